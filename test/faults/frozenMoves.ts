@@ -25,7 +25,7 @@ export async function killedWhileFrozen(t: ExecutionContext, chosen: readonly Mo
 	const flags = { '--data-dir': dataDir, '--port': '0', '--plugins': plugins };
 	const begin = async () => {
 		const config = loadConfig({ flags, defaultPlugins: ['@stowage/storage-local', '@stowage/auth-password'] });
-		const app = await createApp(config, { log: logLines().log, mostLateMs: 0 });
+		const app = await createApp(config, { log: logLines().log, maxEventLoopDelayMs: 0 });
 		await app.start();
 		return app;
 	};

@@ -2,9 +2,9 @@ import test, { type ExecutionContext } from 'ava';
 import { type Job, withJob } from '../src/api/jobs/jobs.js';
 import {
 	announcement,
-	barOf,
 	detailText,
 	overallFraction,
+	progressOf,
 	sortJobs,
 	statusText,
 } from '../src/features/activity/jobText.js';
@@ -54,10 +54,10 @@ test(
 );
 
 test('the progress bar is full when a job has ended, and indeterminate while its total is unknown', (t) => {
-	t.is(barOf(jobWith({ status: 'completed' })), 1);
-	t.is(barOf(jobWith()), undefined);
-	t.is(barOf(jobWith({ status: 'queued' })), 0);
-	t.is(barOf(jobWith({ done: 30, total: 20 })), 1);
+	t.is(progressOf(jobWith({ status: 'completed' })), 1);
+	t.is(progressOf(jobWith()), undefined);
+	t.is(progressOf(jobWith({ status: 'queued' })), 0);
+	t.is(progressOf(jobWith({ done: 30, total: 20 })), 1);
 	t.is(
 		overallFraction([
 			jobWith({ done: 50, total: 100 }),

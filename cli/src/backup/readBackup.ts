@@ -21,7 +21,7 @@ export interface Backup {
 }
 
 /** Entries that are read as a whole: keys and settings are small. */
-const mostContent = 16 * 1024 * 1024;
+const maxContent = 16 * 1024 * 1024;
 
 export async function openBackup(file: string): Promise<Backup> {
 	const zip = await openZip(file);
@@ -58,7 +58,7 @@ export async function openBackup(file: string): Promise<Backup> {
 			manifest,
 			has: (name) => manifest.entries[name] !== undefined,
 			async content(name) {
-				if ((manifest.entries[name]?.size ?? 0) > mostContent)
+				if ((manifest.entries[name]?.size ?? 0) > maxContent)
 					throw new Failure('invalid', `The backup is damaged: ${name} is too large.`);
 				return buffer(await streamOf(name));
 			},

@@ -41,7 +41,7 @@ export async function restore(
 	}
 	await makeDataDir(config.dataDir);
 	if (config.sessionKey === undefined && backup.has(entryNames.key))
-		await bringKey(path.join(config.dataDir, entryNames.key), await backup.content(entryNames.key));
+		await restoreKey(path.join(config.dataDir, entryNames.key), await backup.content(entryNames.key));
 	const { migrations, tables } = backup.manifest.database;
 	const count = Object.values(tables).reduce((sum, each) => sum + each, 0);
 	const rows = withRowProgress(batches(backup), { what: 'Writing the database', total: { count } }, progress);
@@ -58,7 +58,7 @@ export async function restore(
 }
 
 /** Another key would end every session, and one that is in use may not be replaced. */
-async function bringKey(file: string, key: Buffer): Promise<void> {
+async function restoreKey(file: string, key: Buffer): Promise<void> {
 	const found = await readFile(file).catch((error: NodeJS.ErrnoException) => {
 		if (error.code === 'ENOENT') return undefined;
 		throw error;

@@ -10,7 +10,7 @@ import { backupFormat, entryNames, type Manifest } from './format.js';
 import { assertFree, writeDurably } from './writeDurably.js';
 
 /** Tables whose rows would be wrong or a danger after a restore: sessions, work under way, counts of attempts. */
-const leftOutTables = new Set([
+const excludedTables = new Set([
 	...['sessions', 'tickets', 'limits', 'jobs', 'home_moves', 'home_move_processes'],
 	...['uploads', 'idempotency_keys', 'published_names'],
 	...['leases', 'events', 'event_listeners'],
@@ -98,7 +98,7 @@ async function fillZip(
 async function* databaseLines(snapshot: Snapshot, { database }: Manifest, progress: Progress): AsyncGenerator<Buffer> {
 	progress.begin({ what: 'Reading the database', unit: 'row' });
 	for (const table of snapshot.tables) {
-		if (leftOutTables.has(table)) continue;
+		if (excludedTables.has(table)) continue;
 		database.tables[table] = 0;
 		for await (const batch of snapshot.rows(table)) {
 			const rows = table === 'small_rows' ? batch.filter(({ scope }) => keptScopes.has(scope)) : batch;

@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { documented } from './documented.js';
 import { configOf, withSettings } from './settings.js';
 
-interface Description<Options> {
+interface CommandDefinition<Options> {
 	/** Such as `rename <old> <new>`. */
 	usage: string;
 	description: string;
@@ -12,7 +12,7 @@ interface Description<Options> {
 	/** The meaning of its exit codes, if it differs from the usual one. */
 	codes?: string;
 	/** With the words of the command line and its options. */
-	act(services: Services, words: readonly string[], options: Options): Promise<void>;
+	run(services: Services, words: readonly string[], options: Options): Promise<void>;
 }
 
 /** A command that works on the database and the files, whether the server runs or not. Options are added by the caller. */
@@ -21,8 +21,8 @@ export function appCommand<Options extends object>({
 	description,
 	examples,
 	codes,
-	act,
-}: Description<Options>): Command {
+	run,
+}: CommandDefinition<Options>): Command {
 	const [name = '', ...words] = usage.split(' ');
 	const command = withSettings(new Command(name).description(description));
 	for (const word of words) command.argument(word);
@@ -30,7 +30,7 @@ export function appCommand<Options extends object>({
 	return command.action(async () => {
 		const app = await createApp(configOf(command), { systemUser: systemUser(), serves: false });
 		try {
-			await act(app.services, command.args, command.opts<Options>());
+			await run(app.services, command.args, command.opts<Options>());
 		} finally {
 			await app.stop();
 		}

@@ -57,7 +57,7 @@ export function printableConfig(config: Config): string {
 }
 
 /** Whether a setting was given to this command as a flag. */
-export function givenBy(command: Command, name: string): boolean {
+export function isSetBy(command: Command, name: string): boolean {
 	return command.getOptionValueSource(attributeOf(command, name)) === 'cli';
 }
 

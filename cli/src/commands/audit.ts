@@ -67,13 +67,13 @@ export function auditCommand(): Command {
 	});
 }
 
-const mostKept = 100_000;
+const maxKept = 100_000;
 
 function limitOf(text: string | undefined): number | undefined {
 	if (text === undefined) return undefined;
 	const limit = Number(text);
-	if (/^\d+$/.test(text) && limit >= 1 && limit <= mostKept) return limit;
-	throw new Failure('invalid', `--limit: must be a whole number from 1 to ${mostKept}, not ${text}`);
+	if (/^\d+$/.test(text) && limit >= 1 && limit <= maxKept) return limit;
+	throw new Failure('invalid', `--limit: must be a whole number from 1 to ${maxKept}, not ${text}`);
 }
 
 function timeOf(option: string, text: string): number {
@@ -88,21 +88,21 @@ function timeOf(option: string, text: string): number {
 function rowOf({ time, action, outcome, reason, address, ...record }: AuditRecord): string[] {
 	return [
 		time,
-		whoOf(record),
+		userText(record),
 		address ?? '-',
 		action,
 		reason === undefined ? outcome : `${outcome} (${reason})`,
-		whatOf(record),
+		targetText(record),
 	];
 }
 
-function whoOf({ user, job, systemUser }: Partial<AuditRecord>): string {
+function userText({ user, job, systemUser }: Partial<AuditRecord>): string {
 	if (systemUser !== undefined) return `${systemUser} (command line)`;
 	const name = user === null ? 'visitor' : (user ?? '-');
 	return job === undefined ? name : `${name} (job)`;
 }
 
-function whatOf({ area, owner, path, to, toArea, paths = [], ...record }: Partial<AuditRecord>): string {
+function targetText({ area, owner, path, to, toArea, paths = [], ...record }: Partial<AuditRecord>): string {
 	const { account, link, kind, title, entries, bytes, requests } = record;
 	const at = (where: string | undefined, text: string) => (where === undefined ? text : `${where}:/${text}`);
 	const whose = owner === undefined ? '' : ` of ${owner ?? 'the administrator'}`;

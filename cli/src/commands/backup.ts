@@ -18,7 +18,7 @@ export function backupCommand(): Command {
 		description:
 			'write one ZIP of the database, the key and the configuration while the server runs; the files themselves are copied by other means',
 		examples: ['backup /backup/stowage-2031-02-03.zip', 'backup /backup/today.zip --hashes'],
-		async act(services, [file = ''], { hashes, json, config }) {
+		async run(services, [file = ''], { hashes, json, config }) {
 			const from = config ?? process.env.STOWAGE_CONFIG;
 			const options = {
 				hashesAll: hashes === true,

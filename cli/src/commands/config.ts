@@ -4,7 +4,7 @@ import { checkConfig, settingNames } from '@stowage/core';
 import { Command } from 'commander';
 import { writeDurably } from '../backup/writeDurably.js';
 import { documented } from '../commandLine/documented.js';
-import { commentedConfig, configOf, givenBy, printableConfig, withSettings } from '../commandLine/settings.js';
+import { commentedConfig, configOf, isSetBy, printableConfig, withSettings } from '../commandLine/settings.js';
 
 export function configCommand(): Command {
 	const print = withSettings(new Command('print').description('print the configuration in force as YAML'));
@@ -30,7 +30,7 @@ export function configCommand(): Command {
 	]);
 	init.action(async (file: string) => {
 		const config = configOf(init);
-		const given = settingNames.filter((name) => givenBy(init, name));
+		const given = settingNames.filter((name) => isSetBy(init, name));
 		await writeDurably(path.resolve(file), Readable.from([commentedConfig(config, given)]));
 		console.log(`Wrote ${file}. Look at it with: stowage config check --config ${file}`);
 	});

@@ -19,7 +19,7 @@ export function jobCommand(): Command {
 				description:
 					'list what waits and runs, the newest first: id, user, kind, status, how far it is, when it was started, title, and why it failed',
 				examples: ['job list', 'job list --user ada --all', 'job list --json'],
-				act: (services, _words, options) => listJobs(services, options),
+				run: (services, _words, options) => listJobs(services, options),
 			})
 				.option('--user <name>', 'of this user only')
 				.option('--all', 'what has ended in the last week too')
@@ -30,7 +30,7 @@ export function jobCommand(): Command {
 				usage: 'cancel <id...>',
 				description: 'cancel jobs, by the ids that list prints; one that runs ends within seconds',
 				examples: ['job cancel 0f5e8d1c2b3a49586776859403a2b1c0'],
-				async act({ jobs }, ids) {
+				async run({ jobs }, ids) {
 					for (const id of ids) {
 						await jobs.cancelAny(id);
 						console.log(`Cancelled ${id}.`);

@@ -13,7 +13,7 @@ export function linkCommand(): Command {
 				usage: 'add <user> <path>',
 				description: 'make a link to something in the private area of a user',
 				examples: ['link add ada docs/report.pdf --expires 1w'],
-				act: (services, [username = '', path = ''], { expires }) => addLink(services, username, path, expires),
+				run: (services, [username = '', path = ''], { expires }) => addLink(services, username, path, expires),
 			}).addOption(
 				new Option('--expires <time>', 'how long it lives').choices(linkExpirations).default(defaultLinkExpiration),
 			),
@@ -23,7 +23,7 @@ export function linkCommand(): Command {
 				usage: 'list [user]',
 				description: 'list links of everybody or of one user, the newest first',
 				examples: ['link list', 'link list ada --json'],
-				act: (services, [username], { json }) => listLinks(services, username, json === true),
+				run: (services, [username], { json }) => listLinks(services, username, json === true),
 			}).option('--json', 'as JSON'),
 		)
 		.addCommand(
@@ -31,7 +31,7 @@ export function linkCommand(): Command {
 				usage: 'revoke <id>',
 				description: 'end a link, by the id that list prints, at once',
 				examples: ['link revoke 5f0c6f4e-6a3c-4b2a-9d43-0d1f1f6b7a10'],
-				async act({ links }, [id = '']) {
+				async run({ links }, [id = '']) {
 					await links.revoke(id);
 					console.log('Revoked.');
 				},
@@ -42,7 +42,7 @@ export function linkCommand(): Command {
 				usage: 'purge',
 				description: 'forget links that have expired or whose item is gone',
 				examples: ['link purge'],
-				async act({ links }) {
+				async run({ links }) {
 					console.log(`Forgot ${await links.purge()}.`);
 				},
 			}),

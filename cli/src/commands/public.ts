@@ -3,9 +3,9 @@ import { anonymousOwner, formatListSize, plural } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
 import { spanOf } from '../commandLine/spans.js';
-import { confirm } from '../terminal/ask.js';
 import { printList, timeText } from '../terminal/output.js';
 import { type Progress, withProgress } from '../terminal/Progress.js';
+import { confirm } from '../terminal/prompt.js';
 
 /** The files that visitors have uploaded. */
 export function publicCommand(): Command {
@@ -16,7 +16,7 @@ export function publicCommand(): Command {
 				usage: 'list',
 				description: 'list the files of visitors, the oldest first',
 				examples: ['public list', 'public list --older-than 30d --json'],
-				async act(services, _words, { olderThan, json }) {
+				async run(services, _words, { olderThan, json }) {
 					const files = await withProgress({ json }, (progress) => found(services, olderThan, progress));
 					printList(files, {
 						json,
@@ -33,7 +33,7 @@ export function publicCommand(): Command {
 				usage: 'purge',
 				description: 'remove the files of visitors that came before a time, and the folders that this leaves empty',
 				examples: ['public purge --older-than 30d', 'public purge --older-than 12h --yes'],
-				async act(services, _words, { olderThan, yes }) {
+				async run(services, _words, { olderThan, yes }) {
 					const files = await withProgress({}, (progress) => found(services, olderThan, progress));
 					const size = formatListSize(files.reduce((sum, file) => sum + file.size, 0));
 					if (files.length > 0)

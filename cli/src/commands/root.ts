@@ -19,7 +19,7 @@ export function rootCommand(): Command {
 				usage: 'add <name> <location>',
 				description: 'add a storage root; what lies there already is taken over',
 				examples: ['root add big /mnt/big/stowage'],
-				async act({ rootAdministration }, [name = '', location = ''], { driver }) {
+				async run({ rootAdministration }, [name = '', location = ''], { driver }) {
 					await rootAdministration.add(name, driver, location);
 					console.log(`Added ${name}.`);
 					await warnOfUnit(location);
@@ -31,7 +31,7 @@ export function rootCommand(): Command {
 				usage: 'relocate <name> <location>',
 				description: 'say where the disk of a storage root is mounted now; the root must be there already',
 				examples: ['root relocate big /media/big/stowage'],
-				async act({ rootAdministration }, [name = '', location = '']) {
+				async run({ rootAdministration }, [name = '', location = '']) {
 					await rootAdministration.relocate(name, location);
 					console.log(`${name} lies in ${location} now.`);
 					await warnOfUnit(location);
@@ -43,7 +43,7 @@ export function rootCommand(): Command {
 				usage: 'list',
 				description: 'list the storage roots',
 				examples: ['root list', 'root list --json'],
-				act: async ({ rootAdministration }, _words, { json }) => show(await rootAdministration.list(), json),
+				run: async ({ rootAdministration }, _words, { json }) => show(await rootAdministration.list(), json),
 			}).option('--json', 'as JSON'),
 		)
 		.addCommand(
@@ -52,7 +52,7 @@ export function rootCommand(): Command {
 				description: 'look whether each storage root, or one, is there and can be written to',
 				examples: ['root check', 'root check big'],
 				codes: `Exit codes: 0 all are there, 1 one is not, or refused or failed, ${startupCode}.`,
-				async act({ rootAdministration }, [name], { json }) {
+				async run({ rootAdministration }, [name], { json }) {
 					const all = await withProgress({ json }, (progress) => {
 						progress.begin({ what: 'Checking the storage roots' });
 						return rootAdministration.list();
@@ -69,7 +69,7 @@ export function rootCommand(): Command {
 				usage: 'set-default <name>',
 				description: 'make new homes, and what belongs to no user, lie on this storage root',
 				examples: ['root set-default big'],
-				async act({ rootAdministration }, [name = '']) {
+				async run({ rootAdministration }, [name = '']) {
 					await rootAdministration.setDefault(name);
 					console.log(`${name} is the default storage root.`);
 				},
@@ -80,7 +80,7 @@ export function rootCommand(): Command {
 				usage: 'rename <old> <new>',
 				description: 'give a storage root another name',
 				examples: ['root rename big archive'],
-				async act({ rootAdministration }, [name = '', newName = '']) {
+				async run({ rootAdministration }, [name = '', newName = '']) {
 					await rootAdministration.rename(name, newName);
 					console.log(`${name} is called ${newName} now.`);
 				},
@@ -91,7 +91,7 @@ export function rootCommand(): Command {
 				usage: 'remove <name>',
 				description: 'forget a storage root that holds no homes; its files stay',
 				examples: ['root remove big'],
-				async act({ rootAdministration, homeMoves }, [name = '']) {
+				async run({ rootAdministration, homeMoves }, [name = '']) {
 					const [coming] = (await homeMoves.list()).filter(({ root }) => root === name);
 					if (coming !== undefined) {
 						throw new Failure(

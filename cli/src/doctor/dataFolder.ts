@@ -6,7 +6,7 @@ import { auditFolder, type Config } from '@stowage/core';
 import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
 
 /** Clocks that differ by more make times of files and ends of links wrong. */
-export const mostClockErrorMs = 5_000;
+export const maxClockErrorMs = 5_000;
 
 export function checkUser(): Finding[] {
 	if (process.geteuid?.() !== 0) return [ok('user', `runs as user ${process.geteuid?.() ?? 'of this system'}`)];
@@ -94,7 +94,7 @@ async function checkKey(file: string): Promise<Finding[]> {
 
 export function clockFinding(whose: string, time: number): Finding {
 	const error = Math.round((time - Date.now()) / 1000);
-	if (Math.abs(time - Date.now()) <= mostClockErrorMs) return ok('clock', `agrees with that of ${whose}`);
+	if (Math.abs(time - Date.now()) <= maxClockErrorMs) return ok('clock', `agrees with that of ${whose}`);
 	return warn(
 		'clock',
 		`that of ${whose} differs by ${error} s`,

@@ -5,7 +5,7 @@ import type { Config } from '@stowage/core';
 import { type Finding, ok, reasonOf, warn } from './findings.js';
 
 const run = promisify(execFile);
-const longestMs = 20_000;
+const timeoutMs = 20_000;
 
 const programs = [
 	{ name: 'ffmpeg', args: ['-version'], for: 'thumbnails of videos', package: 'ffmpeg' },
@@ -18,7 +18,7 @@ const programs = [
 export async function checkPrograms(config: Config): Promise<Finding[]> {
 	const found = programs.map(async (program) => {
 		try {
-			const { stdout, stderr } = await run(program.name, program.args, { timeout: longestMs });
+			const { stdout, stderr } = await run(program.name, program.args, { timeout: timeoutMs });
 			const [line = ''] = `${stdout}${stderr}`.trim().split('\n');
 			return ok(program.name, /\d/.test(line) ? line.slice(0, 60) : 'runs');
 		} catch (error) {

@@ -11,7 +11,7 @@ export interface InstalledUnit {
 	/** Whether 'stowage service install' wrote it, and may write it again. */
 	isWrittenByCommand: boolean;
 	/** The folder in the unit that permits writing to this one; undefined if none does. */
-	letsWriteTo(folder: string): Promise<string | undefined>;
+	writableFolderOf(folder: string): Promise<string | undefined>;
 }
 
 /** Where systemd searches for units; the first one is used. */
@@ -40,7 +40,7 @@ export async function installedUnit(root = '/'): Promise<InstalledUnit | undefin
 		file: path.join('/', folders[at] as string, unitName),
 		user: last('User') ?? 'root',
 		isWrittenByCommand: at === 0 && text.startsWith('# Written by Stowage.'),
-		async letsWriteTo(folder) {
+		async writableFolderOf(folder) {
 			const isHome = ['/home', '/root', '/run/user'].some((home) => isWithin(folder, home));
 			const allowed = isHome && hidesHomes ? bound.map((word) => word.replace(/^[-+]+/, '')) : [...named, ...own];
 			if (!isStrict && !(isHome && hidesHomes)) return '/';

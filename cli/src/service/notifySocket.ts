@@ -8,7 +8,7 @@ const datagram = 2;
 const closeOnExec = 0o2000000;
 const noSignal = 0x4000;
 /** `sun_path` of `struct sockaddr_un`. */
-const longestPath = 108;
+const maxPath = 108;
 
 /**
  * Opens a socket to the service manager at the address in `NOTIFY_SOCKET`: a path, or an abstract name after `@`. Node has no unix datagrams, so the
@@ -47,7 +47,7 @@ export async function openNotifySocket(address: string): Promise<Notify> {
 /** `struct sockaddr_un`, as long as its name: the length of an abstract name is its end. */
 function socketAddress(address: string): Buffer {
 	const path = Buffer.from(address);
-	if (!/^[/@]./.test(address) || path.length >= longestPath)
+	if (!/^[/@]./.test(address) || path.length >= maxPath)
 		throw new Error(`NOTIFY_SOCKET is no address of a unix socket: ${address}`);
 	const isAbstract = path[0] === 0x40;
 	if (isAbstract) path[0] = 0;

@@ -10,7 +10,7 @@ export interface Supervisor {
 }
 
 /** How long the database may take to answer before it counts as hanging. */
-const longestAnswerMs = 10_000;
+const maxAnswerMs = 10_000;
 
 type Environment = Record<string, string | undefined>;
 
@@ -70,12 +70,12 @@ function watchdogOf({ WATCHDOG_USEC, WATCHDOG_PID }: Environment): number | unde
 export function createHeartbeat(
 	ping: () => Promise<unknown>,
 	mustSucceed: boolean,
-	mostMs = longestAnswerMs,
+	maxMs = maxAnswerMs,
 ): () => Promise<boolean> {
 	return async () => {
 		let timer: NodeJS.Timeout | undefined;
 		const late = new Promise<boolean>((resolve) => {
-			timer = setTimeout(() => resolve(false), mostMs);
+			timer = setTimeout(() => resolve(false), maxMs);
 		});
 		const answered = ping().then(
 			() => true,

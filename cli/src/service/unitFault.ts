@@ -9,7 +9,7 @@ export interface UnitFault {
 }
 
 export async function unitFaultOf(unit: InstalledUnit, folder: string): Promise<UnitFault | undefined> {
-	const named = await unit.letsWriteTo(folder);
+	const named = await unit.writableFolderOf(folder);
 	const wanted = await writableUnitPath(folder);
 	const mend = unit.isWrittenByCommand
 		? 'sudo stowage service install'

@@ -41,7 +41,7 @@ interface Terminal {
 }
 
 /** The terminal and the clock of the progress; the real ones except in tests. */
-interface Surroundings {
+interface ProgressOptions {
 	terminal?: Terminal;
 	/** Milliseconds of a monotonic clock. */
 	monotonic?: () => number;
@@ -58,7 +58,10 @@ export class Progress {
 	#drawnAt = Number.NEGATIVE_INFINITY;
 	#timer: NodeJS.Timeout | undefined;
 
-	constructor(isShown: boolean, { terminal = process.stderr, monotonic = () => performance.now() }: Surroundings = {}) {
+	constructor(
+		isShown: boolean,
+		{ terminal = process.stderr, monotonic = () => performance.now() }: ProgressOptions = {},
+	) {
 		this.#terminal = isShown && terminal.isTTY === true ? terminal : undefined;
 		this.#monotonic = monotonic;
 	}
@@ -69,7 +72,7 @@ export class Progress {
 		this.#done = { count, bytes };
 		this.#begunAt = this.#monotonic();
 		this.#measure(this.#begunAt, { count: undefined, bytes: undefined });
-		this.#drawSoon();
+		this.#scheduleDraw();
 	}
 
 	/** Adds to the amount done in this step. */
@@ -82,7 +85,7 @@ export class Progress {
 		if (this.#step === undefined) return;
 		this.#done = { count, bytes };
 		if (total !== undefined) this.#step = { ...this.#step, total };
-		this.#drawSoon();
+		this.#scheduleDraw();
 	}
 
 	/** Clears the line, until another step begins. */
@@ -94,7 +97,7 @@ export class Progress {
 		this.#drawnAt = Number.NEGATIVE_INFINITY;
 	}
 
-	#drawSoon(): void {
+	#scheduleDraw(): void {
 		if (this.#terminal === undefined || this.#step === undefined) return;
 		const now = this.#monotonic();
 		const rest = this.#drawnAt + redrawMs - now;
@@ -103,7 +106,7 @@ export class Progress {
 			// The last line may stay for long.
 			this.#timer ??= setTimeout(() => {
 				this.#timer = undefined;
-				this.#drawSoon();
+				this.#scheduleDraw();
 			}, rest).unref();
 		}
 	}

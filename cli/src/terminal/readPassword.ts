@@ -2,13 +2,13 @@ import { buffer } from 'node:stream/consumers';
 import { Failure } from '@stowage/rules';
 
 /**
- * Reads a password without showing it: typed at a terminal, twice, or the first line of standard input. Never from an argument, which everybody on the
+ * Reads a password without showing it: typed at a terminal, twice, or the first line of standard input. Never from an argument, which every user of the
  * machine could read.
  */
-export async function readPassword(prompt: string): Promise<string> {
+export async function readPassword(question: string): Promise<string> {
 	if (!process.stdin.isTTY) return firstLine(await buffer(process.stdin));
-	const password = await ask(prompt);
-	if ((await ask('Again: ')) !== password) throw new Failure('invalid', 'Passwords do not match');
+	const password = await prompt(question);
+	if ((await prompt('Again: ')) !== password) throw new Failure('invalid', 'Passwords do not match');
 	return password;
 }
 
@@ -21,11 +21,11 @@ function firstLine(bytes: Uint8Array): string {
 	}
 }
 
-function ask(prompt: string): Promise<string> {
+function prompt(question: string): Promise<string> {
 	const { stdin, stderr } = process;
 	// Before the prompt: characters typed while the terminal still echoes would be shown.
 	stdin.setRawMode(true).setEncoding('utf8').resume();
-	stderr.write(prompt);
+	stderr.write(question);
 	return new Promise((resolve, reject) => {
 		let typed = '';
 		const end = (settle: () => void) => {

@@ -57,9 +57,9 @@ export interface EndpointDefinition<
 }
 
 /** Bytes that no visitor's JSON may pass, whatever the call: some thousand chosen items. */
-const longestOfVisitors = 256 * 1024;
+const maxVisitorPayloadBytes = 256 * 1024;
 
 /** Longest JSON payload in bytes that this viewer may send. */
-export function longestPayload({ maxPayloadBytes }: AnyEndpoint, viewer: Viewer): number {
-	return viewer.kind === 'user' ? maxPayloadBytes : Math.min(maxPayloadBytes, longestOfVisitors);
+export function maxPayloadBytesFor({ maxPayloadBytes }: AnyEndpoint, viewer: Viewer): number {
+	return viewer.kind === 'user' ? maxPayloadBytes : Math.min(maxPayloadBytes, maxVisitorPayloadBytes);
 }

@@ -17,7 +17,7 @@ export interface RequestContext {
 	/** Random, and the same in every line of this request. */
 	readonly id: string;
 	/** The viewer, once authenticated. */
-	readonly asker: { readonly client: { readonly address: string }; readonly viewer: Viewer };
+	readonly caller: { readonly client: { readonly address: string }; readonly viewer: Viewer };
 }
 
 export interface JobContext {
@@ -28,25 +28,25 @@ export interface JobContext {
 
 const contexts = new AsyncLocalStorage<Context>();
 
-export function contextNow(): Context | undefined {
+export function currentContext(): Context | undefined {
 	return contexts.getStore();
 }
 
 /** All that `run` begins, now and later, belongs to the context too. */
-export function inContext<Args extends unknown[], T>(context: Context, run: (...args: Args) => T, ...args: Args): T {
+export function runInContext<Args extends unknown[], T>(context: Context, run: (...args: Args) => T, ...args: Args): T {
 	return contexts.run(context, run, ...args);
 }
 
 /** Sets the name of the running code in the logs. */
-export function nameRequest(asker: RequestContext['asker']): void {
+export function setRequestCaller(caller: RequestContext['caller']): void {
 	const context = contexts.getStore();
-	if (context !== undefined) context.request = { id: randomUUID(), asker };
+	if (context !== undefined) context.request = { id: randomUUID(), caller };
 }
 
 /** The fields of each line of the log about its request or job. */
 export function logFields(): Record<string, string> {
 	const { request, job } = contexts.getStore() ?? {};
-	const viewer = request?.asker.viewer ?? job?.owner;
+	const viewer = request?.caller.viewer ?? job?.owner;
 	return {
 		...(request === undefined ? {} : { requestId: request.id }),
 		...(job === undefined ? {} : { job: job.id }),

@@ -17,8 +17,8 @@ import { readOrMakeSecret } from './config/secret.js';
 import { listen } from './http/connections/unixSocket.js';
 import { createServer } from './http/createServer.js';
 import { createLog, type Log } from './log.js';
+import { decorateServer } from './plugins/decorateServer.js';
 import { loadPlugins } from './plugins/loadPlugins.js';
-import { offerToPlugins } from './plugins/offerToPlugins.js';
 import { bytesSent } from './responses/writeBody.js';
 import type { Services } from './services.js';
 import { MountedStorage } from './storage/MountedStorage.js';
@@ -49,7 +49,7 @@ export interface AppOptions {
 	/** The length of a second in the minimum speed of bodies, in milliseconds. @default 1000 */
 	bodySecondMs?: number;
 	/** Milliseconds that the event loop may be late before requests are refused with 503; 0 never refuses. */
-	mostLateMs?: number;
+	maxEventLoopDelayMs?: number;
 	/** The system's name for the user of the command line, whom the audit log names for actions without a request. */
 	systemUser?: string;
 }
@@ -71,7 +71,7 @@ export async function createApp(
 		now = Date.now,
 		monotonic = () => performance.now(),
 		bodySecondMs = 1000,
-		mostLateMs = 5000,
+		maxEventLoopDelayMs = 5000,
 		serves = true,
 		systemUser,
 	}: AppOptions = {},
@@ -87,7 +87,7 @@ export async function createApp(
 			now,
 			monotonic,
 			bodySecondMs,
-			mostLateMs,
+			maxEventLoopDelayMs,
 			serves,
 			systemUser,
 		});
@@ -102,10 +102,10 @@ async function assemble(
 	config: Config,
 	database: Database,
 	parts: Closable[],
-	{ webRoot, log, now, monotonic, bodySecondMs, mostLateMs, serves, systemUser }: AllOptions,
+	{ webRoot, log, now, monotonic, bodySecondMs, maxEventLoopDelayMs, serves, systemUser }: AllOptions,
 ): Promise<App> {
 	const ground = { config, database, log, now, monotonic };
-	const server = createServer(config, log, mostLateMs);
+	const server = createServer(config, log, maxEventLoopDelayMs);
 	const audit = createAudit({ ...ground, bytesSent, systemUser });
 	parts.push(audit);
 	const bodies = createBodies(bodySecondMs);
@@ -124,7 +124,7 @@ async function assemble(
 
 	const { dataDir } = config;
 	const offered = { dataDir, files, bodies, notifications, jobs, database, databaseReserve, log };
-	const { providers, logs } = offerToPlugins(server, offered);
+	const { providers, logs } = decorateServer(server, offered);
 	// At once, while connections still may end by themselves.
 	server.ext('onPreStop', () => jobs.stop());
 	await server.register(inert);

@@ -13,7 +13,7 @@ export {
 	type Written,
 } from '@stowage/database';
 export type { Accounts } from './accounts/accounts.js';
-export type { FilesFate } from './accounts/removeUser.js';
+export type { FilesAction } from './accounts/removeUser.js';
 export type { SessionInfo } from './accounts/sessions.js';
 export { auditFolder } from './audit/auditFolder.js';
 export { type AuditRecord, auditActions } from './audit/auditLine.js';

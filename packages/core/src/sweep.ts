@@ -15,7 +15,7 @@ export async function sweep({
 	try {
 		// Its folder may be this process's own.
 		await audit.sweep();
-		const lease = await leases.take('sweep');
+		const lease = await leases.acquire('sweep');
 		if (lease === undefined) return;
 		try {
 			await database.sessions.sweep(now());

@@ -33,7 +33,7 @@ export async function testApp(
 	const app = await createApp(config, {
 		log: pino({ level: 'silent' }),
 		// No test measures the delay of the event loop: a busy machine must not be taken for an overloaded server.
-		mostLateMs: 0,
+		maxEventLoopDelayMs: 0,
 		...options,
 	});
 	if (flags['--plugins'] === undefined) cacheHashes(app);

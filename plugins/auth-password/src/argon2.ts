@@ -27,7 +27,7 @@ export function argon2Provider(cost: Argon2Cost, limits: GateLimits = defaultGat
 	};
 	const protect = (password: string) => gate.run(() => hash(normalized(password), options));
 	/** The hash that a password is compared with for an unknown user, so that the comparison takes as long. */
-	const nobody = secretOfNobody(cost);
+	const nobody = dummySecret(cost);
 
 	return {
 		async hash(password) {
@@ -52,7 +52,7 @@ export function argon2Provider(cost: Argon2Cost, limits: GateLimits = defaultGat
 }
 
 /** A secret that no password matches, and that takes as long to compare with as one with these parameters. */
-export function secretOfNobody({ memoryKiB, iterations, parallelism }: Argon2Cost): string {
+export function dummySecret({ memoryKiB, iterations, parallelism }: Argon2Cost): string {
 	const part = (bytes: number) => randomBytes(bytes).toString('base64').replaceAll('=', '');
 	return `$argon2id$v=19$m=${memoryKiB},t=${iterations},p=${parallelism}$${part(16)}$${part(32)}`;
 }

@@ -1,7 +1,7 @@
 import { parseOptions, verify } from '@node-rs/argon2';
 import { authSuite } from '@stowage/conformance';
 import test from 'ava';
-import { argon2Provider, secretOfNobody } from '../src/argon2.js';
+import { argon2Provider, dummySecret } from '../src/argon2.js';
 
 const quick = { memoryKiB: 8192, iterations: 1, parallelism: 1 };
 
@@ -33,10 +33,10 @@ test('composed and decomposed letters in a password are the same', async (t) => 
 });
 
 test('the secret for unknown users has the same parameters, and no password verifies against it', async (t) => {
-	const secret = secretOfNobody(quick);
+	const secret = dummySecret(quick);
 	t.deepEqual(parseOptions(secret), parseOptions(await argon2Provider(quick).hash('correct horse')));
 	t.false(await verify(secret, ''));
-	t.not(secretOfNobody(quick), secret);
+	t.not(dummySecret(quick), secret);
 });
 
 test('a secret contains its algorithm and parameters', async (t) => {

@@ -1,11 +1,11 @@
 import { killGroup, limitedCommand } from '@stowage/plugin-api';
-import { type Cage, cageArguments } from './cage.js';
 import { lineReader } from './progress.js';
+import { type Sandbox, sandboxArguments } from './sandbox.js';
 
 export interface EncoderOptions {
 	program: string;
 	/** Undefined for limits only. */
-	cage: Cage | undefined;
+	sandbox: Sandbox | undefined;
 	memoryBytes: number;
 	mayUseHardware: boolean;
 }
@@ -28,16 +28,16 @@ export interface EncoderOutcome {
 	log: string[];
 }
 
-const mostOutput = 4 * 1024 * 1024;
-const mostLogLines = 40;
+const maxOutput = 4 * 1024 * 1024;
+const maxLogLines = 40;
 
 /** HandBrakeCLI as a child process with limits, in a sandbox if one is available. */
 export class Encoder {
 	constructor(readonly options: EncoderOptions) {}
 
 	/** Whether it is isolated from this machine, except for the descriptors that it is lent. */
-	get isCaged(): boolean {
-		return this.options.cage !== undefined;
+	get isSandboxed(): boolean {
+		return this.options.sandbox !== undefined;
 	}
 
 	/** Runs it to its end. When the signal fires it is killed with all its child processes, and the signal's reason thrown once they have ended. */
@@ -45,9 +45,9 @@ export class Encoder {
 		// Only conversions need it, and loading it takes time.
 		const { execa } = await import('execa');
 		signal.throwIfAborted();
-		const { program, cage, memoryBytes, mayUseHardware } = this.options;
-		const whole = cage === undefined ? args : [...cageArguments(cage, program, mayUseHardware), ...args];
-		const command = limitedCommand(cage?.bwrap ?? program, whole, {
+		const { program, sandbox, memoryBytes, mayUseHardware } = this.options;
+		const whole = sandbox === undefined ? args : [...sandboxArguments(sandbox, program, mayUseHardware), ...args];
+		const command = limitedCommand(sandbox?.bwrap ?? program, whole, {
 			memoryBytes,
 			openFiles: 256,
 			priority: 'idle',
@@ -72,11 +72,11 @@ export class Encoder {
 		const takeLine = onLine && lineReader(onLine);
 		const takeLog = lineReader((line) => {
 			log.push(line);
-			if (log.length > mostLogLines) log.shift();
+			if (log.length > maxLogLines) log.shift();
 		});
 		child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
 			takeLine?.(chunk);
-			output = (output + chunk).slice(-mostOutput);
+			output = (output + chunk).slice(-maxOutput);
 		});
 		child.stderr?.setEncoding('utf8').on('data', takeLog);
 		try {

@@ -19,14 +19,14 @@ export interface InstalledHandBrake {
 	encoder: Encoder;
 }
 
-const trialMs = 60_000;
+const probeTimeoutMs = 60_000;
 
 /** A HandBrake that did not work is tried again after this time: the machine may have been too busy. */
-const againMs = 60_000;
+const probeIntervalMs = 60_000;
 
 /** The installed HandBrake: checked at each call, and run once when it has changed. */
 export class HandBrake {
-	#known: { key: string; triedAt: number; found: Promise<InstalledHandBrake | undefined> } | undefined;
+	#probed: { key: string; triedAt: number; found: Promise<InstalledHandBrake | undefined> } | undefined;
 	#isAvailable = false;
 
 	constructor(
@@ -45,16 +45,16 @@ export class HandBrake {
 		const at = await findProgram(program);
 		const bwrapAt = bwrap === false ? undefined : await findProgram(bwrap);
 		const key = `${await identity(at)} ${await identity(bwrapAt)}`;
-		const isStale = !this.#isAvailable && performance.now() - (this.#known?.triedAt ?? 0) > againMs;
-		if (this.#known?.key !== key || (isStale && at !== undefined)) {
-			this.#known = { key, triedAt: performance.now(), found: this.#try(at, bwrapAt) };
+		const isStale = !this.#isAvailable && performance.now() - (this.#probed?.triedAt ?? 0) > probeIntervalMs;
+		if (this.#probed?.key !== key || (isStale && at !== undefined)) {
+			this.#probed = { key, triedAt: performance.now(), found: this.#probe(at, bwrapAt) };
 		}
-		const found = await this.#known.found;
+		const found = await this.#probed.found;
 		this.#isAvailable = found !== undefined;
 		return found;
 	}
 
-	async #try(program: string | undefined, bwrap: string | undefined): Promise<InstalledHandBrake | undefined> {
+	async #probe(program: string | undefined, bwrap: string | undefined): Promise<InstalledHandBrake | undefined> {
 		if (program === undefined) {
 			this.log.info({ program: this.options.program }, 'HandBrake is not installed: videos can not be converted');
 			return undefined;
@@ -62,32 +62,32 @@ export class HandBrake {
 		const { memoryBytes, mayUseHardware } = this.options;
 		const cages = bwrap === undefined ? [] : [true, false].map((hasOwnProc) => ({ bwrap, hasOwnProc }));
 		let tried: InstalledHandBrake | undefined;
-		for (const cage of [...cages, undefined]) {
-			tried ??= await this.#tryOne(new Encoder({ program, cage, memoryBytes, mayUseHardware }));
+		for (const sandbox of [...cages, undefined]) {
+			tried ??= await this.#probeEncoder(new Encoder({ program, sandbox, memoryBytes, mayUseHardware }));
 		}
 		if (tried === undefined) return undefined;
 		const { encoder, version } = tried;
-		const message = encoder.isCaged
+		const message = encoder.isSandboxed
 			? 'HandBrake runs in a bubblewrap cage without network and files'
 			: bwrap === undefined
 				? 'HandBrake runs with limits only, since bubblewrap is not installed'
 				: 'HandBrake runs with limits only, since bubblewrap does not work here';
-		this.log.info({ program, version, cage: encoder.options.cage }, message);
+		this.log.info({ program, version, cage: encoder.options.sandbox }, message);
 		return tried;
 	}
 
-	async #tryOne(encoder: Encoder): Promise<InstalledHandBrake | undefined> {
+	async #probeEncoder(encoder: Encoder): Promise<InstalledHandBrake | undefined> {
 		try {
-			const signal = AbortSignal.timeout(trialMs);
+			const signal = AbortSignal.timeout(probeTimeoutMs);
 			const outcome = await encoder.run(['--version'], { signal });
 			const [, version] = /^HandBrake (\S+)/m.exec(outcome.output) ?? [];
 			if (outcome.code === 0 && version !== undefined) return { version, encoder, encoders: lookUpEncoders(encoder) };
 			this.log.info(
-				{ code: outcome.code, cage: encoder.options.cage, lines: outcome.log },
+				{ code: outcome.code, cage: encoder.options.sandbox, lines: outcome.log },
 				'a trial run of HandBrake failed',
 			);
 		} catch (error) {
-			this.log.warn({ err: error, cage: encoder.options.cage }, 'HandBrake could not be started');
+			this.log.warn({ err: error, cage: encoder.options.sandbox }, 'HandBrake could not be started');
 		}
 		return undefined;
 	}
@@ -98,7 +98,7 @@ function lookUpEncoders(encoder: Encoder): () => Promise<ReadonlySet<string>> {
 	let names: Promise<ReadonlySet<string>> | undefined;
 	return () => {
 		names ??= encoder
-			.run(['--help'], { signal: AbortSignal.timeout(trialMs) })
+			.run(['--help'], { signal: AbortSignal.timeout(probeTimeoutMs) })
 			.then(({ output }) => parseEncoders(output))
 			.catch((error: unknown) => {
 				names = undefined;

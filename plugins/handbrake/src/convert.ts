@@ -21,17 +21,17 @@ import { type Conversion, conversionStep, type EncodedStep, type PublishedStep }
 import { encode } from './encode.js';
 import type { HandBrake } from './HandBrake.js';
 
-export interface Converting {
+export interface ConvertDependencies {
 	files: Files;
 	handbrake: HandBrake;
 	log: PluginLog;
 	/** Where the content of a storage without local files is copied to meanwhile. */
 	temporaryFolder: string;
-	mostMs: number;
+	timeLimitMs: number;
 }
 
 /** The result of a conversion. */
-interface Converted extends Record<string, unknown> {
+interface ConversionResult extends Record<string, unknown> {
 	/** Relative to the area. */
 	outputPath: string;
 	sizeBefore: number;
@@ -43,27 +43,30 @@ interface Converted extends Record<string, unknown> {
  * Converts a video. The original is removed last, after the output was checked, published and made durable, and only if it is unchanged since. An interrupted run continues
  * after the last completed step; incomplete files of an earlier one are removed.
  */
-export async function convert(job: JobContext<Conversion>, means: Converting): Promise<Converted> {
+export async function convert(
+	job: JobContext<Conversion>,
+	dependencies: ConvertDependencies,
+): Promise<ConversionResult> {
 	const saved = conversionStep.safeParse(job.saved).data;
-	if (saved?.step === 'published') return replaceOriginal(job, saved, means);
+	if (saved?.step === 'published') return replaceOriginal(job, saved, dependencies);
 	if (saved?.step === 'encoded') {
-		const published = await publishAgain(job, saved, means);
-		if (published !== undefined) return replaceOriginal(job, published, means);
+		const published = await publishAgain(job, saved, dependencies);
+		if (published !== undefined) return replaceOriginal(job, published, dependencies);
 	}
-	if (saved !== undefined) await dropStaged(job.viewer, saved.staged, means.files);
-	const staged = await means.files.stage(job.viewer);
+	if (saved !== undefined) await dropStaged(job.viewer, saved.staged, dependencies.files);
+	const staged = await dependencies.files.stage(job.viewer);
 	let published: PublishedStep;
 	try {
 		await job.checkpoint({ step: 'encoding', staged: staged.id });
-		const encoded = await encodeSource(job, staged, means);
+		const encoded = await encodeSource(job, staged, dependencies);
 		await job.checkpoint(encoded);
-		published = await publish(job, staged, encoded, means);
+		published = await publish(job, staged, encoded, dependencies);
 	} catch (error) {
 		// Does nothing to a published one.
-		await discard(staged, means.log);
+		await discard(staged, dependencies.log);
 		throw error;
 	}
-	return replaceOriginal(job, published, means);
+	return replaceOriginal(job, published, dependencies);
 }
 
 /** The item that a conversion is of: the viewer's own. */
@@ -75,7 +78,7 @@ export function sourceOf({ viewer, input }: Pick<JobContext<Conversion>, 'viewer
 async function encodeSource(
 	job: JobContext<Conversion>,
 	staged: StagedFile,
-	{ files, handbrake, log, temporaryFolder, mostMs }: Converting,
+	{ files, handbrake, log, temporaryFolder, timeLimitMs }: ConvertDependencies,
 ): Promise<EncodedStep> {
 	const { viewer } = job;
 	const source = sourceOf(job);
@@ -93,7 +96,15 @@ async function encodeSource(
 		};
 		await withLocalFile(file, local, ({ descriptor }) =>
 			files.lend(viewer, staged, (target) =>
-				encode({ job, installed, log, mostMs, source: descriptor, target, isSourceChanged: () => file.isChanged() }),
+				encode({
+					job,
+					installed,
+					log,
+					timeLimitMs,
+					source: descriptor,
+					target,
+					isSourceChanged: () => file.isChanged(),
+				}),
 			),
 		);
 		await staged.sync();
@@ -114,7 +125,7 @@ async function publish(
 	job: JobContext<Conversion>,
 	staged: StagedFile,
 	encoded: EncodedStep,
-	{ files }: Converting,
+	{ files }: ConvertDependencies,
 ): Promise<PublishedStep> {
 	const { viewer, input } = job;
 	const source = sourceOf(job);
@@ -130,10 +141,10 @@ async function publish(
 async function publishAgain(
 	job: JobContext<Conversion>,
 	encoded: EncodedStep,
-	means: Converting,
+	dependencies: ConvertDependencies,
 ): Promise<PublishedStep | undefined> {
 	try {
-		return await publish(job, await means.files.stage(job.viewer, encoded.staged), encoded, means);
+		return await publish(job, await dependencies.files.stage(job.viewer, encoded.staged), encoded, dependencies);
 	} catch (error) {
 		if (isFailure(error, 'notFound')) return undefined;
 		throw error;
@@ -144,8 +155,8 @@ async function publishAgain(
 async function replaceOriginal(
 	job: JobContext<Conversion>,
 	{ source: converted, sizeBefore, sizeAfter, name, outputId }: PublishedStep,
-	{ files }: Converting,
-): Promise<Converted> {
+	{ files }: ConvertDependencies,
+): Promise<ConversionResult> {
 	const { viewer, input } = job;
 	const source = sourceOf(job);
 	const folder = parentPath(source.path);
@@ -163,7 +174,7 @@ async function replaceOriginal(
 		if (original !== undefined && !isSame(original, converted)) return convertedTo(name, false);
 		// An earlier run removed it and was interrupted before it saved that.
 		if (original !== undefined) await files.remove(viewer, source);
-		return convertedTo(await takeName(job, { name, outputId }, files), true);
+		return convertedTo(await renameOutput(job, { name, outputId }, files), true);
 	} catch (cause) {
 		const reason = isFailure(cause) ? ` ${cause.message}` : '';
 		throw new Failure(
@@ -177,7 +188,7 @@ async function replaceOriginal(
 }
 
 /** Renames the output to the wished name, which the original may have had; resolves to the name that it has then. */
-async function takeName(
+async function renameOutput(
 	job: JobContext<Conversion>,
 	{ name, outputId }: Pick<PublishedStep, 'name' | 'outputId'>,
 	files: Files,

@@ -6,11 +6,11 @@ import type { InstalledHandBrake } from './HandBrake.js';
 import { parseProgress } from './progress.js';
 import { scan, type Video } from './scan.js';
 
-interface Encoding {
+interface EncodeOptions {
 	job: Pick<JobContext<Conversion>, 'id' | 'input' | 'signal' | 'progress'>;
 	installed: InstalledHandBrake;
 	log: PluginLog;
-	mostMs: number;
+	timeLimitMs: number;
 	/** The open original. */
 	source: number;
 	isSourceChanged(): Promise<boolean>;
@@ -22,18 +22,18 @@ export async function encode({
 	job,
 	installed,
 	log,
-	mostMs,
+	timeLimitMs,
 	source,
 	isSourceChanged,
 	target,
-}: Encoding): Promise<void> {
+}: EncodeOptions): Promise<void> {
 	const { format, quality } = job.input;
 	const { encoder, encoders } = installed;
 	const name = videoEncoder(format, await encoders(), encoder.options.mayUseHardware);
 	if (name === undefined) {
 		throw new Failure('unavailable', `HandBrake on this server has no encoder for ${format} files.`);
 	}
-	const timeLimit = AbortSignal.timeout(mostMs);
+	const timeLimit = AbortSignal.timeout(timeLimitMs);
 	const signal = AbortSignal.any([job.signal, target.full, timeLimit]);
 	try {
 		reportProgress(job, 0);
@@ -67,12 +67,12 @@ export async function encode({
 		}
 		reportProgress(job, 100);
 	} catch (error) {
-		throw timeLimit.aborted && !job.signal.aborted ? tookTooLong(mostMs) : error;
+		throw timeLimit.aborted && !job.signal.aborted ? tookTooLong(timeLimitMs) : error;
 	}
 }
 
 function reportProgress(
-	job: Encoding['job'],
+	job: EncodeOptions['job'],
 	percent: number,
 	detail: Record<string, unknown> = { currentFps: null, averageFps: null, eta: null },
 ) {
@@ -124,9 +124,9 @@ function notReadable(): Failure {
 	return new Failure('conflict', 'The file could not be read as a video.');
 }
 
-function tookTooLong(mostMs: number): Failure {
+function tookTooLong(timeLimitMs: number): Failure {
 	return new Failure(
 		'timeout',
-		`The conversion was ended, since it took longer than ${Math.round(mostMs / 3_600_000)} hours.`,
+		`The conversion was ended, since it took longer than ${Math.round(timeLimitMs / 3_600_000)} hours.`,
 	);
 }

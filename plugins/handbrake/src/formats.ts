@@ -9,7 +9,7 @@ interface Target {
 	audio: string;
 	/** Pictures of text can be burned into the video of an mp4 only, and webm has no subtitles. */
 	subtitles: 'all' | 'text' | 'none';
-	further: readonly string[];
+	extraArguments: readonly string[];
 }
 
 const targets: Readonly<Record<ConversionFormat, Target>> = {
@@ -20,10 +20,10 @@ const targets: Readonly<Record<ConversionFormat, Target>> = {
 		preset: 'medium',
 		audio: 'av_aac',
 		subtitles: 'text',
-		further: ['--optimize'],
+		extraArguments: ['--optimize'],
 	},
-	mkv: { container: 'av_mkv', video: 'x264', preset: 'medium', audio: 'av_aac', subtitles: 'all', further: [] },
-	webm: { container: 'av_webm', video: 'VP9', preset: 'faster', audio: 'opus', subtitles: 'none', further: [] },
+	mkv: { container: 'av_mkv', video: 'x264', preset: 'medium', audio: 'av_aac', subtitles: 'all', extraArguments: [] },
+	webm: { container: 'av_webm', video: 'VP9', preset: 'faster', audio: 'opus', subtitles: 'none', extraArguments: [] },
 };
 
 /** H.264 by the graphics processor, the first that HandBrake reports. */
@@ -41,7 +41,7 @@ export function videoEncoder(
 	return hardware ?? (encoders.has(video) ? video : undefined);
 }
 
-export interface Wish {
+export interface EncodingSettings {
 	format: ConversionFormat;
 	/** The constant rate factor. */
 	quality: number;
@@ -53,7 +53,7 @@ export interface Wish {
  * The arguments for HandBrakeCLI, from tables and numbers only. Size, rotation and times of frames stay as they are, and no border is cropped: this option is supported by all
  * versions.
  */
-export function conversionArguments({ format, quality, encoder }: Wish, source: Video): string[] {
+export function conversionArguments({ format, quality, encoder }: EncodingSettings, source: Video): string[] {
 	const target = targets[format];
 	const subtitles = source.subtitles.filter(
 		({ isText }) => target.subtitles === 'all' || (target.subtitles === 'text' && isText),
@@ -65,6 +65,6 @@ export function conversionArguments({ format, quality, encoder }: Wish, source: 
 			? ['-a', 'none']
 			: ['-a', source.audioTracks.join(), '-E', source.audioTracks.map(() => target.audio).join()]),
 		...(subtitles.length === 0 ? ['-s', 'none'] : ['-s', subtitles.map(({ track }) => track).join()]),
-		...target.further,
+		...target.extraArguments,
 	];
 }

@@ -30,12 +30,12 @@ export const plugin = definePlugin({
 			{ program: name, bwrap, memoryBytes: memoryMiB * 1024 * 1024, mayUseHardware: hardwareEncoders },
 			log,
 		);
-		const means = {
+		const dependencies = {
 			files: server.files,
 			handbrake,
 			log,
 			temporaryFolder: server.dataDir,
-			mostMs: mostHours * 3_600_000,
+			timeLimitMs: mostHours * 3_600_000,
 		};
 		const conversions = server.jobs.define({
 			name: 'convert',
@@ -44,7 +44,7 @@ export const plugin = definePlugin({
 			concurrency,
 			runningPerUser: Math.max(1, concurrency - 1),
 			perUser,
-			run: (job) => convert(job, means),
+			run: (job) => convert(job, dependencies),
 		});
 		server.providers.capability.register('handbrake', () => {
 			// A page polls this, so an installation is noticed by the next request.

@@ -32,13 +32,13 @@ function formatEta(hours: number, minutes: number, seconds: number): string {
 const numberOrNull = (text: string | undefined) => (text === undefined ? null : Number(text));
 
 /** Calls `take` with each line of the output, whether it ends with a line feed or a carriage return. A line longer than any of interest is truncated. */
-export function lineReader(take: (line: string) => void): (chunk: string) => void {
+export function lineReader(onLine: (line: string) => void): (chunk: string) => void {
 	let rest = '';
 	return (chunk) => {
 		const lines = (rest + chunk).split(/[\r\n]+/);
-		rest = (lines.pop() ?? '').slice(0, mostLineLength);
-		for (const each of lines) if (each !== '') take(each.slice(0, mostLineLength));
+		rest = (lines.pop() ?? '').slice(0, maxLineLength);
+		for (const each of lines) if (each !== '') onLine(each.slice(0, maxLineLength));
 	};
 }
 
-const mostLineLength = 500;
+const maxLineLength = 500;

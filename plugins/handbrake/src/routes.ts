@@ -10,7 +10,7 @@ import {
 	type Server,
 	type Viewer,
 } from '@stowage/plugin-api';
-import { assertAllowed, convertDenial, convertedName, fileType, givenConversionName } from '@stowage/rules';
+import { assertAllowed, conversionOutputName, convertDenial, convertedName, fileType } from '@stowage/rules';
 import { assertVideo } from './assertVideo.js';
 import type { Conversion } from './conversion.js';
 import { notAvailable } from './convert.js';
@@ -37,7 +37,7 @@ export function handbrakeRoutes(server: Server, handbrake: HandBrake, conversion
 			const outputName =
 				customOutputName === undefined
 					? convertedName(fileName, format, deleteOriginal)
-					: givenConversionName(customOutputName, format);
+					: conversionOutputName(customOutputName, format);
 			await assertConvertible(server, user, { area, path, ...(owner === undefined ? {} : { owner }) });
 			if (videoEncoder(format, await installed.encoders(), handbrake.options.mayUseHardware) === undefined) {
 				throw new Failure('unavailable', `HandBrake on this server has no encoder for ${format} files.`);

@@ -27,7 +27,7 @@ const scanned = z.object({
 const ticksPerSecond = 90_000;
 
 /** A file with more is no film. */
-const mostTracks = 99;
+const maxTracks = 99;
 
 /** Scans an open file; undefined if it contains no video. */
 export async function scan(encoder: Encoder, descriptor: number, signal: AbortSignal): Promise<Video | undefined> {
@@ -47,8 +47,8 @@ export function parseScan(output: string): Video | undefined {
 		seconds: title.Duration.Ticks / ticksPerSecond,
 		width: title.Geometry.Width,
 		height: title.Geometry.Height,
-		audioTracks: title.AudioList.slice(0, mostTracks).map(({ TrackNumber }) => TrackNumber),
-		subtitles: title.SubtitleList.slice(0, mostTracks).map(({ TrackNumber, Format }) => ({
+		audioTracks: title.AudioList.slice(0, maxTracks).map(({ TrackNumber }) => TrackNumber),
+		subtitles: title.SubtitleList.slice(0, maxTracks).map(({ TrackNumber, Format }) => ({
 			track: TrackNumber,
 			isText: Format === 'text',
 		})),

@@ -6,9 +6,9 @@ import path from 'node:path';
 import { findProgram } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { execaNode } from 'execa';
-import type { Cage } from '../src/cage.js';
 import { Encoder } from '../src/Encoder.js';
 import { HandBrake } from '../src/HandBrake.js';
+import type { Sandbox } from '../src/sandbox.js';
 import { scan } from '../src/scan.js';
 import { film, h264, picture, removeFilms } from './conversions.js';
 
@@ -19,14 +19,14 @@ const { signal } = new AbortController();
 const places = { 'a cage': true, 'a cage with the /proc of the system': false, 'no cage': undefined } as const;
 type PlaceName = keyof typeof places;
 
-async function cageOf(place: PlaceName): Promise<Cage | undefined> {
+async function cageOf(place: PlaceName): Promise<Sandbox | undefined> {
 	const hasOwnProc = places[place];
 	return hasOwnProc === undefined ? undefined : { bwrap: (await findProgram('bwrap')) ?? '', hasOwnProc };
 }
 
 async function encoderOf(place: PlaceName, memoryBytes = 2 ** 30) {
 	const program = (await findProgram('sh')) ?? '';
-	return new Encoder({ program, cage: await cageOf(place), memoryBytes, mayUseHardware: false });
+	return new Encoder({ program, sandbox: await cageOf(place), memoryBytes, mayUseHardware: false });
 }
 
 async function temporaryFolder(t: ExecutionContext): Promise<string> {
@@ -170,7 +170,7 @@ test('HandBrake in a cage finds no file that a playlist names', async (t) => {
 	await writeFile(path.join(folder, 'leak.mp4'), playlist);
 	const scanned = async (name: string, place: PlaceName) => {
 		const program = (await findProgram('HandBrakeCLI')) ?? '';
-		const encoder = new Encoder({ program, cage: await cageOf(place), memoryBytes: 2 ** 31, mayUseHardware: false });
+		const encoder = new Encoder({ program, sandbox: await cageOf(place), memoryBytes: 2 ** 31, mayUseHardware: false });
 		const file = await open(path.join(folder, name));
 		try {
 			return (await scan(encoder, file.fd, signal))?.width;
@@ -204,7 +204,7 @@ for (const [how, [script, cage, logged]] of Object.entries(brokenBubblewraps)) {
 			{ info: addLine, warn: addLine, error: addLine },
 		);
 		const found = await handbrake.find();
-		t.deepEqual(found?.encoder.options.cage, cage && { bwrap, ...cage });
+		t.deepEqual(found?.encoder.options.sandbox, cage && { bwrap, ...cage });
 		t.regex(lines.join(), logged);
 		const encoders = await found?.encoders();
 		for (const name of ['x264', 'VP9', 'av_aac', 'opus']) t.true(encoders?.has(name));

@@ -106,7 +106,7 @@ function run({
 	saved = { value: undefined },
 	attempt = 1,
 	encoder = quickEncoder,
-	mostMs = 600_000,
+	mostMs: timeLimitMs = 600_000,
 }: RunOptions) {
 	const { files } = app.services;
 	const killableFiles: Files = killable.guard({
@@ -136,7 +136,7 @@ function run({
 		progress() {},
 	};
 	const handbrake = handbrakeWith(encoder);
-	return convert(job, { files: killableFiles, handbrake, log, temporaryFolder: app.dataDir, mostMs });
+	return convert(job, { files: killableFiles, handbrake, log, temporaryFolder: app.dataDir, timeLimitMs });
 }
 
 const files = async (home: string) => (await readdir(home)).filter((name) => name !== 'Public').sort();

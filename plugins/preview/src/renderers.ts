@@ -3,24 +3,24 @@ import { sniff, sniffedBytes } from '@stowage/rules';
 import type { ImageWorkers } from './images/ImageWorkers.js';
 import { inputPath, runProgram } from './runProgram.js';
 
-interface Means {
+interface RendererDependencies {
 	workers: ImageWorkers;
 	memoryBytes: number;
 }
 
 /** Larger than any photo; a child buffers all of it. */
-const mostImageBytes = 128 * 1024 * 1024;
+const maxImageBytes = 128 * 1024 * 1024;
 
 const undecoded: ReadonlySet<string> = new Set(['svg', 'bmp', 'ico']);
 
 /** Pictures of images. */
-export function imageRenderer({ workers }: Means): Renderer {
+export function imageRenderer({ workers }: RendererDependencies): Renderer {
 	return {
 		version: '1',
 		// No decoder for these is on the list; a drawing may also fetch other files.
 		accepts: (kind, extension) => kind === 'image' && !undecoded.has(extension) && workers.isUsable,
 		async render(source, size, signal) {
-			if (source.size > mostImageBytes) throw noPicture();
+			if (source.size > maxImageBytes) throw noPicture();
 			return workers.render(() => source.read(), source.size, size, signal);
 		},
 	};
@@ -30,7 +30,7 @@ export function imageRenderer({ workers }: Means): Renderer {
 const containers = 'mov,matroska,avi,mpegts,mpeg,ogg,flv,asf';
 
 /** A frame of a video by ffmpeg. */
-export function videoRenderer(ffmpeg: string, { workers, memoryBytes }: Means): Renderer {
+export function videoRenderer(ffmpeg: string, { workers, memoryBytes }: RendererDependencies): Renderer {
 	return {
 		version: '1',
 		accepts: (kind) => kind === 'video' && workers.isUsable,
@@ -59,7 +59,7 @@ function frameAt(seconds: number, size: number): string[] {
 }
 
 /** The first page of a PDF by pdftoppm. */
-export function pdfRenderer(pdftoppm: string, { workers, memoryBytes }: Means): Renderer {
+export function pdfRenderer(pdftoppm: string, { workers, memoryBytes }: RendererDependencies): Renderer {
 	return {
 		version: '1',
 		accepts: (kind) => kind === 'pdf' && workers.isUsable,

@@ -9,7 +9,7 @@ export interface RunOptions {
 }
 
 /** A picture is smaller. */
-const mostOutputBytes = 64 * 1024 * 1024;
+const maxOutputBytes = 64 * 1024 * 1024;
 
 const cpuSeconds = 25;
 
@@ -33,7 +33,7 @@ export async function runProgram(
 	child.stderr?.resume();
 	(child.stdout as Readable).on('data', (chunk: Buffer) => {
 		length += chunk.length;
-		if (length > mostOutputBytes) end();
+		if (length > maxOutputBytes) end();
 		else chunks.push(chunk);
 	});
 	try {
@@ -42,7 +42,7 @@ export async function runProgram(
 			child.once('close', resolve);
 		});
 		signal.throwIfAborted();
-		return code === 0 && length > 0 && length <= mostOutputBytes ? Buffer.concat(chunks) : undefined;
+		return code === 0 && length > 0 && length <= maxOutputBytes ? Buffer.concat(chunks) : undefined;
 	} finally {
 		signal.removeEventListener('abort', end);
 	}

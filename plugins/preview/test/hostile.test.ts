@@ -213,7 +213,7 @@ test.serial('a killed child is replaced, also while it renders an image', async 
 });
 
 test.serial('a child is reused, replaced after a number of images, and ended when it is idle', async (t) => {
-	const made = await rendering(t, { mostUses: 2 });
+	const made = await rendering(t, { maxUses: 2 });
 	await made.write('a.png', png(100, 100));
 	await made.render('a.png');
 	const [child = 0] = [...(await children()).keys()];

@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { findProgram, type PictureSize, type PluginLog, type Renderer, type RenderSource } from '@stowage/plugin-api';
-import { extensionOf, previewOf, shownAs } from '@stowage/rules';
+import { effectivePreviewKind, extensionOf, previewOf } from '@stowage/rules';
 import type { ExecutionContext } from 'ava';
 import { ImageWorkers, type ImageWorkersOptions } from '../src/images/ImageWorkers.js';
 import { imageRenderer, pdfRenderer, videoRenderer } from '../src/renderers.js';
@@ -64,7 +64,7 @@ export async function rendering(t: ExecutionContext, options: Partial<ImageWorke
 async function sourceOf(file: string): Promise<RenderSource> {
 	const { size } = await stat(file);
 	const bytes = await readFile(file);
-	const kind = shownAs(previewOf(file, size).kind as 'image', bytes.subarray(0, 4096));
+	const kind = effectivePreviewKind(previewOf(file, size).kind as 'image', bytes.subarray(0, 4096));
 	return {
 		kind,
 		extension: extensionOf(file),

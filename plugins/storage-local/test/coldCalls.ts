@@ -8,8 +8,8 @@ export function coldCalls(calls: SystemCalls): SystemCalls {
 		openRootCached: () => undefined,
 		readCached: () => 0,
 		statCached: () => undefined,
-		statNow: undefined,
-		mayReadNow: undefined,
-		entryNow: undefined,
+		statSync: undefined,
+		mayReadSync: undefined,
+		entrySync: undefined,
 	};
 }

@@ -34,8 +34,8 @@ test('synchronous calls return the same as asynchronous ones', async (t) => {
 		const fd = await open(file, 'r');
 		const slowStat = toFileStat(await fstat(fd));
 		t.deepEqual(best.statCached(fd), slowStat);
-		t.deepEqual(best.statNow?.(folder.fd, time), slowStat);
-		t.deepEqual(best.entryNow?.(folder.fd, time), toEntry(time, await lstat(file)));
+		t.deepEqual(best.statSync?.(folder.fd, time), slowStat);
+		t.deepEqual(best.entrySync?.(folder.fd, time), toEntry(time, await lstat(file)));
 		closeSync(fd);
 	}
 });

@@ -107,14 +107,14 @@ test('each entry is listed once, whichever stat calls are slow', async (t) => {
 	const calls = await loadSystemCalls();
 	for (const slowEach of [1, 7, 100]) {
 		let stats = 0;
-		const { entryNow } = calls;
+		const { entrySync } = calls;
 		const slow = {
 			...calls,
-			...(entryNow && {
+			...(entrySync && {
 				entryNow: (fd: number, name: string) => {
 					const until = performance.now() + (++stats % slowEach === 0 ? 2 : 0);
 					while (performance.now() < until);
-					return entryNow(fd, name);
+					return entrySync(fd, name);
 				},
 			}),
 		};

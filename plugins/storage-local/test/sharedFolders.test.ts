@@ -25,7 +25,7 @@ test('concurrent requests for a folder share one descriptor, which the last of t
 	const shared = new SharedFolders();
 	const opened: WatchedFolder[] = [];
 	const take = () =>
-		shared.take('trip', async () => {
+		shared.acquire('trip', async () => {
 			const folder = new WatchedFolder(await open(path, folderFlags('pass')));
 			opened.push(folder);
 			return folder;

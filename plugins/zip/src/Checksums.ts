@@ -12,9 +12,9 @@ export interface Progress {
 const isWorthRow = (size: number) => size > smallBytes;
 
 /** A file modified this recently may be modified again without a change of its time. */
-const settlingMs = 5_000;
+const minAgeMs = 5_000;
 
-const rememberedMs = 30 * 24 * 60 * 60_000;
+const ttlMs = 30 * 24 * 60 * 60_000;
 
 /** Rows read, or written, at once. */
 const rowsAtOnce = 200;
@@ -29,7 +29,7 @@ export class Checksums {
 	readonly #begun = new Map<number, Progress>();
 	readonly #unsaved = new Map<string, readonly [number, number]>();
 	/** The range of entries whose rows have been read. */
-	#asked = { from: 0, to: 0 };
+	#queried = { from: 0, to: 0 };
 
 	constructor(
 		readonly contents: ArchiveContents,
@@ -49,8 +49,8 @@ export class Checksums {
 	async recall(index: number): Promise<Progress> {
 		const { size } = this.contents.entry(index);
 		if (this.get(index) === undefined) {
-			if (isWorthRow(size)) await this.#ask(index);
-			else this.#askCache(index);
+			if (isWorthRow(size)) await this.#query(index);
+			else this.#readCache(index);
 		}
 		const crc = this.get(index);
 		return crc === undefined ? (this.#begun.get(index) ?? { crc: 0, bytes: 0 }) : { crc, bytes: size };
@@ -60,8 +60,8 @@ export class Checksums {
 	async set(index: number, progress: Progress): Promise<void> {
 		if (this.get(index) !== undefined) return;
 		const entry = this.contents.entry(index);
-		this.#learn(index, progress);
-		if (Date.now() - entry.mtime < settlingMs) return;
+		this.#record(index, progress);
+		if (Date.now() - entry.mtime < minAgeMs) return;
 		if (!isWorthRow(entry.size)) {
 			if (progress.bytes === entry.size) this.cache.set(entry.contentKey, progress.crc);
 			return;
@@ -75,10 +75,10 @@ export class Checksums {
 		if (this.#unsaved.size === 0) return;
 		const rows = new Map(this.#unsaved);
 		this.#unsaved.clear();
-		await ifPossible(this.store.setMany(rows, rememberedMs));
+		await ifPossible(this.store.setMany(rows, ttlMs));
 	}
 
-	#learn(index: number, progress: Progress): void {
+	#record(index: number, progress: Progress): void {
 		if (progress.bytes < this.contents.entry(index).size) {
 			this.#begun.set(index, progress);
 			return;
@@ -88,25 +88,25 @@ export class Checksums {
 		this.#isKnown[index] = 1;
 	}
 
-	#askCache(index: number): void {
+	#readCache(index: number): void {
 		const { size, contentKey } = this.contents.entry(index);
 		const crc = this.cache.get(contentKey);
-		if (crc !== undefined) this.#learn(index, { crc, bytes: size });
+		if (crc !== undefined) this.#record(index, { crc, bytes: size });
 	}
 
 	/** Archives are read in order, so the rows of the next entries are queried along with this one. */
-	async #ask(index: number): Promise<void> {
-		if (index >= this.#asked.from && index < this.#asked.to) return;
+	async #query(index: number): Promise<void> {
+		if (index >= this.#queried.from && index < this.#queried.to) return;
 		const wanted = new Map<string, number>();
 		let at = index;
 		for (; at < this.contents.count && wanted.size < rowsAtOnce; at++) {
 			const { size, contentKey } = this.contents.entry(at);
 			if (isWorthRow(size) && this.get(at) === undefined) wanted.set(contentKey, at);
 		}
-		this.#asked = { from: index, to: at };
+		this.#queried = { from: index, to: at };
 		for (const [key, value] of (await ifPossible(this.store.getMany([...wanted.keys()]))) ?? []) {
 			const [crc, bytes] = row.parse(value);
-			this.#learn(wanted.get(key) as number, { crc, bytes });
+			this.#record(wanted.get(key) as number, { crc, bytes });
 		}
 	}
 }

@@ -2,7 +2,7 @@ import { type ArchiveContents, Yielder } from '@stowage/plugin-api';
 import type { Checksums } from './Checksums.js';
 import { RunningCrc } from './RunningCrc.js';
 
-const filesAtOnce = 8;
+const readConcurrency = 8;
 
 /** Learns the CRCs of contents that were not sent this time: remembered ones, or else the contents are read. */
 export async function computeMissing(
@@ -24,7 +24,7 @@ export async function computeMissing(
 			if (isMissing(index)) await compute(contents, checksums, index, signal);
 		}
 	};
-	await contents.throttle(() => Promise.all(Array.from({ length: filesAtOnce }, work)), signal);
+	await contents.throttle(() => Promise.all(Array.from({ length: readConcurrency }, work)), signal);
 }
 
 async function compute(

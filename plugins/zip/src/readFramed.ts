@@ -27,15 +27,15 @@ export async function* readFramed(
 		for (const { length } of framed.contents) at += length;
 		return { framed, done, buffer };
 	};
-	let resting: Buffer = Buffer.allocUnsafe(bufferBytes);
+	let spare: Buffer = Buffer.allocUnsafe(bufferBytes);
 	let reading = begin(Buffer.allocUnsafe(bufferBytes));
 	try {
 		for (;;) {
 			const { framed, done, buffer } = reading;
 			await done;
 			const isLast = at === to;
-			if (!isLast) reading = begin(resting);
-			resting = buffer;
+			if (!isLast) reading = begin(spare);
+			spare = buffer;
 			yield framed;
 			if (isLast) return;
 		}

@@ -3,10 +3,10 @@ const maxInFlight = 4;
 
 /** Tiles that are scrolled away sooner, as during fast scrolling, are not requested. */
 const dwellMs = 60;
-const restMs = 120;
+const pauseMs = 120;
 
 /** How many fetched ones are kept for scrolling back, of some 15 kB each. */
-const maxKept = 500;
+const maxCached = 500;
 
 /** The attempts with a busy server, and the longest `Retry-After` that is accepted. */
 const maxAttempts = 5;
@@ -25,11 +25,11 @@ type Answer = { kind: 'picture'; blob: Blob } | { kind: 'none' } | { kind: 'busy
 export class ThumbnailLoader {
 	readonly #fetch: typeof fetch;
 	/** In the order of their last use. */
-	readonly #kept = new Map<string, Thumbnail>();
+	readonly #cached = new Map<string, Thumbnail>();
 	readonly #waiting: (() => void)[] = [];
 	#inFlight = 0;
 	/** When thumbnails may be requested again. */
-	#startsAt = 0;
+	#pausedUntil = 0;
 
 	constructor(fetchThumbnail: typeof fetch = (...request) => fetch(...request)) {
 		this.#fetch = fetchThumbnail;
@@ -37,27 +37,27 @@ export class ThumbnailLoader {
 
 	/** The cached image of this URL. */
 	peek(url: string): Thumbnail | undefined {
-		return this.#kept.get(url);
+		return this.#cached.get(url);
 	}
 
 	/** Requests none for a moment, during fast scrolling. */
-	rest(): void {
-		this.#startsAt = performance.now() + restMs;
+	pause(): void {
+		this.#pausedUntil = performance.now() + pauseMs;
 	}
 
 	/** Fetches a thumbnail; undefined if it could not be fetched now. Throws an `AbortError` when the signal was aborted. */
 	async load(url: string, signal: AbortSignal): Promise<Thumbnail | undefined> {
 		await wait(dwellMs, signal);
-		while (performance.now() < this.#startsAt) await wait(this.#startsAt - performance.now(), signal);
+		while (performance.now() < this.#pausedUntil) await wait(this.#pausedUntil - performance.now(), signal);
 		for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-			const answer = await this.#inTurn(() => this.#ask(url, signal), signal);
-			if (answer?.kind !== 'busy') return answer && this.#keep(url, answer);
+			const answer = await this.#withSlot(() => this.#request(url, signal), signal);
+			if (answer?.kind !== 'busy') return answer && this.#cache(url, answer);
 			if (attempt < maxAttempts) await wait(answer.waitMs, signal);
 		}
 		return undefined;
 	}
 
-	async #ask(url: string, signal: AbortSignal): Promise<Answer | undefined> {
+	async #request(url: string, signal: AbortSignal): Promise<Answer | undefined> {
 		try {
 			const response = await this.#fetch(url, { credentials: 'same-origin', signal });
 			if (response.ok) return { kind: 'picture', blob: await response.blob() };
@@ -74,8 +74,8 @@ export class ThumbnailLoader {
 		}
 	}
 
-	async #inTurn<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-		if (this.#inFlight >= maxInFlight) await this.#turn(signal);
+	async #withSlot<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+		if (this.#inFlight >= maxInFlight) await this.#waitForSlot(signal);
 		else this.#inFlight++;
 		try {
 			signal.throwIfAborted();
@@ -88,7 +88,7 @@ export class ThumbnailLoader {
 		}
 	}
 
-	#turn(signal: AbortSignal): Promise<void> {
+	#waitForSlot(signal: AbortSignal): Promise<void> {
 		return new Promise((resolve, reject) => {
 			const leave = () => {
 				this.#waiting.splice(this.#waiting.indexOf(enter), 1);
@@ -103,13 +103,13 @@ export class ThumbnailLoader {
 		});
 	}
 
-	#keep(url: string, answer: Exclude<Answer, { kind: 'busy' }>): Thumbnail {
+	#cache(url: string, answer: Exclude<Answer, { kind: 'busy' }>): Thumbnail {
 		const thumbnail: Thumbnail =
 			answer.kind === 'none' ? answer : { kind: 'picture', url: URL.createObjectURL(answer.blob) };
-		this.#kept.set(url, thumbnail);
-		const [oldest] = this.#kept;
-		if (oldest && this.#kept.size > maxKept) {
-			this.#kept.delete(oldest[0]);
+		this.#cached.set(url, thumbnail);
+		const [oldest] = this.#cached;
+		if (oldest && this.#cached.size > maxCached) {
+			this.#cached.delete(oldest[0]);
 			if (oldest[1].kind === 'picture') URL.revokeObjectURL(oldest[1].url);
 		}
 		return thumbnail;

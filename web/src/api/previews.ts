@@ -20,7 +20,7 @@ export interface FilePart {
 
 /** Some bytes of a file, from `start` up to but without `end`; fewer if the file ends before. */
 export async function readPart(url: string, start: number, end: number, signal?: AbortSignal): Promise<FilePart> {
-	const response = await answer(url, { range: `bytes=${start}-${end - 1}` }, signal);
+	const response = await fetchBytes(url, { range: `bytes=${start}-${end - 1}` }, signal);
 	// An empty file has no first byte.
 	if (response.status === 416) {
 		const size = Number(/\/(\d+)$/.exec(response.headers.get('content-range') ?? '')?.[1] ?? 0);
@@ -39,12 +39,12 @@ export async function readPart(url: string, start: number, end: number, signal?:
 
 /** A whole file. Throws `tooLarge` as soon as more than `limit` bytes have arrived. */
 export async function readWhole(url: string, limit: number, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
-	const bytes = await bodyOf(await answer(url, {}, signal), limit + 1, signal);
+	const bytes = await bodyOf(await fetchBytes(url, {}, signal), limit + 1, signal);
 	if (bytes.length > limit) throw new Failure('tooLarge', 'The file is too large to be shown.');
 	return bytes;
 }
 
-async function answer(url: string, headers: Record<string, string>, signal?: AbortSignal): Promise<Response> {
+async function fetchBytes(url: string, headers: Record<string, string>, signal?: AbortSignal): Promise<Response> {
 	let response: Response;
 	try {
 		response = await fetch(url, { credentials: 'same-origin', headers, ...(signal ? { signal } : {}) });

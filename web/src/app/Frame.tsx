@@ -53,7 +53,7 @@ export function Frame() {
 		[],
 	);
 	const close = useCallback(() => setDialog({ kind: 'none' }), []);
-	const takeAway = useCallback(() => {
+	const closeFailed = useCallback(() => {
 		setDialog({ kind: 'none' });
 		setShown({ kind: 'none' });
 	}, []);
@@ -110,7 +110,7 @@ export function Frame() {
 			{shown.kind === 'auth' && (
 				<AuthDialog
 					isOpen={dialog.kind === 'auth'}
-					onLoadFailed={takeAway}
+					onLoadFailed={closeFailed}
 					mode={shown.mode}
 					isRegistrationOpen={isRegistrationOpen}
 					onMode={(mode) => setDialog({ kind: 'auth', mode })}
@@ -125,18 +125,18 @@ export function Frame() {
 			{shown.kind === 'settings' && session.status === 'signedIn' && (
 				<SettingsDialog
 					isOpen={dialog.kind === 'settings'}
-					onLoadFailed={takeAway}
+					onLoadFailed={closeFailed}
 					settings={session.settings}
 					onClose={close}
 				/>
 			)}
 			{shown.kind === 'links' && session.status === 'signedIn' && (
-				<MyLinksDialog isOpen={dialog.kind === 'links'} onLoadFailed={takeAway} onClose={close} />
+				<MyLinksDialog isOpen={dialog.kind === 'links'} onLoadFailed={closeFailed} onClose={close} />
 			)}
 			{shown.kind === 'activity' && session.status === 'signedIn' && (
 				<ActivityDialog
 					isOpen={dialog.kind === 'activity'}
-					onLoadFailed={takeAway}
+					onLoadFailed={closeFailed}
 					username={session.username}
 					onClose={close}
 					onClosed={focusAccount}

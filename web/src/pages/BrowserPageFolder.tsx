@@ -59,7 +59,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, settings }: Brows
 	const [previewed, setPreviewed] = useState<Entry>();
 	const [view, setView] = useView();
 	const { data: capabilities } = useQuery(capabilitiesQuery);
-	const takeFocus = () => list.current?.takeFocus();
+	const takeFocus = () => list.current?.focusIfUnfocused();
 
 	useTitle(name);
 	const navigation = useBrowserNavigation(location, viewer);

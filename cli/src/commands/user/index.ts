@@ -17,8 +17,8 @@ export function userCommand(): Command {
 				usage: 'add <name>',
 				description: 'add an account; the password comes from a prompt or standard input',
 				examples: ['user add ada', 'user add ada --adopt-home < password.txt', 'user add ada --root big'],
-				async act({ accounts, roots }, [name = ''], { adoptHome, root }) {
-					if (root !== undefined) await roots.placeHomeOn(name, root);
+				async run({ accounts, roots }, [name = ''], { adoptHome, root }) {
+					if (root !== undefined) await roots.assignHomeTo(name, root);
 					const user = await accounts.create(name, await readPassword('Password: '), {
 						adoptsHome: adoptHome === true,
 					});
@@ -33,7 +33,7 @@ export function userCommand(): Command {
 				usage: 'list',
 				description: 'list the accounts',
 				examples: ['user list', 'user list --json'],
-				async act({ accounts }, _words, { json }) {
+				async run({ accounts }, _words, { json }) {
 					printList(await accounts.list(), {
 						json,
 						toJson: ({ username, id, isDisabled, createdAt }) => ({
@@ -52,7 +52,7 @@ export function userCommand(): Command {
 				usage: 'show <name>',
 				description: 'show an account with its settings, quota, sessions, links and uploads under way',
 				examples: ['user show ada', 'user show ada --json'],
-				act: (services, [name = ''], options) => showUser(services, name, options),
+				run: (services, [name = ''], options) => showUser(services, name, options),
 			}).option('--json', 'as JSON'),
 		)
 		.addCommand(
@@ -60,7 +60,7 @@ export function userCommand(): Command {
 				usage: 'passwd <name>',
 				description: 'set a password and end all sessions; it comes from a prompt or standard input',
 				examples: ['user passwd ada', 'user passwd ada < password.txt'],
-				async act({ accounts }, [name = '']) {
+				async run({ accounts }, [name = '']) {
 					await accounts.setPassword(name, await readPassword('New password: '));
 					console.log(`Changed the password of ${name}.`);
 				},
@@ -71,7 +71,7 @@ export function userCommand(): Command {
 				usage: 'rename <old> <new>',
 				description: 'give an account and its home another name; ends its sessions. Cut off, it goes on when run again',
 				examples: ['user rename ada lovelace'],
-				async act({ accounts }, [from = '', to = '']) {
+				async run({ accounts }, [from = '', to = '']) {
 					await accounts.rename(from, to);
 					console.log(`Renamed ${from} to ${to}.`);
 				},
@@ -82,7 +82,7 @@ export function userCommand(): Command {
 				usage: 'disable <name>',
 				description: 'keep somebody from signing in and end their sessions',
 				examples: ['user disable ada'],
-				async act({ accounts }, [name = '']) {
+				async run({ accounts }, [name = '']) {
 					await accounts.setDisabled(name, true);
 					console.log(`Disabled ${name}.`);
 				},
@@ -93,7 +93,7 @@ export function userCommand(): Command {
 				usage: 'enable <name>',
 				description: 'let somebody sign in again',
 				examples: ['user enable ada'],
-				async act({ accounts }, [name = '']) {
+				async run({ accounts }, [name = '']) {
 					await accounts.setDisabled(name, false);
 					console.log(`Enabled ${name}.`);
 				},
@@ -104,7 +104,7 @@ export function userCommand(): Command {
 				usage: 'remove <name>',
 				description: 'remove an account; asks what becomes of its files, which stay where nobody can be asked',
 				examples: ['user remove ada', 'user remove ada --delete-files', 'user remove ada --move-files-to bob'],
-				act: (services, [name = ''], options) => removeUser(services, name, options),
+				run: (services, [name = ''], options) => removeUser(services, name, options),
 			})
 				.option('--keep-files', 'they stay on disk, and nobody can register the name')
 				.option('--delete-files', 'they are deleted')
@@ -115,7 +115,7 @@ export function userCommand(): Command {
 				usage: 'quota <name>',
 				description: 'show or set how much somebody may keep',
 				examples: ['user quota ada', 'user quota ada --bytes 10GB --entries 100000', 'user quota ada --default'],
-				act: (services, [name = ''], options) => setQuota(services, name, options),
+				run: (services, [name = ''], options) => setQuota(services, name, options),
 			})
 				.option('--bytes <size>', 'bytes, such as 10GB; 0 is no limit')
 				.option('--entries <count>', 'files and folders; 0 is no limit')
@@ -128,7 +128,7 @@ export function userCommand(): Command {
 				description:
 					'move the home of an account to another storage root, while it is used. Cut off, it goes on in the server, or when run again',
 				examples: ['user move-root ada big', 'user move-root ada big --no-wait', 'user move-root ada big --json'],
-				act: moveRoot,
+				run: moveRoot,
 			})
 				.option('--no-wait', 'let the server do it, and end at once')
 				.option('--json', 'as JSON'),

@@ -1,6 +1,6 @@
-import type { FilesFate, Services } from '@stowage/core';
+import type { FilesAction, Services } from '@stowage/core';
 import { Failure } from '@stowage/rules';
-import { ask, canAsk } from '../../terminal/ask.js';
+import { isInteractive, prompt } from '../../terminal/prompt.js';
 
 export interface RemoveOptions {
 	keepFiles?: boolean;
@@ -11,7 +11,7 @@ export interface RemoveOptions {
 /** Removes an account. An option or the answer at the terminal decides on its files; without either they stay. */
 export async function removeUser({ accounts }: Services, name: string, options: RemoveOptions): Promise<void> {
 	const { username } = await accounts.find(name);
-	const fate = await fateOf({ accounts }, username, options);
+	const fate = await filesActionOf({ accounts }, username, options);
 	const folder = await accounts.remove(username, fate);
 	if (fate.kind === 'delete') console.log(`Removed ${username} with all files.`);
 	else if (folder === undefined) console.log(`Removed ${username}. The files stay on disk.`);
@@ -19,20 +19,20 @@ export async function removeUser({ accounts }: Services, name: string, options: 
 		console.log(`Removed ${username}. The files are in the private folder '${folder}' of ${fate.to.username}.`);
 }
 
-async function fateOf(
+async function filesActionOf(
 	{ accounts }: Pick<Services, 'accounts'>,
 	username: string,
 	{ keepFiles, deleteFiles, moveFilesTo }: RemoveOptions,
-): Promise<FilesFate> {
+): Promise<FilesAction> {
 	const chosen = [keepFiles, deleteFiles, moveFilesTo].filter((option) => option !== undefined);
 	if (chosen.length > 1) throw new Failure('invalid', 'Give one of --keep-files, --delete-files and --move-files-to.');
 	if (moveFilesTo !== undefined) return { kind: 'move', to: await accounts.find(moveFilesTo) };
 	if (deleteFiles) return { kind: 'delete' };
-	if (keepFiles || !canAsk()) return { kind: 'keep' };
-	const answer = await ask(
+	if (keepFiles || !isInteractive()) return { kind: 'keep' };
+	const answer = await prompt(
 		`What becomes of the files of ${username}? 'keep' them on disk, 'delete' them, or 'move' them to another user: `,
 	);
 	if (answer === 'keep' || answer === 'delete') return { kind: answer };
 	if (answer !== 'move') throw new Failure('invalid', 'Cancelled: the answer is keep, delete or move.');
-	return { kind: 'move', to: await accounts.find(await ask('To which user: ')) };
+	return { kind: 'move', to: await accounts.find(await prompt('To which user: ')) };
 }

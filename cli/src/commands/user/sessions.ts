@@ -13,7 +13,7 @@ export function sessionsCommand(): Command {
 				usage: 'list <name>',
 				description: 'list the sessions of a user, the one used last first',
 				examples: ['user sessions list ada', 'user sessions list ada --json'],
-				async act({ accounts, sessions }, [name = ''], { json }) {
+				async run({ accounts, sessions }, [name = ''], { json }) {
 					const found = await sessions.list((await accounts.find(name)).id);
 					printList(found, { json, toJson: sessionJson, row: sessionRow });
 				},
@@ -24,7 +24,7 @@ export function sessionsCommand(): Command {
 				usage: 'revoke <name> [id]',
 				description: 'end a session of a user, or all of them, at once',
 				examples: ['user sessions revoke ada 3f1c0a9d2b4e5f60', 'user sessions revoke ada --all'],
-				act: (services, [name = '', id], { all }) => revoke(services, name, id, all === true),
+				run: (services, [name = '', id], { all }) => revoke(services, name, id, all === true),
 			}).option('--all', 'all sessions of the user'),
 		);
 }

@@ -16,7 +16,7 @@ export function sessionRules(rule: Rule): void {
 		t.is(await sessions.find('', clock.now), undefined);
 	});
 
-	rule('findAlive returns those of many sessions that have not ended', async (t, { users, sessions }, clock) => {
+	rule('findValid returns those of many sessions that have not ended', async (t, { users, sessions }, clock) => {
 		const [alice, bob] = await Promise.all(['alice', 'bob'].map((username) => users.add({ username, secret: 's' })));
 		if (alice === undefined || bob === undefined) return t.fail();
 		const hashes = Array.from({ length: 450 }, (_, index) => `unknown ${index}`);

@@ -7,8 +7,8 @@ export class SessionSubscriptions {
 	#timer: NodeJS.Timeout | undefined;
 	#isLooking = false;
 
-	/** `findAlive` resolves to those of these sessions that have not ended. */
-	constructor(readonly findAlive: (idHashes: readonly string[]) => Promise<ReadonlySet<string>>) {}
+	/** `findValid` resolves to those of these sessions that have not ended. */
+	constructor(readonly findValid: (idHashes: readonly string[]) => Promise<ReadonlySet<string>>) {}
 
 	/** Calls `onEnd` once the session has ended, until the returned function is called. */
 	subscribe(idHash: string, onEnd: () => void): () => void {
@@ -29,7 +29,7 @@ export class SessionSubscriptions {
 		this.#isLooking = true;
 		try {
 			const asked = [...this.#subscribers];
-			const alive = await this.findAlive(asked.map(([idHash]) => idHash));
+			const alive = await this.findValid(asked.map(([idHash]) => idHash));
 			for (const [idHash, subscribers] of asked) {
 				if (alive.has(idHash)) continue;
 				for (const onEnd of [...subscribers]) onEnd();

@@ -6,14 +6,14 @@ import { limitAddress } from '../http/requests/proxy.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import { rateLimited } from '../limits/rateLimited.js';
 import type { MountedStorage } from '../storage/MountedStorage.js';
-import { limitTries } from './loginLimits.js';
-import { type FilesFate, removeUser } from './removeUser.js';
+import { limitAttempts } from './loginLimits.js';
+import { type FilesAction, removeUser } from './removeUser.js';
 import { renameUser } from './renameUser.js';
-import { steadyLimits } from './steadyLimits.js';
+import { withMemoryFallback } from './withMemoryFallback.js';
 
 export interface Accounts {
 	/** Throws `badCredentials` in the same words and time for an unknown name and a wrong password, and `rateLimited`. */
-	signIn(username: string, password: string, client: SigningIn): Promise<UserRecord>;
+	signIn(username: string, password: string, client: SignInClient): Promise<UserRecord>;
 	/** Makes an account for a visitor; throws as `create` does, and `rateLimited`. */
 	signUp(username: string, password: string, client: Caller): Promise<UserRecord>;
 	/** Throws `invalid` for a name or password that is not allowed and `alreadyExists` for a taken name, also where a home of that name lies on disk without a user, unless it is to be adopted. */
@@ -21,12 +21,12 @@ export interface Accounts {
 	/** Sets a new password and ends all sessions of the user, both or neither. */
 	setPassword(username: string, password: string): Promise<void>;
 	/** The same for a user who confirms the password; throws as `signIn` does, and `conflict` if the password was changed meanwhile. Resolves to the current user. */
-	changePassword(username: string, current: string, password: string, client: SigningIn): Promise<UserRecord>;
+	changePassword(username: string, current: string, password: string, client: SignInClient): Promise<UserRecord>;
 	/** Renames an account and its home, and ends its sessions. An interrupted call continues when it is made again. Throws `alreadyExists` as `create` does. */
 	rename(username: string, newName: string): Promise<void>;
 	setDisabled(username: string, isDisabled: boolean): Promise<void>;
 	/** Removes the files, then the account. Resolves to the name of the folder that the files were moved to, if they were. */
-	remove(username: string, fate: FilesFate): Promise<string | undefined>;
+	remove(username: string, filesAction: FilesAction): Promise<string | undefined>;
 	/** Throws `notFound`. */
 	find(username: string): Promise<UserRecord>;
 	list(): Promise<UserRecord[]>;
@@ -44,9 +44,9 @@ export interface Caller {
 	signal: AbortSignal;
 }
 
-export interface SigningIn extends Caller {
+export interface SignInClient extends Caller {
 	/** The id under which the client is known to this user; undefined for an unknown client. */
-	knownAs(user: UserRecord | undefined): string | undefined;
+	knownClientId(user: UserRecord | undefined): string | undefined;
 }
 
 /** Few hashes of one address at once, and addresses are served round robin: a client that sends a hundred passwords only delays itself. */
@@ -70,7 +70,7 @@ interface Dependencies {
 export function createAccounts(parts: Dependencies): Accounts {
 	const { users, limits: store, config, now, auth, storage, renames } = parts;
 	const homes = () => homesOnDisk(storage);
-	const limits = steadyLimits(store);
+	const limits = withMemoryFallback(store);
 	const hashes = new FairQueue(hashing, 'Too many people are signing in right now. Please try again in a moment.');
 	const inTurn = <T>({ address, signal }: Caller, work: () => Promise<T>) =>
 		hashes.run(limitAddress(address), work, signal);
@@ -118,8 +118,8 @@ export function createAccounts(parts: Dependencies): Accounts {
 				// Not every text can be used in a query. Such a name can't exist.
 				const name = isValidUsername(username) ? username : anonymousOwner;
 				const found = await users.find(name);
-				const guesser = { address: client.address, username: name, knownAs: client.knownAs(found) };
-				const user = await limitTries(limits, guesser, now(), () => proven(found, password));
+				const origin = { address: client.address, username: name, knownClientId: client.knownClientId(found) };
+				const user = await limitAttempts(limits, origin, now(), () => proven(found, password));
 				if (user === undefined) throw badCredentials();
 				return auth().needsRehash(user.secret) ? renewed(user, password) : user;
 			}),
@@ -154,8 +154,8 @@ export function createAccounts(parts: Dependencies): Accounts {
 			inTurn(client, async () => {
 				checkPassword(password);
 				const found = await find(username);
-				const guesser = { address: client.address, username, knownAs: client.knownAs(found) };
-				const user = await limitTries(limits, guesser, now(), () => proven(found, current));
+				const origin = { address: client.address, username, knownClientId: client.knownClientId(found) };
+				const user = await limitAttempts(limits, origin, now(), () => proven(found, current));
 				if (user === undefined) throw new Failure('badCredentials', 'The current password is wrong.');
 				const secret = await auth().hash(password);
 				return { ...user, secret, generation: await users.setSecret(user.id, secret, user.generation) };
@@ -206,9 +206,9 @@ function checkPassword(password: string): void {
 }
 
 /** Counts one attempt to register from an address, whether it succeeds or not: each costs a hash and reveals whether a name is taken. Throws `rateLimited`. */
-async function countRegistration(limits: LimitStore, address: string, mostPerHour: number, now: number): Promise<void> {
+async function countRegistration(limits: LimitStore, address: string, maxPerHour: number, now: number): Promise<void> {
 	const { count, endsAt } = await limits.hit(`register:${limitAddress(address)}`, hourMs, now);
-	if (count > mostPerHour) {
+	if (count > maxPerHour) {
 		throw rateLimited('Too many people have registered from here. Please try again later.', endsAt, now);
 	}
 }

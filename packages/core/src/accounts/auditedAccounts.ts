@@ -22,12 +22,12 @@ export function auditedAccounts(accounts: Accounts, audit: Audit): Accounts {
 		async signIn(username, password, client) {
 			// The entered name may be a password, so only the name of an existing account is recorded.
 			let tried: UserRecord | undefined;
-			const knownAs = (user: UserRecord | undefined) => {
+			const knownClientId = (user: UserRecord | undefined) => {
 				tried = user;
-				return client.knownAs(user);
+				return client.knownClientId(user);
 			};
 			try {
-				const user = await accounts.signIn(username, password, { ...client, knownAs });
+				const user = await accounts.signIn(username, password, { ...client, knownClientId });
 				audit.record({ action: 'signIn', viewer: viewerOf(user) }, { outcome: 'ok' });
 				return user;
 			} catch (error) {

@@ -8,7 +8,7 @@ import { cookieNames, cookiePath } from './ownCookies.js';
 const ttlMs = 180 * 24 * 60 * 60_000;
 
 /** Accounts that know one client, such as a family's on one computer. */
-const mostAccounts = 5;
+const maxAccounts = 5;
 
 /**
  * Clients that have signed in to an account before. They keep a cookie that proves it and grants nothing: its client only does not have to wait for the
@@ -40,7 +40,7 @@ export function createKnownClients(config: Pick<Config, 'basePath'>, secret: str
 		[request.state[nameFor(request)] as unknown]
 			.flat()
 			.flatMap((cookie) => (typeof cookie === 'string' ? cookie.split('~') : []))
-			.slice(0, mostAccounts);
+			.slice(0, maxAccounts);
 
 	return {
 		idOf(request, user) {
@@ -52,7 +52,7 @@ export function createKnownClients(config: Pick<Config, 'basePath'>, secret: str
 			const id = randomBytes(16).toString('base64url');
 			const since = now();
 			const proof = `${id}.${since.toString(36)}.${macOf(user, id, since).toString('base64url')}`;
-			h.state(nameFor(request), [proof, ...others].slice(0, mostAccounts).join('~'), {
+			h.state(nameFor(request), [proof, ...others].slice(0, maxAccounts).join('~'), {
 				ttl: ttlMs,
 				path: cookiePath(config),
 				isSecure: request.client.isHttps,

@@ -8,37 +8,37 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
 /** Failed attempts a minute from one address at one account. */
-const triesAtOneAccount = 10;
+const attemptsPerAccountAndAddress = 10;
 
 /** Failed attempts from one address at all accounts together: at most this many in a window, which lasts a minute, and twice as long after each further such number of a day. */
-const triesFromOneAddress = 30;
-const triesFromOneAddressADay = 300;
+const attemptsPerAddress = 30;
+const attemptsPerAddressAndDay = 300;
 
 /**
  * Failed attempts at one account from anywhere, beyond which only clients that are known to it may try: at most this many in a window, which lasts a minute, and twice as
  * long after each further such number of a day, but two hours at most.
  */
-const triesFromAnywhere = 100;
-const longestWaitAtAccountMs = 2 * hourMs;
+const attemptsPerAccount = 100;
+const maxAccountWindowMs = 2 * hourMs;
 
 /** Failed attempts a day of one client that is known to the account. Above that it counts as unknown. */
-const triesOfKnownClient = 30;
+const attemptsPerKnownClientAndDay = 30;
 
 /** The origin of an attempt. */
-export interface Guesser {
+export interface AttemptOrigin {
 	address: string;
 	username: string;
 	/** The id under which the client is known to the account. */
-	knownAs: string | undefined;
+	knownClientId: string | undefined;
 }
 
 /**
  * Runs one attempt with a password. It is counted before the hash is begun, so that 500 at once are refused like 500 in sequence, and uncounted when it succeeds:
  * only failures count. Throws `rateLimited`, in the same words whether there is such an account or not.
  */
-export async function limitTries<T>(
+export async function limitAttempts<T>(
 	limits: LimitStore,
-	{ address, username, knownAs }: Guesser,
+	{ address, username, knownClientId }: AttemptOrigin,
 	now: number,
 	attempt: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
@@ -50,45 +50,45 @@ export async function limitTries<T>(
 		counted.push(...tries.map(({ key }) => key));
 		return counts;
 	};
-	let isFailedTry = false;
+	let hasFailed = false;
 	try {
 		const [ofDay, ofAccount, ofClient] = await count([
 			{ key: `login day:${from}`, windowMs: dayMs },
 			{ key: `login account day:${name}`, windowMs: dayMs },
-			...(knownAs === undefined ? [] : [{ key: `login known:${knownAs}`, windowMs: dayMs }]),
+			...(knownClientId === undefined ? [] : [{ key: `login known:${knownClientId}`, windowMs: dayMs }]),
 		]);
-		const isKnown = ofClient !== undefined && ofClient.count <= triesOfKnownClient;
+		const isKnown = ofClient !== undefined && ofClient.count <= attemptsPerKnownClientAndDay;
 		const bounds = [
-			{ key: `login:${from}:${name}`, windowMs: minuteMs, most: triesAtOneAccount },
-			{ key: `login:${from}`, windowMs: growing(ofDay, triesFromOneAddress, dayMs), most: triesFromOneAddress },
+			{ key: `login:${from}:${name}`, windowMs: minuteMs, most: attemptsPerAccountAndAddress },
+			{ key: `login:${from}`, windowMs: windowMsAfter(ofDay, attemptsPerAddress, dayMs), most: attemptsPerAddress },
 			...(isKnown
 				? []
 				: [
 						{
 							key: `login account:${name}`,
-							windowMs: growing(ofAccount, triesFromAnywhere, longestWaitAtAccountMs),
-							most: triesFromAnywhere,
+							windowMs: windowMsAfter(ofAccount, attemptsPerAccount, maxAccountWindowMs),
+							most: attemptsPerAccount,
 						},
 					]),
 		];
 		const counts = await count(bounds);
 		const exceeded = counts.filter(({ count }, at) => count > (bounds[at]?.most ?? 0));
-		if (ofDay !== undefined && ofDay.count > triesFromOneAddressADay) exceeded.push(ofDay);
+		if (ofDay !== undefined && ofDay.count > attemptsPerAddressAndDay) exceeded.push(ofDay);
 		if (exceeded.length > 0) {
 			const endsAt = Math.max(...exceeded.map(({ endsAt }) => endsAt));
 			throw rateLimited('Too many failed tries. Please wait a moment.', endsAt, now);
 		}
 		const result = await attempt();
-		isFailedTry = result === undefined;
+		hasFailed = result === undefined;
 		return result;
 	} finally {
 		// Only a wrong password counts as a failed attempt, not a success, a refusal or an error of the server.
-		if (!isFailedTry) await limits.releaseEach(counted);
+		if (!hasFailed) await limits.releaseEach(counted);
 	}
 }
 
 /** The length of the next window. */
-function growing(ofDay: { count: number } | undefined, triesInWindow: number, longestMs: number): number {
+function windowMsAfter(ofDay: { count: number } | undefined, triesInWindow: number, maxMs: number): number {
 	const doublings = Math.floor(((ofDay?.count ?? 1) - 1) / triesInWindow);
-	return Math.min(minuteMs * 2 ** doublings, longestMs);
+	return Math.min(minuteMs * 2 ** doublings, maxMs);
 }

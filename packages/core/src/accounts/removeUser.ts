@@ -1,13 +1,13 @@
 import type { NamingOptions, UserRecord, UserStore } from '@stowage/plugin-api';
 import { Failure, homeRoot, isFailure, joinPath, type StoragePath } from '@stowage/rules';
 import { makeHome } from '../files/homes.js';
-import { underFreeName } from '../files/writing/publish.js';
+import { withFreeName } from '../files/writing/publish.js';
 import { HomeComparison } from '../storage/compareHomes.js';
 import type { MountedStorage } from '../storage/MountedStorage.js';
 import { measureHome } from '../storage/walkHome.js';
 
 /** What to do with the files of a removed account. */
-export type FilesFate = { kind: 'keep' } | { kind: 'delete' } | { kind: 'move'; to: UserRecord };
+export type FilesAction = { kind: 'keep' } | { kind: 'delete' } | { kind: 'move'; to: UserRecord };
 
 /**
  * Removes an account, its files first: after an interruption the same call continues. The user can't be signed in meanwhile and upload more files. Resolves to the name of the
@@ -15,29 +15,33 @@ export type FilesFate = { kind: 'keep' } | { kind: 'delete' } | { kind: 'move'; 
  */
 export async function removeUser(
 	user: UserRecord,
-	fate: FilesFate,
+	filesAction: FilesAction,
 	{ users, storage }: { users: UserStore; storage: MountedStorage },
 ): Promise<string | undefined> {
-	if (fate.kind === 'move' && fate.to.id === user.id)
+	if (filesAction.kind === 'move' && filesAction.to.id === user.id)
 		throw new Failure('invalid', 'The files of a user who goes can only be moved to another one.');
 	await storage.assertNotMoving(user.username);
-	if (fate.kind !== 'keep') await users.setDisabled(user.id, true);
-	const folder = await handleFiles(user, fate, storage);
+	if (filesAction.kind !== 'keep') await users.setDisabled(user.id, true);
+	const folder = await handleFiles(user, filesAction, storage);
 	await users.remove(user.id);
 	return folder;
 }
 
-async function handleFiles(user: UserRecord, fate: FilesFate, storage: MountedStorage): Promise<string | undefined> {
-	if (fate.kind === 'keep') return undefined;
+async function handleFiles(
+	user: UserRecord,
+	filesAction: FilesAction,
+	storage: MountedStorage,
+): Promise<string | undefined> {
+	if (filesAction.kind === 'keep') return undefined;
 	const home = homeRoot(user.username);
 	try {
-		if (fate.kind === 'delete') await storage.remove(home);
+		if (filesAction.kind === 'delete') await storage.remove(home);
 		else {
-			await makeHome(storage, fate.to.username);
-			const target = homeRoot(fate.to.username);
-			const [own, theirs] = [await storage.mountAt(home), await storage.mountAt(target)];
-			const bringHome = own === theirs ? bringByRename : bringAcross;
-			return await bringHome(storage, home, target, `Files of ${user.username}`);
+			await makeHome(storage, filesAction.to.username);
+			const target = homeRoot(filesAction.to.username);
+			const [own, other] = [await storage.mountAt(home), await storage.mountAt(target)];
+			const moveHome = own === other ? moveByRename : moveAcross;
+			return await moveHome(storage, home, target, `Files of ${user.username}`);
 		}
 	} catch (error) {
 		// It was never created, or the files were moved before the command was interrupted.
@@ -46,18 +50,18 @@ async function handleFiles(user: UserRecord, fate: FilesFate, storage: MountedSt
 	return undefined;
 }
 
-async function bringByRename(storage: MountedStorage, home: StoragePath, target: StoragePath, name: string) {
+async function moveByRename(storage: MountedStorage, home: StoragePath, target: StoragePath, name: string) {
 	const move = (path: StoragePath, options: NamingOptions) => storage.move(home, path, options);
-	return (await underFreeName(target, name, 'directory', move)).name;
+	return (await withFreeName(target, name, 'directory', move)).name;
 }
 
 /** Moves files to another disk. If anything can't be copied, or was not copied exactly, the original stays. */
-async function bringAcross(storage: MountedStorage, home: StoragePath, target: StoragePath, name: string) {
+async function moveAcross(storage: MountedStorage, home: StoragePath, target: StoragePath, name: string) {
 	const { signal } = new AbortController();
 	// Throws for items that a copy would leave out.
 	await measureHome((await storage.mountAt(home)).storage, home, signal);
 	const copy = (path: StoragePath, options: NamingOptions) => storage.copy(home, path, options);
-	const made = await underFreeName(target, name, 'directory', copy);
+	const made = await withFreeName(target, name, 'directory', copy);
 	const copied = joinPath(target, made.name);
 	const trees = [
 		{ storage, root: home },

@@ -69,7 +69,7 @@ export async function renameUser(
 
 	await storage.assertNotMoving(from);
 	const { id, plan } = await begin();
-	await storage.placeHomeWith(plan.from, plan.to);
+	await storage.assignHomeOfRename(plan.from, plan.to);
 	await moveHome(storage, homeRoot(plan.from), homeRoot(plan.to));
 	await users.setDisabled(id, plan.wasDisabled);
 	await renames.remove(id);

@@ -49,7 +49,7 @@ export interface Sessions {
 	/** Identifies the request's session while it is valid, and grants no access. Undefined for visitors. */
 	keyOf(request: Request): string | undefined;
 	/** Whether the session with that key is still valid. */
-	isAlive(key: string): Promise<boolean>;
+	isValid(key: string): Promise<boolean>;
 	/** Calls `onEnd` soon after the session of that key has ended, wherever that was, until the returned function is called. */
 	subscribe(key: string, onEnd: () => void): () => void;
 }
@@ -59,7 +59,7 @@ function isCookie(cookie: unknown): cookie is { id: string } {
 }
 
 /** Whether the client sends the cookie of a session, which may have expired: then it considers itself signed in. */
-export function bringsSession(request: Request): boolean {
+export function hasSessionCookie(request: Request): boolean {
 	return /(^|;\s*)(__Host-|__Secure-)?sid=Fe26\.2\*/.test(request.raw.req.headers.cookie ?? '');
 }
 
@@ -155,7 +155,7 @@ export async function registerSessions(
 	});
 
 	const cookieOf = (request: Request) => (request.client.isHttps ? request.secureCookie : request.plainCookie);
-	const isAlive = async (idHash: string) => (await find(idHash, clock())) !== undefined;
+	const isValid = async (idHash: string) => (await find(idHash, clock())) !== undefined;
 	const subscriptions = new SessionSubscriptions((idHashes) =>
 		store.findValid(
 			idHashes.filter((idHash) => !ended.has(idHash)),
@@ -200,7 +200,7 @@ export async function registerSessions(
 		},
 		endOthers: (request, userId) => store.removeOf(userId, keyOf(request)),
 		keyOf,
-		isAlive,
+		isValid,
 		subscribe: (key, onEnd) => subscriptions.subscribe(key, onEnd),
 	};
 }

@@ -83,7 +83,7 @@ export function createServices({ providers, monotonic, ...given }: Dependencies)
 		rates: database.limits,
 		databaseReserve,
 		available: () => availableSpace(storage, config.uploads),
-		isSessionAlive: sessions.isAlive,
+		isSessionValid: sessions.isValid,
 		now,
 	});
 	const uploads = createUploads({ ...given, monotonic });

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { ArchiveEntry, StorageItem, WalkedItem, Yielder } from '@stowage/plugin-api';
 import { type Owner, parentPath, type StoragePath } from '@stowage/rules';
-import { sortSteadily } from './sortSteadily.js';
+import { sortYielding } from './sortYielding.js';
 
 /** A file or folder of an archive, as it was when its selection was read. */
 export interface ManifestEntry extends ArchiveEntry {
@@ -87,7 +87,7 @@ export class Manifest {
 	/** Sorts the entries from `first` on by name. They are in one folder. */
 	async sortFrom(first: number, yielder: Yielder, signal?: AbortSignal): Promise<void> {
 		const order = this.#order.subarray(first, this.#count);
-		await sortSteadily(order, (record) => this.#lastName(record), yielder, signal);
+		await sortYielding(order, (record) => this.#lastName(record), yielder, signal);
 		this.#recent = [];
 	}
 

@@ -22,7 +22,7 @@ export interface OpenSelection {
 }
 
 /** The client and the viewer of an archive. */
-export interface Asker {
+export interface Requester {
 	/** The `clientKey` of the caller, who may not be the viewer: anybody may use a link. */
 	client: string;
 	signal?: AbortSignal;
@@ -34,9 +34,9 @@ export interface Archives {
 	 * selected does not exist, `tooLarge` for more than an archive may contain, `rateLimited` or `unavailable` while too much is under way for one client or for all, and
 	 * `unavailable` where no plugin offers archives.
 	 */
-	open(viewer: Viewer, selection: Selection, asker: Asker): Promise<OpenSelection>;
+	open(viewer: Viewer, selection: Selection, requester: Requester): Promise<OpenSelection>;
 	/** The same, but a single file is opened as itself. */
-	openFileOrArchive(viewer: Viewer, selection: Selection, asker: Asker): Promise<OpenSelection>;
+	openFileOrArchive(viewer: Viewer, selection: Selection, requester: Requester): Promise<OpenSelection>;
 	/** How many are made or sent right now. */
 	underWay(): number;
 	/** The queue for reading checksums. */
@@ -76,9 +76,14 @@ export function createArchives({ files, format, walks, limits }: Dependencies): 
 	// Apart from the walks: reading for a checksum may take hours, and a search should not wait for that.
 	const checksums = new FairQueue({ running: 8, runningPerClient: 2, waiting: 400, waitingPerClient: 64 }, busy);
 
-	async function open(viewer: Viewer, selection: Selection, asker: Asker, mayBeFile: boolean): Promise<OpenSelection> {
-		const leave = atOnce.take(asker.client, 1);
-		const held = memory.begin(asker.client);
+	async function open(
+		viewer: Viewer,
+		selection: Selection,
+		asker: Requester,
+		mayBeFile: boolean,
+	): Promise<OpenSelection> {
+		const leave = atOnce.reserve(asker.client, 1);
+		const held = memory.openReservation(asker.client);
 		const close = () => {
 			leave();
 			held.release();
@@ -138,7 +143,7 @@ export function createArchives({ files, format, walks, limits }: Dependencies): 
 	return {
 		open: (viewer, selection, asker) => open(viewer, selection, asker, false),
 		openFileOrArchive: (viewer, selection, asker) => open(viewer, selection, asker, true),
-		underWay: () => atOnce.taken,
+		underWay: () => atOnce.used,
 		queue: checksums,
 	};
 }

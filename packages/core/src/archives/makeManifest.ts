@@ -64,7 +64,7 @@ export async function statSelected(
 	chosen: readonly ChosenItem[],
 ): Promise<WalkedItem[]> {
 	const items = new Map<string, WalkedItem>();
-	for await (const item of files.stat(viewer, area, withoutTwins(area, chosen), signal)) {
+	for await (const item of files.stat(viewer, area, withoutDuplicates(area, chosen), signal)) {
 		reserve(itemBytes + 2 * item.path.length);
 		items.set(keyOf(item), item);
 	}
@@ -179,7 +179,7 @@ async function finish(manifest: Manifest, yielder: Yielder, signal: AbortSignal 
 /** The owner has no meaning in the private area, and a search in all trees is not the same as a name in one. */
 const keyOf = ({ path, owner }: ChosenItem) => `${owner === undefined ? '' : `${owner ?? ''}/`}/${path}`;
 
-function* withoutTwins(area: Area, chosen: readonly ChosenItem[]): Generator<ChosenItem> {
+function* withoutDuplicates(area: Area, chosen: readonly ChosenItem[]): Generator<ChosenItem> {
 	const seen = new Set<string>();
 	for (const { path, owner } of chosen) {
 		const item: ChosenItem = area === 'private' ? { path } : { path, ...ownedBy(owner) };

@@ -8,10 +8,10 @@ import { auditFileName, auditFiles, dayOf } from './auditFolder.js';
 const partBytes = 32 * 1024 * 1024;
 
 /** Lines that wait for a disk that does not answer. */
-const mostWaitingBytes = 4 * 1024 * 1024;
+const maxWaitingBytes = 4 * 1024 * 1024;
 
 /** Parts that are tried where others can't be opened, since they are another user's. */
-const mostTries = 20;
+const maxTries = 20;
 
 /** Lines within this many milliseconds are one write. */
 const gatherMs = 50;
@@ -56,7 +56,7 @@ export class AuditFile {
 
 	/** Appends a line with its line feed; `time` determines the day's file. */
 	append(text: string, time: number): void {
-		if (this.#waitingBytes + text.length > mostWaitingBytes) {
+		if (this.#waitingBytes + text.length > maxWaitingBytes) {
 			this.#lose(1, new Error('The disk takes no more lines.'));
 			return;
 		}
@@ -174,7 +174,7 @@ export class AuditFile {
 				await handle.close();
 			} catch (error) {
 				const { code } = error as NodeJS.ErrnoException;
-				if ((code !== 'EACCES' && code !== 'EPERM') || part - first >= mostTries) throw error;
+				if ((code !== 'EACCES' && code !== 'EPERM') || part - first >= maxTries) throw error;
 			}
 		}
 	}

@@ -1,7 +1,7 @@
 import type { AuditEvent } from './auditLine.js';
 
 /** The most lines that wait at once; above that the oldest is written before its minute has passed. */
-const mostKept = 5000;
+const maxKept = 5000;
 
 const minuteMs = 60_000;
 
@@ -32,7 +32,7 @@ export class Repeats {
 			kept.event = { ...kept.event, ...(bytes > 0 ? { bytes } : {}), requests };
 			return;
 		}
-		if (this.#kept.size >= mostKept) this.#end(this.#kept.keys().next().value as string);
+		if (this.#kept.size >= maxKept) this.#end(this.#kept.keys().next().value as string);
 		const endsAt = this.monotonic() + this.spanMs;
 		this.#kept.set(key, { event, write, endsAt, timer: this.#timer(key, this.spanMs) });
 	}

@@ -76,7 +76,7 @@ export interface AuditOutcome {
 export function chosen(items: readonly { path: string; owner?: Owner }[]): Partial<AuditEvent> {
 	const [only] = items;
 	if (items.length === 1 && only !== undefined) return { ...only };
-	return { paths: items.slice(0, mostPaths).map(({ path }) => path), entries: items.length };
+	return { paths: items.slice(0, maxPaths).map(({ path }) => path), entries: items.length };
 }
 
 /** A line as readers get it. */
@@ -94,12 +94,12 @@ export interface AuditRecord extends Omit<AuditEvent, 'viewer'>, AuditOutcome {
 }
 
 /** Shorter lines are written by one call, so they are contiguous in the file whichever process writes as well. */
-export const longestLine = 4000;
+export const maxLineBytes = 4000;
 
 /** How much of each text stays, tried until the line is short enough. */
 const cuts = [700, 250, 60];
 
-const mostPaths = 5;
+const maxPaths = 5;
 
 /** The line of an event, with its line feed. Control characters are escaped by JSON, so no name can begin a line. */
 export function auditLine(
@@ -114,15 +114,15 @@ export function auditLine(
 		action,
 		...outcome,
 		...origin,
-		...(viewer === undefined ? {} : whoOf(viewer)),
+		...(viewer === undefined ? {} : viewerFields(viewer)),
 		...details,
-		...(paths === undefined ? {} : { paths: paths.slice(0, mostPaths) }),
+		...(paths === undefined ? {} : { paths: paths.slice(0, maxPaths) }),
 	};
 	const whole = `${JSON.stringify(record)}\n`;
-	if (Buffer.byteLength(whole) <= longestLine) return whole;
+	if (Buffer.byteLength(whole) <= maxLineBytes) return whole;
 	for (const cut of cuts) {
 		const line = `${JSON.stringify(record, (_key, value) => (typeof value === 'string' ? shortened(value, cut) : value))}\n`;
-		if (Buffer.byteLength(line) <= longestLine) return line;
+		if (Buffer.byteLength(line) <= maxLineBytes) return line;
 	}
 	const { time: at, user } = record;
 	return `${JSON.stringify({ time: at, action, ...outcome, user })}\n`;
@@ -132,15 +132,15 @@ function shortened(text: string, bytes: number): string {
 	return Buffer.byteLength(text) <= bytes ? text : `${truncateToBytes(text, bytes)}…`;
 }
 
-function whoOf(viewer: Viewer): Pick<AuditRecord, 'user' | 'userId'> {
+function viewerFields(viewer: Viewer): Pick<AuditRecord, 'user' | 'userId'> {
 	return viewer.kind === 'user' ? { user: viewer.username, userId: viewer.id } : { user: null };
 }
 
 /** From where something is done: a request, a job, or else the process itself. */
 export function originOf({ request, job }: Context = {}): Partial<AuditRecord> {
-	if (job !== undefined) return { ...whoOf(job.owner), job: job.id };
+	if (job !== undefined) return { ...viewerFields(job.owner), job: job.id };
 	if (request === undefined) return {};
-	return { ...whoOf(request.asker.viewer), address: request.asker.client.address, request: request.id };
+	return { ...viewerFields(request.caller.viewer), address: request.caller.client.address, request: request.id };
 }
 
 /** Parses a line as far as it can be read: of two lines in one, since the first was torn, the second. Undefined for anything else. */

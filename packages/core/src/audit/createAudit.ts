@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { isFailure } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
-import { contextNow } from '../context.js';
+import { currentContext } from '../context.js';
 import type { Log } from '../log.js';
 import { AuditFile } from './AuditFile.js';
 import { auditFolder, removeOldAudit } from './auditFolder.js';
@@ -63,7 +63,7 @@ export function createAudit({ config, log, now, monotonic, bytesSent, systemUser
 	};
 
 	const originNow = (): Partial<AuditRecord> => {
-		const context = contextNow();
+		const context = currentContext();
 		const isNobodys = context?.request === undefined && context?.job === undefined;
 		return isNobodys && systemUser !== undefined ? { systemUser } : originOf(context);
 	};

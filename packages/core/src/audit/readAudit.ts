@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Failure, isWithin, type StoragePath } from '@stowage/rules';
 import { type AuditFileName, auditFiles, auditFolder, dayOf } from './auditFolder.js';
-import { type AuditRecord, longestLine, parseAuditLine } from './auditLine.js';
+import { type AuditRecord, maxLineBytes, parseAuditLine } from './auditLine.js';
 
 export interface AuditQuery {
 	/** By name or id; `anonymous` is visitors. */
@@ -32,9 +32,9 @@ export async function* readAudit(
 	const offsets = new Map<string, number>();
 	do {
 		for (const files of byDay(await unlessDenied(folder, auditFiles(folder)))) {
-			if (!mayHold(files[0] as AuditFileName, query)) continue;
-			for await (const record of inOrder(files.map(({ file }) => recordsOf(path.join(folder, file), offsets))))
-				if (fits(record, query)) yield record;
+			if (!mayContain(files[0] as AuditFileName, query)) continue;
+			for await (const record of mergeByTime(files.map(({ file }) => recordsOf(path.join(folder, file), offsets))))
+				if (matches(record, query)) yield record;
 		}
 		onCaughtUp?.();
 		// It rejects when the signal fires, which the loop checks.
@@ -50,11 +50,11 @@ function byDay(files: readonly AuditFileName[]): AuditFileName[][] {
 	return [...days.values()];
 }
 
-function mayHold({ day }: AuditFileName, { since, until }: AuditQuery): boolean {
+function mayContain({ day }: AuditFileName, { since, until }: AuditQuery): boolean {
 	return !(since !== undefined && day < dayOf(since)) && !(until !== undefined && day > dayOf(until));
 }
 
-function fits({ time, ...record }: AuditRecord, { user, actions, path: at, since, until }: AuditQuery): boolean {
+function matches({ time, ...record }: AuditRecord, { user, actions, path: at, since, until }: AuditQuery): boolean {
 	const when = Date.parse(time);
 	if ((since !== undefined && when < since) || (until !== undefined && when >= until)) return false;
 	if (actions !== undefined && !actions.includes(record.action)) return false;
@@ -68,7 +68,7 @@ function fits({ time, ...record }: AuditRecord, { user, actions, path: at, since
 }
 
 /** Merges the files of one day, which several processes or parts wrote. */
-async function* inOrder(sources: readonly AsyncGenerator<AuditRecord>[]): AsyncGenerator<AuditRecord> {
+async function* mergeByTime(sources: readonly AsyncGenerator<AuditRecord>[]): AsyncGenerator<AuditRecord> {
 	try {
 		const heads = await Promise.all(sources.map(async (source) => ({ source, next: await source.next() })));
 		for (;;) {
@@ -87,7 +87,7 @@ async function* inOrder(sources: readonly AsyncGenerator<AuditRecord>[]): AsyncG
 }
 
 /** Longer than any line of ours; longer lines are skipped: a disk that lost its power may leave a file of zeros. */
-const longestRead = 2 * longestLine;
+const maxReadBytes = 2 * maxLineBytes;
 
 /** The complete lines after the end of the last reading. */
 async function* recordsOf(file: string, offsets: Map<string, number>): AsyncGenerator<AuditRecord> {
@@ -104,14 +104,14 @@ async function* recordsOf(file: string, offsets: Map<string, number>): AsyncGene
 				offset += line.length + 1;
 				begin = end + 1;
 				offsets.set(file, offset);
-				const record = line.length > longestRead ? undefined : parseAuditLine(line.toString());
+				const record = line.length > maxReadBytes ? undefined : parseAuditLine(line.toString());
 				if (record !== undefined) yield record;
 			}
 			rest = bytes.subarray(begin);
-			if (rest.length > longestRead) {
+			if (rest.length > maxReadBytes) {
 				// A line that began in it is found by its beginning once it ends.
-				offset += rest.length - longestRead;
-				rest = rest.subarray(rest.length - longestRead);
+				offset += rest.length - maxReadBytes;
+				rest = rest.subarray(rest.length - maxReadBytes);
 			}
 		}
 	} catch (error) {

@@ -2,14 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import { Failure, isFailure } from '@stowage/rules';
 
 /** The minimum speed of a body. Only the time counts in which the server waits for the client, not the time in which a slow disk makes the client wait. */
-export interface Pace {
+export interface BodyTimeouts {
 	/** The longest wait for a next byte. */
-	silentSeconds: number;
+	idleSeconds: number;
 	/** The least bytes in each `floorSeconds` of waiting. */
 	floorBytes: number;
 	floorSeconds: number;
 	/** The longest wait for the whole body. */
-	longestSeconds: number;
+	maxSeconds: number;
 	/** The message for a client that is too slow. */
 	tooSlow: string;
 	/** The message when the connection was cut. */
@@ -22,10 +22,10 @@ export interface Pace {
  */
 export async function* arrivingBody(
 	request: IncomingMessage,
-	pace: Pace,
+	timeouts: BodyTimeouts,
 	secondMs = 1000,
 ): AsyncGenerator<Buffer, void> {
-	const wait = new Wait(pace);
+	const wait = new Wait(timeouts);
 	let wake = () => {};
 	const onSign = () => wake();
 	// Ticks of a timer, not the time of day: a process that stood still for a minute has not waited for anybody.
@@ -43,8 +43,8 @@ export async function* arrivingBody(
 				continue;
 			}
 			if (isFailure(request.errored)) throw request.errored;
-			if (request.destroyed) throw new Failure('invalid', pace.cutOff, { cause: request.errored ?? undefined });
-			if (wait.isOver) throw new Failure('timeout', pace.tooSlow);
+			if (request.destroyed) throw new Failure('invalid', timeouts.cutOff, { cause: request.errored ?? undefined });
+			if (wait.isOver) throw new Failure('timeout', timeouts.tooSlow);
 			await new Promise<void>((resolve) => {
 				wake = resolve;
 			});
@@ -64,7 +64,7 @@ class Wait {
 	#whole = 0;
 	isOver = false;
 
-	constructor(readonly pace: Pace) {}
+	constructor(readonly pace: BodyTimeouts) {}
 
 	begin(): void {
 		this.#isWaiting = true;
@@ -79,11 +79,11 @@ class Wait {
 	/** Called after each second. Returns whether the limit is exceeded. */
 	tick(): boolean {
 		if (!this.#isWaiting) return false;
-		const { silentSeconds, floorBytes, floorSeconds, longestSeconds } = this.pace;
+		const { idleSeconds, floorBytes, floorSeconds, maxSeconds } = this.pace;
 		const isWindowOver = ++this.#inWindow >= floorSeconds;
 		this.isOver =
-			++this.#silent >= silentSeconds ||
-			++this.#whole >= longestSeconds ||
+			++this.#silent >= idleSeconds ||
+			++this.#whole >= maxSeconds ||
 			(isWindowOver && this.#bytesInWindow < floorBytes);
 		if (isWindowOver) {
 			this.#inWindow = 0;

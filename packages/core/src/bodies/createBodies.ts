@@ -3,28 +3,28 @@ import type { JsonBodies, Request } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import { limitAddress } from '../http/requests/proxy.js';
 import { Budget } from '../limits/Budget.js';
-import { arrivingBody, type Pace } from './arrivingBody.js';
+import { arrivingBody, type BodyTimeouts } from './arrivingBody.js';
 import { JsonShape } from './JsonShape.js';
 
 const kB = 1024;
 const MB = 1024 * kB;
 
 /** A file may take days. A modem is four times as fast as this minimum. */
-const uploadPace: Pace = {
-	silentSeconds: 30,
+const uploadTimeouts: BodyTimeouts = {
+	idleSeconds: 30,
 	floorBytes: 64 * kB,
 	floorSeconds: 60,
-	longestSeconds: Number.POSITIVE_INFINITY,
+	maxSeconds: Number.POSITIVE_INFINITY,
 	tooSlow: 'The upload stalled.',
 	cutOff: 'The upload was cut off.',
 };
 
 /** JSON is buffered in memory while it arrives. */
-const jsonPace: Pace = {
-	silentSeconds: 10,
+const jsonTimeouts: BodyTimeouts = {
+	idleSeconds: 10,
 	floorBytes: 64 * kB,
 	floorSeconds: 10,
-	longestSeconds: 5 * 60,
+	maxSeconds: 5 * 60,
 	tooSlow: 'The request took too long to arrive.',
 	cutOff: 'The request ended early.',
 };
@@ -49,7 +49,7 @@ export function createBodies(secondMs = 1000): Bodies {
 	const held = new WeakMap<Request, () => void>();
 
 	const bodies: Bodies = {
-		upload: (request) => arrivingBody(request, uploadPace, secondMs),
+		upload: (request) => arrivingBody(request, uploadTimeouts, secondMs),
 
 		async readJson(request, maxBytes) {
 			const { req } = request.raw;
@@ -62,7 +62,7 @@ export function createBodies(secondMs = 1000): Bodies {
 			const parts: (() => void)[] = [];
 			let taken = 0;
 			const take = (bytes: number) => {
-				parts.push(budget.take(client, bytes));
+				parts.push(budget.reserve(client, bytes));
 				taken += bytes;
 			};
 			held.set(request, () => {
@@ -73,7 +73,7 @@ export function createBodies(secondMs = 1000): Bodies {
 			const shape = new JsonShape();
 			const chunks: Buffer[] = [];
 			let size = 0;
-			for await (const chunk of arrivingBody(req, jsonPace, secondMs)) {
+			for await (const chunk of arrivingBody(req, jsonTimeouts, secondMs)) {
 				size += chunk.length;
 				if (size > maxBytes) throw tooLarge();
 				if (size > taken) take(Math.max(size - taken, stepBytes));

@@ -30,9 +30,9 @@ export const relayTimes = {
 export const relayAges = { eventsMs: relayTimes.keptMs, listenersMs: relayTimes.listeningMs };
 
 /** Tickets whose current state a new subscriber gets. */
-const mostRecent = 1000;
+const maxRecent = 1000;
 
-type Crossing =
+type RelayedEvent =
 	| { kind: 'notification'; audience: Audience; item: Notification }
 	/** The rows of this folder are others than they were. */
 	| { kind: 'folder'; path: StoragePath };
@@ -40,7 +40,7 @@ type Crossing =
 interface Dependencies {
 	store: EventStore;
 	/** Identifies this process, and reports whether another one has ended. */
-	identity: { readonly name: string; isGone(name: string): Promise<boolean> };
+	identity: { readonly name: string; hasEnded(name: string): Promise<boolean> };
 	/** Shared by all processes over this database. */
 	secret: string;
 	databaseReserve: Pick<DatabaseReserve, 'assertRoom'>;
@@ -54,8 +54,8 @@ interface Dependencies {
 interface FolderListeners {
 	/** Whether a client of this process has subscribed to a folder whose storage does not notify of changes. */
 	hasPolled(): boolean;
-	/** Publishes a change that another process made. */
-	changedElsewhere(folder: StoragePath): void;
+	/** Publishes a change that another process made to the pages of this one. */
+	publishRemoteChange(folder: StoragePath): void;
 }
 
 /**
@@ -68,23 +68,23 @@ export class EventRelay {
 	/** Its work belongs to no request, whichever one woke it. */
 	readonly #inOwnContext = AsyncLocalStorage.snapshot();
 	/** The latest unsent event by subject. */
-	#pending = new Map<string, Crossing>();
+	#pending = new Map<string, RelayedEvent>();
 	/** The latest states of tickets, the oldest first. */
-	readonly #recent = new Map<string, { crossing: Crossing; at: number }>();
+	readonly #recent = new Map<string, { crossing: RelayedEvent; at: number }>();
 	/** The subscribed processes at the last poll. */
 	#listeners = new Set<string>();
 	/** The last event of each process that was read here. */
 	readonly #read = new Map<string, { number: number; at: number }>();
 	#number = 0;
 	#readAt = Number.NEGATIVE_INFINITY;
-	#said: { at: number; pollsFolders: boolean } | undefined;
+	#registration: { at: number; pollsFolders: boolean } | undefined;
 	/** Since when this process has no subscribers left, while its subscription is still stored. */
 	#idleSince: number | undefined;
 	/** When to remove the events that were written here. */
 	#sweepAt: number | undefined;
 	#timer: NodeJS.Timeout | undefined;
 	#ticking: Promise<void> | undefined;
-	#isAway = false;
+	#isFailing = false;
 	#isClosed = false;
 
 	constructor(parts: Dependencies) {
@@ -101,7 +101,7 @@ export class EventRelay {
 				notifications.publish(audience, item);
 				if (item.kind !== 'ticket') return;
 				const key = JSON.stringify([audience, item.ticket]);
-				const crossing: Crossing = { kind: 'notification', audience, item };
+				const crossing: RelayedEvent = { kind: 'notification', audience, item };
 				this.#recent.delete(key);
 				this.#recent.set(key, { crossing, at: this.#parts.monotonic() });
 				this.#send(key, crossing);
@@ -115,7 +115,7 @@ export class EventRelay {
 	}
 
 	/** This process has changed the rows of a folder. */
-	changedHere(path: StoragePath): void {
+	relayChange(path: StoragePath): void {
 		this.#send(`folder ${path}`, { kind: 'folder', path });
 	}
 
@@ -127,7 +127,7 @@ export class EventRelay {
 	/** Polls once, and schedules further polls while they are needed. Resolves after this poll. */
 	tick(): Promise<void> {
 		clearTimeout(this.#timer);
-		this.#ticking ??= this.#inOwnContext(() => this.#tick().finally(() => this.#tickLater()));
+		this.#ticking ??= this.#inOwnContext(() => this.#tick().finally(() => this.#scheduleTick()));
 		return this.#ticking;
 	}
 
@@ -138,14 +138,14 @@ export class EventRelay {
 		clearTimeout(this.#timer);
 		try {
 			await this.#sendAll();
-			if (this.#said !== undefined) await this.#parts.store.unlisten(this.#parts.identity.name);
+			if (this.#registration !== undefined) await this.#parts.store.unlisten(this.#parts.identity.name);
 		} catch (error) {
 			// Remaining events in the database expire in a minute.
 			this.#parts.log.debug({ err: error }, 'the last events could not be sent to other processes');
 		}
 	}
 
-	#send(key: string, crossing: Crossing): void {
+	#send(key: string, crossing: RelayedEvent): void {
 		if (this.#isClosed) return;
 		this.#pending.delete(key);
 		this.#pending.set(key, crossing);
@@ -156,54 +156,54 @@ export class EventRelay {
 		return this.#parts.notifications.hasSubscribers() || this.#parts.folders().hasPolled();
 	}
 
-	#isBusy(): boolean {
-		const isToSay = this.#said !== undefined || this.#sweepAt !== undefined;
-		return isToSay || this.#pending.size > 0 || this.#recent.size > 0 || this.#isListening();
+	#needsPolling(): boolean {
+		const isRegistered = this.#registration !== undefined || this.#sweepAt !== undefined;
+		return isRegistered || this.#pending.size > 0 || this.#recent.size > 0 || this.#isListening();
 	}
 
-	#tickLater(): void {
+	#scheduleTick(): void {
 		this.#ticking = undefined;
 		if (this.#isClosed) return;
 		this.#timer = setTimeout(() => {
 			this.#timer = undefined;
-			if (this.#isBusy()) void this.tick();
+			if (this.#needsPolling()) void this.tick();
 		}, relayTimes.tickMs).unref();
 	}
 
 	async #tick(): Promise<void> {
 		try {
 			if (this.#isListening()) {
-				await this.#sayListening();
+				await this.#register();
 				await this.#receive();
-			} else await this.#saySilent();
+			} else await this.#unregisterWhenIdle();
 			await this.#sendAll();
 			await this.#sweep();
-			this.#isAway = false;
+			this.#isFailing = false;
 		} catch (error) {
-			if (!this.#isAway) this.#parts.log.warn({ err: error }, 'events can not be exchanged with other processes');
-			this.#isAway = true;
+			if (!this.#isFailing) this.#parts.log.warn({ err: error }, 'events can not be exchanged with other processes');
+			this.#isFailing = true;
 		}
 	}
 
-	async #sayListening(): Promise<void> {
+	async #register(): Promise<void> {
 		const { store, identity, monotonic, folders } = this.#parts;
 		this.#idleSince = undefined;
 		const pollsFolders = folders().hasPolled();
-		const said = this.#said;
+		const said = this.#registration;
 		const isKnown = said !== undefined && monotonic() - said.at < relayTimes.renewMs;
 		if (isKnown && (said.pollsFolders || !pollsFolders)) return;
 		const at = monotonic();
 		await store.listen(identity.name, pollsFolders);
-		this.#said = { at, pollsFolders };
+		this.#registration = { at, pollsFolders };
 	}
 
-	async #saySilent(): Promise<void> {
-		if (this.#said === undefined) return;
+	async #unregisterWhenIdle(): Promise<void> {
+		if (this.#registration === undefined) return;
 		const { store, identity, monotonic } = this.#parts;
 		this.#idleSince ??= monotonic();
 		if (monotonic() - this.#idleSince < relayTimes.idleMs) return;
 		await store.unlisten(identity.name);
-		this.#said = undefined;
+		this.#registration = undefined;
 	}
 
 	async #receive(): Promise<void> {
@@ -225,13 +225,13 @@ export class EventRelay {
 	#deliver(payload: string): void {
 		const text = this.#sealing.open(payload);
 		if (text === undefined) return;
-		const crossing = JSON.parse(text) as Crossing;
+		const crossing = JSON.parse(text) as RelayedEvent;
 		if (crossing.kind === 'notification') this.#parts.notifications.publish(crossing.audience, crossing.item);
-		else if (crossing.kind === 'folder') this.#parts.folders().changedElsewhere(crossing.path);
+		else if (crossing.kind === 'folder') this.#parts.folders().publishRemoteChange(crossing.path);
 	}
 
 	async #sendAll(): Promise<void> {
-		this.#forgetOld();
+		this.#dropOld();
 		if (this.#pending.size === 0 && this.#recent.size === 0) return;
 		const before = this.#listeners;
 		const listeners = await this.#findListeners();
@@ -256,11 +256,11 @@ export class EventRelay {
 	async #findListeners() {
 		const { store, identity } = this.#parts;
 		const found = await store.listeners(relayTimes.listeningMs, identity.name);
-		const areGone = await Promise.all(found.map(({ process }) => identity.isGone(process)));
-		return found.filter((_, index) => !areGone[index]);
+		const haveEnded = await Promise.all(found.map(({ process }) => identity.hasEnded(process)));
+		return found.filter((_, index) => !haveEnded[index]);
 	}
 
-	async #write(crossings: readonly Crossing[]): Promise<void> {
+	async #write(crossings: readonly RelayedEvent[]): Promise<void> {
 		if (crossings.length === 0) return;
 		const { store, identity, databaseReserve, monotonic } = this.#parts;
 		const payloads = crossings.map((crossing) => this.#sealing.seal(JSON.stringify(crossing)));
@@ -276,10 +276,10 @@ export class EventRelay {
 		this.#sweepAt = undefined;
 	}
 
-	#forgetOld(): void {
+	#dropOld(): void {
 		const now = this.#parts.monotonic();
 		for (const [key, { at }] of this.#recent) {
-			if (now - at < relayTimes.recentMs && this.#recent.size <= mostRecent) break;
+			if (now - at < relayTimes.recentMs && this.#recent.size <= maxRecent) break;
 			this.#recent.delete(key);
 		}
 	}

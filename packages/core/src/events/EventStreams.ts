@@ -1,8 +1,8 @@
 import { Failure } from '@stowage/rules';
 
 /** A page has one stream; a user may have this many pages at once, and visitors behind one address as many. */
-const mostForOne = 32;
-const mostInAll = 4000;
+const maxForOne = 32;
+const maxInAll = 4000;
 
 /** The open event streams. Their number is limited for each client, and a stop of the server ends them. */
 export class EventStreams {
@@ -14,18 +14,18 @@ export class EventStreams {
 	 * Counts a stream in; the returned function counts it out. `end` is called when the server stops. Throws `rateLimited` if `who` has too many, and
 	 * `unavailable` while the server stops.
 	 */
-	enter(who: string, end: () => void): () => void {
+	enter(client: string, end: () => void): () => void {
 		if (this.#isStopping) throw new Failure('unavailable', 'The server is stopping.');
-		const streams = this.#open.get(who) ?? new Set();
-		if (streams.size >= mostForOne || this.#count >= mostInAll) {
+		const streams = this.#open.get(client) ?? new Set();
+		if (streams.size >= maxForOne || this.#count >= maxInAll) {
 			throw new Failure('rateLimited', 'There are too many open pages.', { retryAfter: 30 });
 		}
-		this.#open.set(who, streams.add(end));
+		this.#open.set(client, streams.add(end));
 		this.#count++;
 		return () => {
 			if (!streams.delete(end)) return;
 			this.#count--;
-			if (streams.size === 0) this.#open.delete(who);
+			if (streams.size === 0) this.#open.delete(client);
 		};
 	}
 

@@ -2,11 +2,11 @@ import type { Files, ItemRef } from '@stowage/plugin-api';
 import type { Viewer } from '@stowage/rules';
 import { type AuditAction, type AuditEvent, chosen } from '../audit/auditLine.js';
 import { type Audit, outcomeOf } from '../audit/createAudit.js';
-import { contextNow } from '../context.js';
+import { currentContext } from '../context.js';
 
 /** The same service, with each change of a tree recorded once, where it is made. */
 export function auditedFiles(files: Files, audit: Audit): Files {
-	const published = (): AuditAction => (contextNow()?.job?.kind === 'convert' ? 'convert' : 'upload');
+	const published = (): AuditAction => (currentContext()?.job?.kind === 'convert' ? 'convert' : 'upload');
 	const audited: Files = {
 		...files,
 

@@ -29,7 +29,7 @@ import {
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
 import type { Quotas, Reservation } from '../quotas/createQuotas.js';
-import { ensureFolder, onNewState, takeBackFolders } from '../storage/folders.js';
+import { ensureFolder, removeCreatedFolders, retryOnRemovedItems } from '../storage/folders.js';
 import { availableSpace } from '../storage/freeSpace.js';
 import type { MountedStorage } from '../storage/MountedStorage.js';
 import { createSpaceGuard, type SpaceGuard } from '../storage/spaceGuard.js';
@@ -49,7 +49,7 @@ import {
 	type PublishedNames,
 	publishAll,
 	publishOnce,
-	underFreeName,
+	withFreeName,
 } from './writing/publish.js';
 
 /** Implements `Files` of plugin-api over all storage roots. The rules are checked before the disk is accessed. */
@@ -197,8 +197,8 @@ export function createFiles(
 			if (trimName(name) === '') throw new Failure('invalidName', 'Please enter a folder name');
 			const parent = ownPlace(viewer, folder);
 			const at = joinPath(parent.at, normalizeName(name));
-			const made = await quotas.adding(viewer, async ({ take }) => {
-				await take({ bytes: 0, entries: 1 });
+			const made = await quotas.adding(viewer, async ({ add }) => {
+				await add({ bytes: 0, entries: 1 });
 				return inTree(viewer, () => storage().makeDirectory(at)).catch((error: unknown) => {
 					if (!isFailure(error, 'notFound')) throw error;
 					throw new Failure('notFound', `There is no such folder: ${folder.path}`, { cause: error });
@@ -233,7 +233,7 @@ export function createFiles(
 			// Only now is the owner of an item known that was named without one.
 			assertAllowed(copyToDenial(viewer, from, to));
 			const target = { ...to, path: normalTarget(item.path, to.path) };
-			const asker = (await spaceFor(viewer)).asking();
+			const asker = (await spaceFor(viewer)).beginGrants();
 			const staged = options.staged && (await namedCopy(names, options.staged));
 			try {
 				return await arrive(viewer, from, ownPlace(viewer, target), (path, naming, take) =>
@@ -246,7 +246,7 @@ export function createFiles(
 							await take({ bytes: item.size, entries: 1 });
 							await options.beforeItem?.(item);
 						},
-						beforeBytes: asker.ask,
+						beforeBytes: asker.reserve,
 					}),
 				);
 			} finally {
@@ -278,8 +278,8 @@ export function createFiles(
 			try {
 				const space = await spaceFor(viewer);
 				const direct = await storage().stage(staged.id);
-				const take = (bytes: number) => reservation.take({ bytes, entries: 0 });
-				return await lendStaged({ direct, guarded: staged, space, take, temporaryFolder }, use);
+				const reserve = (bytes: number) => reservation.add({ bytes, entries: 0 });
+				return await lendStaged({ direct, guarded: staged, space, reserve, temporaryFolder }, use);
 			} finally {
 				// The publishing call checks it again.
 				reservation.release();
@@ -324,19 +324,19 @@ export function createFiles(
 		viewer: Viewer,
 		from: Place,
 		to: Place,
-		bring: (path: StoragePath, options: NamingOptions, take: Reservation['take']) => Promise<StorageItem>,
+		bring: (path: StoragePath, options: NamingOptions, take: Reservation['add']) => Promise<StorageItem>,
 	): Promise<Entry> {
 		const source = () => storage().stat(from.at);
-		const item = await onNewState(source, ({ type }) =>
-			quotas.adding(viewer, async ({ take }) => {
+		const item = await retryOnRemovedItems(source, ({ type }) =>
+			quotas.adding(viewer, async ({ add }) => {
 				await makeOwnHome(viewer);
 				const made = await ensureFolder(storage(), parentPath(to.at), pathSegments(from.path));
 				try {
-					await take({ bytes: 0, entries: made.length });
-					const place = (path: StoragePath, options: NamingOptions) => bring(path, options, take);
-					return await underFreeName(parentPath(to.at), baseName(to.at), type, place);
+					await add({ bytes: 0, entries: made.length });
+					const place = (path: StoragePath, options: NamingOptions) => bring(path, options, add);
+					return await withFreeName(parentPath(to.at), baseName(to.at), type, place);
 				} catch (error) {
-					await takeBackFolders(storage(), made);
+					await removeCreatedFolders(storage(), made);
 					throw error;
 				}
 			}),

@@ -14,7 +14,7 @@ import {
 	relativePath,
 	type StoragePath,
 } from '@stowage/rules';
-import { underFreeName } from './writing/publish.js';
+import { withFreeName } from './writing/publish.js';
 
 /** A file that a visitor has uploaded. */
 export interface VisitorFile {
@@ -75,7 +75,7 @@ export async function removeVisitorFile(storage: StorageProvider, { path, id }: 
 		if ((await storage.stat(at)).id !== id) return false;
 		const moved = await storage.move(at, taken);
 		if (moved.id !== id) {
-			await underFreeName(parentPath(at), baseName(at), 'file', (back, options) => storage.move(taken, back, options));
+			await withFreeName(parentPath(at), baseName(at), 'file', (back, options) => storage.move(taken, back, options));
 			return false;
 		}
 	} catch (error) {

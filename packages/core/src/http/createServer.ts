@@ -4,7 +4,7 @@ import { server as createHapi, type Request as HapiRequest, type Server as HapiS
 import { Failure } from '@stowage/rules';
 import { createHostCheck } from '../config/allowedHosts.js';
 import type { Config } from '../config/schema.js';
-import { nameRequest } from '../context.js';
+import { setRequestCaller } from '../context.js';
 import type { Log } from '../log.js';
 import { limitConnections } from './connections/limitConnections.js';
 import { createListener } from './connections/listener.js';
@@ -14,7 +14,7 @@ import { hasUnreadBody, leaveBodyUnread } from './connections/unreadBody.js';
 import { answerError } from './errors.js';
 import { createRefusalLog } from './refusalLog.js';
 import { assertSameSite } from './requests/crossSite.js';
-import { inviteBodiesLate } from './requests/expectContinue.js';
+import { handleExpectContinue } from './requests/expectContinue.js';
 import { type ClientInfo, createClientReader, createPeers, limitAddress, restorePrefix } from './requests/proxy.js';
 import { checkRawPath } from './requests/rawPath.js';
 
@@ -40,7 +40,7 @@ function assertLength({ headers }: IncomingMessage): void {
 }
 
 /** The hapi server with the rules of every route: refusals before the body, one shape of errors, safe headers. */
-export function createServer(config: Config, log: Log, mostLateMs: number): HapiServer {
+export function createServer(config: Config, log: Log, maxEventLoopDelayMs: number): HapiServer {
 	const listener = createListener();
 	const socketPath = socketPathOf(config);
 	const server = createHapi({
@@ -49,7 +49,7 @@ export function createServer(config: Config, log: Log, mostLateMs: number): Hapi
 		// An overloaded process refuses requests instead of delaying all clients, and does not run out of memory.
 		load: {
 			sampleInterval: 1000,
-			maxEventLoopDelay: mostLateMs,
+			maxEventLoopDelay: maxEventLoopDelayMs,
 			maxHeapUsedBytes: Math.floor(getHeapStatistics().heap_size_limit * 0.9),
 		},
 		compression: { minBytes: 1024 },
@@ -74,7 +74,7 @@ export function createServer(config: Config, log: Log, mostLateMs: number): Hapi
 			timeout: { server: false, socket: false },
 		},
 	});
-	inviteBodiesLate(server, listener);
+	handleExpectContinue(server, listener);
 	const peers = createPeers(config);
 	limitConnections(listener, () => config.maxConnectionsPerAddress, peers);
 	const readClient = createClientReader(peers, config.publicUrl);
@@ -90,7 +90,7 @@ export function createServer(config: Config, log: Log, mostLateMs: number): Hapi
 
 	server.ext('onRequest', (request, h) => {
 		request.client = readClient(request.raw.req);
-		nameRequest(request);
+		setRequestCaller(request);
 		assertHost(request.raw.req, request.raw.res);
 		assertLength(request.raw.req);
 		checkHost(request.client.host);
@@ -118,7 +118,7 @@ export function createServer(config: Config, log: Log, mostLateMs: number): Hapi
 		path: '/{any*}',
 		options: { auth: false },
 		handler: (request) => {
-			throw notHere(request);
+			throw noRoute(request);
 		},
 	});
 	server.events.on({ name: 'request', channels: 'error' }, (_request, event) =>
@@ -130,7 +130,7 @@ export function createServer(config: Config, log: Log, mostLateMs: number): Hapi
 const methods = ['get', 'post', 'put', 'patch', 'delete', 'options'] as const;
 
 /** The response where no route matches: 405 with `Allow` if the path has other methods, else 404. */
-function notHere({ server, path }: HapiRequest): Failure {
+function noRoute({ server, path }: HapiRequest): Failure {
 	const allowed = methods.filter((method) => {
 		const found = server.match(method, path);
 		return found !== null && found.method !== '*';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Boom, isBoom } from '@hapi/boom';
 import type { Request, ResponseToolkit } from '@hapi/hapi';
 import { Failure, failures, isFailure } from '@stowage/rules';
-import { contextNow } from '../context.js';
+import { currentContext } from '../context.js';
 import type { Log } from '../log.js';
 import type { RefusalLog } from './refusalLog.js';
 
@@ -40,7 +40,7 @@ function errorAnswer(error: Error, request: Request, { log, logRefusal }: Logs):
 		return { statusCode: status, code: codeOfStatus(status), error: message, message };
 	}
 	// Random, since hapi's own id contains the host name.
-	const requestId = contextNow()?.request?.id ?? randomUUID();
+	const requestId = currentContext()?.request?.id ?? randomUUID();
 	log.error({ err: error, requestId, ...place }, 'unexpected error');
 	const message = 'Something went wrong on the server.';
 	return { statusCode: 500, code: 'INTERNAL', error: message, message, requestId };

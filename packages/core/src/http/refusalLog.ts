@@ -2,7 +2,7 @@ import type { Failure } from '@stowage/rules';
 import type { Log } from '../log.js';
 
 /** How often a refusal that keeps coming is logged. */
-const everyMs = 10_000;
+const intervalMs = 10_000;
 
 /** Where a refusal happened, in words that are few: the route, not the address. */
 interface Place {
@@ -24,7 +24,7 @@ export function createRefusalLog(log: Log): RefusalLog {
 			if (count === 0) return;
 			log.warn({ ...line, count }, 'request refused again');
 			countLater(key, line);
-		}, everyMs).unref();
+		}, intervalMs).unref();
 	};
 	return (failure, { method, path }) => {
 		const key = `${failure.code} ${method} ${path}`;

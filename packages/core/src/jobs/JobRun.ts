@@ -16,7 +16,7 @@ const sampleMs = 250;
 /** How long a checkpoint waits before a retry, while the database is not available. */
 const retryMs = 500;
 
-interface Begun {
+interface StartedRun {
 	key: JobRunKey;
 	record: JobRecord;
 	owner: JobOwner;
@@ -36,7 +36,7 @@ interface Dependencies {
 /** A job while this process runs it: its lease, its end and how far it is. */
 export class JobRun {
 	readonly key: JobRunKey;
-	readonly #begun: Begun;
+	readonly #started: StartedRun;
 	readonly #parts: Dependencies;
 	readonly #ending = new AbortController();
 	#isCancelled = false;
@@ -50,9 +50,9 @@ export class JobRun {
 	#isStored = true;
 
 	/** `claimedAt` is the time before the claim was sent. */
-	constructor(begun: Begun, claimedAt: number, parts: Dependencies) {
+	constructor(begun: StartedRun, claimedAt: number, parts: Dependencies) {
 		this.key = begun.key;
-		this.#begun = begun;
+		this.#started = begun;
 		this.#parts = parts;
 		this.#renewedAt = claimedAt;
 		this.#leaseEnd = claimedAt + jobLimits.leaseMs;
@@ -67,16 +67,16 @@ export class JobRun {
 	}
 
 	get owner(): JobOwner {
-		return this.#begun.owner;
+		return this.#started.owner;
 	}
 
 	/** The job with how far it is right now. */
 	get record(): JobRecord {
-		return { ...this.#begun.record, ...this.#progress };
+		return { ...this.#started.record, ...this.#progress };
 	}
 
 	/** Whether it has progressed since the last call. */
-	takeProgress(): boolean {
+	takeChangedProgress(): boolean {
 		const hasProgress = !this.#isPublished;
 		this.#isPublished = true;
 		return hasProgress;
@@ -84,7 +84,7 @@ export class JobRun {
 
 	contextOf<Input>(input: Input, saved: unknown): JobContext<Input> {
 		const run = this;
-		const { owner, attempt, key } = this.#begun;
+		const { owner, attempt, key } = this.#started;
 		return {
 			id: key.id,
 			viewer: owner,
@@ -129,16 +129,16 @@ export class JobRun {
 		if (this.#hasLost || (progress === undefined && askedAt - this.#renewedAt < jobLimits.renewMs)) return;
 		this.#isStored = true;
 		try {
-			this.#hold(await this.#parts.store.renew(this.key, jobLimits.leaseMs, progress), askedAt);
+			this.#setLease(await this.#parts.store.renew(this.key, jobLimits.leaseMs, progress), askedAt);
 		} catch (error) {
 			this.#isStored = progress === undefined;
 			throw error;
 		}
 	}
 
-	#hold(isHeld: boolean, askedAt: number): void {
+	#setLease(isHeld: boolean, requestedAt: number): void {
 		if (!isHeld) this.lose();
-		this.#renewedAt = Math.max(this.#renewedAt, askedAt);
+		this.#renewedAt = Math.max(this.#renewedAt, requestedAt);
 		this.#leaseEnd = this.#renewedAt + jobLimits.leaseMs;
 	}
 
@@ -151,7 +151,7 @@ export class JobRun {
 			if (this.#hasLost) throw this.signal.reason;
 			const askedAt = monotonic();
 			try {
-				this.#hold(await store.checkpoint(this.key, jobLimits.leaseMs, saved), askedAt);
+				this.#setLease(await store.checkpoint(this.key, jobLimits.leaseMs, saved), askedAt);
 				if (this.#hasLost) throw this.signal.reason;
 				return;
 			} catch (error) {

@@ -9,13 +9,13 @@ import type {
 	JobTakeover,
 	UserStore,
 } from '@stowage/plugin-api';
-import { inContext } from '../context.js';
+import { runInContext } from '../context.js';
 import type { ProcessIdentity } from '../leases/processIdentity.js';
 import type { Log } from '../log.js';
 import type { JobPublisher } from './JobPublisher.js';
 import { JobRun } from './JobRun.js';
 import { jobLimits } from './jobLimits.js';
-import { type AnyKind, type Given, interrupted, recordEnd, runToEnd } from './runToEnd.js';
+import { type AnyKind, interrupted, recordEnd, runToEnd, type StoredInput } from './runToEnd.js';
 import { wait } from './wait.js';
 
 interface Dependencies {
@@ -64,7 +64,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 	let isAskedAgain = false;
 	let isAway = false;
 
-	const execute = async (run: JobRun, kind: AnyKind, given: Given): Promise<void> => {
+	const execute = async (run: JobRun, kind: AnyKind, given: StoredInput): Promise<void> => {
 		const { id } = run.key;
 		try {
 			const outcome = await runToEnd(run, kind, given, log);
@@ -81,11 +81,11 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		}
 	};
 
-	const launch = (kind: AnyKind, run: JobRun, given: Given) => {
+	const launch = (kind: AnyKind, run: JobRun, given: StoredInput) => {
 		runs.set(run.key.id, run);
 		publisher.publish(run.key.id, run.owner.id);
 		const context = { job: { id: run.key.id, kind: kind.name, owner: run.owner } };
-		const ended = inContext(context, execute, run, kind, given).finally(() => settling.delete(ended));
+		const ended = runInContext(context, execute, run, kind, given).finally(() => settling.delete(ended));
 		settling.add(ended);
 	};
 
@@ -183,7 +183,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 			if (job.holder === holder && runs.has(job.id)) continue;
 			// The lease of a process that has certainly ended need not be waited for.
 			const takeover = job.isExpired ? { leaseMs: jobLimits.leaseMs } : undefined;
-			if (takeover === undefined && !(await identity.isGone(job.holder))) continue;
+			if (takeover === undefined && !(await identity.hasEnded(job.holder))) continue;
 			await takeOver(job, takeover);
 			hasFreed = true;
 		}
@@ -193,7 +193,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 	const beat = () => {
 		for (const [id, run] of runs) {
 			run.loseIfExpired();
-			if (run.takeProgress()) publisher.publish(id, run.owner.id);
+			if (run.takeChangedProgress()) publisher.publish(id, run.owner.id);
 		}
 		publisher.flush();
 	};

@@ -8,7 +8,7 @@ import { wait } from './wait.js';
 export type AnyKind = JobKind<unknown>;
 
 /** The input of a run, as JSON. */
-export interface Given {
+export interface StoredInput {
 	input: string;
 	saved: string | null;
 }
@@ -16,7 +16,7 @@ export interface Given {
 export const interrupted = 'The server ended while this was under way.';
 
 /** Runs a job until it ends, or until another process continues it. */
-export async function runToEnd(run: JobRun, kind: AnyKind, given: Given, log: Log): Promise<JobEnd | 'requeue'> {
+export async function runToEnd(run: JobRun, kind: AnyKind, given: StoredInput, log: Log): Promise<JobEnd | 'requeue'> {
 	try {
 		const result = await kind.run(run.contextOf(kind.input.parse(JSON.parse(given.input)), parsed(given.saved)));
 		const detail = result === undefined ? null : JSON.stringify(result);

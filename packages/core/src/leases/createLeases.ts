@@ -13,10 +13,10 @@ interface Dependencies {
 export interface LeaseOptions {
 	/** Milliseconds after which a lease that was not renewed is lost. @default 10,000 */
 	leaseMs?: number;
-	/** How long to wait for another holder, who is asked to release it. @default 0 */
+	/** How long to wait for another holder, of which the release is requested. @default 0 */
 	waitMs?: number;
 	/** Called repeatedly once another holder has requested the lease. */
-	onAsked?: () => void;
+	onRequested?: () => void;
 }
 
 /** An exclusive right that one holder has at a time, across all processes. */
@@ -28,20 +28,20 @@ export interface Lease {
 	/** Whether the lease is certainly held. To be checked right before an action that can't be undone. */
 	isHeld(): boolean;
 	/** Whether another holder has requested it. */
-	isAsked(): boolean;
+	isRequested(): boolean;
 	/** Releases it. May be called again. */
 	release(): Promise<void>;
 }
 
 /** Leases that this process holds. */
 export interface Leases {
-	/** Takes a lease and renews it until it is released. Undefined if another holder, also in this process, keeps it for longer than the waiting time. */
-	take(name: string, options?: LeaseOptions): Promise<Lease | undefined>;
+	/** Acquires a lease and renews it until it is released. Undefined if another holder, also in this process, keeps it for longer than the waiting time. */
+	acquire(name: string, options?: LeaseOptions): Promise<Lease | undefined>;
 	/** Runs `work` under a lease. Throws `locked` if another holder keeps it for longer than the waiting time. */
-	hold<T>(name: string, options: LeaseOptions, work: (lease: Lease) => Promise<T>): Promise<T>;
-	/** Asks the holder to release the lease. */
-	ask(name: string): Promise<void>;
-	/** Takes the lease from its holder. */
+	withLease<T>(name: string, options: LeaseOptions, work: (lease: Lease) => Promise<T>): Promise<T>;
+	/** Requests that the holder releases the lease. */
+	requestRelease(name: string): Promise<void>;
+	/** Ends the lease, of any holder. */
 	revoke(name: string): Promise<void>;
 }
 
@@ -59,30 +59,30 @@ const pollMs = 100;
 export function createLeases({ store, identity, monotonic }: Dependencies): Leases {
 	const holder = identity.name;
 
-	/** Takes the lease if it is free, or if the process that holds it has certainly ended: then its expiry need not be waited for. */
-	const tryTake = async (name: string, leaseMs: number): Promise<AcquiredLease | undefined> => {
+	/** Acquires the lease if it is free, or if the process that holds it has certainly ended: then its expiry need not be waited for. */
+	const tryAcquire = async (name: string, leaseMs: number): Promise<AcquiredLease | undefined> => {
 		const free = await store.acquire(name, holder, leaseMs);
 		if (free !== undefined) return free;
 		const held = await store.find(name);
 		if (held === undefined) return store.acquire(name, holder, leaseMs);
-		return (await identity.isGone(held.holder)) ? store.acquire(name, holder, leaseMs, held) : undefined;
+		return (await identity.hasEnded(held.holder)) ? store.acquire(name, holder, leaseMs, held) : undefined;
 	};
 
 	const leases: Leases = {
-		async take(name, { leaseMs = defaultLeaseMs, waitMs = 0, onAsked } = {}) {
+		async acquire(name, { leaseMs = defaultLeaseMs, waitMs = 0, onRequested } = {}) {
 			const deadline = monotonic() + waitMs;
-			for (let hasAsked = false; ; ) {
-				const askedAt = monotonic();
-				const key = await tryTake(name, leaseMs);
-				if (key !== undefined) return heldLease(store, key, { leaseMs, askedAt, monotonic, onAsked });
+			for (let hasRequested = false; ; ) {
+				const requestedAt = monotonic();
+				const key = await tryAcquire(name, leaseMs);
+				if (key !== undefined) return heldLease(store, key, { leaseMs, requestedAt, monotonic, onRequested });
 				if (monotonic() >= deadline) return undefined;
-				if (!hasAsked) hasAsked = await store.requestRelease(name);
+				if (!hasRequested) hasRequested = await store.requestRelease(name);
 				await wait(pollMs);
 			}
 		},
 
-		async hold(name, options, work) {
-			const lease = await leases.take(name, options);
+		async withLease(name, options, work) {
+			const lease = await leases.acquire(name, options);
 			if (lease === undefined) throw inUse();
 			try {
 				return await work(lease);
@@ -91,7 +91,7 @@ export function createLeases({ store, identity, monotonic }: Dependencies): Leas
 			}
 		},
 
-		async ask(name) {
+		async requestRelease(name) {
 			await store.requestRelease(name);
 		},
 
@@ -103,16 +103,20 @@ export function createLeases({ store, identity, monotonic }: Dependencies): Leas
 interface Holding {
 	leaseMs: number;
 	/** The time before the request: counted from there it never ends later than in the database. */
-	askedAt: number;
+	requestedAt: number;
 	monotonic(): number;
-	onAsked: (() => void) | undefined;
+	onRequested: (() => void) | undefined;
 }
 
-function heldLease(store: LeaseStore, key: AcquiredLease, { leaseMs, askedAt, monotonic, onAsked }: Holding): Lease {
+function heldLease(
+	store: LeaseStore,
+	key: AcquiredLease,
+	{ leaseMs, requestedAt, monotonic, onRequested }: Holding,
+): Lease {
 	const ending = new AbortController();
-	let endsAt = askedAt + leaseMs;
+	let endsAt = requestedAt + leaseMs;
 	let isReleased = false;
-	let isAsked = false;
+	let isRequested = false;
 	let renewing: Promise<void> | undefined;
 	const isInTime = () => monotonic() < endsAt;
 	const lose = (reason: unknown) => {
@@ -136,8 +140,8 @@ function heldLease(store: LeaseStore, key: AcquiredLease, { leaseMs, askedAt, mo
 		try {
 			const outcome = await (++checks % checksPerRenewal === 0 || !isInTime() ? renew() : check());
 			if (outcome === 'lost') return lose(lost());
-			isAsked = outcome === 'requested';
-			if (isAsked && !isReleased) onAsked?.();
+			isRequested = outcome === 'requested';
+			if (isRequested && !isReleased) onRequested?.();
 		} catch (error) {
 			// A short outage of the database ends no work.
 			if (!isFailure(error) || !isInTime()) lose(error);
@@ -158,7 +162,7 @@ function heldLease(store: LeaseStore, key: AcquiredLease, { leaseMs, askedAt, mo
 		key,
 		signal: ending.signal,
 		isHeld: () => !isReleased && !ending.signal.aborted && isInTime(),
-		isAsked: () => isAsked,
+		isRequested: () => isRequested,
 		async release() {
 			if (isReleased) return;
 			isReleased = true;

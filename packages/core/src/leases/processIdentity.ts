@@ -9,30 +9,30 @@ export interface ProcessIdentity {
 	/** At most 191 characters, and no other process's. */
 	readonly name: string;
 	/** Whether the process of this name has ended. Also false if that can't be determined: it runs on another machine or in another container. */
-	isGone(name: string): Promise<boolean>;
+	hasEnded(name: string): Promise<boolean>;
 }
 
 const form = /^(linux [0-9a-f-]+ \d+) (\d+) (\d+) [0-9a-f]+$/;
 
 export async function identifyProcess(): Promise<ProcessIdentity> {
 	const random = randomBytes(16).toString('hex');
-	const place = await placeOf();
+	const place = await pidNamespace();
 	const started = await startOf(process.pid);
-	if (place === undefined || started === undefined) return { name: random, isGone: async () => false };
+	if (place === undefined || started === undefined) return { name: random, hasEnded: async () => false };
 	return {
 		name: `${place} ${process.pid} ${started} ${random}`,
-		async isGone(name) {
+		async hasEnded(name) {
 			const [, otherPlace, pid, otherStart] = form.exec(name) ?? [];
 			if (otherPlace !== place || Number(pid) === process.pid) return otherPlace === place && otherStart !== started;
 			// The system itself rather than /proc, which may hide the processes of others. One that has ended is there until its last thread is gone.
-			if (!isThere(Number(pid))) return true;
+			if (!isRunning(Number(pid))) return true;
 			const start = await startOf(Number(pid));
 			return start !== undefined && start !== otherStart;
 		},
 	};
 }
 
-function isThere(pid: number): boolean {
+function isRunning(pid: number): boolean {
 	try {
 		process.kill(pid, 0);
 		return true;
@@ -42,7 +42,7 @@ function isThere(pid: number): boolean {
 }
 
 /** Where a PID has a meaning; nothing on other systems than Linux. */
-async function placeOf(): Promise<string | undefined> {
+async function pidNamespace(): Promise<string | undefined> {
 	try {
 		const boot = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
 		const [namespace] = /\d+/.exec(await readlink('/proc/self/ns/pid')) ?? [];

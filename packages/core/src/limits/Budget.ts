@@ -9,8 +9,8 @@ export interface BudgetLimits {
 
 /** An amount, such as bytes of memory, that all share at once. A client is named by `clientKey`. */
 export class Budget {
-	#taken = 0;
-	readonly #takenBy = new Map<string, number>();
+	#used = 0;
+	readonly #usedBy = new Map<string, number>();
 
 	constructor(
 		readonly limits: BudgetLimits,
@@ -19,40 +19,40 @@ export class Budget {
 	) {}
 
 	/** The amount taken now. */
-	get taken(): number {
-		return this.#taken;
+	get used(): number {
+		return this.#used;
 	}
 
 	/**
 	 * Takes an amount; resolves nothing, waits for nothing. Throws `rateLimited` if this client would have too much and `unavailable` if all would. The result
 	 * gives it back and may be called more than once.
 	 */
-	take(client: string, amount: number): () => void {
-		const { add, release } = this.begin(client);
+	reserve(client: string, amount: number): () => void {
+		const { add, release } = this.openReservation(client);
 		add(amount);
 		return release;
 	}
 
 	/** Like `take`, for amounts that grow: each `add` takes some more, and `release` gives all of it back. */
-	begin(client: string): { add(amount: number): void; release(): void } {
+	openReservation(client: string): { add(amount: number): void; release(): void } {
 		let held = 0;
 		return {
 			add: (amount) => {
-				const own = this.#takenBy.get(client) ?? 0;
+				const own = this.#usedBy.get(client) ?? 0;
 				if (own + amount > this.limits.perClient) throw new Failure('rateLimited', this.exhausted, { retryAfter: 2 });
-				if (this.#taken + amount > this.limits.total) {
+				if (this.#used + amount > this.limits.total) {
 					throw new Failure('unavailable', this.exhausted, { retryAfter: 2 });
 				}
-				this.#taken += amount;
-				this.#takenBy.set(client, own + amount);
+				this.#used += amount;
+				this.#usedBy.set(client, own + amount);
 				held += amount;
 			},
 			release: () => {
-				const left = (this.#takenBy.get(client) ?? held) - held;
-				this.#taken -= held;
+				const left = (this.#usedBy.get(client) ?? held) - held;
+				this.#used -= held;
 				held = 0;
-				if (left <= 0) this.#takenBy.delete(client);
-				else this.#takenBy.set(client, left);
+				if (left <= 0) this.#usedBy.delete(client);
+				else this.#usedBy.set(client, left);
 			},
 		};
 	}

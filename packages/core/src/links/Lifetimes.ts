@@ -4,7 +4,7 @@ import type { LinkRecord } from '@stowage/plugin-api';
 const clockSkewMs = 5 * 60_000;
 
 /** Links whose expiry is tracked at most; others expire by the time of day only. */
-const mostRemembered = 10_000;
+const maxRemembered = 10_000;
 
 type Lifetime = Pick<LinkRecord, 'id' | 'createdAt' | 'expiresAt' | 'isEnded'>;
 
@@ -30,7 +30,7 @@ export class Lifetimes {
 		if (time < createdAt - clockSkewMs) return 'ofTheFuture';
 		this.#ends.set(id, this.monotonic() + expiresAt - Math.max(time, createdAt));
 		const [first] = this.#ends.keys();
-		if (this.#ends.size > mostRemembered && first !== undefined) this.#ends.delete(first);
+		if (this.#ends.size > maxRemembered && first !== undefined) this.#ends.delete(first);
 		return 'good';
 	}
 }

@@ -59,7 +59,7 @@ interface Dependencies {
 	links: LinkStore;
 	/** Called at each use. */
 	storage: () => Pick<MountedStorage, 'open' | 'stat' | 'changing'>;
-	leases: Pick<Leases, 'take'>;
+	leases: Pick<Leases, 'acquire'>;
 	log: Log;
 	/** The time of day, milliseconds since the epoch. */
 	now?: () => number;
@@ -73,7 +73,7 @@ const minuteMs = 60_000;
 const rememberedMs = 7 * 24 * 60 * minuteMs;
 
 /** Attempts to read a link whose item is moved between any two of them. */
-const mostReads = 10;
+const maxReads = 10;
 
 /** More than anyone needs; without a limit one user could fill the database. */
 const maxLinks = 10_000;
@@ -144,7 +144,7 @@ export function createLinks({
 			const first = await read(token);
 			// An item that was moved after its link was read is found once no move is under way here, and one moved by another process once that move has ended.
 			const again = () => readWhileMoving(first, () => read(token));
-			const { link, opened } = first.opened ? first : await tracker.atRest(first.link.owner.id, again);
+			const { link, opened } = first.opened ? first : await tracker.withoutMoves(first.link.owner.id, again);
 			if (opened === undefined) throw noSuchLink();
 			return { ...opened, id: link.id, owner: { kind: 'user', ...link.owner } };
 		},
@@ -183,7 +183,7 @@ interface Reading {
 /** Reads again for as long as the link was changed since the last read. */
 async function readWhileMoving(first: Reading, read: () => Promise<Reading>): Promise<Reading> {
 	let seen = first;
-	for (let reads = 0; reads < mostReads; reads++) {
+	for (let reads = 0; reads < maxReads; reads++) {
 		const { path, nextPath } = seen.link;
 		seen = await read();
 		if (seen.opened !== undefined || (seen.link.path === path && seen.link.nextPath === nextPath)) break;

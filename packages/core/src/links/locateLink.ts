@@ -16,7 +16,7 @@ export async function locateLink(
 	link: LinkRecord,
 ): Promise<LocatedLink | undefined> {
 	for (const path of link.nextPath === undefined ? [link.path] : [link.path, link.nextPath]) {
-		const item = await ifThere(storage.stat(placeOf(link, path)));
+		const item = await undefinedIfMissing(storage.stat(placeOf(link, path)));
 		if (item !== undefined && identityOf(item) === link.itemId) return isPublicPath(path) ? undefined : { path, item };
 	}
 	return undefined;
@@ -29,7 +29,7 @@ export async function openLink(
 ): Promise<(LocatedLink & { file: OpenFile | undefined }) | undefined> {
 	const located = await locateLink(storage, link);
 	if (located?.item.type !== 'file') return located && { ...located, file: undefined };
-	const file = await ifThere(storage.open(placeOf(link, located.path)));
+	const file = await undefinedIfMissing(storage.open(placeOf(link, located.path)));
 	if (file === undefined || identityOf(file.item) === link.itemId) return file && { ...located, item: file.item, file };
 	await file.close();
 	return undefined;
@@ -52,7 +52,7 @@ function placeOf({ owner }: LinkRecord, path: StoragePath): StoragePath {
 	return joinPath(homeRoot(owner.username), path);
 }
 
-async function ifThere<T>(found: Promise<T>): Promise<T | undefined> {
+async function undefinedIfMissing<T>(found: Promise<T>): Promise<T | undefined> {
 	try {
 		return await found;
 	} catch (error) {

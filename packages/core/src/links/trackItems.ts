@@ -10,13 +10,13 @@ import { recordIfPossible } from './recordIfPossible.js';
 
 export interface LinkTracker extends ItemWatcher {
 	/** Runs `work` while no linked item of that user is being moved by this process. */
-	atRest<T>(ownerId: string, work: () => Promise<T>): Promise<T>;
+	withoutMoves<T>(ownerId: string, work: () => Promise<T>): Promise<T>;
 }
 
 interface Dependencies {
 	links: LinkStore;
 	storage: () => Pick<MountedStorage, 'open' | 'stat' | 'changing'>;
-	leases: Pick<Leases, 'take'>;
+	leases: Pick<Leases, 'acquire'>;
 	log: Log;
 }
 
@@ -32,16 +32,16 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 	const exclusively = createKeyedMutex();
 	const underLease = <T>(ownerId: string, work: (lease?: Lease) => Promise<T>): Promise<T> =>
 		exclusively(ownerId, async () => {
-			const lease = await takeLease(ownerId);
+			const lease = await acquireLease(ownerId);
 			try {
 				return await work(lease);
 			} finally {
 				await lease?.release();
 			}
 		});
-	const takeLease = async (ownerId: string): Promise<Lease | undefined> => {
+	const acquireLease = async (ownerId: string): Promise<Lease | undefined> => {
 		try {
-			const lease = await leases.take(`links ${ownerId}`, { waitMs });
+			const lease = await leases.acquire(`links ${ownerId}`, { waitMs });
 			if (lease === undefined) throw beingMoved();
 			return lease;
 		} catch (error) {
@@ -65,12 +65,12 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 		link.nextPath === undefined ? link.path : (await locateLink(storage(), link))?.path;
 
 	/** Some of them may have been moved out in time: only missing ones are removed. */
-	const removeGone = async (ownerId: string, among: ReadonlyMap<string, StoragePath>): Promise<void> => {
-		const gone: string[] = [];
+	const removeMissing = async (ownerId: string, among: ReadonlyMap<string, StoragePath>): Promise<void> => {
+		const missing: string[] = [];
 		for (const link of await links.list(ownerId)) {
-			if (among.has(link.id) && (await locateLink(storage(), link)) === undefined) gone.push(link.id);
+			if (among.has(link.id) && (await locateLink(storage(), link)) === undefined) missing.push(link.id);
 		}
-		await links.remove(gone);
+		await links.remove(missing);
 	};
 
 	/** The disk has changed already: a record that can't be written now is corrected by the next use of the link. */
@@ -112,11 +112,11 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 			const within = await linkedWithin(viewer.id, relativePath(at, home));
 			await remove();
 			// Under the lease, or an item being moved would be taken for gone, and so would all whose home changes its root.
-			const tidy = () => underLease(viewer.id, () => removeGone(viewer.id, within));
+			const tidy = () => underLease(viewer.id, () => removeMissing(viewer.id, within));
 			if (within.size > 0) await record(storage().changing(home, tidy));
 		},
 
-		atRest: exclusively,
+		withoutMoves: exclusively,
 	};
 }
 

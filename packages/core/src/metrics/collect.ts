@@ -25,29 +25,29 @@ const counter = (name: string, help: string, ...samples: Sample[]): Collected =>
 export async function collect(services: Services, sources: Sources): Promise<Collected[]> {
 	const parts = await Promise.all([
 		ofServer(services, sources),
-		inTime(ofDatabase(services)),
-		inTime(ofJobs(services)),
-		inTime(ofRoots(services)),
+		withTimeout(ofDatabase(services)),
+		withTimeout(ofJobs(services)),
+		withTimeout(ofRoots(services)),
 		ofProcess(sources.eventLoop),
 	]);
 	return parts.flat();
 }
 
 /** Undefined if it takes too long or fails as unavailable. */
-async function inTime(asked: Promise<Collected[]>): Promise<Collected[]> {
+async function withTimeout(collecting: Promise<Collected[]>): Promise<Collected[]> {
 	let timer: NodeJS.Timeout | undefined;
 	const late = new Promise<never>((_resolve, reject) => {
 		timer = setTimeout(() => reject(new Failure('unavailable', 'Too late.')), timeoutMs);
 	});
 	try {
-		return await Promise.race([asked, late]);
+		return await Promise.race([collecting, late]);
 	} catch (error) {
 		if (!isFailure(error)) throw error;
 		return [];
 	} finally {
 		clearTimeout(timer);
 		// Its caller has stopped waiting; a failure in time was thrown above.
-		asked.catch(() => undefined);
+		collecting.catch(() => undefined);
 	}
 }
 

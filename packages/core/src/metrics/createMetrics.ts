@@ -15,7 +15,7 @@ export interface Metrics {
 	close(): Promise<void>;
 }
 
-const mostConnections = 16;
+const maxConnections = 16;
 
 export function createMetrics(server: Server, services: Services): Metrics {
 	const { config, log } = services;
@@ -48,7 +48,7 @@ export function createMetrics(server: Server, services: Services): Metrics {
 			response.writeHead(500).end();
 		});
 	});
-	listener.maxConnections = mostConnections;
+	listener.maxConnections = maxConnections;
 
 	return {
 		async listen() {

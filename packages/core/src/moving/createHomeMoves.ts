@@ -12,14 +12,14 @@ export interface HomeMoves {
 	/** Starts a job that moves the home of a user to another root. Throws, before anything is done, if the move is not possible. */
 	start(username: string, rootName: string): Promise<Job>;
 	/** All homes that are being moved. */
-	list(): Promise<HomeOnItsWay[]>;
+	list(): Promise<MovingHome[]>;
 	/** The former trees of homes on roots that they have left, except those being moved. */
 	oldHomes(): Promise<OldHome[]>;
 	/** The job that currently moves the home of a user, and the name of the target root. */
 	underWay(userId: string): Promise<{ job: JobRecord; root: string | undefined } | undefined>;
 }
 
-interface HomeOnItsWay {
+interface MovingHome {
 	job: JobRecord;
 	username: string;
 	/** Where to; nothing where that root is no more. */
@@ -57,7 +57,7 @@ export function createHomeMoves(parts: Dependencies): HomeMoves {
 			const source = await roots.ofHome(user.username);
 			if (source === target) throw new Failure('invalid', `The home of ${user.username} lies on ${rootName} already.`);
 			for (const root of [source, target]) await assertUsable(root);
-			if (await isThere(target, home))
+			if (await hasHome(target, home))
 				throw new Failure(
 					'alreadyExists',
 					`There is a folder ${home} on ${rootName} already, which is nobody’s home. Move it away first.`,
@@ -81,7 +81,7 @@ export function createHomeMoves(parts: Dependencies): HomeMoves {
 		async list() {
 			const usernames = new Map((await users.list()).map(({ id, username }) => [id, username]));
 			const held = (await jobStore.listHeld(jobLimits.leaseMs)).filter(({ isExpired }) => !isExpired);
-			const found: HomeOnItsWay[] = [];
+			const found: MovingHome[] = [];
 			for (const job of (await jobs.listOf()).filter(isUnderWay)) {
 				const username = usernames.get(job.userId) ?? '(removed)';
 				try {
@@ -119,7 +119,7 @@ async function assertUsable({ name, storage }: Mount): Promise<void> {
 	}
 }
 
-async function isThere({ storage }: Mount, home: ReturnType<typeof homeRoot>): Promise<boolean> {
+async function hasHome({ storage }: Mount, home: ReturnType<typeof homeRoot>): Promise<boolean> {
 	try {
 		await storage.stat(home);
 		return true;

@@ -12,9 +12,9 @@ import {
 	beginTree,
 	copiesFolder,
 	copyContents,
+	copyFolderTime,
 	discardAcross,
 	findTree,
-	keepFolderTime,
 	newTree,
 	treeId,
 } from '../storage/copyAcross.js';
@@ -29,7 +29,7 @@ export const homeMoveName = 'move-root';
 
 /** The home is copied again and again while its user goes on working. Once a pass takes less than this, the next one runs with changes blocked. */
 const quickMs = 5_000;
-const mostPasses = 4;
+const maxPasses = 4;
 
 /** The least time between two progress reports. */
 const reportMs = 100;
@@ -114,12 +114,12 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 	/** Leaves nothing at the target, however far an earlier run got. */
 	const dropCopy = async ({ target, home, state }: Move): Promise<void> => {
 		if (state.mark === undefined) return;
-		const found = await findTree(target.storage, ownId(state.mark, target), home);
+		const found = await findTree(target.storage, idWithoutTag(state.mark, target), home);
 		if (found?.isDone) await target.storage.remove(home);
-		else await discardAcross(target.storage, ownId(state.mark, target));
+		else await discardAcross(target.storage, idWithoutTag(state.mark, target));
 	};
 
-	const giveUp = async (move: Move): Promise<void> => {
+	const abandon = async (move: Move): Promise<void> => {
 		const { job, state } = move;
 		// Another run does it now, and all of this is its own.
 		if (!(await homes.setFrozen(state.runId, false))) return;
@@ -136,7 +136,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 	};
 
 	/** Removes the old tree, unless it was changed after all. */
-	const leave = async (move: Move): Promise<void> => {
+	const removeOld = async (move: Move): Promise<void> => {
 		const { source, target, state } = move;
 		try {
 			// Where there was no home, nothing was left.
@@ -158,7 +158,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 		const { storage, name } = source;
 		const aside = await setAside(move);
 		if (aside === undefined) return;
-		const putBack = () => storage.move(aside, home, { otherNames: [`${state.name} (old)`] });
+		const restore = () => storage.move(aside, home, { otherNames: [`${state.name} (old)`] });
 		// It is too late to be cancelled.
 		const { signal } = new AbortController();
 		let isUnchanged = false;
@@ -168,14 +168,14 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 			if (isFailure(error, 'notFound')) return;
 			// An item that can't be compared, such as a link, counts as a change.
 			if (!isFailure(error, 'conflict')) {
-				await putBack().catch((cause) =>
+				await restore().catch((cause) =>
 					log.warn({ err: cause, root: name }, 'the old tree of a home could not be put back in its place'),
 				);
 				throw error;
 			}
 		}
 		if (isUnchanged) return storage.remove(aside);
-		const kept = await putBack();
+		const kept = await restore();
 		throw new Failure(
 			'conflict',
 			`The home of ${state.name} lies on ${target.name} now. Another program changed something in its old place, ${joinPath(parentPath(home), kept.name)} on ${name}, at the last moment, so that was kept: look at it and remove it.`,
@@ -187,10 +187,10 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 		const { job, source, home, state } = move;
 		const { storage } = source;
 		if (state.aside !== undefined) {
-			const found = await findTree(storage, ownId(state.aside, source), home);
+			const found = await findTree(storage, idWithoutTag(state.aside, source), home);
 			if (found?.isDone === false) return found.folder;
 		}
-		const old = await measuredHome(move);
+		const old = await statHome(move);
 		if (old === undefined) return undefined;
 		const folder = newTree();
 		await ensureFolder(storage, copiesFolder);
@@ -211,7 +211,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 			const move = await begin(job);
 			const result = { root: move.target.name };
 			if (move.state.step === 'leaving' && (await hasMoved(move))) {
-				await leave(move);
+				await removeOld(move);
 				return result;
 			}
 			try {
@@ -219,44 +219,44 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 				await homes.beginMove({ name: move.state.name, jobId: job.id, runId: move.state.runId });
 				move.begunAt = monotonic();
 				job.signal.throwIfAborted();
-				await bringOver(move, dependencies);
+				await copyAndSwitch(move, dependencies);
 			} catch (error) {
 				// The answer to the last statement may be all that was lost.
 				if (move.state.step !== 'leaving' || !(await hasMoved(move))) {
-					await giveUp(move);
+					await abandon(move);
 					throw error;
 				}
 			}
-			await leave(move);
+			await removeOld(move);
 			return result;
 		},
 	};
 
-	async function bringOver(move: Move, { roots }: HomeMoveDependencies): Promise<void> {
+	async function copyAndSwitch(move: Move, { roots }: HomeMoveDependencies): Promise<void> {
 		const { job, source, target, home, state } = move;
 		const { signal } = job;
-		const isMade = (await measuredHome(move)) !== undefined;
+		const isMade = (await statHome(move)) !== undefined;
 		const folder = isMade ? await copyFolder(move) : undefined;
 		const progress = reportProgress(move, isMade ? await measureHome(source.storage, home, signal) : { bytes: 0 });
-		const pass = folder === undefined ? undefined : passOver(move, folder, progress);
+		const pass = folder === undefined ? undefined : createPass(move, folder, progress);
 		if (pass !== undefined) {
 			for (let count = 1; ; count++) {
 				const startedAt = monotonic();
 				await pass.run('live');
-				if (count === mostPasses || monotonic() - startedAt < quickMs) break;
+				if (count === maxPasses || monotonic() - startedAt < quickMs) break;
 			}
 		}
 		progress.step('finishing');
 		await roots.blockChanges(state.runId, move.begunAt, signal);
 		const digest = await pass?.run('frozen');
 		// Made by its user in the last moment.
-		if (pass === undefined && (await measuredHome(move)) !== undefined)
+		if (pass === undefined && (await statHome(move)) !== undefined)
 			throw new Failure('conflict', 'The home was made just now. Please try again.');
 		move.state = { ...move.state, step: 'leaving', digest };
 		await job.checkpoint(move.state);
 		if (folder !== undefined) {
 			await target.storage.move(folder, home);
-			await keepFolderTime(source.storage, home, target.storage, home);
+			await copyFolderTime(source.storage, home, target.storage, home);
 		}
 		const rebound = await reboundLinks(move);
 		signal.throwIfAborted();
@@ -265,7 +265,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 	}
 
 	/** The current place of the home; undefined if it was never created. */
-	async function measuredHome({ source, home }: Move): Promise<StorageItem | undefined> {
+	async function statHome({ source, home }: Move): Promise<StorageItem | undefined> {
 		try {
 			return await source.storage.stat(home);
 		} catch (error) {
@@ -278,7 +278,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 	async function copyFolder(move: Move): Promise<StoragePath> {
 		const { job, target, home, state } = move;
 		if (state.mark !== undefined) {
-			const found = await findTree(target.storage, ownId(state.mark, target), home);
+			const found = await findTree(target.storage, idWithoutTag(state.mark, target), home);
 			if (found?.isDone === false) return found.folder;
 			if (found?.isDone) {
 				// It was published already, and the run was interrupted before the home was switched.
@@ -303,7 +303,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 	}
 
 	/** Copies the files that the copy lacks, and compares all. */
-	function passOver(move: Move, folder: StoragePath, progress: Progress) {
+	function createPass(move: Move, folder: StoragePath, progress: Progress) {
 		const { job, source, target, home } = move;
 		const { signal } = job;
 		const space = {
@@ -318,13 +318,13 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 			progress.add,
 		);
 		const copy = async () => {
-			const asker = guard.asking();
+			const grants = guard.beginGrants();
 			try {
-				const options = { signal, beforeBytes: asker.ask, afterBytes: progress.add };
+				const options = { signal, beforeBytes: grants.reserve, afterBytes: progress.add };
 				await copyContents(source.storage, home, target.storage, folder, options);
-				await keepFolderTime(source.storage, home, target.storage, folder);
+				await copyFolderTime(source.storage, home, target.storage, folder);
 			} finally {
-				asker.end();
+				grants.end();
 			}
 		};
 		return {
@@ -403,6 +403,6 @@ interface Progress {
 }
 
 /** By its name in the root itself. */
-function ownId(mark: string, { tag }: Mount): string {
+function idWithoutTag(mark: string, { tag }: Mount): string {
 	return tag === '' ? mark : mark.slice(withTag('', tag).length);
 }

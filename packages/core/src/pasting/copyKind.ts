@@ -7,7 +7,7 @@ import type { UploadLimits } from '../uploads/limits/uploadLimits.js';
 import { countBytes } from './countBytes.js';
 import { type PasteInput, type PasteStep, pasteInput } from './pasteInput.js';
 import { detailOf, pasteItems, stateOf } from './pasteItems.js';
-import { unlessLocked } from './unlessLocked.js';
+import { retryWhileLocked } from './retryWhileLocked.js';
 
 /** The least time between two progress reports. */
 const reportMs = 100;
@@ -73,7 +73,7 @@ export function copyKind({ files, uploadLimits, walkQueue, log, monotonic }: Cop
 					return files.copy(viewer, from, to, {
 						...options,
 						async beforeItem({ type, size }) {
-							if (type === 'file') await counting.one(size);
+							if (type === 'file') await counting.createdFile(size);
 							if (monotonic() - savedAt >= checkpointMs) await save();
 						},
 					});
@@ -98,14 +98,14 @@ export function copyKind({ files, uploadLimits, walkQueue, log, monotonic }: Cop
 					state,
 					{ operation: 'copy', done: 'Copied' },
 					{
-						async bring(step) {
-							const entry = await unlessLocked(() => bring(step), signal);
+						async pasteItem(step) {
+							const entry = await retryWhileLocked(() => bring(step), signal);
 							state.bytes += itemBytes;
 							itemBytes = 0;
 							staged.id = undefined;
 							return entry;
 						},
-						giveUp: dropHalf,
+						discardCurrent: dropHalf,
 						reportProgress,
 					},
 				);

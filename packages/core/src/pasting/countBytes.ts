@@ -3,7 +3,7 @@ import { type Area, isFailure, type Viewer } from '@stowage/rules';
 import type { PastedItem } from './pasteInput.js';
 
 /** Entries. Counting stops there: the total would come too late to be of use. */
-const mostEntries = 2_000_000;
+const maxEntries = 2_000_000;
 
 /** The bytes of the items with all below them, as far as the viewer may see them; undefined if there are too many entries. Unreadable entries count as zero. */
 export async function countBytes(
@@ -33,7 +33,7 @@ export async function countBytes(
 				signal.throwIfAborted();
 				if (yielder.shouldYield) await yielder.yield(signal);
 				count(batch.items, folders);
-				if (entries > mostEntries) return undefined;
+				if (entries > maxEntries) return undefined;
 			}
 		}
 		if (yielder.shouldYield) await yielder.yield(signal);

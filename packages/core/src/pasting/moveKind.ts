@@ -2,7 +2,7 @@ import type { Files, JobKind, WalkedItem } from '@stowage/plugin-api';
 import { baseName, type Entry, isFailure, joinPath, parentPath, type Viewer } from '@stowage/rules';
 import { type PasteInput, type PasteStep, pasteInput, withinOneArea } from './pasteInput.js';
 import { detailOf, pasteItems, stateOf } from './pasteItems.js';
-import { unlessLocked } from './unlessLocked.js';
+import { retryWhileLocked } from './retryWhileLocked.js';
 
 /** Moves of many items. Each is one rename, so at most one of them is incomplete. */
 export function moveKind(files: Files): JobKind<PasteInput> {
@@ -27,7 +27,7 @@ export function moveKind(files: Files): JobKind<PasteInput> {
 				state,
 				{ operation: 'cut', done: 'Moved' },
 				{
-					async bring(planned) {
+					async pasteItem(planned) {
 						const step = withinOneArea(planned);
 						const moved = before === undefined ? undefined : await findMoved(files, viewer, step, before);
 						before = undefined;
@@ -35,9 +35,9 @@ export function moveKind(files: Files): JobKind<PasteInput> {
 						for await (const { id } of files.stat(viewer, step.from.area, [step.from])) state.mark = id;
 						// With its id, since the next run after an interruption must know that the move is done.
 						await job.checkpoint(state);
-						return unlessLocked(() => files.move(viewer, step.from, step.to.path), job.signal);
+						return retryWhileLocked(() => files.move(viewer, step.from, step.to.path), job.signal);
 					},
-					giveUp: async () => {},
+					discardCurrent: async () => {},
 					reportProgress,
 				},
 			);

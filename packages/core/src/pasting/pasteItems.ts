@@ -8,7 +8,7 @@ const faultsBytes = 8 * 1024;
 const messageBytes = 1000;
 
 /** The remaining items would fail for the same reason. */
-const hopeless: readonly FailureKind[] = ['storageFull', 'rateLimited', 'unavailable'];
+const fatalKinds: readonly FailureKind[] = ['storageFull', 'rateLimited', 'unavailable'];
 
 const fault = z.object({ path: z.string(), message: z.string(), code: z.string() });
 
@@ -31,7 +31,7 @@ export function stateOf({ saved: value }: JobContext<PasteInput>): PasteState {
 	return saved.parse(value ?? {});
 }
 
-interface PasteWords {
+interface PasteLabels {
 	operation: 'cut' | 'copy';
 	/** Such as `Copied`. */
 	done: string;
@@ -39,9 +39,9 @@ interface PasteWords {
 
 interface PasteWork {
 	/** Copies or moves one item. An earlier run may already have done so without saving it. */
-	bring(step: PasteStep): Promise<Entry>;
+	pasteItem(step: PasteStep): Promise<Entry>;
 	/** Removes the incomplete copy of the current item. */
-	giveUp(): Promise<void>;
+	discardCurrent(): Promise<void>;
 	/** Reports the progress of the job. */
 	reportProgress(): void;
 }
@@ -53,31 +53,33 @@ interface PasteWork {
 export async function pasteItems(
 	job: JobContext<PasteInput>,
 	state: PasteState,
-	words: PasteWords,
+	labels: PasteLabels,
 	work: PasteWork,
 ): Promise<Record<string, unknown>> {
 	const { items } = job.input;
 	let entry: Entry | undefined;
 	const fail = (reason: Failure): Failure => {
 		if (items.length === 1) return reason;
-		return new Failure(reason.kind, `${doneSentence(state, words, items.length)} ${reason.message}`, { cause: reason });
+		return new Failure(reason.kind, `${doneSentence(state, labels, items.length)} ${reason.message}`, {
+			cause: reason,
+		});
 	};
 	for (let item = items[state.next]; item !== undefined; item = items[state.next]) {
 		try {
 			const step = stepOf(job.input, item);
-			const denial = pasteDenial(words.operation, job.viewer, step.from, step.to);
+			const denial = pasteDenial(labels.operation, job.viewer, step.from, step.to);
 			if (denial !== undefined) throw denial;
 			job.signal.throwIfAborted();
-			entry = await work.bring(step);
+			entry = await work.pasteItem(step);
 		} catch (error) {
 			if (job.signal.aborted && !job.isCancelled) throw error;
 			delete state.mark;
-			await work.giveUp();
-			if (job.isCancelled) throw new Failure('conflict', doneSentence(state, words, items.length), { cause: error });
+			await work.discardCurrent();
+			if (job.isCancelled) throw new Failure('conflict', doneSentence(state, labels, items.length), { cause: error });
 			if (!isFailure(error)) throw error;
 			const before = { ...state, faults: [...state.faults] };
 			recordFault(state, item.path, error);
-			if (hopeless.includes(error.kind)) {
+			if (fatalKinds.includes(error.kind)) {
 				work.reportProgress();
 				// The next attempt begins with this item.
 				await job.checkpoint(before);
@@ -103,9 +105,9 @@ export function detailOf({ next, failed, faults }: PasteState): Record<string, u
 	return { done: next - failed, failed, errors: faults };
 }
 
-function doneSentence({ next, failed }: PasteState, words: PasteWords, items: number): string {
+function doneSentence({ next, failed }: PasteState, labels: PasteLabels, items: number): string {
 	const done = next - failed;
-	return done === 0 ? 'Nothing was done.' : `${words.done} ${done} of ${plural(items, 'item')}.`;
+	return done === 0 ? 'Nothing was done.' : `${labels.done} ${done} of ${plural(items, 'item')}.`;
 }
 
 function recordFault(state: PasteState, path: string, { message, code }: Failure): void {

@@ -6,13 +6,13 @@ import type { Log } from '../log.js';
 import { type Amount, measureTree } from './measureTree.js';
 
 /** An older count is measured again in the background when it is next used: homes change by other ways too. */
-const oldMs = 15 * 60_000;
+const staleMs = 15 * 60_000;
 
 /** A count that is older is measured again before an upload is refused. */
 const refusableMs = 30_000;
 
 /** The same for the bytes of unfinished uploads, which are read from the database. */
-const heldOldMs = 30_000;
+const heldStaleMs = 30_000;
 const heldRefusableMs = 1_000;
 
 /** How much longer a walk in the background pauses than it works. */
@@ -21,7 +21,7 @@ const pauseFactor = 3;
 interface Dependencies {
 	storage(): StorageProvider;
 	/** The bytes of the owner's unfinished uploads, except these. */
-	held(except: readonly string[]): Promise<Amount>;
+	unfinishedTotals(except: readonly string[]): Promise<Amount>;
 	/** Walks of all homes. */
 	walks: FairQueue;
 	log: Log;
@@ -54,18 +54,18 @@ export class HomeUsage {
 
 	/** The content of the home. Waits for a walk the first time only. */
 	async used(): Promise<Amount> {
-		await this.#findHeld(heldOldMs);
+		await this.#findHeld(heldStaleMs);
 		if (this.#used === undefined) await this.#measureNow();
-		else if (this.dependencies.monotonic() - this.#measuredAt > oldMs) {
+		else if (this.dependencies.monotonic() - this.#measuredAt > staleMs) {
 			this.#measure().catch((error: unknown) =>
 				this.dependencies.log.warn({ err: error }, 'the usage of a home could not be measured'),
 			);
 		}
-		return this.known();
+		return this.current();
 	}
 
 	/** The same at once; nothing as long as it was not measured. */
-	known(): Amount {
+	current(): Amount {
 		return this.#used ?? { bytes: 0, entries: 0 };
 	}
 
@@ -78,7 +78,7 @@ export class HomeUsage {
 	}
 
 	/** Called after a removal of unknown size. */
-	lost(): void {
+	markInexact(): void {
 		this.#isInexact = true;
 	}
 
@@ -90,7 +90,7 @@ export class HomeUsage {
 	}
 
 	/** Called when an unfinished upload has ended without being published in the home. */
-	heldLess(): void {
+	invalidateHeld(): void {
 		this.#heldAt = Number.NEGATIVE_INFINITY;
 	}
 
@@ -98,7 +98,7 @@ export class HomeUsage {
 		const now = this.dependencies.monotonic();
 		if (now - this.#heldAt < maxAgeMs) return;
 		this.#heldAt = now;
-		this.held = await this.dependencies.held([...this.stagedIds]);
+		this.held = await this.dependencies.unfinishedTotals([...this.stagedIds]);
 	}
 
 	async #measureNow(): Promise<void> {

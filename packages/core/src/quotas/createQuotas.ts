@@ -22,17 +22,17 @@ export interface Reservation {
 	/** Throws `storageFull` unless this many more bytes and entries fit. */
 	assertRoom(amount: Amount): Promise<void>;
 	/** The same, and takes it. */
-	take(amount: Amount): Promise<void>;
+	add(amount: Amount): Promise<void>;
 	/** Takes over the bytes of this staged file, so that they need not be reserved again when it is published. */
 	cover(stagedId: string): void;
 	/** Releases the reservation, once the data is counted in the home, or is dropped. Bytes `held` by an unfinished upload continue to count. */
-	release(fate?: 'held'): void;
+	release(outcome?: 'held'): void;
 }
 
 /** Takes the bytes of an upload as they arrive. */
 export function meterOf(reservation: Reservation): ByteMeter {
 	return {
-		arrived: (bytes) => reservation.take({ bytes, entries: 0 }),
+		arrived: (bytes) => reservation.add({ bytes, entries: 0 }),
 		ended: () => {},
 	};
 }
@@ -42,7 +42,7 @@ export interface Quotas {
 	/** Begins with the bytes that the staged file of an unfinished upload contains, if one is named. */
 	reserve(viewer: Viewer, unfinished?: { stagedId: string; bytes: number }): Promise<Reservation>;
 	/** Runs work with a reservation, and counts the result in the home once it has succeeded. */
-	adding<T>(viewer: Viewer, work: (reservation: Pick<Reservation, 'take'>) => Promise<T>): Promise<T>;
+	adding<T>(viewer: Viewer, work: (reservation: Pick<Reservation, 'add'>) => Promise<T>): Promise<T>;
 	/** Runs `publish`, which publishes staged files in the home, and counts them. Reserves for those that no reservation covers. */
 	publishing(
 		viewer: Viewer,
@@ -52,7 +52,7 @@ export interface Quotas {
 	/** Runs `remove`; measures before it what will be removed. */
 	removing(viewer: Viewer, stat: () => Promise<StorageItem>, remove: () => Promise<void>): Promise<void>;
 	/** An unfinished upload was dropped. */
-	dropped(viewer: Viewer): void;
+	onUploadDropped(viewer: Viewer): void;
 	/** The quota of a user and its use; undefined without a quota, or if measuring takes longer than `waitMs`. */
 	usage(viewer: Viewer, waitMs: number): Promise<{ quota: Amount; used: Amount } | undefined>;
 	/** The content of a home, measured by a walk if it is not known. */
@@ -61,24 +61,24 @@ export interface Quotas {
 
 /** How long a quota is cached: one that is changed by another process applies after that. */
 const rememberedMs = 5_000;
-const mostRemembered = 10_000;
+const maxRemembered = 10_000;
 
 const nothing: Amount = { bytes: 0, entries: 0 };
 
 const unlimited: Reservation = {
 	assertRoom: async () => {},
-	take: async () => {},
+	add: async () => {},
 	cover: () => {},
 	release: () => {},
 };
 
 /** Checks again after a refusal that was based on an old count: a new measurement decides. */
-async function corrected(usage: HomeUsage, ask: () => void): Promise<void> {
+async function retryCorrected(usage: HomeUsage, check: () => void): Promise<void> {
 	try {
-		ask();
+		check();
 	} catch {
 		await usage.correct();
-		ask();
+		check();
 	}
 }
 
@@ -102,39 +102,39 @@ export function createQuotas({ config, users, uploads, storage, log, monotonic }
 				walks,
 				log,
 				monotonic,
-				held: (except) => uploads.unfinishedTotals(viewer.kind === 'user' ? viewer.id : null, except),
+				unfinishedTotals: (except) => uploads.unfinishedTotals(viewer.kind === 'user' ? viewer.id : null, except),
 			});
 		homes.set(home, known);
 		return known;
 	};
 
 	const quotaOf = async (viewer: Viewer): Promise<Amount | undefined> => {
-		const quota = await lookUp(viewer);
+		const quota = await configuredQuota(viewer);
 		if (quota.bytes > 0 || quota.entries > 0) return quota;
 		// Not counted from now on; a later quota begins with a walk.
 		homes.delete(homeOf(viewer));
 		return undefined;
 	};
 
-	const lookUp = async (viewer: Viewer): Promise<Amount> => {
+	const configuredQuota = async (viewer: Viewer): Promise<Amount> => {
 		const { userBytes, userEntries, anonymousBytes, anonymousEntries } = config.quotas;
 		if (viewer.kind === 'anonymous') return { bytes: anonymousBytes, entries: anonymousEntries };
 		const known = remembered.get(viewer.id);
 		if (known !== undefined && monotonic() - known.at < rememberedMs) return known.quota;
 		const own = await users.quota(viewer.id);
 		const quota = { bytes: own.bytes ?? userBytes, entries: own.entries ?? userEntries };
-		if (remembered.size >= mostRemembered) remembered.clear();
+		if (remembered.size >= maxRemembered) remembered.clear();
 		remembered.set(viewer.id, { quota, at: monotonic() });
 		return quota;
 	};
 
 	/** Throws `storageFull` unless this much more fits into the known rest. Bytes that the same upload has brought so far are released once it is refused. */
-	const assertRoom = (viewer: Viewer, usage: HomeUsage, quota: Amount, more: Amount, brought: Amount): void => {
-		const taken = plus(plus(usage.known(), usage.reserved), usage.held);
+	const assertRoom = (viewer: Viewer, usage: HomeUsage, quota: Amount, more: Amount, arrived: Amount): void => {
+		const taken = plus(plus(usage.current(), usage.reserved), usage.held);
 		for (const kind of ['bytes', 'entries'] as const) {
 			const left = Math.max(0, quota[kind] - taken[kind]);
 			if (quota[kind] > 0 && more[kind] > 0 && more[kind] > left) {
-				throw full(viewer, kind, quota[kind], left + brought[kind]);
+				throw full(viewer, kind, quota[kind], left + arrived[kind]);
 			}
 		}
 	};
@@ -165,9 +165,9 @@ export function createQuotas({ config, users, uploads, storage, log, monotonic }
 			add(own, 1);
 			let isReleased = false;
 			const reservation: Reservation = {
-				assertRoom: (amount) => corrected(usage, () => assertRoom(viewer, usage, quota, amount, brought)),
-				take: (amount) =>
-					corrected(usage, () => {
+				assertRoom: (amount) => retryCorrected(usage, () => assertRoom(viewer, usage, quota, amount, brought)),
+				add: (amount) =>
+					retryCorrected(usage, () => {
 						// Reserved synchronously: several files of one copy may need it at once.
 						assertRoom(viewer, usage, quota, amount, brought);
 						for (const sum of [own, brought]) {
@@ -196,8 +196,8 @@ export function createQuotas({ config, users, uploads, storage, log, monotonic }
 			let taken = nothing;
 			try {
 				const result = await work({
-					async take(amount) {
-						await reservation.take(amount);
+					async add(amount) {
+						await reservation.add(amount);
 						taken = plus(taken, amount);
 					},
 				});
@@ -210,11 +210,11 @@ export function createQuotas({ config, users, uploads, storage, log, monotonic }
 
 		async publishing(viewer, staged, publish) {
 			if ((await quotaOf(viewer)) === undefined) return publish();
-			return quotas.adding(viewer, async ({ take }) => {
+			return quotas.adding(viewer, async ({ add: take }) => {
 				const counted: StagedFile[] = [];
 				for (const file of staged) {
 					if (covered.has(file.id)) counted.push(file);
-					else await takeIfNew(file, take);
+					else await reserveIfStaged(file, take);
 				}
 				const items = await publish();
 				const isCounted = (_: unknown, n: number) => counted.includes(staged[n] as StagedFile);
@@ -229,11 +229,11 @@ export function createQuotas({ config, users, uploads, storage, log, monotonic }
 			const item = await stat();
 			await remove();
 			if (item.type === 'file') usage.add({ bytes: -item.size, entries: -1 });
-			else usage.lost();
+			else usage.markInexact();
 		},
 
-		dropped(viewer) {
-			homes.get(homeOf(viewer))?.heldLess();
+		onUploadDropped(viewer) {
+			homes.get(homeOf(viewer))?.invalidateHeld();
 		},
 
 		async usage(viewer, waitMs) {
@@ -256,7 +256,7 @@ export function createQuotas({ config, users, uploads, storage, log, monotonic }
 }
 
 /** Reserves for a file without a reservation. A file that has left staging was counted when it arrived. */
-async function takeIfNew(staged: StagedFile, take: Reservation['take']): Promise<void> {
+async function reserveIfStaged(staged: StagedFile, take: Reservation['add']): Promise<void> {
 	let size: number;
 	try {
 		size = await staged.size();

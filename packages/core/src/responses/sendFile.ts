@@ -22,7 +22,7 @@ export interface SendOptions {
 	/** The version that ranges without a condition are meant for; the file's own by default. */
 	rangesOfVersion?: string;
 	/** Where the proxy in front of us finds the file, if it shall send the bytes itself. */
-	handOver?: string | undefined;
+	accelRedirect?: string | undefined;
 	/** Headers of this response in addition to, or instead of, those of every user's file. */
 	headers?: Readonly<Record<string, string>>;
 }
@@ -35,7 +35,16 @@ export async function sendFile(
 	request: Request,
 	h: ResponseToolkit,
 	file: OpenFile,
-	{ name, isInline, isKept = true, log, onFirstByte, rangesOfVersion, handOver, headers: ownHeaders = {} }: SendOptions,
+	{
+		name,
+		isInline,
+		isKept = true,
+		log,
+		onFirstByte,
+		rangesOfVersion,
+		accelRedirect,
+		headers: ownHeaders = {},
+	}: SendOptions,
 ) {
 	const { res: response, req } = request.raw;
 	try {
@@ -63,10 +72,10 @@ export async function sendFile(
 		if (ranges === 'unsatisfiable') {
 			throw new Failure('badRange', 'The file has no such range.', { headers: { 'content-range': `bytes */${size}` } });
 		}
-		if (handOver !== undefined) {
+		if (accelRedirect !== undefined) {
 			// The proxy decides whether it accepts ranges.
 			const { 'accept-ranges': _, ...others } = headers;
-			response.writeHead(200, { ...others, 'x-accel-redirect': handOver, 'content-length': 0 }).end();
+			response.writeHead(200, { ...others, 'x-accel-redirect': accelRedirect, 'content-length': 0 }).end();
 			return h.abandon;
 		}
 		// A selection may be long, and the download longer.

@@ -53,7 +53,7 @@ export function accountRoutes({ config, accounts, sessions, knownClients, databa
 			const user = await accounts
 				.signIn(payload.username, payload.password, {
 					...callerOf(request),
-					knownAs: (user) => knownClients.idOf(request, user),
+					knownClientId: (user) => knownClients.idOf(request, user),
 				})
 				.catch((error: unknown) => {
 					// Read by config/fail2ban. Without the name: people type passwords there.
@@ -101,7 +101,7 @@ export function accountRoutes({ config, accounts, sessions, knownClients, databa
 			if (newPassword !== newPasswordConfirm) throw new Failure('invalid', 'Passwords do not match');
 			const user = await accounts.changePassword(personOf(viewer).username, currentPassword, newPassword, {
 				...callerOf(request),
-				knownAs: (user) => knownClients.idOf(request, user),
+				knownClientId: (user) => knownClients.idOf(request, user),
 			});
 			await beginSession(request, user);
 			knownClients.remember(request, h, user);

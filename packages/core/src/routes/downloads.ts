@@ -5,8 +5,8 @@ import { type AuditEvent, chosen } from '../audit/auditLine.js';
 import { privatePlace, publicPlace } from '../files/places.js';
 import { decodePath } from '../http/requests/rawPath.js';
 import { clientKey } from '../limits/clientKey.js';
-import { createHandOver } from '../responses/createHandOver.js';
-import { retryChanged } from '../responses/retryChanged.js';
+import { createAccelRedirect } from '../responses/createAccelRedirect.js';
+import { retryIfChanged } from '../responses/retryIfChanged.js';
 import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
 import { sendArchive } from './sendArchive.js';
@@ -15,7 +15,7 @@ const at = (path: StoragePath, owner: Owner | undefined) => ({ path, ...(owner =
 
 export function downloadRoutes(services: Services) {
 	const { audit, config, files, log, storage } = services;
-	const handOver = createHandOver(config, storage);
+	const handOver = createAccelRedirect(config, storage);
 	const prefix = `${config.basePath}/api/download/`;
 	return [
 		route(contract.download, ({ viewer, query, request, h }) => {
@@ -25,7 +25,7 @@ export function downloadRoutes(services: Services) {
 			const isInline = query.inline === '1';
 			const event: AuditEvent = { action: isInline ? 'preview' : 'download', viewer, area, ...wanted };
 			return audit.sending(event, request.raw.res, (describe) =>
-				retryChanged(async () => {
+				retryIfChanged(async () => {
 					const found = await files.find(viewer, { area, ...wanted });
 					// An item that was named without an owner was found in one tree, whose owner is used from here on.
 					const item = at(path, found.owner);
@@ -42,7 +42,7 @@ export function downloadRoutes(services: Services) {
 						name: entry.name,
 						isInline,
 						log,
-						handOver: await handOver(request, place),
+						accelRedirect: await handOver(request, place),
 					});
 				}),
 			);
@@ -55,7 +55,7 @@ export function downloadRoutes(services: Services) {
 			const area = payload.type;
 			const event = { action: 'downloadArchive', viewer, area, ...chosen(items) } as const;
 			return audit.sending(event, request.raw.res, (describe) =>
-				retryChanged(() => sendArchive(services, request, h, viewer, client, { area, items }, describe)),
+				retryIfChanged(() => sendArchive(services, request, h, viewer, client, { area, items }, describe)),
 			);
 		}),
 	];

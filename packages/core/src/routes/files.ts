@@ -36,7 +36,7 @@ const respondAsync = 'respond-async';
 /** Work that takes less time is answered with its result all the same. */
 const asyncAfterMs = 1000;
 
-function wantsNoWait({ headers }: Pick<Request, 'headers'>): boolean {
+function prefersAsync({ headers }: Pick<Request, 'headers'>): boolean {
 	const preferences = [headers.prefer ?? []].flat().join(',').split(',');
 	return preferences.some((each) => each.split(/[=;]/)[0]?.trim().toLowerCase() === respondAsync);
 }
@@ -92,7 +92,7 @@ export function fileRoutes({ files, pasting, uploadLimits, walkQueue, log }: Ser
 		route(contract.moveItem, async (call) => {
 			const { viewer, payload } = call;
 			const from = item(payload.type, payload.fromPath, payload.owner);
-			if (wantsNoWait(call.request)) {
+			if (prefersAsync(call.request)) {
 				assertAllowed(moveDenial(viewer, from, item(payload.type, payload.toPath, undefined)));
 				return asJob(call, 'move', from, payload.type, 'Moved.');
 			}
@@ -102,12 +102,12 @@ export function fileRoutes({ files, pasting, uploadLimits, walkQueue, log }: Ser
 		route(contract.copyItem, async (call) => {
 			const { viewer, payload, request } = call;
 			const from = item(payload.fromType ?? payload.type, payload.fromPath, payload.owner);
-			if (wantsNoWait(request)) return asJob(call, 'copy', from, payload.type, 'Copied.');
+			if (prefersAsync(request)) return asJob(call, 'copy', from, payload.type, 'Copied.');
 			const entry = await uploadLimits.counted(viewer, request.client.address, { files: 0, bytes: 0 }, (counting) =>
 				files.copy(viewer, from, item(payload.type, payload.toPath, undefined), {
 					signal: clientGone(request),
 					beforeItem: async ({ type, size }) => {
-						if (type === 'file') await counting.one(size);
+						if (type === 'file') await counting.createdFile(size);
 					},
 				}),
 			);

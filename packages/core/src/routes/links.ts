@@ -4,7 +4,7 @@ import { baseName, Failure, isFailure, type Viewer } from '@stowage/rules';
 import type { AuditEvent } from '../audit/auditLine.js';
 import { clientKey } from '../limits/clientKey.js';
 import { refusalPage, wantsPage } from '../links/refusalPage.js';
-import { retryChanged } from '../responses/retryChanged.js';
+import { retryIfChanged } from '../responses/retryIfChanged.js';
 import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
 import { sendArchive } from './sendArchive.js';
@@ -38,7 +38,7 @@ export function linkRoutes(services: Services) {
 			};
 			try {
 				return await audit.sending({ action: 'followLink', viewer }, request.raw.res, (describe) =>
-					retryChanged(() => send(describe)),
+					retryIfChanged(() => send(describe)),
 				);
 			} catch (error) {
 				if (isFailure(error) && wantsPage(request)) return refusalPage(h, error, `${config.basePath}/`);

@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi';
 import { optionalEndpoints } from '@stowage/contract';
 import { route } from '@stowage/plugin-api';
 import type { Services } from '../services.js';
-import { speakTus } from '../uploads/resumable/tusProtocol.js';
+import { registerTus } from '../uploads/resumable/tusProtocol.js';
 import { accountRoutes } from './accounts.js';
 import { downloadRoutes } from './downloads.js';
 import { eventRoutes } from './events.js';
@@ -20,7 +20,7 @@ import { viewerRoutes } from './viewers.js';
 /** All calls of the API, and the page where it is built. Called after the plugins have registered theirs. */
 export async function registerRoutes(server: Server, services: Services, webRoot: string | undefined): Promise<void> {
 	const { config } = services;
-	speakTus(server, config.basePath);
+	registerTus(server, config.basePath);
 	const routes = [
 		accountRoutes,
 		fileRoutes,

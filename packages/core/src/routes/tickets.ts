@@ -5,7 +5,7 @@ import { ownedBy } from '../archives/makeManifest.js';
 import { type AuditEvent, chosen } from '../audit/auditLine.js';
 import { clientGone } from '../http/connections/clientGone.js';
 import { clientKey } from '../limits/clientKey.js';
-import { retryChanged } from '../responses/retryChanged.js';
+import { retryIfChanged } from '../responses/retryIfChanged.js';
 import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
 import type { Ticket } from '../tickets/createTickets.js';
@@ -65,7 +65,7 @@ export function ticketRoutes({ audit, config, archives, sessions, tickets, trans
 					transfer.leave();
 				}
 			};
-			return audit.sending({ action: 'download' }, request.raw.res, (describe) => retryChanged(() => send(describe)));
+			return audit.sending({ action: 'download' }, request.raw.res, (describe) => retryIfChanged(() => send(describe)));
 		}),
 
 		route(contract.endTicket, async ({ params }) => {

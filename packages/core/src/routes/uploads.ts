@@ -5,10 +5,10 @@ import { createKeyedMutex } from '../limits/keyedMutex.js';
 import { metered } from '../limits/metered.js';
 import { meterOf } from '../quotas/createQuotas.js';
 import type { Services } from '../services.js';
-import { askedArea } from '../uploads/askedArea.js';
 import { parseFileDigest } from '../uploads/checksum.js';
 import { publishKeyed } from '../uploads/form/publishKeyed.js';
 import { discardAll, type FormFields, type ReceivedForm, receiveForm } from '../uploads/form/receiveForm.js';
+import { requestedArea } from '../uploads/requestedArea.js';
 import { announcedBytes, textHeader, uploadKeyOf } from '../uploads/uploadHeaders.js';
 
 const { schemas } = contract;
@@ -28,7 +28,7 @@ const publicFields = ['directory', 'fileName', 'lastModified'];
 const allFields = [...publicFields, 'type', 'isPublic'];
 
 /** The most bytes of a form besides those of its files. */
-const mostFormBytes = 1024 * 1024;
+const maxFormBytes = 1024 * 1024;
 
 /** Whole files by multipart form. The response is sent after the bytes are durable and published. */
 export function uploadRoutes({
@@ -54,10 +54,10 @@ export function uploadRoutes({
 			uploadLimits.counted(viewer, uploader.address, { files: 1, bytes }, async (counting) => {
 				const reserved = await quotas.reserve(viewer);
 				try {
-					await reserved.assertRoom({ bytes: Math.max(0, bytes - mostFormBytes), entries: 1 });
+					await reserved.assertRoom({ bytes: Math.max(0, bytes - maxFormBytes), entries: 1 });
 					const meters = [uploadSpace.claim(uploader, bytes), counting.bytes, meterOf(reserved)];
 					const stage = async () => {
-						await reserved.take({ bytes: 0, entries: 1 });
+						await reserved.add({ bytes: 0, entries: 1 });
 						const staged = await files.stage(viewer);
 						reserved.cover(staged.id);
 						return metered(staged, meters);
@@ -115,7 +115,7 @@ export function uploadRoutes({
 
 	return [
 		route(contract.upload, (call) =>
-			inFlightUploads.run(() => receive(call, allFields, (fields) => askedArea(fields) ?? 'private')),
+			inFlightUploads.run(() => receive(call, allFields, (fields) => requestedArea(fields) ?? 'private')),
 		),
 		route(contract.uploadPublic, (call) => inFlightUploads.run(() => receive(call, publicFields, () => 'public'))),
 	];

@@ -9,12 +9,12 @@ import { rateLimited } from '../limits/rateLimited.js';
 import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
 
-const goodForMs = 10 * 60_000;
+const ttlMs = 10 * 60_000;
 /** For as long again an expired link is answered with 410. */
-const rememberedMs = 2 * goodForMs;
+const rememberedMs = 2 * ttlMs;
 
 /** The most valid links of one user, or of one address of visitors. */
-const mostLinks = 100;
+const maxLinks = 100;
 
 const viewerRow = z.object({
 	user: z.object({ id: z.string(), username: z.string() }).optional(),
@@ -32,8 +32,8 @@ export function viewerRoutes({ audit, config, database, files, log, now }: Servi
 
 	const assertRoom = async (viewer: Viewer, request: Request) => {
 		const who = viewer.kind === 'user' ? `user ${viewer.id}` : limitAddress(request.client.address);
-		const { count, endsAt } = await database.limits.hit(`viewer-links:${who}`, goodForMs, now());
-		if (count > mostLinks) throw rateLimited('Too many documents were opened. Please wait a moment.', endsAt, now());
+		const { count, endsAt } = await database.limits.hit(`viewer-links:${who}`, ttlMs, now());
+		if (count > maxLinks) throw rateLimited('Too many documents were opened. Please wait a moment.', endsAt, now());
 	};
 
 	return [
@@ -52,7 +52,7 @@ export function viewerRoutes({ audit, config, database, files, log, now }: Servi
 			const { kind, isPreviewable } = previewOf(entry.name, entry.size);
 			if (kind !== 'document' || !isPreviewable) throw new Failure('invalid', 'File cannot be previewed');
 			const token = randomBytes(32).toString('base64url');
-			const expiresAt = now() + goodForMs;
+			const expiresAt = now() + ttlMs;
 			const user = viewer.kind === 'user' ? { user: { id: viewer.id, username: viewer.username } } : {};
 			const found = entry.owner === undefined ? {} : { owner: entry.owner };
 			await rows.set(token, { ...user, area: type, path, ...found, itemId, expiresAt }, rememberedMs);

@@ -50,9 +50,9 @@ export interface Mounts {
 	all(): readonly Mount[];
 	ofHome(username: string): Mount | Promise<Mount>;
 	/** Records the root of a home that is being created, unless it is known. */
-	placeHome(username: string): Promise<void>;
+	assignHome(username: string): Promise<void>;
 	/** Records that a home lies on the root of another one, whose name it will get. Does nothing if that one no longer exists. */
-	placeHomeWith(username: string, newName: string): Promise<void>;
+	assignHomeOfRename(username: string, newName: string): Promise<void>;
 	/** Runs `work`, which changes a home. Throws `locked` while the home is frozen, as it moves to another root; a move waits for changes that began before. */
 	changing<T>(username: string, work: () => Promise<T>): Promise<T>;
 	/** Throws `locked` as soon as this process knows that a home is frozen: for long work that began before. */
@@ -99,13 +99,13 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 	}
 
 	/** Called before a home is made. */
-	placeHome(username: string): Promise<void> {
-		return this.#mounts.placeHome(username);
+	assignHome(username: string): Promise<void> {
+		return this.#mounts.assignHome(username);
 	}
 
 	/** Called before a home gets another name. */
-	placeHomeWith(username: string, newName: string): Promise<void> {
-		return this.#mounts.placeHomeWith(username, newName);
+	assignHomeOfRename(username: string, newName: string): Promise<void> {
+		return this.#mounts.assignHomeOfRename(username, newName);
 	}
 
 	/** The root of this staged file or copy. Throws `notFound` for an unknown id. */
@@ -301,7 +301,7 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 		const all = this.#mounts.all();
 		for (const mount of all) {
 			try {
-				for await (const batch of mount.storage.list(homesFolder)) yield await this.#heldBy(mount, batch);
+				for await (const batch of mount.storage.list(homesFolder)) yield await this.#homesOf(mount, batch);
 			} catch (error) {
 				if (isFailure(error, 'notFound') && all.length > 1) continue;
 				if (!isFailure(error, 'unavailable') || all.length === 1) throw error;
@@ -311,7 +311,7 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 	}
 
 	/** The homes that are used on this root, without the former trees of homes on other roots. */
-	async #heldBy(mount: Mount, homes: StorageEntry[]): Promise<StorageEntry[]> {
+	async #homesOf(mount: Mount, homes: StorageEntry[]): Promise<StorageEntry[]> {
 		if (this.#mounts.all().length === 1) return homes;
 		const mounts = await Promise.all(homes.map(({ name }) => this.mountAt(joinPath(homesFolder, name))));
 		return homes.filter((_, index) => mounts[index] === mount);

@@ -38,8 +38,8 @@ export class HomeComparison {
 
 	async #compareFolder(path: StoragePath, digest: TreeDigest): Promise<boolean> {
 		const { source, copy, signal } = this;
-		const items = await ifThere(itemsOf(source.storage, joinPath(source.root, path), path));
-		const copies = await ifThere(itemsOf(copy.storage, joinPath(copy.root, path), path));
+		const items = await undefinedIfMissing(itemsOf(source.storage, joinPath(source.root, path), path));
+		const copies = await undefinedIfMissing(itemsOf(copy.storage, joinPath(copy.root, path), path));
 		if (items === undefined || copies === undefined) return false;
 		const known = new Map(copies.map((item) => [item.name, item]));
 		let areSame = items.length === copies.length;
@@ -86,7 +86,7 @@ export class HomeComparison {
 		{ version }: StorageItem,
 		onBytes: (bytes: number) => void,
 	): Promise<string | undefined> {
-		const file = await ifThere(storage.open(path));
+		const file = await undefinedIfMissing(storage.open(path));
 		if (file === undefined) return undefined;
 		try {
 			if (file.item.version !== version) return undefined;
@@ -107,7 +107,7 @@ export class HomeComparison {
 	}
 }
 
-async function ifThere<T>(found: Promise<T>): Promise<T | undefined> {
+async function undefinedIfMissing<T>(found: Promise<T>): Promise<T | undefined> {
 	try {
 		return await found;
 	} catch (error) {

@@ -132,7 +132,7 @@ async function copyTree(
 		const made = await target.move(folder, to, { otherNames, beforeNaming });
 		// Not earlier: a copy that looks old is swept.
 		const at = joinPath(parentPath(to), made.name);
-		await keepFolderTime(source, from, target, at);
+		await copyFolderTime(source, from, target, at);
 		return await target.stat(at);
 	} catch (error) {
 		if (staged === undefined) await target.remove(folder).catch(ignoreMissing);
@@ -166,9 +166,9 @@ export async function findTree(
 	name?: string,
 ): Promise<FoundTree | undefined> {
 	const { folder, object } = parseTreeId(id);
-	if ((await statIfThere(target, folder))?.id === object) return { isDone: false, folder };
+	if ((await statIfPresent(target, folder))?.id === object) return { isDone: false, folder };
 	for (const path of pathsOf(to, name)) {
-		const item = await statIfThere(target, path);
+		const item = await statIfPresent(target, path);
 		if (item?.id === object) return { isDone: true, item };
 	}
 	return undefined;
@@ -201,21 +201,21 @@ export async function copyContents(
 			if (item.type === 'directory') {
 				await options.beforeItem?.(item);
 				if (!isThere) await target.makeDirectory(copy);
-				await unlessGone(source, path, target, copy, async () => {
+				await dropIfRemoved(source, path, target, copy, async () => {
 					await copyContents(source, path, target, copy, options);
-					await keepFolderTime(source, path, target, copy);
+					await copyFolderTime(source, path, target, copy);
 				});
 			} else if (isThere) {
 				await options.beforeItem?.(item);
 				options.afterBytes?.(item.size);
-			} else await unlessGone(source, path, target, copy, () => copyFile(source, path, target, copy, options));
+			} else await dropIfRemoved(source, path, target, copy, () => copyFile(source, path, target, copy, options));
 		}
 	}
 	for (const name of there.keys()) await target.remove(joinPath(folder, name));
 }
 
 /** Called once all is in the folder, since each new name in it sets its time. */
-export async function keepFolderTime(
+export async function copyFolderTime(
 	source: StorageProvider,
 	from: StoragePath,
 	target: StorageProvider,
@@ -225,7 +225,7 @@ export async function keepFolderTime(
 }
 
 /** Undoes the part of `work` that has been done for a source that no longer exists. */
-async function unlessGone(
+async function dropIfRemoved(
 	source: StorageProvider,
 	from: StoragePath,
 	target: StorageProvider,
@@ -235,7 +235,7 @@ async function unlessGone(
 	try {
 		await work();
 	} catch (error) {
-		if (!isFailure(error, 'notFound') || (await statIfThere(source, from)) !== undefined) throw error;
+		if (!isFailure(error, 'notFound') || (await statIfPresent(source, from)) !== undefined) throw error;
 		await target.remove(copy).catch(ignoreMissing);
 	}
 }
@@ -269,7 +269,7 @@ function parseTreeId(id: string): { folder: StoragePath; object: string } {
 	return { folder: joinPath(copiesFolder, name), object };
 }
 
-async function statIfThere(storage: StorageProvider, path: StoragePath): Promise<StorageItem | undefined> {
+async function statIfPresent(storage: StorageProvider, path: StoragePath): Promise<StorageItem | undefined> {
 	try {
 		return await storage.stat(path);
 	} catch (error) {

@@ -22,28 +22,28 @@ export async function ensureFolder(
 	const made = new Set<StoragePath>();
 	try {
 		const nothing = async () => {};
-		await onNewState(nothing, async () => {
+		await retryOnRemovedItems(nothing, async () => {
 			let folder = rootPath;
 			for (const segment of pathSegments(path)) {
 				folder = joinPath(folder, segment);
-				if (await makeUnlessThere(storage, folder, segment, knownNames)) made.add(folder);
+				if (await makeIfMissing(storage, folder, segment, knownNames)) made.add(folder);
 			}
 		});
 		return [...made];
 	} catch (error) {
-		await takeBackFolders(storage, [...made]);
+		await removeCreatedFolders(storage, [...made]);
 		throw error;
 	}
 }
 
 /** The number of attempts, as others may remove a folder between two of our calls. */
-const mostTries = 10;
+const maxTries = 10;
 
 /**
- * Runs `work` on the result of `look`, and again if an item that was found or created before has vanished: it was moved or removed meanwhile, and the new state may do. Errors of
- * `look` itself are thrown.
+ * Runs `work` on the result of `readState`, and again with a new one if an item that was found or created before was moved or removed meanwhile. Errors of `readState` itself are
+ * thrown.
  */
-export async function onNewState<Seen, T>(
+export async function retryOnRemovedItems<Seen, T>(
 	readState: () => Promise<Seen>,
 	work: (seen: Seen) => Promise<T>,
 ): Promise<T> {
@@ -52,12 +52,12 @@ export async function onNewState<Seen, T>(
 		try {
 			return await work(seen);
 		} catch (error) {
-			if (!isFailure(error, 'notFound') || tries === mostTries) throw error;
+			if (!isFailure(error, 'notFound') || tries === maxTries) throw error;
 		}
 	}
 }
 
-async function makeUnlessThere(
+async function makeIfMissing(
 	storage: StorageProvider,
 	folder: StoragePath,
 	name: string,
@@ -76,13 +76,13 @@ async function makeUnlessThere(
 			if (type === 'directory') return false;
 			// It existed a moment ago. If this persists it is something that can't be shown, such as a symbolic link.
 			const isGone = isFailure(error, 'alreadyExists') && type === undefined;
-			if (!isGone || tries === mostTries) throw error;
+			if (!isGone || tries === maxTries) throw error;
 		}
 	}
 }
 
 /** Removes folders that were created for an item that failed, unless they are used by now. */
-export async function takeBackFolders(storage: StorageProvider, folders: readonly StoragePath[]): Promise<void> {
+export async function removeCreatedFolders(storage: StorageProvider, folders: readonly StoragePath[]): Promise<void> {
 	for (const folder of folders.toReversed()) {
 		try {
 			await storage.removeEmptyFolder(folder);

@@ -8,7 +8,7 @@ const stepBytes = 16 * 1024 * 1024;
 const maxUnwrittenBytes = 4 * 1024 * 1024;
 
 /** Parts of a copy that may be unwritten at once. */
-const mostUnwrittenGrants = 16;
+const maxUnwrittenGrants = 16;
 
 /** With this much left, a reading of the free space is valid for a while: the disk can't be filled in that time. */
 const plentyBytes = 2 * 1024 * 1024 * 1024;
@@ -25,12 +25,12 @@ export interface SpaceGuard {
 	/** The same file, but its bytes end with `storageFull` if the next ones would use the reserve. */
 	guarded(staged: StagedFile): StagedFile;
 	/** For bytes that are written in other ways, such as a copy. */
-	asking(): SpaceAsker;
+	beginGrants(): SpaceGrants;
 }
 
-export interface SpaceAsker {
+export interface SpaceGrants {
 	/** Throws `storageFull` unless this many bytes, which are written next, leave the reserve alone. */
-	ask(bytes: number): Promise<void>;
+	reserve(bytes: number): Promise<void>;
 	/** Nothing more is written. */
 	end(): void;
 }
@@ -84,15 +84,15 @@ export function createSpaceGuard(freeAboveReserve: () => Promise<number>): Space
 			if ((await available()) <= bytes) throw full();
 		},
 		available,
-		asking() {
+		beginGrants() {
 			const granted: number[] = [];
 			return {
-				async ask(bytes) {
+				async reserve(bytes) {
 					if (bytes > (await available())) throw full();
 					promised += bytes;
 					granted.push(bytes);
 					// Bytes reserved this long ago are written, and included in the reading.
-					if (granted.length > mostUnwrittenGrants) promised -= granted.shift() ?? 0;
+					if (granted.length > maxUnwrittenGrants) promised -= granted.shift() ?? 0;
 				},
 				end() {
 					for (const bytes of granted.splice(0)) promised -= bytes;

@@ -10,7 +10,7 @@ export interface WalkedItem {
 }
 
 /** Names of items that can't be moved in the message. */
-const mostNames = 5;
+const maxNames = 5;
 
 /** All items of a folder and below. Throws `conflict` for an item that can't be read as a file or folder, since a home is moved whole or not at all. */
 export async function* walkHome(
@@ -49,7 +49,7 @@ export async function itemsOf(
 }
 
 function cannotMove(folder: StoragePath, count: number, names: readonly string[]): Failure {
-	const listed = names.slice(0, mostNames).map((name) => JSON.stringify(name));
+	const listed = names.slice(0, maxNames).map((name) => JSON.stringify(name));
 	const which = listed.length === 0 ? '' : `: ${listed.join(', ')}${count > listed.length ? ', …' : ''}`;
 	const where = folder === '' ? 'the home itself' : JSON.stringify(folder);
 	return new Failure(

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { makeFolders } from '@stowage/plugin-api';
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
-import type { Known, ThumbnailCache } from './ThumbnailCache.js';
+import type { CachedThumbnail, ThumbnailCache } from './ThumbnailCache.js';
 import { isWholeWebp } from './webp.js';
 
 /** The configured cache. */
@@ -31,13 +31,13 @@ export interface DiskThumbnailCacheOptions {
 const none = Buffer.from('none');
 
 /** A decoder may have learnt it, or a busy machine was too slow, so it is tried again after a while. */
-const noneGoodForMs = 24 * 60 * 60_000;
+const noneTtlMs = 24 * 60 * 60_000;
 
 /** Writing a file takes seconds; older temporary files were left by a process that was killed. */
 const abandonedMs = 60 * 60_000;
 
 /** Room is made for others no more often: where they take it at once, it would be all that is done. */
-const roomEveryMs = 60_000;
+const sweepIntervalMs = 60_000;
 
 /** The least space that a file takes on most disks, besides its place in the folder. */
 const blockBytes = 4096;
@@ -58,14 +58,14 @@ export class DiskThumbnailCache implements ThumbnailCache {
 		this.#options = { reserve: 64 * 1024 * 1024, now: Date.now, usePrecisionMs: 10 * 60_000, ...options };
 	}
 
-	async get(key: string): Promise<Known | undefined> {
+	async get(key: string): Promise<CachedThumbnail | undefined> {
 		const { now, usePrecisionMs } = this.#options;
 		try {
 			const handle = await open(this.#fileOf(key), 'r+');
 			try {
 				const [{ mtimeMs }, bytes] = await Promise.all([handle.stat(), handle.readFile()]);
 				const age = Math.abs(now() - mtimeMs);
-				if (bytes.equals(none)) return age < noneGoodForMs ? 'none' : undefined;
+				if (bytes.equals(none)) return age < noneTtlMs ? 'none' : undefined;
 				if (!isWholeWebp(bytes)) return undefined;
 				if (age > usePrecisionMs) await handle.utimes(now() / 1000, now() / 1000);
 				return bytes;
@@ -79,7 +79,7 @@ export class DiskThumbnailCache implements ThumbnailCache {
 		}
 	}
 
-	async put(key: string, known: Known): Promise<void> {
+	async put(key: string, known: CachedThumbnail): Promise<void> {
 		const { maxBytes, reserve, folder, now } = this.#options;
 		const bytes = known === 'none' ? none : known;
 		const taken = spaceOf(bytes.length);
@@ -122,7 +122,7 @@ export class DiskThumbnailCache implements ThumbnailCache {
 
 	#makeRoom(bytes: number): void {
 		const now = this.#options.now();
-		if (now - this.#madeRoomAt < roomEveryMs) return;
+		if (now - this.#madeRoomAt < sweepIntervalMs) return;
 		this.#madeRoomAt = now;
 		this.#sweeping ??= this.#sweep(bytes);
 	}
@@ -162,14 +162,14 @@ export class DiskThumbnailCache implements ThumbnailCache {
 			const inner = path.join(folder, name);
 			if (name.endsWith('.tmp')) {
 				// Another process may have finished or removed it.
-				const found = await unlessGone(stat(inner));
+				const found = await undefinedIfMissing(stat(inner));
 				if (found !== undefined && now() - found.mtimeMs > abandonedMs) await rm(inner, { force: true });
 				continue;
 			}
 			for (const each of await readdir(inner)) {
 				const file = path.join(inner, each);
 				// Another process may have removed it.
-				const found = await unlessGone(stat(file));
+				const found = await undefinedIfMissing(stat(file));
 				if (found !== undefined) yield { file, at: found.mtimeMs, bytes: spaceOf(found.size) };
 			}
 		}
@@ -196,9 +196,9 @@ function spaceOf(bytes: number): number {
 	return Math.ceil(bytes / blockBytes) * blockBytes;
 }
 
-async function unlessGone<T>(looking: Promise<T>): Promise<T | undefined> {
+async function undefinedIfMissing<T>(reading: Promise<T>): Promise<T | undefined> {
 	try {
-		return await looking;
+		return await reading;
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
 		throw error;

@@ -1,11 +1,11 @@
 /** A cached result for a content: its thumbnail, or that none can be rendered. */
-export type Known = Uint8Array | 'none';
+export type CachedThumbnail = Uint8Array | 'none';
 
 /**
  * Keeps pictures by keys of hexadecimal digits that stand for one content. It only saves work: whatever fails in it is a picture that is not kept, and is
  * logged there.
  */
 export interface ThumbnailCache {
-	get(key: string): Promise<Known | undefined>;
-	put(key: string, known: Known): Promise<void>;
+	get(key: string): Promise<CachedThumbnail | undefined>;
+	put(key: string, known: CachedThumbnail): Promise<void>;
 }

@@ -14,13 +14,21 @@ import {
 	type WalkedItem,
 	withLocalFile,
 } from '@stowage/plugin-api';
-import { extensionOf, Failure, isFailure, previewOf, shownAs, sniffedBytes, type Viewer } from '@stowage/rules';
-import type { Asker } from '../archives/createArchives.js';
+import {
+	effectivePreviewKind,
+	extensionOf,
+	Failure,
+	isFailure,
+	previewOf,
+	sniffedBytes,
+	type Viewer,
+} from '@stowage/rules';
+import type { Requester } from '../archives/createArchives.js';
 import { privatePlace, publicPlace } from '../files/places.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import type { Log } from '../log.js';
 import { SharedWork, unlessAborted } from './SharedWork.js';
-import type { Known, ThumbnailCache } from './ThumbnailCache.js';
+import type { CachedThumbnail, ThumbnailCache } from './ThumbnailCache.js';
 import { isWholeWebp } from './webp.js';
 
 /** A larger file is not copied to a temporary one only for its picture. */
@@ -43,7 +51,7 @@ export interface Thumbnails {
 		viewer: Viewer,
 		ref: ItemRef,
 		size: PictureSize,
-		asker: Required<Asker>,
+		asker: Required<Requester>,
 		isKnown?: (etag: string) => boolean,
 	): Promise<Thumbnail>;
 	/** The queue of renderings. */
@@ -52,7 +60,7 @@ export interface Thumbnails {
 	counts: Readonly<Record<'rendered' | 'cached', number>>;
 }
 
-interface Means {
+interface Dependencies {
 	files: Pick<Files, 'stat' | 'open'>;
 	storage: () => Pick<StorageProvider, 'rootId'>;
 	renderers: Pick<Registry<Renderer>, 'all'>;
@@ -68,7 +76,7 @@ interface Means {
 }
 
 /** A picture is some ten kilobytes, a large one of noise two megabytes. */
-const mostPictureBytes = 16 * 1024 * 1024;
+const maxPictureBytes = 16 * 1024 * 1024;
 
 /** Attempts for a file that changes while it is read. */
 const attempts = 3;
@@ -83,13 +91,13 @@ export function createThumbnails({
 	log,
 	timeLimitMs = 60_000,
 	waiting = { perClient: 256, total: 512 },
-}: Means): Thumbnails {
+}: Dependencies): Thumbnails {
 	const running = concurrency === 'auto' ? Math.min(4, os.availableParallelism()) : concurrency;
 	const queue = new FairQueue(
 		{ running, runningPerClient: running, waiting: waiting.total, waitingPerClient: waiting.perClient },
 		busy,
 	);
-	const shared = new SharedWork<Known>();
+	const shared = new SharedWork<CachedThumbnail>();
 	const counts = { rendered: 0, cached: 0 };
 
 	/** A digest of the content and of the renderers' versions. */
@@ -123,7 +131,7 @@ export function createThumbnails({
 		}
 	}
 
-	async function render(name: string, file: OpenFile, size: PictureSize, left: AbortSignal): Promise<Known> {
+	async function render(name: string, file: OpenFile, size: PictureSize, left: AbortSignal): Promise<CachedThumbnail> {
 		const extension = extensionOf(name);
 		const timeLimit = AbortSignal.timeout(timeLimitMs);
 		const signal = AbortSignal.any([left, timeLimit]);
@@ -151,7 +159,7 @@ export function createThumbnails({
 		for (const [renderer, each] of accepting) {
 			try {
 				const bytes = await unlessAborted(each.render(source, size, signal), signal);
-				if (bytes.length <= mostPictureBytes && isWholeWebp(bytes)) return bytes;
+				if (bytes.length <= maxPictureBytes && isWholeWebp(bytes)) return bytes;
 				log.warn({ renderer, bytes: bytes.length }, 'a renderer returned no valid picture');
 			} catch (error) {
 				left.throwIfAborted();
@@ -170,7 +178,7 @@ export function createThumbnails({
 		viewer: Viewer,
 		ref: ItemRef,
 		size: PictureSize,
-		asker: Required<Asker>,
+		asker: Required<Requester>,
 		isKnown: (etag: string) => boolean,
 	): Promise<Thumbnail> {
 		const item = await statFile(viewer, ref);
@@ -231,6 +239,6 @@ async function kindOf(
 	const head: Uint8Array[] = [];
 	const end = Math.min(size, sniffedBytes) - 1;
 	if (end >= 0) for await (const chunk of read({ start: 0, end })) head.push(Uint8Array.from(chunk));
-	const shown = shownAs(named, Buffer.concat(head));
+	const shown = effectivePreviewKind(named, Buffer.concat(head));
 	return shown === 'unknown' ? undefined : shown;
 }

@@ -10,8 +10,8 @@ import { secretHash } from '../secretHash.js';
 import { packItems, unpackItems } from './packItems.js';
 
 /** How long a ticket is valid, and how long it is answered with 410 after that. */
-const goodForMs = 12 * 60 * 60_000;
-const rememberedMs = 24 * 60 * 60_000;
+const ttlMs = 12 * 60 * 60_000;
+const rowTtlMs = 24 * 60 * 60_000;
 
 /** Clocks of several machines differ by less. */
 const clockSkewMs = 5 * 60_000;
@@ -25,7 +25,7 @@ const megabyte = 1024 * 1024;
 export const ticketLimits = { perHolder: 16 * megabyte, ofVisitors: 64 * megabyte, total: 128 * megabyte };
 
 /** Tickets that one client may create in a window: a page creates one for each ZIP. */
-const mostTickets = 1_000;
+const maxTickets = 1_000;
 const windowMs = 10 * 60_000;
 
 /** A ticket of less is made as long as the database has its reserve: who can't upload any more may still download. */
@@ -53,7 +53,7 @@ interface Dependencies {
 	databaseReserve: Pick<DatabaseReserve, 'assertRoom'>;
 	/** Bytes that may be written before the reserve of the disk is reached. */
 	available(): Promise<number>;
-	isSessionAlive(session: string): Promise<boolean>;
+	isSessionValid(session: string): Promise<boolean>;
 	now(): number;
 	limits?: typeof ticketLimits;
 }
@@ -84,7 +84,7 @@ export function createTickets({
 	rates,
 	databaseReserve,
 	available,
-	isSessionAlive,
+	isSessionValid,
 	now,
 	limits = ticketLimits,
 }: Dependencies): Tickets {
@@ -109,7 +109,7 @@ export function createTickets({
 	const tickets: Tickets = {
 		async count(client) {
 			const { count, endsAt } = await rates.hit(`tickets:${client}`, windowMs, now());
-			if (count > mostTickets) throw rateLimited('Too many downloads were begun. Please wait a moment.', endsAt, now());
+			if (count > maxTickets) throw rateLimited('Too many downloads were begun. Please wait a moment.', endsAt, now());
 		},
 
 		async add(client, { items, ...ticket }) {
@@ -120,8 +120,8 @@ export function createTickets({
 				holder: secretHash(client),
 				bytes: rowBytes + Buffer.byteLength(texts.details) + texts.selection.length,
 				isEnded: false,
-				endsAt: now() + goodForMs,
-				expiresAt: now() + rememberedMs,
+				endsAt: now() + ttlMs,
+				expiresAt: now() + rowTtlMs,
 			};
 			// Serialized, or many concurrent requests would all find the same room.
 			await exclusively('', async () => {
@@ -135,9 +135,9 @@ export function createTickets({
 			const row = await store.find(secretHash(token));
 			if (row === undefined) throw new Failure('notFound', 'There is no such download.');
 			// A ticket that ends later than a new one was made while the clock was wrong.
-			if (row.isEnded || now() >= row.endsAt || row.endsAt > now() + goodForMs + clockSkewMs) throw ticketEnded();
+			if (row.isEnded || now() >= row.endsAt || row.endsAt > now() + ttlMs + clockSkewMs) throw ticketEnded();
 			const ticket = ticketDetails.parse(JSON.parse(row.details));
-			if (ticket.user !== undefined && !(await isSessionAlive(ticket.user.session))) throw ticketEnded();
+			if (ticket.user !== undefined && !(await isSessionValid(ticket.user.session))) throw ticketEnded();
 			return { ...ticket, items: await unpackItems(row.selection) };
 		},
 

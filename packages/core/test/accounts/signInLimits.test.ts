@@ -147,7 +147,7 @@ const guessByHttp: Guess = async (app, username, from) => {
 
 /** As the route does, without a request: for guesses by the thousand. */
 const guessByService: Guess = async (app, username, from) => {
-	const client = { address: from, signal: new AbortController().signal, knownAs: () => undefined };
+	const client = { address: from, signal: new AbortController().signal, knownClientId: () => undefined };
 	const error = await app.services.accounts.signIn(username, 'wrong guess', client).catch((error: unknown) => error);
 	if (isFailure(error, 'rateLimited')) return error.retryAfter;
 	if (isFailure(error, 'badCredentials')) return undefined;

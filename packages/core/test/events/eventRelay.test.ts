@@ -39,11 +39,11 @@ async function site(t: ExecutionContext) {
 					await store.add(process, events);
 				},
 			},
-			identity: { name, isGone: async (other) => ended.has(other) },
+			identity: { name, hasEnded: async (other) => ended.has(other) },
 			secret,
 			databaseReserve: { assertRoom: async () => {} },
 			notifications: local,
-			folders: () => ({ hasPolled: () => polled.size > 0, changedElsewhere: (folder) => folders.push(folder) }),
+			folders: () => ({ hasPolled: () => polled.size > 0, publishRemoteChange: (folder) => folders.push(folder) }),
 			monotonic: () => clock.now,
 			log: createLog('silent'),
 		});
@@ -103,7 +103,7 @@ test('a process without other subscribed processes stores no events of its ticke
 	ended.add('crashed');
 	for (let sent = 1; sent <= 9; sent++) {
 		a.publish('secret', sent);
-		a.relay.changedHere(parsePath('Public'));
+		a.relay.relayChange(parsePath('Public'));
 		await ticks(a, idle);
 	}
 	t.deepEqual(page.received, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
@@ -146,13 +146,13 @@ test('folder changes are stored only if another process polls folders, and only 
 	const [a, b, c] = [join('a'), join('b'), join('c')];
 	b.open({ userId: 'ada' });
 	await ticks(b);
-	a.relay.changedHere(parsePath('Public'));
+	a.relay.relayChange(parsePath('Public'));
 	await ticks(a);
 	t.is(a.rowsAdded(), 0);
 	c.polled.add(parsePath('Public'));
 	c.relay.wake();
 	await ticks(c);
-	for (let times = 0; times < 50; times++) a.relay.changedHere(parsePath('Public'));
+	for (let times = 0; times < 50; times++) a.relay.relayChange(parsePath('Public'));
 	await ticks(a, c, a, c);
 	t.true(c.folders.length >= 1 && c.folders.length <= 2, String(c.folders.length));
 	t.is(c.folders.at(-1), parsePath('Public'));

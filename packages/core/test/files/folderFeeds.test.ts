@@ -43,7 +43,7 @@ test('changes by this server are relayed to other processes, and theirs are publ
 	await storage.makeDirectory(p('docs'));
 	const changed: string[] = [];
 	let woken = 0;
-	const relay = { changedHere: (folder: string) => changed.push(folder), wake: () => woken++ };
+	const relay = { relayChange: (folder: string) => changed.push(folder), wake: () => woken++ };
 	const feeds = new FolderFeeds(() => storage, pino({ level: 'silent' }), relay);
 	feeds.publish(p('docs/deep/new'));
 	t.deepEqual(changed, ['docs/deep', 'docs'], 'also without a subscriber at this process');
@@ -54,8 +54,8 @@ test('changes by this server are relayed to other processes, and theirs are publ
 	const watch = await feeds.subscribe(p('docs'), () => notified++);
 	t.true(feeds.hasPolled());
 	t.is(woken, 1);
-	feeds.changedElsewhere(p('docs'));
-	feeds.changedElsewhere(p('other'));
+	feeds.publishRemoteChange(p('docs'));
+	feeds.publishRemoteChange(p('other'));
 	t.is(notified, 1);
 	t.is(changed.length, 3, 'a change by another process is not relayed back');
 	watch.close();

@@ -164,7 +164,7 @@ test('concurrent requests are limited for each client behind a trusted proxy', a
 });
 
 test.serial('a server whose event loop is blocked for seconds answers 503 with Retry-After', async (t) => {
-	const app = await testApp(t, {}, { mostLateMs: 5000 });
+	const app = await testApp(t, {}, { maxEventLoopDelayMs: 5000 });
 	const pending = new Client(app).get('/api/health');
 	await once(app.server.listener, 'connection');
 	// Blocks the event loop without using the processor.

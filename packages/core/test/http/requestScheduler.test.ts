@@ -39,7 +39,7 @@ test('while connections arrive, accepting them has priority over starting reques
 	let started = 0;
 	const rounds: number[] = [];
 	for (let round = 0; round < 40; round++) {
-		scheduler.accepted();
+		scheduler.onConnection();
 		scheduler.add('many', () => started++);
 		await nextRound();
 		rounds.push(started);

@@ -275,12 +275,12 @@ test('the job of a process that is known to have ended is taken over at once', a
 	t.like(there.runs[0]?.context, { id, attempt: 2 });
 });
 
-test('identities are unique, and isGone is true only for a process that has ended', async (t) => {
+test('identities are unique, and hasEnded is true only for a process that has ended', async (t) => {
 	const own = await identifyProcess();
 	const other = await identifyProcess();
 	t.not(own.name, other.name);
-	t.false(await own.isGone(own.name));
-	t.false(await own.isGone(other.name), 'a second identity of this process');
+	t.false(await own.hasEnded(own.name));
+	t.false(await own.hasEnded(other.name), 'a second identity of this process');
 	for (const name of [
 		'',
 		'x',
@@ -288,17 +288,17 @@ test('identities are unique, and isGone is true only for a process that has ende
 		own.name.replace(/ \d+ /, ' 1 '),
 		own.name.replace(/ [0-9a-f]{8}-/, ' ffffffff-'),
 	])
-		t.false(await own.isGone(name), name);
+		t.false(await own.hasEnded(name), name);
 	const child = spawn('/bin/sh', ['-c', 'read line'], { stdio: ['pipe', 'ignore', 'ignore'] });
 	const ended = once(child, 'exit');
 	const [, place = '', rest = ''] = /^(linux \S+ \d+) \d+ (.*)$/.exec(own.name) ?? [];
 	const stat = await readFile(`/proc/${child.pid}/stat`, 'utf8');
 	const name = `${place} ${child.pid} ${stat.split(' ')[21]} ${rest.split(' ')[1]}`;
-	t.false(await own.isGone(name));
-	t.true(await own.isGone(`${place} ${child.pid} 1 ${rest.split(' ')[1]}`), 'the pid belonged to an earlier process');
+	t.false(await own.hasEnded(name));
+	t.true(await own.hasEnded(`${place} ${child.pid} 1 ${rest.split(' ')[1]}`), 'the pid belonged to an earlier process');
 	child.stdin.end();
 	await ended;
-	t.true(await own.isGone(name));
+	t.true(await own.hasEnded(name));
 });
 
 test('a run whose lease can’t be renewed is aborted when it expires, and runs again once the database is back', async (t) => {

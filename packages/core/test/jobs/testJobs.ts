@@ -25,7 +25,7 @@ export interface Bench {
 	advance(ms: number): void;
 	addUser(name: string): Promise<JobOwner>;
 	process(): TestJobs;
-	/** From now on `isGone` is true for the identity of the n-th process, counted from 0. */
+	/** From now on `hasEnded` is true for the identity of the n-th process, counted from 0. */
 	markGone(n: number): void;
 }
 
@@ -58,7 +58,7 @@ export async function jobBench(t: Teardown): Promise<Bench> {
 			const jobs = createJobs({
 				...{ store: database.jobs, users: database.users, notifications, log: createLog('silent') },
 				...{ databaseReserve: { assertRoom: async () => {} }, now, monotonic: () => clock.monotonic },
-				identity: { name: `process ${ends.length}`, isGone: async (name) => gone.has(name) },
+				identity: { name: `process ${ends.length}`, hasEnded: async (name) => gone.has(name) },
 			});
 			ends.push(() => jobs.close());
 			return {

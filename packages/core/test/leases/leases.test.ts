@@ -17,14 +17,14 @@ async function twoProcesses(t: ExecutionContext) {
 	const process = (name: string): Leases =>
 		createLeases({
 			store: database.leases,
-			identity: { name, isGone: async (other) => clock.isOneGone && other === 'one' },
+			identity: { name, hasEnded: async (other) => clock.isOneGone && other === 'one' },
 			monotonic: () => clock.now,
 		});
 	return { clock, store: database.leases, one: process('one'), two: process('two') };
 }
 
-async function take(leases: Leases, options: Parameters<Leases['take']>[1] = {}): Promise<Lease> {
-	const lease = await leases.take('name', { leaseMs: 100, ...options });
+async function take(leases: Leases, options: Parameters<Leases['acquire']>[1] = {}): Promise<Lease> {
+	const lease = await leases.acquire('name', { leaseMs: 100, ...options });
 	if (lease === undefined) throw new Error('The lease is held.');
 	return lease;
 }
@@ -40,16 +40,16 @@ test('one holder at a time has a lease, and the others wait for it', async (t) =
 		done++;
 	};
 	const wait = { waitMs: Number.POSITIVE_INFINITY };
-	await Promise.all(Array.from({ length: 8 }, (_, n) => (n % 2 ? one : two).hold('name', wait, work)));
+	await Promise.all(Array.from({ length: 8 }, (_, n) => (n % 2 ? one : two).withLease('name', wait, work)));
 	t.is(done, 8);
 });
 
 test('a caller that does not wait is refused while the lease is held, and gets it once it is released', async (t) => {
 	const { one, two } = await twoProcesses(t);
 	const lease = await take(one);
-	t.is(await two.take('name'), undefined);
-	t.is(await one.take('name'), undefined);
-	t.true(isFailure(await t.throwsAsync(() => two.hold('name', {}, async () => {})), 'locked'));
+	t.is(await two.acquire('name'), undefined);
+	t.is(await one.acquire('name'), undefined);
+	t.true(isFailure(await t.throwsAsync(() => two.withLease('name', {}, async () => {})), 'locked'));
 	await lease.release();
 	t.false(lease.isHeld());
 	await lease.release();
@@ -70,7 +70,7 @@ test('a lease is renewed until it is released', async (t) => {
 		});
 	}
 	t.false(lease.signal.aborted);
-	t.is(await two.take('name'), undefined);
+	t.is(await two.acquire('name'), undefined);
 	await lease.release();
 });
 
@@ -78,7 +78,7 @@ test('a holder is asked to release its lease when another process waits, which t
 	const { one, two } = await twoProcesses(t);
 	let asked = 0;
 	const lease = await take(one, {
-		onAsked() {
+		onRequested() {
 			asked++;
 			void lease.release();
 		},

@@ -76,22 +76,22 @@ test('a task that is aborted while it waits leaves the queue, and a failed one f
 
 test('a budget limits each client and the total, and a released amount can be taken again, once', (t) => {
 	const budget = new Budget({ total: 10, perClient: 6 }, 'Too much.');
-	const release = budget.take('a', 6);
+	const release = budget.reserve('a', 6);
 	t.true(
 		isFailure(
-			t.throws(() => budget.take('a', 1)),
+			t.throws(() => budget.reserve('a', 1)),
 			'rateLimited',
 		),
 	);
 	t.true(
 		isFailure(
-			t.throws(() => budget.take('b', 5)),
+			t.throws(() => budget.reserve('b', 5)),
 			'unavailable',
 		),
 	);
-	budget.take('b', 4);
+	budget.reserve('b', 4);
 	release();
 	release();
-	t.notThrows(() => budget.take('c', 6));
-	t.throws(() => budget.take('d', 1));
+	t.notThrows(() => budget.reserve('c', 6));
+	t.throws(() => budget.reserve('d', 1));
 });

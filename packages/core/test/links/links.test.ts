@@ -362,7 +362,7 @@ function linksAt(
 	{ app }: Fixture,
 	clock: { now: number },
 	faults: Partial<LinkStore> = {},
-	leases: Pick<Leases, 'take'> = app.services.leases,
+	leases: Pick<Leases, 'acquire'> = app.services.leases,
 ) {
 	return createLinks({
 		links: { ...app.services.database.links, ...faults },
@@ -552,7 +552,7 @@ const endedLease: Lease = {
 	key: { name: 'links', holder: 'dead', epoch: 1, hasLapsed: false },
 	signal: new AbortController().signal,
 	isHeld: () => true,
-	isAsked: () => false,
+	isRequested: () => false,
 	release: async () => {},
 };
 
@@ -562,7 +562,7 @@ const killedAfterMove = async (t: ExecutionContext, from: string, to: string, fi
 	const { token } = await linksAt(s, { now: Date.now() }).make(s.viewer, parsePath(filePath), '1h');
 	const neverSettles = { setPaths: () => new Promise<never>(() => {}) };
 	// Its lease ended with the process.
-	const dead = linksAt(s, { now: Date.now() }, neverSettles, { take: async () => endedLease });
+	const dead = linksAt(s, { now: Date.now() }, neverSettles, { acquire: async () => endedLease });
 	const at = (name: string) => `users/ada/${name}` as StoragePath;
 	await new Promise<void>((resolve) => {
 		void moveTo(dead, s.viewer, at(from), at(to), async () => {

@@ -6,7 +6,7 @@ import { Failure, isFailure, type OpenFile, parsePath, type Renderer, type Stora
 import test from 'ava';
 import { createThumbnails } from '../../src/thumbnails/createThumbnails.js';
 import { SharedWork } from '../../src/thumbnails/SharedWork.js';
-import type { Known } from '../../src/thumbnails/ThumbnailCache.js';
+import type { CachedThumbnail } from '../../src/thumbnails/ThumbnailCache.js';
 import { Client, file, json, type TestApp, testApp } from '../testApp.js';
 
 /** Bytes with the header of a WebP picture of this length. */
@@ -238,7 +238,7 @@ test('a renderer that hangs is timed out, frees its slot and is not tried again 
 		accepts: () => true,
 		render: () => new Promise(() => renderings.push('hangs')),
 	};
-	const known = new Map<string, Known>();
+	const known = new Map<string, CachedThumbnail>();
 	const thumbnails = createThumbnails({
 		files: app.services.files,
 		storage: () => app.services.storage,
@@ -407,7 +407,7 @@ test('a moved file keeps its cached thumbnail, unless its id may be reused', asy
 			version: '1',
 			...(mayReuseId && { mayReuseId }),
 		});
-		const known = new Map<string, Known>();
+		const known = new Map<string, CachedThumbnail>();
 		const rendered: number[] = [];
 		const renderer: Renderer = {
 			version: '1',

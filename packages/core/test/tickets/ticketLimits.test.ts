@@ -23,7 +23,7 @@ async function ticketsOf(t: ExecutionContext, limits: Parameters<typeof createTi
 		rates: database.limits,
 		databaseReserve: { assertRoom: async (bytes) => void checked.push(bytes) },
 		available: async () => Number.POSITIVE_INFINITY,
-		isSessionAlive: async () => true,
+		isSessionValid: async () => true,
 		now: Date.now,
 		...(limits ? { limits } : {}),
 	});

@@ -1,5 +1,11 @@
 import type { ResponseToolkit, ServerRoute } from '@hapi/hapi';
-import { type AnyEndpoint, longestPayload, type PayloadOf, type QueryOf, type ResultInput } from '@stowage/contract';
+import {
+	type AnyEndpoint,
+	maxPayloadBytesFor,
+	type PayloadOf,
+	type QueryOf,
+	type ResultInput,
+} from '@stowage/contract';
 import type { Viewer } from '@stowage/rules';
 import { z } from 'zod';
 import { parseInput } from './parseInput.js';
@@ -59,7 +65,7 @@ export function route<E extends AnyEndpoint>(
 			try {
 				const payload =
 					endpoint.payload instanceof z.ZodType
-						? parseInput(endpoint.payload, await bodies.readJson(request, longestPayload(endpoint, viewer)))
+						? parseInput(endpoint.payload, await bodies.readJson(request, maxPayloadBytesFor(endpoint, viewer)))
 						: undefined;
 				return (await handle({ viewer, query, payload, params, request, h } as Call<E>)) as object;
 			} finally {

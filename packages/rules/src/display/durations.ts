@@ -1,4 +1,4 @@
-import { inUnits } from './units.js';
+import { formatInUnits } from './units.js';
 
 /** `45s` under a minute, `2m 5s` from there on (spec, sections 2 and 9). */
 export function formatDuration(seconds: number): string {
@@ -9,7 +9,7 @@ export function formatDuration(seconds: number): string {
 
 /** A speed as `512.0 KB/s` or `1.5 MB/s` (spec, section 9), base 1024. */
 export function formatSpeed(bytesPerSecond: number): string {
-	return inUnits(bytesPerSecond / 1024, 1024, ['KB/s', 'MB/s'], 1);
+	return formatInUnits(bytesPerSecond / 1024, 1024, ['KB/s', 'MB/s'], 1);
 }
 
 /** The whole seconds left at this speed; undefined while unknown. */

@@ -40,8 +40,8 @@ export function convertedName(fileName: string, format: ConversionFormat, delete
  * The name that a person gave a converted video, as it is stored: with the extension of its format, in place of another one of a video. Throws `invalidName` for
  * one that no file can have.
  */
-export function givenConversionName(given: string, format: ConversionFormat): string {
-	const name = normalizeName(given);
+export function conversionOutputName(requestedName: string, format: ConversionFormat): string {
+	const name = normalizeName(requestedName);
 	const base = fileType(name) === 'video' ? splitName(name).base : name;
 	return normalizeName(`${base}.${format}`);
 }

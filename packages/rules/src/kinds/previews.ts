@@ -35,22 +35,22 @@ export function previewOf(name: string, size: number): Preview {
 const thumbnailKinds: ReadonlySet<string> = new Set<PreviewKind>(['image', 'video', 'pdf']);
 
 /** Pictures that the page draws from their own bytes if at all: a drawing may fetch other files, and no decoder of a server reads the other two. */
-const neverRendered: readonly string[] = ['svg', 'bmp', 'ico'];
+const withoutThumbnail: readonly string[] = ['svg', 'bmp', 'ico'];
 
 /** Whether a server with the usual renderers makes a small picture of a file of that name. */
 export function hasThumbnail(name: string): boolean {
-	return thumbnailKinds.has(previewKind(name)) && !neverRendered.includes(extensionOf(name));
+	return thumbnailKinds.has(previewKind(name)) && !withoutThumbnail.includes(extensionOf(name));
 }
 
 /** Pictures that browsers don't draw by themselves. */
-const undrawn: readonly string[] = ['tif', 'tiff', 'heic', 'heif'];
+const withoutBrowserSupport: readonly string[] = ['tif', 'tiff', 'heic', 'heif'];
 
 /** Decoded they take four bytes each, as memory of the page. */
-const mostComfortablePixels = 60_000_000;
+const maxComfortablePixels = 60_000_000;
 
 /** Whether a picture with this name, and this many pixels as far as is known, is better shown as a rendition made by the server. */
 export function needsRendition(name: string, pixels: number): boolean {
-	return undrawn.includes(extensionOf(name)) || pixels > mostComfortablePixels;
+	return withoutBrowserSupport.includes(extensionOf(name)) || pixels > maxComfortablePixels;
 }
 
 /** Types of which every extension has the same viewer. */

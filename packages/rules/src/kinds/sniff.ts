@@ -17,7 +17,7 @@ export function sniff(firstBytes: Uint8Array): PreviewKind | 'playlist' | undefi
 	if (begins('BM') && head.length >= 18 && [12, 40, 52, 56, 64, 108, 124].includes(head[14] ?? 0)) return 'image';
 	if (begins('RIFF')) return riffKinds[latin(8, 12)];
 	if (begins('FORM')) return begins('AIF', 8) ? 'audio' : undefined;
-	if (begins('ftyp', 4)) return ofBrand(latin(8, 12));
+	if (begins('ftyp', 4)) return kindOfBrand(latin(8, 12));
 	if (head[0] !== undefined && head[0] < 9 && quickTimeAtoms.has(latin(4, 8))) return 'video';
 	if (begins('\x1a\x45\xdf\xa3') || begins('.RMF')) return 'video';
 	if (begins('OggS')) return latin(0, 512).includes('theora') ? 'video' : 'audio';
@@ -49,7 +49,7 @@ const quickTimeAtoms: ReadonlySet<string> = new Set(['moov', 'mdat', 'wide', 'fr
 
 const riffKinds: Readonly<Record<string, PreviewKind>> = { WEBP: 'image', WAVE: 'audio', 'AVI ': 'video' };
 
-function ofBrand(brand: string): PreviewKind {
+function kindOfBrand(brand: string): PreviewKind {
 	if (['avif', 'avis', 'heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'mif1', 'msf1'].includes(brand)) return 'image';
 	return ['M4A ', 'M4B ', 'M4P '].includes(brand) ? 'audio' : 'video';
 }
@@ -83,13 +83,13 @@ function isText(head: Uint8Array): boolean {
 }
 
 /** Kinds whose first bytes are unambiguous, so such files are shown by their content whatever their name is. */
-const unmistakable: ReadonlySet<string> = new Set(['image', 'video', 'audio', 'pdf', 'epub']);
+const unambiguousKinds: ReadonlySet<string> = new Set(['image', 'video', 'audio', 'pdf', 'epub']);
 
 /**
  * With which viewer a file is shown: the one of its name, unless its first bytes say otherwise. Bytes that no viewer of that kind can show are `unknown`;
  * files that only seem to be wrong are left to the viewer, which shows an error of its own.
  */
-export function shownAs(named: PreviewKind, firstBytes: Uint8Array): PreviewKind | 'unknown' {
+export function effectivePreviewKind(named: PreviewKind, firstBytes: Uint8Array): PreviewKind | 'unknown' {
 	const found = sniff(firstBytes);
 	if (named === 'text') {
 		// A playlist is an ordinary text as long as it is not played.
@@ -97,11 +97,11 @@ export function shownAs(named: PreviewKind, firstBytes: Uint8Array): PreviewKind
 		return found ?? 'unknown';
 	}
 	if (found === 'playlist') return 'unknown';
-	if (found === undefined || !unmistakable.has(found) || found === named) return named;
+	if (found === undefined || !unambiguousKinds.has(found) || found === named) return named;
 	// The same containers hold sound and pictures, and a name is the better guess between the two.
-	if (isPlayed(found) && isPlayed(named)) return named;
+	if (isMedia(found) && isMedia(named)) return named;
 	// An office document can't begin as a book does; the viewer reports the opposite case.
 	return found;
 }
 
-const isPlayed = (kind: PreviewKind) => kind === 'video' || kind === 'audio';
+const isMedia = (kind: PreviewKind) => kind === 'video' || kind === 'audio';

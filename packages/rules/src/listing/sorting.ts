@@ -42,7 +42,7 @@ export function compareNames(a: string, b: string): number {
  */
 export function sortEntries(entries: readonly Entry[], mode: SortMode): Entry[] {
 	const { column, descending } = sortOrder(mode);
-	const byName = inOrderOfNames(entries);
+	const byName = sortedByName(entries);
 	if (column === 'name') return descending ? [...byName].reverse() : [...byName];
 	const sign = descending ? -1 : 1;
 	// Equals stay in the order of their names.
@@ -53,15 +53,15 @@ export function sortEntries(entries: readonly Entry[], mode: SortMode): Entry[] 
 }
 
 /** Caches the order of names, which is most of the work of every sort, as long as the entries exist. */
-const namesSorted = new WeakMap<readonly Entry[], readonly Entry[]>();
+const sortedByNameCache = new WeakMap<readonly Entry[], readonly Entry[]>();
 
-function inOrderOfNames(entries: readonly Entry[]): readonly Entry[] {
-	let sorted = namesSorted.get(entries);
+function sortedByName(entries: readonly Entry[]): readonly Entry[] {
+	let sorted = sortedByNameCache.get(entries);
 	if (sorted === undefined) {
 		const order = new NameOrder();
 		order.add(entries);
 		sorted = order.entries();
-		namesSorted.set(entries, sorted);
+		sortedByNameCache.set(entries, sorted);
 	}
 	return sorted;
 }
@@ -92,7 +92,7 @@ export class NameOrder {
 			this.#runs.push(merge(before, last));
 		}
 		const entries = (this.#runs[0] ?? []).map(({ entry }) => entry);
-		namesSorted.set(entries, entries);
+		sortedByNameCache.set(entries, entries);
 		return entries;
 	}
 }

@@ -20,7 +20,7 @@ const zero = 0x30;
 const nine = 0x39;
 
 /** The collator splits longer runs of digits into parts of 254. */
-const longestNumber = 254;
+const maxNameLength = 254;
 
 /** Places of characters by their code units: 0 for those that the collator ignores, `noRank` for those that have no key. */
 let ranks: Uint16Array | undefined;
@@ -28,21 +28,21 @@ const noRank = 0xffff;
 let hasHan = false;
 
 /** A digit by itself makes three units, any other character one. */
-const units = new Uint16Array(3 * longestNumber);
+const units = new Uint16Array(3 * maxNameLength);
 
 /**
  * A key that compares by `<` with other keys as the collator compares the names, which makes a sort more than three times faster. A name with characters that
  * the collator does not weigh one by one has none and must be compared by the collator.
  */
 export function nameKey(name: string): string | undefined {
-	if (name.length > longestNumber) return undefined;
+	if (name.length > maxNameLength) return undefined;
 	ranks ??= rankCharacters();
-	const spelled = ascii.test(name) ? name : spell(name);
-	return spelled.length > longestNumber ? undefined : keyOf(spelled, ranks);
+	const spelled = ascii.test(name) ? name : normalize(name);
+	return spelled.length > maxNameLength ? undefined : keyOf(spelled, ranks);
 }
 
 /** The name in the form whose characters are weighed one by one: composed letters, and Hangul as its parts. */
-function spell(name: string): string {
+function normalize(name: string): string {
 	return name.normalize('NFC').replace(/[가-힣]+/g, (syllables) => syllables.normalize('NFD'));
 }
 

@@ -1,10 +1,10 @@
 import test from 'ava';
 import {
+	conversionOutputName,
 	conversionQuality,
 	conversionQualityLabel,
 	conversionRateFactor,
 	convertedName,
-	givenConversionName,
 	isFailure,
 	utf8Length,
 } from '../../src/index.js';
@@ -43,13 +43,13 @@ test('the name of a converted video has at most 255 bytes', (t) => {
 });
 
 test("a given name gets the extension of the format, instead of another video's, and an invalid one is refused", (t) => {
-	t.is(givenConversionName(' Holiday ', 'mp4'), 'Holiday.mp4');
-	t.is(givenConversionName('Holiday.mp4', 'mp4'), 'Holiday.mp4');
-	t.is(givenConversionName('Holiday.MOV', 'mkv'), 'Holiday.mkv');
-	t.is(givenConversionName('Version 2.0', 'webm'), 'Version 2.0.webm');
-	t.is(givenConversionName('--version', 'mp4'), '--version.mp4');
+	t.is(conversionOutputName(' Holiday ', 'mp4'), 'Holiday.mp4');
+	t.is(conversionOutputName('Holiday.mp4', 'mp4'), 'Holiday.mp4');
+	t.is(conversionOutputName('Holiday.MOV', 'mkv'), 'Holiday.mkv');
+	t.is(conversionOutputName('Version 2.0', 'webm'), 'Version 2.0.webm');
+	t.is(conversionOutputName('--version', 'mp4'), '--version.mp4');
 	for (const name of ['', '  ', '../a', 'a/b', 'a\\b', 'a\0', 'x'.repeat(255)]) {
-		const error = t.throws(() => givenConversionName(name, 'mp4'));
+		const error = t.throws(() => conversionOutputName(name, 'mp4'));
 		t.true(isFailure(error, 'invalidName'), name);
 	}
 });

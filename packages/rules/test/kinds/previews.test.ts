@@ -1,11 +1,11 @@
 import test from 'ava';
 import {
+	effectivePreviewKind,
 	hasThumbnail,
 	needsRendition,
 	type PreviewKind,
 	previewLimits,
 	previewOf,
-	shownAs,
 	sniff,
 } from '../../src/index.js';
 
@@ -108,18 +108,18 @@ for (const [name, [head, kind]] of Object.entries(heads)) {
 const head = (name: keyof typeof heads) => (heads[name] as [Uint8Array, unknown])[0];
 
 test('a file whose first bytes contradict its name is shown by its first bytes, or not at all', (t) => {
-	t.is(shownAs('image', head('PDF')), 'pdf');
-	t.is(shownAs('text', head('PNG')), 'image');
-	t.is(shownAs('text', head('ELF program')), 'unknown');
-	t.is(shownAs('video', head('HLS playlist')), 'unknown');
-	t.is(shownAs('pdf', head('EPUB')), 'epub');
+	t.is(effectivePreviewKind('image', head('PDF')), 'pdf');
+	t.is(effectivePreviewKind('text', head('PNG')), 'image');
+	t.is(effectivePreviewKind('text', head('ELF program')), 'unknown');
+	t.is(effectivePreviewKind('video', head('HLS playlist')), 'unknown');
+	t.is(effectivePreviewKind('pdf', head('EPUB')), 'epub');
 });
 
 test('a file whose first bytes do not contradict its name is shown by its name', (t) => {
-	t.is(shownAs('image', head('HTML page')), 'image');
-	t.is(shownAs('text', head('HTML page')), 'text');
-	t.is(shownAs('text', head('HLS playlist')), 'text');
-	t.is(shownAs('audio', head('MP4')), 'audio');
-	t.is(shownAs('document', head('Word document')), 'document');
-	t.is(shownAs('epub', head('ZIP')), 'epub');
+	t.is(effectivePreviewKind('image', head('HTML page')), 'image');
+	t.is(effectivePreviewKind('text', head('HTML page')), 'text');
+	t.is(effectivePreviewKind('text', head('HLS playlist')), 'text');
+	t.is(effectivePreviewKind('audio', head('MP4')), 'audio');
+	t.is(effectivePreviewKind('document', head('Word document')), 'document');
+	t.is(effectivePreviewKind('epub', head('ZIP')), 'epub');
 });

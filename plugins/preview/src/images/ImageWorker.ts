@@ -10,10 +10,10 @@ export class WorkerDied extends Error {}
 export class WorkerUnusable extends Error {}
 
 /** A picture of noise has two megabytes. */
-const mostAnswerBytes = 16 * 1024 * 1024;
+const maxAnswerBytes = 16 * 1024 * 1024;
 
 /** How much of a child's standard error is kept, for the one failure that is logged for the administrator. */
-const mostErrorText = 2000;
+const maxErrorText = 2000;
 
 /** One child process that decodes images. */
 export class ImageWorker {
@@ -37,7 +37,7 @@ export class ImageWorker {
 		this.#input.on('error', () => {});
 		(stdout as Readable).on('data', (chunk: Buffer) => this.#receive(chunk));
 		(stderr as Readable).on('data', (chunk: Buffer) => {
-			if (!this.#isReady) this.#errorText = (this.#errorText + chunk).slice(0, mostErrorText);
+			if (!this.#isReady) this.#errorText = (this.#errorText + chunk).slice(0, maxErrorText);
 		});
 		this.#child.once('error', (error) => this.#end(new WorkerUnusable(error.message)));
 		this.#child.once('close', (code) => {
@@ -90,7 +90,7 @@ export class ImageWorker {
 			const received = Buffer.concat(this.#chunks);
 			const { answer, length } = parseAnswerHeader(received);
 			// A compromised decoder may send anything.
-			if (answer === undefined || length > mostAnswerBytes) {
+			if (answer === undefined || length > maxAnswerBytes) {
 				this.kill();
 				return;
 			}

@@ -8,13 +8,13 @@ export interface ImageWorkersOptions {
 	/** The program of a child; a test may name another. */
 	program?: string;
 	/** A child is replaced after this many pictures: memory that a decoder leaks, or state that a file has corrupted, is gone with it. */
-	mostUses?: number;
+	maxUses?: number;
 	/** How long an idle child is kept. */
 	idleMs?: number;
 }
 
 /** Starting one costs a fifth of a second; a screen full of photos keeps two busy. */
-const mostIdle = 2;
+const maxIdle = 2;
 
 /** The children that decode images. There is one for each concurrent request, and each works on one image at a time. */
 export class ImageWorkers {
@@ -25,7 +25,7 @@ export class ImageWorkers {
 
 	constructor(options: ImageWorkersOptions) {
 		const program = fileURLToPath(new URL('./child/imageProgram.js', import.meta.url));
-		this.#options = { program, mostUses: 200, idleMs: 60_000, ...options };
+		this.#options = { program, maxUses: 200, idleMs: 60_000, ...options };
 	}
 
 	/** False once children have proved not to start, such as where a library has no build for this machine. */
@@ -51,7 +51,7 @@ export class ImageWorkers {
 				break;
 			} catch (error) {
 				signal.throwIfAborted();
-				if (error instanceof WorkerUnusable) this.#giveUp(error);
+				if (error instanceof WorkerUnusable) this.#markUnusable(error);
 				if (!(error instanceof WorkerDied)) throw error;
 			}
 		}
@@ -60,13 +60,13 @@ export class ImageWorkers {
 
 	async #try(image: () => AsyncIterable<Uint8Array>, length: number, size: number, signal: AbortSignal) {
 		signal.throwIfAborted();
-		const worker = this.#take();
+		const worker = this.#acquire();
 		const end = () => worker.kill();
 		signal.addEventListener('abort', end, { once: true });
 		this.#busy.add(worker);
 		try {
 			const picture = await worker.render(image(), length, size);
-			this.#giveBack(worker);
+			this.#release(worker);
 			return picture;
 		} catch (error) {
 			// It may have half of the image, and is of no use for the next one.
@@ -87,7 +87,7 @@ export class ImageWorkers {
 		}
 	}
 
-	#take(): ImageWorker {
+	#acquire(): ImageWorker {
 		for (let kept = this.#idle.pop(); kept !== undefined; kept = this.#idle.pop()) {
 			clearTimeout(kept.timer);
 			if (kept.worker.isAlive) return kept.worker;
@@ -95,9 +95,9 @@ export class ImageWorkers {
 		return new ImageWorker(this.#options.program, this.#options.memoryBytes);
 	}
 
-	#giveBack(worker: ImageWorker): void {
-		const { mostUses, idleMs } = this.#options;
-		if (worker.uses >= mostUses || this.#idle.length >= mostIdle) {
+	#release(worker: ImageWorker): void {
+		const { maxUses, idleMs } = this.#options;
+		if (worker.uses >= maxUses || this.#idle.length >= maxIdle) {
 			worker.kill();
 			return;
 		}
@@ -110,7 +110,7 @@ export class ImageWorkers {
 		this.#idle.push({ worker, timer });
 	}
 
-	#giveUp(error: WorkerUnusable): never {
+	#markUnusable(error: WorkerUnusable): never {
 		if (!this.#isUnusable)
 			this.#options.log.error({ reason: error.message }, 'images have no previews: their decoder can not be loaded');
 		this.#isUnusable = true;

@@ -5,7 +5,7 @@ import { copyPrefix, randomName, scratchPrefix, trashFolder } from '../root/priv
 import { closeSync, lstat, mkdir, open, rename } from '../system/descriptors.js';
 import { Folder } from '../system/Folder.js';
 import { objectId } from '../system/fileStat.js';
-import { stepInto } from '../system/openFolder.js';
+import { openChild } from '../system/openFolder.js';
 import { rawName } from '../system/rawNames.js';
 import { isSystemError } from '../system/systemErrors.js';
 import { formatStagedId, type StagedId } from '../writing/stagedIds.js';
@@ -66,7 +66,7 @@ export class CopyObject implements Disposable {
 				closeSync(opened.fd);
 				throw copyInUse();
 			}
-			if (await isThere(staging, name)) {
+			if (await exists(staging, name)) {
 				disk.busyUploads.add(name);
 				return new CopyObject(disk, staging, name, type, opened, false);
 			}
@@ -82,7 +82,7 @@ export class CopyObject implements Disposable {
 		const opened = await openObject(staging, type, name, O_CREAT | O_EXCL);
 		if (opened === undefined || opened === 'other type') return undefined;
 		try {
-			if (disk.calls.tryLock?.(opened.fd) !== false && (await isThere(staging, name))) {
+			if (disk.calls.tryLock?.(opened.fd) !== false && (await exists(staging, name))) {
 				disk.busyUploads.add(name);
 				return new CopyObject(disk, staging, name, type, opened, true);
 			}
@@ -136,7 +136,7 @@ async function openObject(
 	fileFlags: number,
 ): Promise<Folder | 'other type' | undefined> {
 	try {
-		if (type === 'directory') return await stepInto(staging, name, 'read');
+		if (type === 'directory') return await openChild(staging, name, 'read');
 		return new Folder(await open(staging.at(name), O_RDWR | O_NOFOLLOW | O_NONBLOCK | fileFlags, 0o666));
 	} catch (error) {
 		if (isSystemError(error, 'ENOENT')) return undefined;
@@ -145,7 +145,7 @@ async function openObject(
 	}
 }
 
-async function isThere(folder: Folder, name: string): Promise<boolean> {
+async function exists(folder: Folder, name: string): Promise<boolean> {
 	try {
 		await lstat(folder.at(name));
 		return true;

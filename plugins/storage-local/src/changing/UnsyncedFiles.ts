@@ -1,18 +1,18 @@
 import type { Disk } from '../root/Disk.js';
-import { atOnce } from '../system/atOnce.js';
 import { closeSync, fsync, open, setModifiedAt } from '../system/descriptors.js';
 import type { Folder } from '../system/Folder.js';
-import { readFileFlags, stepInto } from '../system/openFolder.js';
+import { forEachConcurrently } from '../system/forEachConcurrently.js';
+import { openChild, readFileFlags } from '../system/openFolder.js';
 import { pathPart, type RawName } from '../system/rawNames.js';
 
 /** At most this many files, or those of this many milliseconds, are copied again after a crash. */
-const mostFiles = 1000;
-const mostMs = 5000;
+const maxFiles = 1000;
+const maxMs = 5000;
 
-const filesAtOnce = 8;
+const syncConcurrency = 8;
 
 /** Bytes of a path in one call, with room for its prefix. */
-const mostPathBytes = 3500;
+const maxPathBytes = 3500;
 
 /** A folder inside a staged copy, by the names on the path to it. Shared by all of its contents. */
 export type CopyPath = readonly RawName[];
@@ -45,7 +45,7 @@ export class UnsyncedFiles {
 		const known = this.#files.get(folder);
 		if (known === undefined) this.#files.set(folder, [file]);
 		else known.push(file);
-		if (this.#count >= mostFiles || performance.now() - this.#since >= mostMs) await this.flush();
+		if (this.#count >= maxFiles || performance.now() - this.#since >= maxMs) await this.flush();
 	}
 
 	/** Resolves when all that were added are durable and have their times. */
@@ -66,7 +66,7 @@ export class UnsyncedFiles {
 		const areDurable = await this.disk.calls.syncFileSystem(this.copy.fd);
 		for (const [path, inFolder] of files) {
 			using folder = await openInside(this.copy, path);
-			await atOnce(filesAtOnce, inFolder, async ({ name, mtime }) => {
+			await forEachConcurrently(syncConcurrency, inFolder, async ({ name, mtime }) => {
 				const file = folder.at(pathPart(name));
 				if (!areDurable) await syncFile(file);
 				await setModifiedAt(file, mtime);
@@ -86,10 +86,10 @@ async function syncFile(path: string | Buffer): Promise<void> {
 
 /** Opens a folder of a staged copy. No other process creates links there, so it need not go one folder at a time. */
 async function openInside(copy: Folder, path: CopyPath): Promise<Folder> {
-	let folder = await stepInto(copy, '.', 'pass');
+	let folder = await openChild(copy, '.', 'pass');
 	for (const part of partsOf(path)) {
 		using before = folder;
-		folder = await stepInto(before, pathPart(part), 'pass');
+		folder = await openChild(before, pathPart(part), 'pass');
 	}
 	return folder;
 }
@@ -98,7 +98,7 @@ async function openInside(copy: Folder, path: CopyPath): Promise<Folder> {
 function* partsOf(path: CopyPath): Generator<RawName> {
 	let part = '';
 	for (const name of path) {
-		if (part.length + name.length >= mostPathBytes) {
+		if (part.length + name.length >= maxPathBytes) {
 			yield part as RawName;
 			part = '';
 		}

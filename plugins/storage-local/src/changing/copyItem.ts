@@ -7,9 +7,9 @@ import { renameAny } from '../root/renaming.js';
 import { closeSync, fstat, open } from '../system/descriptors.js';
 import type { Folder } from '../system/Folder.js';
 import { objectId, toItem } from '../system/fileStat.js';
-import { readFileFlags, stepInto } from '../system/openFolder.js';
+import { openChild, readFileFlags } from '../system/openFolder.js';
 import { nameTaken, noSuchEntry } from '../system/systemErrors.js';
-import { namesFrom, statNames, takeFreeName } from '../writing/freeNames.js';
+import { claimFreeName, namesFrom, statNames } from '../writing/freeNames.js';
 import { assertReplaceable, onlyFiles, replacedVersion, replaceFile } from '../writing/replaceFile.js';
 import { parseCopyId, type StagedId } from '../writing/stagedIds.js';
 import { CopyObject, discardObject } from './CopyObject.js';
@@ -56,7 +56,7 @@ export async function copyItem(
 			await replaceFile(disk, own, { folder: target, path: to, version }, beforeNaming);
 			return await itemNow(disk, target, baseName(to), whole);
 		}
-		const taken = await takeFreeName(disk, target, namesFrom(to, otherNames), async (toName) => {
+		const taken = await claimFreeName(disk, target, namesFrom(to, otherNames), async (toName) => {
 			await beforeNaming?.(toName);
 			await renameAny(disk, item.type, { from: staging, fromName: copy.name, to: target, toName });
 		});
@@ -99,7 +99,7 @@ async function fill(
 		}
 	}
 	if (options.staged !== undefined) means.unsynced = new UnsyncedFiles(disk, copy.folder);
-	using folder = await stepInto(source, baseName(from), 'read');
+	using folder = await openChild(source, baseName(from), 'read');
 	await options.beforeItem?.({ type: 'directory', size: 0 });
 	await copyContents(means, { from: folder, to: copy.folder, path: [], isNew: copy.isNew });
 	await means.unsynced?.flush();
@@ -110,7 +110,7 @@ async function syncCopy(disk: Disk, copy: CopyObject): Promise<void> {
 	if (copy.type === 'file') return;
 	try {
 		if (await disk.calls.syncFileSystem(copy.fd)) return;
-		using again = await stepInto(copy.folder, '.', 'read');
+		using again = await openChild(copy.folder, '.', 'read');
 		await syncTree(disk, again);
 	} catch (error) {
 		await copy.remove().catch(() => {});

@@ -2,7 +2,6 @@ import * as fs from 'node:fs';
 import type { CopyOptions } from '@stowage/plugin-api';
 import { AdaptiveBatch, statMany } from '../reading/statMany.js';
 import type { Disk } from '../root/Disk.js';
-import { atOnce } from '../system/atOnce.js';
 import {
 	closeSync,
 	copyFile,
@@ -20,14 +19,15 @@ import {
 } from '../system/descriptors.js';
 import type { Folder } from '../system/Folder.js';
 import { type FileStat, toFileStat } from '../system/fileStat.js';
-import { readFileFlags, stepInto } from '../system/openFolder.js';
+import { forEachConcurrently } from '../system/forEachConcurrently.js';
+import { openChild, readFileFlags } from '../system/openFolder.js';
 import { addressableName, pathPart, type RawEntry, type RawName } from '../system/rawNames.js';
 import { isSystemError } from '../system/systemErrors.js';
 import { removeTree } from './removeTree.js';
 import type { CopyPath, UnsyncedFiles } from './UnsyncedFiles.js';
 
 /** Files copied at once in one folder. */
-const copiesAtOnce = 8;
+const copyConcurrency = 8;
 
 /** Up to this size a file is copied by one call, which can't be interrupted. */
 const smallFile = 8 * 1024 * 1024;
@@ -61,13 +61,13 @@ export interface FolderPair {
 }
 
 /** Copies the contents of a folder, and its time. Links and special files are left out, and so are items that vanish meanwhile. */
-export async function copyContents(means: CopyDependencies, pair: FolderPair): Promise<void> {
-	const { disk, options } = means;
+export async function copyContents(dependencies: CopyDependencies, pair: FolderPair): Promise<void> {
+	const { disk, options } = dependencies;
 	if (!pair.isNew) await dropVanished(disk, pair);
 	for await (const batch of disk.calls.readNames(pair.from)) {
-		const whole = pair.isNew ? undefined : await findWhole(disk, pair, batch);
+		const whole = pair.isNew ? undefined : await findComplete(disk, pair, batch);
 		const folders: RawName[] = [];
-		await atOnce(copiesAtOnce, batch, async ({ name, type }: RawEntry) => {
+		await forEachConcurrently(copyConcurrency, batch, async ({ name, type }: RawEntry) => {
 			options.signal?.throwIfAborted();
 			const size = whole?.get(name);
 			if (size !== undefined) {
@@ -77,22 +77,23 @@ export async function copyContents(means: CopyDependencies, pair: FolderPair): P
 			}
 			if (type === 'other') return;
 			// An item of unknown type is checked when it is opened.
-			const isFolder = type === 'directory' || (await unlessGone(copyInside(means, pair, name))) === 'folder';
+			const isFolder =
+				type === 'directory' || (await undefinedIfMissing(copyInside(dependencies, pair, name))) === 'folder';
 			if (isFolder) folders.push(name);
 		});
 		// One after another: in parallel, a wide tree would have more folders open than a process may.
-		for (const name of folders) await unlessGone(copyFolder(means, pair, name));
+		for (const name of folders) await undefinedIfMissing(copyFolder(dependencies, pair, name));
 	}
 	// Last, since each new name in a folder sets its time.
 	await setModified(pair.to.fd, secondsOf((await fstat(pair.from.fd)).mtimeNs));
 }
 
-async function copyFolder(means: CopyDependencies, parent: FolderPair, name: RawName): Promise<void> {
-	using from = await stepInto(parent.from, pathPart(name), 'read');
-	await means.options.beforeItem?.({ type: 'directory', size: 0 });
-	const isNew = await makeFolder(means.disk, parent, name);
-	using to = await stepInto(parent.to, pathPart(name), 'read');
-	await copyContents(means, { from, to, path: [...parent.path, name], isNew });
+async function copyFolder(dependencies: CopyDependencies, parent: FolderPair, name: RawName): Promise<void> {
+	using from = await openChild(parent.from, pathPart(name), 'read');
+	await dependencies.options.beforeItem?.({ type: 'directory', size: 0 });
+	const isNew = await makeFolder(dependencies.disk, parent, name);
+	using to = await openChild(parent.to, pathPart(name), 'read');
+	await copyContents(dependencies, { from, to, path: [...parent.path, name], isNew });
 }
 
 /** False for one that is there from before. */
@@ -115,12 +116,12 @@ async function dropVanished(disk: Disk, { from, to }: FolderPair): Promise<void>
 		const originals = await statAll(disk, from, batch);
 		const copies = await statAll(disk, to, batch);
 		const isVanished = ({ name }: RawEntry) => originals.get(name)?.type !== copies.get(name)?.type;
-		await atOnce(copiesAtOnce, batch.filter(isVanished), ({ name }) => removeTree(disk, to, name));
+		await forEachConcurrently(copyConcurrency, batch.filter(isVanished), ({ name }) => removeTree(disk, to, name));
 	}
 }
 
 /** The complete files of a continued copy, with their sizes. */
-async function findWhole(
+async function findComplete(
 	disk: Disk,
 	{ from, to }: FolderPair,
 	batch: readonly RawEntry[],
@@ -130,7 +131,7 @@ async function findWhole(
 	const whole = new Map<RawName, number>();
 	for (const { name } of batch) {
 		const [original, copy] = [originals.get(name), copies.get(name)];
-		if (original !== undefined && copy !== undefined && isWhole(copy, original)) whole.set(name, original.size);
+		if (original !== undefined && copy !== undefined && isComplete(copy, original)) whole.set(name, original.size);
 	}
 	return whole;
 }
@@ -144,19 +145,19 @@ async function statAll(
 	batch: readonly RawEntry[],
 ): Promise<Map<RawName, Found | undefined>> {
 	const found = new Map<RawName, Found | undefined>();
-	const { statNow } = disk;
+	const { statSync } = disk;
 	const names = batch.map(({ name }) => name);
 	// The fast call can't take names that are no valid text.
-	const quick = statNow === undefined ? [] : names.filter((name) => addressableName(name) !== undefined);
-	const now = (name: string) => {
-		found.set(name as RawName, statNow?.(folder, addressableName(name as RawName) ?? ''));
+	const quick = statSync === undefined ? [] : names.filter((name) => addressableName(name) !== undefined);
+	const sync = (name: string) => {
+		found.set(name as RawName, statSync?.(folder, addressableName(name as RawName) ?? ''));
 	};
-	const inBackground = async (name: string) => {
+	const async = async (name: string) => {
 		found.set(name as RawName, await statOne(folder, name as RawName));
 	};
-	await statMany(quick, { now, inBackground }, new AdaptiveBatch());
+	await statMany(quick, { sync, async }, new AdaptiveBatch());
 	const slow = names.filter((name) => !found.has(name));
-	await statMany(slow, { now: undefined, inBackground }, new AdaptiveBatch());
+	await statMany(slow, { sync: undefined, async }, new AdaptiveBatch());
 	return found;
 }
 
@@ -171,11 +172,11 @@ async function statOne(folder: Folder, name: RawName): Promise<Found | undefined
 
 /** Copies a file with its time. Resolves to the actual type if it is no file, and then nothing was created. */
 async function copyInside(
-	means: CopyDependencies,
+	dependencies: CopyDependencies,
 	pair: FolderPair,
 	name: RawName,
 ): Promise<'copied' | 'folder' | 'special'> {
-	const { disk, options, unsynced } = means;
+	const { disk, options, unsynced } = dependencies;
 	const source = await openSource(disk, pair.from, name);
 	try {
 		const stats = await statOpen(disk, source);
@@ -184,7 +185,7 @@ async function copyInside(
 		if (!pair.isNew) await removeTree(disk, pair.to, name);
 		const target = await open(pair.to.at(pathPart(name)), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o666);
 		try {
-			await copyBytes(means, source, target, stats);
+			await copyBytes(dependencies, source, target, stats);
 			if (unsynced === undefined) await setModified(target, secondsOf(stats.mtimeNs));
 			else await setOtherTime(target, stats);
 		} finally {
@@ -209,26 +210,26 @@ async function statOpen(disk: Disk, fd: number): Promise<fs.BigIntStats> {
 }
 
 /** Copies a file into an open one that may contain a part of it already, and syncs it. */
-export async function copySingleFile(means: CopyDependencies, source: number, target: number): Promise<void> {
-	const { disk, options } = means;
+export async function copySingleFile(dependencies: CopyDependencies, source: number, target: number): Promise<void> {
+	const { disk, options } = dependencies;
 	const stats = await statOpen(disk, source);
 	// A small file is sooner copied again than synced twice.
 	if (options.staged !== undefined && stats.size > smallFile) {
-		if (isWhole(toFileStat(await fstat(target)), toFileStat(stats))) return options.afterBytes?.(Number(stats.size));
+		if (isComplete(toFileStat(await fstat(target)), toFileStat(stats))) return options.afterBytes?.(Number(stats.size));
 		await ftruncate(target, 0);
-		await copyBytes(means, source, target, stats);
+		await copyBytes(dependencies, source, target, stats);
 		await setOtherTime(target, stats);
 		await fsync(target);
 	} else {
 		await ftruncate(target, 0);
-		await copyBytes(means, source, target, stats);
+		await copyBytes(dependencies, source, target, stats);
 	}
 	await setModified(target, secondsOf(stats.mtimeNs));
 	await fsync(target);
 }
 
 /** Whether a file has all of its original, which it proves by its time: it gets that only when its bytes are durable. */
-function isWhole(copy: Found, original: Found): boolean {
+function isComplete(copy: Found, original: Found): boolean {
 	const apart = copy.mtimeNs - original.mtimeNs;
 	const areFiles = copy.type === 'file' && original.type === 'file';
 	return areFiles && copy.size === original.size && apart < timePrecisionNs && -apart < timePrecisionNs;
@@ -296,7 +297,7 @@ async function clone(disk: Disk, source: number, target: number, mode: number): 
 /** In floating point, of which Node takes the whole microseconds: from its middle no rounding leads to another one. */
 const secondsOf = (mtimeNs: bigint) => (Number(mtimeNs / 1000n) + 0.5) / 1e6;
 
-async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
+async function undefinedIfMissing<T>(work: Promise<T>): Promise<T | undefined> {
 	try {
 		return await work;
 	} catch (error) {
@@ -318,7 +319,7 @@ export async function syncTree(disk: Disk, folder: Folder): Promise<void> {
 			} finally {
 				closeSync(fd);
 			}
-			using inner = await stepInto(folder, pathPart(name), 'read');
+			using inner = await openChild(folder, pathPart(name), 'read');
 			await syncTree(disk, inner);
 		}
 	}

@@ -16,7 +16,7 @@ import type { Folder } from '../system/Folder.js';
 import { objectId } from '../system/fileStat.js';
 import { readFileFlags } from '../system/openFolder.js';
 import { fileChanged, isSystemError, nameTaken, noSuchEntry } from '../system/systemErrors.js';
-import { namesFrom, takeFreeName } from '../writing/freeNames.js';
+import { claimFreeName, namesFrom } from '../writing/freeNames.js';
 import { assertReplaceable, onlyFiles, replacedVersion, replaceFile } from '../writing/replaceFile.js';
 
 /** Moves in one step and syncs both folders. */
@@ -41,7 +41,7 @@ export async function moveItem(
 		await replaceFile(disk, own, { folder: target, path: to, version }, beforeNaming);
 		return await itemNow(disk, target, baseName(to), before);
 	}
-	const taken = await takeFreeName(disk, target, namesFrom(to, otherNames), async (toName) => {
+	const taken = await claimFreeName(disk, target, namesFrom(to, otherNames), async (toName) => {
 		await beforeNaming?.(toName);
 		await renameAny(disk, before.type, { from: source, fromName: baseName(from), to: target, toName });
 	}).catch((error: unknown) => {

@@ -1,13 +1,13 @@
 import type { Disk } from '../root/Disk.js';
-import { atOnce } from '../system/atOnce.js';
 import { rmdir, unlink } from '../system/descriptors.js';
 import type { Folder } from '../system/Folder.js';
-import { stepInto } from '../system/openFolder.js';
+import { forEachConcurrently } from '../system/forEachConcurrently.js';
+import { openChild } from '../system/openFolder.js';
 import { pathPart, type RawName } from '../system/rawNames.js';
 import { isSystemError } from '../system/systemErrors.js';
 
 /** Concurrent removals in one folder. */
-const removalsAtOnce = 8;
+const removalConcurrency = 8;
 
 /**
  * Removes the object of that name and, of a folder, its contents; symbolic links are removed, not their targets. Files that another process
@@ -42,10 +42,10 @@ async function removeFolder(disk: Disk, folder: Folder, name: RawName): Promise<
 }
 
 async function removeContents(disk: Disk, folder: Folder, name: RawName): Promise<void> {
-	using inner = await stepInto(folder, pathPart(name), 'read');
+	using inner = await openChild(folder, pathPart(name), 'read');
 	for await (const batch of disk.calls.readNames(inner)) {
 		const folders: RawName[] = [];
-		await atOnce(removalsAtOnce, batch, async (entry) => {
+		await forEachConcurrently(removalConcurrency, batch, async (entry) => {
 			if (disk.isClosing) return;
 			const isGone = entry.type !== 'directory' && (await removeUnlessFolder(inner, entry.name));
 			if (!isGone) folders.push(entry.name);

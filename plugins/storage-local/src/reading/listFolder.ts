@@ -56,10 +56,10 @@ async function statAll(
 	const add = (row: StorageEntry | undefined) => {
 		if (row !== undefined) rows.push(row);
 	};
-	const { entryNow } = disk.calls;
+	const { entrySync } = disk.calls;
 	const calls = {
-		now: disk.isLocal && entryNow !== undefined ? (name: string) => add(entryNow(folder.fd, name)) : undefined,
-		inBackground: async (name: string) => add(await statEntry(folder, name)),
+		sync: disk.isLocal && entrySync !== undefined ? (name: string) => add(entrySync(folder.fd, name)) : undefined,
+		async: async (name: string) => add(await statEntry(folder, name)),
 	};
 	await statMany(names, calls, stats);
 	return rows;

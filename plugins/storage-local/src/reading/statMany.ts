@@ -1,16 +1,16 @@
-import { atOnce } from '../system/atOnce.js';
+import { forEachConcurrently } from '../system/forEachConcurrently.js';
 
 /** Milliseconds after which a stat has waited for a disk. */
 const slowStatMs = 1;
 
 /** Concurrent stats if each may have to wait. */
-const statsAtOnce = 16;
+const statConcurrency = 16;
 
 /** Two ways to stat an entry. */
 export interface StatCalls {
 	/** Synchronous; left out if it may block. */
-	now: ((name: string) => void) | undefined;
-	inBackground(name: string): Promise<void>;
+	sync: ((name: string) => void) | undefined;
+	async(name: string): Promise<void>;
 }
 
 /**
@@ -20,20 +20,20 @@ export interface StatCalls {
  */
 export async function statMany(names: readonly string[], calls: StatCalls, batch: AdaptiveBatch): Promise<void> {
 	for (let next = 0; next < names.length; ) {
-		let inBackground = names.length;
-		if (calls.now !== undefined) {
+		let count = names.length;
+		if (calls.sync !== undefined) {
 			const first = next;
 			for (let last = performance.now(); next < names.length; ) {
-				calls.now(names[next++] as string);
+				calls.sync(names[next++] as string);
 				const now = performance.now();
 				if (now - last > slowStatMs) break;
 				last = now;
 			}
 			if (next === names.length) break;
-			inBackground = batch.afterSlowStat(next - first);
+			count = batch.afterSlowStat(next - first);
 		}
-		const behind = names.slice(next, next + inBackground);
-		await atOnce(statsAtOnce, behind, calls.inBackground);
+		const behind = names.slice(next, next + count);
+		await forEachConcurrently(statConcurrency, behind, calls.async);
 		next += behind.length;
 	}
 }

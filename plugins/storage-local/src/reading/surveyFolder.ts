@@ -40,24 +40,24 @@ async function survey(
 		if (name === undefined) skippedNames.push(Buffer.from(entry.name, 'latin1').toString());
 		else if (!(isStorageRoot && isPrivateName(name))) names.push(name);
 	}
-	const { statNow } = disk;
-	const { mayReadNow } = disk.calls;
+	const { statSync } = disk;
+	const { mayReadSync } = disk.calls;
 	const calls = {
-		now:
-			statNow !== undefined && mayReadNow !== undefined
+		sync:
+			statSync !== undefined && mayReadSync !== undefined
 				? (name: string) =>
 						add(
 							name,
-							judge(name, statNow(folder, name), (type) => mayReadNow(folder.fd, name, type)),
+							classify(name, statSync(folder, name), (type) => mayReadSync(folder.fd, name, type)),
 						)
 				: undefined,
-		inBackground: async (name: string) => add(name, await statItem(disk, folder, name)),
+		async: async (name: string) => add(name, await statItem(disk, folder, name)),
 	};
 	await statMany(names, calls, stats);
 	return skippedNames.length === 0 ? { items, skipped: 0 } : { items, skipped: skippedNames.length, skippedNames };
 }
 
-function judge(
+function classify(
 	name: string,
 	stat: FileStat | undefined,
 	mayRead: (type: 'file' | 'directory') => boolean,
@@ -71,7 +71,7 @@ async function statItem(disk: Disk, folder: Folder, name: string): Promise<Stora
 	try {
 		const stat = await disk.statAt(folder, name);
 		const mayRead = stat.type !== 'other' && (await disk.calls.mayRead(folder, name, stat.type));
-		return judge(name, stat, () => mayRead);
+		return classify(name, stat, () => mayRead);
 	} catch (error) {
 		if (isSystemError(error, 'ENOENT')) return 'gone';
 		throw error;

@@ -3,7 +3,7 @@ import { Failure, parentPath, pathSegments, type StoragePath } from '@stowage/ru
 import { fstat, lstat } from '../system/descriptors.js';
 import { Folder } from '../system/Folder.js';
 import { type FileStat, toFileStat } from '../system/fileStat.js';
-import { type Access, folderFlags, openFolder, placeOnly } from '../system/openFolder.js';
+import { type Access, folderFlags, openFolder, pathOnly } from '../system/openFolder.js';
 import type { SystemCalls } from '../system/systemCalls.js';
 import { isSystemError, noSuchEntry } from '../system/systemErrors.js';
 import { ExchangeFlag } from './ExchangeFlag.js';
@@ -72,7 +72,7 @@ export class Disk {
 
 	/** A stat of the object of that name in an open folder, which may also be a link. */
 	async statAt(folder: Folder, name: string): Promise<FileStat> {
-		const fd = this.openCached(folder, name, placeOnly | constants.O_NOFOLLOW);
+		const fd = this.openCached(folder, name, pathOnly | constants.O_NOFOLLOW);
 		if (fd === undefined)
 			return this.withHandle(toFileStat(await lstat(folder.at(name), { bigint: true })), folder.fd, name);
 		using place = new Folder(fd);
@@ -85,11 +85,11 @@ export class Disk {
 	}
 
 	/** `statAt` as a synchronous call; undefined if the object vanished. Left out if it may block. */
-	get statNow(): ((folder: Folder, name: string) => FileStat | undefined) | undefined {
-		const { statNow } = this.calls;
-		if (!this.isLocal || statNow === undefined) return undefined;
+	get statSync(): ((folder: Folder, name: string) => FileStat | undefined) | undefined {
+		const { statSync } = this.calls;
+		if (!this.isLocal || statSync === undefined) return undefined;
 		return (folder, name) => {
-			const stat = statNow(folder.fd, name);
+			const stat = statSync(folder.fd, name);
 			return stat && this.withHandle(stat, folder.fd, name);
 		};
 	}
@@ -114,11 +114,11 @@ export class Disk {
 		const path = segments.join('/') || '.';
 		const open = () => this.#openBelowRoot(segments, path, access);
 		// One that is read has its own place in the listing.
-		return access === 'pass' ? await this.#shared.take(path, open) : await open();
+		return access === 'pass' ? await this.#shared.acquire(path, open) : await open();
 	}
 
 	async #openBelowRoot(segments: readonly string[], path: string, access: Access): Promise<Folder> {
-		using root = await this.#shared.take('', () => this.root.open());
+		using root = await this.#shared.acquire('', () => this.root.open());
 		const fd = this.openCached(root, path, folderFlags(access));
 		return fd === undefined ? await openFolder(root, segments, access) : new Folder(fd);
 	}

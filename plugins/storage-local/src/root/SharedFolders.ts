@@ -2,7 +2,7 @@ import { Folder } from '../system/Folder.js';
 
 interface Opening {
 	readonly folder: Promise<Folder>;
-	users: number;
+	references: number;
 }
 
 /**
@@ -13,27 +13,27 @@ export class SharedFolders {
 	readonly #openings = new Map<string, Opening>();
 
 	/** The folder of that key, opened by the first caller. Each caller disposes of it. */
-	async take(key: string, open: () => Promise<Folder>): Promise<Folder> {
+	async acquire(key: string, open: () => Promise<Folder>): Promise<Folder> {
 		const opening = this.#openings.get(key) ?? this.#begin(key, open);
-		opening.users++;
-		return new Share(await opening.folder, () => leave(opening));
+		opening.references++;
+		return new SharedFolder(await opening.folder, () => release(opening));
 	}
 
 	#begin(key: string, open: () => Promise<Folder>): Opening {
 		// One for the burst itself.
-		const opening = { folder: open(), users: 1 };
+		const opening = { folder: open(), references: 1 };
 		this.#openings.set(key, opening);
 		process.nextTick(() => {
 			this.#openings.delete(key);
-			leave(opening);
+			release(opening);
 		});
 		return opening;
 	}
 }
 
-function leave(opening: Opening): void {
-	opening.users--;
-	if (opening.users > 0) return;
+function release(opening: Opening): void {
+	opening.references--;
+	if (opening.references > 0) return;
 	// Callers that waited for one that could not be opened get its error.
 	opening.folder.then(
 		(folder) => folder[Symbol.dispose](),
@@ -41,15 +41,15 @@ function leave(opening: Opening): void {
 	);
 }
 
-class Share extends Folder {
-	readonly #leave: () => void;
+class SharedFolder extends Folder {
+	readonly #release: () => void;
 
-	constructor(folder: Folder, leave: () => void) {
+	constructor(folder: Folder, release: () => void) {
 		super(folder.fd, folder.isNamedByDescriptor ? undefined : folder.path);
-		this.#leave = leave;
+		this.#release = release;
 	}
 
 	override [Symbol.dispose](): void {
-		this.#leave();
+		this.#release();
 	}
 }

@@ -5,7 +5,7 @@ import { makeFolders } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import { close, fstat, fsync, mkdir, open, readFully, realpath, unlink, writeFully } from '../system/descriptors.js';
 import { Folder } from '../system/Folder.js';
-import { folderFlags, readFileFlags, stepInto } from '../system/openFolder.js';
+import { folderFlags, openChild, readFileFlags } from '../system/openFolder.js';
 import type { SystemCalls } from '../system/systemCalls.js';
 import { isSystemError } from '../system/systemErrors.js';
 import { FolderLocks } from './FolderLocks.js';
@@ -31,7 +31,7 @@ export async function openRootFolder(path: string, calls: SystemCalls): Promise<
 /** The id in the root; undefined if it has none. Throws `unavailable` for an unreadable marker. */
 export async function readMarker(root: Folder): Promise<string | undefined> {
 	try {
-		using folder = await stepInto(root, privateFolder, 'pass');
+		using folder = await openChild(root, privateFolder, 'pass');
 		const fd = await open(folder.at(markerName), readFileFlags);
 		try {
 			return parseMarker(await readSmallFile(fd));
@@ -62,7 +62,7 @@ export async function claimRoot(path: string, calls: SystemCalls): Promise<strin
 	const known = await readMarker(root);
 	if (known !== undefined) return known;
 	await makePrivateFolders(root);
-	using folder = await stepInto(root, privateFolder, 'read');
+	using folder = await openChild(root, privateFolder, 'read');
 	await writeMarker(folder, calls);
 	await fsync(folder.fd);
 	await fsync(root.fd);
@@ -78,7 +78,7 @@ export async function makePrivateFolders(root: Folder): Promise<void> {
 	try {
 		// Not readable by others: staged files already have their final mode.
 		await makeFolder(root.at(privateFolder));
-		using folder = await stepInto(root, privateFolder, 'pass');
+		using folder = await openChild(root, privateFolder, 'pass');
 		await makeFolder(folder.at(stagingFolder));
 		await makeFolder(folder.at(trashFolder));
 	} catch (error) {
@@ -105,7 +105,7 @@ async function writeMarker(folder: Folder, calls: SystemCalls): Promise<void> {
 		await close(fd);
 	}
 	try {
-		const renameFlag = new RenameFlag(calls, () => stepInto(folder, '.', 'pass'));
+		const renameFlag = new RenameFlag(calls, () => openChild(folder, '.', 'pass'));
 		await renameOwn(
 			{ calls, locks: new FolderLocks(calls), renameFlag },
 			{ from: folder, fromName: temporary, to: folder, toName: markerName },

@@ -22,26 +22,26 @@ export interface RenameDependencies {
 }
 
 /** Renames a file that only we know of. Rejects with EEXIST if the new name is taken. */
-export async function renameOwn(means: RenameDependencies, renaming: Renaming): Promise<void> {
-	if (await renamedAtOnce(means, renaming)) return;
-	await means.locks.hold([renaming.to], async () => {
-		if (await linked(renaming)) await unlink(renaming.from.at(renaming.fromName));
+export async function renameOwn(dependencies: RenameDependencies, renaming: Renaming): Promise<void> {
+	if (await tryRename(dependencies, renaming)) return;
+	await dependencies.locks.hold([renaming.to], async () => {
+		if (await tryLink(renaming)) await unlink(renaming.from.at(renaming.fromName));
 		else await renameOverPlaceholder('file', renaming);
 	});
 }
 
 /** Gives an object of the disk a new name in one step. Rejects with EEXIST if that is taken, and with EINVAL for a folder into itself. */
 export async function renameAny(
-	means: RenameDependencies,
+	dependencies: RenameDependencies,
 	type: 'file' | 'directory',
 	renaming: Renaming,
 ): Promise<void> {
-	if (await renamedAtOnce(means, renaming)) return;
+	if (await tryRename(dependencies, renaming)) return;
 	// No link here, not even for files: it would let both of two racing movers win.
-	await means.locks.hold([renaming.from, renaming.to], () => renameOverPlaceholder(type, renaming));
+	await dependencies.locks.hold([renaming.from, renaming.to], () => renameOverPlaceholder(type, renaming));
 }
 
-async function renamedAtOnce({ calls, locks, renameFlag }: RenameDependencies, renaming: Renaming): Promise<boolean> {
+async function tryRename({ calls, locks, renameFlag }: RenameDependencies, renaming: Renaming): Promise<boolean> {
 	try {
 		await calls.renameNoReplace(renaming.from, renaming.fromName, renaming.to, renaming.toName);
 		return true;
@@ -53,7 +53,7 @@ async function renamedAtOnce({ calls, locks, renameFlag }: RenameDependencies, r
 }
 
 /** Adds a hard link to our own file. False if the file system has none. */
-async function linked({ from, fromName, to, toName }: Renaming): Promise<boolean> {
+async function tryLink({ from, fromName, to, toName }: Renaming): Promise<boolean> {
 	try {
 		await link(from.at(fromName), to.at(toName));
 		return true;

@@ -13,7 +13,7 @@ const openat2Number = 437;
 
 const renameNoReplaceFlag = 1;
 const renameExchangeFlag = 2;
-const lockExclusiveNow = 2 | 4;
+const lockExclusiveNonBlocking = 2 | 4;
 const writebackStart = 2;
 const closeOnExec = 0o2000000;
 /** Over no link and not out of the folder. */
@@ -21,7 +21,7 @@ const resolveBeneath = 0x08 | 0x04;
 /** Only as far as the kernel's cache reaches. */
 const resolveCached = 0x20;
 /** The working directory, which an absolute path does not care about. */
-const anywhere = -100;
+const currentFolder = -100;
 const symlinkNoFollow = 0x100;
 const emptyPath = 0x1000;
 const maxHandleBytes = 128;
@@ -126,7 +126,7 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 			await call('renameat2', rename, renameat2Number, one.fd, oneName, other.fd, otherName, renameExchangeFlag);
 		},
 		tryLock(fd) {
-			if (flock(fd, lockExclusiveNow) === 0) return true;
+			if (flock(fd, lockExclusiveNonBlocking) === 0) return true;
 			return isSystemError(systemError('flock', koffi.errno()), 'EAGAIN') ? false : undefined;
 		},
 		async syncFileSystem(fd) {
@@ -155,7 +155,7 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 			}
 		},
 		openCached: (fd, path, flags) => openNow(fd, path, flags, resolveBeneath),
-		openRootCached: (path, flags) => openNow(anywhere, path, flags, 0),
+		openRootCached: (path, flags) => openNow(currentFolder, path, flags, 0),
 		readCached(fd, buffer, position) {
 			if (readNow === undefined) return 0;
 			target.writeBigUInt64LE(koffi.address(buffer), 0);
@@ -166,7 +166,7 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 		statCached(fd) {
 			return statx(fd, '', emptyPath | dontSync, allMask, status) < 0 ? undefined : readFileStat(fields);
 		},
-		statNow: (fd, name) => (statusNow(fd, name, allMask) ? readFileStat(fields) : undefined),
+		statSync: (fd, name) => (statusNow(fd, name, allMask) ? readFileStat(fields) : undefined),
 		handleOf(fd, name) {
 			handle.writeUInt32LE(maxHandleBytes, 0);
 			if (nameToHandle?.(fd, name, handle, mountId, name === '' ? emptyPath : 0) !== 0) return undefined;
@@ -181,8 +181,8 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 				throw error;
 			}
 		},
-		mayReadNow: (fd, name, type) => faccessat(fd, name, readRights[type], effectiveRights) === 0,
-		entryNow: (fd, name) => (statusNow(fd, name, entryMask) ? readEntry(fields, name) : undefined),
+		mayReadSync: (fd, name, type) => faccessat(fd, name, readRights[type], effectiveRights) === 0,
+		entrySync: (fd, name) => (statusNow(fd, name, entryMask) ? readEntry(fields, name) : undefined),
 	};
 }
 

@@ -8,13 +8,13 @@ import { systemError } from './systemErrors.js';
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants;
 
 /** Linux's O_PATH: such a descriptor needs no permission to read. 0 on other systems. */
-export const placeOnly = process.platform === 'linux' ? 0o10000000 : 0;
+export const pathOnly = process.platform === 'linux' ? 0o10000000 : 0;
 
 /** How a folder is opened: to list and sync it, or only to name its items. */
 export type Access = 'read' | 'pass';
 
 export function folderFlags(access: Access): number {
-	return O_RDONLY | O_DIRECTORY | O_NOFOLLOW | (access === 'pass' ? placeOnly : 0);
+	return O_RDONLY | O_DIRECTORY | O_NOFOLLOW | (access === 'pass' ? pathOnly : 0);
 }
 
 /** Files are opened without blocking: a pipe without a writer would block for ever. */
@@ -23,12 +23,12 @@ export const readFileFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
 /** Opens the folder at the end of `segments`, one level at a time and over no link, however the tree changes meanwhile. */
 export async function openFolder(from: Folder, segments: readonly string[], access: Access): Promise<Folder> {
 	// The real path of the last one includes those above it.
-	if (!from.isNamedByDescriptor) return stepByRealPath(from, join('.', ...segments), access);
+	if (!from.isNamedByDescriptor) return openChildByRealPath(from, join('.', ...segments), access);
 	let folder = from;
 	for (const [index, segment] of segments.entries()) {
 		const isLast = index === segments.length - 1;
 		try {
-			const next = await stepByDescriptor(folder, segment, isLast ? access : 'pass');
+			const next = await openChildByDescriptor(folder, segment, isLast ? access : 'pass');
 			if (folder !== from) folder[Symbol.dispose]();
 			folder = next;
 		} catch (error) {
@@ -37,20 +37,22 @@ export async function openFolder(from: Folder, segments: readonly string[], acce
 		}
 	}
 	// With no segment the answer must still be a folder of its own, for the caller to dispose of.
-	return folder === from ? stepByDescriptor(from, '.', access) : folder;
+	return folder === from ? openChildByDescriptor(from, '.', access) : folder;
 }
 
 /** Opens one folder in another; ENOTDIR for a link. */
-export function stepInto(folder: Folder, name: string | Buffer, access: Access): Promise<Folder> {
-	return folder.isNamedByDescriptor ? stepByDescriptor(folder, name, access) : stepByRealPath(folder, name, access);
+export function openChild(folder: Folder, name: string | Buffer, access: Access): Promise<Folder> {
+	return folder.isNamedByDescriptor
+		? openChildByDescriptor(folder, name, access)
+		: openChildByRealPath(folder, name, access);
 }
 
-async function stepByDescriptor(folder: Folder, name: string | Buffer, access: Access): Promise<Folder> {
+async function openChildByDescriptor(folder: Folder, name: string | Buffer, access: Access): Promise<Folder> {
 	return new Folder(await open(folder.at(name), folderFlags(access)));
 }
 
 /** If paths can't go through a descriptor: the real path must be the requested one, before and after opening. */
-async function stepByRealPath(folder: Folder, name: string | Buffer, access: Access): Promise<Folder> {
+async function openChildByRealPath(folder: Folder, name: string | Buffer, access: Access): Promise<Folder> {
 	const path = join(folder.path, name.toString());
 	await assertReal(path);
 	const fd = await open(path, folderFlags(access));

@@ -43,9 +43,9 @@ export interface SystemCalls {
 	/** Whether this process may read the object of that name; for a folder, also its contents. Rejects if there is none. */
 	mayRead(folder: Folder, name: string, type: 'file' | 'directory'): Promise<boolean>;
 	/** A synchronous stat of the object of that name, which may be a link; undefined if it vanished. Left out if it may block. */
-	readonly statNow?: ((fd: number, name: string) => FileStat | undefined) | undefined;
+	readonly statSync?: ((fd: number, name: string) => FileStat | undefined) | undefined;
 	/** `mayRead` as a synchronous call. Left out if it may block. */
-	readonly mayReadNow?: ((fd: number, name: string, type: 'file' | 'directory') => boolean) | undefined;
+	readonly mayReadSync?: ((fd: number, name: string, type: 'file' | 'directory') => boolean) | undefined;
 	/** The row of a listing, synchronously; undefined if it vanished or is neither file nor folder. Left out if it may block. */
-	readonly entryNow?: ((fd: number, name: string) => StorageEntry | undefined) | undefined;
+	readonly entrySync?: ((fd: number, name: string) => StorageEntry | undefined) | undefined;
 }

@@ -12,7 +12,7 @@ const inUse: [FailureKind, Sentence] = ['locked', (name) => `In use right now: $
 const faulty: [FailureKind, Sentence] = ['unavailable', () => 'The storage does not answer as it should.'];
 
 /** Maps errors of the operating system to Failures. Any other error is a bug. */
-const meanings: Readonly<Record<string, [FailureKind, Sentence]>> = {
+const failuresByCode: Readonly<Record<string, [FailureKind, Sentence]>> = {
 	ENOENT: notFound,
 	ENOTDIR: notFound,
 	EISDIR: notFound,
@@ -66,7 +66,7 @@ export function systemError(call: string, errno: number): Error {
 
 /** The Failure for `error` about the item at `path`; an unknown error is returned unchanged. */
 export function toFailure(error: unknown, path: StoragePath): unknown {
-	const meaning = meanings[systemErrorCode(error) ?? ''];
+	const meaning = failuresByCode[systemErrorCode(error) ?? ''];
 	if (meaning === undefined) return error;
 	const [kind, sentence] = meaning;
 	// Only the last name: the path above it may belong to another user's home.

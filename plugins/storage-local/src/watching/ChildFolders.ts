@@ -3,10 +3,10 @@ import type { Folder } from '../system/Folder.js';
 import { addressableName } from '../system/rawNames.js';
 
 /** The most child folders that are watched: checking each takes a microsecond or two. */
-const mostFolders = 200;
+const maxFolders = 200;
 
 /** Names read to find them; in a larger folder the counts of its folders are not watched. */
-const mostNames = 5000;
+const maxNames = 5000;
 
 /** The folders in a watched one. Changes in them change their counts, which the notifications for the watched folder don't include. */
 export class ChildFolders {
@@ -18,8 +18,8 @@ export class ChildFolders {
 
 	/** Whether an entry was created in or removed from one of them since the last call. A new folder counts as changed. */
 	async haveChanged(folder: Folder): Promise<boolean> {
-		const { entryNow } = this.disk.calls;
-		if (entryNow === undefined) return false;
+		const { entrySync } = this.disk.calls;
+		if (entrySync === undefined) return false;
 		if (this.mayHaveChanged) {
 			this.mayHaveChanged = false;
 			const names = await this.#names(folder);
@@ -27,7 +27,7 @@ export class ChildFolders {
 		}
 		let changed = false;
 		for (const [name, before] of this.#times) {
-			const time = entryNow(folder.fd, name)?.mtime;
+			const time = entrySync(folder.fd, name)?.mtime;
 			if (time !== before) changed = true;
 			this.#times.set(name, time);
 		}
@@ -43,7 +43,7 @@ export class ChildFolders {
 				const addressable = type === 'directory' ? addressableName(name) : undefined;
 				if (addressable !== undefined) names.push(addressable);
 			}
-			if (read > mostNames || names.length > mostFolders) return [];
+			if (read > maxNames || names.length > maxFolders) return [];
 		}
 		return names;
 	}

@@ -21,7 +21,7 @@ export async function watchFolder(
 	{ onChange, onEnd }: FolderListener,
 ): Promise<Watch | undefined> {
 	using folder = await disk.folder(path, 'read');
-	if (!(await givesNotices(disk, folder))) return undefined;
+	if (!(await supportsEvents(disk, folder))) return undefined;
 	const children = new ChildFolders(disk);
 	const identity = await identify(disk, folder);
 	const watcher = listen(folder, () => {
@@ -71,16 +71,16 @@ export async function watchFolder(
 	return { close };
 }
 
-async function givesNotices(disk: Disk, folder: Folder): Promise<boolean> {
+async function supportsEvents(disk: Disk, folder: Folder): Promise<boolean> {
 	if (process.platform !== 'linux' || !disk.isLocal || !folder.isNamedByDescriptor) return false;
 	// Checked for the folder too: another file system may be mounted below the root.
 	return !isRemoteFileSystem((await statfs(folder.path)).type);
 }
 
 /** Named through its descriptor, so that the opened folder is watched, whatever is at its path by now. */
-function listen(folder: Folder, onNotice: () => void): fs.FSWatcher | undefined {
+function listen(folder: Folder, onEvent: () => void): fs.FSWatcher | undefined {
 	try {
-		return fs.watch(folder.path, { persistent: false, encoding: 'buffer' }, onNotice);
+		return fs.watch(folder.path, { persistent: false, encoding: 'buffer' }, onEvent);
 	} catch (error) {
 		if (isSystemError(error, 'ENOSPC', 'EMFILE', 'ENOMEM', 'ENOSYS')) return undefined;
 		throw error;

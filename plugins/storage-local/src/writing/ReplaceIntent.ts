@@ -29,7 +29,7 @@ export interface IntentRecord {
 const suffix = '.json';
 
 /** More bytes than two paths take. */
-const mostBytes = 64 * 1024;
+const maxBytes = 64 * 1024;
 
 /**
  * The durable record of a replacement under way, locked by the call that works on it. It names a place in staging that contains the file before the exchange and the replaced one after
@@ -78,7 +78,7 @@ export class ReplaceIntent implements Disposable {
 
 	/** Undefined if the power failed while it was written: then nothing was exchanged. */
 	async read(): Promise<IntentRecord | undefined> {
-		const buffer = Buffer.alloc(mostBytes);
+		const buffer = Buffer.alloc(maxBytes);
 		const text = buffer.toString('utf8', 0, await readFully(this.fd, buffer, 0));
 		try {
 			const { from, to, object, old } = JSON.parse(text);

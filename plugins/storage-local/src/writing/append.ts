@@ -21,11 +21,11 @@ export async function appendTo(disk: Disk, fd: number, body: AsyncIterable<Uint8
 			withFailures(rootPath, async () => {
 				await writeFully(fd, chunks, end);
 				for (const chunk of chunks) end += chunk.length;
-				writeback.reached(end);
+				writeback.advance(end);
 			}),
 		);
 	} finally {
-		await writeback.settle();
+		await writeback.finish();
 	}
 	return end;
 }
@@ -40,7 +40,7 @@ class Writeback {
 		private begun: number,
 	) {}
 
-	reached(end: number): void {
+	advance(end: number): void {
 		if (this.#running !== undefined || end - this.begun < writebackBytes) return;
 		const from = this.begun;
 		this.begun = end;
@@ -54,7 +54,7 @@ class Writeback {
 	}
 
 	/** Resolves when the descriptor is not in use any more. */
-	async settle(): Promise<void> {
+	async finish(): Promise<void> {
 		await this.#running;
 	}
 }

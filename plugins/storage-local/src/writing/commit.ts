@@ -6,7 +6,7 @@ import { renameOwn } from '../root/renaming.js';
 import { fsync, setModified, unlink } from '../system/descriptors.js';
 import { type FileStat, objectId, toItem } from '../system/fileStat.js';
 import { fileChanged, isSystemError, nameTaken } from '../system/systemErrors.js';
-import { namesFrom, takeFreeName } from './freeNames.js';
+import { claimFreeName, namesFrom } from './freeNames.js';
 import { assertReplaceable, replacedVersion, replaceFile } from './replaceFile.js';
 import { parseStagedId, type StagedId } from './stagedIds.js';
 import { syncOrDrop } from './syncOrDrop.js';
@@ -35,7 +35,7 @@ export async function commitStaged(
 		await replaceFile(disk, own, { folder, path, version }, beforeNaming);
 		return toItem(baseName(path), { ...(await disk.statOf(fd)), type: 'file' });
 	}
-	const taken = await takeFreeName(
+	const taken = await claimFreeName(
 		disk,
 		folder,
 		namesFrom(path, otherNames),

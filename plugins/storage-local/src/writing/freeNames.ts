@@ -10,7 +10,7 @@ const firstBatch = 16;
 const largestBatch = 256;
 
 /** The item of a name; undefined if it is free. */
-export interface SeenName {
+export interface NameWithStat {
 	name: string;
 	stat: FileStat | undefined;
 }
@@ -25,22 +25,22 @@ export function* namesFrom(path: StoragePath, otherNames: Iterable<string>): Gen
  * Takes the first of these names that is free, by `take`, which rejects with EEXIST if the name was taken meanwhile. The first one is tried at once; those after it are
  * looked up, which costs a fraction of an attempt. With `isOwn`, a name that leads to what the caller wanted to put there counts as taken by them. Resolves to nothing if none is free.
  */
-export async function takeFreeName(
+export async function claimFreeName(
 	disk: Disk,
 	folder: Folder,
 	names: Iterable<string>,
-	take: (name: string) => Promise<void>,
+	claim: (name: string) => Promise<void>,
 	isOwn: (stat: FileStat) => boolean = () => false,
 ): Promise<{ name: string; isNew: boolean } | undefined> {
 	const left = names[Symbol.iterator]();
 	const first = left.next();
 	if (first.done) return undefined;
-	if (await isTakenBy(take, first.value)) return { name: first.value, isNew: true };
-	const stat = await statIfThere(disk, folder, first.value);
+	if (await tryClaim(claim, first.value)) return { name: first.value, isNew: true };
+	const stat = await statIfPresent(disk, folder, first.value);
 	if (stat !== undefined && isOwn(stat)) return { name: first.value, isNew: false };
 	return disk.locks.holdName(folder, first.value, async () => {
 		for await (const { name, stat } of statNames(disk, folder, { [Symbol.iterator]: () => left })) {
-			if (stat === undefined && (await isTakenBy(take, name))) return { name, isNew: true };
+			if (stat === undefined && (await tryClaim(claim, name))) return { name, isNew: true };
 			if (stat !== undefined && isOwn(stat)) return { name, isNew: false };
 		}
 		return undefined;
@@ -48,7 +48,7 @@ export async function takeFreeName(
 }
 
 /** Looks up names in their order, several at a time. */
-export async function* statNames(disk: Disk, folder: Folder, names: Iterable<string>): AsyncGenerator<SeenName> {
+export async function* statNames(disk: Disk, folder: Folder, names: Iterable<string>): AsyncGenerator<NameWithStat> {
 	const stats = new AdaptiveBatch();
 	let size = firstBatch;
 	let batch: string[] = [];
@@ -67,18 +67,18 @@ async function statBatch(
 	folder: Folder,
 	names: readonly string[],
 	stats: AdaptiveBatch,
-): Promise<SeenName[]> {
+): Promise<NameWithStat[]> {
 	const found = new Map<string, FileStat | undefined>();
-	const { statNow } = disk;
+	const { statSync } = disk;
 	const calls = {
-		now: statNow === undefined ? undefined : (name: string) => void found.set(name, statNow(folder, name)),
-		inBackground: async (name: string) => void found.set(name, await statIfThere(disk, folder, name)),
+		sync: statSync === undefined ? undefined : (name: string) => void found.set(name, statSync(folder, name)),
+		async: async (name: string) => void found.set(name, await statIfPresent(disk, folder, name)),
 	};
 	await statMany(names, calls, stats);
 	return names.map((name) => ({ name, stat: found.get(name) }));
 }
 
-export async function statIfThere(disk: Disk, folder: Folder, name: string): Promise<FileStat | undefined> {
+export async function statIfPresent(disk: Disk, folder: Folder, name: string): Promise<FileStat | undefined> {
 	try {
 		return await disk.statAt(folder, name);
 	} catch (error) {
@@ -87,9 +87,9 @@ export async function statIfThere(disk: Disk, folder: Folder, name: string): Pro
 	}
 }
 
-async function isTakenBy(take: (name: string) => Promise<void>, name: string): Promise<boolean> {
+async function tryClaim(claim: (name: string) => Promise<void>, name: string): Promise<boolean> {
 	try {
-		await take(name);
+		await claim(name);
 		return true;
 	} catch (error) {
 		if (isSystemError(error, 'EEXIST')) return false;

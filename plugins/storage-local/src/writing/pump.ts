@@ -1,5 +1,5 @@
 /** The most unwritten bytes before the next chunk is requested. */
-const mostWaiting = 2 * 1024 * 1024;
+const maxWaiting = 2 * 1024 * 1024;
 
 /**
  * Passes the body's chunks to `write`, in order, several at once when they arrive faster than they are written. When the body
@@ -32,7 +32,7 @@ export async function pump(
 			waiting.push(chunk);
 			waitingBytes += chunk.length;
 			writing ??= writeWaiting();
-			if (waitingBytes >= mostWaiting) await writing;
+			if (waitingBytes >= maxWaiting) await writing;
 			if (fault !== undefined) break;
 		}
 	} finally {

@@ -6,9 +6,9 @@ import { stagingFolder } from '../root/privateFolder.js';
 import { close, closeSync, open, unlink } from '../system/descriptors.js';
 import type { Folder } from '../system/Folder.js';
 import { type FileStat, objectId, toItem } from '../system/fileStat.js';
-import { readFileFlags, stepInto } from '../system/openFolder.js';
+import { openChild, readFileFlags } from '../system/openFolder.js';
 import { fileChanged, isSystemError, nameTaken, noSuchEntry } from '../system/systemErrors.js';
-import { statIfThere, takeFreeName } from './freeNames.js';
+import { claimFreeName, statIfPresent } from './freeNames.js';
 import { isOldFile, type OldFile, oldFile, ReplaceIntent } from './ReplaceIntent.js';
 
 /** How long others may hold the file that is to be replaced, and how often its lock is tried. */
@@ -159,7 +159,7 @@ export async function finishReplacements(disk: Disk): Promise<void> {
 
 async function isFinished(disk: Disk, staging: Folder, intent: ReplaceIntent): Promise<boolean> {
 	const { held } = intent;
-	const lying = await statIfThere(disk, staging, held);
+	const lying = await statIfPresent(disk, staging, held);
 	if (lying === undefined) return true;
 	const record = await intent.read();
 	if (record === undefined) return false;
@@ -185,7 +185,7 @@ async function isFinished(disk: Disk, staging: Folder, intent: ReplaceIntent): P
 
 /** The item at the path if it is a file of this version. */
 async function statVersion(disk: Disk, folder: Folder, path: StoragePath, version: string): Promise<FileStat> {
-	const stat = path === rootPath ? undefined : await statIfThere(disk, folder, baseName(path));
+	const stat = path === rootPath ? undefined : await statIfPresent(disk, folder, baseName(path));
 	if (stat?.type !== 'file' || toItem(baseName(path), { ...stat, type: 'file' }).version !== version)
 		throw fileChanged();
 	return stat;
@@ -203,9 +203,9 @@ async function giveBack(
 	{ folder, name }: { folder: Folder; name: string },
 ): Promise<void> {
 	for (;;) {
-		const out = await statIfThere(disk, staging, held);
+		const out = await statIfPresent(disk, staging, held);
 		if (out === undefined || objectId(out) === own) break;
-		const inPlace = await statIfThere(disk, folder, name);
+		const inPlace = await statIfPresent(disk, folder, name);
 		if (inPlace !== undefined && objectId(inPlace) === own) {
 			// Checked again after it: another file may have been faster once more.
 			await disk.calls.exchange?.(staging, held, folder, name).catch((error: unknown) => {
@@ -223,14 +223,14 @@ async function putBack(
 	held: string,
 	{ folder, name }: Pick<Replacing, 'folder' | 'name'>,
 ): Promise<void> {
-	if ((await statIfThere(disk, staging, held)) === undefined) return;
+	if ((await statIfPresent(disk, staging, held)) === undefined) return;
 	await moveFree(disk, staging, held, folder, name);
-	using opened = await stepInto(folder, '.', 'read');
+	using opened = await openChild(folder, '.', 'read');
 	await disk.syncs.sync(opened);
 }
 
 async function moveFree(disk: Disk, staging: Folder, held: string, folder: Folder, name: string): Promise<void> {
-	const taken = await takeFreeName(disk, folder, candidateNames(name, 'file'), (free) =>
+	const taken = await claimFreeName(disk, folder, candidateNames(name, 'file'), (free) =>
 		disk.calls.renameNoReplace(staging, held, folder, free),
 	);
 	if (taken === undefined) throw nameTaken(name as StoragePath);

@@ -14,7 +14,7 @@ export class UploadNetworkFailure extends NetworkFailure {
 export class UploadRefusal extends Failure {
 	readonly httpStatus: number;
 	/** Whether our server sent it; otherwise a proxy did. */
-	readonly isOurs: boolean;
+	readonly isFromServer: boolean;
 
 	constructor({ status, header, body }: UploadResponse) {
 		const failure = failureFrom(status, body, header('retry-after'));
@@ -26,7 +26,7 @@ export class UploadRefusal extends Failure {
 			...(failure.retryAfter === undefined ? {} : { retryAfter: failure.retryAfter }),
 		});
 		this.httpStatus = status;
-		this.isOurs = isOurs;
+		this.isFromServer = isOurs;
 	}
 }
 
@@ -39,5 +39,5 @@ export class UnreadableFile extends Failure {
 
 /** Whether a proxy refused the request for its size. */
 export function isProxyLimit(error: unknown): boolean {
-	return error instanceof UploadRefusal && error.httpStatus === 413 && !error.isOurs;
+	return error instanceof UploadRefusal && error.httpStatus === 413 && !error.isFromServer;
 }

@@ -3,7 +3,7 @@ import { useEffect, useId, useRef } from 'react';
 import { isActive, type Job } from '../../api/jobs/jobs.js';
 import { ListDialog, ListEmpty, ListError, ListLoading } from '../../ui/dialogs/ListDialog.js';
 import styles from './ActivityDialog.module.css';
-import { barOf, detailText, statusText } from './jobText.js';
+import { detailText, progressOf, statusText } from './jobText.js';
 import { activityMessages as messages } from './messages.js';
 import { useActivity, useAnnouncement } from './useActivity.js';
 
@@ -105,7 +105,7 @@ function JobRow({ job, isCancelling, cancel, retry }: JobRowProps) {
 				intent={canCancel ? 'primary' : 'none'}
 				animate={false}
 				stripes={false}
-				value={barOf(job)}
+				value={progressOf(job)}
 			/>
 			<span className={styles.detail}>
 				{job.error !== null && <span className={styles.error}>{job.error}</span>}

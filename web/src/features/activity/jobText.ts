@@ -19,7 +19,7 @@ function rankOf({ status }: Job): number {
 }
 
 /** The value of its progress bar, 0 to 1; undefined while unknown. */
-export function barOf(job: Job): number | undefined {
+export function progressOf(job: Job): number | undefined {
 	if (job.status === 'completed') return 1;
 	return fractionOf(job) ?? (job.status === 'processing' ? undefined : 0);
 }
@@ -27,12 +27,12 @@ export function barOf(job: Job): number | undefined {
 /** How far all active ones are together, each counting the same. */
 export function overallFraction(jobs: readonly Job[]): number {
 	const active = jobs.filter(isActive);
-	return active.reduce((sum, job) => sum + (barOf(job) ?? 0), 0) / Math.max(1, active.length);
+	return active.reduce((sum, job) => sum + (progressOf(job) ?? 0), 0) / Math.max(1, active.length);
 }
 
 /** Beside its title: the percentage while that is known, else its state. */
 export function statusText(job: Job): string {
-	const fraction = barOf(job);
+	const fraction = progressOf(job);
 	if (job.status === 'processing' && fraction !== undefined) return `${Math.floor(fraction * 100)}%`;
 	return messages.states[job.status];
 }

@@ -22,12 +22,12 @@ interface TableColumn {
 }
 
 const headerHeight = 33;
-const leastWidth = 560;
+const minWidth = 560;
 
 export function LinksTable({ links, onRevoke }: LinksTableProps) {
 	const container = useRef<HTMLDivElement>(null);
 	const width = useWidth(container);
-	const isNarrow = width !== undefined && width < leastWidth;
+	const isNarrow = width !== undefined && width < minWidth;
 	const columns = isNarrow ? narrowColumns : wideColumns;
 	const rowHeight = isNarrow ? 84 : 44;
 

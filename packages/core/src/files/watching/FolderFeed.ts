@@ -69,7 +69,7 @@ export class FolderFeed {
 			this.#needsPolling = false;
 		}
 		if (this.#isClosed) return this.#watch?.close();
-		if (found !== 'watched') this.#checkIn(next);
+		if (found !== 'watched') this.#scheduleCheck(next);
 		if (this.#last !== undefined && this.#last !== found) this.publish();
 		this.#last = found;
 	}
@@ -84,12 +84,12 @@ export class FolderFeed {
 				// Whatever state is found next counts as a change.
 				this.#last = 'ended';
 				this.publish();
-				this.#checkIn(searchMs);
+				this.#scheduleCheck(searchMs);
 			},
 		});
 	}
 
-	#checkIn(ms: number): void {
+	#scheduleCheck(ms: number): void {
 		this.#timer = setTimeout(() => void this.#check(), ms);
 		this.#timer.unref();
 	}

@@ -5,7 +5,7 @@ import { FolderFeed } from './FolderFeed.js';
 
 /** Publishes changes to other processes. */
 interface Relay {
-	changedHere(folder: StoragePath): void;
+	relayChange(folder: StoragePath): void;
 	/** A client has subscribed to a folder whose storage does not notify of changes. */
 	wake(): void;
 }
@@ -45,12 +45,12 @@ export class FolderFeeds {
 	publish(path: StoragePath): void {
 		for (const folder of new Set([parentPath(path), parentPath(parentPath(path))])) {
 			this.#publishIn(folder);
-			this.relay?.changedHere(folder);
+			this.relay?.relayChange(folder);
 		}
 	}
 
 	/** Publishes a change that another process made. */
-	changedElsewhere(folder: StoragePath): void {
+	publishRemoteChange(folder: StoragePath): void {
 		this.#publishIn(folder);
 	}
 

@@ -7,7 +7,7 @@ import type { FolderFeeds } from './FolderFeeds.js';
 const gapMs = 10_000;
 
 /** Rows read to detect changes. In a larger folder only created, removed and renamed entries are detected. */
-const rowsLookedAt = 1000;
+const checkedRows = 1000;
 
 /**
  * Watches a folder in every place that shows it, also where it appears later. `findPlaces` is asked again when `treesAt`, if given, has changed. `onChange`
@@ -63,7 +63,7 @@ async function hasJustChanged(storage: StorageProvider, path: StoragePath): Prom
 		for await (const batch of storage.list(path)) {
 			if (batch.some(({ mtime }) => mtime >= since)) return true;
 			rows += batch.length;
-			if (rows >= rowsLookedAt) break;
+			if (rows >= checkedRows) break;
 		}
 	} catch (error) {
 		if (!isFailure(error)) throw error;

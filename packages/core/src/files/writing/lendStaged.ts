@@ -17,31 +17,31 @@ interface Lending {
 	guarded: StagedFile;
 	space: Pick<SpaceGuard, 'assertSpace' | 'available'>;
 	/** Throws if this many more bytes exceed a quota. */
-	take(bytes: number): Promise<void>;
+	reserve(bytes: number): Promise<void>;
 	temporaryFolder: string;
 }
 
 /** Lends a staged file to a program, whose writes are checked against the limits meanwhile. */
 export async function lendStaged<T>(lending: Lending, use: (file: LentFile) => Promise<T>): Promise<T> {
-	const { direct, guarded, space, take, temporaryFolder } = lending;
+	const { direct, guarded, space, reserve, temporaryFolder } = lending;
 	if (direct.withLocalFile !== undefined) {
-		return direct.withLocalFile(({ descriptor }) => whileItGrows(descriptor, space, take, use));
+		return direct.withLocalFile(({ descriptor }) => watchGrowth(descriptor, space, reserve, use));
 	}
 	return withTemporaryFile(temporaryFolder, async (file) => {
 		const available = () => temporarySpace(temporaryFolder);
 		const assertSpace = async (bytes = 0) => {
 			if ((await available()) <= bytes) throw new Failure('storageFull', 'There is not enough free space.');
 		};
-		const result = await whileItGrows(file.fd, { available, assertSpace }, take, use);
+		const result = await watchGrowth(file.fd, { available, assertSpace }, reserve, use);
 		await guarded.append(file.createReadStream({ start: 0, autoClose: false }), 0);
 		return result;
 	});
 }
 
-async function whileItGrows<T>(
+async function watchGrowth<T>(
 	descriptor: number,
 	{ available, assertSpace }: Lending['space'],
-	take: Lending['take'],
+	reserve: Lending['reserve'],
 	use: (file: LentFile) => Promise<T>,
 ): Promise<T> {
 	const full = new AbortController();
@@ -54,7 +54,7 @@ async function whileItGrows<T>(
 		if (grown > 0) {
 			counted = size;
 			fastest = Math.max(fastest, grown);
-			await take(grown);
+			await reserve(grown);
 		}
 	};
 	const watching = (async () => {

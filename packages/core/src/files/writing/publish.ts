@@ -14,7 +14,7 @@ import type { Log } from '../../log.js';
  * Runs `place`, which takes the wished name in a folder or, where that is taken, the first free one of `otherNames`. There is no check before: another process could
  * take the name between the check and the write. The first `skipped` names are known to be taken.
  */
-export async function underFreeName(
+export async function withFreeName(
 	folder: StoragePath,
 	name: string,
 	type: 'file' | 'directory',
@@ -60,12 +60,12 @@ export async function findPublished(
 	names: PublishedNames,
 	folder: StoragePath,
 	stagedId: string,
-	wished: string,
+	requestedName: string,
 ): Promise<StorageItem | undefined> {
 	const recorded = await names.find(stagedId);
 	const found = recorded === undefined ? undefined : await storage.findPublished(stagedId, joinPath(folder, recorded));
 	// A later attempt may have found the wished name free again.
-	return found ?? storage.findPublished(stagedId, joinPath(folder, wished));
+	return found ?? storage.findPublished(stagedId, joinPath(folder, requestedName));
 }
 
 /** A copy that may be continued; it records which other name than the wished one it is about to get. */
@@ -98,7 +98,7 @@ function publishAs(
 ): Promise<StorageItem> {
 	const beforeNaming = names && (async (next: string) => void (next !== name && (await names.set(staged.id, next))));
 	const options = { beforeNaming, ...(mtime === undefined ? {} : { mtime }) };
-	return underFreeName(
+	return withFreeName(
 		folder,
 		name,
 		'file',
@@ -116,7 +116,7 @@ class TriedNames {
 	}
 
 	/** Records which name a file got instead of the wished one. */
-	got(wished: string, name: string): void {
+	record(wished: string, name: string): void {
 		let count = this.count(wished);
 		for (const candidate of candidateNames(wished, 'file', count)) {
 			count++;
@@ -141,14 +141,14 @@ export async function publishAll(
 		for (const request of requests) {
 			refused = request;
 			const item = await publishAs(folder, request, { names: options?.names, skipped: tried.count(request.name) });
-			tried.got(request.name, item.name);
+			tried.record(request.name, item.name);
 			published.push(item);
 		}
 		return published;
 	} catch (error) {
 		if (refused !== undefined && (await options?.mayRollBack(refused)) === false) throw error;
 		const undone = await Promise.allSettled([
-			...published.map((item) => takeBack(storage, joinPath(folder, item.name), item.id)),
+			...published.map((item) => removePublished(storage, joinPath(folder, item.name), item.id)),
 			...requests.map(({ staged }) => staged.discard()),
 		]);
 		// The caller gets the original error, not one of the cleanup.
@@ -158,7 +158,7 @@ export async function publishAll(
 	}
 }
 
-async function takeBack(storage: StorageProvider, path: StoragePath, id: string): Promise<void> {
+async function removePublished(storage: StorageProvider, path: StoragePath, id: string): Promise<void> {
 	try {
 		// The file may have been replaced by another one since.
 		if ((await storage.stat(path)).id === id) await storage.remove(path);

@@ -1,19 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Failure } from '@stowage/rules';
-import { endGently } from './unreadBody.js';
+import { closeGracefully } from './unreadBody.js';
 
 /**
  * Requests that may wait behind the one under way. A single packet can carry a thousand, and Node parses all of them at once. Those behind these are dropped,
  * and the last answer says `Connection: close`: a client repeats unanswered requests (RFC 9112, section 9.3.2).
  */
-const mostWaiting = 16;
+const maxWaiting = 16;
 
 interface Exchange {
 	request: IncomingMessage;
 	response: ServerResponse;
 	/** Begins to answer; called once everything before it has been sent. */
-	answer(): void;
+	handle(): void;
 }
 
 /**
@@ -24,7 +24,7 @@ export class Pipeline {
 	readonly #socket: Socket;
 	readonly #writeRefusal: (socket: Socket, refusal: Failure) => void;
 	readonly #waiting: Exchange[] = [];
-	#underWay: Exchange | undefined;
+	#current: Exchange | undefined;
 	#latest: IncomingMessage | undefined;
 	/** No more requests are taken; those that wait are still answered. */
 	#isEnding = false;
@@ -44,11 +44,11 @@ export class Pipeline {
 		});
 	}
 
-	take(exchange: Exchange): void {
+	add(exchange: Exchange): void {
 		if (this.#isEnding) return;
 		this.#latest = exchange.request;
-		if (this.#underWay === undefined) this.#begin(exchange);
-		else if (this.#waiting.length === mostWaiting) this.dropRest();
+		if (this.#current === undefined) this.#begin(exchange);
+		else if (this.#waiting.length === maxWaiting) this.stopReading();
 		else {
 			this.#waiting.push(exchange);
 			this.#pause();
@@ -56,20 +56,20 @@ export class Pipeline {
 	}
 
 	/** Reads no more from the connection, which ends after the responses to earlier requests. */
-	dropRest(): void {
+	stopReading(): void {
 		this.#isEnding = true;
 		this.#pause();
-		this.#socket.destroySoon = () => endGently(this.#socket);
+		this.#socket.destroySoon = () => closeGracefully(this.#socket);
 	}
 
 	/** Ends the connection after a parse error, in the body of the latest request or behind it. The responses before it are sent first. */
 	refuse(refusal: Failure): void {
 		if (this.#isEnding) return;
-		this.dropRest();
+		this.stopReading();
 		const latest = this.#latest;
-		if (this.#underWay === undefined) this.#writeRefusal(this.#socket, refusal);
+		if (this.#current === undefined) this.#writeRefusal(this.#socket, refusal);
 		else if (latest?.complete) this.#refusal = refusal;
-		else if (latest === this.#underWay.request) failBody(latest, refusal);
+		else if (latest === this.#current.request) failBody(latest, refusal);
 		else {
 			this.#waiting.pop();
 			this.#refusal = refusal;
@@ -78,19 +78,19 @@ export class Pipeline {
 
 	/** Whether the body of a request has not arrived yet. */
 	get hasOpenBody(): boolean {
-		return this.#underWay !== undefined && this.#latest?.complete === false;
+		return this.#current !== undefined && this.#latest?.complete === false;
 	}
 
 	#begin(exchange: Exchange): void {
-		this.#underWay = exchange;
+		this.#current = exchange;
 		exchange.response.once('close', () => this.#next(exchange.response));
 		if (this.#isEnding && this.#waiting.length === 0 && this.#refusal === undefined)
 			exchange.response.setHeader('connection', 'close');
-		exchange.answer();
+		exchange.handle();
 	}
 
 	#next(answered: ServerResponse): void {
-		this.#underWay = undefined;
+		this.#current = undefined;
 		const isLast = !answered.shouldKeepAlive || /close/i.test(String(answered.getHeader('connection')));
 		if (isLast || this.#socket.writableEnded || this.#socket.destroyed) {
 			// Node ends the connection, or has.
@@ -100,7 +100,7 @@ export class Pipeline {
 		}
 		const next = this.#waiting.shift();
 		if (next === undefined && this.#refusal !== undefined) this.#writeRefusal(this.#socket, this.#refusal);
-		else if (next === undefined && this.#isEnding) endGently(this.#socket);
+		else if (next === undefined && this.#isEnding) closeGracefully(this.#socket);
 		else {
 			if (this.#waiting.length === 0 && !this.#isEnding) this.#resume();
 			if (next !== undefined) this.#begin(next);

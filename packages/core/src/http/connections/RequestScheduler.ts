@@ -1,9 +1,9 @@
 /** Requests that start in one round of the event loop. One costs a millisecond at most until it waits for the first time. */
-const mostInRound = 8;
+const maxInRound = 8;
 
 /** While connections come, this many rounds only accept, and then this few requests start. */
 const acceptingRounds = 8;
-const mostWhileAccepting = 2;
+const maxWhileAccepting = 2;
 
 /**
  * Starts a few requests in each round of the event loop and lets the others wait, round robin by client: a client with a hundred connections delays all others by
@@ -20,14 +20,14 @@ export class RequestScheduler {
 	#isNextRoundSet = false;
 
 	/** A connection was opened; more may wait to be accepted. */
-	accepted(): void {
+	onConnection(): void {
 		this.#hasAccepted = true;
 		this.#setNextRound();
 	}
 
 	/** Calls `start` now or in one of the next rounds. It must not throw. */
 	add(client: string, start: () => void): void {
-		if (this.#waiting.size === 0 && !this.#hasAccepted && this.#startedInRound < mostInRound) {
+		if (this.#waiting.size === 0 && !this.#hasAccepted && this.#startedInRound < maxInRound) {
 			this.#begin(start);
 			return;
 		}
@@ -65,15 +65,15 @@ export class RequestScheduler {
 			return;
 		}
 		this.#acceptingRounds = 0;
-		const most = isAccepting ? mostWhileAccepting : mostInRound;
-		for (let start = this.#take(); start !== undefined; start = this.#take()) {
+		const most = isAccepting ? maxWhileAccepting : maxInRound;
+		for (let start = this.#next(); start !== undefined; start = this.#next()) {
 			this.#begin(start);
 			if (this.#startedInRound === most) break;
 		}
 	}
 
 	/** The oldest request of the next client, which goes to the end of the line. */
-	#take(): (() => void) | undefined {
+	#next(): (() => void) | undefined {
 		for (const [client, waiting] of this.#waiting) {
 			const start = waiting.shift();
 			this.#waiting.delete(client);

@@ -1,20 +1,20 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { contextNow, inContext } from '../../context.js';
+import { currentContext, runInContext } from '../../context.js';
 import type { Log } from '../../log.js';
 import { rawPathOf } from '../requests/rawPath.js';
 
 /** Runs `work` in the context of a request; all asynchronous work that it starts belongs to the request too. */
 export function inContextOf(response: ServerResponse, run: () => void): void {
-	inContext({ socket: response.req.socket, response }, run);
+	runInContext({ socket: response.req.socket, response }, run);
 }
 
 /** Assigns the parser and the events of a connection to its context. `accept` attaches the parser. */
 export function inContextOfConnection(socket: Socket, accept: () => boolean): boolean {
 	const context = { socket };
 	const emit = socket.emit.bind(socket) as (...event: unknown[]) => boolean;
-	socket.emit = (...event: unknown[]) => inContext(context, emit, ...event);
-	return inContext(context, accept);
+	socket.emit = (...event: unknown[]) => runInContext(context, emit, ...event);
+	return runInContext(context, accept);
 }
 
 /**
@@ -22,7 +22,7 @@ export function inContextOfConnection(socket: Socket, accept: () => boolean): bo
  * to no request or says that the process has no memory left: then the state of the process is unknown, and it should end.
  */
 export function endFaultyRequest(error: unknown, log: Log): boolean {
-	const { socket, response } = contextNow() ?? {};
+	const { socket, response } = currentContext() ?? {};
 	if (socket === undefined || isOutOfMemory(error)) return false;
 	// The rest of a path may be a secret.
 	const path =

@@ -5,7 +5,7 @@ import { refusalAnswer } from '../errors.js';
 import { Pipeline } from './Pipeline.js';
 import { RequestScheduler } from './RequestScheduler.js';
 import { inContextOf } from './requestContext.js';
-import { endGently, leaveBodyUnread } from './unreadBody.js';
+import { closeGracefully, leaveBodyUnread } from './unreadBody.js';
 
 type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -18,18 +18,18 @@ const headers = {
 
 /**
  * Stands between Node's parser and hapi: hapi gets the requests of a connection one at a time, scheduled fairly by client (`clientOf`) and
- * at most `mostAtOnce()` under way, and never one that can't be parsed. A refusal by Node before there is a request, such as a bad request line, too many headers or an unknown expectation, gets the
+ * at most `maxAtOnce()` under way, and never one that can't be parsed. A refusal by Node before there is a request, such as a bad request line, too many headers or an unknown expectation, gets the
  * same shape as every other refusal.
  */
 export function serializeRequests(
 	listener: HttpServer,
 	clientOf: (request: IncomingMessage) => string,
-	mostAtOnce: () => number,
+	maxAtOnce: () => number,
 ): void {
 	const scheduler = new RequestScheduler();
 	/** By client. */
 	const underWay = new Map<string, number>();
-	listener.on('connection', () => scheduler.accepted());
+	listener.on('connection', () => scheduler.onConnection());
 	const pipelines = new WeakMap<Socket, Pipeline>();
 	const pipelineOf = (socket: Socket) => {
 		const pipeline = pipelines.get(socket) ?? new Pipeline(socket, writeRefusal);
@@ -50,7 +50,7 @@ export function serializeRequests(
 		const begin = () => {
 			const client = clientOf(request);
 			const count = (underWay.get(client) ?? 0) + 1;
-			if (count > mostAtOnce()) {
+			if (count > maxAtOnce()) {
 				answerRefusal(request, response, tooManyRequests());
 				return;
 			}
@@ -62,14 +62,14 @@ export function serializeRequests(
 			});
 			scheduler.add(client, start);
 		};
-		pipelineOf(request.socket).take({ request, response, answer: begin });
+		pipelineOf(request.socket).add({ request, response, handle: begin });
 	});
 
 	listener.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-		const answer = () => {
+		const handle = () => {
 			answerRefusal(request, response, new Failure('expectationFailed', 'The server does not know this expectation.'));
 		};
-		pipelineOf(request.socket).take({ request, response, answer });
+		pipelineOf(request.socket).add({ request, response, handle });
 	});
 
 	// hapi would send an error for the request under way although its handler still runs, and then respond twice.
@@ -79,7 +79,7 @@ export function serializeRequests(
 		const code = error.code ?? '';
 		const isOfParser = code.startsWith('HPE_') || code === 'ERR_HTTP_REQUEST_TIMEOUT';
 		if (!isOfParser || (code === 'HPE_INVALID_EOF_STATE' && pipeline.hasOpenBody)) socket.destroy();
-		else if (code === 'HPE_CLOSED_CONNECTION') pipeline.dropRest();
+		else if (code === 'HPE_CLOSED_CONNECTION') pipeline.stopReading();
 		else pipeline.refuse(refusalOf(error));
 	});
 }
@@ -121,5 +121,5 @@ function writeRefusal(socket: Socket, refusal: Failure): void {
 			body,
 		].join('\r\n'),
 	);
-	endGently(socket);
+	closeGracefully(socket);
 }

@@ -34,7 +34,7 @@ export function leaveBodyUnread(request: IncomingMessage, response: ServerRespon
 }
 
 /** Ends a connection that may have unread bytes: closing it at once would reset it, and its last response would be lost. */
-export function endGently(socket: Socket): void {
+export function closeGracefully(socket: Socket): void {
 	socket.end();
 	setTimeout(() => socket.destroy(), lingerMs).unref();
 }

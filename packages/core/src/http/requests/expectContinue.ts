@@ -1,18 +1,18 @@
 import type { Server as HttpServer } from 'node:http';
 import type { Server } from '@hapi/hapi';
-import { longestPayload } from '@stowage/contract';
+import { maxPayloadBytesFor } from '@stowage/contract';
 import type { Request } from '@stowage/plugin-api';
 
 /**
  * Sends `100 Continue` only once the request is not going to be refused. hapi would do so before authentication, and the client would send a body that
  * is not read.
  */
-export function inviteBodiesLate(server: Server, listener: HttpServer): void {
+export function handleExpectContinue(server: Server, listener: HttpServer): void {
 	listener.removeAllListeners('checkContinue');
 	listener.on('checkContinue', (request, response) => listener.emit('request', request, response));
 	server.ext('onPreHandler', (request, h) => {
 		const { headers } = request.raw.req;
-		if (/100-continue/i.test(headers.expect ?? '') && isWelcome(request)) {
+		if (/100-continue/i.test(headers.expect ?? '') && shouldContinue(request)) {
 			request.raw.res.writeContinue();
 		}
 		return h.continue;
@@ -20,7 +20,7 @@ export function inviteBodiesLate(server: Server, listener: HttpServer): void {
 }
 
 /** Whether the route will read a body of this type and length. */
-function isWelcome({ route, viewer, raw }: Request): boolean {
+function shouldContinue({ route, viewer, raw }: Request): boolean {
 	const endpoint = route.settings.app?.endpoint?.();
 	const { headers } = raw.req;
 	const type = headers['content-type'] ?? '';
@@ -28,6 +28,6 @@ function isWelcome({ route, viewer, raw }: Request): boolean {
 	if (endpoint.payload === 'multipart') return /^multipart\/form-data\s*;/i.test(type);
 	return (
 		/^application\/json\s*(;|$)/i.test(type) &&
-		Number(headers['content-length'] ?? 0) <= longestPayload(endpoint, viewer)
+		Number(headers['content-length'] ?? 0) <= maxPayloadBytesFor(endpoint, viewer)
 	);
 }

@@ -5,7 +5,7 @@ import { Failure, isFailure, joinPath, parsePath, plural, type StoragePath } fro
 import { ensureFolder } from '../folders.js';
 import { type Mount, withTag } from '../MountedStorage.js';
 import { assertApart } from './assertApart.js';
-import { firstSettings, isThere, type Roots } from './Roots.js';
+import { firstSettings, hasHome, type Roots } from './Roots.js';
 
 /** A root as shown to the administrator. */
 export interface RootState {
@@ -68,7 +68,7 @@ export class RootAdministration {
 			await storage.close();
 		}
 		// A process that did not know of it would take homes that are placed there for homes on its only root.
-		await this.#roots.untilAllKnow();
+		await this.#roots.waitForAllProcesses();
 	}
 
 	async rename(name: string, newName: string): Promise<void> {
@@ -87,7 +87,7 @@ export class RootAdministration {
 		await this.#assertApart(location, record.rootId);
 		await this.#assertLiesAt(location, record);
 		await this.#store.relocate(record.rootId, location);
-		await this.#roots.untilAllKnow();
+		await this.#roots.waitForAllProcesses();
 	}
 
 	/** Makes it the root of new homes. Throws `conflict` while files without a user are on the former one. */
@@ -99,7 +99,7 @@ export class RootAdministration {
 		const formerName = this.#roots.default.name;
 		await assertNoPublicFiles(before, formerName);
 		await this.#store.setDefault(name);
-		await this.#roots.untilAllKnow();
+		await this.#roots.waitForAllProcesses();
 		try {
 			// An upload to it may have finished until now.
 			await assertNoPublicFiles(before, formerName);
@@ -118,7 +118,7 @@ export class RootAdministration {
 			throw new Failure('conflict', `${name} is the root of the configuration.`);
 		if (rootId === this.#roots.default.storage.rootId) throw new Failure('conflict', `${name} is the default root.`);
 		await this.#assertNothingStaged(name, this.#roots.withId(rootId));
-		await this.#forgetGoneHomes(this.#roots.withId(rootId));
+		await this.#unassignRemovedHomes(this.#roots.withId(rootId));
 		await this.#store.remove(name);
 		await this.#roots.reload();
 	}
@@ -134,11 +134,11 @@ export class RootAdministration {
 	}
 
 	/** Homes of accounts that were removed or renamed, whose folders no longer exist. */
-	async #forgetGoneHomes({ storage }: Mount): Promise<void> {
+	async #unassignRemovedHomes({ storage }: Mount): Promise<void> {
 		const { homes, users } = this.#database;
 		try {
 			for (const username of await homes.list(storage.rootId)) {
-				const isOurs = (await users.find(username)) !== undefined || (await isThere(storage, username));
+				const isOurs = (await users.find(username)) !== undefined || (await hasHome(storage, username));
 				if (!isOurs) await homes.unassign(username, storage.rootId);
 			}
 		} catch (error) {
@@ -177,11 +177,11 @@ export class RootAdministration {
 }
 
 /** The trees of the default root. */
-const treesOfNobody = ['Public', 'users/anonymous'].map((text) => parsePath(text));
+const unownedTrees = ['Public', 'users/anonymous'].map((text) => parsePath(text));
 
 async function assertNoPublicFiles(storage: StorageProvider, name: string): Promise<void> {
-	for (const path of treesOfNobody) {
-		if (await holdsFiles(storage, path)) {
+	for (const path of unownedTrees) {
+		if (await containsFiles(storage, path)) {
 			throw new Failure(
 				'conflict',
 				`There are files of no user on ${name}: move what lies in ${path} to the new root first.`,
@@ -207,11 +207,11 @@ function withCause({ message, cause }: Failure): string {
 }
 
 /** Whether a folder or one below contains any file. */
-async function holdsFiles(storage: StorageProvider, path: StoragePath): Promise<boolean> {
+async function containsFiles(storage: StorageProvider, path: StoragePath): Promise<boolean> {
 	try {
 		for await (const batch of storage.list(path)) {
 			for (const { name, type } of batch) {
-				if (type === 'file' || (await holdsFiles(storage, joinPath(path, name)))) return true;
+				if (type === 'file' || (await containsFiles(storage, joinPath(path, name)))) return true;
 			}
 		}
 		return false;

@@ -14,7 +14,7 @@ interface Dependencies {
 	database: Pick<Database, 'roots' | 'homes'>;
 	log: Log;
 	/** The identity of this process, and whether another one has certainly ended. */
-	identity: { readonly name: string; isGone(name: string): Promise<boolean> };
+	identity: { readonly name: string; hasEnded(name: string): Promise<boolean> };
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 	reloadMs?: number;
@@ -27,7 +27,7 @@ const homeCacheMs = 1000;
 const movePollMs = 200;
 
 /** A process that has not acknowledged moves for this long counts as dead. */
-const silentMs = 10_000;
+const acknowledgementTimeoutMs = 10_000;
 
 /** How often a process reads the list of roots. */
 const defaultReloadMs = 2000;
@@ -70,7 +70,7 @@ export class Roots implements Mounts {
 			// The plugin that the configuration names for it must be there.
 			dependencies.drivers.get(dependencies.config.storage);
 			await roots.reload();
-			roots.#timer = setInterval(() => void roots.#reloadLater(), roots.#reloadMs).unref();
+			roots.#timer = setInterval(() => void roots.#reloadInBackground(), roots.#reloadMs).unref();
 			return roots;
 		} catch (error) {
 			await roots.close();
@@ -141,11 +141,11 @@ export class Roots implements Mounts {
 		for (;;) {
 			signal.throwIfAborted();
 			await this.#pollMoves();
-			const processes = await homes.acknowledgements(runId, silentMs);
+			const processes = await homes.acknowledgements(runId, acknowledgementTimeoutMs);
 			const alive = await Promise.all(
 				processes.map(async ({ holder, hasStopped, isSilent }) => {
 					if (hasStopped || isSilent) return false;
-					return holder === identity.name || !(await identity.isGone(holder));
+					return holder === identity.name || !(await identity.hasEnded(holder));
 				}),
 			);
 			// A process without an acknowledgement may use a cached root for a moment.
@@ -176,27 +176,27 @@ export class Roots implements Mounts {
 		return this.#dependencies.database.homes.list(mount.storage.rootId);
 	}
 
-	async placeHome(username: string): Promise<void> {
+	async assignHome(username: string): Promise<void> {
 		if (this.#mounts.length === 1) return;
 		const { homes } = this.#dependencies.database;
 		if ((await homes.find(username)) !== undefined) return;
-		const isOnFirst = await isThere(this.first.storage, username);
+		const isOnFirst = await hasHome(this.first.storage, username);
 		await homes.assign(username, (isOnFirst ? this.first : this.default).storage.rootId);
 		this.#homes.delete(username);
 	}
 
-	async placeHomeWith(username: string, newName: string): Promise<void> {
+	async assignHomeOfRename(username: string, newName: string): Promise<void> {
 		const { homes } = this.#dependencies.database;
 		const known = await homes.find(username);
 		if (known !== undefined) await homes.set(newName, known);
-		else if (await isThere(this.first.storage, username)) await homes.set(newName, this.first.storage.rootId);
+		else if (await hasHome(this.first.storage, username)) await homes.set(newName, this.first.storage.rootId);
 		this.#homes.delete(newName);
 	}
 
 	/** Records on which root a new home shall be created. Throws `notFound` for an unknown root and `alreadyExists` if the home is elsewhere. */
-	async placeHomeOn(username: string, name: string): Promise<void> {
+	async assignHomeTo(username: string, name: string): Promise<void> {
 		const { rootId } = this.record(name);
-		const isOnFirst = rootId !== this.first.storage.rootId && (await isThere(this.first.storage, username));
+		const isOnFirst = rootId !== this.first.storage.rootId && (await hasHome(this.first.storage, username));
 		if (isOnFirst || (await this.#dependencies.database.homes.assign(username, rootId)) !== rootId) {
 			throw new Failure('alreadyExists', `There is a home of ${username} on another root.`);
 		}
@@ -204,7 +204,7 @@ export class Roots implements Mounts {
 	}
 
 	/** Resolves when every process has read the list of roots again. */
-	async untilAllKnow(): Promise<void> {
+	async waitForAllProcesses(): Promise<void> {
 		await this.reload();
 		await wait(2 * this.#reloadMs);
 	}
@@ -231,7 +231,7 @@ export class Roots implements Mounts {
 		return this.#dependencies.reloadMs ?? defaultReloadMs;
 	}
 
-	async #reloadLater(): Promise<void> {
+	async #reloadInBackground(): Promise<void> {
 		try {
 			await this.reload();
 		} catch (error) {
@@ -257,15 +257,15 @@ export class Roots implements Mounts {
 			mounts.push(isSame ? open : { name, tag: record === first ? '' : rootId.slice(0, 8), storage, location });
 		}
 		if (this.#isClosed) {
-			await Promise.all(lacking(mounts, this.#mounts).map(({ storage }) => storage.close()));
+			await Promise.all(missingFrom(mounts, this.#mounts).map(({ storage }) => storage.close()));
 			return;
 		}
-		const gone = lacking(this.#mounts, mounts);
-		const opened = lacking(mounts, this.#mounts);
+		const removed = missingFrom(this.#mounts, mounts);
+		const opened = missingFrom(mounts, this.#mounts);
 		this.#mounts = mounts;
 		this.#records = records;
-		if (gone.length > 0) this.#homes.clear();
-		await Promise.all(gone.map(({ storage }) => storage.close()));
+		if (removed.length > 0) this.#homes.clear();
+		await Promise.all(removed.map(({ storage }) => storage.close()));
 		for (const mount of opened) await this.#makeFolders(mount);
 		if (mounts.length > 1) await this.#pollMoves();
 	}
@@ -371,7 +371,7 @@ export class Roots implements Mounts {
 		// While it is being moved each call queries it.
 		if (move !== undefined || polls !== this.#movePolls) return mount;
 		this.#homes.set(username, { mount, until: this.#dependencies.monotonic() + homeCacheMs });
-		if (this.#homes.size > mostHomesCached) this.#homes.delete(this.#homes.keys().next().value as string);
+		if (this.#homes.size > maxHomesCached) this.#homes.delete(this.#homes.keys().next().value as string);
 		return mount;
 	}
 
@@ -408,16 +408,16 @@ export class Roots implements Mounts {
 }
 
 /** The `mounts` whose storage is in none of `others`. */
-function lacking(mounts: readonly Mount[], others: readonly Mount[]): Mount[] {
+function missingFrom(mounts: readonly Mount[], others: readonly Mount[]): Mount[] {
 	return mounts.filter(({ storage }) => !others.some((other) => other.storage === storage));
 }
 
-const mostHomesCached = 10_000;
+const maxHomesCached = 10_000;
 
 const homesFolder = parsePath('users');
 
 /** Whether there is a home of that name on a root. */
-export async function isThere(storage: StorageProvider, username: string): Promise<boolean> {
+export async function hasHome(storage: StorageProvider, username: string): Promise<boolean> {
 	try {
 		await storage.stat(homeRoot(username));
 		return true;

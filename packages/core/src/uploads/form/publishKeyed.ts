@@ -13,7 +13,7 @@ interface Dependencies {
 }
 
 /** Each process may change the record once between our reads; more often is no coincidence. */
-const mostRounds = 20;
+const maxRounds = 20;
 
 /** Milliseconds for which an attempt whose files were taken over waits for the entries of the other one. */
 const waitMs = 10_000;
@@ -77,7 +77,7 @@ export function publishKeyed(
 	};
 
 	return exclusively(keyHash, async () => {
-		for (let round = 0; round < mostRounds; round++) {
+		for (let round = 0; round < maxRounds; round++) {
 			let record = await idempotency.claim(keyHash, newRecord([...own.keys()]));
 			// An attempt that replaces a record has removed its files before: those of this attempt, if it was the first to have one.
 			const isOwn = record.stagedIds.some((id) => own.has(id));

@@ -34,13 +34,13 @@ const hourMs = 60 * 60_000;
 const stepBytes = { most: 8 * 1024 * 1024, least: 64 * 1024 };
 
 /** Reports the progress of an upload. */
-export interface Counting {
+export interface UploadCounter {
 	/** Counts bytes in steps as they arrive. */
 	readonly bytes: ByteMeter;
 	/** Counts this many files, with the rest of bytes below a step. */
 	files(count: number): Promise<void>;
 	/** Counts a file that was created in another way. */
-	one(bytes: number): Promise<void>;
+	createdFile(bytes: number): Promise<void>;
 }
 
 /** The limits of uploads in an hour, by visitors, by all of them together, and from any one address. Without a limit nothing is counted. */
@@ -49,14 +49,19 @@ export interface UploadLimits {
 	 * Runs `work`, which counts what arrives; all is undone when it fails. Throws `tooLarge` for an amount that never fits and `rateLimited` for one that does not fit now,
 	 * at once if the announced amount is too large already. An announcement alone is not counted.
 	 */
-	counted<T>(viewer: Viewer, address: string, announced: Amount, work: (counting: Counting) => Promise<T>): Promise<T>;
+	counted<T>(
+		viewer: Viewer,
+		address: string,
+		announced: Amount,
+		work: (counter: UploadCounter) => Promise<T>,
+	): Promise<T>;
 	/** Counts bytes as they arrive. They stay counted, also after a failure. */
 	arriving(viewer: Viewer, address: string): ByteMeter;
 	/**
 	 * Runs `begin`, after which an upload is known as unfinished. Throws `rateLimited` above the limit of a visitor, also when many begin at once. Other processes are
 	 * not seen here: `begin` gets the maximum number of rows, if there is one.
 	 */
-	beginUnfinished<T>(viewer: Viewer, address: string, begin: (mostRows?: number) => Promise<T>): Promise<T>;
+	beginUnfinished<T>(viewer: Viewer, address: string, begin: (maxRows?: number) => Promise<T>): Promise<T>;
 	/** The same for a form, which is unfinished until `work` has ended. */
 	whileUnfinished<T>(viewer: Viewer, address: string, work: () => Promise<T>): Promise<T>;
 }
@@ -153,7 +158,7 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 					// The remainder of one file is counted with the next ones.
 					bytes: { arrived: steps.arrived, ended: () => {} },
 					files: steps.rest,
-					one: (bytes) => count({ files: 1, bytes }),
+					createdFile: (bytes) => count({ files: 1, bytes }),
 				});
 			} catch (error) {
 				for (const { key, amount } of counted) {
@@ -177,13 +182,13 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 			if (!isBounded(viewer)) return begin();
 			const from = limitAddress(address);
 			return exclusively(from, async () => {
-				const mostRows = uploads.anonymousUnfinished - (forms.get(from) ?? 0);
-				if ((await database.uploads.countVisitorUploads(from, now())) >= mostRows) {
+				const maxRows = uploads.anonymousUnfinished - (forms.get(from) ?? 0);
+				if ((await database.uploads.countVisitorUploads(from, now())) >= maxRows) {
 					throw new Failure('rateLimited', 'Too many uploads were begun from here and not finished.', {
 						retryAfter: 60,
 					});
 				}
-				return begin(mostRows);
+				return begin(maxRows);
 			});
 		},
 

@@ -16,7 +16,7 @@ export interface Uploader {
 }
 
 /** An upload without a byte for this long claims no space, whatever it still lacks. */
-const quietMs = 10_000;
+const idleMs = 10_000;
 
 /** All uploads of one client together claim at most this share of the free space, and all clients' this. */
 const clientShare = 1 / 4;
@@ -53,7 +53,7 @@ export function createUploadSpace({ spaceFor, monotonic }: Dependencies): Upload
 	const claimed = async (disk: object, free: number, isForVisitor: boolean): Promise<number> => {
 		const byClient = new Map<string, number>();
 		for (const { client, viewer, left, lastBytesAt } of [...claims]) {
-			if (monotonic() - lastBytesAt > quietMs || (viewer.kind === 'anonymous' && !isForVisitor)) continue;
+			if (monotonic() - lastBytesAt > idleMs || (viewer.kind === 'anonymous' && !isForVisitor)) continue;
 			if ((await spaceFor(viewer)).disk !== disk) continue;
 			byClient.set(client, Math.min(free * clientShare, (byClient.get(client) ?? 0) + left));
 		}

@@ -12,7 +12,7 @@ interface Dependencies {
 type Times = Pick<UploadRecord, 'touchedAt' | 'expiresAt'>;
 
 /** An upload beyond this number expires by the time of day alone. */
-const mostRemembered = 20_000;
+const maxRemembered = 20_000;
 
 /**
  * The expiry of uploads. The database stores the time of day; a machine without a battery for its clock is set ahead by years once it finds the time. So an upload that
@@ -32,7 +32,7 @@ export class UploadExpiry {
 		this.#touchedAt.delete(idHash);
 		this.#touchedAt.set(idHash, this.#parts.monotonic());
 		for (const oldest of this.#touchedAt.keys()) {
-			if (this.isInUse(oldest) && this.#touchedAt.size <= mostRemembered) break;
+			if (this.isInUse(oldest) && this.#touchedAt.size <= maxRemembered) break;
 			this.#touchedAt.delete(oldest);
 		}
 		const now = this.#parts.now();

@@ -6,7 +6,7 @@ import type { Lease, Leases } from '../../leases/createLeases.js';
 import type { Log } from '../../log.js';
 
 /** A connection without a byte for this long counts as dead once a newer one wants its place. */
-const quietMs = 3_000;
+const idleMs = 3_000;
 
 /** How long a newer one waits for the older to release the file: it may still be writing bytes to the disk. */
 const handoverMs = 20_000;
@@ -32,12 +32,12 @@ export class Writer {
 	readonly #name: string;
 	readonly #parts: Dependencies;
 	#lastBytesAt: number;
-	#isOverdue = false;
+	#isAborted = false;
 	#hasEnded = false;
 	#lease: Lease | undefined;
 	/** Serialized: two concurrent attempts would block each other. */
 	#checking: Promise<void> | undefined;
-	#isTaking = false;
+	#isAcquiring = false;
 	readonly #timer: NodeJS.Timeout;
 
 	constructor(
@@ -50,7 +50,7 @@ export class Writer {
 		this.#parts = parts;
 		this.#lastBytesAt = parts.monotonic();
 		this.#timer = setInterval(() => {
-			if (this.#isTaking) return;
+			if (this.#isAcquiring) return;
 			this.#checking ??= this.#checkLease()
 				.catch((error: unknown) => {
 					// Tried again soon.
@@ -71,9 +71,9 @@ export class Writer {
 	/** Whether it will end, or is dead as far as this process knows. */
 	get isStale(): boolean {
 		const { request } = this;
-		if (this.#isOverdue || request.complete || request.destroyed) return true;
+		if (this.#isAborted || request.complete || request.destroyed) return true;
 		// Bytes that wait for our disk are a sign of life as well.
-		return request.readableLength === 0 && this.#parts.monotonic() - this.#lastBytesAt > quietMs;
+		return request.readableLength === 0 && this.#parts.monotonic() - this.#lastBytesAt > idleMs;
 	}
 
 	/** Ends it and resolves once it has let go. */
@@ -85,14 +85,14 @@ export class Writer {
 
 	/** The lease of the upload. A holder in another process is asked to release it, and given some time. Throws `locked` while it keeps the lease. */
 	async lease(waitMs: number): Promise<Lease> {
-		this.#isTaking = true;
+		this.#isAcquiring = true;
 		try {
 			await this.#checking;
-			this.#lease ??= await this.#take(waitMs);
+			this.#lease ??= await this.#acquire(waitMs);
 			if (this.#lease === undefined) throw inUse();
 			return this.#lease;
 		} finally {
-			this.#isTaking = false;
+			this.#isAcquiring = false;
 		}
 	}
 
@@ -104,8 +104,12 @@ export class Writer {
 		await this.#lease?.release();
 	}
 
-	async #take(waitMs: number): Promise<Lease | undefined> {
-		const lease = await this.#parts.leases.take(this.#name, { leaseMs, waitMs, onAsked: () => this.#endIfStale() });
+	async #acquire(waitMs: number): Promise<Lease | undefined> {
+		const lease = await this.#parts.leases.acquire(this.#name, {
+			leaseMs,
+			waitMs,
+			onRequested: () => this.#endIfStale(),
+		});
 		lease?.signal.addEventListener('abort', () => this.#abort());
 		return lease;
 	}
@@ -113,10 +117,10 @@ export class Writer {
 	async #checkLease(): Promise<void> {
 		const { leases, uploads } = this.#parts;
 		if (this.#lease !== undefined) return;
-		this.#lease = await this.#take(0);
+		this.#lease = await this.#acquire(0);
 		if (this.#lease === undefined) {
 			// The holder waits for the storage's lock, and sees by this that this process is alive.
-			await leases.ask(this.#name);
+			await leases.requestRelease(this.#name);
 			this.#endIfStale();
 		}
 		// It was ended elsewhere, or taken over as stopped.
@@ -129,7 +133,7 @@ export class Writer {
 	}
 
 	#abort(): void {
-		this.#isOverdue = true;
+		this.#isAborted = true;
 		// Not `locked`, which would mean another client's bytes: those that came by this connection are kept.
 		if (!this.request.complete) this.request.destroy(new Failure('timeout', 'A newer connection took over.'));
 	}
@@ -142,7 +146,7 @@ export class Writers {
 	constructor(readonly parts: Dependencies) {}
 
 	/** Runs `work` alone in this process. Throws `locked` while another connection brings bytes; a dead one is ended, and its bytes are kept. */
-	async alone<T>(key: string, request: IncomingMessage, work: (writer: Writer) => Promise<T>): Promise<T> {
+	async runExclusively<T>(key: string, request: IncomingMessage, work: (writer: Writer) => Promise<T>): Promise<T> {
 		await this.awaitTakeover(key);
 		if (this.#writers.has(key)) throw inUse();
 		let end = () => {};
@@ -167,8 +171,8 @@ export class Writers {
 	}
 
 	/** Asks a writer in another process to end if it is dead. */
-	async askElsewhere(key: string): Promise<void> {
-		await this.parts.leases.ask(leaseName(key));
+	async requestRelease(key: string): Promise<void> {
+		await this.parts.leases.requestRelease(leaseName(key));
 	}
 
 	/** Ends a writer, alive or not. One in another process is notified within a second. */

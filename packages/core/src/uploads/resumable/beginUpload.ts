@@ -1,6 +1,6 @@
 import type { Files, Request, UploadRecord, UploadStore } from '@stowage/plugin-api';
 import { type Area, Failure, type Viewer } from '@stowage/rules';
-import { bringsSession } from '../../accounts/sessions.js';
+import { hasSessionCookie } from '../../accounts/sessions.js';
 import type { Config } from '../../config/schema.js';
 import { limitAddress } from '../../http/requests/proxy.js';
 import type { Quotas } from '../../quotas/createQuotas.js';
@@ -38,9 +38,9 @@ export async function beginUpload(
 	if (textHeader(raw.req.headers, 'Upload-Concat') !== undefined) {
 		throw new Failure('invalid', 'Upload-Concat: is not offered; send the file as one upload');
 	}
-	const mostMetadata = config.uploads.anonymousMetadataSize;
-	if (viewer.kind === 'anonymous' && mostMetadata > 0 && Buffer.byteLength(metadata) > mostMetadata) {
-		throw new Failure('headersTooLarge', `Upload-Metadata: may have ${mostMetadata} bytes`);
+	const maxMetadata = config.uploads.anonymousMetadataSize;
+	if (viewer.kind === 'anonymous' && maxMetadata > 0 && Buffer.byteLength(metadata) > maxMetadata) {
+		throw new Failure('headersTooLarge', `Upload-Metadata: may have ${maxMetadata} bytes`);
 	}
 	const length = byteCount(raw.req.headers, 'Upload-Length');
 	const { name, directory, area = defaultArea(viewer, request), mtime } = parseUploadMetadata(metadata);
@@ -56,11 +56,11 @@ export async function beginUpload(
 	const reserved = await quotas.reserve(viewer);
 	try {
 		await reserved.assertRoom({ bytes: length, entries: 1 });
-		await reserved.take({ bytes: 0, entries: 1 });
-		const record = await limits.beginUnfinished(viewer, address, (mostRows) =>
+		await reserved.add({ bytes: 0, entries: 1 });
+		const record = await limits.beginUnfinished(viewer, address, (maxRows) =>
 			limits.counted(viewer, address, { files: 1, bytes: length }, async (counting) => {
 				await counting.files(1);
-				return add(parts, viewer, idHash, wish, mostRows);
+				return add(parts, viewer, idHash, wish, maxRows);
 			}),
 		);
 		reserved.release('held');
@@ -74,21 +74,21 @@ async function add(
 	{ uploads, files, expiry }: Dependencies,
 	viewer: Viewer,
 	idHash: string,
-	wish: NewUpload,
-	mostRows?: number,
+	upload: NewUpload,
+	maxRows?: number,
 ): Promise<UploadRecord> {
 	const staged = await files.stage(viewer);
 	const record: UploadRecord = {
 		stagedId: staged.id,
 		userId: viewer.kind === 'user' ? viewer.id : null,
-		...wish,
-		address: limitAddress(wish.address),
+		...upload,
+		address: limitAddress(upload.address),
 		offset: 0,
 		entryPath: null,
 		...expiry.touch(idHash),
 	};
 	try {
-		await uploads.add(idHash, record, mostRows);
+		await uploads.add(idHash, record, maxRows);
 	} catch (error) {
 		await staged.discard();
 		throw error;
@@ -98,5 +98,5 @@ async function add(
 
 /** A user whose session has expired must not publish a file as a visitor without noticing. */
 function defaultArea(viewer: Viewer, request: Request): Area {
-	return viewer.kind === 'user' || bringsSession(request) ? 'private' : 'public';
+	return viewer.kind === 'user' || hasSessionCookie(request) ? 'private' : 'public';
 }

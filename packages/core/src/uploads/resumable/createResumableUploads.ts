@@ -163,7 +163,7 @@ export function createResumableUploads({
 	async function currentState(viewer: Viewer, idHash: string, writer: Writer): Promise<UploadRecord> {
 		const known = await heldSoFar(viewer, await find(viewer, idHash));
 		if (known === undefined) return locked(viewer, idHash, writer, (whole) => held(viewer, idHash, whole));
-		if (known.entryPath === null) await writers.askElsewhere(idHash);
+		if (known.entryPath === null) await writers.requestRelease(idHash);
 		return known;
 	}
 
@@ -220,7 +220,7 @@ export function createResumableUploads({
 		if (record.stagedId !== null) await (await storage.stage(record.stagedId)).discard();
 		await uploads.remove(idHash);
 		expiry.forget(idHash);
-		quotas.dropped(ownerOf(viewer, record));
+		quotas.onUploadDropped(ownerOf(viewer, record));
 	}
 
 	/** The same for a failed upload: a staged file that can't be removed now expires. */
@@ -242,7 +242,7 @@ export function createResumableUploads({
 			// A repeated request, since the response was lost: the client continues from the offset of the first attempt.
 			if (key !== undefined && (await uploads.find(idHash)) !== undefined)
 				return resumable.inspect(viewer, id, request);
-			return writers.alone(idHash, req, async (writer) => {
+			return writers.runExclusively(idHash, req, async (writer) => {
 				const begun = async () => ({ ...(await currentState(viewer, idHash, writer)), id });
 				// Another attempt with this key may have been faster.
 				if (key !== undefined && (await uploads.find(idHash)) !== undefined) return begun();
@@ -277,7 +277,9 @@ export function createResumableUploads({
 			await find(viewer, idHash);
 			await writers.awaitTakeover(idHash);
 			if (writers.isBusy(idHash)) return { ...(await find(viewer, idHash)), id };
-			const record = await writers.alone(idHash, request.raw.req, (writer) => currentState(viewer, idHash, writer));
+			const record = await writers.runExclusively(idHash, request.raw.req, (writer) =>
+				currentState(viewer, idHash, writer),
+			);
 			return { ...record, id };
 		},
 
@@ -289,7 +291,7 @@ export function createResumableUploads({
 			const idHash = secretHash(id);
 			// Checked before the older writer is asked: a stranger must not make it release the upload.
 			await find(viewer, idHash);
-			return writers.alone(idHash, req, (writer) =>
+			return writers.runExclusively(idHash, req, (writer) =>
 				locked(viewer, idHash, writer, async (found) => {
 					const record = await held(viewer, idHash, found);
 					if (offset !== record.offset) {

@@ -8,7 +8,7 @@ import { inUse, type Writer } from './Writers.js';
 const takeoverMs = 1_500;
 
 /** A writer without a lease shows within a second that it is alive. One that does not for this long has stopped. */
-const signMs = 2_500;
+const aliveSignalMs = 2_500;
 
 const pollMs = 100;
 
@@ -66,11 +66,11 @@ async function lockOrFork(
 	if (first !== 'locked') return first;
 	const { writer, monotonic } = parts;
 	const lease = await writer.lease(takeoverMs);
-	const deadline = monotonic() + (lease.key.hasLapsed ? 0 : signMs);
+	const deadline = monotonic() + (lease.key.hasLapsed ? 0 : aliveSignalMs);
 	for (;;) {
 		const lock = await tryLock(staged);
 		if (lock !== 'locked') return lock;
-		if (lease.isAsked()) throw inUse();
+		if (lease.isRequested()) throw inUse();
 		if (monotonic() >= deadline) return fork(idHash, staged, parts);
 		await wait(pollMs);
 	}

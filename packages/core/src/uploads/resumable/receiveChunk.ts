@@ -62,7 +62,7 @@ async function* readChunk(
 	}
 }
 
-const everyMs = 5_000;
+const intervalMs = 5_000;
 
 /** Records the offset of a long body at intervals, so that a crash costs its last seconds only. */
 class Checkpoints {
@@ -80,7 +80,7 @@ class Checkpoints {
 				.finally(() => {
 					this.#running = undefined;
 				});
-		}, everyMs);
+		}, intervalMs);
 		this.#timer.unref();
 	}
 

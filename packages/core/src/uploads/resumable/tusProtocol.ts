@@ -13,7 +13,7 @@ const tusPaths = [contract.createUpload.path, contract.inspectUpload.path];
 const overrides = ['patch', 'delete'] as const;
 
 /** The parts of tus in every request and response: the version, and the method override for clients that can't send the right one. */
-export function speakTus(server: Server, basePath: string): void {
+export function registerTus(server: Server, basePath: string): void {
 	const prefix = `${basePath}/api/uploads/`;
 	server.ext('onRequest', (request, h) => {
 		if (request.method === 'post' && request.path.startsWith(prefix)) {

@@ -1,10 +1,10 @@
 import { schemas } from '@stowage/contract';
 import { parseInput, z } from '@stowage/plugin-api';
 import { type Area, Failure, normalizeName, type StoragePath } from '@stowage/rules';
-import { askedArea } from '../askedArea.js';
+import { requestedArea } from '../requestedArea.js';
 
 /** The destination of an upload. */
-export interface UploadWish {
+export interface UploadMetadata {
 	name: string;
 	directory: StoragePath;
 	/** Undefined where the client left it open. */
@@ -12,7 +12,7 @@ export interface UploadWish {
 	mtime: number | null;
 }
 
-const wishSchema = z.object({
+const metadataSchema = z.object({
 	filename: z.string({ error: 'is missing' }),
 	directory: schemas.path.optional(),
 	type: schemas.area.optional(),
@@ -24,12 +24,12 @@ const wishSchema = z.object({
 });
 
 /** Reads `Upload-Metadata`. Keys that mean nothing to us are passed over: programs send many. Throws `invalid`, `invalidName` or `invalidPath`. */
-export function parseUploadMetadata(header: string): UploadWish {
-	const wish = parseInput(wishSchema, Object.fromEntries(metadataPairs(header)));
+export function parseUploadMetadata(header: string): UploadMetadata {
+	const wish = parseInput(metadataSchema, Object.fromEntries(metadataPairs(header)));
 	return {
 		name: normalizeName(wish.filename),
 		directory: wish.directory ?? schemas.path.parse(''),
-		area: askedArea(wish),
+		area: requestedArea(wish),
 		mtime: wish.lastModified === undefined ? null : Number(wish.lastModified),
 	};
 }

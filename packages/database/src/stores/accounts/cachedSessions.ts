@@ -3,7 +3,7 @@ import type { Changes } from '../../connection/sqlite/sqliteChanges.js';
 import { isSessionOver } from './sessions.js';
 
 /** The most cached sessions; each takes about a kilobyte. */
-const mostCached = 1000;
+const maxCached = 1000;
 
 type Found = NonNullable<Awaited<ReturnType<SessionStore['find']>>>;
 
@@ -29,7 +29,7 @@ export function cachedSessions(store: SessionStore, changes: Pick<Changes, 'vers
 			const fresh = await store.find(idHash, time);
 			// A change during the query may be missing in its result.
 			if (fresh !== undefined && version !== undefined && version === foundAt) {
-				if (found.size >= mostCached) found.clear();
+				if (found.size >= maxCached) found.clear();
 				found.set(idHash, fresh);
 			}
 			return fresh;

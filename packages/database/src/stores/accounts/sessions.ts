@@ -15,14 +15,14 @@ export const sessionIdleMs = 7 * dayMs;
 export const sessionAbsoluteMs = 30 * dayMs;
 
 /** A session that began later than this from now began while the clock was wrong, and could last for years. */
-const mostClockErrorMs = dayMs;
+const maxClockErrorMs = dayMs;
 
 /** Sessions of one user at most. A script that signs in again and again without signing out then ends its own first. */
-const mostSessions = 100;
+const maxSessions = 100;
 
 export function isSessionOver({ createdAt, lastSeenAt }: SessionRecord, time: number): boolean {
 	return (
-		lastSeenAt <= time - sessionIdleMs || createdAt <= time - sessionAbsoluteMs || createdAt > time + mostClockErrorMs
+		lastSeenAt <= time - sessionIdleMs || createdAt <= time - sessionAbsoluteMs || createdAt > time + maxClockErrorMs
 	);
 }
 
@@ -45,7 +45,7 @@ export function sessionStore(knex: Knex, now: () => number): SessionStore {
 			.join('users', (on) => on.on('users.id', 'sessions.user_id').andOn('users.generation', 'sessions.generation'))
 			.where('sessions.last_seen_at', '>', time - sessionIdleMs)
 			.where('sessions.created_at', '>', time - sessionAbsoluteMs)
-			.where('sessions.created_at', '<=', time + mostClockErrorMs)
+			.where('sessions.created_at', '<=', time + maxClockErrorMs)
 			.where('users.is_disabled', false);
 	return {
 		async add(idHash, { id: userId, generation }, client = { userAgent: null, address: null }) {
@@ -145,7 +145,7 @@ async function endBeyondMost(transaction: Knex.Transaction, userId: string, newe
 		.whereNot({ id_hash: newestIdHash })
 		.orderBy('last_seen_at', 'desc')
 		.orderBy('created_at', 'desc')
-		.offset(mostSessions - 1)
+		.offset(maxSessions - 1)
 		.select('id_hash');
 	if (beyond.length === 0) return;
 	await transaction<SessionRow>('sessions')

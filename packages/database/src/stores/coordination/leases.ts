@@ -6,7 +6,7 @@ import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import { clockSkewMs, isOver, untilIn } from './leaseTimes.js';
 
-const longestMs = 60 * 60_000;
+const maxMs = 60 * 60_000;
 
 interface LeaseRow {
 	name: string;
@@ -24,7 +24,7 @@ export function leaseStore(knex: Knex, now: () => number): LeaseStore {
 	const own = ({ name, holder, epoch }: LeaseKey) => leases().where({ name, holder, epoch });
 	const time = () => databaseTime(knex, now);
 	const until = (ms: number) => {
-		if (ms > longestMs) throw new RangeError(`A lease of ${ms} ms is longer than an hour.`);
+		if (ms > maxMs) throw new RangeError(`A lease of ${ms} ms is longer than an hour.`);
 		return untilIn(knex, time(), ms);
 	};
 
@@ -90,7 +90,7 @@ export function leaseStore(knex: Knex, now: () => number): LeaseStore {
 		async sweep() {
 			return leases()
 				.where('ends_at', '<=', untilIn(knex, time(), -clockSkewMs))
-				.orWhere('ends_at', '>', untilIn(knex, time(), longestMs + clockSkewMs))
+				.orWhere('ends_at', '>', untilIn(knex, time(), maxMs + clockSkewMs))
 				.delete();
 		},
 	};
@@ -101,6 +101,6 @@ export function leaseStore(knex: Knex, now: () => number): LeaseStore {
 	}
 
 	function isHeldNoMore(): Knex.Raw {
-		return isOver(knex, 'ends_at', time(), longestMs);
+		return isOver(knex, 'ends_at', time(), maxMs);
 	}
 }

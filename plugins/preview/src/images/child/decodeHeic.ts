@@ -1,5 +1,5 @@
 import sharp, { type Sharp } from 'sharp';
-import { mostPixels } from './imageFormat.js';
+import { maxPixels } from './imageFormat.js';
 
 type Library = typeof import('libheif-js/wasm-bundle.js').default;
 
@@ -15,13 +15,13 @@ export async function decodeHeic(bytes: Buffer): Promise<Sharp> {
 		const image = images.find((each) => each.is_primary()) ?? images[0];
 		if (image === undefined) throw new Error('The file holds no image.');
 		const [width, height] = [image.get_width(), image.get_height()];
-		if (width * height > mostPixels) throw new Error('The image is too large.');
+		if (width * height > maxPixels) throw new Error('The image is too large.');
 		const target = { data: new Uint8ClampedArray(width * height * 4), width, height };
 		const shown = await new Promise<{ data: Uint8ClampedArray<ArrayBuffer> } | null>((resolve) =>
 			image.display(target, resolve),
 		);
 		if (shown === null) throw new Error('The image can not be decoded.');
-		return sharp(shown.data, { raw: { width, height, channels: 4 }, limitInputPixels: mostPixels });
+		return sharp(shown.data, { raw: { width, height, channels: 4 }, limitInputPixels: maxPixels });
 	} finally {
 		for (const image of images) image.free();
 	}

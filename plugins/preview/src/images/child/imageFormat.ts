@@ -1,5 +1,5 @@
 /** Of an image that is decoded: four bytes each, and more while it is turned or converted. */
-export const mostPixels = 100_000_000;
+export const maxPixels = 100_000_000;
 
 /** Formats that are decoded at all: by libvips, or HEIC by libheif. */
 export type ImageFormat = 'jpeg' | 'png' | 'gif' | 'webp' | 'tiff' | 'avif' | 'heic';

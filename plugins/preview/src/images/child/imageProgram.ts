@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import sharp from 'sharp';
 import { answerHeader, parseRequestHeader, requestHeaderBytes } from '../messages.js';
 import { decodeHeic } from './decodeHeic.js';
-import { imageFormat, mostPixels } from './imageFormat.js';
+import { imageFormat, maxPixels } from './imageFormat.js';
 
 // Decoders by allow-list: libvips has many more, also such as read other files or fetch addresses.
 sharp.block({ operation: ['VipsForeignLoad'] });
@@ -27,7 +27,7 @@ async function render(bytes: Buffer, size: number): Promise<Buffer> {
 		format === 'heic'
 			? await decodeHeic(bytes)
 			: // The first frame of an animation, and the readable part of a damaged photo, but not of a truncated one.
-				sharp(bytes, { limitInputPixels: mostPixels, failOn: 'truncated' }).autoOrient();
+				sharp(bytes, { limitInputPixels: maxPixels, failOn: 'truncated' }).autoOrient();
 	return image
 		.resize({ width: size, height: size, fit: 'inside', withoutEnlargement: true })
 		.webp({ quality: size > 256 ? 82 : 75, effort: 2 })

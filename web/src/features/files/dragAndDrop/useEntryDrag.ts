@@ -33,7 +33,7 @@ export interface EntryDrag {
 const transferType = 'application/x-stowage-entries';
 
 /** On a touch screen a long press on a name would start a drag, where it opens the menu. */
-const isCoarse = window.matchMedia('(pointer: coarse)').matches;
+const hasCoarsePointer = window.matchMedia('(pointer: coarse)').matches;
 
 /** Dragging entries by their names into another folder, which moves them. */
 export function useEntryDrag({ viewer, area, directory, folder }: EntryDragOptions): EntryDrag {
@@ -41,7 +41,7 @@ export function useEntryDrag({ viewer, area, directory, folder }: EntryDragOptio
 	const dragged = useRef<Clipboard | undefined>(undefined);
 	const mayCut = (entry: Entry) => cutDenial(viewer, itemOf(area, entry)) === undefined;
 	return {
-		mayDrag: (entry) => !isCoarse && mayCut(entry),
+		mayDrag: (entry) => !hasCoarsePointer && mayCut(entry),
 		start(event, entry) {
 			const entries = folder.selection.selected.has(keyOf(entry)) ? folder.selected : [entry];
 			const items = entries.filter(mayCut);

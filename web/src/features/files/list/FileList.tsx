@@ -45,7 +45,7 @@ const menuOffset = 40;
 export interface FileListHandle {
 	focusCursor: () => void;
 	/** Moves the focus to the list, if nothing else has it. */
-	takeFocus: () => void;
+	focusIfUnfocused: () => void;
 	scrollToTop: () => void;
 	/** The position of a menu that was requested by the keyboard. */
 	menuPoint: () => Point;
@@ -149,7 +149,7 @@ export function FileList(props: FileListProps) {
 		ref,
 		() => ({
 			focusCursor,
-			takeFocus() {
+			focusIfUnfocused() {
 				const { activeElement } = document;
 				// A closing dialog keeps the focus if the row that had it before is gone.
 				if (!activeElement || activeElement === document.body || activeElement.closest('[role="dialog"]'))
@@ -211,7 +211,7 @@ export function FileList(props: FileListProps) {
 		const { at, time } = lastScroll.current;
 		lastScroll.current = { at: top, time: event.timeStamp };
 		const screens = Math.abs(top - at) / Math.max(1, clientHeight);
-		if (screens / Math.max(1, event.timeStamp - time) > fastScroll) thumbnails.rest();
+		if (screens / Math.max(1, event.timeStamp - time) > fastScroll) thumbnails.pause();
 		props.onScroll(top);
 	}
 

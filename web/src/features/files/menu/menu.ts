@@ -123,8 +123,8 @@ function entryGroups({ viewer, area }: MenuContext, entries: readonly Entry[]): 
 	const [entry] = entries;
 	const single = entries.length === 1 ? entry : undefined;
 	// Entries of a selection that may not be cut, copied, moved or deleted are skipped with a message.
-	const some = (refuse: Refuse) => items.some((item) => refuse(viewer, item) === undefined);
-	const every = (refuse: Refuse) => items.every((item) => refuse(viewer, item) === undefined);
+	const some = (refuse: DenialOf) => items.some((item) => refuse(viewer, item) === undefined);
+	const every = (refuse: DenialOf) => items.every((item) => refuse(viewer, item) === undefined);
 	return [
 		[
 			single?.type === 'directory' ? { action: 'open', label: 'Open', shortcut: 'Enter' } : undefined,
@@ -150,4 +150,4 @@ function entryGroups({ viewer, area }: MenuContext, entries: readonly Entry[]): 
 	];
 }
 
-type Refuse = (viewer: Viewer, item: Item) => Failure | undefined;
+type DenialOf = (viewer: Viewer, item: Item) => Failure | undefined;

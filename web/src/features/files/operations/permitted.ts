@@ -40,7 +40,7 @@ export function permittedFor(action: GuardedAction, viewer: Viewer, area: Area, 
 	const permitted: Entry[] = [];
 	let first: Failure | undefined;
 	for (const entry of entries) {
-		const refusal = refuse(action, viewer, itemOf(area, entry));
+		const refusal = denialOf(action, viewer, itemOf(area, entry));
 		if (refusal) first ??= refusal;
 		else permitted.push(entry);
 	}
@@ -50,7 +50,7 @@ export function permittedFor(action: GuardedAction, viewer: Viewer, area: Area, 
 }
 
 /** The refusal for a visitor is that of a user who does not own the item: 'sign in' is said only where signing in would help. */
-function refuse(action: GuardedAction, viewer: Viewer, item: Item): Failure | undefined {
+function denialOf(action: GuardedAction, viewer: Viewer, item: Item): Failure | undefined {
 	const refusal = refusals[action](viewer, item);
 	return refusal?.kind === 'notSignedIn' ? (refusals[action](anyUser, item) ?? refusal) : refusal;
 }

@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { keyStep, MediaControls } from '../common/MediaControls.js';
 import { seekBy, togglePlay } from '../common/mediaState.js';
 import { describeImage } from '../common/previewFile.js';
-import { useFailedAnswer } from '../common/useFailedAnswer.js';
+import { useFailureReason } from '../common/useFailureReason.js';
 import { useKeys } from '../common/useKeys.js';
 import { useBlobUrl } from '../common/useSource.js';
 import { ViewerError } from '../common/ViewerError.js';
@@ -26,7 +26,7 @@ export function AudioViewer({ file, next, onShow }: ViewerProps) {
 	const [hasFailed, setFailed] = useState(false);
 	const [hasCover, setCover] = useState(true);
 	const audio = useRef<HTMLAudioElement>(null);
-	const answer = useFailedAnswer(file.url, hasFailed);
+	const answer = useFailureReason(file.url, hasFailed);
 	const { data: tags } = useQuery({
 		queryKey: ['preview', 'tags', file.id],
 		queryFn: ({ signal }) => readTags(file.url, file.size, contentType(file.name), signal),

@@ -3,7 +3,7 @@ import { readPart } from '../../../api/previews.js';
 const blockBytes = 128 * 1024;
 
 /** Bytes that are searched for tags; a file with later tags is shown without. */
-const mostBytes = 16 * 1024 * 1024;
+const maxBytes = 16 * 1024 * 1024;
 
 /** A file of the server as a Blob, as far as a reader of tags needs one: bytes are fetched when they are read. */
 export function rangedBlob(url: string, size: number, type: string, signal: AbortSignal): Blob {
@@ -11,7 +11,7 @@ export function rangedBlob(url: string, size: number, type: string, signal: Abor
 	const block = (index: number): Promise<Uint8Array> => {
 		const known = blocks.get(index);
 		if (known) return known;
-		if (blocks.size * blockBytes >= mostBytes) return Promise.reject(new Error('The tags are too large.'));
+		if (blocks.size * blockBytes >= maxBytes) return Promise.reject(new Error('The tags are too large.'));
 		const start = index * blockBytes;
 		const read = readPart(url, start, Math.min(size, start + blockBytes), signal).then(({ bytes }) => bytes);
 		blocks.set(index, read);

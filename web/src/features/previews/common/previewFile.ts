@@ -20,7 +20,7 @@ export function previewFile(area: Area, entry: Entry): PreviewFile {
 }
 
 /** Decoded they take four bytes each, as memory of the page. */
-const mostPixels = 100_000_000;
+const maxPixels = 100_000_000;
 
 export type ImageSource =
 	| { kind: 'address'; url: string }
@@ -37,7 +37,7 @@ export function imageSource(file: PreviewFile, firstBytes: Uint8Array): ImageSou
 	const pixels = width * height;
 	const isUndrawn = type === undrawnType || needsRendition(file.name, 0);
 	if (isUndrawn || needsRendition(file.name, pixels)) {
-		const otherwise = isUndrawn || pixels > mostPixels ? ({ kind: 'none' } as const) : ownSource(file, extension, type);
+		const otherwise = isUndrawn || pixels > maxPixels ? ({ kind: 'none' } as const) : ownSource(file, extension, type);
 		return { kind: 'rendition', url: file.renditionUrl, otherwise };
 	}
 	return ownSource(file, extension, type);

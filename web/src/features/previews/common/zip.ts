@@ -21,7 +21,7 @@ const entrySignature = 0x02014b50;
 const headerSignature = 0x04034b50;
 /** An end record and the longest comment. */
 const longestEnd = 22 + 65_535;
-const mostEntries = 50_000;
+const maxEntries = 50_000;
 /** As much as is unpacked before it is counted: at most some eight million bytes. */
 const stepBytes = 8 * 1024;
 
@@ -83,7 +83,7 @@ function readDirectory(view: DataView, bytes: Uint8Array): Map<string, ZipEntry>
 	const first = Math.max(0, view.byteLength - longestEnd);
 	while (end >= first && view.getUint32(end, true) !== endSignature) end--;
 	if (end < first) throw new Error('It is no ZIP.');
-	const count = Math.min(mostEntries, view.getUint16(end + 10, true));
+	const count = Math.min(maxEntries, view.getUint16(end + 10, true));
 	let at = view.getUint32(end + 16, true);
 	const entries = new Map<string, ZipEntry>();
 	const decoder = new TextDecoder();

@@ -2,7 +2,7 @@ import { Button } from '@blueprintjs/core';
 import { ChevronLeftIcon, ChevronRightIcon, PropertiesIcon } from '@blueprintjs/icons';
 import { previewLimits } from '@stowage/rules';
 import { useEffect, useRef, useState } from 'react';
-import { createPlaces } from '../common/places.js';
+import { createSavedPositions } from '../common/savedPositions.js';
 import { useKeys } from '../common/useKeys.js';
 import { useWhole } from '../common/useSource.js';
 import { ViewerError } from '../common/ViewerError.js';
@@ -17,19 +17,19 @@ import styles from './EpubViewer.module.css';
 import { type Book, joined, readBook, UnreadableBook } from './readBook.js';
 import { renderChapter } from './renderChapter.js';
 
-const places = createPlaces('stowage.bookPlaces');
-const sizes = createPlaces('stowage.bookTextSize');
+const positions = createSavedPositions('stowage.bookPlaces');
+const sizes = createSavedPositions('stowage.bookTextSize');
 
-const leastSize = 70;
-const mostSize = 200;
+const minSize = 70;
+const maxSize = 200;
 const sizeStep = 10;
-const savePlaceMs = 300;
+const savePositionMs = 300;
 /** The last line of a page is the first of the next. */
 const pageShare = 0.9;
 const isWide = () => window.matchMedia('(min-width: 900px)').matches;
 
 /** A reading position: a chapter, and an offset or an element in it. */
-interface Place {
+interface BookPosition {
 	chapter: number;
 	down?: number;
 	fragment?: string;
@@ -44,7 +44,7 @@ export function EpubViewer({ file }: ViewerProps) {
 	const { data: bytes, error } = useWhole(file.url, file.id, previewLimits.epub);
 	const [reading, setReading] = useState<Reading>({ status: 'loading' });
 	const [frame, setFrame] = useState<Document>();
-	const [place, setPlace] = useState<Place>(() => parsePlace(places.read(file.id)));
+	const [place, setPlace] = useState<BookPosition>(() => parsePosition(positions.read(file.id)));
 	const [size, setSize] = useState(() => Number(sizes.read('percent') ?? 100) || 100);
 	const [hasContents, setContents] = useState(isWide);
 	const book = reading.status === 'open' ? reading.book : undefined;
@@ -76,12 +76,12 @@ export function EpubViewer({ file }: ViewerProps) {
 		const { down = 0, fragment } = wanted.current;
 		goTo(frame, fragment, down);
 		let timer: ReturnType<typeof setTimeout> | undefined;
-		const savePlace = () => places.write(file.id, `${chapter}:${downOf(frame).toFixed(4)}`);
+		const savePlace = () => positions.write(file.id, `${chapter}:${scrolledShare(frame).toFixed(4)}`);
 		const listen = () => {
 			clearTimeout(timer);
-			timer = setTimeout(savePlace, savePlaceMs);
+			timer = setTimeout(savePlace, savePositionMs);
 		};
-		if (chapter > 0 || places.read(file.id) !== undefined) places.write(file.id, `${chapter}:${down.toFixed(4)}`);
+		if (chapter > 0 || positions.read(file.id) !== undefined) positions.write(file.id, `${chapter}:${down.toFixed(4)}`);
 		frame.addEventListener('scroll', listen);
 		return () => {
 			clearTimeout(timer);
@@ -114,7 +114,7 @@ export function EpubViewer({ file }: ViewerProps) {
 		setPlace({ chapter: to, ...(fragment === undefined ? {} : { fragment }) });
 	};
 	const resize = (by: number) => {
-		const next = Math.min(mostSize, Math.max(leastSize, size + by));
+		const next = Math.min(maxSize, Math.max(minSize, size + by));
 		setSize(next);
 		sizes.write('percent', String(next));
 	};
@@ -149,7 +149,7 @@ export function EpubViewer({ file }: ViewerProps) {
 					text="A"
 					className={styles.smaller}
 					aria-label={messages.smallerText}
-					disabled={size <= leastSize}
+					disabled={size <= minSize}
 					onClick={() => resize(-sizeStep)}
 				/>
 				<Button
@@ -157,7 +157,7 @@ export function EpubViewer({ file }: ViewerProps) {
 					text="A"
 					className={styles.larger}
 					aria-label={messages.largerText}
-					disabled={size >= mostSize}
+					disabled={size >= maxSize}
 					onClick={() => resize(sizeStep)}
 				/>
 			</div>
@@ -205,7 +205,7 @@ export function EpubViewer({ file }: ViewerProps) {
 	);
 }
 
-function parsePlace(kept: string | undefined): Place {
+function parsePosition(kept: string | undefined): BookPosition {
 	const [chapter, down] = (kept ?? '').split(':').map(Number);
 	if (chapter === undefined || !Number.isInteger(chapter) || chapter < 0) return { chapter: 0 };
 	return { chapter, down: down !== undefined && down >= 0 && down <= 1 ? down : 0 };
@@ -220,7 +220,7 @@ function goTo(frame: Document, fragment: string | undefined, down: number): void
 }
 
 /** How far down a chapter has been read, from 0 to 1. */
-function downOf(frame: Document): number {
+function scrolledShare(frame: Document): number {
 	const { scrollTop = 0, scrollHeight = 0, clientHeight = 0 } = frame.scrollingElement ?? {};
 	return scrollHeight > clientHeight ? scrollTop / (scrollHeight - clientHeight) : 0;
 }

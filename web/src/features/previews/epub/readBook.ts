@@ -32,8 +32,8 @@ export const noChapters = 'No readable chapters found in EPUB';
 export class UnreadableBook extends Error {}
 
 const growth = 3;
-const mostChapters = 5_000;
-const mostTocItems = 5_000;
+const maxChapters = 5_000;
+const maxTocItems = 5_000;
 
 /** Opens a book; the parser is one whose documents may hold styles. Throws `UnreadableBook` with one of the two sentences, and another error for a file that is no book at all. */
 export function readBook(bytes: Uint8Array, fileName: string, parser: DOMParser): Book {
@@ -53,7 +53,7 @@ export function readBook(bytes: Uint8Array, fileName: string, parser: DOMParser)
 			const isReadable = item && /xhtml|html|svg/.test(item.type) && zip.has(inBook(item.href));
 			return isReadable ? [inBook(item.href)] : [];
 		})
-		.slice(0, mostChapters);
+		.slice(0, maxChapters);
 	if (chapters.length === 0) throw new UnreadableBook(noChapters);
 	const { metadata } = parts;
 	const orFallback = (value: string | undefined, fallback: string) => value?.trim() || fallback;
@@ -116,7 +116,7 @@ function readToc(zip: ZipArchive, pack: Pack, inBook: (href: string) => string, 
 	let count = 0;
 	const convert = (items: readonly RawTocItem[], depth: number): TocItem[] =>
 		items.flatMap(({ label, title, href, subitems, children }) => {
-			if (depth > 8 || ++count > mostTocItems) return [];
+			if (depth > 8 || ++count > maxTocItems) return [];
 			const inner = convert(subitems ?? children ?? [], depth + 1);
 			// A heading without a link of its own leads to its first child.
 			const target = href ? joined(inBook(path), href) : inner[0]?.href;

@@ -31,7 +31,7 @@ export function ViewerFrame({ ref, title, className, onReady, onLink }: ViewerFr
 	function prepare() {
 		const inside = frame.current?.contentDocument;
 		if (!inside) return;
-		inside.addEventListener('keydown', passOn);
+		inside.addEventListener('keydown', forwardKey);
 		inside.addEventListener('click', (event) => {
 			const link = (event.target as Element).closest?.('a[href], area[href]');
 			if (!link) return;
@@ -56,7 +56,7 @@ export function ViewerFrame({ ref, title, className, onReady, onLink }: ViewerFr
 }
 
 /** The keys of the viewer work in its frame too. */
-function passOn(event: KeyboardEvent): void {
+function forwardKey(event: KeyboardEvent): void {
 	const { key, code, ctrlKey, metaKey, altKey, shiftKey } = event;
 	const copy = new KeyboardEvent('keydown', {
 		key,

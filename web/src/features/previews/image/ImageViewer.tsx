@@ -5,7 +5,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { firstBytesQuery } from '../common/firstBytes.js';
 import { imageSource, previewFile } from '../common/previewFile.js';
-import { useFailedAnswer } from '../common/useFailedAnswer.js';
+import { useFailureReason } from '../common/useFailureReason.js';
 import { useKeys } from '../common/useKeys.js';
 import { useBlobUrl, useWhole } from '../common/useSource.js';
 import { ViewerError } from '../common/ViewerError.js';
@@ -32,7 +32,7 @@ export function ImageViewer({ area, file, firstBytes, previous, next, onShow }: 
 	const renditionUrl = useBlobUrl(rendition.data, 'image/webp');
 	const src = { address: file.url, blob: blobUrl, rendition: renditionUrl, none: undefined }[source.kind];
 	const error = source.kind === 'rendition' ? rendition.error : whole.error;
-	const answer = useFailedAnswer(file.url, state === 'failed' && source.kind === 'address');
+	const answer = useFailureReason(file.url, state === 'failed' && source.kind === 'address');
 	usePreloaded(area, state === 'loaded' ? [next, previous] : []);
 	useGestures({
 		stage,

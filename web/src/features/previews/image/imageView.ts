@@ -39,9 +39,9 @@ export function rotate(view: ImageView): ImageView {
 export function panBy(view: ImageView, by: Point, drawn: { width: number; height: number }): ImageView {
 	if (view.zoom <= 1) return view;
 	const isTurned = view.rotation % 180 !== 0;
-	const mostX = ((isTurned ? drawn.height : drawn.width) * view.zoom) / 2;
-	const mostY = ((isTurned ? drawn.width : drawn.height) * view.zoom) / 2;
-	return { ...view, x: limit(view.x + by.x, mostX), y: limit(view.y + by.y, mostY) };
+	const maxX = ((isTurned ? drawn.height : drawn.width) * view.zoom) / 2;
+	const maxY = ((isTurned ? drawn.width : drawn.height) * view.zoom) / 2;
+	return { ...view, x: limit(view.x + by.x, maxX), y: limit(view.y + by.y, maxY) };
 }
 
 const limit = (value: number, most: number) => Math.min(most, Math.max(-most, value));

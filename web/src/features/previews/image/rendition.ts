@@ -2,17 +2,17 @@ import { queryOptions } from '@tanstack/react-query';
 import { HttpFailure, readWhole } from '../../../api/previews.js';
 
 /** A picture of 2048 pixels takes a few hundred kilobytes. */
-const mostBytes = 32 * 1024 * 1024;
+const maxBytes = 32 * 1024 * 1024;
 
 /** Attempts with a server that is busy with other pictures. */
-const mostRetries = 10;
+const maxRetries = 10;
 
 /** The server's rendition of an image, which takes it some seconds for a large one. */
 export function renditionQuery(url: string) {
 	return queryOptions({
 		queryKey: ['preview', 'rendition', url],
-		queryFn: ({ signal }) => readWhole(url, mostBytes, signal),
-		retry: (failed, error) => isHttp(error, 503) && failed < mostRetries,
+		queryFn: ({ signal }) => readWhole(url, maxBytes, signal),
+		retry: (failed, error) => isHttp(error, 503) && failed < maxRetries,
 		retryDelay: 2000,
 		staleTime: 60_000,
 		gcTime: 60_000,

@@ -1,4 +1,4 @@
-import { formatListSize, type PreviewKind, previewLimits, previewOf, shownAs } from '@stowage/rules';
+import { effectivePreviewKind, formatListSize, type PreviewKind, previewLimits, previewOf } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
 import {
 	Component,
@@ -38,7 +38,7 @@ export function Preview({ onKind, ...props }: PreviewProps) {
 	const { file } = props;
 	const named = previewOf(file.name, file.size).kind;
 	const { data: first, error } = useQuery(firstBytesQuery(file));
-	const kind = first && named !== 'unknown' ? shownAs(named, first.bytes) : 'unknown';
+	const kind = first && named !== 'unknown' ? effectivePreviewKind(named, first.bytes) : 'unknown';
 	useEffect(() => {
 		if (first) onKind(kind);
 	});

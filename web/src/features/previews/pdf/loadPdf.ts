@@ -14,9 +14,9 @@ export interface PdfPlugin {
 export class PdfPluginMissing extends Error {}
 
 /** More pages are not useful, and each takes memory. */
-const mostPages = 10_000;
+const maxPages = 10_000;
 /** Decoded they take four bytes each. */
-const mostPixels = 100_000_000;
+const maxPixels = 100_000_000;
 /** Adjacent ranges that are needed at once are one request; a larger one would load unused bytes. */
 const chunkBytes = 64 * 1024;
 
@@ -62,7 +62,7 @@ export function openPdf({ pdfjs, worker }: PdfPlugin, url: string): PDFDocumentL
 		disableStream: true,
 		isEvalSupported: false,
 		enableXfa: false,
-		maxImageSize: mostPixels,
+		maxImageSize: maxPixels,
 		cMapUrl: new URL('cmaps/', folder).href,
 		cMapPacked: true,
 		standardFontDataUrl: new URL('standard_fonts/', folder).href,
@@ -73,5 +73,5 @@ export function openPdf({ pdfjs, worker }: PdfPlugin, url: string): PDFDocumentL
 }
 
 export async function assertPages(document: PDFDocumentProxy): Promise<void> {
-	if (document.numPages > mostPages) throw new Error(`It has more than ${mostPages} pages.`);
+	if (document.numPages > maxPages) throw new Error(`It has more than ${maxPages} pages.`);
 }

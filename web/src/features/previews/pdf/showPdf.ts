@@ -32,9 +32,9 @@ export interface PdfListeners {
 const maxCanvasPixels = 8 * 1024 * 1024;
 
 const zoomStep = 1.25;
-const mostScale = 5;
-const leastScale = 0.1;
-const mostOutlineItems = 5_000;
+const maxScale = 5;
+const minScale = 0.1;
+const maxOutlineItems = 5_000;
 
 /** Renders a document into a container, its pages as they come on screen, until the signal is fired. Throws `PdfPluginMissing`. */
 export async function showPdf(
@@ -91,7 +91,7 @@ export async function showPdf(
 		signal.throwIfAborted();
 
 		const zoomBy = (factor: number) => {
-			viewer.currentScale = Math.min(mostScale, Math.max(leastScale, viewer.currentScale * factor));
+			viewer.currentScale = Math.min(maxScale, Math.max(minScale, viewer.currentScale * factor));
 		};
 		return {
 			count: document.numPages,
@@ -132,7 +132,7 @@ function outlineOf(raw: readonly RawItem[] | null): OutlineItem[] {
 	let count = 0;
 	const convert = (items: readonly RawItem[], depth: number): OutlineItem[] =>
 		items.flatMap((item) => {
-			if (depth > 8 || ++count > mostOutlineItems) return [];
+			if (depth > 8 || ++count > maxOutlineItems) return [];
 			return { title: item.title, destination: item.dest ?? undefined, items: convert(item.items, depth + 1) };
 		});
 	return convert(raw ?? [], 0);

@@ -7,9 +7,9 @@ import styles from './TextViewer.module.css';
 
 const rowHeight = 28;
 /** More columns are not useful, and each costs time to lay out. */
-const mostColumns = 500;
-const leastWidth = 72;
-const mostWidth = 320;
+const maxColumns = 500;
+const minWidth = 72;
+const maxWidth = 320;
 const characterWidth = 8;
 const sampledRows = 200;
 const number = /^[-+−(]?\s*[$€£¥]?\s*\d[\d.,'\s]*\s*[%€$£)]?$/;
@@ -31,14 +31,14 @@ export function TextTable({ rows }: { rows: readonly (readonly string[])[] }) {
 
 	const [head = [], ...body] = rows;
 	const columns = Math.min(
-		mostColumns,
+		maxColumns,
 		rows.reduce((most, row) => Math.max(most, row.length), 0),
 	);
 	const widths = useMemo(
 		() =>
 			Array.from({ length: columns }, (_, column) => {
 				const longest = rows.slice(0, sampledRows).reduce((most, row) => Math.max(most, row[column]?.length ?? 0), 0);
-				return Math.min(mostWidth, Math.max(leastWidth, longest * characterWidth + 24));
+				return Math.min(maxWidth, Math.max(minWidth, longest * characterWidth + 24));
 			}),
 		[rows, columns],
 	);

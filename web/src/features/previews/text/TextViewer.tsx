@@ -8,15 +8,15 @@ import { ViewerLoading } from '../common/ViewerLoading.js';
 import type { ViewerProps } from '../common/ViewerProps.js';
 import viewerStyles from '../common/viewers.module.css';
 import { previewMessages as messages } from '../messages.js';
-import { askWorker } from './askWorker.js';
 import { decode, type Encoding, encodingOf, encodings } from './encodings.js';
 import { languageOf } from './languages.js';
+import { runInTextWorker } from './runInTextWorker.js';
 import styles from './TextViewer.module.css';
 
 const TextTable = lazy(async () => ({ default: (await import('./TextTable.js')).TextTable }));
 
 /** A longer text would be slow to draw in colours. */
-const mostHighlighted = 256 * 1024;
+const maxHighlighted = 256 * 1024;
 
 type View = 'source' | 'rendered';
 type Rendering = 'markdown' | 'table' | 'none';
@@ -30,7 +30,7 @@ export function TextViewer({ file }: ViewerProps) {
 		queryKey: ['preview', 'encoding', file.id],
 		queryFn: async ({ signal }) => {
 			const known = bytes as Uint8Array;
-			return encodingOf(known, async () => (await askWorker({ kind: 'detect', bytes: known }, signal)) ?? []);
+			return encodingOf(known, async () => (await runInTextWorker({ kind: 'detect', bytes: known }, signal)) ?? []);
 		},
 		enabled: bytes !== undefined,
 		gcTime: 0,
@@ -80,12 +80,12 @@ function renderingOf(name: string): Rendering {
 
 /** Plain at first, and in colours as soon as a worker has found them. */
 function Source({ text, name }: { text: string; name: string }) {
-	const language = text.length <= mostHighlighted ? languageOf(name) : undefined;
+	const language = text.length <= maxHighlighted ? languageOf(name) : undefined;
 	const [coloured, setColoured] = useState<{ text: string; html: string }>();
 	useEffect(() => {
 		if (language === undefined) return;
 		const abort = new AbortController();
-		void askWorker({ kind: 'highlight', text, language }, abort.signal).then((html) => {
+		void runInTextWorker({ kind: 'highlight', text, language }, abort.signal).then((html) => {
 			if (html !== undefined && !abort.signal.aborted) setColoured({ text, html });
 		});
 		return () => abort.abort();
@@ -135,7 +135,7 @@ function Separated({ text, isTabs, id }: { text: string; isTabs: boolean; id: st
 		queryKey: ['preview', 'table', id, text.length],
 		// A table that is not one is shown as it is.
 		queryFn: async ({ signal }) =>
-			(await askWorker({ kind: 'table', text, delimiter: isTabs ? '\t' : '' }, signal)) ?? [],
+			(await runInTextWorker({ kind: 'table', text, delimiter: isTabs ? '\t' : '' }, signal)) ?? [],
 		gcTime: 0,
 		structuralSharing: false,
 		staleTime: Number.POSITIVE_INFINITY,

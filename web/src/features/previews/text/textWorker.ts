@@ -18,16 +18,16 @@ export interface TextResults {
 }
 
 /** Bytes from which the encoding of the rest is detected. */
-const mostLookedAt = 64 * 1024;
+const maxSampleBytes = 64 * 1024;
 
 const scope = globalThis as unknown as DedicatedWorkerGlobalScope;
 
-scope.onmessage = ({ data }: MessageEvent<TextTask>) => scope.postMessage(done(data));
+scope.onmessage = ({ data }: MessageEvent<TextTask>) => scope.postMessage(run(data));
 
-function done(task: TextTask): TextResults[TextTask['kind']] | undefined {
+function run(task: TextTask): TextResults[TextTask['kind']] | undefined {
 	switch (task.kind) {
 		case 'detect':
-			return analyse(task.bytes.subarray(0, mostLookedAt)).map(({ name }) => name);
+			return analyse(task.bytes.subarray(0, maxSampleBytes)).map(({ name }) => name);
 		case 'highlight':
 			if (highlighter.getLanguage(task.language) === undefined) return undefined;
 			return highlighter.highlight(task.text, { language: task.language, ignoreIllegals: true }).value;

@@ -8,8 +8,8 @@ import { downloadUrl } from '../../../api/downloads.js';
 import { readWhole } from '../../../api/previews.js';
 import { keyStep, MediaControls } from '../common/MediaControls.js';
 import { seekBy, togglePlay, useMediaState } from '../common/mediaState.js';
-import { createPlaces } from '../common/places.js';
-import { useFailedAnswer } from '../common/useFailedAnswer.js';
+import { createSavedPositions } from '../common/savedPositions.js';
+import { useFailureReason } from '../common/useFailureReason.js';
 import { useKeys } from '../common/useKeys.js';
 import { ViewerError } from '../common/ViewerError.js';
 import { ViewerLoading } from '../common/ViewerLoading.js';
@@ -18,12 +18,12 @@ import { previewMessages as messages } from '../messages.js';
 import { decodeSubtitles, maxSubtitleBytes, subtitlesOf, toVtt } from './subtitles.js';
 import styles from './VideoViewer.module.css';
 
-const places = createPlaces('stowage.videoPlaces');
+const positions = createSavedPositions('stowage.videoPlaces');
 
 /** A position near the beginning or the end is not resumed. */
 const edgeSeconds = 2;
 /** In full screen the controls are hidden without mouse movement. */
-const restMs = 2500;
+const idleMs = 2500;
 
 /** Plays by range requests, from the last position. */
 export function VideoViewer({ area, file, entry, entries }: ViewerProps) {
@@ -32,14 +32,14 @@ export function VideoViewer({ area, file, entry, entries }: ViewerProps) {
 	const video = useRef<HTMLVideoElement>(null);
 	const { isFull, toggle } = useFullscreen(stage, video);
 	const { isPlaying, isWaiting, time } = useMediaState(video);
-	const { isResting, stir } = useRest(isFull && isPlaying);
+	const { isIdle, onActivity } = useIdle(isFull && isPlaying);
 	const subtitles = useSubtitles(area, entry, entries);
 	const savedTime = useRef(0);
 	const { data: capabilities } = useQuery(capabilitiesQuery);
-	const answer = useFailedAnswer(file.url, state === 'failed');
+	const answer = useFailureReason(file.url, state === 'failed');
 
 	function begin(target: HTMLVideoElement) {
-		const place = Number(places.read(file.id) ?? 0);
+		const place = Number(positions.read(file.id) ?? 0);
 		if (place > 0 && place < target.duration) target.currentTime = place;
 		setState('loaded');
 	}
@@ -53,7 +53,7 @@ export function VideoViewer({ area, file, entry, entries }: ViewerProps) {
 	}, []);
 
 	useKeys(({ key }) => {
-		stir();
+		onActivity();
 		if (key === ' ' || key === 'k') togglePlay(video.current);
 		else if (key === 'ArrowLeft') seekBy(video.current, -keyStep);
 		else if (key === 'ArrowRight') seekBy(video.current, keyStep);
@@ -67,8 +67,8 @@ export function VideoViewer({ area, file, entry, entries }: ViewerProps) {
 		const { currentTime, duration } = target;
 		if (!Number.isFinite(duration)) return;
 		savedTime.current = currentTime;
-		if (currentTime < edgeSeconds || currentTime > duration - edgeSeconds) places.forget(file.id);
-		else places.write(file.id, String(currentTime));
+		if (currentTime < edgeSeconds || currentTime > duration - edgeSeconds) positions.remove(file.id);
+		else positions.write(file.id, String(currentTime));
 	}
 
 	if (state === 'failed') {
@@ -76,7 +76,7 @@ export function VideoViewer({ area, file, entry, entries }: ViewerProps) {
 		return <ViewerError file={file} title={title} text={text} reason={answer} />;
 	}
 	return (
-		<div ref={stage} className={styles.viewer} data-resting={isResting || undefined} onPointerMove={stir}>
+		<div ref={stage} className={styles.viewer} data-resting={isIdle || undefined} onPointerMove={onActivity}>
 			<div className={styles.stage}>
 				{state === 'loading' && <ViewerLoading />}
 				{/* biome-ignore lint/a11y/useMediaCaption: a film has those that lie beside it */}
@@ -166,15 +166,15 @@ function SubtitleChoice({ video, labels }: SubtitleChoiceProps) {
 }
 
 /** Whether nothing has stirred for a moment, as far as that is asked. */
-function useRest(isAsked: boolean): { isResting: boolean; stir: () => void } {
+function useIdle(isEnabled: boolean): { isIdle: boolean; onActivity: () => void } {
 	const [stirred, setStirred] = useState(0);
 	const [rested, setRested] = useState(-1);
 	useEffect(() => {
-		if (!isAsked) return;
-		const timer = setTimeout(() => setRested(stirred), restMs);
+		if (!isEnabled) return;
+		const timer = setTimeout(() => setRested(stirred), idleMs);
 		return () => clearTimeout(timer);
-	}, [isAsked, stirred]);
-	return { isResting: isAsked && rested === stirred, stir: () => isAsked && setStirred((count) => count + 1) };
+	}, [isEnabled, stirred]);
+	return { isIdle: isEnabled && rested === stirred, onActivity: () => isEnabled && setStirred((count) => count + 1) };
 }
 
 /** A phone of Apple's has none but for the film itself. */

@@ -10,7 +10,7 @@ import { isOver, untilIn } from '../leaseTimes.js';
 import { assertRoom, cancelJobs, firstTurn, nextTurn } from './jobQueue.js';
 import { type Change, type JobRow, nothingSaved, recordColumns, toHeld, toRecord, unended } from './jobRows.js';
 
-const mostChanged = 1000;
+const maxChanged = 1000;
 
 const atTheBeginning = { done: 0, total: 0, unit: 'items', speed: null, time_left: null } as const;
 
@@ -261,7 +261,7 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 			const rows = await jobs()
 				.where('updated_at', '>', knex.raw('? - ?', [time(), sinceMs]))
 				.orderBy('updated_at', 'desc')
-				.limit(mostChanged)
+				.limit(maxChanged)
 				.select(...recordColumns);
 			return rows.map(toRecord);
 		},

@@ -6,7 +6,7 @@ const attempts = 3;
  * Opens and sends again a file that was changed between its stat and its first byte. A file that changes each time, such as a log file, is refused as
  * `unavailable`: a later attempt may succeed.
  */
-export async function retryChanged<T>(openAndSend: () => Promise<T>): Promise<T> {
+export async function retryIfChanged<T>(openAndSend: () => Promise<T>): Promise<T> {
 	for (let attempt = 1; ; attempt++) {
 		try {
 			return await openAndSend();

@@ -11,7 +11,7 @@ interface Dependencies extends Pick<Server, 'dataDir' | 'files' | 'bodies' | 'no
 }
 
 /** Implements the server's side of plugin-api. Resolves to the providers that plugins registered, and to all logs. */
-export function offerToPlugins(server: Server, { database, databaseReserve, log, ...services }: Dependencies) {
+export function decorateServer(server: Server, { database, databaseReserve, log, ...services }: Dependencies) {
 	const providers: Providers = {
 		storage: createRegistry('storage'),
 		auth: createRegistry('auth provider'),

@@ -7,10 +7,10 @@ const maxKeys = 10_000;
 /**
  * The same limits, counted in memory while the database has no room for them: a full disk neither keeps honest people out nor lets guesses through uncounted.
  */
-export function steadyLimits(store: LimitStore): LimitStore {
+export function withMemoryFallback(store: LimitStore): LimitStore {
 	const counts = new Map<string, { count: number; endsAt: number }>();
 
-	const countHere = (key: string, windowMs: number, now: number, amount: number) => {
+	const countInMemory = (key: string, windowMs: number, now: number, amount: number) => {
 		for (const [known, { endsAt }] of counts) if (endsAt <= now) counts.delete(known);
 		const { count, endsAt } = counts.get(key) ?? { count: 0, endsAt: now + windowMs };
 		const counted = { count: count + amount, endsAt };
@@ -20,13 +20,13 @@ export function steadyLimits(store: LimitStore): LimitStore {
 		if (counts.size > maxKeys && oldest !== undefined) counts.delete(oldest);
 		return counted;
 	};
-	const releaseHere = (key: string, amount: number): boolean => {
+	const releaseInMemory = (key: string, amount: number): boolean => {
 		const counted = counts.get(key);
 		if (counted === undefined || counted.count < amount) return false;
 		counts.set(key, { ...counted, count: counted.count - amount });
 		return true;
 	};
-	const releaseThere = async (release: () => Promise<void>) => {
+	const releaseStored = async (release: () => Promise<void>) => {
 		try {
 			await release();
 		} catch (error) {
@@ -40,7 +40,7 @@ export function steadyLimits(store: LimitStore): LimitStore {
 				return await store.hit(key, windowMs, now, amount);
 			} catch (error) {
 				if (!isFailure(error, 'storageFull')) throw error;
-				return countHere(key, windowMs, now, amount);
+				return countInMemory(key, windowMs, now, amount);
 			}
 		},
 		async hitEach(tries, now) {
@@ -48,15 +48,15 @@ export function steadyLimits(store: LimitStore): LimitStore {
 				return await store.hitEach(tries, now);
 			} catch (error) {
 				if (!isFailure(error, 'storageFull')) throw error;
-				return tries.map(({ key, windowMs }) => countHere(key, windowMs, now, 1));
+				return tries.map(({ key, windowMs }) => countInMemory(key, windowMs, now, 1));
 			}
 		},
 		async release(key, amount = 1) {
-			if (!releaseHere(key, amount)) await releaseThere(() => store.release(key, amount));
+			if (!releaseInMemory(key, amount)) await releaseStored(() => store.release(key, amount));
 		},
 		async releaseEach(keys) {
-			const elsewhere = keys.filter((key) => !releaseHere(key, 1));
-			if (elsewhere.length > 0) await releaseThere(() => store.releaseEach(elsewhere));
+			const stored = keys.filter((key) => !releaseInMemory(key, 1));
+			if (stored.length > 0) await releaseStored(() => store.releaseEach(stored));
 		},
 	};
 }

@@ -6,7 +6,7 @@ const tries = 1200;
 const lockedMs = 500;
 
 /** Retries while another process holds the lock. */
-export async function unlessLocked<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+export async function retryWhileLocked<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
 	for (let n = 1; ; n++) {
 		try {
 			return await work();

@@ -5,16 +5,16 @@ import { createPeers } from '../http/requests/proxy.js';
 import type { MountedStorage } from '../storage/MountedStorage.js';
 
 /** Answers the address under which the proxy in front of us finds a file of the storage and can send it itself; nothing where it can't. */
-export type HandOver = (request: Request, at: StoragePath) => Promise<string | undefined>;
+export type AccelRedirect = (request: Request, at: StoragePath) => Promise<string | undefined>;
 
 /**
  * Files are handed over only to a trusted proxy: any other client would get an empty answer. nginx opens the file again by its path and follows no symbolic link there; a file
  * that has replaced it meanwhile is the same owner's, under the same name.
  */
-export function createHandOver(
+export function createAccelRedirect(
 	config: Pick<Config, 'downloads' | 'listen' | 'trustedProxies'>,
 	storage: Pick<MountedStorage, 'localPath'>,
-): HandOver {
+): AccelRedirect {
 	const { accelRedirect } = config.downloads;
 	if (accelRedirect === '') return async () => undefined;
 	const { addressOf, isTrusted } = createPeers(config);

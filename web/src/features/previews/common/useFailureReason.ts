@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { HttpFailure, readPart } from '../../../api/previews.js';
 
 /** The server's error for a file that an element of the page could not load: such an element does not expose the status. Undefined if the server can send it. */
-export function useFailedAnswer(url: string, hasFailed: boolean): string | undefined {
+export function useFailureReason(url: string, hasFailed: boolean): string | undefined {
 	const { data } = useQuery({
 		queryKey: ['preview', 'answer', url],
 		queryFn: async ({ signal }) => {

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import path from 'node:path';
 
 /** How the sandbox is created. */
-export interface Cage {
+export interface Sandbox {
 	/** The path of bubblewrap. */
 	bwrap: string;
 	/**
@@ -22,7 +22,7 @@ const devices = ['/dev/dri', '/dev/nvidia0', '/dev/nvidiactl', '/dev/nvidia-uvm'
  * The arguments for bubblewrap: no network, no other process, no file but the system's programs, which can't be written, and no place to write to. Open descriptors stay open: the
  * source and the output are lent as descriptors.
  */
-export function cageArguments({ hasOwnProc }: Cage, program: string, mayUseHardware: boolean): string[] {
+export function sandboxArguments({ hasOwnProc }: Sandbox, program: string, mayUseHardware: boolean): string[] {
 	const folder = path.dirname(realpathSync(program));
 	const own = folder.startsWith('/usr/') ? [] : ['--ro-bind', folder, folder];
 	const reached = [...new Set([path.dirname(program)])].filter((each) => !each.startsWith('/usr/') && each !== folder);

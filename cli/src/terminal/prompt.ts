@@ -2,12 +2,12 @@ import { createInterface } from 'node:readline/promises';
 import { Failure } from '@stowage/rules';
 
 /** Whether there is a terminal to ask at. */
-export function canAsk(): boolean {
+export function isInteractive(): boolean {
 	return process.stdin.isTTY === true;
 }
 
 /** The answer of the user at the terminal. Throws if the input ends without one. */
-export async function ask(question: string): Promise<string> {
+export async function prompt(question: string): Promise<string> {
 	// The terminal itself echoes the input.
 	const terminal = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
 	const cancelled = new Promise<never>((_resolve, reject) => {
@@ -26,7 +26,7 @@ export async function ask(question: string): Promise<string> {
 /** Throws unless the user at the terminal says yes, or `isAgreed`. */
 export async function confirm(question: string, isAgreed: boolean): Promise<void> {
 	if (isAgreed) return;
-	if (!canAsk()) throw new Failure('invalid', `${question} Say so with --yes.`);
-	const answer = await ask(`${question} [y/N]: `);
+	if (!isInteractive()) throw new Failure('invalid', `${question} Say so with --yes.`);
+	const answer = await prompt(`${question} [y/N]: `);
 	if (!/^y(es)?$/i.test(answer)) throw new Failure('invalid', 'Cancelled.');
 }

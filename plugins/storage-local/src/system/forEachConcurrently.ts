@@ -2,7 +2,11 @@
  * Works through the items, `limit` at a time. After a failure no more are begun; it is thrown when those under way have
  * ended, so that the caller does not dispose of resources that are still in use.
  */
-export async function atOnce<T>(limit: number, items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
+export async function forEachConcurrently<T>(
+	limit: number,
+	items: Iterable<T>,
+	work: (item: T) => Promise<void>,
+): Promise<void> {
 	const left = items[Symbol.iterator]();
 	let fault: { error: unknown } | undefined;
 	async function workOn(): Promise<void> {

@@ -4,7 +4,7 @@ import type { Yielder } from '@stowage/plugin-api';
 const runLength = 2048;
 
 /** Sorts numbers by the text of each, as `<` compares it, and yields to the event loop meanwhile. */
-export async function sortSteadily(
+export async function sortYielding(
 	numbers: Uint32Array,
 	textOf: (number: number) => string,
 	yielder: Yielder,

@@ -1,10 +1,10 @@
 import type { TextResults, TextTask } from './textWorker.js';
 
 /** Longer than any ordinary text of a megabyte takes on a slow machine; the page shows something meanwhile. */
-const mostMs = 30_000;
+const maxMs = 30_000;
 
 /** Runs it in a worker. Undefined if that has no result, or takes too long and is terminated. */
-export function askWorker<T extends TextTask>(
+export function runInTextWorker<T extends TextTask>(
 	task: T,
 	signal: AbortSignal,
 ): Promise<TextResults[T['kind']] | undefined> {
@@ -15,7 +15,7 @@ export function askWorker<T extends TextTask>(
 			worker.terminate();
 			resolve(result);
 		};
-		const timer = setTimeout(end, mostMs);
+		const timer = setTimeout(end, maxMs);
 		signal.addEventListener('abort', () => end(), { once: true });
 		worker.onmessage = ({ data }: MessageEvent<TextResults[T['kind']] | undefined>) => end(data);
 		worker.onerror = (event) => {
