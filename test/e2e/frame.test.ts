@@ -3,4 +3,5 @@ import './frame/accessibility.test.js';
 import './frame/focus.test.js';
 import './frame/forcedColors.test.js';
 import './frame/notifications.test.js';
+import './frame/sessions.test.js';
 import './frame/settings.test.js';

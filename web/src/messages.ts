@@ -21,6 +21,8 @@ export const messages = {
 	logout: 'Logout',
 	quotaUsed: (used: string, bytes: string) => `${used} of ${bytes} used`,
 	logoutFailed: 'Could not log out',
+	signedOut: 'You are signed out',
+	signedOutHint: 'Sign in to see your private files.',
 	skipToContent: 'Skip to content',
 	home: 'Home',
 	reload: 'Reload',

@@ -1,6 +1,10 @@
 import { browse, checkLoginStatus, download } from '@stowage/contract';
+import { QueryClient } from '@tanstack/react-query';
 import test from 'ava';
 import { encodePath, endpointUrl, failureFrom, NetworkFailure } from '../src/api/client/client.js';
+import { listingKey } from '../src/api/listings/listingQuery.js';
+import { sessionQuery } from '../src/api/session/sessionQuery.js';
+import { forgetOnUserChange } from '../src/app/queryClient.js';
 import { menuTarget } from '../src/ui/keyboard/menuKeys.js';
 import { autoHides, notificationsReducer, type ShownNotice } from '../src/ui/notifications/notifications.js';
 
@@ -81,4 +85,24 @@ test('the arrow keys wrap around in a menu, and a letter leads to the next item 
 	t.is(menuTarget('x', items, 0), undefined);
 	t.is(menuTarget('Tab', items, 0), undefined);
 	t.is(menuTarget('ArrowDown', [], -1), undefined);
+});
+
+test('the listings of a user are forgotten when another user signs in or the session ends, and kept otherwise', (t) => {
+	const client = new QueryClient();
+	t.teardown(() => client.clear());
+	forgetOnUserChange(client);
+	const key = listingKey('private', '');
+	const signIn = (username: string | null, promptBeforeDownload = false) => {
+		const settings = { promptBeforeDownload, enablePreview: true };
+		client.setQueryData(sessionQuery.queryKey, { isLoggedIn: username !== null, username, settings, quota: null });
+	};
+	signIn('ada');
+	client.setQueryData(key, 'the files of ada');
+	signIn('ada', true);
+	t.is(client.getQueryData(key), 'the files of ada');
+	signIn('bob');
+	t.is(client.getQueryData(key), undefined);
+	client.setQueryData(key, 'the files of bob');
+	signIn(null);
+	t.is(client.getQueryData(key), undefined);
 });

@@ -1,6 +1,6 @@
 import { logout } from '@stowage/contract';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Suspense, useCallback, useMemo, useState } from 'react';
+import { Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Outlet, useLocation, useNavigate } from 'react-router';
 import { capabilitiesQuery } from '../api/capabilities.js';
 import { call } from '../api/client/client.js';
@@ -58,21 +58,31 @@ export function Frame() {
 		setShown({ kind: 'none' });
 	}, []);
 
+	const hasLoggedOut = useRef(false);
 	const logoutMutation = useMutation({
 		mutationFn: () => call(logout),
 		onSuccess: () => {
+			hasLoggedOut.current = true;
 			queryClient.setQueryData(sessionQuery.queryKey, {
 				isLoggedIn: false,
 				username: null,
 				settings: null,
 				quota: null,
 			});
-			queryClient.removeQueries({ queryKey: ['listing'] });
-			queryClient.removeQueries({ queryKey: ['jobs'] });
 			queue.signedOut();
 		},
 		onError: (error) => notify({ intent: 'danger', message: messages.logoutFailed, detail: error.message }),
 	});
+
+	const statusBefore = useRef(session.status);
+	useEffect(() => {
+		const hasEnded = statusBefore.current === 'signedIn' && session.status === 'signedOut';
+		statusBefore.current = session.status;
+		// Private files disappear from the page, which would look like a loss.
+		if (hasEnded && !hasLoggedOut.current)
+			notify({ intent: 'warning', message: messages.signedOut, detail: messages.signedOutHint });
+		if (hasEnded) hasLoggedOut.current = false;
+	}, [session.status, notify]);
 
 	const isBrowser = pathname === '/browser' || pathname.startsWith('/browser/');
 	const area = new URLSearchParams(search).get('type') === 'private' ? 'private' : 'public';

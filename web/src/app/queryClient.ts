@@ -10,6 +10,24 @@ function refetchEndedSession(error: Error): void {
 	}
 }
 
+/** The listings and jobs of one user are not shown to the next, however the session changed: here, in another tab, or on the server. */
+export function forgetOnUserChange(client: QueryClient): void {
+	let username: string | null | undefined;
+	client.getQueryCache().subscribe((event) => {
+		if (
+			event.type !== 'updated' ||
+			event.action.type !== 'success' ||
+			event.query.queryKey[0] !== sessionQuery.queryKey[0]
+		)
+			return;
+		const before = username;
+		username = client.getQueryData(sessionQuery.queryKey)?.username;
+		if (before === undefined || before === username) return;
+		client.removeQueries({ queryKey: ['listing'] });
+		client.removeQueries({ queryKey: ['jobs'] });
+	});
+}
+
 export const queryClient: QueryClient = new QueryClient({
 	queryCache: new QueryCache({ onError: refetchEndedSession }),
 	mutationCache: new MutationCache({ onError: refetchEndedSession }),
@@ -20,3 +38,5 @@ export const queryClient: QueryClient = new QueryClient({
 		},
 	},
 });
+
+forgetOnUserChange(queryClient);

@@ -1,0 +1,53 @@
+import test from 'ava';
+import { rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { expectNotice } from '../support/notices.js';
+
+const fixture = setUpFixture(test);
+
+test.serial(
+	'a session that ends by itself is reported, and the next user sees no file of the one before',
+	async (t) => {
+		const ada = await fixture.enter(t);
+		const bob = await fixture.enter(t);
+		await writeFiles(ada.home, { 'of-ada.txt': 'a' });
+		await writeFiles(bob.home, { 'of-bob.txt': 'b' });
+		const page = await ada.open('/browser?type=private');
+		await rowOf(page, 'of-ada.txt').waitFor();
+		const cookies = await ada.context.cookies();
+		await fetch(`${ada.origin}/api/logout`, {
+			headers: { cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; ') },
+		});
+		await expectNotice(page, 'You are signed out', 'Sign in to see your private files.');
+
+		let answer = () => {};
+		const answered = new Promise<void>((resolve) => {
+			answer = resolve;
+		});
+		await page.route('**/api/browse?**', async (route) => {
+			await answered;
+			await route.continue();
+		});
+		await page.getByRole('button', { name: 'Sign In' }).click();
+		const dialog = page.getByRole('dialog', { name: 'Sign In' });
+		await dialog.getByLabel('Username').fill(bob.username);
+		await dialog.getByLabel('Password').fill('correct horse');
+		await dialog.getByRole('button', { name: 'Sign In' }).click();
+		await page.getByRole('button', { name: 'Private Files' }).click();
+		await page.locator('[role=grid][aria-busy=true]').waitFor();
+		t.is(await rowOf(page, 'of-ada.txt').count(), 0);
+		answer();
+		await rowOf(page, 'of-bob.txt').waitFor();
+		t.deepEqual(ada.faults, []);
+	},
+);
+
+test.serial('a chosen logout is not reported as a session that ended', async (t) => {
+	const ada = await fixture.enter(t);
+	const page = await ada.open('/browser?type=private');
+	await page.getByRole('button', { name: ada.username }).click();
+	await page.getByRole('menuitem', { name: 'Logout' }).click();
+	await page.getByRole('button', { name: 'Sign In' }).waitFor();
+	await page.getByRole('grid', { name: 'Files' }).and(page.locator('[aria-busy=false]')).waitFor();
+	t.is(await page.getByText('You are signed out').count(), 0);
+	t.deepEqual(ada.faults, []);
+});
