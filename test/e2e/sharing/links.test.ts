@@ -58,6 +58,8 @@ async function makeLink(page: Page, name: string, expiration: string): Promise<s
 const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const ada = await fixture.enter(t, { viewport });
 	await writeFiles(ada.home, { 'docs/fox.txt': text, 'docs/hare.txt': text });
+	const warnings: string[] = [];
+	ada.context.on('console', (message) => message.type() === 'warning' && warnings.push(message.text()));
 	const page = await ada.open('/browser/docs?type=private');
 	await choose(page, 'fox.txt', 'Temporary Link');
 	const dialog = page.getByRole('dialog', { name: 'Temporary Link' });
@@ -112,6 +114,7 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await assertAccessible(t, visitor, 'a link that does not work');
 	await visitor.getByRole('link', { name: 'Go to Stowage' }).click();
 	await visitor.getByText('Drop files or click to upload').waitFor();
+	t.deepEqual(warnings, []);
 	t.deepEqual(ada.faults, []);
 };
 test.serial('a link is created, copied, opened by a visitor, counted and revoked, on a desktop', journey, desktop);

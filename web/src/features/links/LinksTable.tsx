@@ -1,8 +1,8 @@
 import { Button } from '@blueprintjs/core';
-import { Cell, Column, ColumnHeaderCell, RenderMode, Table } from '@blueprintjs/table';
+import { Cell, Column, ColumnHeaderCell, RenderMode } from '@blueprintjs/table';
 import { formatDate, formatTime, plural } from '@stowage/rules';
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
-import '../../ui/blueprintTable.css';
+import { DataTable } from '../../ui/display/DataTable.js';
 import styles from './LinksTable.module.css';
 import { linkMessages as messages } from './messages.js';
 import type { TemporaryLink } from './useMyLinks.js';
@@ -64,7 +64,7 @@ export function LinksTable({ links, onRevoke }: LinksTableProps) {
 			style={{ height: links.length * rowHeight + headerHeight }}
 		>
 			{width !== undefined && (
-				<Table
+				<DataTable
 					// Its cells and sizes are its own state.
 					key={isNarrow ? 'narrow' : 'wide'}
 					numRows={links.length}
@@ -104,7 +104,7 @@ export function LinksTable({ links, onRevoke }: LinksTableProps) {
 							}}
 						/>
 					))}
-				</Table>
+				</DataTable>
 			)}
 		</section>
 	);

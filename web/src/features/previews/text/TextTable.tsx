@@ -1,7 +1,6 @@
-import { HotkeysProvider } from '@blueprintjs/core';
-import { Cell, Column, ColumnHeaderCell, RenderMode, RowHeaderCell, Table } from '@blueprintjs/table';
+import { Cell, Column, ColumnHeaderCell, RenderMode, RowHeaderCell } from '@blueprintjs/table';
 import { useLayoutEffect, useMemo, useRef } from 'react';
-import '../../../ui/blueprintTable.css';
+import { DataTable } from '../../../ui/display/DataTable.js';
 import { previewMessages as messages } from '../messages.js';
 import styles from './TextViewer.module.css';
 
@@ -52,36 +51,33 @@ export function TextTable({ rows }: { rows: readonly (readonly string[])[] }) {
 	);
 	return (
 		<section ref={container} className={styles.table} aria-label={messages.columns}>
-			{/* The table asks for one; a list of its keys is not shown. */}
-			<HotkeysProvider renderDialog={() => <></>}>
-				<Table
-					numRows={body.length}
-					columnWidths={widths}
-					defaultRowHeight={rowHeight}
-					renderMode={RenderMode.BATCH_ON_UPDATE}
-					cellRendererDependencies={[rows]}
-					enableRowResizing={false}
-					enableGhostCells={false}
-					rowHeaderCellRenderer={(row) => <RowHeaderCell name={String(row + 1)} />}
-				>
-					{widths.map((_, column) => (
-						<Column
-							// biome-ignore lint/suspicious/noArrayIndexKey: a column is known by its place alone
-							key={column}
-							id={String(column)}
-							columnHeaderCellRenderer={() => (
-								<ColumnHeaderCell
-									className={areNumbers[column] ? styles.number : undefined}
-									nameRenderer={() => <span title={head[column]}>{head[column] ?? ''}</span>}
-								/>
-							)}
-							cellRenderer={(row) => (
-								<Cell className={areNumbers[column] ? styles.number : undefined}>{body[row]?.[column] ?? ''}</Cell>
-							)}
-						/>
-					))}
-				</Table>
-			</HotkeysProvider>
+			<DataTable
+				numRows={body.length}
+				columnWidths={widths}
+				defaultRowHeight={rowHeight}
+				renderMode={RenderMode.BATCH_ON_UPDATE}
+				cellRendererDependencies={[rows]}
+				enableRowResizing={false}
+				enableGhostCells={false}
+				rowHeaderCellRenderer={(row) => <RowHeaderCell name={String(row + 1)} />}
+			>
+				{widths.map((_, column) => (
+					<Column
+						// biome-ignore lint/suspicious/noArrayIndexKey: a column is known by its place alone
+						key={column}
+						id={String(column)}
+						columnHeaderCellRenderer={() => (
+							<ColumnHeaderCell
+								className={areNumbers[column] ? styles.number : undefined}
+								nameRenderer={() => <span title={head[column]}>{head[column] ?? ''}</span>}
+							/>
+						)}
+						cellRenderer={(row) => (
+							<Cell className={areNumbers[column] ? styles.number : undefined}>{body[row]?.[column] ?? ''}</Cell>
+						)}
+					/>
+				))}
+			</DataTable>
 		</section>
 	);
 }
