@@ -40,6 +40,13 @@ test('the neighbours of a preview are of the same kind, in the order on screen',
 	t.deepEqual(neighboursOf(entries, file('x.txt'), 'text'), { previous: undefined, next: undefined });
 });
 
+test('a file that is renamed or deleted while it is shown keeps the neighbours of its old place that still exist', (t) => {
+	const listed = [file('a.jpg'), file('b.jpg'), file('c.jpg'), file('d.jpg')];
+	const renamed = [file('a.jpg'), file('d.jpg'), file('z.jpg')];
+	t.deepEqual(neighboursOf(renamed, file('c.jpg'), 'image', listed), { previous: file('a.jpg'), next: file('d.jpg') });
+	t.deepEqual(neighboursOf([], file('c.jpg'), 'image', listed), { previous: undefined, next: undefined });
+});
+
 test('the size of a picture is read from its first bytes', (t) => {
 	const hex = (text: string) => new Uint8Array(Buffer.from(text.replaceAll(' ', ''), 'hex'));
 	t.deepEqual(describeImage(hex('89504e470d0a1a0a 0000000d 49484452 0000c350 00002710')), {

@@ -8,7 +8,7 @@ import { DownloadLink } from '../common/DownloadLink.js';
 import { previewFile } from '../common/previewFile.js';
 import { useKeys } from '../common/useKeys.js';
 import { previewMessages as messages } from '../messages.js';
-import { neighboursOf } from './neighbours.js';
+import { isListed, neighboursOf } from './neighbours.js';
 import { Preview, type ShownKind } from './Preview.js';
 import styles from './PreviewPanel.module.css';
 import { Steps } from './Steps.js';
@@ -45,7 +45,9 @@ function Panel({ area, entry, entries, isOpen, onShow, onClose, onClosed }: Pane
 	const named = previewOf(entry.name, entry.size).kind;
 	const [seen, setSeen] = useState<{ id: string; kind: ShownKind }>();
 	const kind = seen?.id === file.id ? seen.kind : named;
-	const { previous, next } = useMemo(() => neighboursOf(entries, entry, kind), [entries, entry, kind]);
+	const isThere = useMemo(() => isListed(entries, entry), [entries, entry]);
+	const listed = useLast(isThere ? entries : undefined);
+	const { previous, next } = useMemo(() => neighboursOf(entries, entry, kind, listed), [entries, entry, kind, listed]);
 	useEscape(isOpen, onClose);
 	useKeys(({ key }) => {
 		const other = key === 'ArrowLeft' ? previous : key === 'ArrowRight' ? next : undefined;
