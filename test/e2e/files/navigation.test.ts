@@ -341,3 +341,32 @@ async function expectFullScreen(page: Page, dialog: Locator): Promise<void> {
 		return box && box.width >= window.innerWidth && box.height >= window.innerHeight && box.top <= 0;
 	});
 }
+
+test.serial('Back closes the viewer, the menu and the dialog of the folder that is left', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'docs/a.txt': 'a' });
+	const page = await app.open('/browser?type=private');
+	const opened: [name: string, open: () => Promise<void>, shown: Locator][] = [
+		['the viewer', () => nameIn(page, 'a.txt').click(), page.getByRole('dialog', { name: 'a.txt' })],
+		['the menu', () => nameIn(page, 'a.txt').click({ button: 'right' }), page.getByRole('menu')],
+		[
+			'the dialog',
+			async () => {
+				await nameIn(page, 'a.txt').click({ modifiers: ['Control'] });
+				await page.keyboard.press('F2');
+			},
+			page.getByRole('dialog', { name: 'Rename' }),
+		],
+	];
+	for (const [name, open, shown] of opened) {
+		await nameIn(page, 'docs').click();
+		await rowOf(page, 'a.txt').waitFor();
+		await open();
+		await shown.waitFor();
+		await page.goBack();
+		await rowOf(page, 'docs').waitFor();
+		await overlaysClosed(page);
+		t.is(await shown.count(), 0, name);
+	}
+	t.deepEqual(app.faults, []);
+});

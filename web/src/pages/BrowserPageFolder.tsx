@@ -91,6 +91,14 @@ export function BrowserPageFolder({ location, viewer, isKnown, settings }: Brows
 		isSearch,
 		focusList: () => list.current?.focusCursor(),
 	});
+	const [openIn, setOpenIn] = useState(folder.key);
+	if (openIn !== folder.key) {
+		// Back or Forward was pressed: what is open belongs to the folder that is left. Conversions that run are followed everywhere.
+		setOpenIn(folder.key);
+		setPreviewed(undefined);
+		menu.dismiss();
+		if (actions.dialog?.kind !== 'convert') actions.closeDialog();
+	}
 	const commands = listCommands({
 		folder,
 		menu,

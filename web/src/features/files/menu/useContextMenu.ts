@@ -27,6 +27,8 @@ export interface ContextMenuState {
 	openAt: (at: Point, index: number | undefined) => void;
 	/** Opens the menu of the selection, or of the folder if nothing is selected. */
 	openForSelection: (at: Point) => void;
+	/** Removes the menu, and leaves the focus to what takes its place. */
+	dismiss: () => void;
 }
 
 interface OpenMenu {
@@ -75,5 +77,6 @@ export function useContextMenu(options: ContextMenuOptions): ContextMenuState {
 			open(at, [entry]);
 		},
 		openForSelection: (at) => open(at, selected),
+		dismiss: () => setMenu(undefined),
 	};
 }
