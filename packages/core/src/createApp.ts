@@ -39,7 +39,7 @@ export interface App {
 export interface AppOptions {
 	/** The folder of the built page; without it only the API answers. */
 	webRoot?: string;
-	/** False for who uses the services and answers nobody: then there are no routes but those of plugins, and it can't start. @default true */
+	/** False for a command that uses the services only: then there are no routes but those of plugins, and it can't start. @default true */
 	serves?: boolean;
 	log?: Log;
 	/** The time of day, milliseconds since the epoch: for all that is stored. */

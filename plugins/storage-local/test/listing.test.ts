@@ -111,7 +111,7 @@ test('each entry is listed once, whichever stat calls are slow', async (t) => {
 		const slow = {
 			...calls,
 			...(entrySync && {
-				entryNow: (fd: number, name: string) => {
+				entrySync: (fd: number, name: string) => {
 					const until = performance.now() + (++stats % slowEach === 0 ? 2 : 0);
 					while (performance.now() < until);
 					return entrySync(fd, name);

@@ -17,7 +17,7 @@ const minAgeMs = 5_000;
 const ttlMs = 30 * 24 * 60 * 60_000;
 
 /** Rows read, or written, at once. */
-const rowsAtOnce = 200;
+const batchSize = 200;
 
 const row = z.tuple([z.int().min(0).max(0xffffffff), z.int().min(0)]);
 
@@ -67,7 +67,7 @@ export class Checksums {
 			return;
 		}
 		this.#unsaved.set(entry.contentKey, [progress.crc, progress.bytes]);
-		if (this.#unsaved.size >= rowsAtOnce) await this.save();
+		if (this.#unsaved.size >= batchSize) await this.save();
 	}
 
 	/** Saves the new ones, if that is possible right now. */
@@ -99,7 +99,7 @@ export class Checksums {
 		if (index >= this.#queried.from && index < this.#queried.to) return;
 		const wanted = new Map<string, number>();
 		let at = index;
-		for (; at < this.contents.count && wanted.size < rowsAtOnce; at++) {
+		for (; at < this.contents.count && wanted.size < batchSize; at++) {
 			const { size, contentKey } = this.contents.entry(at);
 			if (isWorthRow(size) && this.get(at) === undefined) wanted.set(contentKey, at);
 		}

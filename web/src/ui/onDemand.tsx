@@ -23,7 +23,7 @@ export function usePart<P>(part: Part<P>, onFailed?: () => void): [ComponentType
 			part.loaded = await part.load();
 			setLoaded({ Part: part.loaded });
 		} catch {
-			// The browser has logged the failed request; its error names a file of ours, which does not help the user.
+			// The browser has logged the failed request; its error names a file of the page, which does not help the user.
 			notify({ intent: 'danger', message: messages.partFailed, detail: messages.partFailedReason });
 			latest.current?.();
 		}

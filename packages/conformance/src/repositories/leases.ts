@@ -5,7 +5,7 @@ import { day, hostileTexts, type Rule, second } from './rules.js';
 const leaseMs = 10 * second;
 const hour = 60 * 60 * second;
 
-async function takeLease(
+async function acquireLease(
 	t: ExecutionContext,
 	leases: LeaseStore,
 	name: string,
@@ -41,18 +41,18 @@ export function leaseRules(rule: Rule): void {
 	);
 
 	rule('a lease is held under its own name only', async (t, { leases }) => {
-		await takeLease(t, leases, 'alice', 'one');
+		await acquireLease(t, leases, 'alice', 'one');
 		for (const name of hostileTexts.filter((text) => text !== 'alice')) {
 			t.is(await leases.find(name), undefined, name);
 			t.false(await leases.requestRelease(name));
 		}
-		for (const name of hostileTexts.filter((text) => text !== 'alice')) await takeLease(t, leases, name, 'two');
+		for (const name of hostileTexts.filter((text) => text !== 'alice')) await acquireLease(t, leases, name, 'two');
 		t.is((await leases.find('alice'))?.holder, 'one');
 		await t.throwsAsync(async () => leases.acquire('x'.repeat(5), 'one', hour + 1));
 	});
 
 	rule('a renewed lease is kept, and an expired one may be taken', async (t, { leases }, clock) => {
-		const lease = await takeLease(t, leases, 'name', 'one');
+		const lease = await acquireLease(t, leases, 'name', 'one');
 		clock.now += 8 * second;
 		t.is(await leases.renew(lease, leaseMs), 'kept');
 		clock.now += 8 * second;
@@ -63,7 +63,7 @@ export function leaseRules(rule: Rule): void {
 		clock.now += leaseMs + second;
 		t.is(await leases.find('name'), undefined);
 		t.false(await leases.requestRelease('name'));
-		const next = await takeLease(t, leases, 'name', 'two');
+		const next = await acquireLease(t, leases, 'name', 'two');
 		t.true(next.epoch > lease.epoch);
 		t.is(await leases.renew(lease, leaseMs), 'lost');
 		await leases.release(lease);
@@ -72,11 +72,11 @@ export function leaseRules(rule: Rule): void {
 	});
 
 	rule('a released lease is free at once and cannot be renewed', async (t, { leases }) => {
-		const lease = await takeLease(t, leases, 'name', 'one');
+		const lease = await acquireLease(t, leases, 'name', 'one');
 		await leases.release(lease);
 		t.is(await leases.find('name'), undefined);
 		t.is(await leases.renew(lease, leaseMs), 'lost');
-		const next = await takeLease(t, leases, 'name', 'one');
+		const next = await acquireLease(t, leases, 'name', 'one');
 		t.true(next.epoch > lease.epoch);
 		await leases.release(lease);
 		t.is((await leases.find('name'))?.epoch, next.epoch);
@@ -84,31 +84,31 @@ export function leaseRules(rule: Rule): void {
 
 	rule('a revoked lease is lost to its holder and free for others', async (t, { leases }) => {
 		await leases.revoke('name');
-		const lease = await takeLease(t, leases, 'name', 'one');
+		const lease = await acquireLease(t, leases, 'name', 'one');
 		await leases.revoke('another');
 		t.is(await leases.renew(lease, leaseMs), 'kept');
 		await leases.revoke('name');
 		t.is(await leases.renew(lease, leaseMs), 'lost');
-		t.false((await takeLease(t, leases, 'name', 'two')).hasLapsed);
+		t.false((await acquireLease(t, leases, 'name', 'two')).hasLapsed);
 	});
 
 	rule('a renewal reports that the lease was requested, but not to a later holder', async (t, { leases }, clock) => {
 		t.false(await leases.requestRelease('name'));
-		const lease = await takeLease(t, leases, 'name', 'one');
+		const lease = await acquireLease(t, leases, 'name', 'one');
 		t.is(await leases.renew(lease, leaseMs), 'kept');
 		t.true(await leases.requestRelease('name'));
 		t.is(await leases.renew(lease, leaseMs), 'requested');
 		t.is(await leases.renew(lease, leaseMs), 'requested', 'the request is kept');
 		t.true((await leases.find('name'))?.isRequested);
 		clock.now += leaseMs + second;
-		const next = await takeLease(t, leases, 'name', 'two');
+		const next = await acquireLease(t, leases, 'name', 'two');
 		t.is(await leases.renew(next, leaseMs), 'kept');
 	});
 
 	rule(
 		'the lease of a process that has ended is taken at once if its holder and epoch are given',
 		async (t, { leases }) => {
-			const lease = await takeLease(t, leases, 'name', 'one');
+			const lease = await acquireLease(t, leases, 'name', 'one');
 			for (const other of [
 				{ ...lease, epoch: lease.epoch - 1 },
 				{ ...lease, holder: 'three' },
@@ -124,21 +124,21 @@ export function leaseRules(rule: Rule): void {
 		'a lease that was taken while the clock was years ahead is free once the clock is corrected',
 		async (t, { leases }, clock) => {
 			clock.now += 400 * day;
-			const wrong = await takeLease(t, leases, 'name', 'one');
+			const wrong = await acquireLease(t, leases, 'name', 'one');
 			clock.now -= 400 * day;
 			t.is(await leases.find('name'), undefined);
-			t.true((await takeLease(t, leases, 'name', 'two')).epoch > wrong.epoch);
+			t.true((await acquireLease(t, leases, 'name', 'two')).epoch > wrong.epoch);
 		},
 	);
 
 	rule('sweeping removes ended leases and keeps held ones, and epochs keep growing', async (t, { leases }, clock) => {
-		const ended = await takeLease(t, leases, 'ended', 'one');
+		const ended = await acquireLease(t, leases, 'ended', 'one');
 		clock.now += hour;
-		const held = await takeLease(t, leases, 'held', 'one');
+		const held = await acquireLease(t, leases, 'held', 'one');
 		t.is(await leases.sweep(), 1);
 		t.is(await leases.sweep(), 0);
 		t.is((await leases.find('held'))?.epoch, held.epoch);
-		t.true((await takeLease(t, leases, 'ended', 'one')).epoch > ended.epoch);
+		t.true((await acquireLease(t, leases, 'ended', 'one')).epoch > ended.epoch);
 		t.is(await leases.renew(ended, leaseMs), 'lost');
 	});
 }

@@ -72,7 +72,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 	const homes = () => homesOnDisk(storage);
 	const limits = withMemoryFallback(store);
 	const hashes = new FairQueue(hashing, 'Too many people are signing in right now. Please try again in a moment.');
-	const inTurn = <T>({ address, signal }: Caller, work: () => Promise<T>) =>
+	const queued = <T>({ address, signal }: Caller, work: () => Promise<T>) =>
 		hashes.run(limitAddress(address), work, signal);
 	const find = async (username: string) => {
 		const user = await users.find(username);
@@ -108,13 +108,13 @@ export function createAccounts(parts: Dependencies): Accounts {
 		queue: hashes,
 
 		signUp: (username, password, client) =>
-			inTurn(client, async () => {
+			queued(client, async () => {
 				await countRegistration(limits, client.address, config.registrationsPerHour, now());
 				return accounts.create(username, password);
 			}),
 
 		signIn: (username, password, client) =>
-			inTurn(client, async () => {
+			queued(client, async () => {
 				// Not every text can be used in a query. Such a name can't exist.
 				const name = isValidUsername(username) ? username : anonymousOwner;
 				const found = await users.find(name);
@@ -151,7 +151,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 		},
 
 		changePassword: (username, current, password, client) =>
-			inTurn(client, async () => {
+			queued(client, async () => {
 				checkPassword(password);
 				const found = await find(username);
 				const origin = { address: client.address, username, knownClientId: client.knownClientId(found) };

@@ -9,7 +9,7 @@ import { createEndedSessions } from './endedSessions.js';
 import { cookieNames, cookiePath, keepOwnCookies } from './ownCookies.js';
 import { SessionSubscriptions } from './SessionSubscriptions.js';
 
-/** A sign of life is written at most this often, so that reading is not writing. */
+/** The time of the last use is written at most this often, so that reading is not writing. */
 const touchMs = 5 * 60_000;
 
 /** How long a browser keeps the cookie; the server ends idle sessions earlier. */
@@ -92,7 +92,7 @@ export async function registerSessions(
 	const find = async (idHash: string, now: number) => (ended.has(idHash) ? undefined : await store.find(idHash, now));
 	const validate = async (request: Request, cookies: unknown, isForHttps: boolean) => {
 		if (request.client.isHttps !== isForHttps) return { isValid: false };
-		// A cookie of a parent path may be sent beside our own one: any known value is accepted.
+		// A cookie of a parent path may be sent beside the server's own: any known value is accepted.
 		const idHashes = [cookies].flat().flatMap((cookie) => (isCookie(cookie) ? [secretHash(cookie.id)] : []));
 		const now = clock();
 		for (const idHash of idHashes) {

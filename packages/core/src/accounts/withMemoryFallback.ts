@@ -1,11 +1,11 @@
 import type { LimitStore } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
 
-/** Keys counted in memory at most, so that strangers can't fill it: above that, the least recently hit one is dropped. */
+/** Keys counted in memory at most, so that visitors can't fill it: above that, the least recently hit one is dropped. */
 const maxKeys = 10_000;
 
 /**
- * The same limits, counted in memory while the database has no room for them: a full disk neither keeps honest people out nor lets guesses through uncounted.
+ * The same limits, counted in memory while the database has no room for them: a full disk neither refuses correct sign-ins nor permits uncounted guesses.
  */
 export function withMemoryFallback(store: LimitStore): LimitStore {
 	const counts = new Map<string, { count: number; endsAt: number }>();

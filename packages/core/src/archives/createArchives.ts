@@ -47,7 +47,7 @@ export interface ArchiveLimits {
 	/** Files and folders in one archive. */
 	maxEntries: number;
 	/** Archives that are made or sent at once. */
-	atOnce: BudgetLimits;
+	concurrent: BudgetLimits;
 	/** Bytes of memory for the lists of their contents. */
 	memory: BudgetLimits;
 }
@@ -56,7 +56,7 @@ const megabyte = 1024 * 1024;
 
 /** A paused download is an archive at once, too, and costs two buffers. */
 export const defaultArchiveLimits: Omit<ArchiveLimits, 'maxEntries'> = {
-	atOnce: { total: 400, perClient: 256 },
+	concurrent: { total: 400, perClient: 256 },
 	memory: { total: 192 * megabyte, perClient: 96 * megabyte },
 };
 
@@ -71,7 +71,7 @@ interface Dependencies {
 const busy = 'Too many ZIPs are being downloaded. Please try again in a moment.';
 
 export function createArchives({ files, format, walks, limits }: Dependencies): Archives {
-	const atOnce = new Budget(limits.atOnce, busy);
+	const concurrent = new Budget(limits.concurrent, busy);
 	const memory = new Budget(limits.memory, busy);
 	// Apart from the walks: reading for a checksum may take hours, and a search should not wait for that.
 	const checksums = new FairQueue({ running: 8, runningPerClient: 2, waiting: 400, waitingPerClient: 64 }, busy);
@@ -79,17 +79,17 @@ export function createArchives({ files, format, walks, limits }: Dependencies): 
 	async function open(
 		viewer: Viewer,
 		selection: Selection,
-		asker: Requester,
+		requester: Requester,
 		mayBeFile: boolean,
 	): Promise<OpenSelection> {
-		const leave = atOnce.reserve(asker.client, 1);
-		const held = memory.openReservation(asker.client);
+		const leave = concurrent.reserve(requester.client, 1);
+		const held = memory.openReservation(requester.client);
 		const close = () => {
 			leave();
 			held.release();
 		};
 		try {
-			const opened = await walks.run(asker.client, () => make(held.add), asker.signal);
+			const opened = await walks.run(requester.client, () => make(held.add), requester.signal);
 			return { ...opened, file: closing(opened.file, close) };
 		} catch (error) {
 			close();
@@ -98,7 +98,7 @@ export function createArchives({ files, format, walks, limits }: Dependencies): 
 
 		async function make(hold: (bytes: number) => void): Promise<OpenSelection> {
 			const { area } = selection;
-			const { client, signal } = asker;
+			const { client, signal } = requester;
 			let bytes = 0;
 			const reserve = (more: number) => {
 				bytes += more;
@@ -141,9 +141,9 @@ export function createArchives({ files, format, walks, limits }: Dependencies): 
 	}
 
 	return {
-		open: (viewer, selection, asker) => open(viewer, selection, asker, false),
-		openFileOrArchive: (viewer, selection, asker) => open(viewer, selection, asker, true),
-		underWay: () => atOnce.used,
+		open: (viewer, selection, requester) => open(viewer, selection, requester, false),
+		openFileOrArchive: (viewer, selection, requester) => open(viewer, selection, requester, true),
+		underWay: () => concurrent.used,
 		queue: checksums,
 	};
 }

@@ -53,7 +53,7 @@ const maxNameBytes = 65_534;
 const itemBytes = 300;
 
 /** Bytes of text that are hashed at once. */
-const hashedAtOnce = 16 * 1024;
+const hashBatchBytes = 16 * 1024;
 
 /**
  * Stats each selected item as the viewer may see it, in the order of selection; duplicates, and items in another selected folder, are left out. Throws
@@ -169,7 +169,7 @@ async function finish(manifest: Manifest, yielder: Yielder, signal: AbortSignal 
 			continue;
 		}
 		text += `${type} ${size} ${mtime} ${contentKey}\0${name}\0`;
-		if (text.length < hashedAtOnce) continue;
+		if (text.length < hashBatchBytes) continue;
 		hash.update(text);
 		text = '';
 	}

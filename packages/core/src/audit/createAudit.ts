@@ -137,9 +137,9 @@ export function createAudit({ config, log, now, monotonic, bytesSent, systemUser
 	};
 }
 
-/** The outcome that an error stands for. */
+/** The outcome that an error is recorded as. */
 export function outcomeOf(error: unknown): AuditOutcome {
 	if (isFailure(error)) return { outcome: error.status >= 500 ? 'failed' : 'refused', reason: error.kind };
-	const isGone = error instanceof Error && ['AbortError', 'ClientGone'].includes(error.name);
-	return isGone ? { outcome: 'cancelled' } : { outcome: 'failed', reason: 'fault' };
+	const isClientGone = error instanceof Error && ['AbortError', 'ClientGone'].includes(error.name);
+	return isClientGone ? { outcome: 'cancelled' } : { outcome: 'failed', reason: 'fault' };
 }

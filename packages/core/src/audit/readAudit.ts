@@ -86,7 +86,7 @@ async function* mergeByTime(sources: readonly AsyncGenerator<AuditRecord>[]): As
 	}
 }
 
-/** Longer than any line of ours; longer lines are skipped: a disk that lost its power may leave a file of zeros. */
+/** Longer than any line that the server writes; longer lines are skipped: a disk that lost its power may leave a file of zeros. */
 const maxReadBytes = 2 * maxLineBytes;
 
 /** The complete lines after the end of the last reading. */

@@ -1,6 +1,6 @@
 import { Failure } from '@stowage/rules';
 
-/** Deepest nesting accepted: our own payloads reach three levels. */
+/** Deepest nesting accepted: payloads of the contract reach three levels. */
 const maxDepth = 16;
 
 /** Values accepted in all; the largest selection has 400,000. A text of empty objects takes thirty times its length in memory. */

@@ -66,7 +66,7 @@ export function createBodies(secondMs = 1000): Bodies {
 				taken += bytes;
 			};
 			held.set(request, () => {
-				for (const giveBack of parts) giveBack();
+				for (const release of parts) release();
 			});
 			// An announced length is taken at once, so that a body which was begun is not refused halfway.
 			take(announced);

@@ -28,8 +28,8 @@ export function isHostPattern(text: string): boolean {
 }
 
 /**
- * Throws `misdirected` for a request whose host is not this server's: a page of another site whose name was pointed at us (DNS rebinding) would count as our own. Everything is
- * allowed until `publicUrl` or `allowedHosts` says which names are ours; addresses and names that public DNS doesn't know always are.
+ * Throws `misdirected` for a request whose host is not this server's: a page of another site whose name was pointed at this server (DNS rebinding) would count as same-origin. Everything is
+ * allowed until `publicUrl` or `allowedHosts` says which names are the server's; addresses and names that public DNS doesn't know always are.
  */
 export function createHostCheck({
 	publicUrl,

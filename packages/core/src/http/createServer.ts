@@ -20,7 +20,7 @@ import { checkRawPath } from './requests/rawPath.js';
 
 declare module '@hapi/hapi' {
 	interface Request {
-		/** Who is at the other end, as far as proxies can be trusted. */
+		/** The client, as far as proxies can be trusted. */
 		client: ClientInfo;
 	}
 }
@@ -53,7 +53,7 @@ export function createServer(config: Config, log: Log, maxEventLoopDelayMs: numb
 			maxHeapUsedBytes: Math.floor(getHeapStatistics().heap_size_limit * 0.9),
 		},
 		compression: { minBytes: 1024 },
-		// A user's text file must keep its length and ranges, so only our own answers are compressed.
+		// A user's text file must keep its length and ranges, so only the server's own answers are compressed.
 		mime: { override: { 'text/plain': { compressible: false } } },
 		router: { stripTrailingSlash: false },
 		routes: {

@@ -124,12 +124,12 @@ export class JobRun {
 
 	/** Renews its lease if that is due, or if there is progress to publish to other processes. Throws the database's errors. */
 	async renew(): Promise<void> {
-		const askedAt = this.#parts.monotonic();
+		const requestedAt = this.#parts.monotonic();
 		const progress = this.#isStored ? undefined : this.#progress;
-		if (this.#hasLost || (progress === undefined && askedAt - this.#renewedAt < jobLimits.renewMs)) return;
+		if (this.#hasLost || (progress === undefined && requestedAt - this.#renewedAt < jobLimits.renewMs)) return;
 		this.#isStored = true;
 		try {
-			this.#setLease(await this.#parts.store.renew(this.key, jobLimits.leaseMs, progress), askedAt);
+			this.#setLease(await this.#parts.store.renew(this.key, jobLimits.leaseMs, progress), requestedAt);
 		} catch (error) {
 			this.#isStored = progress === undefined;
 			throw error;

@@ -62,7 +62,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 	let timers: NodeJS.Timeout[] = [];
 	let polling: Promise<void> | undefined;
 	let isAskedAgain = false;
-	let isAway = false;
+	let isFailing = false;
 
 	const execute = async (run: JobRun, kind: AnyKind, given: StoredInput): Promise<void> => {
 		const { id } = run.key;
@@ -118,7 +118,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		// Before the claim: while the database is not available no job fails for that.
 		const user = await users.get(next.userId);
 		const key: JobRunKey = { id: next.id, holder, epoch: next.epoch + 1 };
-		const askedAt = monotonic();
+		const requestedAt = monotonic();
 		const claimed = await store.claim(key, slot, jobLimits.leaseMs);
 		if (claimed === undefined) return 'taken';
 		const { input, saved, attempt, record } = claimed;
@@ -130,7 +130,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		const owner: JobOwner = { kind: 'user', id: user.id, username: user.username };
 		const onTooLarge = () =>
 			log.warn({ job: key.id, kind: kind.name }, 'the progress detail of a job is too large to be stored');
-		const run = new JobRun({ key, record, owner, attempt }, askedAt, { store, monotonic, wait, onTooLarge });
+		const run = new JobRun({ key, record, owner, attempt }, requestedAt, { store, monotonic, wait, onTooLarge });
 		if (next.isCancelRequested) run.cancel();
 		if (closing.signal.aborted) run.stop();
 		launch(kind, run, { input, saved });
@@ -217,10 +217,10 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 	const poll = async (): Promise<void> => {
 		try {
 			await pollOnce();
-			isAway = false;
+			isFailing = false;
 		} catch (error) {
-			if (!isAway) log.warn({ err: error }, 'the jobs could not be read from the database: trying again');
-			isAway = true;
+			if (!isFailing) log.warn({ err: error }, 'the jobs could not be read from the database: trying again');
+			isFailing = true;
 		}
 	};
 

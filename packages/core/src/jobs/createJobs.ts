@@ -194,7 +194,7 @@ function toJob({ userId: _, hasInput, detail, ...job }: JobRecord, kinds: Readon
 	};
 }
 
-/** Any other text is no id of ours, and is not queried. */
+/** Any other text is no id of a job, and is not queried. */
 function isJobId(text: string): boolean {
 	return /^[0-9a-f]{32}$/.test(text);
 }

@@ -1,9 +1,9 @@
 import { Failure } from '@stowage/rules';
 
 export interface BudgetLimits {
-	/** The total that may be taken at the same time. */
+	/** The total that may be reserved at the same time. */
 	total: number;
-	/** The share that one client may take at the same time. */
+	/** The share that one client may reserve at the same time. */
 	perClient: number;
 }
 
@@ -18,14 +18,14 @@ export class Budget {
 		readonly exhausted: string,
 	) {}
 
-	/** The amount taken now. */
+	/** The amount that is reserved now. */
 	get used(): number {
 		return this.#used;
 	}
 
 	/**
-	 * Takes an amount; resolves nothing, waits for nothing. Throws `rateLimited` if this client would have too much and `unavailable` if all would. The result
-	 * gives it back and may be called more than once.
+	 * Reserves an amount at once. Throws `rateLimited` if this client would have too much and `unavailable` if all would. The result
+	 * releases it and may be called more than once.
 	 */
 	reserve(client: string, amount: number): () => void {
 		const { add, release } = this.openReservation(client);
@@ -33,7 +33,7 @@ export class Budget {
 		return release;
 	}
 
-	/** Like `take`, for amounts that grow: each `add` takes some more, and `release` gives all of it back. */
+	/** Like `reserve`, for amounts that grow: each `add` reserves some more, and `release` releases all of it. */
 	openReservation(client: string): { add(amount: number): void; release(): void } {
 		let held = 0;
 		return {

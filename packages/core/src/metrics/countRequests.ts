@@ -53,7 +53,7 @@ export function countRequests(server: Server, basePath: string, exposition: Expo
 		routes.set(route, methods);
 		const known = methods.get(method);
 		if (known !== undefined) return known;
-		// All unknown routes are one label: a stranger may request anything.
+		// All unknown routes are one label: a visitor may request anything.
 		const isOurs = route.path !== '/{any*}';
 		const name = isOurs ? `${method} ${route.path.slice(basePath.length) || '/'}` : 'none';
 		const made = { name, transfer: transfers[name], duration: durations.of({ route: name }), statuses: new Map() };

@@ -1,4 +1,4 @@
-/** The text format 0.0.4 of Prometheus. A hundred lines of our own: the usual library brings a tracing API and quantile sketches that nothing here uses. */
+/** The text format 0.0.4 of Prometheus. A hundred lines here: the usual library brings a tracing API and quantile sketches that nothing here uses. */
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -68,7 +68,7 @@ async function sendChunks(request: Request, begun: string, chunks: AsyncGenerato
 	}
 	const body = Readable.from(continued(begun, chunks), { objectMode: false });
 	try {
-		// A pipeline into the response itself would add seven listeners to it, which together with ours exceeds Node's limit for leak warnings.
+		// A pipeline into the response itself would add seven listeners to it, which together with those of this module exceeds Node's limit for leak warnings.
 		if (isZipped) await pipeline(body, createGzip(gzipOptions), (zipped) => writeBody(res, zipped));
 		else await writeBody(res, body);
 		res.end();

@@ -67,7 +67,7 @@ export async function pageRoutes(config: Config, webRoot: string): Promise<Serve
 
 /**
  * An empty document that the page fills with books and documents of its users. Nothing in it runs or reaches another address: a frame made by the page
- * itself would have the page's policy, which knows no styles but our own.
+ * itself would have the page's policy, which permits no styles but the page's own.
  */
 const frameHeaders: Record<string, string> = {
 	'content-security-policy':

@@ -19,7 +19,7 @@ export class SharedWork<T> {
 		} finally {
 			shared.waiting--;
 			if (shared.waiting === 0) {
-				this.#forget(key, shared);
+				this.#remove(key, shared);
 				shared.abort.abort(signal.reason);
 			}
 		}
@@ -29,12 +29,12 @@ export class SharedWork<T> {
 		const abort = new AbortController();
 		const shared: Shared<T> = { result: work(abort.signal), waiting: 0, abort };
 		this.#underWay.set(key, shared);
-		const forget = () => this.#forget(key, shared);
+		const forget = () => this.#remove(key, shared);
 		shared.result.then(forget, forget);
 		return shared;
 	}
 
-	#forget(key: string, shared: Shared<T>): void {
+	#remove(key: string, shared: Shared<T>): void {
 		if (this.#underWay.get(key) === shared) this.#underWay.delete(key);
 	}
 }

@@ -36,7 +36,7 @@ function archivesOf(app: TestApp, limits: Partial<ArchiveLimits>) {
 		walks: new FairQueue({ running: 2, runningPerClient: 2, waiting: 10, waitingPerClient: 10 }, 'Busy.'),
 		limits: {
 			maxEntries: 1000,
-			atOnce: { total: 100, perClient: 100 },
+			concurrent: { total: 100, perClient: 100 },
 			memory: { total: 100 * megabyte, perClient: 100 * megabyte },
 			...limits,
 		},
@@ -47,7 +47,7 @@ const docsSelection = { area: 'private' as const, items: [{ path: parsePath('doc
 
 test('open archives are limited by client and in total, and a closed one makes room for another', async (t) => {
 	const { app, viewer } = await withDocs(t);
-	const archives = archivesOf(app, { atOnce: { total: 3, perClient: 2 } });
+	const archives = archivesOf(app, { concurrent: { total: 3, perClient: 2 } });
 	const open = (client: string) => archives.open(viewer, docsSelection, { client });
 	const [first] = [await open('a'), await open('a')];
 	const refused = await t.throwsAsync(open('a'), { instanceOf: Failure });
@@ -78,7 +78,7 @@ test('the memory of the manifests of open archives is limited by client and in t
 
 test('an archive that can’t be opened makes room for another', async (t) => {
 	const { app, viewer } = await withDocs(t);
-	const archives = archivesOf(app, { atOnce: { total: 1, perClient: 1 }, maxEntries: 5 });
+	const archives = archivesOf(app, { concurrent: { total: 1, perClient: 1 }, maxEntries: 5 });
 	const missing = { area: 'private' as const, items: [{ path: parsePath('missing') }] };
 	for (let n = 0; n < 5; n++) {
 		t.true(isFailure(await t.throwsAsync(archives.open(viewer, missing, { client: 'a' })), 'notFound'));

@@ -17,7 +17,7 @@ export interface TableRows {
 export type Written = ReadonlyMap<string, { count: number; digest: string }>;
 
 /** A statement has a bound for its values. */
-const rowsAtOnce = 100;
+const batchSize = 100;
 
 /**
  * Fills an empty database of either kind with the rows of tables of these migrations, all of them or none, reads them back and compares. Throws a DatabaseError
@@ -75,8 +75,8 @@ async function fill(
 		const digest = given.get(table);
 		if (digest === undefined) throw new DatabaseError(`There are rows of a table that was not named: ${table}`);
 		for (const row of rows) digest.add(row);
-		for (let start = 0; start < rows.length; start += rowsAtOnce)
-			await transaction(table).insert(rows.slice(start, start + rowsAtOnce).map((row) => plainRow({ ...row })));
+		for (let start = 0; start < rows.length; start += batchSize)
+			await transaction(table).insert(rows.slice(start, start + batchSize).map((row) => plainRow({ ...row })));
 	}
 	const written = new Map<string, { count: number; digest: string }>();
 	for (const [table, { count, digest }] of given) {

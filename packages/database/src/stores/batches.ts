@@ -1,7 +1,7 @@
 /** Rows of one statement: a database limits the number of its values. */
-const rowsAtOnce = 200;
+const batchSize = 200;
 
 /** The items in batches of a size that one statement can bear. */
 export function* batches<T>(items: readonly T[]): Generator<T[]> {
-	for (let start = 0; start < items.length; start += rowsAtOnce) yield items.slice(start, start + rowsAtOnce);
+	for (let start = 0; start < items.length; start += batchSize) yield items.slice(start, start + batchSize);
 }

@@ -71,8 +71,8 @@ export interface Files {
 	/** Everything below the folder whose name contains the term, ignoring case. */
 	search(viewer: Viewer, folder: ItemRef, term: string, signal?: AbortSignal): Promise<FoundListing>;
 	/**
-	 * Calls `onChange` each time the listing of the folder may have changed, whoever changed it, and at once if that was a moment ago. Also when the folder goes
-	 * away or comes back: the caller lists again. Throws as `list` does.
+	 * Calls `onChange` each time the listing of the folder may have changed, by any process, and at once if that was a moment ago. Also when the folder is
+	 * removed or created again: the caller lists again. Throws as `list` does.
 	 */
 	watch(viewer: Viewer, folder: ItemRef, onChange: () => void): Promise<Watch>;
 	/** The item of `ref`. A public item may be read by anyone who names its owner. */

@@ -13,7 +13,7 @@ export const defaultConversionFormat: ConversionFormat = 'mp4';
 /** The quality that a person chooses: more is better and larger. */
 export const conversionQuality = { min: 18, max: 35, step: 1, default: 28 } as const;
 
-/** The constant rate factor that stands for a chosen quality: less is better and larger. It has the same range. */
+/** The constant rate factor of a chosen quality: less is better and larger. It has the same range. */
 export function conversionRateFactor(quality: number): number {
 	return conversionQuality.min + conversionQuality.max - quality;
 }

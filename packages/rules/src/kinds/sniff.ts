@@ -44,7 +44,7 @@ export function sniff(firstBytes: Uint8Array): PreviewKind | 'playlist' | undefi
 	return isText(head) ? 'text' : undefined;
 }
 
-/** Films of before `ftyp`. The length of the atom stands before its name; its first byte is no letter. */
+/** Films of before `ftyp`. The length of the atom precedes its name; its first byte is no letter. */
 const quickTimeAtoms: ReadonlySet<string> = new Set(['moov', 'mdat', 'wide', 'free', 'skip', 'pnot']);
 
 const riffKinds: Readonly<Record<string, PreviewKind>> = { WEBP: 'image', WAVE: 'audio', 'AVI ': 'video' };

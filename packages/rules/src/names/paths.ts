@@ -15,7 +15,7 @@ export const rootPath = '' as StoragePath;
 /** Longest name in bytes of UTF-8, as ext4, XFS, Btrfs and APFS have it. */
 export const maxNameBytes = 255;
 
-/** Longest whole path in bytes. Linux refuses 4,096 in one call; opened level by level ours may be as deep as 1,000. */
+/** Longest whole path in bytes. Linux refuses 4,096 in one call; opened level by level, paths here may be as deep as 1,000. */
 const maxPathBytes = 64 * 1024;
 
 /** Unicode's category Cc. */

@@ -289,7 +289,7 @@ async function clone(disk: Disk, source: number, target: number, mode: number): 
 		if (mode === COPYFILE_FICLONE) throw error;
 		return false;
 	}
-	// The call copies the source's mode too: another user's set-user-id program would become one of ours.
+	// The call copies the source's mode too: another user's set-user-id program would become one of the server's user.
 	if ((await statOpen(disk, target)).mode !== own.mode) await fchmod(target, Number(own.mode) & 0o7777);
 	return true;
 }

@@ -27,12 +27,12 @@ export class Root {
 		readonly calls: SystemCalls,
 	) {}
 
-	/** Runs `work` each time the root becomes available: at first and whenever it comes back. */
+	/** Runs `work` each time the root becomes available: at first and each time it is available again. */
 	onVerified(work: () => void): void {
 		this.#onVerified = work;
 	}
 
-	/** Opens the root. Throws `unavailable` if it is missing or not ours; then nothing was written there. */
+	/** Opens the root. Throws `unavailable` if it is missing or has another id; then nothing was written there. */
 	async open(): Promise<Folder> {
 		const folder = await this.#openFolder();
 		try {

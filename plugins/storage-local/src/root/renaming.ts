@@ -6,7 +6,7 @@ import { isSystemError } from '../system/systemErrors.js';
 import type { FolderLocks } from './FolderLocks.js';
 import type { RenameFlag } from './RenameFlag.js';
 
-/** A name to free and one to take. */
+/** The present and the new name of an object. */
 export interface Renaming {
 	from: Folder;
 	fromName: string;
@@ -21,7 +21,7 @@ export interface RenameDependencies {
 	renameFlag: RenameFlag;
 }
 
-/** Renames a file that only we know of. Rejects with EEXIST if the new name is taken. */
+/** Renames a file that is invisible to users. Rejects with EEXIST if the new name is taken. */
 export async function renameOwn(dependencies: RenameDependencies, renaming: Renaming): Promise<void> {
 	if (await tryRename(dependencies, renaming)) return;
 	await dependencies.locks.hold([renaming.to], async () => {
@@ -52,7 +52,7 @@ async function tryRename({ calls, locks, renameFlag }: RenameDependencies, renam
 	}
 }
 
-/** Adds a hard link to our own file. False if the file system has none. */
+/** Adds a hard link to a file of the staging folder. False if the file system has none. */
 async function tryLink({ from, fromName, to, toName }: Renaming): Promise<boolean> {
 	try {
 		await link(from.at(fromName), to.at(toName));
@@ -83,8 +83,8 @@ async function renameOverPlaceholder(type: 'file' | 'directory', renaming: Renam
 
 async function dropPlaceholder(type: 'file' | 'directory', path: string, inode: bigint): Promise<void> {
 	try {
-		const isOurs = (await lstat(path, { bigint: true })).ino === inode;
-		if (isOurs) await (type === 'file' ? unlink(path) : rmdir(path));
+		const isPlaceholder = (await lstat(path, { bigint: true })).ino === inode;
+		if (isPlaceholder) await (type === 'file' ? unlink(path) : rmdir(path));
 	} catch (error) {
 		// Another process removed or filled it: then it stays.
 		if (!isSystemError(error, 'ENOENT', 'ENOTEMPTY')) throw error;

@@ -58,7 +58,7 @@ export function isSystemError(error: unknown, ...codes: string[]): boolean {
 	return code !== undefined && codes.includes(code);
 }
 
-/** An error like those of node:fs, for our own calls. */
+/** An error like those of node:fs, for native calls. */
 export function systemError(call: string, errno: number): Error {
 	const code = getSystemErrorName(-errno);
 	return Object.assign(new Error(`${code}: ${call}`), { code, errno: -errno, syscall: call });

@@ -52,7 +52,7 @@ export class ReplaceIntent implements Disposable {
 			const intent = new ReplaceIntent(staging, held, fd);
 			try {
 				// Another process that opens the root just now may have taken the empty file for a leftover.
-				if (disk.calls.tryLock?.(fd) === true && (await intent.#isThere())) {
+				if (disk.calls.tryLock?.(fd) === true && (await intent.#exists())) {
 					await writeFully(fd, [Buffer.from(JSON.stringify(record))], 0);
 					await fsync(fd);
 					await disk.syncs.sync(staging);
@@ -98,7 +98,7 @@ export class ReplaceIntent implements Disposable {
 		await unlink(this.staging.at(this.held + suffix));
 	}
 
-	async #isThere(): Promise<boolean> {
+	async #exists(): Promise<boolean> {
 		try {
 			await lstat(this.staging.at(this.held + suffix));
 			return true;

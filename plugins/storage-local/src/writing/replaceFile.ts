@@ -88,13 +88,13 @@ async function exchange(
 		throw error;
 	}
 	const undo = async () => {
-		await giveBack(disk, staging, held, own.object, { folder, name: toName });
-		await putBack(disk, staging, held, own);
+		await undoExchange(disk, staging, held, own.object, { folder, name: toName });
+		await restoreName(disk, staging, held, own);
 		await intent.end();
 	};
 	if (objectId(await disk.statAt(staging, held)) !== own.object) {
 		// Another one has replaced it since it was checked.
-		await putBack(disk, staging, held, own);
+		await restoreName(disk, staging, held, own);
 		await intent.end();
 		throw noSuchEntry(own.path ?? path);
 	}
@@ -164,7 +164,7 @@ async function isFinished(disk: Disk, staging: Folder, intent: ReplaceIntent): P
 	const record = await intent.read();
 	if (record === undefined) return false;
 	const { from, to, object, old } = record;
-	using folder = await folderIfThere(disk, to);
+	using folder = await openIfPresent(disk, to);
 	if (isOldFile(old, lying)) {
 		if (folder !== undefined) await disk.syncs.sync(folder);
 		await unlink(staging.at(held));
@@ -172,13 +172,13 @@ async function isFinished(disk: Disk, staging: Folder, intent: ReplaceIntent): P
 	}
 	if (objectId(lying) !== object) {
 		if (folder === undefined) return false;
-		await giveBack(disk, staging, held, object, { folder, name: baseName(to) });
+		await undoExchange(disk, staging, held, object, { folder, name: baseName(to) });
 	}
-	if ('staged' in from) await putBack(disk, staging, held, { folder: staging, name: from.staged });
+	if ('staged' in from) await restoreName(disk, staging, held, { folder: staging, name: from.staged });
 	else {
-		using source = await folderIfThere(disk, from.path);
+		using source = await openIfPresent(disk, from.path);
 		if (source === undefined) return false;
-		await putBack(disk, staging, held, { folder: source, name: baseName(from.path) });
+		await restoreName(disk, staging, held, { folder: source, name: baseName(from.path) });
 	}
 	return true;
 }
@@ -192,10 +192,10 @@ async function statVersion(disk: Disk, folder: Folder, path: StoragePath, versio
 }
 
 /**
- * Restores the name of a file that the exchange brought out, but that was not to be replaced. If our own file has left that name meanwhile, it gets the next free one beside
+ * Restores the name of a file that the exchange brought out, but that was not to be replaced. If the new file has left that name meanwhile, it gets the next free one beside
  * the file that came after it.
  */
-async function giveBack(
+async function undoExchange(
 	disk: Disk,
 	staging: Folder,
 	held: string,
@@ -211,32 +211,32 @@ async function giveBack(
 			await disk.calls.exchange?.(staging, held, folder, name).catch((error: unknown) => {
 				if (!isSystemError(error, 'ENOENT')) throw error;
 			});
-		} else await moveFree(disk, staging, held, folder, name);
+		} else await moveToFreeName(disk, staging, held, folder, name);
 	}
 	await disk.syncs.sync(folder);
 }
 
-/** Moves our own file back to its place, or beside it if its name was taken. */
-async function putBack(
+/** Moves the new file back to its former name, or beside it if that is taken by now. */
+async function restoreName(
 	disk: Disk,
 	staging: Folder,
 	held: string,
 	{ folder, name }: Pick<Replacing, 'folder' | 'name'>,
 ): Promise<void> {
 	if ((await statIfPresent(disk, staging, held)) === undefined) return;
-	await moveFree(disk, staging, held, folder, name);
+	await moveToFreeName(disk, staging, held, folder, name);
 	using opened = await openChild(folder, '.', 'read');
 	await disk.syncs.sync(opened);
 }
 
-async function moveFree(disk: Disk, staging: Folder, held: string, folder: Folder, name: string): Promise<void> {
+async function moveToFreeName(disk: Disk, staging: Folder, held: string, folder: Folder, name: string): Promise<void> {
 	const taken = await claimFreeName(disk, folder, candidateNames(name, 'file'), (free) =>
 		disk.calls.renameNoReplace(staging, held, folder, free),
 	);
 	if (taken === undefined) throw nameTaken(name as StoragePath);
 }
 
-async function folderIfThere(disk: Disk, path: StoragePath): Promise<Folder | undefined> {
+async function openIfPresent(disk: Disk, path: StoragePath): Promise<Folder | undefined> {
 	try {
 		return await disk.folder(parentPath(path), 'read');
 	} catch (error) {

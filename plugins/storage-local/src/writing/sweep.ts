@@ -61,10 +61,10 @@ async function sweep(disk: Disk, folder: Folder, remove: (name: RawName) => Prom
 /** A file to be exchanged and its record are in use; without a record the replaced file is only left over. */
 async function isBeingReplaced(staging: Folder, name: RawName): Promise<boolean> {
 	if (!name.startsWith(replacingPrefix)) return false;
-	return isIntent(name) || (await isThere(staging, intentOf(name)));
+	return isIntent(name) || (await exists(staging, intentOf(name)));
 }
 
-async function isThere(folder: Folder, name: string): Promise<boolean> {
+async function exists(folder: Folder, name: string): Promise<boolean> {
 	try {
 		await lstat(folder.at(name));
 		return true;

@@ -92,7 +92,7 @@ export function encodePath(path: string): string {
 	return path.split('/').map(encodeURIComponent).join('/');
 }
 
-/** An error response without a message of ours, such as a proxy's. */
+/** An error response without a message of the server, such as a proxy's. */
 export class UnexplainedFailure extends Failure {}
 
 /** The `Failure` for an error response, also for one that a proxy made. */

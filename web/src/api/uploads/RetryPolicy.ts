@@ -5,7 +5,7 @@ import { UploadNetworkFailure, UploadRefusal } from './uploadFailures.js';
 
 export interface Timing {
 	now: () => number;
-	/** Ends early when the network comes back; rejects when the signal is aborted. */
+	/** Ends early when the network is available again; rejects when the signal is aborted. */
 	sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 

@@ -13,20 +13,20 @@ export class UploadNetworkFailure extends NetworkFailure {
 /** An error response to an upload. */
 export class UploadRefusal extends Failure {
 	readonly httpStatus: number;
-	/** Whether our server sent it; otherwise a proxy did. */
+	/** Whether the server sent it; otherwise a proxy did. */
 	readonly isFromServer: boolean;
 
 	constructor({ status, header, body }: UploadResponse) {
 		const failure = failureFrom(status, body, header('retry-after'));
-		const isOurs = typeof (body as { code?: unknown } | undefined)?.code === 'string';
+		const isFromServer = typeof (body as { code?: unknown } | undefined)?.code === 'string';
 		// For a server error the status suffices.
-		const hasSentence = isOurs && status < 500 && status !== 429;
+		const hasSentence = isFromServer && status < 500 && status !== 429;
 		super(failure.kind, hasSentence ? failure.message : messages.uploadFailedWithStatus(status), {
 			cause: failure,
 			...(failure.retryAfter === undefined ? {} : { retryAfter: failure.retryAfter }),
 		});
 		this.httpStatus = status;
-		this.isFromServer = isOurs;
+		this.isFromServer = isFromServer;
 	}
 }
 

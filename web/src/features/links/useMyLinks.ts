@@ -10,7 +10,7 @@ export type TemporaryLink = z.output<typeof temporaryLinks.result>[number];
 
 const noticeKey = 'links-revoked';
 
-/** The temporary links of the signed-in user. A revoked one is removed from the list at once and comes back if that fails. */
+/** The temporary links of the signed-in user. A revoked one is removed from the list at once and restored if that fails. */
 export function useMyLinks() {
 	const queryClient = useQueryClient();
 	const { notify } = useNotify();

@@ -4,7 +4,7 @@ import { notThere, type Place } from '../places.js';
 import { countedRows, entryIn, type Found } from './rows.js';
 
 /** Folders that are counted together, and shown once they are. */
-const foldersAtOnce = 64;
+const folderConcurrency = 64;
 
 /** The rows of one folder in batches, folders with the number of visible children. Throws `notFound` before the first batch. */
 export async function* listPlace(storage: StorageProvider, place: Place): AsyncGenerator<Entry[]> {
@@ -16,8 +16,8 @@ export async function* listPlace(storage: StorageProvider, place: Place): AsyncG
 			else files.push(entryIn(place, item));
 		}
 		if (files.length > 0) yield files;
-		for (let at = 0; at < folders.length; at += foldersAtOnce) {
-			yield await countedRows(storage, folders.slice(at, at + foldersAtOnce));
+		for (let at = 0; at < folders.length; at += folderConcurrency) {
+			yield await countedRows(storage, folders.slice(at, at + folderConcurrency));
 		}
 	}
 }

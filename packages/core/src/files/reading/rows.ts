@@ -3,7 +3,7 @@ import { type Entry, isFailure, isProtected, joinPath, type StoragePath } from '
 import type { Place } from '../places.js';
 
 /** Folders whose children are counted concurrently. */
-const countsAtOnce = 16;
+const countConcurrency = 16;
 
 /** An item directly in a folder. */
 export interface Found {
@@ -51,7 +51,7 @@ export async function countedRows(
 			rows[at] = count === undefined ? undefined : entryIn(folder, item, count);
 		}
 	};
-	await Promise.all(Array.from({ length: countsAtOnce }, countNext));
+	await Promise.all(Array.from({ length: countConcurrency }, countNext));
 	return rows.filter((row) => row !== undefined);
 }
 

@@ -11,7 +11,7 @@ import { candidateNames, Failure, isFailure, joinPath, type StoragePath } from '
 import type { Log } from '../../log.js';
 
 /**
- * Runs `place`, which takes the wished name in a folder or, where that is taken, the first free one of `otherNames`. There is no check before: another process could
+ * Runs `place`, which gives an item the wished name in a folder or, where that is taken, the first free one of `otherNames`. There is no check before: another process could
  * take the name between the check and the write. The first `skipped` names are known to be taken.
  */
 export async function withFreeName(

@@ -9,7 +9,7 @@ const maxWhileAccepting = 2;
  * Starts a few requests in each round of the event loop and lets the others wait, round robin by client: a client with a hundred connections delays all others by
  * one request, not by a hundred. Those of a quiet server start at once. How many can wait is bounded by the number of connections.
  *
- * Node accepts one connection a round. An honest one would wait in the kernel until all before it were accepted and, one a round, answered; so accepting goes first.
+ * Node accepts one connection a round. A further one would wait in the kernel until all before it were accepted and, one a round, answered; so accepting has priority.
  */
 export class RequestScheduler {
 	/** By client, in round robin order. */
@@ -72,7 +72,7 @@ export class RequestScheduler {
 		}
 	}
 
-	/** The oldest request of the next client, which goes to the end of the line. */
+	/** The oldest request of the next client, which becomes the last in the round robin order. */
 	#next(): (() => void) | undefined {
 		for (const [client, waiting] of this.#waiting) {
 			const start = waiting.shift();

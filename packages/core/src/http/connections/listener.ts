@@ -5,7 +5,7 @@ import { inContextOfConnection } from './requestContext.js';
 /** Node's own server with timers that fit long transfers: hapi gets it as its listener. */
 export function createListener(): http.Server {
 	const listener = http.createServer({
-		// Kills every honest upload that takes longer; bodies have idle timers of their own.
+		// It would end every upload that takes longer; bodies have idle timers of their own.
 		requestTimeout: 0,
 		headersTimeout: 20_000,
 		connectionsCheckingInterval: 5_000,

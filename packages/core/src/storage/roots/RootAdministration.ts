@@ -201,7 +201,7 @@ async function stateOf(storage: StorageProvider): Promise<Pick<RootState, 'fault
 	}
 }
 
-/** Details that are not shown to strangers: a path, or the message of a plugin. */
+/** Details that are shown to the administrator only: a path, or the message of a plugin. */
 function withCause({ message, cause }: Failure): string {
 	return cause instanceof Error ? `${message.replace(/\.$/, '')}: ${cause.message}` : message;
 }

@@ -72,11 +72,11 @@ export class Writer {
 	get isStale(): boolean {
 		const { request } = this;
 		if (this.#isAborted || request.complete || request.destroyed) return true;
-		// Bytes that wait for our disk are a sign of life as well.
+		// Bytes that wait for the server's disk show that it is alive as well.
 		return request.readableLength === 0 && this.#parts.monotonic() - this.#lastBytesAt > idleMs;
 	}
 
-	/** Ends it and resolves once it has let go. */
+	/** Ends it and resolves once it has released the upload. */
 	async end(): Promise<void> {
 		this.#abort();
 		const isOver = await Promise.race([this.done.then(() => true), wait(handoverMs, false, { ref: false })]);

@@ -289,7 +289,7 @@ export function createResumableUploads({
 			const offset = byteCount(req.headers, 'Upload-Offset');
 			const checksum = parseChecksum(textHeader(req.headers, 'Upload-Checksum'));
 			const idHash = secretHash(id);
-			// Checked before the older writer is asked: a stranger must not make it release the upload.
+			// Checked before the release is requested: a client without permission must not cause it.
 			await find(viewer, idHash);
 			return writers.runExclusively(idHash, req, (writer) =>
 				locked(viewer, idHash, writer, async (found) => {

@@ -24,7 +24,7 @@ const dayMs = 24 * hourMs;
 const namesKeptMs = 30 * dayMs;
 
 /** Rows removed at once. */
-const sweptAtOnce = 100;
+const sweepBatchSize = 100;
 
 /** Removes expired uploads, and staged files that a crash has left. */
 export async function sweepUploads(parts: Dependencies): Promise<void> {
@@ -33,10 +33,10 @@ export async function sweepUploads(parts: Dependencies): Promise<void> {
 	let settled: number;
 	do {
 		settled = 0;
-		for (const { idHash, stagedId } of await uploads.listExpired(now(), sweptAtOnce)) {
+		for (const { idHash, stagedId } of await uploads.listExpired(now(), sweepBatchSize)) {
 			if (await expire(parts, idHash, stagedId)) settled++;
 		}
-	} while (settled === sweptAtOnce);
+	} while (settled === sweepBatchSize);
 	// Until then its client gets 410, after that 404.
 	await uploads.forget(now() - config.uploads.expireAfter);
 	// Forms that a crash interrupted leave staged files without a row.

@@ -14,9 +14,9 @@ interface LimitRow {
 }
 
 export function limitStore(knex: Knex): AmountStore {
-	/** Each new window removes the expired ones, so the rows that strangers can cause stay few. */
+	/** Each new window removes the expired ones, so the rows that visitors can cause stay few. */
 	const forgetEndedIf = async (hasBegun: boolean, now: number) => {
-		if (hasBegun) await transact(knex, (transaction) => forgetEnded(transaction, now));
+		if (hasBegun) await transact(knex, (transaction) => removeEnded(transaction, now));
 	};
 	return {
 		async hitAll(amounts, windowMs, now) {
@@ -54,7 +54,7 @@ export function limitStore(knex: Knex): AmountStore {
 		async hitEach(tries, now) {
 			const rows = await transact(knex, async (transaction) => {
 				const counted = new Map<string, LimitRow>();
-				for (const { keyHash, windowMs } of inOneOrder(tries)) {
+				for (const { keyHash, windowMs } of inLockOrder(tries)) {
 					counted.set(keyHash, await count(transaction, keyHash, 1, now + windowMs, now));
 				}
 				return counted;
@@ -65,10 +65,10 @@ export function limitStore(knex: Knex): AmountStore {
 			);
 			return tries.map(({ key }) => toCount(rows.get(keyHash(key)) as LimitRow));
 		},
-		release: (key, amount = 1) => takeBack(knex, keyHash(key), amount),
+		release: (key, amount = 1) => subtract(knex, keyHash(key), amount),
 		async releaseEach(keys) {
 			await transact(knex, async (transaction) => {
-				for (const { keyHash } of inOneOrder(keys.map((key) => ({ key })))) await takeBack(transaction, keyHash, 1);
+				for (const { keyHash } of inLockOrder(keys.map((key) => ({ key })))) await subtract(transaction, keyHash, 1);
 			});
 		},
 	};
@@ -85,13 +85,13 @@ function toCount(row: LimitRow): { count: number; endsAt: number } {
 }
 
 /** Two transactions that lock the same rows in another order would wait for each other. */
-function inOneOrder<Try extends { key: string }>(tries: readonly Try[]): (Try & { keyHash: string })[] {
+function inLockOrder<Try extends { key: string }>(tries: readonly Try[]): (Try & { keyHash: string })[] {
 	return tries
 		.map((each) => ({ ...each, keyHash: keyHash(each.key) }))
 		.sort((one, other) => (one.keyHash < other.keyHash ? -1 : 1));
 }
 
-async function takeBack(knex: Knex, keyHash: string, amount: number): Promise<void> {
+async function subtract(knex: Knex, keyHash: string, amount: number): Promise<void> {
 	await knex<LimitRow>('limits').where({ key_hash: keyHash }).where('count', '>=', amount).decrement('count', amount);
 }
 
@@ -120,6 +120,6 @@ async function count(
 	return row;
 }
 
-async function forgetEnded(transaction: Knex.Transaction, now: number): Promise<void> {
+async function removeEnded(transaction: Knex.Transaction, now: number): Promise<void> {
 	await transaction<LimitRow>('limits').where('ends_at', '<=', now).delete();
 }

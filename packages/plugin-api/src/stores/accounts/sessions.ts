@@ -22,7 +22,7 @@ export interface ListedSession extends SessionRecord, SessionClient {
 /** Sessions by the hash of their id: the id itself is never stored. */
 export interface SessionStore {
 	/**
-	 * For the user as they were when they proved to be who they are: throws `conflict` if their generation is another by now, or they were disabled. A user has at
+	 * For the user as they were when their password was verified: throws `conflict` if their generation is another by now, or they were disabled. A user has at
 	 * most 100 sessions: one more ends the one that was unused for longest.
 	 */
 	add(idHash: string, user: Pick<UserRecord, 'id' | 'generation'>, client?: SessionClient): Promise<void>;

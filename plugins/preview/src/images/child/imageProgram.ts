@@ -74,7 +74,7 @@ for (;;) {
 		const picture = await render(bytes, size);
 		await send(answerHeader('picture', picture.length), picture);
 	} catch {
-		// Whatever a stranger's file did to a decoder: there is no picture of it.
+		// An untrusted file may make a decoder fail in any way: there is no picture of it.
 		await send(answerHeader('none', 0), Buffer.alloc(0));
 	}
 }

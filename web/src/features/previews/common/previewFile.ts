@@ -24,7 +24,7 @@ const maxPixels = 100_000_000;
 
 export type ImageSource =
 	| { kind: 'address'; url: string }
-	/** Its bytes under a type of our own, since the server's answer has none that a browser draws. */
+	/** Its bytes under a type set by the page, since the server's answer has none that a browser draws. */
 	| { kind: 'blob'; url: string; type: string }
 	/** The server's rendition, or else the page's fallback. */
 	| { kind: 'rendition'; url: string; otherwise: ImageSource }

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { readWhole } from '../../../api/previews.js';
 
-/** An address within this page for bytes under a type of our own; it ends with its component. */
+/** An address within this page for bytes under a type set by the page; it ends with its component. */
 export function useBlobUrl(bytes: Uint8Array<ArrayBuffer> | undefined, type: string): string | undefined {
 	const [made, setMade] = useState<{ bytes: Uint8Array; url: string }>();
 	useEffect(() => {

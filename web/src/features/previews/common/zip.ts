@@ -20,7 +20,7 @@ const endSignature = 0x06054b50;
 const entrySignature = 0x02014b50;
 const headerSignature = 0x04034b50;
 /** An end record and the longest comment. */
-const longestEnd = 22 + 65_535;
+const maxEndBytes = 22 + 65_535;
 const maxEntries = 50_000;
 /** As much as is unpacked before it is counted: at most some eight million bytes. */
 const stepBytes = 8 * 1024;
@@ -80,7 +80,7 @@ export function openZip(bytes: Uint8Array, budget: number): ZipArchive {
 
 function readDirectory(view: DataView, bytes: Uint8Array): Map<string, ZipEntry> {
 	let end = view.byteLength - 22;
-	const first = Math.max(0, view.byteLength - longestEnd);
+	const first = Math.max(0, view.byteLength - maxEndBytes);
 	while (end >= first && view.getUint32(end, true) !== endSignature) end--;
 	if (end < first) throw new Error('It is no ZIP.');
 	const count = Math.min(maxEntries, view.getUint16(end + 10, true));

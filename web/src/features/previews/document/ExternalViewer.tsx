@@ -30,7 +30,7 @@ type State =
 	| { status: 'shown'; viewer: number; url: string }
 	| { status: 'failed'; reason: string };
 
-/** A document that only another company's viewer can show, in a frame of theirs. */
+/** A document that only another company's viewer can show, in a frame with that viewer. */
 export function ExternalViewer({ area, entry, file, extension }: ViewerProps & { extension: string }) {
 	const { data: capabilities, isPending } = useQuery(capabilitiesQuery);
 	const [state, setState] = useState<State>({ status: 'asking', viewer: 0 });

@@ -165,7 +165,7 @@ function SubtitleChoice({ video, labels }: SubtitleChoiceProps) {
 	);
 }
 
-/** Whether nothing has stirred for a moment, as far as that is asked. */
+/** Whether there was no activity for a moment, while it is enabled. */
 function useIdle(isEnabled: boolean): { isIdle: boolean; onActivity: () => void } {
 	const [stirred, setStirred] = useState(0);
 	const [rested, setRested] = useState(-1);
