@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import type { App } from '../src/index.js';
-import { ownTime, ownWait } from './ownTime.js';
+import { scheduledTime, waitScheduled } from './scheduledTime.js';
 import { longMs } from './until.js';
 
 export interface PageEvent {
 	event: string;
 	data: Record<string, unknown>;
-	/** When it arrived, by `ownTime()`. */
+	/** When it arrived, by `scheduledTime()`. */
 	at: number;
 }
 
@@ -62,7 +62,8 @@ export async function openEvents(
 		for (let end = rest.indexOf('\n\n'); end >= 0; end = rest.indexOf('\n\n')) {
 			const [, event, data] = /^event: (\w+)\ndata: (.*)$/.exec(rest.slice(0, end)) ?? [];
 			rest = rest.slice(end + 2);
-			if (event !== undefined && data !== undefined) events.push({ event, data: JSON.parse(data), at: ownTime() });
+			if (event !== undefined && data !== undefined)
+				events.push({ event, data: JSON.parse(data), at: scheduledTime() });
 		}
 		wake();
 	});
@@ -108,8 +109,11 @@ export async function openEvents(
 			}, 'an event'),
 		async quiet() {
 			// Longer than the time between two events, and than the interval at which a folder is polled.
-			for (const begun = ownTime(); ownTime() - (events.at(-1)?.at ?? 0) < 1800 || ownTime() - begun < 1800; )
-				await ownWait(100);
+			for (
+				const begun = scheduledTime();
+				scheduledTime() - (events.at(-1)?.at ?? 0) < 1800 || scheduledTime() - begun < 1800;
+			)
+				await waitScheduled(100);
 		},
 		ended: async () => void (await until(() => isEnded || undefined, 'the end')),
 		close: () => sent.destroy(),

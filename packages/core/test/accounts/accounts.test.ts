@@ -261,3 +261,17 @@ test('changing settings stores the given ones, keeps the others, and refuses vis
 	t.is((await new Client(app).call('PUT', '/api/settings', { settings: {} })).statusCode, 401);
 	t.is((await ada.call('PUT', '/api/settings', { settings: { theme: 'light' } })).statusCode, 400);
 });
+
+test('25 concurrent sign-ins with the right password all succeed', async (t) => {
+	const app = await testApp(t);
+	await new Client(app).register('ada');
+	const answers = await Promise.all(
+		Array.from({ length: 25 }, () =>
+			new Client(app).post('/api/login', { username: 'ada', password: 'correct horse' }),
+		),
+	);
+	t.deepEqual(
+		answers.map(({ statusCode }) => statusCode),
+		Array(25).fill(200),
+	);
+});

@@ -3,8 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { ownWait } from '../ownTime.js';
 import { addressOf } from '../rawRequest.js';
+import { waitScheduled } from '../scheduledTime.js';
 import { Client, type TestApp, testApp } from '../testApp.js';
 import { begin, head, metadata, uploadState } from '../tusClient.js';
 import { until } from '../until.js';
@@ -114,7 +114,7 @@ for (const name of ['a form', 'a chunk of a resumable upload']) {
 		// Four minutes at the speed of a modem.
 		for (let seconds = 0; seconds < 240; seconds++) {
 			sender.socket.write('x'.repeat(4096));
-			await ownWait(secondMs);
+			await waitScheduled(secondMs);
 		}
 		t.is(sender.answer(), '');
 		t.false(sender.socket.closed);
@@ -153,7 +153,7 @@ async function* afterTwoMinutes(body: AsyncIterable<Uint8Array>): AsyncGenerator
 	let isFirst = true;
 	for await (const chunk of body) {
 		yield chunk;
-		if (isFirst) await ownWait(120 * secondMs);
+		if (isFirst) await waitScheduled(120 * secondMs);
 		isFirst = false;
 	}
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { isChange, openEvents } from '../openEvents.js';
-import { ownTime, ownWait } from '../ownTime.js';
+import { scheduledTime, waitScheduled } from '../scheduledTime.js';
 import { Client, json, testApp } from '../testApp.js';
 import { until } from '../until.js';
 
@@ -40,9 +40,9 @@ test('an event stream sends changes by other programs within two seconds', async
 	];
 	for (const [what, step] of steps) {
 		await stream.quiet();
-		const started = ownTime();
+		const started = scheduledTime();
 		await step();
-		const done = ownTime();
+		const done = scheduledTime();
 		const { data, at } = await stream.next((event) => isChange(event) && event.at >= started);
 		t.deepEqual(data, { type: 'private', directory: 'docs' }, what);
 		t.true(at - done < 2000, `${what}: ${at - done} ms`);
@@ -68,7 +68,7 @@ test('many changes a second send at most two events a second, and the last chang
 	const seconds = (performance.now() - started) / 1000;
 	t.true(sent <= 2 * seconds + 1 && sent < made, `${sent} events for ${made} changes in ${seconds} s`);
 	await stream.quiet();
-	const last = ownTime();
+	const last = scheduledTime();
 	await writeFile(path.join(folder, 'last'), '');
 	await stream.next((event) => event.at >= last);
 	stream.close();
@@ -82,9 +82,9 @@ test('an event stream follows a folder that is renamed, deleted and created agai
 	await settle(path.join(home, 'above/docs'));
 	const stream = await openEvents(app, '?type=private&directory=above/docs', cookie);
 	const expectChange = async (what: string, step: () => Promise<unknown>) => {
-		const started = ownTime();
+		const started = scheduledTime();
 		await step();
-		const done = ownTime();
+		const done = scheduledTime();
 		const { at } = await stream.next((event) => isChange(event) && event.at >= started);
 		t.true(at - done < 2000, `${what}: ${at - done} ms`);
 		// Until the folder is watched at its present path, and all events of this step have arrived.
@@ -125,7 +125,7 @@ test('a visitor’s event stream of a public folder sends changes by users, also
 	// A user whose tree did not exist when the stream was opened.
 	const bob = await new Client(app).register('bob');
 	await stream.quiet();
-	const made = ownTime();
+	const made = scheduledTime();
 	await bob.post('/api/createFolder', { directory: '', folderName: 'shared', type: 'public' });
 	await stream.next((event) => isChange(event) && event.at >= made);
 	stream.close();
@@ -168,7 +168,7 @@ test('signing out ends the event streams of that session and of no other', async
 	);
 	t.is((await ada.get('/api/logout')).statusCode, 200);
 	await stream.ended();
-	await ownWait(1200);
+	await waitScheduled(1200);
 	t.false(hasOtherEnded);
 	other.close();
 });
@@ -245,8 +245,8 @@ test('a user has at most 32 event streams, and a closed one makes room for anoth
 test('a stopping server ends its event streams without waiting for them', async (t) => {
 	const app = await testApp(t);
 	const stream = await openEvents(app, '');
-	const started = ownTime();
+	const started = scheduledTime();
 	await app.server.stop({ timeout: 60_000 });
-	t.true(ownTime() - started < 10_000);
+	t.true(scheduledTime() - started < 10_000);
 	await stream.ended();
 });

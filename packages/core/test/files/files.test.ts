@@ -420,3 +420,29 @@ test('a download by an absolute URL, as sent to a proxy, is answered', async (t)
 	t.is(answer.payload, 'mine');
 	t.is((await ada.get('http://files.example.org/api/download/../../etc/passwd')).statusCode, 400);
 });
+
+test('a visitor who creates a folder is answered 401, with any body', async (t) => {
+	const app = await testApp(t);
+	for (const body of [undefined, {}, { directory: '../', folderName: 'x', type: 'public' }]) {
+		const answer = await new Client(app).call('POST', '/api/createFolder', body);
+		t.is(answer.statusCode, 401);
+		t.is(json(answer).message, 'You must be logged in to create folders in public.');
+	}
+});
+
+test('a public folder of the administrator can be copied into a user’s public folder of the same name', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	await mkdir(path.join(app.filesDir, 'Public/docs'));
+	await writeFile(path.join(app.filesDir, 'Public/docs/a.txt'), 'A');
+	const answer = await ada.post('/api/copyItem', { fromPath: 'docs', toPath: 'docs/sub', type: 'public' });
+	t.is(answer.statusCode, 200, answer.payload);
+	t.deepEqual(await readdir(path.join(app.filesDir, 'users/ada/Public/docs/sub')), ['a.txt']);
+});
+
+test('a move in another user’s tree is refused with 403 before its paths are checked', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const answer = await ada.post('/api/moveItem', { fromPath: 'x', toPath: 'd/a:b', type: 'public', owner: 'bob' });
+	t.is(answer.statusCode, 403);
+});

@@ -389,3 +389,14 @@ test('the client behind trusted proxies is the last other hop of X-Forwarded-For
 	}
 	t.is(address('6.6.6.6', '198.51.100.7'), '198.51.100.7', 'the header of an untrusted client is ignored');
 });
+
+test('the body of a download request is not read', async (t) => {
+	const app = await testApp(t);
+	await writeFile(path.join(app.filesDir, 'Public/a.txt'), 'A');
+	const sockets: Socket[] = [];
+	app.server.listener.on('connection', (socket: Socket) => sockets.push(socket));
+	const head = `GET /api/download/a.txt HTTP/1.1\r\nHost: x\r\nContent-Length: ${2 ** 31}\r\n\r\n`;
+	const answer = await rawRequest(app, head, { chunk: Buffer.alloc(256 * 1024), most: 2 ** 31 });
+	t.is(answer.status, 200);
+	t.true((sockets[0]?.bytesRead ?? Number.NaN) < 1024 * 1024);
+});

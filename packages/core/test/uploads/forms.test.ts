@@ -182,3 +182,13 @@ test('a file over the size limit is answered 413 whatever its size, and nothing 
 	t.deepEqual(await readdir(path.join(app.filesDir, 'users/ada')), ['Public']);
 	t.is((await ada.upload('/api/upload', [file('b', Buffer.alloc(102_400))])).statusCode, 200);
 });
+
+test('a form that ends early is refused and leaves no staged file', async (t) => {
+	const app = await testApp(t);
+	const body = '--B\r\nContent-Disposition: form-data; name="file"; filename="cut.txt"\r\n\r\nda';
+	const answer = await new Client(app).call('POST', '/api/upload/public', body, {
+		'content-type': 'multipart/form-data; boundary=B',
+	});
+	t.is(answer.statusCode, 400);
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+});

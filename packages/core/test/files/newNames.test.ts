@@ -95,3 +95,25 @@ test('the white space in the path of an existing entry is kept', async (t) => {
 	t.is((await call('/api/renameItem', { oldPath: old, newName: '\u00A0new' })).entry.path, 'new');
 	t.deepEqual(await names(), ['new']);
 });
+
+test('existing names that are not valid for new entries are kept by moves and renames', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const home = path.join(app.filesDir, 'users/ada');
+	await mkdir(path.join(home, 'odd: folder'));
+	await mkdir(path.join(home, 'docs'));
+	for (const name of ['a:b.txt', ' spaced ', 'odd: folder/what?.txt']) await writeFile(path.join(home, name), name);
+	const move = (fromPath: string, toPath: string) => ada.post('/api/moveItem', { fromPath, toPath, type: 'private' });
+	t.is(json(await move('a:b.txt', 'docs/a:b.txt')).entry.path, 'docs/a:b.txt');
+	t.is(json(await move(' spaced ', 'docs/ spaced ')).entry.path, 'docs/ spaced ');
+	t.is(
+		json(await move('odd: folder/what?.txt', 'Public/odd: folder/what?.txt')).entry.path,
+		'Public/odd: folder/what?.txt',
+	);
+	t.is(
+		(await ada.post('/api/renameItem', { oldPath: 'docs/a:b.txt', newName: 'a:b.txt', type: 'private' })).statusCode,
+		200,
+	);
+	t.is((await move('docs/a:b.txt', 'new:folder/a:b.txt')).statusCode, 400, 'the name of a new folder must be valid');
+	t.is((await move('docs/a:b.txt', 'c:d.txt')).statusCode, 400, 'a new name must be valid');
+});

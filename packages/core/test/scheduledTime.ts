@@ -7,11 +7,11 @@ setInterval(() => {
 }, tickMs).unref();
 
 /** Milliseconds for which this process was scheduled: the count stands still while the machine is busy with others, so that a limit by it measures this process alone. */
-export function ownTime(): number {
+export function scheduledTime(): number {
 	return passed;
 }
 
-/** Waits for this many milliseconds of `ownTime`. */
-export async function ownWait(ms: number): Promise<void> {
+/** Waits for this many milliseconds of `scheduledTime`. */
+export async function waitScheduled(ms: number): Promise<void> {
 	for (const end = passed + ms; passed < end; ) await wait(tickMs);
 }
