@@ -79,8 +79,7 @@ export class Roots implements Mounts {
 	}
 
 	get default(): Mount {
-		const record = this.#records.find(({ isDefault }) => isDefault);
-		return this.mountOf(record?.rootId) ?? this.first;
+		return defaultOf(this.#records, this.#mounts);
 	}
 
 	get first(): Mount {
@@ -224,7 +223,7 @@ export class Roots implements Mounts {
 		await this.#reloading?.catch(() => {
 			// The caller has got the error; for other callers it does not matter any more.
 		});
-		await Promise.all(this.#mounts.map(({ storage }) => storage.close()));
+		await closeAll(this.#mounts);
 	}
 
 	get #reloadMs(): number {
@@ -256,24 +255,27 @@ export class Roots implements Mounts {
 			const isSame = open?.storage === storage && open.name === name;
 			mounts.push(isSame ? open : { name, tag: record === first ? '' : rootId.slice(0, 8), storage, location });
 		}
-		if (this.#isClosed) {
-			await Promise.all(missingFrom(mounts, this.#mounts).map(({ storage }) => storage.close()));
-			return;
-		}
 		const removed = missingFrom(this.#mounts, mounts);
 		const opened = missingFrom(mounts, this.#mounts);
+		try {
+			// Before others see the root: once it counts as ready, its folders are there.
+			for (const mount of opened) await this.#makeFolders(mount, mount === defaultOf(records, mounts));
+		} catch (error) {
+			await closeAll(opened);
+			throw error;
+		}
+		if (this.#isClosed) return closeAll(opened);
 		this.#mounts = mounts;
 		this.#records = records;
 		if (removed.length > 0) this.#homes.clear();
-		await Promise.all(removed.map(({ storage }) => storage.close()));
-		for (const mount of opened) await this.#makeFolders(mount);
+		await closeAll(removed);
 		if (mounts.length > 1) await this.#pollMoves();
 	}
 
 	/** The folders at the top of a root. */
-	async #makeFolders(mount: Mount): Promise<void> {
+	async #makeFolders(mount: Mount, isDefault: boolean): Promise<void> {
 		if (mount.storage instanceof ClosedStorage) return;
-		const folders = [homesFolder, ...(mount === this.default ? [publicRoot(null), publicRoot(anonymousOwner)] : [])];
+		const folders = [homesFolder, ...(isDefault ? [publicRoot(null), publicRoot(anonymousOwner)] : [])];
 		try {
 			for (const path of folders) await ensureFolder(mount.storage, path);
 		} catch (error) {
@@ -405,6 +407,16 @@ export class Roots implements Mounts {
 			`No plugin offers the storage ${name} (offered: ${[...drivers.all().keys()].join(', ')}). Install the one that does and name it below plugins.`,
 		);
 	}
+}
+
+/** The root of new homes: the one that is recorded as such, or the first. */
+function defaultOf(records: readonly RootRecord[], mounts: readonly OpenMount[]): OpenMount {
+	const rootId = records.find(({ isDefault }) => isDefault)?.rootId;
+	return mounts.find(({ storage }) => storage.rootId === rootId) ?? (mounts[0] as OpenMount);
+}
+
+async function closeAll(mounts: readonly Mount[]): Promise<void> {
+	await Promise.all(mounts.map(({ storage }) => storage.close()));
 }
 
 /** The `mounts` whose storage is in none of `others`. */
