@@ -51,7 +51,7 @@ function reload(app: App, command: Command): string {
 	const { log } = app.services;
 	try {
 		const next = configOf(command);
-		for (const warning of next.warnings) log.warn({ reason: warning }, 'an environment variable is ignored');
+		for (const warning of next.warnings) log.warn({ reason: warning }, 'an environment variable was ignored');
 		const { applied, needRestart } = app.reload(next);
 		log.info({ settings: applied }, 'the configuration was reloaded');
 		if (needRestart.length === 0) return '';

@@ -41,7 +41,7 @@ export async function findSupervisor(env: Environment, { log, config, database }
 			watching = setInterval(() => {
 				void beat().then((isAlive) => {
 					if (isAlive) send('WATCHDOG=1');
-					else log.warn('the database does not answer: the watchdog is not notified');
+					else log.warn('the database did not answer: the watchdog was not notified');
 				});
 			}, watchdogMs / 2);
 			watching.unref();

@@ -76,7 +76,7 @@ export async function createApp(
 		systemUser,
 	}: AppOptions = {},
 ): Promise<App> {
-	for (const warning of config.warnings) log.warn({ reason: warning }, 'an environment variable is ignored');
+	for (const warning of config.warnings) log.warn({ reason: warning }, 'an environment variable was ignored');
 	await makeDataDir(config.dataDir);
 	const database = await openDatabase(config.databaseUrl, { now });
 	const parts: Closable[] = [database];

@@ -84,7 +84,7 @@ export class HandBrake {
 			if (outcome.code === 0 && version !== undefined) return { version, encoder, encoders: lookUpEncoders(encoder) };
 			this.log.info(
 				{ code: outcome.code, cage: encoder.options.sandbox, lines: outcome.log },
-				'a trial run of HandBrake failed',
+				'a test run of HandBrake failed',
 			);
 		} catch (error) {
 			this.log.warn({ err: error, cage: encoder.options.sandbox }, 'HandBrake could not be started');

@@ -238,7 +238,7 @@ test.serial('a child that cannot be started is logged once, and its renderer is 
 		const error = await t.throwsAsync(made.render('a.png'));
 		t.true(isFailure(error, 'unavailable') || error?.message === 'No renderer accepts it.', String(error));
 	}
-	t.deepEqual(made.lines, ['images have no previews: their decoder can not be loaded']);
+	t.deepEqual(made.lines, ['the image decoder could not be loaded: images have no previews']);
 	t.false(made.workers.isUsable);
 });
 

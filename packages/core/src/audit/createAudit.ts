@@ -46,7 +46,7 @@ export function createAudit({ config, log, now, monotonic, bytesSent, systemUser
 	const folder = auditFolder(config.dataDir);
 	const repeats = new Repeats(monotonic);
 	const file = new AuditFile(folder, {
-		onFault: (error) => log.error({ err: error }, 'the audit log can not be written: entries are lost'),
+		onFault: (error) => log.error({ err: error }, 'the audit log could not be written: entries were lost'),
 		onRecovered(lost) {
 			log.warn({ lost }, 'the audit log is written again');
 			file.append(auditLine(now(), { action: 'lost', entries: lost }, { outcome: 'failed' }, {}), now());

@@ -180,7 +180,7 @@ export class EventRelay {
 			await this.#sweep();
 			this.#isFailing = false;
 		} catch (error) {
-			if (!this.#isFailing) this.#parts.log.warn({ err: error }, 'events can not be exchanged with other processes');
+			if (!this.#isFailing) this.#parts.log.warn({ err: error }, 'events could not be exchanged with other processes');
 			this.#isFailing = true;
 		}
 	}

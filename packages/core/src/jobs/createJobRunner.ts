@@ -103,7 +103,8 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		};
 		const ended = end();
 		const isFreed = await (ended === undefined ? store.requeue(job, takeover) : store.end(job, ended, takeover));
-		if (isFreed) log.warn({ job: job.id, kind: job.kind }, 'took over a job whose process no longer renews its lease');
+		if (isFreed)
+			log.warn({ job: job.id, kind: job.kind }, 'a job was taken over: its process had not renewed the lease');
 	};
 
 	/** Claims the next job of a kind for a slot, or only a cancelled one. `taken` if another process was first, for the job or the slot. */

@@ -169,7 +169,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 			// An item that can't be compared, such as a link, counts as a change.
 			if (!isFailure(error, 'conflict')) {
 				await restore().catch((cause) =>
-					log.warn({ err: cause, root: name }, 'the old tree of a home could not be put back in its place'),
+					log.warn({ err: cause, root: name }, 'the old tree of a home could not be restored'),
 				);
 				throw error;
 			}

@@ -112,7 +112,10 @@ export class ImageWorkers {
 
 	#markUnusable(error: WorkerUnusable): never {
 		if (!this.#isUnusable)
-			this.#options.log.error({ reason: error.message }, 'images have no previews: their decoder can not be loaded');
+			this.#options.log.error(
+				{ reason: error.message },
+				'the image decoder could not be loaded: images have no previews',
+			);
 		this.#isUnusable = true;
 		throw new Failure('unavailable', 'There are no previews right now.', { cause: error });
 	}

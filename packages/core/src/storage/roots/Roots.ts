@@ -327,7 +327,7 @@ export class Roots implements Mounts {
 					: (error as Error);
 			if (this.#loggedReasons.get(name) !== reason.message) {
 				const details = isFailure(reason) ? { reason: reason.message } : { err: reason };
-				this.#dependencies.log.warn({ root: name, ...details }, 'the storage root can not be opened');
+				this.#dependencies.log.warn({ root: name, ...details }, 'the storage root could not be opened');
 			}
 			this.#loggedReasons.set(name, reason.message);
 			return new ClosedStorage(rootId, reason);

@@ -166,7 +166,7 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 					await database.limits
 						.release(key, amount)
 						.catch((cause: unknown) =>
-							log.warn({ err: cause }, 'the limit that a failed upload was counted under could not be released'),
+							log.warn({ err: cause }, 'the hourly count of a failed upload could not be reversed'),
 						);
 				}
 				throw error;

@@ -54,7 +54,7 @@ export class Writer {
 			this.#checking ??= this.#checkLease()
 				.catch((error: unknown) => {
 					// Tried again soon.
-					if (!isFailure(error)) parts.log.error({ err: error }, 'the lease of an upload could not be taken');
+					if (!isFailure(error)) parts.log.error({ err: error }, 'the lease of an upload could not be acquired');
 				})
 				.finally(() => {
 					this.#checking = undefined;
