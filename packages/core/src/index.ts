@@ -26,7 +26,7 @@ export { type Config, durationText, parseByteSize, parseDuration } from './confi
 export { withoutSecrets } from './config/secrets.js';
 export type { App, AppOptions } from './createApp.js';
 export { removeVisitorFile, type VisitorFile, visitorFiles } from './files/visitorFiles.js';
-export { endFaultyRequest } from './http/connections/requestContext.js';
+export { endFaultyRequest } from './http/connections/endFaultyRequest.js';
 export { type FileHash, hashFiles, type KnownLink, relink } from './links/relink.js';
 export { createLog, type Log } from './log.js';
 export { homeMoveName } from './moving/homeMoveKind.js';

@@ -2,7 +2,7 @@ import { openDatabase } from '@stowage/database';
 import type { SessionStore } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { sqliteChanges } from '../src/connection/sqlite/sqliteChanges.js';
-import { cachedSessions } from '../src/stores/accounts/cachedSessions.js';
+import { cachedSessions } from '../src/stores/accounts/sessions.js';
 import { temporaryFolder } from './temporaryFolder.js';
 
 const dayMs = 24 * 60 * 60_000;

@@ -17,7 +17,6 @@ export * from './disk/makeFolders.js';
 export * from './limits/MemoryPool.js';
 export * from './limits/Yielder.js';
 export * from './plugins/definePlugin.js';
-export * from './plugins/parseInput.js';
 export * from './plugins/route.js';
 export * from './plugins/server.js';
 export * from './programs/findProgram.js';

@@ -23,7 +23,7 @@ import { removeEmptyFolder, removeItem } from './changing/removeItem.js';
 import { openItem, statItem } from './reading/items.js';
 import { countFolder, listFolder } from './reading/listFolder.js';
 import { surveyFolder } from './reading/surveyFolder.js';
-import { checkDisk, freeBytes, totalBytes } from './root/checkDisk.js';
+import { checkDisk } from './root/checkDisk.js';
 import type { Disk } from './root/Disk.js';
 import { setModified } from './system/descriptors.js';
 import { withFailures } from './system/systemErrors.js';
@@ -149,11 +149,11 @@ export class LocalStorage
 	}
 
 	freeSpace(): Promise<number> {
-		return withFailures(rootPath, () => freeBytes(this.disk));
+		return withFailures(rootPath, () => this.disk.root.freeBytes());
 	}
 
 	totalSpace(): Promise<number> {
-		return withFailures(rootPath, () => totalBytes(this.disk));
+		return withFailures(rootPath, () => this.disk.root.totalBytes());
 	}
 
 	async check(): Promise<void> {

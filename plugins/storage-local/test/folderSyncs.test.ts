@@ -1,8 +1,8 @@
 import * as fs from 'node:fs';
 import test from 'ava';
 import { FolderSyncs } from '../src/root/FolderSyncs.js';
-import { Folder } from '../src/system/Folder.js';
 import { nodeCalls } from '../src/system/nodeCalls.js';
+import { Folder } from '../src/system/openFolder.js';
 import { temporaryFolder } from './steps.js';
 
 /** Counts the started syncs, each of which runs until `finish`. */

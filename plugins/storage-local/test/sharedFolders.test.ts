@@ -2,10 +2,9 @@ import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFailure } from '@stowage/rules';
 import test from 'ava';
-import { SharedFolders } from '../src/root/SharedFolders.js';
+import { SharedFolders } from '../src/root/Disk.js';
 import { open } from '../src/system/descriptors.js';
-import { Folder } from '../src/system/Folder.js';
-import { folderFlags } from '../src/system/openFolder.js';
+import { Folder, folderFlags } from '../src/system/openFolder.js';
 import { localStorage, p, plant, temporaryFolder } from './steps.js';
 
 const nextRound = () => new Promise((resolve) => setImmediate(resolve));

@@ -1,6 +1,5 @@
 import type { ArchiveEntry } from '@stowage/plugin-api';
 import { deflatedSize } from './storedBlocks.js';
-import { dosTime, unixSeconds } from './times.js';
 
 // The byte format of PKWARE's APPNOTE 6.3.10, so that a program which reads from a pipe can follow. Small contents are stored as they are and read before their
 // local header is written, which has their CRC. Large ones are deflated in stored blocks: these mark their end, so that the CRC may follow them. A record
@@ -209,4 +208,36 @@ function writeTime(record: Buffer, start: number, entry: ArchiveEntry): number {
 function writeUInt64(record: Buffer, at: number, value: number): number {
 	record.writeUInt32LE(value % 2 ** 32, at);
 	return record.writeUInt32LE(Math.floor(value / 2 ** 32), at + 4);
+}
+
+const firstYear = 1980;
+const lastYear = 2107;
+
+/**
+ * A ZIP's own form of time: with a resolution of two seconds, from 1980 to 2107, and without a time zone. It is in UTC here: the same whatever time zone the server has.
+ */
+export function dosTime(mtime: number): number {
+	const date = new Date(mtime);
+	const year = date.getUTCFullYear();
+	if (!(year >= firstYear)) return dos(firstYear, 1, 1, 0, 0, 0);
+	if (year > lastYear) return dos(lastYear, 12, 31, 23, 59, 58);
+	return dos(
+		year,
+		date.getUTCMonth() + 1,
+		date.getUTCDate(),
+		date.getUTCHours(),
+		date.getUTCMinutes(),
+		date.getUTCSeconds(),
+	);
+}
+
+function dos(year: number, month: number, day: number, hours: number, minutes: number, seconds: number): number {
+	const time = (hours << 11) | (minutes << 5) | (seconds >> 1);
+	return ((((year - firstYear) << 9) | (month << 5) | day) * 0x10000 + time) >>> 0;
+}
+
+/** Whole seconds since the epoch in 32 bits; undefined for a time beyond. */
+export function unixSeconds(mtime: number): number | undefined {
+	const seconds = Math.floor(mtime / 1000);
+	return seconds >= -(2 ** 31) && seconds < 2 ** 31 ? seconds : undefined;
 }

@@ -2,7 +2,8 @@ import { constants } from 'node:fs';
 import { chown, type FileHandle, open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolders } from '@stowage/plugin-api';
-import { auditFileName, auditFiles, dayOf } from './auditFolder.js';
+import { auditFileName, auditFiles } from './auditFolder.js';
+import { dayOf } from './auditLine.js';
 
 /** The next part of the day begins after this many bytes. */
 const partBytes = 32 * 1024 * 1024;

@@ -18,10 +18,6 @@ export function auditFileName(day: string, part: number): string {
 	return part === 0 ? `${day}.jsonl` : `${day}.${part}.jsonl`;
 }
 
-export function dayOf(time: number): string {
-	return new Date(time).toISOString().slice(0, 10);
-}
-
 /** The files there are, the oldest first; none where there is no folder. */
 export async function auditFiles(folder: string): Promise<AuditFileName[]> {
 	const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {

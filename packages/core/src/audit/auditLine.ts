@@ -143,6 +143,11 @@ export function originOf({ request, job }: Context = {}): Partial<AuditRecord> {
 	return { ...viewerFields(request.caller.viewer), address: request.caller.client.address, request: request.id };
 }
 
+/** The day, in UTC, whose file contains the lines of this time. */
+export function dayOf(time: number): string {
+	return new Date(time).toISOString().slice(0, 10);
+}
+
 /** Parses a line as far as it can be read: of two lines in one, since the first was torn, the second. Undefined for anything else. */
 export function parseAuditLine(line: string): AuditRecord | undefined {
 	// Within a text of JSON the quotes would be escaped.

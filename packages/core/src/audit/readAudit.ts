@@ -3,8 +3,8 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Failure, isWithin, type StoragePath } from '@stowage/rules';
-import { type AuditFileName, auditFiles, auditFolder, dayOf } from './auditFolder.js';
-import { type AuditRecord, maxLineBytes, parseAuditLine } from './auditLine.js';
+import { type AuditFileName, auditFiles, auditFolder } from './auditFolder.js';
+import { type AuditRecord, dayOf, maxLineBytes, parseAuditLine } from './auditLine.js';
 
 export interface AuditQuery {
 	/** By name or id; `anonymous` is visitors. */

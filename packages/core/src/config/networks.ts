@@ -1,4 +1,4 @@
-import { type BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 
 export interface Network {
 	address: string;
@@ -15,10 +15,4 @@ export function parseNetwork(text: string): Network | undefined {
 	const length = prefix === undefined ? longest : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN;
 	if (more.length > 0 || family === 0 || !(length <= longest)) return undefined;
 	return { address, length, family: family === 6 ? 'ipv6' : 'ipv4' };
-}
-
-/** Whether an address is in one of the networks of a list. */
-export function isListed(list: BlockList, address: string): boolean {
-	const family = isIP(address);
-	return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4');
 }

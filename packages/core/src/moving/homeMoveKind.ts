@@ -19,10 +19,9 @@ import {
 	treeId,
 } from '../storage/copyAcross.js';
 import { ensureFolder } from '../storage/folders.js';
-import { availableSpace } from '../storage/freeSpace.js';
+import { availableSpace, createSpaceGuard } from '../storage/freeSpace.js';
 import { type Mount, tagged, withTag } from '../storage/MountedStorage.js';
 import type { Roots } from '../storage/roots/Roots.js';
-import { createSpaceGuard } from '../storage/spaceGuard.js';
 import { digestOf, measureHome } from '../storage/walkHome.js';
 
 export const homeMoveName = 'move-root';

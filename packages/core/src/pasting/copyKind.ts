@@ -1,6 +1,6 @@
 import type { CopyStaging, FileCopyOptions, Files, JobContext, JobKind } from '@stowage/plugin-api';
 import { type Entry, isFailure } from '@stowage/rules';
-import { clientKey } from '../limits/clientKey.js';
+import { clientKey } from '../http/requests/proxy.js';
 import type { FairQueue } from '../limits/FairQueue.js';
 import type { Log } from '../log.js';
 import type { UploadLimits } from '../uploads/limits/uploadLimits.js';

@@ -11,7 +11,7 @@ import {
 	type Viewer,
 } from '@stowage/rules';
 import { clientGone } from '../http/connections/clientGone.js';
-import { clientKey } from '../limits/clientKey.js';
+import { clientKey } from '../http/requests/proxy.js';
 import { listingText, sendListing } from '../responses/sendListing.js';
 import type { Services } from '../services.js';
 import { ownerOf } from './jobs.js';

@@ -2,7 +2,7 @@ import * as contract from '@stowage/contract';
 import { route } from '@stowage/plugin-api';
 import { baseName, Failure, isFailure, type Viewer } from '@stowage/rules';
 import type { AuditEvent } from '../audit/auditLine.js';
-import { clientKey } from '../limits/clientKey.js';
+import { clientKey } from '../http/requests/proxy.js';
 import { refusalPage, wantsPage } from '../links/refusalPage.js';
 import { retryIfChanged } from '../responses/retryIfChanged.js';
 import { sendFile } from '../responses/sendFile.js';

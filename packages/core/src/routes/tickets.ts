@@ -4,7 +4,7 @@ import { Failure, type Viewer } from '@stowage/rules';
 import { ownedBy } from '../archives/makeManifest.js';
 import { type AuditEvent, chosen } from '../audit/auditLine.js';
 import { clientGone } from '../http/connections/clientGone.js';
-import { clientKey } from '../limits/clientKey.js';
+import { clientKey } from '../http/requests/proxy.js';
 import { retryIfChanged } from '../responses/retryIfChanged.js';
 import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';

@@ -1,4 +1,5 @@
-import { rootPath, type StoragePath } from '@stowage/rules';
+import type { StagedFile } from '@stowage/plugin-api';
+import { Failure, rootPath, type StoragePath } from '@stowage/rules';
 import type { MountedStorage } from './MountedStorage.js';
 
 /** The default reserve: a twentieth of the disk, at most 1 GB; 1 GB if the storage does not know the size of the disk. */
@@ -23,4 +24,117 @@ export async function availableSpace(
 
 function autoReserve(total: number | undefined): number {
 	return total === undefined ? autoBytes : Math.min(autoBytes, Math.floor(total * autoShare));
+}
+
+/** The most bytes that an upload reserves at once, so that the disk is not checked for every chunk. It reserves no more than it has sent, so an idle upload holds little. */
+const stepBytes = 16 * 1024 * 1024;
+
+/** Bytes that a storage may buffer in memory before they take space on its disk. */
+const maxUnwrittenBytes = 4 * 1024 * 1024;
+
+/** Parts of a copy that may be unwritten at once. */
+const maxUnwrittenGrants = 16;
+
+/** With this much left, a reading of the free space is valid for a while: the disk can't be filled in that time. */
+const plentyBytes = 2 * 1024 * 1024 * 1024;
+const cacheMs = 500;
+
+const full = () => new Failure('storageFull', 'There is not enough free space.');
+
+/** Keeps a part of the disk free, whatever arrives at once and however little of it was announced. */
+export interface SpaceGuard {
+	/** Throws `storageFull` if the reserve is reached already, or would be by this many bytes. */
+	assertSpace(bytes?: number): Promise<void>;
+	/** Bytes that may be written. */
+	available(): Promise<number>;
+	/** The same file, but its bytes end with `storageFull` if the next ones would use the reserve. */
+	guarded(staged: StagedFile): StagedFile;
+	/** For bytes that are written in other ways, such as a copy. */
+	beginGrants(): SpaceGrants;
+}
+
+export interface SpaceGrants {
+	/** Throws `storageFull` unless this many bytes, which are written next, leave the reserve alone. */
+	reserve(bytes: number): Promise<void>;
+	/** Nothing more is written. */
+	end(): void;
+}
+
+export function createSpaceGuard(freeAboveReserve: () => Promise<number>): SpaceGuard {
+	/** Bytes granted to uploads under way that may not be written to the disk yet. */
+	let promised = 0;
+
+	let lastReading: { free: number; at: number } | undefined;
+
+	const available = async (): Promise<number> => {
+		const known = (lastReading?.free ?? 0) - promised;
+		if (lastReading !== undefined && known > plentyBytes && performance.now() - lastReading.at < cacheMs) return known;
+		// Bytes written during the reading may be missing from both sides.
+		const before = promised;
+		const reading = { free: 0, at: performance.now() };
+		reading.free = await freeAboveReserve();
+		lastReading = reading;
+		return reading.free - Math.max(before, promised);
+	};
+
+	async function* guard(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+		let granted = 0;
+		let passed = 0;
+		let counted = 0;
+		const count = () => {
+			const now = granted + Math.min(passed, maxUnwrittenBytes);
+			promised += now - counted;
+			counted = now;
+		};
+		try {
+			for await (const chunk of body) {
+				if (chunk.length > granted) {
+					const most = granted + (await available());
+					if (most < chunk.length) throw full();
+					granted = Math.min(most, Math.max(chunk.length, Math.min(stepBytes, passed)));
+				}
+				granted -= chunk.length;
+				passed += chunk.length;
+				if (lastReading !== undefined) lastReading.free -= chunk.length;
+				count();
+				yield chunk;
+			}
+		} finally {
+			promised -= counted;
+		}
+	}
+
+	return {
+		async assertSpace(bytes = 0) {
+			if ((await available()) <= bytes) throw full();
+		},
+		available,
+		beginGrants() {
+			const granted: number[] = [];
+			return {
+				async reserve(bytes) {
+					if (bytes > (await available())) throw full();
+					promised += bytes;
+					granted.push(bytes);
+					// Bytes reserved this long ago are written, and included in the reading.
+					if (granted.length > maxUnwrittenGrants) promised -= granted.shift() ?? 0;
+				},
+				end() {
+					for (const bytes of granted.splice(0)) promised -= bytes;
+					lastReading = undefined;
+				},
+			};
+		},
+
+		guarded(staged) {
+			return {
+				id: staged.id,
+				size: () => staged.size(),
+				append: (body, at) => staged.append(guard(body), at),
+				sync: () => staged.sync(),
+				commit: (path, options) => staged.commit(path, options),
+				discard: () => staged.discard(),
+			};
+		},
+	};
 }

@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import { Failure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
-import { createEndedSessions } from '../../src/accounts/endedSessions.js';
+import { createEndedSessions } from '../../src/accounts/sessions.js';
 import { Client, json, type TestApp, testApp } from '../testApp.js';
 
 const credentials = { username: 'ada', password: 'correct horse' };

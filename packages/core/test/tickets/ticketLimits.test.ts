@@ -5,8 +5,7 @@ import path from 'node:path';
 import { openDatabase } from '@stowage/database';
 import { isFailure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
-import { createTickets, type Ticket } from '../../src/tickets/createTickets.js';
-import { packItems, unpackItems } from '../../src/tickets/packItems.js';
+import { createTickets, packItems, type Ticket, unpackItems } from '../../src/tickets/createTickets.js';
 
 const kilobyte = 1024;
 

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
-import { createTable, isMysql } from './createTable.js';
+import { isMysql } from '../connection/dialect.js';
+import { createTable } from './createTable.js';
 
 /** Resumable uploads, and limits that count bytes. */
 export async function addUploads(knex: Knex): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { isMysql } from './createTable.js';
+import { isMysql } from '../connection/dialect.js';
 
 /** The quotas that were set for users, and an index of the unfinished uploads, which are few. */
 export async function addQuotas(knex: Knex): Promise<void> {

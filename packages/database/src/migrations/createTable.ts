@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { isMysql } from '../connection/dialect.js';
 
 /**
  * Creates a table unless it exists, completely or not at all. Texts compare byte for byte on every database. Name indexes and foreign keys:
@@ -25,11 +26,6 @@ export async function createTable(
 		build(table);
 	});
 	await knex.schema.renameTable(unfinished, name);
-}
-
-/** Whether the database is MySQL or MariaDB rather than SQLite. */
-export function isMysql(knex: Knex): boolean {
-	return (knex.client as Knex.Client).dialect === 'mysql';
 }
 
 /** The collation that distinguishes all texts that differ, trailing spaces too: utf8mb4_bin does not. */

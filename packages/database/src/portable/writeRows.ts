@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
+import { isMysql } from '../connection/dialect.js';
 import { DatabaseError, translated } from '../connection/errors.js';
 import { plainRow } from '../connection/plainValues.js';
 import { parseDatabaseUrl } from '../connection/target.js';
 import { allMigrations } from '../migrations/all.js';
-import { isMysql } from '../migrations/createTable.js';
 import { mysqlRows } from './mysqlRows.js';
 import type { Row } from './Row.js';
 import { RowDigest } from './RowDigest.js';

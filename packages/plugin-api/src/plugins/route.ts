@@ -6,9 +6,8 @@ import {
 	type QueryOf,
 	type ResultInput,
 } from '@stowage/contract';
-import type { Viewer } from '@stowage/rules';
+import { Failure, type Viewer } from '@stowage/rules';
 import { z } from 'zod';
-import { parseInput } from './parseInput.js';
 import type { Request } from './server.js';
 
 /** One call, parsed and typed by its endpoint. */
@@ -60,17 +59,37 @@ export function route<E extends AnyEndpoint>(
 		},
 		async handler(request, h) {
 			const { viewer, params } = request;
-			const { bodies } = request.server;
 			const query = parseInput(endpoint.query, request.query);
+			const respond = async (payload: unknown) =>
+				(await handle({ viewer, query, payload, params, request, h } as Call<E>)) as object;
+			if (!(endpoint.payload instanceof z.ZodType)) return respond(undefined);
+			const { bodies } = request.server;
 			try {
-				const payload =
-					endpoint.payload instanceof z.ZodType
-						? parseInput(endpoint.payload, await bodies.readJson(request, maxPayloadBytesFor(endpoint, viewer)))
-						: undefined;
-				return (await handle({ viewer, query, payload, params, request, h } as Call<E>)) as object;
+				const json = await bodies.readJson(request, maxPayloadBytesFor(endpoint, viewer));
+				return await respond(parseInput(endpoint.payload, json));
 			} finally {
 				bodies.release(request);
 			}
 		},
 	};
+}
+
+/** Parses untrusted input. Throws `invalid` (or `invalidPath`) with the field's name in the message. */
+export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
+	const result = schema.safeParse(input);
+	if (result.success) return result.data;
+	const issue = result.error.issues[0];
+	if (issue === undefined) throw new Failure('invalid', 'The request is not valid.');
+	const isPath = issue.code === 'custom' && issue.params?.kind === 'invalidPath';
+	throw new Failure(isPath ? 'invalidPath' : 'invalid', describeIssue(issue));
+}
+
+/** One sentence for people: the field, and what is wrong with it. */
+export function describeIssue(issue: z.core.$ZodIssue): string {
+	const where = issue.path.map(String).join('.');
+	if (issue.code === 'unrecognized_keys') {
+		const names = issue.keys.map((key) => (where === '' ? key : `${where}.${key}`)).join(', ');
+		return `Unknown field: ${names}`;
+	}
+	return where === '' ? issue.message : `${where}: ${issue.message}`;
 }

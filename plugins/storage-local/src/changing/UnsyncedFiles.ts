@@ -1,8 +1,7 @@
 import type { Disk } from '../root/Disk.js';
 import { closeSync, fsync, open, setModifiedAt } from '../system/descriptors.js';
-import type { Folder } from '../system/Folder.js';
 import { forEachConcurrently } from '../system/forEachConcurrently.js';
-import { openChild, readFileFlags } from '../system/openFolder.js';
+import { type Folder, openChild, readFileFlags } from '../system/openFolder.js';
 import { pathPart, type RawName } from '../system/rawNames.js';
 
 /** At most this many files, or those of this many milliseconds, are copied again after a crash. */

@@ -17,10 +17,9 @@ import {
 	setModified,
 	writeFully,
 } from '../system/descriptors.js';
-import type { Folder } from '../system/Folder.js';
 import { type FileStat, toFileStat } from '../system/fileStat.js';
 import { forEachConcurrently } from '../system/forEachConcurrently.js';
-import { openChild, readFileFlags } from '../system/openFolder.js';
+import { type Folder, openChild, readFileFlags } from '../system/openFolder.js';
 import { addressableName, pathPart, type RawEntry, type RawName } from '../system/rawNames.js';
 import { isSystemError } from '../system/systemErrors.js';
 import { removeTree } from './removeTree.js';

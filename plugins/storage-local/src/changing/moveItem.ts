@@ -12,12 +12,11 @@ import { itemAt } from '../reading/items.js';
 import type { Disk } from '../root/Disk.js';
 import { renameAny } from '../root/renaming.js';
 import { closeSync, fsync, open } from '../system/descriptors.js';
-import type { Folder } from '../system/Folder.js';
 import { objectId } from '../system/fileStat.js';
-import { readFileFlags } from '../system/openFolder.js';
+import { type Folder, readFileFlags } from '../system/openFolder.js';
 import { fileChanged, isSystemError, nameTaken, noSuchEntry } from '../system/systemErrors.js';
-import { claimFreeName, namesFrom } from '../writing/freeNames.js';
-import { assertReplaceable, onlyFiles, replacedVersion, replaceFile } from '../writing/replaceFile.js';
+import { claimFreeName, namesFrom, replacedVersion } from '../writing/freeNames.js';
+import { assertReplaceable, onlyFiles, replaceFile } from '../writing/replaceFile.js';
 
 /** Moves in one step and syncs both folders. */
 export async function moveItem(

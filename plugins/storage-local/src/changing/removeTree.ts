@@ -1,8 +1,7 @@
 import type { Disk } from '../root/Disk.js';
 import { rmdir, unlink } from '../system/descriptors.js';
-import type { Folder } from '../system/Folder.js';
 import { forEachConcurrently } from '../system/forEachConcurrently.js';
-import { openChild } from '../system/openFolder.js';
+import { type Folder, openChild } from '../system/openFolder.js';
 import { pathPart, type RawName } from '../system/rawNames.js';
 import { isSystemError } from '../system/systemErrors.js';
 

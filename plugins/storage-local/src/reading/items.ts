@@ -2,9 +2,8 @@ import type { OpenFile, StorageItem } from '@stowage/plugin-api';
 import { baseName, rootPath, type StoragePath } from '@stowage/rules';
 import type { Disk } from '../root/Disk.js';
 import { closeSync, open } from '../system/descriptors.js';
-import type { Folder } from '../system/Folder.js';
 import { toItem } from '../system/fileStat.js';
-import { readFileFlags } from '../system/openFolder.js';
+import { type Folder, readFileFlags } from '../system/openFolder.js';
 import { noSuchEntry } from '../system/systemErrors.js';
 import { OpenLocalFile } from './OpenLocalFile.js';
 

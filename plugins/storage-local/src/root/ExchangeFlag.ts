@@ -1,9 +1,8 @@
 import * as fs from 'node:fs';
 import { closeSync, open, unlink } from '../system/descriptors.js';
-import type { Folder } from '../system/Folder.js';
+import { deviceOf, type Folder } from '../system/openFolder.js';
 import type { SystemCalls } from '../system/systemCalls.js';
 import { isSystemError } from '../system/systemErrors.js';
-import { deviceOf } from './folderKey.js';
 import { randomName, replacingPrefix } from './privateFolder.js';
 
 /** The errors of a file system or kernel that can't exchange names. */

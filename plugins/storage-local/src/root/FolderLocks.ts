@@ -1,6 +1,5 @@
-import type { Folder } from '../system/Folder.js';
+import { type Folder, folderKey } from '../system/openFolder.js';
 import type { SystemCalls } from '../system/systemCalls.js';
-import { folderKey } from './folderKey.js';
 
 /** Serializes what calls of this process do in the same folder. */
 export class FolderLocks {

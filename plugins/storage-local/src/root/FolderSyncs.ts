@@ -1,7 +1,6 @@
 import { fsync } from '../system/descriptors.js';
-import type { Folder } from '../system/Folder.js';
+import { type Folder, folderKey } from '../system/openFolder.js';
 import type { SystemCalls } from '../system/systemCalls.js';
-import { folderKey } from './folderKey.js';
 
 interface Round {
 	readonly running: Promise<void>;

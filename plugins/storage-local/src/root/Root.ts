@@ -1,12 +1,11 @@
 import { constants } from 'node:fs';
 import { Failure, isFailure } from '@stowage/rules';
 import { closeSync, fstat, lstat, statfs } from '../system/descriptors.js';
-import { Folder } from '../system/Folder.js';
 import { type FileStat, toFileStat } from '../system/fileStat.js';
+import { deviceOf, Folder } from '../system/openFolder.js';
 import { hasLastingHandles, isRemoteFileSystem } from '../system/remoteFileSystems.js';
 import type { SystemCalls } from '../system/systemCalls.js';
 import { systemErrorCode } from '../system/systemErrors.js';
-import { deviceOf } from './folderKey.js';
 import { makePrivateFolders, openRootFolder, readMarker, rootFlags } from './marker.js';
 
 /** The marker, relative to the root. */
@@ -48,6 +47,20 @@ export class Root {
 	/** Forgets all cached state, for the next opening. */
 	verifyAgain(): void {
 		this.#verified = undefined;
+	}
+
+	/** Bytes that may still be written: 0 if no new file can be created. */
+	async freeBytes(): Promise<number> {
+		using root = await this.open();
+		const { bavail, bsize, files, ffree } = await statfs(root.path);
+		return files > 0 && ffree === 0 ? 0 : bavail * bsize;
+	}
+
+	/** The size of the whole file system in bytes. */
+	async totalBytes(): Promise<number> {
+		using root = await this.open();
+		const { blocks, bsize } = await statfs(root.path);
+		return blocks * bsize;
 	}
 
 	/** Reads the marker again, without a cache. */

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { close, fstat, link, lstat, mkdir, open, rename, rmdir, unlink } from '../system/descriptors.js';
-import type { Folder } from '../system/Folder.js';
+import type { Folder } from '../system/openFolder.js';
 import type { SystemCalls } from '../system/systemCalls.js';
 import { isSystemError } from '../system/systemErrors.js';
 import type { FolderLocks } from './FolderLocks.js';

@@ -1,7 +1,6 @@
 import type { LibraryHandle } from 'koffi';
+import { readEntry, readFileStat } from './fileStat.js';
 import type { RawEntry, RawName } from './rawNames.js';
-import { Semaphore } from './Semaphore.js';
-import { readEntry, readFileStat } from './statx.js';
 import type { SystemCalls } from './systemCalls.js';
 import { isSystemError, systemError } from './systemErrors.js';
 
@@ -205,4 +204,25 @@ function parseNames(buffer: Buffer, length: number): RawEntry[] {
 		if (name !== '.' && name !== '..') entries.push({ name, type: types[buffer[at + 18] ?? 0] ?? 'other' });
 	}
 	return entries;
+}
+
+/** Limits concurrent calls; the others wait in order. */
+class Semaphore {
+	#running = 0;
+	readonly #waiting: (() => void)[] = [];
+
+	constructor(readonly limit: number) {}
+
+	async run<T>(work: () => Promise<T>): Promise<T> {
+		if (this.#running >= this.limit) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+		else this.#running++;
+		try {
+			return await work();
+		} finally {
+			const next = this.#waiting.shift();
+			// The place is handed on, not freed, so no new call gets ahead.
+			if (next === undefined) this.#running--;
+			else next();
+		}
+	}
 }

@@ -1,9 +1,39 @@
 import * as fs from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { closeSync, fstat, lstat, open, realpath } from './descriptors.js';
-import { Folder } from './Folder.js';
+import { closeSync, fstat, fstatSync, lstat, open, realpath } from './descriptors.js';
+import { type FileStat, toFileStat } from './fileStat.js';
 import { systemError } from './systemErrors.js';
+
+/**
+ * An open folder. On Linux its items are named through the descriptor, so the path to it can't be replaced by a link while we
+ * use it. The caller that opens one disposes of it.
+ */
+export class Folder implements Disposable {
+	readonly path: string;
+	readonly isNamedByDescriptor: boolean;
+
+	/** `realPath` is only used if a descriptor has no path of its own. */
+	constructor(
+		readonly fd: number,
+		realPath?: string,
+	) {
+		this.path = realPath ?? `/proc/self/fd/${fd}`;
+		this.isNamedByDescriptor = realPath === undefined;
+	}
+
+	/** The path of the object of that name in this folder. A single name, as bytes if it may not be UTF-8. */
+	at(name: string): string;
+	at(name: string | Buffer): string | Buffer;
+	at(name: string | Buffer): string | Buffer {
+		if (typeof name === 'string') return `${this.path}/${name}`;
+		return Buffer.concat([Buffer.from(`${this.path}/`), name]);
+	}
+
+	[Symbol.dispose](): void {
+		closeSync(this.fd);
+	}
+}
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants;
 
@@ -69,4 +99,24 @@ async function openChildByRealPath(folder: Folder, name: string | Buffer, access
 
 async function assertReal(path: string): Promise<void> {
 	if ((await realpath(path)) !== path) throw systemError('realpath', constants.errno.ENOTDIR);
+}
+
+/** The part of `SystemCalls` that identifies a folder. */
+interface CachedStats {
+	statCached(fd: number): FileStat | undefined;
+}
+
+/** Identifies the folder itself, however it was opened and wherever it is moved. */
+export function folderKey(calls: CachedStats, folder: Folder): string {
+	const { device, inode } = statOf(calls, folder);
+	return `${device}/${inode}`;
+}
+
+/** Names the file system that the folder is on. */
+export function deviceOf(calls: CachedStats, folder: Folder): bigint {
+	return statOf(calls, folder).device;
+}
+
+function statOf(calls: CachedStats, folder: Folder): FileStat {
+	return calls.statCached(folder.fd) ?? toFileStat(fstatSync(folder.fd, { bigint: true }));
 }

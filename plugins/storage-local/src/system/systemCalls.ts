@@ -1,6 +1,6 @@
 import type { StorageEntry } from '@stowage/plugin-api';
-import type { Folder } from './Folder.js';
 import type { FileStat } from './fileStat.js';
+import type { Folder } from './openFolder.js';
 import type { RawEntry } from './rawNames.js';
 
 /** Calls of the operating system beyond node:fs. `nodeCalls` implements those that are possible without, so that everything runs anywhere. */

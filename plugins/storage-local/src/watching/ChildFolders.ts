@@ -1,5 +1,5 @@
 import type { Disk } from '../root/Disk.js';
-import type { Folder } from '../system/Folder.js';
+import type { Folder } from '../system/openFolder.js';
 import { addressableName } from '../system/rawNames.js';
 
 /** The most child folders that are watched: checking each takes a microsecond or two. */

@@ -3,7 +3,7 @@ import type { FolderListener, Watch } from '@stowage/plugin-api';
 import type { StoragePath } from '@stowage/rules';
 import type { Disk } from '../root/Disk.js';
 import { statfs } from '../system/descriptors.js';
-import type { Folder } from '../system/Folder.js';
+import type { Folder } from '../system/openFolder.js';
 import { isRemoteFileSystem } from '../system/remoteFileSystems.js';
 import { isSystemError } from '../system/systemErrors.js';
 import { ChildFolders } from './ChildFolders.js';

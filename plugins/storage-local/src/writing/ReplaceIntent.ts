@@ -3,9 +3,8 @@ import { parsePath, type StoragePath } from '@stowage/rules';
 import type { Disk } from '../root/Disk.js';
 import { randomName, replacingPrefix } from '../root/privateFolder.js';
 import { closeSync, fsync, lstat, open, readFully, unlink, writeFully } from '../system/descriptors.js';
-import type { Folder } from '../system/Folder.js';
 import { type FileStat, objectId } from '../system/fileStat.js';
-import { readFileFlags } from '../system/openFolder.js';
+import { type Folder, readFileFlags } from '../system/openFolder.js';
 import { isSystemError } from '../system/systemErrors.js';
 
 /** Identifies the file to be replaced, also once it has lost its name, which only changes its ctime. */

@@ -8,9 +8,8 @@ import { close, closeSync, fdatasync, fstat, ftruncate, open, unlink } from '../
 import { objectId } from '../system/fileStat.js';
 import { isSystemError, withFailures } from '../system/systemErrors.js';
 import { appendTo } from './append.js';
-import { commitStaged } from './commit.js';
+import { commitStaged, syncOrDrop } from './commit.js';
 import { formatStagedId, noSuchUpload, parseStagedId, type StagedId } from './stagedIds.js';
-import { syncOrDrop } from './syncOrDrop.js';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = fs.constants;
 

@@ -6,10 +6,9 @@ import { renameOwn } from '../root/renaming.js';
 import { fsync, setModified, unlink } from '../system/descriptors.js';
 import { type FileStat, objectId, toItem } from '../system/fileStat.js';
 import { fileChanged, isSystemError, nameTaken } from '../system/systemErrors.js';
-import { claimFreeName, namesFrom } from './freeNames.js';
-import { assertReplaceable, replacedVersion, replaceFile } from './replaceFile.js';
+import { claimFreeName, namesFrom, replacedVersion } from './freeNames.js';
+import { assertReplaceable, replaceFile } from './replaceFile.js';
 import { parseStagedId, type StagedId } from './stagedIds.js';
-import { syncOrDrop } from './syncOrDrop.js';
 
 /**
  * Publishes a staged file, which is open as `fd`. In this order, so that no power cut can show the
@@ -69,4 +68,24 @@ export async function findPublished(disk: Disk, id: string, path: StoragePath): 
 
 function isOwn(staged: StagedId, stat: FileStat): boolean {
 	return stat.type === 'file' && objectId(stat) === staged.object;
+}
+
+/**
+ * Syncs a staged file. After a failed sync the system may consider lost bytes as written, so that the next one succeeds without them: the file
+ * is dropped, whichever the call and the error.
+ */
+export async function syncOrDrop(disk: Disk, { name }: StagedId, sync: () => Promise<void>): Promise<void> {
+	try {
+		await sync();
+	} catch (error) {
+		disk.lostUploads.add(name);
+		// On a failing disk this may fail too; the file is not used again in any case.
+		await drop(disk, name).catch(() => {});
+		throw error;
+	}
+}
+
+async function drop(disk: Disk, name: string): Promise<void> {
+	using staging = await disk.privateFolder(stagingFolder, 'pass');
+	await unlink(staging.at(name));
 }

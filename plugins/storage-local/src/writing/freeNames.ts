@@ -1,8 +1,9 @@
+import type { NamingOptions } from '@stowage/plugin-api';
 import { baseName, type StoragePath } from '@stowage/rules';
 import { AdaptiveBatch, statMany } from '../reading/statMany.js';
 import type { Disk } from '../root/Disk.js';
-import type { Folder } from '../system/Folder.js';
 import type { FileStat } from '../system/fileStat.js';
+import type { Folder } from '../system/openFolder.js';
 import { isSystemError } from '../system/systemErrors.js';
 
 /** Names looked up together: few at first, since the first free one mostly comes soon. */
@@ -13,6 +14,11 @@ const largestBatch = 256;
 export interface NameWithStat {
 	name: string;
 	stat: FileStat | undefined;
+}
+
+/** The version to be replaced; undefined for none. */
+export function replacedVersion({ onConflict = 'fail' }: NamingOptions): string | undefined {
+	return onConflict === 'fail' ? undefined : onConflict.replace;
 }
 
 /** The name of a path and its alternatives. */

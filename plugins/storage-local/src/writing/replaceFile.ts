@@ -1,12 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { CommitOptions, NamingOptions } from '@stowage/plugin-api';
+import type { CommitOptions } from '@stowage/plugin-api';
 import { baseName, candidateNames, Failure, isFailure, parentPath, rootPath, type StoragePath } from '@stowage/rules';
 import type { Disk } from '../root/Disk.js';
 import { stagingFolder } from '../root/privateFolder.js';
 import { close, closeSync, open, unlink } from '../system/descriptors.js';
-import type { Folder } from '../system/Folder.js';
 import { type FileStat, objectId, toItem } from '../system/fileStat.js';
-import { openChild, readFileFlags } from '../system/openFolder.js';
+import { type Folder, openChild, readFileFlags } from '../system/openFolder.js';
 import { fileChanged, isSystemError, nameTaken, noSuchEntry } from '../system/systemErrors.js';
 import { claimFreeName, statIfPresent } from './freeNames.js';
 import { isOldFile, type OldFile, oldFile, ReplaceIntent } from './ReplaceIntent.js';
@@ -24,11 +23,6 @@ export interface Replacing {
 	object: string;
 	/** Its path, unless it is in staging. */
 	path?: StoragePath;
-}
-
-/** The version to be replaced; undefined for none. */
-export function replacedVersion({ onConflict = 'fail' }: NamingOptions): string | undefined {
-	return onConflict === 'fail' ? undefined : onConflict.replace;
 }
 
 /** Refuses files that can't be replaced, before anything is done for it. */

@@ -1,7 +1,6 @@
-import type { StorageProvider } from '@stowage/plugin-api';
-import { type Entry, isFailure, type Owner } from '@stowage/rules';
+import type { StorageEntry, StorageProvider } from '@stowage/plugin-api';
+import { type Entry, isFailure, isProtected, joinPath, type Owner, type StoragePath } from '@stowage/rules';
 import { notThere, type Place } from '../places.js';
-import { countedRows, entryIn, type Found } from './rows.js';
 
 /** Folders that are counted together, and shown once they are. */
 const folderConcurrency = 64;
@@ -47,4 +46,68 @@ export async function* listMerged(
 	}
 	if (away.length === places.length || (away.length > 0 && !isAnyThere)) throw away[0];
 	if (!isAnyThere) throw notThere();
+}
+
+/** Folders whose children are counted concurrently. */
+const countConcurrency = 16;
+
+/** An item directly in a folder. */
+export interface Found {
+	folder: Place;
+	item: StorageEntry;
+}
+
+/** The row of an item directly in `folder`. */
+export function entryIn(folder: Place, { name, type, size, mtime }: StorageEntry, count?: number): Entry {
+	const path = folder.path === '' ? name : `${folder.path}/${name}`;
+	const entry: Entry = { name, path, type, size, mtime };
+	if (folder.owner !== undefined) entry.owner = folder.owner;
+	if (count !== undefined) entry.count = count;
+	// The name was a segment of a listed folder, so it is a legal path.
+	if (isProtected(folder.area, path as StoragePath)) entry.protected = true;
+	return entry;
+}
+
+/** The row of one item; for a folder with the number of visible children. */
+export async function countedRow(storage: StorageProvider, folder: Place, item: StorageEntry): Promise<Entry> {
+	return entryIn(folder, item, item.type === 'directory' ? await countChildren(storage, folder, item.name) : undefined);
+}
+
+/**
+ * The rows of many, in their order, without folders that went away meanwhile. Throws the signal's reason once it is fired. The package p-limit would make a promise
+ * for each of a hundred thousand files, which need none.
+ */
+export async function countedRows(
+	storage: StorageProvider,
+	found: readonly Found[],
+	signal?: AbortSignal,
+): Promise<Entry[]> {
+	const rows: (Entry | undefined)[] = [];
+	let next = 0;
+	const countNext = async (): Promise<void> => {
+		while (next < found.length) {
+			const at = next++;
+			const { folder, item } = found[at] as Found;
+			if (item.type === 'file') {
+				rows[at] = entryIn(folder, item);
+				continue;
+			}
+			signal?.throwIfAborted();
+			const count = await countChildren(storage, folder, item.name);
+			rows[at] = count === undefined ? undefined : entryIn(folder, item, count);
+		}
+	};
+	await Promise.all(Array.from({ length: countConcurrency }, countNext));
+	return rows.filter((row) => row !== undefined);
+}
+
+/** Undefined for a folder that was removed meanwhile; 0 for one that may not be read. */
+async function countChildren(storage: StorageProvider, folder: Place, name: string): Promise<number | undefined> {
+	try {
+		return await storage.count(joinPath(folder.at, name));
+	} catch (error) {
+		if (isFailure(error, 'notFound')) return undefined;
+		if (isFailure(error, 'forbidden')) return 0;
+		throw error;
+	}
 }

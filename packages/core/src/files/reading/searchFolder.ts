@@ -1,7 +1,7 @@
 import { type FoundListing, type StorageEntry, type StorageProvider, Yielder } from '@stowage/plugin-api';
 import { isFailure, joinPath, matchesSearch, maxSearchResults, type Owner } from '@stowage/rules';
 import { notThere, type Place } from '../places.js';
-import { countedRows } from './rows.js';
+import { countedRows } from './listFolder.js';
 
 /**
  * All entries below the places whose name contains the term, found breadth first, so that the nearest ones come first. Folders that may not be read are skipped. Throws the signal's reason when it is aborted.

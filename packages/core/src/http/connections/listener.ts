@@ -1,6 +1,6 @@
 import http from 'node:http';
 import type { Socket } from 'node:net';
-import { inContextOfConnection } from './requestContext.js';
+import { runInContext } from '../../context.js';
 
 /** Node's own server with timers that fit long transfers: hapi gets it as its listener. */
 export function createListener(): http.Server {
@@ -20,4 +20,12 @@ export function createListener(): http.Server {
 	listener.emit = (...event: unknown[]) =>
 		event[0] === 'connection' ? inContextOfConnection(event[1] as Socket, () => emit(...event)) : emit(...event);
 	return listener;
+}
+
+/** Assigns the parser and the events of a connection to its context. `accept` attaches the parser. */
+function inContextOfConnection(socket: Socket, accept: () => boolean): boolean {
+	const context = { socket };
+	const emit = socket.emit.bind(socket) as (...event: unknown[]) => boolean;
+	socket.emit = (...event: unknown[]) => runInContext(context, emit, ...event);
+	return runInContext(context, accept);
 }

@@ -1,6 +1,7 @@
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import { BlockList, isIP, type Socket } from 'node:net';
-import { isListed, parseNetwork } from '../../config/networks.js';
+import type { Viewer } from '@stowage/rules';
+import { parseNetwork } from '../../config/networks.js';
 import type { Config } from '../../config/schema.js';
 
 export interface ClientInfo {
@@ -92,7 +93,10 @@ function trustedBy(trustedProxies: readonly string[]): (address: string) => bool
 		const network = parseNetwork(proxy);
 		if (network !== undefined) trusted.addSubnet(network.address, network.length, network.family);
 	}
-	return (address) => isListed(trusted, address);
+	return (address) => {
+		const family = isIP(address);
+		return family !== 0 && trusted.check(address, family === 6 ? 'ipv6' : 'ipv4');
+	};
 }
 
 function header(request: IncomingMessage, name: string): string {
@@ -122,4 +126,9 @@ export function limitAddress(address: string): string {
 		.slice(0, 4)
 		.map((group) => Number.parseInt(group, 16).toString(16))
 		.join(':')}::/64`;
+}
+
+/** Identifies a client for limits: a user wherever they are, or a visitor's address (of IPv6 its /64). */
+export function clientKey(viewer: Viewer, address: string): string {
+	return viewer.kind === 'user' ? `user ${viewer.id}` : limitAddress(address);
 }

@@ -1,5 +1,5 @@
 import { Failure, type Viewer } from '@stowage/rules';
-import { clientKey } from '../../limits/clientKey.js';
+import { clientKey } from '../../http/requests/proxy.js';
 import type { ByteMeter } from '../../limits/metered.js';
 
 interface Dependencies {

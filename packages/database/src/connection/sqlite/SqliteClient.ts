@@ -1,12 +1,19 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
+import SyncLibsql from 'libsql';
 import Libsql from 'libsql/promise';
-import { DatabaseError } from '../errors.js';
+import { DatabaseError, isLocked } from '../errors.js';
 import { plainBindings } from '../plainValues.js';
-import { retriedWhileLocked } from './retriedWhileLocked.js';
 
 /** libsql has as many threads as the machine has cores, and one that waits for a lock blocks the commit that would free it: the rest of the time is waited between attempts. */
 const blockingBusyMs = 20;
+
+/** Reads wait for a file that another process is just opening or putting right, and for moments only: they run on the main thread. */
+const readerBusyMs = 20;
+
+/** How long a statement waits for another process before the answer is `unavailable`. */
+const busyMs = 5000;
 
 /** The parts of libsql's connection that run on threads of their own. Its types name none of their results. */
 interface Connection {
@@ -97,6 +104,41 @@ export class SqliteClient extends BetterSqlite3Client {
 	}
 }
 
+interface ReadQuery {
+	sql: string;
+	bindings?: unknown[];
+	/** The rows. */
+	response?: unknown;
+}
+
+/** knex's SQLite client for reads outside of transactions, over a connection that is never written with: in WAL no writer blocks it. */
+export class SqliteReader extends BetterSqlite3Client {
+	override _driver(): unknown {
+		return SyncLibsql;
+	}
+
+	override acquireRawConnection(): Promise<SyncLibsql.Database> {
+		const { filename } = this.connectionSettings as { filename: string };
+		return retriedWhileLocked(() => {
+			const connection = new SyncLibsql(filename, { timeout: readerBusyMs });
+			connection.exec('PRAGMA query_only = ON');
+			return connection;
+		});
+	}
+
+	override prepBindings(bindings: unknown): unknown {
+		return plainBindings(bindings);
+	}
+
+	override async _query(connection: SyncLibsql.Database, query: ReadQuery): Promise<ReadQuery> {
+		const bindings = this._formatBindings(query.bindings);
+		await retriedWhileLocked(() => {
+			query.response = connection.prepare(query.sql).all(bindings);
+		});
+		return query;
+	}
+}
+
 /** In a transaction of its own: the statement itself would wait for its lock and its sync on the main thread. */
 async function runAlone(connection: Connection, query: SqliteQuery, bindings: unknown[]): Promise<void> {
 	try {
@@ -156,5 +198,19 @@ async function assertSetting(connection: Connection, set: string, ask: string, w
 		throw new DatabaseError(
 			`The database is not safe against a power cut here: ${ask} answers ${actual}, not ${wanted}.`,
 		);
+	}
+}
+
+/** Tries again while another process locks the file, without blocking other requests between the attempts. */
+async function retriedWhileLocked<T>(work: () => T | Promise<T>): Promise<T> {
+	const deadline = performance.now() + busyMs;
+	for (;;) {
+		try {
+			return await work();
+		} catch (error) {
+			if (!isLocked(error) || performance.now() > deadline) throw error;
+			// At random, or two who wait for each other would meet again.
+			await wait(5 + Math.random() * 20);
+		}
 	}
 }

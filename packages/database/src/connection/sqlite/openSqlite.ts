@@ -5,8 +5,7 @@ import { applyMigrations, migrationState } from '../../migrations/migrate.js';
 import { makeSnapshot } from '../../migrations/snapshot.js';
 import { commonSettings } from '../commonSettings.js';
 import { DatabaseError, isLocked } from '../errors.js';
-import { SqliteClient } from './SqliteClient.js';
-import { SqliteReader } from './SqliteReader.js';
+import { SqliteClient, SqliteReader } from './SqliteClient.js';
 import { namedFile, prepareFile } from './sqliteFile.js';
 
 /** How long a starting process waits for another one that is migrating. */

@@ -2,6 +2,7 @@ import type { SessionRecord, SessionStore } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
+import type { Changes } from '../../connection/sqlite/sqliteChanges.js';
 import { transact } from '../../connection/transact.js';
 import { batches } from '../batches.js';
 import { raiseGeneration, toSessionUser, type UserRow } from './users.js';
@@ -20,7 +21,7 @@ const maxClockErrorMs = dayMs;
 /** Sessions of one user at most. A script that signs in again and again without signing out then ends its own first. */
 const maxSessions = 100;
 
-export function isSessionOver({ createdAt, lastSeenAt }: SessionRecord, time: number): boolean {
+function isSessionOver({ createdAt, lastSeenAt }: SessionRecord, time: number): boolean {
 	return (
 		lastSeenAt <= time - sessionIdleMs || createdAt <= time - sessionAbsoluteMs || createdAt > time + maxClockErrorMs
 	);
@@ -154,4 +155,39 @@ async function endBeyondMost(transaction: Knex.Transaction, userId: string, newe
 			beyond.map((session) => session.id_hash),
 		)
 		.delete();
+}
+
+/** The most cached sessions; each takes about a kilobyte. */
+const maxCached = 1000;
+
+type Found = NonNullable<Awaited<ReturnType<SessionStore['find']>>>;
+
+/** The same store, with sessions cached for as long as the database has not changed. */
+export function cachedSessions(store: SessionStore, changes: Pick<Changes, 'version'>): SessionStore {
+	const found = new Map<string, Found>();
+	let foundAt: number | undefined;
+
+	/** Returns the version that subsequent cache entries belong to. */
+	function forgetOlder(): number | undefined {
+		const version = changes.version();
+		if (version === undefined || version !== foundAt) found.clear();
+		foundAt = version;
+		return version;
+	}
+
+	return {
+		...store,
+		async find(idHash, time) {
+			const version = forgetOlder();
+			const known = found.get(idHash);
+			if (known !== undefined) return isSessionOver(known.session, time) ? undefined : known;
+			const fresh = await store.find(idHash, time);
+			// A change during the query may be missing in its result.
+			if (fresh !== undefined && version !== undefined && version === foundAt) {
+				if (found.size >= maxCached) found.clear();
+				found.set(idHash, fresh);
+			}
+			return fresh;
+		},
+	};
 }

@@ -1,6 +1,6 @@
 import type { EventStore } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
-import { databaseTime } from '../../connection/databaseTime.js';
+import { databaseTime } from '../../connection/dialect.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { batches } from '../batches.js';
 

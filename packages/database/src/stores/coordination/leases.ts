@@ -1,6 +1,6 @@
 import type { LeaseKey, LeaseStore } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
-import { databaseTime } from '../../connection/databaseTime.js';
+import { databaseTime } from '../../connection/dialect.js';
 import { isUniqueViolation } from '../../connection/errors.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';

@@ -1,7 +1,7 @@
 import type { JobLimits } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import type { Knex } from 'knex';
-import { databaseTime } from '../../../connection/databaseTime.js';
+import { databaseTime } from '../../../connection/dialect.js';
 import { plainRow } from '../../../connection/plainValues.js';
 import { type JobRow, nothingSaved, unended } from './jobRows.js';
 

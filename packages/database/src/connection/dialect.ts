@@ -1,5 +1,9 @@
 import type { Knex } from 'knex';
-import { isMysql } from '../migrations/createTable.js';
+
+/** Whether the database is MySQL or MariaDB rather than SQLite. */
+export function isMysql(knex: Knex): boolean {
+	return (knex.client as Knex.Client).dialect === 'mysql';
+}
 
 /**
  * The time of day for values that several processes compare, as an expression in a statement: that of the server, or for a file that of the machine which all of its

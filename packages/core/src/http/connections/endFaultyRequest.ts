@@ -1,21 +1,6 @@
-import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import { currentContext, runInContext } from '../../context.js';
+import { currentContext } from '../../context.js';
 import type { Log } from '../../log.js';
 import { rawPathOf } from '../requests/rawPath.js';
-
-/** Runs `work` in the context of a request; all asynchronous work that it starts belongs to the request too. */
-export function inContextOf(response: ServerResponse, run: () => void): void {
-	runInContext({ socket: response.req.socket, response }, run);
-}
-
-/** Assigns the parser and the events of a connection to its context. `accept` attaches the parser. */
-export function inContextOfConnection(socket: Socket, accept: () => boolean): boolean {
-	const context = { socket };
-	const emit = socket.emit.bind(socket) as (...event: unknown[]) => boolean;
-	socket.emit = (...event: unknown[]) => runInContext(context, emit, ...event);
-	return runInContext(context, accept);
-}
 
 /**
  * Handles an uncaught error, called where Node reports it: ends the request that it belongs to, with its connection, and answers true. False when it belongs
