@@ -31,6 +31,10 @@ export function compile() {
 		if (changed.length === 0 && deleted.length === 0) return;
 
 		const { transform } = await import('esbuild');
+		// If this is interrupted, the next run does it again, also where a source has its former content then.
+		const unfinished = [...changed.map(({ file }) => file), ...deleted];
+		await mkdir(compiled, { recursive: true });
+		await replace(stampFile, JSON.stringify({ ...stamp, ...Object.fromEntries(unfinished.map((file) => [file, ''])) }));
 		await Promise.all(deleted.flatMap(outputsOf).map((output) => rm(output, { force: true })));
 		await Promise.all(changed.filter(({ file }) => !recipe.includes(file)).map((source) => emit(source, transform)));
 		if (!isSameRecipe) await bundleThirdParties(path.join(compiled, 'node_modules'));
