@@ -3,6 +3,7 @@ export * from './access/clipboard.js';
 export * from './access/linkExpirations.js';
 export * from './access/permissions.js';
 export * from './access/settings.js';
+export * from './display/clients.js';
 export * from './display/dates.js';
 export * from './display/durations.js';
 export * from './display/plural.js';
