@@ -1,9 +1,10 @@
-import { Button, Dialog, FormGroup, InputGroup } from '@blueprintjs/core';
-import { EyeOffIcon, EyeOpenIcon } from '@blueprintjs/icons';
+import { Button, Dialog } from '@blueprintjs/core';
 import { passwordLength } from '@stowage/rules';
-import { type FormEvent, type Ref, useEffect, useId, useRef, useState } from 'react';
+import { type FormEvent, useEffect, useRef } from 'react';
 import { messages } from '../../messages.js';
 import { dialogMilliseconds, useOpenings } from '../../ui/dialogs/dialogs.js';
+import { PasswordField } from '../../ui/fields/PasswordField.js';
+import { TextField } from '../../ui/fields/TextField.js';
 import styles from './AuthDialog.module.css';
 import type { AuthForm, AuthMode } from './authForm.js';
 import { useAuth } from './useAuth.js';
@@ -124,71 +125,5 @@ function AuthError({ error }: Pick<AuthForm, 'error'>) {
 		<div className={styles.error} role="alert">
 			{error}
 		</div>
-	);
-}
-
-interface FieldProps {
-	label: string;
-	value: string;
-	onValue: (value: string) => void;
-	autoComplete: string;
-	hint?: string;
-	inputRef?: Ref<HTMLInputElement>;
-}
-
-interface TextFieldProps {
-	type?: string;
-	/** Focused as soon as it appears. A focus after the fade would lose the first characters that a quick user types. */
-	hasFocusFirst?: boolean;
-}
-
-function TextField(props: FieldProps & TextFieldProps) {
-	const { label, value, onValue, autoComplete, type = 'text', inputRef, hasFocusFirst } = props;
-	const id = useId();
-	return (
-		<FormGroup label={label} labelFor={id}>
-			<InputGroup
-				id={id}
-				size="large"
-				type={type}
-				value={value}
-				onValueChange={onValue}
-				autoComplete={autoComplete}
-				autoCapitalize="none"
-				spellCheck={false}
-				autoFocus={hasFocusFirst}
-				{...(inputRef ? { inputRef } : {})}
-			/>
-		</FormGroup>
-	);
-}
-
-function PasswordField({ label, value, onValue, autoComplete, hint, inputRef }: FieldProps) {
-	const id = useId();
-	const [isShown, setShown] = useState(false);
-	return (
-		<FormGroup label={label} labelFor={id} {...(hint === undefined ? {} : { helperText: hint })}>
-			<InputGroup
-				id={id}
-				size="large"
-				type={isShown ? 'text' : 'password'}
-				value={value}
-				onValueChange={onValue}
-				autoComplete={autoComplete}
-				autoCapitalize="none"
-				spellCheck={false}
-				{...(inputRef ? { inputRef } : {})}
-				rightElement={
-					<Button
-						variant="minimal"
-						icon={isShown ? <EyeOffIcon /> : <EyeOpenIcon />}
-						aria-label={messages.reveal}
-						aria-pressed={isShown}
-						title={messages.reveal}
-						onClick={() => setShown(!isShown)}
-					/>
-				}
-			/>
-		</FormGroup>
 	);
 }
