@@ -1,5 +1,14 @@
+import { Failure } from '@stowage/rules';
 import test from 'ava';
 import { authFormReducer, emptyAuthForm, formError, maySubmit, serverError } from '../src/features/account/authForm.js';
+import {
+	describeError,
+	emptyPasswordForm,
+	maySubmit as mayChangePassword,
+	formError as passwordFormError,
+	passwordFormReducer,
+} from '../src/features/settings/password/passwordForm.js';
+import { clientOf, sessionLines } from '../src/features/settings/sessions/sessionText.js';
 import { changedSettings } from '../src/features/settings/useSettingsDraft.js';
 
 const filled = { ...emptyAuthForm, username: 'ada', password: 'correct horse', confirm: 'correct horse' };
@@ -48,4 +57,57 @@ test('settings that were changed back are not saved again', (t) => {
 	t.deepEqual(changedSettings(saved, { enablePreview: true, promptBeforeDownload: true }), {
 		promptBeforeDownload: true,
 	});
+});
+
+const typed = { ...emptyPasswordForm, current: 'correct horse', new: 'battery staple', confirm: 'battery staple' };
+
+test('a password is changed only with all three fields, and not twice at the same time', (t) => {
+	t.true(mayChangePassword(typed));
+	for (const field of ['current', 'new', 'confirm']) t.false(mayChangePassword({ ...typed, [field]: '' }), field);
+	t.false(mayChangePassword(passwordFormReducer(typed, { type: 'submitted' })));
+});
+
+test('new passwords that differ are refused before the request, at the confirmation', (t) => {
+	t.is(passwordFormError(typed), undefined);
+	t.deepEqual(passwordFormError({ ...typed, confirm: 'other' }), {
+		message: 'Passwords do not match',
+		field: 'confirm',
+	});
+});
+
+test('a refused change of the password names the field to correct, in the server’s words', (t) => {
+	const wrong = new Failure('badCredentials', 'The current password is wrong.');
+	t.deepEqual(describeError(wrong), { message: 'The current password is wrong.', field: 'current' });
+	const short = new Failure('invalid', 'A password has 8 to 256 characters.');
+	t.deepEqual(describeError(short), { message: 'A password has 8 to 256 characters.', field: 'new' });
+	const tooMany = new Failure('rateLimited', 'Too many attempts.');
+	t.deepEqual(describeError(tooMany), { message: 'Too many attempts.', field: undefined });
+	t.deepEqual(describeError(new TypeError('x')), { message: 'Failed to change the password', field: undefined });
+});
+
+test('a refused change of the password keeps what was typed, and a successful one clears it', (t) => {
+	const submitted = passwordFormReducer(typed, { type: 'submitted' });
+	const error = { message: 'No', field: undefined };
+	const failed = passwordFormReducer(submitted, { type: 'failed', error });
+	t.deepEqual(failed, { ...typed, error });
+	t.is(passwordFormReducer(failed, { type: 'submitted' }).error, undefined);
+	t.deepEqual(passwordFormReducer(submitted, { type: 'succeeded' }), emptyPasswordForm);
+});
+
+test('a session is described by its client, its address, its last use and its age', (t) => {
+	const session = {
+		id: 'a',
+		current: false,
+		createdAt: new Date(2026, 10, 20, 9, 0).getTime(),
+		lastSeenAt: new Date(2026, 10, 21, 14, 5).getTime(),
+		userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0',
+		address: '192.168.1.20',
+	};
+	t.is(clientOf(session), 'Firefox on Linux, 192.168.1.20');
+	t.deepEqual(sessionLines(session), [
+		'Last used Nov 21, 2026 at 2:05 PM',
+		'192.168.1.20 · Since Nov 20, 2026 at 9:00 AM',
+	]);
+	t.is(clientOf({ ...session, userAgent: null, address: null }), 'Unknown client');
+	t.is(sessionLines({ ...session, address: null })[1], 'Since Nov 20, 2026 at 9:00 AM');
 });

@@ -136,6 +136,7 @@ export function Frame() {
 				<SettingsDialog
 					isOpen={dialog.kind === 'settings'}
 					onLoadFailed={closeFailed}
+					username={session.username}
 					settings={session.settings}
 					onClose={close}
 				/>

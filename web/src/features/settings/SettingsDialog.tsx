@@ -1,41 +1,46 @@
 import { Button, Dialog, DialogBody, DialogFooter, Switch } from '@blueprintjs/core';
 import type { UserSettings } from '@stowage/rules';
-import { type ReactNode, useId, useRef } from 'react';
+import { useId, useRef } from 'react';
 import { messages } from '../../messages.js';
 import { dialogMilliseconds, useOpenings } from '../../ui/dialogs/dialogs.js';
+import { PasswordSection } from './password/PasswordSection.js';
+import { Section } from './Section.js';
 import styles from './SettingsDialog.module.css';
+import { SessionsSection } from './sessions/SessionsSection.js';
 import { useSettingsDraft } from './useSettingsDraft.js';
 
 export interface SettingsDialogProps {
 	isOpen: boolean;
+	username: string;
 	/** As they are saved. */
 	settings: UserSettings;
 	onClose: () => void;
 }
 
-export function SettingsDialog({ isOpen, settings, onClose }: SettingsDialogProps) {
+export function SettingsDialog({ isOpen, username, settings, onClose }: SettingsDialogProps) {
 	const openings = useOpenings(isOpen);
 	return (
 		<Dialog
 			key={openings}
 			isOpen={isOpen}
+			className={styles.dialog}
 			title={messages.settings}
 			isCloseButtonShown={false}
 			transitionDuration={dialogMilliseconds}
 			onClose={onClose}
 		>
-			{/* Unmounted when the dialog closes, which discards the draft. */}
-			<SettingsForm settings={settings} onClose={onClose} />
+			{/* Unmounted when the dialog closes, which discards the draft and the typed passwords. */}
+			<SettingsForm username={username} settings={settings} onClose={onClose} />
 		</Dialog>
 	);
 }
 
-function SettingsForm({ settings: saved, onClose }: Pick<SettingsDialogProps, 'settings' | 'onClose'>) {
+function SettingsForm({ username, settings: saved, onClose }: Omit<SettingsDialogProps, 'isOpen'>) {
 	const { settings, change, save, maySave, isSaving, isSaved, error } = useSettingsDraft(saved, onClose);
 	const cancel = useRef<HTMLButtonElement>(null);
 	return (
 		<>
-			<DialogBody>
+			<DialogBody className={styles.body}>
 				<Section title={messages.downloadSettings}>
 					<Setting
 						label={messages.askBeforeDownload}
@@ -55,18 +60,21 @@ function SettingsForm({ settings: saved, onClose }: Pick<SettingsDialogProps, 's
 						onChange={(enablePreview) => change({ enablePreview })}
 					/>
 				</Section>
-				{isSaved && (
-					<div className={styles.saved} role="status">
-						{messages.settingsSaved}
-					</div>
-				)}
-				{error !== undefined && (
-					<div className={styles.error} role="alert">
-						{error}
-					</div>
-				)}
+				<PasswordSection username={username} />
+				<SessionsSection username={username} />
 			</DialogBody>
+			{isSaved && (
+				<div className={styles.saved} role="status">
+					{messages.settingsSaved}
+				</div>
+			)}
+			{error !== undefined && (
+				<div className={styles.error} role="alert">
+					{error}
+				</div>
+			)}
 			<DialogFooter
+				className={styles.footer}
 				actions={
 					<>
 						<Button ref={cancel} text={messages.cancel} onClick={onClose} />
@@ -84,18 +92,6 @@ function SettingsForm({ settings: saved, onClose }: Pick<SettingsDialogProps, 's
 				}
 			/>
 		</>
-	);
-}
-
-function Section({ title, children }: { title: string; children: ReactNode }) {
-	const id = useId();
-	return (
-		<section className={styles.section} aria-labelledby={id}>
-			<h3 className={styles.title} id={id}>
-				{title}
-			</h3>
-			{children}
-		</section>
 	);
 }
 

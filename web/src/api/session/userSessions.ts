@@ -1,0 +1,31 @@
+import { endOtherSessions, endSession, type ResultOf, sessions } from '@stowage/contract';
+import { isFailure } from '@stowage/rules';
+import { queryOptions } from '@tanstack/react-query';
+import { call } from '../client/client.js';
+
+export type UserSession = ResultOf<typeof sessions>[number];
+
+/** The sessions of the signed-in user, the one used last first. */
+export const userSessionsQuery = (username: string) =>
+	queryOptions({
+		queryKey: ['sessions', username],
+		queryFn: ({ signal }) => call(sessions, { signal }),
+		// They are shown seldom and must be current then.
+		staleTime: 0,
+		gcTime: 0,
+		refetchInterval: 30_000,
+	});
+
+/** Ends one session of the user's, which may have ended already. */
+export async function endUserSession(id: string): Promise<void> {
+	try {
+		await call(endSession, { params: { id } });
+	} catch (error) {
+		if (!isFailure(error, 'notFound')) throw error;
+	}
+}
+
+/** Ends all sessions of the user's but the page's own. */
+export async function endOtherUserSessions(): Promise<void> {
+	await call(endOtherSessions);
+}
