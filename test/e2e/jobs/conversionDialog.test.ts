@@ -2,6 +2,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
+import { until } from '../../../packages/core/test/until.js';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
@@ -106,6 +107,8 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await dialog.getByRole('button', { name: 'Cancel Conversions' }).click();
 	await question.getByRole('button', { name: 'Cancel Conversions' }).click();
 	await dialog.getByText('Some conversions failed. Check individual file status below.').waitFor();
+	// The page shows them as cancelled before its request arrives.
+	await until('cancelled conversions', () => server.cancelled.length > 0);
 	t.deepEqual(server.cancelled, [long]);
 	await dialog.getByText('Some conversions failed to start:').waitFor();
 	t.is(await dialog.getByText('Error cancelling conversions').count(), 0);
@@ -155,6 +158,7 @@ test.serial('the conversion dialog reports the outcome or the failed start in on
 	await picture(page, 'cancelled-1280');
 	await page.keyboard.press('Escape');
 	await overlaysClosed(page);
+	await until('a cancelled conversion', () => server.cancelled.length > 0);
 	t.deepEqual(server.cancelled, ['b.mov']);
 
 	// No conversion can be started now.
