@@ -4,6 +4,8 @@ import { message, settings } from './schemas.js';
 
 // Passwords are bounded here only against floods; whether one is good enough is the rule's to say, with its sentence.
 const password = z.string().max(4096);
+/** A code of an authenticator app or a recovery code, as it was entered: white space, dashes and case don't matter. */
+const code = z.string().max(64);
 const signedIn = z.object({ username: z.string(), settings });
 
 export const checkLoginStatus = endpoint({
@@ -18,10 +20,11 @@ export const checkLoginStatus = endpoint({
 	}),
 });
 
+/** Refused with `secondFactor` after the right password of a user with two-factor sign-in if the code is missing, wrong or used up. Other users' codes are ignored. */
 export const login = endpoint({
 	method: 'POST',
 	path: '/api/login',
-	payload: z.strictObject({ username: z.string().max(256), password }),
+	payload: z.strictObject({ username: z.string().max(256), password, code: code.optional() }),
 	result: signedIn,
 });
 
@@ -79,5 +82,54 @@ export const changePassword = endpoint({
 	path: '/api/password',
 	audience: 'user',
 	payload: z.strictObject({ currentPassword: password, newPassword: password, newPasswordConfirm: password }),
+	result: message,
+});
+
+/** Whether the caller signs in with a second factor. */
+export const totp = endpoint({
+	method: 'GET',
+	path: '/api/totp',
+	audience: 'user',
+	result: z.object({
+		isEnabled: z.boolean(),
+		/** 0 while it is off. */
+		recoveryCodesLeft: z.number(),
+	}),
+});
+
+/** Unless the session was signed in or its password confirmed within the last 10 minutes, a missing password is refused with `passwordRequired`. */
+const confirmedByPassword = z.strictObject({ currentPassword: password.optional() }).optional();
+
+/** Begins to set up two-factor sign-in, which is off until it is confirmed. Replaces one that was begun before; `conflict` while it is on. */
+export const startTotp = endpoint({
+	method: 'POST',
+	path: '/api/totp',
+	audience: 'user',
+	payload: confirmedByPassword,
+	result: z.object({
+		/** Base32, for entering it by hand. */
+		secret: z.string(),
+		/** The secret as an `otpauth:` URI, for a QR code. */
+		uri: z.string(),
+		/** Each replaces a code once. They can't be read again. */
+		recoveryCodes: z.array(z.string()),
+	}),
+});
+
+/** Turns it on. `secondFactor` for a wrong code, `conflict` if nothing was begun. */
+export const confirmTotp = endpoint({
+	method: 'POST',
+	path: '/api/totp/confirm',
+	audience: 'user',
+	payload: z.strictObject({ code }),
+	result: message,
+});
+
+/** Turns it off, and discards one that was begun. Succeeds also if there is none. */
+export const removeTotp = endpoint({
+	method: 'DELETE',
+	path: '/api/totp',
+	audience: 'user',
+	payload: confirmedByPassword,
 	result: message,
 });

@@ -8,6 +8,10 @@ export const failures = {
 	invalidPath: { status: 400, code: 'INVALID_PATH' },
 	notSignedIn: { status: 401, code: 'NOT_SIGNED_IN' },
 	badCredentials: { status: 401, code: 'BAD_CREDENTIALS' },
+	/** The password is right, and a code of the second factor is missing or wrong. */
+	secondFactor: { status: 401, code: 'SECOND_FACTOR' },
+	/** The caller is signed in and has to confirm the password for this call. */
+	passwordRequired: { status: 401, code: 'PASSWORD_REQUIRED' },
 	forbidden: { status: 403, code: 'FORBIDDEN' },
 	notOwner: { status: 403, code: 'NOT_OWNER' },
 	protected: { status: 403, code: 'PROTECTED' },
