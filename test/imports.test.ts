@@ -25,6 +25,7 @@ const rooms: Readonly<Record<string, Room>> = {
 			'@hapi/',
 			'busboy',
 			'import-meta-resolve',
+			'otpauth',
 			'pino',
 			'yaml',
 			'zod',

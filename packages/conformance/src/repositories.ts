@@ -9,6 +9,7 @@ import { limitRules } from './repositories/limits.js';
 import { linkRules } from './repositories/links.js';
 import { rootRules } from './repositories/roots.js';
 import type { Clock, Rule } from './repositories/rules.js';
+import { secondFactorRules } from './repositories/secondFactors.js';
 import { sessionRules } from './repositories/sessions.js';
 import { ticketRules } from './repositories/tickets.js';
 import { uploadRules } from './repositories/uploads.js';
@@ -38,6 +39,7 @@ export function repositoriesSuite(
 		});
 
 	userRules(rule);
+	secondFactorRules(rule);
 	sessionRules(rule);
 	rootRules(rule);
 	uploadRules(rule);

@@ -6,6 +6,7 @@ import { guarded, translated } from './connection/errors.js';
 import { type Changes, sqliteChanges } from './connection/sqlite/sqliteChanges.js';
 import { parseDatabaseUrl } from './connection/target.js';
 import { allMigrations, type Migration } from './migrations/all.js';
+import { secondFactorStore } from './stores/accounts/secondFactors.js';
 import { cachedSessions, sessionStore } from './stores/accounts/sessions.js';
 import { userStore } from './stores/accounts/users.js';
 import { eventStore } from './stores/coordination/events.js';
@@ -75,6 +76,7 @@ function database(knex: Knex, now: () => number, freeSpace: () => Promise<number
 	});
 	return {
 		users: guarded(userStore(knex, now)),
+		secondFactors: guarded(secondFactorStore(knex, now)),
 		sessions: guarded(changes === undefined ? sessions : cachedSessions(sessions, changes)),
 		roots: guarded(rootStore(knex, now)),
 		homes: guarded(homeStore(knex, now)),

@@ -15,6 +15,8 @@ test.after.always(() => mariadb?.close());
 
 interface Bench {
 	db: Database;
+	/** Another process's connection to the same database. */
+	other: Database;
 	/** Makes every deletion of a session fail. */
 	breakSessions(): Promise<void>;
 	/** Runs a statement through another connection. */
@@ -26,7 +28,9 @@ const dialects: Record<string, (t: ExecutionContext) => Promise<Bench>> = {
 		const folder = await temporaryFolder();
 		const path = `${folder.path}/stowage.db`;
 		const db = await openDatabase(`sqlite:${path}`);
+		const other = await openDatabase(`sqlite:${path}`);
 		t.teardown(async () => {
+			await other.close();
 			await db.close();
 			await folder.remove();
 		});
@@ -36,12 +40,16 @@ const dialects: Record<string, (t: ExecutionContext) => Promise<Bench>> = {
 			connection.close();
 		};
 		const trigger = "create trigger broken before delete on sessions begin select raise(abort, 'broken'); end";
-		return { db, run, breakSessions: () => run(trigger) };
+		return { db, other, run, breakSessions: () => run(trigger) };
 	},
 	async MariaDB(t) {
 		const url = await mariadb.createDatabase();
 		const db = await openDatabase(url);
-		t.teardown(() => db.close());
+		const other = await openDatabase(url);
+		t.teardown(async () => {
+			await other.close();
+			await db.close();
+		});
 		const run = async (sql: string) => {
 			const connection = await mysql.createConnection(url);
 			await connection.query(sql);
@@ -49,7 +57,7 @@ const dialects: Record<string, (t: ExecutionContext) => Promise<Bench>> = {
 		};
 		const trigger =
 			"create trigger broken before delete on sessions for each row signal sqlstate '45000' set message_text = 'broken'";
-		return { db, run, breakSessions: () => run(trigger) };
+		return { db, other, run, breakSessions: () => run(trigger) };
 	},
 };
 
@@ -64,6 +72,19 @@ for (const [name, open] of Object.entries(dialects)) {
 		await t.throwsAsync(() => db.sessions.removeOf(alice.id), { any: true });
 		t.deepEqual(await db.users.get(alice.id), alice);
 		t.truthy(await db.sessions.find('hash', Date.now()));
+	});
+
+	test(`${name}: exactly one of twenty concurrent sign-ins over two connections is accepted with one code`, async (t) => {
+		const { db, other } = await open(t);
+		const alice = await db.users.add({ username: 'alice', secret: 's' });
+		await db.secondFactors.begin(alice.id, { secret: 'SECRET', recoveryHashes: ['one', 'two'] });
+		const both = Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? db : other).secondFactors);
+		const count = async (use: (store: Database['secondFactors']) => Promise<boolean>) =>
+			(await Promise.all(both.map(use))).filter(Boolean).length;
+		t.is(await count((store) => store.enable(alice.id, 'SECRET', 7)), 1);
+		t.is(await count((store) => store.useStep(alice.id, 'SECRET', 8)), 1);
+		t.is(await count((store) => store.useRecoveryCode(alice.id, 'two')), 1);
+		t.like(await other.secondFactors.find(alice.id), { lastStep: 8, recoveryHashes: ['one'] });
 	});
 
 	test(`${name}: a session of an outdated generation of its user is not found, and is swept`, async (t) => {

@@ -29,6 +29,7 @@ export * from './services/jobs.js';
 export * from './services/notifications.js';
 export * from './storage/abilities.js';
 export * from './storage/storage.js';
+export * from './stores/accounts/secondFactors.js';
 export * from './stores/accounts/sessions.js';
 export * from './stores/accounts/users.js';
 export * from './stores/coordination/events.js';

@@ -1,3 +1,4 @@
+import type { SecondFactorStore } from './accounts/secondFactors.js';
 import type { SessionStore } from './accounts/sessions.js';
 import type { UserStore } from './accounts/users.js';
 import type { EventStore } from './coordination/events.js';
@@ -16,6 +17,7 @@ import type { UploadStore } from './files/uploads.js';
 /** The stores of one database. A change is durable when its promise resolves. */
 export interface Stores {
 	readonly users: UserStore;
+	readonly secondFactors: SecondFactorStore;
 	readonly sessions: SessionStore;
 	readonly roots: RootStore;
 	readonly homes: HomeStore;

@@ -21,10 +21,10 @@ export interface UserRow {
 }
 
 /** A user's credentials. That of a password has the id of its user. */
-interface CredentialRow {
+export interface CredentialRow {
 	id: string;
 	user_id: string;
-	kind: 'password';
+	kind: 'password' | 'totp';
 	secret: string;
 	created_at: number;
 }

@@ -1,0 +1,94 @@
+import type { SecondFactor, SecondFactorStore } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
+import type { Knex } from 'knex';
+import { plainRow } from '../../connection/plainValues.js';
+import { transact } from '../../connection/transact.js';
+import { keyHash } from '../keyHash.js';
+import type { CredentialRow, UserRow } from './users.js';
+
+const kind = 'totp' satisfies CredentialRow['kind'];
+
+/** Each is one credential of its user, whose text is the factor as JSON. */
+export function secondFactorStore(knex: Knex, now: () => number): SecondFactorStore {
+	/** Changes the factor unless `next` returns undefined. The row is locked meanwhile, so that two calls never decide on the same state. */
+	const change = (userId: string, next: (factor: SecondFactor) => SecondFactor | undefined): Promise<boolean> =>
+		transact(knex, async (transaction) => {
+			const own = () => transaction<CredentialRow>('credentials').where({ id: idOf(userId), kind });
+			const row = await own().forUpdate().first();
+			const changed = row && next(toFactor(row));
+			if (changed === undefined) return false;
+			await own().update(plainRow({ secret: JSON.stringify(changed) }));
+			return true;
+		});
+
+	return {
+		async find(userId) {
+			const row = await knex<CredentialRow>('credentials')
+				.where({ id: idOf(userId), kind })
+				.first();
+			return row && toFactor(row);
+		},
+		async enabledUserIds() {
+			const rows: CredentialRow[] = await knex<CredentialRow>('credentials').where({ kind });
+			return new Set(rows.filter((row) => toFactor(row).isEnabled).map((row) => row.user_id));
+		},
+		begin: (userId, { secret, recoveryHashes }) =>
+			transact(knex, async (transaction) => {
+				// The user's row is locked, since that of the factor may not exist yet.
+				const user = await transaction<UserRow>('users').where({ id: userId }).forUpdate().first();
+				if (user === undefined) throw new Failure('notFound', 'There is no such user.');
+				const row = await transaction<CredentialRow>('credentials')
+					.where({ id: idOf(userId), kind })
+					.forUpdate()
+					.first();
+				if (row !== undefined && toFactor(row).isEnabled)
+					throw new Failure('conflict', 'Two-factor sign-in is on already.');
+				const begun: SecondFactor = { secret, isEnabled: false, lastStep: 0, recoveryHashes };
+				await transaction<CredentialRow>('credentials')
+					.insert(
+						plainRow({
+							id: idOf(userId),
+							user_id: userId,
+							kind,
+							secret: JSON.stringify(begun),
+							created_at: now(),
+						}),
+					)
+					.onConflict('id')
+					.merge(['secret', 'created_at']);
+			}),
+		enable: (userId, secret, step) =>
+			change(userId, (factor) =>
+				!factor.isEnabled && factor.secret === secret ? { ...factor, isEnabled: true, lastStep: step } : undefined,
+			),
+		useStep: (userId, secret, step) =>
+			change(userId, (factor) =>
+				factor.isEnabled && factor.secret === secret && step > factor.lastStep
+					? { ...factor, lastStep: step }
+					: undefined,
+			),
+		useRecoveryCode: (userId, hash) =>
+			change(userId, (factor) => {
+				const left = factor.recoveryHashes.filter((each) => each !== hash);
+				const isLeft = left.length < factor.recoveryHashes.length;
+				return factor.isEnabled && isLeft ? { ...factor, recoveryHashes: left } : undefined;
+			}),
+		remove: (userId) =>
+			transact(knex, async (transaction) => {
+				const own = () => transaction<CredentialRow>('credentials').where({ id: idOf(userId), kind });
+				const row = await own().forUpdate().first();
+				if (row === undefined) return false;
+				await own().delete();
+				return toFactor(row).isEnabled;
+			}),
+	};
+}
+
+/** Determined by the user, so that there is one; as long as the column permits. */
+function idOf(userId: string): string {
+	return keyHash(`totp ${userId}`).slice(0, 36);
+}
+
+function toFactor({ secret }: CredentialRow): SecondFactor {
+	return JSON.parse(secret);
+}
