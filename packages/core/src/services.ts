@@ -2,6 +2,7 @@ import type { Database } from '@stowage/database';
 import type { Files, Notifications } from '@stowage/plugin-api';
 import type { Accounts } from './accounts/accounts.js';
 import type { KnownClients } from './accounts/knownClients.js';
+import type { SecondFactors } from './accounts/secondFactors.js';
 import type { Sessions } from './accounts/sessions.js';
 import type { Archives } from './archives/createArchives.js';
 import type { Audit } from './audit/createAudit.js';
@@ -41,6 +42,7 @@ export interface Services {
 	roots: Roots;
 	rootAdministration: RootAdministration;
 	accounts: Accounts;
+	secondFactors: SecondFactors;
 	sessions: Sessions;
 	knownClients: KnownClients;
 	files: Files;

@@ -9,11 +9,15 @@ import type { MountedStorage } from '../storage/MountedStorage.js';
 import { limitAttempts } from './loginLimits.js';
 import { type FilesAction, removeUser } from './removeUser.js';
 import { renameUser } from './renameUser.js';
+import type { SecondFactors } from './secondFactors.js';
 import { withMemoryFallback } from './withMemoryFallback.js';
 
 export interface Accounts {
-	/** Throws `badCredentials` in the same words and time for an unknown name and a wrong password, and `rateLimited`. */
-	signIn(username: string, password: string, client: SignInClient): Promise<UserRecord>;
+	/**
+	 * Throws `badCredentials` in the same words and time for an unknown name and a wrong password, and `rateLimited`. After the right password of a user with a second factor, throws
+	 * `secondFactor` for a missing and for a wrong code.
+	 */
+	signIn(username: string, password: string, client: SignInClient, code?: string): Promise<UserRecord>;
 	/** Makes an account for a visitor; throws as `create` does, and `rateLimited`. */
 	signUp(username: string, password: string, client: Caller): Promise<UserRecord>;
 	/** Throws `invalid` for a name or password that is not allowed and `alreadyExists` for a taken name, also where a home of that name lies on disk without a user, unless it is to be adopted. */
@@ -22,6 +26,8 @@ export interface Accounts {
 	setPassword(username: string, password: string): Promise<void>;
 	/** The same for a user who confirms the password; throws as `signIn` does, and `conflict` if the password was changed meanwhile. Resolves to the current user. */
 	changePassword(username: string, current: string, password: string, client: SignInClient): Promise<UserRecord>;
+	/** Confirms the password of a user who is signed in. Throws `badCredentials` for a wrong one, and `rateLimited`. */
+	confirmPassword(username: string, password: string, client: SignInClient): Promise<void>;
 	/** Renames an account and its home, and ends its sessions. An interrupted call continues when it is made again. Throws `alreadyExists` as `create` does. */
 	rename(username: string, newName: string): Promise<void>;
 	setDisabled(username: string, isDisabled: boolean): Promise<void>;
@@ -65,10 +71,11 @@ interface Dependencies {
 	storage: MountedStorage;
 	/** Renames that have begun, by the id of the user. */
 	renames: KeyValueStore;
+	secondFactors: Pick<SecondFactors, 'accept'>;
 }
 
 export function createAccounts(parts: Dependencies): Accounts {
-	const { users, limits: store, config, now, auth, storage, renames } = parts;
+	const { users, limits: store, config, now, auth, storage, renames, secondFactors } = parts;
 	const homes = () => homesOnDisk(storage);
 	const limits = withMemoryFallback(store);
 	const hashes = new FairQueue(hashing, 'Too many people are signing in right now. Please try again in a moment.');
@@ -104,6 +111,15 @@ export function createAccounts(parts: Dependencies): Accounts {
 		}
 	};
 
+	/** The user who is signed in, if the password is theirs. */
+	const confirmed = async (username: string, password: string, client: SignInClient): Promise<UserRecord> => {
+		const found = await find(username);
+		const origin = { address: client.address, username, knownClientId: client.knownClientId(found) };
+		const user = await limitAttempts(limits, origin, now(), () => proven(found, password));
+		if (user === undefined) throw new Failure('badCredentials', 'The current password is wrong.');
+		return user;
+	};
+
 	const accounts: Accounts = {
 		queue: hashes,
 
@@ -113,14 +129,20 @@ export function createAccounts(parts: Dependencies): Accounts {
 				return accounts.create(username, password);
 			}),
 
-		signIn: (username, password, client) =>
+		signIn: (username, password, client, code) =>
 			queued(client, async () => {
 				// Not every text can be used in a query. Such a name can't exist.
 				const name = isValidUsername(username) ? username : anonymousOwner;
 				const found = await users.find(name);
 				const origin = { address: client.address, username: name, knownClientId: client.knownClientId(found) };
-				const user = await limitAttempts(limits, origin, now(), () => proven(found, password));
-				if (user === undefined) throw badCredentials();
+				let refusal = badCredentials();
+				const user = await limitAttempts(limits, origin, now(), async () => {
+					const owner = await proven(found, password);
+					if (owner === undefined || (await secondFactors.accept(owner, code, origin.knownClientId))) return owner;
+					refusal = new Failure('secondFactor', 'The code is wrong or was used already.');
+					return undefined;
+				});
+				if (user === undefined) throw refusal;
 				return auth().needsRehash(user.secret) ? renewed(user, password) : user;
 			}),
 
@@ -153,12 +175,14 @@ export function createAccounts(parts: Dependencies): Accounts {
 		changePassword: (username, current, password, client) =>
 			queued(client, async () => {
 				checkPassword(password);
-				const found = await find(username);
-				const origin = { address: client.address, username, knownClientId: client.knownClientId(found) };
-				const user = await limitAttempts(limits, origin, now(), () => proven(found, current));
-				if (user === undefined) throw new Failure('badCredentials', 'The current password is wrong.');
+				const user = await confirmed(username, current, client);
 				const secret = await auth().hash(password);
 				return { ...user, secret, generation: await users.setSecret(user.id, secret, user.generation) };
+			}),
+
+		confirmPassword: (username, password, client) =>
+			queued(client, async () => {
+				await confirmed(username, password, client);
 			}),
 
 		async rename(username, newName) {

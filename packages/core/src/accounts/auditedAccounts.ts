@@ -2,6 +2,7 @@ import type { UserRecord } from '@stowage/plugin-api';
 import type { AuditEvent } from '../audit/auditLine.js';
 import { type Audit, outcomeOf } from '../audit/createAudit.js';
 import type { Accounts } from './accounts.js';
+import type { SecondFactors } from './secondFactors.js';
 import type { Sessions } from './sessions.js';
 
 /** The same service, with sign-ins and changes of accounts recorded. */
@@ -19,7 +20,7 @@ export function auditedAccounts(accounts: Accounts, audit: Audit): Accounts {
 				(user) => ({ viewer: viewerOf(user) }),
 			),
 
-		async signIn(username, password, client) {
+		async signIn(username, password, client, code) {
 			// The entered name may be a password, so only the name of an existing account is recorded.
 			let tried: UserRecord | undefined;
 			const knownClientId = (user: UserRecord | undefined) => {
@@ -27,12 +28,21 @@ export function auditedAccounts(accounts: Accounts, audit: Audit): Accounts {
 				return client.knownClientId(user);
 			};
 			try {
-				const user = await accounts.signIn(username, password, { ...client, knownClientId });
+				const user = await accounts.signIn(username, password, { ...client, knownClientId }, code);
 				audit.record({ action: 'signIn', viewer: viewerOf(user) }, { outcome: 'ok' });
 				return user;
 			} catch (error) {
 				const account = tried === undefined ? {} : { account: tried.username };
 				audit.record({ action: 'signInFailed', ...account }, outcomeOf(error));
+				throw error;
+			}
+		},
+
+		async confirmPassword(username, password, client) {
+			try {
+				await accounts.confirmPassword(username, password, client);
+			} catch (error) {
+				audit.record({ action: 'signInFailed', account: username }, outcomeOf(error));
 				throw error;
 			}
 		},
@@ -50,6 +60,25 @@ export function auditedAccounts(accounts: Accounts, audit: Audit): Accounts {
 			changing(isDisabled ? 'disableUser' : 'enableUser', username, () => accounts.setDisabled(username, isDisabled)),
 		remove: (username, fate) => changing('removeUser', username, () => accounts.remove(username, fate)),
 		setQuota: (username, quota) => changing('setQuota', username, () => accounts.setQuota(username, quota)),
+	};
+}
+
+/** The same service; that it is turned on or off and that a recovery code is used is recorded. */
+export function auditedSecondFactors(secondFactors: SecondFactors, audit: Audit): SecondFactors {
+	return {
+		...secondFactors,
+		confirm: (user, code, knownClientId) =>
+			audit.recorded({ action: 'enableTotp', account: user.username }, () =>
+				secondFactors.confirm(user, code, knownClientId),
+			),
+		remove: (user) =>
+			audit.recorded({ action: 'disableTotp', account: user.username }, () => secondFactors.remove(user)),
+		async accept(user, code, knownClientId) {
+			const accepted = await secondFactors.accept(user, code, knownClientId);
+			if (accepted === 'recoveryCode')
+				audit.record({ action: 'recoveryCode', viewer: viewerOf(user) }, { outcome: 'ok' });
+			return accepted;
+		},
 	};
 }
 

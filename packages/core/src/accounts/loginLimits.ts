@@ -24,6 +24,17 @@ const maxAccountWindowMs = 2 * hourMs;
 /** Failed attempts a day of one client that is known to the account. Above that it counts as unknown. */
 const attemptsPerKnownClientAndDay = 30;
 
+/**
+ * Wrong codes of one account from clients that are not known to it: at most this many in a window, which lasts a minute, and twice as long after each further such number of 30
+ * days, but a day at most. Who knows the password guesses 200 times in 30 days, 2,400 times a year. Three of a million codes are valid at a time, so the chance is 0.72 % a year.
+ */
+const codesPerAccount = 5;
+const codePeriodMs = 30 * dayMs;
+const maxCodeWindowMs = dayMs;
+
+/** Wrong codes a day of one client that is known to the account. Above that it counts as unknown. */
+const codesPerKnownClientAndDay = 5;
+
 /** The origin of an attempt. */
 export interface AttemptOrigin {
 	address: string;
@@ -44,14 +55,7 @@ export async function limitAttempts<T>(
 ): Promise<T | undefined> {
 	const from = limitAddress(address);
 	const name = foldUsername(username);
-	const counted: string[] = [];
-	const count = async <Tries extends { key: string; windowMs: number }>(tries: readonly Tries[]) => {
-		const counts = await limits.hitEach(tries, now);
-		counted.push(...tries.map(({ key }) => key));
-		return counts;
-	};
-	let hasFailed = false;
-	try {
+	return countFailure(limits, now, async (count) => {
 		const [ofDay, ofAccount, ofClient] = await count([
 			{ key: `login day:${from}`, windowMs: dayMs },
 			{ key: `login account day:${name}`, windowMs: dayMs },
@@ -78,17 +82,59 @@ export async function limitAttempts<T>(
 			const endsAt = Math.max(...exceeded.map(({ endsAt }) => endsAt));
 			throw rateLimited('Too many failed tries. Please wait a moment.', endsAt, now);
 		}
-		const result = await attempt();
+		return attempt();
+	});
+}
+
+/**
+ * Runs one attempt with a code of the second factor, after the password was right. Counted as `limitAttempts` does, by limits of its own, since six digits can be guessed in fewer
+ * attempts than a password. Throws `rateLimited`.
+ */
+export async function limitCodes<T>(
+	limits: LimitStore,
+	{ userId, knownClientId }: { userId: string; knownClientId: string | undefined },
+	now: number,
+	attempt: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+	return countFailure(limits, now, async (count) => {
+		if (knownClientId !== undefined) {
+			const [ofClient] = await count([{ key: `code known:${knownClientId}`, windowMs: dayMs }]);
+			if (ofClient !== undefined && ofClient.count <= codesPerKnownClientAndDay) return attempt();
+		}
+		const [ofPeriod] = await count([{ key: `code account days:${userId}`, windowMs: codePeriodMs }]);
+		const windowMs = windowMsAfter(ofPeriod, codesPerAccount, maxCodeWindowMs);
+		const [ofWindow] = await count([{ key: `code account:${userId}`, windowMs }]);
+		if (ofWindow !== undefined && ofWindow.count > codesPerAccount)
+			throw rateLimited('Too many wrong codes. Please wait a moment.', ofWindow.endsAt, now);
+		return attempt();
+	});
+}
+
+type Count = (tries: readonly { key: string; windowMs: number }[]) => Promise<{ count: number; endsAt: number }[]>;
+
+/** Counts an attempt before it is made, and uncounts it unless it resolves to undefined: only a failure counts, not a success, a refusal or an error of the server. */
+async function countFailure<T>(
+	limits: LimitStore,
+	now: number,
+	attempt: (count: Count) => Promise<T | undefined>,
+): Promise<T | undefined> {
+	const counted: string[] = [];
+	let hasFailed = false;
+	try {
+		const result = await attempt(async (tries) => {
+			const counts = await limits.hitEach(tries, now);
+			counted.push(...tries.map(({ key }) => key));
+			return counts;
+		});
 		hasFailed = result === undefined;
 		return result;
 	} finally {
-		// Only a wrong password counts as a failed attempt, not a success, a refusal or an error of the server.
 		if (!hasFailed) await limits.releaseEach(counted);
 	}
 }
 
-/** The length of the next window. */
-function windowMsAfter(ofDay: { count: number } | undefined, triesInWindow: number, maxMs: number): number {
-	const doublings = Math.floor(((ofDay?.count ?? 1) - 1) / triesInWindow);
+/** The length of the next window. `ofPeriod` counts the attempts of all windows together. */
+function windowMsAfter(ofPeriod: { count: number } | undefined, triesInWindow: number, maxMs: number): number {
+	const doublings = Math.floor(((ofPeriod?.count ?? 1) - 1) / triesInWindow);
 	return Math.min(minuteMs * 2 ** doublings, maxMs);
 }

@@ -14,6 +14,9 @@ const touchMs = 5 * 60_000;
 /** How long a browser keeps the cookie; the server ends idle sessions earlier. */
 const cookieTtlMs = 30 * 24 * 60 * 60_000;
 
+/** For how long a sign-in also confirms changes of the second factor. */
+const recentMs = 10 * 60_000;
+
 interface CookieAuth {
 	set(session: { id: string }): void;
 	clear(): void;
@@ -47,6 +50,8 @@ export interface Sessions {
 	end(request: Request): Promise<void>;
 	/** Identifies the request's session while it is valid, and grants no access. Undefined for visitors. */
 	keyOf(request: Request): string | undefined;
+	/** Whether the request's session began within the last ten minutes: its user has just proved to know the password. */
+	isRecent(request: Request): boolean;
 	/** Whether the session with that key is still valid. */
 	isValid(key: string): Promise<boolean>;
 	/** Calls `onEnd` soon after the session of that key has ended, wherever that was, until the returned function is called. */
@@ -99,7 +104,8 @@ export async function registerSessions(
 			if (found === undefined) continue;
 			if (now - found.session.lastSeenAt > touchMs) await touch(idHash, now);
 			const user = { id: found.user.id, username: found.user.username };
-			return { isValid: true, credentials: { user, idHash, idHashes } };
+			const { createdAt } = found.session;
+			return { isValid: true, credentials: { user, idHash, idHashes, createdAt } };
 		}
 		return { isValid: false };
 	};
@@ -162,6 +168,12 @@ export async function registerSessions(
 		),
 	);
 	const keyOf: Sessions['keyOf'] = (request) => ((request.auth.credentials ?? {}) as { idHash?: string }).idHash;
+	const isRecent: Sessions['isRecent'] = (request) => {
+		const { createdAt = Number.NaN } = (request.auth.credentials ?? {}) as { createdAt?: number };
+		const age = clock() - createdAt;
+		// A session of the future began while the clock was wrong.
+		return age >= 0 && age <= recentMs;
+	};
 	const list: Sessions['list'] = async (userId) => {
 		const found = await store.list(userId, clock());
 		return found
@@ -199,6 +211,7 @@ export async function registerSessions(
 		},
 		endOthers: (request, userId) => store.removeOf(userId, keyOf(request)),
 		keyOf,
+		isRecent,
 		isValid,
 		subscribe: (key, onEnd) => subscriptions.subscribe(key, onEnd),
 	};

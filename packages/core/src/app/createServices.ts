@@ -1,6 +1,7 @@
 import type { Providers } from '@stowage/plugin-api';
 import { createAccounts } from '../accounts/accounts.js';
-import { auditedAccounts } from '../accounts/auditedAccounts.js';
+import { auditedAccounts, auditedSecondFactors } from '../accounts/auditedAccounts.js';
+import { createSecondFactors } from '../accounts/secondFactors.js';
 import { createArchives, defaultArchiveLimits } from '../archives/createArchives.js';
 import { EventStreams } from '../events/EventStreams.js';
 import { treeOf } from '../files/places.js';
@@ -28,6 +29,7 @@ type Made =
 	| 'homeMoves'
 	| 'pasting'
 	| 'rootAdministration'
+	| 'secondFactors'
 	| 'streams'
 	| 'thumbnails'
 	| 'tickets'
@@ -45,6 +47,10 @@ export function createServices({ providers, monotonic, ...given }: Dependencies)
 	const { config, log, audit, database, databaseReserve, storage, roots, sessions, files, notifications, jobs, now } =
 		given;
 	const { users } = database;
+	const secondFactors = auditedSecondFactors(
+		createSecondFactors({ store: database.secondFactors, limits: database.limits, now }),
+		audit,
+	);
 	const accounts = createAccounts({
 		users,
 		limits: database.limits,
@@ -53,6 +59,7 @@ export function createServices({ providers, monotonic, ...given }: Dependencies)
 		auth: () => providers.auth.get(config.auth),
 		storage,
 		renames: database.keyValues('user-renames'),
+		secondFactors,
 	});
 	const walkQueue = new FairQueue(
 		{ running: 8, runningPerClient: 2, waiting: 400, waitingPerClient: 64 },
@@ -91,6 +98,7 @@ export function createServices({ providers, monotonic, ...given }: Dependencies)
 		...given,
 		...uploads,
 		accounts: auditedAccounts(accounts, audit),
+		secondFactors,
 		walkQueue,
 		archives,
 		thumbnails,

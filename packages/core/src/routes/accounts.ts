@@ -2,6 +2,7 @@ import * as contract from '@stowage/contract';
 import type { Request, UserRecord } from '@stowage/plugin-api';
 import { route } from '@stowage/plugin-api';
 import { Failure, isFailure, type Viewer } from '@stowage/rules';
+import type { SignInClient } from '../accounts/accounts.js';
 import { clientGone } from '../http/connections/clientGone.js';
 import type { Services } from '../services.js';
 
@@ -9,8 +10,18 @@ import type { Services } from '../services.js';
 const quotaWaitMs = 1_000;
 
 /** Accounts: sign up, sign in and out, and the settings of a user. */
-export function accountRoutes({ config, accounts, sessions, knownClients, database, quotas, audit, log }: Services) {
+export function accountRoutes(services: Services) {
+	const { config, accounts, secondFactors, sessions, knownClients, database, quotas, audit, log } = services;
 	const callerOf = (request: Request) => ({ address: request.client.address, signal: clientGone(request) });
+	const clientOf = (request: Request): SignInClient => ({
+		...callerOf(request),
+		knownClientId: (user) => knownClients.idOf(request, user),
+	});
+	/** For changes that a thief of an open session must not make. Throws `passwordRequired` and as `confirmPassword` does. */
+	const assertOwner = async (request: Request, username: string, password: string | undefined): Promise<void> => {
+		if (password !== undefined) await accounts.confirmPassword(username, password, clientOf(request));
+		else if (!sessions.isRecent(request)) throw new Failure('passwordRequired', 'Please enter your password.');
+	};
 	/** For a user who has just signed in. */
 	const beginSession = async (request: Request, user: UserRecord): Promise<void> => {
 		try {
@@ -51,13 +62,11 @@ export function accountRoutes({ config, accounts, sessions, knownClients, databa
 
 		route(contract.login, async ({ payload, request, h }) => {
 			const user = await accounts
-				.signIn(payload.username, payload.password, {
-					...callerOf(request),
-					knownClientId: (user) => knownClients.idOf(request, user),
-				})
+				.signIn(payload.username, payload.password, clientOf(request), payload.code)
 				.catch((error: unknown) => {
-					// Read by config/fail2ban. Without the name: people type passwords there.
-					if (isFailure(error, 'badCredentials'))
+					// Read by config/fail2ban. Without the name: people type passwords there. A missing code is no failed attempt.
+					const isWrongCode = isFailure(error, 'secondFactor') && payload.code !== undefined;
+					if (isFailure(error, 'badCredentials') || isWrongCode)
 						log.warn({ event: 'signInFailed', address: request.client.address }, 'sign-in failed');
 					throw error;
 				});
@@ -99,13 +108,32 @@ export function accountRoutes({ config, accounts, sessions, knownClients, databa
 		route(contract.changePassword, async ({ viewer, payload, request, h }) => {
 			const { currentPassword, newPassword, newPasswordConfirm } = payload;
 			if (newPassword !== newPasswordConfirm) throw new Failure('invalid', 'Passwords do not match');
-			const user = await accounts.changePassword(personOf(viewer).username, currentPassword, newPassword, {
-				...callerOf(request),
-				knownClientId: (user) => knownClients.idOf(request, user),
-			});
+			const { username } = personOf(viewer);
+			const user = await accounts.changePassword(username, currentPassword, newPassword, clientOf(request));
 			await beginSession(request, user);
 			knownClients.remember(request, h, user);
 			return { message: 'Your password was changed.' };
+		}),
+
+		route(contract.totp, ({ viewer }) => secondFactors.state(personOf(viewer).id)),
+
+		route(contract.startTotp, async ({ viewer, payload, request }) => {
+			const user = personOf(viewer);
+			await assertOwner(request, user.username, payload?.currentPassword);
+			return secondFactors.begin(user);
+		}),
+
+		route(contract.confirmTotp, async ({ viewer, payload, request }) => {
+			const user = await accounts.find(personOf(viewer).username);
+			await secondFactors.confirm(user, payload.code, knownClients.idOf(request, user));
+			return { message: 'Two-factor sign-in is on.' };
+		}),
+
+		route(contract.removeTotp, async ({ viewer, payload, request }) => {
+			const user = personOf(viewer);
+			await assertOwner(request, user.username, payload?.currentPassword);
+			await secondFactors.remove(user);
+			return { message: 'Two-factor sign-in is off.' };
 		}),
 	];
 }

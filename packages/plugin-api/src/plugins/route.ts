@@ -35,7 +35,7 @@ declare module '@hapi/hapi' {
 
 /**
  * The hapi route of an endpoint. The server checks the audience before the body, and the query and payload are parsed before `answer` runs. A body is never read by hapi: JSON is
- * read here, and a form is left in `request.raw.req` for the route to stream.
+ * read here (an optional payload may be missing), and a form is left in `request.raw.req` for the route to stream.
  */
 export function route<E extends AnyEndpoint>(
 	endpoint: E,
@@ -63,6 +63,7 @@ export function route<E extends AnyEndpoint>(
 			const respond = async (payload: unknown) =>
 				(await handle({ viewer, query, payload, params, request, h } as Call<E>)) as object;
 			if (!(endpoint.payload instanceof z.ZodType)) return respond(undefined);
+			if (!hasBody(request) && endpoint.payload.safeParse(undefined).success) return respond(undefined);
 			const { bodies } = request.server;
 			try {
 				const json = await bodies.readJson(request, maxPayloadBytesFor(endpoint, viewer));
@@ -72,6 +73,11 @@ export function route<E extends AnyEndpoint>(
 			}
 		},
 	};
+}
+
+function hasBody({ raw }: Request): boolean {
+	const { 'content-length': length = '0', 'transfer-encoding': encoding } = raw.req.headers;
+	return encoding !== undefined || Number(length) > 0;
 }
 
 /** Parses untrusted input. Throws `invalid` (or `invalidPath`) with the field's name in the message. */

@@ -1,0 +1,96 @@
+import type { LimitStore, SecondFactor, SecondFactorStore, UserRecord } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
+import { secretHash } from '../secretHash.js';
+import { limitCodes } from './loginLimits.js';
+import { newRecoveryCodes, newSecret, normalizedCode, secretUri, stepOf } from './oneTimeCodes.js';
+import { withMemoryFallback } from './withMemoryFallback.js';
+
+export interface SecondFactorState {
+	isEnabled: boolean;
+	/** 0 while it is off. */
+	recoveryCodesLeft: number;
+}
+
+type Owner = Pick<UserRecord, 'id' | 'username'>;
+
+/** How a sign-in has met the second factor. */
+export type Accepted = 'notNeeded' | 'code' | 'recoveryCode';
+
+/** Two-factor sign-in: one-time codes of an authenticator app, and recovery codes. */
+export interface SecondFactors {
+	state(userId: string): Promise<SecondFactorState>;
+	/** Begins to set it up, in place of what was begun before. Throws `conflict` if it is on. The secret and the codes can't be read again. */
+	begin(user: Owner): Promise<{ secret: string; uri: string; recoveryCodes: string[] }>;
+	/** Turns it on with a first code. Throws `secondFactor` for a wrong code, `conflict` if nothing was begun, and `rateLimited`. */
+	confirm(user: Owner, code: string, knownClientId: string | undefined): Promise<void>;
+	/** Turns it off, and discards what was begun. Resolves to whether it was on. */
+	remove(user: Owner): Promise<boolean>;
+	/**
+	 * Checks the code of a user whose password has been verified, and uses it up. Resolves to undefined for a wrong code, and throws `secondFactor` if one
+	 * is needed and missing, and `rateLimited`.
+	 */
+	accept(user: UserRecord, code: string | undefined, knownClientId: string | undefined): Promise<Accepted | undefined>;
+}
+
+interface Dependencies {
+	store: SecondFactorStore;
+	limits: LimitStore;
+	/** The time of day, milliseconds since the epoch. */
+	now(): number;
+}
+
+export function createSecondFactors({ store, limits: storedLimits, now }: Dependencies): SecondFactors {
+	const limits = withMemoryFallback(storedLimits);
+
+	const use = async (userId: string, { secret }: SecondFactor, entered: string): Promise<Accepted | undefined> => {
+		const code = normalizedCode(entered);
+		const step = stepOf(secret, code, now());
+		if (step !== undefined) return (await store.useStep(userId, secret, step)) ? 'code' : undefined;
+		return (await store.useRecoveryCode(userId, secretHash(code))) ? 'recoveryCode' : undefined;
+	};
+
+	return {
+		async state(userId) {
+			const factor = await store.find(userId);
+			return factor?.isEnabled
+				? { isEnabled: true, recoveryCodesLeft: factor.recoveryHashes.length }
+				: { isEnabled: false, recoveryCodesLeft: 0 };
+		},
+
+		async begin({ id, username }) {
+			const secret = newSecret();
+			const recoveryCodes = newRecoveryCodes();
+			const recoveryHashes = recoveryCodes.map((code) => secretHash(normalizedCode(code)));
+			await store.begin(id, { secret, recoveryHashes });
+			return { secret, uri: secretUri(secret, username), recoveryCodes };
+		},
+
+		async confirm({ id }, code, knownClientId) {
+			const factor = await store.find(id);
+			if (factor === undefined) throw new Failure('conflict', 'Two-factor sign-in was not set up yet.');
+			if (factor.isEnabled) throw new Failure('conflict', 'Two-factor sign-in is on already.');
+			const step = await limitCodes(limits, { userId: id, knownClientId }, now(), async () =>
+				stepOf(factor.secret, normalizedCode(code), now()),
+			);
+			if (step === undefined) {
+				throw new Failure(
+					'secondFactor',
+					'The code is wrong. Please check that the clocks of your phone and of the server are right.',
+				);
+			}
+			if (!(await store.enable(id, factor.secret, step)))
+				throw new Failure('conflict', 'Two-factor sign-in was changed meanwhile.');
+		},
+
+		remove: ({ id }) => store.remove(id),
+
+		async accept({ id }, code, knownClientId) {
+			const factor = await store.find(id);
+			if (!factor?.isEnabled) return 'notNeeded';
+			if (code === undefined) {
+				throw new Failure('secondFactor', 'Please enter the code of your authenticator app, or a recovery code.');
+			}
+			return limitCodes(limits, { userId: id, knownClientId }, now(), () => use(id, factor, code));
+		},
+	};
+}
