@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
+import { codeAt } from '../../packages/core/test/authenticator.js';
 import { Client, file, json, testApp } from '../../packages/core/test/testApp.js';
 import { onTerminal, run } from './program.js';
 
@@ -34,6 +36,9 @@ test('accounts are shown, renamed, signed out and removed beside a running serve
 	t.regex(shown.sessions[0].userAgent, /^Phone/);
 	t.like(shown.links[0], { path: 'a.txt', state: 'good', downloads: 0 });
 	t.like(shown.uploads[0], { area: 'private', name: 'big.bin', offset: 0, length: 5000000 });
+	t.like(shown, { hasSecondFactor: false, recoveryCodesLeft: 0 });
+	const { secret } = json(await ada.post('/api/totp', {}));
+	t.is((await ada.post('/api/totp/confirm', { code: codeAt(secret) })).statusCode, 200);
 	const text = (await user('show', 'ada')).stdout;
 	t.regex(text, /^name\tada\n/);
 	t.regex(
@@ -41,6 +46,15 @@ test('accounts are shown, renamed, signed out and removed beside a running serve
 		/^session\t[0-9a-f]{16}\t.*\t127\.0\.0\.1\tPhone.?\uFFFD\[2J$/m,
 		'control characters of a user agent are not printed',
 	);
+	t.regex(text, /^two-factor sign-in\ton\nrecovery codes left\t10$/m);
+	t.notRegex(text, new RegExp(secret));
+	t.regex((await user('list')).stdout, /^ada\tenabled\t\S+\ttwo-factor\nbob\tenabled\t\S+$/);
+	t.like(await user('remove-totp', 'ADA'), { code: 0, stdout: 'Two-factor sign-in of ada is off now.' });
+	t.like(await user('remove-totp', 'ada'), { code: 0, stdout: 'Two-factor sign-in of ada was not on.' });
+	t.like(await user('remove-totp', 'nobody'), { code: 1, stderr: 'There is no user nobody.' });
+	t.like(json(await ada.get('/api/totp')), { isEnabled: false });
+	const audited = (await run(['audit', '--action', 'disableTotp', '--json', ...flags])).stdout.split('\n');
+	t.like(JSON.parse(audited[0] ?? ''), { account: 'ada', outcome: 'ok', systemUser: userInfo().username });
 	t.regex(text, /^upload\tprivate\tbig\.bin\t0 B of 4\.8 MB$/m);
 	t.notRegex(text, new RegExp(token));
 

@@ -33,7 +33,8 @@ export function userCommand(): Command {
 				usage: 'list',
 				description: 'list the accounts',
 				examples: ['user list', 'user list --json'],
-				async run({ accounts }, _words, { json }) {
+				async run({ accounts, database }, _words, { json }) {
+					const withFactor = await database.secondFactors.enabledUserIds();
 					printList(await accounts.list(), {
 						json,
 						toJson: ({ username, id, isDisabled, createdAt }) => ({
@@ -41,8 +42,12 @@ export function userCommand(): Command {
 							id,
 							isDisabled,
 							createdAt: timeText(createdAt),
+							hasSecondFactor: withFactor.has(id),
 						}),
-						row: ({ username, isDisabled, createdAt }) => [username, stateText(isDisabled), timeText(createdAt)],
+						row: ({ username, id, isDisabled, createdAt }) => [
+							...[username, stateText(isDisabled), timeText(createdAt)],
+							...(withFactor.has(id) ? ['two-factor'] : []),
+						],
 					});
 				},
 			}).option('--json', 'as JSON'),
@@ -63,6 +68,18 @@ export function userCommand(): Command {
 				async run({ accounts }, [name = '']) {
 					await accounts.setPassword(name, await readPassword('New password: '));
 					console.log(`Changed the password of ${name}.`);
+				},
+			}),
+		)
+		.addCommand(
+			appCommand({
+				usage: 'remove-totp <name>',
+				description: 'turn off the two-factor sign-in of somebody who lost phone and recovery codes',
+				examples: ['user remove-totp ada'],
+				async run({ accounts, secondFactors }, [name = '']) {
+					const user = await accounts.find(name);
+					const wasOn = await secondFactors.remove(user);
+					console.log(`Two-factor sign-in of ${user.username} ${wasOn ? 'is off now' : 'was not on'}.`);
 				},
 			}),
 		)

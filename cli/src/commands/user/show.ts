@@ -7,9 +7,10 @@ import { sessionJson, sessionRow } from './sessions.js';
 
 /** Prints all data of a user. */
 export async function showUser(services: Services, name: string, { json }: { json?: boolean }): Promise<void> {
-	const { accounts, database, links, sessions } = services;
+	const { accounts, database, links, secondFactors, sessions } = services;
 	const user = await accounts.find(name);
 	const settings = await database.users.settings(user.id);
+	const { isEnabled: hasSecondFactor, recoveryCodesLeft } = await secondFactors.state(user.id);
 	const quota = await quotaInForce(services, user);
 	const found = await sessions.list(user.id);
 	const ownLinks = await links.list(user.id);
@@ -20,6 +21,8 @@ export async function showUser(services: Services, name: string, { json }: { jso
 			id: user.id,
 			isDisabled: user.isDisabled,
 			createdAt: timeText(user.createdAt),
+			hasSecondFactor,
+			recoveryCodesLeft,
 			settings,
 			quota: { bytes: quota.most.bytes, entries: quota.most.entries, isDefault: quota.isDefault },
 			used: { bytes: quota.used.bytes, entries: quota.used.entries },
@@ -41,6 +44,8 @@ export async function showUser(services: Services, name: string, { json }: { jso
 		['id', user.id],
 		['state', stateText(user.isDisabled)],
 		['created', timeText(user.createdAt)],
+		['two-factor sign-in', hasSecondFactor ? 'on' : 'off'],
+		...(hasSecondFactor ? [['recovery codes left', recoveryCodesLeft]] : []),
 		['prompt before download', settings.promptBeforeDownload ? 'yes' : 'no'],
 		['preview', settings.enablePreview ? 'yes' : 'no'],
 		...quotaRows(quota),

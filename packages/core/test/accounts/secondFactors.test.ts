@@ -2,8 +2,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
-import { Secret, TOTP, URI } from 'otpauth';
+import { URI } from 'otpauth';
 import { limitCodes } from '../../src/accounts/loginLimits.js';
+import { codeAt } from '../authenticator.js';
 import { type Answer, Client, json, type TestApp, testApp } from '../testApp.js';
 
 const password = 'correct horse';
@@ -27,7 +28,7 @@ type Clock = ReturnType<typeof steeredClock>;
 
 /** The code that an app shows, `steps` time steps from now. */
 function codeOf(secret: string, clock: Clock, steps = 0): string {
-	return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: clock.now() + steps * stepMs });
+	return codeAt(secret, clock.now() + steps * stepMs);
 }
 
 /** Six digits that no app shows within a few minutes. */
