@@ -4,6 +4,7 @@ import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:
 import path from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
+import { codeAt } from '../../packages/core/test/authenticator.js';
 import { Client, field, file, json, type TestApp, testApp } from '../../packages/core/test/testApp.js';
 import { openDatabase, readSnapshot } from '../../packages/database/src/index.js';
 import { allMigrations } from '../../packages/database/src/migrations/all.js';
@@ -59,6 +60,10 @@ test('a backup of a running server is restored on an empty machine, from SQLite 
 	const app = await testApp(t);
 	const sqlite = app.services.config.databaseUrl;
 	const tokens = await populated(app);
+	const bob = new Client(app);
+	await bob.post('/api/login', { username: 'bob', password: 'correct horse' });
+	const { secret, recoveryCodes } = json(await bob.post('/api/totp', {}));
+	t.is((await bob.post('/api/totp/confirm', { code: codeAt(secret) })).statusCode, 200);
 	// A third home lies on a disk of its own.
 	const disk = path.join(await dataFolder(t), 'disk');
 	await app.services.rootAdministration.add('big', 'local', disk);
@@ -152,6 +157,15 @@ test('a backup of a running server is restored on an empty machine, from SQLite 
 		settings: { promptBeforeDownload: true, enablePreview: true },
 		quota: { bytes: 123_456_789_012 },
 	});
+
+	const signIn = (code?: string) =>
+		new Client(again).post('/api/login', {
+			username: 'bob',
+			password: 'correct horse',
+			...(code === undefined ? {} : { code }),
+		});
+	t.is(json(await signIn()).code, 'SECOND_FACTOR', 'two-factor sign-in is on after a restore as well');
+	t.is((await signIn(recoveryCodes[0])).statusCode, 200);
 
 	const back = path.join(backups, 'two.zip');
 	t.is((await run(['backup', back, ...there])).code, 0);

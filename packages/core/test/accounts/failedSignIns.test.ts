@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { pino } from 'pino';
-import { Client, testApp } from '../testApp.js';
+import { codeAt } from '../authenticator.js';
+import { Client, json, testApp } from '../testApp.js';
 
 /** `dist` holds the same folders as the tree. */
 const filter = fileURLToPath(
@@ -27,12 +28,25 @@ test('fail2ban finds the address of each failed sign-in in the log, and no input
 	t.is((await signIn('nobody', 'wrong horse', '2001:db8::7')).statusCode, 401);
 	t.is((await signIn(`${forged}\n{"level":40,${forged}`, forged, '203.0.113.8')).statusCode, 401);
 	t.is((await signIn('ada', 'correct horse', '203.0.113.9')).statusCode, 200);
+	const ada = new Client(app);
+	await ada.post('/api/login', { username: 'ada', password: 'correct horse' });
+	const { secret, recoveryCodes } = json(await ada.post('/api/totp', {}));
+	t.is((await ada.post('/api/totp/confirm', { code: codeAt(secret) })).statusCode, 200);
+	const withCode = (code: string | undefined, address: string) =>
+		new Client(app).post(
+			'/api/login',
+			{ username: 'ada', password: 'correct horse', ...(code === undefined ? {} : { code }) },
+			{ 'x-forwarded-for': address },
+		);
+	t.is((await withCode('wrong code', '203.0.113.10')).statusCode, 401);
+	t.is((await withCode(undefined, '203.0.113.11')).statusCode, 401, 'a missing code is not a failed sign-in');
+	t.is((await withCode(recoveryCodes[0], '203.0.113.12')).statusCode, 200);
 	await new Client(app).get(`/api/browse?directory=${encodeURIComponent(forged)}`);
 	app.services.log.warn({ reason: forged }, forged);
 
-	t.notRegex(lines.join(''), /wrong horse/, 'the log contains no password');
+	t.notRegex(lines.join(''), /wrong horse|wrong code/, 'the log contains no password and no code');
 	const file = path.join(app.dataDir, 'log');
 	await writeFile(file, lines.join(''));
 	const { stdout } = await promisify(execFile)('fail2ban-regex', ['--out', 'ip', file, filter]);
-	t.deepEqual(stdout.trim().split('\n').sort(), ['2001:db8::7', '203.0.113.7', '203.0.113.8']);
+	t.deepEqual(stdout.trim().split('\n').sort(), ['2001:db8::7', '203.0.113.10', '203.0.113.7', '203.0.113.8']);
 });

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { Failure } from '@stowage/rules';
 import test from 'ava';
 import { createLog, withPriorities } from '../../src/log.js';
+import { codeAt } from '../authenticator.js';
 import { Client, file, json, testApp } from '../testApp.js';
 import { begin, head, patch, remove } from '../tusClient.js';
 
@@ -13,7 +14,7 @@ function recordingLog() {
 	return { log: createLog('trace', { write: (line) => void lines.push(line) }), lines };
 }
 
-test('the log and the audit log never contain a token, a ticket, an upload id, a cookie or a password, also when requests fail', async (t) => {
+test('the log and the audit log never contain a token, a ticket, an upload id, a cookie, a password or a secret or code of the second factor, also when requests fail', async (t) => {
 	const { log, lines } = recordingLog();
 	const app = await testApp(t, { '--audit-record': 'all' }, { log });
 	const { database, storage } = app.services;
@@ -77,6 +78,18 @@ test('the log and the audit log never contain a token, a ticket, an upload id, a
 	await remove(ada, upload);
 	const passwords = { currentPassword: 'very secret horse', newPassword: 'new secret horse' };
 	await ada.post('/api/password', { ...passwords, newPasswordConfirm: 'new secret horse' });
+	const { secret, recoveryCodes } = json(await ada.post('/api/totp', {}));
+	const code = codeAt(secret);
+	t.is((await ada.post('/api/totp/confirm', { code })).statusCode, 200);
+	const signIn = { username: 'ada', password: 'new secret horse' };
+	const entered = 'WRON-GCOD-EWRO-NGCO';
+	for (const each of [code, entered, recoveryCodes[0]]) await other.post('/api/login', { ...signIn, code: each });
+	const { find } = database.secondFactors;
+	Object.assign(database.secondFactors, { find: () => Promise.reject(new Error('a fault')) });
+	await other.post('/api/login', { ...signIn, code: recoveryCodes[1] });
+	Object.assign(database.secondFactors, { find });
+	await ada.call('DELETE', '/api/totp', { currentPassword: 'wrong secret horse' });
+	t.is((await ada.call('DELETE', '/api/totp', { currentPassword: 'new secret horse' })).statusCode, 200);
 	await ada.get('/api/logout');
 	await app.services.audit.close();
 
@@ -89,6 +102,10 @@ test('the log and the audit log never contain a token, a ticket, an upload id, a
 	const id = upload.split('/').at(-1) ?? '';
 	const cookies = [ada.cookie, ada.device].map((cookie) => cookie?.split('=', 2)[1] ?? '');
 	const secrets = {
+		totp: secret,
+		entered,
+		recoveryCode: recoveryCodes[0],
+		otherCode: recoveryCodes[1],
 		token,
 		ticket,
 		id,
