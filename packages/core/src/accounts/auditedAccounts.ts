@@ -1,4 +1,5 @@
 import type { UserRecord } from '@stowage/plugin-api';
+import { isFailure } from '@stowage/rules';
 import type { AuditEvent } from '../audit/auditLine.js';
 import { type Audit, outcomeOf } from '../audit/createAudit.js';
 import type { Accounts } from './accounts.js';
@@ -33,7 +34,9 @@ export function auditedAccounts(accounts: Accounts, audit: Audit): Accounts {
 				return user;
 			} catch (error) {
 				const account = tried === undefined ? {} : { account: tried.username };
-				audit.record({ action: 'signInFailed', ...account }, outcomeOf(error));
+				// A user who is asked for the code has not failed yet.
+				const isAskedForCode = isFailure(error, 'secondFactor') && code === undefined;
+				audit.record({ action: isAskedForCode ? 'signIn' : 'signInFailed', ...account }, outcomeOf(error));
 				throw error;
 			}
 		},

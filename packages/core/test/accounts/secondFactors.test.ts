@@ -468,6 +468,7 @@ test('the audit log records that it is turned on and off and that a recovery cod
 	const app = await testApp(t, {}, clock);
 	const ada = await new Client(app).register('ada');
 	const { secret, recoveryCodes } = await turnOn(t, ada, clock);
+	await signIn(app);
 	await signIn(app, wrongCode(secret, clock));
 	await signIn(app, recoveryCodes[0]);
 	const code = codeOf(secret, clock);
@@ -488,6 +489,7 @@ test('the audit log records that it is turned on and off and that a recovery cod
 	t.deepEqual(lines, [
 		'signUp ok ada',
 		'enableTotp ok ada ada',
+		'signIn refused secondFactor ada',
 		'signInFailed refused secondFactor ada',
 		'recoveryCode ok ada',
 		'signIn ok ada',
