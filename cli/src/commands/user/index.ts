@@ -74,7 +74,7 @@ export function userCommand(): Command {
 		.addCommand(
 			appCommand({
 				usage: 'remove-totp <name>',
-				description: 'turn off the two-factor sign-in of somebody who lost phone and recovery codes',
+				description: 'turn off the two-factor sign-in of a user who lost phone and recovery codes',
 				examples: ['user remove-totp ada'],
 				async run({ accounts, secondFactors }, [name = '']) {
 					const user = await accounts.find(name);

@@ -26,7 +26,7 @@ const attemptsPerKnownClientAndDay = 30;
 
 /**
  * Wrong codes of one account from clients that are not known to it: at most this many in a window, which lasts a minute, and twice as long after each further such number of 30
- * days, but a day at most. Who knows the password guesses 200 times in 30 days, 2,400 times a year. Three of a million codes are valid at a time, so the chance is 0.72 % a year.
+ * days, but a day at most. An attacker with the password guesses 200 times in 30 days, 2,400 times a year. Three of a million codes are valid at a time, so the chance is 0.72 % a year.
  */
 const codesPerAccount = 5;
 const codePeriodMs = 30 * dayMs;

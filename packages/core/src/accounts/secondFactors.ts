@@ -19,11 +19,11 @@ export type Accepted = 'notNeeded' | 'code' | 'recoveryCode';
 /** Two-factor sign-in: one-time codes of an authenticator app, and recovery codes. */
 export interface SecondFactors {
 	state(userId: string): Promise<SecondFactorState>;
-	/** Begins to set it up, in place of what was begun before. Throws `conflict` if it is on. The secret and the codes can't be read again. */
+	/** Begins to set it up, in place of one that was begun before. Throws `conflict` if it is on. The secret and the codes can't be read again. */
 	begin(user: Owner): Promise<{ secret: string; uri: string; recoveryCodes: string[] }>;
 	/** Turns it on with a first code. Throws `secondFactor` for a wrong code, `conflict` if nothing was begun, and `rateLimited`. */
 	confirm(user: Owner, code: string, knownClientId: string | undefined): Promise<void>;
-	/** Turns it off, and discards what was begun. Resolves to whether it was on. */
+	/** Turns it off, and discards one that was begun. Resolves to whether it was on. */
 	remove(user: Owner): Promise<boolean>;
 	/**
 	 * Checks the code of a user whose password has been verified, and uses it up. Resolves to undefined for a wrong code, and throws `secondFactor` if one

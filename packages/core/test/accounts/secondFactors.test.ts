@@ -401,7 +401,7 @@ test('wrong codes are failed attempts, missing ones are not', async (t) => {
 	t.is((await signIn(app, codeOf(secret, clock))).statusCode, 200);
 });
 
-test('who knows the password guesses a code in a year with less than 1 %, and known clients can sign in meanwhile', async (t) => {
+test('an attacker with the password guesses a code in a year with a chance below 1 %, and known clients can still sign in', async (t) => {
 	const clock = steeredClock();
 	const app = await testApp(t, proxied, clock);
 	const laptop = await new Client(app).register('ada');
@@ -441,7 +441,7 @@ test('who knows the password guesses a code in a year with less than 1 %, and kn
 	t.is((await signIn(app, codeOf(secret, clock), laptop)).statusCode, 200);
 });
 
-test('hundred concurrent guesses of a code get no more attempts than guesses in sequence', async (t) => {
+test('a hundred concurrent guesses at a code get no more attempts than guesses in sequence', async (t) => {
 	const clock = steeredClock();
 	const app = await testApp(t, {}, clock);
 	const guess = async () => {
