@@ -3,10 +3,11 @@ import { passwordLength } from '@stowage/rules';
 import { type FormEvent, useEffect, useRef } from 'react';
 import { messages } from '../../messages.js';
 import { dialogMilliseconds, useOpenings } from '../../ui/dialogs/dialogs.js';
+import { FormError } from '../../ui/display/FormError.js';
 import { PasswordField } from '../../ui/fields/PasswordField.js';
 import { TextField } from '../../ui/fields/TextField.js';
 import styles from './AuthDialog.module.css';
-import type { AuthForm, AuthMode } from './authForm.js';
+import type { AuthMode } from './authForm.js';
 import { useAuth } from './useAuth.js';
 
 export interface AuthDialogProps {
@@ -94,7 +95,7 @@ export function AuthDialog(props: AuthDialogProps) {
 						autoComplete="new-password"
 					/>
 				)}
-				<AuthError error={form.error} />
+				{form.error !== undefined && <FormError className={styles.error}>{form.error}</FormError>}
 				<div className={styles.actions}>
 					<Button text={messages.cancel} onClick={close} />
 					<Button
@@ -117,13 +118,5 @@ export function AuthDialog(props: AuthDialogProps) {
 				</div>
 			)}
 		</Dialog>
-	);
-}
-
-function AuthError({ error }: Pick<AuthForm, 'error'>) {
-	return error === undefined ? null : (
-		<div className={styles.error} role="alert">
-			{error}
-		</div>
 	);
 }

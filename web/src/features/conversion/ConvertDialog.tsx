@@ -3,6 +3,7 @@ import { SmallCrossIcon } from '@blueprintjs/icons';
 import type { Area, Entry } from '@stowage/rules';
 import { useEffect, useId, useRef, useState } from 'react';
 import { dialogMilliseconds } from '../../ui/dialogs/dialogs.js';
+import { FormError } from '../../ui/display/FormError.js';
 import { ConversionList } from './ConversionList.js';
 import { ConversionSetup } from './ConversionSetup.js';
 import styles from './ConvertDialog.module.css';
@@ -143,16 +144,20 @@ function Banner({ state, conversions }: Pick<Conversions, 'state' | 'conversions
 
 function Problem({ message, lines }: ConversionProblem) {
 	return (
-		<div className={styles.problem} role="alert">
+		<FormError
+			className={styles.problem}
+			reason={
+				lines.length > 0 && (
+					<ul className={styles.lines}>
+						{lines.map((line) => (
+							<li key={line}>{line}</li>
+						))}
+					</ul>
+				)
+			}
+		>
 			{message}
-			{lines.length > 0 && (
-				<ul className={styles.lines}>
-					{lines.map((line) => (
-						<li key={line}>{line}</li>
-					))}
-				</ul>
-			)}
-		</div>
+		</FormError>
 	);
 }
 

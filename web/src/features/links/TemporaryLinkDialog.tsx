@@ -14,6 +14,7 @@ import { useEffect, useRef, useState } from 'react';
 import { createLink } from '../../api/links.js';
 import { copyText } from '../../ui/copyText.js';
 import { dialogMilliseconds } from '../../ui/dialogs/dialogs.js';
+import { FormError } from '../../ui/display/FormError.js';
 import { linkMessages as messages } from './messages.js';
 import styles from './TemporaryLinkDialog.module.css';
 
@@ -62,10 +63,9 @@ export function TemporaryLinkDialog({ isOpen, entry, onClose, onClosed }: Tempor
 							onValueChange={(value) => setExpiration(value as LinkExpiration)}
 						/>
 						{error && (
-							<div className={styles.error} role="alert">
+							<FormError className={styles.error} reason={error.message}>
 								{messages.generateFailed}
-								<div className={styles.reason}>{error.message}</div>
-							</div>
+							</FormError>
 						)}
 					</DialogBody>
 					<DialogFooter
@@ -140,10 +140,9 @@ function MadeLink({ name, url, expiresAt, onClose }: MadeLinkProps) {
 					)}
 				</div>
 				{copying === 'failed' && (
-					<div className={styles.error} role="alert">
+					<FormError className={styles.error} reason={messages.copyByHand}>
 						{messages.copyTemporaryFailed}
-						<div className={styles.reason}>{messages.copyByHand}</div>
-					</div>
+					</FormError>
 				)}
 			</DialogBody>
 			<DialogFooter

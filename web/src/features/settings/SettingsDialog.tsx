@@ -3,6 +3,7 @@ import type { UserSettings } from '@stowage/rules';
 import { useId, useRef } from 'react';
 import { messages } from '../../messages.js';
 import { dialogMilliseconds, useOpenings } from '../../ui/dialogs/dialogs.js';
+import { FormError } from '../../ui/display/FormError.js';
 import { PasswordSection } from './password/PasswordSection.js';
 import { Section } from './Section.js';
 import styles from './SettingsDialog.module.css';
@@ -68,11 +69,7 @@ function SettingsForm({ username, settings: saved, onClose }: Omit<SettingsDialo
 					{messages.settingsSaved}
 				</div>
 			)}
-			{error !== undefined && (
-				<div className={styles.error} role="alert">
-					{error}
-				</div>
-			)}
+			{error !== undefined && <FormError className={styles.error}>{error}</FormError>}
 			<DialogFooter
 				className={styles.footer}
 				actions={

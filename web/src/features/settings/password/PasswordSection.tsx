@@ -2,6 +2,7 @@ import { Button } from '@blueprintjs/core';
 import { passwordLength } from '@stowage/rules';
 import { useEffect, useId, useRef } from 'react';
 import { messages as pageMessages } from '../../../messages.js';
+import { FormError } from '../../../ui/display/FormError.js';
 import { PasswordField } from '../../../ui/fields/PasswordField.js';
 import { TextField } from '../../../ui/fields/TextField.js';
 import { accountMessages as messages } from '../messages.js';
@@ -62,11 +63,7 @@ export function PasswordSection({ username }: { username: string }) {
 						{...field('confirm')}
 					/>
 				</div>
-				{error && (
-					<div className={styles.error} role="alert">
-						{error.message}
-					</div>
-				)}
+				{error && <FormError className={styles.error}>{error.message}</FormError>}
 				<div className={styles.actions}>
 					<Button
 						ref={button}
