@@ -34,6 +34,8 @@ export const messages = {
 	username: 'Username',
 	password: 'Password',
 	confirmPassword: 'Confirm Password',
+	code: 'Code',
+	codeHint: 'From your authenticator app, or a recovery code.',
 	passwordsDoNotMatch: 'Passwords do not match',
 	loginFailed: (reason: string) => `Login failed: ${reason}`,
 	registrationFailed: (reason: string) => `Registration failed: ${reason}`,

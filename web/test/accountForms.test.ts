@@ -46,6 +46,36 @@ test('submitting again hides the last error, and cancelling clears the form', (t
 	t.deepEqual(authFormReducer(failed, { type: 'reset' }), emptyAuthForm);
 });
 
+test('a code that the server asks for is no error, and is needed to submit again', (t) => {
+	const asked = authFormReducer(filled, { type: 'failed', error: 'A code is needed.', kind: 'secondFactor' });
+	t.deepEqual(asked, { ...filled, code: '' });
+	t.false(maySubmit(asked, 'login'));
+	t.false(maySubmit({ ...asked, code: ' ' }, 'login'));
+	t.true(maySubmit({ ...asked, code: '123 456' }, 'login'));
+});
+
+test('a wrong code is reported, and all that was typed is kept', (t) => {
+	const sent = { ...filled, code: '123456' };
+	const refused = authFormReducer(sent, { type: 'failed', error: 'Wrong', kind: 'secondFactor' });
+	t.deepEqual(refused, { ...sent, isCodeWrong: true, error: 'Wrong' });
+	const limited = authFormReducer(refused, { type: 'failed', error: 'Too many', kind: 'rateLimited' });
+	t.deepEqual(limited, { ...sent, error: 'Too many' });
+	t.deepEqual(authFormReducer(refused, { type: 'reset' }), emptyAuthForm);
+});
+
+test('another user name or a refused password discards the code', (t) => {
+	const wrong = { ...filled, code: '123456', isCodeWrong: true, error: 'Wrong' };
+	t.deepEqual(authFormReducer(wrong, { type: 'changed', field: 'username', value: 'bob' }), {
+		...filled,
+		username: 'bob',
+	});
+	t.deepEqual(authFormReducer(wrong, { type: 'changed', field: 'password', value: 'x' }), { ...wrong, password: 'x' });
+	t.deepEqual(authFormReducer(wrong, { type: 'failed', error: 'No', kind: 'badCredentials' }), {
+		...filled,
+		error: 'No',
+	});
+});
+
 test('switching between sign in and sign up keeps the name only', (t) => {
 	t.deepEqual(authFormReducer(filled, { type: 'modeChanged' }), { ...emptyAuthForm, username: 'ada' });
 });

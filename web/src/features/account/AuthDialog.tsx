@@ -7,7 +7,7 @@ import { FormError } from '../../ui/display/FormError.js';
 import { PasswordField } from '../../ui/fields/PasswordField.js';
 import { TextField } from '../../ui/fields/TextField.js';
 import styles from './AuthDialog.module.css';
-import type { AuthMode } from './authForm.js';
+import type { AuthFieldName, AuthMode } from './authForm.js';
 import { useAuth } from './useAuth.js';
 
 export interface AuthDialogProps {
@@ -31,13 +31,17 @@ export function AuthDialog(props: AuthDialogProps) {
 	const title = isLogin ? messages.signIn : messages.signUp;
 	const firstField = useRef<HTMLInputElement>(null);
 	const password = useRef<HTMLInputElement>(null);
-	const change = (field: 'username' | 'password' | 'confirm') => (value: string) =>
-		dispatch({ type: 'changed', field, value });
+	const code = useRef<HTMLInputElement>(null);
+	const change = (field: AuthFieldName) => (value: string) => dispatch({ type: 'changed', field, value });
+
+	const asksForCode = form.code !== undefined;
 
 	useEffect(() => {
+		if (asksForCode) code.current?.focus();
 		// The pressed button lost the focus when it was disabled.
-		if (form.error !== undefined && document.activeElement === document.body) password.current?.focus();
-	}, [form.error]);
+		else if (form.error !== undefined && document.activeElement === document.body) password.current?.focus();
+		if (form.error !== undefined) code.current?.select();
+	}, [asksForCode, form.error]);
 
 	const close = () => {
 		dispatch({ type: 'reset' });
@@ -93,6 +97,17 @@ export function AuthDialog(props: AuthDialogProps) {
 						onValue={change('confirm')}
 						type="password"
 						autoComplete="new-password"
+					/>
+				)}
+				{form.code !== undefined && (
+					<TextField
+						label={messages.code}
+						hint={messages.codeHint}
+						value={form.code}
+						onValue={change('code')}
+						inputRef={code}
+						isInvalid={form.isCodeWrong}
+						autoComplete="one-time-code"
 					/>
 				)}
 				{form.error !== undefined && <FormError className={styles.error}>{form.error}</FormError>}

@@ -1,3 +1,4 @@
+import type { FailureKind } from '@stowage/rules';
 import { messages } from '../../messages.js';
 
 export type AuthMode = 'login' | 'register';
@@ -6,28 +7,41 @@ export interface AuthForm {
 	username: string;
 	password: string;
 	confirm: string;
+	/** Of the second factor; undefined until the server has asked for it. */
+	code: string | undefined;
+	isCodeWrong: boolean;
 	/** Why the last attempt failed. */
 	error: string | undefined;
 	isBusy: boolean;
 }
 
-export const emptyAuthForm: AuthForm = { username: '', password: '', confirm: '', error: undefined, isBusy: false };
+export const emptyAuthForm: AuthForm = {
+	username: '',
+	password: '',
+	confirm: '',
+	code: undefined,
+	isCodeWrong: false,
+	error: undefined,
+	isBusy: false,
+};
+
+export type AuthFieldName = 'username' | 'password' | 'confirm' | 'code';
 
 export type AuthFormAction =
-	| { type: 'changed'; field: 'username' | 'password' | 'confirm'; value: string }
+	| { type: 'changed'; field: AuthFieldName; value: string }
 	| { type: 'submitted' }
-	| { type: 'failed'; error: string }
+	| { type: 'failed'; error: string; kind?: FailureKind | undefined }
 	| { type: 'modeChanged' }
 	| { type: 'reset' };
 
 export function authFormReducer(form: AuthForm, action: AuthFormAction): AuthForm {
 	switch (action.type) {
 		case 'changed':
-			return { ...form, [action.field]: action.value };
+			return { ...(action.field === 'username' ? withoutCode(form) : form), [action.field]: action.value };
 		case 'submitted':
 			return { ...form, error: undefined, isBusy: true };
 		case 'failed':
-			return { ...form, error: action.error, isBusy: false };
+			return { ...failed(form, action), isBusy: false };
 		case 'modeChanged':
 			// The name is kept; the passwords belong to the other form.
 			return { ...emptyAuthForm, username: form.username };
@@ -36,8 +50,21 @@ export function authFormReducer(form: AuthForm, action: AuthFormAction): AuthFor
 	}
 }
 
-export function maySubmit({ username, password, confirm, isBusy }: AuthForm, mode: AuthMode): boolean {
-	return !isBusy && username !== '' && password !== '' && (mode === 'login' || confirm !== '');
+/** Without the code and its error: another user may have no second factor. */
+function withoutCode(form: AuthForm): AuthForm {
+	return form.code === undefined ? form : { ...form, code: undefined, isCodeWrong: false, error: undefined };
+}
+
+function failed(form: AuthForm, { error, kind }: AuthFormAction & { type: 'failed' }): AuthForm {
+	// The server asks for the code, which is no error.
+	if (kind === 'secondFactor' && form.code === undefined) return { ...form, code: '' };
+	if (kind === 'badCredentials') return { ...withoutCode(form), error };
+	return { ...form, isCodeWrong: kind === 'secondFactor', error };
+}
+
+export function maySubmit({ username, password, confirm, code, isBusy }: AuthForm, mode: AuthMode): boolean {
+	if (isBusy || username === '' || password === '') return false;
+	return mode === 'login' ? code?.trim() !== '' : confirm !== '';
 }
 
 /** An error that is found without the server. */

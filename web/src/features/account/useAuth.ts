@@ -21,10 +21,10 @@ export function useAuth(mode: AuthMode, onSignedIn: () => void) {
 		}
 		dispatch({ type: 'submitted' });
 		try {
-			const { username, password, confirm: passwordConfirm } = form;
+			const { username, password, confirm: passwordConfirm, code } = form;
 			const signedIn =
 				mode === 'login'
-					? await call(login, { payload: { username, password } })
+					? await call(login, { payload: { username, password, ...(code === undefined ? {} : { code: code.trim() }) } })
 					: await call(register, { payload: { username, password, passwordConfirm } });
 			// A check in flight began before there was a session.
 			await queryClient.cancelQueries({ queryKey: sessionQuery.queryKey });
@@ -35,9 +35,11 @@ export function useAuth(mode: AuthMode, onSignedIn: () => void) {
 			dispatch({ type: 'reset' });
 			onSignedIn();
 		} catch (error) {
-			const reason = isFailure(error) ? error.message : messages.networkError;
-			dispatch({ type: 'failed', error: serverError(mode, reason) });
-			if (!isFailure(error)) throw error;
+			if (!isFailure(error)) {
+				dispatch({ type: 'failed', error: serverError(mode, messages.networkError) });
+				throw error;
+			}
+			dispatch({ type: 'failed', error: serverError(mode, error.message), kind: error.kind });
 		}
 	}
 
