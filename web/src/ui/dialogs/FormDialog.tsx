@@ -1,5 +1,5 @@
 import { Button, Dialog, DialogBody, DialogFooter } from '@blueprintjs/core';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { messages } from '../../messages.js';
 import { dialogMilliseconds } from './dialogs.js';
 import styles from './FormDialog.module.css';
@@ -35,9 +35,16 @@ export function FormDialog(props: FormDialogProps) {
 		children,
 	} = props;
 	const [isBusy, setBusy] = useState(false);
+	const form = useRef<HTMLFormElement>(null);
+	const button = useRef<HTMLButtonElement>(null);
+	useEffect(() => {
+		if (!isBusy && document.activeElement === form.current) button.current?.focus();
+	}, [isBusy]);
 	async function submit(event: FormEvent) {
 		event.preventDefault();
 		if (isBusy) return;
+		// A disabled button that has the focus swallows every key, Escape too.
+		if (document.activeElement === button.current) form.current?.focus();
 		setBusy(true);
 		try {
 			if (await onConfirm()) onClose();
@@ -54,13 +61,20 @@ export function FormDialog(props: FormDialogProps) {
 			onClose={onClose}
 			onClosed={onClosed}
 		>
-			<form className={styles.form} onSubmit={submit}>
+			<form ref={form} className={styles.form} tabIndex={-1} onSubmit={submit}>
 				<DialogBody>{children}</DialogBody>
 				<DialogFooter
 					actions={
 						<>
 							<Button text={messages.cancel} onClick={onClose} />
-							<Button type="submit" intent={intent} text={confirm} loading={isBusy} autoFocus={focusesConfirm} />
+							<Button
+								ref={button}
+								type="submit"
+								intent={intent}
+								text={confirm}
+								loading={isBusy}
+								autoFocus={focusesConfirm}
+							/>
 						</>
 					}
 				/>
