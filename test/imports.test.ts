@@ -59,6 +59,7 @@ const rooms: Readonly<Record<string, Room>> = {
 			'music-metadata',
 			'papaparse',
 			'pdfjs-dist',
+			'qr',
 		],
 	},
 };

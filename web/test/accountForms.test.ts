@@ -9,6 +9,12 @@ import {
 	passwordFormReducer,
 } from '../src/features/settings/password/passwordForm.js';
 import { clientOf, sessionLines } from '../src/features/settings/sessions/sessionText.js';
+import {
+	areFew,
+	inGroups,
+	recoveryCodesFileName,
+	recoveryCodesText,
+} from '../src/features/settings/twoFactor/recoveryCodes.js';
 import { changedSettings } from '../src/features/settings/useSettingsDraft.js';
 
 const filled = { ...emptyAuthForm, username: 'ada', password: 'correct horse', confirm: 'correct horse' };
@@ -140,4 +146,37 @@ test('a session is described by its client, its address, its last use and its ag
 	]);
 	t.is(clientOf({ ...session, userAgent: null, address: null }), 'Unknown client');
 	t.is(sessionLines({ ...session, address: null })[1], 'Since Nov 20, 2026 at 9:00 AM');
+});
+
+test('the key of an authenticator app is shown in groups of four', (t) => {
+	t.is(inGroups('JBSWY3DPEHPK3PXP'), 'JBSW Y3DP EHPK 3PXP');
+	t.is(inGroups('JBSWY3'), 'JBSW Y3');
+	t.is(inGroups(''), '');
+});
+
+test('downloaded recovery codes name their user, server, purpose and date', (t) => {
+	const text = recoveryCodesText({
+		codes: ['aaaa-bbbb', 'cccc-dddd'],
+		username: 'ada',
+		origin: 'https://files.example',
+		createdAt: new Date(2026, 10, 22, 9, 0).getTime(),
+	});
+	t.is(
+		text,
+		[
+			'Recovery codes for ada at https://files.example',
+			'Created on Nov 22, 2026',
+			'',
+			'Each of them signs you in once, in place of the code of your authenticator app.',
+			'',
+			'aaaa-bbbb',
+			'cccc-dddd',
+			'',
+		].join('\n'),
+	);
+	t.is(recoveryCodesFileName('ada'), 'stowage-recovery-codes-ada.txt');
+});
+
+test('a user with two recovery codes or fewer is warned', (t) => {
+	t.deepEqual([0, 1, 2, 3, 10].map(areFew), [true, true, true, false, false]);
 });

@@ -8,6 +8,7 @@ import { PasswordSection } from './password/PasswordSection.js';
 import { Section } from './Section.js';
 import styles from './SettingsDialog.module.css';
 import { SessionsSection } from './sessions/SessionsSection.js';
+import { TwoFactorSection } from './twoFactor/TwoFactorSection.js';
 import { useSettingsDraft } from './useSettingsDraft.js';
 
 export interface SettingsDialogProps {
@@ -62,6 +63,7 @@ function SettingsForm({ username, settings: saved, onClose }: Omit<SettingsDialo
 					/>
 				</Section>
 				<PasswordSection username={username} />
+				<TwoFactorSection username={username} />
 				<SessionsSection username={username} />
 			</DialogBody>
 			{isSaved && (

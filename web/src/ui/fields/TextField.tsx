@@ -15,6 +15,8 @@ export interface FieldProps {
 export interface TextFieldProps extends FieldProps {
 	/** @default 'text' */
 	type?: 'text' | 'password';
+	/** The keys that a phone shows; all by default. */
+	inputMode?: 'numeric';
 	/** Focused as soon as it appears. A focus after the fade would lose the first characters that a quick user types. @default false */
 	hasFocusFirst?: boolean;
 	hint?: string;
@@ -25,7 +27,7 @@ export interface TextFieldProps extends FieldProps {
 /** A field of a form, with its label above it, for what is typed exactly: names and passwords. */
 export function TextField(props: TextFieldProps) {
 	const { label, value, onValue, autoComplete, type = 'text', inputRef, hasFocusFirst, hint, rightElement } = props;
-	const { isInvalid = false } = props;
+	const { inputMode, isInvalid = false } = props;
 	const id = useId();
 	return (
 		<FormGroup
@@ -45,6 +47,7 @@ export function TextField(props: TextFieldProps) {
 				spellCheck={false}
 				autoFocus={hasFocusFirst}
 				{...(hint === undefined ? {} : { 'aria-describedby': `${id}-hint` })}
+				{...(inputMode ? { inputMode } : {})}
 				{...(isInvalid ? { 'aria-invalid': true } : {})}
 				{...(inputRef ? { inputRef } : {})}
 				{...(rightElement ? { rightElement } : {})}

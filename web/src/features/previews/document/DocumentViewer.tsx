@@ -1,6 +1,6 @@
 import { extensionOf, previewLimits } from '@stowage/rules';
 import { useEffect, useState } from 'react';
-import { useWhole } from '../common/useSource.js';
+import { useWhole } from '../common/useWhole.js';
 import { ViewerError } from '../common/ViewerError.js';
 import { ViewerLoading } from '../common/ViewerLoading.js';
 import type { ViewerProps } from '../common/ViewerProps.js';

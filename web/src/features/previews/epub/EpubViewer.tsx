@@ -4,7 +4,7 @@ import { previewLimits } from '@stowage/rules';
 import { useEffect, useRef, useState } from 'react';
 import { createSavedPositions } from '../common/savedPositions.js';
 import { useKeys } from '../common/useKeys.js';
-import { useWhole } from '../common/useSource.js';
+import { useWhole } from '../common/useWhole.js';
 import { ViewerError } from '../common/ViewerError.js';
 import { ViewerLoading } from '../common/ViewerLoading.js';
 import type { ViewerProps } from '../common/ViewerProps.js';

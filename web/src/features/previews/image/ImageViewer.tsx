@@ -3,11 +3,12 @@ import { ImageRotateRightIcon, MinusIcon, PlusIcon, ResetIcon } from '@blueprint
 import type { Entry } from '@stowage/rules';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { useBlobUrl } from '../../../ui/useBlobUrl.js';
 import { firstBytesQuery } from '../common/firstBytes.js';
 import { imageSource, previewFile } from '../common/previewFile.js';
 import { useFailureReason } from '../common/useFailureReason.js';
 import { useKeys } from '../common/useKeys.js';
-import { useBlobUrl, useWhole } from '../common/useSource.js';
+import { useWhole } from '../common/useWhole.js';
 import { ViewerError } from '../common/ViewerError.js';
 import { ViewerLoading } from '../common/ViewerLoading.js';
 import type { ViewerProps } from '../common/ViewerProps.js';

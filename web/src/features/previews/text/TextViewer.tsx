@@ -2,7 +2,7 @@ import { Button, ButtonGroup, HTMLSelect } from '@blueprintjs/core';
 import { extensionOf, fileType, previewLimits } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
-import { useWhole } from '../common/useSource.js';
+import { useWhole } from '../common/useWhole.js';
 import { ViewerError } from '../common/ViewerError.js';
 import { ViewerLoading } from '../common/ViewerLoading.js';
 import type { ViewerProps } from '../common/ViewerProps.js';

@@ -1,0 +1,161 @@
+import { AnchorButton, Button } from '@blueprintjs/core';
+import { DownloadIcon } from '@blueprintjs/icons';
+import { confirmTotp } from '@stowage/contract';
+import { isFailure } from '@stowage/rules';
+import { useMutation } from '@tanstack/react-query';
+import { type ReactNode, type Ref, useEffect, useId, useMemo, useRef, useState } from 'react';
+import { call, NetworkFailure } from '../../../api/client/client.js';
+import type { TwoFactorSetup as Setup } from '../../../api/session/twoFactor.js';
+import { FormError } from '../../../ui/display/FormError.js';
+import { TextField } from '../../../ui/fields/TextField.js';
+import { useBlobUrl } from '../../../ui/useBlobUrl.js';
+import { CopyButton } from './CopyButton.js';
+import { twoFactorMessages as messages } from './messages.js';
+import { QrCode } from './QrCode.js';
+import { inGroups, recoveryCodesFileName, recoveryCodesText } from './recoveryCodes.js';
+import styles from './TwoFactorSetup.module.css';
+
+export interface TwoFactorSetupProps {
+	username: string;
+	setup: Setup;
+	/** It is on. */
+	onConfirmed: () => void;
+	/** It may have been turned on or discarded without this page. */
+	onOutOfDate: () => void;
+	/** It stays off. */
+	onCancel: () => void;
+}
+
+/** The three steps that turn it on: the secret for the app, the recovery codes, and a code as the proof that the app has the secret. */
+export function TwoFactorSetup({ username, setup, ...ends }: TwoFactorSetupProps) {
+	const firstStep = useRef<HTMLHeadingElement>(null);
+	const key = useRef<HTMLElement>(null);
+	const codes = useRef<HTMLUListElement>(null);
+
+	useEffect(() => {
+		firstStep.current?.focus({ preventScroll: true });
+		firstStep.current?.closest('section')?.scrollIntoView({ block: 'start' });
+	}, []);
+
+	return (
+		<ol className={styles.steps}>
+			<Step title={messages.scan} titleRef={firstStep}>
+				<div className={styles.scan}>
+					<QrCode text={setup.uri} label={messages.qrCode} />
+					<div className={styles.byHand}>
+						<AnchorButton className={styles.openApp} href={setup.uri} text={messages.openApp} />
+						<p className={styles.note}>{messages.key}</p>
+						<code ref={key} className={styles.key}>
+							{inGroups(setup.secret)}
+						</code>
+						<CopyButton label={messages.copyKey} text={setup.secret} source={key} />
+					</div>
+				</div>
+			</Step>
+			<Step title={messages.keep}>
+				<p className={styles.note}>{messages.keepNote}</p>
+				<ul ref={codes} className={styles.codes} aria-label={messages.recoveryCodes}>
+					{setup.recoveryCodes.map((code) => (
+						<li key={code}>{code}</li>
+					))}
+				</ul>
+				<CopyButton label={messages.copy} text={setup.recoveryCodes.join('\n')} source={codes}>
+					<DownloadButton codes={setup.recoveryCodes} username={username} />
+				</CopyButton>
+			</Step>
+			<Step title={messages.confirmStep}>
+				<ConfirmForm {...ends} />
+			</Step>
+		</ol>
+	);
+}
+
+interface StepProps {
+	title: string;
+	/** Of its heading, if it can be given the focus. */
+	titleRef?: Ref<HTMLHeadingElement>;
+	children: ReactNode;
+}
+
+function Step({ title, titleRef, children }: StepProps) {
+	const id = useId();
+	return (
+		<li className={styles.step}>
+			<h4 className={styles.title} id={id} {...(titleRef ? { ref: titleRef, tabIndex: -1 } : {})}>
+				{title}
+			</h4>
+			{/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for the fields of a form */}
+			<div role="group" aria-labelledby={id}>
+				{children}
+			</div>
+		</li>
+	);
+}
+
+function DownloadButton({ codes, username }: { codes: readonly string[]; username: string }) {
+	const bytes = useMemo(() => {
+		const text = recoveryCodesText({ codes, username, origin: window.location.origin, createdAt: Date.now() });
+		return new TextEncoder().encode(text);
+	}, [codes, username]);
+	return (
+		<AnchorButton
+			icon={<DownloadIcon />}
+			text={messages.download}
+			href={useBlobUrl(bytes, 'text/plain')}
+			download={recoveryCodesFileName(username)}
+		/>
+	);
+}
+
+function ConfirmForm({
+	onConfirmed,
+	onOutOfDate,
+	onCancel,
+}: Pick<TwoFactorSetupProps, 'onConfirmed' | 'onOutOfDate' | 'onCancel'>) {
+	const [typed, setTyped] = useState('');
+	const code = typed.trim();
+	const field = useRef<HTMLInputElement>(null);
+	const { mutate, error, isPending } = useMutation({
+		mutationFn: () => call(confirmTotp, { payload: { code } }),
+		onSuccess: onConfirmed,
+		onError(failure) {
+			// The answer may have been lost after it was turned on.
+			if (failure instanceof NetworkFailure || isFailure(failure, 'conflict')) onOutOfDate();
+		},
+	});
+
+	useEffect(() => {
+		if (error) field.current?.select();
+	}, [error]);
+
+	return (
+		<form
+			onSubmit={(event) => {
+				event.preventDefault();
+				if (isPending || code === '') return;
+				// The button is disabled then, and a disabled button that has the focus swallows every key.
+				field.current?.focus();
+				mutate();
+			}}
+		>
+			<div className={styles.code}>
+				<TextField
+					label={messages.code}
+					value={typed}
+					onValue={setTyped}
+					inputRef={field}
+					inputMode="numeric"
+					isInvalid={isFailure(error, 'secondFactor')}
+					autoComplete="one-time-code"
+				/>
+			</div>
+			{error && (
+				<FormError className={styles.error}>{isFailure(error) ? error.message : messages.turnOnFailed}</FormError>
+			)}
+			<div className={styles.actions}>
+				<Button text={messages.cancel} onClick={onCancel} />
+				<Button type="submit" intent="primary" text={messages.confirm} disabled={code === ''} loading={isPending} />
+			</div>
+		</form>
+	);
+}

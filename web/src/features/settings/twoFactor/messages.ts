@@ -1,0 +1,42 @@
+/** The sentences of the section 'Two-factor sign-in'. */
+export const twoFactorMessages = {
+	title: 'Two-factor sign-in',
+	note: 'Signing in also takes a code from an app on your phone, so a stolen password alone is not enough.',
+	loading: 'Loading two-factor sign-in',
+	loadFailed: 'Error loading two-factor sign-in',
+
+	turnOn: 'Turn On',
+	turnOnFailed: 'Failed to turn on two-factor sign-in',
+	currentPassword: 'Current password',
+	passwordNote: 'You signed in a while ago. Confirm that it is you.',
+	cancel: 'Cancel',
+
+	scan: 'Scan this with your authenticator app',
+	qrCode: 'QR code for your authenticator app',
+	openApp: 'Open your authenticator app',
+	key: 'Or enter this key in the app:',
+	copyKey: 'Copy key',
+	keep: 'Keep your recovery codes',
+	keepNote: 'If you lose your phone, each of them signs you in once. They are shown only now.',
+	recoveryCodes: 'Recovery codes',
+	copy: 'Copy',
+	download: 'Download',
+	copied: 'Copied to the clipboard',
+	copyFailed: 'Failed to copy',
+	copyByHand: 'It is selected: copy it with the keyboard or by its own menu.',
+	confirmStep: 'Enter the code that the app shows',
+	code: 'Code',
+	confirm: 'Confirm',
+
+	on: 'On',
+	turnedOn: 'Two-factor sign-in is on',
+	turnedOnDetail: 'You need a code the next time you sign in.',
+	codesLeft: (codes: string) => `${codes} left`,
+	fewCodesLeft: 'You are running out of recovery codes. To get new ones, turn it off and on again.',
+
+	turnOff: 'Turn Off',
+	turnOffTitle: 'Turn off two-factor sign-in',
+	turnOffQuestion: 'Your password alone will sign you in, and your recovery codes will no longer work.',
+	turnedOff: 'Two-factor sign-in is off',
+	turnOffFailed: 'Failed to turn off two-factor sign-in',
+} as const;

@@ -1,0 +1,28 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type TwoFactorState, twoFactorQuery } from '../../../api/session/twoFactor.js';
+import { useNotify } from '../../../ui/notifications/useNotify.js';
+import { twoFactorMessages as messages } from './messages.js';
+
+/** Whether the user signs in with a second factor, and how the page learns that it has changed. */
+export function useTwoFactor(username: string) {
+	const queryClient = useQueryClient();
+	const { notify } = useNotify();
+	const query = twoFactorQuery(username);
+	const { data: state, error, refetch } = useQuery(query);
+
+	/** Shows the state that a call has made. */
+	async function show(next: TwoFactorState) {
+		// A request in flight began before.
+		await queryClient.cancelQueries({ queryKey: query.queryKey });
+		queryClient.setQueryData(query.queryKey, next);
+		notify({
+			key: 'two-factor',
+			intent: 'success',
+			...(next.isEnabled
+				? { message: messages.turnedOn, detail: messages.turnedOnDetail }
+				: { message: messages.turnedOff }),
+		});
+	}
+
+	return { state, error, reload: () => void refetch(), show };
+}
