@@ -6,3 +6,4 @@ import './frame/forcedColors.test.js';
 import './frame/notifications.test.js';
 import './frame/sessions.test.js';
 import './frame/settings.test.js';
+import './frame/twoFactor.test.js';
