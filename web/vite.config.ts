@@ -49,6 +49,9 @@ function pdfFiles(): Plugin {
 /** A chunk that several parts share is named after all of them. */
 const shortName = (name: string) => name.replace(/~.*/, '');
 
+/** A group of the modules that several parts use. */
+const shared = { name: 'shared', minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 20_000 };
+
 export default defineConfig({
 	root: import.meta.dirname,
 	base: './',
@@ -78,7 +81,9 @@ export default defineConfig({
 						// Every page starts with these. One request costs less than dozens of them.
 						{ name: 'start', tags: ['$initial'], priority: 2 },
 						// What several parts use: each gets no more than it needs, but for pieces that are too small to be asked for alone.
-						{ name: 'shared', minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 20_000, priority: 1 },
+						// Not together with packages, or a button would fetch parts of a viewer's.
+						{ ...shared, test: /[\\/](web[\\/]src|packages)[\\/]/, priority: 1 },
+						{ ...shared, test: /[\\/]node_modules[\\/]/, priority: 1 },
 					],
 				},
 			},
