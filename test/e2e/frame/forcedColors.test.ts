@@ -72,7 +72,13 @@ test.serial('with forced colours controls have a border and the selection is vis
 	const letter = (name: string) => page.getByRole('button', { name, exact: true });
 	await letter('A').click();
 	t.not((await styleOf(letter('A'))).backgroundColor, (await styleOf(letter('B'))).backgroundColor);
-	t.is((await styleOf(page.getByRole('searchbox', { name: 'Search' }))).outlineStyle, 'solid');
+	const search = page.getByRole('searchbox', { name: 'Search' });
+	const widthOf = (control: Locator) => control.evaluate((element) => getComputedStyle(element).outlineWidth);
+	t.is((await styleOf(search)).outlineStyle, 'solid');
+	t.is(await widthOf(search), '1px');
+	await search.focus();
+	t.is((await styleOf(search)).outlineStyle, 'solid');
+	t.is(await widthOf(search), '2px', 'the focus');
 	t.is((await styleOf(letter('Actions'))).outlineStyle, 'solid');
 
 	await page.goto(manager.url);

@@ -2,11 +2,11 @@ import type { ReactNode } from 'react';
 import styles from './FormError.module.css';
 
 export interface FormErrorProps {
-	/** Its distance to what is around it. */
+	/** Sets its margins. */
 	className?: string | undefined;
 	/** The sentence. */
 	children: ReactNode;
-	/** The server's message, or what can be done. */
+	/** The server's message, or a hint. */
 	reason?: ReactNode;
 }
 
