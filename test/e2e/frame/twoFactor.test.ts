@@ -292,6 +292,9 @@ test.serial('two-factor sign-in that is not confirmed stays off, and starts agai
 	await turnOn.click();
 	const discarded = new Authenticator(await scan(qrCode));
 	const discardedCodes = await codes.allTextContents();
+	await page.mouse.click(5, 400);
+	await button('Copy').click();
+	t.deepEqual(await codes.allTextContents(), discardedCodes, 'a click beside the dialog discards nothing');
 	await closeSettings(page);
 	t.is(await client.passwordStatus(), 200);
 

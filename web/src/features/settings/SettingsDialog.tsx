@@ -1,6 +1,6 @@
 import { Button, Dialog, DialogBody, DialogFooter, Switch } from '@blueprintjs/core';
 import type { UserSettings } from '@stowage/rules';
-import { useId, useRef } from 'react';
+import { useId, useRef, useState } from 'react';
 import { messages } from '../../messages.js';
 import { dialogMilliseconds, useOpenings } from '../../ui/dialogs/dialogs.js';
 import { FormError } from '../../ui/display/FormError.js';
@@ -21,6 +21,7 @@ export interface SettingsDialogProps {
 
 export function SettingsDialog({ isOpen, username, settings, onClose }: SettingsDialogProps) {
 	const openings = useOpenings(isOpen);
+	const [holdsSecret, setHoldsSecret] = useState(false);
 	return (
 		<Dialog
 			key={openings}
@@ -28,16 +29,23 @@ export function SettingsDialog({ isOpen, username, settings, onClose }: Settings
 			className={styles.dialog}
 			title={messages.settings}
 			isCloseButtonShown={false}
+			// A secret that the authenticator app has scanned already would be useless.
+			canOutsideClickClose={!holdsSecret}
 			transitionDuration={dialogMilliseconds}
 			onClose={onClose}
 		>
 			{/* Unmounted when the dialog closes, which discards the draft and the typed passwords. */}
-			<SettingsForm username={username} settings={settings} onClose={onClose} />
+			<SettingsForm username={username} settings={settings} onSecret={setHoldsSecret} onClose={onClose} />
 		</Dialog>
 	);
 }
 
-function SettingsForm({ username, settings: saved, onClose }: Omit<SettingsDialogProps, 'isOpen'>) {
+interface SettingsFormProps extends Omit<SettingsDialogProps, 'isOpen'> {
+	/** Whether it shows a secret that can't be shown again. */
+	onSecret: (isShown: boolean) => void;
+}
+
+function SettingsForm({ username, settings: saved, onSecret, onClose }: SettingsFormProps) {
 	const { settings, change, save, maySave, isSaving, isSaved, error } = useSettingsDraft(saved, onClose);
 	const cancel = useRef<HTMLButtonElement>(null);
 	return (
@@ -63,7 +71,7 @@ function SettingsForm({ username, settings: saved, onClose }: Omit<SettingsDialo
 					/>
 				</Section>
 				<PasswordSection username={username} />
-				<TwoFactorSection username={username} />
+				<TwoFactorSection username={username} onSecret={onSecret} />
 				<SessionsSection username={username} />
 			</DialogBody>
 			{isSaved && (

@@ -19,8 +19,14 @@ import { useTwoFactor } from './useTwoFactor.js';
 
 const TwoFactorSetup = onDemand(async () => (await import('./TwoFactorSetup.js')).TwoFactorSetup);
 
+export interface TwoFactorSectionProps {
+	username: string;
+	/** Whether it shows a secret that can't be shown again. */
+	onSecret: (isShown: boolean) => void;
+}
+
 /** Turns two-factor sign-in on and off. */
-export function TwoFactorSection({ username }: { username: string }) {
+export function TwoFactorSection({ username, onSecret }: TwoFactorSectionProps) {
 	const { state, error, reload, show } = useTwoFactor(username);
 	const [setup, setSetup] = useState<Setup>();
 	const [isAsking, setAsking] = useState(false);
@@ -34,6 +40,13 @@ export function TwoFactorSection({ username }: { username: string }) {
 		// The control that had the focus was removed with the view before.
 		if (view !== 'loading' && document.activeElement === document.body) title.current?.focus();
 	}, [view]);
+
+	const holdsSecret = view === 'setup';
+	useEffect(() => {
+		if (!holdsSecret) return;
+		onSecret(true);
+		return () => onSecret(false);
+	}, [holdsSecret, onSecret]);
 
 	return (
 		<Section title={messages.title} titleRef={title}>
