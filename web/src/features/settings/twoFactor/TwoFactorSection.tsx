@@ -80,7 +80,7 @@ export function TwoFactorSection({ username, onSecret }: TwoFactorSectionProps) 
 	);
 }
 
-/** As high as what follows, so that the sections below it don't move. */
+/** About as high as the content that replaces it, so that the sections below don't move. */
 function Loading() {
 	return (
 		<div className={styles.loading} role="status">

@@ -20,7 +20,7 @@ export interface RecoveryCodesOf {
 	createdAt: number;
 }
 
-/** A file to be kept, which says what it is for. */
+/** The content of a file to be kept, with its purpose and date. */
 export function recoveryCodesText({ codes, username, origin, createdAt }: RecoveryCodesOf): string {
 	return [
 		`Recovery codes for ${username} at ${origin}`,
