@@ -248,6 +248,7 @@ const signsIn = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await enterPassword();
 	await page.keyboard.insertText(` ${app.nextCode()} `);
 	await page.keyboard.press('Enter');
+	await overlaysClosed(page);
 	await page.getByRole('button', { name: ada.username }).click();
 	await page.getByRole('menuitem', { name: 'Logout' }).click();
 
