@@ -165,6 +165,7 @@ test.serial('the conversion dialog reports the outcome or the failed start in on
 	await rowOf(page, 'b.mov').click({ button: 'right' });
 	await page.getByRole('menuitem', { name: 'Convert Video' }).click();
 	const setup = page.getByRole('dialog', { name: 'Convert 1 Video', exact: true });
+	await setup.waitFor();
 	server.available = false;
 	await setup.getByRole('button', { name: 'Start Conversion' }).click();
 	await setup.getByRole('alert').filter({ hasText: 'HandBrake CLI is not available' }).waitFor();

@@ -22,7 +22,7 @@ import { useGestures } from './useGestures.js';
 export function ImageViewer({ area, file, firstBytes, previous, next, onShow }: ViewerProps) {
 	const [view, setView] = useState(fitted);
 	const [state, setState] = useState<'loading' | 'loaded' | 'failed'>('loading');
-	const stage = useRef<HTMLDivElement>(null);
+	const [stage, setStage] = useState<HTMLDivElement | null>(null);
 	const picture = useRef<HTMLImageElement>(null);
 	const wanted = useMemo(() => imageSource(file, firstBytes), [file, firstBytes]);
 	const isRendition = wanted.kind === 'rendition';
@@ -76,7 +76,7 @@ export function ImageViewer({ area, file, firstBytes, previous, next, onShow }: 
 	const isTurned = view.rotation % 180 !== 0;
 	return (
 		<div className={styles.viewer}>
-			<div ref={stage} className={styles.stage} data-pannable={view.zoom > 1 || undefined} data-part="stage">
+			<div ref={setStage} className={styles.stage} data-pannable={view.zoom > 1 || undefined} data-part="stage">
 				{state === 'loading' && <ViewerLoading />}
 				{src && (
 					<img

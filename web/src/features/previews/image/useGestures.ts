@@ -3,7 +3,8 @@ import { useLatest } from '../../../ui/useLatest.js';
 import { fitted, type ImageView, type Point, panBy, wheelStep, zoomTo } from './imageView.js';
 
 export interface GesturesOptions {
-	stage: RefObject<HTMLElement | null>;
+	/** The element that receives them; null while there is none. */
+	stage: HTMLElement | null;
 	picture: RefObject<HTMLImageElement | null>;
 	view: ImageView;
 	setView: Dispatch<SetStateAction<ImageView>>;
@@ -20,12 +21,9 @@ const doubleTapReach = 30;
 /** Wheel, drag, pinch, swipe, double click and double tap on a picture. */
 export function useGestures(options: GesturesOptions): void {
 	const latest = useLatest(options);
-	const element = options.stage.current;
-	const { stage } = options;
+	const { stage: target } = options;
 
-	// biome-ignore lint/correctness/useExhaustiveDependencies: the stage comes and goes with what is shown
 	useEffect(() => {
-		const target = stage.current;
 		if (!target) return;
 		const pointers = new Map<number, Point>();
 		let turned = 0;
@@ -107,7 +105,7 @@ export function useGestures(options: GesturesOptions): void {
 			target.removeEventListener('pointercancel', onUp);
 			target.removeEventListener('dblclick', onDoubleClick);
 		};
-	}, [stage, element]);
+	}, [target]);
 }
 
 function distance(a: Point, b: Point): number {
