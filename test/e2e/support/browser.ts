@@ -60,6 +60,7 @@ export async function openPage(
 ): Promise<{ page: Page; faults: string[] }> {
 	const page = await context.newPage();
 	page.setDefaultTimeout(timeoutMs);
+	awaitRoutes(page);
 	await recordNotices(page);
 	page.on('pageerror', (error) => faults.push(error.message));
 	page.on('console', (message) => {
@@ -71,6 +72,24 @@ export async function openPage(
 	});
 	await page.goto(url);
 	return { page, faults };
+}
+
+/**
+ * `page.route` then resolves when the page's requests are routed. Chromium confirms the first route of a page before a busy renderer has applied it: the request of a key that is
+ * pressed at once would reach the server.
+ */
+function awaitRoutes(page: Page): void {
+	const route = page.route.bind(page);
+	page.route = async (url, handler, options) => {
+		const registered = await route(url, handler, options);
+		if (page.url() === 'about:blank') return registered;
+		const probe = `${basePath}/routed`;
+		await route(`**${probe}`, (request) => request.fulfill({ status: 204 }), { times: 1 });
+		await page.evaluate(async (address) => {
+			while ((await fetch(address)).status !== 204);
+		}, probe);
+		return registered;
+	};
 }
 
 function blockedScript(origin: string): string {
