@@ -54,6 +54,7 @@ test('accounts are shown, renamed, signed out and removed beside a running serve
 	t.like(await user('remove-totp', 'nobody'), { code: 1, stderr: 'There is no user nobody.' });
 	t.like(json(await ada.get('/api/totp')), { isEnabled: false });
 	const audited = (await run(['audit', '--action', 'disableTotp', '--json', ...flags])).stdout.split('\n');
+	t.is(audited.length, 1);
 	t.like(JSON.parse(audited[0] ?? ''), { account: 'ada', outcome: 'ok', systemUser: userInfo().username });
 	t.regex(text, /^upload\tprivate\tbig\.bin\t0 B of 4\.8 MB$/m);
 	t.notRegex(text, new RegExp(token));

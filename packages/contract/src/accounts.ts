@@ -97,7 +97,7 @@ export const totp = endpoint({
 	}),
 });
 
-/** Unless the session was signed in or its password confirmed within the last 10 minutes, a missing password is refused with `passwordRequired`. */
+/** Unless the session began within the last 10 minutes, a missing password is refused with `passwordRequired`. */
 const confirmedByPassword = z.strictObject({ currentPassword: password.optional() }).optional();
 
 /** Begins to set up two-factor sign-in, which is off until it is confirmed. Replaces one that was begun before; `conflict` while it is on. */
@@ -121,7 +121,7 @@ export const confirmTotp = endpoint({
 	method: 'POST',
 	path: '/api/totp/confirm',
 	audience: 'user',
-	payload: z.strictObject({ code }),
+	payload: z.strictObject({ code: code.regex(/\S/, 'The code is empty.') }),
 	result: message,
 });
 

@@ -74,8 +74,17 @@ export function auditedSecondFactors(secondFactors: SecondFactors, audit: Audit)
 			audit.recorded({ action: 'enableTotp', account: user.username }, () =>
 				secondFactors.confirm(user, code, knownClientId),
 			),
-		remove: (user) =>
-			audit.recorded({ action: 'disableTotp', account: user.username }, () => secondFactors.remove(user)),
+		async remove(user) {
+			const event = { action: 'disableTotp', account: user.username } as const;
+			try {
+				const wasOn = await secondFactors.remove(user);
+				if (wasOn) audit.record(event, { outcome: 'ok' });
+				return wasOn;
+			} catch (error) {
+				audit.record(event, outcomeOf(error));
+				throw error;
+			}
+		},
 		async accept(user, code, knownClientId) {
 			const accepted = await secondFactors.accept(user, code, knownClientId);
 			if (accepted === 'recoveryCode')

@@ -1,5 +1,5 @@
 import type { LimitStore } from '@stowage/plugin-api';
-import { foldUsername } from '@stowage/rules';
+import { foldUsername, plural } from '@stowage/rules';
 import { limitAddress } from '../http/requests/proxy.js';
 import { rateLimited } from '../limits/rateLimited.js';
 
@@ -105,7 +105,11 @@ export async function limitCodes<T>(
 		const windowMs = windowMsAfter(ofPeriod, codesPerAccount, maxCodeWindowMs);
 		const [ofWindow] = await count([{ key: `code account:${userId}`, windowMs }]);
 		if (ofWindow !== undefined && ofWindow.count > codesPerAccount)
-			throw rateLimited('Too many wrong codes. Please wait a moment.', ofWindow.endsAt, now);
+			throw rateLimited(
+				`Too many wrong codes. Please try again in ${waitText(ofWindow.endsAt - now)}.`,
+				ofWindow.endsAt,
+				now,
+			);
 		return attempt();
 	});
 }
@@ -137,4 +141,9 @@ async function countFailure<T>(
 function windowMsAfter(ofPeriod: { count: number } | undefined, triesInWindow: number, maxMs: number): number {
 	const doublings = Math.floor(((ofPeriod?.count ?? 1) - 1) / triesInWindow);
 	return Math.min(minuteMs * 2 ** doublings, maxMs);
+}
+
+/** Rounded up, or the user would come back too early. */
+function waitText(ms: number): string {
+	return ms > hourMs ? plural(Math.ceil(ms / hourMs), 'hour') : plural(Math.max(1, Math.ceil(ms / minuteMs)), 'minute');
 }

@@ -75,7 +75,7 @@ export function createSecondFactors({ store, limits: storedLimits, now }: Depend
 			if (step === undefined) {
 				throw new Failure(
 					'secondFactor',
-					'The code is wrong. Please check that the clocks of your phone and of the server are right.',
+					'The code is wrong. Please check that your app has the latest QR code or key, and that the clocks of your phone and of the server are right.',
 				);
 			}
 			if (!(await store.enable(id, factor.secret, step)))

@@ -61,11 +61,13 @@ export function accountRoutes(services: Services) {
 		}),
 
 		route(contract.login, async ({ payload, request, h }) => {
+			// An empty field of a form is a missing code.
+			const code = payload.code?.trim() || undefined;
 			const user = await accounts
-				.signIn(payload.username, payload.password, clientOf(request), payload.code)
+				.signIn(payload.username, payload.password, clientOf(request), code)
 				.catch((error: unknown) => {
 					// Read by config/fail2ban. Without the name: people type passwords there. A missing code is no failed attempt.
-					const isWrongCode = isFailure(error, 'secondFactor') && payload.code !== undefined;
+					const isWrongCode = isFailure(error, 'secondFactor') && code !== undefined;
 					if (isFailure(error, 'badCredentials') || isWrongCode)
 						log.warn({ event: 'signInFailed', address: request.client.address }, 'sign-in failed');
 					throw error;

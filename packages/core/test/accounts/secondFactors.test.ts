@@ -96,7 +96,7 @@ test('two-factor sign-in is off until a code confirms it', async (t) => {
 		await ada.post('/api/totp/confirm', { code: wrongCode(secret, clock) }),
 		401,
 		'SECOND_FACTOR',
-		/clocks of your phone and of the server/,
+		/latest QR code or key, and that the clocks of your phone and of the server/,
 	);
 	t.is((await signIn(app)).statusCode, 200);
 	t.is((await ada.post('/api/totp/confirm', { code: codeOf(secret, clock) })).statusCode, 200);
@@ -315,9 +315,8 @@ test('a malformed code is a wrong one or refused as too long, whatever it contai
 	const code = codeOf(secret, clock);
 	const fullWidth = [...code].map((digit) => String.fromCodePoint(0xff10 + Number(digit))).join('');
 	const codes = [
-		'',
-		' ',
 		'abcdef',
+		'--',
 		`${code}0`,
 		code.slice(1),
 		fullWidth,
@@ -342,6 +341,7 @@ test('a malformed code is a wrong one or refused as too long, whatever it contai
 	await bob.post('/api/totp', {});
 	refused(t, await bob.post('/api/totp/confirm', { code: fullWidth }), 401, 'SECOND_FACTOR');
 	refused(t, await bob.post('/api/totp/confirm', {}), 400, 'INVALID');
+	refused(t, await bob.post('/api/totp/confirm', { code: '' }), 400, 'INVALID', /The code is empty/);
 	refused(t, await bob.post('/api/totp', { currentPassword: 1 }), 400, 'INVALID');
 });
 
@@ -384,16 +384,17 @@ test('answers about the second factor are not stored by caches', async (t) => {
 		t.is(answer.headers['cache-control'], 'private, no-store');
 });
 
-test('wrong codes are failed attempts, missing ones are not', async (t) => {
+test('wrong codes are failed attempts, missing and empty ones are not', async (t) => {
 	const clock = steeredClock();
 	const app = await testApp(t, {}, clock);
 	const { secret } = await turnOn(t, await new Client(app).register('ada'), clock);
 	withoutHashes(app);
 	for (let n = 0; n < 40; n++) refused(t, await signIn(app), 401, 'SECOND_FACTOR');
+	for (const empty of ['', ' \t']) refused(t, await signIn(app, empty), 401, 'SECOND_FACTOR', /Please enter the code/);
 	const code = wrongCode(secret, clock);
 	for (let n = 0; n < 5; n++) refused(t, await signIn(app, code), 401, 'SECOND_FACTOR');
 	const limited = await signIn(app, codeOf(secret, clock));
-	refused(t, limited, 429, 'RATE_LIMITED');
+	refused(t, limited, 429, 'RATE_LIMITED', /try again in 1 minute\./);
 	t.is(limited.headers['retry-after'], '60');
 	refused(t, await signIn(app), 401, 'SECOND_FACTOR');
 	t.is((await new Client(app).post('/api/login', { username: 'ada', password: 'wrong horse' })).statusCode, 401);
@@ -422,6 +423,7 @@ test('an attacker with the password guesses a code in a year with a chance below
 		if (isFailure(error, 'secondFactor')) guesses++;
 		else if (isFailure(error, 'rateLimited') && error.retryAfter !== undefined) {
 			waits.push(error.retryAfter);
+			if (error.retryAfter === 86_400) t.regex(error.message, /try again in 24 hours\./);
 			clock.advance(error.retryAfter * 1000);
 		} else throw error;
 	}
@@ -474,6 +476,10 @@ test('the audit log records that it is turned on and off and that a recovery cod
 	const code = codeOf(secret, clock);
 	t.is((await signIn(app, code)).statusCode, 200);
 	await ada.call('DELETE', '/api/totp', { currentPassword: 'wrong horse' });
+	await ada.call('DELETE', '/api/totp', {});
+	// Nothing is turned off by these.
+	await ada.call('DELETE', '/api/totp', {});
+	await ada.post('/api/totp', {});
 	await ada.call('DELETE', '/api/totp', {});
 	await app.services.audit.close();
 	const folder = path.join(app.dataDir, 'audit');
