@@ -1,6 +1,14 @@
 import { Failure } from '@stowage/rules';
 import test from 'ava';
-import { authFormReducer, emptyAuthForm, formError, maySubmit, serverError } from '../src/features/account/authForm.js';
+import {
+	type AuthFormAction,
+	authFormReducer,
+	emptyAuthForm,
+	endsAttempt,
+	formError,
+	maySubmit,
+	serverError,
+} from '../src/features/account/authForm.js';
 import {
 	describeError,
 	emptyPasswordForm,
@@ -32,6 +40,29 @@ test('signing up also needs the password confirmation', (t) => {
 
 test('a form that is being submitted is not submitted again', (t) => {
 	t.false(maySubmit(authFormReducer(filled, { type: 'submitted' }), 'login'));
+});
+
+test('another name, password or mode ends the attempt in flight', (t) => {
+	const busy = authFormReducer(filled, { type: 'submitted' });
+	const actions: AuthFormAction[] = [
+		{ type: 'changed', field: 'username', value: 'bob' },
+		{ type: 'changed', field: 'password', value: 'other' },
+		{ type: 'changed', field: 'confirm', value: 'other' },
+		{ type: 'modeChanged' },
+		{ type: 'reset' },
+	];
+	for (const action of actions) {
+		t.true(endsAttempt(action), JSON.stringify(action));
+		t.false(authFormReducer(busy, action).isBusy, JSON.stringify(action));
+	}
+});
+
+test('another code does not end the attempt in flight, which may have used the code up', (t) => {
+	const busy = authFormReducer({ ...filled, code: '123456' }, { type: 'submitted' });
+	const action = { type: 'changed', field: 'code', value: '1234567' } as const;
+	t.false(endsAttempt(action));
+	t.true(authFormReducer(busy, action).isBusy);
+	t.false(endsAttempt({ type: 'submitted' }));
 });
 
 test('passwords that differ are refused before the request, and only when signing up', (t) => {

@@ -82,6 +82,10 @@ async function signedInClient({ origin, username }: FileManager) {
 			if (!answer.ok) throw new Error(await answer.text());
 			return answer.json();
 		},
+		async delete(path: string) {
+			const answer = await fetch(`${origin}/api/${path}`, { method: 'DELETE', headers: { cookie } });
+			if (!answer.ok) throw new Error(await answer.text());
+		},
 		/** The status of a sign-in with the password alone. */
 		passwordStatus: async () => (await send('login', { username, password })).status,
 	};
@@ -285,6 +289,102 @@ test.serial('another user name in the sign-in dialog discards the code field', a
 	t.deepEqual(ada.faults, []);
 });
 
+test.serial('a sign-in is aborted when its form changes or closes', async (t) => {
+	const ada = await fixture.enter(t, { isVisitor: true });
+	await turnOn(ada);
+	const bob = await fixture.enter(t, { isVisitor: true });
+	const { page } = await openPage(ada.context, ada.url, ada.faults);
+	const dialog = page.getByRole('dialog');
+	const name = dialog.getByLabel('Username');
+	const secret = dialog.getByLabel('Password', { exact: true });
+	const code = dialog.getByRole('textbox', { name: 'Code' });
+	const submit = dialog.getByRole('button', { name: 'Sign In' });
+	const busy = dialog.getByRole('button', { name: 'Please wait...' });
+	const openDialog = () => page.getByRole('button', { name: 'Sign In' }).click();
+	let calls = 0;
+	page.on('request', (request) => {
+		if (request.url().endsWith('/api/login')) calls++;
+	});
+	/** Changes the dialog while the request of a sign-in is held, and lets it continue when the page has aborted it. */
+	const changeWhileBusy = async (username: string, change: () => Promise<void>) => {
+		let release = () => {};
+		const released = new Promise<void>((resolve) => {
+			release = resolve;
+		});
+		const hold = async (route: Route) => {
+			await released;
+			await route.continue().catch(() => {});
+		};
+		await page.route('**/api/login', hold, { times: 1 });
+		await name.fill(username);
+		await secret.fill(password);
+		const callsBefore = calls;
+		await page.keyboard.press('Enter');
+		await page.keyboard.press('Enter');
+		await busy.waitFor();
+		const aborted = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/api/login'));
+		await Promise.all([aborted, change()]);
+		release();
+		t.is(calls, callsBefore + 1, 'a second Enter makes no request');
+		t.is(await busy.count(), 0);
+	};
+
+	await openDialog();
+	await changeWhileBusy(ada.username, () => dialog.getByRole('button', { name: 'Create one' }).click());
+	await page.getByRole('dialog', { name: 'Sign Up' }).waitFor();
+	t.is(await code.count(), 0, 'another mode');
+	await dialog.getByRole('button', { name: 'Use my account' }).click();
+
+	await changeWhileBusy(ada.username, () => name.fill(bob.username));
+	await submit.and(page.locator(':enabled')).waitFor();
+	t.is(await code.count(), 0, 'another name');
+	await changeWhileBusy(ada.username, () => secret.fill('another password'));
+	await submit.and(page.locator(':enabled')).waitFor();
+	t.is(await code.count(), 0, 'another password');
+
+	const cancel = () => dialog.getByRole('button', { name: 'Cancel' }).click();
+	for (const close of [cancel, () => page.keyboard.press('Escape')]) {
+		await changeWhileBusy(ada.username, close);
+		await overlaysClosed(page);
+		await openDialog();
+		await expectFocus(name);
+		t.deepEqual([await name.inputValue(), await secret.inputValue(), await code.count()], ['', '', 0]);
+	}
+	await changeWhileBusy(bob.username, cancel);
+	await overlaysClosed(page);
+	await page.reload();
+	await openDialog();
+	await name.fill(bob.username);
+	await secret.fill(password);
+	await page.keyboard.press('Enter');
+	await page.getByRole('button', { name: bob.username }).waitFor();
+	t.deepEqual(ada.faults, []);
+});
+
+test.serial('a page shows the session of a cancelled sign-in that the server has accepted', async (t) => {
+	const ada = await fixture.enter(t, { isVisitor: true });
+	const { page } = await openPage(ada.context, ada.url, ada.faults);
+	const dialog = page.getByRole('dialog', { name: 'Sign In' });
+	await page.getByRole('button', { name: 'Sign In' }).click();
+	let accept = () => {};
+	const accepted = new Promise<void>((resolve) => {
+		accept = resolve;
+	});
+	await page.route('**/api/login', async (route) => {
+		// The browser has the cookie of the session then.
+		await route.fetch();
+		accept();
+	});
+	await dialog.getByLabel('Username').fill(ada.username);
+	await dialog.getByLabel('Password', { exact: true }).fill(password);
+	await page.keyboard.press('Enter');
+	await accepted;
+	await page.keyboard.press('Escape');
+	await page.getByRole('button', { name: ada.username }).waitFor();
+	await overlaysClosed(page);
+	t.deepEqual(ada.faults, []);
+});
+
 test.serial('two-factor sign-in that is not confirmed stays off, and starts again with another secret', async (t) => {
 	const ada = await fixture.enter(t);
 	const client = await signedInClient(ada);
@@ -381,6 +481,37 @@ test.serial('two-factor sign-in is shown as on when the answer that confirmed it
 	await code.fill(app.nextCode());
 	await code.press('Enter');
 	await turnOff.waitFor();
+	await expectFocus(heading);
+	t.deepEqual(ada.faults, []);
+});
+
+test.serial('a setup that was discarded or confirmed elsewhere is closed, with the reason', async (t) => {
+	const ada = await fixture.enter(t);
+	const client = await signedInClient(ada);
+	const page = await ada.open('/browser?type=private');
+	const { section, turnOn, turnOff, qrCode, code, codes, alert, heading } = await openSection(page);
+	await turnOn.click();
+	const discarded = new Authenticator(await scan(qrCode));
+	await client.delete('totp');
+	await code.fill(discarded.nextCode());
+	await code.press('Enter');
+	await alert.filter({ hasText: 'Two-factor sign-in was not set up yet.' }).waitFor();
+	await turnOn.waitFor();
+	t.is((await qrCode.count()) + (await codes.count()), 0);
+	await expectFocus(heading);
+	await assertAccessible(t, page, 'discarded');
+
+	await turnOn.press('Enter');
+	const app = new Authenticator(await scan(qrCode));
+	t.not(app.secret, discarded.secret);
+	t.is(await alert.count(), 0);
+	await client.post('totp/confirm', { code: app.nextCode() });
+	await code.fill(app.nextCode());
+	await code.press('Enter');
+	await turnOff.waitFor();
+	await alert.filter({ hasText: 'Two-factor sign-in is on already.' }).waitFor();
+	await section.getByText('10 recovery codes left').waitFor();
+	t.is((await qrCode.count()) + (await codes.count()), 0);
 	await expectFocus(heading);
 	t.deepEqual(ada.faults, []);
 });

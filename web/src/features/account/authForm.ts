@@ -37,7 +37,11 @@ export type AuthFormAction =
 export function authFormReducer(form: AuthForm, action: AuthFormAction): AuthForm {
 	switch (action.type) {
 		case 'changed':
-			return { ...(action.field === 'username' ? withoutCode(form) : form), [action.field]: action.value };
+			return {
+				...(action.field === 'username' ? withoutCode(form) : form),
+				[action.field]: action.value,
+				isBusy: form.isBusy && !endsAttempt(action),
+			};
 		case 'submitted':
 			return { ...form, error: undefined, isBusy: true };
 		case 'failed':
@@ -48,6 +52,12 @@ export function authFormReducer(form: AuthForm, action: AuthFormAction): AuthFor
 		case 'reset':
 			return emptyAuthForm;
 	}
+}
+
+/** Whether the form is no longer the one that was submitted, so that the answer would be shown in another. An attempt may have used its code up, so it is not ended by another. */
+export function endsAttempt(action: AuthFormAction): boolean {
+	if (action.type === 'changed') return action.field !== 'code';
+	return action.type === 'modeChanged' || action.type === 'reset';
 }
 
 /** Without the code and its error: another user may have no second factor. */

@@ -7,6 +7,7 @@ import { call } from '../../../api/client/client.js';
 import type { TwoFactorSetup as Setup } from '../../../api/session/twoFactor.js';
 import { useOpenings } from '../../../ui/dialogs/dialogs.js';
 import { ListError } from '../../../ui/dialogs/ListDialog.js';
+import { FormError } from '../../../ui/display/FormError.js';
 import { onDemand } from '../../../ui/onDemand.js';
 import { Section } from '../Section.js';
 import { ConfirmedFields } from './ConfirmedFields.js';
@@ -29,6 +30,8 @@ export interface TwoFactorSectionProps {
 export function TwoFactorSection({ username, onSecret }: TwoFactorSectionProps) {
 	const { state, error, reload, show } = useTwoFactor(username);
 	const [setup, setSetup] = useState<Setup>();
+	/** Why the last setup was dropped. */
+	const [dropped, setDropped] = useState<string>();
 	const [isAsking, setAsking] = useState(false);
 	const openings = useOpenings(isAsking);
 	const title = useRef<HTMLHeadingElement>(null);
@@ -52,7 +55,14 @@ export function TwoFactorSection({ username, onSecret }: TwoFactorSectionProps) 
 		<Section title={messages.title} titleRef={title}>
 			{view === 'loading' && <Loading />}
 			{view === 'failed' && <ListError title={messages.loadFailed} reason={error?.message ?? ''} onRetry={reload} />}
-			{view === 'off' && <TurnOn username={username} onStarted={setSetup} onFocusLost={() => title.current?.focus()} />}
+			{view === 'off' && (
+				<TurnOn
+					username={username}
+					onStart={() => setDropped(undefined)}
+					onStarted={setSetup}
+					onFocusLost={() => title.current?.focus()}
+				/>
+			)}
 			{view === 'setup' && setup && (
 				<TwoFactorSetup
 					fallback={<Loading />}
@@ -60,16 +70,25 @@ export function TwoFactorSection({ username, onSecret }: TwoFactorSectionProps) 
 					username={username}
 					setup={setup}
 					onConfirmed={() => show({ isEnabled: true, recoveryCodesLeft: setup.recoveryCodes.length })}
-					onOutOfDate={reload}
+					onNoAnswer={reload}
+					onOutOfDate={(reason) => {
+						setSetup(undefined);
+						setDropped(reason);
+						reload();
+					}}
 					onCancel={() => setSetup(undefined)}
 				/>
 			)}
 			{state?.isEnabled && <TurnedOn codesLeft={state.recoveryCodesLeft} onTurnOff={() => setAsking(true)} />}
+			{dropped !== undefined && <FormError className={styles.dropped}>{dropped}</FormError>}
 			<TurnOffDialog
 				key={openings}
 				isOpen={isAsking}
 				username={username}
-				onTurnedOff={() => show({ isEnabled: false, recoveryCodesLeft: 0 })}
+				onTurnedOff={() => {
+					setDropped(undefined);
+					return show({ isEnabled: false, recoveryCodesLeft: 0 });
+				}}
 				onClose={() => setAsking(false)}
 				onClosed={() => {
 					// The button that opened it was removed.
@@ -91,14 +110,18 @@ function Loading() {
 
 interface TurnOnProps {
 	username: string;
+	onStart: () => void;
 	onStarted: (setup: Setup) => void;
 	/** The pressed button is disabled while it is busy. */
 	onFocusLost: () => void;
 }
 
-function TurnOn({ username, onStarted, onFocusLost }: TurnOnProps) {
+function TurnOn({ username, onStart, onStarted, onFocusLost }: TurnOnProps) {
 	const start = useConfirmedCall({
-		request: (payload) => call(startTotp, { payload }),
+		request(payload) {
+			onStart();
+			return call(startTotp, { payload });
+		},
 		onSuccess: onStarted,
 		failed: messages.turnOnFailed,
 	});

@@ -20,8 +20,10 @@ export interface TwoFactorSetupProps {
 	setup: Setup;
 	/** It is on. */
 	onConfirmed: () => void;
-	/** It may have been turned on or discarded without this page. */
-	onOutOfDate: () => void;
+	/** The answer was lost: it may be on. */
+	onNoAnswer: () => void;
+	/** It was turned on or discarded elsewhere. */
+	onOutOfDate: (reason: string) => void;
 	/** It stays off. */
 	onCancel: () => void;
 }
@@ -109,9 +111,10 @@ function DownloadButton({ codes, username }: { codes: readonly string[]; usernam
 
 function ConfirmForm({
 	onConfirmed,
+	onNoAnswer,
 	onOutOfDate,
 	onCancel,
-}: Pick<TwoFactorSetupProps, 'onConfirmed' | 'onOutOfDate' | 'onCancel'>) {
+}: Omit<TwoFactorSetupProps, 'username' | 'setup'>) {
 	const [typed, setTyped] = useState('');
 	const code = typed.trim();
 	const field = useRef<HTMLInputElement>(null);
@@ -119,8 +122,8 @@ function ConfirmForm({
 		mutationFn: () => call(confirmTotp, { payload: { code } }),
 		onSuccess: onConfirmed,
 		onError(failure) {
-			// The answer may have been lost after it was turned on.
-			if (failure instanceof NetworkFailure || isFailure(failure, 'conflict')) onOutOfDate();
+			if (failure instanceof NetworkFailure) onNoAnswer();
+			if (isFailure(failure, 'conflict')) onOutOfDate(failure.message);
 		},
 	});
 
