@@ -326,7 +326,7 @@ test.serial('a sign-in is aborted when its form changes or closes', async (t) =>
 		await Promise.all([aborted, change()]);
 		release();
 		t.is(calls, callsBefore + 1, 'a second Enter makes no request');
-		t.is(await busy.count(), 0);
+		await busy.waitFor({ state: 'detached' });
 	};
 
 	await openDialog();
