@@ -40,7 +40,7 @@ export function sniff(firstBytes: Uint8Array): PreviewKind | 'playlist' | undefi
 	if (head[0] === 0xff && head.length > 3 && [0xfb, 0xfa, 0xf3, 0xf2, 0xe3, 0xf1, 0xf9].includes(head[1] ?? 0)) {
 		return 'audio';
 	}
-	if (isPlaylist(latin(0, 1024))) return 'playlist';
+	if (isPlaylist(latin(0, sniffedBytes))) return 'playlist';
 	return isText(head) ? 'text' : undefined;
 }
 
@@ -64,11 +64,31 @@ function zipKind(head: string): PreviewKind | undefined {
 }
 
 function isPlaylist(head: string): boolean {
-	const text = head.replace(/^\xEF\xBB\xBF/, '').trimStart();
-	return (
-		/^(#EXTM3U|\[playlist\]|ffconcat version|RTSPtextRTSP)/i.test(text) ||
-		/^(<\?xml[^>]*>\s*)?(<!--[\s\S]*?-->\s*)*<(smil|MPD|asx|playlist)\b/i.test(text)
-	);
+	const text = head.slice(head.startsWith('\xEF\xBB\xBF') ? 3 : 0).trimStart();
+	if (/^(#EXTM3U|\[playlist\]|ffconcat version|RTSPtextRTSP)/i.test(text)) return true;
+	const root = rootElementStart(text);
+	return root !== undefined && /^<(smil|MPD|asx|playlist)\b/i.test(text.slice(root, root + 10));
+}
+
+/** What may precede the root element of XML, by its beginning and end. A DOCTYPE with declarations of its own is no playlist's. */
+const prologParts = [
+	['<?', '?>'],
+	['<!--', '-->'],
+	['<!DOCTYPE', '>'],
+] as const;
+
+/** Where XML's root element would begin. Each character is read once; undefined where a part of the prolog has no end. */
+function rootElementStart(text: string): number | undefined {
+	let at = 0;
+	for (;;) {
+		while (/\s/.test(text.charAt(at))) at++;
+		const part = prologParts.find(([beginning]) => text.startsWith(beginning, at));
+		if (part === undefined) return at;
+		const [beginning, end] = part;
+		const endAt = text.indexOf(end, at + beginning.length);
+		if (endAt === -1) return undefined;
+		at = endAt + end.length;
+	}
 }
 
 /** No text has a NUL or more than a few other control characters, unless it is UTF-16 and says so. */

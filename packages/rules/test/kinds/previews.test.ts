@@ -7,6 +7,7 @@ import {
 	previewLimits,
 	previewOf,
 	sniff,
+	sniffedBytes,
 } from '../../src/index.js';
 
 const mb = 1024 * 1024;
@@ -94,6 +95,13 @@ const heads: Readonly<Record<string, [Uint8Array, ReturnType<typeof sniff>]>> = 
 	'ELF program': [bytes('\x7FELF\x02\x01\x01\0'), undefined],
 	'HLS playlist': [bytes('#EXTM3U\n#EXTINF:4,\nhttp://elsewhere/a.ts\n'), 'playlist'],
 	'DASH manifest': [bytes('<?xml version="1.0"?>\n<MPD xmlns="urn:mpeg:dash:schema:mpd:2011">'), 'playlist'],
+	'playlist behind a declaration, a document type and comments': [
+		bytes('\xEF\xBB\xBF<?xml version="1.0"?>\n<!-- 1 > 0 --><!-- -->\n<!DOCTYPE smil SYSTEM "a.dtd">\n<!----> <SMIL>'),
+		'playlist',
+	],
+	'page behind comments': [bytes(`${'<!-- note -->\n'.repeat(30)}<html lang="en">`), 'text'],
+	'only comments': [bytes('<!---->'.repeat(sniffedBytes / 7)), 'text'],
+	'a comment without an end': [bytes(`${'<!-- '.repeat(300)}<smil>`), 'text'],
 	'ffmpeg concat list': [bytes('ffconcat version 1.0\nfile /etc/passwd\n'), 'playlist'],
 	'HTML page': [bytes('<!doctype html><script>1</script>'), 'text'],
 	'UTF-16': [bytes('\xFF\xFEa\0b\0'), 'text'],
