@@ -71,6 +71,14 @@ function cacheHashes(app: App): void {
 }
 
 /** A response as it was received. */
+/** Replaces what the disk of the first root reports, in bytes. */
+export function reportSpace(
+	{ services }: App,
+	disk: { freeSpace?(): Promise<number | undefined>; totalSpace?(): Promise<number | undefined> },
+): void {
+	for (const { storage, tag } of services.roots.all()) if (tag === '') Object.assign(storage, disk);
+}
+
 export interface Answer {
 	statusCode: number;
 	headers: IncomingHttpHeaders;

@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import { reportSpace } from '../../../packages/core/test/testApp.js';
 import { until } from '../../../packages/core/test/until.js';
 import {
 	begin,
@@ -115,11 +116,13 @@ test('a conversion that reaches the free space reserve fails with a clear error 
 	const { app, alice, home, staging } = at;
 	await longFilm(path.join(home, 'film.mp4'));
 	// As on a small disk that the output is written to.
-	app.services.storage.freeSpace = async () => {
-		const [name] = await readdir(staging);
-		const size = name === undefined ? 0 : (await readFile(path.join(staging, name)).catch(() => '')).length;
-		return reserve + 100_000 - size;
-	};
+	reportSpace(app, {
+		freeSpace: async () => {
+			const [name] = await readdir(staging);
+			const size = name === undefined ? 0 : (await readFile(path.join(staging, name)).catch(() => '')).length;
+			return reserve + 100_000 - size;
+		},
+	});
 	const full = await convert(alice, { filePath: 'film.mp4', quality: 18, deleteOriginal: true });
 	t.like(full, { status: 'failed', error: 'There is not enough free space.' });
 	await assertClean(t, at, ['film.mp4']);

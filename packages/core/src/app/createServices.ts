@@ -120,9 +120,8 @@ function createUploads(dependencies: UploadDependencies): Uploads {
 	const { config, storage, monotonic } = dependencies;
 	const uploadSpace = createUploadSpace({
 		async spaceFor(viewer) {
-			const at = treeOf(viewer);
-			const { storage: disk } = await storage.mountAt(at);
-			return { disk, free: await availableSpace(storage, config.uploads, at) };
+			const { storage: disk } = await storage.mountAt(treeOf(viewer));
+			return { disk, free: () => availableSpace(disk, config.uploads) };
 		},
 		monotonic,
 	});

@@ -65,9 +65,9 @@ export function createFiles(
 	const guards = new WeakMap<StorageProvider, SpaceGuard>();
 	/** Each disk keeps a part of its own free. */
 	const spaceFor = async (viewer: Viewer): Promise<SpaceGuard> => {
-		const at = treeOf(viewer);
-		const { storage: disk } = await storage().mountAt(at);
-		const guard = guards.get(disk) ?? createSpaceGuard(() => availableSpace(storage(), uploads, at));
+		const { storage: disk } = await storage().mountAt(treeOf(viewer));
+		// It asks the disk itself: the home by which the disk was found may lie on another one later.
+		const guard = guards.get(disk) ?? createSpaceGuard(() => availableSpace(disk, uploads));
 		guards.set(disk, guard);
 		return guard;
 	};

@@ -63,11 +63,7 @@ export function createHomeMoves(parts: Dependencies): HomeMoves {
 					`There is a folder ${home} on ${rootName} already, which is nobody’s home. Move it away first.`,
 				);
 			const { bytes } = await measureHome(source.storage, home, new AbortController().signal);
-			const space = {
-				freeSpace: () => target.storage.freeSpace(),
-				totalSpace: () => target.storage.totalSpace(),
-			};
-			const available = Math.max(0, await availableSpace(space, config.uploads));
+			const available = Math.max(0, await availableSpace(target.storage, config.uploads));
 			if (bytes > available) {
 				throw new Failure(
 					'storageFull',

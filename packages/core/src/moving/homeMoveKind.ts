@@ -305,11 +305,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 	function createPass(move: Move, folder: StoragePath, progress: Progress) {
 		const { job, source, target, home } = move;
 		const { signal } = job;
-		const space = {
-			freeSpace: () => target.storage.freeSpace(),
-			totalSpace: () => target.storage.totalSpace(),
-		};
-		const guard = createSpaceGuard(() => availableSpace(space, config.uploads));
+		const guard = createSpaceGuard(() => availableSpace(target.storage, config.uploads));
 		const comparison = new HomeComparison(
 			{ storage: source.storage, root: home },
 			{ storage: target.storage, root: folder },

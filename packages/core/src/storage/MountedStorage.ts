@@ -268,12 +268,13 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 		for (const outcome of swept) if (outcome.status === 'rejected') throw outcome.reason;
 	}
 
-	async freeSpace(at: StoragePath = parsePath('')): Promise<number | undefined> {
-		return (await this.mountAt(at)).storage.freeSpace();
+	/** Of the default root. What may be written into a home is asked of its own root. */
+	freeSpace(): Promise<number | undefined> {
+		return this.#mounts.default.storage.freeSpace();
 	}
 
-	async totalSpace(at: StoragePath = parsePath('')): Promise<number | undefined> {
-		return (await this.mountAt(at)).storage.totalSpace();
+	totalSpace(): Promise<number | undefined> {
+		return this.#mounts.default.storage.totalSpace();
 	}
 
 	/** Undefined if the path is on another root than the first, which is the one that other programs get as a folder. */

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { type LentFile, parsePath, type StagedFile, spawnLimited, type Viewer } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
-import { Client, testApp } from '../testApp.js';
+import { Client, reportSpace, testApp } from '../testApp.js';
 
 const megabyte = 1024 ** 2;
 const home = { area: 'private', path: parsePath('') } as const;
@@ -60,8 +60,8 @@ test('on a storage without local files a file that a program wrote is published'
 }));
 
 test('a program’s file has no size limit if the storage does not know its free space', async (t) => {
-	const { viewer, files, storage } = await appWithViewer(t);
-	storage.freeSpace = async () => undefined;
+	const { app, viewer, files } = await appWithViewer(t);
+	reportSpace(app, { freeSpace: async () => undefined });
 	const staged = await files.stage(viewer);
 	const maxBytes = await files.lend(viewer, staged, async (lent) => lent.maxBytes);
 	t.is(maxBytes, Number.POSITIVE_INFINITY);
@@ -71,8 +71,8 @@ test('a program’s file has no size limit if the storage does not know its free
 });
 
 test('a program can’t write a byte if no space is left', async (t) => {
-	const { viewer, files, storage, staging } = await appWithViewer(t);
-	storage.freeSpace = async () => 0;
+	const { app, viewer, files, storage, staging } = await appWithViewer(t);
+	reportSpace(app, { freeSpace: async () => 0 });
 	const staged = await storage.stage();
 	let maxBytes: number | undefined;
 	const error = await t.throwsAsync(
@@ -94,7 +94,7 @@ test('a program is ended before it uses the reserved free space', async (t) => {
 	const reserve = 30 * megabyte;
 	const { app, viewer, files, staging } = await appWithViewer(t, { '--uploads-free-space-reserve': `${reserve}` });
 	let written = 0;
-	app.services.storage.freeSpace = async () => reserve + 64 * megabyte - written;
+	reportSpace(app, { freeSpace: async () => reserve + 64 * megabyte - written });
 	const staged = await files.stage(viewer);
 	const pace = (bytes: number) => {
 		written = bytes;

@@ -1,15 +1,16 @@
 import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
+import os from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parsePath, type Viewer } from '@stowage/plugin-api';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { memoryStorageFlags } from '../memoryPlugin.js';
 import { addressOf } from '../rawRequest.js';
-import { Client, field, file, type TestApp, testApp } from '../testApp.js';
+import { Client, field, file, reportSpace, type TestApp, testApp } from '../testApp.js';
 import { until } from '../until.js';
 
 const megabyte = 1024 ** 2;
@@ -68,7 +69,7 @@ test('concurrent uploads of unknown size never use the reserved space', async (t
 	const staging = path.join(app.filesDir, '.stowage/staging');
 	const published = path.join(app.filesDir, 'users/anonymous/Public');
 	const free = async () => disk - (await bytesIn(staging)) - (await bytesIn(published));
-	app.services.storage.freeSpace = free;
+	reportSpace(app, { freeSpace: free });
 	let least = disk;
 	const watch = setInterval(() => {
 		// Published files first, or one that is published in between would count twice; and synchronously, or a removed file and the next one would both count.
@@ -95,10 +96,10 @@ test('concurrent uploads of unknown size never use the reserved space', async (t
 test('a copy never uses the reserve, also one of many small files, and a refused one leaves nothing', async (t) => {
 	const disk = 60 * megabyte;
 	const app = await testApp(t, { '--uploads-free-space-reserve': `${20 * megabyte}` });
-	const { storage } = app.services;
 	const home = path.join(app.filesDir, 'users/ada');
-	storage.freeSpace = async () =>
-		disk - (await treeBytes(home)) - (await treeBytes(path.join(app.filesDir, '.stowage')));
+	reportSpace(app, {
+		freeSpace: async () => disk - (await treeBytes(home)) - (await treeBytes(path.join(app.filesDir, '.stowage'))),
+	});
 	const ada = await new Client(app).register('ada');
 	await mkdir(path.join(home, 'many'));
 	for (let n = 0; n < 20; n++) await writeFile(path.join(home, 'many', `${n}`), Buffer.alloc(megabyte, n));
@@ -120,8 +121,7 @@ test('the reserve is a twentieth of the disk, at most 1 GB, unless it is configu
 	];
 	for (const [flags, total, reserve] of cases) {
 		const app = await testApp(t, flags);
-		app.services.storage.totalSpace = async () => total;
-		app.services.storage.freeSpace = async () => reserve + 2 * megabyte;
+		reportSpace(app, { totalSpace: async () => total, freeSpace: async () => reserve + 2 * megabyte });
 		const ada = await new Client(app).register('ada');
 		const post = (size: number) => ada.upload('/api/upload', [file('a', Buffer.alloc(size))]);
 		t.is((await post(3 * megabyte)).statusCode, 507, `${reserve}`);
@@ -131,7 +131,7 @@ test('the reserve is a twentieth of the disk, at most 1 GB, unless it is configu
 
 test('a body that stalls after its first bytes claims almost no space', async (t) => {
 	const app = await testApp(t, { '--uploads-free-space-reserve': '1' });
-	app.services.storage.freeSpace = async () => 40 * megabyte;
+	reportSpace(app, { freeSpace: async () => 40 * megabyte });
 	const silent = [1, 2, 3, 4].map(() => {
 		const sent = request({
 			...addressOf(app),
@@ -177,11 +177,78 @@ test('a storage that does not report its free space accepts all uploads and copi
 test('a storage that does not report its size has a reserve of 1 GB by default', async (t) => {
 	const gb = 1024 ** 3;
 	const app = await testApp(t);
-	const { storage } = app.services;
-	storage.totalSpace = async () => undefined;
-	storage.freeSpace = async () => gb + 2 * megabyte;
+	reportSpace(app, { totalSpace: async () => undefined, freeSpace: async () => gb + 2 * megabyte });
 	const ada = await new Client(app).register('ada');
 	const post = (size: number) => ada.upload('/api/upload', [file('a', Buffer.alloc(size))]);
 	t.is((await post(3 * megabyte)).statusCode, 507);
 	t.is((await post(megabyte)).statusCode, 200);
+});
+
+/** Two users whose homes lie on the first root, and a second root. */
+async function appWithSecondRoot(t: ExecutionContext) {
+	const app = await testApp(t, { '--uploads-free-space-reserve': `${megabyte}` });
+	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
+	t.teardown(() => rm(disk, { recursive: true, force: true }));
+	await app.services.rootAdministration.add('big', 'local', path.join(disk, 'root'));
+	const ada = await new Client(app).register('ada');
+	const bob = await new Client(app).register('bob');
+	const upload = async (client: Client, name: string, bytes = 10) =>
+		(await client.upload('/api/upload', [field('directory', ''), file(name, Buffer.alloc(bytes))])).statusCode;
+	return {
+		app,
+		ada,
+		bob,
+		disk,
+		upload,
+		/** Moves the home of Ada to the second root. */
+		async moveAda() {
+			const { homeMoves, jobs, accounts } = app.services;
+			const { id } = await homeMoves.start('ada', 'big');
+			const owner = { ...(await accounts.find('ada')), kind: 'user' as const };
+			return (await jobs.waitForEnd(owner, id, 5 * 60_000))?.status;
+		},
+	};
+}
+
+test('the disk of a home that moved away accepts uploads of others while the new disk is missing', async (t) => {
+	const { ada, bob, disk, upload, moveAda } = await appWithSecondRoot(t);
+	t.is(await upload(ada, 'first.txt'), 200, 'Ada is the first to upload to the disk');
+	t.is(await moveAda(), 'completed');
+	await rename(path.join(disk, 'root'), path.join(disk, 'away'));
+	t.is(await upload(ada, 'there.txt'), 503);
+	for (const bytes of [10, 3 * megabyte]) t.is(await upload(bob, `${bytes}`, bytes), 200, `${bytes} bytes`);
+	const copy = { fromPath: '10', toPath: 'copy', type: 'private' };
+	t.is((await bob.post('/api/copyItem', copy)).statusCode, 200);
+});
+
+test('the reserve of a disk is measured on it, also after the home moved away whose user uploaded to it first', async (t) => {
+	const { app, ada, bob, upload, moveAda } = await appWithSecondRoot(t);
+	t.is(await upload(ada, 'first.txt'), 200);
+	t.is(await moveAda(), 'completed');
+	reportSpace(app, { freeSpace: async () => megabyte });
+	t.is(await upload(bob, 'full.txt'), 507, 'the old disk is full');
+	t.is(await upload(ada, 'second.txt'), 200, 'the new one is not');
+});
+
+test('an upload that is under way to a disk that disappears does not affect uploads to others', async (t) => {
+	const { app, ada, bob, disk, upload, moveAda } = await appWithSecondRoot(t);
+	t.is(await moveAda(), 'completed');
+	const sent = request({
+		...addressOf(app),
+		path: '/api/upload',
+		method: 'POST',
+		agent: false,
+		headers: {
+			cookie: ada.cookie ?? '',
+			'content-type': 'multipart/form-data; boundary=b',
+			'content-length': `${5 * megabyte}`,
+		},
+	});
+	sent.on('error', () => {});
+	sent.write('--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nthe first bytes of many');
+	const staging = path.join(disk, 'root/.stowage/staging');
+	await until('the upload has started', async () => (await readdir(staging)).length === 1);
+	await rename(path.join(disk, 'root'), path.join(disk, 'away'));
+	t.is(await upload(bob, 'large', 3 * megabyte), 200);
+	sent.destroy();
 });

@@ -6,7 +6,7 @@ import { Failure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import type { AppOptions } from '../../src/index.js';
 import { addressOf, rawRequest } from '../rawRequest.js';
-import { Client, file, form, json, type TestApp, testApp } from '../testApp.js';
+import { Client, file, form, json, reportSpace, type TestApp, testApp } from '../testApp.js';
 import { begin, create, patch, remove, uploadState } from '../tusClient.js';
 import { until } from '../until.js';
 
@@ -234,7 +234,7 @@ test('the form of a signed-in user does not count as an unfinished upload of vis
 /** A server whose disk always reports this much free space. */
 async function smallDisk(t: ExecutionContext, free: number, options: AppOptions = {}) {
 	const app = await testApp(t, { '--uploads-free-space-reserve': '0' }, options);
-	app.services.storage.freeSpace = async () => free;
+	reportSpace(app, { freeSpace: async () => free });
 	return app;
 }
 

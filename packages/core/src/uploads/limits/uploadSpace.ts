@@ -3,8 +3,8 @@ import { clientKey } from '../../http/requests/proxy.js';
 import type { ByteMeter } from '../../limits/metered.js';
 
 interface Dependencies {
-	/** The disk that a viewer's files go to, and the bytes that may be written on it before the reserve is reached. */
-	spaceFor(viewer: Viewer): Promise<{ disk: object; free: number }>;
+	/** The disk that a viewer's files go to, and the bytes that may be written on it before the reserve is reached: that throws if the disk is not available. */
+	spaceFor(viewer: Viewer): Promise<{ disk: object; free(): Promise<number> }>;
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 }
@@ -66,13 +66,13 @@ export function createUploadSpace({ spaceFor, monotonic }: Dependencies): Upload
 	};
 	return {
 		async assertChunk(viewer, bytes) {
-			if (bytes >= smallPieceBytes) assertRoom(bytes, (await spaceFor(viewer)).free);
+			if (bytes >= smallPieceBytes) assertRoom(bytes, await (await spaceFor(viewer)).free());
 		},
 
 		async assertNew({ viewer }, bytes) {
 			if (bytes < smallBytes) return;
 			const space = await spaceFor(viewer);
-			const free = Math.max(0, space.free);
+			const free = Math.max(0, await space.free());
 			assertRoom(bytes, free - (await claimed(space.disk, free, viewer.kind === 'anonymous')));
 		},
 
