@@ -43,8 +43,9 @@ export const handbrakeStatus = endpoint({
 		/** Such as `1h2m3s`. */
 		eta: z.string().nullable(),
 		error: z.string().nullable(),
-		startTime: z.string().nullable(),
-		endTime: z.string().nullable(),
+		/** Milliseconds since the epoch. */
+		startTime: z.number().nullable(),
+		endTime: z.number().nullable(),
 		/** Relative to the area. */
 		outputPath: z.string().nullable(),
 	}),

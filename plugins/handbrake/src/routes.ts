@@ -89,13 +89,11 @@ function statusOf({ id, status, done, total, detail, error, startTime, endTime }
 		averageFps: speed.averageFps ?? null,
 		eta: speed.eta ?? null,
 		error,
-		startTime: isoTime(startTime),
-		endTime: isoTime(endTime),
+		startTime,
+		endTime,
 		outputPath: status === 'completed' ? (known.outputPath ?? null) : null,
 	};
 }
-
-const isoTime = (time: number | null) => (time === null ? null : new Date(time).toISOString());
 
 function signedIn(viewer: Viewer): JobOwner {
 	// The audience of the endpoints admits users only.

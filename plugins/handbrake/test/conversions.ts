@@ -19,8 +19,8 @@ export interface Status {
 	averageFps: number | null;
 	eta: string | null;
 	error: string | null;
-	startTime: string | null;
-	endTime: string | null;
+	startTime: number | null;
+	endTime: number | null;
 	outputPath: string | null;
 }
 

@@ -43,6 +43,7 @@ test('a conversion to mkv keeps all tracks and black borders of a file named lik
 		path.join(app.filesDir, 'users/bob/Public/clip.mp4'),
 	);
 
+	const begunAt = Date.now();
 	const hers = await begin(alice, { filePath: `Films/${name}`, outputFormat: 'mkv' });
 	const request = {
 		filePath: 'clip.mp4',
@@ -69,7 +70,9 @@ test('a conversion to mkv keeps all tracks and black borders of a file named lik
 	const done = await end(alice, hers);
 	t.like(done, { status: 'completed', fileName: name, progress: 100, error: null, currentFps: null, eta: null });
 	t.is(done.outputPath, `Films/${base}_converted.mkv`);
-	t.true(Date.parse(done.startTime ?? '') <= Date.parse(done.endTime ?? ''));
+	// Milliseconds, as in all calls: seconds or a text would lie outside of the test's time.
+	t.true((done.startTime ?? 0) >= begunAt && (done.startTime ?? 0) <= (done.endTime ?? 0));
+	t.true((done.endTime ?? Number.POSITIVE_INFINITY) <= Date.now());
 	const output = path.join(home, 'Films', `${base}_converted.mkv`);
 	const { streams, codecs, seconds } = await probe(output);
 	t.deepEqual(codecs, ['h264', 'aac', 'aac', 'ass', 'ass']);
