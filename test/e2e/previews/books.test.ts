@@ -192,6 +192,7 @@ test.serial('a docx is rendered on the page, and nothing in it runs', async (t) 
 				'word/chunk.html': `<script>${script}</script><img src="http://127.0.0.1:9/chunk.png">`,
 			},
 		}),
+		'plain.docx': word({ body: paragraph('Without settings'), section: '' }),
 		'broken.docx': 'no document',
 		'other.docx': zipped({ 'a.txt': 'no document' }),
 		'bomb.docx': word({ body: paragraph('x'), files: { 'word/media/a.bin': new Bomb(200) } }),
@@ -213,6 +214,16 @@ test.serial('a docx is rendered on the page, and nothing in it runs', async (t) 
 		.evaluate((text) => getComputedStyle(text.closest('p') as Element, '::before').content);
 	t.regex(await bullet, /•/);
 	await assertAccessible(t, page, 'docx viewer');
+	await closePreview(page);
+	await openPreview(page, 'plain.docx');
+	const margin = await inside(page)
+		.getByText('Without settings')
+		.evaluate((text) => {
+			const section = text.closest('section') as Element;
+			const zoom = Number((section.parentElement as HTMLElement).style.zoom);
+			return (text.getBoundingClientRect().left - section.getBoundingClientRect().left) / zoom;
+		});
+	t.is(Math.round(margin), 96, 'an inch, as in a blank document');
 	await closePreview(page);
 	for (const name of ['broken.docx', 'other.docx', 'bomb.docx']) {
 		const viewer = await openPreview(page, name);

@@ -183,7 +183,7 @@ test.serial('a photo is rotated by its EXIF orientation, and a picture that is t
 	const page = await app.open('/browser?type=private');
 	await openPreview(page, 'bomb.png');
 	const dialog = page.getByRole('dialog');
-	await dialog.getByText('Preview not available').waitFor();
+	await dialog.getByText('Failed to load image').waitFor();
 	await page.keyboard.press('ArrowRight');
 	await dialog.getByRole('img', { name: 'photo.jpg' }).waitFor();
 	const size = await dialog.getByRole('img').evaluate(({ clientWidth, clientHeight }) => [clientWidth, clientHeight]);
@@ -192,7 +192,8 @@ test.serial('a photo is rotated by its EXIF orientation, and a picture that is t
 	// No browser shows it; the server renders it.
 	await dialog.getByRole('img', { name: 'scan.tif' }).waitFor();
 	await page.keyboard.press('ArrowRight');
-	await dialog.getByText('Preview not available').waitFor();
+	// A picture by its name and its signature, which the server failed to render.
+	await dialog.getByText('Failed to load image').waitFor();
 	t.deepEqual(app.faults, []);
 });
 

@@ -20,6 +20,8 @@ test.serial('a text is shown in its detected encoding, and another one can be ch
 	await utf8.getByText('Grüße – 日本 🎉').waitFor();
 	t.regex(await utf8.locator('pre').evaluate((pre) => getComputedStyle(pre).fontFamily), /mono/i);
 	await assertAccessible(t, page, 'text viewer');
+	await page.keyboard.press('Control+a');
+	t.is(await page.evaluate(() => String(getSelection()).trim()), 'Grüße – 日本 🎉', 'the text, and nothing behind it');
 	await closePreview(page);
 
 	const latin = await openPreview(page, 'latin.txt');

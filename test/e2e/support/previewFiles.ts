@@ -121,18 +121,23 @@ export interface WordOptions {
 	/** Relationships of the document. */
 	relations?: string;
 	files?: Readonly<Record<string, Contents>>;
+	/** The settings of its pages, by default A4 with margins of an inch. */
+	section?: string;
 }
+
+const a4 =
+	'<w:sectPr><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1440" w:right="1440" w:bottom="1440" w:left="1440"/></w:sectPr>';
 
 export const paragraph = (text: string) => `<w:p><w:r><w:t xml:space="preserve">${text}</w:t></w:r></w:p>`;
 
 /** A document of Word. */
-export function word({ body, relations = '', files = {} }: WordOptions): Buffer {
+export function word({ body, relations = '', files = {}, section = a4 }: WordOptions): Buffer {
 	const types = 'http://schemas.openxmlformats.org/officeDocument/2006';
 	return zipped({
 		'[Content_Types].xml':
 			'<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Default Extension="png" ContentType="image/png"/><Default Extension="html" ContentType="text/html"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>',
 		'_rels/.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="${types}/relationships/officeDocument" Target="word/document.xml"/></Relationships>`,
-		'word/document.xml': `<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:r="${types}/relationships"><w:body>${body}<w:sectPr><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1440" w:right="1440" w:bottom="1440" w:left="1440"/></w:sectPr></w:body></w:document>`,
+		'word/document.xml': `<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:r="${types}/relationships"><w:body>${body}${section}</w:body></w:document>`,
 		'word/_rels/document.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${relations}</Relationships>`,
 		...files,
 	});

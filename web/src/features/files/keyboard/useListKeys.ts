@@ -1,5 +1,6 @@
 import { Classes } from '@blueprintjs/core';
 import { type KeyboardEvent as ReactKeyboardEvent, useCallback, useLayoutEffect, useRef } from 'react';
+import { isEditable } from '../../../ui/keyboard/isEditable.js';
 import { useLatest } from '../../../ui/useLatest.js';
 import type { Rows } from '../list/rows.js';
 import { findByPrefix, type Movement, moveCursor, type TypedPrefix, typeLetter } from '../selection/cursor.js';
@@ -92,10 +93,6 @@ function scopeOf(target: EventTarget | null): KeyScope {
 /** Whether a dialog or a menu is open, which then handles the keys. */
 export function isCovered(): boolean {
 	return document.body.classList.contains(Classes.OVERLAY_OPEN) || document.querySelector('[role="menu"]') !== null;
-}
-
-export function isEditable(target: EventTarget | null): boolean {
-	return target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'));
 }
 
 function run(command: KeyCommand, options: ListKeysOptions, prefix: string): void {

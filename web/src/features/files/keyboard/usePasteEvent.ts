@@ -1,6 +1,7 @@
 import { useLayoutEffect } from 'react';
+import { isEditable } from '../../../ui/keyboard/isEditable.js';
 import { useLatest } from '../../../ui/useLatest.js';
-import { isCovered, isEditable } from './useListKeys.js';
+import { isCovered } from './useListKeys.js';
 
 export interface PasteOptions {
 	/** Files or a picture were pasted from the system's clipboard. */

@@ -12,6 +12,8 @@ const pageStyles = `
 	html { background: #171b20; }
 	body { margin: 0; }
 	.docx-wrapper { background: transparent !important; padding: 20px 12px 4px !important; }
+	/* A page without settings of its own is that of Word's blank document; the settings of a section are styles of its element. */
+	.docx-wrapper > section.docx { width: 595.3pt; min-height: 841.9pt; padding: 72pt; }
 	.docx-wrapper > section.docx { margin-bottom: 16px !important; box-shadow: 0 1px 6px rgb(0 0 0 / 45%) !important; }
 `;
 

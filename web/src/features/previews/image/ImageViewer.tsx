@@ -3,9 +3,10 @@ import { ImageRotateRightIcon, MinusIcon, PlusIcon, ResetIcon } from '@blueprint
 import type { Entry } from '@stowage/rules';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { capabilitiesQuery } from '../../../api/capabilities.js';
 import { useBlobUrl } from '../../../ui/useBlobUrl.js';
 import { firstBytesQuery } from '../common/firstBytes.js';
-import { imageSource, previewFile } from '../common/previewFile.js';
+import { describeImage, imageSource, previewFile } from '../common/previewFile.js';
 import { useFailureReason } from '../common/useFailureReason.js';
 import { useKeys } from '../common/useKeys.js';
 import { useWhole } from '../common/useWhole.js';
@@ -32,7 +33,8 @@ export function ImageViewer({ area, file, firstBytes, previous, next, onShow }: 
 	const blobUrl = useBlobUrl(whole.data, source.kind === 'blob' ? source.type : '');
 	const renditionUrl = useBlobUrl(rendition.data, 'image/webp');
 	const src = { address: file.url, blob: blobUrl, rendition: renditionUrl, none: undefined }[source.kind];
-	const error = source.kind === 'rendition' ? rendition.error : whole.error;
+	const error = source.kind === 'rendition' || source.kind === 'none' ? rendition.error : whole.error;
+	const { data: capabilities } = useQuery(capabilitiesQuery);
 	const answer = useFailureReason(file.url, state === 'failed' && source.kind === 'address');
 	usePreloaded(area, state === 'loaded' ? [next, previous] : []);
 	useGestures({
@@ -65,8 +67,10 @@ export function ImageViewer({ area, file, firstBytes, previous, next, onShow }: 
 		return true;
 	});
 
-	if (source.kind === 'none') return <ViewerError file={file} title={messages.notAvailable} />;
-	if (state === 'failed' || error) {
+	// Without a renderer nobody has tried to draw it, so nothing is known to be wrong with it.
+	const isBroken = capabilities?.thumbnails === true && describeImage(firstBytes).type !== undefined;
+	if (source.kind === 'none' && !isBroken) return <ViewerError file={file} title={messages.notAvailable} />;
+	if (source.kind === 'none' || state === 'failed' || error) {
 		return (
 			<div className={styles.viewer}>
 				<ViewerError file={file} title={messages.failures.image[0]} reason={error?.message ?? answer} />

@@ -1,8 +1,9 @@
 import { Button, Dialog } from '@blueprintjs/core';
 import { CrossIcon, DragHandleVerticalIcon } from '@blueprintjs/icons';
 import { type Area, type Entry, previewOf } from '@stowage/rules';
-import { useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { type RefObject, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { dialogMilliseconds, useLast, useOpenings } from '../../../ui/dialogs/dialogs.js';
+import { isEditable } from '../../../ui/keyboard/isEditable.js';
 import { useLatest } from '../../../ui/useLatest.js';
 import { DownloadLink } from '../common/DownloadLink.js';
 import { previewFile } from '../common/previewFile.js';
@@ -49,6 +50,7 @@ function Panel({ area, entry, entries, isOpen, onShow, onClose, onClosed }: Pane
 	const listed = useLast(isThere ? entries : undefined);
 	const { previous, next } = useMemo(() => neighboursOf(entries, entry, kind, listed), [entries, entry, kind, listed]);
 	useEscape(isOpen, onClose);
+	useSelectAll(isOpen, body);
 	useKeys(({ key }) => {
 		const other = key === 'ArrowLeft' ? previous : key === 'ArrowRight' ? next : undefined;
 		if (kind !== 'image' || !other) return false;
@@ -98,6 +100,24 @@ function Panel({ area, entry, entries, isOpen, onShow, onClose, onClosed }: Pane
 			</div>
 		</Dialog>
 	);
+}
+
+/** Ctrl+A selects the shown file, not the page behind the panel. */
+function useSelectAll(isOpen: boolean, body: RefObject<HTMLElement | null>): void {
+	useLayoutEffect(() => {
+		if (!isOpen) return;
+		const listen = (event: KeyboardEvent) => {
+			const { key, ctrlKey, metaKey, altKey, shiftKey } = event;
+			if (key.toLowerCase() !== 'a' || !(ctrlKey || metaKey) || altKey || shiftKey) return;
+			if (event.defaultPrevented || isEditable(event.target)) return;
+			event.preventDefault();
+			// Books and documents are in a frame, with a selection of its own.
+			const content = body.current?.querySelector('iframe')?.contentDocument?.body ?? body.current;
+			if (content) content.ownerDocument.getSelection()?.selectAllChildren(content);
+		};
+		window.addEventListener('keydown', listen);
+		return () => window.removeEventListener('keydown', listen);
+	}, [isOpen, body]);
 }
 
 /** Escape leaves full screen, and only the next one the panel. */

@@ -2,10 +2,11 @@ import { Button, HTMLSelect, Spinner } from '@blueprintjs/core';
 import { FullscreenIcon, MinimizeIcon, PlayIcon } from '@blueprintjs/icons';
 import type { Area, Entry } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
-import { type RefObject, useEffect, useRef, useState } from 'react';
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { capabilitiesQuery } from '../../../api/capabilities.js';
 import { downloadUrl } from '../../../api/downloads.js';
 import { readWhole } from '../../../api/previews.js';
+import { useLatest } from '../../../ui/useLatest.js';
 import { keyStep, MediaControls } from '../common/MediaControls.js';
 import { seekBy, togglePlay, useMediaState } from '../common/mediaState.js';
 import { createSavedPositions } from '../common/savedPositions.js';
@@ -35,6 +36,7 @@ export function VideoViewer({ area, file, entry, entries }: ViewerProps) {
 	const { isIdle, onActivity } = useIdle(isFull && isPlaying);
 	const subtitles = useSubtitles(area, entry, entries);
 	const savedTime = useRef(0);
+	useOnLeave(video, state === 'loaded' ? savePlace : () => {});
 	const { data: capabilities } = useQuery(capabilitiesQuery);
 	const answer = useFailureReason(file.url, state === 'failed');
 
@@ -163,6 +165,21 @@ function SubtitleChoice({ video, labels }: SubtitleChoiceProps) {
 			onChange={({ currentTarget }) => choose(Number(currentTarget.value))}
 		/>
 	);
+}
+
+/** Calls `onLeave` with the element when the viewer closes or the page is left, also in the middle of a seek, whose target is the element's time already. */
+function useOnLeave(element: RefObject<HTMLVideoElement | null>, onLeave: (target: HTMLVideoElement) => void): void {
+	const latest = useLatest(onLeave);
+	useLayoutEffect(() => {
+		// The reference is empty by the time of the clean-up.
+		const { current } = element;
+		const leave = () => current && latest.current(current);
+		window.addEventListener('pagehide', leave);
+		return () => {
+			window.removeEventListener('pagehide', leave);
+			leave();
+		};
+	}, [element]);
 }
 
 /** Whether there was no activity for a moment, while it is enabled. */
