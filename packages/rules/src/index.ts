@@ -15,6 +15,7 @@ export * from './kinds/conversion.js';
 export * from './kinds/fileTypes.js';
 export * from './kinds/previews.js';
 export * from './kinds/sniff.js';
+export * from './kinds/videoContainer.js';
 export * from './listing/alphabet.js';
 export * from './listing/listing.js';
 export * from './listing/search.js';

@@ -13,7 +13,7 @@ import type { HandBrake } from '../src/HandBrake.js';
 const readAt = promisify(read);
 
 /** A file whose first bytes are those of a video container. */
-const film = Buffer.from('\0\0\0\x18ftypisom the original');
+const film = Buffer.from('\0\0\0\x14ftypisom\0\0\x02\0isom the original');
 const converted = `converted ${film.toString()}`;
 
 /** An encoder that copies, and finds two seconds of video in everything. */

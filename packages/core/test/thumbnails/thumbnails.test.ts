@@ -378,7 +378,7 @@ test('a playlist is never given to a renderer, and the kind of a file is detecte
 	});
 	const home = path.join(app.filesDir, 'users/ada');
 	await writeFile(path.join(home, 'leak.mp4'), '#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n');
-	await writeFile(path.join(home, 'photo.jpg'), Buffer.from('\0\0\0\x20ftypisom\0\0\x02\0', 'latin1'));
+	await writeFile(path.join(home, 'photo.jpg'), Buffer.from('\0\0\0\x20ftypisom\0\0\x02\0isomiso2avc1mp41', 'latin1'));
 	t.is((await ada.get(url('leak.mp4'))).statusCode, 415);
 	t.deepEqual(seen, []);
 	t.is((await ada.get(url('photo.jpg'))).statusCode, 200);

@@ -1,4 +1,5 @@
 import type { PreviewKind } from './previews.js';
+import { videoContainer } from './videoContainer.js';
 
 /** How many of a file's first bytes `sniff` wants to see. */
 export const sniffedBytes = 4096;
@@ -15,24 +16,12 @@ export function sniff(firstBytes: Uint8Array): PreviewKind | 'playlist' | undefi
 	if (begins('\x89PNG\r\n\x1a\n') || begins('\xFF\xD8\xFF') || begins('GIF87a') || begins('GIF89a')) return 'image';
 	if (begins('II*\0') || begins('MM\0*') || begins('\0\0\x01\0')) return 'image';
 	if (begins('BM') && head.length >= 18 && [12, 40, 52, 56, 64, 108, 124].includes(head[14] ?? 0)) return 'image';
+	if (begins('ftyp', 4) && kindOfBrand(latin(8, 12)) !== 'video') return kindOfBrand(latin(8, 12));
+	if (videoContainer(head) !== undefined) return 'video';
 	if (begins('RIFF')) return riffKinds[latin(8, 12)];
 	if (begins('FORM')) return begins('AIF', 8) ? 'audio' : undefined;
-	if (begins('ftyp', 4)) return kindOfBrand(latin(8, 12));
-	if (head[0] !== undefined && head[0] < 9 && quickTimeAtoms.has(latin(4, 8))) return 'video';
-	if (begins('\x1a\x45\xdf\xa3') || begins('.RMF')) return 'video';
-	if (begins('OggS')) return latin(0, 512).includes('theora') ? 'video' : 'audio';
+	if (begins('OggS')) return 'audio';
 	if (begins('ID3') || begins('fLaC') || begins('MThd') || begins('#!AMR')) return 'audio';
-	if (
-		begins('FLV\x01') ||
-		begins('\0\0\x01\xBA') ||
-		begins('\0\0\x01\xB3') ||
-		begins('\x30\x26\xB2\x75\x8E\x66\xCF\x11')
-	) {
-		return 'video';
-	}
-	if (head[0] === 0x47 && head[188] === 0x47 && head[376] === 0x47) return 'video';
-	// As cameras and Blu-ray discs have it, with a time before each packet.
-	if (head[4] === 0x47 && head[196] === 0x47 && head[388] === 0x47) return 'video';
 	if (latin(0, 1024).includes('%PDF-')) return 'pdf';
 	if (begins('PK\x03\x04')) return zipKind(latin(0, 512));
 	if (begins('\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1') || begins('{\\rtf')) return 'document';
@@ -44,10 +33,7 @@ export function sniff(firstBytes: Uint8Array): PreviewKind | 'playlist' | undefi
 	return isText(head) ? 'text' : undefined;
 }
 
-/** Films of before `ftyp`. The length of the atom precedes its name; its first byte is no letter. */
-const quickTimeAtoms: ReadonlySet<string> = new Set(['moov', 'mdat', 'wide', 'free', 'skip', 'pnot']);
-
-const riffKinds: Readonly<Record<string, PreviewKind>> = { WEBP: 'image', WAVE: 'audio', 'AVI ': 'video' };
+const riffKinds: Readonly<Record<string, PreviewKind>> = { WEBP: 'image', WAVE: 'audio' };
 
 function kindOfBrand(brand: string): PreviewKind {
 	if (['avif', 'avis', 'heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'mif1', 'msf1'].includes(brand)) return 'image';
