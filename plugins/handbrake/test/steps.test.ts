@@ -133,6 +133,7 @@ function run({
 			killable.call(() => {
 				saved.value = JSON.parse(JSON.stringify(value));
 			}),
+		expect: async () => {},
 		progress() {},
 	};
 	const handbrake = handbrakeWith(encoder);

@@ -12,7 +12,7 @@ async function userOf({ users }: Stores, username: string): Promise<string> {
 }
 
 const jobOf = (id: string, userId: string, more: Partial<NewJob> = {}): NewJob => ({
-	...{ id, kind: 'copy', userId, title: 'Copy 3 items', input: '{"items":3}', onRestart: 'resume' },
+	...{ id, kind: 'copy', userId, title: 'Copy 3 items', input: '{"items":3}', onRestart: 'resume', isLong: false },
 	...more,
 });
 
@@ -58,8 +58,8 @@ export function jobRules(rule: Rule): void {
 		const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
 		await db.jobs.add(jobOf('hers', ada), most);
 		await db.jobs.add(jobOf('his', bob), most);
-		t.is((await db.jobs.next('copy', [ada]))?.id, 'his');
-		t.is(await db.jobs.next('copy', [ada, bob]), undefined);
+		t.is((await db.jobs.next('copy', { except: [ada] }))?.id, 'his');
+		t.is(await db.jobs.next('copy', { except: [ada, bob] }), undefined);
 		await begin(t, db.jobs, 'copy#0');
 		t.like((await db.jobs.listHeld(leaseMs))[0], { id: 'hers', userId: ada });
 	});
@@ -125,7 +125,7 @@ export function jobRules(rule: Rule): void {
 		const old = await begin(t, jobs, 'copy#0');
 		await jobs.checkpoint(old, leaseMs, '1');
 		clock.now += leaseMs + second;
-		t.true(await jobs.requeue(old, { leaseMs }));
+		t.true(await jobs.requeue(old, 'interrupted', { leaseMs }));
 		const waits = await jobs.find('one');
 		t.is(waits?.status, 'queued');
 		for (const stale of [old, { ...old, epoch: 2 }]) {
@@ -137,7 +137,7 @@ export function jobRules(rule: Rule): void {
 					detail: null,
 				}),
 				jobs.checkpoint(stale, leaseMs, '"stale"'),
-				jobs.requeue(stale),
+				jobs.requeue(stale, 'released'),
 				jobs.end(stale, { status: 'failed', error: 'stale' }),
 			];
 			t.deepEqual(await Promise.all(writes), [false, false, false, false]);
@@ -159,7 +159,7 @@ export function jobRules(rule: Rule): void {
 		t.true(await jobs.renew(run, leaseMs));
 		clock.now += 8 * second;
 		t.false(await isExpired());
-		t.false(await jobs.requeue(run, { leaseMs }));
+		t.false(await jobs.requeue(run, 'interrupted', { leaseMs }));
 		t.false(await jobs.end(run, { status: 'failed', error: null }, { leaseMs }));
 		t.true(await jobs.checkpoint(run, leaseMs, '1'));
 		clock.now += 8 * second;
@@ -184,11 +184,11 @@ export function jobRules(rule: Rule): void {
 				for (const interruptions of [0, 1]) {
 					const run = await begin(t, jobs, 'copy#0');
 					t.is((await jobs.listHeld(leaseMs))[0]?.interruptions, interruptions);
-					t.true(await jobs.requeue(run));
+					t.true(await jobs.requeue(run, 'interrupted'));
 				}
 				const run = await begin(t, jobs, 'copy#0');
 				t.true(await jobs.checkpoint(run, leaseMs, '"far"'));
-				t.true(await jobs.requeue(run));
+				t.true(await jobs.requeue(run, 'interrupted'));
 				const last = { id: onRestart, holder: 'two', epoch: 4 };
 				const saved = onRestart === 'resume' ? '"far"' : null;
 				t.like(await jobs.claim(last, 'copy#0', leaseMs), { saved, attempt: 4 });
@@ -218,7 +218,7 @@ export function jobRules(rule: Rule): void {
 			t.true(await jobs.isInCheckpoint(id));
 			for (const other of [id.slice(1), `${id}9`, '', '%', id.replace('-', '_'), ...hostileTexts])
 				t.false(await jobs.isInCheckpoint(other), other);
-			t.true(await jobs.requeue(run));
+			t.true(await jobs.requeue(run, 'released'));
 			t.true(await jobs.isInCheckpoint(id));
 			await jobs.cancel('one');
 			t.true(await jobs.isInCheckpoint(id), 'the cancelled job still has to clean up');
@@ -268,7 +268,7 @@ export function jobRules(rule: Rule): void {
 				t.true(await jobs.checkpoint(run, leaseMs, '"far"'));
 				// Requested while it waits, or while the interrupted run still has it.
 				if (id === 'two') await jobs.cancel(id);
-				t.true(await jobs.requeue(run));
+				t.true(await jobs.requeue(run, 'released'));
 				if (id === 'one') await jobs.cancel(id);
 				t.like(await jobs.find(id), { status: 'queued', endTime: null });
 				t.like(await jobs.next('copy'), { id, epoch: 1, isCancelRequested: true });
@@ -278,14 +278,14 @@ export function jobRules(rule: Rule): void {
 					t.true(await jobs.end(last, { status: 'cancelled', error: null }));
 					continue;
 				}
-				t.true(await jobs.requeue(last));
+				t.true(await jobs.requeue(last, 'released'));
 				clock.now += second;
 				await jobs.cancel(id);
 				t.like(await jobs.find(id), { status: 'cancelled', endTime: clock.now });
 			}
 			// It has no checkpoint, so there is nothing to clean up.
 			await jobs.cancel('other');
-			t.true(await jobs.requeue(other));
+			t.true(await jobs.requeue(other, 'released'));
 			t.like(await jobs.find('other'), { status: 'cancelled', endTime: clock.now });
 			t.is(await jobs.next('copy'), undefined);
 		},
@@ -320,6 +320,53 @@ export function jobRules(rule: Rule): void {
 		await jobs.add(jobOf('else', ada, { kind: 'convert' }), most);
 		t.is(await jobs.next('copy'), undefined);
 		t.is((await jobs.next('convert'))?.id, 'else');
+	});
+
+	rule('long jobs have a queue of their own, in which users are served round robin too', async (t, db, clock) => {
+		const { jobs } = db;
+		const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
+		const add = async (id: string, userId: string, isLong: boolean) => {
+			clock.now += 1;
+			await jobs.add(jobOf(id, userId, { isLong }), most);
+		};
+		for (let n = 0; n < 5; n++) await add(`ada long ${n}`, ada, true);
+		for (let n = 0; n < 20; n++) await add(`ada short ${n}`, ada, false);
+		const claim = async (isLong: boolean) => {
+			const next = await jobs.next('copy', { isLong });
+			const run = { id: next?.id ?? '', holder: 'one', epoch: (next?.epoch ?? 0) + 1 };
+			t.truthy(await jobs.claim(run, `${isLong}`, leaseMs));
+			return run;
+		};
+		const endNext = async (isLong: boolean) => {
+			const run = await claim(isLong);
+			await jobs.end(run, { status: 'completed', error: null });
+			return run.id;
+		};
+		for (let n = 0; n < 15; n++) t.is(await endNext(false), `ada short ${n}`);
+		t.is(await endNext(true), 'ada long 0');
+		// As far as the long queue is, not the short one.
+		await add('bob long', bob, true);
+		t.deepEqual([await endNext(true), await endNext(true)], ['bob long', 'ada long 1']);
+		t.is((await jobs.next('copy', { isLong: true, except: [ada] }))?.id, undefined);
+
+		await add('bob short', bob, false);
+		const run = await claim(false);
+		t.is(run.id, 'bob short');
+		t.true(await jobs.requeue(run, 'yielded'));
+		t.is((await jobs.next('copy', { isLong: false }))?.id, 'ada short 15');
+		// Behind his other long one, and like that one before those of ada that came later.
+		t.is(await endNext(true), 'bob short');
+		t.false(await jobs.setLong(run), 'it is no longer this run’s');
+		t.false(await jobs.requeue(run, 'yielded'));
+
+		const running = await claim(false);
+		t.true(await jobs.setLong(running));
+		t.true(await jobs.setLong(running), 'it is long already');
+		t.true(await jobs.requeue(running, 'interrupted'));
+		t.is((await jobs.listHeld(leaseMs)).length, 0);
+		const order: string[] = [];
+		for (let n = 0; n < 4; n++) order.push(await endNext(true));
+		t.deepEqual(order, ['ada long 2', 'ada long 3', 'ada long 4', running.id]);
 	});
 
 	rule('the unfinished jobs of a user and kind are limited, also when they are added concurrently', async (t, db) => {

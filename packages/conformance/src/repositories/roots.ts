@@ -167,7 +167,15 @@ export function rootRules(rule: Rule): void {
 /** A job of a new user ada. */
 async function moveJob({ jobs, users }: Pick<Stores, 'jobs' | 'users'>, id: string): Promise<string> {
 	const { id: userId } = await users.add({ username: 'ada', secret: 's' });
-	const job = { id, kind: 'move-root', userId, title: 'Move', input: '{}', onRestart: 'resume' as const };
+	const job = {
+		id,
+		kind: 'move-root',
+		userId,
+		title: 'Move',
+		input: '{}',
+		onRestart: 'resume' as const,
+		isLong: false,
+	};
 	await jobs.add(job, { jobs: 10, bytes: 1000 });
 	return id;
 }

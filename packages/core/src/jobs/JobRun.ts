@@ -21,14 +21,25 @@ interface StartedRun {
 	record: JobRecord;
 	owner: JobOwner;
 	attempt: number;
+	place: JobPlace;
+}
+
+/** Where a job runs: one for short jobs is given back by a run that takes longer. */
+export interface JobPlace {
+	/** Unique among all processes. */
+	slot: string;
+	/** The seconds that a run in it may take, twice for one that nobody has estimated; undefined in a place for all. */
+	shortSeconds?: number;
 }
 
 interface Dependencies {
-	store: Pick<JobStore, 'checkpoint' | 'renew'>;
+	store: Pick<JobStore, 'checkpoint' | 'renew' | 'setLong'>;
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 	/** Resolves after this many milliseconds, or sooner if the signal fires. */
 	wait(ms: number, signal: AbortSignal): Promise<void>;
+	/** Longer jobs count as long; infinite for a kind without places for short ones. */
+	longAfterSeconds: number;
 	/** Called with the size of a detail that is too large to be stored. */
 	onTooLarge(): void;
 }
@@ -41,6 +52,8 @@ export class JobRun {
 	readonly #ending = new AbortController();
 	#isCancelled = false;
 	#hasLost = false;
+	#hasYielded = false;
+	readonly #claimedAt: number;
 	/** By the monotonic clock; counted from before the renewal was requested, so that it never ends later than in the database. */
 	#leaseEnd: number;
 	#renewedAt: number;
@@ -54,6 +67,7 @@ export class JobRun {
 		this.key = begun.key;
 		this.#started = begun;
 		this.#parts = parts;
+		this.#claimedAt = claimedAt;
 		this.#renewedAt = claimedAt;
 		this.#leaseEnd = claimedAt + jobLimits.leaseMs;
 	}
@@ -64,6 +78,15 @@ export class JobRun {
 
 	get isCancelled(): boolean {
 		return this.#isCancelled;
+	}
+
+	/** Whether it is to be queued again, for a place for long work. */
+	get hasYielded(): boolean {
+		return this.#hasYielded;
+	}
+
+	get place(): JobPlace {
+		return this.#started.place;
 	}
 
 	get owner(): JobOwner {
@@ -96,6 +119,7 @@ export class JobRun {
 				return run.#isCancelled;
 			},
 			checkpoint: (value) => this.#checkpoint(value),
+			expect: (seconds) => this.#expect(seconds),
 			progress: (progress) => this.#setProgress(progress),
 		};
 	}
@@ -109,6 +133,18 @@ export class JobRun {
 	/** Called when the server stops. */
 	stop(): void {
 		this.#ending.abort(new Failure('unavailable', 'The server is stopping.'));
+	}
+
+	/** Called when a place for short jobs is needed for another one. */
+	yield(): void {
+		this.#hasYielded = true;
+		this.#ending.abort(new Failure('conflict', 'It waits for a place for long work.'));
+	}
+
+	/** Whether it has had a place for short jobs for twice as long as those take. */
+	isOverdue(): boolean {
+		const { shortSeconds } = this.place;
+		return shortSeconds !== undefined && this.#parts.monotonic() - this.#claimedAt >= 2000 * shortSeconds;
 	}
 
 	/** Called when another process runs it, or may. */
@@ -140,6 +176,22 @@ export class JobRun {
 		if (!isHeld) this.lose();
 		this.#renewedAt = Math.max(this.#renewedAt, requestedAt);
 		this.#leaseEnd = this.#renewedAt + jobLimits.leaseMs;
+	}
+
+	async #expect(seconds: number): Promise<void> {
+		this.signal.throwIfAborted();
+		if (!(seconds > this.#parts.longAfterSeconds)) return;
+		if (this.place.shortSeconds !== undefined) {
+			this.yield();
+			throw this.signal.reason;
+		}
+		try {
+			if (!(await this.#parts.store.setLong(this.key))) this.lose();
+		} catch (error) {
+			// It only counts for the order of the queue.
+			if (!isFailure(error, 'unavailable')) throw error;
+		}
+		this.signal.throwIfAborted();
 	}
 
 	async #checkpoint(value: unknown): Promise<void> {

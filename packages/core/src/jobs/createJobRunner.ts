@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type {
 	HeldJob,
+	JobChoice,
 	JobEnd,
 	JobOwner,
 	JobRecord,
@@ -13,7 +14,7 @@ import { runInContext } from '../context.js';
 import type { ProcessIdentity } from '../leases/processIdentity.js';
 import type { Log } from '../log.js';
 import type { JobPublisher } from './JobPublisher.js';
-import { JobRun } from './JobRun.js';
+import { type JobPlace, JobRun } from './JobRun.js';
 import { jobLimits } from './jobLimits.js';
 import { type AnyKind, interrupted, recordEnd, runToEnd, type StoredInput } from './runToEnd.js';
 import { wait } from './wait.js';
@@ -48,6 +49,9 @@ export interface JobRunner {
 	poll(): Promise<void>;
 }
 
+/** A job that a place is for. */
+type WaitingJob = NonNullable<Awaited<ReturnType<JobStore['next']>>>;
+
 export function createJobRunner(parts: Dependencies): JobRunner {
 	const { store, users, kinds, publisher, identity, log, monotonic, onChange, onEnd } = parts;
 	const holder = identity.name;
@@ -69,7 +73,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		try {
 			const outcome = await runToEnd(run, kind, given, log);
 			await recordEnd(store, run.key, outcome, closing.signal);
-			if (outcome !== 'requeue') onEnd?.(run.record, outcome);
+			if (typeof outcome !== 'string') onEnd?.(run.record, outcome);
 		} catch (error) {
 			log.error({ err: error, job: id }, 'the end of a job could not be saved: it runs again');
 		} finally {
@@ -102,25 +106,26 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 			return { status: 'failed', error };
 		};
 		const ended = end();
-		const isFreed = await (ended === undefined ? store.requeue(job, takeover) : store.end(job, ended, takeover));
+		const isFreed = await (ended === undefined
+			? store.requeue(job, 'interrupted', takeover)
+			: store.end(job, ended, takeover));
 		if (isFreed)
 			log.warn({ job: job.id, kind: job.kind }, 'a job was taken over: its process had not renewed the lease');
 	};
 
-	/** Claims the next job of a kind for a slot, or only a cancelled one. `taken` if another process was first, for the job or the slot. */
+	/** Claims the job of a kind that is next for a place. `taken` if another process was first, for the job or the place. */
 	const claimNext = async (
 		kind: AnyKind,
-		slot: string,
-		wanted: 'any' | 'cancelled' = 'any',
-		except: readonly string[] = [],
+		place: JobPlace,
+		find: () => Promise<WaitingJob | undefined>,
 	): Promise<'begun' | 'none' | 'taken'> => {
-		const next = closing.signal.aborted ? undefined : await store.next(kind.name, except);
-		if (next === undefined || (wanted === 'cancelled' && !next.isCancelRequested)) return 'none';
+		const next = closing.signal.aborted ? undefined : await find();
+		if (next === undefined) return 'none';
 		// Before the claim: while the database is not available no job fails for that.
 		const user = await users.get(next.userId);
 		const key: JobRunKey = { id: next.id, holder, epoch: next.epoch + 1 };
 		const requestedAt = monotonic();
-		const claimed = await store.claim(key, slot, jobLimits.leaseMs);
+		const claimed = await store.claim(key, place.slot, jobLimits.leaseMs);
 		if (claimed === undefined) return 'taken';
 		const { input, saved, attempt, record } = claimed;
 		if (user === undefined || user.isDisabled) {
@@ -131,21 +136,31 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		const owner: JobOwner = { kind: 'user', id: user.id, username: user.username };
 		const onTooLarge = () =>
 			log.warn({ job: key.id, kind: kind.name }, 'the progress detail of a job is too large to be stored');
-		const run = new JobRun({ key, record, owner, attempt }, requestedAt, { store, monotonic, wait, onTooLarge });
+		const longAfterSeconds = kind.short?.seconds ?? Number.POSITIVE_INFINITY;
+		const parts = { store, monotonic, wait, longAfterSeconds, onTooLarge };
+		const run = new JobRun({ key, record, owner, attempt, place }, requestedAt, parts);
 		if (next.isCancelRequested) run.cancel();
 		if (closing.signal.aborted) run.stop();
 		launch(kind, run, { input, saved });
 		return 'begun';
 	};
 
-	const slotsOf = ({ name, concurrency }: AnyKind) => Array.from({ length: concurrency }, (_, n) => `${name}#${n}`);
+	const placesOf = ({ name, concurrency }: AnyKind): JobPlace[] =>
+		Array.from({ length: concurrency }, (_, n) => ({ slot: `${name}#${n}` }));
+
+	const shortPlacesOf = ({ name, short }: AnyKind): JobPlace[] =>
+		Array.from({ length: short?.places ?? 0 }, (_, n) => ({
+			slot: `${name}#short${n}`,
+			shortSeconds: short?.seconds ?? 0,
+		}));
 
 	/** Users with so many running jobs that others come first. */
 	const usersWithEnough = (kind: AnyKind, held: readonly HeldJob[]): string[] => {
 		const most = kind.runningPerUser ?? kind.concurrency;
 		if (most >= kind.concurrency) return [];
-		const elsewhere = held.filter((job) => job.kind === kind.name && !runs.has(job.id)).map(({ userId }) => userId);
-		const here = [...runs.values()].filter(({ record }) => record.kind === kind.name).map(({ owner }) => owner.id);
+		const slots = new Set(placesOf(kind).map(({ slot }) => slot));
+		const elsewhere = held.filter((job) => slots.has(job.slot) && !runs.has(job.id)).map(({ userId }) => userId);
+		const here = [...runs.values()].filter(({ place }) => slots.has(place.slot)).map(({ owner }) => owner.id);
 		const counts = new Map<string, number>();
 		for (const userId of [...elsewhere, ...here]) counts.set(userId, (counts.get(userId) ?? 0) + 1);
 		return [...counts].filter(([, count]) => count >= most).map(([userId]) => userId);
@@ -158,15 +173,38 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 			if (onlyKind !== undefined && kind.name !== onlyKind) continue;
 			// Not counted: it only removes its partial results, and its owner waits for that.
 			const clearing = `${kind.name}#cancelled`;
-			if (!taken.has(clearing)) await claimNext(kind, clearing, 'cancelled');
-			for (const slot of slotsOf(kind)) {
-				if (taken.has(slot)) continue;
-				const outcome = await claimNext(kind, slot, 'any', usersWithEnough(kind, held));
-				if (outcome === 'none') break;
-				// Another process claimed it first. That one also looks for the next job, so there is no hurry.
-				if (outcome === 'taken') isAskedAgain = true;
-			}
+			const cancelled = async () => {
+				const next = await store.next(kind.name);
+				return next?.isCancelRequested ? next : undefined;
+			};
+			if (!taken.has(clearing)) await claimNext(kind, { slot: clearing }, cancelled);
+			const fill = async (places: JobPlace[], find: () => Promise<WaitingJob | undefined>) => {
+				for (const place of places) {
+					if (taken.has(place.slot)) continue;
+					const outcome = await claimNext(kind, place, find);
+					if (outcome === 'none') break;
+					// Another process claimed it first. That one also looks for the next job, so there is no hurry.
+					if (outcome === 'taken') isAskedAgain = true;
+				}
+			};
+			await fill(placesOf(kind), () => nextOf(kind, { except: usersWithEnough(kind, held) }));
+			await fill(shortPlacesOf(kind), () => store.next(kind.name, { isLong: false }));
+			await yieldOverdue(kind);
 		}
+	};
+
+	/** The next job for a place of any length: short jobs have places of their own, so long ones come first. */
+	const nextOf = async ({ name, short }: AnyKind, choice: JobChoice): Promise<WaitingJob | undefined> => {
+		const long = short === undefined ? undefined : await store.next(name, { ...choice, isLong: true });
+		return long ?? store.next(name, choice);
+	};
+
+	/** Gives back places for short jobs that have been taken for too long, if another one waits for them. */
+	const yieldOverdue = async (kind: AnyKind): Promise<void> => {
+		if (kind.onRestart === 'fail') return;
+		const overdue = [...runs.values()].filter((run) => run.record.kind === kind.name && run.isOverdue());
+		if (overdue.length === 0 || (await store.next(kind.name, { isLong: false })) === undefined) return;
+		for (const run of overdue) run.yield();
 	};
 
 	/** Ends the runs that this process has lost or that shall end, and takes over those of processes that have ended. Resolves to the jobs held. */

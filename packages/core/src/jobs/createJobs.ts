@@ -95,13 +95,14 @@ export function createJobs(parts: Dependencies): JobService {
 			const known = kind as AnyKind;
 			kinds.set(kind.name, known);
 			return {
-				async start(owner, input, title) {
+				async start(owner, input, title, { expectedSeconds = 0 } = {}) {
 					const text = JSON.stringify(input ?? null);
 					assertInput(text);
 					await databaseReserve.assertRoom(Buffer.byteLength(text));
 					const id = randomBytes(16).toString('hex');
 					const job = {
 						...{ id, kind: kind.name, userId: owner.id, input: text, onRestart: kind.onRestart },
+						isLong: kind.short !== undefined && expectedSeconds > kind.short.seconds,
 						title: shortened(title, jobLimits.titleBytes),
 					};
 					await exclusively(owner.id, () => store.add(job, boundsOf(known)));

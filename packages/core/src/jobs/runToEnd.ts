@@ -1,4 +1,4 @@
-import type { JobEnd, JobKind, JobRunKey, JobStore } from '@stowage/plugin-api';
+import type { JobEnd, JobKind, JobReturn, JobRunKey, JobStore } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
 import type { Log } from '../log.js';
 import type { JobRun } from './JobRun.js';
@@ -15,8 +15,8 @@ export interface StoredInput {
 
 export const interrupted = 'The server ended while this was under way.';
 
-/** Runs a job until it ends, or until another process continues it. */
-export async function runToEnd(run: JobRun, kind: AnyKind, given: StoredInput, log: Log): Promise<JobEnd | 'requeue'> {
+/** Runs a job until it ends, or until it is to be queued again. */
+export async function runToEnd(run: JobRun, kind: AnyKind, given: StoredInput, log: Log): Promise<JobEnd | JobReturn> {
 	try {
 		const result = await kind.run(run.contextOf(kind.input.parse(JSON.parse(given.input)), parsed(given.saved)));
 		const detail = result === undefined ? null : JSON.stringify(result);
@@ -32,9 +32,10 @@ export async function runToEnd(run: JobRun, kind: AnyKind, given: StoredInput, l
 	}
 }
 
-function outcomeOf(error: unknown, run: JobRun, kind: AnyKind, log: Log): JobEnd | 'requeue' {
+function outcomeOf(error: unknown, run: JobRun, kind: AnyKind, log: Log): JobEnd | JobReturn {
 	if (run.isCancelled) return { status: 'cancelled', error: isOwnReason(error, run) ? null : sentenceOf(error) };
-	if (run.signal.aborted) return kind.onRestart === 'fail' ? { status: 'failed', error: interrupted } : 'requeue';
+	if (run.hasYielded) return 'yielded';
+	if (run.signal.aborted) return kind.onRestart === 'fail' ? { status: 'failed', error: interrupted } : 'released';
 	if (!isFailure(error))
 		log.error({ err: error, job: run.key.id, kind: kind.name }, 'a job failed with an unexpected error');
 	return {
@@ -47,12 +48,12 @@ function outcomeOf(error: unknown, run: JobRun, kind: AnyKind, log: Log): JobEnd
 export async function recordEnd(
 	store: Pick<JobStore, 'requeue' | 'end'>,
 	key: JobRunKey,
-	outcome: JobEnd | 'requeue',
+	outcome: JobEnd | JobReturn,
 	stopping: AbortSignal,
 ): Promise<void> {
 	for (;;) {
 		try {
-			if (outcome === 'requeue') await store.requeue(key);
+			if (typeof outcome === 'string') await store.requeue(key, outcome);
 			else await store.end(key, outcome);
 			return;
 		} catch (error) {

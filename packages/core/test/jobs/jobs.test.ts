@@ -110,7 +110,10 @@ test('an interrupted job that is cancelled in the queue runs once more to clean 
 	// A job of another user has the only slot.
 	const bob = await bench.addUser('bob');
 	await bench.database.jobs.add(
-		{ ...{ id: 'f'.repeat(32), kind: 'test', userId: bob.id }, ...{ title: '', input: '""', onRestart: 'resume' } },
+		{
+			...{ id: 'f'.repeat(32), kind: 'test', userId: bob.id },
+			...{ title: '', input: '""', onRestart: 'resume', isLong: false },
+		},
 		{ jobs: 10, bytes: 1000 },
 	);
 	await bench.database.jobs.claim({ id: 'f'.repeat(32), holder: 'another', epoch: 1 }, 'test#0', 10_000);
@@ -201,6 +204,107 @@ test('runningPerUser holds over all processes and leaves slots for other users',
 		await one.jobs.poll();
 		return here.runs.length + there.runs.length === 4;
 	});
+});
+
+/** One place for all, and one for jobs of at most a minute. */
+const withShort = { concurrency: 1, short: { places: 1, seconds: 60 } };
+
+test('short jobs run beside a long one, of the same user and of others in turn, and known long ones wait for it', async (t) => {
+	const bench = await jobBench(t);
+	const [ada, bob] = [await bench.addUser('ada'), await bench.addUser('bob')];
+	const { jobs } = bench.process();
+	const { kind, runs } = heldKind(withShort);
+	const starter = jobs.define(kind);
+	const film = { expectedSeconds: 7200 };
+	for (const title of ['film 1', 'film 2']) await starter.start(ada, title, title, film);
+	for (const title of ['clip 1', 'clip 2']) await starter.start(ada, title, title, { expectedSeconds: 1 });
+	bench.advance(1);
+	await starter.start(bob, 'bobs clip', 'bobs clip');
+	const begun = () => runs.map(({ context }) => context.input);
+	const next = async (ended: number) => {
+		runs[ended]?.finish();
+		await until('the place is taken again', async () => {
+			await jobs.poll();
+			return runs.length === ended + 2;
+		});
+	};
+	await jobs.poll();
+	t.deepEqual(begun(), ['film 1', 'clip 1']);
+	await next(1);
+	await next(2);
+	t.deepEqual(begun(), ['film 1', 'clip 1', 'bobs clip', 'clip 2']);
+	runs[3]?.finish();
+	await jobs.poll();
+	t.is(runs.length, 4, 'the second film waits, although a place for short jobs is free');
+});
+
+test('a run that learns that it is long gives back a place for short jobs, keeps any other, and is no interruption', async (t) => {
+	const bench = await jobBench(t);
+	const [ada, bob] = [await bench.addUser('ada'), await bench.addUser('bob')];
+	const { jobs } = bench.process();
+	const { kind, runs } = heldKind({ ...withShort, onRestart: 'fail' });
+	const starter = jobs.define(kind);
+	const first = await starter.start(ada, 'hers', 'hers');
+	await jobs.poll();
+	await runs[0]?.context.expect(7200);
+	t.false(runs[0]?.context.signal.aborted, 'it has an ordinary place');
+	const second = await starter.start(ada, 'her second', 'her second');
+	bench.advance(1);
+	const third = await starter.start(bob, 'his', 'his');
+	await jobs.poll();
+	t.is(runs[1]?.context.id, second.id);
+	await runs[1]?.context.expect(60);
+	t.false(runs[1]?.context.signal.aborted, 'a minute is short');
+	await t.throwsAsync(async () => runs[1]?.context.expect(61), { message: /waits for a place/ });
+	t.true(runs[1]?.context.signal.aborted);
+	t.false(runs[1]?.context.isCancelled);
+	await until('the next one has its place', async () => {
+		await jobs.poll();
+		return runs.length === 3;
+	});
+	t.is(runs[2]?.context.id, third.id);
+	t.like(await jobs.find(ada, second.id), { status: 'queued', error: null });
+	await t.throwsAsync(async () => runs[2]?.context.expect(7200));
+	await until('it waits again', async () => (await jobs.find(bob, third.id)).status === 'queued');
+	runs[0]?.finish();
+	await jobs.waitForEnd(ada, first.id, minute);
+	await until('the ordinary place is taken', async () => {
+		await jobs.poll();
+		return runs.length === 4;
+	});
+	// Her first film is over, and he has had none.
+	t.is(runs[3]?.context.id, third.id);
+	t.false(runs[3]?.context.signal.aborted);
+});
+
+test('a run that has a place for short jobs for twice as long gives it back once another one waits', async (t) => {
+	const bench = await jobBench(t);
+	const [ada, bob] = [await bench.addUser('ada'), await bench.addUser('bob')];
+	const { jobs } = bench.process();
+	const { kind, runs } = heldKind(withShort);
+	const starter = jobs.define(kind);
+	await starter.start(ada, 'film', 'film', { expectedSeconds: 7200 });
+	const slow = await starter.start(ada, 'slow', 'slow');
+	await jobs.poll();
+	const pass = async (seconds: number) => {
+		for (let n = 0; n < seconds; n += 5) {
+			bench.advance(5000);
+			await jobs.poll();
+		}
+	};
+	await pass(300);
+	t.false(runs[1]?.context.signal.aborted, 'nobody waits for its place');
+	await starter.start(bob, 'clip', 'clip');
+	await until('the clip runs', async () => {
+		await jobs.poll();
+		return runs.length === 3;
+	});
+	t.true(runs[1]?.context.signal.aborted);
+	t.is(runs[2]?.context.input, 'clip');
+	t.like(await jobs.find(ada, slow.id), { status: 'queued' });
+	runs[2]?.finish();
+	await jobs.poll();
+	t.is(runs.length, 3, 'it waits for an ordinary place now');
 });
 
 test('a job whose lease has expired is taken over and resumes from its checkpoint', async (t) => {

@@ -73,6 +73,7 @@ async function runKind(kind: JobKind<PasteInput>, viewer: JobOwner, given: Paste
 		get isCancelled() {
 			return isCancelled;
 		},
+		expect: async () => {},
 		async checkpoint(value) {
 			const n = ++recorded.checkpoints;
 			const isCut = options.cutAt?.checkpoint === n;

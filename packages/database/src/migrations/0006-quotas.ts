@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { isMysql } from '../connection/dialect.js';
+import { hasIndex } from './hasIndex.js';
 
 /** The quotas that were set for users, and an index of the unfinished uploads, which are few. */
 export async function addQuotas(knex: Knex): Promise<void> {
@@ -10,12 +10,4 @@ export async function addQuotas(knex: Knex): Promise<void> {
 	const index = 'uploads_staged_id';
 	if (!(await hasIndex(knex, 'uploads', index)))
 		await knex.schema.alterTable('uploads', (table) => table.index(['staged_id'], index));
-}
-
-async function hasIndex(knex: Knex, table: string, index: string): Promise<boolean> {
-	if (isMysql(knex)) {
-		const [rows] = await knex.raw('show index from ?? where key_name = ?', [table, index]);
-		return rows.length > 0;
-	}
-	return (await knex('sqlite_master').where({ type: 'index', name: index }).first('name')) !== undefined;
 }

@@ -13,6 +13,7 @@ import { addPublishing } from './0011-publishing.js';
 import { addEvents } from './0012-events.js';
 import { addCredentials } from './0013-credentials.js';
 import { addHomeMoves } from './0014-home-moves.js';
+import { addJobQueues } from './0015-job-queues.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -40,6 +41,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0012-events', up: addEvents },
 	{ name: '0013-credentials', up: addCredentials },
 	{ name: '0014-home-moves', up: addHomeMoves },
+	{ name: '0015-job-queues', up: addJobQueues },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

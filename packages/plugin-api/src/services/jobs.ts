@@ -45,7 +45,7 @@ export interface JobContext<Input> {
 	/** The value of the last checkpoint, of this run or an earlier one; undefined without one. */
 	readonly saved: unknown;
 	/**
-	 * Fires when the job is cancelled, when the server stops and when the job's lease was lost. The run then ends soon, by throwing what the signal has as its
+	 * Fires when the job is cancelled, when the server stops, when the job's lease was lost and when it gives back a place for short jobs. The run then ends soon, by throwing what the signal has as its
 	 * reason or anything else; the runner decides what happens to the job.
 	 * It may have fired before the run begins: a job that is cancelled while it waits, and has saved something, begins once more to clean up.
 	 */
@@ -54,8 +54,23 @@ export interface JobContext<Input> {
 	readonly isCancelled: boolean;
 	/** Saves durably, as JSON, the state that a further run continues from. Throws if another process runs the job now: nothing may be changed any more. */
 	checkpoint(value: unknown): Promise<void>;
+	/**
+	 * Tells how long the whole work will take, in seconds, once the run knows that. Long work that has begun in a place for short jobs (`JobKind.short`) is queued again
+	 * for an ordinary one: then `signal` fires, and this throws its reason. So it is called before the work, and what is to last is saved before it.
+	 */
+	expect(seconds: number): Promise<void>;
 	/** Reports the progress. May be called often: updates of pages and of the database are throttled. */
 	progress(progress: JobProgress): void;
+}
+
+/**
+ * Further places, beside those of `concurrency`, for jobs that take at most so many seconds. A job counts as short until it is known to be longer: by `JobOptions.expectedSeconds`
+ * when it starts, by `JobContext.expect` while it runs, or since it has had such a place for twice as long while another job waits for one. Then it is queued again for an
+ * ordinary place (unless it has one), and loses what it has not saved; one of a kind that fails `onRestart` is left where it is.
+ */
+export interface ShortJobs {
+	readonly places: number;
+	readonly seconds: number;
 }
 
 /** A kind of long work. A job survives its page, its session and the process. */
@@ -73,16 +88,23 @@ export interface JobKind<Input> {
 	readonly concurrency: number;
 	/** The most waiting and running jobs of one user. */
 	readonly perUser: number;
-	/** The most running jobs of one user, so that others need not wait for hours; `concurrency` by default. */
+	/** The most jobs of one user that run in the places of `concurrency`, so that others need not wait for hours; `concurrency` by default. */
 	readonly runningPerUser?: number;
+	/** Places for short jobs, so that none of them waits behind hours of work; none by default. */
+	readonly short?: ShortJobs;
 	/** Does the work. A Failure's message is shown to the owner. Resolves to the result, as small JSON, for `detail`. */
 	run(job: JobContext<Input>): Promise<Record<string, unknown> | undefined>;
+}
+
+export interface JobOptions {
+	/** How long the work will take, where that is known before it begins; see `JobKind.short`. */
+	expectedSeconds?: number;
 }
 
 /** Starts jobs of one kind. */
 export interface JobStarter<Input> {
 	/** Resolves when the job is durable. Throws `rateLimited` where the user has too many of this kind. */
-	start(owner: JobOwner, input: Input, title: string): Promise<Job>;
+	start(owner: JobOwner, input: Input, title: string, options?: JobOptions): Promise<Job>;
 	/** A job of this kind, with its input. Throws `notFound` for any other. */
 	find(owner: JobOwner, id: string): Promise<{ job: Job; input: Input }>;
 }

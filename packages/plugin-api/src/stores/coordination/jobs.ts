@@ -40,7 +40,20 @@ export interface NewJob {
 	/** JSON. */
 	input: string;
 	onRestart: JobKind<unknown>['onRestart'];
+	/** Whether it is known to take longer than the short jobs of its kind. */
+	isLong: boolean;
 }
+
+/** Which waiting jobs of a kind a place is for. */
+export interface JobChoice {
+	/** Of none of these users. */
+	except?: readonly string[];
+	/** Only those known to be long, or only the others. */
+	isLong?: boolean;
+}
+
+/** Why a run gives its job back: its process stops, the job waits for a place for long work, or its process has ended without giving it back. */
+export type JobReturn = 'released' | 'yielded' | 'interrupted';
 
 /** The limits of one user. */
 export interface JobLimits {
@@ -82,10 +95,10 @@ export interface JobStore {
 	counts(): Promise<{ kind: string; status: JobRecord['status']; count: number }[]>;
 	/** All that are held. A lease that ends later than `leaseMs` from now, and a minute, was given while the clock was wrong: it has expired too. */
 	listHeld(leaseMs: number): Promise<HeldJob[]>;
-	/** The next waiting job of the kind that belongs to none of these users, first those that only have to clean up. */
+	/** The next waiting job of the kind, first those that only have to clean up. Long jobs have a queue of their own, in which users are served round robin too. */
 	next(
 		kind: string,
-		except?: readonly string[],
+		choice?: JobChoice,
 	): Promise<{ id: string; userId: string; epoch: number; isCancelRequested: boolean } | undefined>;
 	/**
 	 * Takes a waiting job with this `epoch`. Undefined, and nothing has changed, if another process was first, or the slot is taken.
@@ -99,10 +112,15 @@ export interface JobStore {
 	renew(run: JobRunKey, leaseMs: number, progress?: JobProgressRecord): Promise<boolean>;
 	/** Saves the checkpoint that a further run continues from, and renews the lease. */
 	checkpoint(run: JobRunKey, leaseMs: number, saved: string): Promise<boolean>;
+	/** The job is known to be long from now on. */
+	setLong(run: JobRunKey): Promise<boolean>;
 	/** Frees its slot. The checkpoint of a completed job is removed. */
 	end(run: JobRunKey, end: JobEnd, takeover?: JobTakeover): Promise<boolean>;
-	/** Puts it back into the queue, with its checkpoint if its kind resumes. A job whose cancellation was requested is cancelled instead. */
-	requeue(run: JobRunKey, takeover?: JobTakeover): Promise<boolean>;
+	/**
+	 * Puts it back into the queue, with its checkpoint if its kind resumes: one that has `yielded` as a long one, behind the user's other long ones. A job whose cancellation was
+	 * requested is cancelled instead. Only an interruption is counted as such.
+	 */
+	requeue(run: JobRunKey, reason: JobReturn, takeover?: JobTakeover): Promise<boolean>;
 	/**
 	 * Cancels a waiting one, and requests the end of a running one; does nothing to others. A waiting one with a checkpoint begins once more, to remove
 	 * its partial results, unless it is cancelled again.

@@ -13,6 +13,7 @@ export interface JobRow {
 	input_bytes: number;
 	saved_bytes: number;
 	on_restart: NewJob['onRestart'];
+	is_long: boolean | number;
 	status: JobRecord['status'];
 	is_cancel_requested: boolean | number;
 	done: number;

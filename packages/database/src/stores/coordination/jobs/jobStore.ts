@@ -33,9 +33,21 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 		return changed > 0;
 	};
 
+	/** Moves the job of this run to the queue of the long ones, as one that has begun there or that waits. */
+	const joinLong = (run: JobRunKey, as: 'begun' | 'waiting'): Promise<boolean> =>
+		transact(knex, async (transaction) => {
+			const { id, holder, epoch } = run;
+			const held = () => transaction<JobRow>('jobs').where({ id, status: 'processing', holder, epoch });
+			const found = await held().first('user_id', 'kind', 'is_long');
+			if (found === undefined || found.is_long) return found !== undefined;
+			const turn = await nextTurn(transaction, found.user_id, { kind: found.kind, is_long: true });
+			const begun_turn = as === 'begun' ? turn : null;
+			return (await held().update({ ...plainRow({ is_long: true, turn, begun_turn }), ...touched() })) > 0;
+		});
+
 	return {
 		async add(job, most) {
-			const { id, kind, userId, title, input, onRestart } = job;
+			const { id, kind, userId, title, input, onRestart, isLong } = job;
 			const bytes = Buffer.byteLength(input);
 			try {
 				await transact(knex, async (transaction) => {
@@ -51,6 +63,7 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 								input_bytes: bytes,
 								...nothingSaved,
 								on_restart: onRestart,
+								is_long: isLong,
 							},
 							...{
 								...atTheBeginning,
@@ -63,7 +76,7 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 							...{
 								attempt: 0,
 								interruptions: 0,
-								turn: await nextTurn(transaction, userId, kind),
+								turn: await nextTurn(transaction, userId, { kind, is_long: isLong }),
 								begun_turn: null,
 								epoch: 0,
 							},
@@ -85,7 +98,7 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 						.where({ id })
 						.whereIn('status', ['failed', 'cancelled'])
 						.where('input_bytes', '>', 0);
-				const row = await ended().first('user_id', 'kind', 'on_restart');
+				const row = await ended().first('user_id', 'kind', 'on_restart', 'is_long');
 				if (row === undefined) return false;
 				await assertRoom(transaction, row.user_id, row.kind, 0, most);
 				const changed = await ended().update({
@@ -93,7 +106,7 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 						...{ ...atTheBeginning, status: 'queued', is_cancel_requested: false, detail: null, error: null },
 						...{
 							interruptions: 0,
-							turn: await nextTurn(transaction, row.user_id, row.kind),
+							turn: await nextTurn(transaction, row.user_id, row),
 							start_time: null,
 							end_time: null,
 						},
@@ -165,9 +178,9 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 			return rows.map(toHeld);
 		},
 
-		async next(kind, except = []) {
+		async next(kind, { except = [], isLong } = {}) {
 			const row = await jobs()
-				.where({ status: 'queued', kind })
+				.where({ status: 'queued', kind, ...(isLong === undefined ? {} : { is_long: isLong }) })
 				.whereNotIn('user_id', except)
 				.orderBy([{ column: 'turn' }, { column: 'created_at' }, { column: 'id' }])
 				.first('id', 'user_id', 'epoch', 'is_cancel_requested');
@@ -235,7 +248,11 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 			);
 		},
 
-		requeue(run, takeover) {
+		setLong: (run) => joinLong(run, 'begun'),
+
+		async requeue(run, reason, takeover) {
+			// The job stays this run's until the statement below.
+			if (reason === 'yielded' && !(await joinLong(run, 'waiting'))) return false;
 			const endsNow = "is_cancel_requested and (saved is null or on_restart <> 'resume')";
 			// MySQL assigns from left to right, so columns that a condition reads come after it.
 			return change(
@@ -245,7 +262,7 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 					status: knex.raw(`case when ${endsNow} then 'cancelled' else 'queued' end`),
 					end_time: knex.raw(`case when ${endsNow} then ? else null end`, [now()]),
 					turn: knex.raw('case when is_cancel_requested then ? else turn end', [firstTurn]),
-					interruptions: knex.raw('interruptions + 1'),
+					interruptions: knex.raw('interruptions + ?', [reason === 'interrupted' ? 1 : 0]),
 					saved: knex.raw("case when on_restart = 'resume' then saved else null end"),
 					saved_bytes: knex.raw("case when on_restart = 'resume' then saved_bytes else 0 end"),
 				},
