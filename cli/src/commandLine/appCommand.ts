@@ -1,6 +1,6 @@
-import os from 'node:os';
 import { createApp, type Services } from '@stowage/core';
 import { Command } from 'commander';
+import { administrator } from './administrator.js';
 import { documented } from './documented.js';
 import { configOf, withSettings } from './settings.js';
 
@@ -28,21 +28,11 @@ export function appCommand<Options extends object>({
 	for (const word of words) command.argument(word);
 	documented(command, examples, codes);
 	return command.action(async () => {
-		const app = await createApp(configOf(command), { systemUser: systemUser(), serves: false });
+		const app = await createApp(configOf(command), { administrator: administrator(), serves: false });
 		try {
 			await run(app.services, command.args, command.opts<Options>());
 		} finally {
 			await app.stop();
 		}
 	});
-}
-
-/** Who runs the command, for the audit log. */
-function systemUser(): string {
-	try {
-		return os.userInfo().username;
-	} catch {
-		// In a container the number may have no name.
-		return String(process.getuid?.() ?? 'unknown');
-	}
 }

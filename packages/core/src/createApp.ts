@@ -8,7 +8,7 @@ import { registerSessions } from './accounts/sessions.js';
 import { createCoordination } from './app/createCoordination.js';
 import { createFileServices } from './app/createFileServices.js';
 import { createServices } from './app/createServices.js';
-import { createAudit } from './audit/createAudit.js';
+import { type Administrator, createAudit } from './audit/createAudit.js';
 import { createBodies } from './bodies/createBodies.js';
 import { makeDataDir } from './config/dataDir.js';
 import { type Reloaded, reloadConfig } from './config/reload.js';
@@ -50,12 +50,14 @@ export interface AppOptions {
 	bodySecondMs?: number;
 	/** Milliseconds that the event loop may be late before requests are refused with 503; 0 never refuses. */
 	maxEventLoopDelayMs?: number;
-	/** The system's name for the user of the command line, whom the audit log names for actions without a request. */
-	systemUser?: string;
+	/** Whose command this is, whom the audit log names for actions without a request. */
+	administrator?: Administrator;
 }
 
-type AllOptions = Required<Omit<AppOptions, 'webRoot' | 'systemUser'>> &
-	Record<'webRoot' | 'systemUser', string | undefined>;
+type AllOptions = Required<Omit<AppOptions, 'webRoot' | 'administrator'>> & {
+	webRoot: string | undefined;
+	administrator: Administrator | undefined;
+};
 
 /** Both src and dist lie beside package.json. */
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
@@ -73,7 +75,7 @@ export async function createApp(
 		bodySecondMs = 1000,
 		maxEventLoopDelayMs = 5000,
 		serves = true,
-		systemUser,
+		administrator,
 	}: AppOptions = {},
 ): Promise<App> {
 	for (const warning of config.warnings) log.warn({ reason: warning }, 'an environment variable was ignored');
@@ -89,7 +91,7 @@ export async function createApp(
 			bodySecondMs,
 			maxEventLoopDelayMs,
 			serves,
-			systemUser,
+			administrator,
 		});
 	} catch (error) {
 		await closeAll(parts, log);
@@ -102,11 +104,11 @@ async function assemble(
 	config: Config,
 	database: Database,
 	parts: Closable[],
-	{ webRoot, log, now, monotonic, bodySecondMs, maxEventLoopDelayMs, serves, systemUser }: AllOptions,
+	{ webRoot, log, now, monotonic, bodySecondMs, maxEventLoopDelayMs, serves, administrator }: AllOptions,
 ): Promise<App> {
 	const ground = { config, database, log, now, monotonic };
 	const server = createServer(config, log, maxEventLoopDelayMs);
-	const audit = createAudit({ ...ground, bytesSent, systemUser });
+	const audit = createAudit({ ...ground, bytesSent, administrator });
 	parts.push(audit);
 	const bodies = createBodies(bodySecondMs);
 	const secret = config.sessionKey ?? (await readOrMakeSecret(config.dataDir, log));

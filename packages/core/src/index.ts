@@ -17,6 +17,7 @@ export type { FilesAction } from './accounts/removeUser.js';
 export type { SessionInfo } from './accounts/sessions.js';
 export { auditFolder } from './audit/auditFolder.js';
 export { type AuditRecord, auditActions } from './audit/auditLine.js';
+export type { Administrator } from './audit/createAudit.js';
 export { readAudit } from './audit/readAudit.js';
 export { makeDataDir } from './config/dataDir.js';
 export { flagOf, settingNames, variableOf } from './config/leaves.js';

@@ -1,4 +1,5 @@
 import './audit/audit.test.js';
+import './audit/floods.test.js';
 import './config/config.test.js';
 import './config/reload.test.js';
 import './config/secret.test.js';

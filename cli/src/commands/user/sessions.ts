@@ -43,7 +43,7 @@ async function revoke(
 			? await audit.recorded(
 					{ action: 'endSessions', account: user.username },
 					() => database.sessions.removeOf(user.id),
-					(entries) => ({ entries }),
+					(entries) => (entries === 0 ? undefined : { entries }),
 				)
 			: 1;
 	console.log(`Ended ${ended}.`);

@@ -30,7 +30,8 @@ export interface Accounts {
 	confirmPassword(username: string, password: string, client: SignInClient): Promise<void>;
 	/** Renames an account and its home, and ends its sessions. An interrupted call continues when it is made again. Throws `alreadyExists` as `create` does. */
 	rename(username: string, newName: string): Promise<void>;
-	setDisabled(username: string, isDisabled: boolean): Promise<void>;
+	/** Resolves to whether that changed anything. */
+	setDisabled(username: string, isDisabled: boolean): Promise<boolean>;
 	/** Removes the files, then the account. Resolves to the name of the folder that the files were moved to, if they were. */
 	remove(username: string, filesAction: FilesAction): Promise<string | undefined>;
 	/** Throws `notFound`. */
@@ -38,7 +39,8 @@ export interface Accounts {
 	list(): Promise<UserRecord[]>;
 	/** The result for this user. */
 	quota(username: string): Promise<{ user: UserRecord; quota: UserQuota }>;
-	setQuota(username: string, quota: UserQuota): Promise<void>;
+	/** Resolves to whether that changed anything. */
+	setQuota(username: string, quota: UserQuota): Promise<boolean>;
 	/** The queue of hashes. */
 	queue: FairQueue;
 }
@@ -191,7 +193,10 @@ export function createAccounts(parts: Dependencies): Accounts {
 		},
 
 		async setDisabled(username, isDisabled) {
-			await users.setDisabled((await find(username)).id, isDisabled);
+			const user = await find(username);
+			// Also where it seems to be so already: a disabled account may have sessions still.
+			await users.setDisabled(user.id, isDisabled);
+			return user.isDisabled !== isDisabled;
 		},
 
 		async remove(username, fate) {
@@ -208,7 +213,10 @@ export function createAccounts(parts: Dependencies): Accounts {
 		},
 
 		async setQuota(username, quota) {
-			await users.setQuota((await find(username)).id, quota);
+			const { id } = await find(username);
+			const before = await users.quota(id);
+			await users.setQuota(id, quota);
+			return before.bytes !== quota.bytes || before.entries !== quota.entries;
 		},
 	};
 	return accounts;

@@ -1,4 +1,4 @@
-import type { UserRecord } from '@stowage/plugin-api';
+import type { UserQuota, UserRecord } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
 import type { AuditEvent } from '../audit/auditLine.js';
 import { type Audit, outcomeOf } from '../audit/createAudit.js';
@@ -60,9 +60,27 @@ export function auditedAccounts(accounts: Accounts, audit: Audit): Accounts {
 				accounts.rename(username, newName),
 			),
 		setDisabled: (username, isDisabled) =>
-			changing(isDisabled ? 'disableUser' : 'enableUser', username, () => accounts.setDisabled(username, isDisabled)),
-		remove: (username, fate) => changing('removeUser', username, () => accounts.remove(username, fate)),
-		setQuota: (username, quota) => changing('setQuota', username, () => accounts.setQuota(username, quota)),
+			audit.recorded(
+				{ action: isDisabled ? 'disableUser' : 'enableUser', account: username },
+				() => accounts.setDisabled(username, isDisabled),
+				(isChanged) => (isChanged ? {} : undefined),
+			),
+		remove: (username, fate) =>
+			audit.recorded(
+				{
+					action: 'removeUser',
+					account: username,
+					detail: fate.kind === 'move' ? `files to ${fate.to.username}` : `files: ${fate.kind}`,
+				},
+				() => accounts.remove(username, fate),
+				(folder) => (folder === undefined || fate.kind !== 'move' ? {} : { to: folder }),
+			),
+		setQuota: (username, quota) =>
+			audit.recorded(
+				{ action: 'setQuota', account: username, detail: quotaText(quota) },
+				() => accounts.setQuota(username, quota),
+				(isChanged) => (isChanged ? {} : undefined),
+			),
 	};
 }
 
@@ -98,16 +116,25 @@ export function auditedSecondFactors(secondFactors: SecondFactors, audit: Audit)
 export function auditedSessions(sessions: Sessions, audit: Audit): Sessions {
 	return {
 		...sessions,
-		end: (request) => audit.recorded({ action: 'signOut' }, () => sessions.end(request)),
+		end: (request) =>
+			// A visitor ends nothing.
+			sessions.keyOf(request) === undefined
+				? sessions.end(request)
+				: audit.recorded({ action: 'signOut' }, () => sessions.end(request)),
 		endOne: (userId, id) =>
 			audit.recorded({ action: 'endSessions', account: userId, entries: 1 }, () => sessions.endOne(userId, id)),
 		endOthers: (request, userId) =>
 			audit.recorded(
 				{ action: 'endSessions', account: userId },
 				() => sessions.endOthers(request, userId),
-				(entries) => ({ entries }),
+				(entries) => (entries === 0 ? undefined : { entries }),
 			),
 	};
+}
+
+function quotaText({ bytes, entries }: UserQuota): string {
+	const text = (limit: number | null) => (limit === null ? 'default' : limit === 0 ? 'no limit' : String(limit));
+	return `bytes: ${text(bytes)}, entries: ${text(entries)}`;
 }
 
 function viewerOf({ id, username }: UserRecord) {

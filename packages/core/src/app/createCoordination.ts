@@ -8,6 +8,7 @@ import { createLeases } from '../leases/createLeases.js';
 import { identifyProcess } from '../leases/processIdentity.js';
 import { createDatabaseReserve } from '../limits/databaseReserve.js';
 import type { Log } from '../log.js';
+import { homeMoveName } from '../moving/homeMoveKind.js';
 
 interface Dependencies {
 	database: Database;
@@ -47,7 +48,10 @@ export async function createCoordination({ database, audit, secret, feeds, log, 
 		identity,
 		onEnd({ kind, title }, { status, error }) {
 			const outcome = status === 'completed' ? 'ok' : status;
-			audit.record({ action: 'jobEnd', kind, title }, { outcome, ...(error === null ? {} : { reason: error }) });
+			// Nobody but the administrator moves homes, also of those who own the jobs.
+			const actor = kind === homeMoveName ? ({ actor: 'administrator' } as const) : {};
+			const reason = error === null ? {} : { reason: error };
+			audit.record({ action: 'jobEnd', kind, title, ...actor }, { outcome, ...reason });
 		},
 	});
 	return { identity, databaseReserve, relay, notifications, leases, jobs };

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { chown, type FileHandle, open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolders } from '@stowage/plugin-api';
+import type { AuditClass } from './auditClasses.js';
 import { auditFileName, auditFiles } from './auditFolder.js';
 import { dayOf } from './auditLine.js';
 
@@ -35,11 +36,12 @@ interface Options {
 }
 
 /**
- * Appends lines to the files of a folder, in the order of the calls, without making a caller wait. Other processes may append to the same files: a batch of whole
+ * Appends lines of one class to the files of a folder, in the order of the calls, without making a caller wait. Other processes may append to the same files: a batch of whole
  * lines is one write at the end of the file, and each of them finds the name of a new part by itself. Lines that can't be written are lost, and counted.
  */
 export class AuditFile {
 	readonly #folder: string;
+	readonly #class: AuditClass;
 	readonly #options: Options;
 	#waiting: Line[] = [];
 	#waitingBytes = 0;
@@ -50,8 +52,9 @@ export class AuditFile {
 	/** The last write ended within a line. */
 	#isTorn = false;
 
-	constructor(folder: string, options: Options) {
+	constructor(folder: string, of: AuditClass, options: Options) {
 		this.#folder = folder;
+		this.#class = of;
 		this.#options = options;
 	}
 
@@ -162,14 +165,15 @@ export class AuditFile {
 	}
 
 	async #lastPart(day: string): Promise<number | undefined> {
-		return (await auditFiles(this.#folder)).findLast((file) => file.day === day)?.part;
+		const files = await auditFiles(this.#folder);
+		return files.findLast((file) => file.day === day && file.class === this.#class)?.part;
 	}
 
 	/** The first part from there on that has room and can be written. */
 	async #openPart(day: string, first: number): Promise<{ handle: FileHandle; part: number; size: number }> {
 		for (let part = first; ; part++) {
 			try {
-				const handle = await this.#openFile(auditFileName(day, part));
+				const handle = await this.#openFile(auditFileName(day, this.#class, part));
 				const { size } = await handle.stat();
 				if (size < this.#limit) return { handle, part, size };
 				await handle.close();

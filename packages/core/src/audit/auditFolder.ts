@@ -1,11 +1,13 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { type AuditClass, auditClasses, auditShares } from './auditClasses.js';
 
 const dayMs = 24 * 60 * 60_000;
 
-/** A file of the audit log: the lines of a day in UTC, or a part of them. */
+/** A file of the audit log: the lines of one class and day in UTC, or a part of them. */
 export interface AuditFileName {
 	day: string;
+	class: AuditClass;
 	part: number;
 	file: string;
 }
@@ -14,9 +16,12 @@ export function auditFolder(dataDir: string): string {
 	return path.join(dataDir, 'audit');
 }
 
-export function auditFileName(day: string, part: number): string {
-	return part === 0 ? `${day}.jsonl` : `${day}.${part}.jsonl`;
+/** Files of changes have no class in their names: once all lines were in them. */
+export function auditFileName(day: string, of: AuditClass, part: number): string {
+	return [day, ...(of === 'changes' ? [] : [of]), ...(part === 0 ? [] : [part]), 'jsonl'].join('.');
 }
+
+const fileNames = new RegExp(`^(\\d{4}-\\d\\d-\\d\\d)(?:\\.(${auditClasses.join('|')}))?(?:\\.(\\d{1,6}))?\\.jsonl$`);
 
 /** The files there are, the oldest first; none where there is no folder. */
 export async function auditFiles(folder: string): Promise<AuditFileName[]> {
@@ -26,28 +31,44 @@ export async function auditFiles(folder: string): Promise<AuditFileName[]> {
 	});
 	return names
 		.flatMap((file) => {
-			const [, day, part = '0'] = /^(\d{4}-\d\d-\d\d)(?:\.(\d{1,6}))?\.jsonl$/.exec(file) ?? [];
-			return day === undefined ? [] : [{ day, part: Number(part), file }];
+			const [, day, of = 'changes', part = '0'] = fileNames.exec(file) ?? [];
+			return day === undefined ? [] : [{ day, class: of as AuditClass, part: Number(part), file }];
 		})
 		.sort((a, b) => (a.day === b.day ? a.part - b.part : a.day < b.day ? -1 : 1));
 }
 
-/** Removes files older than `keepFor`, and the oldest ones above `maxSize` in total; the newest file stays. */
+/**
+ * Removes files older than `keepFor`. Where there is more than `maxSize` in total, the oldest of those classes go that have more than their
+ * shares; the newest file of each class stays.
+ */
 export async function removeOldAudit(
 	folder: string,
 	now: number,
 	{ keepFor, maxSize }: { keepFor: number; maxSize: number },
 ): Promise<void> {
-	const files = await auditFiles(folder);
-	let size = 0;
-	for (const [index, { day, file }] of files.reverse().entries()) {
-		const at = path.join(folder, file);
-		// Another process may remove it at the same time.
-		size += await stat(at).then(
-			(found) => found.size,
-			() => 0,
-		);
-		const isOver = Date.parse(day) + dayMs + keepFor <= now;
-		if (isOver || (index > 0 && size > maxSize)) await rm(at, { force: true });
+	const left: (AuditFileName & { size: number })[] = [];
+	for (const file of await auditFiles(folder)) {
+		const at = path.join(folder, file.file);
+		if (Date.parse(file.day) + dayMs + keepFor <= now) await rm(at, { force: true });
+		else left.push({ ...file, size: await sizeOf(at) });
 	}
+	const sum = (files: typeof left) => files.reduce((total, { size }) => total + size, 0);
+	const isOver = (of: AuditClass) => {
+		const its = left.filter((file) => file.class === of);
+		return its.length > 1 && sum(its) > maxSize * auditShares[of];
+	};
+	while (sum(left) > maxSize) {
+		const oldest = left.find((file) => isOver(file.class));
+		if (oldest === undefined) return;
+		left.splice(left.indexOf(oldest), 1);
+		await rm(path.join(folder, oldest.file), { force: true });
+	}
+}
+
+/** Another process may remove it at the same time. */
+async function sizeOf(file: string): Promise<number> {
+	return stat(file).then(
+		({ size }) => size,
+		() => 0,
+	);
 }

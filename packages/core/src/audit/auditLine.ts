@@ -1,8 +1,8 @@
 import { type Area, type Owner, truncateToBytes, type Viewer } from '@stowage/rules';
 import type { Context } from '../context.js';
 
-/** The events that are recorded when only changes are: sign-ins, changes, and downloads by a link. */
-export const changeActions = [
+/** Sign-ins, accounts, and what the administrator orders. */
+export const securityActions = [
 	'signUp',
 	'signIn',
 	'signInFailed',
@@ -12,6 +12,30 @@ export const changeActions = [
 	'enableTotp',
 	'disableTotp',
 	'recoveryCode',
+	'createUser',
+	'renameUser',
+	'disableUser',
+	'enableUser',
+	'removeUser',
+	'setQuota',
+	'moveHome',
+	'addRoot',
+	'relocateRoot',
+	'setDefaultRoot',
+	'renameRoot',
+	'removeRoot',
+	'cancelJob',
+	'purgeLinks',
+	'relinkLinks',
+	'backup',
+	'restore',
+	'migrate',
+	'copyDatabase',
+	'lost',
+] as const;
+
+/** Changes of a user's own things. */
+export const changeActions = [
 	'settings',
 	'upload',
 	'createFolder',
@@ -22,22 +46,22 @@ export const changeActions = [
 	'convert',
 	'createLink',
 	'revokeLink',
-	'followLink',
-	'openInViewer',
 	'jobEnd',
-	'createUser',
-	'renameUser',
-	'disableUser',
-	'enableUser',
-	'removeUser',
-	'setQuota',
-	'lost',
 ] as const;
 
-/** The events of reading. */
+/** Reading that is recorded also when only changes are. */
+export const sharedReadActions = ['followLink', 'openInViewer'] as const;
+
+/** The other events of reading. */
 export const readActions = ['preview', 'download', 'downloadArchive'] as const;
 
-export const auditActions = [...changeActions, ...readActions];
+export const auditActions = [
+	...securityActions,
+	...changeActions,
+	...sharedReadActions,
+	...readActions,
+	'others',
+] as const;
 
 export type AuditAction = (typeof auditActions)[number];
 
@@ -46,6 +70,8 @@ export interface AuditEvent {
 	action: AuditAction;
 	/** Who, where that is not who the request or the job belongs to. */
 	viewer?: Viewer;
+	/** The administrator has ordered it, whomever the job belongs to. */
+	actor?: 'administrator';
 	area?: Area;
 	/** The owner of the tree or home. */
 	owner?: Owner;
@@ -63,10 +89,12 @@ export interface AuditEvent {
 	/** The kind or the title of a job. */
 	kind?: string;
 	title?: string;
+	/** The storage root that was changed. */
+	root?: string;
+	/** What was ordered, such as a quota. */
+	detail?: string;
 	entries?: number;
 	bytes?: number;
-	/** The number of requests of one client within a minute, if the line is for several. */
-	requests?: number;
 }
 
 export interface AuditOutcome {
@@ -84,17 +112,27 @@ export function chosen(items: readonly { path: string; owner?: Owner }[]): Parti
 
 /** A line as readers get it. */
 export interface AuditRecord extends Omit<AuditEvent, 'viewer'>, AuditOutcome {
-	/** ISO 8601, in UTC. */
+	/** When the line was written: ISO 8601, in UTC. */
 	time: string;
-	/** Null is a visitor; left out for actions of the server itself and of the command line. */
+	/** Null is a visitor; left out for actions of the server itself and of the administrator. */
 	user?: string | null;
 	userId?: string;
 	address?: string;
 	request?: string;
 	job?: string;
-	/** The system's name for the user of the command line. */
+	/** Whose order it was, if it was not a user's. */
+	actor?: 'administrator';
+	/** The system's name for the user of the command line, and the number of the user that the command ran as. */
 	systemUser?: string;
+	uid?: number;
+	/** How many events the line is for, and when the first and the last of them were: only in a line for several. */
+	requests?: number;
+	first?: string;
+	last?: string;
 }
+
+/** A record that has no time yet. */
+export type AuditEntry = Omit<AuditRecord, 'time'>;
 
 /** Shorter lines are written by one call, so they are contiguous in the file whichever process writes as well. */
 export const maxLineBytes = 4000;
@@ -104,43 +142,48 @@ const cuts = [700, 250, 60];
 
 const maxPaths = 5;
 
-/** The line of an event, with its line feed. Control characters are escaped by JSON, so no name can begin a line. */
-export function auditLine(
-	time: number,
-	event: AuditEvent,
-	outcome: AuditOutcome,
-	origin: Partial<AuditRecord>,
-): string {
+/** What a line says about an event, but its time. Those on whose behalf the administrator acts are named as the account that is changed. */
+export function auditEntry(event: AuditEvent, outcome: AuditOutcome, origin: Partial<AuditEntry>): AuditEntry {
 	const { action, viewer, paths, ...details } = event;
-	const record: AuditRecord = {
-		time: new Date(time).toISOString(),
+	const { user, userId, ...place } = origin;
+	const isOrder = (event.actor ?? origin.actor) === 'administrator';
+	const who =
+		viewer === undefined
+			? { ...(user === undefined ? {} : { user }), ...(userId === undefined ? {} : { userId }) }
+			: viewerFields(viewer);
+	return {
 		action,
 		...outcome,
-		...origin,
-		...(viewer === undefined ? {} : viewerFields(viewer)),
+		...place,
+		...(isOrder ? (typeof who.user === 'string' ? { account: who.user } : {}) : who),
 		...details,
 		...(paths === undefined ? {} : { paths: paths.slice(0, maxPaths) }),
 	};
+}
+
+/** The line of an entry, with its line feed. Control characters are escaped by JSON, so no name can begin a line. */
+export function auditLine(time: number, entry: AuditEntry): string {
+	const record: AuditRecord = { time: new Date(time).toISOString(), ...entry };
 	const whole = `${JSON.stringify(record)}\n`;
 	if (Buffer.byteLength(whole) <= maxLineBytes) return whole;
 	for (const cut of cuts) {
 		const line = `${JSON.stringify(record, (_key, value) => (typeof value === 'string' ? shortened(value, cut) : value))}\n`;
 		if (Buffer.byteLength(line) <= maxLineBytes) return line;
 	}
-	const { time: at, user } = record;
-	return `${JSON.stringify({ time: at, action, ...outcome, user })}\n`;
+	const { time: at, action, outcome, reason, user } = record;
+	return `${JSON.stringify({ time: at, action, outcome, reason, user })}\n`;
 }
 
 function shortened(text: string, bytes: number): string {
 	return Buffer.byteLength(text) <= bytes ? text : `${truncateToBytes(text, bytes)}…`;
 }
 
-function viewerFields(viewer: Viewer): Pick<AuditRecord, 'user' | 'userId'> {
+function viewerFields(viewer: Viewer): { user?: string | null; userId?: string } {
 	return viewer.kind === 'user' ? { user: viewer.username, userId: viewer.id } : { user: null };
 }
 
 /** From where something is done: a request, a job, or else the process itself. */
-export function originOf({ request, job }: Context = {}): Partial<AuditRecord> {
+export function originOf({ request, job }: Context = {}): Partial<AuditEntry> {
 	if (job !== undefined) return { ...viewerFields(job.owner), job: job.id };
 	if (request === undefined) return {};
 	return { ...viewerFields(request.caller.viewer), address: request.caller.client.address, request: request.id };

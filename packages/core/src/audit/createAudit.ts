@@ -4,13 +4,27 @@ import type { Config } from '../config/schema.js';
 import { currentContext } from '../context.js';
 import type { Log } from '../log.js';
 import { AuditFile } from './AuditFile.js';
+import { auditClasses } from './auditClasses.js';
 import { auditFolder, removeOldAudit } from './auditFolder.js';
-import { type AuditEvent, type AuditOutcome, type AuditRecord, auditLine, originOf, readActions } from './auditLine.js';
-import { Repeats } from './Repeats.js';
+import {
+	type AuditEntry,
+	type AuditEvent,
+	type AuditOutcome,
+	auditEntry,
+	auditLine,
+	originOf,
+	readActions,
+} from './auditLine.js';
+import { type Counted, merged } from './counted.js';
+import { createFloods } from './createFloods.js';
+import { Sums } from './Sums.js';
 
 /** The audit log: who did what to which file, with which result. Nothing here throws or waits: it can't affect a request. */
 export interface Audit {
-	/** Records the outcome of `work`; `detailsOf` adds details from its result. Resolves or rejects as `work` does. */
+	/**
+	 * Records the outcome of `work`; `detailsOf` adds details from its result, and returns undefined for one that has changed nothing, which is not
+	 * recorded. Resolves or rejects as `work` does.
+	 */
 	recorded<T>(
 		event: AuditEvent,
 		work: () => Promise<T>,
@@ -23,10 +37,16 @@ export interface Audit {
 		send: (describe: (details: Partial<AuditEvent>) => void) => Promise<T>,
 	): Promise<T>;
 	record(event: AuditEvent, outcome: AuditOutcome): void;
-	/** Removes files that are older than the settings allow. */
+	/** Writes the sums that wait, and removes files that are older or more than the settings allow. */
 	sweep(): Promise<void>;
 	/** Writes all that waits. */
 	close(): Promise<void>;
+}
+
+/** Who runs a command: the system's name for whom, and the number of the user that it runs as. */
+export interface Administrator {
+	systemUser: string;
+	uid?: number;
 }
 
 interface Dependencies {
@@ -38,19 +58,39 @@ interface Dependencies {
 	monotonic(): number;
 	/** Bytes that the body of an answer has had so far. */
 	bytesSent(response: ServerResponse): number;
-	/** The user of the command line, for actions without a request or a job. */
-	systemUser?: string | undefined;
+	/** Whose command this process runs, for actions without a request or a job. */
+	administrator?: Administrator | undefined;
 }
 
-export function createAudit({ config, log, now, monotonic, bytesSent, systemUser }: Dependencies): Audit {
+/** So many equal events of one client within a minute are lines of their own, those after them one line. */
+const refusalsAtOnce = 1;
+const othersAtOnce = 5;
+
+export function createAudit({ config, log, now, monotonic, bytesSent, administrator }: Dependencies): Audit {
 	const folder = auditFolder(config.dataDir);
-	const repeats = new Repeats(monotonic);
-	const file = new AuditFile(folder, {
-		onFault: (error) => log.error({ err: error }, 'the audit log could not be written: entries were lost'),
-		onRecovered(lost) {
-			log.warn({ lost }, 'the audit log is written again');
-			file.append(auditLine(now(), { action: 'lost', entries: lost }, { outcome: 'failed' }, {}), now());
-		},
+	const onFault = (error: unknown) =>
+		log.error({ err: error }, 'the audit log could not be written: entries were lost');
+	const onRecovered = (lost: number) => {
+		log.warn({ lost }, 'the audit log is written again');
+		const entry = auditEntry({ action: 'lost', entries: lost }, { outcome: 'failed' }, {});
+		files.get('security')?.append(auditLine(now(), entry), now());
+	};
+	const files = new Map(auditClasses.map((each) => [each, new AuditFile(folder, each, { onFault, onRecovered })]));
+	const floods = createFloods({
+		...{ config, monotonic },
+		write: (of, entry) => files.get(of)?.append(auditLine(now(), entry), now()),
+		bytesOf: (entry) => Buffer.byteLength(auditLine(now(), entry)),
+	});
+
+	/** Equal events within a minute. `waiting` is the sum of those that are no lines yet. */
+	const repeats = new Sums<{ seen: number; waiting: Counted | undefined }>({
+		monotonic,
+		spanMs: 60_000,
+		merge: (sum, next) => ({
+			seen: sum.seen + next.seen,
+			waiting: sum.waiting && next.waiting ? merged(sum.waiting, next.waiting) : (sum.waiting ?? next.waiting),
+		}),
+		write: ({ waiting }) => waiting && floods.write(waiting),
 	});
 
 	const isRecorded = ({ action }: AuditEvent): boolean => {
@@ -58,34 +98,24 @@ export function createAudit({ config, log, now, monotonic, bytesSent, systemUser
 		return config.audit.record === 'all' || !readActions.some((each) => each === action);
 	};
 
-	const write = (event: AuditEvent, outcome: AuditOutcome, origin: Partial<AuditRecord>) => {
-		file.append(auditLine(now(), event, outcome, origin), now());
-	};
-
-	const originNow = (): Partial<AuditRecord> => {
+	const originNow = (): Partial<AuditEntry> => {
 		const context = currentContext();
-		const isNobodys = context?.request === undefined && context?.job === undefined;
-		return isNobodys && systemUser !== undefined ? { systemUser } : originOf(context);
+		if (context?.request !== undefined || context?.job !== undefined) return originOf(context);
+		return administrator === undefined ? {} : { actor: 'administrator', ...administrator };
 	};
 
-	/** Identifies the client of repeated events. */
-	const keyOf = ({ action, viewer, ...event }: AuditEvent, { outcome, reason }: AuditOutcome): string => {
-		const { request: _, ...origin } = originNow();
-		const what = outcome === 'refused' ? [] : [event.area, event.owner, event.path, event.paths, event.link];
-		return JSON.stringify([origin, viewer, action, outcome, reason, ...what]);
+	const count = (event: AuditEvent, outcome: AuditOutcome, atOnce: number) => {
+		const entry = auditEntry(event, outcome, originNow());
+		const counted = { entry, count: 1, first: now(), last: now() };
+		const { request: _, bytes: __, entries: ___, ...same } = entry;
+		const key = JSON.stringify(same);
+		const isAtOnce = (repeats.get(key)?.seen ?? 0) < atOnce;
+		if (isAtOnce) floods.write(counted);
+		repeats.add(key, { seen: 1, waiting: isAtOnce ? undefined : counted });
 	};
 
 	const record: Audit['record'] = (event, outcome) => {
-		if (!isRecorded(event)) return;
-		if (outcome.outcome !== 'refused') return write(event, outcome, originNow());
-		const key = keyOf(event, outcome);
-		if (repeats.has(key)) return repeats.add(key, event, () => {});
-		// The first one is written at once; a flood is one more line a minute.
-		const origin = originNow();
-		write(event, outcome, origin);
-		repeats.add(key, { ...event, requests: 0 }, (sum) => {
-			if (sum.requests !== 0) write(sum, outcome, origin);
-		});
+		if (isRecorded(event)) count(event, outcome, outcome.outcome === 'refused' ? refusalsAtOnce : othersAtOnce);
 	};
 
 	const recordSent = (event: AuditEvent, response: ServerResponse) => {
@@ -93,11 +123,9 @@ export function createAudit({ config, log, now, monotonic, bytesSent, systemUser
 		if (!isRecorded(event) || req.method !== 'GET' || (statusCode !== 200 && statusCode !== 206)) return;
 		const bytes = response.hasHeader('x-accel-redirect') ? {} : { bytes: bytesSent(response) };
 		const sent = { ...event, ...bytes };
-		const origin = originNow();
-		if (statusCode === 200) return write(sent, { outcome: response.writableEnded ? 'ok' : 'cancelled' }, origin);
+		if (statusCode === 200) record(sent, { outcome: response.writableEnded ? 'ok' : 'cancelled' });
 		// Players request a part, abort it and request another.
-		const outcome = { outcome: 'ok' } as const;
-		repeats.add(keyOf(event, outcome), sent, (sum) => write(sum, outcome, origin));
+		else count(sent, { outcome: 'ok' }, 0);
 	};
 
 	return {
@@ -106,7 +134,8 @@ export function createAudit({ config, log, now, monotonic, bytesSent, systemUser
 		async recorded(event, work, detailsOf) {
 			try {
 				const result = await work();
-				record({ ...event, ...detailsOf?.(result) }, { outcome: 'ok' });
+				const details = detailsOf === undefined ? {} : detailsOf(result);
+				if (details !== undefined) record({ ...event, ...details }, { outcome: 'ok' });
 				return result;
 			} catch (error) {
 				record(event, outcomeOf(error));
@@ -128,11 +157,18 @@ export function createAudit({ config, log, now, monotonic, bytesSent, systemUser
 			}
 		},
 
-		sweep: () => removeOldAudit(folder, now(), config.audit),
+		async sweep() {
+			repeats.endAll();
+			floods.writeSums();
+			await removeOldAudit(folder, now(), config.audit);
+		},
 
 		async close() {
 			repeats.endAll();
-			await file.close();
+			floods.endAll();
+			// A file that can be written again has a line in another one.
+			for (const file of [...files.values(), ...files.values()]) await file.flush();
+			for (const file of files.values()) await file.close();
 		},
 	};
 }

@@ -50,21 +50,32 @@ function byDay(files: readonly AuditFileName[]): AuditFileName[][] {
 	return [...days.values()];
 }
 
+/** Longer than any sum waits for more events before it is written. */
+const maxDelayMs = 60 * 60_000;
+
 function mayContain({ day }: AuditFileName, { since, until }: AuditQuery): boolean {
-	return !(since !== undefined && day < dayOf(since)) && !(until !== undefined && day > dayOf(until));
+	return !(since !== undefined && day < dayOf(since)) && !(until !== undefined && day > dayOf(until + maxDelayMs));
 }
 
-function matches({ time, ...record }: AuditRecord, { user, actions, path: at, since, until }: AuditQuery): boolean {
-	const when = Date.parse(time);
-	if ((since !== undefined && when < since) || (until !== undefined && when >= until)) return false;
+function matches(record: AuditRecord, { user, actions, path: at, since, until }: AuditQuery): boolean {
+	// A sum counts for all of its time.
+	const [first, last] = [record.first ?? record.time, record.last ?? record.time].map(Date.parse) as [number, number];
+	if ((since !== undefined && last < since) || (until !== undefined && first >= until)) return false;
 	if (actions !== undefined && !actions.includes(record.action)) return false;
-	if (user !== undefined) {
-		const names = [record.user === null ? 'anonymous' : record.user, record.userId, record.account];
-		if (!names.includes(user)) return false;
-	}
+	if (user !== undefined && !namesOf(record).includes(user)) return false;
 	if (at === undefined) return true;
-	const paths = [record.path, record.to, ...(record.paths ?? [])];
-	return paths.some((each) => each !== undefined && isWithin(each as StoragePath, at as StoragePath));
+	const paths = [record.path, record.to, ...(record.paths ?? [])].filter((each) => each !== undefined);
+	if (paths.some((each) => isWithin(each as StoragePath, at as StoragePath))) return true;
+	// Of several paths a sum names the folder only that they have in common.
+	return (
+		record.requests !== undefined &&
+		record.path !== undefined &&
+		isWithin(at as StoragePath, record.path as StoragePath)
+	);
+}
+
+function namesOf({ user, userId, account, actor, systemUser }: AuditRecord): unknown[] {
+	return [user === null ? 'anonymous' : user, userId, account, actor, systemUser];
 }
 
 /** Merges the files of one day, which several processes or parts wrote. */

@@ -21,14 +21,14 @@ export function auditedFiles(files: Files, audit: Audit): Files {
 			audit.recorded(
 				event('rename', viewer, item),
 				() => files.rename(viewer, item, newName),
-				({ path }) => ({ to: path }),
+				({ path }) => (path === item.path ? undefined : { to: path }),
 			),
 
 		move: (viewer, item, toPath) =>
 			audit.recorded(
 				{ ...event('move', viewer, item), to: toPath },
 				() => files.move(viewer, item, toPath),
-				({ path }) => ({ to: path }),
+				({ path }) => (path === item.path ? undefined : { to: path }),
 			),
 
 		copy: (viewer, item, to, options) =>

@@ -11,6 +11,20 @@ export function auditedLinks(links: Links, audit: Audit): Links {
 				() => links.make(viewer, path, expiration),
 				({ id }) => ({ link: id }),
 			),
-		revoke: (id, ownerId) => audit.recorded({ action: 'revokeLink', link: id }, () => links.revoke(id, ownerId)),
+		revoke: (id, ownerId) =>
+			audit.recorded(
+				{ action: 'revokeLink', link: id },
+				() => links.revoke(id, ownerId),
+				({ owner, path }) => ({
+					...(ownerId === undefined ? { account: owner.username } : {}),
+					...({ area: 'private', path } as const),
+				}),
+			),
+		purge: () =>
+			audit.recorded(
+				{ action: 'purgeLinks' },
+				() => links.purge(),
+				(entries) => (entries === 0 ? undefined : { entries }),
+			),
 	};
 }

@@ -46,8 +46,8 @@ export interface Links {
 	countDownload(id: string): Promise<void>;
 	/** All stored links, of one owner or of all, the newest first, with the current places of their items. */
 	list(ownerId?: string): Promise<ListedLink[]>;
-	/** Revokes a link at once, only one owner's if an owner is given. Throws `notFound`. */
-	revoke(id: string, ownerId?: string): Promise<void>;
+	/** Revokes a link at once, only one owner's if an owner is given. Resolves to the link. Throws `notFound`. */
+	revoke(id: string, ownerId?: string): Promise<LinkRecord>;
 	/** Removes expired links and those whose item is gone; resolves to how many. */
 	purge(): Promise<number>;
 	/** Forgets those that expired long ago. */
@@ -155,8 +155,10 @@ export function createLinks({
 
 		async revoke(id, ownerId) {
 			const isId = /^[0-9a-f-]{36}$/.test(id);
-			if (!isId || (await links.remove([id], ownerId)) === 0)
+			const link = isId ? (await links.list(ownerId)).find((each) => each.id === id) : undefined;
+			if (link === undefined || (await links.remove([id], ownerId)) === 0)
 				throw new Failure('notFound', 'There is no such temporary link.');
+			return link;
 		},
 
 		async purge() {

@@ -85,11 +85,16 @@ export function accountRoutes(services: Services) {
 			return { message: 'You are signed out.' };
 		}),
 
-		route(contract.changeSettings, async ({ viewer, payload }) => ({
-			settings: await audit.recorded({ action: 'settings' }, () =>
-				database.users.changeSettings(personOf(viewer).id, payload.settings),
-			),
-		})),
+		route(contract.changeSettings, async ({ viewer, payload }) => {
+			const { id } = personOf(viewer);
+			const before = JSON.stringify(await database.users.settings(id));
+			const settings = await audit.recorded(
+				{ action: 'settings' },
+				() => database.users.changeSettings(id, payload.settings),
+				(after) => (JSON.stringify(after) === before ? undefined : {}),
+			);
+			return { settings };
+		}),
 
 		route(contract.sessions, async ({ viewer, request }) => {
 			const current = sessions.keyOf(request);

@@ -6,15 +6,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { AuditFile } from '../../src/audit/AuditFile.js';
 import { auditFiles, removeOldAudit } from '../../src/audit/auditFolder.js';
-import {
-	type AuditEvent,
-	type AuditRecord,
-	auditLine,
-	maxLineBytes,
-	parseAuditLine,
-} from '../../src/audit/auditLine.js';
-import { Repeats } from '../../src/audit/Repeats.js';
+import { type AuditRecord, auditLine, maxLineBytes, parseAuditLine } from '../../src/audit/auditLine.js';
 import { readAudit } from '../../src/audit/readAudit.js';
+import { Sums } from '../../src/audit/Sums.js';
 import { Client, file, json, type TestApp, testApp } from '../testApp.js';
 import { create, patch } from '../tusClient.js';
 import { until } from '../until.js';
@@ -59,7 +53,7 @@ test('each action is one line with its user, address, file and outcome, without 
 	const [link] = json(await ada.get('/api/links'));
 	await ada.call('DELETE', `/api/links/${link.id}`);
 	await ada.call('DELETE', '/api/deleteItem', { type: 'private', filePath: 'new/c.txt' });
-	await ada.call('PUT', '/api/settings', { settings: {} });
+	await ada.call('PUT', '/api/settings', { settings: { enablePreview: false } });
 	await ada.get('/api/logout');
 
 	const records = await recorded(app);
@@ -78,7 +72,7 @@ test('each action is one line with its user, address, file and outcome, without 
 		'download refused  new/c.txt',
 		'createLink ok ada new/c.txt',
 		'followLink ok  new/c.txt',
-		'revokeLink ok ada',
+		'revokeLink ok ada new/c.txt',
 		'delete ok ada new/c.txt',
 		'settings ok ada',
 		'signOut ok ada',
@@ -93,11 +87,14 @@ test('each action is one line with its user, address, file and outcome, without 
 	t.is(new Set(records.map(({ request }) => request)).size, records.length, 'each request has its own id');
 	const folder = path.join(app.dataDir, 'audit');
 	t.is((await stat(folder)).mode & 0o777, 0o700);
-	const [name = ''] = await readdir(folder);
-	t.is((await stat(path.join(folder, name))).mode & 0o777, 0o600);
-	const text = await readFile(path.join(folder, name), 'utf8');
-	t.false(text.includes(made.token));
-	t.notRegex(text, /horse/, 'the log contains no password');
+	const names = await readdir(folder);
+	t.is(names.length, 4, 'a file for each class');
+	for (const name of names) {
+		t.is((await stat(path.join(folder, name))).mode & 0o777, 0o600);
+		const text = await readFile(path.join(folder, name), 'utf8');
+		t.false(text.includes(made.token));
+		t.notRegex(text, /horse/, 'the log contains no password');
+	}
 });
 
 test('downloads are not recorded by default, and nothing is recorded with audit.record off', async (t) => {
@@ -130,7 +127,7 @@ test('the ranges of one file are merged into one line, and so are equal refusals
 	await ada.upload('/api/upload', [file('a.txt', 'twelve bytes')]);
 	for (let at = 0; at < 12; at += 3)
 		await ada.get('/api/download/a.txt?type=private', { range: `bytes=${at}-${at + 2}` });
-	for (let n = 0; n < 5; n++) await ada.get(`/api/download/${n}?type=private`);
+	for (let n = 0; n < 5; n++) await ada.get('/api/download/0?type=private');
 	const [, , ...records] = await recorded(app);
 	t.deepEqual(
 		records.map(({ outcome, reason, path: at, bytes, requests }) => ({ outcome, reason, at, bytes, requests })),
@@ -142,38 +139,45 @@ test('the ranges of one file are merged into one line, and so are equal refusals
 	);
 });
 
-test('at most 5,000 merged lines wait, and the oldest ones above that are written early', (t) => {
-	const repeats = new Repeats(() => 0);
+/** Sums of numbers. */
+const sumsOf = (monotonic: () => number, spanMs: number, write: (sum: number) => void) =>
+	new Sums<number>({ monotonic, spanMs, merge: (sum, next) => sum + next, write });
+
+test('at most 5,000 sums wait, and the oldest ones above that are written early', (t) => {
 	let written = 0;
-	const write = () => void written++;
-	for (let n = 0; n < 5010; n++) repeats.add(String(n), { action: 'download' }, write);
+	const sums = sumsOf(
+		() => 0,
+		60_000,
+		() => void written++,
+	);
+	for (let n = 0; n < 5010; n++) sums.add(String(n), 1);
 	t.is(written, 10);
-	repeats.endAll();
+	sums.endAll();
 	t.is(written, 5010);
 });
 
-test('repeated events are merged into one line for a fixed time, and later ones into a new line', async (t) => {
+test('items of one key are merged into one for a fixed time, and later ones into a new one', async (t) => {
 	let now = 0;
-	const repeats = new Repeats(() => now, 20);
-	const written: AuditEvent[] = [];
-	const add = () => repeats.add('key', { action: 'download', bytes: 5 }, (event) => written.push(event));
-	add();
+	const written: number[] = [];
+	const sums = sumsOf(
+		() => now,
+		20,
+		(sum) => void written.push(sum),
+	);
+	sums.add('key', 5);
 	// Timers that fire early by the clock write nothing.
 	await wait(50);
-	add();
+	sums.add('key', 5);
 	t.deepEqual(written, []);
 	now = 19;
 	await wait(50);
-	t.true(repeats.has('key'));
+	t.is(sums.get('key'), 10);
 	now = 20;
-	await until('the line is written', () => written.length > 0);
-	t.false(repeats.has('key'));
-	add();
-	repeats.endAll();
-	t.deepEqual(written, [
-		{ action: 'download', bytes: 10, requests: 2 },
-		{ action: 'download', bytes: 5 },
-	]);
+	await until('the sum is written', () => written.length > 0);
+	t.is(sums.get('key'), undefined);
+	sums.add('key', 5);
+	sums.endAll();
+	t.deepEqual(written, [10, 5]);
 });
 
 test('the actions of a job are recorded with the job and its user, and so is its end', async (t) => {
@@ -193,17 +197,12 @@ test('the actions of a job are recorded with the job and its user, and so is its
 
 test('a path with line breaks forges no line, and long paths are shortened so that a line fits into one write', (t) => {
 	const forged = '\n{"time":"2031-02-03T04:05:06.000Z","action":"delete","outcome":"ok","user":"bob"}\n';
-	const line = auditLine(0, { action: 'upload', path: forged }, { outcome: 'ok' }, {});
+	const line = auditLine(0, { action: 'upload', outcome: 'ok', path: forged });
 	t.is(line.indexOf('\n'), line.length - 1);
 	t.like(parseAuditLine(line), { action: 'upload', path: forged });
 	for (const character of ['a', 'ä', '😀', '\u0001', '"', '\ud800']) {
 		const at = character.repeat(65_536);
-		const long = auditLine(
-			0,
-			{ action: 'move', path: at, to: at, paths: [at, at, at] },
-			{ outcome: 'ok' },
-			{ user: 'ada' },
-		);
+		const long = auditLine(0, { action: 'move', outcome: 'ok', user: 'ada', path: at, to: at, paths: [at, at, at] });
 		t.true(Buffer.byteLength(long) <= maxLineBytes, character);
 		t.like(parseAuditLine(long), { action: 'move', user: 'ada' });
 	}
@@ -211,7 +210,7 @@ test('a path with line breaks forges no line, and long paths are shortened so th
 
 /** A line of the given time. */
 const lineAt = (time: string, n = 0) =>
-	auditLine(Date.parse(time), { action: 'upload', path: String(n) }, { outcome: 'ok' }, {});
+	auditLine(Date.parse(time), { action: 'upload', outcome: 'ok', path: String(n) });
 
 const pathsOf = (records: readonly AuditRecord[]) => records.map((record) => record.path);
 
@@ -219,7 +218,7 @@ test('two writers share the same files, and each line is stored whole and once',
 	const dataDir = await folderOf(t);
 	const fail = (error: unknown) => t.fail(String(error));
 	const options = { onFault: fail, onRecovered: fail, partBytes: 4096 };
-	const writers = [1, 2].map(() => new AuditFile(path.join(dataDir, 'audit'), options));
+	const writers = [1, 2].map(() => new AuditFile(path.join(dataDir, 'audit'), 'changes', options));
 	const time = '2031-02-03T04:05:06.000Z';
 	for (let n = 0; n < 400; n++) {
 		writers[n % 2]?.append(lineAt(time, n), Date.parse(time));
@@ -239,7 +238,7 @@ test('lines that are lost on a full disk are counted, and their number is report
 	const faults: unknown[] = [];
 	let lost = 0;
 	let isFull = true;
-	const audit = new AuditFile(path.join(dataDir, 'audit'), {
+	const audit = new AuditFile(path.join(dataDir, 'audit'), 'changes', {
 		onFault: (error) => faults.push(error),
 		onRecovered: (count) => {
 			lost = count;
@@ -270,14 +269,18 @@ test('a server that can’t write its audit log keeps serving, and records later
 	await rm(folder);
 	t.is((await ada.upload('/api/upload', [file('b.txt', 'B')])).statusCode, 200);
 	const records = await recorded(app);
-	t.deepEqual(records.map(brief), ['upload ok ada b.txt', 'lost failed']);
-	t.is(records[1]?.entries, 2);
+	t.deepEqual(records.map(brief).sort(), ['lost failed', 'lost failed', 'upload ok ada b.txt']);
+	t.deepEqual(
+		records.flatMap(({ entries }) => entries ?? []),
+		[1, 1],
+		'of each class',
+	);
 });
 
 test('an audit file that is removed while the server writes it is created again', async (t) => {
 	const dataDir = await folderOf(t);
 	const fail = (error: unknown) => t.fail(String(error));
-	const audit = new AuditFile(path.join(dataDir, 'audit'), { onFault: fail, onRecovered: fail, checkMs: 0 });
+	const audit = new AuditFile(path.join(dataDir, 'audit'), 'changes', { onFault: fail, onRecovered: fail, checkMs: 0 });
 	const time = '2031-02-03T04:05:06.000Z';
 	audit.append(lineAt(time, 1), Date.parse(time));
 	await audit.flush();
@@ -333,4 +336,22 @@ test('audit files older than the limit are removed, then the oldest ones above t
 	t.deepEqual(await left(), days.slice(2));
 	await removeOldAudit(folder, now, { keepFor: 30 * dayMs, maxSize: 0 });
 	t.deepEqual(await left(), days.slice(3), 'the newest file is kept');
+});
+
+test('where there is too much, only those classes lose their oldest files that have more than their shares', async (t) => {
+	const folder = await folderOf(t);
+	const write = (name: string, bytes: number) => writeFile(path.join(folder, name), Buffer.alloc(bytes));
+	await write('2031-02-01.security.jsonl', 200);
+	for (const day of ['2031-02-02', '2031-02-03', '2031-02-04']) await write(`${day}.jsonl`, 300);
+	await write('2031-02-02.visits.jsonl', 100);
+	await write('2031-02-04.attempts.jsonl', 100);
+	const now = Date.parse('2031-02-04T12:00:00Z');
+	const sweep = async (maxSize: number) => {
+		await removeOldAudit(folder, now, { keepFor: 90 * 24 * 60 * 60_000, maxSize });
+		return (await readdir(folder)).sort();
+	};
+	t.is((await sweep(1300)).length, 6, 'a class may have what the others leave');
+	const left = ['2031-02-01.security.jsonl', '2031-02-02.visits.jsonl', '2031-02-04.attempts.jsonl'];
+	t.deepEqual(await sweep(1000), [...left, '2031-02-03.jsonl', '2031-02-04.jsonl'].sort());
+	t.deepEqual(await sweep(800), [...left, '2031-02-04.jsonl'].sort());
 });

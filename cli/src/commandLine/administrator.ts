@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import os from 'node:os';
+import type { Administrator } from '@stowage/core';
+
+/** As the process was started: later root's commands may become the owner of the data folder. */
+const uid = process.getuid?.();
+const ownName = nameOfThisUser();
+
+/** Who runs this command, for the audit log: who has signed in to the machine, whatever sudo has made of them since, and the number of the user that the command was started as. */
+export function administrator(env: Readonly<Record<string, string | undefined>> = process.env): Administrator {
+	const systemUser = loginName() ?? (env.SUDO_USER || ownName);
+	return { systemUser, ...(uid === undefined ? {} : { uid }) };
+}
+
+/** The kernel keeps the number from the sign-in on; there is none in a container and for what the system starts. */
+function loginName(): string | undefined {
+	const id = readIfAny('/proc/self/loginuid')?.trim();
+	if (id === undefined || !/^\d{1,9}$/.test(id)) return undefined;
+	const line = readIfAny('/etc/passwd')
+		?.split('\n')
+		.find((each) => each.split(':')[2] === id);
+	return line?.split(':')[0] || id;
+}
+
+function readIfAny(file: string): string | undefined {
+	try {
+		return readFileSync(file, 'utf8');
+	} catch {
+		// Another system, or no such right: the next source is asked.
+		return undefined;
+	}
+}
+
+function nameOfThisUser(): string {
+	try {
+		return os.userInfo().username;
+	} catch {
+		// In a container the number may have no name.
+		return String(uid ?? 'unknown');
+	}
+}

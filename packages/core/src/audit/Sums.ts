@@ -1,0 +1,83 @@
+/** The most sums that wait at once; above that the oldest is written before its time has passed. */
+const maxKept = 5000;
+
+interface Kept<T> {
+	item: T;
+	group: string;
+	/** When it is written. */
+	endsAt: number;
+	timer: NodeJS.Timeout;
+}
+
+interface Options<T> {
+	/** Milliseconds of a monotonic clock. */
+	monotonic(): number;
+	/** How long a sum waits for more, in milliseconds. */
+	spanMs: number;
+	/** The sum of one item and the next. */
+	merge(sum: T, next: T): T;
+	write(sum: T): void;
+}
+
+/** Items that are merged by their keys for a fixed time, and then written as one. */
+export class Sums<T> {
+	readonly #kept = new Map<string, Kept<T>>();
+	readonly #groups = new Map<string, number>();
+
+	constructor(readonly options: Options<T>) {}
+
+	/** Adds to the sum of this key, or begins it. */
+	add(key: string, item: T, group = ''): void {
+		const kept = this.#kept.get(key);
+		if (kept !== undefined) {
+			kept.item = this.options.merge(kept.item, item);
+			return;
+		}
+		if (this.isFull) this.#end(this.#kept.keys().next().value as string);
+		const endsAt = this.options.monotonic() + this.options.spanMs;
+		this.#kept.set(key, { item, group, endsAt, timer: this.#timer(key, this.options.spanMs) });
+		this.#groups.set(group, this.countOf(group) + 1);
+	}
+
+	/** The sum of this key so far. */
+	get(key: string): T | undefined {
+		return this.#kept.get(key)?.item;
+	}
+
+	/** How many sums of a group wait. */
+	countOf(group: string): number {
+		return this.#groups.get(group) ?? 0;
+	}
+
+	get isFull(): boolean {
+		return this.#kept.size >= maxKept;
+	}
+
+	/** Writes all that waits. */
+	endAll(): void {
+		for (const key of [...this.#kept.keys()]) this.#end(key);
+	}
+
+	#timer(key: string, ms: number): NodeJS.Timeout {
+		return setTimeout(() => this.#endIfDue(key), ms).unref();
+	}
+
+	#endIfDue(key: string): void {
+		const kept = this.#kept.get(key);
+		if (kept === undefined) return;
+		const rest = kept.endsAt - this.options.monotonic();
+		if (rest <= 0) this.#end(key);
+		else kept.timer = this.#timer(key, rest);
+	}
+
+	#end(key: string): void {
+		const kept = this.#kept.get(key);
+		if (kept === undefined) return;
+		this.#kept.delete(key);
+		const others = this.countOf(kept.group) - 1;
+		if (others > 0) this.#groups.set(kept.group, others);
+		else this.#groups.delete(kept.group);
+		clearTimeout(kept.timer);
+		this.options.write(kept.item);
+	}
+}

@@ -1,0 +1,77 @@
+import { truncateToBytes } from '@stowage/rules';
+import type { AuditEntry } from './auditLine.js';
+
+/** An event, or several that became one. */
+export interface Counted {
+	entry: AuditEntry;
+	count: number;
+	/** When the first and the last of them were, milliseconds since the epoch. */
+	first: number;
+	last: number;
+}
+
+/** Bytes of a text in the sum of a flood. */
+const textBytes = 200;
+
+/** Keeps only what both have in common, so that a sum never names what is true of one of them only; amounts are added, and of paths the common folder stays. */
+export function merged(a: Counted, b: Counted): Counted {
+	const { bytes: _, entries: __, path: ___, paths: ____, ...own } = a.entry;
+	const others = b.entry as unknown as Record<string, unknown>;
+	const common = Object.entries(own).filter(([name, value]) => others[name] === value);
+	const entry = { action: a.entry.action, outcome: a.entry.outcome, ...Object.fromEntries(common) } as AuditEntry;
+	const bytes = (a.entry.bytes ?? 0) + (b.entry.bytes ?? 0);
+	const entries = (a.entry.entries ?? 0) + (b.entry.entries ?? 0);
+	return {
+		entry: {
+			...entry,
+			...commonPlace(a.entry, b.entry),
+			...(entries > 0 ? { entries } : {}),
+			...(bytes > 0 ? { bytes } : {}),
+		},
+		count: a.count + b.count,
+		first: Math.min(a.first, b.first),
+		last: Math.max(a.last, b.last),
+	};
+}
+
+/** The entry of a line: of several events with their number and times. */
+export function entryOf({ entry, count, first, last }: Counted): AuditEntry {
+	if (count === 1) return entry;
+	const [from, to] = [first, last].map((time) => new Date(time).toISOString());
+	return { ...entry, requests: count, first: from, last: to };
+}
+
+/** A line that is written however much else is: its texts are cut, its path is a folder above. */
+export function shortened({ entry, ...counted }: Counted): Counted {
+	const { paths: _, ...rest } = entry;
+	const texts = Object.entries(rest).map(([name, value]) => {
+		if (typeof value !== 'string' || Buffer.byteLength(value) <= textBytes) return [name, value];
+		return [name, name === 'path' ? folderWithin(value) : `${truncateToBytes(value, textBytes)}…`];
+	});
+	return { entry: Object.fromEntries(texts) as AuditEntry, ...counted };
+}
+
+function commonPlace(a: AuditEntry, b: AuditEntry): Pick<AuditEntry, 'path' | 'paths'> {
+	if (a.area !== b.area || a.owner !== b.owner) return {};
+	if (a.paths !== undefined && JSON.stringify(a.paths) === JSON.stringify(b.paths)) return { paths: a.paths };
+	const all = [...pathsOf(a), ...pathsOf(b)];
+	if (pathsOf(a).length === 0 || pathsOf(b).length === 0) return {};
+	return { path: all.reduce(commonFolder) };
+}
+
+function pathsOf({ path, paths = [] }: AuditEntry): readonly string[] {
+	return path === undefined ? paths : [path];
+}
+
+function commonFolder(a: string, b: string): string {
+	if (a === b) return a;
+	const [one, other] = [a.split('/'), b.split('/')];
+	const differs = one.findIndex((segment, at) => segment !== other[at]);
+	return one.slice(0, differs === -1 ? one.length : differs).join('/');
+}
+
+function folderWithin(path: string): string {
+	const segments = path.split('/');
+	while (Buffer.byteLength(segments.join('/')) > textBytes) segments.pop();
+	return segments.join('/');
+}

@@ -1,0 +1,226 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import test from 'ava';
+import { AuditFile } from '../../src/audit/AuditFile.js';
+import { type AuditClass, auditShares } from '../../src/audit/auditClasses.js';
+import { type AuditEntry, type AuditRecord, auditEntry, auditLine } from '../../src/audit/auditLine.js';
+import { createFloods } from '../../src/audit/createFloods.js';
+import { readAudit } from '../../src/audit/readAudit.js';
+import { Client, file, type TestApp, testApp } from '../testApp.js';
+
+const dayMs = 24 * 60 * 60_000;
+const quarterMs = 15 * 60_000;
+
+/** Closes the audit log and resolves to all its records. */
+async function recorded(app: TestApp): Promise<AuditRecord[]> {
+	await app.services.audit.close();
+	const found: AuditRecord[] = [];
+	for await (const record of readAudit(app.dataDir, {})) found.push(record);
+	return found;
+}
+
+test('guesses at several accounts from one address are counted by account, and refusals by what was asked for', async (t) => {
+	const app = await testApp(t, { '--audit-record': 'all' }, { monotonic: () => 1000 });
+	const ada = await new Client(app).register('ada');
+	await new Client(app).register('bob');
+	const guess = (username: string) => ada.post('/api/login', { username, password: 'wrong horse' });
+	await guess('ada');
+	for (let n = 0; n < 9; n++) await guess('bob');
+	for (const name of ['a', 'b', 'a', 'b', 'b']) await ada.get(`/api/download/${name}?type=private`);
+	const records = await recorded(app);
+	const counts = new Map<string, number>();
+	for (const { action, account, path: at, requests = 1 } of records) {
+		const what = `${action} ${account ?? at ?? ''}`;
+		counts.set(what, (counts.get(what) ?? 0) + requests);
+	}
+	t.is(counts.get('signInFailed ada'), 1);
+	t.is(counts.get('signInFailed bob'), 9);
+	t.is(counts.get('download a'), 2);
+	t.is(counts.get('download b'), 3);
+});
+
+test('what changes nothing is not recorded', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	await ada.upload('/api/upload', [file('a.txt', 'A')]);
+	const { accounts, links } = app.services;
+	const lines = (await recorded(app)).length;
+	await ada.call('PUT', '/api/settings', { settings: {} });
+	await ada.call('PUT', '/api/settings', { settings: { enablePreview: true } });
+	await ada.post('/api/renameItem', { type: 'private', oldPath: 'a.txt', newName: 'a.txt' });
+	await ada.call('DELETE', '/api/sessions');
+	await new Client(app).get('/api/logout');
+	await accounts.setDisabled('ada', false);
+	await accounts.setQuota('ada', { bytes: null, entries: null });
+	await links.purge();
+	t.is((await recorded(app)).length, lines);
+	await ada.call('PUT', '/api/settings', { settings: { enablePreview: false } });
+	await new Client(app).post('/api/login', { username: 'ada', password: 'correct horse' });
+	await ada.call('DELETE', '/api/sessions');
+	await accounts.setQuota('ada', { bytes: 5, entries: null });
+	await accounts.setDisabled('ada', true);
+	t.deepEqual(
+		(await recorded(app)).slice(lines).map(({ action, entries, detail }) => [action, entries ?? detail]),
+		[
+			['settings', undefined],
+			['signIn', undefined],
+			['endSessions', 1],
+			['setQuota', 'bytes: 5, entries: default'],
+			['disableUser', undefined],
+		],
+	);
+});
+
+test('a setting that is toggled a thousand times is five lines, then a sum with the number and the times', async (t) => {
+	const clock = { time: Date.parse('2031-02-03T04:05:06Z') };
+	const app = await testApp(t, {}, { monotonic: () => 1000, now: () => clock.time });
+	for (let n = 0; n < 1000; n++) {
+		clock.time += 10;
+		app.services.audit.record({ action: 'settings' }, { outcome: 'ok' });
+	}
+	const lines = await recorded(app);
+	t.is(lines.length, 6);
+	t.like(lines[5], { requests: 995, first: '2031-02-03T04:05:06.060Z', last: '2031-02-03T04:05:16.000Z' });
+});
+
+/** The floods of a log over simulated time, and what they write. */
+function simulation(maxSize: number) {
+	const keepFor = 90 * dayMs;
+	let now = 0;
+	const bytes: Record<AuditClass, number> = { security: 0, attempts: 0, changes: 0, visits: 0 };
+	let written: AuditEntry[] = [];
+	const bytesOf = (entry: AuditEntry) => Buffer.byteLength(auditLine(0, entry));
+	const floods = createFloods({
+		config: { audit: { record: 'changes', keepFor, maxSize } },
+		monotonic: () => now,
+		write(of, entry) {
+			bytes[of] += bytesOf(entry);
+			written.push(entry);
+		},
+		bytesOf,
+	});
+	return {
+		bytes,
+		write: (entry: AuditEntry) => floods.write({ entry, count: 1, first: now, last: now }),
+		/** What is written of one entry. */
+		writtenOf(entry: AuditEntry) {
+			written = [];
+			this.write(entry);
+			return written;
+		},
+		/** Lets all the time that lines are kept pass, with a flood in each quarter of an hour. */
+		pass(flood: (quarter: number) => void) {
+			for (let quarter = 0; quarter < keepFor / quarterMs; quarter++) {
+				flood(quarter);
+				now += quarterMs;
+				floods.writeSums();
+				written = [];
+			}
+		},
+	};
+}
+
+const maxSize = 100 * 1024 ** 2;
+
+test('an account that floods the log for as long as lines are kept fills a third of the share of changes at most, and others are recorded in detail', (t) => {
+	const log = simulation(maxSize);
+	const by = (name: string) => ({ user: name, userId: name, address: '2001:db8::1' });
+	const actions = ['upload', 'delete', 'settings', 'rename', 'move', 'createFolder', 'createLink', 'jobEnd'] as const;
+	let count = 0;
+	log.pass((quarter) => {
+		for (let n = 0; n < 16; n++) {
+			const name = `${'x'.repeat(700)}/${quarter}-${n}`;
+			const reason = n > 7 ? String(n) : 'fault';
+			log.write({ action: actions[n % 8] ?? 'upload', outcome: 'failed', reason, ...by('ada'), path: name });
+			count++;
+		}
+		log.write({ action: 'signIn', outcome: 'ok', ...by('ada') });
+	});
+	t.true(count * 700 > 2 * maxSize * auditShares.changes);
+	t.true(log.bytes.changes < (maxSize * auditShares.changes) / 3, `${log.bytes.changes}`);
+	t.true(log.bytes.security < (maxSize * auditShares.security) / 4, `${log.bytes.security}`);
+	for (const action of ['delete', 'signIn', 'password'] as const) {
+		const entry = { action, outcome: 'ok', ...by('bob'), ...(action === 'delete' ? { path: 'a.txt' } : {}) } as const;
+		t.deepEqual(log.writtenOf(entry), [entry]);
+	}
+});
+
+test('wrong passwords from everywhere for as long as lines are kept stay within their share, and sign-ins are recorded in detail', (t) => {
+	const log = simulation(maxSize);
+	log.pass((quarter) => {
+		for (let n = 0; n < 20; n++) {
+			const address = `203.${quarter % 256}.${n}.${Math.floor(quarter / 256)}`;
+			for (const account of ['ada', 'bob'])
+				log.write({
+					action: 'signInFailed',
+					outcome: 'refused',
+					reason: 'x'.repeat(400),
+					user: null,
+					account,
+					address,
+				});
+		}
+	});
+	t.true(8640 * 20 * 400 > 4 * maxSize * auditShares.attempts);
+	t.true(log.bytes.attempts < maxSize * auditShares.attempts, `${log.bytes.attempts}`);
+	const signIn = { action: 'signIn', outcome: 'ok', user: 'bob', userId: 'bob', address: '203.0.113.9' } as const;
+	t.deepEqual(log.writtenOf(signIn), [signIn]);
+});
+
+test('the administrator’s orders are always recorded in detail', (t) => {
+	const log = simulation(1000);
+	const order = { action: 'setQuota', outcome: 'ok', actor: 'administrator', account: 'ada' } as const;
+	for (let n = 0; n < 5000; n++) t.deepEqual(log.writtenOf(order), [order]);
+});
+
+test('above the budget of an account its actions are counted, with the folder that they have in common and no name that is not true of all', async (t) => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-audit-'));
+	t.teardown(() => rm(folder, { recursive: true }));
+	const fail = (error: unknown) => t.fail(String(error));
+	const audit = new AuditFile(path.join(folder, 'audit'), 'changes', { onFault: fail, onRecovered: fail });
+	let now = Date.parse('2031-02-03T04:00:00Z');
+	const floods = createFloods({
+		config: { audit: { record: 'changes', keepFor: 90 * dayMs, maxSize: 1000 } },
+		monotonic: () => 0,
+		write: (_of, entry) => audit.append(auditLine(now, entry), now),
+		bytesOf: (entry) => Buffer.byteLength(auditLine(now, entry)),
+	});
+	const ada = { user: 'ada', userId: '1', address: '127.0.0.1', area: 'private', outcome: 'ok' } as const;
+	for (let n = 0; n < 2000; n++) {
+		now += 1;
+		const entry = { action: 'delete', ...ada, path: `photos/${n % 2}/${n}`, request: String(n), bytes: 1 } as const;
+		floods.write({ entry, count: 1, first: now, last: now });
+	}
+	now += quarterMs;
+	floods.endAll();
+	await audit.close();
+	const read = async (query: Parameters<typeof readAudit>[1]) => {
+		const found: AuditRecord[] = [];
+		for await (const record of readAudit(folder, query)) found.push(record);
+		return found;
+	};
+	const sum = (await read({})).at(-1);
+	const lines = (await read({})).length - 1;
+	t.true(lines > 100 && lines < 1000, `${lines}`);
+	t.deepEqual(sum, {
+		...{ time: '2031-02-03T04:15:02.000Z', action: 'delete', ...ada, path: 'photos', bytes: 2000 - lines },
+		...{ requests: 2000 - lines, first: new Date(Date.parse('2031-02-03T04:00:00Z') + lines + 1).toISOString() },
+		last: '2031-02-03T04:00:02.000Z',
+	});
+	t.deepEqual((await read({ path: 'photos/1/1999' })).at(-1), sum, 'a path in that folder finds the sum');
+	t.deepEqual(await read({ path: 'music' }), []);
+	const at = Date.parse('2031-02-03T04:00:02Z');
+	t.is((await read({ since: at })).length, 1, 'a sum counts for the time of its events');
+	t.deepEqual((await read({ until: at })).at(-1), sum);
+});
+
+test('what the administrator does on behalf of a user names the user as the account that it is done to', (t) => {
+	const ada = { kind: 'user', id: '1', username: 'ada' } as const;
+	const ordered = { actor: 'administrator', systemUser: 'eve', uid: 0 } as const;
+	const ok = { outcome: 'ok' } as const;
+	const link = auditEntry({ action: 'createLink', viewer: ada, path: 'a' }, ok, ordered);
+	t.deepEqual(link, { action: 'createLink', ...ok, ...ordered, account: 'ada', path: 'a' });
+	const moved = auditEntry({ action: 'jobEnd', actor: 'administrator' }, ok, { user: 'ada', userId: '1', job: '2' });
+	t.deepEqual(moved, { action: 'jobEnd', ...ok, job: '2', account: 'ada', actor: 'administrator' });
+});
