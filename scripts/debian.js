@@ -16,6 +16,7 @@ const programs = {
 	caddy: 'caddy',
 	strace: 'strace',
 	setpriv: 'util-linux',
+	setfacl: 'acl',
 	zip: 'zip',
 	unzip: 'unzip',
 	'7z': 'p7zip-full',

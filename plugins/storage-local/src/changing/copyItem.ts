@@ -9,6 +9,7 @@ import { objectId, toItem } from '../system/fileStat.js';
 import { type Folder, openChild, readFileFlags } from '../system/openFolder.js';
 import { nameTaken, noSuchEntry } from '../system/systemErrors.js';
 import { claimFreeName, namesFrom, replacedVersion, statNames } from '../writing/freeNames.js';
+import { inheritAccess } from '../writing/inheritAccess.js';
 import { assertReplaceable, onlyFiles, replaceFile } from '../writing/replaceFile.js';
 import { parseCopyId, type StagedId } from '../writing/stagedIds.js';
 import { CopyObject, discardObject } from './CopyObject.js';
@@ -45,6 +46,8 @@ export async function copyItem(
 	using copy = found ?? (await CopyObject.begin(disk, staging, item.type, staged === undefined ? 'scratch' : 'staged'));
 	try {
 		if (copy.isNew) await staged?.onBegin(await copy.id());
+		// Before it is filled: what is made in it inherits from it.
+		await inheritAccess(disk, target, copy.fd, item.type);
 		await fill(disk, copy, source, from, options);
 		await assertStillThere(disk, from, item);
 		await syncCopy(disk, copy);

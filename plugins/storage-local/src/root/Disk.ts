@@ -82,6 +82,20 @@ export class Disk {
 		return this.withHandle(stat, fd, '');
 	}
 
+	/** Who may use an open object: its mode with the type, and its group. */
+	async ownershipOf(fd: number): Promise<{ mode: number; gid: number }> {
+		const cached = this.isLocal ? this.calls.ownershipCached(fd) : undefined;
+		if (cached !== undefined) return cached;
+		const { mode, gid } = await fstat(fd);
+		return { mode: Number(mode), gid: Number(gid) };
+	}
+
+	/** An extended attribute of an open object; undefined if it has none of that name. */
+	async attributeOf(fd: number, name: string): Promise<Buffer | undefined> {
+		const { attributes } = this.calls;
+		return this.isLocal ? attributes?.readSync(fd, name) : await attributes?.read(fd, name);
+	}
+
 	/** `statAt` as a synchronous call; undefined if the object vanished. Left out if it may block. */
 	get statSync(): ((folder: Folder, name: string) => FileStat | undefined) | undefined {
 		const { statSync } = this.calls;

@@ -12,6 +12,7 @@ export const fsync = promisify(fs.fsync);
 export const fdatasync = promisify(fs.fdatasync);
 export const ftruncate = promisify(fs.ftruncate);
 export const fchmod = promisify(fs.fchmod);
+export const fchown = promisify(fs.fchown);
 export const lstat = promisify(fs.lstat);
 export const mkdir = promisify(fs.mkdir);
 export const rename = promisify(fs.rename);

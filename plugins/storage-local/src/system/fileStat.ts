@@ -72,6 +72,7 @@ function toMs(ns: bigint): number {
 
 // Offsets of `struct statx`, which is the same on every processor.
 const offset = {
+	group: 24,
 	mode: 28,
 	inode: 32,
 	size: 40,
@@ -89,6 +90,10 @@ export function readEntry(fields: DataView, name: string): StorageEntry | undefi
 	const seconds = fields.getInt32(offset.modify + 4, true) * 2 ** 32 + fields.getUint32(offset.modify, true);
 	const mtime = Math.round(seconds * 1000 + fields.getUint32(offset.modify + 8, true) / 1e6);
 	return { name, type, size: type === 'file' ? readSize(fields) : 0, mtime };
+}
+
+export function readOwnership(fields: DataView): { mode: number; gid: number } {
+	return { mode: fields.getUint16(offset.mode, true), gid: fields.getUint32(offset.group, true) };
 }
 
 export function readFileStat(fields: DataView): FileStat {

@@ -1,5 +1,5 @@
 import type { LibraryHandle } from 'koffi';
-import { readEntry, readFileStat } from './fileStat.js';
+import { readEntry, readFileStat, readOwnership } from './fileStat.js';
 import type { RawEntry, RawName } from './rawNames.js';
 import type { SystemCalls } from './systemCalls.js';
 import { isSystemError, systemError } from './systemErrors.js';
@@ -24,6 +24,9 @@ const currentFolder = -100;
 const symlinkNoFollow = 0x100;
 const emptyPath = 0x1000;
 const maxHandleBytes = 128;
+/** The kernel's own limit of an attribute (`XATTR_SIZE_MAX`). */
+const maxAttributeBytes = 64 * 1024;
+const noAttribute = ['ENODATA', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS'];
 /** Checks with the effective ids of the process, not the real ones. */
 const effectiveRights = 0x200;
 const readRights = { file: 4, directory: 4 | 1 };
@@ -77,6 +80,10 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 					() => undefined,
 				)
 			: undefined;
+	const fgetxattr = declare('int64 fgetxattr(int, const char*, void*, size_t)');
+	const fsetxattr = declare('int fsetxattr(int, const char*, const void*, size_t, int)');
+	const fremovexattr = declare('int fremovexattr(int, const char*)');
+	const attribute = Buffer.alloc(maxAttributeBytes);
 	const gate = new Semaphore(maxAsyncCalls);
 
 	const call = (name: string, fn: NativeFunction, ...args: unknown[]): Promise<number> =>
@@ -165,11 +172,38 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 		statCached(fd) {
 			return statx(fd, '', emptyPath | dontSync, allMask, status) < 0 ? undefined : readFileStat(fields);
 		},
+		ownershipCached(fd) {
+			return statx(fd, '', emptyPath | dontSync, allMask, status) < 0 ? undefined : readOwnership(fields);
+		},
 		statSync: (fd, name) => (statusNow(fd, name, allMask) ? readFileStat(fields) : undefined),
 		handleOf(fd, name) {
 			handle.writeUInt32LE(maxHandleBytes, 0);
 			if (nameToHandle?.(fd, name, handle, mountId, name === '' ? emptyPath : 0) !== 0) return undefined;
 			return handle.toString('latin1', 4, 8 + handle.readUInt32LE(0));
+		},
+		attributes: {
+			async read(fd, name) {
+				const value = Buffer.alloc(maxAttributeBytes);
+				try {
+					return value.subarray(0, await call('fgetxattr', fgetxattr, fd, name, value, value.length));
+				} catch (error) {
+					if (isSystemError(error, ...noAttribute)) return undefined;
+					throw error;
+				}
+			},
+			readSync(fd, name) {
+				const length: number = fgetxattr(fd, name, attribute, attribute.length);
+				if (length >= 0) return Buffer.from(attribute.subarray(0, length));
+				const error = systemError('fgetxattr', koffi.errno());
+				if (isSystemError(error, ...noAttribute)) return undefined;
+				throw error;
+			},
+			async write(fd, name, value) {
+				await call('fsetxattr', fsetxattr, fd, name, value, value.length, 0);
+			},
+			async remove(fd, name) {
+				await call('fremovexattr', fremovexattr, fd, name);
+			},
 		},
 		async mayRead(folder, name, type) {
 			try {

@@ -31,6 +31,7 @@ export const nodeCalls: SystemCalls = {
 	openRootCached: () => undefined,
 	readCached: () => 0,
 	statCached: () => undefined,
+	ownershipCached: () => undefined,
 	/** By the real user id of the process, since Node has no call for the effective one. */
 	async mayRead(folder, name, type) {
 		const { R_OK, X_OK } = fileConstants;

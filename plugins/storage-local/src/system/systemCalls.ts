@@ -3,6 +3,17 @@ import type { FileStat } from './fileStat.js';
 import type { Folder } from './openFolder.js';
 import type { RawEntry } from './rawNames.js';
 
+/** Extended attributes (xattr(7)) of objects that are open for reading or writing. */
+export interface Attributes {
+	/** Undefined for an object or a file system without it. */
+	read(fd: number, name: string): Promise<Buffer | undefined>;
+	/** The same as a synchronous call, which may block on a network file system. */
+	readSync(fd: number, name: string): Buffer | undefined;
+	/** Rejects with EOPNOTSUPP where the file system has none of this kind. */
+	write(fd: number, name: string, value: Buffer): Promise<void>;
+	remove(fd: number, name: string): Promise<void>;
+}
+
 /** Calls of the operating system beyond node:fs. `nodeCalls` implements those that are possible without, so that everything runs anywhere. */
 export interface SystemCalls {
 	/** Whether the items of an open folder can be named through its descriptor, as `/proc` allows on Linux. */
@@ -35,11 +46,15 @@ export interface SystemCalls {
 	readCached(fd: number, buffer: Buffer, position: number): number;
 	/** The stat of an open object, without access to a disk or network. */
 	statCached(fd: number): FileStat | undefined;
+	/** The mode with the type, and the group of an open object, like `statCached`. */
+	ownershipCached(fd: number): { mode: number; gid: number } | undefined;
 	/**
 	 * The file system's own identifier of an object, unique even after its inode number was reused: of the one of that name, or of the open one
 	 * for ''. Undefined if it has none.
 	 */
 	readonly handleOf?: (fd: number, name: string) => string | undefined;
+	/** Extended attributes of open objects, such as ACLs. Left out if there are none. */
+	readonly attributes?: Attributes;
 	/** Whether this process may read the object of that name; for a folder, also its contents. Rejects if there is none. */
 	mayRead(folder: Folder, name: string, type: 'file' | 'directory'): Promise<boolean>;
 	/** A synchronous stat of the object of that name, which may be a link; undefined if it vanished. Left out if it may block. */

@@ -7,6 +7,7 @@ import { fsync, setModified, unlink } from '../system/descriptors.js';
 import { type FileStat, objectId, toItem } from '../system/fileStat.js';
 import { fileChanged, isSystemError, nameTaken } from '../system/systemErrors.js';
 import { claimFreeName, namesFrom, replacedVersion } from './freeNames.js';
+import { inheritAccess } from './inheritAccess.js';
 import { assertReplaceable, replaceFile } from './replaceFile.js';
 import { parseStagedId, type StagedId } from './stagedIds.js';
 
@@ -27,6 +28,8 @@ export async function commitStaged(
 	using folder = await disk.parentOf(path, 'read');
 	using staging = await disk.privateFolder(stagingFolder, 'pass');
 	if (version !== undefined) await assertReplaceable(disk, folder, path, version);
+	// Before the sync, which makes it durable with the bytes.
+	await inheritAccess(disk, folder, fd, 'file');
 	if (mtime !== undefined) await setModified(fd, mtime / 1000);
 	await syncOrDrop(disk, staged, () => fsync(fd));
 	if (version !== undefined) {
