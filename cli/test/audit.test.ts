@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, readdir } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { Client, file, testApp } from '../../packages/core/test/testApp.js';
 import { dataFolder, run, stowage } from './program.js';
 
@@ -24,7 +24,7 @@ test('audit lists who did what while a server runs, filtered, limited to the lat
 	};
 	const all = await audit();
 	t.deepEqual(all.at(1), ['ada', '127.0.0.1', 'upload', 'ok', 'private:/a.txt  12 B']);
-	t.regex(all.at(-1)?.[0] ?? '', / \(command line\)$/);
+	t.regex(all.at(-1)?.[0] ?? '', /^administrator \(.+, uid \d+\)$/);
 	t.deepEqual(all.at(-1)?.slice(2), ['disableUser', 'ok', 'ada']);
 	t.deepEqual(
 		(await audit('--action', 'upload', 'delete', '--path', '/b.txt')).map(([, , action]) => action),
@@ -47,7 +47,15 @@ test('audit refuses an invalid option with a sentence, and prints nothing before
 	await app.services.audit.close();
 	const flags = ['--data-dir', app.dataDir];
 	for (const [words, sentence] of [
-		[['--since', 'soon'], /^--since: must be a time/],
+		[['--since', 'soon'], /^--since: must be a time, not soon/],
+		[['--until', '2031-02-30'], /^--until: must be a time, not 2031-02-30/],
+		[['--until', '2031-02-03T24:00'], /^--until: must be a time/],
+		[['--since', '2031-02-03T04:05+99:00'], /^--since: must be a time/],
+		[['--since', '99999999999999999999d'], /^--since: must be a time/],
+		[
+			['--since', '2031-02-03T05:00+01:00', '--until', '2031-02-03T04:00Z', '--utc'],
+			/^--since \(2031-02-03T04:00:00.000Z\) must be before --until \(2031-02-03T04:00:00.000Z\)/,
+		],
 		[['--limit', '0'], /^--limit: must be a whole number/],
 		[['--action', 'think'], /choices are signUp/],
 	] as const) {
@@ -99,3 +107,84 @@ test('audit --follow prints new records until SIGINT', async (t) => {
 	following.kill('SIGINT');
 	t.deepEqual(await exited, [0, null]);
 });
+
+/** What audit prints in a time zone, with a line for each of these times. */
+async function printed(t: ExecutionContext, zone: string, times: readonly string[], words: readonly string[]) {
+	const dataDir = await dataFolder(t);
+	await mkdir(path.join(dataDir, 'audit'));
+	for (const time of times) {
+		const line = JSON.stringify({ time, action: 'upload', outcome: 'ok', user: 'ada' });
+		await appendFile(path.join(dataDir, 'audit', `${time.slice(0, 10)}.jsonl`), `${line}\n`);
+	}
+	const { stdout, stderr } = await stowage(['audit', '--data-dir', dataDir, ...words], { env: { TZ: zone } });
+	return stderr === '' ? stdout.split('\n').map((line) => line.split('\t')[0]) : [stderr];
+}
+
+const zones = test.macro(
+	async (t, zone: string, times: readonly string[], words: readonly string[], expected: readonly string[]) => {
+		t.deepEqual(await printed(t, zone, times, words), expected);
+	},
+);
+
+const night = [
+	'2030-10-26T21:59:59.000Z',
+	'2030-10-26T22:00:00.000Z',
+	'2030-10-27T00:30:00.000Z',
+	'2030-10-27T01:30:00.000Z',
+];
+
+test(
+	'audit prints and reads local times with their offsets, where clocks are put back the first and the second 02:30 differ',
+	zones,
+	'Europe/Berlin',
+	night,
+	['--since', '2030-10-27', '--until', '2030-10-27 02:31'],
+	['2030-10-27T00:00:00.000+02:00', '2030-10-27T02:30:00.000+02:00', '2030-10-27T02:30:00.000+01:00'],
+);
+
+test(
+	'audit reads a time with an offset as that moment in every time zone',
+	zones,
+	'America/New_York',
+	night,
+	['--since', '2030-10-27T02:30:00+01:00'],
+	['2030-10-26T21:30:00.000-04:00'],
+);
+
+test(
+	'audit prints and reads UTC with --utc',
+	zones,
+	'Asia/Kathmandu',
+	night,
+	['--utc', '--since', '2030-10-27', '--until', '2030-10-27T01:00'],
+	['2030-10-27T00:30:00.000Z'],
+);
+
+test(
+	'audit prints offsets that are no whole hours',
+	zones,
+	'Asia/Kathmandu',
+	night,
+	['--since', '2030-10-27T06:15'],
+	['2030-10-27T06:15:00.000+05:45', '2030-10-27T07:15:00.000+05:45'],
+);
+
+test(
+	'audit takes a day whose first hour is skipped from its beginning',
+	zones,
+	'America/Santiago',
+	['2030-09-08T03:59:59.000Z', '2030-09-08T04:00:00.000Z'],
+	['--since', '2030-09-08'],
+	['2030-09-08T01:00:00.000-03:00'],
+);
+
+test(
+	'audit says that there is no such time where clocks are put forward',
+	zones,
+	'Europe/Berlin',
+	[],
+	['--since', '2031-03-30T02:30'],
+	[
+		'--since: clocks here (Europe/Berlin) are put forward, and skip 2031-03-30T02:30. Perhaps you mean 2031-03-30T03:30:00.000+02:00.',
+	],
+);

@@ -3,7 +3,7 @@ import { Failure, formatListSize, plural } from '@stowage/rules';
 import { Command, Option } from 'commander';
 import { documented } from '../commandLine/documented.js';
 import { configOf, withSettings } from '../commandLine/settings.js';
-import { spanOf } from '../commandLine/spans.js';
+import { localTimeText, timeOf } from '../commandLine/times.js';
 import { printRows } from '../terminal/output.js';
 
 interface AuditOptions {
@@ -14,6 +14,7 @@ interface AuditOptions {
 	until?: string;
 	limit?: string;
 	follow?: boolean;
+	utc?: boolean;
 	json?: boolean;
 }
 
@@ -22,11 +23,18 @@ export function auditCommand(): Command {
 	const command = withSettings(
 		new Command('audit')
 			.description('show who did what to which file, the oldest first: time, user, address, action, outcome, what')
-			.option('--user <name>', 'what this user did, by name or id; anonymous is visitors')
+			.option(
+				'--user <name>',
+				'what this user did or what was done to the account, by name or id; anonymous is visitors, administrator the command line',
+			)
 			.addOption(new Option('--action <name...>', 'only these actions').choices(auditActions))
 			.option('--path <path>', 'what was done to this path, or below it')
-			.option('--since <time>', 'from then on: a time such as 2031-02-03 or 2031-02-03T04:05Z, or so long ago as 2d')
+			.option(
+				'--since <time>',
+				'from then on: 2031-02-03, 2031-02-03T04:05 or 04:05 in the time zone of this machine, 2031-02-03T04:05Z or with another offset, or so long ago as 2h or 3d',
+			)
 			.option('--until <time>', 'before then')
+			.option('--utc', 'times in UTC, printed and read')
 			.option('--limit <count>', 'only the latest so many')
 			.option('--follow', 'go on with what is done from now on, until interrupted')
 			.option('--json', 'as JSON, one object a line'),
@@ -35,21 +43,21 @@ export function auditCommand(): Command {
 		'audit --since 2d',
 		'audit --user ada --action delete move --path photos',
 		'audit --limit 20 --follow',
-		'audit --since 2031-02-03 --json',
+		'audit --since 2031-02-03T22:00 --until 2031-02-04T06:00',
+		'audit --since 2031-02-03 --utc --json',
 	]);
 	return command.action(async (options: AuditOptions) => {
 		const { dataDir } = configOf(command);
-		const { user, action: actions, path, follow = false } = options;
+		const { user, action: actions, path, follow = false, utc: isUtc = false } = options;
 		const query = {
 			user,
 			actions,
 			path: path?.replace(/^\/|\/$/g, ''),
-			since: options.since === undefined ? undefined : timeOf('--since', options.since),
-			until: options.until === undefined ? undefined : timeOf('--until', options.until),
+			...spanOfOptions(options, isUtc),
 		};
 		const limit = limitOf(options.limit);
 		const show = (record: AuditRecord) =>
-			options.json ? console.log(JSON.stringify(record)) : printRows([rowOf(record)]);
+			options.json ? console.log(JSON.stringify(record)) : printRows([rowOf(record, isUtc)]);
 		const latest: AuditRecord[] = [];
 		let isLatest = limit === undefined;
 		const onCaughtUp = () => {
@@ -76,46 +84,57 @@ function limitOf(text: string | undefined): number | undefined {
 	throw new Failure('invalid', `--limit: must be a whole number from 1 to ${maxKept}, not ${text}`);
 }
 
-function timeOf(option: string, text: string): number {
-	const time = /^\d+[mhdw]$/.test(text) ? Date.now() - spanOf(option, text) : Date.parse(text);
-	if (!Number.isNaN(time)) return time;
-	throw new Failure(
-		'invalid',
-		`${option}: must be a time such as 2031-02-03T04:05Z, or so long ago as 2d, not ${text}`,
-	);
+/** All that either of two equal times may mean is shown. */
+function spanOfOptions({ since, until }: AuditOptions, isUtc: boolean): { since?: number; until?: number } {
+	const now = Date.now();
+	const from = since === undefined ? undefined : timeOf('--since', since, { isUtc, ambiguous: 'first', now });
+	const to = until === undefined ? undefined : timeOf('--until', until, { isUtc, ambiguous: 'second', now });
+	if (from !== undefined && to !== undefined && from >= to) {
+		const [begin, end] = [from, to].map((time) => localTimeText(time, isUtc));
+		throw new Failure('invalid', `--since (${begin}) must be before --until (${end}).`);
+	}
+	return { ...(from === undefined ? {} : { since: from }), ...(to === undefined ? {} : { until: to }) };
 }
 
-function rowOf({ time, action, outcome, reason, address, ...record }: AuditRecord): string[] {
+function rowOf({ time, action, outcome, reason, address, ...record }: AuditRecord, isUtc: boolean): string[] {
+	const timeText = (text: string) => localTimeText(Date.parse(text), isUtc);
 	return [
-		time,
+		timeText(time),
 		userText(record),
 		address ?? '-',
 		action,
 		reason === undefined ? outcome : `${outcome} (${reason})`,
-		targetText(record),
+		[targetText(record), countText(record, timeText)].filter((part) => part !== '').join('  '),
 	];
 }
 
-function userText({ user, job, systemUser }: Partial<AuditRecord>): string {
-	if (systemUser !== undefined) return `${systemUser} (command line)`;
-	const name = user === null ? 'visitor' : (user ?? '-');
+function userText({ user, job, actor, systemUser, uid }: Partial<AuditRecord>): string {
+	if (systemUser !== undefined) return `administrator (${systemUser}${uid === undefined ? '' : `, uid ${uid}`})`;
+	const name = user === null ? 'visitor' : (actor ?? user ?? '-');
 	return job === undefined ? name : `${name} (job)`;
 }
 
+function countText({ requests, first, last }: Partial<AuditRecord>, timeText: (text: string) => string): string {
+	if (requests === undefined) return '';
+	const times = plural(requests, 'time');
+	return first === undefined || last === undefined ? times : `${times} from ${timeText(first)} to ${timeText(last)}`;
+}
+
 function targetText({ area, owner, path, to, toArea, paths = [], ...record }: Partial<AuditRecord>): string {
-	const { account, link, kind, title, entries, bytes, requests } = record;
+	const { account, link, kind, title, root, detail, entries, bytes } = record;
 	const at = (where: string | undefined, text: string) => (where === undefined ? text : `${where}:/${text}`);
 	const whose = owner === undefined ? '' : ` of ${owner ?? 'the administrator'}`;
 	return [
 		account,
-		kind === undefined ? undefined : `${kind}: ${title}`,
+		kind === undefined ? undefined : title === undefined ? kind : `${kind}: ${title}`,
+		root === undefined ? undefined : `root ${root}`,
 		path === undefined ? undefined : at(area, path) + whose,
 		paths.length === 0 ? undefined : `${paths.map((each) => at(area, each)).join(', ')}${whose}`,
 		to === undefined ? undefined : `-> ${at(toArea ?? area, to)}`,
 		link === undefined ? undefined : `link ${link}`,
+		detail,
 		entries === undefined ? undefined : plural(entries, 'entry', 'entries'),
 		bytes === undefined ? undefined : formatListSize(bytes),
-		requests === undefined ? undefined : plural(requests, 'request'),
 	]
 		.filter((part) => part !== undefined)
 		.join('  ');
