@@ -104,8 +104,11 @@ async function runEveryCommand(t: ExecutionContext, database: Record<string, str
 	t.is((await list('root list')).length, 2);
 	const { job } = await list('user move-root bob big --no-wait');
 	await call('root remove big', { code: 1 });
+	t.is((await bob.call('DELETE', `/api/jobs/${job}`)).statusCode, 403);
 	await call(`job cancel ${job}`);
 	await until('the job is cancelled', async () => json(await bob.get(`/api/jobs/${job}`)).status === 'cancelled');
+	t.is((await bob.post(`/api/jobs/${job}/retry`, undefined)).statusCode, 403);
+	await call(`job retry ${'0'.repeat(32)}`, { code: 1 });
 	t.is((await list('job list --all'))[0].id, job);
 	t.deepEqual(await list('job list'), []);
 	await call('user move-root bob big');

@@ -103,6 +103,9 @@ test('doctor reports a home that is being moved, and the folder that a move left
 		},
 	]);
 	t.is(moving.length, 1, 'the copy of a move under way is no old home');
+	t.is((await call('job', 'cancel', '--user', 'ada', '--kind', 'copy')).stdout, '');
+	t.is((await call('job', 'cancel', '--user', 'ada', '--kind', 'move-root')).stdout, `Cancelled ${job}.`);
+	t.is((await call('job', 'retry', job)).stdout, `Queued ${job} again.`);
 	t.is((await call('job', 'cancel', job)).code, 0);
 	const left = await findings();
 	t.is(left.length, 1);

@@ -317,7 +317,12 @@ test('jobs are listed and cancelled without a running server, and the help shows
 	t.like(await job('list', '--json'), { code: 0, stdout: '[]' });
 	t.like(await job('list', '--user', 'nobody'), { code: 1, stderr: 'There is no user nobody.' });
 	t.like(await job('cancel', 'unknown'), { code: 1, stderr: 'There is no such job.' });
-	t.regex((await job('cancel')).stderr, /missing required argument 'id'/);
+	t.like(await job('retry', 'unknown'), { code: 1, stderr: 'There is no such job.' });
+	const choice = 'Name jobs by their ids, or choose them by --user, --kind or --all.';
+	t.like(await job('cancel'), { code: 1, stderr: choice });
+	t.like(await job('cancel', 'unknown', '--all'), { code: 1, stderr: choice });
+	t.like(await job('cancel', '--user', 'nobody'), { code: 1, stderr: 'There is no user nobody.' });
+	t.like(await job('cancel', '--all'), { code: 0, stdout: '' });
 	t.regex((await job('list', '--help')).stdout, /Examples:\n {2}\$ stowage job list/);
 });
 

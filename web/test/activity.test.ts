@@ -16,6 +16,13 @@ const showsText = (t: ExecutionContext, given: Partial<Job>, status: string, det
 	t.is(detailText(jobWith(given)).replaceAll('\u00A0', ' '), detail);
 };
 test('a queued job shows no details', showsText, { status: 'queued', total: 100, speed: 5 }, 'Queued', '');
+test(
+	'a job of the administrator’s says whose it is while it can’t be cancelled',
+	showsText,
+	{ status: 'queued', canCancel: false },
+	'Queued',
+	'started by the administrator',
+);
 test('a job without progress shows no details', showsText, {}, 'Processing', '');
 test(
 	'a job that counts bytes shows bytes, speed and time left',

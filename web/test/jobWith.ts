@@ -13,6 +13,7 @@ export const jobWith = (given: Partial<Job> = {}): Job => ({
 	timeLeft: null,
 	error: null,
 	canRetry: false,
+	canCancel: true,
 	detail: null,
 	createdAt: 0,
 	startTime: null,

@@ -1,4 +1,5 @@
 import type { Services } from '@stowage/core';
+import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
 import { printList, timeText } from '../terminal/output.js';
@@ -9,7 +10,14 @@ interface ListOptions {
 	json?: boolean;
 }
 
-/** Lists and cancels jobs such as copies and conversions, whether the server runs or not. */
+/** Which jobs that have not ended. */
+interface Choice {
+	user?: string;
+	kind?: string;
+	all?: boolean;
+}
+
+/** Lists, cancels and retries jobs such as copies and conversions, whether the server runs or not. */
 export function jobCommand(): Command {
 	return new Command('job')
 		.description('manage long work such as copies and conversions')
@@ -26,18 +34,54 @@ export function jobCommand(): Command {
 				.option('--json', 'as JSON'),
 		)
 		.addCommand(
+			appCommand<Choice>({
+				usage: 'cancel [id...]',
+				description:
+					'cancel jobs, by the ids that list prints or all of a user or a kind; one that runs ends within seconds',
+				examples: [
+					'job cancel 0f5e8d1c2b3a49586776859403a2b1c0',
+					'job cancel --user ada --kind convert',
+					'job cancel --all',
+				],
+				async run(services, ids, choice) {
+					for (const id of await chosen(services, ids, choice)) {
+						await services.jobs.cancelAny(id);
+						console.log(`Cancelled ${id}.`);
+					}
+				},
+			})
+				.option('--user <name>', 'all of this user that have not ended')
+				.option('--kind <kind>', 'all of this kind that have not ended, such as convert')
+				.option('--all', 'all that have not ended'),
+		)
+		.addCommand(
 			appCommand({
-				usage: 'cancel <id...>',
-				description: 'cancel jobs, by the ids that list prints; one that runs ends within seconds',
-				examples: ['job cancel 0f5e8d1c2b3a49586776859403a2b1c0'],
+				usage: 'retry <id...>',
+				description: 'queue jobs that failed or were cancelled again, also those that the administrator started',
+				examples: ['job retry 0f5e8d1c2b3a49586776859403a2b1c0'],
 				async run({ jobs }, ids) {
 					for (const id of ids) {
-						await jobs.cancelAny(id);
-						console.log(`Cancelled ${id}.`);
+						await jobs.retryAny(id);
+						console.log(`Queued ${id} again.`);
 					}
 				},
 			}),
 		);
+}
+
+/** The ids that were named, or those of all jobs that were chosen and have not ended. */
+async function chosen(
+	{ accounts, jobs }: Services,
+	ids: readonly string[],
+	{ user, kind, all = false }: Choice,
+): Promise<readonly string[]> {
+	const isChosen = all || user !== undefined || kind !== undefined;
+	if (isChosen === ids.length > 0)
+		throw new Failure('invalid', 'Name jobs by their ids, or choose them by --user, --kind or --all.');
+	if (!isChosen) return ids;
+	const owner = user === undefined ? undefined : await accounts.find(user);
+	const found = await jobs.listOf(owner?.id);
+	return found.filter((job) => job.endTime === null && (kind ?? job.kind) === job.kind).map(({ id }) => id);
 }
 
 async function listJobs({ accounts, jobs }: Services, { user, all = false, json = false }: ListOptions): Promise<void> {

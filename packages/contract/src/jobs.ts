@@ -27,6 +27,8 @@ export const job = z.object({
 	error: z.string().nullable(),
 	/** Whether `POST /api/jobs/{id}/retry` would run it again. */
 	canRetry: z.boolean(),
+	/** Whether `DELETE /api/jobs/{id}` would end it: not once it has ended, and not if the administrator has started it. */
+	canCancel: z.boolean(),
 	/** The details of this kind while it runs, and its result at the end. */
 	detail: z.record(z.string(), z.unknown()).nullable(),
 	createdAt: z.number(),
@@ -62,7 +64,7 @@ export const jobs = endpoint({ method: 'GET', path: '/api/jobs', audience: 'user
 
 export const findJob = endpoint({ method: 'GET', path: '/api/jobs/{id}', audience: 'user', result: job });
 
-/** Cancels a job. Does nothing to one that has ended. */
+/** Cancels a job. Does nothing to one that has ended. 403 for one that the administrator has started. */
 export const cancelJob = endpoint({ method: 'DELETE', path: '/api/jobs/{id}', audience: 'user', result: message });
 
 /** Runs a failed or cancelled job again, from its checkpoint if its kind resumes. */

@@ -75,7 +75,7 @@ function nameOf(url: string): string {
 }
 
 /** A completed job with these changes. */
-export function jobOf(changes: object): object {
+export function jobOf(changes: { endTime?: number | null } & Record<string, unknown>): object {
 	return {
 		id: '1',
 		kind: 'copy',
@@ -88,6 +88,7 @@ export function jobOf(changes: object): object {
 		timeLeft: null,
 		error: null,
 		canRetry: false,
+		canCancel: changes.endTime === null,
 		detail: null,
 		createdAt: Date.now(),
 		startTime: Date.now(),

@@ -12,8 +12,8 @@ async function userOf({ users }: Stores, username: string): Promise<string> {
 }
 
 const jobOf = (id: string, userId: string, more: Partial<NewJob> = {}): NewJob => ({
-	...{ id, kind: 'copy', userId, title: 'Copy 3 items', input: '{"items":3}', onRestart: 'resume', isLong: false },
-	...more,
+	...{ id, kind: 'copy', userId, title: 'Copy 3 items', input: '{"items":3}', onRestart: 'resume' },
+	...{ isLong: false, isOrdered: false, ...more },
 });
 
 /** Claims the next job; resolves to its run. */
@@ -34,7 +34,7 @@ export function jobRules(rule: Rule): void {
 		await db.jobs.add(jobOf('one', ada, { title, input }), most);
 		t.deepEqual(await db.jobs.find('one'), {
 			...{ id: 'one', kind: 'copy', userId: ada, title, status: 'queued', done: 0, total: 0, unit: 'items' },
-			...{ speed: null, timeLeft: null, detail: null, error: null, hasInput: true },
+			...{ speed: null, timeLeft: null, detail: null, error: null, hasInput: true, isOrdered: false },
 			...{ createdAt: clock.now, startTime: null, endTime: null },
 		});
 		t.is(await db.jobs.input('one'), input);

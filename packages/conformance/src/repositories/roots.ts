@@ -175,6 +175,7 @@ async function moveJob({ jobs, users }: Pick<Stores, 'jobs' | 'users'>, id: stri
 		input: '{}',
 		onRestart: 'resume' as const,
 		isLong: false,
+		isOrdered: true,
 	};
 	await jobs.add(job, { jobs: 10, bytes: 1000 });
 	return id;

@@ -15,8 +15,10 @@ import { wait } from './wait.js';
 export interface JobService extends Jobs {
 	/** Of one user or of all, the newest first. */
 	listOf(userId?: string): Promise<JobRecord[]>;
-	/** Cancels any user's job. Throws `notFound` for an unknown one. */
+	/** Cancels any user's job, for the administrator. Throws `notFound` for an unknown one. */
 	cancelAny(id: string): Promise<void>;
+	/** Queues any user's failed or cancelled job again, for the administrator. Throws `notFound` for an unknown one, otherwise as `retry`. */
+	retryAny(id: string): Promise<void>;
 	/** Begins to run jobs, optionally of one kind only. A process that only reads them never calls it. */
 	begin(only?: string): void;
 	/** Starts no further run and stops those under way; they continue after the restart, or fail, depending on their kinds. */
@@ -43,6 +45,9 @@ interface Dependencies {
 	/** Called with each job that ends here. */
 	onEnd?(job: JobRecord, end: JobEnd): void;
 }
+
+const administratorsJob = (action: 'cancel' | 'retry') =>
+	new Failure('forbidden', `The administrator has started this, and only the administrator can ${action} it.`);
 
 const noSuchJob = () => new Failure('notFound', 'There is no such job.');
 
@@ -74,7 +79,11 @@ export function createJobs(parts: Dependencies): JobService {
 			throw new Failure('tooLarge', 'This is too much for one job. Please do it in several parts.');
 	};
 
-	const boundsOf = ({ perUser }: AnyKind) => ({ jobs: perUser, bytes: jobLimits.userBytes });
+	/** What waits for the user keeps no order of the administrator's out. */
+	const boundsOf = ({ perUser }: AnyKind, { isOrdered }: Pick<JobRecord, 'isOrdered'>) => ({
+		jobs: perUser,
+		bytes: isOrdered ? Number.MAX_SAFE_INTEGER : jobLimits.userBytes,
+	});
 
 	/** Wakes the callers that wait for the end of this job, or of any job. */
 	const wakeWaiting = (id?: string) => {
@@ -88,6 +97,23 @@ export function createJobs(parts: Dependencies): JobService {
 		onEnd: parts.onEnd,
 	});
 
+	const retry = async (record: JobRecord): Promise<void> => {
+		const { id, userId } = record;
+		const kind = kinds.get(record.kind);
+		if (kind === undefined || !isRetriable(record)) throw new Failure('conflict', 'This can’t be tried again.');
+		await databaseReserve.assertRoom(0);
+		const isQueued = await exclusively(userId, () => store.retry(id, boundsOf(kind, record)));
+		if (!isQueued) throw new Failure('conflict', 'This can’t be tried again.');
+		publisher.publish(id, userId);
+		runner.wake();
+	};
+
+	const any = async (id: string): Promise<JobRecord> => {
+		const record = isJobId(id) ? await store.find(id) : undefined;
+		if (record === undefined) throw noSuchJob();
+		return record;
+	};
+
 	const jobs: JobService = {
 		define<Input>(kind: JobKind<Input>) {
 			if (kinds.has(kind.name)) throw new Error(`Two plugins define the kind of job '${kind.name}'.`);
@@ -95,7 +121,7 @@ export function createJobs(parts: Dependencies): JobService {
 			const known = kind as AnyKind;
 			kinds.set(kind.name, known);
 			return {
-				async start(owner, input, title, { expectedSeconds = 0 } = {}) {
+				async start(owner, input, title, { expectedSeconds = 0, orderedBy = 'user' } = {}) {
 					const text = JSON.stringify(input ?? null);
 					assertInput(text);
 					await databaseReserve.assertRoom(Buffer.byteLength(text));
@@ -103,9 +129,10 @@ export function createJobs(parts: Dependencies): JobService {
 					const job = {
 						...{ id, kind: kind.name, userId: owner.id, input: text, onRestart: kind.onRestart },
 						isLong: kind.short !== undefined && expectedSeconds > kind.short.seconds,
+						isOrdered: orderedBy === 'administrator',
 						title: shortened(title, jobLimits.titleBytes),
 					};
-					await exclusively(owner.id, () => store.add(job, boundsOf(known)));
+					await exclusively(owner.id, () => store.add(job, boundsOf(known, job)));
 					const started = jobOf(await own(owner, id));
 					publisher.publish(id, owner.id);
 					runner.wake();
@@ -129,21 +156,16 @@ export function createJobs(parts: Dependencies): JobService {
 		},
 
 		async cancel(owner, id) {
-			await own(owner, id);
+			const { isOrdered, endTime } = await own(owner, id);
+			if (isOrdered && endTime === null) throw administratorsJob('cancel');
 			await jobs.cancelAny(id);
 		},
 
 		async retry(owner, id) {
 			const record = await own(owner, id);
-			const kind = kinds.get(record.kind);
-			if (kind === undefined || !jobOf(record).canRetry) throw new Failure('conflict', 'This can’t be tried again.');
-			await databaseReserve.assertRoom(0);
-			const isQueued = await exclusively(owner.id, () => store.retry(id, boundsOf(kind)));
-			if (!isQueued) throw new Failure('conflict', 'This can’t be tried again.');
-			const job = jobOf(await own(owner, id));
-			publisher.publish(id, owner.id);
-			runner.wake();
-			return job;
+			if (record.isOrdered) throw administratorsJob('retry');
+			await retry(record);
+			return jobOf(await own(owner, id));
 		},
 
 		async waitForEnd(owner, id, waitMs) {
@@ -169,12 +191,19 @@ export function createJobs(parts: Dependencies): JobService {
 		listOf: (userId) => store.list(jobLimits.keptEnded, userId),
 
 		async cancelAny(id) {
-			const record = isJobId(id) ? await store.find(id) : undefined;
-			if (record === undefined) throw noSuchJob();
+			const { userId } = await any(id);
 			await store.cancel(id);
 			runner.find(id)?.cancel();
-			publisher.publish(id, record.userId);
+			publisher.publish(id, userId);
 			wakeWaiting(id);
+		},
+
+		async retryAny(id) {
+			const record = await any(id);
+			const user = await users.get(record.userId);
+			if (user === undefined) throw new Failure('conflict', 'Its user is no longer there.');
+			if (user.isDisabled) throw new Failure('conflict', `${user.username} is disabled.`);
+			await retry(record);
 		},
 
 		begin: runner.begin,
@@ -187,12 +216,18 @@ export function createJobs(parts: Dependencies): JobService {
 	return jobs;
 }
 
-function toJob({ userId: _, hasInput, detail, ...job }: JobRecord, kinds: ReadonlyMap<string, AnyKind>): Job {
+function toJob(record: JobRecord, kinds: ReadonlyMap<string, AnyKind>): Job {
+	const { userId: _, hasInput: __, isOrdered, detail, ...job } = record;
 	return {
 		...job,
 		detail: detail === null ? null : JSON.parse(detail),
-		canRetry: hasInput && ['failed', 'cancelled'].includes(job.status) && kinds.has(job.kind),
+		canRetry: !isOrdered && isRetriable(record) && kinds.has(job.kind),
+		canCancel: !isOrdered && job.endTime === null,
 	};
+}
+
+function isRetriable({ hasInput, status }: JobRecord): boolean {
+	return hasInput && ['failed', 'cancelled'].includes(status);
 }
 
 /** Any other text is no id of a job, and is not queried. */

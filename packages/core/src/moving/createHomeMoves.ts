@@ -71,7 +71,8 @@ export function createHomeMoves(parts: Dependencies): HomeMoves {
 				);
 			}
 			const owner = { kind: 'user', id: user.id, username: user.username } as const;
-			return starter.start(owner, { rootId: target.storage.rootId }, `Move the home to ${rootName}`);
+			const input = { rootId: target.storage.rootId };
+			return starter.start(owner, input, `Move the home to ${rootName}`, { orderedBy: 'administrator' });
 		},
 
 		async list() {

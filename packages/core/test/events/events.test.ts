@@ -199,6 +199,7 @@ test('events of tickets and jobs are sent only to their owner and to clients tha
 		timeLeft: 29,
 		error: null,
 		canRetry: false,
+		canCancel: true,
 		detail: null,
 		createdAt: 1,
 		startTime: 2,

@@ -20,7 +20,20 @@ test('a user lists, reads, cancels and retries their jobs, and each change is pu
 	const listed = json(await ada.get('/api/jobs'));
 	t.is(listed.length, 1);
 	t.deepEqual(Object.keys(listed[0]).sort(), [
-		...['canRetry', 'createdAt', 'detail', 'done', 'endTime', 'error', 'id', 'kind', 'speed', 'startTime', 'status'],
+		...[
+			'canCancel',
+			'canRetry',
+			'createdAt',
+			'detail',
+			'done',
+			'endTime',
+			'error',
+			'id',
+			'kind',
+			'speed',
+			'startTime',
+			'status',
+		],
 		...['timeLeft', 'title', 'total', 'unit'],
 	]);
 	t.like(listed[0], { id, kind: 'test', status: 'processing', title: 'Copy 3 items', speed: null });

@@ -112,7 +112,7 @@ test('an interrupted job that is cancelled in the queue runs once more to clean 
 	await bench.database.jobs.add(
 		{
 			...{ id: 'f'.repeat(32), kind: 'test', userId: bob.id },
-			...{ title: '', input: '""', onRestart: 'resume', isLong: false },
+			...{ title: '', input: '""', onRestart: 'resume', isLong: false, isOrdered: false },
 		},
 		{ jobs: 10, bytes: 1000 },
 	);
@@ -720,6 +720,50 @@ test('a user can’t find, cancel, retry or await another user’s job', async (
 	}
 	t.deepEqual(await jobs.list(bob), []);
 	t.false(runs[0]?.context.signal.aborted);
+});
+
+test('a job of the administrator’s is shown to its user, who can neither cancel nor retry it', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const { jobs } = bench.process();
+	const { kind, runs } = heldKind();
+	const starter = jobs.define(kind);
+	const { id, canCancel } = await starter.start(ada, '', 'x', { orderedBy: 'administrator' });
+	t.false(canCancel);
+	t.true((await starter.start(ada, '', 'her own')).canCancel);
+	t.is((await jobs.list(ada)).length, 2);
+	const isRefused = async (call: () => Promise<unknown>, action: string) => {
+		const error = await t.throwsAsync(call);
+		t.true(isFailure(error, 'forbidden'), String(error));
+		t.regex(error?.message ?? '', new RegExp(`only the administrator can ${action} it`));
+	};
+	await isRefused(() => jobs.cancel(ada, id), 'cancel');
+	await jobs.poll();
+	await isRefused(() => jobs.cancel(ada, id), 'cancel');
+	t.false(runs[0]?.context.signal.aborted);
+	await jobs.cancelAny(id);
+	t.true(runs[0]?.context.isCancelled);
+	t.like(await jobs.waitForEnd(ada, id, minute), { status: 'cancelled', canRetry: false, canCancel: false });
+	await jobs.cancel(ada, id);
+	await isRefused(() => jobs.retry(ada, id), 'retry');
+	await jobs.retryAny(id);
+	t.like(await jobs.find(ada, id), { status: 'queued' });
+	await bench.database.users.setDisabled(ada.id, true);
+	await t.throwsAsync(() => jobs.retryAny(id), { message: 'ada is disabled.' });
+	await bench.database.users.remove(ada.id);
+	await t.throwsAsync(() => jobs.retryAny(id), { message: 'Its user is no longer there.' });
+});
+
+test('what waits for a user keeps no order of the administrator’s out', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const { jobs } = bench.process();
+	const starter = jobs.define(heldKind().kind);
+	const large = 'x'.repeat(8 * 1024 * 1024 - 10);
+	for (let n = 0; n < 3; n++) await starter.start(ada, large, 'x');
+	const refused = await t.throwsAsync(() => starter.start(ada, large, 'x').then(() => starter.start(ada, large, 'x')));
+	t.true(isFailure(refused, 'rateLimited'));
+	await t.notThrowsAsync(() => starter.start(ada, large, 'x', { orderedBy: 'administrator' }));
 });
 
 test('a kind finds its own jobs with their inputs, including ended ones, and no others', async (t) => {

@@ -14,6 +14,7 @@ import { addEvents } from './0012-events.js';
 import { addCredentials } from './0013-credentials.js';
 import { addHomeMoves } from './0014-home-moves.js';
 import { addJobQueues } from './0015-job-queues.js';
+import { addOrderedJobs } from './0016-ordered-jobs.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -42,6 +43,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0013-credentials', up: addCredentials },
 	{ name: '0014-home-moves', up: addHomeMoves },
 	{ name: '0015-job-queues', up: addJobQueues },
+	{ name: '0016-ordered-jobs', up: addOrderedJobs },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

@@ -28,6 +28,8 @@ export interface Job extends Omit<JobProgress, 'detail'> {
 	/** Why it failed, for people; for a cancelled one, what it had done. */
 	readonly error: string | null;
 	readonly canRetry: boolean;
+	/** Whether its user may cancel it: it has not ended, and the administrator has not ordered it. */
+	readonly canCancel: boolean;
 	/** While it runs the detail of its progress, in the end its result. */
 	readonly detail: Record<string, unknown> | null;
 	readonly createdAt: number;
@@ -99,6 +101,8 @@ export interface JobKind<Input> {
 export interface JobOptions {
 	/** How long the work will take, where that is known before it begins; see `JobKind.short`. */
 	expectedSeconds?: number;
+	/** Who ordered it. The user sees a job of the administrator's, and can neither cancel nor retry it. @default 'user' */
+	orderedBy?: 'user' | 'administrator';
 }
 
 /** Starts jobs of one kind. */
@@ -117,9 +121,12 @@ export interface Jobs {
 	find(owner: JobOwner, id: string): Promise<Job>;
 	/** The newest first. */
 	list(owner: JobOwner): Promise<Job[]>;
-	/** Cancels a job, and resolves once that is durable; the `signal` of a run in any process fires within seconds. Does nothing to one that has ended. Throws as `find`. */
+	/**
+	 * Cancels a job, and resolves once that is durable; the `signal` of a run in any process fires within seconds. Does nothing to one that has ended. Throws `forbidden` for one that the
+	 * administrator has ordered, otherwise as `find`.
+	 */
 	cancel(owner: JobOwner, id: string): Promise<void>;
-	/** Queues a failed or cancelled one again. Throws `conflict` for any other state, otherwise as `find` and `start`. */
+	/** Queues a failed or cancelled one again. Throws `conflict` for any other state, otherwise as `cancel` and `start`. */
 	retry(owner: JobOwner, id: string): Promise<Job>;
 	/** Resolves when it has ended, at once if it has, or to undefined after this many milliseconds. */
 	waitForEnd(owner: JobOwner, id: string, waitMs: number): Promise<Job | undefined>;

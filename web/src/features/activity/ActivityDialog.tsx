@@ -92,7 +92,7 @@ interface JobRowProps {
 
 function JobRow({ job, isCancelling, cancel, retry }: JobRowProps) {
 	const titleId = useId();
-	const canCancel = isActive(job);
+	const { canCancel } = job;
 	return (
 		<li id={`job-${job.id}`} className={styles.job} data-status={job.status}>
 			<span className={styles.title} id={titleId} title={job.title}>
@@ -102,7 +102,7 @@ function JobRow({ job, isCancelling, cancel, retry }: JobRowProps) {
 			<ProgressBar
 				className={styles.progress}
 				aria-labelledby={titleId}
-				intent={canCancel ? 'primary' : 'none'}
+				intent={isActive(job) ? 'primary' : 'none'}
 				animate={false}
 				stripes={false}
 				value={progressOf(job)}

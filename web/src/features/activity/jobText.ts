@@ -39,8 +39,11 @@ export function statusText(job: Job): string {
 
 /** Below its bar. An error has a line of its own. */
 export function detailText(job: Job): string {
-	if (job.status === 'queued') return '';
-	return unbreakable(isActive(job) ? [...fpsParts(job), ...progressParts(job)] : resultParts(job));
+	const parts =
+		job.status === 'queued' ? [] : isActive(job) ? [...fpsParts(job), ...progressParts(job)] : resultParts(job);
+	// Or its user would look for a way to cancel it.
+	const isOrdered = isActive(job) && !job.canCancel;
+	return unbreakable(isOrdered ? [...parts, messages.byAdministrator] : parts);
 }
 
 function fpsParts({ detail }: Job): string[] {

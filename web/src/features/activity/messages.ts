@@ -16,6 +16,7 @@ export const activityMessages = {
 	fps: (fps: string) => `${fps} fps`,
 	sizes: (before: string, after: string) => `${before} → ${after}`,
 	endedAt: (date: string, time: string) => `${date} at ${time}`,
+	byAdministrator: 'started by the administrator',
 	cancel: 'Cancel',
 	retry: 'Retry',
 	cancelFailed: 'Error cancelling',

@@ -1,10 +1,12 @@
 import type { Job, JobKind, JobStatus } from '../../services/jobs.js';
 
 /** A job's row, without the fields that only its run needs. Times are milliseconds since the epoch. */
-export interface JobRecord extends Omit<Job, 'canRetry' | 'detail'> {
+export interface JobRecord extends Omit<Job, 'canRetry' | 'canCancel' | 'detail'> {
 	readonly userId: string;
 	/** JSON. */
 	readonly detail: string | null;
+	/** Whether the administrator has ordered it. */
+	readonly isOrdered: boolean;
 	/** Whether its input is still stored. */
 	readonly hasInput: boolean;
 }
@@ -42,6 +44,8 @@ export interface NewJob {
 	onRestart: JobKind<unknown>['onRestart'];
 	/** Whether it is known to take longer than the short jobs of its kind. */
 	isLong: boolean;
+	/** Whether the administrator has ordered it. */
+	isOrdered: boolean;
 }
 
 /** Which waiting jobs of a kind a place is for. */

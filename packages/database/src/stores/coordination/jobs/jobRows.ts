@@ -14,6 +14,7 @@ export interface JobRow {
 	saved_bytes: number;
 	on_restart: NewJob['onRestart'];
 	is_long: boolean | number;
+	is_ordered: boolean | number;
 	status: JobRecord['status'];
 	is_cancel_requested: boolean | number;
 	done: number;
@@ -48,6 +49,7 @@ export const recordColumns = [
 	'kind',
 	'user_id',
 	'title',
+	'is_ordered',
 	'input_bytes',
 	'status',
 	'done',
@@ -80,6 +82,7 @@ export function toRecord(row: Pick<JobRow, (typeof recordColumns)[number]>): Job
 		timeLeft: row.time_left,
 		detail: row.detail,
 		error: row.error,
+		isOrdered: Boolean(row.is_ordered),
 		hasInput: row.input_bytes > 0,
 		createdAt: row.created_at,
 		startTime: row.start_time,

@@ -47,7 +47,7 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 
 	return {
 		async add(job, most) {
-			const { id, kind, userId, title, input, onRestart, isLong } = job;
+			const { id, kind, userId, title, input, onRestart, isLong, isOrdered } = job;
 			const bytes = Buffer.byteLength(input);
 			try {
 				await transact(knex, async (transaction) => {
@@ -64,6 +64,7 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 								...nothingSaved,
 								on_restart: onRestart,
 								is_long: isLong,
+								is_ordered: isOrdered,
 							},
 							...{
 								...atTheBeginning,
