@@ -15,7 +15,7 @@ const forPlugins = [...purePackages, '@stowage/plugin-api'];
 const rooms: Readonly<Record<string, Room>> = {
 	'packages/rules/src': { may: [] },
 	'packages/contract/src': { may: ['@stowage/rules', 'zod'] },
-	'packages/plugin-api/src': { may: [...purePackages, 'zod', 'node:', 'type @hapi/hapi'] },
+	'packages/plugin-api/src': { may: [...purePackages, 'koffi', 'zod', 'node:', 'type @hapi/hapi'] },
 	'packages/conformance/src': { may: [...forPlugins, 'node:', 'type ava'] },
 	'packages/database/src': { may: ['@stowage/rules', 'type @stowage/plugin-api', 'knex', 'libsql', 'mysql2', 'node:'] },
 	'packages/core/src': {

@@ -1,0 +1,150 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { findProgram } from '../findProgram.js';
+import { limitedCommand } from '../limitedProgram.js';
+import { type Bubblewrap, bubblewrapArguments } from './bubblewrap.js';
+import { type CageNeeds, programPaths } from './needs.js';
+
+/** A way of running programs on untrusted contents, in which they reach nothing but what they are lent. It works here: a program has been run in it. */
+export interface Cage {
+	readonly kind: 'bubblewrap' | 'landlock';
+	/** For people: which cage it is, and what the kernel lacks for it. */
+	readonly description: string;
+	/**
+	 * The command that runs a program in it, for `spawnLimited`. The program is an absolute path. It may read the system's programs and libraries, itself, and what it needs; it has no
+	 * network, sees no other process and sends none a signal, and writes to nothing but the files lent for that.
+	 */
+	wrap(program: string, args: readonly string[], needs?: CageNeeds): { command: string; args: string[] };
+}
+
+export interface CageOptions {
+	/**
+	 * The name of bubblewrap or its path; false for none.
+	 * @default 'bwrap'
+	 */
+	bwrap?: string | false;
+	/** Whether Landlock is tried as well. On by default. */
+	landlock?: boolean;
+}
+
+const launcher = fileURLToPath(new URL('./landlock/launch.js', import.meta.url));
+
+/** One that did not work is tried again after this time: the machine may have been too busy, or bubblewrap is installed now. */
+const retryMs = 60_000;
+
+const timeoutMs = 30_000;
+
+const found = new Map<string, { cage: Promise<Cage | undefined>; at: number }>();
+
+/** The strongest cage that works here: bubblewrap, else Landlock with a filter of system calls. Undefined where there is none. Tried once for all that ask. */
+export async function findCage({ bwrap = 'bwrap', landlock = true }: CageOptions = {}): Promise<Cage | undefined> {
+	const key = JSON.stringify([bwrap, landlock]);
+	const known = found.get(key);
+	if (known !== undefined && ((await known.cage) !== undefined || performance.now() - known.at < retryMs)) {
+		return known.cage;
+	}
+	const cage = tryAll(bwrap, landlock);
+	found.set(key, { cage, at: performance.now() });
+	return cage;
+}
+
+async function tryAll(bwrap: string | false, landlock: boolean): Promise<Cage | undefined> {
+	const bwrapAt = bwrap === false ? undefined : await findProgram(bwrap);
+	if (bwrapAt !== undefined) {
+		for (const hasOwnProc of [true, false]) {
+			const cage = bubblewrapCage({ bwrap: bwrapAt, hasOwnProc });
+			if (await holds(cage)) return cage;
+		}
+	}
+	const version = landlock ? await landlockHere() : 0;
+	if (version === 0) return undefined;
+	const cage = landlockCage(version);
+	return (await holds(cage)) ? cage : undefined;
+}
+
+/** A cage of bubblewrap, which may not work here. */
+export function bubblewrapCage(options: Bubblewrap): Cage {
+	return {
+		kind: 'bubblewrap',
+		description: options.hasOwnProc ? 'bubblewrap' : "bubblewrap, with the system's list of processes",
+		wrap: (program, args, needs = {}) => ({
+			command: options.bwrap,
+			args: [...bubblewrapArguments(options, program, needs), ...args],
+		}),
+	};
+}
+
+/** A cage of Landlock in this version of it, which may not work here. */
+export function landlockCage(version: number): Cage {
+	return {
+		kind: 'landlock',
+		description: `Landlock ${version} with a filter of system calls`,
+		wrap(program, args, needs = {}) {
+			const { files = [], devices = [] } = needs;
+			const readOnly = [...programPaths(program, needs), '/proc/cpuinfo', '/proc/meminfo'];
+			const allowed = { readOnly, files, devices: [...plainDevices, ...devices] };
+			return {
+				command: process.execPath,
+				args: ['--max-old-space-size=32', launcher, JSON.stringify(allowed), program, ...args],
+			};
+		},
+	};
+}
+
+const plainDevices = ['null', 'zero', 'full', 'random', 'urandom'].map((name) => `/dev/${name}`);
+
+/** The version of Landlock; 0 for none, also where the calls can't be made. */
+async function landlockHere(): Promise<number> {
+	try {
+		const { stdout } = await promisify(execFile)(process.execPath, [launcher], { timeout: timeoutMs });
+		return Number(stdout);
+	} catch {
+		return 0;
+	}
+}
+
+/** Prints what it reached: a file outside, a port of this machine, a place to write to. */
+const probe = `
+const { readFileSync, writeFileSync } = require('node:fs');
+const [, file, port, folder] = process.argv;
+const reached = [];
+const attempt = (name, run) => { try { run(); reached.push(name); } catch {} };
+attempt('read', () => readFileSync(file));
+attempt('write', () => writeFileSync(folder + '/written', ''));
+attempt('device', () => writeFileSync('/dev/shm/stowage-cage-probe', ''));
+const done = () => process.stdout.write(JSON.stringify(reached));
+try {
+	const socket = require('node:net').connect(Number(port), '127.0.0.1');
+	socket.once('connect', () => { reached.push('connect'); socket.destroy(); done(); });
+	socket.once('error', done);
+} catch { done(); }
+`;
+
+/** Whether a program runs in it and reaches nothing, by running one. */
+async function holds(cage: Cage): Promise<boolean> {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-cage-'));
+	const server = createServer((socket) => socket.destroy());
+	try {
+		const file = path.join(folder, 'outside');
+		await writeFile(file, '');
+		server.listen(0, '127.0.0.1');
+		await once(server, 'listening');
+		const { port } = server.address() as AddressInfo;
+		const { command, args } = cage.wrap(process.execPath, ['-e', probe, file, String(port), folder]);
+		const limited = limitedCommand(command, args, { memoryBytes: 512 * 1024 * 1024, cpuSeconds: 20 });
+		const { cwd, env } = limited.options;
+		const { stdout } = await promisify(execFile)(limited.file, limited.args, { cwd, env, timeout: timeoutMs });
+		return stdout === '[]';
+	} catch {
+		return false;
+	} finally {
+		server.close();
+		await rm(folder, { recursive: true, force: true });
+	}
+}

@@ -1,0 +1,87 @@
+// The program that confines itself by Landlock and a filter of system calls, and then becomes the program that it is given: the confinement stays, also for all that this one starts.
+// Its arguments: what may be opened, as JSON of `Allowed`; the program; its arguments. Without any it prints the version of Landlock.
+import { createRequire } from 'node:module';
+import { type Allowed, landlockVersion, restrict, type SystemCall } from './ruleset.js';
+import { seccompFilter } from './seccompFilter.js';
+import type { Processor } from './systemCalls.js';
+
+// As CommonJS it is loaded in a fifth less time.
+const koffi: typeof import('koffi').default = createRequire(import.meta.url)('koffi');
+const libc = koffi.load(null);
+const syscall = libc.func('long syscall(long, long, long, long, long)');
+const prctl = libc.func('int prctl(int, long, long, long, long)');
+const capget = libc.func('int capget(const void*, void*)');
+const capset = libc.func('int capset(const void*, const void*)');
+const fcntl = libc.func('int fcntl(int, int, int)');
+const signal = libc.func('void* signal(int, void*)');
+const execv = libc.func('int execv(const char*, const char**)');
+
+/** The code by which shells say that a program can't be started. */
+const cannotStart = 126;
+
+const dieWithParent = 1;
+const setFilter = 22;
+const noNewPrivileges = 38;
+const filterMode = 2;
+const setDescriptorFlags = 2;
+const brokenPipe = 13;
+
+const call: SystemCall = (number, ...rest) => {
+	const values = rest.map((value) => (typeof value === 'number' ? value : koffi.address(value)));
+	return Number(syscall(number, values[0] ?? 0, values[1] ?? 0, values[2] ?? 0, values[3] ?? 0));
+};
+
+function must(result: number, name: string): void {
+	if (result < 0) throw new Error(`${name} failed with error ${koffi.errno()}.`);
+}
+
+function confine(allowed: Allowed): void {
+	const processor = processorHere();
+	must(prctl(dieWithParent, 9, 0, 0, 0), 'PR_SET_PDEATHSIG');
+	must(prctl(noNewPrivileges, 1, 0, 0, 0), 'PR_SET_NO_NEW_PRIVS');
+	dropCapabilities();
+	restrict(call, allowed);
+	const filter = seccompFilter(processor, process.pid);
+	// `struct sock_fprog`: the number of instructions, padding, their address.
+	const program = Buffer.alloc(16);
+	program.writeUInt16LE(filter.length / 8, 0);
+	program.writeBigUInt64LE(BigInt(koffi.address(filter)), 8);
+	must(prctl(setFilter, filterMode, koffi.address(program), 0, 0), 'PR_SET_SECCOMP');
+}
+
+function processorHere(): Processor {
+	if (process.arch === 'x64' || process.arch === 'arm64') return process.arch;
+	throw new Error(`There is no filter for ${process.arch}.`);
+}
+
+/** A server that runs as root has some; without new privileges the next program gets none again. */
+function dropCapabilities(): void {
+	// `struct __user_cap_header_struct`: version 3 and the process; then two times three sets.
+	const header = Buffer.alloc(8);
+	header.writeUInt32LE(0x20080522, 0);
+	const sets = Buffer.alloc(24);
+	must(capget(header, sets), 'capget');
+	const none = Buffer.alloc(24);
+	if (!sets.equals(none)) must(capset(header, none), 'capset');
+}
+
+const [, , allowed, program, ...rest] = process.argv;
+if (allowed === undefined || program === undefined) {
+	process.stdout.write(String(landlockVersion(call)));
+} else {
+	try {
+		const parsed: Allowed = JSON.parse(allowed);
+		confine(parsed);
+		// Node closes all descriptors for the programs that it starts; only these are meant for this one.
+		for (const descriptor of [0, 1, 2, ...parsed.files.map((file) => file.descriptor)]) {
+			must(fcntl(descriptor, setDescriptorFlags, 0), 'F_SETFD');
+		}
+		// Node ignores it, and a program inherits that.
+		signal(brokenPipe, null);
+		execv(program, [program, ...rest, null]);
+		throw new Error(`${program} could not be started: error ${koffi.errno()}.`);
+	} catch (error) {
+		process.stderr.write(`cage: ${(error as Error).message}\n`);
+		process.exitCode = cannotStart;
+	}
+}

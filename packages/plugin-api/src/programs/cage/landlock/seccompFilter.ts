@@ -1,0 +1,121 @@
+import { auditArch, firstUnknownCall, judgedCall, type Processor, refusedCalls } from './systemCalls.js';
+
+/** An instruction of classic BPF, `struct sock_filter`. */
+type Instruction = readonly [code: number, jumpIfTrue: number, jumpIfFalse: number, value: number];
+
+const load = 0x20;
+const jumpIfEqual = 0x15;
+const jumpIfAtLeast = 0x35;
+const jumpIfAnyBit = 0x45;
+const and = 0x54;
+const end = 0x06;
+
+const killProcess = 0x80000000;
+const allow = 0x7fff0000;
+const failWith = (errno: number) => 0x00050000 | errno;
+/** EPERM; and ENOSYS, after which libraries use an older call. */
+const refuse = failWith(1);
+const unknown = failWith(38);
+
+/** Offsets in `struct seccomp_data`. The lower halves of the arguments: both processors are little-endian, and the kernel looks at no more of these. */
+const callOffset = 0;
+const archOffset = 4;
+const argumentOffset = (index: number) => 16 + 8 * index;
+
+/** CLONE_NEWTIME, NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
+const namespaceFlags = 0x80 | 0x20000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000;
+
+/** F_SETOWN, F_SETSIG and F_SETOWN_EX send signals to other processes. */
+const fileSignals = [8, 10, 15];
+/** FIOSETOWN and SIOCSPGRP do so as well; TIOCSTI and TIOCLINUX type into a terminal. */
+const badControls = [0x8901, 0x8902, 0x5412, 0x541c];
+
+/** O_TRUNC with O_RDONLY: it empties a file, and old versions of Landlock take it for reading. */
+const truncate = 0o1000;
+const accessMode = 3;
+
+/**
+ * The system calls of a program in a cage: all but those of `systemCalls.ts`, with signals, limits and priorities for itself alone (`pid`). A refused call fails with EPERM. It stays in
+ * force for all that the program starts.
+ */
+export function seccompFilter(processor: Processor, pid: number): Buffer {
+	const number = (name: Parameters<typeof judgedCall>[0]) => judgedCall(name, processor);
+	const instructions: Instruction[] = [
+		[load, 0, 0, archOffset],
+		[jumpIfEqual, 1, 0, auditArch[processor]],
+		// Calls by the numbers of another processor.
+		[end, 0, 0, killProcess],
+		[load, 0, 0, callOffset],
+		[jumpIfAtLeast, 0, 1, firstUnknownCall],
+		[end, 0, 0, unknown],
+		...refusedCalls(processor).flatMap((call) => endIf(call, refuse)),
+		// Their flags lie in memory, which a filter can't read.
+		...endIf(number('clone3'), unknown),
+		...endIf(number('openat2'), unknown),
+		...judge(number('clone'), 0, [
+			[jumpIfAnyBit, 0, 1, namespaceFlags],
+			[end, 0, 0, refuse],
+		]),
+		...judge(number('fcntl'), 1, fileSignals.flatMap(refuseEqual)),
+		...judge(number('ioctl'), 1, badControls.flatMap(refuseEqual)),
+		...judge(number('kill'), 0, onlyEqual(pid)),
+		...judge(number('tgkill'), 0, onlyEqual(pid)),
+		...judge(number('open'), 1, noTruncatingRead),
+		...judge(number('openat'), 2, noTruncatingRead),
+		...judge(number('setpriority'), 0, onlyEqual(0)),
+		...judge(number('setpriority'), 1, onlyEqual(0, pid)),
+		...judge(number('ioprio_set'), 1, onlyEqual(0, pid)),
+		...(['prlimit64', 'sched_setaffinity', 'sched_setattr', 'sched_setparam', 'sched_setscheduler'] as const).flatMap(
+			(name) => judge(number(name), 0, onlyEqual(0, pid)),
+		),
+		[end, 0, 0, allow],
+	];
+	const bytes = Buffer.alloc(instructions.length * 8);
+	for (const [index, [code, jumpIfTrue, jumpIfFalse, value]] of instructions.entries()) {
+		bytes.writeUInt16LE(code, index * 8);
+		bytes.writeUInt8(jumpIfTrue, index * 8 + 2);
+		bytes.writeUInt8(jumpIfFalse, index * 8 + 3);
+		bytes.writeUInt32LE(value >>> 0, index * 8 + 4);
+	}
+	return bytes;
+}
+
+function endIf(call: number | undefined, outcome: number): Instruction[] {
+	if (call === undefined) return [];
+	return [
+		[jumpIfEqual, 0, 1, call],
+		[end, 0, 0, outcome],
+	];
+}
+
+/** Loads an argument of this call for the tests; they end the filter, or go on behind their last instruction. */
+function judge(call: number | undefined, argument: number, tests: readonly Instruction[]): Instruction[] {
+	if (call === undefined) return [];
+	return [
+		[jumpIfEqual, 0, tests.length + 2, call],
+		[load, 0, 0, argumentOffset(argument)],
+		...tests,
+		// For the next comparison.
+		[load, 0, 0, callOffset],
+	];
+}
+
+function refuseEqual(value: number): Instruction[] {
+	return [
+		[jumpIfEqual, 0, 1, value],
+		[end, 0, 0, refuse],
+	];
+}
+
+function onlyEqual(...values: number[]): Instruction[] {
+	return [
+		...values.map((value, index): Instruction => [jumpIfEqual, values.length - index, 0, value]),
+		[end, 0, 0, refuse],
+	];
+}
+
+const noTruncatingRead: readonly Instruction[] = [
+	[and, 0, 0, truncate | accessMode],
+	[jumpIfEqual, 0, 1, truncate],
+	[end, 0, 0, refuse],
+];

@@ -1,0 +1,27 @@
+import { realpathSync } from 'node:fs';
+import path from 'node:path';
+import type { CagedFile } from './landlock/ruleset.js';
+
+/** What a program needs besides the programs and libraries of the system. Paths are absolute; those that do not exist are left out. */
+export interface CageNeeds {
+	/** Files, and folders with all below them, that it may read and execute. */
+	readOnly?: readonly string[];
+	/** All files that it is lent as descriptors, by their numbers in the program: 3 and on. It may open them again by `/proc/self/fd/<descriptor>`. */
+	files?: readonly CagedFile[];
+	/** Below `/dev`, to be written and controlled. */
+	devices?: readonly string[];
+}
+
+/** What any program needs: not all of `/usr`, where people keep sources and data as well. */
+const system = [
+	...['bin', 'lib', 'lib32', 'lib64', 'libexec', 'share', 'local/bin', 'local/lib'].map((each) => `/usr/${each}`),
+	...['/bin', '/lib', '/lib32', '/lib64'],
+	...['/etc/alternatives', '/etc/ld.so.cache', '/etc/fonts', '/etc/ssl/openssl.cnf', '/var/cache/fontconfig'],
+];
+
+/** The paths that a program may read and execute: also itself, wherever it lies, but not what lies beside it. */
+export function programPaths(program: string, { readOnly = [] }: CageNeeds): string[] {
+	const isSystem = (file: string) => system.some((each) => file.startsWith(`${each}/`));
+	const own = [path.resolve(program), realpathSync(program)].filter((file) => !isSystem(file));
+	return [...new Set([...system, ...own, ...readOnly])];
+}

@@ -1,0 +1,226 @@
+import { once } from 'node:events';
+import { chmod, link, mkdtemp, open, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import test, { type ExecutionContext } from 'ava';
+import { bubblewrapCage, type Cage, findCage, landlockCage } from '../src/programs/cage/findCage.js';
+import type { CageNeeds } from '../src/programs/cage/needs.js';
+import { findProgram } from '../src/programs/findProgram.js';
+import { type ProgramOptions, spawnLimited } from '../src/programs/limitedProgram.js';
+
+const bwrap = (await findProgram('bwrap')) ?? '';
+const cages = {
+	bubblewrap: bubblewrapCage({ bwrap, hasOwnProc: true }),
+	'bubblewrap with the /proc of the system': bubblewrapCage({ bwrap, hasOwnProc: false }),
+	Landlock: landlockCage(1),
+} as const;
+/** For comparison. */
+const none: Cage = { kind: 'landlock', description: '', wrap: (command, args) => ({ command, args: [...args] }) };
+
+type CageName = keyof typeof cages;
+const names = Object.keys(cages) as CageName[];
+
+interface Outcome {
+	code: number | null;
+	output: string;
+	errors: string;
+}
+
+async function run(
+	cage: Cage,
+	program: string,
+	args: readonly string[],
+	needs: CageNeeds & Partial<ProgramOptions> & { lent?: readonly number[] } = {},
+): Promise<Outcome> {
+	const { command, args: wrapped } = cage.wrap(program, args, needs);
+	const { lent = [], fileBytes } = needs;
+	const child = spawnLimited(command, wrapped, {
+		memoryBytes: 2 ** 29,
+		files: lent,
+		...(fileBytes === undefined ? {} : { fileBytes }),
+	});
+	child.stdin?.end();
+	if (child.stdout === null || child.stderr === null) throw new Error('It has no output.');
+	const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+	return { code, output, errors };
+}
+
+const shell = (cage: Cage, script: string, needs = {}) => run(cage, '/bin/sh', ['-c', script], needs);
+
+async function temporaryFolder(t: ExecutionContext): Promise<string> {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-cage-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	return folder;
+}
+
+/** In Perl: exits with 0 if the system call succeeds. */
+const perlCall = (number: number, ...args: (number | string)[]) =>
+	`perl -e 'exit(syscall(${[number, ...args].join(', ')}) < 0 ? 1 : 0)'`;
+
+const isIsolated = test.macro(async (t, name: CageName) => {
+	const folder = await temporaryFolder(t);
+	const secret = path.join(folder, 'session.key');
+	await writeFile(secret, 'secret');
+	const server = createServer((socket) => socket.destroy());
+	server.listen(0, '127.0.0.1');
+	const local = createServer((socket) => socket.destroy()).listen(path.join(folder, 'socket'));
+	const abstract = createServer((socket) => socket.destroy()).listen(`\0${folder}`);
+	await Promise.all([server, local, abstract].map((each) => once(each, 'listening')));
+	t.teardown(() => [server, local, abstract].forEach((each) => void each.close()));
+	const { port } = server.address() as { port: number };
+	const unix = (address: string) =>
+		`perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) or exit 1; connect(S, pack_sockaddr_un("${address}")) or exit 1'`;
+	const attempts = [
+		`cat ${secret}`,
+		`ls ${folder}`,
+		'cat /etc/passwd',
+		'ls /home || ls /root || ls /var/lib || ls /srv || ls /opt',
+		...['environ', 'maps', 'fd/0', `root${secret}`, `cwd`, 'task'].map((each) => `cat /proc/${process.pid}/${each}`),
+		`echo x > /proc/${process.pid}/oom_score_adj`,
+		...['/x', '/tmp/x', `${folder}/x`, '/dev/x', '/dev/shm/x', '/usr/bin/x', '/proc/x', '/etc/x', '/var/tmp/x'].map(
+			(each) => `echo x > ${each}`,
+		),
+		`rm ${secret}`,
+		`mv ${secret} ${folder}/moved`,
+		`ln ${secret} ${folder}/linked`,
+		`ln -s ${secret} ${folder}/linked`,
+		`chmod 777 ${secret}`,
+		`chown 1 ${secret}`,
+		`touch -d 2001-01-01 ${secret}`,
+		`truncate -s 0 ${secret}`,
+		`perl -e 'truncate("${secret}", 0) or exit 1'`,
+		`perl -MIO::Socket::INET -e 'IO::Socket::INET->new("127.0.0.1:${port}") or exit 1'`,
+		unix(path.join(folder, 'socket')),
+		unix(`\\0${folder}`),
+		`kill -9 ${process.pid}`,
+		`kill -0 ${process.pid}`,
+		`renice -n 19 -p ${process.pid}`,
+		`prlimit --pid ${process.pid} --cpu=1`,
+		'mount -t tmpfs none /usr',
+		...(process.arch === 'x64' ? [`perl -e 'exit(syscall(101, 16, ${process.pid}, 0, 0) < 0 ? 1 : 0)'`] : []),
+	];
+	for (const attempt of attempts) {
+		const { code, errors } = await shell(cages[name], attempt);
+		t.not(code, 0, attempt);
+		t.notRegex(errors, /^(cage|bwrap): |not found/m, attempt);
+	}
+	t.is(await readFile(secret, 'utf8'), 'secret');
+	t.is((await stat(secret)).mode & 0o777, 0o644);
+});
+
+const runs = test.macro(async (t, name: CageName) => {
+	const cage = cages[name];
+	t.deepEqual(await shell(cage, 'cat; echo out; echo err >&2; exit 3'), { code: 3, output: 'out\n', errors: 'err\n' });
+	const folder = await temporaryFolder(t);
+	await writeFile(path.join(folder, 'read.js'), 'console.log(require("node:fs").readFileSync(__filename).length)');
+	await writeFile(path.join(folder, 'beside'), 'x');
+	const own = path.join(folder, 'own');
+	await writeFile(own, `#!/bin/sh\ncat ${own} >/dev/null && ! cat ${folder}/beside\n`);
+	await chmod(own, 0o755);
+	const script = path.join(folder, 'read.js');
+	t.is((await run(cage, process.execPath, [script], { readOnly: [script] })).code, 0);
+	t.not((await run(cage, process.execPath, [script])).code, 0);
+	const { code, errors } = await run(cage, own, []);
+	t.is(code, 0, errors);
+});
+
+const lends = test.macro(async (t, name: CageName) => {
+	const folder = await temporaryFolder(t);
+	const [sourceName, targetName] = ['source', 'target'].map((each) => path.join(folder, each)) as [string, string];
+	await writeFile(sourceName, 'from the source');
+	const source = await open(sourceName);
+	const target = await open(targetName, 'wx+');
+	t.teardown(() => Promise.all([source.close(), target.close()]));
+	// What is written is staged without a name.
+	await link(targetName, `${targetName}.kept`);
+	await unlink(targetName);
+	await unlink(`${targetName}.kept`);
+	await unlink(sourceName);
+	const lent = [source.fd, target.fd];
+	const files = [
+		{ descriptor: 3, access: 'read' },
+		{ descriptor: 4, access: 'write' },
+	] as const;
+	const copied = await shell(cages[name], 'cat /proc/self/fd/3 > /dev/fd/4', { lent, files });
+	t.deepEqual(copied, { code: 0, output: '', errors: '' });
+	t.is((await target.read(Buffer.alloc(99), 0, 99, 0)).bytesRead, 'from the source'.length);
+	const tooMuch = await shell(cages[name], 'head -c 100000 /dev/zero > /proc/self/fd/4', {
+		lent,
+		files,
+		fileBytes: 20_480,
+	});
+	t.not(tooMuch.code, 0);
+	t.is((await target.stat()).size, 20_480);
+});
+
+const endsWhole = test.macro(async (t, name: CageName) => {
+	const { command, args } = cages[name].wrap('/bin/sh', ['-c', '(sleep 600 & setsid sleep 600 & wait) & echo; wait']);
+	const child = spawnLimited(command, args, { memoryBytes: 2 ** 29 });
+	await once(child.stdout as NodeJS.ReadableStream, 'data');
+	process.kill(-(child.pid ?? 0), 'SIGKILL');
+	// Its output ends once the last process that has it open does.
+	await once(child, 'close');
+	t.pass();
+});
+
+for (const name of names) {
+	test(`a program in a cage of ${name} reaches no file, process, socket or place to write`, isIsolated, name);
+	test(`a program in a cage of ${name} runs, and reads itself and what it needs, but not what lies beside`, runs, name);
+	test(`files lent into a cage of ${name} are read and written, also without a name, up to the limit`, lends, name);
+	test(`a program in a cage of ${name} ends with all that it started`, endsWhole, name);
+}
+
+test('a file that is lent for reading can not be written in a cage of Landlock', async (t) => {
+	const folder = await temporaryFolder(t);
+	const name = path.join(folder, 'source');
+	await writeFile(name, 'source');
+	const source = await open(name);
+	t.teardown(() => source.close());
+	const needs = { lent: [source.fd], files: [{ descriptor: 3, access: 'read' }] };
+	const emptied = `perl -MFcntl -e 'sysopen(F, "/dev/fd/3", O_RDONLY | O_TRUNC) or exit 1'`;
+	for (const script of ['echo x > /dev/fd/3', 'echo x >> /dev/fd/3', 'truncate -s 0 /dev/fd/3', emptied]) {
+		t.not((await shell(cages.Landlock, script, needs)).code, 0, script);
+	}
+	t.is(await readFile(name, 'utf8'), 'source');
+});
+
+if (process.arch === 'x64') {
+	const calls: Readonly<Record<string, string>> = {
+		socket: perlCall(41, 1, 1, 0),
+		socketpair: perlCall(53, 1, 1, 0, '"\\0" x 8'),
+		unshare: perlCall(272, 0x10000000),
+		io_uring_setup: perlCall(425, 1, '"\\0" x 120'),
+		keyctl: perlCall(250, 0, -3, 1),
+		memfd_create: perlCall(319, '"x"', 0),
+		setsid: 'setsid -w true',
+		inotify_init: perlCall(294, 0),
+		'a call that is younger than the filter': perlCall(463),
+		'a new user by clone': perlCall(56, 0x10000000 | 17, 0, 0, 0, 0),
+		'signals of a file to another process': `perl -e 'open(F, "</dev/null"); fcntl(F, 8, ${process.pid}) or exit 1'`,
+	};
+	for (const [name, script] of Object.entries(calls)) {
+		test(`a program in a cage of Landlock is refused ${name}`, async (t) => {
+			const { code, errors } = await shell(cages.Landlock, script);
+			t.not(code, 0);
+			t.notRegex(errors, /^cage: /m);
+			if (!name.startsWith('a call')) t.is((await shell(none, script)).code, 0, 'without a cage');
+		});
+	}
+}
+
+test('of the cages the strongest that works is found', async (t) => {
+	t.is((await findCage())?.kind, 'bubblewrap');
+	t.is((await findCage({ bwrap: false }))?.kind, 'landlock');
+	t.is((await findCage({ bwrap: '/nonexistent/bwrap' }))?.kind, 'landlock');
+	t.is(await findCage({ bwrap: false, landlock: false }), undefined);
+});
+
+test('a cage that confines nothing is not taken', async (t) => {
+	const folder = await temporaryFolder(t);
+	const fake = path.join(folder, 'bwrap');
+	await writeFile(fake, '#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n');
+	await chmod(fake, 0o755);
+	t.is(await findCage({ bwrap: fake, landlock: false }), undefined);
+});
