@@ -73,9 +73,14 @@ function parseService(texts: readonly string[]): Map<string, string[][]> {
 		let section = '';
 		for (const line of text.replaceAll(/\\\n/g, ' ').split('\n')) {
 			section = /^\[(.*)\]\s*$/.exec(line)?.[1] ?? section;
-			const [, name, value = ''] = /^\s*([A-Za-z]+)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
-			if (section !== 'Service' || name === undefined) continue;
-			values.set(name, value === '' ? [] : [...(values.get(name) ?? []), wordsOf(value)]);
+			const at = line.indexOf('=');
+			const name = line.slice(0, Math.max(0, at)).trim();
+			if (section !== 'Service' || !/^[A-Za-z]+$/.test(name)) continue;
+			const value = line.slice(at + 1).trim();
+			const known = values.get(name) ?? [];
+			if (value === '') known.length = 0;
+			else known.push(wordsOf(value));
+			values.set(name, known);
 		}
 	}
 	return values;

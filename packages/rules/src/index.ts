@@ -16,6 +16,7 @@ export * from './kinds/fileTypes.js';
 export * from './kinds/previews.js';
 export * from './kinds/sniff.js';
 export * from './kinds/videoContainer.js';
+export * from './kinds/xmlProlog.js';
 export * from './listing/alphabet.js';
 export * from './listing/listing.js';
 export * from './listing/search.js';

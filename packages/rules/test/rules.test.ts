@@ -14,6 +14,7 @@ import './kinds/conversion.test.js';
 import './kinds/fileTypes.test.js';
 import './kinds/previews.test.js';
 import './kinds/videoContainer.test.js';
+import './kinds/xmlProlog.test.js';
 import './listing/alphabet.test.js';
 import './listing/search.test.js';
 import './listing/sorting.test.js';

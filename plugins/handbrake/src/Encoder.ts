@@ -76,7 +76,9 @@ export class Encoder {
 		});
 		child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
 			takeLine?.(chunk);
-			output = (output + chunk).slice(-maxOutput);
+			output += chunk;
+			// Cut seldom: each cut copies what is kept.
+			if (output.length > 2 * maxOutput) output = output.slice(-maxOutput);
 		});
 		child.stderr?.setEncoding('utf8').on('data', takeLog);
 		try {
@@ -84,7 +86,7 @@ export class Encoder {
 			// The shell that waits for it was killed: its child is killed, too.
 			if (killedBy !== undefined) end();
 			signal.throwIfAborted();
-			return { code: exitCode ?? 128 + 9, output, log };
+			return { code: exitCode ?? 128 + 9, output: output.slice(-maxOutput), log };
 		} finally {
 			signal.removeEventListener('abort', end);
 		}

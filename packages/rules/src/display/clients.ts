@@ -36,7 +36,7 @@ const browsers: readonly Pattern[] = [
 	['DuckDuckGo', /\b(?:DuckDuckGo|Ddg)\//],
 	['Firefox', /\b(?:Firefox|FxiOS)\//],
 	['Chrome', /\b(?:CriOS|HeadlessChrome|Chrome|Chromium)\//],
-	['Safari', /\bVersion\/[\d.]+ .*\bSafari\//],
+	['Safari', /\bVersion\/[\d.]+ (?:Mobile(?:\/\w+)? )?Safari\//],
 ];
 
 /** In this order: Android names Linux too, and an iPhone Mac OS. */

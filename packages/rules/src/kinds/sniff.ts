@@ -1,5 +1,6 @@
 import type { PreviewKind } from './previews.js';
 import { videoContainer } from './videoContainer.js';
+import { findDoctype, skipMisc } from './xmlProlog.js';
 
 /** How many of a file's first bytes `sniff` wants to see. */
 export const sniffedBytes = 4096;
@@ -52,29 +53,10 @@ function zipKind(head: string): PreviewKind | undefined {
 function isPlaylist(head: string): boolean {
 	const text = head.slice(head.startsWith('\xEF\xBB\xBF') ? 3 : 0).trimStart();
 	if (/^(#EXTM3U|\[playlist\]|ffconcat version|RTSPtextRTSP)/i.test(text)) return true;
-	const root = rootElementStart(text);
+	const found = findDoctype(text);
+	if (found === 'broken') return false;
+	const root = skipMisc(text, found === 'none' ? 0 : found.end);
 	return root !== undefined && /^<(smil|MPD|asx|playlist)\b/i.test(text.slice(root, root + 10));
-}
-
-/** What may precede the root element of XML, by its beginning and end. A DOCTYPE with declarations of its own is no playlist's. */
-const prologParts = [
-	['<?', '?>'],
-	['<!--', '-->'],
-	['<!DOCTYPE', '>'],
-] as const;
-
-/** Where XML's root element would begin. Each character is read once; undefined where a part of the prolog has no end. */
-function rootElementStart(text: string): number | undefined {
-	let at = 0;
-	for (;;) {
-		while (/\s/.test(text.charAt(at))) at++;
-		const part = prologParts.find(([beginning]) => text.startsWith(beginning, at));
-		if (part === undefined) return at;
-		const [beginning, end] = part;
-		const endAt = text.indexOf(end, at + beginning.length);
-		if (endAt === -1) return undefined;
-		at = endAt + end.length;
-	}
 }
 
 /** No text has a NUL or more than a few other control characters, unless it is UTF-16 and says so. */

@@ -87,7 +87,8 @@ export class ImageWorker {
 		this.#chunks.push(chunk);
 		this.#length += chunk.length;
 		while (this.#length >= this.#wanted) {
-			const received = Buffer.concat(this.#chunks);
+			// Copied once for each answer at most: many small ones may arrive in one chunk.
+			const received = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks);
 			const { answer, length } = parseAnswerHeader(received);
 			// A compromised decoder may send anything.
 			if (answer === undefined || length > maxAnswerBytes) {

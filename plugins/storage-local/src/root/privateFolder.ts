@@ -17,12 +17,10 @@ export const replacingPrefix = 'replacing-';
 
 /** Whether a name at the root could reach the private folder, also on a disk that ignores case, width or trailing dots. */
 export function isPrivateName(segment: string): boolean {
-	return (
-		segment
-			.normalize('NFKC')
-			.toUpperCase()
-			.replace(/[. ]+$/, '') === privateFolder.toUpperCase()
-	);
+	const folded = segment.normalize('NFKC').toUpperCase();
+	let end = folded.length;
+	while (folded[end - 1] === '.' || folded[end - 1] === ' ') end--;
+	return folded.slice(0, end) === privateFolder.toUpperCase();
 }
 
 /** A name that has never been used in the private folder. */

@@ -6,6 +6,9 @@ export const basePath = readBasePath();
 
 function readBasePath(): string {
 	const meta = typeof document === 'undefined' ? null : document.querySelector('meta[name="base-path"]');
-	const path = meta?.getAttribute('content');
-	return path?.startsWith('/') ? path.replace(/\/+$/, '') : '';
+	const path = meta?.getAttribute('content') ?? '';
+	if (!path.startsWith('/')) return '';
+	let end = path.length;
+	while (path[end - 1] === '/') end--;
+	return path.slice(0, end);
 }

@@ -1,4 +1,4 @@
-import { joinPath, pathSegments, rootPath, type StoragePath } from '@stowage/rules';
+import { baseName, parentPath, rootPath, type StoragePath } from '@stowage/rules';
 import { useLayoutEffect, useRef } from 'react';
 import { Link } from 'react-router';
 import { toolbarMessages as messages } from './messages.js';
@@ -47,11 +47,8 @@ interface Step {
 }
 
 function stepsTo(directory: StoragePath): Step[] {
-	const steps: Step[] = [{ name: messages.home, path: rootPath }];
-	let path = rootPath;
-	for (const name of pathSegments(directory)) {
-		path = joinPath(path, name);
-		steps.push({ name, path });
-	}
-	return steps;
+	const steps: Step[] = [];
+	for (let path = directory; path !== rootPath; path = parentPath(path)) steps.push({ name: baseName(path), path });
+	steps.push({ name: messages.home, path: rootPath });
+	return steps.reverse();
 }

@@ -16,14 +16,15 @@ const refuse = (why: string) => new Failure('invalid', `The form is not valid mu
  * for names that are no UTF-8.
  */
 export function parsePartHeader(lines: readonly string[]): PartHeader {
-	const [line = '', ...more] = lines;
+	const [whole = '', ...more] = lines;
+	const line = whole.trimEnd();
 	const [type] = /^form-data(?=\s*(;|$))/i.exec(line) ?? [];
 	if (type === undefined || more.length > 0) throw refuse('a part has no Content-Disposition of its own.');
 	const values = new Map<string, string>();
-	for (let at = type.length; line.slice(at).trim() !== ''; at = parameter.lastIndex) {
+	for (let at = type.length; at < line.length; at = parameter.lastIndex) {
 		parameter.lastIndex = at;
-		const [whole, key = '', quoted, token = ''] = parameter.exec(line) ?? [];
-		if (whole === undefined) throw refuse('a Content-Disposition is malformed.');
+		const [found, key = '', quoted, token = ''] = parameter.exec(line) ?? [];
+		if (found === undefined) throw refuse('a Content-Disposition is malformed.');
 		const isExtended = key.endsWith('*');
 		const name = (isExtended ? key.slice(0, -1) : key).toLowerCase();
 		if (values.has(name)) throw refuse(`a part has two parameters ${name}.`);

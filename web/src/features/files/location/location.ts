@@ -2,8 +2,8 @@ import {
 	type Area,
 	defaultSortMode,
 	isSortMode,
-	joinPath,
 	maxSearchLength,
+	parsePath,
 	pathSegments,
 	rootPath,
 	type SortMode,
@@ -40,16 +40,12 @@ function parseDirectory(pathname: string): StoragePath | undefined {
 		.split('/')
 		.filter((segment) => segment !== '');
 	try {
-		// Decoded one by one and then checked, so that an encoded slash is refused instead of becoming a separator.
-		return segments.map(decodeURIComponent).reduce(inFolder, rootPath);
+		// Decoded one by one, so that an encoded slash is refused instead of becoming a separator.
+		const names = segments.map(decodeURIComponent);
+		return names.some((name) => name.includes('/')) ? undefined : parsePath(names.join('/'));
 	} catch {
 		return undefined;
 	}
-}
-
-function inFolder(folder: StoragePath, name: string): StoragePath {
-	if (name.includes('/')) throw new RangeError('A name holds no slash.');
-	return joinPath(folder, name);
 }
 
 /** The URL of a location, relative to the base path. */

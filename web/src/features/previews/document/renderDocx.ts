@@ -1,8 +1,9 @@
 import { previewLimits } from '@stowage/rules';
 import { renderAsync } from 'docx-preview';
 import { zipSync } from 'fflate';
-import { openZip, type ZipArchive } from '../common/zip.js';
+import { openZip } from '../common/zip.js';
 import { cleanMarkup } from '../frame/cleanMarkup.js';
+import { languageIn } from './languageIn.js';
 import { withPlainSymbols } from './symbols.js';
 
 /** The decompressed content of a document may be this many times as large as the largest document that is shown. */
@@ -51,7 +52,8 @@ export async function renderDocx(
 		style,
 	);
 	frame.title = title;
-	frame.documentElement.lang = languageIn(zip);
+	const declared = zip.read('word/styles.xml');
+	frame.documentElement.lang = (declared && languageIn(new TextDecoder().decode(declared))) ?? 'en';
 	frame.body.replaceChildren(...[...inert.body.childNodes].map((each) => frame.importNode(each, true)));
 	fitPages(frame, signal);
 }
@@ -66,14 +68,6 @@ function replaceSymbols(document: Document): void {
 		const fonts = text.parentElement?.style.fontFamily ?? '';
 		if (/[\uf020-\uf0ff]/.test(text.nodeValue ?? '')) text.nodeValue = withPlainSymbols(text.nodeValue ?? '', fonts);
 	}
-}
-
-/** The language of the document, if it is declared. */
-function languageIn(zip: ZipArchive): string {
-	const styles = zip.read('word/styles.xml');
-	const found =
-		styles && /<w:lang\b[^>]*\bw:val="([A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*)"/.exec(new TextDecoder().decode(styles));
-	return found?.[1] ?? 'en';
 }
 
 /** A page that is wider than the frame is drawn smaller. */

@@ -1,4 +1,4 @@
-import { previewLimits } from '@stowage/rules';
+import { findDoctype, previewLimits } from '@stowage/rules';
 import Navigation from 'epubjs/src/epub/navigation.js';
 import Packaging from 'epubjs/src/epub/packaging.js';
 import { disarm } from '../common/disarm.js';
@@ -165,8 +165,10 @@ function parseXml(parser: DOMParser, text = ''): Document | undefined {
 	return parsed.querySelector('parsererror') ? undefined : parsed;
 }
 
+/** A broken one is kept: no parser of XML reads what follows it. */
 export function withoutDoctype(text: string): string {
-	return text.replace(/<!DOCTYPE(?:[^[>"']|"[^"]*"|'[^']*')*(?:\[[\s\S]*?\]\s*)?>/i, '');
+	const found = findDoctype(text);
+	return typeof found === 'string' ? text : text.slice(0, found.start) + text.slice(found.end);
 }
 
 function plainText(parser: DOMParser, markup: string): string {

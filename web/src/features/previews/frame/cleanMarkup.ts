@@ -1,3 +1,5 @@
+import { replaceAddresses } from './cssAddresses.js';
+
 /** A URL within this page for a reference in a file, such as a picture packed with it; undefined if there is none. */
 export type Resolve = (address: string) => string | undefined;
 
@@ -95,7 +97,7 @@ export function cleanCss(css: string, resolve: Resolve): string {
 	}
 	return [...sheet.cssRules]
 		.filter((rule) => !(rule instanceof CSSImportRule))
-		.map((rule) => cleanAddresses(rule.cssText, resolve))
+		.map((rule) => replaceAddresses(rule.cssText, (address) => resolved(address, resolve)))
 		.join('\n');
 }
 
@@ -105,20 +107,5 @@ function cleanDeclarations(style: string, resolve: Resolve): string {
 	const [rule] = sheet.cssRules;
 	if (!(rule instanceof CSSStyleRule)) return '';
 	rule.style.cssText = style;
-	return cleanAddresses(rule.style.cssText, resolve);
-}
-
-function cleanAddresses(css: string, resolve: Resolve): string {
-	return (
-		css
-			.replaceAll(/(?:-webkit-)?image-set\((?:[^()]|\([^()]*\))*\)/gi, 'none')
-			// The value of a custom property is kept as it was written.
-			.replaceAll(/--[\w-]+\s*:[^;}]*(?:\\|url\s*\(|\/\/)[^;}]*/gi, '')
-			.replaceAll(/(?:url|src)\(\s*(?:"([^"]*)"|'([^']*)'|([^)"']*))\s*\)/gi, (_, double, single, bare) => {
-				const address = String(double ?? single ?? bare ?? '').trim();
-				if (address.startsWith('#')) return `url("${address}")`;
-				const own = resolved(address, resolve);
-				return own === undefined ? 'none' : `url("${own.replaceAll('"', '%22')}")`;
-			})
-	);
+	return replaceAddresses(rule.style.cssText, (address) => resolved(address, resolve));
 }

@@ -2,6 +2,7 @@ import { Cell, Column, ColumnHeaderCell, RenderMode, RowHeaderCell } from '@blue
 import { useLayoutEffect, useMemo, useRef } from 'react';
 import { DataTable } from '../../../ui/display/DataTable.js';
 import { previewMessages as messages } from '../messages.js';
+import { isNumber } from './isNumber.js';
 import styles from './TextViewer.module.css';
 
 const rowHeight = 28;
@@ -11,7 +12,6 @@ const minWidth = 72;
 const maxWidth = 320;
 const characterWidth = 8;
 const sampledRows = 200;
-const number = /^[-+−(]?\s*[$€£¥]?\s*\d[\d.,'\s]*\s*[%€$£)]?$/;
 
 /** Values separated by commas or tabs; their first row names the columns. */
 export function TextTable({ rows }: { rows: readonly (readonly string[])[] }) {
@@ -45,7 +45,7 @@ export function TextTable({ rows }: { rows: readonly (readonly string[])[] }) {
 		() =>
 			Array.from({ length: columns }, (_, column) => {
 				const values = rows.slice(1, sampledRows).flatMap((row) => row[column]?.trim() || []);
-				return values.length > 0 && values.every((value) => number.test(value));
+				return values.length > 0 && values.every((value) => isNumber(value));
 			}),
 		[rows, columns],
 	);

@@ -110,17 +110,21 @@ function Source({ text, name }: { text: string; name: string }) {
 function Markdown({ text }: { text: string }) {
 	const place = useRef<HTMLDivElement>(null);
 	const [isLoading, setLoading] = useState(true);
+	const [failed, setFailed] = useState<string>();
 	useEffect(() => {
-		let isOver = false;
-		void import('./renderMarkdown.js').then(({ renderMarkdown }) => {
-			if (isOver) return;
-			setLoading(false);
-			place.current?.replaceChildren(renderMarkdown(text));
-		});
-		return () => {
-			isOver = true;
-		};
+		const abort = new AbortController();
+		const { signal } = abort;
+		void Promise.all([runInTextWorker({ kind: 'markdown', text }, signal), import('./renderMarkdown.js')]).then(
+			([html, { renderMarkdown }]) => {
+				if (signal.aborted) return;
+				setLoading(false);
+				if (html === undefined) setFailed(text);
+				else place.current?.replaceChildren(renderMarkdown(html));
+			},
+		);
+		return () => abort.abort();
 	}, [text]);
+	if (failed === text) return <Source text={text} name="text.txt" />;
 	return (
 		// biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls by the keyboard
 		<article className={styles.page} tabIndex={0}>

@@ -2,16 +2,20 @@
 import { analyse } from 'chardet';
 import highlighter from 'highlight.js/lib/common';
 import { parse } from 'papaparse';
+import { markdownHtml } from './markdownHtml.js';
 
 /** Work that can take long for a hostile text, so that it runs off the page's thread and can be terminated. */
 export type TextTask =
 	| { kind: 'detect'; bytes: Uint8Array }
+	| { kind: 'markdown'; text: string }
 	| { kind: 'highlight'; text: string; language: string }
 	| { kind: 'table'; text: string; delimiter: string };
 
 export interface TextResults {
 	/** The names of likely encodings, the likeliest first. */
 	detect: string[];
+	/** HTML that is not sanitized yet. */
+	markdown: string;
 	/** HTML of spans with classes, in which all text is escaped. */
 	highlight: string;
 	table: string[][];
@@ -28,6 +32,8 @@ function run(task: TextTask): TextResults[TextTask['kind']] | undefined {
 	switch (task.kind) {
 		case 'detect':
 			return analyse(task.bytes.subarray(0, maxSampleBytes)).map(({ name }) => name);
+		case 'markdown':
+			return markdownHtml(task.text);
 		case 'highlight':
 			if (highlighter.getLanguage(task.language) === undefined) return undefined;
 			return highlighter.highlight(task.text, { language: task.language, ignoreIllegals: true }).value;

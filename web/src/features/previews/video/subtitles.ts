@@ -36,7 +36,7 @@ export function toVtt(text: string): string {
 		(_, from, fromMs, to, toMs) => `${padded(from)}.${fromMs} --> ${padded(to)}.${toMs}`,
 	);
 	// Of its marks WebVTT knows bold, italic and underlined only.
-	return `WEBVTT\n\n${cues.replaceAll(/<\/?font[^>]*>|\{\\an?\d\}/gi, '')}`;
+	return `WEBVTT\n\n${cues.replaceAll(/<\/?font[^<>]*>|\{\\an?\d\}/gi, '')}`;
 }
 
 /** UTF-8 if it is valid, else the encoding of most old subtitles. */
