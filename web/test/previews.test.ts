@@ -1,10 +1,15 @@
 import type { Entry } from '@stowage/rules';
 import test from 'ava';
+import { isOwnCall, mayOpenLink } from '../src/features/previews/common/links.js';
 import { describeImage } from '../src/features/previews/common/previewFile.js';
+import { languageIn } from '../src/features/previews/document/languageIn.js';
+import { replaceAddresses } from '../src/features/previews/frame/cssAddresses.js';
 import { fitted, panBy, rotate, zoomTo } from '../src/features/previews/image/imageView.js';
 import { neighboursOf } from '../src/features/previews/panel/neighbours.js';
 import { encodingOf } from '../src/features/previews/text/encodings.js';
+import { isNumber } from '../src/features/previews/text/isNumber.js';
 import { languageOf } from '../src/features/previews/text/languages.js';
+import { markdownHtml, withoutStyles } from '../src/features/previews/text/markdownHtml.js';
 import { decodeSubtitles, subtitlesOf, toVtt } from '../src/features/previews/video/subtitles.js';
 
 test('a picture zooms from 0.1 to 5', (t) => {
@@ -101,4 +106,88 @@ test('the language of code is recognized by the file name, and prose has none', 
 	t.is(languageOf('page.html'), 'xml');
 	t.is(languageOf('Makefile'), 'makefile');
 	t.is(languageOf('letter.txt'), undefined);
+});
+
+const page = { href: 'https://nas.example/files/browser?type=private', basePath: '/files' };
+const link = test.macro({
+	exec: (t, address: string, isOpened: boolean) => t.is(mayOpenLink(address, page), isOpened),
+	title: (_, address, isOpened) => `a link in a file to ${address} is ${isOpened ? 'opened' : 'not opened'}`,
+});
+for (const address of [
+	'https://example.org/api/logout',
+	'mailto:ada@example.org',
+	'https://nas.example/files/s/token',
+	'https://nas.example/files/apiary',
+	'http://nas.example/api/logout',
+]) {
+	test(link, address, true);
+}
+for (const address of [
+	'https://nas.example/files/api/logout',
+	'HTTPS://NAS.example/files/api/logout',
+	'http://nas.example:8080/files/api/logout',
+	'https:api/logout',
+	'https:/files/api/logout',
+	'https://nas.example/files/%61pi/logout',
+	'https://nas.example//files///api/logout',
+	'https://nas.example/files/x/../api/logout',
+	'https://nas.example\\files\\api\\logout',
+	'https://nas.example/%zz',
+	'javascript:alert(1)',
+	'data:text/html,x',
+	'//nas.example/files/api/logout',
+]) {
+	test(link, address, false);
+}
+
+test('a relative address is known as a call of the server', (t) => {
+	t.true(isOwnCall('/files/api/logout', page));
+	t.true(isOwnCall('api/logout', page));
+	t.false(isOwnCall('chapter2.xhtml', page));
+});
+
+const css = test.macro({
+	exec: (t, given: string, expected: string) => {
+		t.is(
+			replaceAddresses(given, (address) => (address.startsWith('own') ? `blob:${address}` : undefined)),
+			expected,
+		);
+	},
+	title: (_, given) => `addresses in CSS are replaced: ${given}`,
+});
+test(css, 'a { background: url("own.png") }', 'a { background: url("blob:own.png") }');
+test(css, "a { background: URL( 'own.png' ) }", 'a { background: url("blob:own.png") }');
+test(css, 'a { background: url(own.png) }', 'a { background: url("blob:own.png") }');
+test(css, 'a { background: url("http://else/a") }', 'a { background: none }');
+test(css, 'a { fill: url("#g") }', 'a { fill: url("#g") }');
+test(css, 'a { background: url("a)b\\"c") no-repeat }', 'a { background: none no-repeat }');
+test(css, 'a { content: "url(own.png) } b {" }', 'a { content: "url(own.png) } b {" }');
+test(css, 'a { background: image-set("x" 1x, linear-gradient(rgb(0, 0, 0), red) 2x) }', 'a { background: none }');
+test(css, 'a { background: -webkit-image-set("x)" 1x) }', 'a { background: none }');
+test(css, 'a { --x: url("http://else"); color: red }', 'a { ; color: red }');
+test(css, 'a { --x:{b;c:\\75rl(x)}; color: red }', 'a { ; color: red }');
+test(css, 'a { --x: 1px; --y : //else }', 'a { --x: 1px; }');
+test(css, '.a--b:hover { background: url("own") }', '.a--b:hover { background: url("blob:own") }');
+test(css, '--x: url(a', '');
+test(css, 'src: url(own', 'src: url("blob:own")');
+test(css, '@font-face { src: src("http://else") }', '@font-face { src: none }');
+test(css, 'a { b: my-url(x) c(url("own")) }', 'a { b: my-url(x) c(url("blob:own")) }');
+
+test('the language of a document is that of the first style that names one', (t) => {
+	t.is(languageIn('<w:language/><w:lang w:eastAsia="ja"/><w:lang w:eastAsia="ja-JP" w:val="de-CH"/>'), 'de-CH');
+	t.is(languageIn('<w:lang w:val="x"/>'), undefined);
+	t.is(languageIn(`<w:lang ${'a="b" '.repeat(1000)}w:val="de"/>`), undefined);
+});
+
+test('numbers in a table are recognized with signs, currencies and separators', (t) => {
+	for (const text of ['1', '-1.5', '(1,234)', '€ 5', '- $ 1 000', '12 %', "1'000.50", '5 €'])
+		t.true(isNumber(text), text);
+	for (const text of ['', 'a', '1a', '$', '12-3', '1'.repeat(41)]) t.false(isNumber(text), text);
+});
+
+test('styles and scripts in Markdown are removed, and one without an end takes the rest with it', (t) => {
+	t.is(withoutStyles('a<style>b</style >c<SCRIPT x>d</script>e'), 'ace');
+	t.is(withoutStyles('a<style>b</script>c'), 'a');
+	t.is(withoutStyles('a<styles>b'), 'a<styles>b');
+	t.is(markdownHtml('# A\n\n<style>x</style>'), '<h1>A</h1>\n');
 });

@@ -168,6 +168,44 @@ test.serial('nothing in a book runs, requests other hosts or leaves its frame', 
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('a link of a drawing in a book is opened as any other one, and none calls the server', async (t) => {
+	const app = await fixture.enter(t);
+	const drawing = (id: string, address: string) =>
+		`<svg xmlns="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink" width="90" height="30"><a ${address}><rect id="${id}" width="90" height="30"/></a></svg>`;
+	await writeFiles(app.home, {
+		'links.epub': book({
+			chapters: {
+				'c1.xhtml': `<h1>Links</h1>${drawing('foreign', 'x:href="http://127.0.0.1:9/drawing"')}
+					${drawing('within', 'x:href="c2.xhtml"')}${drawing('call', `x:href="${app.url}/api/logout"`)}
+					<p><a id="text" href="${app.url}/api/logout">sign out</a></p>`,
+				'c2.xhtml': '<h1>Second</h1>',
+			},
+		}),
+	});
+	const page = await app.open('/browser?type=private');
+	const viewer = await openPreview(page, 'links.epub');
+	await inside(page).getByRole('heading', { name: 'Links' }).waitFor();
+	const frame = () => page.frames().find((each) => each.url().endsWith('/viewer-frame'));
+	const opened: string[] = [];
+	page.context().on('request', (request) => request.isNavigationRequest() && opened.push(request.url()));
+	await inside(page).locator('#call').click();
+	await inside(page).locator('#text').click();
+	await inside(page).locator('#text').click({ button: 'middle' });
+	const popup = page.context().waitForEvent('page');
+	await inside(page).locator('#foreign').click();
+	await (await popup).close();
+	t.not(frame(), undefined);
+	await inside(page).locator('#within').click();
+	await viewer.getByText('2 / 2', { exact: true }).waitFor();
+	t.deepEqual(
+		opened.filter((url) => url.includes('/api/')),
+		[],
+	);
+	await closePreview(page);
+	t.is(await page.evaluate(async (url) => (await fetch(url)).status, `${app.url}/api/sessions`), 200);
+	t.deepEqual(app.faults, []);
+});
+
 const altChunk =
 	'<Relationship Id="a1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/aFChunk" Target="chunk.html"/>';
 const link = (target: string) =>

@@ -56,6 +56,7 @@ test.serial('Markdown is rendered on request, and nothing in it runs or requests
 			'<img src="http://127.0.0.1:9/canary.png" alt="a remote picture">',
 			'![another](http://127.0.0.1:9/canary2.png)',
 			'[run](javascript:document.title="it-ran")',
+			`[sign out](${app.url}/api/logout) and [our page](${app.url}/browser)`,
 			'<svg onload="document.title=\'it ran\'"><script>1</script></svg>',
 			'<iframe src="http://127.0.0.1:9/frame"></iframe><object data="http://127.0.0.1:9/o"></object>',
 			'<style>@import "http://127.0.0.1:9/css"; body { display: none }</style>',
@@ -76,6 +77,8 @@ test.serial('Markdown is rendered on request, and nothing in it runs or requests
 	t.is(await link.getAttribute('rel'), 'noopener noreferrer');
 	t.is(await link.getAttribute('target'), '_blank');
 	t.is(await viewer.getByText('run', { exact: true }).getAttribute('href'), null);
+	t.is(await viewer.getByText('sign out', { exact: true }).getAttribute('href'), null);
+	t.is(await viewer.getByText('our page', { exact: true }).getAttribute('href'), `${app.url}/browser`);
 	t.is(
 		await viewer.locator('article :is(img, svg, iframe, object, form, style, script, video, [style], [ping])').count(),
 		0,

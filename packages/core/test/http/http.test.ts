@@ -117,6 +117,32 @@ test(
 	200,
 );
 test('a change with Sec-Fetch-Site none is accepted', crossSite, { 'sec-fetch-site': 'none' }, 200);
+
+const signOut = async (t: ExecutionContext, headers: Record<string, string>, status: number) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const answer = await ada.get('/api/logout', headers);
+	t.is(answer.statusCode, status);
+	if (status === 403) t.is(json(answer).code, 'CROSS_SITE');
+	t.is((await ada.get('/api/sessions')).statusCode, status === 403 ? 200 : 401);
+};
+const ofBrowser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+test(
+	'a link to the sign-out is refused, also one of the same origin',
+	signOut,
+	{ 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate', accept: ofBrowser },
+	403,
+);
+test('the address of the sign-out in a picture is refused', signOut, { 'sec-fetch-mode': 'no-cors' }, 403);
+test('a link to the sign-out over plain HTTP is refused', signOut, { accept: ofBrowser }, 403);
+test(
+	'the page signs out',
+	signOut,
+	{ 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', accept: 'application/json' },
+	200,
+);
+test('the page signs out in a browser that says nothing of itself', signOut, { accept: 'application/json' }, 200);
+
 test('a change by another site is refused', crossSite, { 'sec-fetch-site': 'cross-site' }, 403);
 test('a change by another origin of the same site is refused', crossSite, { 'sec-fetch-site': 'same-site' }, 403);
 test(

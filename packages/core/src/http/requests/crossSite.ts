@@ -10,16 +10,28 @@ function changesState(request: Request): boolean {
 }
 
 /**
- * Throws `crossSite` for a state-changing request that another site sent. Programs send neither header; browsers on plain http send no `Sec-Fetch-Site`, so
+ * Throws `crossSite` for a state-changing request that another site sent, or that is a GET by a link. Programs send neither header; browsers on plain http send no `Sec-Fetch-Site`, so
  * there `Origin` and the cookie's `SameSite` protect it.
  */
 export function assertSameSite(request: Request, client: ClientInfo, publicUrl: string): void {
 	if (!changesState(request)) return;
 	const { 'sec-fetch-site': site, origin } = request.raw.req.headers;
+	if (isByMarkup(request)) throw new Failure('crossSite', 'A link or a picture must not change anything.');
 	const isOwnSite = site === undefined || site === 'same-origin' || site === 'none';
 	if (!isOwnSite || (origin !== undefined && !isOwnOrigin(origin, client, publicUrl))) {
 		throw new Failure('crossSite', 'This request came from another site.');
 	}
+}
+
+/**
+ * Whether a browser follows a link or loads a picture, neither of which is a call of the page: both may be in a user's file that the page shows. Browsers on plain
+ * http send no `Sec-Fetch-Mode`; there a navigation is known by its wish for a page.
+ */
+function isByMarkup(request: Request): boolean {
+	if (!safeMethods.includes(request.method)) return false;
+	const { 'sec-fetch-mode': mode, accept = '' } = request.raw.req.headers;
+	if (mode !== undefined) return mode !== 'cors' && mode !== 'same-origin';
+	return accept.toLowerCase().includes('text/html');
 }
 
 function isOwnOrigin(origin: string, client: ClientInfo, publicUrl: string): boolean {

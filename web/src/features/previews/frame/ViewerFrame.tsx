@@ -1,5 +1,6 @@
 import { type Ref, useEffect, useImperativeHandle, useRef } from 'react';
 import { basePath } from '../../../api/client/basePath.js';
+import { mayOpenLink } from '../common/links.js';
 
 export interface ViewerFrameHandle {
 	/** Undefined until the frame is loaded. */
@@ -32,14 +33,19 @@ export function ViewerFrame({ ref, title, className, onReady, onLink }: ViewerFr
 		const inside = frame.current?.contentDocument;
 		if (!inside) return;
 		inside.addEventListener('keydown', forwardKey);
-		inside.addEventListener('click', (event) => {
-			const link = (event.target as Element).closest?.('a[href], area[href]');
+		const follow = (event: Event) => {
+			const link = (event.target as Element).closest?.('a, area');
 			if (!link) return;
+			// Whatever it is, the frame never goes there by itself.
 			event.preventDefault();
-			const address = link.getAttribute('href') ?? '';
-			if (/^(https?:|mailto:)/i.test(address)) window.open(address, '_blank', 'noopener,noreferrer');
-			else latest.current.onLink?.(address);
-		});
+			const address = (link.getAttribute('href') ?? link.getAttributeNS(xlink, 'href'))?.trim();
+			if (address === undefined) return;
+			if (mayOpenLink(address)) window.open(address, '_blank', 'noopener,noreferrer');
+			else if (!/^https?:/i.test(address)) latest.current.onLink?.(address);
+		};
+		inside.addEventListener('click', follow);
+		// The middle button.
+		inside.addEventListener('auxclick', (event) => event.button === 1 && follow(event));
 		latest.current.onReady(inside);
 	}
 
@@ -54,6 +60,9 @@ export function ViewerFrame({ ref, title, className, onReady, onLink }: ViewerFr
 		/>
 	);
 }
+
+/** The older way of a drawing to name an address. */
+const xlink = 'http://www.w3.org/1999/xlink';
 
 /** The keys of the viewer work in its frame too. */
 function forwardKey(event: KeyboardEvent): void {

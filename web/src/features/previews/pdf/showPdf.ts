@@ -1,3 +1,4 @@
+import { isOwnCall } from '../common/links.js';
 import { assertPages, loadPlugin, openPdf } from './loadPdf.js';
 
 export interface OutlineItem {
@@ -62,6 +63,10 @@ export async function showPdf(
 		const eventBus = new kit.EventBus();
 		const linkService = new kit.PDFLinkService({ eventBus, externalLinkTarget: kit.LinkTarget.BLANK });
 		linkService.externalLinkRel = 'noopener noreferrer';
+		const addLink = linkService.addLinkAttributes.bind(linkService);
+		linkService.addLinkAttributes = (link, address, newWindow) => {
+			if (!isOwnCall(address)) addLink(link, address, newWindow);
+		};
 		const findController = new kit.PDFFindController({ eventBus, linkService });
 		const viewer = new kit.PDFViewer({
 			container,

@@ -1,6 +1,5 @@
 import createPurifier from 'dompurify';
-import { marked } from 'marked';
-import { disarm } from '../common/disarm.js';
+import { mayOpenLink } from '../common/links.js';
 
 /** The elements that a text may contain. Nothing here runs, sends a request or leaves its place. */
 const tags =
@@ -14,7 +13,7 @@ const purifier = createPurifier(window);
 purifier.addHook('afterSanitizeAttributes', (element) => {
 	if (element.hasAttribute('href')) {
 		const address = element.getAttribute('href') ?? '';
-		if (/^(https?:\/\/|mailto:)/i.test(address)) {
+		if (mayOpenLink(address)) {
 			element.setAttribute('target', '_blank');
 			element.setAttribute('rel', 'noopener noreferrer');
 		} else element.removeAttribute('href');
@@ -40,19 +39,13 @@ purifier.addHook('afterSanitizeAttributes', (element) => {
 	}
 });
 
-/** Markdown as elements. It is rendered and sanitized in a document of its own, so that nothing of it is ever fetched. */
-export function renderMarkdown(text: string): DocumentFragment {
-	const html = marked.parse(text, { async: false, gfm: true });
-	return purifier.sanitize(disarm(withoutStyles(html)), {
+/** The HTML of a Markdown text as elements. It is sanitized in a document of its own, so that nothing of it is ever fetched. */
+export function renderMarkdown(html: string): DocumentFragment {
+	return purifier.sanitize(html, {
 		ALLOWED_TAGS: tags,
 		ALLOWED_ATTR: attributes,
 		ALLOW_DATA_ATTR: false,
 		ALLOW_ARIA_ATTR: false,
 		RETURN_DOM_FRAGMENT: true,
 	});
-}
-
-/** The browser checks a style sheet against the policy as soon as it is parsed, and logs violations. */
-function withoutStyles(html: string): string {
-	return html.replaceAll(/<(style|script)\b[\s\S]*?(?:<\/\1\s*>|$)/gi, '');
 }
