@@ -96,7 +96,7 @@ function isMatroska(head: Uint8Array): boolean {
 	if (header === undefined) return false;
 	const end = header.next + header.length;
 	if (end > head.length) return false;
-	let documentType: string | undefined;
+	let isVideo = false;
 	let at = header.next;
 	while (at < end) {
 		// Of the header's elements all have an id of two bytes, but for a checksum and a filler.
@@ -104,11 +104,11 @@ function isMatroska(head: Uint8Array): boolean {
 		const element = elementLength(head, at + idLength);
 		if (element === undefined || element.next + element.length > end) return false;
 		if (text(head, at, at + idLength) === '\x42\x82') {
-			documentType = text(head, element.next, element.next + element.length).replace(/\0+$/, '');
+			isVideo = /^(?:matroska|webm)\0*$/.test(text(head, element.next, element.next + element.length));
 		}
 		at = element.next + element.length;
 	}
-	return at === end && (documentType === 'matroska' || documentType === 'webm');
+	return at === end && isVideo;
 }
 
 /** A length of EBML and where it ends; undefined for an unknown one. */
