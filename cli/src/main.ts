@@ -8,7 +8,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 try {
 	if (process.env.PUID !== undefined || process.env.PGID !== undefined || process.env.UMASK !== undefined) {
-		const { dropPrivileges } = await import('./dropPrivileges.js');
+		const { dropPrivileges } = await import('./privileges/dropPrivileges.js');
 		dropPrivileges(process.env);
 	}
 	const program = await createProgram(process.argv.slice(2));

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { serveArgs, startServer } from '../../test/serverProcess.js';
-import { dropPrivileges } from '../src/dropPrivileges.js';
+import { dropPrivileges } from '../src/privileges/dropPrivileges.js';
 import { explain } from '../src/terminal/explain.js';
 
 const program = fileURLToPath(new URL('../src/main.js', import.meta.url));

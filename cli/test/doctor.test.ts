@@ -192,6 +192,52 @@ test('doctor checks each storage root, and whether the installed service may wri
 	t.regex((await checkService(config, system))[0]?.says ?? '', /names a user that does not exist/);
 });
 
+test('doctor names storage roots, homes and files of the database that other accounts can open, with what closes each', async (t) => {
+	const app = await testApp(t);
+	for (const name of ['ada', 'bob']) await new Client(app).register(name);
+	const disks = await dataFolder(t);
+	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
+	const at = (name: string) => path.join(app.dataDir, name);
+	t.like(await run(['root', 'add', 'big', path.join(disks, 'a disk'), ...flags]), { code: 0 });
+	await chmod(path.join(disks, 'a disk'), 0o755);
+	for (const name of ['files', 'files/users', 'files/users/ada']) await chmod(at(name), 0o755);
+	await chmod(at('files/users/bob'), 0o750);
+	await chmod(at('stowage.db'), 0o640);
+	const access = async () => (await doctor(...flags)).of('access');
+	// Nobody gets past the folders above them.
+	await chmod(app.dataDir, 0o750);
+	t.deepEqual(
+		(await access()).map(({ state }) => state),
+		['ok'],
+	);
+	for (const folder of [app.dataDir, disks]) await chmod(folder, 0o755);
+	await chmod(at('stowage.db-wal'), 0o644);
+	t.deepEqual(await access(), [
+		...[
+			['the storage root', at('files')],
+			['the home', at('files/users/ada')],
+		].map(([kind, place]) => ({
+			state: 'warn',
+			what: 'access',
+			says: `other accounts of this machine can open ${kind} ${place} (mode 755)`,
+			mend: `chmod o= ${place}`,
+		})),
+		{
+			state: 'warn',
+			what: 'access',
+			says: `other accounts of this machine can open the storage root ${disks}/a disk (mode 755)`,
+			mend: `chmod o= '${disks}/a disk'`,
+		},
+	]);
+	t.like((await doctor(...flags)).of('data folder')[0], { state: 'warn', mend: `chmod 750 ${app.dataDir}` });
+	for (const place of ['files', 'files/users/ada']) await chmod(at(place), 0o750);
+	await chmod(path.join(disks, 'a disk'), 0o750);
+	t.deepEqual(
+		(await access()).map(({ state }) => state),
+		['ok'],
+	);
+});
+
 test('doctor checks a database server and its clock', async (t) => {
 	const mariadb = await startMariadb();
 	t.teardown(() => mariadb.close());

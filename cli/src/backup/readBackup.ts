@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
+import { closeSync, constants, openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { Failure, isFailure } from '@stowage/rules';
-import { type Entry, open, type ZipFile } from 'yauzl';
+import { type Entry, fromFd, type ZipFile } from 'yauzl';
 import type { Progress } from '../terminal/Progress.js';
 import { entryNames, type Manifest, parseManifest } from './format.js';
 
@@ -23,8 +24,9 @@ export interface Backup {
 /** Entries that are read as a whole: keys and settings are small. */
 const maxContent = 16 * 1024 * 1024;
 
-export async function openBackup(file: string): Promise<Backup> {
-	const zip = await openZip(file);
+/** Reads the manifest of an open file, which is closed with the backup. `file` names it in errors. */
+export async function openBackup(descriptor: number, file: string): Promise<Backup> {
+	const zip = await openZip(descriptor, file);
 	const entries = new Map<string, Entry>();
 	try {
 		await new Promise<void>((resolve, reject) => {
@@ -85,15 +87,27 @@ export async function openBackup(file: string): Promise<Backup> {
 
 type Done<T> = (error: Error | null, value: T) => void;
 
-async function openZip(file: string): Promise<ZipFile> {
+async function openZip(descriptor: number, file: string): Promise<ZipFile> {
 	try {
-		return await promisify(open as (path: string, options: object, done: Done<ZipFile>) => void)(file, {
+		return await promisify(fromFd as (descriptor: number, options: object, done: Done<ZipFile>) => void)(descriptor, {
 			lazyEntries: true,
 			autoClose: false,
 		});
 	} catch (error) {
+		closeSync(descriptor);
+		throw damaged(file, error);
+	}
+}
+
+/** Opens a file for `openBackup`. */
+export function openBackupFile(file: string): number {
+	try {
+		return openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+	} catch (error) {
 		const { code } = error as NodeJS.ErrnoException;
 		if (code === 'ENOENT') throw new Failure('notFound', `There is no such file: ${file}`, { cause: error });
+		if (code === 'EACCES' || code === 'EPERM')
+			throw new Failure('forbidden', `The file can't be read (${code}): ${file}`, { cause: error });
 		throw damaged(file, error);
 	}
 }

@@ -18,7 +18,7 @@ import { Failure, homeRoot, isWithin, joinPath, parsePath, type StoragePath } fr
 import { type Progress, withRowProgress } from '../terminal/Progress.js';
 import { entryNames } from './format.js';
 import type { Backup } from './readBackup.js';
-import { assertFree, writeDurably } from './writeDurably.js';
+import { type NewFile, writeDurably } from './writeDurably.js';
 
 /** Rows that are written at once. */
 const batchSize = 500;
@@ -30,15 +30,12 @@ const batchSize = 500;
 export async function restore(
 	backup: Backup,
 	config: Pick<Config, 'dataDir' | 'databaseUrl' | 'sessionKey'>,
-	configurationFile: string | undefined,
+	configurationFile: NewFile | undefined,
 	progress: Progress,
 ): Promise<Written> {
 	await backup.verify(progress);
-	if (configurationFile !== undefined) {
-		if (!backup.has(entryNames.configuration))
-			throw new Failure('notFound', 'The backup holds no configuration file: the server was run without one.');
-		await assertFree(configurationFile);
-	}
+	if (configurationFile !== undefined && !backup.has(entryNames.configuration))
+		throw new Failure('notFound', 'The backup holds no configuration file: the server was run without one.');
 	await makeDataDir(config.dataDir);
 	if (config.sessionKey === undefined && backup.has(entryNames.key))
 		await restoreKey(path.join(config.dataDir, entryNames.key), await backup.content(entryNames.key));
@@ -53,7 +50,7 @@ export async function restore(
 	// The migrations since then.
 	await (await openDatabase(config.databaseUrl)).close();
 	if (configurationFile !== undefined)
-		await writeDurably(configurationFile, Readable.from([await backup.content(entryNames.configuration)]));
+		await configurationFile.write(Readable.from([await backup.content(entryNames.configuration)]));
 	return written;
 }
 

@@ -7,7 +7,7 @@ import { homeRoot, joinPath, parsePath } from '@stowage/rules';
 import { ZipFile } from 'yazl';
 import type { Progress } from '../terminal/Progress.js';
 import { backupFormat, entryNames, type Manifest } from './format.js';
-import { assertFree, writeDurably } from './writeDurably.js';
+import type { NewFile } from './writeDurably.js';
 
 /** Tables whose rows would be wrong or a danger after a restore: sessions, work under way, counts of attempts. */
 const excludedTables = new Set([
@@ -31,11 +31,10 @@ interface BackupOptions {
 /** Writes one ZIP of all that the server remembers, as it is at one moment. Resolves to its manifest. */
 export async function writeBackup(
 	services: Services,
-	file: string,
+	file: NewFile,
 	options: BackupOptions,
 	progress: Progress,
 ): Promise<Manifest> {
-	await assertFree(file);
 	const { config, version } = services;
 	return readSnapshot(config.databaseUrl, async (snapshot) => {
 		const zip = new ZipFile();
@@ -47,7 +46,7 @@ export async function writeBackup(
 			hasAllHashes: options.hashesAll,
 			entries: {},
 		};
-		const written = writeDurably(file, zip.outputStream);
+		const written = file.write(zip.outputStream);
 		const filled = fillZip(zip, manifest, snapshot, services, options, progress).catch((error: unknown) => {
 			(zip.outputStream as Readable).destroy(error as Error);
 			throw error;

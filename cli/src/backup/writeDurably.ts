@@ -1,27 +1,74 @@
+import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { access, link, open, rm } from 'node:fs/promises';
+import { access, type FileHandle, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
 import { Failure } from '@stowage/rules';
+import { publishFile } from './publishFile.js';
+
+/** A file that has no name yet. */
+export interface NewFile {
+	/** Writes all of it, syncs it and gives it its name. Throws `alreadyExists` for an existing file, and `storageFull` on a full disk. */
+	write(content: NodeJS.ReadableStream): Promise<void>;
+	/** Removes what has not got its name. */
+	close(): Promise<void>;
+}
+
+/** Writes a new file completely or not at all, for its owner only. Throws as `NewFile.write` does; then nothing is left. */
+export async function writeDurably(file: string, content: NodeJS.ReadableStream): Promise<void> {
+	const created = await createFile(file, false);
+	try {
+		await created.write(content);
+	} finally {
+		await created.close();
+	}
+}
 
 /**
- * Writes a new file completely or not at all: under a temporary name beside it, synced, then renamed, for its owner only. Throws `alreadyExists` for an existing file,
- * and `storageFull` on a full disk; then nothing is left.
+ * Creates a file under a temporary name beside its own. With `byRoot` this process may give up the rights of root before it writes: a process that keeps them, and does nothing else, names
+ * or removes the file. It ends with this one, however that ends.
  */
-export async function writeDurably(file: string, content: NodeJS.ReadableStream): Promise<void> {
+export async function createFile(file: string, byRoot: boolean): Promise<NewFile> {
 	const temporary = `${file}.${randomBytes(6).toString('hex')}.partial`;
+	let handle: FileHandle;
 	try {
 		await assertFree(file);
-		await pipeline(content, createWriteStream(temporary, { flags: 'wx', mode: 0o600, flush: true }));
-		// A hard link, since a rename would replace a file that was created meanwhile.
-		await link(temporary, file);
-		await sync(path.dirname(file));
+		handle = await open(temporary, 'wx', 0o600);
 	} catch (cause) {
 		throw explained(cause, file);
-	} finally {
-		await rm(temporary, { force: true });
 	}
+	const helper = byRoot
+		? fork(fileURLToPath(new URL('./publishingProgram.js', import.meta.url)), [temporary, file])
+		: undefined;
+	return {
+		async write(content) {
+			try {
+				await pipeline(content, createWriteStream('', { fd: handle, flush: true }));
+				await (helper === undefined ? publishFile(temporary, file) : publishBy(helper));
+			} catch (cause) {
+				throw explained(cause, file);
+			}
+		},
+		async close() {
+			await handle.close().catch(() => {
+				// The stream has closed it.
+			});
+			if (helper === undefined) return rm(temporary, { force: true });
+			const ended = once(helper, 'exit');
+			helper.disconnect();
+			await ended;
+		},
+	};
+}
+
+/** Throws with the code of the system's error. */
+async function publishBy(helper: ChildProcess): Promise<void> {
+	helper.send('publish');
+	const [code] = await Promise.race([once(helper, 'message'), once(helper, 'exit').then(() => ['unknown'])]);
+	if (code !== null) throw Object.assign(new Error(`The file can't be given its name (${code}).`), { code });
 }
 
 export async function assertFree(file: string): Promise<void> {
@@ -30,15 +77,6 @@ export async function assertFree(file: string): Promise<void> {
 		() => false,
 	);
 	if (isThere) throw new Failure('alreadyExists', `There is a file of this name already: ${file}`);
-}
-
-async function sync(folder: string): Promise<void> {
-	const handle = await open(folder, 'r');
-	try {
-		await handle.sync();
-	} finally {
-		await handle.close();
-	}
 }
 
 function explained(cause: unknown, file: string): unknown {

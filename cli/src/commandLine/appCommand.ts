@@ -2,7 +2,8 @@ import { createApp, type Services } from '@stowage/core';
 import { Command } from 'commander';
 import { administrator } from './administrator.js';
 import { documented } from './documented.js';
-import { configOf, withSettings } from './settings.js';
+import { enter, type NamedFile } from './enter.js';
+import { withSettings } from './settings.js';
 
 interface CommandDefinition<Options> {
 	/** Such as `rename <old> <new>`. */
@@ -27,12 +28,20 @@ export function appCommand<Options extends object>({
 	const command = withSettings(new Command(name).description(description));
 	for (const word of words) command.argument(word);
 	documented(command, examples, codes);
-	return command.action(async () => {
-		const app = await createApp(configOf(command), { administrator: administrator(), serves: false });
-		try {
-			await run(app.services, command.args, command.opts<Options>());
-		} finally {
-			await app.stop();
-		}
-	});
+	return command.action(() => withApp(command, [], (services) => run(services, command.args, command.opts<Options>())));
+}
+
+/** Runs `use` with the services of this command's configuration, once the named files are open. */
+export async function withApp(
+	command: Command,
+	files: readonly NamedFile[],
+	use: (services: Services) => Promise<void>,
+): Promise<void> {
+	const config = await enter(command, files);
+	const app = await createApp(config, { administrator: administrator(), serves: false });
+	try {
+		await use(app.services);
+	} finally {
+		await app.stop();
+	}
 }

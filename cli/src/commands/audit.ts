@@ -2,7 +2,8 @@ import { type AuditRecord, auditActions, readAudit } from '@stowage/core';
 import { Failure, formatListSize, plural } from '@stowage/rules';
 import { Command, Option } from 'commander';
 import { documented } from '../commandLine/documented.js';
-import { configOf, withSettings } from '../commandLine/settings.js';
+import { enter } from '../commandLine/enter.js';
+import { withSettings } from '../commandLine/settings.js';
 import { localTimeText, timeOf } from '../commandLine/times.js';
 import { printRows } from '../terminal/output.js';
 
@@ -47,7 +48,7 @@ export function auditCommand(): Command {
 		'audit --since 2031-02-03 --utc --json',
 	]);
 	return command.action(async (options: AuditOptions) => {
-		const { dataDir } = configOf(command);
+		const { dataDir } = await enter(command);
 		const { user, action: actions, path, follow = false, utc: isUtc = false } = options;
 		const query = {
 			user,

@@ -1,40 +1,57 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { createApp } from '@stowage/core';
+import type { Services } from '@stowage/core';
 import { Command } from 'commander';
-import { type Backup, openBackup } from '../backup/readBackup.js';
+import { type Backup, openBackup, openBackupFile } from '../backup/readBackup.js';
 import { relinkAll, restore } from '../backup/restore.js';
 import { writeBackup } from '../backup/writeBackup.js';
-import { appCommand } from '../commandLine/appCommand.js';
+import { createFile, type NewFile } from '../backup/writeDurably.js';
+import { withApp } from '../commandLine/appCommand.js';
 import { documented } from '../commandLine/documented.js';
-import { configOf, printableConfig, withSettings } from '../commandLine/settings.js';
+import { enter, NamedFile } from '../commandLine/enter.js';
+import { printableConfig, withSettings } from '../commandLine/settings.js';
 import { printJson } from '../terminal/output.js';
 import { withProgress } from '../terminal/Progress.js';
 
 /** One file of all that the server remembers, made while it runs. */
 export function backupCommand(): Command {
-	const command = appCommand<{ hashes?: boolean; json?: boolean; config?: string }>({
-		usage: 'backup <file>',
-		description:
-			'write one ZIP of the database, the key and the configuration while the server runs; the files themselves are copied by other means',
-		examples: ['backup /backup/stowage-2031-02-03.zip', 'backup /backup/today.zip --hashes'],
-		async run(services, [file = ''], { hashes, json, config }) {
-			const from = config ?? process.env.STOWAGE_CONFIG;
-			const options = {
-				hashesAll: hashes === true,
-				configuration: from === undefined || from === '' ? undefined : await readFile(from),
-				settings: printableConfig(services.config),
-			};
-			const manifest = await withProgress({ json }, (progress) =>
-				writeBackup(services, path.resolve(file), options, progress),
-			);
-			if (json) printJson(manifest);
-			else console.log(`Wrote ${file}. It holds secrets: keep it where only you can read it.`);
-		},
+	const command = withSettings(
+		new Command('backup')
+			.description(
+				'write one ZIP of the database, the key and the configuration while the server runs; the files themselves are copied by other means',
+			)
+			.argument('<file>')
+			.option('--hashes', 'with the SHA-256 of every file, not only of those that temporary links lead to')
+			.option('--json', 'print its manifest'),
+	);
+	documented(command, ['backup /backup/stowage-2031-02-03.zip', 'backup /backup/today.zip --hashes']);
+	return command.action(async (file: string, { hashes, json, config }: BackupFlags) => {
+		const target = path.resolve(file);
+		const output = new NamedFile(target, (byRoot) => createFile(target, byRoot));
+		const from = config ?? process.env.STOWAGE_CONFIG ?? '';
+		const configuration = new NamedFile(path.resolve(from), async () =>
+			from === '' ? undefined : await readFile(from),
+		);
+		try {
+			await withApp(command, [configuration, output], async (services) => {
+				const settings = printableConfig(services.config);
+				const options = { hashesAll: hashes === true, configuration: configuration.opened, settings };
+				const manifest = await withProgress({ json }, (progress) =>
+					writeBackup(services, output.opened as NewFile, options, progress),
+				);
+				if (json) printJson(manifest);
+				else console.log(`Wrote ${file}. It holds secrets: keep it where only you can read it.`);
+			});
+		} finally {
+			await output.opened?.close();
+		}
 	});
-	return command
-		.option('--hashes', 'with the SHA-256 of every file, not only of those that temporary links lead to')
-		.option('--json', 'print its manifest');
+}
+
+interface BackupFlags {
+	hashes?: boolean;
+	json?: boolean;
+	config?: string;
 }
 
 /** Onto an empty machine. */
@@ -52,31 +69,35 @@ export function restoreCommand(): Command {
 		'restore /backup/stowage-2031-02-03.zip --relink',
 	]);
 	return command.action(async (file: string, { relink, writeConfig }: { relink?: boolean; writeConfig?: string }) => {
-		const backup = await openBackup(path.resolve(file));
+		const source = new NamedFile(path.resolve(file), async () => openBackupFile(path.resolve(file)));
+		const opened = () => openBackup(source.opened as number, source.file);
+		if (relink) {
+			await withApp(command, [source], async (services) => {
+				const backup = await opened();
+				await relinkFrom(backup, services).finally(() => backup.close());
+			});
+			return;
+		}
+		const written = path.resolve(writeConfig ?? '');
+		const target = new NamedFile(written, (byRoot) => createFile(written, byRoot));
 		try {
-			if (relink) return await relinkFrom(backup, command);
-			const target = writeConfig === undefined ? undefined : path.resolve(writeConfig);
-			const config = configOf(command);
-			const written = await withProgress({}, (progress) => restore(backup, config, target, progress));
+			const config = await enter(command, writeConfig === undefined ? [source] : [source, target]);
+			const backup = await opened();
+			const tables = await withProgress({}, (progress) => restore(backup, config, target.opened, progress)).finally(
+				() => backup.close(),
+			);
 			console.log(
-				`Restored ${written.get('users')?.count ?? 0} users and ${written.get('temp_links')?.count ?? 0} temporary links of ${backup.manifest.createdAt}.`,
+				`Restored ${tables.get('users')?.count ?? 0} users and ${tables.get('temp_links')?.count ?? 0} temporary links of ${backup.manifest.createdAt}.`,
 			);
 			console.log('Copy the files back now, then run the same command with --relink so that temporary links hold.');
 		} finally {
-			backup.close();
+			await target.opened?.close();
 		}
 	});
 }
 
-async function relinkFrom(backup: Backup, command: Command): Promise<void> {
-	const app = await createApp(configOf(command), { serves: false });
-	try {
-		const { bound, held, differs, unknown } = await withProgress({}, (progress) =>
-			relinkAll(backup, app.services, progress),
-		);
-		console.log(`Bound ${bound} temporary links again; ${held} held already, ${unknown} are not those of the backup.`);
-		for (const each of differs) console.error(`Not bound, since the file is missing or has other bytes: ${each}`);
-	} finally {
-		await app.stop();
-	}
+async function relinkFrom(backup: Backup, services: Services): Promise<void> {
+	const { bound, held, differs, unknown } = await withProgress({}, (progress) => relinkAll(backup, services, progress));
+	console.log(`Bound ${bound} temporary links again; ${held} held already, ${unknown} are not those of the backup.`);
+	for (const each of differs) console.error(`Not bound, since the file is missing or has other bytes: ${each}`);
 }

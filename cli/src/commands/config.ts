@@ -4,6 +4,7 @@ import { checkConfig, settingNames } from '@stowage/core';
 import { Command } from 'commander';
 import { writeDurably } from '../backup/writeDurably.js';
 import { documented } from '../commandLine/documented.js';
+import { enter } from '../commandLine/enter.js';
 import { commentedConfig, configOf, isSetBy, printableConfig, withSettings } from '../commandLine/settings.js';
 
 export function configCommand(): Command {
@@ -15,7 +16,8 @@ export function configCommand(): Command {
 	const check = withSettings(new Command('check').description('check the configuration and say what is wrong with it'));
 	documented(check, ['config check --config /etc/stowage/stowage.yaml']);
 	check.action(async () => {
-		const config = configOf(check);
+		// Plugins are loaded, from a folder that need not be root's.
+		const config = await enter(check);
 		await checkConfig(config);
 		for (const warning of config.warnings) console.error(warning);
 		console.log('The configuration is valid.');

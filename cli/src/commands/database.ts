@@ -11,7 +11,8 @@ import {
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { documented } from '../commandLine/documented.js';
-import { configOf, withSettings } from '../commandLine/settings.js';
+import { enter } from '../commandLine/enter.js';
+import { withSettings } from '../commandLine/settings.js';
 import { printList } from '../terminal/output.js';
 import { withProgress, withRowProgress } from '../terminal/Progress.js';
 
@@ -25,7 +26,7 @@ export function migrateCommand(): Command {
 	);
 	documented(command, ['migrate --status', 'migrate']);
 	return command.action(async ({ status, json }: { status?: boolean; json?: boolean }) => {
-		const config = configOf(command);
+		const config = await enter(command);
 		await checkConfig(config);
 		const applied = async () => readSnapshot(config.databaseUrl, async ({ migrations }) => migrations);
 		const before = await applied();
@@ -61,7 +62,7 @@ function copyCommand(): Command {
 		'database copy --database-url mysql://stowage:secret@127.0.0.1/stowage --to sqlite:/var/lib/stowage/stowage.db',
 	]);
 	return command.action(async ({ to, json }: { to: string; json?: boolean }) => {
-		const { databaseUrl } = configOf(command);
+		const { databaseUrl } = await enter(command);
 		if (absolute(to) === absolute(databaseUrl)) throw new Failure('invalid', 'This is the database itself.');
 		const written = await withProgress({ json }, (progress) =>
 			readSnapshot(databaseUrl, (snapshot) =>

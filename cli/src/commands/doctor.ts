@@ -1,7 +1,8 @@
-import { isStartupMistake } from '@stowage/core';
+import { type Config, isStartupMistake } from '@stowage/core';
 import { Command } from 'commander';
 import { documented } from '../commandLine/documented.js';
-import { configOf, withSettings } from '../commandLine/settings.js';
+import { enter } from '../commandLine/enter.js';
+import { withSettings } from '../commandLine/settings.js';
 import { checkConfiguration, checkProxy } from '../doctor/configuration.js';
 import { checkDatabaseOf } from '../doctor/database.js';
 import { checkDataFolder, checkUser } from '../doctor/dataFolder.js';
@@ -35,9 +36,9 @@ export function doctorCommand(): Command {
 }
 
 async function examine(command: Command): Promise<Finding[]> {
-	let config: ReturnType<typeof configOf>;
+	let config: Config;
 	try {
-		config = configOf(command);
+		config = await enter(command);
 	} catch (error) {
 		if (!isStartupMistake(error)) throw error;
 		// The next lines show the position in the file.

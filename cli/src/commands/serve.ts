@@ -1,6 +1,7 @@
 import { type App, ConfigError, createApp, endFaultyRequest } from '@stowage/core';
 import { Command } from 'commander';
 import { documented, startupCode } from '../commandLine/documented.js';
+import { leaveRoot } from '../commandLine/enter.js';
 import { configOf, withSettings } from '../commandLine/settings.js';
 import { findSupervisor, type Supervisor } from '../service/supervisor.js';
 import { webRoot } from '../webRoot.js';
@@ -18,7 +19,9 @@ export function serveCommand(): Command {
 			throw new ConfigError(
 				'The server does not run as root here: give the service a user of its own (User= in its unit).',
 			);
-		const app = await createApp(configOf(command), { webRoot: await webRoot() });
+		const config = configOf(command);
+		await leaveRoot(config.dataDir);
+		const app = await createApp(config, { webRoot: await webRoot() });
 		const { log } = app.services;
 		const supervisor = await findSupervisor(process.env, app.services);
 		const stopping = createStop(app, supervisor);

@@ -8,10 +8,11 @@ import { Command } from 'commander';
 import { documented } from '../commandLine/documented.js';
 import { defaultPlugins } from '../commandLine/settings.js';
 import { reasonOf } from '../doctor/findings.js';
+import { addedRootsAsOwner } from '../service/addedRootsAsOwner.js';
 import { type InstallOptions, installSteps, uninstallSteps } from '../service/install.js';
 import type { Step } from '../service/steps.js';
 import { assertServiceUser, defaultDataDir, sandboxText, type UnitOptions, unitText } from '../service/unit.js';
-import { addedRoots, serviceFolders, writablePaths } from '../service/unitFolders.js';
+import { serviceFolders, writablePaths } from '../service/unitFolders.js';
 
 /** Stowage as a service of systemd. */
 export function serviceCommand(): Command {
@@ -90,8 +91,9 @@ async function foldersOf(file: string, root: string): Promise<Pick<UnitOptions, 
 	try {
 		const database = /^sqlite:(.*)$/s.exec(databaseUrl)?.[1];
 		// A database server is this machine's, and not that of another tree.
-		if (database !== undefined) added = await addedRoots(`sqlite:${path.join(root, database)}`);
-		else if (root === '/') added = await addedRoots(databaseUrl);
+		if (database !== undefined)
+			added = await addedRootsAsOwner(`sqlite:${path.join(root, database)}`, path.join(root, config.dataDir));
+		else if (root === '/') added = await addedRootsAsOwner(databaseUrl, config.dataDir);
 	} catch (error) {
 		console.error(
 			`The unit lacks storage roots that were added, for the database can't be read (${reasonOf(error)}). Do this again when it can.`,

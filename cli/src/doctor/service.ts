@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
-import { promisify } from 'node:util';
 import type { Config } from '@stowage/core';
+import { accountOf } from '../privileges/accounts.js';
 import { installedUnit } from '../service/installedUnit.js';
 import { unitFaultOf } from '../service/unitFault.js';
 import { addedRoots, serviceFolders } from '../service/unitFolders.js';
@@ -21,11 +20,12 @@ export async function checkService(config: Config, root = '/'): Promise<Finding[
 		// The service ends with the disk of its data folder.
 		else if (found !== undefined && roots.includes(folder)) findings.push(warn(what, found.says, found.mend));
 	}
-	const uid = await uidOf(unit.user);
-	if (uid === undefined) {
+	const account = await accountOf(unit.user);
+	if (account === undefined) {
 		const mend = 'sudo stowage service install, or name another user in the unit.';
 		return [...findings, fault(what, `${unit.file} names a user that does not exist: ${unit.user}`, mend)];
 	}
+	const { uid } = account;
 	for (const folder of [dataDir, ...roots]) {
 		// A missing or inaccessible folder is reported by the checks of the data folder and the roots.
 		const found = await stat(folder).catch(() => undefined);
@@ -34,13 +34,4 @@ export async function checkService(config: Config, root = '/'): Promise<Finding[
 		findings.push(fault(what, says, `sudo chown -R ${unit.user}: ${folder}`));
 	}
 	return findings.length > 0 ? findings : [ok(what, `${unit.user} may write to all its folders`)];
-}
-
-/** Undefined for a user that this machine does not have. */
-async function uidOf(user: string): Promise<number | undefined> {
-	try {
-		return Number((await promisify(execFile)('id', ['-u', user])).stdout);
-	} catch {
-		return undefined;
-	}
 }

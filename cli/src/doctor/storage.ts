@@ -2,13 +2,14 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type Config, createApp, createLog, type RootState } from '@stowage/core';
 import { formatListSize } from '@stowage/rules';
+import { checkAccess } from './access.js';
 import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
 import { checkHomes } from './homes.js';
 
 /** Below this share of free space the check warns. */
 const littleSpace = 0.05;
 
-/** Whether each storage root is available, is the one in the database, can be written to, and has room; and homes that are in the wrong place. */
+/** Whether each storage root is available, is the one in the database, can be written to, and has room; homes that are in the wrong place; and what other accounts can open. */
 export async function checkStorage(config: Config): Promise<Finding[]> {
 	// Its log messages are shown as findings here.
 	const log = createLog('error');
@@ -18,7 +19,7 @@ export async function checkStorage(config: Config): Promise<Finding[]> {
 		try {
 			const roots = await app.services.rootAdministration.list();
 			const findings = await Promise.all(roots.map((root) => findingsOf(root, app.server.providers.storage.all())));
-			return [...findings.flat(), ...(await checkHomes(app.services, roots))];
+			return [...findings.flat(), ...(await checkHomes(app.services, roots)), ...(await checkAccess(config, roots))];
 		} finally {
 			await app.stop();
 		}

@@ -8,6 +8,11 @@ export interface InstalledUnit {
 	file: string;
 	/** The user that the service runs as. */
 	user: string;
+	/** Its group, if it is not the user's own one, and those beside it: names or numbers. */
+	group: string | undefined;
+	supplementaryGroups: string[];
+	/** In octal digits, such as 0027. */
+	umask: string | undefined;
 	/** Whether 'stowage service install' wrote it, and may write it again. */
 	isWrittenByCommand: boolean;
 	/** The folder in the unit that permits writing to this one; undefined if none does. */
@@ -39,6 +44,9 @@ export async function installedUnit(root = '/'): Promise<InstalledUnit | undefin
 	return {
 		file: path.join('/', folders[at] as string, unitName),
 		user: last('User') ?? 'root',
+		group: last('Group'),
+		supplementaryGroups: words('SupplementaryGroups'),
+		umask: umaskOf(last('UMask')),
 		isWrittenByCommand: at === 0 && text.startsWith('# Written by Stowage.'),
 		async writableFolderOf(folder) {
 			const isHome = ['/home', '/root', '/run/user'].some((home) => isWithin(folder, home));
@@ -52,6 +60,10 @@ export async function installedUnit(root = '/'): Promise<InstalledUnit | undefin
 			return undefined;
 		},
 	};
+}
+
+function umaskOf(text = ''): string | undefined {
+	return /^[0-7]{1,4}$/.test(text) ? text : undefined;
 }
 
 /** A drop-in hides those of its name in later folders. */

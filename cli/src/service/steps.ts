@@ -1,8 +1,12 @@
 import { execFile } from 'node:child_process';
-import { chmod, chown, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Failure } from '@stowage/rules';
+
+/** Root changes what it has opened, over no link, and never what a name leads to a moment later. */
+const { O_CREAT, O_DIRECTORY, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
 
 /** A step of an installation. `says` is its text in a dry run. */
 export interface Step {
@@ -19,9 +23,15 @@ export function writeStep(file: string, text: string, mode: number, ownerOf?: Ow
 		says: `write ${file}`,
 		async run() {
 			await mkdir(path.dirname(file), { recursive: true });
-			await writeFile(file, text, { mode: mode & 0o600 });
-			if (ownerOf !== undefined) await chown(file, 0, (await ownerOf()).gid);
-			await chmod(file, mode);
+			const handle = await open(file, O_WRONLY | O_CREAT | O_NOFOLLOW, mode & 0o600);
+			try {
+				await handle.truncate();
+				await handle.writeFile(text);
+				if (ownerOf !== undefined) await handle.chown(0, (await ownerOf()).gid);
+				await handle.chmod(mode);
+			} finally {
+				await handle.close();
+			}
 		},
 	};
 }
@@ -36,15 +46,20 @@ export function folderStep(folder: string, ownerOf: OwnerOf): Step {
 		says: `make ${folder} for the service's user`,
 		async run() {
 			await mkdir(folder, { recursive: true, mode: 0o750 });
-			const [owner, present] = [await ownerOf(), await stat(folder)];
-			if (present.uid === owner.uid) return;
-			if (present.uid !== 0 || (await readdir(folder)).length > 0) {
-				throw new Failure(
-					'conflict',
-					`${folder} does not belong to the service's user: give it to the user by 'chown -R ${owner.uid}:${owner.gid} ${folder}' and install again.`,
-				);
+			const handle = await open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+			try {
+				const [owner, present] = [await ownerOf(), await handle.stat()];
+				if (present.uid === owner.uid) return;
+				if (present.uid !== 0 || (await readdir(folder)).length > 0) {
+					throw new Failure(
+						'conflict',
+						`${folder} does not belong to the service's user: give it to the user by 'chown -R ${owner.uid}:${owner.gid} ${folder}' and install again.`,
+					);
+				}
+				await handle.chown(owner.uid, owner.gid);
+			} finally {
+				await handle.close();
 			}
-			await chown(folder, owner.uid, owner.gid);
 		},
 	};
 }

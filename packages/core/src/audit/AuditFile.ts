@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { chown, type FileHandle, open, stat } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolders } from '@stowage/plugin-api';
 import type { AuditClass } from './auditClasses.js';
@@ -187,12 +187,6 @@ export class AuditFile {
 	async #openFile(name: string): Promise<FileHandle> {
 		await makeFolders(this.#folder, 0o700);
 		const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
-		const handle = await (this.#options.open ?? open)(path.join(this.#folder, name), flags, 0o600);
-		if (process.geteuid?.() !== 0) return handle;
-		// Files that root's commands create must stay usable for the server.
-		const { uid, gid } = await stat(path.dirname(this.#folder));
-		await chown(this.#folder, uid, gid);
-		await handle.chown(uid, gid);
-		return handle;
+		return (this.#options.open ?? open)(path.join(this.#folder, name), flags, 0o600);
 	}
 }

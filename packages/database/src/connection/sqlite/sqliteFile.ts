@@ -1,4 +1,14 @@
-import { accessSync, chmodSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import {
+	accessSync,
+	chmodSync,
+	closeSync,
+	constants,
+	existsSync,
+	fstatSync,
+	mkdirSync,
+	openSync,
+	statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf, DatabaseError } from '../errors.js';
 
@@ -8,7 +18,7 @@ export function prepareFile(path: string): void {
 		makeFolders(dirname(path));
 		// Made before SQLite opens it: SQLite would take the umask's mode, and gives its -wal and -shm the mode of this file.
 		makeFile(path);
-		for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600);
+		for (const file of [path, `${path}-wal`, `${path}-shm`]) closeToOthers(file);
 	} catch (cause) {
 		throw new DatabaseError(`The database file cannot be used: ${(cause as Error).message}`, { cause });
 	}
@@ -39,8 +49,38 @@ export function namedFile(error: unknown, path: string): unknown {
 
 /** An existing file is never opened and closed: the system would drop all locks that this process has on it, also those of other connections. */
 function makeFile(path: string): void {
-	if (statSync(path, { throwIfNoEntry: false })?.isFile()) accessSync(path, constants.R_OK | constants.W_OK);
-	else closeSync(openSync(path, 'a', 0o600));
+	try {
+		// Over no link: one that leads nowhere would create a file elsewhere.
+		if (!statSync(path, { throwIfNoEntry: false })?.isFile()) closeSync(openSync(path, 'wx', 0o600));
+	} catch (error) {
+		// Another process was first.
+		if (codeOf(error) !== 'EEXIST') throw error;
+	}
+	if (!statSync(path).isFile()) throw new Error(`${path} is no file`);
+	accessSync(path, constants.R_OK | constants.W_OK);
+}
+
+/** Linux's O_PATH: such a descriptor reads nothing, and closing it drops no locks. */
+const pathOnly = 0o10000000;
+
+/** Takes an existing file from all but its owner. What a link leads to is not changed. */
+function closeToOthers(file: string): void {
+	// Elsewhere nothing can be changed by such a descriptor; the file was created for its owner alone.
+	if (process.platform !== 'linux') return;
+	let descriptor: number;
+	try {
+		descriptor = openSync(file, pathOnly | constants.O_NOFOLLOW);
+	} catch (error) {
+		if (codeOf(error) === 'ENOENT') return;
+		throw error;
+	}
+	try {
+		const stat = fstatSync(descriptor);
+		// The name in /proc stands for the open file, whatever lies at its path by now.
+		if (stat.isFile() && (stat.mode & 0o777) !== 0o600) chmodSync(`/proc/self/fd/${descriptor}`, 0o600);
+	} finally {
+		closeSync(descriptor);
+	}
 }
 
 /** Node's own `recursive` never ends where the system says of a folder that is there that it is not, as it does for new ones below /proc. */

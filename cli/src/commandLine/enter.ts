@@ -1,0 +1,51 @@
+import type { Config } from '@stowage/core';
+import type { Command } from 'commander';
+import { becomeOwner } from '../privileges/becomeOwner.js';
+import { isInReach, ownerOf } from '../privileges/ownerOf.js';
+import { installedUnit } from '../service/installedUnit.js';
+import { configOf } from './settings.js';
+
+/** Of a service without a UMask= of its own: what commands make is closed to other accounts, whatever the umask of the shell. */
+const usualUmask = '027';
+
+/** A file that a command line names, outside of the data folder. */
+export class NamedFile<Opened = unknown> {
+	readonly file: string;
+	readonly #open: (byRoot: boolean) => Promise<Opened>;
+	/** What the opening resolved to; undefined before it. */
+	opened: Opened | undefined;
+
+	/** `byRoot` if the process can do nothing in the folder of the file afterwards. */
+	constructor(file: string, open: (byRoot: boolean) => Promise<Opened>) {
+		this.file = file;
+		this.#open = open;
+	}
+
+	async open(byRoot: boolean): Promise<void> {
+		this.opened = await this.#open(byRoot);
+	}
+}
+
+/**
+ * The configuration of a command that works on the data folder. Root has read it and then becomes the owner of that folder, before anything in there is opened: an account that was
+ * taken over could otherwise have root write wherever it leads it. The named files are opened before that, unless the owner could exchange them. What the command makes has the modes of
+ * the service. Throws ConfigError.
+ */
+export async function enter(command: Command, files: readonly NamedFile[] = []): Promise<Config> {
+	const config = configOf(command);
+	if (config.umask === '' && !process.env.UMASK) process.umask((await installedUnit())?.umask ?? usualUmask);
+	await leaveRoot(config.dataDir, files);
+	return config;
+}
+
+/** Becomes the owner of the data folder if this is root, and opens the files before or after that. */
+export async function leaveRoot(dataDir: string, files: readonly NamedFile[] = []): Promise<void> {
+	const owner = process.geteuid?.() === 0 ? await ownerOf(dataDir) : undefined;
+	const later: NamedFile[] = [];
+	for (const each of files) {
+		if (owner === undefined || (await isInReach(each.file, owner))) later.push(each);
+		else await each.open(true);
+	}
+	if (owner !== undefined) becomeOwner(owner);
+	for (const each of later) await each.open(false);
+}

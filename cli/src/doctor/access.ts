@@ -1,0 +1,75 @@
+import { readdir, realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Config, RootState } from '@stowage/core';
+import { plural } from '@stowage/rules';
+import { type Finding, ok, warn } from './findings.js';
+
+/** Further ones are counted. */
+const maxNamed = 50;
+
+/** The storage roots, homes and files of the database that other accounts of this machine can open, each with what closes it. */
+export async function checkAccess(config: Config, roots: readonly RootState[]): Promise<Finding[]> {
+	const what = 'access';
+	const locations = roots.map(({ location }) => location ?? firstLocation(config)).filter(path.isAbsolute);
+	const open: { says: string; place: string }[] = [];
+	const check = async (kind: string, place: string) => {
+		const mode = await modeForOthers(place);
+		if (mode === undefined) return;
+		open.push({ says: `other accounts of this machine can open ${kind} ${place} (mode ${mode})`, place });
+	};
+	for (const file of await databaseFiles(config)) await check('the database file', file);
+	for (const location of new Set(locations)) {
+		await check('the storage root', location);
+		for (const home of await foldersIn(path.join(location, 'users'))) await check('the home', home);
+	}
+	if (open.length === 0) return [ok(what, 'storage roots, homes and the database are closed to other accounts')];
+	const further = open.slice(maxNamed);
+	return [
+		...open.slice(0, maxNamed).map(({ says, place }) => warn(what, says, `chmod o= ${shellWord(place)}`)),
+		...(further.length === 0
+			? []
+			: [warn(what, `and ${plural(further.length, 'folder')} more`, `chmod o= ${locations.map(shellWord).join(' ')}`)]),
+	];
+}
+
+/** Of the root whose place the configuration says. */
+function firstLocation({ dataDir, plugins }: Config): string {
+	const { root = 'files' } = plugins.get('@stowage/storage-local') ?? {};
+	return typeof root === 'string' ? path.resolve(dataDir, root) : '';
+}
+
+/** The SQLite file, those that SQLite keeps beside it, and the snapshots. */
+async function databaseFiles({ databaseUrl }: Config): Promise<string[]> {
+	if (!databaseUrl.startsWith('sqlite:')) return [];
+	const file = databaseUrl.slice('sqlite:'.length);
+	const names = await readdir(path.dirname(file)).catch(() => []);
+	const isOfIt = (name: string) => /^(-wal|-shm|-journal|\..*)?$/.test(name.slice(path.basename(file).length));
+	const own = names.filter((name) => name.startsWith(path.basename(file)) && isOfIt(name));
+	return own.map((name) => path.join(path.dirname(file), name));
+}
+
+async function foldersIn(folder: string): Promise<string[]> {
+	// A root that is not available is reported by the check of it.
+	const found = await readdir(folder, { withFileTypes: true }).catch(() => []);
+	return found.filter((entry) => entry.isDirectory()).map(({ name }) => path.join(folder, name));
+}
+
+/** The mode of a file or folder that accounts which are neither its owner nor of its group can reach and open; else undefined. */
+async function modeForOthers(place: string): Promise<string | undefined> {
+	try {
+		const { mode } = await stat(place);
+		if ((mode & 0o007) === 0) return undefined;
+		for (let at = await realpath(place); at !== '/'; ) {
+			at = path.dirname(at);
+			if (((await stat(at)).mode & 0o001) === 0) return undefined;
+		}
+		return (mode & 0o777).toString(8);
+	} catch {
+		// Gone meanwhile, or not for this user to see.
+		return undefined;
+	}
+}
+
+function shellWord(text: string): string {
+	return /^[\w./@%+,:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,39 @@
+import { accessSync, constants } from 'node:fs';
+import os from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { ConfigError } from '@stowage/core';
+import type { AccountIds } from './accounts.js';
+
+/** Gives up the rights of root for good, with its home folder. Throws ConfigError where the owner could not run the program. */
+export function becomeOwner({ uid, gid, groups }: AccountIds): void {
+	// In this order: without root's rights neither groups nor group can be changed.
+	process.setgroups?.(groups);
+	process.setgid?.(gid);
+	process.setuid?.(uid);
+	leaveEnvironmentOfRoot();
+	const program = fileURLToPath(new URL('../main.js', import.meta.url));
+	try {
+		accessSync(program, constants.R_OK);
+	} catch (cause) {
+		const says = `The data folder is of user ${uid}, whom root becomes to work on it, and who can't read the program ${program}.`;
+		throw new ConfigError(`${says} Install it where all users can read it, such as below /opt.`, { cause });
+	}
+}
+
+/** Programs that are started would read the settings of root, and can't write there. */
+function leaveEnvironmentOfRoot(): void {
+	for (const name of Object.keys(process.env)) if (name.startsWith('XDG_')) delete process.env[name];
+	for (const name of ['USER', 'LOGNAME', 'HOME']) delete process.env[name];
+	try {
+		const { username, homedir } = os.userInfo();
+		Object.assign(process.env, { USER: username, LOGNAME: username, HOME: homedir });
+	} catch {
+		// A number without a name has no home.
+		process.env.HOME = '/';
+	}
+	try {
+		accessSync(os.tmpdir(), constants.W_OK | constants.X_OK);
+	} catch {
+		for (const name of ['TMPDIR', 'TMP', 'TEMP']) delete process.env[name];
+	}
+}

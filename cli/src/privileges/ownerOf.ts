@@ -1,0 +1,98 @@
+import type { Stats } from 'node:fs';
+import { lstat, readlink } from 'node:fs/promises';
+import path from 'node:path';
+import { ConfigError } from '@stowage/core';
+import { type InstalledUnit, installedUnit } from '../service/installedUnit.js';
+import { type AccountIds, accountOf, groupOf } from './accounts.js';
+
+/** As in the kernel. */
+const maxLinks = 40;
+
+/**
+ * Whom root becomes to work on a data folder: its owner, with the groups of that account and those that the unit of the service gives it. Undefined where it is root's own. Of a
+ * folder that is missing the nearest one above it counts. A folder of root's, such as the empty mount point of a disk, is the service's where its unit names it. Throws ConfigError for a
+ * link of anybody but root: whoever made it would choose where root works.
+ */
+export async function ownerOf(dataDir: string, unitRoot = '/'): Promise<AccountIds | undefined> {
+	const [folder, unit] = await Promise.all([nearestFolder(dataDir), installedUnit(unitRoot)]);
+	const service = unit === undefined ? undefined : await accountOf(unit.user);
+	if (unit !== undefined && service !== undefined && service.uid !== 0) {
+		const isServices =
+			folder.uid === service.uid || (folder.uid === 0 && (await unit.writableFolderOf(dataDir)) !== undefined);
+		if (isServices) return withGroupsOf(unit, service);
+	}
+	if (folder.uid === 0) return undefined;
+	return (await accountOf(folder.uid)) ?? { uid: folder.uid, gid: folder.gid, groups: [folder.gid] };
+}
+
+/** The unit may give the service further groups, such as that of a family's files. */
+async function withGroupsOf({ group, supplementaryGroups }: InstalledUnit, service: AccountIds): Promise<AccountIds> {
+	const gid = (group === undefined ? undefined : await groupOf(group)) ?? service.gid;
+	const further = (await Promise.all(supplementaryGroups.map(groupOf))).filter((each) => each !== undefined);
+	return { uid: service.uid, gid, groups: [...new Set([gid, ...service.groups, ...further])] };
+}
+
+/** The folder, or the nearest one above it. */
+async function nearestFolder(folder: string): Promise<Stats> {
+	let found = await lstat('/');
+	for await (const each of walk(folder)) {
+		if (each.stat === undefined) break;
+		if (each.stat.isSymbolicLink() && each.stat.uid !== 0) {
+			throw new ConfigError(
+				`${each.path} is a link of user ${each.stat.uid}, which root does not follow: set dataDir to the folder itself, or run this as its owner.`,
+			);
+		}
+		if (!each.stat.isSymbolicLink()) found = each.stat;
+	}
+	return found;
+}
+
+/**
+ * Whether this account could put something else in the place of a file that root names, since a folder or a link on the way is its own or open to it. Such a file is opened by the account
+ * itself. The sticky bit of a temporary folder protects what others have in it.
+ */
+export async function isInReach(file: string, { uid, groups }: AccountIds): Promise<boolean> {
+	for await (const { stat } of walk(file)) {
+		if (stat === undefined) return false;
+		if (stat.uid === uid) return true;
+		if (!stat.isDirectory() || (stat.mode & 0o1000) !== 0) continue;
+		if ((stat.mode & 0o002) !== 0 || ((stat.mode & 0o020) !== 0 && groups.includes(stat.gid))) return true;
+	}
+	return false;
+}
+
+/** Every folder and link on the way to a file or folder, and that itself. Links are followed by hand. `stat` is missing where nothing is there, and that is the last one. */
+async function* walk(file: string): AsyncGenerator<{ path: string; stat: Stats | undefined }> {
+	const left = partsOf(path.resolve(file));
+	let at = '/';
+	let links = 0;
+	for (let part = left.shift(); part !== undefined; part = left.shift()) {
+		if (part === '..') at = path.dirname(at);
+		if (part === '..' || part === '.') continue;
+		const next = path.join(at, part);
+		const stat = await statOf(next);
+		yield { path: next, stat };
+		if (stat === undefined) return;
+		if (!stat.isSymbolicLink()) at = next;
+		else {
+			if (++links > maxLinks) throw new ConfigError(`There are too many links on the way to ${file}.`);
+			const target = await readlink(next);
+			if (path.isAbsolute(target)) at = '/';
+			left.unshift(...partsOf(target));
+		}
+	}
+}
+
+function partsOf(file: string): string[] {
+	return file.split('/').filter((part) => part !== '');
+}
+
+async function statOf(file: string): Promise<Stats | undefined> {
+	try {
+		return await lstat(file);
+	} catch (cause) {
+		const { code } = cause as NodeJS.ErrnoException;
+		if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+		throw new ConfigError(`${file} can't be looked at (${code}).`, { cause });
+	}
+}

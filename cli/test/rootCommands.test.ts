@@ -1,0 +1,231 @@
+import { execFile } from 'node:child_process';
+import {
+	chmod,
+	chown,
+	lchown,
+	mkdir,
+	mkdtemp,
+	readdir,
+	readFile,
+	rm,
+	stat,
+	symlink,
+	writeFile,
+} from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { serveArgs, startServer } from '../../test/serverProcess.js';
+import { isInReach, ownerOf } from '../src/privileges/ownerOf.js';
+import { stowage } from './program.js';
+
+/** Some user that no machine has. */
+const uid = 47_430;
+const gid = 47_431;
+const password = 'correct horse\n';
+
+// The worst one that a shell of root can have.
+test.before(() => process.umask(0));
+
+/** A folder that everybody may pass, with a data folder of that user in it. */
+async function machine(t: ExecutionContext) {
+	t.is(process.geteuid?.(), 0, 'these tests run as root');
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-root-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	await chmod(folder, 0o755);
+	const at = (...names: string[]) => path.join(folder, ...names);
+	await mkdir(at('data'), { mode: 0o750 });
+	await chown(at('data'), uid, gid);
+	return { at, flags: ['--data-dir', at('data'), '--log-level', 'error'] };
+}
+
+/** What lies below a folder and belongs to root. */
+async function ofRoot(folder: string): Promise<string[]> {
+	return (await promisify(execFile)('find', [folder, '-uid', '0'])).stdout.split('\n').filter((line) => line !== '');
+}
+
+test('commands of root make nothing of root’s in a data folder of somebody else, and the audit log names root', async (t) => {
+	const { at, flags } = await machine(t);
+	t.like(await stowage(['user', 'add', 'ada', ...flags], { input: password }), { code: 0, stderr: '' });
+	t.like(await stowage(['user', 'list', ...flags]), { code: 0 });
+	t.deepEqual(await ofRoot(at('data')), []);
+	t.like(await stat(at('data/files/users/ada')), { uid, gid });
+	const { stdout } = await stowage(['audit', '--json', ...flags]);
+	t.like(JSON.parse(stdout.split('\n')[0] ?? ''), { action: 'createUser', uid: 0 });
+});
+
+test('a link in the data folder does not make a command of root change what it leads to', async (t) => {
+	const { at, flags } = await machine(t);
+	await mkdir(at('victim'), { mode: 0o755 });
+	await writeFile(at('victim/file'), 'untouched', { mode: 0o644 });
+	for (const [name, target] of [
+		['audit', at('victim')],
+		['thumbnails', at('victim')],
+		['stowage.db-wal', at('victim/file')],
+		['stowage.db-shm', at('victim/file')],
+	] as const) {
+		await symlink(target, at('data', name));
+		await lchown(at('data', name), uid, gid);
+	}
+	await stowage(['user', 'add', 'ada', ...flags], { input: password });
+	await stowage(['doctor', ...flags]);
+	t.like(await stat(at('victim')), { uid: 0, mode: 0o40755 });
+	t.like(await stat(at('victim/file')), { uid: 0, mode: 0o100644 });
+	t.is(await readFile(at('victim/file'), 'utf8'), 'untouched');
+	t.deepEqual(await readdir(at('victim')), ['file']);
+});
+
+test('a database of root’s that somebody links into the data folder is read by no command of root', async (t) => {
+	const { at, flags } = await machine(t);
+	const own = ['--data-dir', at('own'), '--log-level', 'error'];
+	t.like(await stowage(['root', 'add', 'secret', at('secret'), ...own]), { code: 0 });
+	await chmod(at('own'), 0o755);
+	t.like(await stat(at('own/stowage.db')), { uid: 0, mode: 0o100600 });
+	await symlink(at('own/stowage.db'), at('data/stowage.db'));
+	await lchown(at('data/stowage.db'), uid, gid);
+	const { code, stderr } = await stowage(['root', 'list', ...flags]);
+	t.is(code, 78);
+	t.regex(stderr, /EACCES/);
+	await writeFile(at('config.yaml'), `dataDir: ${at('data')}\n`);
+	const unit = await stowage(['service', 'print', '--config', at('config.yaml')]);
+	t.regex(unit.stderr, /^The unit lacks storage roots/);
+	t.notRegex(unit.stdout, /secret/);
+});
+
+test('a data folder that is a link is followed by root if the link is root’s, and refused if it is anybody else’s', async (t) => {
+	const { at } = await machine(t);
+	await mkdir(at('of root'), { mode: 0o755 });
+	await symlink(at('data'), at('link'));
+	t.like(await stowage(['user', 'list', '--data-dir', at('link'), '--log-level', 'error']), { code: 0 });
+	t.deepEqual(await ofRoot(at('data')), []);
+	await rm(at('link'));
+	await symlink(at('of root'), at('link'));
+	await lchown(at('link'), uid, gid);
+	for (const dataDir of [at('link'), at('link/below')]) {
+		const { code, stderr } = await stowage(['user', 'list', '--data-dir', dataDir]);
+		t.is(code, 78);
+		t.regex(stderr, /link is a link of user 47430, which root does not follow/);
+	}
+	t.deepEqual(await readdir(at('of root')), []);
+});
+
+test('a data folder that is missing is made by the owner of the folder that it lies in', async (t) => {
+	const { at } = await machine(t);
+	t.like(await stowage(['user', 'list', '--data-dir', at('data/a/b'), '--log-level', 'error']), { code: 0 });
+	t.like(await stat(at('data/a')), { uid, gid });
+	t.deepEqual(await ofRoot(at('data')), []);
+});
+
+test('a server that root starts on a data folder of somebody else becomes that user', async (t) => {
+	const { at } = await machine(t);
+	const server = await startServer(t, { args: serveArgs(at('data')) });
+	const status = await readFile(`/proc/${server.pid}/status`, 'utf8');
+	t.regex(status, new RegExp(`^Uid:(\\t${uid}){4}$`, 'm'));
+	t.regex(status, new RegExp(`^Gid:(\\t${gid}){4}$`, 'm'));
+	t.regex(status, new RegExp(`^Groups:\\t${gid} ?$`, 'm'));
+});
+
+test('root becomes the service’s user with the groups of its account and of its unit, also for a data folder that is root’s or missing', async (t) => {
+	const { at } = await machine(t);
+	const idOf = async (...args: string[]) => Number((await promisify(execFile)('id', args)).stdout);
+	const [nobody, own] = [await idOf('-u', 'nobody'), await idOf('-g', 'nobody')];
+	const games = await idOf('-g', 'games');
+	await mkdir(at('units/etc/systemd/system'), { recursive: true });
+	const unit = (line: string) =>
+		`[Service]\nUser=nobody\n${line}\nProtectSystem=strict\nReadWritePaths=${at('data')}\n`;
+	const write = (line: string) => writeFile(at('units/etc/systemd/system/stowage.service'), unit(line));
+	await write('SupplementaryGroups=games');
+	const ids = { uid: nobody, gid: own, groups: [own, games] };
+	await chown(at('data'), nobody, own);
+	t.deepEqual(await ownerOf(at('data'), at('units')), ids);
+	await chown(at('data'), 0, 0);
+	t.deepEqual(await ownerOf(at('data'), at('units')), ids);
+	t.deepEqual(await ownerOf(at('data/missing'), at('units')), ids);
+	t.is(await ownerOf(at('elsewhere'), at('units')), undefined, 'the unit does not name it');
+	await write('Group=games');
+	t.deepEqual(await ownerOf(at('data'), at('units')), { uid: nobody, gid: games, groups: [games, own] });
+});
+
+test('what commands make is closed to other accounts, whatever the umask of the shell is', async (t) => {
+	const { at, flags } = await machine(t);
+	await mkdir(at('disks'), { mode: 0o755 });
+	await chown(at('disks'), uid, gid);
+	const modeOf = async (name: string) => ((await stat(at(name))).mode & 0o7777).toString(8);
+	t.like(await stowage(['user', 'add', 'ada', ...flags], { input: password }), { code: 0 });
+	t.is(await modeOf('data/files/users/ada'), '750');
+	t.is(await modeOf('data/files'), '750');
+	t.is(await modeOf('data/stowage.db'), '600');
+	t.is(await modeOf('data/audit'), '700');
+	t.like(await stowage(['root', 'add', 'big', at('disks/big'), ...flags]), { code: 0 });
+	t.is(await modeOf('disks/big'), '750');
+	await writeFile(at('data/files/users/ada/a.txt'), 'A', { mode: 0o640 });
+	await chown(at('data/files/users/ada/a.txt'), uid, gid);
+	t.like(await stowage(['user', 'move-root', 'ada', 'big', ...flags]), { code: 0 });
+	t.is(await modeOf('disks/big/users/ada'), '750');
+	t.is(await modeOf('disks/big/users/ada/a.txt'), '640');
+	t.like(await stowage(['user', 'add', 'bob', ...flags, '--umask', '007'], { input: password }), { code: 0 });
+	t.is(await modeOf('data/files/users/bob'), '770', 'the setting takes precedence');
+});
+
+test('root backs up into a folder of its own, with a configuration of its own, and restores from there', async (t) => {
+	const { at, flags } = await machine(t);
+	await mkdir(at('backup'), { mode: 0o700 });
+	await writeFile(at('config.yaml'), `dataDir: ${at('data')}\nlog: {level: error}\n`, { mode: 0o600 });
+	t.like(await stowage(['user', 'add', 'ada', ...flags], { input: password }), { code: 0 });
+	const args = ['backup', at('backup/one.zip'), '--config', at('config.yaml')];
+	t.like(await stowage(args), { code: 0, stderr: '' });
+	t.like(await stat(at('backup/one.zip')), { uid: 0, mode: 0o100600 });
+	t.like(await stowage(args), { code: 1, stderr: `There is a file of this name already: ${at('backup/one.zip')}` });
+	t.like(await stowage(['backup', at('backup/two.zip'), ...flags, '--database-url', 'sqlite:/']), { code: 78 });
+	t.deepEqual(await readdir(at('backup')), ['one.zip'], 'nothing is left of those that failed');
+
+	await mkdir(at('new'), { mode: 0o750 });
+	await chown(at('new'), uid, gid);
+	const there = ['--data-dir', at('new'), '--log-level', 'error'];
+	const restored = ['restore', at('backup/one.zip'), '--write-config', at('backup/config.yaml'), ...there];
+	t.like(await stowage(restored), { code: 0, stderr: '' });
+	t.deepEqual(await ofRoot(at('new')), []);
+	t.is(await readFile(at('backup/config.yaml'), 'utf8'), await readFile(at('config.yaml'), 'utf8'));
+	t.like(await stat(at('backup/config.yaml')), { uid: 0, mode: 0o100600 });
+	t.like(await stowage(['restore', at('backup/one.zip'), '--relink', ...there]), { code: 0, stderr: '' });
+	t.deepEqual((await readdir(at('backup'))).sort(), ['config.yaml', 'one.zip']);
+});
+
+test('root’s backup is written by the data folder’s owner where that one could exchange the folder', async (t) => {
+	const { at, flags } = await machine(t);
+	await mkdir(at('data/backups'), { mode: 0o755 });
+	await chown(at('data/backups'), uid, gid);
+	t.like(await stowage(['backup', at('data/backups/one.zip'), ...flags]), { code: 0 });
+	t.like(await stat(at('data/backups/one.zip')), { uid, gid, mode: 0o100600 });
+	await mkdir(at('victim'), { mode: 0o755 });
+	await symlink(at('victim'), at('data/elsewhere'));
+	await lchown(at('data/elsewhere'), uid, gid);
+	const { code, stderr } = await stowage(['backup', at('data/elsewhere/two.zip'), ...flags]);
+	t.is(code, 1);
+	t.regex(stderr, /^The file can't be written \(EACCES\)/);
+	t.deepEqual(await readdir(at('victim')), []);
+});
+
+test('a file is in reach of an account whose own folder or link is on the way, or one that it may write to', async (t) => {
+	const { at } = await machine(t);
+	const owner = { uid, gid, groups: [gid] };
+	const isReached = (name: string) => isInReach(at(name), owner);
+	t.false(await isReached('file'));
+	t.true(await isReached('data/file'));
+	await mkdir(at('shared'), { mode: 0o755 });
+	t.false(await isReached('shared/file'));
+	await chown(at('shared'), 0, gid);
+	await chmod(at('shared'), 0o770);
+	t.true(await isReached('shared/file'));
+	await chmod(at('shared'), 0o777);
+	t.true(await isInReach(at('shared/file'), { uid, gid: 5, groups: [5] }));
+	await chmod(at('shared'), 0o1777);
+	t.false(await isReached('shared/file'), 'others can’t exchange what is in a folder with the sticky bit');
+	await symlink(at('file'), at('shared/link'));
+	t.false(await isReached('shared/link'));
+	await lchown(at('shared/link'), uid, gid);
+	t.true(await isReached('shared/link'));
+	await symlink('../data/x', at('shared/relative'));
+	t.true(await isReached('shared/relative'));
+});
