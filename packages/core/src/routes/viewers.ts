@@ -17,7 +17,8 @@ const rememberedMs = 2 * ttlMs;
 const maxLinks = 100;
 
 const viewerRow = z.object({
-	user: z.object({ id: z.string(), username: z.string() }).optional(),
+	/** On whose behalf it grants access, as long as their session lasts; none for a visitor's. */
+	user: z.object({ id: z.string(), username: z.string(), session: z.string() }).optional(),
 	area: schemas.area,
 	path: schemas.itemPath,
 	owner: z.string().nullable().optional(),
@@ -26,8 +27,11 @@ const viewerRow = z.object({
 	expiresAt: z.number(),
 });
 
-/** Links by which an external viewer fetches one document, after its user agreed. The server itself calls no viewer. */
-export function viewerRoutes({ audit, config, database, files, log, now }: Services) {
+/**
+ * Links by which an external viewer fetches one document, after its user agreed, until they expire or the session ends that made them. The server itself calls
+ * no viewer.
+ */
+export function viewerRoutes({ audit, config, database, files, sessions, log, now }: Services) {
 	const rows = database.keyValues('viewer-links');
 
 	const assertRoom = async (viewer: Viewer, request: Request) => {
@@ -53,7 +57,11 @@ export function viewerRoutes({ audit, config, database, files, log, now }: Servi
 			if (kind !== 'document' || !isPreviewable) throw new Failure('invalid', 'File cannot be previewed');
 			const token = randomBytes(32).toString('base64url');
 			const expiresAt = now() + ttlMs;
-			const user = viewer.kind === 'user' ? { user: { id: viewer.id, username: viewer.username } } : {};
+			const session = sessions.keyOf(request);
+			const user =
+				viewer.kind === 'user' && session !== undefined
+					? { user: { id: viewer.id, username: viewer.username, session } }
+					: {};
 			const found = entry.owner === undefined ? {} : { owner: entry.owner };
 			await rows.set(token, { ...user, area: type, path, ...found, itemId, expiresAt }, rememberedMs);
 			const url = `${new URL(config.publicUrl).origin}${config.basePath}/api/viewerLink/${token}/${encodeURIComponent(entry.name)}`;
@@ -64,9 +72,14 @@ export function viewerRoutes({ audit, config, database, files, log, now }: Servi
 		route(contract.followViewerLink, async ({ params, request, h }) => {
 			const row = config.externalViewers ? await rows.get(params.token ?? '') : undefined;
 			if (row === undefined) throw noSuchLink();
-			const { user, area, path, owner, itemId, expiresAt } = viewerRow.parse(row);
+			// One of an earlier version may belong to a session that ended.
+			const parsed = viewerRow.safeParse(row);
+			if (!parsed.success) throw noSuchLink();
+			const { user, area, path, owner, itemId, expiresAt } = parsed.data;
 			if (now() >= expiresAt) throw new Failure('expired', 'This link has expired.');
-			const viewer: Viewer = user === undefined ? { kind: 'anonymous' } : { kind: 'user', ...user };
+			if (user !== undefined && !(await sessions.isValid(user.session))) throw noSuchLink();
+			const viewer: Viewer =
+				user === undefined ? { kind: 'anonymous' } : { kind: 'user', id: user.id, username: user.username };
 			const item = { area, path, ...(owner === undefined ? {} : { owner }) };
 			return audit.sending({ action: 'openInViewer', viewer, ...item }, request.raw.res, async () => {
 				const { entry, file } = await files.open(viewer, item);
@@ -74,7 +87,13 @@ export function viewerRoutes({ audit, config, database, files, log, now }: Servi
 					await file.close();
 					throw noSuchLink();
 				}
-				return sendFile(request, h, file, { name: entry.name, isInline: false, isKept: false, log });
+				const breakOff = () => request.raw.res.destroy();
+				const unsubscribe = user === undefined ? () => {} : sessions.subscribe(user.session, breakOff);
+				try {
+					return await sendFile(request, h, file, { name: entry.name, isInline: false, isKept: false, log });
+				} finally {
+					unsubscribe();
+				}
 			});
 		}),
 	];

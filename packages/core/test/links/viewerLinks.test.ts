@@ -1,7 +1,11 @@
+import { once } from 'node:events';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import test from 'ava';
 import { Client, json, testApp } from '../testApp.js';
+import { until } from '../until.js';
 
 const on = { '--external-viewers': 'true', '--public-url': 'https://files.example.org' };
 
@@ -68,4 +72,62 @@ test('a URL for an external viewer is refused unless the setting is on and the p
 		t.is(answer.statusCode, 403);
 		t.is(json(answer).code, 'FORBIDDEN');
 	}
+});
+
+const password = 'correct horse';
+const newPassword = 'another horse';
+
+const endings: Record<string, (s: Awaited<ReturnType<typeof withAda>>) => Promise<unknown>> = {
+	'the sign-out': ({ ada }) => ada.get('/api/logout'),
+	'its end by another session': async ({ app }) => {
+		const phone = new Client(app);
+		await phone.post('/api/login', { username: 'ada', password });
+		return phone.call('DELETE', '/api/sessions');
+	},
+	'a new password': ({ ada }) =>
+		ada.post('/api/password', { currentPassword: password, newPassword, newPasswordConfirm: newPassword }),
+	'a new name': ({ app }) => app.services.accounts.rename('ada', 'lovelace'),
+	'a disabled account': ({ app }) => app.services.accounts.setDisabled('ada', true),
+	'a removed account': ({ app }) => app.services.accounts.remove('ada', { kind: 'keep' }),
+};
+
+for (const [ending, end] of Object.entries(endings)) {
+	test(`the URLs for an external viewer end with their session: by ${ending}`, async (t) => {
+		const setting = await withAda(t);
+		const { app, ada, home, bearer } = setting;
+		writeFileSync(path.join(home, 'Public/open.xlsx'), 'cells');
+		writeFileSync(path.join(app.filesDir, 'Public/slides.odp'), 'slides');
+		const urls: string[] = [];
+		for (const item of [
+			{ path: 'sheet 1.xlsx', type: 'private' },
+			{ path: 'open.xlsx', type: 'public' },
+			{ path: 'slides.odp', type: 'public', owner: null },
+		]) {
+			const made = await ada.post('/api/viewerLink', item);
+			t.is(made.statusCode, 201, made.payload);
+			urls.push(local(json(made).url));
+		}
+		for (const url of urls) t.is((await bearer.get(url)).statusCode, 200);
+		await end(setting);
+		for (const url of urls) t.is((await bearer.get(url)).statusCode, 404, url);
+	});
+}
+
+test('a session that ends breaks off what is sent to an external viewer', async (t) => {
+	const { app, ada, home } = await withAda(t);
+	writeFileSync(path.join(home, 'large.odt'), Buffer.alloc(32 * 1024 * 1024));
+	const { url } = json(await ada.post('/api/viewerLink', { path: 'large.odt', type: 'private' }));
+	const { hostname, port } = new URL(app.server.info.uri);
+	const sent = request({ hostname, port, path: local(url), agent: false });
+	sent.end();
+	const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+	// Not read before the server has closed its end, or it would be complete by then.
+	const closed = new Promise((resolve) => answer.on('close', resolve));
+	answer.on('error', () => {});
+	await ada.get('/api/logout');
+	const connections = promisify(app.server.listener.getConnections.bind(app.server.listener));
+	await until('the server has closed the connection', async () => (await connections()) === 0);
+	answer.resume();
+	await closed;
+	t.false(answer.complete);
 });
