@@ -62,7 +62,11 @@ test('homes lie on several storage roots, and a root that is unavailable for a w
 	t.deepEqual(json(await near.get('/api/browse?type=public&search=shared')).missing, ['far']);
 	const ready = await visitor.get('/api/ready');
 	t.is(ready.statusCode, 503);
-	t.like(json(ready).checks, { storage: 'ok', 'storage big': 'unavailable' });
+	t.deepEqual(json(ready), {
+		status: 'unavailable',
+		checks: { database: 'ok', storage: 'unavailable', plugins: 'ok' },
+	});
+	t.deepEqual(json(await far.get('/api/ready')), json(ready), 'users are told no more than strangers');
 	const checked = await root('check');
 	t.is(checked.code, 1, checked.stderr);
 	t.regex(checked.stdout, /^big\t\tunavailable\t/m);

@@ -7,12 +7,15 @@ export const health = endpoint({
 	result: z.object({ status: z.literal('ok'), version: z.string() }),
 });
 
+const availability = z.enum(['ok', 'unavailable']);
+
+/** Whether all that the server needs is available, in the same words for everybody; 503 unless it is. `storage` stands for all storage roots. */
 export const ready = endpoint({
 	method: 'GET',
 	path: '/api/ready',
 	result: z.object({
-		status: z.enum(['ok', 'unavailable']),
-		checks: z.record(z.string(), z.enum(['ok', 'unavailable'])),
+		status: availability,
+		checks: z.object({ database: availability, storage: availability, plugins: availability }),
 	}),
 });
 
