@@ -23,7 +23,8 @@ test('accounts are shown, renamed, signed out and removed beside a running serve
 		'upload-metadata': metadata,
 	});
 	const phone = new Client(app);
-	await phone.post('/api/login', { username: 'ada', password: 'correct horse' }, { 'user-agent': 'Phone\u0085[2J' });
+	const client = { 'user-agent': 'Phone\u0085[2J' };
+	await phone.post('/api/login', { username: 'ada', password: 'correct horse' }, client);
 
 	const shown = JSON.parse((await user('show', 'ada', '--json')).stdout);
 	t.like(shown, {
@@ -38,7 +39,7 @@ test('accounts are shown, renamed, signed out and removed beside a running serve
 	t.like(shown.uploads[0], { area: 'private', name: 'big.bin', offset: 0, length: 5000000 });
 	t.like(shown, { hasSecondFactor: false, recoveryCodesLeft: 0 });
 	const { secret } = json(await ada.post('/api/totp', {}));
-	t.is((await ada.post('/api/totp/confirm', { code: codeAt(secret) })).statusCode, 200);
+	t.is((await ada.post('/api/totp/confirm', { code: codeAt(secret) }, client)).statusCode, 200);
 	const text = (await user('show', 'ada')).stdout;
 	t.regex(text, /^name\tada\n/);
 	t.regex(

@@ -100,7 +100,7 @@ export const totp = endpoint({
 /** Unless the session began within the last 10 minutes, a missing password is refused with `passwordRequired`. */
 const confirmedByPassword = z.strictObject({ currentPassword: password.optional() }).optional();
 
-/** Begins to set up two-factor sign-in, which is off until it is confirmed. Replaces one that was begun before; `conflict` while it is on. */
+/** Begins to set up two-factor sign-in, which is off until it is confirmed in the same session. Replaces one that was begun before; `conflict` while it is on. */
 export const startTotp = endpoint({
 	method: 'POST',
 	path: '/api/totp',
@@ -116,7 +116,10 @@ export const startTotp = endpoint({
 	}),
 });
 
-/** Turns it on. `secondFactor` for a wrong code, `conflict` if nothing was begun. */
+/**
+ * Turns it on. `secondFactor` for a wrong code, `conflict` if nothing was begun in this session. The session gets a new id; every other one of the user ends in the
+ * same step.
+ */
 export const confirmTotp = endpoint({
 	method: 'POST',
 	path: '/api/totp/confirm',
@@ -125,11 +128,11 @@ export const confirmTotp = endpoint({
 	result: message,
 });
 
-/** Turns it off, and discards one that was begun. Succeeds also if there is none. */
+/** Turns it off, and discards one that was begun. Succeeds also if there is none. While it is on, a missing or wrong code is refused with `secondFactor`. */
 export const removeTotp = endpoint({
 	method: 'DELETE',
 	path: '/api/totp',
 	audience: 'user',
-	payload: confirmedByPassword,
+	payload: confirmedByPassword.unwrap().extend({ code: code.optional() }).optional(),
 	result: message,
 });

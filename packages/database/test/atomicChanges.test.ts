@@ -66,7 +66,11 @@ for (const [name, open] of Object.entries(dialects)) {
 		const { db, breakSessions } = await open(t);
 		const alice = await db.users.add({ username: 'alice', secret: 'old' });
 		await db.sessions.add('hash', alice);
+		const factor = { secret: 'SECRET', session: 'hash', recoveryHashes: [] };
+		await db.secondFactors.begin(alice.id, factor);
 		await breakSessions();
+		await t.throwsAsync(() => db.secondFactors.enable(alice.id, 'SECRET', 7), { any: true });
+		t.deepEqual(await db.secondFactors.find(alice.id), { ...factor, isEnabled: false, lastStep: 0 });
 		await t.throwsAsync(() => db.users.setSecret(alice.id, 'new'), { any: true });
 		await t.throwsAsync(() => db.users.setDisabled(alice.id, true), { any: true });
 		await t.throwsAsync(() => db.sessions.removeOf(alice.id), { any: true });
@@ -77,9 +81,13 @@ for (const [name, open] of Object.entries(dialects)) {
 	test(`${name}: exactly one of twenty concurrent sign-ins over two connections is accepted with one code`, async (t) => {
 		const { db, other } = await open(t);
 		const alice = await db.users.add({ username: 'alice', secret: 's' });
-		await db.secondFactors.begin(alice.id, { secret: 'SECRET', recoveryHashes: ['one', 'two'] });
+		await db.secondFactors.begin(alice.id, {
+			secret: 'SECRET',
+			session: 'hash',
+			recoveryHashes: ['one', 'two'],
+		});
 		const both = Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? db : other).secondFactors);
-		const count = async (use: (store: Database['secondFactors']) => Promise<boolean>) =>
+		const count = async (use: (store: Database['secondFactors']) => Promise<boolean | number | undefined>) =>
 			(await Promise.all(both.map(use))).filter(Boolean).length;
 		t.is(await count((store) => store.enable(alice.id, 'SECRET', 7)), 1);
 		t.is(await count((store) => store.useStep(alice.id, 'SECRET', 8)), 1);
@@ -98,6 +106,10 @@ for (const [name, open] of Object.entries(dialects)) {
 			renamed: (id) => db.users.rename(id, 'another', false),
 			revoked: (id) => db.sessions.removeOf(id),
 			others: (id) => db.sessions.removeOf(id, 'unknown'),
+			'second factor': async (id) => {
+				await db.secondFactors.begin(id, { secret: 'SECRET', session: 'hash', recoveryHashes: [] });
+				await db.secondFactors.enable(id, 'SECRET', 7);
+			},
 		};
 		for (const [how, end] of Object.entries(ends)) {
 			const alice = await db.users.add({ username: how, secret: 'old' });
@@ -111,6 +123,6 @@ for (const [name, open] of Object.entries(dialects)) {
 			t.deepEqual(await db.sessions.findValid([how], now), new Set());
 			t.deepEqual(await db.sessions.list(alice.id, now), []);
 		}
-		t.is(await db.sessions.sweep(Date.now()), 5);
+		t.is(await db.sessions.sweep(Date.now()), 6);
 	});
 }

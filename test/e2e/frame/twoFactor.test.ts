@@ -64,8 +64,8 @@ async function closeSettings(page: Page): Promise<void> {
 	await overlaysClosed(page);
 }
 
-/** A client of the API that is signed in as the user. */
-async function signedInClient({ origin, username }: FileManager) {
+/** A client of the API that is signed in as the user; by itself, or by the cookies of a page. */
+async function signedInClient({ origin, username }: FileManager, page?: Page) {
 	const json = { 'content-type': 'application/json' };
 	const send = (path: string, payload: object, headers = {}) =>
 		fetch(`${origin}/api/${path}`, {
@@ -73,9 +73,14 @@ async function signedInClient({ origin, username }: FileManager) {
 			headers: { ...json, ...headers },
 			body: JSON.stringify(payload),
 		});
-	const answer = await send('login', { username, password });
-	if (!answer.ok) throw new Error(await answer.text());
-	const cookie = (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+	const signIn = async () => {
+		const answer = await send('login', { username, password });
+		if (!answer.ok) throw new Error(await answer.text());
+		return (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+	};
+	const cookiesOf = async (page: Page) =>
+		(await page.context().cookies()).map(({ name, value }) => `${name}=${value}`).join('; ');
+	const cookie = await (page === undefined ? signIn() : cookiesOf(page));
 	return {
 		async post(path: string, payload: object) {
 			const answer = await send(path, payload, { cookie });
@@ -181,21 +186,37 @@ const turnedOnAndOff = async (t: ExecutionContext, viewport: typeof desktop) => 
 	const [first, second] = (app.nextCode().match(/.{3}/g) ?? []) as [string, string];
 	await page.keyboard.insertText(` ${first} ${second} `);
 	await button('Confirm').press('Enter');
-	await expectNotice(page, 'Two-factor sign-in is on', 'You need a code the next time you sign in.');
+	const detail = 'All other sessions were ended. You need a code the next time you sign in.';
+	await expectNotice(page, 'Two-factor sign-in is on', detail);
 	await section.getByText('10 recovery codes left').waitFor();
 	await expectFocus(settings.heading);
 	t.is(await section.getByText(recoveryCodes[0] as string).count(), 0);
 	await assertAccessible(t, page, 'on');
 
 	const question = page.getByRole('dialog', { name: 'Turn off two-factor sign-in' });
+	const lastCode = question.getByRole('textbox', { name: 'Code' });
 	await settings.turnOff.press('Enter');
-	await expectFocus(question.getByRole('button', { name: 'Turn Off' }));
+	await expectFocus(lastCode);
+	t.is(await lastCode.getAttribute('autocomplete'), 'one-time-code');
+	await question.getByText('From your authenticator app, or a recovery code.').waitFor();
 	await assertAccessible(t, page, 'question');
+	await page.keyboard.press('Enter');
+	await question.getByRole('alert').filter({ hasText: 'Please enter the code' }).waitFor();
+	await expectFocus(lastCode);
+	await page.keyboard.insertText(wrong);
+	await page.keyboard.press('Enter');
+	await question.getByRole('alert').filter({ hasText: 'The code is wrong or was used already.' }).waitFor();
+	await expectSelected(t, lastCode, wrong);
+	t.is(await lastCode.getAttribute('aria-invalid'), 'true');
+	await assertAccessible(t, page, 'wrong code in the question');
 	await page.keyboard.press('Escape');
 	await question.waitFor({ state: 'detached' });
 	await expectFocus(settings.turnOff);
 	await page.keyboard.press('Enter');
-	await question.getByRole('button', { name: 'Turn Off' }).press('Enter');
+	await expectFocus(lastCode);
+	t.is(await lastCode.inputValue(), '');
+	await page.keyboard.insertText(viewport === phone ? (recoveryCodes[1] as string) : app.nextCode());
+	await page.keyboard.press('Enter');
 	await expectNotice(page, 'Two-factor sign-in is off');
 	await question.waitFor({ state: 'detached' });
 	await expectFocus(settings.heading);
@@ -447,13 +468,15 @@ test.serial('a user who signed in a while ago confirms the password to turn it o
 	await currentPassword.fill(password);
 	await currentPassword.press('Enter');
 	await expectFocus(settings.firstStep);
-	await code.fill(new Authenticator(await scan(qrCode)).nextCode());
+	const app = new Authenticator(await scan(qrCode));
+	await code.fill(app.nextCode());
 	await code.press('Enter');
 	await expectNotice(page, 'Two-factor sign-in is on');
 
 	const question = page.getByRole('dialog', { name: 'Turn off two-factor sign-in' });
 	const field = question.getByLabel('Current password');
 	await turnOff.press('Enter');
+	await question.getByRole('textbox', { name: 'Code' }).fill(app.nextCode());
 	await question.getByRole('button', { name: 'Turn Off' }).press('Enter');
 	await expectFocus(field);
 	await assertAccessible(t, page, 'password in the question');
@@ -469,23 +492,47 @@ test.serial('a user who signed in a while ago confirms the password to turn it o
 	t.deepEqual(ada.faults, []);
 });
 
-test.serial('two-factor sign-in is shown as on when the answer that confirmed it was lost', async (t) => {
+test.serial('a page is signed out when the answer that turned two-factor sign-in on was lost', async (t) => {
 	const ada = await fixture.enter(t);
-	const client = await signedInClient(ada);
 	const page = await ada.open('/browser?type=private');
-	const { turnOn, turnOff, qrCode, code, heading } = await openSection(page);
+	const { turnOn, qrCode, code } = await openSection(page);
 	await turnOn.click();
 	const app = new Authenticator(await scan(qrCode));
 	await page.route('**/api/totp/confirm', async (route) => {
+		// The cookie of the new session does not reach the page.
+		const client = await signedInClient(ada, page);
 		await client.post('totp/confirm', route.request().postDataJSON());
 		await route.abort();
 	});
 	await code.fill(app.nextCode());
 	await code.press('Enter');
-	await turnOff.waitFor();
-	await expectFocus(heading);
+	await page.getByRole('button', { name: 'Sign In' }).waitFor();
 	t.deepEqual(ada.faults, []);
 });
+
+test.serial(
+	'turning two-factor sign-in on signs other pages of the user out, and this one stays signed in',
+	async (t) => {
+		const ada = await fixture.enter(t);
+		const page = await ada.open('/browser?type=private');
+		const { turnOn, turnOff, qrCode, code, dialog } = await openSection(page);
+		const sessions = dialog.getByRole('region', { name: 'My sessions' });
+		const other = await signedInClient(ada);
+		await closeSettings(page);
+		await openSection(page);
+		await sessions.getByRole('listitem').nth(1).waitFor();
+		await turnOn.click();
+		await code.fill(new Authenticator(await scan(qrCode)).nextCode());
+		await code.press('Enter');
+		await turnOff.waitFor();
+		await sessions.getByRole('listitem').nth(1).waitFor({ state: 'detached' });
+		t.is(await sessions.getByRole('listitem').count(), 1);
+		await t.throwsAsync(() => other.delete('totp'), { message: /NOT_SIGNED_IN/ });
+		await closeSettings(page);
+		await page.getByRole('button', { name: ada.username }).waitFor();
+		t.deepEqual(ada.faults, []);
+	},
+);
 
 test.serial('a setup that was discarded or confirmed elsewhere is closed, with the reason', async (t) => {
 	const ada = await fixture.enter(t);
@@ -504,10 +551,27 @@ test.serial('a setup that was discarded or confirmed elsewhere is closed, with t
 	await assertAccessible(t, page, 'discarded');
 
 	await turnOn.press('Enter');
+	await qrCode.waitFor();
+	await client.post('totp', {});
+	await code.fill('123456');
+	await code.press('Enter');
+	await alert.filter({ hasText: 'Two-factor sign-in was begun anew elsewhere.' }).waitFor();
+	await turnOn.waitFor();
+
+	await turnOn.press('Enter');
 	const app = new Authenticator(await scan(qrCode));
 	t.not(app.secret, discarded.secret);
 	t.is(await alert.count(), 0);
-	await client.post('totp/confirm', { code: app.nextCode() });
+	// Another page of this browser, which has the same cookies.
+	const { page: other } = await openPage(ada.context, ada.url, ada.faults);
+	const status = await other.evaluate(
+		async ({ address, body }) => {
+			const headers = { 'content-type': 'application/json' };
+			return (await fetch(address, { method: 'POST', headers, body })).status;
+		},
+		{ address: `${basePath}/api/totp/confirm`, body: JSON.stringify({ code: app.nextCode() }) },
+	);
+	t.is(status, 200);
 	await code.fill(app.nextCode());
 	await code.press('Enter');
 	await turnOff.waitFor();
@@ -551,6 +615,7 @@ test.serial('failures of two-factor sign-in show the reason, keep the focus, and
 	await turnOff.press('Enter');
 	const question = page.getByRole('dialog', { name: 'Turn off two-factor sign-in' });
 	const confirm = question.getByRole('button', { name: 'Turn Off' });
+	await question.getByRole('textbox', { name: 'Code' }).fill('123456');
 	await confirm.press('Enter');
 	await question.getByRole('alert').filter({ hasText: 'It is full.' }).waitFor();
 	await expectFocus(confirm);

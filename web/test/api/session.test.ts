@@ -1,11 +1,26 @@
 import { isFailure } from '@stowage/rules';
 import { QueryClient } from '@tanstack/react-query';
-import test from 'ava';
-import { changePassword } from '../../src/api/session/changePassword.js';
+import test, { type ExecutionContext } from 'ava';
+import { changePassword, confirmTwoFactor } from '../../src/api/session/replaceSession.js';
 import { sessionQuery } from '../../src/api/session/sessionQuery.js';
 import { endUserSession } from '../../src/api/session/userSessions.js';
 
-const payload = { currentPassword: 'a', newPassword: 'b', newPasswordConfirm: 'b' };
+const replacements = [
+	{
+		what: 'the password is changed',
+		path: '/api/password',
+		refused: 'badCredentials',
+		code: 'BAD_CREDENTIALS',
+		replace: () => changePassword({ currentPassword: 'a', newPassword: 'b', newPasswordConfirm: 'b' }),
+	},
+	{
+		what: 'two-factor sign-in is turned on',
+		path: '/api/totp/confirm',
+		refused: 'secondFactor',
+		code: 'SECOND_FACTOR',
+		replace: () => confirmTwoFactor('123456'),
+	},
+] as const;
 const session = { isLoggedIn: false, username: null, settings: null, quota: null };
 
 /** Answers the page's requests by their paths, and records them. */
@@ -25,31 +40,38 @@ function refusal(status: number, code: string): Response {
 	return Response.json({ statusCode: status, code, error: 'x', message: 'No.' }, { status });
 }
 
-for (const outcome of ['success', 'refusal'] as const) {
-	test.serial(`the session is not checked while the password is changed, but after its ${outcome}`, async (t) => {
-		let answer = (_response: Response) => {};
-		const answered = new Promise<Response>((resolve) => {
-			answer = resolve;
-		});
-		const requests = serve({
-			'/api/password': () => answered,
-			'/api/checkLoginStatus': () => Response.json(session),
-		});
-		const change = changePassword(payload);
-		const check = new QueryClient().fetchQuery(sessionQuery);
-		await new Promise((resolve) => setImmediate(resolve));
-		t.deepEqual(requests, ['/api/password']);
-		if (outcome === 'success') {
-			answer(Response.json({ message: 'Your password was changed.' }));
-			await change;
-		} else {
-			answer(refusal(401, 'BAD_CREDENTIALS'));
-			const failure = await t.throwsAsync(change);
-			t.true(isFailure(failure, 'badCredentials'), 'it is no ended session');
-		}
-		t.deepEqual(await check, session);
-		t.deepEqual(requests, ['/api/password', '/api/checkLoginStatus']);
+const checkedAfter = async (
+	t: ExecutionContext,
+	{ path, refused, code, replace }: (typeof replacements)[number],
+	outcome: 'success' | 'refusal',
+) => {
+	let answer = (_response: Response) => {};
+	const answered = new Promise<Response>((resolve) => {
+		answer = resolve;
 	});
+	const requests = serve({
+		[path]: () => answered,
+		'/api/checkLoginStatus': () => Response.json(session),
+	});
+	const change = replace();
+	const check = new QueryClient().fetchQuery(sessionQuery);
+	await new Promise((resolve) => setImmediate(resolve));
+	t.deepEqual(requests, [path]);
+	if (outcome === 'success') {
+		answer(Response.json({ message: 'Done.' }));
+		await change;
+	} else {
+		answer(refusal(401, code));
+		const failure = await t.throwsAsync(change);
+		t.true(isFailure(failure, refused), 'it is no ended session');
+	}
+	t.deepEqual(await check, session);
+	t.deepEqual(requests, [path, '/api/checkLoginStatus']);
+};
+
+for (const each of replacements) {
+	for (const outcome of ['success', 'refusal'] as const)
+		test.serial(`the session is not checked while ${each.what}, but after its ${outcome}`, checkedAfter, each, outcome);
 }
 
 test.serial('a session that has ended already counts as ended', async (t) => {

@@ -1,32 +1,68 @@
 import { foreignValues, type Rule, refuses } from './rules.js';
 
-const begun = { secret: 'JBSWY3DPEHPK3PXP', recoveryHashes: ['one', 'two', 'three'] };
+const begun = { secret: 'JBSWY3DPEHPK3PXP', session: 'a session', recoveryHashes: ['one', 'two', 'three'] };
 
 /** Second factors of users. */
 export function secondFactorRules(rule: Rule): void {
 	rule('a second factor is not enabled until it is confirmed', async (t, { users, secondFactors }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		t.is(await secondFactors.find(alice.id), undefined);
-		t.false(await secondFactors.enable(alice.id, begun.secret, 7));
+		t.is(await secondFactors.enable(alice.id, begun.secret, 7), undefined);
 		await secondFactors.begin(alice.id, begun);
 		t.deepEqual(await secondFactors.find(alice.id), { ...begun, isEnabled: false, lastStep: 0 });
 		t.false(await secondFactors.useStep(alice.id, begun.secret, 7));
 		t.false(await secondFactors.useRecoveryCode(alice.id, 'one'));
 		t.deepEqual(await secondFactors.enabledUserIds(), new Set());
-		t.false(await secondFactors.enable(alice.id, 'another secret', 7));
-		t.true(await secondFactors.enable(alice.id, begun.secret, 7));
+		t.is(await secondFactors.enable(alice.id, 'another secret', 7), undefined);
+		t.is(await secondFactors.enable(alice.id, begun.secret, 7), alice.generation + 1);
 		t.deepEqual(await secondFactors.find(alice.id), { ...begun, isEnabled: true, lastStep: 7 });
 		t.deepEqual(await secondFactors.enabledUserIds(), new Set([alice.id]));
 	});
 
+	rule(
+		'enabling a second factor ends all sessions of its user',
+		async (t, { users, sessions, secondFactors }, clock) => {
+			const alice = await users.add({ username: 'alice', secret: 's' });
+			const bob = await users.add({ username: 'bob', secret: 's' });
+			for (const [user, id] of [
+				[alice, 'one'],
+				[alice, 'two'],
+				[bob, 'three'],
+			] as const)
+				await sessions.add(id, user);
+			await secondFactors.begin(alice.id, begun);
+			t.is(await secondFactors.enable(alice.id, 'another secret', 7), undefined);
+			t.truthy(await sessions.find('one', clock.now), 'a refused call ends none');
+			const generation = await secondFactors.enable(alice.id, begun.secret, 7);
+			for (const id of ['one', 'two']) t.is(await sessions.find(id, clock.now), undefined);
+			t.truthy(await sessions.find('three', clock.now));
+			// A sign-in whose password was verified before.
+			await refuses(t, 'conflict', () => sessions.add('late', alice));
+			await sessions.add('new', { ...alice, generation: generation ?? -1 });
+			t.truthy(await sessions.find('new', clock.now));
+		},
+	);
+
+	rule('a second factor can be removed by its secret, and no other one then', async (t, { users, secondFactors }) => {
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		await secondFactors.begin(alice.id, begun);
+		await secondFactors.enable(alice.id, begun.secret, 7);
+		t.false(await secondFactors.remove(alice.id, 'another secret'));
+		t.like(await secondFactors.find(alice.id), { isEnabled: true });
+		t.true(await secondFactors.remove(alice.id, begun.secret));
+		t.is(await secondFactors.find(alice.id), undefined);
+	});
+
 	rule('a second factor replaces one that is not enabled, and no enabled one', async (t, { users, secondFactors }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
-		await secondFactors.begin(alice.id, { secret: 'OLD', recoveryHashes: ['old'] });
+		await secondFactors.begin(alice.id, { secret: 'OLD', session: 'a session', recoveryHashes: ['old'] });
 		await secondFactors.begin(alice.id, begun);
-		t.false(await secondFactors.enable(alice.id, 'OLD', 7));
-		t.true(await secondFactors.enable(alice.id, begun.secret, 7));
-		t.false(await secondFactors.enable(alice.id, begun.secret, 8));
-		await refuses(t, 'conflict', () => secondFactors.begin(alice.id, { secret: 'NEW', recoveryHashes: [] }));
+		t.is(await secondFactors.enable(alice.id, 'OLD', 7), undefined);
+		t.is(await secondFactors.enable(alice.id, begun.secret, 7), alice.generation + 1);
+		t.is(await secondFactors.enable(alice.id, begun.secret, 8), undefined);
+		await refuses(t, 'conflict', () =>
+			secondFactors.begin(alice.id, { secret: 'NEW', session: 'a session', recoveryHashes: [] }),
+		);
 		t.deepEqual(await secondFactors.find(alice.id), { ...begun, isEnabled: true, lastStep: 7 });
 	});
 
@@ -45,7 +81,7 @@ export function secondFactorRules(rule: Rule): void {
 	rule('exactly one of many concurrent uses of a code succeeds', async (t, { users, secondFactors }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		await Promise.all(Array.from({ length: 10 }, () => secondFactors.begin(alice.id, begun)));
-		const count = async (use: () => Promise<boolean>) => {
+		const count = async (use: () => Promise<boolean | number | undefined>) => {
 			const results = await Promise.all(Array.from({ length: 20 }, use));
 			return results.filter(Boolean).length;
 		};
@@ -75,7 +111,7 @@ export function secondFactorRules(rule: Rule): void {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const bob = await users.add({ username: 'bob', secret: 's' });
 		await secondFactors.begin(alice.id, begun);
-		await secondFactors.begin(bob.id, { secret: 'BOB', recoveryHashes: ['four'] });
+		await secondFactors.begin(bob.id, { secret: 'BOB', session: 'a session', recoveryHashes: ['four'] });
 		await secondFactors.enable(alice.id, begun.secret, 7);
 		t.false(await secondFactors.useRecoveryCode(alice.id, 'four'));
 		t.false(await secondFactors.remove(bob.id));
@@ -106,7 +142,7 @@ export function secondFactorRules(rule: Rule): void {
 
 	rule('a second factor of an unknown user is refused', async (t, { secondFactors }) => {
 		await refuses(t, 'notFound', () => secondFactors.begin('unknown', begun));
-		t.false(await secondFactors.enable('unknown', begun.secret, 7));
+		t.is(await secondFactors.enable('unknown', begun.secret, 7), undefined);
 		t.false(await secondFactors.remove('unknown'));
 	});
 

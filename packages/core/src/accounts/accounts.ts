@@ -9,7 +9,7 @@ import type { MountedStorage } from '../storage/MountedStorage.js';
 import { limitAttempts } from './loginLimits.js';
 import { type FilesAction, removeUser } from './removeUser.js';
 import { renameUser } from './renameUser.js';
-import type { SecondFactors } from './secondFactors.js';
+import { type SecondFactors, wrongCode } from './secondFactors.js';
 import { withMemoryFallback } from './withMemoryFallback.js';
 
 export interface Accounts {
@@ -141,7 +141,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 				const user = await limitAttempts(limits, origin, now(), async () => {
 					const owner = await proven(found, password);
 					if (owner === undefined || (await secondFactors.accept(owner, code, origin.knownClientId))) return owner;
-					refusal = new Failure('secondFactor', 'The code is wrong or was used already.');
+					refusal = wrongCode();
 					return undefined;
 				});
 				if (user === undefined) throw refusal;

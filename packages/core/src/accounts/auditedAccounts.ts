@@ -86,23 +86,23 @@ export function auditedAccounts(accounts: Accounts, audit: Audit): Accounts {
 
 /** The same service; that it is turned on or off and that a recovery code is used is recorded. */
 export function auditedSecondFactors(secondFactors: SecondFactors, audit: Audit): SecondFactors {
+	const turningOff = async ({ username }: { username: string }, work: () => Promise<boolean>) => {
+		const event = { action: 'disableTotp', account: username } as const;
+		try {
+			const wasOn = await work();
+			if (wasOn) audit.record(event, { outcome: 'ok' });
+			return wasOn;
+		} catch (error) {
+			audit.record(event, outcomeOf(error));
+			throw error;
+		}
+	};
 	return {
 		...secondFactors,
-		confirm: (user, code, knownClientId) =>
-			audit.recorded({ action: 'enableTotp', account: user.username }, () =>
-				secondFactors.confirm(user, code, knownClientId),
-			),
-		async remove(user) {
-			const event = { action: 'disableTotp', account: user.username } as const;
-			try {
-				const wasOn = await secondFactors.remove(user);
-				if (wasOn) audit.record(event, { outcome: 'ok' });
-				return wasOn;
-			} catch (error) {
-				audit.record(event, outcomeOf(error));
-				throw error;
-			}
-		},
+		confirm: (user, ...rest) =>
+			audit.recorded({ action: 'enableTotp', account: user.username }, () => secondFactors.confirm(user, ...rest)),
+		turnOff: (user, ...rest) => turningOff(user, () => secondFactors.turnOff(user, ...rest)),
+		remove: (user) => turningOff(user, () => secondFactors.remove(user)),
 		async accept(user, code, knownClientId) {
 			const accepted = await secondFactors.accept(user, code, knownClientId);
 			if (accepted === 'recoveryCode')
@@ -137,6 +137,6 @@ function quotaText({ bytes, entries }: UserQuota): string {
 	return `bytes: ${text(bytes)}, entries: ${text(entries)}`;
 }
 
-function viewerOf({ id, username }: UserRecord) {
+function viewerOf({ id, username }: Pick<UserRecord, 'id' | 'username'>) {
 	return { kind: 'user', id, username } as const;
 }

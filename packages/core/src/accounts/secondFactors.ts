@@ -19,17 +19,25 @@ export type Accepted = 'notNeeded' | 'code' | 'recoveryCode';
 /** Two-factor sign-in: one-time codes of an authenticator app, and recovery codes. */
 export interface SecondFactors {
 	state(userId: string): Promise<SecondFactorState>;
-	/** Begins to set it up, in place of one that was begun before. Throws `conflict` if it is on. The secret and the codes can't be read again. */
-	begin(user: Owner): Promise<{ secret: string; uri: string; recoveryCodes: string[] }>;
-	/** Turns it on with a first code. Throws `secondFactor` for a wrong code, `conflict` if nothing was begun, and `rateLimited`. */
-	confirm(user: Owner, code: string, knownClientId: string | undefined): Promise<void>;
-	/** Turns it off, and discards one that was begun. Resolves to whether it was on. */
+	/**
+	 * Begins to set it up in a session, the value of `Sessions.keyOf`, in place of one that was begun before. Throws `conflict` if it is on. The secret and the
+	 * codes can't be read again.
+	 */
+	begin(user: Owner, session: string): Promise<{ secret: string; uri: string; recoveryCodes: string[] }>;
+	/**
+	 * Turns it on with a first code and ends all sessions of the user, both or neither; resolves to the user's new generation. Throws `secondFactor` for a wrong code,
+	 * `conflict` if nothing was begun in this session, and `rateLimited`.
+	 */
+	confirm(user: Owner, session: string, code: string, knownClientId: string | undefined): Promise<number>;
+	/** Turns it off with a code, and discards one that was begun. Throws `secondFactor` for a missing or wrong code while it is on, and `rateLimited`. Resolves to whether it was on. */
+	turnOff(user: Owner, code: string | undefined, knownClientId: string | undefined): Promise<boolean>;
+	/** The same without a code, for the administrator. */
 	remove(user: Owner): Promise<boolean>;
 	/**
 	 * Checks the code of a user whose password has been verified, and uses it up. Resolves to undefined for a wrong code, and throws `secondFactor` if one
 	 * is needed and missing, and `rateLimited`.
 	 */
-	accept(user: UserRecord, code: string | undefined, knownClientId: string | undefined): Promise<Accepted | undefined>;
+	accept(user: Owner, code: string | undefined, knownClientId: string | undefined): Promise<Accepted | undefined>;
 }
 
 interface Dependencies {
@@ -49,6 +57,13 @@ export function createSecondFactors({ store, limits: storedLimits, now }: Depend
 		return (await store.useRecoveryCode(userId, secretHash(code))) ? 'recoveryCode' : undefined;
 	};
 
+	const accept = async (userId: string, factor: SecondFactor, code: string | undefined, knownClientId?: string) => {
+		if (code === undefined) {
+			throw secondFactorNeeded();
+		}
+		return limitCodes(limits, { userId, knownClientId }, now(), () => use(userId, factor, code));
+	};
+
 	return {
 		async state(userId) {
 			const factor = await store.find(userId);
@@ -57,18 +72,20 @@ export function createSecondFactors({ store, limits: storedLimits, now }: Depend
 				: { isEnabled: false, recoveryCodesLeft: 0 };
 		},
 
-		async begin({ id, username }) {
+		async begin({ id, username }, session) {
 			const secret = newSecret();
 			const recoveryCodes = newRecoveryCodes();
 			const recoveryHashes = recoveryCodes.map((code) => secretHash(normalizedCode(code)));
-			await store.begin(id, { secret, recoveryHashes });
+			await store.begin(id, { secret, session, recoveryHashes });
 			return { secret, uri: secretUri(secret, username), recoveryCodes };
 		},
 
-		async confirm({ id }, code, knownClientId) {
+		async confirm({ id }, session, code, knownClientId) {
 			const factor = await store.find(id);
 			if (factor === undefined) throw new Failure('conflict', 'Two-factor sign-in was not set up yet.');
 			if (factor.isEnabled) throw new Failure('conflict', 'Two-factor sign-in is on already.');
+			// Whoever is at another session may have seen the secret there.
+			if (factor.session !== session) throw new Failure('conflict', 'Two-factor sign-in was begun anew elsewhere.');
 			const step = await limitCodes(limits, { userId: id, knownClientId }, now(), async () =>
 				stepOf(factor.secret, normalizedCode(code), now()),
 			);
@@ -78,19 +95,32 @@ export function createSecondFactors({ store, limits: storedLimits, now }: Depend
 					'The code is wrong. Please check that your app has the latest QR code or key, and that the clocks of your phone and of the server are right.',
 				);
 			}
-			if (!(await store.enable(id, factor.secret, step)))
-				throw new Failure('conflict', 'Two-factor sign-in was changed meanwhile.');
+			const generation = await store.enable(id, factor.secret, step);
+			if (generation === undefined) throw new Failure('conflict', 'Two-factor sign-in was changed meanwhile.');
+			return generation;
+		},
+
+		async turnOff({ id }, code, knownClientId) {
+			const factor = await store.find(id);
+			if (factor === undefined) return false;
+			if (factor.isEnabled && (await accept(id, factor, code, knownClientId)) === undefined) throw wrongCode();
+			// Only the one whose code it was: another one may have been turned on meanwhile.
+			return store.remove(id, factor.secret);
 		},
 
 		remove: ({ id }) => store.remove(id),
 
 		async accept({ id }, code, knownClientId) {
 			const factor = await store.find(id);
-			if (!factor?.isEnabled) return 'notNeeded';
-			if (code === undefined) {
-				throw new Failure('secondFactor', 'Please enter the code of your authenticator app, or a recovery code.');
-			}
-			return limitCodes(limits, { userId: id, knownClientId }, now(), () => use(id, factor, code));
+			return factor?.isEnabled ? accept(id, factor, code, knownClientId) : 'notNeeded';
 		},
 	};
+}
+
+export function secondFactorNeeded(): Failure {
+	return new Failure('secondFactor', 'Please enter the code of your authenticator app, or a recovery code.');
+}
+
+export function wrongCode(): Failure {
+	return new Failure('secondFactor', 'The code is wrong or was used already.');
 }

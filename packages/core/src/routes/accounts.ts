@@ -3,6 +3,7 @@ import type { Request, UserRecord } from '@stowage/plugin-api';
 import { route } from '@stowage/plugin-api';
 import { Failure, isFailure, type Viewer } from '@stowage/rules';
 import type { SignInClient } from '../accounts/accounts.js';
+import { secondFactorNeeded } from '../accounts/secondFactors.js';
 import { clientGone } from '../http/connections/clientGone.js';
 import type { Services } from '../services.js';
 
@@ -28,11 +29,17 @@ export function accountRoutes(services: Services) {
 			await sessions.begin(request, user);
 		} catch (error) {
 			if (!isFailure(error, 'conflict')) throw error;
-			// Its sessions were ended meanwhile, which does not affect a new one, except after a change of the password.
+			// Its sessions were ended meanwhile, which does not affect a new one, except after a change of the password or with a second factor, which may have been turned on meanwhile.
 			const now = await database.users.get(user.id);
 			if (now?.secret !== user.secret || now.isDisabled) throw error;
+			if ((await secondFactors.state(user.id)).isEnabled) throw secondFactorNeeded();
 			await sessions.begin(request, now);
 		}
+	};
+	const sessionOf = (request: Request): string => {
+		const key = sessions.keyOf(request);
+		if (key === undefined) throw new Failure('notSignedIn', 'Please sign in first.');
+		return key;
 	};
 	const answer = async (user: UserRecord) => ({
 		username: user.username,
@@ -61,8 +68,7 @@ export function accountRoutes(services: Services) {
 		}),
 
 		route(contract.login, async ({ payload, request, h }) => {
-			// An empty field of a form is a missing code.
-			const code = payload.code?.trim() || undefined;
+			const code = codeOf(payload.code);
 			const user = await accounts
 				.signIn(payload.username, payload.password, clientOf(request), code)
 				.catch((error: unknown) => {
@@ -127,22 +133,29 @@ export function accountRoutes(services: Services) {
 		route(contract.startTotp, async ({ viewer, payload, request }) => {
 			const user = personOf(viewer);
 			await assertOwner(request, user.username, payload?.currentPassword);
-			return secondFactors.begin(user);
+			return secondFactors.begin(user, sessionOf(request));
 		}),
 
 		route(contract.confirmTotp, async ({ viewer, payload, request }) => {
 			const user = await accounts.find(personOf(viewer).username);
-			await secondFactors.confirm(user, payload.code, knownClients.idOf(request, user));
+			const knownClientId = knownClients.idOf(request, user);
+			const generation = await secondFactors.confirm(user, sessionOf(request), payload.code, knownClientId);
+			await sessions.begin(request, { ...user, generation });
 			return { message: 'Two-factor sign-in is on.' };
 		}),
 
 		route(contract.removeTotp, async ({ viewer, payload, request }) => {
-			const user = personOf(viewer);
+			const user = await accounts.find(personOf(viewer).username);
 			await assertOwner(request, user.username, payload?.currentPassword);
-			await secondFactors.remove(user);
+			await secondFactors.turnOff(user, codeOf(payload?.code), knownClients.idOf(request, user));
 			return { message: 'Two-factor sign-in is off.' };
 		}),
 	];
+}
+
+/** An empty field of a form is a missing code. */
+function codeOf(entered: string | undefined): string | undefined {
+	return entered?.trim() || undefined;
 }
 
 function personOf(viewer: Viewer): Extract<Viewer, { kind: 'user' }> {

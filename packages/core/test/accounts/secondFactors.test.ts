@@ -212,12 +212,12 @@ test('removing a second factor turns it off, discards one that was begun, and ma
 	const { recoveryCodes } = await turnOn(t, ada, clock);
 	const laptop = new Client(app);
 	t.is((await signIn(app, recoveryCodes[0], laptop)).statusCode, 200);
-	t.is((await laptop.call('DELETE', '/api/totp', {})).statusCode, 200);
+	t.is((await laptop.call('DELETE', '/api/totp', { code: recoveryCodes[1] })).statusCode, 200);
 	t.is((await laptop.call('DELETE', '/api/totp', {})).statusCode, 200);
 	t.deepEqual(json(await ada.get('/api/totp')), { isEnabled: false, recoveryCodesLeft: 0 });
 	t.is((await signIn(app)).statusCode, 200);
 	const again = await turnOn(t, ada, clock);
-	refused(t, await signIn(app, recoveryCodes[1]), 401, 'SECOND_FACTOR');
+	refused(t, await signIn(app, recoveryCodes[2]), 401, 'SECOND_FACTOR');
 	t.is((await signIn(app, again.recoveryCodes[1])).statusCode, 200);
 });
 
@@ -234,10 +234,13 @@ test('a session that is older than ten minutes changes the second factor with th
 	const { secret } = json(await begin(password));
 	refused(t, await ada.call('DELETE', '/api/totp', {}), 401, 'PASSWORD_REQUIRED');
 	t.is((await ada.post('/api/totp/confirm', { code: codeOf(secret, clock) })).statusCode, 200);
-	refused(t, await ada.call('DELETE', '/api/totp'), 401, 'PASSWORD_REQUIRED');
-	refused(t, await ada.call('DELETE', '/api/totp', { currentPassword: 'wrong horse' }), 401, 'BAD_CREDENTIALS');
+	clock.advance(10 * minuteMs + 1);
+	const remove = (currentPassword?: string) =>
+		ada.call('DELETE', '/api/totp', { currentPassword, code: codeOf(secret, clock) });
+	refused(t, await remove(), 401, 'PASSWORD_REQUIRED');
+	refused(t, await remove('wrong horse'), 401, 'BAD_CREDENTIALS');
 	t.like(json(await ada.get('/api/totp')), { isEnabled: true });
-	t.is((await ada.call('DELETE', '/api/totp', { currentPassword: password })).statusCode, 200);
+	t.is((await remove(password)).statusCode, 200, 'the code was not used up before');
 	t.like(json(await ada.get('/api/totp')), { isEnabled: false });
 
 	const passwords = { currentPassword: password, newPassword: 'another horse', newPasswordConfirm: 'another horse' };
@@ -295,16 +298,84 @@ test('a hash that is renewed at a sign-in keeps the second factor', async (t) =>
 	refused(t, await signIn(app), 401, 'SECOND_FACTOR');
 });
 
-test('turning two-factor sign-in on or off ends no session', async (t) => {
+test('turning two-factor sign-in on ends every other session and replaces the cookie of this one, and turning it off ends none', async (t) => {
+	const clock = steeredClock();
+	const app = await testApp(t, {}, clock);
+	const ada = await new Client(app).register('ada');
+	const [phone, former] = [new Client(app), new Client(app)];
+	await signIn(app, undefined, phone);
+	const { secret } = json(await ada.post('/api/totp', {}));
+	refused(t, await ada.post('/api/totp/confirm', { code: wrongCode(secret, clock) }), 401, 'SECOND_FACTOR');
+	t.is((await phone.get('/api/totp')).statusCode, 200, 'a wrong code ends none');
+	former.cookie = ada.cookie;
+	t.is((await ada.post('/api/totp/confirm', { code: codeOf(secret, clock) })).statusCode, 200);
+	t.like(json(await ada.get('/api/totp')), { isEnabled: true });
+	refused(t, await phone.get('/api/totp'), 401, 'NOT_SIGNED_IN');
+	refused(t, await former.get('/api/totp'), 401, 'NOT_SIGNED_IN');
+	t.is(json(await ada.get('/api/sessions')).length, 1);
+	clock.advance(2 * stepMs);
+	await signIn(app, codeOf(secret, clock), phone);
+	t.is((await ada.call('DELETE', '/api/totp', { code: codeOf(secret, clock, 1) })).statusCode, 200);
+	t.like(json(await phone.get('/api/totp')), { isEnabled: false });
+});
+
+test('a second factor is turned off with a code only, which is used up and limited as at a sign-in', async (t) => {
+	const clock = steeredClock();
+	const app = await testApp(t, proxied, clock);
+	const ada = await new Client(app).register('ada');
+	const { secret, recoveryCodes } = await turnOn(t, ada, clock);
+	const remove = (code?: string) => ada.call('DELETE', '/api/totp', { currentPassword: password, code });
+	for (const missing of [undefined, '', ' \t'])
+		refused(t, await remove(missing), 401, 'SECOND_FACTOR', /enter the code/);
+	refused(t, await ada.call('DELETE', '/api/totp'), 401, 'SECOND_FACTOR', /enter the code/);
+	const code = codeOf(secret, clock);
+	t.is((await signIn(app, code)).statusCode, 200);
+	refused(t, await remove(code), 401, 'SECOND_FACTOR', /wrong or was used already/);
+	refused(t, await remove('1'.repeat(65)), 400, 'INVALID', /^code: /);
+	// A client that is known to the account has five a day besides.
+	for (let n = 0; n < 9; n++) refused(t, await remove(wrongCode(secret, clock)), 401, 'SECOND_FACTOR');
+	refused(t, await remove(codeOf(secret, clock, 1)), 429, 'RATE_LIMITED', /Too many wrong codes/);
+	refused(t, await signIn(app, codeOf(secret, clock, 1)), 429, 'RATE_LIMITED');
+	t.like(json(await ada.get('/api/totp')), { isEnabled: true });
+	clock.advance(dayMs);
+	const again = new Client(app);
+	t.is((await signIn(app, recoveryCodes[0], again)).statusCode, 200);
+	t.is((await again.call('DELETE', '/api/totp', { code: recoveryCodes[1] })).statusCode, 200);
+	t.like(json(await again.get('/api/totp')), { isEnabled: false });
+});
+
+test('a second factor that was begun in one session can’t be confirmed in another one', async (t) => {
 	const clock = steeredClock();
 	const app = await testApp(t, {}, clock);
 	const ada = await new Client(app).register('ada');
 	const phone = new Client(app);
 	await signIn(app, undefined, phone);
-	await turnOn(t, ada, clock);
-	t.like(json(await phone.get('/api/totp')), { isEnabled: true });
-	await ada.call('DELETE', '/api/totp', {});
+	const { secret } = json(await phone.post('/api/totp', {}));
+	const confirm = (client: Client) => client.post('/api/totp/confirm', { code: codeOf(secret, clock) });
+	refused(t, await confirm(ada), 409, 'CONFLICT', /elsewhere/);
+	const passwords = { currentPassword: password, newPassword: 'another horse', newPasswordConfirm: 'another horse' };
+	t.is((await phone.post('/api/password', passwords)).statusCode, 200);
+	refused(t, await confirm(phone), 409, 'CONFLICT', /elsewhere/);
 	t.like(json(await phone.get('/api/totp')), { isEnabled: false });
+});
+
+test('a sign-in without a code that overlaps with turning the second factor on is refused', async (t) => {
+	const clock = steeredClock();
+	const app = await testApp(t, {}, clock);
+	const ada = await new Client(app).register('ada');
+	const { begin } = app.services.sessions;
+	const late = new Client(app);
+	let isFirst = true;
+	// The password has been verified by then, and no code was needed.
+	app.services.sessions.begin = async (request, user) => {
+		if (isFirst) {
+			isFirst = false;
+			await turnOn(t, ada, clock);
+		}
+		return begin(request, user);
+	};
+	refused(t, await signIn(app, undefined, late), 401, 'SECOND_FACTOR', /enter the code/);
+	refused(t, await late.get('/api/totp'), 401, 'NOT_SIGNED_IN');
 });
 
 test('a malformed code is a wrong one or refused as too long, whatever it contains', async (t) => {
@@ -476,7 +547,8 @@ test('the audit log records that it is turned on and off and that a recovery cod
 	const code = codeOf(secret, clock);
 	t.is((await signIn(app, code)).statusCode, 200);
 	await ada.call('DELETE', '/api/totp', { currentPassword: 'wrong horse' });
-	await ada.call('DELETE', '/api/totp', {});
+	await ada.call('DELETE', '/api/totp', { code: wrongCode(secret, clock) });
+	await ada.call('DELETE', '/api/totp', { code: recoveryCodes[1] });
 	// Nothing is turned off by these.
 	await ada.call('DELETE', '/api/totp', {});
 	await ada.post('/api/totp', {});
@@ -500,6 +572,7 @@ test('the audit log records that it is turned on and off and that a recovery cod
 		'recoveryCode ok ada',
 		'signIn ok ada',
 		'signIn ok ada',
+		'disableTotp refused secondFactor ada ada',
 		'disableTotp ok ada ada',
 	]);
 	t.deepEqual(linesOf(attempts), [

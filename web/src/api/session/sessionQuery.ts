@@ -1,13 +1,13 @@
 import { checkLoginStatus } from '@stowage/contract';
 import { queryOptions } from '@tanstack/react-query';
 import { call } from '../client/client.js';
-import { passwordChangeSettled } from './changePassword.js';
+import { sessionSettled } from './replaceSession.js';
 
 /** Who is signed in. */
 export const sessionQuery = queryOptions({
 	queryKey: ['session'],
 	async queryFn({ signal }) {
-		await passwordChangeSettled();
+		await sessionSettled();
 		return call(checkLoginStatus, { signal });
 	},
 	staleTime: 60_000,

@@ -1,7 +1,8 @@
 import { endOtherSessions, endSession, type ResultOf, sessions } from '@stowage/contract';
 import { isFailure } from '@stowage/rules';
-import { queryOptions } from '@tanstack/react-query';
+import { type QueryClient, queryOptions } from '@tanstack/react-query';
 import { call } from '../client/client.js';
+import { sessionQuery } from './sessionQuery.js';
 
 export type UserSession = ResultOf<typeof sessions>[number];
 
@@ -28,4 +29,12 @@ export async function endUserSession(id: string): Promise<void> {
 /** Ends all sessions of the user's but the page's own. */
 export async function endOtherUserSessions(): Promise<void> {
 	await call(endOtherSessions);
+}
+
+/** Fetches again what the end of all sessions has changed, once the page's own was replaced. */
+export function refreshAfterReplacement(queryClient: QueryClient, username: string): void {
+	void queryClient.invalidateQueries({ queryKey: userSessionsQuery(username).queryKey });
+	// Between the end of the old session and the cookie of the new one they may have been fetched as a visitor.
+	void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+	void queryClient.invalidateQueries({ queryKey: ['listing'] });
 }

@@ -4,22 +4,25 @@ import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import { keyHash } from '../keyHash.js';
-import type { CredentialRow, UserRow } from './users.js';
+import { type CredentialRow, raiseGeneration, type UserRow } from './users.js';
+
+type Change = (factor: SecondFactor) => SecondFactor | undefined;
 
 const kind = 'totp' satisfies CredentialRow['kind'];
 
 /** Each is one credential of its user, whose text is the factor as JSON. */
 export function secondFactorStore(knex: Knex, now: () => number): SecondFactorStore {
 	/** Changes the factor unless `next` returns undefined. The row is locked meanwhile, so that two calls never decide on the same state. */
-	const change = (userId: string, next: (factor: SecondFactor) => SecondFactor | undefined): Promise<boolean> =>
-		transact(knex, async (transaction) => {
-			const own = () => transaction<CredentialRow>('credentials').where({ id: idOf(userId), kind });
-			const row = await own().forUpdate().first();
-			const changed = row && next(toFactor(row));
-			if (changed === undefined) return false;
-			await own().update(plainRow({ secret: JSON.stringify(changed) }));
-			return true;
-		});
+	const change = async (transaction: Knex.Transaction, userId: string, next: Change): Promise<boolean> => {
+		const own = () => transaction<CredentialRow>('credentials').where({ id: idOf(userId), kind });
+		const row = await own().forUpdate().first();
+		const changed = row && next(toFactor(row));
+		if (changed === undefined) return false;
+		await own().update(plainRow({ secret: JSON.stringify(changed) }));
+		return true;
+	};
+	const changeAlone = (userId: string, next: Change) =>
+		transact(knex, (transaction) => change(transaction, userId, next));
 
 	return {
 		async find(userId) {
@@ -32,7 +35,7 @@ export function secondFactorStore(knex: Knex, now: () => number): SecondFactorSt
 			const rows: CredentialRow[] = await knex<CredentialRow>('credentials').where({ kind });
 			return new Set(rows.filter((row) => toFactor(row).isEnabled).map((row) => row.user_id));
 		},
-		begin: (userId, { secret, recoveryHashes }) =>
+		begin: (userId, { secret, session, recoveryHashes }) =>
 			transact(knex, async (transaction) => {
 				// The user's row is locked, since that of the factor may not exist yet.
 				const user = await transaction<UserRow>('users').where({ id: userId }).forUpdate().first();
@@ -43,7 +46,7 @@ export function secondFactorStore(knex: Knex, now: () => number): SecondFactorSt
 					.first();
 				if (row !== undefined && toFactor(row).isEnabled)
 					throw new Failure('conflict', 'Two-factor sign-in is on already.');
-				const begun: SecondFactor = { secret, isEnabled: false, lastStep: 0, recoveryHashes };
+				const begun: SecondFactor = { secret, isEnabled: false, session, lastStep: 0, recoveryHashes };
 				await transaction<CredentialRow>('credentials')
 					.insert(
 						plainRow({
@@ -58,26 +61,34 @@ export function secondFactorStore(knex: Knex, now: () => number): SecondFactorSt
 					.merge(['secret', 'created_at']);
 			}),
 		enable: (userId, secret, step) =>
-			change(userId, (factor) =>
-				!factor.isEnabled && factor.secret === secret ? { ...factor, isEnabled: true, lastStep: step } : undefined,
-			),
+			transact(knex, async (transaction) => {
+				// The user's row first, as `begin` does.
+				await transaction<UserRow>('users').where({ id: userId }).forUpdate().first();
+				const isEnabled = await change(transaction, userId, (factor) =>
+					!factor.isEnabled && factor.secret === secret ? { ...factor, isEnabled: true, lastStep: step } : undefined,
+				);
+				if (!isEnabled) return undefined;
+				const generation = await raiseGeneration(transaction, userId);
+				await transaction('sessions').where({ user_id: userId }).delete();
+				return generation;
+			}),
 		useStep: (userId, secret, step) =>
-			change(userId, (factor) =>
+			changeAlone(userId, (factor) =>
 				factor.isEnabled && factor.secret === secret && step > factor.lastStep
 					? { ...factor, lastStep: step }
 					: undefined,
 			),
 		useRecoveryCode: (userId, hash) =>
-			change(userId, (factor) => {
+			changeAlone(userId, (factor) => {
 				const left = factor.recoveryHashes.filter((each) => each !== hash);
 				const isLeft = left.length < factor.recoveryHashes.length;
 				return factor.isEnabled && isLeft ? { ...factor, recoveryHashes: left } : undefined;
 			}),
-		remove: (userId) =>
+		remove: (userId, secret) =>
 			transact(knex, async (transaction) => {
 				const own = () => transaction<CredentialRow>('credentials').where({ id: idOf(userId), kind });
 				const row = await own().forUpdate().first();
-				if (row === undefined) return false;
+				if (row === undefined || (secret !== undefined && toFactor(row).secret !== secret)) return false;
 				await own().delete();
 				return toFactor(row).isEnabled;
 			}),

@@ -4,6 +4,8 @@ export interface SecondFactor {
 	secret: string;
 	/** False until the user has confirmed it by a first code: it is not asked for yet. */
 	isEnabled: boolean;
+	/** Identifies the session that began it, in which alone it can be enabled. */
+	session: string;
 	/** The time step of the latest accepted code. Codes of this step and of earlier ones are used up. */
 	lastStep: number;
 	/** The hashes of the unused recovery codes. */
@@ -16,13 +18,16 @@ export interface SecondFactorStore {
 	/** The ids of the users who have enabled theirs. */
 	enabledUserIds(): Promise<Set<string>>;
 	/** Stores one that is not enabled, in place of another such one. Throws `conflict` if one is enabled, and `notFound` for an unknown user. */
-	begin(userId: string, factor: Pick<SecondFactor, 'secret' | 'recoveryHashes'>): Promise<void>;
-	/** Enables the one with this secret, and uses up the code of this time step. Resolves to false if there is no such one that waits for it. */
-	enable(userId: string, secret: string, step: number): Promise<boolean>;
+	begin(userId: string, factor: Pick<SecondFactor, 'secret' | 'session' | 'recoveryHashes'>): Promise<void>;
+	/**
+	 * Enables the one with this secret, uses up the code of this time step and ends all sessions of the user, all or nothing. Resolves to the user's new
+	 * generation, and to undefined if there is no such one that waits for it.
+	 */
+	enable(userId: string, secret: string, step: number): Promise<number | undefined>;
 	/** Uses up the code of this time step. Resolves to false if it was used, or if the user has no enabled one with this secret. */
 	useStep(userId: string, secret: string, step: number): Promise<boolean>;
 	/** Uses up a recovery code. Resolves to false if the user has no such code, or has not enabled the factor. */
 	useRecoveryCode(userId: string, hash: string): Promise<boolean>;
-	/** Removes it, enabled or not. Resolves to whether it was enabled. */
-	remove(userId: string): Promise<boolean>;
+	/** Removes it, enabled or not, or only the one with this secret. Resolves to whether an enabled one was removed. */
+	remove(userId: string, secret?: string): Promise<boolean>;
 }

@@ -1,9 +1,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useReducer } from 'react';
 import { NetworkFailure } from '../../../api/client/client.js';
-import { changePassword } from '../../../api/session/changePassword.js';
+import { changePassword } from '../../../api/session/replaceSession.js';
 import { sessionQuery } from '../../../api/session/sessionQuery.js';
-import { userSessionsQuery } from '../../../api/session/userSessions.js';
+import { refreshAfterReplacement } from '../../../api/session/userSessions.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { accountMessages as messages } from '../messages.js';
 import { describeError, emptyPasswordForm, formError, maySubmit, passwordFormReducer } from './passwordForm.js';
@@ -18,10 +18,7 @@ export function usePasswordForm(username: string) {
 		onSuccess() {
 			dispatch({ type: 'succeeded' });
 			notify({ intent: 'success', message: messages.passwordChanged, detail: messages.passwordChangedDetail });
-			void queryClient.invalidateQueries({ queryKey: userSessionsQuery(username).queryKey });
-			// Between the end of the old session and the cookie of the new one they may have been fetched as a visitor.
-			void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
-			void queryClient.invalidateQueries({ queryKey: ['listing'] });
+			refreshAfterReplacement(queryClient, username);
 		},
 		onError(error) {
 			dispatch({ type: 'failed', error: describeError(error) });

@@ -1,10 +1,10 @@
 import { AnchorButton, Button } from '@blueprintjs/core';
 import { DownloadIcon } from '@blueprintjs/icons';
-import { confirmTotp } from '@stowage/contract';
 import { isFailure } from '@stowage/rules';
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, type Ref, useEffect, useId, useMemo, useRef, useState } from 'react';
-import { call, NetworkFailure } from '../../../api/client/client.js';
+import { NetworkFailure } from '../../../api/client/client.js';
+import { confirmTwoFactor } from '../../../api/session/replaceSession.js';
 import type { TwoFactorSetup as Setup } from '../../../api/session/twoFactor.js';
 import { FormError } from '../../../ui/display/FormError.js';
 import { TextField } from '../../../ui/fields/TextField.js';
@@ -20,9 +20,9 @@ export interface TwoFactorSetupProps {
 	setup: Setup;
 	/** It is on. */
 	onConfirmed: () => void;
-	/** The answer was lost: it may be on. */
+	/** The answer was lost: it may be on, and the page's session may have ended. */
 	onNoAnswer: () => void;
-	/** It was turned on or discarded elsewhere. */
+	/** It was turned on, discarded or begun anew elsewhere. */
 	onOutOfDate: (reason: string) => void;
 	/** It stays off. */
 	onCancel: () => void;
@@ -119,7 +119,7 @@ function ConfirmForm({
 	const code = typed.trim();
 	const field = useRef<HTMLInputElement>(null);
 	const { mutate, error, isPending } = useMutation({
-		mutationFn: () => call(confirmTotp, { payload: { code } }),
+		mutationFn: () => confirmTwoFactor(code),
 		onSuccess: onConfirmed,
 		onError(failure) {
 			if (failure instanceof NetworkFailure) onNoAnswer();

@@ -26,11 +26,12 @@ export const twoFactorMessages = {
 	copyByHand: 'It is selected: copy it with the keyboard or by its own menu.',
 	confirmStep: 'Enter the code that the app shows',
 	code: 'Code',
+	codeHint: 'From your authenticator app, or a recovery code.',
 	confirm: 'Confirm',
 
 	on: 'On',
 	turnedOn: 'Two-factor sign-in is on',
-	turnedOnDetail: 'You need a code the next time you sign in.',
+	turnedOnDetail: 'All other sessions were ended. You need a code the next time you sign in.',
 	codesLeft: (codes: string) => `${codes} left`,
 	fewCodesLeft: 'You are running out of recovery codes. To get new ones, turn it off and on again.',
 

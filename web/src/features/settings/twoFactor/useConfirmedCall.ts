@@ -17,6 +17,8 @@ export interface ConfirmedCall {
 	/** Why the last attempt failed. */
 	error: string | undefined;
 	isPasswordWrong: boolean;
+	/** The code of the second factor is wrong or missing. */
+	isCodeWrong: boolean;
 	isBusy: boolean;
 	maySubmit: boolean;
 	/** Resolves to whether it succeeded. */
@@ -43,6 +45,7 @@ export function useConfirmedCall<T>({ request, onSuccess, failed }: ConfirmedCal
 		// The field that appears asks for it already.
 		error: !error || isFailure(error, 'passwordRequired') ? undefined : isFailure(error) ? error.message : failed,
 		isPasswordWrong: isFailure(error, 'badCredentials'),
+		isCodeWrong: isFailure(error, 'secondFactor'),
 		isBusy: isPending,
 		maySubmit,
 		submit: async () =>

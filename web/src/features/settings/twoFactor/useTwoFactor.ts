@@ -1,5 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { sessionQuery } from '../../../api/session/sessionQuery.js';
 import { type TwoFactorState, twoFactorQuery } from '../../../api/session/twoFactor.js';
+import { refreshAfterReplacement } from '../../../api/session/userSessions.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { twoFactorMessages as messages } from './messages.js';
 
@@ -15,6 +17,7 @@ export function useTwoFactor(username: string) {
 		// A request in flight began before.
 		await queryClient.cancelQueries({ queryKey: query.queryKey });
 		queryClient.setQueryData(query.queryKey, next);
+		if (next.isEnabled) refreshAfterReplacement(queryClient, username);
 		notify({
 			key: 'two-factor',
 			intent: 'success',
@@ -24,5 +27,11 @@ export function useTwoFactor(username: string) {
 		});
 	}
 
-	return { state, error, reload: () => void refetch(), show };
+	/** For an answer that was lost, with which the session may have ended. */
+	async function reload() {
+		await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+		await refetch();
+	}
+
+	return { state, error, reload: () => void reload(), show };
 }
