@@ -60,6 +60,7 @@ test('accounts are shown, renamed, signed out and removed beside a running serve
 	t.regex(text, /^upload\tprivate\tbig\.bin\t0 B of 4\.8 MB$/m);
 	t.notRegex(text, new RegExp(token));
 
+	await phone.post('/api/login', { username: 'ada', password: 'correct horse' }, client);
 	const [{ id }] = JSON.parse((await user('sessions', 'list', 'ada', '--json')).stdout);
 	t.regex((await user('sessions', 'revoke', 'ada')).stderr, /Give the id of a session, or --all/);
 	t.like(await user('sessions', 'revoke', 'bob', id), { code: 1, stderr: 'There is no such session.' });
