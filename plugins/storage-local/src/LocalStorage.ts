@@ -1,7 +1,10 @@
 import type {
+	AccessPart,
+	AccessStorage,
 	CopyOptions,
 	FolderListener,
 	FolderTimesStorage,
+	ItemAccess,
 	LocalFilesStorage,
 	MoveOptions,
 	OpenFile,
@@ -25,9 +28,10 @@ import { countFolder, listFolder } from './reading/listFolder.js';
 import { surveyFolder } from './reading/surveyFolder.js';
 import { checkDisk } from './root/checkDisk.js';
 import type { Disk } from './root/Disk.js';
-import { setModified } from './system/descriptors.js';
+import { fsync, setModified } from './system/descriptors.js';
 import { withFailures } from './system/systemErrors.js';
 import { watchFolder } from './watching/watchFolder.js';
+import { findLostAccess, inheritAccess, readAccess, writeAccess } from './writing/access.js';
 import { findPublished } from './writing/commit.js';
 import { finishReplacements } from './writing/replaceFile.js';
 import { StagedLocalFile } from './writing/StagedLocalFile.js';
@@ -35,7 +39,7 @@ import { sweepLeftovers, sweepStaging } from './writing/sweep.js';
 
 /** Files as plain files below one folder. Each call first checks that the folder is still our root. */
 export class LocalStorage
-	implements FolderTimesStorage, LocalFilesStorage, ReplacingStorage, SurveyingStorage, WatchingStorage
+	implements AccessStorage, FolderTimesStorage, LocalFilesStorage, ReplacingStorage, SurveyingStorage, WatchingStorage
 {
 	readonly #background = new Set<Promise<void>>();
 	#finishing: Promise<void> | undefined;
@@ -111,6 +115,27 @@ export class LocalStorage
 		return withFailures(folder, async () => {
 			using opened = await this.disk.folder(folder, 'read');
 			await setModified(opened.fd, mtime / 1000);
+		});
+	}
+
+	readAccess(path: StoragePath): Promise<ItemAccess> {
+		return withFailures(path, () => readAccess(this.disk, path));
+	}
+
+	writeAccess(path: StoragePath, access: ItemAccess): Promise<void> {
+		return withFailures(path, () => writeAccess(this.disk, path, access));
+	}
+
+	findLostAccess(type: 'file' | 'directory', access: ItemAccess): Promise<AccessPart[]> {
+		return withFailures(rootPath, () => findLostAccess(this.disk, type, access));
+	}
+
+	inheritAccess(folder: StoragePath, parent: StoragePath): Promise<void> {
+		return withFailures(folder, async () => {
+			using opened = await this.disk.folder(folder, 'read');
+			using above = await this.disk.folder(parent, 'read');
+			await inheritAccess(this.disk, above, opened.fd, 'directory');
+			await fsync(opened.fd);
 		});
 	}
 

@@ -148,6 +148,10 @@ export function userCommand(): Command {
 				run: moveRoot,
 			})
 				.option('--no-wait', 'let the server do it, and end at once')
+				.option(
+					'--allow-lost-access',
+					'also if files lose owners, groups, modes or ACLs that the other root can’t keep',
+				)
 				.option('--json', 'as JSON'),
 		)
 		.addCommand(sessionsCommand());

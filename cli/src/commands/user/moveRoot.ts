@@ -7,6 +7,7 @@ import { type Progress, withProgress } from '../../terminal/Progress.js';
 export interface MoveRootOptions {
 	json?: boolean;
 	wait: boolean;
+	allowLostAccess?: boolean;
 }
 
 type FollowedJob = Awaited<ReturnType<Services['jobs']['listOf']>>[number];
@@ -18,7 +19,7 @@ const pollMs = 200;
 export async function moveRoot(
 	services: Services,
 	[name = '', rootName = '']: readonly string[],
-	{ json = false, wait: isFollowed }: MoveRootOptions,
+	{ json = false, wait: isFollowed, allowLostAccess: allowsLostAccess = false }: MoveRootOptions,
 ): Promise<void> {
 	const { accounts, homeMoves, jobs } = services;
 	const user = await accounts.find(name);
@@ -29,7 +30,7 @@ export async function moveRoot(
 			`The home of ${user.username} is on its way to ${earlier.root ?? 'another root'} already (${shareOf(earlier.job)}). Wait until it is there, or end that: stowage job cancel ${earlier.job.id}`,
 		);
 	}
-	const { id } = earlier?.job ?? (await homeMoves.start(user.username, rootName));
+	const { id } = earlier?.job ?? (await homeMoves.start(user.username, rootName, { allowsLostAccess }));
 	if (!isFollowed) {
 		if (json) printJson({ job: id });
 		else console.log(`The home of ${user.username} is moved by the server: ${id}`);

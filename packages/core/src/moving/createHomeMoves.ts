@@ -7,10 +7,14 @@ import type { Mount } from '../storage/MountedStorage.js';
 import { measureHome } from '../storage/walkHome.js';
 import { findOldHomes, type OldHome } from './findOldHomes.js';
 import { type HomeMoveDependencies, homeMoveKind, homeMoveName } from './homeMoveKind.js';
+import { LostAccess } from './lostAccess.js';
 
 export interface HomeMoves {
-	/** Starts a job that moves the home of a user to another root. Throws, before anything is done, if the move is not possible. */
-	start(username: string, rootName: string): Promise<Job>;
+	/**
+	 * Starts a job that moves the home of a user to another root. Throws, before anything is done, if the move is not possible, and `conflict` with a list if the other root
+	 * can't keep what other programs may do with its files (owners, groups, modes, ACLs), unless that is allowed.
+	 */
+	start(username: string, rootName: string, options?: { allowsLostAccess?: boolean }): Promise<Job>;
 	/** All homes that are being moved. */
 	list(): Promise<MovingHome[]>;
 	/** The former trees of homes on roots that they have left, except those being moved. */
@@ -47,7 +51,7 @@ export function createHomeMoves(parts: Dependencies): HomeMoves {
 	};
 
 	const moves: HomeMoves = {
-		async start(username, rootName) {
+		async start(username, rootName, { allowsLostAccess = false } = {}) {
 			const user = await users.find(username);
 			if (user === undefined) throw new Failure('notFound', `There is no user ${username}.`);
 			if (user.isDisabled)
@@ -62,7 +66,11 @@ export function createHomeMoves(parts: Dependencies): HomeMoves {
 					'alreadyExists',
 					`There is a folder ${home} on ${rootName} already, which is nobody’s home. Move it away first.`,
 				);
-			const { bytes } = await measureHome(source.storage, home, new AbortController().signal);
+			const lost = new LostAccess(source.storage, home, target.storage);
+			const { bytes } = await measureHome(source.storage, home, new AbortController().signal, (path, type) =>
+				lost.add(path, type),
+			);
+			if (!allowsLostAccess) assertNothingLost(user.username, rootName, lost.describe());
 			const available = Math.max(0, await availableSpace(target.storage, config.uploads));
 			if (bytes > available) {
 				throw new Failure(
@@ -114,6 +122,14 @@ async function assertUsable({ name, storage }: Mount): Promise<void> {
 		if (!isFailure(error, 'unavailable')) throw error;
 		throw new Failure('unavailable', `The storage root ${name} can’t be used: ${error.message}`, { cause: error });
 	}
+}
+
+function assertNothingLost(username: string, rootName: string, losses: readonly string[]): void {
+	if (losses.length === 0) return;
+	throw new Failure(
+		'conflict',
+		`On ${rootName} other programs could no longer use the files of ${username} as they can now. Nothing was moved.\n${losses.map((loss) => `- ${loss}`).join('\n')}\nTo move them all the same: stowage user move-root ${username} ${rootName} --allow-lost-access`,
+	);
 }
 
 async function hasHome({ storage }: Mount, home: ReturnType<typeof homeRoot>): Promise<boolean> {

@@ -11,6 +11,7 @@ import { HomeComparison } from '../storage/compareHomes.js';
 import {
 	beginTree,
 	copiesFolder,
+	copyAccess,
 	copyContents,
 	copyFolderTime,
 	discardAcross,
@@ -315,8 +316,9 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 		const copy = async () => {
 			const grants = guard.beginGrants();
 			try {
-				const options = { signal, beforeBytes: grants.reserve, afterBytes: progress.add };
+				const options = { signal, beforeBytes: grants.reserve, afterBytes: progress.add, keepsAccess: true };
 				await copyContents(source.storage, home, target.storage, folder, options);
+				await copyAccess(source.storage, home, target.storage, folder);
 				await copyFolderTime(source.storage, home, target.storage, folder);
 			} finally {
 				grants.end();

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
 	type CopyOptions,
+	hasAccess,
 	hasFolderTimes,
 	type MoveOptions,
 	type StagingCutoffs,
@@ -128,6 +129,7 @@ async function copyTree(
 	const folder = published?.folder ?? newTree();
 	try {
 		if (published === undefined) await beginTree(target, folder, staged?.onBegin);
+		if (hasAccess(target)) await target.inheritAccess(folder, parentPath(to));
 		await copyContents(source, from, target, folder, options);
 		const made = await target.move(folder, to, { otherNames, beforeNaming });
 		// Not earlier: a copy that looks old is swept.
@@ -178,6 +180,11 @@ function pathsOf(to: StoragePath, name: string | undefined): Iterable<StoragePat
 	return new Set(name === undefined ? [to] : [joinPath(parentPath(to), name), to]);
 }
 
+interface ContentsOptions extends Omit<CopyOptions, 'staged' | keyof MoveOptions> {
+	/** Whether the copies keep what other programs may do with them, as far as the target can. By default they have that of what is made there. */
+	keepsAccess?: boolean;
+}
+
 /**
  * Copies the contents of the source to `folder`; existing files with the same size and time are complete, since each got its name only then. Files that vanish meanwhile are left out.
  */
@@ -186,7 +193,7 @@ export async function copyContents(
 	from: StoragePath,
 	target: StorageProvider,
 	folder: StoragePath,
-	options: Omit<CopyOptions, 'staged' | keyof MoveOptions>,
+	options: ContentsOptions,
 ): Promise<void> {
 	const there = new Map<string, StorageItem>();
 	for await (const { items } of itemsIn(target, folder)) for (const item of items) there.set(item.name, item);
@@ -203,15 +210,32 @@ export async function copyContents(
 				if (!isThere) await target.makeDirectory(copy);
 				await dropIfRemoved(source, path, target, copy, async () => {
 					await copyContents(source, path, target, copy, options);
+					if (options.keepsAccess) await copyAccess(source, path, target, copy);
 					await copyFolderTime(source, path, target, copy);
 				});
-			} else if (isThere) {
+				continue;
+			}
+			if (isThere) {
 				await options.beforeItem?.(item);
 				options.afterBytes?.(item.size);
-			} else await dropIfRemoved(source, path, target, copy, () => copyFile(source, path, target, copy, options));
+			}
+			await dropIfRemoved(source, path, target, copy, async () => {
+				if (!isThere) await copyFile(source, path, target, copy, options);
+				if (options.keepsAccess) await copyAccess(source, path, target, copy);
+			});
 		}
 	}
 	for (const name of there.keys()) await target.remove(joinPath(folder, name));
+}
+
+/** Gives a copy what other programs may do with the original, as far as its storage can keep that. */
+export async function copyAccess(
+	source: StorageProvider,
+	from: StoragePath,
+	target: StorageProvider,
+	copy: StoragePath,
+): Promise<void> {
+	if (hasAccess(source) && hasAccess(target)) await target.writeAccess(copy, await source.readAccess(from));
 }
 
 /** Called once all is in the folder, since each new name in it sets its time. */

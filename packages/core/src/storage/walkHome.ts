@@ -58,18 +58,21 @@ function cannotMove(folder: StoragePath, count: number, names: readonly string[]
 	);
 }
 
-/** The content of a home. */
+/** The content of a home. `onItem` is called for the home itself and all in it, by its path in the home. */
 export async function measureHome(
 	storage: StorageProvider,
 	home: StoragePath,
 	signal: AbortSignal,
+	onItem?: (path: StoragePath, type: 'file' | 'directory') => Promise<void>,
 ): Promise<{ files: number; bytes: number }> {
 	let files = 0;
 	let bytes = 0;
 	try {
-		for await (const { item } of walkHome(storage, home, signal)) {
+		await onItem?.('' as StoragePath, 'directory');
+		for await (const { path, item } of walkHome(storage, home, signal)) {
 			if (item.type === 'file') files++;
 			bytes += item.size;
+			await onItem?.(path, item.type);
 		}
 	} catch (error) {
 		// It was never made.

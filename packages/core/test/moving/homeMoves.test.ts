@@ -1,8 +1,23 @@
+import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import {
+	chmod,
+	chown,
+	mkdir,
+	mkdtemp,
+	open,
+	readdir,
+	readFile,
+	rm,
+	stat,
+	symlink,
+	utimes,
+	writeFile,
+} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { type FolderTimesStorage, hasSurvey, type Job } from '@stowage/plugin-api';
+import { promisify } from 'node:util';
+import { type AccessStorage, type FolderTimesStorage, hasAccess, hasSurvey, type Job } from '@stowage/plugin-api';
 import { Failure, isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { Client, file, json, type TestApp, testApp } from '../testApp.js';
@@ -325,4 +340,56 @@ test('a home without a folder is moved, and its folder is created on the new roo
 	t.is((await ended(await start())).status, 'completed');
 	t.is((await fixture.ada.upload('/api/upload', [file('a.txt', 'a')])).statusCode, 200);
 	t.deepEqual(await names(fixture.newHome), ['Public', 'a.txt']);
+});
+
+const run = promisify(execFile);
+const family = 60_001;
+
+/** What other programs may do with an item, as the system's own tools say it. */
+async function accessOf(place: string) {
+	const { mode, gid } = await stat(place);
+	const { stdout } = await run('getfacl', ['--absolute-names', '--omit-header', '--numeric', place]);
+	return { mode: mode.toString(8), gid, acl: stdout };
+}
+
+test('a home keeps its modes, groups, setgid folders and ACLs on its new root', async (t) => {
+	const fixture = await setUp(t);
+	const { start, ended } = mover(fixture);
+	const shared = path.join(fixture.home, 'docs');
+	for (const place of [shared, path.join(shared, 'a.txt')]) await chown(place, 0, family);
+	await chmod(shared, 0o2775);
+	await chmod(path.join(shared, 'a.txt'), 0o640);
+	await chmod(path.join(shared, 'deep/empty'), 0o1777);
+	await run('setfacl', ['--modify', `group:${family}:rwx,default:group:${family}:rwx`, path.join(shared, 'deep')]);
+	await run('setfacl', ['--modify', `user:${family}:r--`, path.join(shared, 'deep/é 1.bin')]);
+	const places = ['', 'Public', 'docs', 'docs/a.txt', 'docs/deep', 'docs/deep/é 1.bin', 'docs/deep/empty'];
+	const before = await Promise.all(places.map((place) => accessOf(path.join(fixture.home, place))));
+	t.like(await ended(await start()), { status: 'completed', error: null });
+	const after = await Promise.all(places.map((place) => accessOf(path.join(fixture.newHome, place))));
+	for (const [index, place] of places.entries()) t.deepEqual(after[index], before[index], place);
+	await assertWhole(t, fixture.newHome);
+});
+
+test('a move that can’t keep who may use the files names them before it begins, and is done if that is allowed', async (t) => {
+	const fixture = await setUp(t);
+	const { homeMoves, roots } = fixture.app.services;
+	await chown(path.join(fixture.home, 'docs/a.txt'), 60_002, family);
+	const { storage } = await roots.named('big');
+	t.true(hasAccess(storage));
+	// As a disk without POSIX ACLs answers, or a user without the right to them.
+	const answer = (storage as AccessStorage).findLostAccess.bind(storage);
+	(storage as AccessStorage).findLostAccess = async (type, access) => [
+		...(await answer(type, access)),
+		...(access.group === family ? (['group'] as const) : []),
+	];
+	const refused = await t.throwsAsync(homeMoves.start('ada', 'big'));
+	t.true(isFailure(refused, 'conflict'));
+	t.regex(refused?.message ?? '', /1 file or folder owned by other users of the system.*: "docs\/a\.txt"/);
+	t.regex(refused?.message ?? '', /1 file or folder of a group .*: "docs\/a\.txt"\n/);
+	t.regex(refused?.message ?? '', /--allow-lost-access/);
+	t.deepEqual(await names(path.join(fixture.big, 'users')), []);
+	await assertNotMoved(t, fixture);
+	const job = await homeMoves.start('ada', 'big', { allowsLostAccess: true });
+	t.like(await mover(fixture).ended(job), { status: 'completed', error: null });
+	await assertWhole(t, fixture.newHome);
 });

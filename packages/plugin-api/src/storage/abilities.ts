@@ -32,6 +32,37 @@ export function hasFolderTimes(storage: StorageProvider): storage is FolderTimes
 	return 'setFolderTime' in storage;
 }
 
+/** What programs beside this server may do with an item. */
+export interface ItemAccess {
+	/** The numbers of the user and the group that it belongs to. */
+	owner: number;
+	group: number;
+	/** Permission bits, with setgid and the sticky bit for a folder. */
+	mode: number;
+	/** Access control lists as the storage has them; undefined for none. */
+	acl?: Uint8Array;
+	/** Of a folder: the list that what is made in it gets. */
+	defaultAcl?: Uint8Array;
+}
+
+export type AccessPart = 'owner' | 'group' | 'mode' | 'acl';
+
+/** An optional ability of a storage: its items belong to users and groups of the system, and other programs use them by that. */
+export interface AccessStorage extends StorageProvider {
+	readAccess(path: StoragePath): Promise<ItemAccess>;
+	/** Durable once it resolves. Parts that can't be kept here are left as they are: the owner always is. */
+	writeAccess(path: StoragePath, access: ItemAccess): Promise<void>;
+	/** Which parts an item would not have after `writeAccess`, tried with one that is not visible. */
+	findLostAccess(type: 'file' | 'directory', access: ItemAccess): Promise<AccessPart[]>;
+	/** Gives a folder that was made elsewhere the access of one that is made in `parent`; what is made in it from now on inherits that. */
+	inheritAccess(folder: StoragePath, parent: StoragePath): Promise<void>;
+}
+
+/** Whether a storage has this ability. */
+export function hasAccess(storage: StorageProvider): storage is AccessStorage {
+	return 'readAccess' in storage;
+}
+
 /** An optional ability of a storage: to replace an existing file (`NamingOptions.onConflict`). */
 export interface ReplacingStorage extends StorageProvider {
 	/** Whether files at the path can be replaced: not every file system can. */

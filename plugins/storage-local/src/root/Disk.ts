@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { Failure, parentPath, pathSegments, type StoragePath } from '@stowage/rules';
 import { fstat, lstat } from '../system/descriptors.js';
-import { type FileStat, toFileStat } from '../system/fileStat.js';
+import { type FileStat, type Ownership, toFileStat } from '../system/fileStat.js';
 import { type Access, Folder, folderFlags, openFolder, pathOnly } from '../system/openFolder.js';
 import type { SystemCalls } from '../system/systemCalls.js';
 import { isSystemError, noSuchEntry } from '../system/systemErrors.js';
@@ -82,12 +82,11 @@ export class Disk {
 		return this.withHandle(stat, fd, '');
 	}
 
-	/** Who may use an open object: its mode with the type, and its group. */
-	async ownershipOf(fd: number): Promise<{ mode: number; gid: number }> {
+	async ownershipOf(fd: number): Promise<Ownership> {
 		const cached = this.isLocal ? this.calls.ownershipCached(fd) : undefined;
 		if (cached !== undefined) return cached;
-		const { mode, gid } = await fstat(fd);
-		return { mode: Number(mode), gid: Number(gid) };
+		const { mode, uid, gid } = await fstat(fd);
+		return { mode: Number(mode), uid: Number(uid), gid: Number(gid) };
 	}
 
 	/** An extended attribute of an open object; undefined if it has none of that name. */

@@ -19,6 +19,13 @@ export interface FileStat {
 	handle?: string;
 }
 
+/** Who may use an object: its mode with its type, its user and its group. */
+export interface Ownership {
+	mode: number;
+	uid: number;
+	gid: number;
+}
+
 const typeMask = 0o170000;
 
 export function typeOfMode(mode: number): ObjectType {
@@ -72,6 +79,7 @@ function toMs(ns: bigint): number {
 
 // Offsets of `struct statx`, which is the same on every processor.
 const offset = {
+	user: 20,
 	group: 24,
 	mode: 28,
 	inode: 32,
@@ -92,8 +100,12 @@ export function readEntry(fields: DataView, name: string): StorageEntry | undefi
 	return { name, type, size: type === 'file' ? readSize(fields) : 0, mtime };
 }
 
-export function readOwnership(fields: DataView): { mode: number; gid: number } {
-	return { mode: fields.getUint16(offset.mode, true), gid: fields.getUint32(offset.group, true) };
+export function readOwnership(fields: DataView): Ownership {
+	return {
+		mode: fields.getUint16(offset.mode, true),
+		uid: fields.getUint32(offset.user, true),
+		gid: fields.getUint32(offset.group, true),
+	};
 }
 
 export function readFileStat(fields: DataView): FileStat {

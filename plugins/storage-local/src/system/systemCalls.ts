@@ -1,5 +1,5 @@
 import type { StorageEntry } from '@stowage/plugin-api';
-import type { FileStat } from './fileStat.js';
+import type { FileStat, Ownership } from './fileStat.js';
 import type { Folder } from './openFolder.js';
 import type { RawEntry } from './rawNames.js';
 
@@ -46,8 +46,8 @@ export interface SystemCalls {
 	readCached(fd: number, buffer: Buffer, position: number): number;
 	/** The stat of an open object, without access to a disk or network. */
 	statCached(fd: number): FileStat | undefined;
-	/** The mode with the type, and the group of an open object, like `statCached`. */
-	ownershipCached(fd: number): { mode: number; gid: number } | undefined;
+	/** The same of who may use it. */
+	ownershipCached(fd: number): Ownership | undefined;
 	/**
 	 * The file system's own identifier of an object, unique even after its inode number was reused: of the one of that name, or of the open one
 	 * for ''. Undefined if it has none.

@@ -6,8 +6,8 @@ import { renameOwn } from '../root/renaming.js';
 import { fsync, setModified, unlink } from '../system/descriptors.js';
 import { type FileStat, objectId, toItem } from '../system/fileStat.js';
 import { fileChanged, isSystemError, nameTaken } from '../system/systemErrors.js';
+import { inheritAccess } from './access.js';
 import { claimFreeName, namesFrom, replacedVersion } from './freeNames.js';
-import { inheritAccess } from './inheritAccess.js';
 import { assertReplaceable, replaceFile } from './replaceFile.js';
 import { parseStagedId, type StagedId } from './stagedIds.js';
 
