@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { chmod, lstat, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { chmod, lstat, open, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import type { Server as HapiServer } from '@hapi/hapi';
 import { ConfigError } from '../../config/load.js';
@@ -21,10 +22,43 @@ export async function listen(
 		return `${server.info.uri}${config.basePath}`;
 	}
 	await removeStaleSocket(path);
+	bindClosed(server);
 	await server.start();
-	// Until now it was closed to all but its own user.
-	await chmod(path, Number.parseInt(config.socketMode, 8));
+	await setMode(path, Number.parseInt(config.socketMode, 8));
 	return config.listen;
+}
+
+/**
+ * Makes the socket of a server one that nobody but its user can connect to, from the first instant: the system creates it with the umask's mode. Node binds within the call of `listen`. The umask
+ * is that of the whole process, so what other threads create in that moment is closed to others too, and never more open.
+ */
+function bindClosed({ listener }: HapiServer): void {
+	const begin = listener.listen.bind(listener) as (...words: unknown[]) => typeof listener;
+	listener.listen = (...words: unknown[]) => {
+		const before = process.umask();
+		process.umask(before | 0o077);
+		try {
+			return begin(...words);
+		} finally {
+			process.umask(before);
+		}
+	};
+}
+
+/** Linux's O_PATH: a socket can't be opened otherwise. */
+const pathOnly = 0o10000000;
+
+/** Sets the mode of the socket itself, and of nothing that a link of its name leads to. */
+async function setMode(path: string, mode: number): Promise<void> {
+	if (process.platform !== 'linux') return chmod(path, mode);
+	const handle = await open(path, pathOnly | constants.O_NOFOLLOW);
+	try {
+		if (!(await handle.stat()).isSocket())
+			throw new ConfigError(`Something else lies in the place of the socket ${path}.`);
+		await chmod(`/proc/self/fd/${handle.fd}`, mode);
+	} finally {
+		await handle.close();
+	}
 }
 
 /** Frees the path of a socket: removes a socket without a listener, as a crash leaves. Throws ConfigError for anything else of that name. */
