@@ -105,7 +105,7 @@ export function createServices({ providers, monotonic, ...given }: Dependencies)
 		tickets,
 		transfers: new Transfers({ notifications, tickets, onSessionEnd: sessions.subscribe }),
 		streams: new EventStreams(),
-		rootAdministration: new RootAdministration(roots, database, config.dataDir),
+		rootAdministration: new RootAdministration(roots, database, config),
 		pasting: createPasting(jobs, { files, uploadLimits: uploads.uploadLimits, walkQueue, log, monotonic }),
 		homeMoves: createHomeMoves({ jobs, jobStore: database.jobs, users, roots, database, config, log, monotonic }),
 	};

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
+import path from 'node:path';
 import { makeFolders } from '@stowage/plugin-api';
 import { ConfigError } from './load.js';
 
@@ -16,4 +17,9 @@ export async function makeDataDir(dataDir: string): Promise<void> {
 			{ cause },
 		);
 	}
+}
+
+/** The cache of pictures of files. */
+export function thumbnailFolder(dataDir: string): string {
+	return path.join(dataDir, 'thumbnails');
 }

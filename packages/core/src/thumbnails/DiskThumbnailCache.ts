@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { open, readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolders } from '@stowage/plugin-api';
+import { thumbnailFolder } from '../config/dataDir.js';
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
 import type { CachedThumbnail, ThumbnailCache } from './ThumbnailCache.js';
@@ -13,7 +14,7 @@ export function openThumbnailCache(
 	log: Log,
 ): ThumbnailCache {
 	if (thumbnails.cacheSize === 0) return { get: async () => undefined, put: async () => {} };
-	return new DiskThumbnailCache({ folder: path.join(dataDir, 'thumbnails'), maxBytes: thumbnails.cacheSize, log });
+	return new DiskThumbnailCache({ folder: thumbnailFolder(dataDir), maxBytes: thumbnails.cacheSize, log });
 }
 
 export interface DiskThumbnailCacheOptions {

@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat, symlink } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { isFailure } from '@stowage/rules';
 import test from 'ava';
-import { assertApart } from '../../src/storage/roots/assertApart.js';
+import { assertApart, assertUnreserved } from '../../src/storage/roots/assertApart.js';
+import { reservedFolders } from '../../src/storage/roots/reservedFolders.js';
+import { testApp } from '../testApp.js';
 
 const run = promisify(execFile);
 
@@ -64,4 +66,73 @@ test('a root inside or around another one is refused, also through a bind mount'
 	for (const location of ['disk/root', 'disk'])
 		t.regex(String(await t.throwsAsync(assertApart(at(location), [mounted]))), /holds small, in /, location);
 	await t.notThrowsAsync(assertApart(at('beside'), [root, mounted]));
+});
+
+test('a root in a folder of the server or of the system is refused, also through symbolic links, and before that folder is made', async (t) => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-reserved-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const at = (...names: string[]) => path.join(folder, ...names);
+	await mkdir(at('data/audit/inner'), { recursive: true });
+	await mkdir(at('data/more'));
+	await mkdir(at('databases/more'), { recursive: true });
+	await symlink(at('data/audit'), at('link'));
+	await symlink(at('data'), at('same'));
+	const reserved = reservedFolders({ dataDir: at('data'), databaseUrl: `sqlite:${at('databases/stowage.db')}` });
+	const check = (location: string) => assertUnreserved(path.resolve(folder, location), reserved);
+	const message = async (location: string) => {
+		const error = await t.throwsAsync(check(location), undefined, location);
+		t.true(isFailure(error, 'invalid'), location);
+		return (error as Error).message;
+	};
+	for (const location of ['data/audit', 'link', 'same/audit', 'data/more/../audit'])
+		t.regex(await message(location), /for it is the audit log/, location);
+	for (const location of ['data/audit/inner', 'link/inner/new'])
+		t.regex(await message(location), /for it lies inside the audit log/, location);
+	for (const location of ['data/thumbnails', 'same/thumbnails'])
+		t.regex(await message(location), /for it is the cache of thumbnails/, location);
+	t.regex(await message('data/thumbnails/a/b'), /for it lies inside the cache of thumbnails/);
+	t.is(
+		await message('same'),
+		`${at('same')} can't be a storage root, for it holds the audit log (${at('data/audit')}): name a folder for files alone.`,
+	);
+	t.regex(await message('databases'), /for it is the folder of the database/);
+	t.regex(await message('.'), /for it holds the audit log/);
+	t.regex(await message('/'), /for it holds/);
+	t.regex(await message('/etc'), /for it is a folder of the system \(\/etc\)/);
+	t.regex(await message('/usr/lib/new'), /for it lies inside a folder of the system/);
+	t.regex(await message('/proc/self'), /for it lies inside a folder of the system/);
+	for (const location of ['/tmp', '/var/tmp', '/var', os.tmpdir()]) await message(location);
+	await t.notThrowsAsync(async () => {
+		for (const location of [
+			'data/files',
+			'data/more',
+			'data/new',
+			'databases/more',
+			'disk',
+			'audit',
+			'/srv',
+			'/mnt/disk',
+		])
+			await check(location);
+		await assertUnreserved('bucket', reserved);
+	});
+});
+
+test('root add and relocate refuse folders of the server and make nothing in them', async (t) => {
+	const app = await testApp(t);
+	const { rootAdministration } = app.services;
+	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-reserved-'));
+	t.teardown(() => rm(disk, { recursive: true, force: true }));
+	await rootAdministration.add('big', 'local', disk);
+	const message = /can't be a storage root, for it|holds local/;
+	const thumbnails = path.join(app.dataDir, 'thumbnails');
+	for (const location of [path.join(app.dataDir, 'audit'), thumbnails, app.dataDir, '/etc', '/']) {
+		await t.throwsAsync(rootAdministration.add('bad', 'local', location), { message }, location);
+		await t.throwsAsync(rootAdministration.relocate('big', location), { message }, location);
+	}
+	await t.throwsAsync(stat(thumbnails), { code: 'ENOENT' });
+	t.deepEqual(
+		(await rootAdministration.list()).map(({ name }) => name),
+		['local', 'big'],
+	);
 });

@@ -2,10 +2,12 @@ import path from 'node:path';
 import type { Database } from '@stowage/database';
 import type { RootRecord, RootStore, StorageProvider } from '@stowage/plugin-api';
 import { Failure, isFailure, joinPath, parsePath, plural, type StoragePath } from '@stowage/rules';
+import type { Config } from '../../config/schema.js';
 import { ensureFolder } from '../folders.js';
 import { type Mount, withTag } from '../MountedStorage.js';
-import { assertApart } from './assertApart.js';
+import { assertApart, assertUnreserved } from './assertApart.js';
 import { firstSettings, hasHome, type Roots } from './Roots.js';
+import { reservedFolders } from './reservedFolders.js';
 
 /** A root as shown to the administrator. */
 export interface RootState {
@@ -29,13 +31,17 @@ export class RootAdministration {
 	readonly #roots: Roots;
 	readonly #store: RootStore;
 	readonly #database: RemovalStores;
-	readonly #dataDir: string;
+	readonly #config: Pick<Config, 'dataDir' | 'databaseUrl'>;
 
-	constructor(roots: Roots, database: RemovalStores & Pick<Database, 'roots'>, dataDir: string) {
+	constructor(
+		roots: Roots,
+		database: RemovalStores & Pick<Database, 'roots'>,
+		config: Pick<Config, 'dataDir' | 'databaseUrl'>,
+	) {
 		this.#roots = roots;
 		this.#store = database.roots;
 		this.#database = database;
-		this.#dataDir = dataDir;
+		this.#config = config;
 	}
 
 	async list(): Promise<RootState[]> {
@@ -147,14 +153,15 @@ export class RootAdministration {
 		}
 	}
 
-	/** Throws `invalid` if a location is inside another root, or the other way round. */
+	/** Throws `invalid` if a location is inside another root, or the other way round, or is no place for one. */
 	async #assertApart(location: string, rootId?: string): Promise<void> {
 		const others = this.#roots.records.flatMap((record) =>
 			record.location === null || record.rootId === rootId ? [] : [{ name: record.name, location: record.location }],
 		);
 		// Only its plugin knows the place of the first root; by default it is in here.
-		const first = { name: this.#roots.first.name, location: path.join(this.#dataDir, 'files') };
+		const first = { name: this.#roots.first.name, location: path.join(this.#config.dataDir, 'files') };
 		await assertApart(location, [...others, first]);
+		await assertUnreserved(location, reservedFolders(this.#config));
 	}
 
 	/** Throws `conflict` if another root lies there, and changes nothing there. */

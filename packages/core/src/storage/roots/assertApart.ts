@@ -25,7 +25,37 @@ export async function assertApart(
 	}
 }
 
+/** A folder that is something else than a storage root. */
+export interface ReservedFolder {
+	location: string;
+	/** Such as `the audit log`. */
+	what: string;
+	/** Whether a root below it is fine, as below the data folder. */
+	allowsBelow: boolean;
+}
+
+/** Throws `invalid` where a folder of this machine is a reserved one or holds one, or lies inside one that allows that to none. Compared as in `assertApart`. */
+export async function assertUnreserved(location: string, reserved: readonly ReservedFolder[]): Promise<void> {
+	if (!path.isAbsolute(location)) return;
+	const own = await positionOf(location);
+	for (const each of reserved) {
+		const theirs = await positionOf(each.location);
+		const how = relationOf(own, theirs, each.allowsBelow);
+		if (how === undefined) continue;
+		const says = `${location} can't be a storage root, for it ${how} ${each.what} (${each.location})`;
+		throw new Failure('invalid', `${says}: name a folder for files alone.`);
+	}
+}
+
+function relationOf(own: Position, theirs: Position, allowsBelow: boolean): string | undefined {
+	if (own.id === theirs.id || (own.onDisk !== undefined && own.onDisk === theirs.onDisk)) return 'is';
+	if (liesInside(theirs, own)) return 'holds';
+	return !allowsBelow && liesInside(own, theirs) ? 'lies inside' : undefined;
+}
+
 interface Position {
+	/** The folder as an object, and below it the names that are still to be made. */
+	id: string;
 	/** The folder itself as an object, unless it is still to be made. */
 	folder: string | undefined;
 	/** Those above it. */
@@ -36,6 +66,7 @@ interface Position {
 
 const liesInside = (inner: Position, outer: Position): boolean =>
 	(outer.folder !== undefined && inner.above.includes(outer.folder)) ||
+	inner.id.startsWith(`${outer.id}/`) ||
 	(outer.onDisk !== undefined && inner.onDisk?.startsWith(`${outer.onDisk}/`) === true);
 
 async function positionOf(location: string): Promise<Position> {
@@ -57,9 +88,10 @@ async function positionOf(location: string): Promise<Position> {
 		if (folder === path.dirname(folder)) break;
 	}
 	const onDisk = await placeOnDisk(path.join(real, ...missing));
+	const id = [objects[0], ...missing].join('/');
 	return missing.length === 0
-		? { folder: objects[0], above: objects.slice(1), onDisk }
-		: { folder: undefined, above: objects, onDisk };
+		? { id, folder: objects[0], above: objects.slice(1), onDisk }
+		: { id, folder: undefined, above: objects, onDisk };
 }
 
 /** The file system and the path on it. The mount that holds a path is the nearest above it. */

@@ -1,0 +1,26 @@
+import os from 'node:os';
+import path from 'node:path';
+import { auditFolder } from '../../audit/auditFolder.js';
+import { thumbnailFolder } from '../../config/dataDir.js';
+import type { Config } from '../../config/schema.js';
+import type { ReservedFolder } from './assertApart.js';
+
+/** Of the system: nobody's files lie in there. */
+const closed = ['/bin', '/boot', '/etc', '/lib', '/lib32', '/lib64', '/proc', '/sbin', '/sys', '/usr'];
+
+/** Of the system too; a disk may be mounted below them. */
+const shared = ['/', '/dev', '/home', '/run', '/tmp', '/var', '/var/lib', '/var/log', '/var/tmp'];
+
+/** Folders that a storage root may neither be nor hold: it would serve what is not a user's file, and remove what it takes for an upload of its own. */
+export function reservedFolders({ dataDir, databaseUrl }: Pick<Config, 'dataDir' | 'databaseUrl'>): ReservedFolder[] {
+	const database = databaseUrl.startsWith('sqlite:') ? [path.dirname(databaseUrl.slice('sqlite:'.length))] : [];
+	return [
+		{ location: auditFolder(dataDir), what: 'the audit log', allowsBelow: false },
+		{ location: thumbnailFolder(dataDir), what: 'the cache of thumbnails', allowsBelow: false },
+		{ location: dataDir, what: 'the data folder', allowsBelow: true },
+		...database.map((location) => ({ location, what: 'the folder of the database', allowsBelow: true })),
+		{ location: os.tmpdir(), what: 'the folder of temporary files', allowsBelow: true },
+		...closed.map((location) => ({ location, what: 'a folder of the system', allowsBelow: false })),
+		...shared.map((location) => ({ location, what: 'a folder of the system', allowsBelow: true })),
+	];
+}
