@@ -1,11 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from './scripts/build.js';
 import { compile } from './scripts/compile.js';
 import { ensureInstalled } from './scripts/install.js';
-import { listSources } from './scripts/sources.js';
+import { importedTests, listSources } from './scripts/sources.js';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const folders = ['packages', 'plugins', 'cli', 'web', 'test'];
@@ -43,12 +42,7 @@ if (chosen.length === 0 || chosen.some((folder) => needProgram.includes(folder))
 const imported = await Promise.all(
 	(await listSources(folders))
 		.filter((file) => /\.test\.tsx?$/.test(file) && isAskedFor(file))
-		.map(async (file) => {
-			const text = await readFile(path.join(here, file), 'utf8');
-			return Array.from(text.matchAll(/^import '(.+\.test)\.js';$/gm), ([, other]) =>
-				path.join(path.dirname(file), `${other}.ts`),
-			);
-		}),
+		.map((file) => importedTests(here, file)),
 );
 
 function isAskedFor(file) {
@@ -81,7 +75,7 @@ export default {
 	// More than there are processors: servers and browsers are waited for much of the time.
 	concurrency: os.availableParallelism() + 2,
 	sortTestFiles: (a, b) => rankOf(a) - rankOf(b),
-	require: process.env.TEST_USAGE === undefined ? [] : ['./scripts/usage.js'],
+	require: process.env.TEST_RECORD === undefined ? [] : ['./scripts/record.js'],
 	// Process-wide state is what many tests are about.
 	workerThreads: false,
 	// Only ends what hangs: how long a test takes says more about the machine than about the code.

@@ -28,3 +28,17 @@ export async function readSource(file) {
 	const content = await readFile(path.join(root, file));
 	return { content, digest: createHash('sha256').update(content).digest('base64') };
 }
+
+/** The test files that a test file imports, relative to the clone: they run in its process. */
+export async function importedTests(clone, file) {
+	const text = await readText(clone, file);
+	const extension = path.extname(file) === '.js' ? '.js' : '.ts';
+	return Array.from(text.matchAll(/^import '(.+\.test)\.js';$/gm), ([, other]) =>
+		path.join(path.dirname(file), `${other}${extension}`),
+	);
+}
+
+/** The text of a file in a clone. */
+export function readText(clone, file) {
+	return readFile(path.join(clone, file), 'utf8');
+}

@@ -3,33 +3,37 @@ import { createInterface } from 'node:readline';
 const counts = /^# (tests|pass|fail|skip) \d+$/;
 /** The hook of each test that bounds how many run at once. */
 const hook = /^# .* › (before|after)Each(\.always)? hook for /;
+const remaining = /^# \d+ tests? remaining in (.+)$/;
 
-/** Prints a TAP report: a line for each test as it ends, with the reason of a failure. Resolves to the counts and the lines of the failures. */
-export async function countTap(stream) {
-	let passed = 0;
-	let failed = 0;
-	let isShowing = false;
-	const failures = [];
-	const show = (line) => {
-		console.log(line);
-		failures.push(line);
+/**
+ * Prints a TAP report: a line for each test as it ends, with the reason of a failure. Resolves to its `results`, each with a title, whether it passed and, if not, the lines that say why;
+ * the other lines that were printed (`notes`); and the files of which tests never ended (`incomplete`).
+ */
+export async function readTap(stream, print) {
+	const results = [];
+	const notes = [];
+	const incomplete = [];
+	let failing;
+	const add = (title, passed, line) => {
+		const result = { title, passed, lines: passed ? [] : [line] };
+		results.push(result);
+		failing = passed ? undefined : result;
+		print(line);
 	};
 	for await (const line of createInterface({ input: stream })) {
-		if (/^ok \d+.* # SKIP/.test(line)) {
+		const [, not, title] = /^(not )?ok \d+ - (.*)$/.exec(line) ?? [];
+		if (title !== undefined) {
 			// A skipped test counts as failed.
-			failed++;
-			show(line.replace(/^ok \d+ - /, '  ✗ '));
-		} else if (/^ok \d+/.test(line)) {
-			passed++;
-			isShowing = false;
-			console.log(line.replace(/^ok \d+ - /, '  ✓ '));
-		} else if (/^not ok \d+/.test(line)) {
-			failed++;
-			isShowing = true;
-			show(line.replace(/^not ok \d+ - /, '  ✗ '));
-		} else if (isShowing || (line.startsWith('#') && !counts.test(line) && !hook.test(line))) {
-			show(line);
+			const passed = not === undefined && !title.includes(' # SKIP');
+			add(title, passed, `  ${passed ? '✓' : '✗'} ${title}`);
+			continue;
 		}
+		const [, file] = remaining.exec(line) ?? [];
+		if (file !== undefined) incomplete.push(file);
+		const isOfRun = line.startsWith('#') && !counts.test(line) && !hook.test(line);
+		if (failing !== undefined) failing.lines.push(line);
+		else if (isOfRun) notes.push(line);
+		if (failing !== undefined || isOfRun) print(line);
 	}
-	return { passed, failed, failures };
+	return { results, notes, incomplete };
 }

@@ -1,7 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { root } from './run.js';
 
 /** How long the parts of a run took. TEST_TIMES has the part that ran before, such as `fresh start=61`. */
 export class Times {
@@ -22,14 +20,14 @@ export class Times {
 		return result;
 	}
 
-	/** The parts, and the test files by room from the lines that `usage.js` wrote. */
-	async print(usageFile) {
+	/** The parts, and the test files by room from the records of their processes. */
+	print(records) {
 		console.log('\n== times');
 		for (const [name, elapsed, idle] of this.#parts) {
 			const unused = idle === undefined ? '' : `, processors idle ${Math.round(idle * 100)} %`;
 			console.log(`${seconds(elapsed)}  ${name}${unused}`);
 		}
-		const files = await readUsage(usageFile);
+		const files = records.filter(({ kind }) => kind === 'ended');
 		console.log('\n processor     elapsed  of the test files of each room, with the programs that they start');
 		for (const [room, ownFiles] of byRoom(files)) console.log(`${sum(ownFiles)}  ${room} (${ownFiles.length})`);
 		console.log('\n processor     elapsed  of the files that cost most');
@@ -43,16 +41,6 @@ function processorTimes() {
 	const times = os.cpus().map((cpu) => cpu.times);
 	const of = (names) => times.reduce((sum, own) => sum + names.reduce((total, name) => total + own[name], 0), 0);
 	return { idle: of(['idle']), all: of(['user', 'nice', 'sys', 'idle', 'irq']) };
-}
-
-async function readUsage(file) {
-	// Missing if no test file has run to its end.
-	const text = await readFile(file, 'utf8').catch(() => '');
-	return text
-		.split('\n')
-		.filter(Boolean)
-		.map((line) => JSON.parse(line))
-		.map((usage) => ({ ...usage, file: path.relative(root, usage.file) }));
 }
 
 function byRoom(files) {
