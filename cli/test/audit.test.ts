@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, chmod, mkdir, readdir } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { Client, file, testApp } from '../../packages/core/test/testApp.js';
+import { administrator } from '../src/commandLine/administrator.js';
 import { dataFolder, run, stowage } from './program.js';
 
 test('audit lists who did what while a server runs, filtered, limited to the latest lines, or as JSON', async (t) => {
@@ -188,3 +190,20 @@ test(
 		'--since: clocks here (Europe/Berlin) are put forward, and skip 2031-03-30T02:30. Perhaps you mean 2031-03-30T03:30:00.000+02:00.',
 	],
 );
+
+test('the administrator is who signed in to the machine, then who called sudo, then the user of the process', async (t) => {
+	const folder = await dataFolder(t);
+	const files = { loginUid: path.join(folder, 'loginuid'), users: path.join(folder, 'passwd') };
+	await writeFile(files.users, 'root:x:0:0::/root:/bin/sh\neve:x:1001:1001::/home/eve:/bin/sh\n');
+	const nameWith = async (loginUid: string | undefined, env: Record<string, string>) => {
+		if (loginUid !== undefined) await writeFile(files.loginUid, loginUid);
+		return administrator(env, files).systemUser;
+	};
+	const unset = '4294967295';
+	t.is(await nameWith(undefined, { SUDO_USER: 'bob' }), 'bob');
+	t.is(await nameWith(unset, { SUDO_USER: 'bob' }), 'bob');
+	t.is(await nameWith(unset, {}), userInfo().username);
+	t.is(await nameWith('1001\n', { SUDO_USER: 'bob' }), 'eve');
+	t.is(await nameWith('1002', {}), '1002', 'a number without a name');
+	t.is(administrator({}, files).uid, process.getuid?.());
+});

@@ -21,6 +21,13 @@ test.after.always(() => mariadb?.close());
 
 const quiet = ['--log-level', 'error'];
 
+/** What the administrator is recorded to have done, with the number of what was changed. */
+async function orders(dataDir: string): Promise<string[]> {
+	const { stdout } = await run(['audit', '--user', 'administrator', '--json', '--data-dir', dataDir]);
+	const records = stdout.split('\n').map((line) => JSON.parse(line));
+	return records.map(({ action, entries }) => [action, entries].filter(Boolean).join(' '));
+}
+
 /** Tables that are not compared: their rows would be wrong or dangerous after a restore, or are partly caches (small_rows). */
 const leftOut = [
 	...['sessions', 'tickets', 'limits', 'jobs', 'home_moves', 'home_move_processes'],
@@ -132,6 +139,7 @@ test('a backup of a running server is restored on an empty machine, from SQLite 
 	t.regex(linked.stderr, /Not bound.*ada: trip/);
 	await cp(path.join(app.filesDir, 'users/ada/trip/e.txt'), path.join(second, 'files/users/ada/trip/e.txt'));
 	t.regex((await run(['restore', zip, '--relink', ...there])).stdout, /^Bound 1 temporary links again; 3 held already/);
+	t.deepEqual(await orders(second), ['restore', 'relinkLinks 3', 'relinkLinks 1']);
 
 	const again = await testApp(t, { '--data-dir': second, '--database-url': maria });
 	const visitor = new Client(again);
@@ -231,6 +239,13 @@ test('database copy copies all tables beside a running server, from SQLite to Ma
 	t.is(returned.code, 0, returned.stderr);
 	t.deepEqual(await contents(back, tables), await contents(from, tables));
 	const wrong = await run(['database', 'copy', '--to', 'mysql://x:y@127.0.0.1:1/z', '--data-dir', app.dataDir]);
+	await app.services.audit.close();
+	t.deepEqual(await orders(app.dataDir), ['copyDatabase']);
+	const { stdout } = await run(['audit', '--action', 'copyDatabase', '--data-dir', app.dataDir]);
+	const { username, password, pathname } = new URL(to);
+	t.true(
+		stdout.endsWith(pathname) && !stdout.includes(`${username}:`) && (password === '' || !stdout.includes(password)),
+	);
 	t.like(wrong, { code: 1, stderr: 'The database is not available right now.' });
 });
 
@@ -240,12 +255,14 @@ test('migrate --status lists migrations without running them, and migrate takes 
 	const older = allMigrations.slice(0, -1);
 	const last = allMigrations.at(-1)?.name;
 	await (await openDatabase(url, { migrations: older })).close();
-	const migrate = async (...args: string[]) => (await run(['migrate', ...args, '--database-url', url])).stdout;
+	const migrate = async (...args: string[]) =>
+		(await run(['migrate', ...args, '--database-url', url, '--data-dir', folder])).stdout;
 	t.true((await migrate('--status')).endsWith(`${last}\tpending`));
 	t.true((await migrate('--status')).endsWith(`${last}\tpending`), 'no migration was run');
 	t.true((await migrate()).endsWith(`${last}\tapplied now`));
 	t.is((await readdir(folder)).filter((name) => name.endsWith(`.before-${last}`)).length, 1);
 	t.deepEqual(JSON.parse(await migrate('--json')).at(-1), { name: last, state: 'applied' });
+	t.deepEqual(await orders(folder), ['migrate 1'], 'recorded once, where there was something to do');
 	const nowhere = await run(['migrate', '--status', '--data-dir', path.join(folder, 'no')]);
 	t.is(nowhere.code, 78);
 	t.regex(nowhere.stderr, /^There is no database/);

@@ -6,6 +6,7 @@ import { codeAt } from '../../packages/core/test/authenticator.js';
 import { Client, file, json, testApp } from '../../packages/core/test/testApp.js';
 import { until } from '../../packages/core/test/until.js';
 import { startMariadb } from '../../packages/database/test/mariadb.js';
+import { administrator } from '../src/commandLine/administrator.js';
 import { createProgram } from '../src/program.js';
 import { dataFolder, run } from './program.js';
 
@@ -19,6 +20,32 @@ function commandsOf(command: Command, above: readonly string[] = []): string[] {
 	if (command.commands.length === 0) return [above.join(' ')];
 	return command.commands.flatMap((each) => commandsOf(each, [...above, each.name()]));
 }
+
+/** What each command that changes something is recorded as, with the account or the root that is changed. */
+const expectedOrders = [
+	'addRoot big',
+	'backup',
+	'cancelJob bob',
+	'copyDatabase',
+	'createLink bob',
+	'createUser ada',
+	'disableTotp ada',
+	'disableUser ada',
+	'enableUser ada',
+	'endSessions ada',
+	'jobEnd bob',
+	'moveHome bob big',
+	'password ada',
+	'relocateRoot archive',
+	'removeRoot archive',
+	'removeUser bob',
+	'renameRoot big',
+	'renameUser ada',
+	'revokeLink bob',
+	'setDefaultRoot archive',
+	'setDefaultRoot local',
+	'setQuota bob',
+];
 
 async function runEveryCommand(t: ExecutionContext, database: Record<string, string>): Promise<void> {
 	const app = await testApp(t, { '--public-listing': 'everyone', ...database });
@@ -43,6 +70,20 @@ async function runEveryCommand(t: ExecutionContext, database: Record<string, str
 		const client = new Client(app);
 		const { statusCode } = await client.post('/api/login', { username, password: word });
 		return { client, statusCode };
+	};
+	/** The recorded orders that were carried out, each once. */
+	const orders = async () => {
+		const { systemUser, uid } = administrator();
+		const records = (await call('audit --user administrator --json')).split('\n').map((line) => JSON.parse(line));
+		for (const record of records) {
+			t.is(record.actor, 'administrator');
+			t.false('user' in record || 'userId' in record, record.action);
+			if (record.action !== 'jobEnd') t.like(record, { systemUser, uid });
+		}
+		const done = records.filter(({ outcome }) => outcome === 'ok');
+		return [
+			...new Set(done.map(({ action, account, root }) => [action, account, root].filter(Boolean).join(' '))),
+		].sort();
 	};
 	const visitor = new Client(app);
 	const rootNames = () => app.services.roots.all().map(({ name }) => name);
@@ -169,6 +210,7 @@ async function runEveryCommand(t: ExecutionContext, database: Record<string, str
 	t.regex(await call('service print'), /^\[Service\]$/m);
 	t.regex(await call('completion bash'), /move-root/);
 	t.is((await visitor.get('/api/ready')).statusCode, 200, 'the server is still ready');
+	t.deepEqual(await orders(), expectedOrders);
 
 	t.deepEqual(
 		known.filter((name) => !executed.has(name) && !notBesideServer.includes(name)),

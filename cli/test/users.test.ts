@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { userInfo } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { codeAt } from '../../packages/core/test/authenticator.js';
 import { Client, file, json, testApp } from '../../packages/core/test/testApp.js';
+import { administrator } from '../src/commandLine/administrator.js';
 import { onTerminal, run } from './program.js';
 
 test('accounts are shown, renamed, signed out and removed beside a running server', async (t) => {
@@ -56,7 +56,7 @@ test('accounts are shown, renamed, signed out and removed beside a running serve
 	t.like(json(await ada.get('/api/totp')), { isEnabled: false });
 	const audited = (await run(['audit', '--action', 'disableTotp', '--json', ...flags])).stdout.split('\n');
 	t.is(audited.length, 1);
-	t.like(JSON.parse(audited[0] ?? ''), { account: 'ada', outcome: 'ok', systemUser: userInfo().username });
+	t.like(JSON.parse(audited[0] ?? ''), { account: 'ada', outcome: 'ok', ...administrator() });
 	t.regex(text, /^upload\tprivate\tbig\.bin\t0 B of 4\.8 MB$/m);
 	t.notRegex(text, new RegExp(token));
 

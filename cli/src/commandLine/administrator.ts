@@ -6,17 +6,23 @@ import type { Administrator } from '@stowage/core';
 const uid = process.getuid?.();
 const ownName = nameOfThisUser();
 
+/** Where the system keeps them. */
+const systemFiles = { loginUid: '/proc/self/loginuid', users: '/etc/passwd' };
+
 /** Who runs this command, for the audit log: who has signed in to the machine, whatever sudo has made of them since, and the number of the user that the command was started as. */
-export function administrator(env: Readonly<Record<string, string | undefined>> = process.env): Administrator {
-	const systemUser = loginName() ?? (env.SUDO_USER || ownName);
+export function administrator(
+	env: Readonly<Record<string, string | undefined>> = process.env,
+	files = systemFiles,
+): Administrator {
+	const systemUser = loginName(files) ?? (env.SUDO_USER || ownName);
 	return { systemUser, ...(uid === undefined ? {} : { uid }) };
 }
 
 /** The kernel keeps the number from the sign-in on; there is none in a container and for what the system starts. */
-function loginName(): string | undefined {
-	const id = readIfAny('/proc/self/loginuid')?.trim();
+function loginName({ loginUid, users }: typeof systemFiles): string | undefined {
+	const id = readIfAny(loginUid)?.trim();
 	if (id === undefined || !/^\d{1,9}$/.test(id)) return undefined;
-	const line = readIfAny('/etc/passwd')
+	const line = readIfAny(users)
 		?.split('\n')
 		.find((each) => each.split(':')[2] === id);
 	return line?.split(':')[0] || id;

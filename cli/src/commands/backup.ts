@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Services } from '@stowage/core';
+import { recordOrder, type Services } from '@stowage/core';
 import { Command } from 'commander';
 import { type Backup, openBackup, openBackupFile } from '../backup/readBackup.js';
 import { relinkAll, restore } from '../backup/restore.js';
 import { writeBackup } from '../backup/writeBackup.js';
 import { createFile, type NewFile } from '../backup/writeDurably.js';
+import { administrator } from '../commandLine/administrator.js';
 import { withApp } from '../commandLine/appCommand.js';
 import { documented } from '../commandLine/documented.js';
 import { enter, NamedFile } from '../commandLine/enter.js';
@@ -36,8 +37,8 @@ export function backupCommand(): Command {
 			await withApp(command, [configuration, output], async (services) => {
 				const settings = printableConfig(services.config);
 				const options = { hashesAll: hashes === true, configuration: configuration.opened, settings };
-				const manifest = await withProgress({ json }, (progress) =>
-					writeBackup(services, output.opened as NewFile, options, progress),
+				const manifest = await services.audit.recorded({ action: 'backup', to: target }, () =>
+					withProgress({ json }, (progress) => writeBackup(services, output.opened as NewFile, options, progress)),
 				);
 				if (json) printJson(manifest);
 				else console.log(`Wrote ${file}. It holds secrets: keep it where only you can read it.`);
@@ -86,6 +87,8 @@ export function restoreCommand(): Command {
 			const tables = await withProgress({}, (progress) => restore(backup, config, target.opened, progress)).finally(
 				() => backup.close(),
 			);
+			const detail = `the backup of ${backup.manifest.createdAt}`;
+			await recordOrder(config, administrator(), { action: 'restore', detail });
 			console.log(
 				`Restored ${tables.get('users')?.count ?? 0} users and ${tables.get('temp_links')?.count ?? 0} temporary links of ${backup.manifest.createdAt}.`,
 			);
@@ -97,7 +100,11 @@ export function restoreCommand(): Command {
 }
 
 async function relinkFrom(backup: Backup, services: Services): Promise<void> {
-	const { bound, held, differs, unknown } = await withProgress({}, (progress) => relinkAll(backup, services, progress));
+	const { bound, held, differs, unknown } = await services.audit.recorded(
+		{ action: 'relinkLinks' },
+		() => withProgress({}, (progress) => relinkAll(backup, services, progress)),
+		(counts) => (counts.bound === 0 ? undefined : { entries: counts.bound }),
+	);
 	console.log(`Bound ${bound} temporary links again; ${held} held already, ${unknown} are not those of the backup.`);
 	for (const each of differs) console.error(`Not bound, since the file is missing or has other bytes: ${each}`);
 }

@@ -5,11 +5,13 @@ import {
 	migrationNames,
 	openDatabase,
 	readSnapshot,
+	recordOrder,
 	type Snapshot,
 	type TableRows,
 } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
+import { administrator } from '../commandLine/administrator.js';
 import { documented } from '../commandLine/documented.js';
 import { enter } from '../commandLine/enter.js';
 import { withSettings } from '../commandLine/settings.js';
@@ -32,6 +34,13 @@ export function migrateCommand(): Command {
 		const before = await applied();
 		if (!status) await (await openDatabase(config.databaseUrl)).close();
 		const now = status ? before : await applied();
+		const added = now.filter((name) => !before.includes(name));
+		if (added.length > 0)
+			await recordOrder(config, administrator(), {
+				action: 'migrate',
+				detail: added.join(', '),
+				entries: added.length,
+			});
 		const rows = [...new Set([...migrationNames, ...now])].sort().map((name) => ({
 			name,
 			state: stateOf(name, before, now),
@@ -62,7 +71,8 @@ function copyCommand(): Command {
 		'database copy --database-url mysql://stowage:secret@127.0.0.1/stowage --to sqlite:/var/lib/stowage/stowage.db',
 	]);
 	return command.action(async ({ to, json }: { to: string; json?: boolean }) => {
-		const { databaseUrl } = await enter(command);
+		const config = await enter(command);
+		const { databaseUrl } = config;
 		if (absolute(to) === absolute(databaseUrl)) throw new Failure('invalid', 'This is the database itself.');
 		const written = await withProgress({ json }, (progress) =>
 			readSnapshot(databaseUrl, (snapshot) =>
@@ -70,6 +80,7 @@ function copyCommand(): Command {
 			),
 		);
 		await (await openDatabase(to)).close();
+		await recordOrder(config, administrator(), { action: 'copyDatabase', to: withoutPassword(to) });
 		const rows = [...written].map(([table, { count, digest }]) => ({ table, rows: count, digest }));
 		printList(rows, { json, row: (each) => [each.table, each.rows] });
 		if (json) return;
@@ -77,6 +88,10 @@ function copyCommand(): Command {
 			'Copied, and the same when read back. Stop the server before you switch: what it wrote since is missing.',
 		);
 	});
+
+	function withoutPassword(url: string): string {
+		return url.startsWith('sqlite:') ? absolute(url) : url.replace(/\/\/.*@/, '//');
+	}
 
 	function absolute(url: string): string {
 		return url.startsWith('sqlite:') ? `sqlite:${path.resolve(url.slice('sqlite:'.length))}` : url;

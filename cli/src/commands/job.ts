@@ -10,6 +10,8 @@ interface ListOptions {
 	json?: boolean;
 }
 
+type StoredJob = Awaited<ReturnType<Services['jobs']['listOf']>>[number];
+
 /** Which jobs that have not ended. */
 interface Choice {
 	user?: string;
@@ -44,8 +46,14 @@ export function jobCommand(): Command {
 					'job cancel --all',
 				],
 				async run(services, ids, choice) {
+					const { audit, jobs } = services;
+					const targetOf = await targets(services);
 					for (const id of await chosen(services, ids, choice)) {
-						await services.jobs.cancelAny(id);
+						await audit.recorded(
+							{ action: 'cancelJob', job: id },
+							() => jobs.cancelAny(id),
+							(job) => (job.endTime === null ? targetOf(job) : undefined),
+						);
 						console.log(`Cancelled ${id}.`);
 					}
 				},
@@ -59,14 +67,22 @@ export function jobCommand(): Command {
 				usage: 'retry <id...>',
 				description: 'queue jobs that failed or were cancelled again, also those that the administrator started',
 				examples: ['job retry 0f5e8d1c2b3a49586776859403a2b1c0'],
-				async run({ jobs }, ids) {
+				async run(services, ids) {
+					const { audit, jobs } = services;
+					const targetOf = await targets(services);
 					for (const id of ids) {
-						await jobs.retryAny(id);
+						await audit.recorded({ action: 'retryJob', job: id }, () => jobs.retryAny(id), targetOf);
 						console.log(`Queued ${id} again.`);
 					}
 				},
 			}),
 		);
+}
+
+/** What the audit log says about a job. */
+async function targets({ accounts }: Services) {
+	const names = new Map((await accounts.list()).map(({ id, username }) => [id, username]));
+	return ({ kind, title, userId }: StoredJob) => ({ kind, title, account: names.get(userId) ?? userId });
 }
 
 /** The ids that were named, or those of all jobs that were chosen and have not ended. */

@@ -19,6 +19,7 @@ export { auditFolder } from './audit/auditFolder.js';
 export { type AuditRecord, auditActions } from './audit/auditLine.js';
 export type { Administrator } from './audit/createAudit.js';
 export { readAudit } from './audit/readAudit.js';
+export { recordOrder } from './audit/recordOrder.js';
 export { makeDataDir } from './config/dataDir.js';
 export { flagOf, settingNames, variableOf } from './config/leaves.js';
 export { ConfigError, type ConfigSources, isStartupMistake, loadConfig } from './config/load.js';

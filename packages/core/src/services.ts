@@ -19,7 +19,7 @@ import type { HomeMoves } from './moving/createHomeMoves.js';
 import type { Pasting } from './pasting/createPasting.js';
 import type { Quotas } from './quotas/createQuotas.js';
 import type { MountedStorage } from './storage/MountedStorage.js';
-import type { RootAdministration } from './storage/roots/RootAdministration.js';
+import type { AuditedRoots } from './storage/roots/auditedRoots.js';
 import type { Roots } from './storage/roots/Roots.js';
 import type { Thumbnails } from './thumbnails/createThumbnails.js';
 import type { Tickets } from './tickets/createTickets.js';
@@ -40,7 +40,7 @@ export interface Services {
 	databaseReserve: DatabaseReserve;
 	storage: MountedStorage;
 	roots: Roots;
-	rootAdministration: RootAdministration;
+	rootAdministration: AuditedRoots;
 	accounts: Accounts;
 	secondFactors: SecondFactors;
 	sessions: Sessions;

@@ -17,8 +17,9 @@ export function userCommand(): Command {
 				usage: 'add <name>',
 				description: 'add an account; the password comes from a prompt or standard input',
 				examples: ['user add ada', 'user add ada --adopt-home < password.txt', 'user add ada --root big'],
-				async run({ accounts, roots }, [name = ''], { adoptHome, root }) {
-					if (root !== undefined) await roots.assignHomeTo(name, root);
+				async run({ accounts, audit, roots }, [name = ''], { adoptHome, root }) {
+					if (root !== undefined)
+						await audit.recorded({ action: 'assignHome', account: name, root }, () => roots.assignHomeTo(name, root));
 					const user = await accounts.create(name, await readPassword('Password: '), {
 						adoptsHome: adoptHome === true,
 					});

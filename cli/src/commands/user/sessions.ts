@@ -37,7 +37,7 @@ async function revoke(
 ): Promise<void> {
 	if ((id === undefined) !== all) throw new Failure('invalid', 'Give the id of a session, or --all.');
 	const user = await accounts.find(name);
-	if (id !== undefined) await sessions.endOne(user.id, id);
+	if (id !== undefined) await sessions.endOne(user, id);
 	const ended =
 		id === undefined
 			? await audit.recorded(

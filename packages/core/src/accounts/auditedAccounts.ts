@@ -121,12 +121,12 @@ export function auditedSessions(sessions: Sessions, audit: Audit): Sessions {
 			sessions.keyOf(request) === undefined
 				? sessions.end(request)
 				: audit.recorded({ action: 'signOut' }, () => sessions.end(request)),
-		endOne: (userId, id) =>
-			audit.recorded({ action: 'endSessions', account: userId, entries: 1 }, () => sessions.endOne(userId, id)),
-		endOthers: (request, userId) =>
+		endOne: (user, id) =>
+			audit.recorded({ action: 'endSessions', account: user.username, entries: 1 }, () => sessions.endOne(user, id)),
+		endOthers: (request, user) =>
 			audit.recorded(
-				{ action: 'endSessions', account: userId },
-				() => sessions.endOthers(request, userId),
+				{ action: 'endSessions', account: user.username },
+				() => sessions.endOthers(request, user),
 				(entries) => (entries === 0 ? undefined : { entries }),
 			),
 	};

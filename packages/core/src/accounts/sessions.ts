@@ -37,15 +37,17 @@ export interface SessionInfo extends SessionClient {
 	lastSeenAt: number;
 }
 
+export type SessionOwner = Pick<UserRecord, 'id' | 'username'>;
+
 export interface Sessions {
 	/** Begins a session with a new id and ends the client's former one. Throws `conflict` if the user's sessions were ended since the user was read. */
 	begin(request: Request, user: UserRecord): Promise<void>;
 	/** The user's active sessions, the most recently used first. Their ids identify them and grant no access. */
 	list(userId: string): Promise<SessionInfo[]>;
 	/** Ends one of the user's sessions. Throws `notFound`. */
-	endOne(userId: string, id: string): Promise<void>;
+	endOne(user: SessionOwner, id: string): Promise<void>;
 	/** Ends all sessions of the request's user but its own. Resolves to how many. */
-	endOthers(request: Request, userId: string): Promise<number>;
+	endOthers(request: Request, user: SessionOwner): Promise<number>;
 	/** Ends the request's own session, also while nothing can be written. */
 	end(request: Request): Promise<void>;
 	/** Identifies the request's session while it is valid, and grants no access. Undefined for visitors. */
@@ -204,12 +206,12 @@ export async function registerSessions(
 			cookieOf(request).clear();
 		},
 		list,
-		async endOne(userId, id) {
-			const found = (await list(userId)).find((session) => session.id === id);
+		async endOne(user, id) {
+			const found = (await list(user.id)).find((session) => session.id === id);
 			if (found === undefined) throw new Failure('notFound', 'There is no such session.');
 			await ended.end(found.key);
 		},
-		endOthers: (request, userId) => store.removeOf(userId, keyOf(request)),
+		endOthers: (request, user) => store.removeOf(user.id, keyOf(request)),
 		keyOf,
 		isRecent,
 		isValid,

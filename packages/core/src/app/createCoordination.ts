@@ -8,7 +8,6 @@ import { createLeases } from '../leases/createLeases.js';
 import { identifyProcess } from '../leases/processIdentity.js';
 import { createDatabaseReserve } from '../limits/databaseReserve.js';
 import type { Log } from '../log.js';
-import { homeMoveName } from '../moving/homeMoveKind.js';
 
 interface Dependencies {
 	database: Database;
@@ -46,10 +45,10 @@ export async function createCoordination({ database, audit, secret, feeds, log, 
 		now,
 		monotonic,
 		identity,
-		onEnd({ kind, title }, { status, error }) {
+		onEnd({ kind, title, isOrdered }, { status, error }) {
 			const outcome = status === 'completed' ? 'ok' : status;
-			// Nobody but the administrator moves homes, also of those who own the jobs.
-			const actor = kind === homeMoveName ? ({ actor: 'administrator' } as const) : {};
+			// It is a job of the user whom it concerns.
+			const actor = isOrdered ? ({ actor: 'administrator' } as const) : {};
 			const reason = error === null ? {} : { reason: error };
 			audit.record({ action: 'jobEnd', kind, title, ...actor }, { outcome, ...reason });
 		},

@@ -6,10 +6,12 @@ import { createArchives, defaultArchiveLimits } from '../archives/createArchives
 import { EventStreams } from '../events/EventStreams.js';
 import { treeOf } from '../files/places.js';
 import { FairQueue } from '../limits/FairQueue.js';
+import { auditedHomeMoves } from '../moving/auditedHomeMoves.js';
 import { createHomeMoves } from '../moving/createHomeMoves.js';
 import { createPasting } from '../pasting/createPasting.js';
 import type { Services } from '../services.js';
 import { availableSpace } from '../storage/freeSpace.js';
+import { auditedRoots } from '../storage/roots/auditedRoots.js';
 import { RootAdministration } from '../storage/roots/RootAdministration.js';
 import { createThumbnails } from '../thumbnails/createThumbnails.js';
 import { openThumbnailCache } from '../thumbnails/DiskThumbnailCache.js';
@@ -105,9 +107,12 @@ export function createServices({ providers, monotonic, ...given }: Dependencies)
 		tickets,
 		transfers: new Transfers({ notifications, tickets, onSessionEnd: sessions.subscribe }),
 		streams: new EventStreams(),
-		rootAdministration: new RootAdministration(roots, database, config),
+		rootAdministration: auditedRoots(new RootAdministration(roots, database, config), audit),
 		pasting: createPasting(jobs, { files, uploadLimits: uploads.uploadLimits, walkQueue, log, monotonic }),
-		homeMoves: createHomeMoves({ jobs, jobStore: database.jobs, users, roots, database, config, log, monotonic }),
+		homeMoves: auditedHomeMoves(
+			createHomeMoves({ jobs, jobStore: database.jobs, users, roots, database, config, log, monotonic }),
+			audit,
+		),
 	};
 }
 

@@ -18,6 +18,7 @@ export const securityActions = [
 	'enableUser',
 	'removeUser',
 	'setQuota',
+	'assignHome',
 	'moveHome',
 	'addRoot',
 	'relocateRoot',
@@ -25,6 +26,7 @@ export const securityActions = [
 	'renameRoot',
 	'removeRoot',
 	'cancelJob',
+	'retryJob',
 	'purgeLinks',
 	'relinkLinks',
 	'backup',
@@ -89,6 +91,8 @@ export interface AuditEvent {
 	/** The kind or the title of a job. */
 	kind?: string;
 	title?: string;
+	/** The id of a job, where that is not the one that is under way. */
+	job?: string;
 	/** The storage root that was changed. */
 	root?: string;
 	/** What was ordered, such as a quota. */

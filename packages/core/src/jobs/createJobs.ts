@@ -15,10 +15,10 @@ import { wait } from './wait.js';
 export interface JobService extends Jobs {
 	/** Of one user or of all, the newest first. */
 	listOf(userId?: string): Promise<JobRecord[]>;
-	/** Cancels any user's job, for the administrator. Throws `notFound` for an unknown one. */
-	cancelAny(id: string): Promise<void>;
-	/** Queues any user's failed or cancelled job again, for the administrator. Throws `notFound` for an unknown one, otherwise as `retry`. */
-	retryAny(id: string): Promise<void>;
+	/** Cancels any user's job, for the administrator. Resolves to the job as it was. Throws `notFound` for an unknown one. */
+	cancelAny(id: string): Promise<JobRecord>;
+	/** Queues any user's failed or cancelled job again, for the administrator. Throws `notFound` for an unknown one, otherwise as `retry`. Resolves to the job as it was. */
+	retryAny(id: string): Promise<JobRecord>;
 	/** Begins to run jobs, optionally of one kind only. A process that only reads them never calls it. */
 	begin(only?: string): void;
 	/** Starts no further run and stops those under way; they continue after the restart, or fail, depending on their kinds. */
@@ -191,11 +191,12 @@ export function createJobs(parts: Dependencies): JobService {
 		listOf: (userId) => store.list(jobLimits.keptEnded, userId),
 
 		async cancelAny(id) {
-			const { userId } = await any(id);
+			const record = await any(id);
 			await store.cancel(id);
 			runner.find(id)?.cancel();
-			publisher.publish(id, userId);
+			publisher.publish(id, record.userId);
 			wakeWaiting(id);
+			return record;
 		},
 
 		async retryAny(id) {
@@ -204,6 +205,7 @@ export function createJobs(parts: Dependencies): JobService {
 			if (user === undefined) throw new Failure('conflict', 'Its user is no longer there.');
 			if (user.isDisabled) throw new Failure('conflict', `${user.username} is disabled.`);
 			await retry(record);
+			return record;
 		},
 
 		begin: runner.begin,

@@ -109,12 +109,12 @@ export function accountRoutes(services: Services) {
 		}),
 
 		route(contract.endSession, async ({ viewer, params }) => {
-			await sessions.endOne(personOf(viewer).id, params.id ?? '');
+			await sessions.endOne(personOf(viewer), params.id ?? '');
 			return { message: 'The session has ended.' };
 		}),
 
 		route(contract.endOtherSessions, async ({ viewer, request }) => {
-			await sessions.endOthers(request, personOf(viewer).id);
+			await sessions.endOthers(request, personOf(viewer));
 			return { message: 'All other sessions have ended.' };
 		}),
 

@@ -83,10 +83,10 @@ export class RootAdministration {
 	}
 
 	/**
-	 * Records the new location of a root, which must have been moved there before. Resolves when every process opens it there. Throws `invalid` for the root of the configuration, and `conflict`
+	 * Records the new location of a root, which must have been moved there before. Resolves when every process opens it there, to whether that changed anything. Throws `invalid` for the root of the configuration, and `conflict`
 	 * for a place where this root is not.
 	 */
-	async relocate(name: string, location: string): Promise<void> {
+	async relocate(name: string, location: string): Promise<boolean> {
 		await this.#roots.reload();
 		const record = this.#roots.record(name);
 		if (record.location === null) throw new Failure('invalid', `Where ${name} lies is said by ${firstSettings}.`);
@@ -94,14 +94,15 @@ export class RootAdministration {
 		await this.#assertLiesAt(location, record);
 		await this.#store.relocate(record.rootId, location);
 		await this.#roots.waitForAllProcesses();
+		return record.location !== location;
 	}
 
-	/** Makes it the root of new homes. Throws `conflict` while files without a user are on the former one. */
-	async setDefault(name: string): Promise<void> {
+	/** Makes it the root of new homes. Resolves to whether that changed anything. Throws `conflict` while files without a user are on the former one. */
+	async setDefault(name: string): Promise<boolean> {
 		await this.#roots.reload();
 		const { storage } = this.#roots.mountOf(this.#roots.record(name).rootId) ?? this.#roots.first;
 		const before = this.#roots.default.storage;
-		if (storage === before) return;
+		if (storage === before) return false;
 		const formerName = this.#roots.default.name;
 		await assertNoPublicFiles(before, formerName);
 		await this.#store.setDefault(name);
@@ -114,6 +115,7 @@ export class RootAdministration {
 			await this.#roots.reload();
 			throw error;
 		}
+		return true;
 	}
 
 	/** Removes a root from the database; its files stay. Throws `conflict` for the first one, the default one and one with homes or unfinished uploads. */
