@@ -21,7 +21,7 @@ export function auditFileName(day: string, of: AuditClass, part: number): string
 	return [day, ...(of === 'changes' ? [] : [of]), ...(part === 0 ? [] : [part]), 'jsonl'].join('.');
 }
 
-const fileNames = new RegExp(`^(\\d{4}-\\d\\d-\\d\\d)(?:\\.(${auditClasses.join('|')}))?(?:\\.(\\d{1,6}))?\\.jsonl$`);
+const fileNames = /^(\d{4}-\d\d-\d\d)(?:\.([a-z]+))?(?:\.(\d{1,6}))?\.jsonl$/;
 
 /** The files there are, the oldest first; none where there is no folder. */
 export async function auditFiles(folder: string): Promise<AuditFileName[]> {
@@ -31,8 +31,9 @@ export async function auditFiles(folder: string): Promise<AuditFileName[]> {
 	});
 	return names
 		.flatMap((file) => {
-			const [, day, of = 'changes', part = '0'] = fileNames.exec(file) ?? [];
-			return day === undefined ? [] : [{ day, class: of as AuditClass, part: Number(part), file }];
+			const [, day, name = 'changes', part = '0'] = fileNames.exec(file) ?? [];
+			const of = auditClasses.find((each) => each === name);
+			return day === undefined || of === undefined ? [] : [{ day, class: of, part: Number(part), file }];
 		})
 		.sort((a, b) => (a.day === b.day ? a.part - b.part : a.day < b.day ? -1 : 1));
 }

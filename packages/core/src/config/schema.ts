@@ -80,10 +80,12 @@ const list = z.preprocess(
 
 const basePath = z
 	.string()
-	.regex(
-		/^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)*$/,
-		"must be empty or begin with '/' and not end with one, such as /files",
-	);
+	.refine(isBasePath, "must be empty or begin with '/' and not end with one, such as /files");
+
+function isBasePath(text: string): boolean {
+	const [first, ...segments] = text.split('/');
+	return first === '' && segments.every((each) => /^[A-Za-z0-9._~-]+$/.test(each) && each !== '.' && each !== '..');
+}
 
 const networks = list.superRefine((texts, context) => {
 	const wrong = texts.find((text) => parseNetwork(text) === undefined);

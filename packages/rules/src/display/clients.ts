@@ -18,7 +18,7 @@ export function describeClient(userAgent: string | null): ClientDescription {
 		return { name, kind: system !== undefined && mobileSystems.has(system) ? 'mobile' : 'desktop' };
 	}
 	// A program names itself first: `curl/8.14.1`, `okhttp/5.1.0`, `node`.
-	const program = /^[A-Za-z][\w.+-]{0,39}(?=$|[/\s])/.exec(text)?.[0];
+	const program = /^([A-Za-z][\w.+-]{0,39})(?:$|[/\s])/.exec(text)?.[1];
 	return program === undefined ? unknownClient : { name: program, kind: 'program' };
 }
 

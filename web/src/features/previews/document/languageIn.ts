@@ -5,8 +5,8 @@ const longestTag = 500;
 export function languageIn(styles: string): string | undefined {
 	for (let at = styles.indexOf(beginning); at !== -1; at = styles.indexOf(beginning, at + beginning.length)) {
 		const [tag = ''] = styles.slice(at + beginning.length, at + longestTag).split('>', 1);
-		const [, language] = /^[^<]*\sw:val="([A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,4})"/.exec(tag) ?? [];
-		if (language !== undefined) return language;
+		const [, value = ''] = /\sw:val="([\w-]+)"/.exec(tag) ?? [];
+		if (/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]+)*$/.test(value)) return value;
 	}
 	return undefined;
 }

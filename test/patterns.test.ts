@@ -1,0 +1,105 @@
+import { readFile } from 'node:fs/promises';
+import test from 'ava';
+import { glob } from './glob.js';
+import { costOf, withoutCounts } from './patterns/costOf.js';
+import { findPatterns } from './patterns/findPatterns.js';
+
+const sources = ['packages', 'plugins', 'cli', 'web'];
+
+/** Patterns of what is shipped, each once, with the places where it stands. Those of the conformance suite run in tests only. */
+async function shippedPatterns(): Promise<{ patterns: Map<string, Place>; refusals: string[] }> {
+	const patterns = new Map<string, Place>();
+	const refusals: string[] = [];
+	for (const folder of (await glob('.', /^src$/, sources)).filter((each) => !each.includes('conformance'))) {
+		for (const file of await glob(folder, /\.tsx?$/)) {
+			const found = findPatterns(file, await readFile(file, 'utf8'));
+			for (const { line, source, flags } of found.patterns) {
+				const key = `/${source}/${flags}`;
+				patterns.set(key, { source, flags, at: [...(patterns.get(key)?.at ?? []), `${file}:${line}`] });
+			}
+			refusals.push(...found.refusals.map(({ line, reason }) => `${file}:${line}: a pattern ${reason}`));
+		}
+	}
+	return { patterns, refusals };
+}
+
+interface Place {
+	source: string;
+	flags: string;
+	at: string[];
+}
+
+test('no pattern of the product takes longer than a time that grows with the text', async (t) => {
+	const { patterns, refusals } = await shippedPatterns();
+	t.true(patterns.size > 100, `only ${patterns.size} patterns were found`);
+	const faults = await Promise.all(
+		[...patterns].map(async ([pattern, { source, flags, at }]) => {
+			const cost = await costOf(source, flags);
+			return cost === undefined ? [] : [`${at.join(', ')}: ${pattern} is ${cost}. Use a scanner.`];
+		}),
+	);
+	t.deepEqual([...refusals, ...faults.flat()], []);
+});
+
+const slow = test.macro({
+	exec: async (t, pattern: RegExp) => t.not(await costOf(pattern.source, pattern.flags), undefined),
+	title: (_, pattern) => `the pattern ${pattern} is found to be slow`,
+});
+// These stood in the product.
+test(slow, /^(<\?xml[^>]*>\s*)?(<!--[\s\S]*?-->\s*)*<(smil|MPD|asx|playlist)\b/i);
+test(slow, /\/+$/);
+test(slow, /<\/?font[^>]*>|\{\\an?\d\}/gi);
+test(slow, /\bVersion\/[\d.]+ .*\bSafari\//);
+test(slow, /^[-+−(]?\s*[$€£¥]?\s*\d[\d.,'\s]*\s*[%€$£)]?$/);
+// A look-ahead can't be decided.
+test(slow, /^(?:(?!a|b)\w+)*$/);
+
+const quick = test.macro({
+	exec: async (t, pattern: RegExp) => t.is(await costOf(pattern.source, pattern.flags), undefined),
+	title: (_, pattern) => `the pattern ${pattern} is found to be quick`,
+});
+test(quick, /^(\d+(?:\.\d+)?)\s*([kmgt]?b)?$/i);
+test(quick, /<\/?font[^<>]*>|\{\\an?\d\}/gi);
+test(quick, /^[\x21-\x7e]{22,200}$/);
+
+test('a counted repetition is checked as an endless one', (t) => {
+	t.is(withoutCounts('a{32}[b{9}]{22,200}\\{9}\\p{L}{5,}c{2,4}'), 'a{2,}[b{9}]{2,}\\{9}\\p{L}{2,}c{2,4}');
+});
+
+const found = (code: string) => findPatterns('a.ts', code);
+
+test('patterns are found wherever they stand', (t) => {
+	const code = `f(/a/g, [/b/]);
+		const d = 'd';
+		const c = new RegExp('c' + \`\${d}\`, 'u'), e = RegExp(String.raw\`\\d\`);
+		x?.match('f'); x.matchAll(/g/g); server.match(a, b);`;
+	t.deepEqual(found(code), {
+		patterns: [
+			{ line: 1, source: 'a', flags: 'g' },
+			{ line: 1, source: 'b', flags: '' },
+			{ line: 3, source: 'cd', flags: 'u' },
+			{ line: 3, source: '\\d', flags: '' },
+			{ line: 4, source: 'f', flags: '' },
+			{ line: 4, source: 'g', flags: 'g' },
+		],
+		refusals: [],
+	});
+});
+
+test('a pattern of a text that is not constant is refused unless the text is escaped', (t) => {
+	t.deepEqual(found(`new RegExp('^' + RegExp.escape(name) + '$', 'i')`).patterns, [
+		{ line: 1, source: '^x$', flags: 'i' },
+	]);
+	for (const code of [
+		'new RegExp(name)',
+		`RegExp(\`^\${name}\`)`,
+		"new RegExp('a', flags)",
+		'const R = RegExp; new R(name)',
+		'new globalThis.RegExp(name)',
+		`text.match(\`\${name}\`)`,
+		"text.search('^' + name)",
+	]) {
+		t.is(found(code).refusals.length, 1, code);
+	}
+	t.deepEqual(found('const isPattern = (x: unknown): x is RegExp => x instanceof RegExp;').refusals, []);
+});
