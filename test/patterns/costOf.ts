@@ -3,6 +3,9 @@ import { check } from 'recheck';
 /** A part of a pattern may be repeated more often than this, and is checked as if it were repeated without end: that can only cost more. */
 const maxCount = 4;
 
+// By itself it would look for Java where npm has no program of it for the system.
+process.env.RECHECK_BACKEND ??= process.platform === 'linux' && process.arch === 'x64' ? 'native' : 'worker';
+
 /** Long enough for a busy machine; most take milliseconds. */
 const timeout = 120_000;
 

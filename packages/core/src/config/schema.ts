@@ -78,9 +78,7 @@ const list = z.preprocess(
 	z.array(z.string(), 'must be a list'),
 );
 
-const basePath = z
-	.string()
-	.refine(isBasePath, "must be empty or begin with '/' and not end with one, such as /files");
+const basePath = z.string().refine(isBasePath, "must be empty or begin with '/' and not end with one, such as /files");
 
 function isBasePath(text: string): boolean {
 	const [first, ...segments] = text.split('/');

@@ -18,7 +18,8 @@ const refuse = (why: string) => new Failure('invalid', `The form is not valid mu
 export function parsePartHeader(lines: readonly string[]): PartHeader {
 	const [whole = '', ...more] = lines;
 	const line = whole.trimEnd();
-	if (!/^form-data\s*(?:;|$)/i.test(line) || more.length > 0) throw refuse('a part has no Content-Disposition of its own.');
+	if (!/^form-data\s*(?:;|$)/i.test(line) || more.length > 0)
+		throw refuse('a part has no Content-Disposition of its own.');
 	const values = new Map<string, string>();
 	for (let at = 'form-data'.length; at < line.length; at = parameter.lastIndex) {
 		parameter.lastIndex = at;
