@@ -57,7 +57,7 @@ async function temporaryFolder(t: ExecutionContext): Promise<string> {
 
 /** In Perl: exits with 0 if the system call succeeds. */
 const perlCall = (number: number, ...args: (number | string)[]) =>
-	`perl -e 'exit(syscall(${[number, ...args].join(', ')}) < 0 ? 1 : 0)'`;
+	`perl -e 'my $zeros = "\\0" x 200; exit(syscall(${[number, ...args].join(', ')}) < 0 ? 1 : 0)'`;
 
 const isIsolated = test.macro(async (t, name: CageName) => {
 	const folder = await temporaryFolder(t);
@@ -189,11 +189,11 @@ test('a file that is lent for reading can not be written in a cage of Landlock',
 if (process.arch === 'x64') {
 	const calls: Readonly<Record<string, string>> = {
 		socket: perlCall(41, 1, 1, 0),
-		socketpair: perlCall(53, 1, 1, 0, '"\\0" x 8'),
+		socketpair: perlCall(53, 1, 1, 0, '$zeros'),
 		unshare: perlCall(272, 0x10000000),
-		io_uring_setup: perlCall(425, 1, '"\\0" x 120'),
+		io_uring_setup: perlCall(425, 1, '$zeros'),
 		keyctl: perlCall(250, 0, -3, 1),
-		memfd_create: perlCall(319, '"x"', 0),
+		memfd_create: perlCall(319, '$zeros', 0),
 		setsid: 'setsid -w true',
 		inotify_init: perlCall(294, 0),
 		'a call that is younger than the filter': perlCall(463),
