@@ -24,6 +24,7 @@ export type { CagedFile } from './programs/cage/landlock/ruleset.js';
 export type { CageNeeds } from './programs/cage/needs.js';
 export * from './programs/findProgram.js';
 export * from './programs/limitedProgram.js';
+export * from './programs/programEnd.js';
 export * from './providers/archives.js';
 export * from './providers/auth.js';
 export * from './providers/renderers.js';

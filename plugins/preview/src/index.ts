@@ -1,4 +1,4 @@
-import { definePlugin, findProgram, type PluginLog, type Renderer, z } from '@stowage/plugin-api';
+import { definePlugin, findCage, findProgram, type PluginLog, type Renderer, z } from '@stowage/plugin-api';
 import { ImageWorkers } from './images/ImageWorkers.js';
 import { imageRenderer, pdfRenderer, videoRenderer } from './renderers.js';
 
@@ -17,9 +17,11 @@ export const plugin = definePlugin({
 	async start(server, { ffmpeg, pdftoppm, memoryMiB }) {
 		const log = server.logOf('@stowage/preview');
 		const memoryBytes = memoryMiB * 1024 * 1024;
-		const workers = new ImageWorkers({ memoryBytes, log });
+		const workers = new ImageWorkers({ memoryBytes, log, findCage });
 		server.ext('onPostStop', () => workers.close());
-		const means = { workers, memoryBytes };
+		// Not awaited: trying it takes a moment.
+		server.ext('onPostStart', () => void logCage(log));
+		const means = { workers, memoryBytes, findCage };
 		const register = (name: string, renderer: Renderer) => server.providers.renderer.register(name, renderer);
 		register('image', imageRenderer(means));
 		const found = {
@@ -30,6 +32,12 @@ export const plugin = definePlugin({
 		if (found.pdftoppm !== undefined) register('pdf', pdfRenderer(found.pdftoppm, means));
 	},
 });
+
+async function logCage(log: PluginLog): Promise<void> {
+	const cage = await findCage();
+	if (cage !== undefined) log.info({ cage: cage.description }, 'thumbnails are decoded in a cage');
+	else log.warn({}, 'thumbnails are decoded with limits only: neither bubblewrap nor Landlock works here');
+}
 
 async function installed(name: string | false, message: string, log: PluginLog): Promise<string | undefined> {
 	if (name === false) return undefined;

@@ -1,11 +1,12 @@
-import { Failure, type Renderer, type RenderSource } from '@stowage/plugin-api';
-import { sniff, sniffedBytes } from '@stowage/rules';
+import { type Cage, Failure, type Renderer } from '@stowage/plugin-api';
 import type { ImageWorkers } from './images/ImageWorkers.js';
 import { inputPath, runProgram } from './runProgram.js';
 
 interface RendererDependencies {
 	workers: ImageWorkers;
 	memoryBytes: number;
+	/** The cage of the decoders; undefined for limits only. */
+	findCage(): Promise<Cage | undefined>;
 }
 
 /** Larger than any photo; a child buffers all of it. */
@@ -21,7 +22,7 @@ export function imageRenderer({ workers }: RendererDependencies): Renderer {
 		accepts: (kind, extension) => kind === 'image' && !undecoded.has(extension) && workers.isUsable,
 		async render(source, size, signal) {
 			if (source.size > maxImageBytes) throw noPicture();
-			return workers.render(() => source.read(), source.size, size, signal);
+			return workers.render({ owner: source.owner, length: source.size, read: () => source.read() }, size, signal);
 		},
 	};
 }
@@ -30,63 +31,83 @@ export function imageRenderer({ workers }: RendererDependencies): Renderer {
 const containers = 'mov,matroska,avi,mpegts,mpeg,ogg,flv,asf';
 
 /** A frame of a video by ffmpeg. */
-export function videoRenderer(ffmpeg: string, { workers, memoryBytes }: RendererDependencies): Renderer {
+export function videoRenderer(ffmpeg: string, { workers, memoryBytes, findCage }: RendererDependencies): Renderer {
 	return {
-		version: '1',
+		version: '2',
 		accepts: (kind) => kind === 'video' && workers.isUsable,
 		async render(source, size, signal) {
-			// Checked although the core has done so: with a playlist ffmpeg would open other people's files.
-			if ((await firstBytesKind(source)) !== 'video') throw noPicture();
+			// Not by its name alone.
+			if (source.contentKind !== 'video') throw noPicture();
+			const cage = await findCage();
 			const frame = await source.withLocalFile(async ({ descriptor }) => {
-				const run = { memoryBytes, descriptor, signal };
+				const run = { memoryBytes, descriptor, signal, cage };
 				// The first second is often black; a short clip has no more.
 				return (await runProgram(ffmpeg, frameAt(1, size), run)) ?? (await runProgram(ffmpeg, frameAt(0, size), run));
 			});
-			return shrink(workers, frame, size, signal);
+			return shrink(workers, source.owner, frame, size, signal);
 		},
 	};
 }
 
-/** Scaled before a typical one of thirty frames is chosen, since all of them are buffered until then. */
+/** Larger than of any camera: a frame of 8K has 35 million. */
+const maxFramePixels = 36_000_000;
+
+/**
+ * A typical one of twelve frames, scaled before they are buffered. No frame before them is decoded: the first is that of the index, not exactly the wanted time.
+ */
 function frameAt(seconds: number, size: number): string[] {
 	const fit = `w='min(${size},iw)':h='min(${size},ih)':force_original_aspect_ratio=decrease`;
-	const input = ['-protocol_whitelist', 'file', '-format_whitelist', containers, '-max_pixels', '100000000'];
+	const input = ['-protocol_whitelist', 'file', '-format_whitelist', containers, '-max_pixels', String(maxFramePixels)];
 	return [
-		...['-nostdin', '-v', 'error', ...input, '-threads', '1', '-ss', String(seconds), '-i', inputPath],
-		...['-map', '0:v:0', '-frames:v', '1', '-vf', `scale=w='trunc(iw*sar)':h=ih,scale=${fit},thumbnail=30`],
+		...[
+			'-nostdin',
+			'-v',
+			'error',
+			...input,
+			'-threads',
+			'1',
+			'-noaccurate_seek',
+			'-ss',
+			String(seconds),
+			'-t',
+			'10',
+			'-i',
+			inputPath,
+		],
+		...['-map', '0:v:0', '-frames:v', '1', '-vf', `scale=w='trunc(iw*sar)':h=ih,scale=${fit},thumbnail=12`],
 		...['-f', 'image2pipe', '-c:v', 'mjpeg', '-q:v', '3', '-threads', '1', 'pipe:1'],
 	];
 }
 
 /** The first page of a PDF by pdftoppm. */
-export function pdfRenderer(pdftoppm: string, { workers, memoryBytes }: RendererDependencies): Renderer {
+export function pdfRenderer(pdftoppm: string, { workers, memoryBytes, findCage }: RendererDependencies): Renderer {
 	return {
 		version: '1',
 		accepts: (kind) => kind === 'pdf' && workers.isUsable,
 		async render(source, size, signal) {
-			if ((await firstBytesKind(source)) !== 'pdf') throw noPicture();
+			if (source.contentKind !== 'pdf') throw noPicture();
+			const cage = await findCage();
 			const args = ['-q', '-f', '1', '-l', '1', '-singlefile', '-scale-to', String(size), '-png', inputPath];
 			const page = await source.withLocalFile(({ descriptor }) =>
-				runProgram(pdftoppm, args, { memoryBytes, descriptor, signal }),
+				runProgram(pdftoppm, args, { memoryBytes, descriptor, signal, cage }),
 			);
-			return shrink(workers, page, size, signal);
+			return shrink(workers, source.owner, page, size, signal);
 		},
 	};
 }
 
-function shrink(workers: ImageWorkers, image: Buffer | undefined, size: number, signal: AbortSignal): Promise<Buffer> {
+function shrink(
+	workers: ImageWorkers,
+	owner: string,
+	image: Buffer | undefined,
+	size: number,
+	signal: AbortSignal,
+): Promise<Buffer> {
 	if (image === undefined) throw noPicture();
 	async function* once() {
 		yield image as Buffer;
 	}
-	return workers.render(once, image.length, size, signal);
-}
-
-async function firstBytesKind(source: RenderSource) {
-	const head: Uint8Array[] = [];
-	const end = Math.min(source.size, sniffedBytes) - 1;
-	if (end >= 0) for await (const chunk of source.read({ start: 0, end })) head.push(Uint8Array.from(chunk));
-	return sniff(Buffer.concat(head));
+	return workers.render({ owner, length: image.length, read: once }, size, signal);
 }
 
 function noPicture(): Failure {

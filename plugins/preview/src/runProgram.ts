@@ -1,49 +1,76 @@
 import type { Readable } from 'node:stream';
-import { killGroup, spawnLimited } from '@stowage/plugin-api';
+import { type Cage, Failure, killGroup, type ProgramEnd, spawnLimited, wasDisturbed } from '@stowage/plugin-api';
 
 export interface RunOptions {
 	memoryBytes: number;
 	/** The file that the program reads, as its descriptor 3. */
 	descriptor: number;
 	signal: AbortSignal;
+	/** Undefined for limits only. */
+	cage: Cage | undefined;
 }
 
 /** A picture is smaller. */
 const maxOutputBytes = 64 * 1024 * 1024;
 
-const cpuSeconds = 25;
+/** Of each try; all of them together are ended by the signal. */
+const cpuSeconds = 12;
+
+/** How much of its standard error is kept. */
+const maxErrorText = 2000;
 
 /** The path by which a program reads its descriptor 3. */
 export const inputPath = '/dev/fd/3';
 
-/** The program's standard output; undefined if it failed, wrote nothing or wrote too much. */
+/**
+ * The program's standard output; undefined if it failed at the file, wrote nothing or wrote too much. Throws `unavailable` if it could not be started or was ended from outside, which
+ * says nothing of the file.
+ */
 export async function runProgram(
 	program: string,
 	args: readonly string[],
-	{ memoryBytes, descriptor, signal }: RunOptions,
+	{ memoryBytes, descriptor, signal, cage }: RunOptions,
 ): Promise<Buffer | undefined> {
 	signal.throwIfAborted();
-	const child = spawnLimited(program, args, { memoryBytes, cpuSeconds, files: [descriptor] });
+	const limits = { memoryBytes, cpuSeconds, fileBytes: 0, files: [descriptor] };
+	let child: ReturnType<typeof spawnLimited>;
+	try {
+		const wrapped = cage?.wrap(program, args, { files: [{ descriptor: 3, access: 'read' }] });
+		child = spawnLimited(wrapped?.command ?? program, wrapped?.args ?? args, limits);
+	} catch (error) {
+		// Some errors of starting it are thrown, others are events. A program may be gone after an upgrade.
+		throw notNow(error);
+	}
 	const end = () => killGroup(child);
 	signal.addEventListener('abort', end, { once: true });
 	const chunks: Buffer[] = [];
 	let length = 0;
-	child.stdin?.end();
+	let errors = '';
+	child.stdin?.on('error', () => {}).end();
 	// Its messages are about a user's file, so they are not logged.
-	child.stderr?.resume();
-	(child.stdout as Readable).on('data', (chunk: Buffer) => {
+	child.stderr?.on('data', (chunk: Buffer) => {
+		if (errors.length < maxErrorText) errors += chunk.toString('latin1');
+	});
+	(child.stdout as Readable | null)?.on('data', (chunk: Buffer) => {
 		length += chunk.length;
 		if (length > maxOutputBytes) end();
 		else chunks.push(chunk);
 	});
 	try {
-		const code = await new Promise<number | null>((resolve, reject) => {
-			child.once('error', reject);
-			child.once('close', resolve);
+		const outcome = await new Promise<Omit<ProgramEnd, 'errors'>>((resolve, reject) => {
+			child.once('error', (error) => reject(notNow(error)));
+			child.once('close', (code, endedBy) => resolve({ code, signal: endedBy }));
 		});
 		signal.throwIfAborted();
-		return code === 0 && length > 0 && length <= maxOutputBytes ? Buffer.concat(chunks) : undefined;
+		if (length > maxOutputBytes) return undefined;
+		if (wasDisturbed({ ...outcome, errors })) throw notNow(outcome);
+		return outcome.code === 0 && length > 0 ? Buffer.concat(chunks) : undefined;
 	} finally {
 		signal.removeEventListener('abort', end);
 	}
+}
+
+/** The refusal of a picture that may be made later. */
+export function notNow(cause: unknown): Failure {
+	return new Failure('unavailable', 'There are no previews right now.', { cause, retryAfter: 30 });
 }

@@ -4,8 +4,15 @@ import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { findProgram, type PictureSize, type PluginLog, type Renderer, type RenderSource } from '@stowage/plugin-api';
-import { effectivePreviewKind, extensionOf, previewOf } from '@stowage/rules';
+import {
+	findCage,
+	findProgram,
+	type PictureSize,
+	type PluginLog,
+	type Renderer,
+	type RenderSource,
+} from '@stowage/plugin-api';
+import { effectivePreviewKind, extensionOf, previewOf, sniff } from '@stowage/rules';
 import type { ExecutionContext } from 'ava';
 import { ImageWorkers, type ImageWorkersOptions } from '../src/images/ImageWorkers.js';
 import { imageRenderer, pdfRenderer, videoRenderer } from '../src/renderers.js';
@@ -23,34 +30,38 @@ export interface Rendering {
 	/** The messages in the log. */
 	lines: string[];
 	/** The picture of a file in the folder, by the renderers that accept it. */
-	render(name: string, size?: PictureSize, signal?: AbortSignal): Promise<Buffer>;
+	render(name: string, size?: PictureSize, signal?: AbortSignal, owner?: string): Promise<Buffer>;
 	/** Makes a file with ffmpeg; its last argument is the name. */
 	ffmpeg(...args: string[]): Promise<void>;
 	write(name: string, content: Buffer | string): Promise<void>;
 }
 
 /** The plugin's renderers on a temporary folder. */
-export async function rendering(t: ExecutionContext, options: Partial<ImageWorkersOptions> = {}): Promise<Rendering> {
+export async function rendering(
+	t: ExecutionContext,
+	options: Partial<ImageWorkersOptions> & { programs?: readonly string[] } = {},
+): Promise<Rendering> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-preview-'));
 	const lines: string[] = [];
 	const addLine = (_details: object, message: string) => void lines.push(message);
 	const log: PluginLog = { info: addLine, warn: addLine, error: addLine };
 	const memoryBytes = options.memoryBytes ?? 1024 * megabyte;
-	const workers = new ImageWorkers({ log, ...options, memoryBytes });
+	const caged = options.findCage ?? (() => findCage());
+	const workers = new ImageWorkers({ log, ...options, memoryBytes, findCage: caged });
 	t.teardown(async () => {
 		workers.close();
 		await rm(folder, { recursive: true, force: true });
 	});
-	const means = { workers, memoryBytes };
+	const means = { workers, memoryBytes, findCage: caged };
 	const programs = await Promise.all(['ffmpeg', 'pdftoppm'].map(findProgram));
-	const [ffmpeg = '', pdftoppm = ''] = programs;
+	const [ffmpeg = '', pdftoppm = ''] = options.programs ?? programs;
 	const renderers: Renderer[] = [imageRenderer(means), videoRenderer(ffmpeg, means), pdfRenderer(pdftoppm, means)];
 	return {
 		folder,
 		workers,
 		lines,
-		async render(name, size = 256, signal = AbortSignal.timeout(120_000)) {
-			const source = await sourceOf(path.join(folder, name));
+		async render(name, size = 256, signal = AbortSignal.timeout(120_000), owner = 'ada') {
+			const source = await sourceOf(path.join(folder, name), owner);
 			const renderer = renderers.find(({ accepts }) => accepts(source.kind, source.extension));
 			if (renderer === undefined) throw new Error('No renderer accepts it.');
 			return Buffer.from(await renderer.render(source, size, signal));
@@ -61,12 +72,15 @@ export async function rendering(t: ExecutionContext, options: Partial<ImageWorke
 }
 
 /** A source as the server passes it to a renderer. */
-async function sourceOf(file: string): Promise<RenderSource> {
+async function sourceOf(file: string, owner: string): Promise<RenderSource> {
 	const { size } = await stat(file);
 	const bytes = await readFile(file);
 	const kind = effectivePreviewKind(previewOf(file, size).kind as 'image', bytes.subarray(0, 4096));
+	const found = sniff(bytes.subarray(0, 4096));
 	return {
 		kind,
+		contentKind: found === 'playlist' ? undefined : found,
+		owner,
 		extension: extensionOf(file),
 		size,
 		async *read({ start, end } = { start: 0, end: size - 1 }) {

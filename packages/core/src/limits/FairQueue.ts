@@ -9,6 +9,8 @@ export interface FairQueueLimits {
 	waiting: number;
 	/** How many of one client may wait. */
 	waitingPerClient: number;
+	/** Clients that together have no more than this, however many they are. Every other client may have one waiting beyond `waiting`. */
+	group?: { running: number; waiting: number; includes(client: string): boolean };
 }
 
 interface Waiter {
@@ -22,6 +24,8 @@ interface Waiter {
 export class FairQueue {
 	#running = 0;
 	#waitingCount = 0;
+	#runningOfGroup = 0;
+	#waitingOfGroup = 0;
 	readonly #runningOf = new Map<string, number>();
 	/** In the order in which clients are served next. */
 	readonly #waiting = new Map<string, Waiter[]>();
@@ -71,9 +75,13 @@ export class FairQueue {
 	#wait(client: string, signal: AbortSignal | undefined): Promise<void> {
 		const own = this.#waiting.get(client) ?? [];
 		if (own.length >= this.limits.waitingPerClient) throw new Failure('rateLimited', this.busy, { retryAfter: 2 });
-		if (this.#waitingCount >= this.limits.waiting) throw new Failure('unavailable', this.busy, { retryAfter: 2 });
+		const isFull = this.#isInGroup(client) && this.#waitingOfGroup >= (this.limits.group?.waiting ?? 0);
+		const hasOwnPlace = this.limits.group !== undefined && !this.#isInGroup(client) && own.length === 0;
+		if (isFull || (this.#waitingCount >= this.limits.waiting && !hasOwnPlace))
+			throw new Failure('unavailable', this.busy, { retryAfter: 2 });
 		this.#waiting.set(client, own);
 		this.#waitingCount++;
+		if (this.#isInGroup(client)) this.#waitingOfGroup++;
 		return new Promise((resolve, reject) => {
 			const leave = () => {
 				this.#forget(client, waiter);
@@ -90,17 +98,24 @@ export class FairQueue {
 		});
 	}
 
+	#isInGroup(client: string): boolean {
+		return this.limits.group?.includes(client) ?? false;
+	}
+
 	#mayRun(client: string): boolean {
+		if (this.#isInGroup(client) && this.#runningOfGroup >= (this.limits.group?.running ?? 0)) return false;
 		return this.#running < this.limits.running && (this.#runningOf.get(client) ?? 0) < this.limits.runningPerClient;
 	}
 
 	#begin(client: string): void {
 		this.#running++;
+		if (this.#isInGroup(client)) this.#runningOfGroup++;
 		this.#runningOf.set(client, (this.#runningOf.get(client) ?? 0) + 1);
 	}
 
 	#end(client: string): void {
 		this.#running--;
+		if (this.#isInGroup(client)) this.#runningOfGroup--;
 		const left = (this.#runningOf.get(client) ?? 1) - 1;
 		if (left === 0) this.#runningOf.delete(client);
 		else this.#runningOf.set(client, left);
@@ -131,6 +146,7 @@ export class FairQueue {
 		if (own === undefined || at === -1) return;
 		own.splice(at, 1);
 		this.#waitingCount--;
+		if (this.#isInGroup(client)) this.#waitingOfGroup--;
 		if (own.length === 0) this.#waiting.delete(client);
 	}
 }

@@ -1,36 +1,96 @@
-/** Work under way with several waiting callers. */
+import type { FairQueue } from '../limits/FairQueue.js';
+
+/** Work of several waiting callers. */
 interface Shared<T> {
 	result: Promise<T>;
+	settle(result: Promise<T>): void;
 	waiting: number;
+	/** Fires when it has begun: nobody needs a place for it any longer. */
+	begun: AbortController;
 	abort: AbortController;
 }
 
-/** Runs equal work once for all callers while it is under way (single flight), and aborts it when no caller waits any longer. */
+/** Who waits for some work. */
+export interface Waiter {
+	/** As `clientKey` identifies it. */
+	client: string;
+	signal: AbortSignal;
+}
+
+/**
+ * Runs equal work once for all callers while it is under way (single flight), and aborts it when no caller waits any longer. Each caller waits for a place of its own in the queue, and the
+ * first place of any of them begins the work: nobody waits behind the other work of who asked first.
+ */
 export class SharedWork<T> {
 	readonly #underWay = new Map<string, Shared<T>>();
 
-	/** Resolves as the work of this key does. A signal that fires ends only its own waiting, with its reason. */
-	async join(key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+	constructor(readonly queue: Pick<FairQueue, 'enter'>) {}
+
+	/**
+	 * Resolves as the work of this key does; `work` gets the client in whose place it runs. A signal that fires ends only its own waiting, with its reason. Throws what the queue does while
+	 * the work has not begun.
+	 */
+	async join(
+		key: string,
+		{ client, signal }: Waiter,
+		work: (signal: AbortSignal, client: string) => Promise<T>,
+	): Promise<T> {
 		signal.throwIfAborted();
-		const shared = this.#underWay.get(key) ?? this.#begin(key, work);
+		const shared = this.#underWay.get(key) ?? this.#add(key);
 		shared.waiting++;
 		try {
-			return await unlessAborted(shared.result, signal);
+			if (shared.begun.signal.aborted) return await unlessAborted(shared.result, signal);
+			const refused = this.#enter(key, shared, { client, signal }, work);
+			return await unlessAborted(Promise.race([shared.result, refused]), signal);
 		} finally {
 			shared.waiting--;
 			if (shared.waiting === 0) {
 				this.#remove(key, shared);
 				shared.abort.abort(signal.reason);
+				shared.begun.abort();
 			}
 		}
 	}
 
-	#begin(key: string, work: (signal: AbortSignal) => Promise<T>): Shared<T> {
-		const abort = new AbortController();
-		const shared: Shared<T> = { result: work(abort.signal), waiting: 0, abort };
+	/** Rejects if the queue refuses a place before the work has begun, and never resolves. */
+	#enter(
+		key: string,
+		shared: Shared<T>,
+		{ client, signal }: Waiter,
+		work: (signal: AbortSignal, client: string) => Promise<T>,
+	): Promise<never> {
+		return new Promise((_, reject) => {
+			this.queue.enter(client, AbortSignal.any([signal, shared.begun.signal])).then(
+				(release) => {
+					if (shared.begun.signal.aborted || signal.aborted) {
+						release();
+						return;
+					}
+					shared.begun.abort();
+					const result = work(shared.abort.signal, client);
+					shared.settle(result);
+					const end = () => {
+						release();
+						this.#remove(key, shared);
+					};
+					result.then(end, end);
+				},
+				(error) => {
+					if (!shared.begun.signal.aborted) reject(error);
+				},
+			);
+		});
+	}
+
+	#add(key: string): Shared<T> {
+		let settle: (result: Promise<T>) => void = () => {};
+		const result = new Promise<T>((resolve) => {
+			settle = resolve;
+		});
+		// All may have left.
+		result.catch(() => {});
+		const shared = { result, settle, waiting: 0, begun: new AbortController(), abort: new AbortController() };
 		this.#underWay.set(key, shared);
-		const forget = () => this.#remove(key, shared);
-		shared.result.then(forget, forget);
 		return shared;
 	}
 

@@ -14,19 +14,15 @@ import {
 	type WalkedItem,
 	withLocalFile,
 } from '@stowage/plugin-api';
-import {
-	effectivePreviewKind,
-	extensionOf,
-	Failure,
-	isFailure,
-	previewOf,
-	sniffedBytes,
-	type Viewer,
-} from '@stowage/rules';
+import { extensionOf, Failure, isFailure, previewOf, sniffedBytes, type Viewer } from '@stowage/rules';
 import type { Requester } from '../archives/createArchives.js';
 import { privatePlace, publicPlace } from '../files/places.js';
+import { isVisitorKey } from '../http/requests/proxy.js';
 import { FairQueue } from '../limits/FairQueue.js';
+import { SpentTime } from '../limits/SpentTime.js';
 import type { Log } from '../log.js';
+import { KindThread } from './kinds/KindThread.js';
+import type { KindAnswer } from './kinds/kindProgram.js';
 import { SharedWork, unlessAborted } from './SharedWork.js';
 import type { CachedThumbnail, ThumbnailCache } from './ThumbnailCache.js';
 import { isWholeWebp } from './webp.js';
@@ -45,7 +41,7 @@ export interface Thumbnail {
 export interface Thumbnails {
 	/**
 	 * The thumbnail of the file of `ref`, if the viewer may read that. `isKnown` is called with its ETag before anything is rendered. Throws `notFound` as a download
-	 * does, `unsupportedMediaType` for a file without one, and `unavailable` while too many are being rendered.
+	 * does, `unsupportedMediaType` for a file without one, and `unavailable` while too many are being rendered, the client has had its time of the decoders, or they can't be started.
 	 */
 	get(
 		viewer: Viewer,
@@ -69,8 +65,12 @@ interface Dependencies {
 	folder: string;
 	concurrency: number | 'auto';
 	log: Log;
-	/** The time limit of one picture. */
+	/** The time limit of one picture, for all renderers and their tries together. */
 	timeLimitMs?: number;
+	/** How long a client may have decoders at work in an hour. */
+	hourlyMs?: { account: number; address: number };
+	/** Reads the first bytes of files. */
+	kinds?: Pick<KindThread, 'find'>;
 	/** The most waiting requests, of one client and of all. */
 	waiting?: { perClient: number; total: number };
 }
@@ -89,15 +89,33 @@ export function createThumbnails({
 	folder,
 	concurrency,
 	log,
-	timeLimitMs = 60_000,
+	timeLimitMs = 15_000,
+	hourlyMs = { account: 3_600_000, address: 900_000 },
+	kinds = new KindThread(),
 	waiting = { perClient: 256, total: 512 },
 }: Dependencies): Thumbnails {
-	const running = concurrency === 'auto' ? Math.min(4, os.availableParallelism()) : concurrency;
+	// Two at least: one client does not get all of them.
+	const running = concurrency === 'auto' ? Math.max(2, Math.min(4, os.availableParallelism())) : concurrency;
 	const queue = new FairQueue(
-		{ running, runningPerClient: running, waiting: waiting.total, waitingPerClient: waiting.perClient },
+		{
+			running,
+			runningPerClient: Math.max(1, running - 1),
+			waiting: waiting.total,
+			waitingPerClient: waiting.perClient,
+			// Addresses cost nothing, accounts are given out.
+			group: {
+				running: Math.max(1, Math.floor(running / 2)),
+				waiting: Math.floor(waiting.total / 2),
+				includes: isVisitorKey,
+			},
+		},
 		busy,
 	);
-	const shared = new SharedWork<CachedThumbnail>();
+	const spentTime = new SpentTime({
+		hourly: (client) => (isVisitorKey(client) ? hourlyMs.address : hourlyMs.account),
+		spent: busy,
+	});
+	const shared = new SharedWork<CachedThumbnail>(queue);
 	const counts = { rendered: 0, cached: 0 };
 
 	/** A digest of the content and of the renderers' versions. */
@@ -120,7 +138,7 @@ export function createThumbnails({
 		const { entry, file } = await files.open(viewer, ref);
 		try {
 			if (keyOf(viewer, ref, file.item, size) !== key) throw new Changed();
-			const known = await render(entry.name, file, size, signal);
+			const known = await render(entry.name, ownerOf(viewer, ref), file, size, signal);
 			if (await file.isChanged()) throw new Changed();
 			await cache.put(key, known);
 			if (known !== 'none') counts.rendered++;
@@ -131,7 +149,24 @@ export function createThumbnails({
 		}
 	}
 
-	async function render(name: string, file: OpenFile, size: PictureSize, left: AbortSignal): Promise<CachedThumbnail> {
+	/** The kind of a file by its content; undefined if the content does not match its name. */
+	async function kindOf(name: string, size: number, read: RenderSource['read']): Promise<KindAnswer | undefined> {
+		const named = previewOf(name, size).kind;
+		if (named === 'unknown') return { kind: 'unknown', contentKind: undefined };
+		const head: Uint8Array[] = [];
+		const end = Math.min(size, sniffedBytes) - 1;
+		if (end >= 0) for await (const chunk of read({ start: 0, end })) head.push(Uint8Array.from(chunk));
+		const found = await kinds.find(named, Buffer.concat(head));
+		return found?.kind === 'unknown' ? undefined : found;
+	}
+
+	async function render(
+		name: string,
+		owner: string,
+		file: OpenFile,
+		size: PictureSize,
+		left: AbortSignal,
+	): Promise<CachedThumbnail> {
 		const extension = extensionOf(name);
 		const timeLimit = AbortSignal.timeout(timeLimitMs);
 		const signal = AbortSignal.any([left, timeLimit]);
@@ -144,10 +179,17 @@ export function createThumbnails({
 				throw failureOfSource;
 			}
 		}
-		const kind = await kindOf(name, file.item.size, read);
-		if (kind === undefined) return 'none';
+		const found = await unlessAborted(kindOf(name, file.item.size, read), signal).catch((error) => {
+			left.throwIfAborted();
+			// The storage is slow, which says nothing of the content.
+			throw timeLimit.aborted ? notNow(error) : error;
+		});
+		if (found === undefined) return 'none';
+		const { kind, contentKind } = found;
 		const source: RenderSource = {
 			kind,
+			contentKind,
+			owner,
 			extension,
 			size: file.item.size,
 			read,
@@ -167,8 +209,10 @@ export function createThumbnails({
 				if (failureOfSource !== undefined) throw failureOfSource;
 				if (timeLimit.aborted) log.warn({ renderer, extension, bytes: file.item.size }, 'a renderer took too long');
 				else if (!isFailure(error)) log.warn({ renderer, extension, reason: String(error) }, 'a renderer failed');
-				else if (error.kind !== 'unsupportedMediaType') throw error;
+				// No descriptors, no processes, no memory, no program: not the file's fault.
+				if (!timeLimit.aborted && isSystemError(error)) throw notNow(error);
 				if (timeLimit.aborted) return 'none';
+				if (isFailure(error) && error.kind !== 'unsupportedMediaType') throw error;
 			}
 		}
 		return 'none';
@@ -190,11 +234,17 @@ export function createThumbnails({
 		if (isKnown(etag)) return { etag, bytes: undefined };
 		const cached = await cache.get(key);
 		if (cached !== undefined) counts.cached++;
+		else spentTime.assertLeft(asker.client);
 		const known =
 			cached ??
-			(await shared.join(key, asker.signal, (signal) =>
-				queue.run(asker.client, () => make(viewer, found, size, key, signal), signal),
-			));
+			(await shared.join(key, asker, async (signal, client) => {
+				const startedAt = performance.now();
+				try {
+					return await make(viewer, found, size, key, signal);
+				} finally {
+					spentTime.add(client, performance.now() - startedAt);
+				}
+			}));
 		if (known === 'none') throw hasNone();
 		return { etag, bytes: known };
 	}
@@ -224,21 +274,20 @@ const busy = 'Too many previews are being made. Please try again in a moment.';
 /** The file has another version than the requested one. */
 class Changed extends Error {}
 
-function hasNone(): Failure {
-	return new Failure('unsupportedMediaType', 'There is no preview of this file.');
+/** Whose file it is. */
+function ownerOf(viewer: Viewer, { area, owner }: ItemRef): string {
+	if (area === 'private') return viewer.kind === 'user' ? viewer.username : '';
+	return owner ?? '';
 }
 
-/** The kind of a file by its content; undefined if the content does not match its name. */
-async function kindOf(
-	name: string,
-	size: number,
-	read: RenderSource['read'],
-): Promise<RenderSource['kind'] | undefined> {
-	const named = previewOf(name, size).kind;
-	if (named === 'unknown') return 'unknown';
-	const head: Uint8Array[] = [];
-	const end = Math.min(size, sniffedBytes) - 1;
-	if (end >= 0) for await (const chunk of read({ start: 0, end })) head.push(Uint8Array.from(chunk));
-	const shown = effectivePreviewKind(named, Buffer.concat(head));
-	return shown === 'unknown' ? undefined : shown;
+function isSystemError(error: unknown): boolean {
+	return error instanceof Error && 'errno' in error && 'syscall' in error;
+}
+
+function notNow(cause: unknown): Failure {
+	return new Failure('unavailable', 'There are no previews right now.', { cause, retryAfter: 30 });
+}
+
+function hasNone(): Failure {
+	return new Failure('unsupportedMediaType', 'There is no preview of this file.');
 }

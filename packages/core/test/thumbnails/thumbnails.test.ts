@@ -1,7 +1,7 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import path from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { Failure, isFailure, type OpenFile, parsePath, type Renderer, type StorageItem } from '@stowage/plugin-api';
 import test from 'ava';
 import { createThumbnails } from '../../src/thumbnails/createThumbnails.js';
@@ -205,7 +205,8 @@ test('rendering is aborted when its only request is closed, and the next request
 });
 
 test('shared work continues until its last waiter has left, and is then started anew', async (t) => {
-	const shared = new SharedWork<string>();
+	const shared = new SharedWork<string>({ enter: async () => () => {} });
+	const from = ({ signal }: AbortController) => ({ client: 'ada', signal });
 	const { opened, open } = gate();
 	const ended: unknown[] = [];
 	const work = async (signal: AbortSignal) => {
@@ -214,18 +215,19 @@ test('shared work continues until its last waiter has left, and is then started 
 		return 'done';
 	};
 	const [leaving, staying] = [new AbortController(), new AbortController()];
-	const first = shared.join('key', leaving.signal, work);
-	const second = shared.join('key', staying.signal, () => Promise.reject(new Error('The work was already started.')));
+	const first = shared.join('key', from(leaving), work);
+	const second = shared.join('key', from(staying), () => Promise.reject(new Error('The work was already started.')));
+	await setImmediate();
 	leaving.abort(new Error('left'));
 	await t.throwsAsync(first, { message: 'left' });
 	t.deepEqual(ended, []);
 	open();
 	t.is(await second, 'done');
 	const alone = new AbortController();
-	const only = shared.join('key', alone.signal, () => new Promise(() => {}));
+	const only = shared.join('key', from(alone), () => new Promise(() => {}));
 	alone.abort(new Error('left'));
 	await t.throwsAsync(only, { message: 'left' });
-	t.is(await shared.join('key', staying.signal, async () => 'begun anew'), 'begun anew');
+	t.is(await shared.join('key', from(staying), async () => 'begun anew'), 'begun anew');
 });
 
 test('a renderer that hangs is timed out, frees its slot and is not tried again at once', async (t) => {

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 export interface ProgramLimits {
 	/** Of private memory: the heap and all anonymous mappings (RLIMIT_DATA), which unlike the address space a JavaScript engine does not only reserve. */
 	memoryBytes: number;
-	/** Processor time in all. */
+	/** Processor time in all. It ends with SIGXCPU; a program that ignores that is killed two seconds later. */
 	cpuSeconds?: number;
 	/** The length of any file that it writes, 0 for none at all. Infinity is no bound either. */
 	fileBytes?: number;
@@ -38,7 +38,7 @@ export interface ProgramCommand {
 
 /** The shell sets the limits that Node can't: they apply from the first instruction on, and all child processes inherit them. */
 const limits =
-	'ulimit -c 0; ulimit -n "$1"; ulimit -d "$2"; [ -z "$3" ] || ulimit -t "$3"; [ -z "$4" ] || ulimit -f "$4"; shift 4; ';
+	'ulimit -c 0; ulimit -n "$1"; ulimit -d "$2"; [ -z "$3" ] || { ulimit -S -t "$3"; ulimit -H -t $(($3 + 2)); }; [ -z "$4" ] || ulimit -f "$4"; shift 4; ';
 
 const low = 'set -- nice -n 10 "$@"; ';
 

@@ -8,6 +8,10 @@ export type PictureSize = 256 | 2048;
 export interface RenderSource {
 	/** The kind of the file by its first bytes and its name; the bytes take precedence. */
 	readonly kind: PreviewKind | 'unknown';
+	/** The kind by the first bytes alone; undefined where they show none. */
+	readonly contentKind: PreviewKind | undefined;
+	/** Identifies whose file it is. A process that decoded files of one owner must not be given those of another: a hostile one would see them. */
+	readonly owner: string;
 	/** In lower case and without its dot; `''` where there is none. */
 	readonly extension: string;
 	/** Bytes. */
@@ -23,7 +27,7 @@ export interface RenderSource {
 
 /**
  * Makes pictures of files. The server checks permissions, bounds the number of concurrent calls and caches the results. Files are untrusted: the code that decodes
- * them belongs into a child process with limits.
+ * them belongs into a child process with limits, in a cage (`findCage`).
  */
 export interface Renderer {
 	/** Must be changed whenever the same file is rendered differently; cached pictures of another version are not used. */
@@ -34,7 +38,7 @@ export interface Renderer {
 	accepts(kind: PreviewKind | 'unknown', extension: string): boolean;
 	/**
 	 * Resolves to a picture in the format WebP that has at most `size` pixels at either edge. Throws `unsupportedMediaType` for a file of which it can make none,
-	 * which is remembered. Stops when the signal fires: no client waits any longer, or it took too long.
+	 * which is remembered, and `unavailable` where it is not the file's fault: that is tried again. Stops when the signal fires: no client waits any longer, or it took too long.
 	 */
 	render(source: RenderSource, size: PictureSize, signal: AbortSignal): Promise<Uint8Array>;
 }

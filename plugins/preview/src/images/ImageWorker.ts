@@ -1,10 +1,14 @@
 import type { ChildProcess } from 'node:child_process';
-import type { Readable, Writable } from 'node:stream';
-import { killGroup, spawnLimited } from '@stowage/plugin-api';
+import type { Writable } from 'node:stream';
+import { type Cage, killGroup, spawnLimited, wasDisturbed } from '@stowage/plugin-api';
+import { childFiles } from './childFiles.js';
 import { answerHeaderBytes, parseAnswerHeader, requestHeader } from './messages.js';
 
 /** The child ended before it had answered. */
 export class WorkerDied extends Error {}
+
+/** The child was not started, or was ended from outside: that says nothing of the image. */
+export class WorkerDisturbed extends Error {}
 
 /** The child ended before it could begin: something is missing on this machine. */
 export class WorkerUnusable extends Error {}
@@ -15,11 +19,20 @@ const maxAnswerBytes = 16 * 1024 * 1024;
 /** How much of a child's standard error is kept, for the one failure that is logged for the administrator. */
 const maxErrorText = 2000;
 
-/** One child process that decodes images. */
+export interface ImageWorkerOptions {
+	/** The program of the child. */
+	program: string;
+	memoryBytes: number;
+	/** Undefined for limits only. */
+	cage: Cage | undefined;
+}
+
+/** One child process that decodes images of one owner. */
 export class ImageWorker {
 	uses = 0;
 	isAlive = true;
 	#isReady = false;
+	#isKilled = false;
 	#errorText = '';
 	readonly #child: ChildProcess;
 	readonly #input: Writable;
@@ -29,22 +42,42 @@ export class ImageWorker {
 	#wanted = answerHeaderBytes;
 	#pending: { resolve(picture: Buffer | undefined): void; reject(error: Error): void } | undefined;
 
-	constructor(program: string, memoryBytes: number) {
-		this.#child = spawnLimited(process.execPath, ['--max-old-space-size=64', program], { memoryBytes });
-		const { stdin, stdout, stderr } = this.#child;
-		this.#input = stdin as Writable;
+	/** Throws `WorkerDisturbed` if it can't be started now. */
+	constructor(
+		readonly owner: string,
+		{ program, memoryBytes, cage }: ImageWorkerOptions,
+	) {
+		const args = ['--max-old-space-size=64', program];
+		try {
+			const wrapped = cage?.wrap(process.execPath, args, { readOnly: childFiles(program) });
+			this.#child = spawnLimited(wrapped?.command ?? process.execPath, wrapped?.args ?? args, {
+				memoryBytes,
+				fileBytes: 0,
+			});
+		} catch (cause) {
+			throw new WorkerDisturbed('The child could not be started.', { cause });
+		}
+		this.#child.once('error', (cause) => this.#end(new WorkerDisturbed('The child could not be started.', { cause })));
+		// Without descriptors for them they are not even made, whatever the types say.
+		const { stdin, stdout, stderr } = this.#child as Partial<ChildProcess>;
+		if (!stdin || !stdout || !stderr) throw new WorkerDisturbed('The child could not be started.');
+		this.#input = stdin;
 		// The write itself fails as well, and `close` is emitted.
 		this.#input.on('error', () => {});
-		(stdout as Readable).on('data', (chunk: Buffer) => this.#receive(chunk));
-		(stderr as Readable).on('data', (chunk: Buffer) => {
+		stdout.on('data', (chunk: Buffer) => this.#receive(chunk));
+		stderr.on('data', (chunk: Buffer) => {
 			if (!this.#isReady) this.#errorText = (this.#errorText + chunk).slice(0, maxErrorText);
 		});
-		this.#child.once('error', (error) => this.#end(new WorkerUnusable(error.message)));
-		this.#child.once('close', (code) => {
-			// An end by a signal is no sign of a missing library.
-			const isUnusable = !this.#isReady && code !== null;
-			this.#end(isUnusable ? new WorkerUnusable(lastLine(this.#errorText)) : new WorkerDied('The child has ended.'));
-		});
+		this.#child.once('close', (code, signal) => this.#end(this.#reasonOf(code, signal)));
+	}
+
+	#reasonOf(code: number | null, signal: NodeJS.Signals | null): Error {
+		if (!this.#isKilled && wasDisturbed({ code, signal, errors: this.#isReady ? '' : this.#errorText })) {
+			return new WorkerDisturbed('The child was ended.');
+		}
+		// An end by a signal is no sign of a missing library.
+		const isUnusable = !this.#isReady && code !== null;
+		return isUnusable ? new WorkerUnusable(lastLine(this.#errorText)) : new WorkerDied('The child has ended.');
 	}
 
 	/** The picture, or undefined if there is none. One image at a time. */
@@ -69,6 +102,7 @@ export class ImageWorker {
 	/** Ends it at once, with whatever it was doing. */
 	kill(): void {
 		this.isAlive = false;
+		this.#isKilled = true;
 		killGroup(this.#child);
 	}
 

@@ -1,10 +1,13 @@
 import { fileURLToPath } from 'node:url';
-import { Failure, type PluginLog } from '@stowage/plugin-api';
-import { ImageWorker, WorkerDied, WorkerUnusable } from './ImageWorker.js';
+import { type Cage, Failure, type PluginLog } from '@stowage/plugin-api';
+import { notNow } from '../runProgram.js';
+import { ImageWorker, WorkerDied, WorkerDisturbed, WorkerUnusable } from './ImageWorker.js';
 
 export interface ImageWorkersOptions {
 	memoryBytes: number;
 	log: PluginLog;
+	/** The cage of the children; undefined for limits only. */
+	findCage(): Promise<Cage | undefined>;
 	/** The program of a child; a test may name another. */
 	program?: string;
 	/** A child is replaced after this many pictures: memory that a decoder leaks, or state that a file has corrupted, is gone with it. */
@@ -13,14 +16,29 @@ export interface ImageWorkersOptions {
 	idleMs?: number;
 }
 
+/** An image and whose it is. */
+export interface OwnedImage {
+	owner: string;
+	/** Bytes. */
+	length: number;
+	read(): AsyncIterable<Uint8Array>;
+}
+
+/** Children that could not be used are tried again after this time: a library may be installed, or an upgrade complete. */
+const retryMs = 60_000;
+
 /** Starting one costs a fifth of a second; a screen full of photos keeps two busy. */
 const maxIdle = 2;
 
-/** The children that decode images. There is one for each concurrent request, and each works on one image at a time. */
+/**
+ * The children that decode images. There is one for each concurrent request, and each works on one image at a time, and on those of one owner only: a file that has taken it over
+ * sees no other owner's.
+ */
 export class ImageWorkers {
 	readonly #idle: { worker: ImageWorker; timer: NodeJS.Timeout }[] = [];
 	readonly #busy = new Set<ImageWorker>();
-	#isUnusable = false;
+	#unusableUntil = Number.NEGATIVE_INFINITY;
+	#isLogged = false;
 	readonly #options: Required<ImageWorkersOptions>;
 
 	constructor(options: ImageWorkersOptions) {
@@ -28,44 +46,43 @@ export class ImageWorkers {
 		this.#options = { program, maxUses: 200, idleMs: 60_000, ...options };
 	}
 
-	/** False once children have proved not to start, such as where a library has no build for this machine. */
+	/** False for a while once children have proved not to start, such as where a library has no build for this machine. */
 	get isUsable(): boolean {
-		return !this.#isUnusable;
+		return performance.now() >= this.#unusableUntil;
 	}
 
 	/**
 	 * A picture of an image in one of the formats of `imageFormat`. Throws `unsupportedMediaType` for every other content, and for one that takes more than a
-	 * child may have.
+	 * child may have, and `unavailable` where children can't be started or are ended from outside.
 	 */
-	async render(
-		image: () => AsyncIterable<Uint8Array>,
-		length: number,
-		size: number,
-		signal: AbortSignal,
-	): Promise<Buffer> {
-		// A child that died may have been killed for its size by the system, or by hand; if the next one dies too, the image is the cause.
+	async render(image: OwnedImage, size: number, signal: AbortSignal): Promise<Buffer> {
+		// A child that died may have been corrupted by an earlier image; if the next one dies too, this one is the cause.
+		let isDisturbed = false;
 		for (let left = 2; left > 0; left--) {
 			try {
-				const picture = await this.#try(image, length, size, signal);
+				const picture = await this.#try(image, size, signal);
 				if (picture !== undefined) return picture;
 				break;
 			} catch (error) {
 				signal.throwIfAborted();
 				if (error instanceof WorkerUnusable) this.#markUnusable(error);
-				if (!(error instanceof WorkerDied)) throw error;
+				isDisturbed = error instanceof WorkerDisturbed;
+				if (!isDisturbed && !(error instanceof WorkerDied)) throw error;
 			}
 		}
+		if (isDisturbed) throw notNow(undefined);
 		throw new Failure('unsupportedMediaType', 'The image can not be decoded.');
 	}
 
-	async #try(image: () => AsyncIterable<Uint8Array>, length: number, size: number, signal: AbortSignal) {
+	async #try({ owner, length, read }: OwnedImage, size: number, signal: AbortSignal) {
+		const cage = await this.#options.findCage();
 		signal.throwIfAborted();
-		const worker = this.#acquire();
+		const worker = this.#acquire(owner, cage);
 		const end = () => worker.kill();
 		signal.addEventListener('abort', end, { once: true });
 		this.#busy.add(worker);
 		try {
-			const picture = await worker.render(image(), length, size);
+			const picture = await worker.render(read(), length, size);
 			this.#release(worker);
 			return picture;
 		} catch (error) {
@@ -87,36 +104,45 @@ export class ImageWorkers {
 		}
 	}
 
-	#acquire(): ImageWorker {
-		for (let kept = this.#idle.pop(); kept !== undefined; kept = this.#idle.pop()) {
-			clearTimeout(kept.timer);
+	#acquire(owner: string, cage: Cage | undefined): ImageWorker {
+		for (const kept of this.#idle.filter(({ worker }) => worker.owner === owner || !worker.isAlive)) {
+			this.#take(kept.worker);
 			if (kept.worker.isAlive) return kept.worker;
 		}
-		return new ImageWorker(this.#options.program, this.#options.memoryBytes);
+		return new ImageWorker(owner, { ...this.#options, cage });
+	}
+
+	/** From the idle ones. */
+	#take(worker: ImageWorker): void {
+		const at = this.#idle.findIndex((kept) => kept.worker === worker);
+		if (at !== -1) clearTimeout(this.#idle.splice(at, 1)[0]?.timer);
 	}
 
 	#release(worker: ImageWorker): void {
 		const { maxUses, idleMs } = this.#options;
-		if (worker.uses >= maxUses || this.#idle.length >= maxIdle) {
+		if (worker.uses >= maxUses) {
 			worker.kill();
 			return;
 		}
-		const timer = setTimeout(() => {
-			const at = this.#idle.findIndex((kept) => kept.worker === worker);
-			if (at !== -1) this.#idle.splice(at, 1);
-			worker.kill();
-		}, idleMs);
+		const end = (ended: ImageWorker) => {
+			this.#take(ended);
+			ended.kill();
+		};
+		const [oldest] = this.#idle;
+		if (oldest !== undefined && this.#idle.length >= maxIdle) end(oldest.worker);
+		const timer = setTimeout(() => end(worker), idleMs);
 		timer.unref();
 		this.#idle.push({ worker, timer });
 	}
 
 	#markUnusable(error: WorkerUnusable): never {
-		if (!this.#isUnusable)
+		if (!this.#isLogged)
 			this.#options.log.error(
 				{ reason: error.message },
 				'the image decoder could not be loaded: images have no previews',
 			);
-		this.#isUnusable = true;
+		this.#isLogged = true;
+		this.#unusableUntil = performance.now() + retryMs;
 		throw new Failure('unavailable', 'There are no previews right now.', { cause: error });
 	}
 }

@@ -130,5 +130,12 @@ export function limitAddress(address: string): string {
 
 /** Identifies a client for limits: a user wherever they are, or a visitor's address (of IPv6 its /64). */
 export function clientKey(viewer: Viewer, address: string): string {
-	return viewer.kind === 'user' ? `user ${viewer.id}` : limitAddress(address);
+	return viewer.kind === 'user' ? `${userKey}${viewer.id}` : limitAddress(address);
+}
+
+const userKey = 'user ';
+
+/** Whether this is the key of somebody who is not signed in: of an address. */
+export function isVisitorKey(client: string): boolean {
+	return !client.startsWith(userKey);
 }

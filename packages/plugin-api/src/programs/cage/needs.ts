@@ -14,7 +14,11 @@ export interface CageNeeds {
 
 /** What any program needs: not all of `/usr`, where people keep sources and data as well. */
 const system = [
-	...['bin', 'lib', 'lib32', 'lib64', 'libexec', 'share', 'local/bin', 'local/lib'].map((each) => `/usr/${each}`),
+	...['bin', 'lib', 'lib32', 'lib64', 'libexec', 'share', 'local/bin', 'local/lib', 'local/share/fonts'].map(
+		(each) => `/usr/${each}`,
+	),
+	// Where some distributions keep all programs.
+	...['/nix/store', '/gnu/store'],
 	...['/bin', '/lib', '/lib32', '/lib64'],
 	...['/etc/alternatives', '/etc/ld.so.cache', '/etc/fonts', '/etc/ssl/openssl.cnf', '/var/cache/fontconfig'],
 ];

@@ -1,0 +1,294 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { isFailure, parsePath, type Renderer, type StorageItem } from '@stowage/plugin-api';
+import test, { type ExecutionContext } from 'ava';
+import { SpentTime } from '../../src/limits/SpentTime.js';
+import { createThumbnails } from '../../src/thumbnails/createThumbnails.js';
+import { KindThread } from '../../src/thumbnails/kinds/KindThread.js';
+import type { CachedThumbnail } from '../../src/thumbnails/ThumbnailCache.js';
+
+const picture = (() => {
+	const bytes = Buffer.alloc(100);
+	bytes.write('RIFF', 0, 'latin1');
+	bytes.writeUInt32LE(92, 4);
+	bytes.write('WEBP', 8, 'latin1');
+	return bytes;
+})();
+
+const viewer = { kind: 'user', id: 'x', username: 'ada' } as const;
+
+/** Thumbnails of files of any name, by a renderer that the test drives. */
+function thumbnailsOf(
+	render: (name: string, signal: AbortSignal) => Promise<Uint8Array>,
+	options: Partial<Parameters<typeof createThumbnails>[0]> = {},
+) {
+	const known = new Map<string, CachedThumbnail>();
+	const itemOf = (name: string) =>
+		({
+			name,
+			type: 'file',
+			size: 3,
+			mtime: 0,
+			id: name,
+			version: '1',
+			path: parsePath(name),
+		}) as unknown as StorageItem;
+	const renderer: Renderer = {
+		version: '1',
+		accepts: () => true,
+		async render(source, _size, signal) {
+			let name = '';
+			for await (const chunk of source.read()) name += Buffer.from(chunk).toString();
+			return render(name, signal);
+		},
+	};
+	const thumbnails = createThumbnails({
+		files: {
+			async *stat(_viewer: unknown, _area: unknown, [ref]: readonly { path: string }[]) {
+				yield { ...itemOf(ref?.path ?? ''), owner: undefined } as never;
+			},
+			async open(_viewer: unknown, { path: name }: { path: string }) {
+				const openFile = {
+					item: itemOf(name),
+					async *read() {
+						yield Buffer.from(name);
+					},
+					isChanged: async () => false,
+					close: async () => {},
+				};
+				return { entry: { name }, file: openFile } as never;
+			},
+		} as never,
+		storage: () => ({ rootId: 'root' }) as never,
+		renderers: { all: () => new Map([['fake', renderer]]) },
+		cache: { get: async (key) => known.get(key), put: async (key, value) => void known.set(key, value) },
+		folder: os.tmpdir(),
+		concurrency: 4,
+		log: { warn() {}, info() {}, error() {} } as never,
+		...options,
+	});
+	const get = (client: string, name: string, signal = new AbortController().signal) =>
+		thumbnails.get(viewer, { area: 'private', path: parsePath(name) }, 256, { client, signal });
+	return { thumbnails, get, known };
+}
+
+/** A renderer that holds each picture until it is let go, and the names of those begun. */
+function holding() {
+	const begun: string[] = [];
+	const held = new Map<string, () => void>();
+	return {
+		begun,
+		finish: (name: string) => held.get(name)?.(),
+		render: (name: string) =>
+			new Promise<Uint8Array>((resolve) => {
+				begun.push(name);
+				held.set(name, () => resolve(picture));
+			}),
+	};
+}
+
+async function settle(): Promise<void> {
+	for (let round = 0; round < 50; round++) await setImmediate();
+}
+
+const ignore = (promise: Promise<unknown>) => void promise.catch(() => {});
+
+test('visitors of many addresses hold at most half of the places, and a user is rendered beside them at once', async (t) => {
+	const { begun, render, finish } = holding();
+	const { get } = thumbnailsOf(render);
+	for (let n = 0; n < 8; n++) ignore(get(`192.0.2.${n}`, `hostile${n}`));
+	await settle();
+	t.is(begun.length, 2);
+	const honest = get('user ada', 'honest');
+	await settle();
+	t.true(begun.includes('honest'));
+	finish('honest');
+	t.truthy((await honest).bytes);
+});
+
+test('one client never holds all places, signed in or not', async (t) => {
+	const { begun, render } = holding();
+	const { get } = thumbnailsOf(render);
+	for (let n = 0; n < 8; n++) ignore(get('user eve', `hostile${n}`));
+	await settle();
+	t.is(begun.length, 3);
+	ignore(get('192.0.2.1', 'honest'));
+	await settle();
+	t.true(begun.includes('honest'));
+});
+
+test('visitors fill no more than half of the waiting places, and a user finds one however many wait', async (t) => {
+	const { begun, render, finish } = holding();
+	const { get, thumbnails } = thumbnailsOf(render, { concurrency: 2, waiting: { perClient: 4, total: 8 } });
+	const refusals: unknown[] = [];
+	const flood = (client: string) => {
+		for (let n = 0; n < 6; n++) get(client, `${client}/${n}`).catch((error) => refusals.push(error));
+	};
+	for (let n = 0; n < 5; n++) flood(`192.0.2.${n}`);
+	await settle();
+	t.is(thumbnails.queue.waiting, 4);
+	t.true(
+		refusals.length > 0 && refusals.every((error) => isFailure(error, 'unavailable') && (error.retryAfter ?? 0) > 0),
+	);
+	for (const name of ['eve', 'bob', 'joe']) flood(`user ${name}`);
+	await settle();
+	t.true(thumbnails.queue.waiting >= 8);
+	const honest = get('user ada', 'honest');
+	// Each client is served once before any client's second.
+	while (!begun.includes('honest')) {
+		for (const name of [...begun]) finish(name);
+		await settle();
+	}
+	t.true(begun.length < 12);
+	finish('honest');
+	t.truthy((await honest).bytes);
+});
+
+test('a picture that another client has asked for first is rendered in the place of whoever gets one first', async (t) => {
+	const { begun, render, finish } = holding();
+	const { get } = thumbnailsOf(render, { concurrency: 2 });
+	ignore(get('192.0.2.1', 'hostile1'));
+	ignore(get('192.0.2.1', 'hostile2'));
+	const theirs = get('192.0.2.1', 'shared');
+	await settle();
+	t.deepEqual(begun, ['hostile1']);
+	const ours = get('user ada', 'shared');
+	await settle();
+	t.deepEqual(begun, ['hostile1', 'shared']);
+	finish('shared');
+	t.truthy((await ours).bytes);
+	t.truthy((await theirs).bytes, 'it is rendered once for both');
+	t.deepEqual(begun, ['hostile1', 'shared']);
+});
+
+test('a client that leaves shared work gives up its place only', async (t) => {
+	const { begun, render, finish } = holding();
+	const { get, thumbnails } = thumbnailsOf(render, { concurrency: 2 });
+	ignore(get('192.0.2.1', 'first'));
+	await settle();
+	const leaving = new AbortController();
+	const left = get('192.0.2.1', 'shared', leaving.signal);
+	const staying = get('192.0.2.2', 'shared');
+	await settle();
+	t.is(thumbnails.queue.waiting, 2);
+	leaving.abort(new Error('left'));
+	await t.throwsAsync(left, { message: 'left' });
+	t.is(thumbnails.queue.waiting, 1);
+	finish('first');
+	await settle();
+	t.deepEqual(begun, ['first', 'shared']);
+	finish('shared');
+	t.truthy((await staying).bytes);
+	t.deepEqual([thumbnails.queue.running, thumbnails.queue.waiting], [0, 0]);
+});
+
+test('who has had the decoders for all of its time in an hour is refused with the time to wait, and nobody else', async (t) => {
+	const { get, known } = thumbnailsOf(
+		async () => {
+			const until = performance.now() + 20;
+			while (performance.now() < until) await setImmediate();
+			return picture;
+		},
+		{ hourlyMs: { account: 3_600_000, address: 10 } },
+	);
+	await get('192.0.2.1', 'one');
+	const refused = await t.throwsAsync(get('192.0.2.1', 'two'));
+	t.true(isFailure(refused, 'unavailable'));
+	t.true(isFailure(refused) && (refused.retryAfter ?? 0) > 0);
+	t.truthy((await get('192.0.2.1', 'one')).bytes, 'what is cached costs nothing');
+	t.truthy((await get('192.0.2.2', 'two')).bytes);
+	t.truthy((await get('user ada', 'three')).bytes);
+	t.is(known.size, 3);
+});
+
+test('spent time is forgotten evenly within an hour', (t) => {
+	let now = 0;
+	const time = new SpentTime({ hourly: () => 1000, spent: 'Later.', now: () => now });
+	time.add('a', 1500);
+	const error = t.throws(() => time.assertLeft('a'));
+	t.true(isFailure(error, 'unavailable') && Math.abs((error.retryAfter ?? 0) - 1836) <= 1);
+	now = 1837 * 1000;
+	t.notThrows(() => time.assertLeft('a'));
+	t.notThrows(() => time.assertLeft('b'));
+});
+
+test('a decoder that can’t be started for want of descriptors, processes or memory is no property of the file', async (t) => {
+	for (const code of ['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM', 'ENOENT']) {
+		let isWorking = false;
+		const { get, known } = thumbnailsOf(async () => {
+			if (isWorking) return picture;
+			throw Object.assign(new Error(`spawn ${code}`), { code, errno: -1, syscall: 'spawn' });
+		});
+		const refused = await t.throwsAsync(get('user ada', 'a'));
+		t.true(isFailure(refused, 'unavailable'), code);
+		t.is(known.size, 0);
+		isWorking = true;
+		t.truthy((await get('user ada', 'a')).bytes);
+	}
+});
+
+test('a spawn without free descriptors is answered as unavailable, and is tried again', async (t) => {
+	let isWorking = false;
+	const { get } = thumbnailsOf(async () => {
+		const child = spawn(isWorking ? '/bin/true' : '/nonexistent/decoder', { stdio: 'ignore' });
+		await once(child, 'close');
+		return picture;
+	});
+	t.true(isFailure(await t.throwsAsync(get('user ada', 'a')), 'unavailable'));
+	isWorking = true;
+	t.truthy((await get('user ada', 'a')).bytes);
+});
+
+async function threadOf(t: ExecutionContext, script: string, timeLimitMs: number) {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-kinds-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	const program = path.join(folder, 'program.mjs');
+	await writeFile(program, `import { parentPort } from 'node:worker_threads';\nparentPort.on('message', ${script});\n`);
+	return new KindThread({ program: pathToFileURL(program), timeLimitMs });
+}
+
+test('first bytes that take forever are given up by a time limit, hold up nothing but that, and are remembered', async (t) => {
+	const answer = `parentPort.postMessage({ kind: 'image', contentKind: 'image' })`;
+	const hang = `(request) => {
+		if (request.firstBytes[0] === 104) /^(a+)+$/.test('a'.repeat(60) + 'b');
+		${answer};
+	}`;
+	const kinds = await threadOf(t, hang, 3000);
+	const { get, known } = thumbnailsOf(async () => picture, { kinds });
+	const hostile = get('192.0.2.1', 'h.jpg');
+	let turns = 0;
+	const count = setInterval(() => turns++, 5);
+	const refused = await t.throwsAsync(hostile);
+	clearInterval(count);
+	t.true(isFailure(refused, 'unsupportedMediaType'));
+	t.true(turns > 10, 'the event loop of the server goes on');
+	t.deepEqual([...known.values()], ['none']);
+	t.truthy((await get('user ada', 'b.jpg')).bytes);
+});
+
+test('a thread that ends is started again', async (t) => {
+	const kinds = await threadOf(
+		t,
+		`({ firstBytes }) => {
+			if (firstBytes[0] === 120) process.exit(1);
+			parentPort.postMessage({ kind: 'image', contentKind: 'image' });
+		}`,
+		30_000,
+	);
+	t.true(isFailure(await t.throwsAsync(kinds.find('image', Buffer.from('x'))), 'unavailable'));
+	t.deepEqual(await kinds.find('image', Buffer.from('y')), { kind: 'image', contentKind: 'image' });
+});
+
+test('the kinds of ordinary files are found', async (t) => {
+	const kinds = new KindThread({ timeLimitMs: 60_000 });
+	const jpeg = Buffer.from('\xFF\xD8\xFF\xE0', 'latin1');
+	t.deepEqual(await kinds.find('image', jpeg), { kind: 'image', contentKind: 'image' });
+	t.deepEqual(await kinds.find('image', Buffer.from('%PDF-1.4')), { kind: 'pdf', contentKind: 'pdf' });
+	const playlist = Buffer.from('#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n');
+	t.deepEqual(await kinds.find('video', playlist), { kind: 'unknown', contentKind: undefined });
+});

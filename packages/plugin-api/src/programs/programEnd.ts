@@ -1,0 +1,35 @@
+import os from 'node:os';
+
+/** How a child process ended, as its event `close` says, and the beginning of its standard error. */
+export interface ProgramEnd {
+	code: number | null;
+	signal: NodeJS.Signals | null;
+	errors: string;
+}
+
+/** A program brings these on itself, or they are its limits of time and of bytes. */
+const own: ReadonlySet<string> = new Set([
+	...['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGPIPE', 'SIGSEGV', 'SIGSYS', 'SIGTRAP'],
+	...['SIGXCPU', 'SIGXFSZ'],
+]);
+
+/** By shells, and by a cage, for a program that can't be started. */
+const notStarted = [125, 126, 127];
+
+/**
+ * Whether the end says nothing of what the program was given: it was not started, was killed by the system for memory or by a person, or the machine had no processes or descriptors
+ * left. The same may succeed later.
+ */
+export function wasDisturbed({ code, signal, errors }: ProgramEnd): boolean {
+	if (code === 0) return false;
+	// Shells and cages report the signal of their child so.
+	const numbers = Object.entries(os.constants.signals);
+	const reported = code === null ? undefined : numbers.find(([, number]) => number === code - 128)?.[0];
+	const endedBy = signal ?? reported;
+	if (endedBy !== undefined) return !own.has(endedBy);
+	if (code !== null && notStarted.includes(code)) return true;
+	return (
+		/^(bwrap|cage|nice|ionice|(\/bin\/)?sh): /.test(errors) ||
+		/Resource temporarily unavailable|Too many open files/.test(errors)
+	);
+}

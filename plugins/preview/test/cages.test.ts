@@ -1,0 +1,195 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type Cage, findCage, isFailure } from '@stowage/plugin-api';
+import test, { type ExecutionContext } from 'ava';
+import { ImageWorkers } from '../src/images/ImageWorkers.js';
+import { runProgram } from '../src/runProgram.js';
+import { rendering } from './rendering.js';
+
+const memoryBytes = 2 ** 29;
+const { signal } = new AbortController();
+const cages = {
+	bubblewrap: () => findCage(),
+	Landlock: () => findCage({ bwrap: false }),
+} as const;
+type CageName = keyof typeof cages;
+
+async function cageOf(t: ExecutionContext, name: CageName): Promise<Cage> {
+	const cage = await cages[name]();
+	t.is(cage?.kind, name === 'Landlock' ? 'landlock' : 'bubblewrap');
+	return cage as Cage;
+}
+
+/** A folder as a server has it, a port on which it listens, and a place for programs elsewhere. */
+async function server(t: ExecutionContext) {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-decoders-'));
+	const programs = await mkdtemp(path.join(os.tmpdir(), 'stowage-programs-'));
+	t.teardown(() => Promise.all([folder, programs].map((each) => rm(each, { recursive: true, force: true }))));
+	await mkdir(path.join(folder, 'files/users/ada'), { recursive: true });
+	for (const name of ['session.key', 'stowage.db', 'files/users/ada/private.jpg', 'source']) {
+		await writeFile(path.join(folder, name), `content of ${name}`);
+	}
+	const listening = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+	await once(listening, 'listening');
+	t.teardown(() => void listening.close());
+	const { port } = listening.address() as { port: number };
+	return { folder, programs, port };
+}
+
+/** Attempts in JavaScript, run by Node in the place of a decoder: the names of those that succeed. */
+const attempts = (folder: string, port: number) => `
+const fs = process.getBuiltinModule('node:fs');
+const reached = [];
+const attempt = (name, run) => { try { run(); reached.push(name); } catch {} };
+for (const name of ['session.key', 'stowage.db', 'files/users/ada/private.jpg']) {
+	attempt('read ' + name, () => fs.readFileSync('${folder}/' + name));
+	attempt('write ' + name, () => fs.writeFileSync('${folder}/' + name, ''));
+	attempt('chmod ' + name, () => fs.chmodSync('${folder}/' + name, 0o777));
+	attempt('remove ' + name, () => fs.rmSync('${folder}/' + name));
+}
+attempt('list', () => fs.readdirSync('${folder}'));
+attempt('passwd', () => fs.readFileSync('/etc/passwd'));
+for (const name of ['environ', 'maps', 'mem', 'fd/0', 'root/etc/passwd']) {
+	attempt('proc ' + name, () => fs.readFileSync('/proc/${process.pid}/' + name));
+}
+for (const place of ['${folder}', '/tmp', '/dev/shm', '/var/tmp', '/usr/bin', '/']) {
+	attempt('make in ' + place, () => fs.writeFileSync(place + '/stowage-made', ''));
+}
+attempt('signal the server', () => process.kill(${process.pid}, 0));
+async function connects() {
+	try {
+		const net = process.getBuiltinModule('node:net');
+		await new Promise((resolve, reject) => net.connect(${port}, '127.0.0.1').once('connect', resolve).once('error', reject));
+		reached.push('connect');
+	} catch {}
+}
+`;
+
+const holdsDecoder = test.macro(async (t, name: CageName) => {
+	const cage = await cageOf(t, name);
+	const { folder, port } = await server(t);
+	const script = `${attempts(folder, port)}
+	const lent = fs.readFileSync('/dev/fd/3', 'utf8');
+	attempt('make the source longer', () => fs.appendFileSync('/proc/self/fd/3', 'more'));
+	connects().then(() => process.stdout.write(JSON.stringify({ lent, reached })));`;
+	const source = await open(path.join(folder, 'source'));
+	t.teardown(() => source.close());
+	const run = { memoryBytes, descriptor: source.fd, signal };
+	const output = await runProgram(process.execPath, ['-e', script], { ...run, cage });
+	t.deepEqual(JSON.parse(String(output)), { lent: 'content of source', reached: [] });
+	const uncaged = JSON.parse(String(await runProgram(process.execPath, ['-e', script], { ...run, cage: undefined })));
+	t.true(['read session.key', 'signal the server', 'connect'].every((each) => uncaged.reached.includes(each)));
+});
+
+/** A program in the place of the one that decodes images, which answers with what it has reached. */
+async function workersOf(t: ExecutionContext, cage: Cage | undefined) {
+	const { folder, programs, port } = await server(t);
+	const program = path.join(programs, 'images/child/program.mjs');
+	await mkdir(path.dirname(program), { recursive: true });
+	await writeFile(
+		program,
+		`${attempts(folder, port)}
+		const header = (answer, length) => { const bytes = Buffer.alloc(5); bytes[0] = answer; bytes.writeUInt32LE(length, 1); return bytes; };
+		const seen = [];
+		process.stdout.write(header(0, 0));
+		let input = Buffer.alloc(0);
+		process.stdin.on('data', async (chunk) => {
+			input = Buffer.concat([input, chunk]);
+			if (input.length < 8 || input.length < 8 + input.readUInt32LE(4)) return;
+			const end = 8 + input.readUInt32LE(4);
+			seen.push(String(input.subarray(8, end)));
+			input = input.subarray(end);
+			await connects();
+			const answer = Buffer.from(JSON.stringify({ seen, reached }));
+			process.stdout.write(Buffer.concat([header(1, answer.length), answer]));
+		});`,
+	);
+	const log = { info() {}, warn() {}, error: (_details: object, message: string) => t.fail(message) };
+	const workers = new ImageWorkers({ memoryBytes, log, program, findCage: async () => cage });
+	t.teardown(() => workers.close());
+	return async (owner: string, content: string): Promise<{ seen: string[]; reached: string[] }> => {
+		async function* read() {
+			yield Buffer.from(content);
+		}
+		return JSON.parse(String(await workers.render({ owner, length: content.length, read }, 256, signal)));
+	};
+}
+
+const holdsWorker = test.macro(async (t, name: CageName) => {
+	const render = await workersOf(t, await cageOf(t, name));
+	t.deepEqual(await render('ada', 'hostile'), { seen: ['hostile'], reached: [] });
+});
+
+const makesPictures = test.macro(async (t, name: CageName) => {
+	const cage = await cageOf(t, name);
+	const made = await rendering(t, { findCage: async () => cage });
+	await made.ffmpeg('-f', 'lavfi', '-i', 'testsrc=s=320x240:d=3', '-pix_fmt', 'yuv420p', 'a.mp4');
+	t.true((await made.render('a.mp4')).length > 0);
+	t.deepEqual(made.lines, []);
+});
+
+for (const name of Object.keys(cages) as CageName[]) {
+	test(`a program in the place of ffmpeg reaches nothing but its source in a cage of ${name}`, holdsDecoder, name);
+	test(`a program in the place of the image decoder reaches nothing in a cage of ${name}`, holdsWorker, name);
+	test(`ffmpeg and the image decoder make pictures in a cage of ${name}`, makesPictures, name);
+}
+
+test('a child that decodes images gets those of one owner only', async (t) => {
+	const render = await workersOf(t, undefined);
+	t.deepEqual((await render('ada', 'one')).seen, ['one']);
+	t.deepEqual((await render('ada', 'two')).seen, ['one', 'two']);
+	t.deepEqual((await render('eve', 'hers')).seen, ['hers']);
+	t.deepEqual((await render('bob', 'his')).seen, ['his']);
+	t.deepEqual((await render('ada', 'three')).seen, ['three'], 'the children of others were kept, hers was ended');
+});
+
+test('a decoder that was not started or was ended from outside says nothing about a file, and one that crashed does', async (t) => {
+	const { folder, programs } = await server(t);
+	const source = await open(path.join(folder, 'source'));
+	t.teardown(() => source.close());
+	const script = async (name: string, text: string) => {
+		const program = path.join(programs, name);
+		await writeFile(program, `#!/bin/sh\n${text}\n`);
+		await chmod(program, 0o755);
+		return program;
+	};
+	const ends = {
+		'exit 1': 'refused',
+		'kill -SEGV $$': 'refused',
+		'kill -ABRT $$': 'refused',
+		'kill -XCPU $$': 'refused',
+		'kill -KILL $$': 'unavailable',
+		'kill -TERM $$': 'unavailable',
+		'echo "pthread_create: Resource temporarily unavailable" >&2; exit 1': 'unavailable',
+	};
+	for (const [cageName, cage] of [
+		['none', undefined] as const,
+		['Landlock', await findCage({ bwrap: false })] as const,
+	]) {
+		for (const [text, outcome] of Object.entries(ends)) {
+			const program = await script('decoder', text);
+			const run = runProgram(program, [], { memoryBytes, descriptor: source.fd, signal, cage });
+			if (outcome === 'refused') t.is(await run, undefined, `${cageName}: ${text}`);
+			else t.true(isFailure(await t.throwsAsync(run), 'unavailable'), `${cageName}: ${text}`);
+		}
+		const gone = runProgram('/nonexistent/ffmpeg', [], { memoryBytes, descriptor: source.fd, signal, cage });
+		t.true(isFailure(await t.throwsAsync(gone), 'unavailable'), `${cageName}: gone`);
+	}
+});
+
+test('without free descriptors a picture is unavailable, and is made once there are some', async (t) => {
+	const program = fileURLToPath(new URL('withoutDescriptors.js', import.meta.url));
+	const { stdout } = await promisify(execFile)('/bin/sh', [
+		'-c',
+		'ulimit -n 512; exec "$0" "$1"',
+		process.execPath,
+		program,
+	]);
+	t.deepEqual(JSON.parse(stdout), { program: 'unavailable', image: 'unavailable', later: 'done' });
+});
