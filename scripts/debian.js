@@ -20,6 +20,7 @@ const programs = {
 	caddy: 'caddy',
 	'fail2ban-regex': 'fail2ban',
 	strace: 'strace',
+	getfacl: 'acl',
 	setfacl: 'acl',
 	zip: 'zip',
 	unzip: 'unzip',
