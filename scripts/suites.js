@@ -11,9 +11,9 @@ const hook = /^(before|after)(Each)?(\.always)? hook/;
 
 /**
  * Runs the suites of a clone. What fails in a file that `isRetried` (by its path in the clone) runs once more, after all others and alone: a test that passes then counts as passed and is
- * listed in `flaky`. Resolves to the counts, in which each test counts once, the lines of what failed, the records of the processes and whether all is well.
+ * listed in `flaky`. More than `mostRetried` files fail for another reason than the load of the machine, so none of them runs again. Resolves to the counts, in which each test counts once, the lines of what failed, and the records of the processes.
  */
-export async function runSuites({ clone, args, env, records, isRetried, print }) {
+export async function runSuites({ clone, args, env, records, isRetried, mostRetried = 10, print }) {
 	await mkdir(records);
 	let runs = 0;
 	const runOnce = async (words) => {
@@ -25,7 +25,8 @@ export async function runSuites({ clone, args, env, records, isRetried, print })
 	const first = await runOnce(args);
 	const tally = new Tally(first);
 	const files = tally.failedFiles();
-	for (const file of files.filter(isRetried)) {
+	const retried = files.filter(isRetried);
+	for (const file of retried.length > mostRetried ? [] : retried) {
 		for (const part of await partsToRetry(clone, file, tally)) {
 			print(`\n== once more, alone: ${part}`);
 			const again = await runOnce([part, '--concurrency=1']);
@@ -35,7 +36,7 @@ export async function runSuites({ clone, args, env, records, isRetried, print })
 	}
 	const { passed, failures, flaky } = tally.outcome();
 	const isUnexplained = first.code !== 0 && files.length === 0 && failures.length === 0;
-	if (isUnexplained) {
+	if (isUnexplained || !first.hasEnd) {
 		failures.push([
 			`  ✗ The test runner itself ended with ${first.code}, after the tests above and what it wrote to stderr.`,
 		]);

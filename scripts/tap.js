@@ -7,13 +7,14 @@ const remaining = /^# \d+ tests? remaining in (.+)$/;
 
 /**
  * Prints a TAP report: a line for each test as it ends, with the reason of a failure. Resolves to its `results`, each with a title, whether it passed and, if not, the lines that say why;
- * the other lines that were printed (`notes`); and the files of which tests never ended (`incomplete`).
+ * the other lines that were printed (`notes`); the files of which tests never ended (`incomplete`); and whether the report has its end, without which files may not have run.
  */
 export async function readTap(stream, print) {
 	const results = [];
 	const notes = [];
 	const incomplete = [];
 	let failing;
+	let hasEnd = false;
 	const add = (title, passed, line) => {
 		const result = { title, passed, lines: passed ? [] : [line] };
 		results.push(result);
@@ -30,10 +31,11 @@ export async function readTap(stream, print) {
 		}
 		const [, file] = remaining.exec(line) ?? [];
 		if (file !== undefined) incomplete.push(file);
+		hasEnd ||= counts.test(line);
 		const isOfRun = line.startsWith('#') && !counts.test(line) && !hook.test(line);
 		if (failing !== undefined) failing.lines.push(line);
 		else if (isOfRun) notes.push(line);
 		if (failing !== undefined || isOfRun) print(line);
 	}
-	return { results, notes, incomplete };
+	return { results, notes, incomplete, hasEnd };
 }

@@ -43,7 +43,7 @@ async function runSuites(t: ExecutionContext, files: Readonly<Record<string, str
 		import { runSuites } from '${path.join(clone, 'scripts/suites.js')}';
 		const env = { ...process.env, PATH: '${links}', TEST_PROGRAMS: '${links}' };
 		const isRetried = (file) => file.startsWith('e2e/');
-		const options = { clone: process.cwd(), args: [], env, records: 'records', isRetried, print: console.error };
+		const options = { clone: process.cwd(), args: [], env, records: 'records', isRetried, mostRetried: 3, print: console.error };
 		console.log(JSON.stringify(await runSuites(options)));
 	`;
 	const { stdout } = await execa(process.execPath, ['--input-type=module', '-e', script], {
@@ -125,6 +125,8 @@ for (const [how, crash] of [
 		for (const line of found.flaky) t.regex(line, /^e2e\/a\.test\.js: /);
 	});
 
+	if (how !== 'exits' && how !== 'throws outside of its tests') continue;
+
 	test(`a file whose process ${how} twice fails`, async (t) => {
 		const found = await runSuites(t, suites('twice', true));
 		t.true(found.failed > 0);
@@ -132,6 +134,24 @@ for (const [how, crash] of [
 		t.is(await readFile(path.join(found.folder, 'twice'), 'utf8'), 'run run ');
 	});
 }
+
+test('a run whose runner is killed fails, whatever its files did, since others may not have run', async (t) => {
+	const crash = 'process.kill(process.ppid, "SIGKILL")';
+	const found = await runSuites(t, {
+		'e2e/a.test.js': `test('ends the runner', async (t) => {${failing('once').replace('t.fail()', `{ ${crash}; }`)}});`,
+		'units/b.test.js': "test('adds', (t) => t.is(1 + 1, 2));",
+	});
+	t.true(found.failed > 0);
+	t.true(found.lines.some((line) => line.includes('The test runner itself ended')));
+});
+
+test('where many files fail none is run again', async (t) => {
+	const names = Array.from({ length: 4 }, (_, number) => `e2e/${number}.test.js`);
+	const files = names.map((name) => [name, "test('is broken', (t) => t.fail());"]);
+	const { passed, failed, records } = await runSuites(t, Object.fromEntries(files));
+	t.deepEqual([passed, failed], [0, 4]);
+	t.is(records.filter(({ kind }) => kind === 'began').length, 4);
+});
 
 test('a failed hook of a file fails the run, unless the second try is without failures', async (t) => {
 	const hook = (always: boolean) => ({
