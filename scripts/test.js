@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -45,7 +46,8 @@ const { passed, failed, lines, flaky, records } = await times.measure('tests', (
 	runSuites({
 		clone: root,
 		args: [...folders, ...rest],
-		env: { ...process.env, ...(isLimited ? { PATH: programs, TEST_PROGRAMS: programs } : {}) },
+		// Names of files are compared; a new machine has no locale, in which Chromium gives a download another name.
+		env: { ...process.env, LC_ALL: 'C.UTF-8', ...(isLimited ? { PATH: programs, TEST_PROGRAMS: programs } : {}) },
 		records: path.join(folder, 'records'),
 		isRetried,
 		print: console.log,
@@ -60,6 +62,9 @@ if (unlisted.length > 0) {
 }
 // Some tests name programs that are nowhere; what failed may have needed another.
 if (failed > 0) for (const line of namesIn(records, 'missing')) console.log(`not found: ${line}`);
+const closed = failed > 0 && process.getuid?.() === 0 ? closedFolders(root) : [];
+if (closed.length > 0)
+	console.log(`Tests that run as other users fail in this clone: ${closed.join(', ')} is closed to them.`);
 if (failedChecks.length > 0) console.log(`\nFailed checks: ${failedChecks.join(', ')}`);
 times.print(records);
 await rm(folder, { recursive: true });
@@ -73,6 +78,12 @@ function isRetried(file) {
 	return ['test/', 'cli/test/', 'plugins/handbrake/test/', 'plugins/preview/test/', 'packages/core/test/proxies'].some(
 		(beginning) => file.startsWith(beginning),
 	);
+}
+
+/** The folders above and including this one that other users can't enter. */
+function closedFolders(folder) {
+	const above = path.dirname(folder) === folder ? [] : closedFolders(path.dirname(folder));
+	return (statSync(folder).mode & 0o001) === 0 ? [...above, folder] : above;
 }
 
 function namesIn(records, kind) {
