@@ -111,6 +111,43 @@ test('config print prints the effective configuration as YAML without its secret
 	t.notRegex(printed.stdout, /sec@|ret@|kkkk/);
 });
 
+test('a password in the query of the database’s address is shown by no command, and refused without it', async (t) => {
+	const folder = await dataFolder(t);
+	const url = 'mysql://me@127.0.0.1:1/stowage?p%61ssword=hunter2&socket=/nowhere';
+	const flags = ['--data-dir', folder, '--database-url', url];
+	t.regex((await run(['config', 'print', ...flags])).stdout, /p%61ssword=\*\*\*&socket=\/nowhere/);
+	const misspelt = [`--databse-url=${url}`, 'mysql://me:hunter2@db/x'];
+	const commands = [
+		['config', 'print'],
+		['config', 'check'],
+		['doctor'],
+		['doctor', '--json'],
+		['user', 'list'],
+		['migrate'],
+		['serve'],
+	];
+	for (const words of commands) {
+		for (const each of [flags, ['--data-dir', folder, ...misspelt]]) {
+			const { stdout, stderr } = await run([...words, ...each]);
+			t.notRegex(stdout + stderr, /hunter2/, words.join(' '));
+		}
+	}
+	await run(['config', 'init', path.join(folder, 'stowage.yaml'), ...flags]);
+	const copied = await run(['database', 'copy', '--to', url, '--data-dir', folder]);
+	t.notRegex(copied.stdout + copied.stderr, /hunter2/);
+	// Its stack is shown for an error that nobody has foreseen.
+	const mariadb = await run([
+		'user',
+		'list',
+		'--data-dir',
+		folder,
+		'--database-url',
+		'mysql://me:hunter2@127.0.0.1:1/stowage',
+	]);
+	t.not(mariadb.code, 0);
+	t.notRegex(mariadb.stderr, /hunter2/);
+});
+
 test('the output of config print is a valid configuration file with the same values', async (t) => {
 	const file = path.join(await dataFolder(t), 'stowage.yaml');
 	const flags = ['--uploads-expire-after', '90 minutes', '--uploads-max-file-size', '2 GB'];

@@ -1,3 +1,5 @@
+import { withoutDatabaseUrls } from '@stowage/core';
+
 export interface Finding {
 	state: 'ok' | 'warn' | 'error';
 	/** The subject of the check. */
@@ -13,5 +15,5 @@ export const fault = (what: string, says: string, mend: string): Finding => ({ s
 
 /** The part of an error that is for the administrator. */
 export function reasonOf(error: unknown): string {
-	return error instanceof Error ? error.message : String(error);
+	return withoutDatabaseUrls(error instanceof Error ? error.message : String(error));
 }

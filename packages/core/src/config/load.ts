@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseError } from '@stowage/database';
-import { parse } from 'yaml';
+import { parse, YAMLParseError } from 'yaml';
 import type { z } from 'zod';
 import { flagOf, settingNames, variableOf } from './leaves.js';
 import { type Config, completeConfig, configSchema } from './schema.js';
-import { isSecretName } from './secrets.js';
+import { isSecretName, withoutSecrets } from './secrets.js';
 
 /** An error in the configuration. The message names the setting, its source, its value and what is allowed. */
 export class ConfigError extends Error {
@@ -47,7 +47,7 @@ export function loadConfig({
 	for (const [flag, value] of Object.entries(flags)) {
 		if (flag !== '--config' && !settingNames.some((key) => flagOf(key) === flag)) {
 			throw new ConfigError(
-				`There is no setting ${flag} (${quote(value)}). Known: ${settingNames.map(flagOf).join(', ')}`,
+				`There is no setting ${flag} (${shown(flag, { [flag]: value })}). Known: ${settingNames.map(flagOf).join(', ')}`,
 			);
 		}
 	}
@@ -103,16 +103,22 @@ function readConfigFile(filePath: string): Tree {
 	}
 	let tree: unknown;
 	try {
-		tree = parse(text);
-	} catch (cause) {
-		throw new ConfigError(`The configuration file ${filePath} is not valid YAML: ${(cause as Error).message}`, {
-			cause,
-		});
+		// Its warnings would be printed with the line.
+		tree = parse(text, { logLevel: 'error' });
+	} catch (error) {
+		// Without the cause, whose message has the lines of the file: they may contain a password.
+		throw new ConfigError(`The configuration file ${filePath} is not valid YAML: ${yamlFault(error)}`);
 	}
 	if (tree === null) return {};
 	if (typeof tree !== 'object' || Array.isArray(tree))
 		throw new ConfigError(`The configuration file ${filePath} must hold a map of settings.`);
 	return tree as Tree;
+}
+
+/** What is wrong, with its line and column. */
+function yamlFault(error: unknown): string {
+	if (error instanceof YAMLParseError) return error.message.split(/:?\n/)[0] ?? error.code;
+	return 'an alias is not defined (a value that begins with * is written in quotes)';
 }
 
 function set(tree: Tree, origins: Map<string, string>, name: string, value: unknown, origin: string): void {
@@ -152,19 +158,24 @@ function explain(
 
 /** Secret values are never logged, not even invalid ones. */
 function shown(name: string, tree: Tree): string {
-	return isSecretName(name) ? '(not shown)' : quote(valueAt(tree, name));
+	const value = name in tree ? tree[name] : valueAt(tree, name);
+	const [last = ''] = name.split('.').slice(-1);
+	// The options of plugins, as a text of JSON or in place of a map.
+	const isOptions = /^plugins(\.|$)/.test(name) && typeof value === 'string';
+	return isSecretName(name) || isOptions ? '(not shown)' : quote(value, last);
 }
 
 function valueAt(tree: Tree, name: string): unknown {
 	return name.split('.').reduce<unknown>((node, key) => (node as Tree | undefined)?.[key], tree);
 }
 
-function quote(value: unknown): string {
+function quote(value: unknown, name: string): string {
 	if (value === undefined) return 'nothing';
 	try {
-		return JSON.stringify(value);
-	} catch {
 		// In YAML a list may contain itself.
+		JSON.stringify(value);
+	} catch {
 		return 'what holds itself';
 	}
+	return JSON.stringify(withoutSecrets(value, name));
 }

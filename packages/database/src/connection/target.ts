@@ -32,7 +32,9 @@ function parseAddress(url: string): MysqlAddress {
 	if (!URL.canParse(url)) throw new DatabaseError(`The database URL is not valid; it must be ${forms}.`);
 	const { hostname, port, username, password, pathname, searchParams } = new URL(url);
 	for (const key of searchParams.keys()) {
-		if (key !== 'socket') throw new DatabaseError(`The database URL has an unknown option: ${key}`);
+		// Not repeated, since it may be a part of a password.
+		if (key !== 'socket')
+			throw new DatabaseError(`The database URL has an option that does not exist; the only one is socket: ${forms}`);
 	}
 	const database = decoded(pathname.slice(1));
 	if (database === '' || username === '') throw new DatabaseError(`The database URL needs a user and a name: ${forms}`);
