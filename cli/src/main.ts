@@ -16,6 +16,9 @@ try {
 } catch (error) {
 	const { explain } = await import('./terminal/explain.js');
 	const { message, code } = explain(error);
-	if (message !== undefined) console.error(message);
+	if (message !== undefined) {
+		const { printError } = await import('./terminal/output.js');
+		printError(message);
+	}
 	process.exit(code);
 }

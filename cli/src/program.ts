@@ -30,7 +30,16 @@ export async function createProgram(words?: readonly string[]): Promise<Command>
 		.version(version);
 	const needed = await Promise.all(neededFor(words).map((make) => make()));
 	for (const command of needed) program.addCommand(command);
+	if (needed.length > 0) {
+		const { usageOutput } = await import('./terminal/output.js');
+		configureAll(program, (command) => command.configureOutput(usageOutput));
+	}
 	return program;
+}
+
+function configureAll(command: Command, configure: (command: Command) => void): void {
+	configure(command);
+	for (const each of command.commands) configureAll(each, configure);
 }
 
 function neededFor(words: readonly string[] = []): (() => Promise<Command>)[] {

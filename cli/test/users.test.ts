@@ -44,8 +44,8 @@ test('accounts are shown, renamed, signed out and removed beside a running serve
 	t.regex(text, /^name\tada\n/);
 	t.regex(
 		text,
-		/^session\t[0-9a-f]{16}\t.*\t127\.0\.0\.1\tPhone.?\uFFFD\[2J$/m,
-		'control characters of a user agent are not printed',
+		/^session\t[0-9a-f]{16}\t.*\t127\.0\.0\.1\tPhone.?\\u0085\[2J$/m,
+		'control characters of a user agent are escaped',
 	);
 	t.regex(text, /^two-factor sign-in\ton\nrecovery codes left\t10$/m);
 	t.notRegex(text, new RegExp(secret));

@@ -5,7 +5,7 @@ import { documented } from '../commandLine/documented.js';
 import { enter } from '../commandLine/enter.js';
 import { withSettings } from '../commandLine/settings.js';
 import { localTimeText, timeOf } from '../commandLine/times.js';
-import { printRows } from '../terminal/output.js';
+import { printJsonLine, printRows } from '../terminal/output.js';
 
 interface AuditOptions {
 	user?: string;
@@ -57,8 +57,7 @@ export function auditCommand(): Command {
 			...spanOfOptions(options, isUtc),
 		};
 		const limit = limitOf(options.limit);
-		const show = (record: AuditRecord) =>
-			options.json ? console.log(JSON.stringify(record)) : printRows([rowOf(record, isUtc)]);
+		const show = (record: AuditRecord) => (options.json ? printJsonLine(record) : printRows([rowOf(record, isUtc)]));
 		const latest: AuditRecord[] = [];
 		let isLatest = limit === undefined;
 		const onCaughtUp = () => {

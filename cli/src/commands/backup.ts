@@ -11,7 +11,7 @@ import { withApp } from '../commandLine/appCommand.js';
 import { documented } from '../commandLine/documented.js';
 import { enter, NamedFile } from '../commandLine/enter.js';
 import { printableConfig, withSettings } from '../commandLine/settings.js';
-import { printJson } from '../terminal/output.js';
+import { printError, printJson, printLine } from '../terminal/output.js';
 import { withProgress } from '../terminal/Progress.js';
 
 /** One file of all that the server remembers, made while it runs. */
@@ -41,7 +41,7 @@ export function backupCommand(): Command {
 					withProgress({ json }, (progress) => writeBackup(services, output.opened as NewFile, options, progress)),
 				);
 				if (json) printJson(manifest);
-				else console.log(`Wrote ${file}. It holds secrets: keep it where only you can read it.`);
+				else printLine(`Wrote ${file}. It holds secrets: keep it where only you can read it.`);
 			});
 		} finally {
 			await output.opened?.close();
@@ -89,10 +89,10 @@ export function restoreCommand(): Command {
 			);
 			const detail = `the backup of ${backup.manifest.createdAt}`;
 			await recordOrder(config, administrator(), { action: 'restore', detail });
-			console.log(
+			printLine(
 				`Restored ${tables.get('users')?.count ?? 0} users and ${tables.get('temp_links')?.count ?? 0} temporary links of ${backup.manifest.createdAt}.`,
 			);
-			console.log('Copy the files back now, then run the same command with --relink so that temporary links hold.');
+			printLine('Copy the files back now, then run the same command with --relink so that temporary links hold.');
 		} finally {
 			await target.opened?.close();
 		}
@@ -105,6 +105,6 @@ async function relinkFrom(backup: Backup, services: Services): Promise<void> {
 		() => withProgress({}, (progress) => relinkAll(backup, services, progress)),
 		(counts) => (counts.bound === 0 ? undefined : { entries: counts.bound }),
 	);
-	console.log(`Bound ${bound} temporary links again; ${held} held already, ${unknown} are not those of the backup.`);
-	for (const each of differs) console.error(`Not bound, since the file is missing or has other bytes: ${each}`);
+	printLine(`Bound ${bound} temporary links again; ${held} held already, ${unknown} are not those of the backup.`);
+	for (const each of differs) printError(`Not bound, since the file is missing or has other bytes: ${each}`);
 }

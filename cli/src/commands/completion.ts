@@ -1,5 +1,6 @@
 import { Argument, Command } from 'commander';
 import { documented } from '../commandLine/documented.js';
+import { printText } from '../terminal/output.js';
 
 /** A script for a shell that completes the commands of `program` and their options. */
 export function completionCommand(program: () => Promise<Command>): Command {
@@ -7,7 +8,7 @@ export function completionCommand(program: () => Promise<Command>): Command {
 		.description('print a script that completes commands in a shell')
 		.addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
 		.action(async (shell: keyof typeof scripts) => {
-			process.stdout.write(scripts[shell](wordsOf(await program())));
+			printText(scripts[shell](wordsOf(await program())));
 		});
 	return documented(command, [
 		'completion bash > /etc/bash_completion.d/stowage',

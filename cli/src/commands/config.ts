@@ -6,12 +6,13 @@ import { writeDurably } from '../backup/writeDurably.js';
 import { documented } from '../commandLine/documented.js';
 import { enter } from '../commandLine/enter.js';
 import { commentedConfig, configOf, isSetBy, printableConfig, withSettings } from '../commandLine/settings.js';
+import { printError, printLine, printText } from '../terminal/output.js';
 
 export function configCommand(): Command {
 	const print = withSettings(new Command('print').description('print the configuration in force as YAML'));
 	documented(print, ['config print', 'config print --config /etc/stowage/stowage.yaml']);
 	print.action(() => {
-		process.stdout.write(printableConfig(configOf(print)));
+		printText(printableConfig(configOf(print)));
 	});
 	const check = withSettings(new Command('check').description('check the configuration and say what is wrong with it'));
 	documented(check, ['config check --config /etc/stowage/stowage.yaml']);
@@ -19,8 +20,8 @@ export function configCommand(): Command {
 		// Plugins are loaded, from a folder that need not be root's.
 		const config = await enter(check);
 		await checkConfig(config);
-		for (const warning of config.warnings) console.error(warning);
-		console.log('The configuration is valid.');
+		for (const warning of config.warnings) printError(warning);
+		printLine('The configuration is valid.');
 	});
 	const init = withSettings(
 		new Command('init')
@@ -34,7 +35,7 @@ export function configCommand(): Command {
 		const config = configOf(init);
 		const given = settingNames.filter((name) => isSetBy(init, name));
 		await writeDurably(path.resolve(file), Readable.from([commentedConfig(config, given)]));
-		console.log(`Wrote ${file}. Look at it with: stowage config check --config ${file}`);
+		printLine(`Wrote ${file}. Look at it with: stowage config check --config ${file}`);
 	});
 	return new Command('config')
 		.description('make, show or check the configuration')

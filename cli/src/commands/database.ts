@@ -15,7 +15,7 @@ import { administrator } from '../commandLine/administrator.js';
 import { documented } from '../commandLine/documented.js';
 import { enter } from '../commandLine/enter.js';
 import { withSettings } from '../commandLine/settings.js';
-import { printList } from '../terminal/output.js';
+import { printLine, printList } from '../terminal/output.js';
 import { withProgress, withRowProgress } from '../terminal/Progress.js';
 
 /** Brings the tables up to date, or lists the missing migrations. */
@@ -84,7 +84,7 @@ function copyCommand(): Command {
 		const rows = [...written].map(([table, { count, digest }]) => ({ table, rows: count, digest }));
 		printList(rows, { json, row: (each) => [each.table, each.rows] });
 		if (json) return;
-		console.log(
+		printLine(
 			'Copied, and the same when read back. Stop the server before you switch: what it wrote since is missing.',
 		);
 	});

@@ -2,7 +2,7 @@ import type { Services } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
-import { printList, timeText } from '../terminal/output.js';
+import { printLine, printList, timeText } from '../terminal/output.js';
 
 interface ListOptions {
 	user?: string;
@@ -54,7 +54,7 @@ export function jobCommand(): Command {
 							() => jobs.cancelAny(id),
 							(job) => (job.endTime === null ? targetOf(job) : undefined),
 						);
-						console.log(`Cancelled ${id}.`);
+						printLine(`Cancelled ${id}.`);
 					}
 				},
 			})
@@ -72,7 +72,7 @@ export function jobCommand(): Command {
 					const targetOf = await targets(services);
 					for (const id of ids) {
 						await audit.recorded({ action: 'retryJob', job: id }, () => jobs.retryAny(id), targetOf);
-						console.log(`Queued ${id} again.`);
+						printLine(`Queued ${id} again.`);
 					}
 				},
 			}),

@@ -2,7 +2,7 @@ import type { Services } from '@stowage/core';
 import { defaultLinkExpiration, type LinkExpiration, linkExpirations, parsePath } from '@stowage/rules';
 import { Command, Option } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
-import { printList, timeText } from '../terminal/output.js';
+import { printLine, printList, timeText } from '../terminal/output.js';
 
 /** Managing temporary links, whether the server runs or not. */
 export function linkCommand(): Command {
@@ -33,7 +33,7 @@ export function linkCommand(): Command {
 				examples: ['link revoke 5f0c6f4e-6a3c-4b2a-9d43-0d1f1f6b7a10'],
 				async run({ links }, [id = '']) {
 					await links.revoke(id);
-					console.log('Revoked.');
+					printLine('Revoked.');
 				},
 			}),
 		)
@@ -43,7 +43,7 @@ export function linkCommand(): Command {
 				description: 'forget links that have expired or whose item is gone',
 				examples: ['link purge'],
 				async run({ links }) {
-					console.log(`Forgot ${await links.purge()}.`);
+					printLine(`Forgot ${await links.purge()}.`);
 				},
 			}),
 		);
@@ -54,7 +54,7 @@ async function addLink(services: Services, name: string, path: string, expires: 
 	const { token } = await services.links.make({ kind: 'user', id, username }, parsePath(path), expires);
 	const { publicUrl, basePath } = services.config;
 	// Without the public address only the path of the link is known.
-	console.log(`${publicUrl === '' ? '' : new URL(publicUrl).origin}${basePath}/api/temp/${token}`);
+	printLine(`${publicUrl === '' ? '' : new URL(publicUrl).origin}${basePath}/api/temp/${token}`);
 }
 
 async function listLinks({ accounts, links }: Services, name: string | undefined, json: boolean): Promise<void> {

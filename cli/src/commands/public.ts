@@ -3,7 +3,7 @@ import { anonymousOwner, formatListSize, plural } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
 import { spanOf } from '../commandLine/spans.js';
-import { printList, timeText } from '../terminal/output.js';
+import { printLine, printList, timeText } from '../terminal/output.js';
 import { type Progress, withProgress } from '../terminal/Progress.js';
 import { confirm } from '../terminal/prompt.js';
 
@@ -39,7 +39,7 @@ export function publicCommand(): Command {
 					if (files.length > 0)
 						await confirm(`Remove ${plural(files.length, 'file')} of visitors (${size})?`, yes === true);
 					const removed = await withProgress({}, (progress) => removeAll(services, files, progress));
-					console.log(`Removed ${removed}.`);
+					printLine(`Removed ${removed}.`);
 				},
 			})
 				.requiredOption('--older-than <time>', 'such as 30d or 12h')

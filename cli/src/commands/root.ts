@@ -7,7 +7,7 @@ import { startupCode } from '../commandLine/documented.js';
 import { installedUnit } from '../service/installedUnit.js';
 import { unitFaultOf } from '../service/unitFault.js';
 import { ExitCode } from '../terminal/explain.js';
-import { printList } from '../terminal/output.js';
+import { printLine, printList } from '../terminal/output.js';
 import { withProgress } from '../terminal/Progress.js';
 
 /** Managing storage roots, whether the server runs or not. */
@@ -21,7 +21,7 @@ export function rootCommand(): Command {
 				examples: ['root add big /mnt/big/stowage'],
 				async run({ rootAdministration }, [name = '', location = ''], { driver }) {
 					await rootAdministration.add(name, driver, location);
-					console.log(`Added ${name}.`);
+					printLine(`Added ${name}.`);
 					await warnOfUnit(location);
 				},
 			}).option('--driver <name>', 'the storage that opens it, by the name under which a plugin offers it', 'local'),
@@ -33,7 +33,7 @@ export function rootCommand(): Command {
 				examples: ['root relocate big /media/big/stowage'],
 				async run({ rootAdministration }, [name = '', location = '']) {
 					await rootAdministration.relocate(name, location);
-					console.log(`${name} lies in ${location} now.`);
+					printLine(`${name} lies in ${location} now.`);
 					await warnOfUnit(location);
 				},
 			}),
@@ -71,7 +71,7 @@ export function rootCommand(): Command {
 				examples: ['root set-default big'],
 				async run({ rootAdministration }, [name = '']) {
 					await rootAdministration.setDefault(name);
-					console.log(`${name} is the default storage root.`);
+					printLine(`${name} is the default storage root.`);
 				},
 			}),
 		)
@@ -82,7 +82,7 @@ export function rootCommand(): Command {
 				examples: ['root rename big archive'],
 				async run({ rootAdministration }, [name = '', newName = '']) {
 					await rootAdministration.rename(name, newName);
-					console.log(`${name} is called ${newName} now.`);
+					printLine(`${name} is called ${newName} now.`);
 				},
 			}),
 		)
@@ -100,7 +100,7 @@ export function rootCommand(): Command {
 						);
 					}
 					await rootAdministration.remove(name);
-					console.log(`Removed ${name}. Its files stay on disk.`);
+					printLine(`Removed ${name}. Its files stay on disk.`);
 				},
 			}),
 		);
@@ -110,7 +110,7 @@ export function rootCommand(): Command {
 async function warnOfUnit(location: string): Promise<void> {
 	const unit = path.isAbsolute(location) ? await installedUnit() : undefined;
 	const found = unit === undefined ? undefined : await unitFaultOf(unit, location);
-	if (found !== undefined) console.log(`${found.says}. To mend that: ${found.mend}`);
+	if (found !== undefined) printLine(`${found.says}. To mend that: ${found.mend}`);
 }
 
 function show(roots: readonly RootState[], json: boolean | undefined): void {

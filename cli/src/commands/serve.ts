@@ -4,6 +4,7 @@ import { documented, startupCode } from '../commandLine/documented.js';
 import { leaveRoot } from '../commandLine/enter.js';
 import { configOf, withSettings } from '../commandLine/settings.js';
 import { findSupervisor, type Supervisor } from '../service/supervisor.js';
+import { printLine } from '../terminal/output.js';
 import { webRoot } from '../webRoot.js';
 
 export function serveCommand(): Command {
@@ -45,7 +46,7 @@ export function serveCommand(): Command {
 		const address = await app.start();
 		serving = `Serving at ${address}`;
 		supervisor.ready(serving);
-		console.log(`Stowage is ready at ${address}`);
+		printLine(`Stowage is ready at ${address}`);
 	});
 }
 

@@ -13,13 +13,14 @@ import { type InstallOptions, installSteps, uninstallSteps } from '../service/in
 import type { Step } from '../service/steps.js';
 import { assertServiceUser, defaultDataDir, sandboxText, type UnitOptions, unitText } from '../service/unit.js';
 import { serviceFolders, writablePaths } from '../service/unitFolders.js';
+import { printError, printLine, printText } from '../terminal/output.js';
 
 /** Stowage as a service of systemd. */
 export function serviceCommand(): Command {
 	const print = withUnitOptions(new Command('print').description('print the unit that install would write'))
 		.option('--drop-in', 'print the drop-in for conversions in a sandbox instead')
 		.action(async ({ dropIn, ...options }: Flags & { dropIn?: true }) => {
-			process.stdout.write(dropIn ? sandboxText() : unitText(await unitOptions(options)));
+			printText(dropIn ? sandboxText() : unitText(await unitOptions(options)));
 		});
 	const install = withInstallOptions(
 		withUnitOptions(new Command('install').description('make the user, write the unit, enable and start it')),
@@ -32,13 +33,13 @@ export function serviceCommand(): Command {
 				isSandboxed: sandbox === true,
 			};
 			await perform(await installSteps(all), root, dryRun);
-			if (!dryRun) console.log('Installed. The log: journalctl -u stowage');
+			if (!dryRun) printLine('Installed. The log: journalctl -u stowage');
 		});
 	const uninstall = withInstallOptions(
 		new Command('uninstall').description('stop the service and remove its unit; data and configuration stay'),
 	).action(async ({ root, dryRun }: InstallFlags) => {
 		await perform(await uninstallSteps(path.resolve(root)), root, dryRun);
-		if (!dryRun) console.log('Uninstalled. The data, the configuration and the user are still there.');
+		if (!dryRun) printLine('Uninstalled. The data, the configuration and the user are still there.');
 	});
 	return new Command('service')
 		.description('run Stowage as a systemd service')
@@ -95,7 +96,7 @@ async function foldersOf(file: string, root: string): Promise<Pick<UnitOptions, 
 			added = await addedRootsAsOwner(`sqlite:${path.join(root, database)}`, path.join(root, config.dataDir));
 		else if (root === '/') added = await addedRootsAsOwner(databaseUrl, config.dataDir);
 	} catch (error) {
-		console.error(
+		printError(
 			`The unit lacks storage roots that were added, for the database can't be read (${reasonOf(error)}). Do this again when it can.`,
 		);
 	}
@@ -108,7 +109,7 @@ async function perform(steps: readonly Step[], root: string, isDryRun = false): 
 		throw new Failure('forbidden', 'Only root can install a service. See --dry-run for what it does.');
 	if (path.resolve(root) !== '/' && !existsSync(root)) throw new Failure('notFound', `There is no folder ${root}.`);
 	for (const step of steps) {
-		console.log(step.says);
+		printLine(step.says);
 		if (!isDryRun) await step.run();
 	}
 }

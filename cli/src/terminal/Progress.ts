@@ -1,6 +1,7 @@
 import type { TableRows } from '@stowage/core';
 import {
 	bytesPerSecond,
+	escapeControls,
 	formatDuration,
 	formatListSize,
 	formatSpeed,
@@ -191,7 +192,7 @@ function lineOf(what: string, parts: Parts, columns: number): string {
 		if (text().length < columns) break;
 		delete shown[name];
 	}
-	return text().slice(0, columns - 1);
+	return escapeControls(text()).slice(0, columns - 1);
 }
 
 function formatCount(count: number): string {

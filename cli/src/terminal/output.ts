@@ -1,3 +1,9 @@
+import { inspect } from 'node:util';
+import { withoutDatabaseUrls } from '@stowage/core';
+import { escapeControls, escapeJson } from '@stowage/rules';
+
+// Every line of every command is written here: names of files, browsers and disks are untrusted, and must not move the cursor, turn the text round or begin another line.
+
 type Row = readonly (string | number)[];
 
 interface Listed<T> {
@@ -15,11 +21,32 @@ export function printList<T>(items: readonly T[], { json, toJson = (item) => ite
 
 /** One line for each row, with tabs between the columns. */
 export function printRows(rows: readonly Row[]): void {
-	for (const row of rows) console.log(row.map(shown).join('\t'));
+	for (const row of rows) console.log(row.map((value) => escapeControls(String(value))).join('\t'));
 }
 
 export function printJson(value: unknown): void {
-	console.log(JSON.stringify(value, null, 2));
+	console.log(escapeJson(JSON.stringify(value, null, 2)));
+}
+
+/** On one line. */
+export function printJsonLine(value: unknown): void {
+	console.log(escapeJson(JSON.stringify(value)));
+}
+
+/** A line for people. */
+export function printLine(line: string): void {
+	console.log(escapeControls(line));
+}
+
+/** A text of several lines, such as a script. */
+export function printText(text: string): void {
+	process.stdout.write(escapeControls(text, '\n\t'));
+}
+
+/** A message, or an error with its stack, on standard error. */
+export function printError(error: unknown): void {
+	const message = typeof error === 'string' ? error : inspect(error);
+	console.error(escapeControls(withoutDatabaseUrls(message), '\n\t'));
 }
 
 /** ISO 8601, in UTC. */
@@ -27,7 +54,10 @@ export function timeText(time: number): string {
 	return new Date(time).toISOString();
 }
 
-/** Untrusted text, such as a browser's name, must not move the terminal's cursor or begin another row. */
-function shown(value: string | number): string {
-	return String(value).replace(/[\p{Cc}\u2028\u2029]/gu, '\uFFFD');
-}
+/** Where the parser of the command line writes its help and errors, which repeat what was typed. */
+export const usageOutput = {
+	writeOut: printText,
+	writeErr(text: string): void {
+		process.stderr.write(escapeControls(withoutDatabaseUrls(text), '\n\t'));
+	},
+};

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { Failure } from '@stowage/rules';
+import { escapeControls, Failure } from '@stowage/rules';
 
 /** Whether there is a terminal to ask at. */
 export function isInteractive(): boolean {
@@ -14,7 +14,7 @@ export async function prompt(question: string): Promise<string> {
 		terminal.once('close', () => reject(new Failure('invalid', 'Cancelled.')));
 	});
 	try {
-		return (await Promise.race([terminal.question(question), cancelled])).trim();
+		return (await Promise.race([terminal.question(escapeControls(question)), cancelled])).trim();
 	} finally {
 		cancelled.catch(() => {
 			// Closed below, it was not cancelled: there is an answer, or another error.

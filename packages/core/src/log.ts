@@ -1,4 +1,5 @@
 import { fstatSync } from 'node:fs';
+import { escapeJson } from '@stowage/rules';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { logFields } from './context.js';
 
@@ -6,7 +7,10 @@ export type Log = Logger;
 
 /** Lines of JSON, each with the request or the job that it belongs to: on standard error, so that standard output contains only the output of a command. */
 export function createLog(level: string, destination: DestinationStream = standardError()): Log {
-	return pino({ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime, mixin: logFields }, destination);
+	// Names of files and browsers reach the terminal of whoever reads the log.
+	const hooks = { streamWrite: escapeJson };
+	const timestamp = pino.stdTimeFunctions.isoTime;
+	return pino({ level, base: undefined, timestamp, mixin: logFields, hooks }, destination);
 }
 
 function standardError(): DestinationStream {

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { appCommand } from '../../commandLine/appCommand.js';
-import { printList, timeText } from '../../terminal/output.js';
+import { printLine, printList, timeText } from '../../terminal/output.js';
 import { readPassword } from '../../terminal/readPassword.js';
 import { type MoveRootOptions, moveRoot } from './moveRoot.js';
 import { type QuotaOptions, setQuota } from './quota.js';
@@ -23,7 +23,7 @@ export function userCommand(): Command {
 					const user = await accounts.create(name, await readPassword('Password: '), {
 						adoptsHome: adoptHome === true,
 					});
-					console.log(`Added ${user.username}.`);
+					printLine(`Added ${user.username}.`);
 				},
 			})
 				.option('--adopt-home', 'take over a home of that name that lies on disk without a user')
@@ -68,7 +68,7 @@ export function userCommand(): Command {
 				examples: ['user passwd ada', 'user passwd ada < password.txt'],
 				async run({ accounts }, [name = '']) {
 					await accounts.setPassword(name, await readPassword('New password: '));
-					console.log(`Changed the password of ${name}.`);
+					printLine(`Changed the password of ${name}.`);
 				},
 			}),
 		)
@@ -80,7 +80,7 @@ export function userCommand(): Command {
 				async run({ accounts, secondFactors }, [name = '']) {
 					const user = await accounts.find(name);
 					const wasOn = await secondFactors.remove(user);
-					console.log(`Two-factor sign-in of ${user.username} ${wasOn ? 'is off now' : 'was not on'}.`);
+					printLine(`Two-factor sign-in of ${user.username} ${wasOn ? 'is off now' : 'was not on'}.`);
 				},
 			}),
 		)
@@ -91,7 +91,7 @@ export function userCommand(): Command {
 				examples: ['user rename ada lovelace'],
 				async run({ accounts }, [from = '', to = '']) {
 					await accounts.rename(from, to);
-					console.log(`Renamed ${from} to ${to}.`);
+					printLine(`Renamed ${from} to ${to}.`);
 				},
 			}),
 		)
@@ -102,7 +102,7 @@ export function userCommand(): Command {
 				examples: ['user disable ada'],
 				async run({ accounts }, [name = '']) {
 					await accounts.setDisabled(name, true);
-					console.log(`Disabled ${name}.`);
+					printLine(`Disabled ${name}.`);
 				},
 			}),
 		)
@@ -113,7 +113,7 @@ export function userCommand(): Command {
 				examples: ['user enable ada'],
 				async run({ accounts }, [name = '']) {
 					await accounts.setDisabled(name, false);
-					console.log(`Enabled ${name}.`);
+					printLine(`Enabled ${name}.`);
 				},
 			}),
 		)

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { homeMoveName, type Services } from '@stowage/core';
 import { Failure, formatListSize } from '@stowage/rules';
-import { printJson } from '../../terminal/output.js';
+import { printJson, printLine } from '../../terminal/output.js';
 import { type Progress, withProgress } from '../../terminal/Progress.js';
 
 export interface MoveRootOptions {
@@ -33,13 +33,13 @@ export async function moveRoot(
 	const { id } = earlier?.job ?? (await homeMoves.start(user.username, rootName, { allowsLostAccess }));
 	if (!isFollowed) {
 		if (json) printJson({ job: id });
-		else console.log(`The home of ${user.username} is moved by the server: ${id}`);
+		else printLine(`The home of ${user.username} is moved by the server: ${id}`);
 		return;
 	}
 	jobs.begin(homeMoveName);
 	const ended = await withProgress({ json }, (progress) => waitForEnd(services, user.id, id, progress));
 	if (json) printJson({ job: id, status: ended.status, error: ended.error, root: rootName });
-	else if (ended.status === 'completed') console.log(`The home of ${user.username} lies on ${rootName} now.`);
+	else if (ended.status === 'completed') printLine(`The home of ${user.username} lies on ${rootName} now.`);
 	if (ended.status === 'completed') return;
 	throw new Failure('conflict', ended.error ?? 'The move was cancelled. The home stays where it was.');
 }

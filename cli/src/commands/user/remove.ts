@@ -1,5 +1,6 @@
 import type { FilesAction, Services } from '@stowage/core';
 import { Failure } from '@stowage/rules';
+import { printLine } from '../../terminal/output.js';
 import { isInteractive, prompt } from '../../terminal/prompt.js';
 
 export interface RemoveOptions {
@@ -13,10 +14,10 @@ export async function removeUser({ accounts }: Services, name: string, options: 
 	const { username } = await accounts.find(name);
 	const fate = await filesActionOf({ accounts }, username, options);
 	const folder = await accounts.remove(username, fate);
-	if (fate.kind === 'delete') console.log(`Removed ${username} with all files.`);
-	else if (folder === undefined) console.log(`Removed ${username}. The files stay on disk.`);
+	if (fate.kind === 'delete') printLine(`Removed ${username} with all files.`);
+	else if (folder === undefined) printLine(`Removed ${username}. The files stay on disk.`);
 	else if (fate.kind === 'move')
-		console.log(`Removed ${username}. The files are in the private folder '${folder}' of ${fate.to.username}.`);
+		printLine(`Removed ${username}. The files are in the private folder '${folder}' of ${fate.to.username}.`);
 }
 
 async function filesActionOf(

@@ -2,7 +2,7 @@ import type { Services, SessionInfo } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../../commandLine/appCommand.js';
-import { printList, timeText } from '../../terminal/output.js';
+import { printLine, printList, timeText } from '../../terminal/output.js';
 
 /** Who is signed in as a user, and ending that. */
 export function sessionsCommand(): Command {
@@ -46,7 +46,7 @@ async function revoke(
 					(entries) => (entries === 0 ? undefined : { entries }),
 				)
 			: 1;
-	console.log(`Ended ${ended}.`);
+	printLine(`Ended ${ended}.`);
 }
 
 export function sessionJson({ id, createdAt, lastSeenAt, userAgent, address }: SessionInfo) {

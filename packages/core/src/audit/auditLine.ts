@@ -1,4 +1,4 @@
-import { type Area, type Owner, truncateToBytes, type Viewer } from '@stowage/rules';
+import { type Area, escapeJson, type Owner, truncateToBytes, type Viewer } from '@stowage/rules';
 import type { Context } from '../context.js';
 
 /** Sign-ins, accounts, and what the administrator orders. */
@@ -165,17 +165,23 @@ export function auditEntry(event: AuditEvent, outcome: AuditOutcome, origin: Par
 	};
 }
 
-/** The line of an entry, with its line feed. Control characters are escaped by JSON, so no name can begin a line. */
+/** The line of an entry, with its line feed. Controls, and characters that a terminal obeys, are escaped: no name can begin a line, or show another one. */
 export function auditLine(time: number, entry: AuditEntry): string {
 	const record: AuditRecord = { time: new Date(time).toISOString(), ...entry };
-	const whole = `${JSON.stringify(record)}\n`;
+	const whole = lineOf(record);
 	if (Buffer.byteLength(whole) <= maxLineBytes) return whole;
 	for (const cut of cuts) {
-		const line = `${JSON.stringify(record, (_key, value) => (typeof value === 'string' ? shortened(value, cut) : value))}\n`;
+		const line = lineOf(record, cut);
 		if (Buffer.byteLength(line) <= maxLineBytes) return line;
 	}
 	const { time: at, action, outcome, reason, user } = record;
-	return `${JSON.stringify({ time: at, action, outcome, reason, user })}\n`;
+	return lineOf({ time: at, action, outcome, reason, user });
+}
+
+/** With at most so many bytes of each text. */
+function lineOf(record: object, cut = Number.POSITIVE_INFINITY): string {
+	const json = JSON.stringify(record, (_key, value) => (typeof value === 'string' ? shortened(value, cut) : value));
+	return `${escapeJson(json)}\n`;
 }
 
 function shortened(text: string, bytes: number): string {

@@ -142,3 +142,14 @@ test('each log line for the journal begins with its priority', (t) => {
 		['<7>{"level":', '<7>{"level":', '<6>{"level":', '<4>{"level":', '<3>{"level":', '<2>{"level":'],
 	);
 });
+
+test('a line of the log contains nothing that a terminal obeys, and its values are exact, also of a plugin', (t) => {
+	const { log, lines } = recordingLog();
+	const name = 'a\u202Egpj.\u2066exe\u009B31m\u001B[2J\u2028';
+	log.warn({ name, err: new Error(name) }, `failed: ${name}`);
+	log.child({ plugin: name }).info('done');
+	t.is(lines.length, 2);
+	for (const line of lines) t.regex(line, /^[\x20-\x7e]*\n$/);
+	t.like(JSON.parse(lines[0] ?? ''), { name, msg: `failed: ${name}`, err: { message: name } });
+	t.is(JSON.parse(lines[1] ?? '').plugin, name);
+});

@@ -1,0 +1,73 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import test from 'ava';
+import { Client, file, testApp } from '../../packages/core/test/testApp.js';
+import { onTerminal, run } from './program.js';
+
+/** What a terminal obeys: C1 controls, and characters that turn the direction of a text. */
+const obeyed = /[\u0080-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u;
+
+const name = 'a\u202Egpj.\u2066exe';
+
+test('commands escape what a terminal would obey in names of files and browsers, also in errors, and JSON keeps their values', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const agent = 'Phone \u009B31m';
+	await ada.post('/api/login', { username: 'ada', password: 'correct horse' }, { 'user-agent': agent });
+	const uploaded = await ada.upload('/api/upload', [file(name, 'x')]);
+	t.is(uploaded.statusCode, 200, uploaded.payload);
+	await new Client(app).upload('/api/upload/public', [file(name, 'y')]);
+	await app.services.audit.close();
+	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
+	const escaped = 'a\\u202egpj.\\u2066exe';
+
+	t.regex((await run(['link', 'add', 'ada', name, ...flags])).stdout, /\/api\/temp\//);
+	for (const words of [['link', 'list'], ['public', 'list'], ['audit'], ['user', 'show', 'ada']]) {
+		for (const json of [[], ['--json']]) {
+			const { code, stdout } = await run([...words, ...json, ...flags]);
+			t.is(code, 0);
+			t.true(stdout.includes(escaped), [...words, ...json].join(' '));
+			t.notRegex(stdout, obeyed, [...words, ...json].join(' '));
+		}
+	}
+	t.true(
+		JSON.parse((await run(['link', 'list', '--json', ...flags])).stdout).some(
+			(link: { path: string }) => link.path === name,
+		),
+	);
+	const sessions = JSON.parse((await run(['user', 'sessions', 'list', 'ada', '--json', ...flags])).stdout);
+	t.true(sessions.some(({ userAgent }: { userAgent: string }) => /Phone .*\u009B31m/.test(userAgent)));
+	const missing = await onTerminal(['user', 'show', name, ...flags], []);
+	t.true(missing.shown.includes(`There is no user ${escaped}`), missing.shown);
+	const unknown = await onTerminal(['user', `--${name}`], []);
+	t.notRegex(missing.shown + unknown.shown, obeyed);
+	t.true(unknown.shown.includes(`--${escaped}`), unknown.shown);
+});
+
+test('the files of the audit log contain nothing that a terminal obeys, and their values are exact', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	await ada.upload('/api/upload', [file(name, 'x')]);
+	await app.services.audit.close();
+	const folder = path.join(app.dataDir, 'audit');
+	const texts = await Promise.all((await readdir(folder)).map((each) => readFile(path.join(folder, each), 'utf8')));
+	const lines = texts.join('').trim().split('\n');
+	t.notRegex(lines.join(''), obeyed);
+	t.true(lines.some((line) => JSON.parse(line).path === name));
+});
+
+test('every line of every command goes through the one writer that escapes', async (t) => {
+	const folder = path.resolve('cli/src');
+	const files = (await readdir(folder, { recursive: true })).filter((each) => each.endsWith('.ts'));
+	t.true(files.length > 40);
+	// The prompt of a password is a text of our own; the others escape what they show.
+	const writers = ['output.ts', 'readPassword.ts', 'prompt.ts', 'Progress.ts'].map((each) => `terminal/${each}`);
+	for (const each of files) {
+		if (writers.includes(each)) continue;
+		t.notRegex(
+			await readFile(path.join(folder, each), 'utf8'),
+			/console\.|std(out|err)\.write|process\.std(out|err)\b(?!\.on)/,
+			each,
+		);
+	}
+});

@@ -1,0 +1,22 @@
+/**
+ * What a terminal obeys and does not show: controls (of C0, DEL and C1), separators of lines, and format characters, which turn the direction of a line round or hide in it. Joiners stay, since emoji
+ * and several scripts are written with them.
+ */
+const controls = /(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+/** The text with each of these characters as `\u` and its four digits, except the kept ones. Takes a time that is linear in its length. */
+export function escapeControls(text: string, kept = ''): string {
+	return text.replace(controls, (character) => (kept.includes(character) ? character : unitsOf(character)));
+}
+
+/** The same value as JSON, which may be shown on a terminal. Line feeds are those between values: in a text they are escaped already. */
+export function escapeJson(json: string): string {
+	return escapeControls(json, '\n');
+}
+
+function unitsOf(character: string): string {
+	let escaped = '';
+	for (let at = 0; at < character.length; at++)
+		escaped += `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`;
+	return escaped;
+}

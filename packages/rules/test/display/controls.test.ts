@@ -1,0 +1,44 @@
+import test from 'ava';
+import { escapeControls, escapeJson } from '../../src/display/controls.js';
+
+const hostile = [
+	...['\u0000', '\u0007', '\b', '\t', '\n', '\r', '\u001B', '\u007F', '\u0080', '\u0085', '\u009B', '\u009D', '\u009F'],
+	...['\u00AD', '\u061C', '\u200B', '\u200E', '\u200F', '\u2028', '\u2029', '\u202A', '\u202B', '\u202C', '\u202D'],
+	...['\u202E', '\u2060', '\u2066', '\u2067', '\u2068', '\u2069', '\uFEFF', '\uFFF9', '\u{E0001}', '\uD800'],
+];
+
+test('controls, characters that turn the direction, and invisible ones are escaped', (t) => {
+	for (const character of hostile) t.regex(escapeControls(`a${character}b`), /^a(\\u[0-9a-f]{4}){1,2}b$/, character);
+	t.is(escapeControls('\u009B31m\u202Egpj.exe'), '\\u009b31m\\u202egpj.exe');
+	t.is(escapeControls('a\tb\nc', '\n'), 'a\\u0009b\nc');
+});
+
+test('letters of all scripts, emoji and joiners stay as they are', (t) => {
+	for (const text of [
+		'Ärger',
+		'日本語',
+		'שלום',
+		'سلام',
+		'می\u200Cخواهم',
+		'👨\u200D👩\u200D👧',
+		'❤\uFE0F',
+		'e\u0301',
+		'\\u009b',
+	])
+		t.is(escapeControls(text), text);
+});
+
+test('escaped JSON has the same value', (t) => {
+	const value = Object.fromEntries(hostile.map((character, index) => [`${index}${character}`, [character, 'x']]));
+	for (const json of [JSON.stringify(value), JSON.stringify(value, null, 2)]) {
+		const escaped = escapeJson(json);
+		t.deepEqual(JSON.parse(escaped), value);
+		t.regex(escaped, /^[\n\x20-\x7e]*$/);
+	}
+});
+
+test('a megabyte of them is escaped in linear time', (t) => {
+	const started = performance.now();
+	t.is(escapeControls('\u009B'.repeat(1_000_000)).length, 6_000_000);
+	t.true(performance.now() - started < 20_000);
+});
