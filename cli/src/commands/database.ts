@@ -8,6 +8,7 @@ import {
 	recordOrder,
 	type Snapshot,
 	type TableRows,
+	withoutPassword,
 } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
@@ -80,7 +81,7 @@ function copyCommand(): Command {
 			),
 		);
 		await (await openDatabase(to)).close();
-		await recordOrder(config, administrator(), { action: 'copyDatabase', to: withoutPassword(to) });
+		await recordOrder(config, administrator(), { action: 'copyDatabase', to: withoutPassword(absolute(to)) });
 		const rows = [...written].map(([table, { count, digest }]) => ({ table, rows: count, digest }));
 		printList(rows, { json, row: (each) => [each.table, each.rows] });
 		if (json) return;
@@ -88,10 +89,6 @@ function copyCommand(): Command {
 			'Copied, and the same when read back. Stop the server before you switch: what it wrote since is missing.',
 		);
 	});
-
-	function withoutPassword(url: string): string {
-		return url.startsWith('sqlite:') ? absolute(url) : url.replace(/\/\/.*@/, '//');
-	}
 
 	function absolute(url: string): string {
 		return url.startsWith('sqlite:') ? `sqlite:${path.resolve(url.slice('sqlite:'.length))}` : url;

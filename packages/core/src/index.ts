@@ -25,7 +25,7 @@ export { flagOf, settingNames, variableOf } from './config/leaves.js';
 export { ConfigError, type ConfigSources, isStartupMistake, loadConfig } from './config/load.js';
 export type { Reloaded } from './config/reload.js';
 export { type Config, durationText, parseByteSize, parseDuration } from './config/schema.js';
-export { withoutDatabaseUrls, withoutSecrets } from './config/secrets.js';
+export { withoutDatabaseUrls, withoutPassword, withoutSecrets } from './config/secrets.js';
 export type { App, AppOptions } from './createApp.js';
 export { removeVisitorFile, type VisitorFile, visitorFiles } from './files/visitorFiles.js';
 export { endFaultyRequest } from './http/connections/endFaultyRequest.js';
