@@ -57,13 +57,7 @@ export const sharedReadActions = ['followLink', 'openInViewer'] as const;
 /** The other events of reading. */
 export const readActions = ['preview', 'download', 'downloadArchive'] as const;
 
-export const auditActions = [
-	...securityActions,
-	...changeActions,
-	...sharedReadActions,
-	...readActions,
-	'others',
-] as const;
+export const auditActions = [...securityActions, ...changeActions, ...sharedReadActions, ...readActions] as const;
 
 export type AuditAction = (typeof auditActions)[number];
 

@@ -9,7 +9,7 @@ import { Sums } from './Sums.js';
 /** How long the sums of a flood wait for more. What a killed process has only counted since then is missing. */
 const sumMs = 15 * 60_000;
 
-/** Different sums of one origin at the same time. What it does beside that is counted as `others`. */
+/** Sums of one origin at the same time that differ in reason, address or account. What it does beside that is counted by action and outcome only. */
 const maxOfOrigin = 8;
 
 interface Dependencies {
@@ -72,9 +72,7 @@ export function createFloods({ config, monotonic, write, bytesOf }: Dependencies
 		const key = JSON.stringify([of, origin, action, outcome, reason, address, account]);
 		if (sums.get(key) === undefined && sums.isFull) return addToCrowd(flood);
 		if (sums.get(key) !== undefined || sums.countOf(origin) < maxOfOrigin) return sums.add(key, flood, origin);
-		const { user, userId, actor } = counted.entry;
-		const others = { action: 'others', outcome: 'ok', user, userId, actor, address } as const;
-		sums.add(JSON.stringify([of, origin]), { of, counted: { ...counted, entry: others } }, origin);
+		sums.add(JSON.stringify([of, origin, action, outcome]), flood, origin);
 	};
 
 	const floods: Floods = {

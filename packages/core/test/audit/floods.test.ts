@@ -109,6 +109,12 @@ function simulation(maxSize: number) {
 			this.write(entry);
 			return written;
 		},
+		/** The sums that wait. */
+		sums() {
+			written = [];
+			floods.endAll();
+			return written;
+		},
 		/** Lets all the time that lines are kept pass, with a flood in each quarter of an hour. */
 		pass(flood: (quarter: number) => void) {
 			for (let quarter = 0; quarter < keepFor / quarterMs; quarter++) {
@@ -166,6 +172,18 @@ test('wrong passwords from everywhere for as long as lines are kept stay within 
 	t.true(log.bytes.attempts < maxSize * auditShares.attempts, `${log.bytes.attempts}`);
 	const signIn = { action: 'signIn', outcome: 'ok', user: 'bob', userId: 'bob', address: '203.0.113.9' } as const;
 	t.deepEqual(log.writtenOf(signIn), [signIn]);
+});
+
+test('an account whose budget was used up from many addresses hides no change of its password by that', (t) => {
+	const log = simulation(1000);
+	const ada = { user: 'ada', userId: '1', outcome: 'ok' } as const;
+	for (let n = 0; n < 2000; n++) log.write({ action: 'signIn', ...ada, address: `2001:db8::${n % 50}` });
+	const entry = { action: 'password', ...ada, account: 'ada', address: '2001:db8::99' } as const;
+	t.deepEqual(log.writtenOf(entry), [], 'it waits for others');
+	t.deepEqual(
+		log.sums().find(({ action }) => action === 'password'),
+		entry,
+	);
 });
 
 test('the administrator’s orders are always recorded in detail', (t) => {
