@@ -1,0 +1,254 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import {
+	compareNames,
+	describeClient,
+	findDoctype,
+	matchesSearch,
+	normalizeName,
+	parsePath,
+	sniff,
+	zipFileName,
+} from '@stowage/rules';
+import { timeOf } from '../../cli/src/commandLine/times.js';
+import { installedUnit } from '../../cli/src/service/installedUnit.js';
+import { keepOwnCookies } from '../../packages/core/src/accounts/ownCookies.js';
+import { parseAuditLine } from '../../packages/core/src/audit/auditLine.js';
+import { isHostPattern } from '../../packages/core/src/config/allowedHosts.js';
+import { parseNetwork } from '../../packages/core/src/config/networks.js';
+import { configSchema, parseByteSize, parseDuration } from '../../packages/core/src/config/schema.js';
+import { withoutSecrets } from '../../packages/core/src/config/secrets.js';
+import { createClientReader } from '../../packages/core/src/http/requests/proxy.js';
+import { checkRawPath, decodePath } from '../../packages/core/src/http/requests/rawPath.js';
+import { checkPreconditions } from '../../packages/core/src/responses/preconditions.js';
+import { parseRanges } from '../../packages/core/src/responses/ranges.js';
+import { userFileHeaders } from '../../packages/core/src/responses/userFileHeaders.js';
+import { unescapeOctal } from '../../packages/core/src/storage/mounts.js';
+import { parseChecksum, parseFileDigest } from '../../packages/core/src/uploads/checksum.js';
+import { parsePartHeader } from '../../packages/core/src/uploads/form/partHeader.js';
+import { parseUploadMetadata } from '../../packages/core/src/uploads/resumable/uploadMetadata.js';
+import { parseEncoders } from '../../plugins/handbrake/src/HandBrake.js';
+import { lineReader, parseProgress } from '../../plugins/handbrake/src/progress.js';
+import { parseScan } from '../../plugins/handbrake/src/scan.js';
+import { isPrivateName } from '../../plugins/storage-local/src/root/privateFolder.js';
+import { parseStagedId } from '../../plugins/storage-local/src/writing/stagedIds.js';
+import { parseLocation } from '../../web/src/features/files/location/location.js';
+import { disarm } from '../../web/src/features/previews/common/disarm.js';
+import { isOwnCall } from '../../web/src/features/previews/common/links.js';
+import { describeImage } from '../../web/src/features/previews/common/previewFile.js';
+import { openZip } from '../../web/src/features/previews/common/zip.js';
+import { languageIn } from '../../web/src/features/previews/document/languageIn.js';
+import { withPlainSymbols } from '../../web/src/features/previews/document/symbols.js';
+import { replaceAddresses } from '../../web/src/features/previews/frame/cssAddresses.js';
+import { isNumber } from '../../web/src/features/previews/text/isNumber.js';
+import { withoutStyles } from '../../web/src/features/previews/text/markdownHtml.js';
+import { decodeSubtitles, toVtt } from '../../web/src/features/previews/video/subtitles.js';
+
+export interface Parser {
+	name: string;
+	/** Pieces of what it reads, also such as have no end. They are repeated alone and in pairs. */
+	fragments: readonly string[];
+	run(text: string): unknown;
+}
+
+const bytesOf = (text: string) => Buffer.from(text, 'latin1');
+const peers = { addressOf: () => '10.0.0.1', isTrusted: (address: string) => address.startsWith('10.') };
+const readClient = createClientReader(peers, '');
+const request = (headers: Record<string, string>) => ({ headers, socket: {} }) as never;
+const xml = ['<!---->', '<!--', '<?a?>', '<?', '<!DOCTYPE', '"', "'", '[', ']', '>', ' ', '\n', '<a b="c">', '-->'];
+const css = ['url(', 'url("a")', 'image-set(', '--a:', '\\', '"', "'", '(', ')', '{', '}', ';', '/*', 'a', ' '];
+const names = ['a', '.', '/', '..', ' ', '\u00A0', '1', '0', '(', 'é', '가', '\u0301', '\uD800', '😀', '\t'];
+
+/** As a parser should not be: the measurement has to find it. */
+export const slowParser: Parser = {
+	name: 'a slow parser',
+	fragments: [' ', 'a'],
+	run: (text) => text.replace(/\s+$/, ''),
+};
+
+/** Everything that reads texts or bytes from outside, as far as it is ours. */
+export const parsers: readonly Parser[] = [
+	{ name: 'first bytes', fragments: [...xml, '<smil', '#EXTM3U', '\0', 'RIFF'], run: (text) => sniff(bytesOf(text)) },
+	{ name: 'document type', fragments: xml, run: findDoctype },
+	{
+		name: 'pictures',
+		fragments: ['\xFF\xD8', '\xFF\xC4\0\x02', '\xFF\xE0\0\0', 'RIFF'],
+		run: (text) => describeImage(bytesOf(text)),
+	},
+	{
+		name: 'user agents',
+		fragments: ['Version/1 ', 'Version/', 'Mozilla/', 'Safari/', 'Mobile ', ' ', '.'],
+		run: describeClient,
+	},
+	{ name: 'names', fragments: names, run: normalizeName },
+	{ name: 'paths', fragments: names, run: parsePath },
+	{ name: 'private names', fragments: ['.', ' ', 'a', '．', '.stowage'], run: isPrivateName },
+	{ name: 'order of names', fragments: names, run: (text) => compareNames(text, `${text}a`) },
+	{ name: 'search', fragments: names, run: (text) => matchesSearch(text, `${text.slice(0, 24)}b`) },
+	{
+		name: 'names of archives',
+		fragments: names,
+		run: (text) => zipFileName([{ path: text as never, type: 'directory' }], new Date(0)),
+	},
+	{
+		name: 'headers of names',
+		fragments: [...names, '"', '%', "'"],
+		run: (name) => userFileHeaders({ name, isInline: false, isKept: false, isPdf: false }),
+	},
+	{
+		name: 'headers of parts',
+		fragments: [';a=b', ';', ' ', 'a=b', ';a="', '\\', '"', ";a*=utf-8''", '%41', '='],
+		run: (text) => parsePartHeader([`form-data; name="a"${withOwnNames(text)}`]),
+	},
+	{ name: 'tus metadata', fragments: ['filename YQ==', ',', ' ', '=', 'a', 'a,'], run: parseUploadMetadata },
+	{
+		name: 'checksums',
+		fragments: ['sha256 ', 'sha-256=:', 'A', '=', ' ', ':'],
+		run: (text) => [attempt(() => parseChecksum(text)), attempt(() => parseFileDigest(text))],
+	},
+	{
+		name: 'ranges',
+		fragments: ['bytes=', '0-1', ',', '-', ' ', '9'],
+		run: (text) => parseRanges(`bytes=${text}`, 1000),
+	},
+	{
+		name: 'preconditions',
+		fragments: ['"a"', 'W/', ',', '*', ' ', 'Mon, 01 Jan 2031', '('],
+		run: (text) =>
+			checkPreconditions({ 'if-none-match': text, 'if-unmodified-since': text }, { etag: '"b"', mtime: 0 }),
+	},
+	{
+		name: 'cookies',
+		fragments: ['sid=Fe26.2*', 'sid=', 'device=a~', ';', ' ', '=', '*', 'a'],
+		run: (text) => keepOwnCookies({ cookie: text }, { session: 'sid', device: 'device' }),
+	},
+	{
+		name: 'forwarded headers',
+		fragments: ['10.0.0.1', ',', '[', '::1', ']', ':80', ' ', '1.', 'a'],
+		run: (text) => readClient(request({ 'x-forwarded-for': text, 'x-forwarded-proto': text, host: text })),
+	},
+	{
+		name: 'request lines',
+		fragments: ['/', '%2F', '%', 'a', '.', '?', 'http://', '#'],
+		run: (text) => [attempt(() => checkRawPath(text)), attempt(() => decodePath(text, '/'))],
+	},
+	{ name: 'hosts', fragments: ['a', '.', ':', '[', ']', '*.', '1', '@', '/'], run: isHostPattern },
+	{ name: 'networks', fragments: ['10.', ':', '/', '1', 'f'], run: parseNetwork },
+	{
+		name: 'sizes and spans',
+		fragments: ['1', '.', ' ', 'mb', 'day', 's'],
+		run: (text) => [parseByteSize(text), parseDuration(text)],
+	},
+	{
+		name: 'settings',
+		fragments: ['/', 'a', '.', '..', 'unix:', '*.', ',', ' '],
+		run: (text) => configSchema.safeParse({ basePath: text, allowedHosts: text, listen: text, trustedProxies: [text] }),
+	},
+	{
+		name: 'secrets in addresses',
+		fragments: ['mysql://', ':', '@', 'a', '/', 'password'],
+		run: (text) => withoutSecrets({ [text]: text, databaseUrl: text }),
+	},
+	{
+		name: 'times of the command line',
+		fragments: ['2031-', '01', 'T', ':', ' ', '1d', 'Z', '+'],
+		run: (text) => timeOf('--since', text, { isUtc: true, ambiguous: 'first', now: 0 }),
+	},
+	{ name: 'mounts', fragments: ['\\040', '\\', '0', ' ', 'a'], run: unescapeOctal },
+	{
+		name: 'units of systemd',
+		fragments: ['[Service]\n', 'ReadWritePaths=', ' ', '\t', '"', "'", '-', '=', '\\\n', '\n', 'a', 'User=a\n', '['],
+		run: unitFile,
+	},
+	{ name: 'the audit log', fragments: ['{"time":"', '{', '"', '[', '\\', 'a'], run: parseAuditLine },
+	{ name: 'ids of staged files', fragments: ['copy-', '0', 'a', '-', 'f'], run: parseStagedId },
+	{
+		name: "HandBrake's progress",
+		fragments: ['Encoding: task 1 of 1, ', '1', '.', ' %', ' (', 'h', '\r', '\n'],
+		run: (text) => eachLine(text),
+	},
+	{ name: "HandBrake's encoders", fragments: [' -e, ', ' ', '\n', 'x264', '   -'], run: parseEncoders },
+	{ name: "HandBrake's scan", fragments: ['JSON Title Set: {', '{', '[', '"', '}', ',', '\n'], run: parseScan },
+	{
+		name: 'subtitles',
+		fragments: ['00:00:01,000', ' ', '-->', '\n', '\r', '<font', '>', '<', '{\\an8}', '{\\', '1'],
+		run: (text) => toVtt(decodeSubtitles(Buffer.from(text))),
+	},
+	{ name: 'numbers in tables', fragments: ['-', ' ', '$', '1', ',', '%'], run: isNumber },
+	{ name: 'handlers in markup', fragments: ['<a', ' on', 'onclick', '=', '"', "'", '>', ' ', '/', '<!'], run: disarm },
+	{
+		name: 'styles in markup',
+		fragments: ['<style', '<script>', '</style', '</script', '>', ' ', '<', 'a'],
+		run: withoutStyles,
+	},
+	{ name: 'addresses in CSS', fragments: css, run: (text) => replaceAddresses(text, () => undefined) },
+	{
+		name: 'the language of a document',
+		fragments: ['<w:lang', ' w:val="', 'de', '-CH', '"', '>', ' ', '<'],
+		run: languageIn,
+	},
+	{
+		name: 'symbols of a document',
+		fragments: ['\uf0b7', 'a', 'Wingdings'],
+		run: (text) => withPlainSymbols(text, text),
+	},
+	{
+		name: 'addresses of links',
+		fragments: ['https://nas/', '/', 'api/', '%61', '..', '%', '\\', '@', ':'],
+		run: (text) => isOwnCall(text, { href: 'https://nas/', basePath: '' }),
+	},
+	{
+		name: 'addresses of the page',
+		fragments: ['/', 'a', '%2F', '%', '..', '?'],
+		run: (text) => parseLocation(`/browser/${text}`, new URLSearchParams({ search: text, sort: text })),
+	},
+	{
+		name: 'directories of archives',
+		fragments: [directoryEntry(), 'PK\x05\x06', 'PK\x01\x02', '\0', 'a'],
+		run: (text) => openZip(bytesOf(text + directoryEnd), 1e6),
+	},
+];
+
+/** No parameter may occur twice. */
+function withOwnNames(text: string): string {
+	let count = 0;
+	return text.replaceAll(';a', () => `;a${count++}`);
+}
+
+/** Two parsers of one text: a refusal by the first must not hide the other. */
+function attempt(parse: () => unknown): unknown {
+	try {
+		return parse();
+	} catch (error) {
+		return error;
+	}
+}
+
+function eachLine(text: string): void {
+	const take = lineReader(parseProgress);
+	// In the pieces that a pipe brings.
+	for (let at = 0; at < text.length; at += 64) take(text.slice(at, at + 64));
+}
+
+async function unitFile(text: string): Promise<void> {
+	const root = await mkdtemp(path.join(os.tmpdir(), 'stowage-unit-'));
+	try {
+		const folder = path.join(root, 'etc/systemd/system');
+		await mkdir(folder, { recursive: true });
+		await writeFile(path.join(folder, 'stowage.service'), `[Service]\n${text}`);
+		await installedUnit(root);
+	} finally {
+		await rm(root, { recursive: true });
+	}
+}
+
+function directoryEntry(): string {
+	const entry = Buffer.alloc(47);
+	entry.writeUInt32LE(0x02014b50);
+	entry.writeUInt16LE(1, 28);
+	return entry.toString('latin1');
+}
+
+/** 65,535 entries, the first of them at the beginning. */
+const directoryEnd = `PK\x05\x06${'\0'.repeat(4)}${'\xFF'.repeat(4)}${'\0'.repeat(10)}`;
