@@ -279,3 +279,16 @@ test('config init writes the given settings and all others as comments, and neve
 	t.like(await run(init), { code: 1, stderr: `There is a file of this name already: ${file}` });
 	t.is(await readFile(file, 'utf8'), text);
 });
+
+test('doctor says what strangers may do on a server with a public https address, until they may not', async (t) => {
+	const dataDir = await dataFolder(t);
+	const flags = ['--data-dir', dataDir, '--public-url', 'https://files.example.org'];
+	const { of } = await doctor(...flags);
+	t.like(of('strangers')[0], {
+		state: 'warn',
+		says: 'everybody who finds files.example.org may upload files (visitors: upload) and make accounts (registration: open)',
+	});
+	t.regex((await doctor(...flags, '--visitors', 'read')).of('strangers')[0]?.says ?? '', /may make accounts/);
+	t.deepEqual((await doctor(...flags, '--visitors', 'read', '--registration', 'closed')).of('strangers'), []);
+	t.deepEqual((await doctor('--data-dir', dataDir)).of('strangers'), [], 'at home everybody may');
+});

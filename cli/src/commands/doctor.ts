@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { documented } from '../commandLine/documented.js';
 import { enter } from '../commandLine/enter.js';
 import { withSettings } from '../commandLine/settings.js';
-import { checkConfiguration, checkProxy } from '../doctor/configuration.js';
+import { checkConfiguration, checkProxy, checkStrangers } from '../doctor/configuration.js';
 import { checkDatabaseOf } from '../doctor/database.js';
 import { checkDataFolder, checkUser } from '../doctor/dataFolder.js';
 import { type Finding, fault } from '../doctor/findings.js';
@@ -57,5 +57,6 @@ async function examine(command: Command): Promise<Finding[]> {
 		...(await checkService(config)),
 		...(await checkPrograms(config)),
 		...checkProxy(config),
+		...checkStrangers(config),
 	];
 }

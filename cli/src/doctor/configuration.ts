@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { type Config, checkConfig } from '@stowage/core';
+import { type Config, checkConfig, strangersMay } from '@stowage/core';
 import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
 
 export async function checkConfiguration(config: Config): Promise<Finding[]> {
@@ -11,6 +11,15 @@ export async function checkConfiguration(config: Config): Promise<Finding[]> {
 	} catch (error) {
 		return [...findings, fault(what, reasonOf(error), 'Correct the setting: docs/operations.md, config/default.yaml.')];
 	}
+}
+
+/** Whether strangers may fill the disk of a server that the internet can reach. */
+export function checkStrangers(config: Config): Finding[] {
+	const permitted = strangersMay(config);
+	if (permitted === undefined) return [];
+	return [
+		warn('strangers', permitted, 'Unless you want that, set visitors to read (or off) and registration to closed.'),
+	];
 }
 
 /** Whether clients behind a proxy are distinguished, and whether forwarding headers are accepted from proxies only. */

@@ -24,6 +24,8 @@ export const capabilities = endpoint({
 	path: '/api/capabilities',
 	result: z.object({
 		registration: z.enum(['open', 'closed']),
+		/** What callers without an account may do in the public area. */
+		visitors: z.enum(['upload', 'read', 'off']),
 		/** Bytes; 0 for no limit. */
 		maxFileSize: z.number(),
 		externalViewers: z.boolean(),

@@ -14,6 +14,7 @@ import { makeDataDir } from './config/dataDir.js';
 import { type Reloaded, reloadConfig } from './config/reload.js';
 import type { Config } from './config/schema.js';
 import { readOrMakeSecret } from './config/secret.js';
+import { strangersMay } from './config/strangers.js';
 import { listen } from './http/connections/unixSocket.js';
 import { createServer } from './http/createServer.js';
 import { createLog, type Log } from './log.js';
@@ -79,6 +80,8 @@ export async function createApp(
 	}: AppOptions = {},
 ): Promise<App> {
 	for (const warning of config.warnings) log.warn({ reason: warning }, 'an environment variable was ignored');
+	const permitted = serves ? strangersMay(config) : undefined;
+	if (permitted !== undefined) log.warn({ reason: permitted }, 'strangers may use this server');
 	await makeDataDir(config.dataDir);
 	const database = await openDatabase(config.databaseUrl, { now });
 	const parts: Closable[] = [database];

@@ -26,6 +26,7 @@ export { ConfigError, type ConfigSources, isStartupMistake, loadConfig } from '.
 export type { Reloaded } from './config/reload.js';
 export { type Config, durationText, parseByteSize, parseDuration } from './config/schema.js';
 export { withoutDatabaseUrls, withoutPassword, withoutSecrets } from './config/secrets.js';
+export { strangersMay } from './config/strangers.js';
 export type { App, AppOptions } from './createApp.js';
 export { removeVisitorFile, type VisitorFile, visitorFiles } from './files/visitorFiles.js';
 export { endFaultyRequest } from './http/connections/endFaultyRequest.js';

@@ -8,6 +8,7 @@ import './accounts/secondFactors.test.js';
 import './accounts/sessionSubscriptions.test.js';
 import './accounts/sessions.test.js';
 import './accounts/signInLimits.test.js';
+import './accounts/visitors.test.js';
 import './quotas/quotas.test.js';
 import { atMost } from '../../../test/atMost.js';
 

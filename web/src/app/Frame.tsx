@@ -100,6 +100,7 @@ export function Frame() {
 				username={username}
 				area={isBrowser ? area : undefined}
 				isRegistrationOpen={isRegistrationOpen}
+				isPublicShown={session.status === 'signedIn' || capabilities.data?.visitors !== 'off'}
 				onArea={(target) => navigate(`/browser?type=${target}`)}
 				onSignIn={frame.openSignIn}
 				onSignUp={frame.openSignUp}

@@ -1,9 +1,16 @@
-import { defaultSettings, type Viewer } from '@stowage/rules';
+import { Button } from '@blueprintjs/core';
+import { LockIcon } from '@blueprintjs/icons';
+import { browseDenial, defaultSettings, type Viewer, type VisitorAccess } from '@stowage/rules';
+import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { Navigate, useLocation, useNavigate, useSearchParams } from 'react-router';
+import { capabilitiesQuery } from '../api/capabilities.js';
 import { type Session, useSession } from '../api/session/useSession.js';
 import { LoadError } from '../features/files/folder/LoadError.js';
 import { hrefOf, parseLocation } from '../features/files/location/location.js';
+import { messages } from '../messages.js';
+import { EmptyState } from '../ui/display/EmptyState.js';
+import { useFrame } from '../ui/frame.js';
 import styles from './BrowserPage.module.css';
 import { BrowserPageFolder } from './BrowserPageFolder.js';
 
@@ -13,7 +20,10 @@ export function BrowserPage() {
 	const [query] = useSearchParams();
 	const navigate = useNavigate();
 	const session = useSession();
-	const viewer = useMemo(() => viewerOf(session), [session]);
+	const { data: capabilities, isPending } = useQuery(capabilitiesQuery);
+	const access = capabilities?.visitors ?? 'upload';
+	const viewer = useMemo(() => viewerOf(session, access), [session, access]);
+	const isKnown = session.status === 'signedIn' || (session.status === 'signedOut' && !isPending);
 	const location = useMemo(() => parseLocation(pathname, query), [pathname, query]);
 
 	if (!location) {
@@ -26,18 +36,36 @@ export function BrowserPage() {
 	if (location.area === 'private' && session.status === 'signedOut') {
 		return <Navigate replace to={hrefOf({ ...location, area: 'public' })} />;
 	}
+	if (isKnown && browseDenial(viewer, location.area)) return <SignInNeeded />;
 	return (
 		<BrowserPageFolder
 			location={location}
 			viewer={viewer}
-			isKnown={session.status !== 'unknown'}
+			isKnown={isKnown}
 			settings={session.status === 'signedIn' ? session.settings : defaultSettings}
 		/>
 	);
 }
 
+/** Shown to visitors of a server that shows them nothing. */
+function SignInNeeded() {
+	const { openSignIn } = useFrame();
+	return (
+		<div className={styles.page}>
+			<EmptyState
+				icon={<LockIcon size={32} />}
+				title={messages.signInToSee}
+				titleTagName="h1"
+				detail={messages.signInToSeeHint}
+			>
+				<Button intent="primary" text={messages.signIn} onClick={openSignIn} />
+			</EmptyState>
+		</div>
+	);
+}
+
 /** The rules identify users by name; the page does not know their ids. */
-function viewerOf(session: Session): Viewer {
-	if (session.status !== 'signedIn') return { kind: 'anonymous' };
+function viewerOf(session: Session, access: VisitorAccess): Viewer {
+	if (session.status !== 'signedIn') return { kind: 'anonymous', access };
 	return { kind: 'user', id: session.username, username: session.username };
 }

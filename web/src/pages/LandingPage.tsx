@@ -1,6 +1,8 @@
 import { Button } from '@blueprintjs/core';
 import { CloudUploadIcon, TickCircleIcon } from '@blueprintjs/icons';
+import { useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useId, useRef } from 'react';
+import { capabilitiesQuery } from '../api/capabilities.js';
 import { useSession } from '../api/session/useSession.js';
 import { chooseFolder } from '../features/uploadQueue/choosing/chooseFolder.js';
 import { type Chosen, chosenFiles } from '../features/uploadQueue/choosing/chosenFiles.js';
@@ -15,6 +17,8 @@ export function LandingPage() {
 	const queue = useUploadQueue();
 	const { items, hasSucceeded } = useUploadQueueView();
 	const session = useSession();
+	const { data: capabilities } = useQuery(capabilitiesQuery);
+	const mayUpload = capabilities === undefined || capabilities.visitors === 'upload';
 	const inputId = useId();
 	const input = useRef<HTMLInputElement>(null);
 	const choose = useRef<HTMLButtonElement>(null);
@@ -48,7 +52,7 @@ export function LandingPage() {
 				</label>
 				<p className={styles.hint}>
 					{session.status === 'signedIn' && messages.dropHintSignedIn}
-					{session.status === 'signedOut' && messages.dropHintVisitor}
+					{session.status === 'signedOut' && (mayUpload ? messages.dropHintVisitor : messages.dropHintSignIn)}
 				</p>
 				<div className={styles.choose}>
 					<Button

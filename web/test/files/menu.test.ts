@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { type MenuContext, menuFor, menuKind } from '../../src/features/files/menu/menu.js';
 import { permittedFor } from '../../src/features/files/operations/permitted.js';
 
-const visitor: Viewer = { kind: 'anonymous' };
+const visitor: Viewer = { kind: 'anonymous', access: 'upload' };
 const alice: Viewer = { kind: 'user', id: '1', username: 'alice' };
 
 function entry(path: string, owner?: Owner): Entry {

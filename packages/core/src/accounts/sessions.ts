@@ -145,7 +145,7 @@ export async function registerSessions(
 	const strategies = config.publicUrl.startsWith('https:') ? ['https', 'http'] : ['http', 'https'];
 	server.auth.default({ strategies, mode: 'try' });
 
-	server.decorate('request', 'viewer', { kind: 'anonymous' });
+	server.decorate('request', 'viewer', { kind: 'anonymous', access: config.visitors });
 	// Before the body: a caller who may not call is refused at once.
 	server.ext('onCredentials', (request, h) => {
 		// While the database is not available a signed-in user must not become a visitor.
@@ -157,6 +157,8 @@ export async function registerSessions(
 		} else {
 			const endpoint = request.route.settings.app?.endpoint?.();
 			if (endpoint?.audience === 'user') throw new Failure('notSignedIn', endpoint.signInMessage);
+			// Anew for each request: the setting may change while the server runs.
+			(request as { viewer: Request['viewer'] }).viewer = { kind: 'anonymous', access: config.visitors };
 		}
 		return h.continue;
 	});

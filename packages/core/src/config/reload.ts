@@ -6,6 +6,7 @@ import type { Config } from './schema.js';
 export const liveSettings: readonly string[] = [
 	'registration',
 	'registrationsPerHour',
+	'visitors',
 	'maxConnectionsPerAddress',
 	'uploads',
 	'quotas',

@@ -169,6 +169,7 @@ export const configSchema = z.strictObject({
 	maxConnectionsPerAddress: wholeNumber(1, 10_000).default(512),
 	registration: choice('open', 'closed').default('open'),
 	registrationsPerHour: wholeNumber(1, 1_000_000).default(300),
+	visitors: choice('upload', 'read', 'off').default('upload'),
 	publicListing: choice('own', 'everyone').default('own'),
 	sessionKey: z.string().min(32, 'must have at least 32 characters').optional(),
 	storage: nonEmpty.default('local'),

@@ -77,7 +77,11 @@ export function fileRoutes({ files, pasting, uploadLimits, walkQueue, log }: Ser
 	};
 	return [
 		route(contract.browse, (call) => browse(call, call.viewer, call.query.type, call.query)),
-		route(contract.browsePublic, (call) => browse(call, { kind: 'anonymous' }, 'public', call.query)),
+		route(contract.browsePublic, (call) => {
+			// A user sees here what visitors would see who may read.
+			const viewer: Viewer = call.viewer.kind === 'user' ? { kind: 'anonymous', access: 'read' } : call.viewer;
+			return browse(call, viewer, 'public', call.query);
+		}),
 
 		route(contract.createFolder, async ({ viewer, payload }) => ({
 			message: 'Folder created.',

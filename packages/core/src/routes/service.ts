@@ -35,6 +35,7 @@ export function serviceRoutes({ config, database, roots, version }: Services) {
 
 		route(contract.capabilities, ({ request }) => ({
 			registration: config.registration,
+			visitors: config.visitors,
 			maxFileSize: config.uploads.maxFileSize,
 			externalViewers: config.externalViewers,
 			hasPublicHttps: config.publicUrl.startsWith('https:'),

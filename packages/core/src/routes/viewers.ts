@@ -79,7 +79,9 @@ export function viewerRoutes({ audit, config, database, files, sessions, log, no
 			if (now() >= expiresAt) throw new Failure('expired', 'This link has expired.');
 			if (user !== undefined && !(await sessions.isValid(user.session))) throw noSuchLink();
 			const viewer: Viewer =
-				user === undefined ? { kind: 'anonymous' } : { kind: 'user', id: user.id, username: user.username };
+				user === undefined
+					? { kind: 'anonymous', access: config.visitors }
+					: { kind: 'user', id: user.id, username: user.username };
 			const item = { area, path, ...(owner === undefined ? {} : { owner }) };
 			return audit.sending({ action: 'openInViewer', viewer, ...item }, request.raw.res, async () => {
 				const { entry, file } = await files.open(viewer, item);

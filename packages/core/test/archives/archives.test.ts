@@ -151,7 +151,7 @@ test.serial('users and visitors can’t download the root of an area, alone or i
 			}
 		}
 	}
-	const root = app.services.files.stat({ kind: 'anonymous' }, 'public', [{ path: rootPath }]);
+	const root = app.services.files.stat({ kind: 'anonymous', access: 'upload' }, 'public', [{ path: rootPath }]);
 	await t.throwsAsync(
 		async () => {
 			for await (const _item of root);

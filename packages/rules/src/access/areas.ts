@@ -15,8 +15,11 @@ export const publicFolderName = 'Public';
 /** Top-level folders of a home that can't be cut, copied, moved, renamed, deleted or dragged (spec, section 9). */
 export const protectedFolders: readonly string[] = [publicFolderName];
 
+/** What callers without an account may do in the public area: upload and read, read only, or nothing. */
+export type VisitorAccess = 'upload' | 'read' | 'off';
+
 /** The caller. */
-export type Viewer = { kind: 'anonymous' } | { kind: 'user'; id: string; username: string };
+export type Viewer = { kind: 'anonymous'; access: VisitorAccess } | { kind: 'user'; id: string; username: string };
 
 /**
  * The path of a user's home, or of the anonymous one, in the storage. Throws `invalidPath` for an invalid user name.

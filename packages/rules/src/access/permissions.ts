@@ -36,24 +36,27 @@ export const notOwnedMessage = 'You do not own any of the selected items';
 
 /** Browsing or searching an area. `isVisibleOwner` decides which trees are shown. */
 export function browseDenial(viewer: Viewer, area: Area): Failure | undefined {
-	return area === 'private' ? anonymousDenial(viewer) : undefined;
+	return area === 'private' ? anonymousDenial(viewer) : visitorDenial(viewer, 'read');
 }
 
 /**
  * Reading a file or a folder with all below it. Everything below a public root can be read by anyone who has its
- * link; a root itself only by those whose listings show it.
+ * link, unless visitors may not read at all; a root itself only by those whose listings show it.
  */
 export function readDenial(viewer: Viewer, item: Item, publicListing: PublicListing = 'own'): Failure | undefined {
 	if (item.area === 'private') {
 		return anonymousDenial(viewer) ?? (isForeign(viewer, item) ? notFound(item) : undefined);
 	}
-	if (item.owner === undefined || item.path !== '') return undefined;
+	const refusal = visitorDenial(viewer, 'read');
+	if (refusal || item.owner === undefined || item.path !== '') return refusal;
 	return isVisibleOwner(viewer, item.owner, publicListing) ? undefined : notFound(item);
 }
 
 /** Uploading into a folder. */
 export function uploadDenial(viewer: Viewer, folder: Item): Failure | undefined {
 	if (viewer.kind === 'user' || folder.area === 'private') return foreignDenial(viewer, folder);
+	const refusal = visitorDenial(viewer, 'upload');
+	if (refusal) return refusal;
 	if (folder.owner !== undefined && folder.owner !== anonymousOwner) return notOwner();
 	if (folder.path === '') return undefined;
 	return new Failure('forbidden', 'Anonymous uploads/folders are only allowed at the root public folder.');
@@ -183,6 +186,12 @@ function isRootOrProtected(item: Item): boolean {
 
 function isForeign(viewer: Viewer, item: Item): boolean {
 	return item.owner !== undefined && (viewer.kind === 'anonymous' || item.owner !== viewer.username);
+}
+
+/** For a visitor of a server whose visitors may do less than `wanted`. */
+function visitorDenial(viewer: Viewer, wanted: 'upload' | 'read'): Failure | undefined {
+	if (viewer.kind === 'user' || viewer.access === 'upload' || viewer.access === wanted) return undefined;
+	return anonymousDenial(viewer);
 }
 
 function anonymousDenial(viewer: Viewer): Failure | undefined {

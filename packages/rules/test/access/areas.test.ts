@@ -15,7 +15,7 @@ import {
 } from '../../src/index.js';
 
 const ann: Viewer = { kind: 'user', id: '1', username: 'ann' };
-const visitor: Viewer = { kind: 'anonymous' };
+const visitor: Viewer = { kind: 'anonymous', access: 'upload' };
 
 test('each owner has a public tree of their own', (t) => {
 	t.is<string, string>(publicRoot(null), 'Public');

@@ -13,7 +13,7 @@ import {
 } from '../../src/index.js';
 
 const ann: Viewer = { kind: 'user', id: '1', username: 'ann' };
-const visitor: Viewer = { kind: 'anonymous' };
+const visitor: Viewer = { kind: 'anonymous', access: 'upload' };
 
 function item(path: string, owner?: Owner, type: 'file' | 'directory' = 'file'): ClipboardItem {
 	return { name: path.slice(path.lastIndexOf('/') + 1), path, owner, type };

@@ -30,7 +30,7 @@ import {
 } from '../../src/index.js';
 
 const ann: Viewer = { kind: 'user', id: '1', username: 'ann' };
-const visitor: Viewer = { kind: 'anonymous' };
+const visitor: Viewer = { kind: 'anonymous', access: 'upload' };
 
 const privately = (path: string): Item => ({ area: 'private', path: parsePath(path) });
 const publicly = (path: string, owner?: Owner): Item => ({ area: 'public', owner, path: parsePath(path) });
@@ -52,6 +52,29 @@ test('itemOf makes an item of an entry of a listing', (t) => {
 
 // Browsing and reading
 test('a visitor may browse the public area', allowed, browseDenial(visitor, 'public'));
+for (const access of ['read', 'off'] as const) {
+	const limited: Viewer = { kind: 'anonymous', access };
+	test(
+		`a visitor may not upload where visitors have the access ${access}`,
+		refused,
+		uploadDenial(limited, publicly('')),
+		'notSignedIn',
+	);
+}
+test('a visitor who may read may browse', allowed, browseDenial({ kind: 'anonymous', access: 'read' }, 'public'));
+test('a visitor who may read may read', allowed, readDenial({ kind: 'anonymous', access: 'read' }, publicly('a')));
+test(
+	'a visitor who may do nothing may not browse',
+	refused,
+	browseDenial({ kind: 'anonymous', access: 'off' }, 'public'),
+	'notSignedIn',
+);
+test(
+	'a visitor who may do nothing may not read',
+	refused,
+	readDenial({ kind: 'anonymous', access: 'off' }, publicly('a')),
+	'notSignedIn',
+);
 test('a user may browse the private area', allowed, browseDenial(ann, 'private'));
 test('a visitor may not browse the private area', refused, browseDenial(visitor, 'private'), 'notSignedIn');
 test('a user may read their private files', allowed, readDenial(ann, privately('docs/a')));

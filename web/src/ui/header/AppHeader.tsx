@@ -20,6 +20,8 @@ export interface AppHeaderProps extends Omit<UserMenuProps, 'username' | 'isOpen
 	area?: 'private' | 'public' | undefined;
 	/** Whether there is a `Sign Up` button. */
 	isRegistrationOpen: boolean;
+	/** Whether there is a `Public Files` button. */
+	isPublicShown: boolean;
 	onSignIn: () => void;
 	onSignUp: () => void;
 	/** Beside the account. */
@@ -27,7 +29,7 @@ export interface AppHeaderProps extends Omit<UserMenuProps, 'username' | 'isOpen
 }
 
 export function AppHeader(props: AppHeaderProps) {
-	const { username, area, isRegistrationOpen, onArea, onSignIn, onSignUp, children, ...menu } = props;
+	const { username, area, isRegistrationOpen, isPublicShown, onArea, onSignIn, onSignUp, children, ...menu } = props;
 	const before = useRef(username);
 	useEffect(() => {
 		if (typeof before.current === 'string' && username === null) focusAccount();
@@ -41,7 +43,7 @@ export function AppHeader(props: AppHeaderProps) {
 			</Link>
 			<div className={styles.areas}>
 				{typeof username === 'string' && <AreaButton area="private" isCurrent={area === 'private'} onArea={onArea} />}
-				<AreaButton area="public" isCurrent={area === 'public'} onArea={onArea} />
+				{isPublicShown && <AreaButton area="public" isCurrent={area === 'public'} onArea={onArea} />}
 			</div>
 			<div className={styles.account}>{children}</div>
 			<div id={accountId} className={styles.account}>

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Database } from '@stowage/database';
 import type { Files, Request, StagedFile, UploadRecord } from '@stowage/plugin-api';
-import { Failure, isFailure, type Viewer } from '@stowage/rules';
+import { assertAllowed, Failure, isFailure, uploadDenial, type Viewer } from '@stowage/rules';
 import type { Bodies } from '../../bodies/createBodies.js';
 import type { Config } from '../../config/schema.js';
 import type { Leases } from '../../leases/createLeases.js';
@@ -92,9 +92,14 @@ export function createResumableUploads({
 		if (record.userId !== null) {
 			if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in to continue this upload.');
 			if (viewer.id !== record.userId) throw unknown();
-		}
+		} else assertAllowed(uploadDenial(ownerOf(viewer, record), { area: record.area, path: record.directory }));
 		if (expiry.hasExpired(idHash, record)) throw new Failure('expired', 'This upload has expired.');
 		return record;
+	}
+
+	/** The client whose quota and limits an upload counts for. */
+	function ownerOf(viewer: Viewer, record: UploadRecord): Viewer {
+		return record.userId === null ? { kind: 'anonymous', access: config.visitors } : viewer;
 	}
 
 	function stagedOf(viewer: Viewer, record: UploadRecord): Promise<StagedFile> {
@@ -316,11 +321,6 @@ export function createResumableUploads({
 		sweep: () => sweepUploads({ config, database, storage, writers, expiry, log, now }),
 	};
 	return resumable;
-}
-
-/** The client whose quota and limits an upload counts for. */
-function ownerOf(viewer: Viewer, record: UploadRecord): Viewer {
-	return record.userId === null ? { kind: 'anonymous' } : viewer;
 }
 
 /** `Expect: 100-continue` waits for this: all headers are valid. */

@@ -1,6 +1,8 @@
 import { Button, HTMLSelect, ProgressBar } from '@blueprintjs/core';
 import { formatQueueSize, plural } from '@stowage/rules';
+import { useQuery } from '@tanstack/react-query';
 import { useId, useMemo, useRef } from 'react';
+import { capabilitiesQuery } from '../../../api/capabilities.js';
 import { useSession } from '../../../api/session/useSession.js';
 import { messages } from '../../../messages.js';
 import { QuotaNote } from '../../../ui/display/QuotaNote.js';
@@ -46,7 +48,10 @@ export function UploadQueueFooter({ hasFocusFirst = false, ...view }: UploadQueu
 	const frame = useFrame();
 	const cancel = useRef<HTMLButtonElement>(null);
 	const isSignedOut = useSession().status === 'signedOut';
-	const waitsForSignIn = isSignedOut && summary.needsAccount && !isRunning;
+	const { data: capabilities } = useQuery(capabilitiesQuery);
+	const mayVisitorsUpload = capabilities === undefined || capabilities.visitors === 'upload';
+	const waitsForSignIn =
+		isSignedOut && !isRunning && (summary.needsAccount || (!mayVisitorsUpload && summary.waiting.length > 0));
 	const stoppedForSignIn = isRunning && progress?.wait === 'signIn';
 	const start = () => {
 		// The button will be disabled, and a disabled button that has the focus swallows every key.
