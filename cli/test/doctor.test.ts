@@ -42,6 +42,7 @@ test('doctor finds no errors in a sound installation, and each warning has a rem
 		'space',
 		'clock',
 		'ffmpeg',
+		'cage of decoders',
 		'pdftoppm',
 		'sharp',
 	])

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -8,8 +8,8 @@ import { sandboxText, unitText } from '../../cli/src/service/unit.js';
 import { checkServing } from '../packages/checkServing.js';
 import { serveArgs, startServer } from '../serverProcess.js';
 
-/** V8 and SQLite try these and continue without them. */
-const optional = ['fchown', 'pkey_alloc'];
+/** V8 and SQLite try the first two and continue without them; a cage gives up capabilities only where there are some, and the unit leaves none. */
+const optional = ['fchown', 'pkey_alloc', 'capset'];
 
 /** The system calls in one of systemd's sets, and those in the sets that it names. */
 async function callsIn(set: string): Promise<string[]> {
@@ -33,17 +33,35 @@ async function allowedBy(unit: string): Promise<Set<string>> {
 	return allowed;
 }
 
-test('the unit allows every system call that serving, uploading and rendering thumbnails make', async (t) => {
+/** A folder of the programs that a server runs, but not bubblewrap. */
+async function programsWithoutBubblewrap(folder: string): Promise<string> {
+	for (const name of ['ffmpeg', 'pdftoppm', 'nice']) await symlink(`/usr/bin/${name}`, path.join(folder, name));
+	return folder;
+}
+
+const isAllowed = test.macro(async (t, cage: 'bubblewrap' | 'Landlock') => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-calls-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const trace = path.join(folder, 'trace');
+	const programs = cage === 'bubblewrap' ? (process.env.PATH ?? '') : await programsWithoutBubblewrap(folder);
 	const server = await startServer(t, {
 		command: 'strace',
-		args: ['-f', '-qq', '-o', trace, process.execPath, ...serveArgs(path.join(folder, 'data'))],
+		args: [
+			'-f',
+			'-qq',
+			'-o',
+			trace,
+			'-E',
+			`PATH=${programs}`,
+			process.execPath,
+			...serveArgs(path.join(folder, 'data')),
+		],
 	});
 	await checkServing(t, server.url);
 	await server.stop();
-	const called = (await readFile(trace, 'latin1')).matchAll(/^\d+ +(?:<\.\.\. )?(\w+)(?:\(| resumed)/gm);
+	const lines = await readFile(trace, 'latin1');
+	t.is(cage === 'Landlock', lines.includes('landlock_restrict_self('));
+	const called = lines.matchAll(/^\d+ +(?:<\.\.\. )?(\w+)(?:\(| resumed)/gm);
 	const unit = unitText({
 		user: 'stowage',
 		node: process.execPath,
@@ -52,7 +70,7 @@ test('the unit allows every system call that serving, uploading and rendering th
 		dataDir: '/var/lib/stowage',
 		storageRoots: [],
 	});
-	const allowed = await allowedBy(unit + sandboxText());
+	const allowed = await allowedBy(cage === 'bubblewrap' ? unit + sandboxText() : unit);
 	const denied = [...new Set([...called].map(([, name = '']) => name))].filter((name) => !allowed.has(name));
 	t.deepEqual(
 		denied.filter((name) => !optional.includes(name)),
@@ -60,3 +78,14 @@ test('the unit allows every system call that serving, uploading and rendering th
 	);
 	t.true(allowed.has('openat') && !allowed.has('reboot'));
 });
+
+test(
+	'the unit with its drop-in allows all system calls of serving, uploading and rendering in bubblewrap',
+	isAllowed,
+	'bubblewrap',
+);
+test(
+	'the unit allows all system calls of serving, uploading and rendering in a cage of Landlock',
+	isAllowed,
+	'Landlock',
+);

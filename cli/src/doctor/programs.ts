@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
-import type { Config } from '@stowage/core';
+import { type Config, findCage } from '@stowage/core';
 import { type Finding, ok, reasonOf, warn } from './findings.js';
 
 const run = promisify(execFile);
@@ -11,7 +11,12 @@ const programs = [
 	{ name: 'ffmpeg', args: ['-version'], for: 'thumbnails of videos', package: 'ffmpeg' },
 	{ name: 'pdftoppm', args: ['-v'], for: 'thumbnails of PDFs', package: 'poppler-utils' },
 	{ name: 'HandBrakeCLI', args: ['--version'], for: 'conversions of videos', package: 'handbrake-cli' },
-	{ name: 'bwrap', args: ['--ro-bind', '/', '/', 'true'], for: 'the sandbox of conversions', package: 'bubblewrap' },
+	{
+		name: 'bwrap',
+		args: ['--ro-bind', '/', '/', 'true'],
+		for: 'the strongest cage of decoders and conversions',
+		package: 'bubblewrap',
+	},
 ] as const;
 
 /** The programs of the enabled plugins. */
@@ -30,7 +35,23 @@ export async function checkPrograms(config: Config): Promise<Finding[]> {
 			);
 		}
 	});
-	return [...(await Promise.all(found)), ...checkSharp(config)];
+	return [...(await Promise.all(found)), await checkCage(), ...checkSharp(config)];
+}
+
+/** Both cages are tried: which one the server has depends on what may be done where it runs. */
+async function checkCage(): Promise<Finding> {
+	const what = 'cage of decoders';
+	const [strongest, landlock] = await Promise.all([findCage(), findCage({ bwrap: false })]);
+	if (strongest === undefined) {
+		return warn(
+			what,
+			'neither bubblewrap nor Landlock works here, so programs that read the contents of files run with limits only',
+			'apt install bubblewrap, or use a kernel with Landlock (5.13 or later, `landlock` in /sys/kernel/security/lsm)',
+		);
+	}
+	if (strongest.kind === 'landlock') return ok(what, strongest.description);
+	const elsewhere = landlock?.description ?? 'none, this kernel has no Landlock';
+	return ok(what, `${strongest.description}; below a systemd unit without --sandbox: ${elsewhere}`);
 }
 
 function checkSharp({ plugins }: Config): Finding[] {
