@@ -6,6 +6,7 @@ import {
 	type FileHash,
 	fillDatabase,
 	type KnownLink,
+	linksOf,
 	makeDataDir,
 	openDatabase,
 	type Row,
@@ -14,7 +15,7 @@ import {
 	type TableRows,
 	type Written,
 } from '@stowage/core';
-import { Failure, homeRoot, isWithin, joinPath, parsePath, type StoragePath } from '@stowage/rules';
+import { Failure, homeRoot, joinPath, parentPath, parsePath, type StoragePath } from '@stowage/rules';
 import { type Progress, withRowProgress } from '../terminal/Progress.js';
 import { entryNames } from './format.js';
 import type { Backup } from './readBackup.js';
@@ -103,21 +104,30 @@ export async function relinkAll(
 		if (table !== 'temp_links' || row.next_path !== null) continue;
 		known.set(String(row.id), { id: String(row.id), path: parsePath(String(row.path)), itemId: String(row.item_id) });
 	}
-	const all = await links.list();
-	const wanted = all.map(({ owner, path: at }) => joinPath(homeRoot(owner.username), at));
+	const wanted = new Set<StoragePath>();
+	let count = 0;
+	for await (const { owner, path: at } of links.list()) {
+		wanted.add(joinPath(homeRoot(owner.username), at));
+		count++;
+	}
 	const hashes = new Map<StoragePath, string>();
 	for await (const line of backup.lines(entryNames.hashes)) {
 		const { path: at, sha256 } = line as FileHash;
-		if (wanted.some((each) => isWithin(at, each))) hashes.set(at, sha256);
+		if (isWithinAny(at, wanted)) hashes.set(at, sha256);
 	}
 	const counts: RelinkCounts = { bound: 0, held: 0, differs: [], unknown: 0 };
-	const bindable = await database.links.list();
-	progress.begin({ what: 'Comparing', unit: 'link', total: { count: bindable.length } });
-	for (const link of bindable) {
+	progress.begin({ what: 'Comparing', unit: 'link', total: { count } });
+	for await (const link of linksOf(database.links)) {
 		const result = await relink(link, { link: known.get(link.id), hashes }, { links: database.links, storage });
 		progress.advance({ count: 1 });
 		if (result === 'differs') counts.differs.push(`${link.owner.username}: ${link.path}`);
 		else counts[result]++;
 	}
 	return counts;
+}
+
+/** Whether the path or a folder above it is one of these. */
+function isWithinAny(path: StoragePath, places: ReadonlySet<StoragePath>): boolean {
+	for (let at = path; at !== ''; at = parentPath(at)) if (places.has(at)) return true;
+	return false;
 }

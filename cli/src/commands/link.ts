@@ -1,8 +1,8 @@
-import type { Services } from '@stowage/core';
+import type { ListedLink, Services } from '@stowage/core';
 import { defaultLinkExpiration, type LinkExpiration, linkExpirations, parsePath } from '@stowage/rules';
 import { Command, Option } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
-import { printLine, printList, timeText } from '../terminal/output.js';
+import { printEach, printLine, timeText } from '../terminal/output.js';
 
 /** Managing temporary links, whether the server runs or not. */
 export function linkCommand(): Command {
@@ -58,21 +58,19 @@ async function addLink(services: Services, name: string, path: string, expires: 
 }
 
 async function listLinks({ accounts, links }: Services, name: string | undefined, json: boolean): Promise<void> {
-	const found = await links.list(name === undefined ? undefined : (await accounts.find(name)).id);
-	printList(found, {
+	const found = links.list(name === undefined ? undefined : (await accounts.find(name)).id);
+	await printEach(found, {
 		json,
 		toJson: (link) => ({ id: link.id, user: link.owner.username, ...linkJson(link) }),
 		row: (link) => [link.id, link.owner.username, ...linkRow(link)],
 	});
 }
 
-type OwnLink = Awaited<ReturnType<Services['links']['list']>>[number];
-
 /** Without its id and its user, and so is its row. */
-export function linkJson({ path, state, createdAt, expiresAt, downloads }: OwnLink) {
+export function linkJson({ path, state, createdAt, expiresAt, downloads }: ListedLink) {
 	return { path, state, createdAt: timeText(createdAt), expiresAt: timeText(expiresAt), downloads };
 }
 
-export function linkRow({ state, expiresAt, downloads, path }: OwnLink): (string | number)[] {
+export function linkRow({ state, expiresAt, downloads, path }: ListedLink): (string | number)[] {
 	return [state, timeText(expiresAt), downloads, path];
 }

@@ -19,6 +19,24 @@ export function printList<T>(items: readonly T[], { json, toJson = (item) => ite
 	else printRows(items.map((item) => row(item)));
 }
 
+/** The same for items that arrive one after another, of which there may be too many to hold. */
+export async function printEach<T>(
+	items: AsyncIterable<T>,
+	{ json, toJson = (item) => item, row }: Listed<T>,
+): Promise<void> {
+	if (!json) {
+		for await (const item of items) printRows([row(item)]);
+		return;
+	}
+	let isFirst = true;
+	for await (const item of items) {
+		const text = escapeJson(JSON.stringify(toJson(item), null, 2)).replaceAll(/^/gm, '  ');
+		process.stdout.write(`${isFirst ? '[' : ','}\n${text}`);
+		isFirst = false;
+	}
+	console.log(isFirst ? '[]' : '\n]');
+}
+
 /** One line for each row, with tabs between the columns. */
 export function printRows(rows: readonly Row[]): void {
 	for (const row of rows) console.log(row.map((value) => escapeControls(String(value))).join('\t'));

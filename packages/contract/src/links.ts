@@ -27,11 +27,24 @@ const temporaryLink = z.object({
 	downloads: z.number(),
 });
 
-/** The caller's links that are good now, the newest first. */
+/** The most links of a page. */
+export const maxLinksOfPage = 100;
+
+/**
+ * The caller's links that are good now, the newest first: all, or up to `limit` that follow `after`. Fewer than `limit` are the last ones.
+ */
 export const temporaryLinks = endpoint({
 	method: 'GET',
 	path: '/api/links',
 	audience: 'user',
+	query: z.object({
+		limit: z.coerce.number().int().min(1).max(maxLinksOfPage).optional(),
+		/** The last link of the page before: its `createdAt`, a dash and its `id`. */
+		after: z
+			.string()
+			.regex(/^\d{1,15}-[0-9a-f-]{36}$/, 'This is no link of a page before.')
+			.optional(),
+	}),
 	result: z.array(temporaryLink),
 });
 

@@ -31,6 +31,8 @@ export { strangersMay } from './config/strangers.js';
 export type { App, AppOptions } from './createApp.js';
 export { removeVisitorFile, type VisitorFile, visitorFiles } from './files/visitorFiles.js';
 export { endFaultyRequest } from './http/connections/endFaultyRequest.js';
+export type { ListedLink } from './links/createLinks.js';
+export { linksOf } from './links/linksOf.js';
 export { type FileHash, hashFiles, type KnownLink, relink } from './links/relink.js';
 export { createLog, type Log } from './log.js';
 export { homeMoveName } from './moving/homeMoveKind.js';

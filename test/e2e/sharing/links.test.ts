@@ -165,3 +165,56 @@ test.serial('a link that could not be created or copied is reported', async (t) 
 	await expectNotice(page, 'Failed to copy link', '/api/download/plain.txt');
 	t.deepEqual(ada.faults, []);
 });
+
+const showsThousand = async (t: ExecutionContext, viewport: typeof desktop) => {
+	const ada = await fixture.enter(t, { viewport });
+	await writeFiles(ada.home, { 'docs/fox.txt': text });
+	const page = await ada.open('/browser/docs?type=private');
+	const pages: string[] = [];
+	const links = Array.from({ length: 1_000 }, (_, n) => ({
+		id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
+		path: `docs/report ${n}.pdf`,
+		createdAt: Date.UTC(2031, 0, 1) - n * 60_000,
+		expiresAt: Date.UTC(2031, 0, 8) - n * 60_000,
+		downloads: n % 7,
+	}));
+	let left = links;
+	await page.route('**/api/links**', async (route) => {
+		const { pathname, searchParams } = new URL(route.request().url());
+		if (route.request().method() === 'DELETE') {
+			left = left.filter(({ id }) => !pathname.endsWith(id));
+			return route.fulfill({ json: { message: 'Revoked.' } });
+		}
+		const after = searchParams.get('after');
+		pages.push(after ?? '');
+		const begin = after === null ? 0 : links.findIndex(({ id, createdAt }) => after === `${createdAt}-${id}`) + 1;
+		const limit = Number(searchParams.get('limit'));
+		const following = left.filter((link) => links.indexOf(link) >= begin);
+		return route.fulfill({ json: following.slice(0, limit) });
+	});
+	await page.getByRole('button', { name: ada.username }).click();
+	await page.getByRole('menuitem', { name: 'My links' }).click();
+	const mine = page.getByRole('dialog', { name: 'My links' });
+	await mine.getByText('docs/report 0.pdf').waitFor();
+	const scroller = mine.locator('.bp6-table-quadrant-scroll-container').first();
+	await page.waitForFunction(([element, height]) => (element as Element).scrollHeight >= Number(height), [
+		await scroller.elementHandle(),
+		1_000 * 44,
+	] as const);
+	t.is(pages.length, 11, 'ten pages of a hundred, and an empty one after them');
+	t.is(new Set(pages).size, 11);
+	await assertAccessible(t, page, 'a thousand links');
+	t.true(
+		(await mine.getByRole('button', { name: /^Revoke the link/ }).count()) < 100,
+		'only visible rows are rendered',
+	);
+	await scroller.evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
+	await mine.getByText('docs/report 999.pdf').waitFor();
+	await mine.getByRole('button', { name: 'Revoke the link to docs/report 998.pdf' }).click();
+	await mine.getByText('docs/report 998.pdf').waitFor({ state: 'detached' });
+	await mine.getByText('docs/report 999.pdf').waitFor();
+	t.is(left.length, 999);
+	t.deepEqual(ada.faults, []);
+};
+test.serial('a thousand links are shown page by page on a desktop', showsThousand, desktop);
+test.serial('a thousand links are shown page by page on a phone', showsThousand, phone);

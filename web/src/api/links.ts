@@ -1,12 +1,34 @@
-import { generateTempLink, revokeLink, temporaryDownload, temporaryLinks } from '@stowage/contract';
+import {
+	generateTempLink,
+	maxLinksOfPage,
+	type ResultOf,
+	revokeLink,
+	temporaryDownload,
+	temporaryLinks,
+} from '@stowage/contract';
 import type { LinkExpiration } from '@stowage/rules';
-import { queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions } from '@tanstack/react-query';
 import { call, endpointUrl } from './client/client.js';
 
-/** The temporary links of the signed-in user. */
-export const linksQuery = queryOptions({
+export type TemporaryLink = ResultOf<typeof temporaryLinks>[number];
+
+export interface LinksPage {
+	links: TemporaryLink[];
+	/** Where the next page begins; undefined for the last one. */
+	next: string | undefined;
+}
+
+/** The temporary links of the signed-in user, the newest first. */
+export const linksQuery = infiniteQueryOptions({
 	queryKey: ['links'],
-	queryFn: ({ signal }) => call(temporaryLinks, { signal }),
+	async queryFn({ signal, pageParam }): Promise<LinksPage> {
+		const query = { limit: maxLinksOfPage, ...(pageParam === '' ? {} : { after: pageParam }) };
+		const links = await call(temporaryLinks, { signal, query });
+		const last = links.length < maxLinksOfPage ? undefined : links.at(-1);
+		return { links, next: last && `${last.createdAt}-${last.id}` };
+	},
+	initialPageParam: '',
+	getNextPageParam: ({ next }) => next,
 	// They are opened seldom and must be current then.
 	staleTime: 0,
 	gcTime: 0,

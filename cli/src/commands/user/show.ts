@@ -1,4 +1,4 @@
-import type { Services } from '@stowage/core';
+import type { ListedLink, Services } from '@stowage/core';
 import { formatListSize } from '@stowage/rules';
 import { printJson, printRows, timeText } from '../../terminal/output.js';
 import { linkJson, linkRow } from '../link.js';
@@ -13,7 +13,8 @@ export async function showUser(services: Services, name: string, { json }: { jso
 	const { isEnabled: hasSecondFactor, recoveryCodesLeft } = await secondFactors.state(user.id);
 	const quota = await quotaInForce(services, user);
 	const found = await sessions.list(user.id);
-	const ownLinks = await links.list(user.id);
+	const ownLinks: ListedLink[] = [];
+	for await (const link of links.list(user.id)) ownLinks.push(link);
 	const uploads = await database.uploads.listUnfinished(user.id);
 	if (json) {
 		printJson({

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { LinkRecord, LinkStore, OpenFile } from '@stowage/plugin-api';
+import type { LinkPosition, LinkRecord, LinkStore, OpenFile } from '@stowage/plugin-api';
 import {
 	assertAllowed,
 	Failure,
@@ -17,6 +17,7 @@ import type { Log } from '../log.js';
 import { secretHash } from '../secretHash.js';
 import type { MountedStorage } from '../storage/MountedStorage.js';
 import { Lifetimes } from './Lifetimes.js';
+import { linksOf } from './linksOf.js';
 import { identityOf, type LocatedLink, locateLink, openLink } from './locateLink.js';
 import { recordIfPossible } from './recordIfPossible.js';
 import { trackItems } from './trackItems.js';
@@ -34,7 +35,7 @@ export interface ListedLink extends LinkRecord {
 }
 
 export interface Links {
-	/** Creates a link to an item of the viewer's private area. Throws `notFound` for a missing one. */
+	/** Creates a link to an item of the viewer's private area. Throws `notFound` for a missing one, and `rateLimited` if the viewer has too many links. */
 	make(
 		viewer: Viewer,
 		path: StoragePath,
@@ -44,15 +45,26 @@ export interface Links {
 	resolve(token: string): Promise<ResolvedLink>;
 	/** Counts a download, if that can be written down. */
 	countDownload(id: string): Promise<void>;
+	/** Up to `limit` links of an owner that work, the newest first, from the one that follows `after`, with the current places of their items. Throws the signal's reason. */
+	page(ownerId: string, options?: PageOptions): Promise<ListedLink[]>;
 	/** All stored links, of one owner or of all, the newest first, with the current places of their items. */
-	list(ownerId?: string): Promise<ListedLink[]>;
+	list(ownerId?: string): AsyncGenerator<ListedLink>;
 	/** Revokes a link at once, only one owner's if an owner is given. Resolves to the link. Throws `notFound`. */
 	revoke(id: string, ownerId?: string): Promise<LinkRecord>;
 	/** Removes expired links and those whose item is gone; resolves to how many. */
 	purge(): Promise<number>;
+	/** The same of one user, while none of their items is moved. Throws the signal's reason. */
+	purgeOf(user: Extract<Viewer, { kind: 'user' }>, signal: AbortSignal): Promise<number>;
 	/** Forgets those that expired long ago. */
 	sweep(): Promise<void>;
 	watcher: ItemWatcher;
+}
+
+export interface PageOptions {
+	/** As many as there may be by default. */
+	limit?: number | undefined;
+	after?: LinkPosition | undefined;
+	signal?: AbortSignal | undefined;
 }
 
 interface Dependencies {
@@ -72,11 +84,14 @@ const minuteMs = 60_000;
 /** How long an expired link is answered with `expired`. */
 const rememberedMs = 7 * 24 * 60 * minuteMs;
 
+/** Links that are looked up a second time, and removed, together. */
+const purgedAtOnce = 100;
+
 /** Attempts to read a link whose item is moved between any two of them. */
 const maxReads = 10;
 
-/** More than anyone needs; without a limit one user could fill the database. */
-const maxLinks = 10_000;
+/** More than anyone needs. Without a limit one user could fill the database, and a list of links would take long. */
+const maxLinks = 1_000;
 
 export function createLinks({
 	links,
@@ -93,10 +108,27 @@ export function createLinks({
 		const located = await locateLink(storage(), link);
 		return located === undefined ? { ...link, state: 'gone' } : { ...link, path: located.path, state: 'good' };
 	};
-	const list: Links['list'] = async (ownerId) => {
-		const found: ListedLink[] = [];
-		for (const link of await links.list(ownerId)) found.push(await listed(link));
-		return found;
+	const list = async function* (ownerId?: string, signal?: AbortSignal): AsyncGenerator<ListedLink> {
+		for await (const link of linksOf(links, { ownerId, signal })) yield listed(link);
+	};
+
+	const purge = async (ownerId?: string, signal?: AbortSignal): Promise<number> => {
+		let removed = 0;
+		let bad: string[] = [];
+		const removeBad = async () => {
+			const ids: string[] = [];
+			// An item that was moved during the search is found by the second one.
+			for (const link of await links.get(bad)) {
+				if ((await listed(link)).state !== 'good') ids.push(link.id);
+			}
+			removed += await links.remove(ids);
+			bad = [];
+		};
+		for await (const { id, state } of list(ownerId, signal)) {
+			if (state !== 'good' && bad.push(id) >= purgedAtOnce) await removeBad();
+		}
+		await removeBad();
+		return removed;
 	};
 
 	const tracker = trackItems({ links, storage, leases, log });
@@ -124,11 +156,10 @@ export function createLinks({
 			// The item has another id on another root.
 			return storage().changing(home, async () => {
 				const itemId = identityOf(await storage().stat(joinPath(home, path)));
-				if ((await links.list(viewer.id)).length >= maxLinks)
-					throw new Failure('conflict', 'You have too many temporary links: revoke some of them first.');
 				const token = randomBytes(32).toString('base64url');
 				const expiresAt = now() + linkExpirationMilliseconds[expiration];
-				const link = await links.add({ tokenHash: secretHash(token), ownerId: viewer.id, path, itemId, expiresAt });
+				const row = { tokenHash: secretHash(token), ownerId: viewer.id, path, itemId, expiresAt };
+				const link = await links.add(row, maxLinks);
 				lifetimes.stateOf(link);
 				if ((await locateLink(storage(), link)) === undefined) {
 					// It was moved while the link did not exist yet.
@@ -151,23 +182,29 @@ export function createLinks({
 
 		countDownload: (id) => recordIfPossible(log, links.countDownload(id)),
 
-		list,
+		async page(ownerId, { limit = maxLinks, after, signal } = {}) {
+			const found: ListedLink[] = [];
+			for await (const link of linksOf(links, { ownerId, after, signal })) {
+				const one = await listed(link);
+				if (one.state === 'good' && found.push(one) >= limit) break;
+			}
+			return found;
+		},
+
+		list: (ownerId) => list(ownerId),
 
 		async revoke(id, ownerId) {
 			const isId = /^[0-9a-f-]{36}$/.test(id);
-			const link = isId ? (await links.list(ownerId)).find((each) => each.id === id) : undefined;
+			const [link] = isId ? await links.get([id]) : [];
 			if (link === undefined || (await links.remove([id], ownerId)) === 0)
 				throw new Failure('notFound', 'There is no such temporary link.');
 			return link;
 		},
 
-		async purge() {
-			const bad = (await list()).filter(({ state }) => state !== 'good').map(({ id }) => id);
-			if (bad.length === 0) return 0;
-			// An item that was moved during the search is found by the second one.
-			const good = new Set((await list()).filter(({ state }) => state === 'good').map(({ id }) => id));
-			return links.remove(bad.filter((id) => !good.has(id)));
-		},
+		purge: () => purge(),
+
+		purgeOf: ({ id, username }, signal) =>
+			storage().changing(homeRoot(username), () => tracker.alone(id, () => purge(id, signal))),
 
 		async sweep() {
 			await links.sweep(now() - rememberedMs);

@@ -1,4 +1,4 @@
-import type { LinkRecord, LinkStore } from '@stowage/plugin-api';
+import { type LinkRecord, type LinkStore, Yielder } from '@stowage/plugin-api';
 import { Failure, homeRoot, isFailure, isWithin, joinPath, relativePath, type StoragePath } from '@stowage/rules';
 import type { ItemWatcher } from '../files/itemWatcher.js';
 import type { Lease, Leases } from '../leases/createLeases.js';
@@ -11,6 +11,8 @@ import { recordIfPossible } from './recordIfPossible.js';
 export interface LinkTracker extends ItemWatcher {
 	/** Runs `work` while no linked item of that user is being moved by this process. */
 	withoutMoves<T>(ownerId: string, work: () => Promise<T>): Promise<T>;
+	/** The same for moves by any process. Throws `locked` if one takes too long. */
+	alone<T>(ownerId: string, work: () => Promise<T>): Promise<T>;
 }
 
 interface Dependencies {
@@ -50,12 +52,11 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 			throw error;
 		}
 	};
-	const hasLinks = async (ownerId: string) => (await links.list(ownerId)).length > 0;
 
 	/** The paths, as the home has them, of linked items at `source` or below. */
 	const linkedWithin = async (ownerId: string, source: StoragePath): Promise<Map<string, StoragePath>> => {
 		const paths = new Map<string, StoragePath>();
-		for (const link of await links.list(ownerId)) {
+		for (const link of await links.within(ownerId, source)) {
 			const path = await currentPath(link);
 			if (path !== undefined && isWithin(path, source)) paths.set(link.id, path);
 		}
@@ -65,10 +66,12 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 		link.nextPath === undefined ? link.path : (await locateLink(storage(), link))?.path;
 
 	/** Some of them may have been moved out in time: only missing ones are removed. */
-	const removeMissing = async (ownerId: string, among: ReadonlyMap<string, StoragePath>): Promise<void> => {
+	const removeMissing = async (ids: readonly string[]): Promise<void> => {
 		const missing: string[] = [];
-		for (const link of await links.list(ownerId)) {
-			if (among.has(link.id) && (await locateLink(storage(), link)) === undefined) missing.push(link.id);
+		const yielder = new Yielder();
+		for (const link of await links.get(ids)) {
+			if (yielder.shouldYield) await yielder.yield();
+			if ((await locateLink(storage(), link)) === undefined) missing.push(link.id);
 		}
 		await links.remove(missing);
 	};
@@ -78,7 +81,7 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 
 	return {
 		async moving(viewer, from, move) {
-			if (viewer.kind === 'anonymous' || !(await hasLinks(viewer.id))) return move(async () => {});
+			if (viewer.kind === 'anonymous' || !(await links.hasAny(viewer.id))) return move(async () => {});
 			return underLease(viewer.id, async (lease) => {
 				const home = homeRoot(viewer.username);
 				const source = relativePath(from, home);
@@ -107,16 +110,17 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 		},
 
 		async removing(viewer, at, remove) {
-			if (viewer.kind === 'anonymous' || !(await hasLinks(viewer.id))) return remove();
+			if (viewer.kind === 'anonymous' || !(await links.hasAny(viewer.id))) return remove();
 			const home = homeRoot(viewer.username);
 			const within = await linkedWithin(viewer.id, relativePath(at, home));
 			await remove();
 			// Under the lease, or an item being moved would be taken for gone, and so would all whose home changes its root.
-			const tidy = () => underLease(viewer.id, () => removeMissing(viewer.id, within));
+			const tidy = () => underLease(viewer.id, () => removeMissing([...within.keys()]));
 			if (within.size > 0) await record(storage().changing(home, tidy));
 		},
 
 		withoutMoves: exclusively,
+		alone: (ownerId, work) => underLease(ownerId, work),
 	};
 }
 

@@ -5,6 +5,7 @@ import type { JobContext, JobKind, ReboundLink, StorageItem } from '@stowage/plu
 import { Failure, homeRoot, isFailure, joinPath, parentPath, type StoragePath } from '@stowage/rules';
 import { z } from 'zod';
 import type { Config } from '../config/schema.js';
+import { linksOf } from '../links/linksOf.js';
 import { identityOf, locateLink } from '../links/locateLink.js';
 import type { Log } from '../log.js';
 import { HomeComparison } from '../storage/compareHomes.js';
@@ -350,7 +351,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 			stat: async (path: StoragePath) => tagged(await source.storage.stat(path), source.tag),
 			open: (path: StoragePath) => source.storage.open(path),
 		};
-		for (const link of await links.list(job.viewer.id)) {
+		for await (const link of linksOf(links, { ownerId: job.viewer.id })) {
 			const located = await locateLink(before, link);
 			if (located === undefined) continue;
 			const item = tagged(await target.storage.stat(joinPath(home, located.path)), target.tag);

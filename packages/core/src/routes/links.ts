@@ -1,7 +1,8 @@
 import * as contract from '@stowage/contract';
-import { route } from '@stowage/plugin-api';
+import { type LinkPosition, type Request, route } from '@stowage/plugin-api';
 import { baseName, Failure, isFailure, type Viewer } from '@stowage/rules';
 import type { AuditEvent } from '../audit/auditLine.js';
+import { clientGone } from '../http/connections/clientGone.js';
 import { clientKey } from '../http/requests/proxy.js';
 import { refusalPage, wantsPage } from '../links/refusalPage.js';
 import { retryIfChanged } from '../responses/retryIfChanged.js';
@@ -11,10 +12,21 @@ import { sendArchive } from './sendArchive.js';
 
 /** Temporary links: created, listed and revoked by their owner, used by anybody who has one. */
 export function linkRoutes(services: Services) {
-	const { audit, config, links, log } = services;
+	const { audit, config, links, log, walkQueue } = services;
+	/** Runs work that looks up many items on the disk, when it is the client's turn. */
+	const queued = <T>(viewer: Viewer, request: Request, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+		const signal = clientGone(request);
+		return walkQueue.run(clientKey(viewer, request.client.address), () => work(signal), signal);
+	};
 	return [
-		route(contract.generateTempLink, async ({ viewer, payload }) => {
-			const { token, expiresAt } = await links.make(viewer, payload.filePath, payload.expiration);
+		route(contract.generateTempLink, async ({ viewer, payload, request }) => {
+			const make = () => links.make(viewer, payload.filePath, payload.expiration);
+			const { token, expiresAt } = await make().catch(async (error: unknown) => {
+				if (!isFailure(error, 'rateLimited')) throw error;
+				// Links whose items are gone count as well, and their owner sees none of them that could be revoked.
+				if ((await queued(viewer, request, (signal) => links.purgeOf(userOf(viewer), signal))) === 0) throw error;
+				return make();
+			});
 			return { token, expiresAt };
 		}),
 
@@ -46,9 +58,11 @@ export function linkRoutes(services: Services) {
 			}
 		}),
 
-		route(contract.temporaryLinks, async ({ viewer }) => {
-			const good = (await links.list(idOf(viewer))).filter(({ state }) => state === 'good');
-			return good.map(({ id, path, createdAt, expiresAt, downloads }) => ({
+		route(contract.temporaryLinks, async ({ viewer, query, request }) => {
+			const { limit, after } = query;
+			const options = { limit, after: after === undefined ? undefined : positionOf(after) };
+			const found = await queued(viewer, request, (signal) => links.page(userOf(viewer).id, { ...options, signal }));
+			return found.map(({ id, path, createdAt, expiresAt, downloads }) => ({
 				id,
 				path,
 				createdAt,
@@ -58,13 +72,18 @@ export function linkRoutes(services: Services) {
 		}),
 
 		route(contract.revokeLink, async ({ viewer, params }) => {
-			await links.revoke(params.id ?? '', idOf(viewer));
+			await links.revoke(params.id ?? '', userOf(viewer).id);
 			return { message: 'Revoked.' };
 		}),
 	];
 }
 
-function idOf(viewer: Viewer): string {
+function positionOf(after: string): LinkPosition {
+	const dash = after.indexOf('-');
+	return { createdAt: Number(after.slice(0, dash)), id: after.slice(dash + 1) };
+}
+
+function userOf(viewer: Viewer): Extract<Viewer, { kind: 'user' }> {
 	if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in first.');
-	return viewer.id;
+	return viewer;
 }

@@ -15,6 +15,7 @@ import { addCredentials } from './0013-credentials.js';
 import { addHomeMoves } from './0014-home-moves.js';
 import { addJobQueues } from './0015-job-queues.js';
 import { addOrderedJobs } from './0016-ordered-jobs.js';
+import { addLinkIndexes } from './0017-link-indexes.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -44,6 +45,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0014-home-moves', up: addHomeMoves },
 	{ name: '0015-job-queues', up: addJobQueues },
 	{ name: '0016-ordered-jobs', up: addOrderedJobs },
+	{ name: '0017-link-indexes', up: addLinkIndexes },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

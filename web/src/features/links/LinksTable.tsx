@@ -2,10 +2,10 @@ import { Button } from '@blueprintjs/core';
 import { Cell, Column, ColumnHeaderCell, RenderMode } from '@blueprintjs/table';
 import { formatDate, formatTime, plural } from '@stowage/rules';
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import type { TemporaryLink } from '../../api/links.js';
 import { DataTable } from '../../ui/display/DataTable.js';
 import styles from './LinksTable.module.css';
 import { linkMessages as messages } from './messages.js';
-import type { TemporaryLink } from './useMyLinks.js';
 
 export interface LinksTableProps {
 	links: readonly TemporaryLink[];

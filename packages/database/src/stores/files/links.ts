@@ -4,6 +4,7 @@ import { Failure, parsePath } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
+import type { UserRow } from '../accounts/users.js';
 import { batches } from '../batches.js';
 
 interface LinkRow {
@@ -26,32 +27,57 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 	const owned = () =>
 		knex('temp_links').join('users', 'users.id', 'temp_links.user_id').select('temp_links.*', 'users.username');
 
-	/** All in one transaction, so that a folder's links never part. */
+	/** All in one transaction, so that a folder's links never part, and a statement for many of them. */
 	const setPaths = (places: ReadonlyMap<string, Pick<LinkRow, 'path' | 'next_path'>>) =>
 		transact(knex, async (transaction) => {
-			for (const [id, paths] of places) await transaction<LinkRow>('temp_links').where({ id }).update(plainRow(paths));
+			for (const part of batches([...places])) {
+				const byId = (column: 'path' | 'next_path') =>
+					transaction.raw(
+						`case id ${part.map(() => 'when ? then ?').join(' ')} end`,
+						part.flatMap(([id, paths]) => [id, paths[column]]),
+					);
+				const ids = part.map(([id]) => id);
+				await transaction('temp_links')
+					.whereIn('id', ids)
+					.update({ path: byId('path'), next_path: byId('next_path') });
+			}
 		});
+	const good = (all: Knex.QueryBuilder) => all.where('is_ended', false).where('expires_at', '>', now());
 
 	return {
-		async add({ tokenHash, ownerId, path, itemId, expiresAt }) {
-			const id = randomUUID();
-			await links().insert(
-				plainRow({
-					id,
+		add({ tokenHash, ownerId, path, itemId, expiresAt }, most) {
+			// Not later: the wait for other writes is no part of its life.
+			const createdAt = now();
+			return transact(knex, async (transaction) => {
+				// Locked, so that the links of one user are counted and added one after another.
+				const user = await transaction<UserRow>('users').where({ id: ownerId }).forUpdate().first();
+				if (user === undefined) throw new Failure('notFound', 'The owner of the link is gone.');
+				const own = () => transaction<LinkRow>('temp_links').where({ user_id: ownerId });
+				if ((await countOf(good(own()))) >= most) throw tooMany(most);
+				const excess = (await countOf(own())) - most + 1;
+				if (excess > 0) {
+					const first: string[] = await own()
+						.where((expired) => expired.where('is_ended', true).orWhere('expires_at', '<=', now()))
+						.orderBy('expires_at')
+						.limit(excess)
+						.pluck('id');
+					for (const part of batches(first)) await own().whereIn('id', part).delete();
+				}
+				const row: LinkRow = {
+					id: randomUUID(),
 					token_hash: tokenHash,
 					user_id: ownerId,
 					path,
 					next_path: null,
 					item_id: itemId,
-					created_at: now(),
+					created_at: createdAt,
 					expires_at: expiresAt,
 					is_ended: false,
 					downloads: 0,
-				}),
-			);
-			const row: OwnedRow | undefined = await owned().where('temp_links.id', id).first();
-			if (row === undefined) throw new Failure('notFound', 'The owner of the link is gone.');
-			return toLink(row);
+				};
+				await transaction<LinkRow>('temp_links').insert(plainRow(row));
+				return toLink({ ...row, username: user.username });
+			});
 		},
 		async find(tokenHash) {
 			const row: OwnedRow | undefined = await owned()
@@ -60,13 +86,45 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 				.first();
 			return row && toLink(row);
 		},
-		async list(ownerId) {
-			const all = owned().orderBy([
-				{ column: 'temp_links.created_at', order: 'desc' },
-				{ column: 'temp_links.id', order: 'desc' },
-			]);
-			const rows: OwnedRow[] = await (ownerId === undefined ? all : all.where('temp_links.user_id', ownerId));
+		async page({ limit, ownerId, after }) {
+			const page = owned()
+				.orderBy([
+					{ column: 'temp_links.created_at', order: 'desc' },
+					{ column: 'temp_links.id', order: 'desc' },
+				])
+				.limit(limit);
+			if (ownerId !== undefined) page.where('temp_links.user_id', ownerId);
+			if (after !== undefined) {
+				// The first condition is what an index can begin at.
+				page
+					.where('temp_links.created_at', '<=', after.createdAt)
+					.where((earlier) =>
+						earlier.where('temp_links.created_at', '<', after.createdAt).orWhere('temp_links.id', '<', after.id),
+					);
+			}
+			const rows: OwnedRow[] = await page;
 			return rows.map(toLink);
+		},
+		async hasAny(ownerId) {
+			return (await links().where({ user_id: ownerId }).first('id')) !== undefined;
+		},
+		async within(ownerId, path) {
+			const own = () => owned().where('temp_links.user_id', ownerId);
+			// Texts compare byte for byte, and '0' is what follows '/'. Each is a look-up in an index.
+			const found = ['temp_links.path', 'temp_links.next_path'].flatMap((column) => [
+				own().where(column, path),
+				own().where(column, '>=', `${path}/`).where(column, '<', `${path}0`),
+			]);
+			const rows: OwnedRow[][] = await Promise.all(path === '' ? [own()] : found);
+			return [...new Map(rows.flat().map((row) => [row.id, toLink(row)])).values()];
+		},
+		async get(ids) {
+			const found: LinkRecord[] = [];
+			for (const part of batches(ids)) {
+				const rows: OwnedRow[] = await owned().whereIn('temp_links.id', part);
+				found.push(...rows.map(toLink));
+			}
+			return found;
 		},
 		planMoves: (moves) => setPaths(mapped(moves, ({ path, nextPath }) => ({ path, next_path: nextPath }))),
 		setPaths: (places) => setPaths(mapped(places, (path) => ({ path, next_path: null }))),
@@ -97,6 +155,16 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 		},
 		sweep: (expiredBefore) => links().where('expires_at', '<', expiredBefore).delete(),
 	};
+}
+
+function tooMany(most: number): Failure {
+	const sentence = `You have ${most.toLocaleString('en')} temporary links, and more are not possible. Please revoke some.`;
+	return new Failure('rateLimited', sentence);
+}
+
+async function countOf(chosen: Knex.QueryBuilder): Promise<number> {
+	const [row] = await chosen.count({ count: '*' });
+	return Number(row.count);
 }
 
 function mapped<From, To>(values: ReadonlyMap<string, From>, change: (value: From) => To): Map<string, To> {

@@ -17,19 +17,34 @@ export interface LinkRecord {
 	downloads: number;
 }
 
+/** A link's place in the order of a list, the newest first. */
+export type LinkPosition = Pick<LinkRecord, 'createdAt' | 'id'>;
+
 /** Temporary links by the hash of their token: the token itself is never stored. */
 export interface LinkStore {
-	add(link: {
-		tokenHash: string;
-		ownerId: string;
-		path: StoragePath;
-		itemId: string;
-		expiresAt: number;
-	}): Promise<LinkRecord>;
+	/**
+	 * Throws `rateLimited` if the owner has `most` links that have not expired, and `notFound` for an unknown owner. All of an owner are never more than that: those that
+	 * expired first give way.
+	 */
+	add(
+		link: {
+			tokenHash: string;
+			ownerId: string;
+			path: StoragePath;
+			itemId: string;
+			expiresAt: number;
+		},
+		most: number,
+	): Promise<LinkRecord>;
 	/** Undefined for an unknown one and for one whose owner is disabled. */
 	find(tokenHash: string): Promise<LinkRecord | undefined>;
-	/** All links of one owner or of all, the newest first. */
-	list(ownerId?: string): Promise<LinkRecord[]>;
+	/** Up to `limit` links of one owner or of all, the newest first, from the one that follows `after`. */
+	page(options: { limit: number; ownerId?: string; after?: LinkPosition }): Promise<LinkRecord[]>;
+	hasAny(ownerId: string): Promise<boolean>;
+	/** The owner's links whose path or planned path is this one or below it. */
+	within(ownerId: string, path: StoragePath): Promise<LinkRecord[]>;
+	/** Those that exist. */
+	get(ids: readonly string[]): Promise<LinkRecord[]>;
 	/** Saves, all or none, where items are and are about to go. */
 	planMoves(moves: ReadonlyMap<string, { path: StoragePath; nextPath: StoragePath }>): Promise<void>;
 	/** Saves, all or none, where items are now; nothing is planned for them any more. */

@@ -1,0 +1,157 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { LinkStore } from '@stowage/plugin-api';
+import { parsePath, type Viewer } from '@stowage/rules';
+import test, { type ExecutionContext } from 'ava';
+import { clientKey } from '../../src/http/requests/proxy.js';
+import { identityOf } from '../../src/links/locateLink.js';
+import { trackItems } from '../../src/links/trackItems.js';
+import { Client, json, type TestApp, testApp } from '../testApp.js';
+import { until } from '../until.js';
+
+const most = 1_000;
+const hourMs = 60 * 60_000;
+
+interface Fixture {
+	app: TestApp;
+	ada: Client;
+	viewer: Viewer & { kind: 'user' };
+	home(name: string): string;
+	clock: { now: number };
+	make(): ReturnType<Client['post']>;
+	/** Looks up a path in the storage. */
+	lookUps: string[];
+}
+
+/** Ada has so many links to files in `docs`, the first of them for an hour and the others for a day. */
+async function withLinks(t: ExecutionContext, count: number): Promise<Fixture> {
+	const clock = { now: Date.now() };
+	const app = await testApp(t, {}, { now: () => clock.now });
+	const ada = await new Client(app).register('ada');
+	const user = await app.services.database.users.find('ada');
+	const viewer = { kind: 'user', id: user?.id ?? '', username: 'ada' } as const;
+	const home = (name: string) => path.join(app.filesDir, 'users/ada', name);
+	const { storage, database } = app.services;
+	await mkdir(home('docs'));
+	for (const name of ['docs/a', 'docs/b', 'free']) await writeFile(home(name), name);
+	const ids = await Promise.all(
+		['docs/a', 'docs/b'].map(async (name) => identityOf(await storage.stat(parsePath(`users/ada/${name}`)))),
+	);
+	for (let n = 0; n < count; n++) {
+		const link = { tokenHash: `hash ${n}`, ownerId: viewer.id, path: parsePath(n % 2 === 0 ? 'docs/a' : 'docs/b') };
+		const expiresAt = clock.now + (n === 0 ? hourMs : 24 * hourMs);
+		await database.links.add({ ...link, itemId: ids[n % 2] ?? '', expiresAt }, most);
+		clock.now++;
+	}
+	const lookUps: string[] = [];
+	const { stat } = storage;
+	storage.stat = (at) => {
+		lookUps.push(at);
+		return stat.call(storage, at);
+	};
+	const make = () => ada.post('/api/generateTempLink', { filePath: 'free', expiration: '1d' });
+	return { app, ada, viewer, home, clock, make, lookUps };
+}
+
+test('a user has at most 1,000 temporary links, of which expired ones and those whose items are gone are none', async (t) => {
+	const { app, viewer, home, clock, make } = await withLinks(t, most);
+	const refused = await make();
+	t.is(refused.statusCode, 429, refused.payload);
+	t.like(json(refused), {
+		code: 'RATE_LIMITED',
+		message: 'You have 1,000 temporary links, and more are not possible. Please revoke some.',
+	});
+	clock.now += hourMs;
+	t.is((await make()).statusCode, 200, 'the first one has expired');
+	t.is((await make()).statusCode, 429);
+	await rm(home('docs/a'));
+	t.is((await make()).statusCode, 200);
+	const left = await app.services.database.links.page({ ownerId: viewer.id, limit: 2 * most });
+	t.is(left.length, most / 2 + 2);
+});
+
+test('a page of links looks up the items of that page only, and a list without pages has all', async (t) => {
+	const { ada, lookUps } = await withLinks(t, 250);
+	const all = json(await ada.get('/api/links')) as { id: string; createdAt: number }[];
+	t.is(all.length, 250);
+	const found: typeof all = [];
+	for (const length of [100, 100, 50]) {
+		const last = found.at(-1);
+		const after = last === undefined ? '' : `&after=${last.createdAt}-${last.id}`;
+		lookUps.length = 0;
+		found.push(...json(await ada.get(`/api/links?limit=100${after}`)));
+		t.is(lookUps.length, length);
+	}
+	t.deepEqual(found, all);
+	const last = found.at(-1);
+	t.deepEqual(json(await ada.get(`/api/links?limit=100&after=${last?.createdAt}-${last?.id}`)), []);
+	for (const query of ['limit=0', 'limit=101', 'limit=x', 'after=x', `after=${last?.id}`, 'after=1-%00'])
+		t.is((await ada.get(`/api/links?${query}`)).statusCode, 400, query);
+});
+
+test('a page of links has as many as are asked for, also where the items of others are gone', async (t) => {
+	const { ada, home } = await withLinks(t, 30);
+	await rm(home('docs/b'));
+	t.is(json(await ada.get('/api/links?limit=10')).length, 10);
+	t.is(json(await ada.get('/api/links')).length, 15);
+});
+
+test('lists of links wait in the queue of walks, and other work has its turn between the links', async (t) => {
+	const { app, ada, viewer } = await withLinks(t, most);
+	const { walkQueue } = app.services;
+	const client = clientKey(viewer, '127.0.0.1');
+	const leave = await Promise.all([walkQueue.enter(client), walkQueue.enter(client)]);
+	let isAnswered = false;
+	const answer = ada.get('/api/links').finally(() => {
+		isAnswered = true;
+	});
+	await until('the list waits', () => walkQueue.waiting === 1);
+	t.false(isAnswered);
+	const others = Array.from({ length: walkQueue.limits.waitingPerClient }, () => ada.get('/api/links'));
+	const refused = await Promise.race(others);
+	t.is(refused.statusCode, 429, 'one too many waits');
+	let turns = 0;
+	const timer = setInterval(() => turns++, 0);
+	for (const each of leave) each();
+	t.is(json(await answer).length, most);
+	clearInterval(timer);
+	t.true(turns > 1, `${turns}`);
+	const statuses = (await Promise.all(others)).map(({ statusCode }) => statusCode);
+	t.is(statuses.filter((status) => status === 200).length, others.length - 1);
+});
+
+/** Calls of the store and the links that they return. */
+function counting(store: LinkStore): { store: LinkStore; calls: string[]; read: () => number } {
+	const calls: string[] = [];
+	let rows = 0;
+	const counted = Object.entries(store).map(([name, call]) => [
+		name,
+		async (...values: unknown[]) => {
+			calls.push(name);
+			const result: unknown = await (call as (...values: unknown[]) => Promise<unknown>)(...values);
+			rows += Array.isArray(result) ? result.length : 0;
+			return result;
+		},
+	]);
+	return { store: Object.fromEntries(counted) as LinkStore, calls, read: () => rows };
+}
+
+test('a rename or a deletion reads the links to its item only, however many its user has', async (t) => {
+	const { app, viewer, lookUps } = await withLinks(t, 400);
+	const { database, leases, log, storage } = app.services;
+	const { store, calls, read } = counting(database.links);
+	const tracker = trackItems({ links: store, storage: () => storage, leases, log });
+	lookUps.length = 0;
+	await tracker.moving(viewer, parsePath('users/ada/free'), async (before) => {
+		await before(parsePath('users/ada/other'));
+	});
+	await tracker.removing(viewer, parsePath('users/ada/free'), async () => {});
+	t.deepEqual([calls, read(), lookUps], [['hasAny', 'within', 'hasAny', 'within'], 0, []]);
+	calls.length = 0;
+	await tracker.moving(viewer, parsePath('users/ada/docs/a'), async (before) => {
+		await before(parsePath('users/ada/docs/c'));
+		await storage.move(parsePath('users/ada/docs/a'), parsePath('users/ada/docs/c'));
+	});
+	t.deepEqual([calls, read(), lookUps], [['hasAny', 'within', 'planMoves', 'setPaths'], 200, []]);
+	t.is((await database.links.within(viewer.id, parsePath('docs/c'))).length, 200);
+});
