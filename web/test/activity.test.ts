@@ -53,6 +53,13 @@ test(
 	'40.0 MB → 9.0 MB',
 );
 test(
+	'a completed conversion shows why its original was kept',
+	showsText,
+	{ status: 'completed', detail: { sizeBefore: 2 * megabyte, sizeAfter: megabyte, losses: ['1 of 2 video tracks'] } },
+	'Completed',
+	'2.0 MB → 1.0 MB · The original was kept, since the new file lacks 1 of 2 video tracks',
+);
+test(
 	'a job detail of an unexpected type is not shown',
 	showsText,
 	{ status: 'failed', detail: { sizeBefore: 'many' } },

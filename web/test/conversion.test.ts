@@ -65,6 +65,7 @@ const known = (status: Status): ConversionStatus => ({
 	sizeBefore: null,
 	sizeAfter: null,
 	isOriginalDeleted: null,
+	losses: [],
 });
 
 test('a new conversion is queued with no progress until the server reports its status', (t) => {
@@ -88,6 +89,17 @@ test('a completed conversion shows that the original was kept although it was to
 	t.is(detail(true, false), 'The original was kept, since it was changed meanwhile');
 	t.is(detail(true, true), '');
 	t.is(detail(false, false), '');
+});
+
+test('a completed conversion shows what the new file lacks, for which the original was kept', (t) => {
+	const losses = ['1 of 2 video tracks', '1 of 1 subtitles'];
+	for (const deletesOriginal of [true, false]) {
+		const result = { ...known('completed'), isOriginalDeleted: false, losses };
+		t.is(
+			detailOf(withStatus(newConversion('1', clip, deletesOriginal), result, false)),
+			'The original was kept, since the new file lacks 1 of 2 video tracks, 1 of 1 subtitles',
+		);
+	}
 });
 
 test('three output names are shown and the others are counted', (t) => {

@@ -18,6 +18,8 @@ interface ConversionResult {
 	sizeBefore: number | null;
 	sizeAfter: number | null;
 	isOriginalDeleted: boolean | null;
+	/** What the new file lacks of the original, in words. */
+	losses: readonly string[];
 }
 
 /** The state of a conversion. Its result is available at the end. */
@@ -43,14 +45,14 @@ export async function cancelConversion(conversionId: string): Promise<void> {
 	await call(handbrakeCancel, { params: { conversionId } });
 }
 
-const unknownResult: ConversionResult = { sizeBefore: null, sizeAfter: null, isOriginalDeleted: null };
+const unknownResult: ConversionResult = { sizeBefore: null, sizeAfter: null, isOriginalDeleted: null, losses: [] };
 
 async function fetchResult(id: string, signal: AbortSignal): Promise<ConversionResult> {
 	try {
 		const { detail } = await call(findJob, { params: { id }, signal });
 		const result = conversionDetail.parse(detail ?? {});
-		const { sizeBefore = null, sizeAfter = null, isOriginalDeleted = null } = result;
-		return { sizeBefore, sizeAfter, isOriginalDeleted };
+		const { sizeBefore = null, sizeAfter = null, isOriginalDeleted = null, losses } = result;
+		return { sizeBefore, sizeAfter, isOriginalDeleted, losses: losses ?? [] };
 	} catch (error) {
 		if (signal.aborted) throw error;
 		// The file is converted, whether its size is known or not.

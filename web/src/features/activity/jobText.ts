@@ -43,7 +43,9 @@ export function detailText(job: Job): string {
 		job.status === 'queued' ? [] : isActive(job) ? [...fpsParts(job), ...progressParts(job)] : resultParts(job);
 	// Or its user would look for a way to cancel it.
 	const isOrdered = isActive(job) && !job.canCancel;
-	return unbreakable(isOrdered ? [...parts, messages.byAdministrator] : parts);
+	const shown = unbreakable(isOrdered ? [...parts, messages.byAdministrator] : parts);
+	const losses = isActive(job) ? [] : (conversionOf(job.detail).losses ?? []);
+	return [...(shown === '' ? [] : [shown]), ...(losses.length > 0 ? [messages.losses(losses)] : [])].join(' · ');
 }
 
 function fpsParts({ detail }: Job): string[] {

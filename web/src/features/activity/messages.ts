@@ -15,6 +15,7 @@ export const activityMessages = {
 	changed: (title: string, state: string) => `${title}: ${state}`,
 	fps: (fps: string) => `${fps} fps`,
 	sizes: (before: string, after: string) => `${before} → ${after}`,
+	losses: (losses: readonly string[]) => `The original was kept, since the new file lacks ${losses.join(', ')}`,
 	endedAt: (date: string, time: string) => `${date} at ${time}`,
 	byAdministrator: 'started by the administrator',
 	cancel: 'Cancel',

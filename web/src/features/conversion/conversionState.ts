@@ -26,6 +26,8 @@ export interface Conversion {
 	sizeAfter: number | null;
 	deletesOriginal: boolean;
 	isOriginalDeleted: boolean | null;
+	/** What the new file lacks of the original. */
+	losses: readonly string[];
 }
 
 export type OverallState = 'setup' | Conversion['status'];
@@ -68,6 +70,7 @@ export function newConversion(id: string, video: Entry, deletesOriginal: boolean
 		sizeAfter: null,
 		deletesOriginal,
 		isOriginalDeleted: null,
+		losses: [],
 	};
 }
 

@@ -6,6 +6,13 @@ export function percentOf({ progress }: Conversion): string {
 	return `${Math.floor(progress)}%`;
 }
 
+/** Why the original is still there. */
+function keptParts({ losses, deletesOriginal, isOriginalDeleted }: Conversion): string[] {
+	// Also where it was not to be deleted: nobody should do that now.
+	if (losses.length > 0) return [messages.losses(losses)];
+	return deletesOriginal && isOriginalDeleted === false ? [messages.originalKept] : [];
+}
+
 /** The text below the bar of a conversion. */
 export function detailOf(conversion: Conversion): string | null {
 	const { status, currentFps, averageFps, eta, outputPath, sizeBefore, sizeAfter } = conversion;
@@ -25,7 +32,7 @@ export function detailOf(conversion: Conversion): string | null {
 			return [
 				...(outputPath === null ? [] : [messages.savedAs(baseName(parsePath(outputPath)))]),
 				...(hasSizes ? [messages.sizes(formatListSize(sizeBefore), formatListSize(sizeAfter))] : []),
-				...(conversion.deletesOriginal && conversion.isOriginalDeleted === false ? [messages.originalKept] : []),
+				...keptParts(conversion),
 			].join(' · ');
 		}
 		default:

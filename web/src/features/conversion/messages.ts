@@ -45,6 +45,7 @@ export const conversionMessages = {
 	preparing: 'Preparing',
 	savedAs: (name: string) => `Saved as ${name}`,
 	originalKept: 'The original was kept, since it was changed meanwhile',
+	losses: (losses: readonly string[]) => `The original was kept, since the new file lacks ${losses.join(', ')}`,
 	sizes: (before: string, after: string) => `${before} → ${after}`,
 
 	completed: 'All conversions completed successfully! The converted files have been saved.',
