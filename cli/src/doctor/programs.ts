@@ -9,6 +9,7 @@ const timeoutMs = 20_000;
 
 const programs = [
 	{ name: 'ffmpeg', args: ['-version'], for: 'thumbnails of videos', package: 'ffmpeg' },
+	{ name: 'ffprobe', args: ['-version'], for: 'conversions of videos', package: 'ffmpeg' },
 	{ name: 'pdftoppm', args: ['-v'], for: 'thumbnails of PDFs', package: 'poppler-utils' },
 	{ name: 'HandBrakeCLI', args: ['--version'], for: 'conversions of videos', package: 'handbrake-cli' },
 	{
@@ -45,7 +46,7 @@ async function checkCage(): Promise<Finding> {
 	if (strongest === undefined) {
 		return warn(
 			what,
-			'neither bubblewrap nor Landlock works here, so programs that read the contents of files run with limits only',
+			'neither bubblewrap nor Landlock works here: no conversions of videos, and other programs that read the contents of files run with limits only',
 			'apt install bubblewrap, or use a kernel with Landlock (5.13 or later, `landlock` in /sys/kernel/security/lsm)',
 		);
 	}
