@@ -5,7 +5,7 @@ RUN dpkg-deb --extract /stowage.deb /unpacked
 
 FROM debian:bookworm-slim
 RUN apt-get update \
-	&& apt-get install --yes --no-install-recommends ca-certificates ffmpeg libstdc++6 poppler-utils \
+	&& apt-get install --yes --no-install-recommends bubblewrap ca-certificates ffmpeg handbrake-cli libstdc++6 poppler-utils \
 	&& rm -rf /var/lib/apt/lists/*
 RUN useradd --system --uid 7420 --user-group --home-dir /var/lib/stowage --no-create-home --shell /usr/sbin/nologin stowage \
 	&& install -d -o stowage -g stowage -m 0750 /var/lib/stowage

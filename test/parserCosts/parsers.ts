@@ -28,9 +28,10 @@ import { unescapeOctal } from '../../packages/core/src/storage/mounts.js';
 import { parseChecksum, parseFileDigest } from '../../packages/core/src/uploads/checksum.js';
 import { parsePartHeader } from '../../packages/core/src/uploads/form/partHeader.js';
 import { parseUploadMetadata } from '../../packages/core/src/uploads/resumable/uploadMetadata.js';
+import { parseProbe } from '../../plugins/handbrake/src/films/probe.js';
+import { parseScan } from '../../plugins/handbrake/src/films/scan.js';
 import { parseEncoders } from '../../plugins/handbrake/src/HandBrake.js';
 import { lineReader, parseProgress } from '../../plugins/handbrake/src/progress.js';
-import { parseScan } from '../../plugins/handbrake/src/scan.js';
 import { isPrivateName } from '../../plugins/storage-local/src/root/privateFolder.js';
 import { parseStagedId } from '../../plugins/storage-local/src/writing/stagedIds.js';
 import { parseLocation } from '../../web/src/features/files/location/location.js';
@@ -169,6 +170,7 @@ export const parsers: readonly Parser[] = [
 		run: (text) => eachLine(text),
 	},
 	{ name: "HandBrake's encoders", fragments: [' -e, ', ' ', '\n', 'x264', '   -'], run: parseEncoders },
+	{ name: "ffprobe's report", fragments: ['{"streams":', '{', '[', '"', '}', ',', '\n'], run: parseProbe },
 	{ name: "HandBrake's scan", fragments: ['JSON Title Set: {', '{', '[', '"', '}', ',', '\n'], run: parseScan },
 	{
 		name: 'subtitles',

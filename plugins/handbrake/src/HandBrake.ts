@@ -1,32 +1,46 @@
 import { stat } from 'node:fs/promises';
-import { findProgram, type PluginLog } from '@stowage/plugin-api';
-import { Encoder } from './Encoder.js';
+import { findCage, findProgram, type PluginLog } from '@stowage/plugin-api';
+import { CagedProgram } from './CagedProgram.js';
 
 export interface HandBrakeOptions {
 	/** The name of HandBrakeCLI, or its absolute path. */
 	program: string;
+	/** The same of ffprobe. */
+	ffprobe: string;
 	/** The same of bubblewrap; false for none. */
 	bwrap: string | false;
+	/** Whether Landlock may be the cage. */
+	landlock: boolean;
+	/** Whether the programs run with limits only where no cage works. */
+	allowWithoutSandbox: boolean;
 	memoryBytes: number;
 	mayUseHardware: boolean;
 }
 
-/** A HandBrake that works. */
+/** A HandBrake that works, with what a conversion needs besides. */
 export interface InstalledHandBrake {
 	version: string;
 	/** Names of its encoders, for video and audio. */
 	encoders(): Promise<ReadonlySet<string>>;
-	encoder: Encoder;
+	encoder: CagedProgram;
+	/** In the same cage. */
+	ffprobe: CagedProgram;
 }
+
+/** Whether videos can be converted, and why not: a sentence for people. */
+export type Found = { installed: InstalledHandBrake } | { installed: undefined; reason: string };
 
 const probeTimeoutMs = 60_000;
 
-/** A HandBrake that did not work is tried again after this time: the machine may have been too busy. */
+/** What did not work is tried again after this time: the machine may have been too busy. */
 const probeIntervalMs = 60_000;
 
-/** The installed HandBrake: checked at each call, and run once when it has changed. */
+/** ffprobe holds a few packets and the index of a film. */
+const ffprobeMemoryBytes = 1024 ** 3;
+
+/** The installed HandBrake, with ffprobe and the cage for both: checked at each call, and run once when one has changed. */
 export class HandBrake {
-	#probed: { key: string; triedAt: number; found: Promise<InstalledHandBrake | undefined> } | undefined;
+	#probed: { key: string; triedAt: number; found: Promise<Found> } | undefined;
 	#isAvailable = false;
 
 	constructor(
@@ -39,62 +53,67 @@ export class HandBrake {
 		return this.#isAvailable;
 	}
 
-	/** Undefined if it is not installed or does not run. */
-	async find(): Promise<InstalledHandBrake | undefined> {
-		const { program, bwrap } = this.options;
+	async find(): Promise<Found> {
+		const { program, ffprobe, bwrap } = this.options;
 		const at = await findProgram(program);
+		const ffprobeAt = await findProgram(ffprobe);
 		const bwrapAt = bwrap === false ? undefined : await findProgram(bwrap);
-		const key = `${await identity(at)} ${await identity(bwrapAt)}`;
+		const key = (await Promise.all([at, ffprobeAt, bwrapAt].map(identity))).join(' ');
 		const isStale = !this.#isAvailable && performance.now() - (this.#probed?.triedAt ?? 0) > probeIntervalMs;
 		if (this.#probed?.key !== key || (isStale && at !== undefined)) {
-			this.#probed = { key, triedAt: performance.now(), found: this.#probe(at, bwrapAt) };
+			this.#probed = { key, triedAt: performance.now(), found: this.#probe(at, ffprobeAt, bwrapAt) };
 		}
 		const found = await this.#probed.found;
-		this.#isAvailable = found !== undefined;
+		this.#isAvailable = found.installed !== undefined;
 		return found;
 	}
 
-	async #probe(program: string | undefined, bwrap: string | undefined): Promise<InstalledHandBrake | undefined> {
-		if (program === undefined) {
-			this.log.info({ program: this.options.program }, 'HandBrake is not installed: videos can not be converted');
-			return undefined;
+	async #probe(program: string | undefined, ffprobe: string | undefined, bwrap: string | undefined): Promise<Found> {
+		if (program === undefined) return this.#unavailable('HandBrake is not installed');
+		if (ffprobe === undefined) {
+			return this.#unavailable('ffprobe, which decides what is a video, is not installed (in Debian: ffmpeg)');
 		}
-		const { memoryBytes, mayUseHardware } = this.options;
-		const cages = bwrap === undefined ? [] : [true, false].map((hasOwnProc) => ({ bwrap, hasOwnProc }));
-		let tried: InstalledHandBrake | undefined;
-		for (const sandbox of [...cages, undefined]) {
-			tried ??= await this.#probeEncoder(new Encoder({ program, sandbox, memoryBytes, mayUseHardware }));
+		const { landlock, allowWithoutSandbox, memoryBytes, mayUseHardware } = this.options;
+		const cage = await findCage({ bwrap: bwrap ?? false, landlock });
+		if (cage === undefined && !allowWithoutSandbox) {
+			return this.#unavailable('no sandbox for the encoder works here, neither bubblewrap nor Landlock');
 		}
-		if (tried === undefined) return undefined;
-		const { encoder, version } = tried;
-		const message = encoder.isSandboxed
-			? 'HandBrake runs in a bubblewrap cage without network and files'
-			: bwrap === undefined
-				? 'HandBrake runs with limits only, since bubblewrap is not installed'
-				: 'HandBrake runs with limits only, since bubblewrap does not work here';
-		this.log.info({ program, version, cage: encoder.options.sandbox }, message);
-		return tried;
+		const encoder = new CagedProgram({ program, cage, memoryBytes, mayUseHardware });
+		const prober = new CagedProgram({ program: ffprobe, cage, memoryBytes: ffprobeMemoryBytes });
+		const version = await this.#versionOf(encoder, ['--version'], /^HandBrake (\S+)/m);
+		if (version === undefined) return this.#unavailable('a test run of HandBrake failed');
+		if ((await this.#versionOf(prober, ['-version'], /^ffprobe version (\S+)/m)) === undefined) {
+			return this.#unavailable('a test run of ffprobe failed');
+		}
+		const message = cage
+			? `HandBrake runs in a sandbox without network and files: ${cage.description}`
+			: 'HandBrake runs with limits only, without a sandbox, as the configuration allows';
+		this.log[cage ? 'info' : 'warn']({ program, version, ffprobe, cage: cage?.kind }, message);
+		return { installed: { version, encoder, encoders: lookUpEncoders(encoder), ffprobe: prober } };
 	}
 
-	async #probeEncoder(encoder: Encoder): Promise<InstalledHandBrake | undefined> {
+	#unavailable(why: string): Found {
+		this.log.info({ handbrake: this.options.program }, `videos can not be converted: ${why}`);
+		return { installed: undefined, reason: `Videos can't be converted on this server now: ${why}.` };
+	}
+
+	async #versionOf(program: CagedProgram, args: readonly string[], pattern: RegExp): Promise<string | undefined> {
+		const { program: file, cage } = program.options;
 		try {
-			const signal = AbortSignal.timeout(probeTimeoutMs);
-			const outcome = await encoder.run(['--version'], { signal });
-			const [, version] = /^HandBrake (\S+)/m.exec(outcome.output) ?? [];
-			if (outcome.code === 0 && version !== undefined) return { version, encoder, encoders: lookUpEncoders(encoder) };
-			this.log.info(
-				{ code: outcome.code, cage: encoder.options.sandbox, lines: outcome.log },
-				'a test run of HandBrake failed',
-			);
+			const outcome = await program.run(args, { signal: AbortSignal.timeout(probeTimeoutMs) });
+			const [, version] = pattern.exec(outcome.output) ?? [];
+			if (outcome.code === 0 && version !== undefined) return version;
+			const { code, log: lines } = outcome;
+			this.log.warn({ program: file, code, cage: cage?.kind, lines }, 'a test run failed');
 		} catch (error) {
-			this.log.warn({ err: error, cage: encoder.options.sandbox }, 'HandBrake could not be started');
+			this.log.warn({ err: error, program: file, cage: cage?.kind }, 'a program could not be started');
 		}
 		return undefined;
 	}
 }
 
 /** Lists the encoders once, when they are needed. */
-function lookUpEncoders(encoder: Encoder): () => Promise<ReadonlySet<string>> {
+function lookUpEncoders(encoder: CagedProgram): () => Promise<ReadonlySet<string>> {
 	let names: Promise<ReadonlySet<string>> | undefined;
 	return () => {
 		names ??= encoder

@@ -20,6 +20,8 @@ const encoded = {
 	source: z.object({ id: z.string(), version: z.string() }),
 	sizeBefore: z.number(),
 	sizeAfter: z.number(),
+	/** What the output lacks of the original, in words; the original is deleted only if that is nothing. Saved by an older version, it is not known. */
+	losses: z.array(z.string()).default(['what was not checked then']),
 };
 
 /** The state that a run continues from. A step is saved when it is done and before the next one begins. */

@@ -16,9 +16,10 @@ import {
 	withLocalFile,
 } from '@stowage/plugin-api';
 import { assertAllowed, convertDenial } from '@stowage/rules';
-import { assertVideo } from './assertVideo.js';
 import { type Conversion, conversionStep, type EncodedStep, type PublishedStep } from './conversion.js';
 import { encode } from './encode.js';
+import { assertFilm, assertVideo } from './films/assertVideo.js';
+import type { Film } from './films/probe.js';
 import type { HandBrake } from './HandBrake.js';
 
 export interface ConvertDependencies {
@@ -37,11 +38,13 @@ interface ConversionResult extends Record<string, unknown> {
 	sizeBefore: number;
 	sizeAfter: number;
 	isOriginalDeleted: boolean;
+	/** What the new file lacks of the original, in words: then that is kept. */
+	losses: string[];
 }
 
 /**
- * Converts a video. The original is removed last, after the output was checked, published and made durable, and only if it is unchanged since. An interrupted run continues
- * after the last completed step; incomplete files of an earlier one are removed.
+ * Converts a video. The original is removed last, after the output was checked, published and made durable, and only if the output lacks nothing of it and it is unchanged since. An
+ * interrupted run continues after the last completed step; incomplete files of an earlier one are removed.
  */
 export async function convert(
 	job: JobContext<Conversion>,
@@ -83,30 +86,34 @@ async function encodeSource(
 	const { viewer } = job;
 	const source = sourceOf(job);
 	assertAllowed(convertDenial(viewer, source));
-	const installed = await handbrake.find();
-	if (installed === undefined) throw notAvailable();
+	const found = await handbrake.find();
+	if (found.installed === undefined) throw new Failure('unavailable', found.reason);
+	const { installed } = found;
 	const { file } = await files.open(viewer, source);
 	try {
-		await assertVideo(baseName(source.path), file);
+		const container = await assertVideo(baseName(source.path), file);
 		const local = {
 			folder: temporaryFolder,
 			signal: job.signal,
 			purpose: 'conversion',
 			maxCopyBytes: Number.MAX_SAFE_INTEGER,
 		};
-		await withLocalFile(file, local, ({ descriptor }) =>
-			files.lend(viewer, staged, (target) =>
+		const losses = await withLocalFile(file, local, async ({ descriptor }) => {
+			const film = await assertFilm(installed.ffprobe, descriptor, container, job.signal);
+			await job.expect(expectedSeconds(film));
+			return files.lend(viewer, staged, (target) =>
 				encode({
 					job,
 					installed,
 					log,
 					timeLimitMs,
 					source: descriptor,
+					film,
 					target,
 					isSourceChanged: () => file.isChanged(),
 				}),
-			),
-		);
+			);
+		});
 		await staged.sync();
 		const { id, version, size } = file.item;
 		return {
@@ -115,10 +122,20 @@ async function encodeSource(
 			source: { id, version },
 			sizeBefore: size,
 			sizeAfter: await staged.size(),
+			losses,
 		};
 	} finally {
 		await file.close();
 	}
+}
+
+/** Pixels a second of a small machine. */
+const slowestEncoding = 10_000_000;
+
+function expectedSeconds({ seconds, video: [track] }: Film): number {
+	// Unknown ones are taken for a long film in HD.
+	const { size, rate } = { size: track?.size || 1920 * 1080, rate: track?.rate || 25 };
+	return ((seconds || 7200) * rate * size) / slowestEncoding;
 }
 
 async function publish(
@@ -151,10 +168,10 @@ async function publishAgain(
 	}
 }
 
-/** Removes the original if that was requested and it is unchanged since the conversion, and gives the output its name if that is free then. */
+/** Removes the original if that was requested, the output lacks nothing of it and it is unchanged since the conversion, and gives the output its name if that is free then. */
 async function replaceOriginal(
 	job: JobContext<Conversion>,
-	{ source: converted, sizeBefore, sizeAfter, name, outputId }: PublishedStep,
+	{ source: converted, sizeBefore, sizeAfter, losses, name, outputId }: PublishedStep,
 	{ files }: ConvertDependencies,
 ): Promise<ConversionResult> {
 	const { viewer, input } = job;
@@ -165,8 +182,9 @@ async function replaceOriginal(
 		sizeBefore,
 		sizeAfter,
 		isOriginalDeleted,
+		losses,
 	});
-	if (!input.deleteOriginal) return convertedTo(name, false);
+	if (!input.deleteOriginal || losses.length > 0) return convertedTo(name, false);
 	try {
 		const original = await statIfPresent(files, viewer, source);
 		// An earlier run was completed and interrupted before it recorded that.

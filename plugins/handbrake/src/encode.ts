@@ -1,10 +1,13 @@
 import { Failure, type JobContext, type LentFile, type PluginLog } from '@stowage/plugin-api';
+import type { ProgramOutcome } from './CagedProgram.js';
 import type { Conversion } from './conversion.js';
-import type { EncoderOutcome } from './Encoder.js';
+import { countPackets } from './films/countPackets.js';
+import { lossesOf } from './films/losses.js';
+import { type Film, probe } from './films/probe.js';
+import { scan } from './films/scan.js';
 import { conversionArguments, videoEncoder } from './formats.js';
 import type { InstalledHandBrake } from './HandBrake.js';
 import { parseProgress } from './progress.js';
-import { scan, type Video } from './scan.js';
 
 interface EncodeOptions {
 	job: Pick<JobContext<Conversion>, 'id' | 'input' | 'signal' | 'progress'>;
@@ -13,23 +16,29 @@ interface EncodeOptions {
 	timeLimitMs: number;
 	/** The open original. */
 	source: number;
+	/** What ffprobe found in it. */
+	film: Film;
 	isSourceChanged(): Promise<boolean>;
 	target: LentFile;
 }
 
-/** Encodes an open file into another one and checks the output: the exit status of the program proves nothing. Throws with a sentence for people. */
+/**
+ * Encodes an open file into another one and checks the output: the exit status of the program proves nothing. Throws with a sentence for people. Resolves to what the output lacks of
+ * the original.
+ */
 export async function encode({
 	job,
 	installed,
 	log,
 	timeLimitMs,
 	source,
+	film,
 	isSourceChanged,
 	target,
-}: EncodeOptions): Promise<void> {
+}: EncodeOptions): Promise<string[]> {
 	const { format, quality } = job.input;
-	const { encoder, encoders } = installed;
-	const name = videoEncoder(format, await encoders(), encoder.options.mayUseHardware);
+	const { encoder, encoders, ffprobe } = installed;
+	const name = videoEncoder(format, await encoders(), encoder.options.mayUseHardware === true);
 	if (name === undefined) {
 		throw new Failure('unavailable', `HandBrake on this server has no encoder for ${format} files.`);
 	}
@@ -37,14 +46,16 @@ export async function encode({
 	const signal = AbortSignal.any([job.signal, target.full, timeLimit]);
 	try {
 		reportProgress(job, 0);
-		const original = await scan(encoder, source, signal);
-		if (original === undefined) throw notReadable();
+		const scanned = await scan(encoder, source, signal);
+		if (scanned === undefined) throw notReadable();
 		const wish = { format, quality, encoder: name };
-		const args = [...['-i', '/proc/self/fd/3', '-o', '/proc/self/fd/4'], ...conversionArguments(wish, original)];
+		const errors = decoderErrors();
+		const args = [...['-i', '/proc/self/fd/3', '-o', '/proc/self/fd/4'], ...conversionArguments(wish, scanned)];
 		const outcome = await encoder.run(args, {
 			files: [source, target.descriptor],
 			fileBytes: target.maxBytes,
 			signal,
+			onLogLine: (line) => errors.take(line),
 			onLine(line) {
 				const progress = parseProgress(line);
 				if (progress === undefined) return;
@@ -59,16 +70,35 @@ export async function encode({
 		if (await isSourceChanged()) {
 			throw new Failure('conflict', 'The original was changed while it was converted.');
 		}
-		const output = await scan(encoder, target.descriptor, signal);
+		const original = { ...film, seconds: film.seconds || scanned.seconds };
+		const output = await probe(ffprobe, target.descriptor, signal);
 		const denial = outputDenial(original, output);
-		if (denial !== undefined) {
+		if (output === undefined || denial !== undefined) {
 			log.warn({ job: job.id, original, output, lines: outcome.log }, 'a converted video is incomplete');
 			throw denial;
 		}
+		const losses = lossesOf({
+			original: { film: original, packets: await countPackets(ffprobe, source, signal) },
+			output: { film: output, packets: await countPackets(ffprobe, target.descriptor, signal) },
+			decoderErrors: errors.count(),
+		});
 		reportProgress(job, 100);
+		return losses;
 	} catch (error) {
 		throw timeLimit.aborted && !job.signal.aborted ? tookTooLong(timeLimitMs) : error;
 	}
+}
+
+/** Adds up the errors that HandBrake reports for each decoder at its end. */
+export function decoderErrors(): { take(line: string): void; count(): number | undefined } {
+	let errors: number | undefined;
+	return {
+		take(line) {
+			const [, count] = /-decoder done: \d+ frames, (\d+) decoder errors/.exec(line) ?? [];
+			if (count !== undefined) errors = (errors ?? 0) + Number(count);
+		},
+		count: () => errors,
+	};
 }
 
 function reportProgress(
@@ -80,9 +110,9 @@ function reportProgress(
 }
 
 /** Why an output is not as requested; undefined for a correct one. */
-export function outputDenial(original: Video, output: Video | undefined): Failure | undefined {
+export function outputDenial(original: Film, output: Film | undefined): Failure | undefined {
 	if (output === undefined) return new Failure('conflict', 'The converted file holds no video. The original was kept.');
-	if (original.audioTracks.length > 0 && output.audioTracks.length === 0) {
+	if (original.audio.length > 0 && output.audio.length === 0) {
 		return new Failure('conflict', 'The converted file has lost its sound. The original was kept.');
 	}
 	const tolerance = Math.max(1, original.seconds / 100);
@@ -104,7 +134,7 @@ const seconds = (count: number) => `${Math.round(count * 10) / 10} s`;
 const killed = 128 + 9;
 const tooLarge = 128 + 25;
 
-function failureOf({ code, log }: EncoderOutcome): Failure {
+function failureOf({ code, log }: ProgramOutcome): Failure {
 	const text = log.join('\n');
 	if (code === 2) return notReadable();
 	if (code === tooLarge || /No space left on device|File too large/i.test(text)) {

@@ -13,8 +13,12 @@ export const plugin = definePlugin({
 	version: '0.1.0',
 	options: z.strictObject({
 		handbrake: program.default('HandBrakeCLI'),
+		ffprobe: program.default('ffprobe'),
 		bwrap: z.union([z.literal(false), program]).default('bwrap'),
+		landlock: z.boolean().default(true),
+		allowWithoutSandbox: z.boolean().default(false),
 		concurrency: z.int().min(1).max(64).default(1),
+		shortConversions: z.int().min(0).max(64).default(1),
 		perUser: z.int().min(1).max(10_000).default(100),
 		memoryMiB: z
 			.int()
@@ -24,10 +28,19 @@ export const plugin = definePlugin({
 		mostHours: z.int().min(1).max(1000).default(48),
 		hardwareEncoders: z.boolean().default(false),
 	}),
-	start(server, { handbrake: name, bwrap, concurrency, perUser, memoryMiB, mostHours, hardwareEncoders }) {
+	start(server, options) {
+		const { concurrency, shortConversions, perUser, memoryMiB, mostHours } = options;
 		const log = server.logOf('@stowage/handbrake');
 		const handbrake = new HandBrake(
-			{ program: name, bwrap, memoryBytes: memoryMiB * 1024 * 1024, mayUseHardware: hardwareEncoders },
+			{
+				program: options.handbrake,
+				ffprobe: options.ffprobe,
+				bwrap: options.bwrap,
+				landlock: options.landlock,
+				allowWithoutSandbox: options.allowWithoutSandbox,
+				memoryBytes: memoryMiB * 1024 * 1024,
+				mayUseHardware: options.hardwareEncoders,
+			},
 			log,
 		);
 		const dependencies = {
@@ -42,6 +55,7 @@ export const plugin = definePlugin({
 			input: conversion,
 			onRestart: 'resume',
 			concurrency,
+			short: { places: shortConversions, seconds: 300 },
 			runningPerUser: Math.max(1, concurrency - 1),
 			perUser,
 			run: (job) => convert(job, dependencies),

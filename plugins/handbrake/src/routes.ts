@@ -11,9 +11,9 @@ import {
 	type Viewer,
 } from '@stowage/plugin-api';
 import { assertAllowed, conversionOutputName, convertDenial, convertedName, fileType } from '@stowage/rules';
-import { assertVideo } from './assertVideo.js';
 import type { Conversion } from './conversion.js';
 import { notAvailable } from './convert.js';
+import { assertVideo } from './films/assertVideo.js';
 import { videoEncoder } from './formats.js';
 import type { HandBrake } from './HandBrake.js';
 
@@ -21,12 +21,12 @@ import type { HandBrake } from './HandBrake.js';
 export function handbrakeRoutes(server: Server, handbrake: HandBrake, conversions: JobStarter<Conversion>) {
 	return [
 		route(contract.handbrakeCheck, async () => {
-			const installed = await handbrake.find();
+			const { installed } = await handbrake.find();
 			return installed === undefined ? { available: false } : { available: true, version: installed.version };
 		}),
 
 		route(contract.handbrakeConvert, async ({ viewer, payload, h }) => {
-			const installed = await handbrake.find();
+			const { installed } = await handbrake.find();
 			if (installed === undefined) throw notAvailable();
 			const user = signedIn(viewer);
 			const { outputFormat: format, quality, deleteOriginal, customOutputName, type: area = 'private' } = payload;

@@ -10,6 +10,21 @@ import { until } from '../../../packages/core/test/until.js';
 
 const run = promisify(execFile);
 
+/** How the programs for films can run, as options of the plugin and of `findCage`. */
+export const places = {
+	bubblewrap: { landlock: false },
+	Landlock: { bwrap: false },
+	'no cage': { bwrap: false, landlock: false },
+} as const;
+
+export type Place = keyof typeof places;
+
+/** The options of a server that converts in this place. */
+export const optionsFor = (place: Place) => ({
+	...places[place],
+	...(place === 'no cage' ? { allowWithoutSandbox: true } : {}),
+});
+
 export interface Status {
 	conversionId: string;
 	fileName: string;
@@ -119,8 +134,10 @@ export async function film(name: string, args: readonly string[], at: string): P
 	await copyFile(file, at);
 }
 
-export async function subtitles(name: string): Promise<void> {
-	const text = '1\n00:00:00,200 --> 00:00:00,900\nHello\n\n2\n00:00:01,000 --> 00:00:01,900\nWorld\n';
+const twoLines = '1\n00:00:00,200 --> 00:00:00,900\nHello\n\n2\n00:00:01,000 --> 00:00:01,900\nWorld\n';
+
+/** Writes a text that films are made of: subtitles, or another one. */
+export async function subtitles(name: string, text = twoLines): Promise<void> {
 	await writeFile(path.join(await films, name), text);
 }
 

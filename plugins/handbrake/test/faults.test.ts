@@ -15,6 +15,8 @@ import {
 	film,
 	h264,
 	holders,
+	optionsFor,
+	type Place,
 	picture,
 	removeFilms,
 	type Site,
@@ -53,8 +55,8 @@ function afterOpening({ app: { services } }: Site, work: () => Promise<void>): v
 	};
 }
 
-const leavesNothing = test.macro(async (t, bwrap: false | string) => {
-	const at = await site(t, { bwrap });
+const leavesNothing = test.macro(async (t, place: Place) => {
+	const at = await site(t, { ...optionsFor(place), shortConversions: 0 });
 	const { alice, home, lines } = at;
 	const names = ['film.mp4'];
 	await longFilm(path.join(home, 'film.mp4'));
@@ -99,16 +101,13 @@ const leavesNothing = test.macro(async (t, bwrap: false | string) => {
 	await assertClean(t, at, names);
 });
 
-test(
-	'a conversion in a cage leaves all files unchanged when it is cancelled or killed or its original changes',
-	leavesNothing,
-	'bwrap',
-);
-test(
-	'a conversion without a cage leaves all files unchanged when it is cancelled or killed or its original changes',
-	leavesNothing,
-	false,
-);
+for (const place of ['bubblewrap', 'Landlock', 'no cage'] as const) {
+	test(
+		`a conversion in ${place} leaves all files unchanged when it is cancelled or killed or its original changes`,
+		leavesNothing,
+		place,
+	);
+}
 
 test('a conversion that reaches the free space reserve fails with a clear error and keeps its original', async (t) => {
 	const reserve = 1024 ** 2;

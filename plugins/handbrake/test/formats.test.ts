@@ -135,7 +135,7 @@ test('a conversion to mp4 in place of the original keeps its rotation and frame 
 	t.true(Math.max(...drift) < 600, `${Math.max(...drift)} ms`);
 	const bytes = await readFile(output);
 	t.true(bytes.indexOf('moov') < bytes.indexOf('mdat'));
-	t.true(lines.some((line) => line.includes('HandBrake runs in a bubblewrap cage')));
+	t.true(lines.some((line) => line.includes('HandBrake runs in a sandbox without network and files: bubblewrap')));
 	const capabilities = json(await alice.get('/api/capabilities'));
 	t.true(capabilities.handbrake);
 	const check = json(await alice.get('/api/handbrake/check'));

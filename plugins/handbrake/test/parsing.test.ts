@@ -1,9 +1,12 @@
 import test from 'ava';
-import { outputDenial } from '../src/encode.js';
+import { decoderErrors, outputDenial } from '../src/encode.js';
+import type { TrackPackets } from '../src/films/countPackets.js';
+import { lossesOf, type ReadFilm } from '../src/films/losses.js';
+import { type Film, parseProbe } from '../src/films/probe.js';
+import { parseScan, type Video } from '../src/films/scan.js';
 import { conversionArguments, videoEncoder } from '../src/formats.js';
 import { parseEncoders } from '../src/HandBrake.js';
 import { lineReader, parseProgress } from '../src/progress.js';
-import { parseScan, type Video } from '../src/scan.js';
 
 const film: Video = {
 	seconds: 100,
@@ -112,16 +115,113 @@ test('the output of a scan is parsed after any other output, and invalid output 
 	}
 });
 
+const whole: Film = {
+	container: 'mov',
+	seconds: 100,
+	video: [{ index: 0, size: 640 * 360, rate: 25, isIndexed: true }],
+	audio: [{ index: 1, channels: 2 }],
+	subtitles: 0,
+	pictures: 0,
+	attachments: 0,
+	data: 0,
+	chapters: 0,
+};
+
+const lasting = (seconds: number): Film => ({ ...whole, seconds });
+
 test('an output is refused if it is shorter or longer than its original, or has no picture or lost all sound', (t) => {
-	t.is(outputDenial(film, sd({ seconds: 99.1 })), undefined);
-	t.is(outputDenial(sd({ seconds: 2 }), sd({ seconds: 2.9 })), undefined);
-	t.is(outputDenial(sd({ seconds: 7200 }), sd({ seconds: 7140 })), undefined);
-	t.regex(outputDenial(sd({ seconds: 20 }), sd({ seconds: 0.8 }))?.message ?? '', /^Only 0\.8 s of 20 s/);
-	t.regex(
-		outputDenial(sd({ seconds: 20 }), sd({ seconds: 40 }))?.message ?? '',
-		/^The converted file lasts 40 s instead of 20 s/,
-	);
-	t.regex(outputDenial(film, undefined)?.message ?? '', /no video/);
-	t.regex(outputDenial(film, sd({ audioTracks: [] }))?.message ?? '', /sound/);
-	t.is(outputDenial(sd({ audioTracks: [] }), sd({ audioTracks: [] })), undefined);
+	t.is(outputDenial(whole, lasting(99.1)), undefined);
+	t.is(outputDenial(lasting(2), lasting(2.9)), undefined);
+	t.is(outputDenial(lasting(7200), lasting(7140)), undefined);
+	t.regex(outputDenial(lasting(20), lasting(0.8))?.message ?? '', /^Only 0\.8 s of 20 s/);
+	t.regex(outputDenial(lasting(20), lasting(40))?.message ?? '', /^The converted file lasts 40 s instead of 20 s/);
+	t.regex(outputDenial(whole, undefined)?.message ?? '', /no video/);
+	t.regex(outputDenial(whole, { ...whole, audio: [] })?.message ?? '', /sound/);
+	t.is(outputDenial({ ...whole, audio: [] }, { ...whole, audio: [] }), undefined);
+});
+
+const video = { count: 2500, begin: 0, end: 100, gaps: 0 };
+const sound = { count: 4300, begin: 0, end: 100, gaps: 0 };
+
+interface Given {
+	film?: Partial<Film>;
+	video?: Partial<TrackPackets>;
+	sound?: Partial<TrackPackets>;
+}
+
+const read = (given: Given): ReadFilm => ({
+	film: { ...whole, ...given.film },
+	packets: new Map([
+		[0, { ...video, ...given.video }],
+		[1, { ...sound, ...given.sound }],
+	]),
+});
+
+const losses = (original: Given, output: Given, decoderErrors: number | undefined = 0) =>
+	lossesOf({ original: read(original), output: read(output), decoderErrors });
+
+test('an output that has all of its original lacks nothing, whatever its rate', (t) => {
+	t.deepEqual(losses({}, {}), []);
+	t.deepEqual(losses({}, { video: { count: 2476 }, sound: { end: 99.2 } }), []);
+	// Of a changing rate: its index, or its sound without gaps, shows that all frames are there.
+	t.deepEqual(losses({ video: { count: 900 } }, { video: { count: 900 } }), []);
+	const matroska: Partial<Film> = { container: 'matroska', video: [{ index: 0, size: 1, rate: 25, isIndexed: false }] };
+	t.deepEqual(losses({ film: matroska, video: { count: 900 } }, { video: { count: 900 } }), []);
+});
+
+test('what an output lacks of its original is named, and what is not known is taken for missing', (t) => {
+	t.deepEqual(losses({}, { video: { count: 2474 } }), ['26 of 2500 frames']);
+	t.deepEqual(losses({}, { sound: { gaps: 30 } }), ['30 s of audio track 1']);
+	t.deepEqual(losses({ film: { audio: [{ index: 1, channels: 6 }] } }, {}), ['4 of 6 channels of audio track 1']);
+	t.deepEqual(losses({}, {}, 3), ['what could not be decoded (3 errors)']);
+	t.deepEqual(lossesOf({ original: read({}), output: read({}), decoderErrors: undefined }), [
+		'what could not be decoded (the errors were not counted)',
+	]);
+	const tracks = { subtitles: 2, pictures: 1, attachments: 3, data: 1, chapters: 5 };
+	t.deepEqual(losses({ film: tracks }, { film: { subtitles: 1, chapters: 5 } }), [
+		'1 of 2 subtitles',
+		'1 of 1 cover pictures',
+		'3 of 3 attachments',
+		'1 of 1 data tracks',
+	]);
+	// Without an index, and with gaps in the sound, it is the duration that counts.
+	const damaged: Given = {
+		film: { container: 'mpegts', video: [{ index: 0, size: 1, rate: 25, isIndexed: false }] },
+		video: { count: 1250 },
+		sound: { gaps: 50 },
+	};
+	t.deepEqual(losses(damaged, { video: { count: 1250 } }), ['1250 of 2500 frames']);
+	const unread = { film: whole, packets: undefined };
+	t.deepEqual(lossesOf({ original: unread, output: read({}), decoderErrors: 0 }), [
+		'frames (they could not be counted)',
+	]);
+});
+
+test('the errors of all decoders are added up, and are unknown if none reports any', (t) => {
+	const errors = decoderErrors();
+	errors.take('[10:00:00] sync: got 749 frames, 1500 expected');
+	t.is(errors.count(), undefined);
+	errors.take('[10:00:00] aac-decoder done: 1290 frames, 1 decoder errors');
+	errors.take('[10:00:00] h264-decoder done: 749 frames, 751 decoder errors');
+	t.is(errors.count(), 752);
+});
+
+test('ffprobe finds a film only in a container of the list that has a track of video', (t) => {
+	const streams = [
+		{ index: 0, codec_type: 'video', width: 640, height: 360, avg_frame_rate: '30000/1001', nb_frames: '300' },
+		{ index: 1, codec_type: 'video', disposition: { attached_pic: 1 } },
+		{ index: 2, codec_type: 'audio', channels: 6 },
+		{ index: 3, codec_type: 'data', codec_tag_string: 'tmcd' },
+		{ index: 4, codec_type: 'data', codec_tag_string: 'gpmd' },
+		{ index: 5, codec_type: 'subtitle' },
+	];
+	const printed = (format_name: string, list: object[] = streams) =>
+		JSON.stringify({ format: { format_name, duration: '10.010000' }, streams: list, chapters: [{ id: 1 }] });
+	const found = parseProbe(printed('mov,mp4,m4a,3gp,3g2,mj2'));
+	t.like(found, { container: 'mov', seconds: 10.01, subtitles: 1, pictures: 1, attachments: 0, data: 1, chapters: 1 });
+	t.like(found?.video[0], { index: 0, size: 640 * 360, isIndexed: true });
+	t.is(Math.round((found?.video[0]?.rate ?? 0) * 100), 2997);
+	for (const name of ['dash', 'hls', 'concat', 'image2', 'movie']) t.is(parseProbe(printed(name)), undefined);
+	t.is(parseProbe(printed('avi', streams.slice(1))), undefined);
+	for (const text of ['', '{', '{}', printed('avi').slice(0, -9)]) t.is(parseProbe(text), undefined);
 });

@@ -3,7 +3,18 @@ import path from 'node:path';
 import { findProgram } from '@stowage/plugin-api';
 import test from 'ava';
 import { Client, json } from '../../../packages/core/test/testApp.js';
-import { begin, convert, end, film, h264, picture, removeFilms, requestConversion, site } from './conversions.js';
+import {
+	begin,
+	convert,
+	end,
+	film,
+	h264,
+	optionsFor,
+	picture,
+	removeFilms,
+	requestConversion,
+	site,
+} from './conversions.js';
 
 test.after.always(removeFilms);
 
@@ -75,7 +86,7 @@ test("a conversion of a file that is no video, missing or another user's is refu
 test('HandBrake that is installed, broken or removed while the server runs is detected', async (t) => {
 	const { alice, home, names, lines } = await site(t, {
 		handbrake: path.join('/tmp', `stowage-handbrake-${process.pid}`),
-		bwrap: false,
+		...optionsFor('no cage'),
 	});
 	const program = path.join('/tmp', `stowage-handbrake-${process.pid}`);
 	t.teardown(() => rm(program, { force: true }));
@@ -103,10 +114,10 @@ test('a conversion of an invalid or truncated film fails and keeps its original'
 	const { alice, home, names, staging, lines } = await site(t);
 	await film('whole.mp4', [...picture('160x90', 12), ...h264, '-movflags', '+faststart'], path.join(home, 'cut.mp4'));
 	await truncate(path.join(home, 'cut.mp4'), Math.floor((await stat(path.join(home, 'cut.mp4'))).size / 3));
-	await writeFile(path.join(home, 'junk.mp4'), `\0\0\0\x18ftypisom${'junk'.repeat(1000)}`);
+	await writeFile(path.join(home, 'junk.mp4'), `\0\0\0\x14ftypisom\0\0\x02\0isom${'junk'.repeat(1000)}`);
 	const cut = await begin(alice, { filePath: 'cut.mp4', deleteOriginal: true });
 	const junk = await convert(alice, { filePath: 'junk.mp4', deleteOriginal: true });
-	t.like(junk, { status: 'failed', error: 'The file could not be read as a video.', outputPath: null });
+	t.like(junk, { status: 'failed', error: 'File is not a video', outputPath: null });
 	const { status, error } = await end(alice, cut);
 	t.is(status, 'failed');
 	t.regex(error ?? '', /^Only \d.* of 12 s could be converted: the original is probably damaged/);

@@ -5,9 +5,9 @@ import { promisify } from 'node:util';
 import type { Files, JobContext, StagedFile } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { Client, type TestApp, testApp } from '../../../packages/core/test/testApp.js';
+import type { ProgramRun } from '../src/CagedProgram.js';
 import type { Conversion } from '../src/conversion.js';
 import { convert } from '../src/convert.js';
-import type { EncoderRun } from '../src/Encoder.js';
 import type { HandBrake } from '../src/HandBrake.js';
 
 const readAt = promisify(read);
@@ -19,7 +19,7 @@ const converted = `converted ${film.toString()}`;
 /** An encoder that copies, and finds two seconds of video in everything. */
 const quickEncoder = {
 	options: { mayUseHardware: false },
-	async run(args: readonly string[], { files = [] }: EncoderRun) {
+	async run(args: readonly string[], { files = [], onLogLine }: ProgramRun) {
 		if (args.includes('--scan')) {
 			const title = { Duration: { Ticks: 180_000 }, Geometry: { Width: 320, Height: 180 } };
 			return { code: 0, output: `JSON Title Set: ${JSON.stringify({ TitleList: [title] })}`, log: [] };
@@ -27,13 +27,27 @@ const quickEncoder = {
 		const [source = -1, target = -1] = files;
 		const { bytesRead, buffer } = await readAt(source, Buffer.alloc(1000), 0, 1000, 0);
 		writeSync(target, `converted ${buffer.toString('utf8', 0, bytesRead)}`, 0);
+		onLogLine?.('[00:00:00] h264-decoder done: 50 frames, 0 decoder errors');
+		return { code: 0, output: '', log: [] };
+	},
+};
+
+/** Finds a film of two seconds in everything. */
+const quickProber = {
+	async run(_: readonly string[], { onLine }: ProgramRun) {
+		const stream = { index: 0, codec_type: 'video', width: 320, height: 180, avg_frame_rate: '25/1', nb_frames: '50' };
+		const found = { format: { format_name: 'mov,mp4', duration: '2.000' }, streams: [stream] };
+		if (onLine === undefined) return { code: 0, output: JSON.stringify(found), log: [] };
+		for (let frame = 0; frame < 50; frame++) onLine(`0,${frame / 25},${frame / 25},K_`);
 		return { code: 0, output: '', log: [] };
 	},
 };
 
 const handbrakeWith = (encoder: typeof quickEncoder) =>
 	({
-		find: async () => ({ version: '1', encoders: async () => new Set(['x264', 'av_aac']), encoder }),
+		find: async () => ({
+			installed: { version: '1', encoders: async () => new Set(['x264', 'av_aac']), encoder, ffprobe: quickProber },
+		}),
 	}) as unknown as HandBrake;
 
 /** The calls of a process that is killed at the n-th one, before or after its effect. */

@@ -1,0 +1,109 @@
+import { type Cage, type CagedFile, killGroup, limitedCommand } from '@stowage/plugin-api';
+import { lineReader } from './progress.js';
+
+export interface CagedProgramOptions {
+	/** Its absolute path. */
+	program: string;
+	/** Undefined for limits only. */
+	cage: Cage | undefined;
+	memoryBytes: number;
+	/** Whether it may use the graphics processor. */
+	mayUseHardware?: boolean;
+}
+
+export interface ProgramRun {
+	/** Become its descriptors 3 and on. It may write to those from the second one on. */
+	files?: readonly number[];
+	/** The length of the files that it may write; 0 by default. */
+	fileBytes?: number;
+	/** Processor time. */
+	cpuSeconds?: number;
+	signal: AbortSignal;
+	/** Called with each line of its standard output, which is then not returned. */
+	onLine?: (line: string) => void;
+	/** Called with each line of its log. */
+	onLogLine?: (line: string) => void;
+}
+
+export interface ProgramOutcome {
+	/** 128 and the number of a signal, if one ended it. */
+	code: number;
+	/** Of its standard output, the end. */
+	output: string;
+	/** The last lines of its log. */
+	log: string[];
+}
+
+const maxOutput = 4 * 1024 * 1024;
+const maxLogLines = 40;
+
+/** What the graphics processor needs. */
+const hardware = { devices: ['/dev/dri', '/dev/nvidia0', '/dev/nvidiactl', '/dev/nvidia-uvm'], readOnly: ['/sys'] };
+
+/** A program for films as a child process with limits, in a cage if there is one. */
+export class CagedProgram {
+	constructor(readonly options: CagedProgramOptions) {}
+
+	/** Runs it to its end. When the signal fires it is killed with all its child processes, and the signal's reason thrown once they have ended. */
+	async run(args: readonly string[], run: ProgramRun): Promise<ProgramOutcome> {
+		const { signal, onLine, onLogLine } = run;
+		// Only conversions need it, and loading it takes time.
+		const { execa } = await import('execa');
+		signal.throwIfAborted();
+		const command = this.#commandOf(args, run);
+		const child = execa(command.file, command.args, {
+			...command.options,
+			// Its types name small descriptors only.
+			stdio: command.options.stdio as ['pipe', 'pipe', 'pipe', ...3[]],
+			extendEnv: false,
+			reject: false,
+			buffer: false,
+		});
+		const end = () => killGroup(child);
+		signal.addEventListener('abort', end, { once: true });
+		let output = '';
+		const log: string[] = [];
+		const takeOutput =
+			onLine === undefined
+				? (chunk: string) => {
+						output += chunk;
+						// Cut seldom: each cut copies what is kept.
+						if (output.length > 2 * maxOutput) output = output.slice(-maxOutput);
+					}
+				: lineReader(onLine);
+		const takeLog = lineReader((line) => {
+			onLogLine?.(line);
+			log.push(line);
+			if (log.length > maxLogLines) log.shift();
+		});
+		child.stdout?.setEncoding('utf8').on('data', takeOutput);
+		child.stderr?.setEncoding('utf8').on('data', takeLog);
+		try {
+			const { exitCode, signal: killedBy } = await child;
+			// The shell that waits for it was killed: its child is killed, too.
+			if (killedBy !== undefined) end();
+			signal.throwIfAborted();
+			return { code: exitCode ?? 128 + 9, output: output.slice(-maxOutput), log };
+		} finally {
+			signal.removeEventListener('abort', end);
+		}
+	}
+
+	#commandOf(args: readonly string[], { files = [], fileBytes = 0, cpuSeconds }: ProgramRun) {
+		const { program, cage, memoryBytes, mayUseHardware } = this.options;
+		const lent = files.map((_, n): CagedFile => ({ descriptor: 3 + n, access: n === 0 ? 'read' : 'write' }));
+		const needs = { files: lent, ...(mayUseHardware === true ? hardware : {}) };
+		const caged = cage?.wrap(program, args, needs) ?? { command: program, args };
+		return limitedCommand(caged.command, caged.args, {
+			memoryBytes,
+			openFiles: 256,
+			priority: 'idle',
+			endsWithInput: true,
+			files,
+			fileBytes,
+			...(cpuSeconds === undefined ? {} : { cpuSeconds }),
+			// It creates an unneeded folder there, and leaves it when it is killed.
+			env: { TMPDIR: '/nonexistent' },
+		});
+	}
+}

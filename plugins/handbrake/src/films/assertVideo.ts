@@ -1,0 +1,40 @@
+import { Failure, type OpenFile } from '@stowage/plugin-api';
+import { fileType, sniffedBytes, type VideoContainer, videoContainer } from '@stowage/rules';
+import type { CagedProgram } from '../CagedProgram.js';
+import { type Film, probe } from './probe.js';
+
+/**
+ * The container of a video, by its name and its first 4 kB. Throws for anything else: with a playlist an encoder would open the files that it names, which are other
+ * people's.
+ */
+export async function assertVideo(name: string, file: OpenFile): Promise<VideoContainer> {
+	const container = fileType(name) === 'video' ? await containerOf(file) : undefined;
+	if (container === undefined) throw notVideo();
+	return container;
+}
+
+/**
+ * Throws unless ffprobe, which opens nothing but the formats on its list, finds a film of this container in an open file. So the same is found by the program that knows each
+ * format and by the first bytes, and HandBrake, which has no such list, is given nothing about which they differ.
+ */
+export async function assertFilm(
+	ffprobe: CagedProgram,
+	descriptor: number,
+	container: VideoContainer,
+	signal: AbortSignal,
+): Promise<Film> {
+	const film = await probe(ffprobe, descriptor, signal);
+	if (film?.container !== container) throw notVideo();
+	return film;
+}
+
+async function containerOf(file: OpenFile): Promise<VideoContainer | undefined> {
+	const end = Math.min(file.item.size, sniffedBytes) - 1;
+	const head: Uint8Array[] = [];
+	if (end >= 0) for await (const chunk of file.read({ start: 0, end })) head.push(Uint8Array.from(chunk));
+	return videoContainer(Buffer.concat(head));
+}
+
+function notVideo(): Failure {
+	return new Failure('invalid', 'File is not a video');
+}

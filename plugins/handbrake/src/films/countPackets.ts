@@ -1,0 +1,46 @@
+import type { CagedProgram } from '../CagedProgram.js';
+import { source } from './probe.js';
+
+/** What a track has. Its packets are read, not decoded. */
+export interface TrackPackets {
+	/** Those that are shown: an edit of the film may leave some out. A packet of video is a frame. */
+	count: number;
+	/** Of the first and the last one, in seconds; undefined if their times are unknown. */
+	begin: number | undefined;
+	end: number | undefined;
+	/** Seconds between them that lie in a gap. */
+	gaps: number;
+}
+
+/** A pause in a track's packets from here on is a gap; no sound has packets as long. */
+const shortestGap = 0.5;
+
+/** Reads all packets of an open film, by the index of their streams: as long as it takes to read the file. Undefined if ffprobe fails. */
+export async function countPackets(
+	ffprobe: CagedProgram,
+	descriptor: number,
+	signal: AbortSignal,
+): Promise<ReadonlyMap<number, TrackPackets> | undefined> {
+	const tracks = new Map<number, TrackPackets>();
+	const args = [...source, '-show_entries', 'packet=stream_index,pts_time,dts_time,flags', '-of', 'csv=p=0'];
+	const onLine = (line: string) => takePacket(tracks, line);
+	const { code } = await ffprobe.run(args, { files: [descriptor], signal, onLine });
+	return code === 0 ? tracks : undefined;
+}
+
+/** Such as `0,1.200000,1.160000,K_`, and more behind another comma. */
+const packet = /^(\d+),(-?[\d.]+|N\/A),(-?[\d.]+|N\/A),([A-Z_]+)/;
+
+function takePacket(tracks: Map<number, TrackPackets>, line: string): void {
+	const [, index, shownAt, decodedAt, flags = ''] = packet.exec(line) ?? [];
+	if (index === undefined || flags.includes('D')) return;
+	const track = tracks.get(Number(index)) ?? { count: 0, begin: undefined, end: undefined, gaps: 0 };
+	tracks.set(Number(index), track);
+	track.count++;
+	const time = Number(shownAt === 'N/A' ? decodedAt : shownAt);
+	if (!Number.isFinite(time)) return;
+	track.begin ??= time;
+	const pause = time - (track.end ?? time);
+	if (pause > shortestGap) track.gaps += pause;
+	track.end = Math.max(time, track.end ?? time);
+}

@@ -1,0 +1,95 @@
+import type { TrackPackets } from './countPackets.js';
+import type { Film } from './probe.js';
+
+/** A film and its packets, by the index of their streams; undefined where they could not be read. */
+export interface ReadFilm {
+	film: Film;
+	packets: ReadonlyMap<number, TrackPackets> | undefined;
+}
+
+interface Comparison {
+	original: ReadFilm;
+	output: ReadFilm;
+	/** How many errors the decoders had; undefined if that is not known. */
+	decoderErrors: number | undefined;
+}
+
+/** The part of frames that may be missing: the times of a film are rounded, and two frames may have the same one. */
+const tolerance = 0.01;
+
+/** What an original has and its output has not, in words for people. In doubt something is missing: only where nothing is may the original be deleted. */
+export function lossesOf({ original, output, decoderErrors }: Comparison): string[] {
+	return [
+		...lostTracks(original.film, output.film),
+		...lostFrames(original, output),
+		...lostSound(original, output),
+		...(decoderErrors === 0 ? [] : [`what could not be decoded${errorsOf(decoderErrors)}`]),
+	];
+}
+
+function errorsOf(count: number | undefined): string {
+	if (count === undefined) return ' (the errors were not counted)';
+	return count === 1 ? ' (1 error)' : ` (${count} errors)`;
+}
+
+function lostTracks(original: Film, output: Film): string[] {
+	const amounts = [
+		['video tracks', original.video.length, output.video.length],
+		['audio tracks', original.audio.length, output.audio.length],
+		['subtitles', original.subtitles, output.subtitles],
+		['cover pictures', original.pictures, output.pictures],
+		['attachments', original.attachments, output.attachments],
+		['data tracks', original.data, output.data],
+		['chapters', original.chapters, output.chapters],
+	] as const;
+	return amounts.flatMap(([what, before, after]) => (after < before ? [`${before - after} of ${before} ${what}`] : []));
+}
+
+function lostFrames(original: ReadFilm, output: ReadFilm): string[] {
+	const expected = expectedFrames(original);
+	const [track] = output.film.video;
+	const found = track && output.packets?.get(track.index)?.count;
+	if (expected === undefined || found === undefined) return ['frames (they could not be counted)'];
+	return found >= expected * (1 - tolerance) ? [] : [`${expected - found} of ${expected} frames`];
+}
+
+/**
+ * The frames that the first track of video should have; undefined if they can't be counted. What can't be read of a damaged film has no packets: so they are counted only where the film's
+ * index says which there are, or where its sound goes on all the time. Otherwise it is the duration that counts: then a film of changing rates may seem to lack some.
+ */
+function expectedFrames({ film, packets }: ReadFilm): number | undefined {
+	const [track] = film.video;
+	const found = track && packets?.get(track.index)?.count;
+	if (track === undefined || packets === undefined || found === undefined) return undefined;
+	const isWhole = track.isIndexed || film.audio.some(({ index }) => isContinuous(packets.get(index), film.seconds));
+	if (isWhole) return found;
+	if (track.rate === 0 || film.seconds === 0) return undefined;
+	return Math.max(found, Math.round(track.rate * film.seconds));
+}
+
+function isContinuous(packets: TrackPackets | undefined, seconds: number): boolean {
+	return seconds > 0 && soundSeconds(packets) >= seconds - slackOf(seconds);
+}
+
+function soundSeconds({ begin = 0, end = 0, gaps = 0 }: Partial<TrackPackets> = {}): number {
+	return end - begin - gaps;
+}
+
+/** Tracks begin and end at somewhat different times. */
+const slackOf = (seconds: number) => Math.max(1, seconds * tolerance);
+
+function lostSound(original: ReadFilm, output: ReadFilm): string[] {
+	return original.film.audio.flatMap(({ index, channels }, n) => {
+		const converted = output.film.audio[n];
+		// It is counted as a lost track.
+		if (converted === undefined) return [];
+		const before = soundSeconds(original.packets?.get(index));
+		const lost = before - soundSeconds(output.packets?.get(converted.index));
+		return [
+			...(lost > slackOf(before) ? [`${Math.round(lost)} s of audio track ${n + 1}`] : []),
+			...(converted.channels < channels
+				? [`${channels - converted.channels} of ${channels} channels of audio track ${n + 1}`]
+				: []),
+		];
+	});
+}

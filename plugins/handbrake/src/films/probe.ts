@@ -1,0 +1,129 @@
+import { z } from '@stowage/plugin-api';
+import type { VideoContainer } from '@stowage/rules';
+import type { CagedProgram } from '../CagedProgram.js';
+
+/** A film, as ffprobe reports it. */
+export interface Film {
+	container: VideoContainer;
+	/** 0 where it is unknown. */
+	seconds: number;
+	/** Frames without a rate, such as a cover, are no track of video. */
+	video: VideoTrack[];
+	audio: { index: number; channels: number }[];
+	/** How many there are of each. */
+	subtitles: number;
+	pictures: number;
+	attachments: number;
+	/** Positions, sensors and the like; not the times and chapters that containers keep as tracks. */
+	data: number;
+	chapters: number;
+}
+
+export interface VideoTrack {
+	/** Of the stream. */
+	index: number;
+	/** Pixels of a frame. */
+	size: number;
+	/** Frames a second on average, as far as it is known without reading the film; 0 where it is not. */
+	rate: number;
+	/** Whether an index of all frames says which there are. */
+	isIndexed: boolean;
+}
+
+const stream = z.object({
+	index: z.number(),
+	codec_type: z.string().optional(),
+	codec_tag_string: z.string().optional(),
+	width: z.number().default(0),
+	height: z.number().default(0),
+	channels: z.number().default(0),
+	avg_frame_rate: z.string().default(''),
+	nb_frames: z.string().optional(),
+	duration: z.string().optional(),
+	disposition: z.object({ attached_pic: z.number().default(0) }).optional(),
+});
+
+const probed = z.object({
+	format: z.object({ format_name: z.string(), duration: z.string().optional() }),
+	streams: z.array(stream).default([]),
+	chapters: z.array(z.unknown()).default([]),
+});
+
+/** Formats that contain their pictures, and open no other file. */
+const containers: readonly VideoContainer[] = [
+	...(['mov', 'matroska', 'avi', 'mpegts', 'mpeg', 'mpegvideo', 'ogg', 'flv', 'asf', 'rm'] as const),
+];
+
+/** The options with which ffprobe opens descriptor 3: whatever its content is, it is one of these formats, and no other file is opened. */
+export const source = [
+	...['-v', 'error', '-protocol_whitelist', 'file', '-format_whitelist', containers.join()],
+	...['-i', '/proc/self/fd/3'],
+];
+
+const entries = [
+	'format=format_name,duration',
+	'stream=index,codec_type,codec_tag_string,width,height,channels,avg_frame_rate,nb_frames,duration',
+	'stream_disposition=attached_pic',
+	'chapter=id',
+];
+
+const cpuSeconds = 60;
+
+/** Reads what an open file contains; undefined if that is no film in one of the containers. */
+export async function probe(ffprobe: CagedProgram, descriptor: number, signal: AbortSignal): Promise<Film | undefined> {
+	const args = [...source, '-show_entries', entries.join(':'), '-of', 'json'];
+	const { code, output } = await ffprobe.run(args, { files: [descriptor], cpuSeconds, signal });
+	return code === 0 ? parseProbe(output) : undefined;
+}
+
+/** The JSON that ffprobe printed. */
+export function parseProbe(output: string): Film | undefined {
+	const found = probed.safeParse(parseJson(output)).data;
+	const container = containers.find((each) => found?.format.format_name.split(',').includes(each));
+	if (found === undefined || container === undefined) return undefined;
+	const of = (type: string) => found.streams.filter((each) => each.codec_type === type);
+	const isPicture = ({ disposition }: z.infer<typeof stream>) => disposition?.attached_pic === 1;
+	const video = of('video').filter((each) => !isPicture(each));
+	if (video.length === 0) return undefined;
+	return {
+		container,
+		seconds: secondsOf(found),
+		video: video.map(({ index, width, height, avg_frame_rate, nb_frames }) => ({
+			index,
+			size: width * height,
+			rate: rateOf(avg_frame_rate),
+			// Others guess that number; and a film in fragments has none.
+			isIndexed: container === 'mov' && Number(nb_frames ?? 0) > 0,
+		})),
+		audio: of('audio').map(({ index, channels }) => ({ index, channels })),
+		subtitles: of('subtitle').length,
+		pictures: of('video').length - video.length,
+		attachments: of('attachment').length,
+		data: of('data').filter(({ codec_tag_string = '' }) => !redundantData.has(codec_tag_string)).length,
+		chapters: found.chapters.length,
+	};
+}
+
+/** The duration of the longest track: that of the container may count a frame before its time. 0 where it is unknown. */
+function secondsOf({ format, streams }: z.infer<typeof probed>): number {
+	const known = streams.map(({ duration }) => Number(duration ?? 0) || 0);
+	return Math.max(0, ...known) || Number(format.duration ?? 0) || 0;
+}
+
+/** Chapters, the time at the beginning, and hints for servers. */
+const redundantData: ReadonlySet<string> = new Set(['text', 'tmcd', 'rtp ']);
+
+/** Such as `30000/1001`. */
+function rateOf(fraction: string): number {
+	const [frames = 0, seconds = 0] = fraction.split('/').map(Number);
+	return seconds > 0 ? frames / seconds : 0;
+}
+
+function parseJson(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		// Truncated, as the program was killed: then nothing is known of the file.
+		return undefined;
+	}
+}

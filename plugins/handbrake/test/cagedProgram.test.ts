@@ -1,0 +1,234 @@
+import { once } from 'node:events';
+import { mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { findCage, findProgram } from '@stowage/plugin-api';
+import test, { type ExecutionContext } from 'ava';
+import { execaNode } from 'execa';
+import { CagedProgram } from '../src/CagedProgram.js';
+import { scan } from '../src/films/scan.js';
+import { HandBrake, type HandBrakeOptions } from '../src/HandBrake.js';
+import { film, h264, type Place, picture, places, removeFilms } from './conversions.js';
+
+test.after.always(removeFilms);
+
+const { signal } = new AbortController();
+
+async function programIn(place: Place, name: string, memoryBytes: number): Promise<CagedProgram> {
+	const cage = await findCage(places[place]);
+	if (cage === undefined && place !== 'no cage') throw new Error(`There is no ${place} here.`);
+	const program = (await findProgram(name)) ?? '';
+	return new CagedProgram({ program, cage, memoryBytes });
+}
+
+const shellIn = (place: Place, memoryBytes = 2 ** 30) => programIn(place, 'sh', memoryBytes);
+
+async function temporaryFolder(t: ExecutionContext): Promise<string> {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-handbrake-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	return folder;
+}
+
+/** Ids of the processes of a group. */
+async function groupMembers(group: number): Promise<string[]> {
+	const members: string[] = [];
+	for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+		const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+		const [state, , pgrp] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+		if (Number(pgrp) === group && state !== 'Z') members.push(pid);
+	}
+	return members;
+}
+
+async function untilEnded(group: number): Promise<void> {
+	while ((await groupMembers(group)).length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+const usesLentFiles = test.macro(async (t, place: Place) => {
+	const folder = await temporaryFolder(t);
+	await writeFile(path.join(folder, 'source'), 'from the source');
+	const source = await open(path.join(folder, 'source'));
+	const target = await open(path.join(folder, 'target'), 'wx+');
+	const encoder = await shellIn(place);
+	const copy = 'cat /proc/self/fd/3 > /proc/self/fd/4';
+	const files = [source.fd, target.fd];
+	const { code } = await encoder.run(['-c', copy], { files, fileBytes: 1000, signal });
+	t.is(code, 0);
+	t.is(await readFile(path.join(folder, 'target'), 'utf8'), 'from the source');
+	const write = 'head -c 100000 /dev/zero > /proc/self/fd/4';
+	const tooMuch = await encoder.run(['-c', write], { files, fileBytes: 20_480, signal });
+	t.not(tooMuch.code, 0);
+	t.is((await target.stat()).size, 20_480);
+	await source.close();
+	await target.close();
+});
+
+for (const place of Object.keys(places) as Place[]) {
+	test(`lent files are read and written in ${place}, up to the size limit`, usesLentFiles, place);
+}
+
+const isLimited = test.macro(async (t, place: Place) => {
+	process.env.STOWAGE_TEST_SECRET = 'hunter2';
+	const encoder = await shellIn(place, 100 * 1024 * 1024);
+	const seen = await encoder.run(['-c', 'env; ulimit -d; ulimit -n; nice; cat /proc/self/oom_score_adj'], { signal });
+	t.notRegex(seen.output, /hunter2/);
+	// In Landlock it may not read the last one.
+	t.regex(seen.output, place === 'Landlock' ? /\n102400\n256\n19\n$/ : /\n102400\n256\n19\n500\n$/);
+	const greedy = await encoder.run(['-c', `perl -e 'my $x = "x" x 300_000_000'`], { signal });
+	t.not(greedy.code, 0);
+});
+
+for (const place of Object.keys(places) as Place[]) {
+	test(`a program in ${place} has its limits and nothing of the server's environment`, isLimited, place);
+}
+
+const isEnded = test.macro(async (t, place: Place) => {
+	const encoder = await shellIn(place);
+	const aborting = new AbortController();
+	const began: string[] = [];
+	const run = encoder.run(['-c', '(setsid sleep 600 & sleep 600) & echo begun; wait'], {
+		signal: aborting.signal,
+		onLine(line) {
+			began.push(line);
+			aborting.abort(new Error('the owner has cancelled'));
+		},
+	});
+	await t.throwsAsync(run, { message: 'the owner has cancelled' });
+	t.deepEqual(began, ['begun']);
+	await t.throwsAsync(encoder.run(['-c', 'echo'], { signal: aborting.signal }));
+});
+
+test('an aborted program in bubblewrap ends with all that it started', isEnded, 'bubblewrap');
+test('an aborted program in Landlock ends with all that it started', isEnded, 'Landlock');
+
+const reportsExit = test.macro(async (t, place: Place) => {
+	const encoder = await shellIn(place);
+	t.is((await encoder.run(['-c', 'echo two >&2; exit 2'], { signal })).code, 2);
+	const killed = await encoder.run(['-c', 'echo last words >&2; kill -KILL $$'], { signal });
+	// As the first process of its cage it can't kill itself.
+	if (place !== 'bubblewrap') t.is(killed.code, 137);
+	t.true(killed.log.includes('last words'));
+});
+
+for (const place of Object.keys(places) as Place[]) {
+	test(`the exit code and the last lines of a program in ${place} are returned`, reportsExit, place);
+}
+
+test('a program ends when the server is killed', async (t) => {
+	const server = execaNode(new URL('childProgram.js', import.meta.url), { buffer: false, reject: false });
+	const [output] = (await once(server.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
+	const group = Number(output.toString());
+	t.true((await groupMembers(group)).length >= 3);
+	server.kill('SIGKILL');
+	await untilEnded(group);
+	t.pass();
+});
+
+test('HandBrake in a cage finds no file that a playlist names', async (t) => {
+	const folder = await temporaryFolder(t);
+	await film('secret.ts', [...picture('160x90', 2), ...h264, '-f', 'mpegts'], path.join(folder, 'secret.ts'));
+	const playlist = `#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\n${folder}/secret.ts\n#EXT-X-ENDLIST\n`;
+	await writeFile(path.join(folder, 'leak.mp4'), playlist);
+	const scanned = async (name: string, place: Place) => {
+		const encoder = await programIn(place, 'HandBrakeCLI', 2 ** 31);
+		const file = await open(path.join(folder, name));
+		try {
+			return (await scan(encoder, file.fd, signal))?.width;
+		} finally {
+			await file.close();
+		}
+	};
+	for (const place of ['bubblewrap', 'Landlock'] as const) {
+		t.is(await scanned('secret.ts', place), 160);
+		t.is(await scanned('leak.mp4', place), undefined);
+	}
+	// Without a cage it is found, so that ffprobe and the first bytes decide before.
+	t.is(await scanned('leak.mp4', 'no cage'), 160);
+});
+
+interface Lookup {
+	lines: string[];
+	handbrake: HandBrake;
+}
+
+function lookup(options: Partial<HandBrakeOptions>): Lookup {
+	const lines: string[] = [];
+	const addLine = (_: object, line: string) => void lines.push(line);
+	const handbrake = new HandBrake(
+		{
+			program: 'HandBrakeCLI',
+			ffprobe: 'ffprobe',
+			bwrap: 'bwrap',
+			landlock: true,
+			allowWithoutSandbox: false,
+			memoryBytes: 2 ** 31,
+			mayUseHardware: false,
+			...options,
+		},
+		{ info: addLine, warn: addLine, error: addLine },
+	);
+	return { lines, handbrake };
+}
+
+const brokenBubblewraps = {
+	'cannot create namespaces': ['exit 1', 'landlock', /: Landlock/],
+	'cannot mount /proc': [
+		'case "$*" in *"--proc /proc"*) exit 1;; esac; exec bwrap "$@"',
+		'bubblewrap',
+		/: bubblewrap, with the system's list of processes$/,
+	],
+} as const;
+
+for (const [how, [script, kind, logged]] of Object.entries(brokenBubblewraps)) {
+	test(`HandBrake runs where bubblewrap ${how}, and the log says in which sandbox`, async (t) => {
+		const bwrap = path.join(await temporaryFolder(t), 'bwrap');
+		await writeFile(bwrap, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+		const { handbrake, lines } = lookup({ bwrap });
+		const { installed } = await handbrake.find();
+		t.is(installed?.encoder.options.cage?.kind, kind);
+		t.is(installed?.ffprobe.options.cage?.kind, kind);
+		t.regex(lines.join(), logged);
+		const encoders = await installed?.encoders();
+		for (const name of ['x264', 'VP9', 'av_aac', 'opus']) t.true(encoders?.has(name));
+		t.true(handbrake.isAvailable);
+		t.is((await handbrake.find()).installed, installed);
+	});
+}
+
+test('where no sandbox works HandBrake is unavailable, unless the administrator accepts that', async (t) => {
+	const none = { bwrap: false, landlock: false } as const;
+	const off = lookup(none);
+	const found = await off.handbrake.find();
+	t.is(found.installed, undefined);
+	const reason = 'no sandbox for the encoder works here, neither bubblewrap nor Landlock';
+	t.deepEqual(found, { installed: undefined, reason: `Videos can't be converted on this server now: ${reason}.` });
+	t.deepEqual(off.lines, [`videos can not be converted: ${reason}`]);
+	t.false(off.handbrake.isAvailable);
+
+	const accepted = lookup({ ...none, allowWithoutSandbox: true });
+	const { installed } = await accepted.handbrake.find();
+	t.truthy(installed);
+	t.is(installed?.encoder.options.cage, undefined);
+	t.deepEqual(accepted.lines, ['HandBrake runs with limits only, without a sandbox, as the configuration allows']);
+});
+
+test('without ffprobe HandBrake is unavailable, and is found once ffprobe is installed', async (t) => {
+	const ffprobe = path.join(await temporaryFolder(t), 'ffprobe');
+	const { handbrake, lines } = lookup({ ffprobe });
+	t.is((await handbrake.find()).installed, undefined);
+	t.regex(lines.join(), /ffprobe, which decides what is a video, is not installed/);
+	await writeFile(ffprobe, '#!/bin/sh\nexec ffprobe "$@"\n', { mode: 0o755 });
+	t.truthy((await handbrake.find()).installed);
+});
+
+test('a program is killed when the shell that waits for it is killed', async (t) => {
+	const encoder = await shellIn('no cage');
+	let group = 0;
+	const onLine = (line: string) => {
+		group = Number(line);
+		process.kill(group, 'SIGKILL');
+	};
+	t.like(await encoder.run(['-c', 'echo $PPID; exec sleep 600'], { signal, onLine }), { code: 137 });
+	await untilEnded(group);
+	t.pass();
+});

@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { Client, json } from '../../../packages/core/test/testApp.js';
+import { assertFilm } from '../src/films/assertVideo.js';
+import {
+	convert,
+	end,
+	film,
+	h264,
+	optionsFor,
+	type Place,
+	picture,
+	places,
+	removeFilms,
+	requestConversion,
+	site,
+} from './conversions.js';
+
+test.after.always(removeFilms);
+
+/** Texts for which HandBrake opens other files: a film in fragments for DASH, one for each of the others. */
+const playlists = (folder: string) => ({
+	dash: `<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT2S" profiles="urn:mpeg:dash:profile:isoff-on-demand:2011"><Period><AdaptationSet mimeType="video/mp4"><Representation id="1" bandwidth="1000" codecs="avc1" width="160" height="90"><BaseURL>file:${folder}/secret.mp4</BaseURL><SegmentList><Initialization sourceURL="file:${folder}/secret.mp4"/><SegmentURL media="file:${folder}/secret.mp4"/></SegmentList></Representation></AdaptationSet></Period></MPD>`,
+	hls: `#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\n${folder}/secret.ts\n#EXT-X-ENDLIST\n`,
+	ffconcat: `ffconcat version 1.0\nfile ${folder}/secret.ts\n`,
+	smil: `<smil><body><video src="${folder}/secret.ts"/></body></smil>`,
+});
+
+/** The first bytes of containers before such a text, and between its lines. */
+const disguises: Readonly<Record<string, (text: string) => string>> = {
+	none: (text) => text,
+	ftyp: (text) => `<!--ftypjp2 -->${text}`,
+	free: (text) => `<!--free-->${text}`,
+	'a sane ftyp': (text) => `\0\0\0\x14ftypisom\0\0\x02\0isom${text}`,
+	Matroska: (text) => `\x1a\x45\xdf\xa3\x8b\x42\x82\x88matroska${text}`,
+	FLV: (text) => `FLV\x01\x05\0\0\0\x09${text}`,
+	'three G': (text) => `<!--G${' '.repeat(191)}G${' '.repeat(191)}G-->${text}`,
+	packets: (text) => {
+		const all = [...`    ${text}<!--`.padEnd(188 * 30, ' ')];
+		for (let at = 0; at < all.length; at += 188) all.splice(at, 4, ...'G@\0\x10');
+		return all.join('');
+	},
+};
+
+const isRefused = test.macro(async (t, place: Place) => {
+	const { app, alice, home, names, staging } = await site(t, optionsFor(place));
+	await new Client(app).register('bob');
+	const his = path.join(app.filesDir, 'users/bob');
+	await film('secret.ts', [...picture('160x90', 2), ...h264, '-f', 'mpegts'], path.join(his, 'secret.ts'));
+	await film(
+		'secret.mp4',
+		[...picture('160x90', 2), ...h264, '-movflags', '+frag_keyframe+empty_moov+default_base_moof'],
+		path.join(his, 'secret.mp4'),
+	);
+	const hers: string[] = [];
+	for (const [what, text] of Object.entries(playlists(his))) {
+		for (const [how, disguise] of Object.entries(disguises)) {
+			for (const extension of ['mp4', 'ts.mts', 'mkv']) {
+				const name = `${what} ${how}.${extension}`;
+				await writeFile(path.join(home, name), disguise(text), 'latin1');
+				hers.push(name);
+			}
+		}
+	}
+	let begun = 0;
+	for (const filePath of hers) {
+		const answer = await requestConversion(alice, { filePath, outputFormat: 'mkv' });
+		if (answer.statusCode === 202) {
+			begun++;
+			const { status, error, outputPath } = await end(alice, json(answer).conversionId);
+			t.deepEqual([status, error, outputPath], ['failed', 'File is not a video', null], filePath);
+		} else {
+			t.is(answer.statusCode, 400, filePath);
+			t.is(json(answer).error, 'File is not a video', filePath);
+		}
+	}
+	// Most of them are refused by their first bytes, some by ffprobe.
+	t.true(begun > 0 && begun < hers.length / 2, `${begun} of ${hers.length}`);
+	t.deepEqual(await names(), hers.sort());
+	t.deepEqual(await readdir(staging), []);
+	// The film itself can be converted, by its owner.
+	await film('secret.ts', [], path.join(home, 'own.mts'));
+	t.is((await convert(alice, { filePath: 'own.mts', outputFormat: 'mkv' })).status, 'completed');
+});
+
+for (const place of Object.keys(places) as Place[]) {
+	test(`no playlist is converted in ${place}, whatever its first bytes are`, isRefused, place);
+}
+
+test('the playlists of these tests do name the film, for a program without a list of formats', async (t) => {
+	const { app, home } = await site(t);
+	await film('secret.ts', [...picture('160x90', 2), ...h264, '-f', 'mpegts'], path.join(app.filesDir, 'secret.ts'));
+	await film(
+		'secret.mp4',
+		[...picture('160x90', 2), ...h264, '-movflags', '+frag_keyframe+empty_moov+default_base_moof'],
+		path.join(app.filesDir, 'secret.mp4'),
+	);
+	const { dash, hls } = playlists(app.filesDir);
+	for (const [name, text] of Object.entries({
+		dash,
+		hls,
+		ftyp: disguises.ftyp?.(dash) ?? '',
+		G: disguises['three G']?.(dash) ?? '',
+	})) {
+		const file = path.join(home, `${name}.mp4`);
+		await writeFile(file, text, 'latin1');
+		const { stderr } = await promisify(execFile)('HandBrakeCLI', ['--scan', '--previews', '2:0', '-i', file]);
+		t.regex(stderr, /160x90/, name);
+	}
+});
+
+test('a film of another container than its first bytes say is refused', async (t) => {
+	const { home } = await site(t);
+	const file = path.join(home, 'film.mkv');
+	await film('short.mkv', [...picture('160x90', 1), ...h264], file);
+	const said = { format: { format_name: 'matroska,webm' }, streams: [{ index: 0, codec_type: 'video' }] };
+	const ffprobe = { run: async () => ({ code: 0, output: JSON.stringify(said), log: [] }) } as never;
+	const { signal } = new AbortController();
+	t.is((await assertFilm(ffprobe, 3, 'matroska', signal)).container, 'matroska');
+	await t.throwsAsync(assertFilm(ffprobe, 3, 'mov', signal), { message: 'File is not a video' });
+	t.true((await readFile(file)).length > 0);
+});

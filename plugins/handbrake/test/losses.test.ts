@@ -1,0 +1,225 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { json } from '../../../packages/core/test/testApp.js';
+import {
+	type ConversionRequest,
+	convert,
+	film,
+	h264,
+	optionsFor,
+	picture,
+	probe,
+	removeFilms,
+	site,
+	subtitles,
+	tone,
+} from './conversions.js';
+
+test.after.always(removeFilms);
+
+interface Kept {
+	/** What ffmpeg makes the film of. */
+	args: readonly string[];
+	/** The name of the film. */
+	name: string;
+	format: string;
+	/** Changes its bytes. */
+	damage?: (bytes: Buffer) => void;
+	/** What the new file lacks. */
+	losses: RegExp;
+}
+
+async function converted(t: ExecutionContext, name: string, format: string, request: Partial<ConversionRequest> = {}) {
+	const at = await site(t);
+	const put = (args: readonly string[]) => film(name, args, path.join(at.home, name));
+	const run = async () => {
+		const done = await convert(at.alice, { filePath: name, outputFormat: format, deleteOriginal: true, ...request });
+		t.is(done.status, 'completed', done.error ?? '');
+		const { detail } = json(await at.alice.get(`/api/jobs/${done.conversionId}`));
+		return { done, detail, names: await at.names() };
+	};
+	return { ...at, put, run };
+}
+
+const destroyed = (fill: (length: number) => Uint8Array) => (bytes: Buffer) => {
+	const quarter = Math.floor(bytes.length / 4);
+	bytes.set(fill(2 * quarter), quarter);
+};
+/** Always the same. */
+const noise = destroyed((length) => {
+	let state = 1;
+	return Uint8Array.from({ length }, () => {
+		state = (state * 48_271) % 2_147_483_647;
+		return state & 0xff;
+	});
+});
+const zeros = destroyed((length) => new Uint8Array(length));
+
+const long = [...picture('160x90', 12), ...tone(440, 12)];
+
+const kept: Readonly<Record<string, Kept>> = {
+	'of which the middle half is destroyed': {
+		args: [...long, ...h264, '-c:a', 'aac'],
+		name: 'destroyed.mp4',
+		format: 'mp4',
+		damage: zeros,
+		losses: /could not be decoded \(\d+ errors\)/,
+	},
+	'of which the middle half is zeros': {
+		args: [...long, ...h264, '-c:a', 'aac'],
+		name: 'zeros.mkv',
+		format: 'mkv',
+		damage: zeros,
+		losses: /of 30[01] frames/,
+	},
+	'without sound of which the middle half is zeros': {
+		args: [...picture('160x90', 12), ...h264],
+		name: 'silent.mkv',
+		format: 'mp4',
+		damage: zeros,
+		losses: /of 30[01] frames/,
+	},
+	'with two tracks of video': {
+		args: [...picture('160x90', 2), ...picture('320x180', 2), '-map', '0', '-map', '1', ...h264],
+		name: 'two.mp4',
+		format: 'mp4',
+		losses: /^1 of 2 video tracks$/,
+	},
+	'with an attached file': {
+		args: [
+			...picture('160x90', 2),
+			...h264,
+			'-attach',
+			'film.srt',
+			'-metadata:s:t',
+			'mimetype=application/octet-stream',
+		],
+		name: 'attached.mkv',
+		format: 'mkv',
+		losses: /^1 of 1 attachments$/,
+	},
+	'with subtitles, which webm has none of': {
+		args: [...picture('160x90', 2), '-i', 'film.srt', ...h264, '-c:s', 'srt'],
+		name: 'subtitles.mkv',
+		format: 'webm',
+		losses: /^1 of 1 subtitles$/,
+	},
+};
+
+for (const [what, { args, name, format, damage, losses }] of Object.entries(kept)) {
+	test(`a film ${what} is kept, and the result says what the new file lacks`, async (t) => {
+		await subtitles('film.srt');
+		const { home, put, run } = await converted(t, name, format);
+		await put(args);
+		const file = path.join(home, name);
+		if (damage !== undefined) {
+			const bytes = await readFile(file);
+			damage(bytes);
+			await writeFile(file, bytes);
+		}
+		const before = await readFile(file);
+		const { done, detail, names } = await run();
+		t.is(detail.isOriginalDeleted, false);
+		t.regex(detail.losses.join(', '), losses);
+		t.true(names.includes(name));
+		t.is(names.length, 2);
+		t.not(done.outputPath, name);
+		t.deepEqual(await readFile(file), before);
+	});
+}
+
+test('a transport stream of which the middle half is destroyed is not replaced by what is left of it', async (t) => {
+	const { alice, home, names } = await site(t);
+	const file = path.join(home, 'noise.mts');
+	await film('noise.mts', [...long, ...h264, '-c:a', 'aac', '-f', 'mpegts'], file);
+	const bytes = await readFile(file);
+	noise(bytes);
+	await writeFile(file, bytes);
+	const { status, error } = await convert(alice, { filePath: 'noise.mts', deleteOriginal: true });
+	t.is(status, 'failed');
+	t.regex(error ?? '', /^Only \d.* s could be converted: the original is probably damaged\. It was kept\.$/);
+	t.deepEqual(await names(), ['noise.mts']);
+});
+
+const variableRate = ['-vf', "select='if(gt(t,1),not(mod(n,5)),1)'", '-vsync', 'vfr'];
+
+const deleted: Readonly<Record<string, { args: readonly string[]; name: string; format: string }>> = {
+	'with sound': { args: [...long, ...h264, '-c:a', 'aac'], name: 'good.mov', format: 'mp4' },
+	'of a variable frame rate': {
+		args: [...picture('160x90', 4), ...variableRate, ...h264],
+		name: 'vfr.mp4',
+		format: 'mkv',
+	},
+	'of a variable frame rate with sound in Matroska': {
+		args: [...picture('160x90', 4), ...tone(440, 4), ...variableRate, ...h264],
+		name: 'vfr.mkv',
+		format: 'mp4',
+	},
+	'of a transport stream with sound': {
+		args: [...picture('160x90', 4, 30), ...tone(440, 4), ...h264, '-c:a', 'aac', '-f', 'mpegts'],
+		name: 'good.mts',
+		format: 'mp4',
+	},
+	'of NTSC in AVI': {
+		args: ['-f', 'lavfi', '-i', 'testsrc=s=160x120:r=30000/1001:d=4', ...tone(440, 4), '-c:v', 'mpeg4', '-c:a', 'mp3'],
+		name: 'good.avi',
+		format: 'webm',
+	},
+	'with subtitles and chapters': {
+		args: [
+			...picture('160x90', 3),
+			'-i',
+			'film.srt',
+			'-i',
+			'film.chapters',
+			'-map',
+			'0',
+			'-map',
+			'1',
+			'-map_chapters',
+			'2',
+			...h264,
+		],
+		name: 'chapters.mkv',
+		format: 'mkv',
+	},
+};
+
+for (const [what, { args, name, format }] of Object.entries(deleted)) {
+	test(`a film ${what} is deleted once it is converted`, async (t) => {
+		await subtitles('film.srt');
+		await subtitles(
+			'film.chapters',
+			';FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1\nSTART=0\nEND=1\ntitle=A\n[CHAPTER]\nTIMEBASE=1/1\nSTART=1\nEND=3\ntitle=B\n',
+		);
+		const { put, run } = await converted(t, name, format);
+		await put(args);
+		const { done, detail, names } = await run();
+		t.deepEqual(detail.losses, []);
+		t.is(detail.isOriginalDeleted, true);
+		t.deepEqual(names, [done.outputPath]);
+	});
+}
+
+test('a film of which the beginning is trimmed is deleted once it is converted', async (t) => {
+	const { home, put, run } = await converted(t, 'trimmed.mp4', 'mp4');
+	await film('whole.mp4', [...long, ...h264, '-g', '50', '-c:a', 'aac'], path.join(home, 'x.mp4'));
+	await put(['-ss', '1.3', '-i', 'whole.mp4', '-c', 'copy']);
+	const { detail } = await run();
+	t.deepEqual(detail.losses, []);
+	t.is(detail.isOriginalDeleted, true);
+});
+
+for (const place of ['bubblewrap', 'Landlock', 'no cage'] as const) {
+	test(`films are converted to each format in ${place}`, async (t) => {
+		const { alice, home } = await site(t, optionsFor(place));
+		await film('sound.mp4', [...picture('160x90', 2), ...tone(440, 2), ...h264], path.join(home, 'film.mp4'));
+		const codecs = { mp4: ['h264', 'aac'], mkv: ['h264', 'aac'], webm: ['vp9', 'opus'] };
+		for (const [format, expected] of Object.entries(codecs)) {
+			const { status, outputPath, error } = await convert(alice, { filePath: 'film.mp4', outputFormat: format });
+			t.is(status, 'completed', error ?? '');
+			t.deepEqual((await probe(path.join(home, outputPath ?? ''))).codecs, expected);
+		}
+	});
+}
