@@ -33,6 +33,7 @@ const programs = {
 	curl: 'curl',
 	rsync: 'rsync',
 	'systemd-analyze': 'systemd',
+	'systemd-sysusers': 'systemd',
 };
 
 /** Debian keeps servers in sbin, which is not on every user's path. */
