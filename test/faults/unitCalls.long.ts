@@ -8,8 +8,8 @@ import { sandboxText, unitText } from '../../cli/src/service/unit.js';
 import { checkServing } from '../packages/checkServing.js';
 import { serveArgs, startServer } from '../serverProcess.js';
 
-/** V8 and SQLite try the first two and continue without them; a cage gives up capabilities only where there are some, and the unit leaves none. */
-const optional = ['fchown', 'pkey_alloc', 'capset'];
+/** V8 tries the first and continues without it; a cage gives up capabilities only where there are some, and the unit leaves none. */
+const optional = ['pkey_alloc', 'capset'];
 
 /** The system calls in one of systemd's sets, and those in the sets that it names. */
 async function callsIn(set: string): Promise<string[]> {

@@ -22,7 +22,7 @@ export const defaultDataDir = '/var/lib/stowage';
 const homes = ['/home', '/root', '/run/user'];
 
 /**
- * The service as a hardened systemd unit, for systemd 247 (Debian 11) and later. `systemd-analyze security` rates it 1.2. Throws `invalid` for root, and for
+ * The service as a hardened systemd unit, for systemd 247 (Debian 11) and later. `systemd-analyze security` rates it 1.7. Throws `invalid` for root, and for
  * a path that systemd can't be given.
  */
 export function unitText(options: UnitOptions): string {
@@ -78,7 +78,7 @@ ${homeProtection(options)}
 PrivateTmp=yes
 PrivateDevices=yes
 DevicePolicy=closed
-PrivateUsers=yes
+# No PrivateUsers=: it hides the groups that share folders, whose files then could not be given to them.
 PrivateIPC=yes
 PrivateMounts=yes
 ProtectProc=invisible
@@ -91,7 +91,7 @@ ProtectHostname=yes
 RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX
 RestrictNamespaces=yes
 RestrictRealtime=yes
-RestrictSUIDSGID=yes
+# No RestrictSUIDSGID=: folders that are copied or moved to another disk keep the setgid bit by which a group shares them.
 LockPersonality=yes
 KeyringMode=private
 RemoveIPC=yes
@@ -99,6 +99,8 @@ RemoveIPC=yes
 SystemCallArchitectures=native
 SystemCallFilter=@system-service
 SystemCallFilter=~@privileged @mount @debug @cpu-emulation @obsolete
+# Files are given to the group that shares their folder, which must be one of the service's own.
+SystemCallFilter=fchown
 # The cage of the decoders.
 SystemCallFilter=landlock_create_ruleset landlock_add_rule landlock_restrict_self
 SystemCallErrorNumber=EPERM
@@ -109,7 +111,7 @@ WantedBy=multi-user.target
 }
 
 /**
- * The permissions that bubblewrap needs to run conversions in namespaces of their own; `systemd-analyze security` rates the unit with it 2.2. A sandbox must not mount a `/proc` of
+ * The permissions that bubblewrap needs to run conversions in namespaces of their own; `systemd-analyze security` rates the unit with it 2.6. A sandbox must not mount a `/proc` of
  * its own: the kernel refuses that while parts of `/proc` are protected.
  */
 export function sandboxText(): string {
