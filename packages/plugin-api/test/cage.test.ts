@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { chmod, link, mkdtemp, open, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { chmod, link, mkdtemp, open, readFile, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { bubblewrapCage, type Cage, findCage, landlockCage } from '../src/programs/cage/findCage.js';
 import type { CageNeeds } from '../src/programs/cage/needs.js';
@@ -215,6 +216,26 @@ test('of the cages the strongest that works is found', async (t) => {
 	t.is((await findCage({ bwrap: false }))?.kind, 'landlock');
 	t.is((await findCage({ bwrap: '/nonexistent/bwrap' }))?.kind, 'landlock');
 	t.is(await findCage({ bwrap: false, landlock: false }), undefined);
+});
+
+test('a cage that could not be tried for want of processes is not taken for none, and is tried again', async (t) => {
+	const folder = await temporaryFolder(t);
+	const fake = path.join(folder, 'bwrap');
+	await writeFile(
+		fake,
+		'#!/bin/sh\necho "bwrap: Creating new namespace failed: Resource temporarily unavailable" >&2\nexit 1\n',
+	);
+	await chmod(fake, 0o755);
+	const unknown = await findCage({ bwrap: fake, landlock: false });
+	t.true(
+		isFailure(
+			t.throws(() => unknown?.wrap('/bin/true', [])),
+			'unavailable',
+		),
+	);
+	await rm(fake);
+	await symlink(bwrap, fake);
+	t.is((await findCage({ bwrap: fake, landlock: false }))?.kind, 'bubblewrap');
 });
 
 test('a cage that confines nothing is not taken', async (t) => {

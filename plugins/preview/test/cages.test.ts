@@ -183,6 +183,31 @@ test('a decoder that was not started or was ended from outside says nothing abou
 	}
 });
 
+test('an image decoder that ends before it is ready says nothing about an image, and one that crashes at it does', async (t) => {
+	const { programs } = await server(t);
+	const log = { info() {}, warn() {}, error() {} };
+	const ready = 'process.stdout.write(Buffer.from([0, 0, 0, 0, 0]));';
+	const killed = `process.kill(process.pid, 'SIGKILL');`;
+	const cases = {
+		'process.abort();': 'unavailable',
+		[killed]: 'unavailable',
+		[`${ready} process.stdin.once('data', () => process.abort());`]: 'unsupportedMediaType',
+		[`${ready} process.stdin.once('data', () => { ${killed} });`]: 'unavailable',
+	} as const;
+	async function* read() {
+		yield Buffer.alloc(1_000_000);
+	}
+	for (const [text, kind] of Object.entries(cases)) {
+		const program = path.join(programs, 'images/child/ending.mjs');
+		await mkdir(path.dirname(program), { recursive: true });
+		await writeFile(program, text);
+		const workers = new ImageWorkers({ memoryBytes, log, program, findCage: async () => undefined });
+		const error = await t.throwsAsync(workers.render({ owner: 'ada', length: 1_000_000, read }, 256, signal));
+		t.true(isFailure(error, kind), `${text}: ${error}`);
+		workers.close();
+	}
+});
+
 test('without free descriptors a picture is unavailable, and is made once there are some', async (t) => {
 	const program = fileURLToPath(new URL('withoutDescriptors.js', import.meta.url));
 	const { stdout } = await promisify(execFile)('/bin/sh', [

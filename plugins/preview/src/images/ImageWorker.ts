@@ -40,6 +40,9 @@ export class ImageWorker {
 	#length = 0;
 	/** The number of bytes needed before parsing can continue. */
 	#wanted = answerHeaderBytes;
+	/** Why it ended, once it has. */
+	readonly #ended: Promise<Error>;
+	#setEnded: (reason: Error) => void = () => {};
 	#pending: { resolve(picture: Buffer | undefined): void; reject(error: Error): void } | undefined;
 
 	/** Throws `WorkerDisturbed` if it can't be started now. */
@@ -47,6 +50,9 @@ export class ImageWorker {
 		readonly owner: string,
 		{ program, memoryBytes, cage }: ImageWorkerOptions,
 	) {
+		this.#ended = new Promise((resolve) => {
+			this.#setEnded = resolve;
+		});
 		const args = ['--max-old-space-size=64', program];
 		try {
 			const wrapped = cage?.wrap(process.execPath, args, { readOnly: childFiles(program) });
@@ -72,12 +78,12 @@ export class ImageWorker {
 	}
 
 	#reasonOf(code: number | null, signal: NodeJS.Signals | null): Error {
-		if (!this.#isKilled && wasDisturbed({ code, signal, errors: this.#isReady ? '' : this.#errorText })) {
-			return new WorkerDisturbed('The child was ended.');
-		}
-		// An end by a signal is no sign of a missing library.
-		const isUnusable = !this.#isReady && code !== null;
-		return isUnusable ? new WorkerUnusable(lastLine(this.#errorText)) : new WorkerDied('The child has ended.');
+		if (this.#isKilled) return new WorkerDied('The child was killed.');
+		const isDisturbed = wasDisturbed({ code, signal, errors: this.#isReady ? '' : this.#errorText });
+		// Before it is ready it has looked at no image; an end by a signal, which a cage reports as a code from 128 on, is no sign of a missing library either.
+		const isSignalled = code === null || code > 128;
+		if (isDisturbed || (!this.#isReady && isSignalled)) return new WorkerDisturbed('The child was ended.');
+		return this.#isReady ? new WorkerDied('The child has ended.') : new WorkerUnusable(lastLine(this.#errorText));
 	}
 
 	/** The picture, or undefined if there is none. One image at a time. */
@@ -109,12 +115,9 @@ export class ImageWorker {
 	/** Resolves when the memory of the chunk is no longer needed. */
 	#write(chunk: Uint8Array): Promise<void> {
 		return new Promise((resolve, reject) => {
-			this.#input.write(chunk, (error) => (error ? reject(this.#deathOf(error)) : resolve()));
+			// How it ended says why it does not read any more.
+			this.#input.write(chunk, (error) => (error ? this.#ended.then(reject) : resolve()));
 		});
-	}
-
-	#deathOf(cause: Error): Error {
-		return new WorkerDied('The child does not read any more.', { cause });
 	}
 
 	#receive(chunk: Buffer): void {
@@ -142,6 +145,7 @@ export class ImageWorker {
 	#end(error: Error): void {
 		this.isAlive = false;
 		this.#pending?.reject(error);
+		this.#setEnded(error);
 	}
 }
 

@@ -6,6 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { Failure } from '@stowage/rules';
 import { findProgram } from '../findProgram.js';
 import { limitedCommand } from '../limitedProgram.js';
 import { type Bubblewrap, bubblewrapArguments } from './bubblewrap.js';
@@ -42,7 +43,10 @@ const timeoutMs = 30_000;
 
 const found = new Map<string, { cage: Promise<Cage | undefined>; at: number }>();
 
-/** The strongest cage that works here: bubblewrap, else Landlock with a filter of system calls. Undefined where there is none. Tried once for all that ask. */
+/**
+ * The strongest cage that works here: bubblewrap, else Landlock with a filter of system calls. Undefined where there is none. Tried once for all that ask. Where that could not be found
+ * out for want of descriptors, processes or time, `wrap` of the result throws `unavailable`, and the next call tries again.
+ */
 export async function findCage({ bwrap = 'bwrap', landlock = true }: CageOptions = {}): Promise<Cage | undefined> {
 	const key = JSON.stringify([bwrap, landlock]);
 	const known = found.get(key);
@@ -51,22 +55,43 @@ export async function findCage({ bwrap = 'bwrap', landlock = true }: CageOptions
 	}
 	const cage = tryAll(bwrap, landlock);
 	found.set(key, { cage, at: performance.now() });
+	if ((await cage) === unknownCage) found.delete(key);
 	return cage;
 }
 
 async function tryAll(bwrap: string | false, landlock: boolean): Promise<Cage | undefined> {
 	const bwrapAt = bwrap === false ? undefined : await findProgram(bwrap);
+	const cages: Cage[] = [];
 	if (bwrapAt !== undefined) {
-		for (const hasOwnProc of [true, false]) {
-			const cage = bubblewrapCage({ bwrap: bwrapAt, hasOwnProc });
-			if (await holds(cage)) return cage;
-		}
+		cages.push(...[true, false].map((hasOwnProc) => bubblewrapCage({ bwrap: bwrapAt, hasOwnProc })));
+	}
+	let isUnknown = false;
+	for (const cage of cages) {
+		const outcome = await tryCage(cage);
+		if (outcome === 'holds') return cage;
+		isUnknown ||= outcome === 'unknown';
 	}
 	const version = landlock ? await landlockHere() : 0;
-	if (version === 0) return undefined;
-	const cage = landlockCage(version);
-	return (await holds(cage)) ? cage : undefined;
+	if (version === 'unknown') return unknownCage;
+	if (version > 0) {
+		const cage = landlockCage(version);
+		const outcome = await tryCage(cage);
+		if (outcome === 'holds') return cage;
+		isUnknown ||= outcome === 'unknown';
+	}
+	// Without a cage a program would run with limits only, so that must not follow from a machine that is busy for a moment.
+	return isUnknown ? unknownCage : undefined;
 }
+
+const unknownCage: Cage = {
+	kind: 'bubblewrap',
+	description: 'not known yet',
+	wrap() {
+		throw new Failure('unavailable', 'This is not possible right now. Please try again in a moment.', {
+			retryAfter: 10,
+		});
+	},
+};
 
 /** A cage of bubblewrap, which may not work here. */
 export function bubblewrapCage(options: Bubblewrap): Cage {
@@ -100,12 +125,12 @@ export function landlockCage(version: number): Cage {
 const plainDevices = ['null', 'zero', 'full', 'random', 'urandom'].map((name) => `/dev/${name}`);
 
 /** The version of Landlock; 0 for none, also where the calls can't be made. */
-async function landlockHere(): Promise<number> {
+async function landlockHere(): Promise<number | 'unknown'> {
 	try {
 		const { stdout } = await promisify(execFile)(process.execPath, [launcher], { timeout: timeoutMs });
 		return Number(stdout);
-	} catch {
-		return 0;
+	} catch (error) {
+		return isPassing(error) ? 'unknown' : 0;
 	}
 }
 
@@ -126,13 +151,30 @@ try {
 } catch { done(); }
 `;
 
-/** Whether a program runs in it and reaches nothing, by running one. */
-async function holds(cage: Cage): Promise<boolean> {
-	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-cage-'));
-	const server = createServer((socket) => socket.destroy());
+/** Whether the error of a child is one of a machine that has no descriptors, processes, memory or time left. */
+function isPassing(error: unknown): boolean {
+	const { code, killed, stderr = '' } = error as { code?: unknown; killed?: boolean; stderr?: string };
+	if (killed === true || ['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM'].includes(String(code))) return true;
+	return /Resource temporarily unavailable|Cannot allocate memory|Too many open files/.test(stderr);
+}
+
+/** A file that nothing in a cage may read, in a folder that nothing may write to; where none can be made, others that are there. */
+async function outside(): Promise<{ file: string; folder: string; remove(): Promise<void> }> {
 	try {
+		const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-cage-'));
 		const file = path.join(folder, 'outside');
 		await writeFile(file, '');
+		return { file, folder, remove: () => rm(folder, { recursive: true, force: true }) };
+	} catch {
+		return { file: '/etc/passwd', folder: os.tmpdir(), remove: async () => {} };
+	}
+}
+
+/** Whether a program runs in it and reaches nothing, by running one. */
+async function tryCage(cage: Cage): Promise<'holds' | 'fails' | 'unknown'> {
+	const { file, folder, remove } = await outside();
+	const server = createServer((socket) => socket.destroy());
+	try {
 		server.listen(0, '127.0.0.1');
 		await once(server, 'listening');
 		const { port } = server.address() as AddressInfo;
@@ -140,11 +182,11 @@ async function holds(cage: Cage): Promise<boolean> {
 		const limited = limitedCommand(command, args, { memoryBytes: 512 * 1024 * 1024, cpuSeconds: 20 });
 		const { cwd, env } = limited.options;
 		const { stdout } = await promisify(execFile)(limited.file, limited.args, { cwd, env, timeout: timeoutMs });
-		return stdout === '[]';
-	} catch {
-		return false;
+		return stdout === '[]' ? 'holds' : 'fails';
+	} catch (error) {
+		return isPassing(error) ? 'unknown' : 'fails';
 	} finally {
 		server.close();
-		await rm(folder, { recursive: true, force: true });
+		await remove();
 	}
 }
