@@ -14,7 +14,7 @@ export interface JobSite {
 	traces: string;
 	args: string[];
 	/** Another server process over the same database and files. */
-	start(): Promise<ServerProcess>;
+	start(...more: string[]): Promise<ServerProcess>;
 	/** The lines of a trace; none if there is none yet. */
 	lines(file: string): Promise<string[]>;
 }
@@ -34,7 +34,7 @@ export async function jobSite(t: Teardown, database?: string): Promise<JobSite> 
 		dataDir,
 		traces,
 		args,
-		start: () => startServer(t, { args: serveArgs(dataDir, '--log-level', 'error', ...args) }),
+		start: (...more) => startServer(t, { args: serveArgs(dataDir, '--log-level', 'error', ...args, ...more) }),
 		lines: async (file) =>
 			(await readFile(path.join(traces, file), 'utf8').catch(() => '')).split('\n').filter(Boolean),
 	};
@@ -68,6 +68,7 @@ export function callerOf(cookie: string) {
 		startJobs: (server: ServerProcess, kind: string, count: number) =>
 			call('POST', server, `testJobs/${kind}/${count}`) as Promise<string[]>,
 		find: (server: ServerProcess, id: string) => call('GET', server, `jobs/${id}`) as Promise<Record<string, unknown>>,
+		list: (server: ServerProcess) => call('GET', server, 'jobs') as Promise<Record<string, unknown>[]>,
 		cancel: (server: ServerProcess, id: string) => call('DELETE', server, `jobs/${id}`),
 	};
 }

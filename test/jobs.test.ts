@@ -83,3 +83,56 @@ test('a job continues after kill -9 and after SIGTERM, and other processes and t
 	await until('the job has ended', async () => (await ada.find(otherProcess, next)).status === 'cancelled');
 	await page.close();
 });
+
+test('a server that 20 jobs of one user would end serves after three ends, and another user’s job has ended', async (t) => {
+	const site = await jobSite(t);
+	const held = await site.start('--jobs-run', 'false');
+	const mallory = callerOf(await held.register('mallory'));
+	const ada = callerOf(await held.register('ada'));
+	await mallory.startJobs(held, 'deadly', 20);
+	const [honest = ''] = await ada.startJobs(held, 'deadly', 1);
+	t.true((await mallory.list(held)).every(({ hold }) => hold !== null));
+	t.deepEqual(await site.lines('deadly'), [], 'none begins in a server that holds them back');
+	t.is(await held.stop(), 0);
+
+	const waitsForAdministrator = ({ hold }: Record<string, unknown>) =>
+		(hold as { reason: string } | null)?.reason.includes('wait for the administrator');
+	/** Serves until a job ends it, or all jobs of mallory have ended or wait; resolves to the server that goes on. */
+	const serve = async () => {
+		// A job that was never interrupted may end it at once.
+		const server = await site.start().catch(() => undefined);
+		if (server === undefined) return undefined;
+		let hasEnded = false;
+		void server.ended.then(() => {
+			hasEnded = true;
+		});
+		// The pause after the second end takes half a minute.
+		await until('the server has ended, or serves on', async () => {
+			const jobs = await mallory.list(server).catch(() => []);
+			return hasEnded || (jobs.length > 0 && jobs.every((job) => job.endTime !== null || waitsForAdministrator(job)));
+		});
+		return hasEnded ? undefined : server;
+	};
+	let ends = 0;
+	let last = await serve();
+	for (; last === undefined; last = await serve()) t.true(++ends <= 3, 'it ended too often');
+	t.is(ends, 3);
+	t.is((await site.lines('deadly')).filter((user) => user === 'mallory').length, 3);
+	const server = last;
+	await until('the honest job has ended', async () => (await ada.find(server, honest)).status === 'completed');
+	const statuses = (await mallory.list(server)).map(({ status }) => status).sort();
+	t.deepEqual(statuses, ['failed', ...Array.from({ length: 19 }, () => 'queued')]);
+	const settings = ['--data-dir', site.dataDir, ...site.args, '--log-level', 'error'];
+	const listed = (await run(['job', 'list', '--user', 'mallory', ...settings])).stdout.split('\n');
+	t.is(listed.length, 19);
+	for (const line of listed) t.regex(line, /3 times.*wait for the administrator\. By itself not before \d{4}-/);
+	// Before any begins, also while no server runs.
+	await server.stop();
+	t.is(
+		(await run(['job', 'cancel', '--user', 'mallory', '--kind', 'deadly', ...settings])).stdout.split('\n').length,
+		19,
+	);
+	t.is((await run(['job', 'release', '--user', 'mallory', ...settings])).stdout, 'They go on.');
+	const again = await site.start();
+	t.true((await mallory.list(again)).every(({ status }) => status === 'cancelled' || status === 'failed'));
+});

@@ -151,6 +151,7 @@ async function runEveryCommand(t: ExecutionContext, database: Record<string, str
 	await call(`job cancel ${job}`);
 	await until('the job is cancelled', async () => json(await bob.get(`/api/jobs/${job}`)).status === 'cancelled');
 	t.is((await bob.post(`/api/jobs/${job}/retry`, undefined)).statusCode, 403);
+	await call('job release --user bob');
 	await call(`job retry ${'0'.repeat(32)}`, { code: 1 });
 	t.is((await list('job list --all'))[0].id, job);
 	t.deepEqual(await list('job list'), []);

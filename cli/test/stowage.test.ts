@@ -359,6 +359,9 @@ test('jobs are listed and cancelled without a running server, and the help shows
 	t.like(await job('cancel'), { code: 1, stderr: choice });
 	t.like(await job('cancel', 'unknown', '--all'), { code: 1, stderr: choice });
 	t.like(await job('cancel', '--user', 'nobody'), { code: 1, stderr: 'There is no user nobody.' });
+	t.like(await job('release'), { code: 1, stderr: 'Choose jobs by --user or --kind, or all by --all.' });
+	t.like(await job('release', '--user', 'nobody'), { code: 1, stderr: 'There is no user nobody.' });
+	t.like(await job('release', '--all'), { code: 0, stdout: 'Nothing was held back.' });
 	t.like(await job('cancel', '--all'), { code: 0, stdout: '' });
 	t.regex((await job('list', '--help')).stdout, /Examples:\n {2}\$ stowage job list/);
 });

@@ -1,8 +1,10 @@
+import { formatDate, formatTime } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type Job, withJob } from '../src/api/jobs/jobs.js';
 import {
 	announcement,
 	detailText,
+	holdText,
 	overallFraction,
 	progressOf,
 	sortJobs,
@@ -23,6 +25,14 @@ test(
 	'Queued',
 	'started by the administrator',
 );
+test('a waiting job says why it is held back, and until when', (t) => {
+	t.is(holdText(jobWith()), undefined);
+	const reason = 'Such jobs run one after another.';
+	t.is(holdText(jobWith({ hold: { reason, until: null } })), reason);
+	const until = Date.UTC(2026, 10, 21);
+	const text = `${reason} By itself not before ${formatDate(until)} at ${formatTime(until)}.`;
+	t.is(holdText(jobWith({ hold: { reason, until } })), text);
+});
 test('a job without progress shows no details', showsText, {}, 'Processing', '');
 test(
 	'a job that counts bytes shows bytes, speed and time left',

@@ -14,6 +14,7 @@ export const jobWith = (given: Partial<Job> = {}): Job => ({
 	error: null,
 	canRetry: false,
 	canCancel: true,
+	hold: null,
 	detail: null,
 	createdAt: 0,
 	startTime: null,

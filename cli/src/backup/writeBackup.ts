@@ -11,7 +11,7 @@ import type { NewFile } from './writeDurably.js';
 
 /** Tables whose rows would be wrong or a danger after a restore: sessions, work under way, counts of attempts. */
 const excludedTables = new Set([
-	...['sessions', 'tickets', 'limits', 'jobs', 'home_moves', 'home_move_processes'],
+	...['sessions', 'tickets', 'limits', 'jobs', 'job_interruptions', 'home_moves', 'home_move_processes'],
 	...['uploads', 'idempotency_keys', 'published_names'],
 	...['leases', 'events', 'event_listeners'],
 ]);

@@ -19,7 +19,7 @@ interface Choice {
 	all?: boolean;
 }
 
-/** Lists, cancels and retries jobs such as copies and conversions, whether the server runs or not. */
+/** Lists, cancels, releases and retries jobs such as copies and conversions, whether the server runs or not. */
 export function jobCommand(): Command {
 	return new Command('job')
 		.description('manage long work such as copies and conversions')
@@ -27,7 +27,7 @@ export function jobCommand(): Command {
 			appCommand<ListOptions>({
 				usage: 'list',
 				description:
-					'list what waits and runs, the newest first: id, user, kind, status, how far it is, when it was started, title, and why it failed',
+					'list what waits and runs, the newest first: id, user, kind, status, how far it is, when it was started, title, and why it failed or is held back',
 				examples: ['job list', 'job list --user ada --all', 'job list --json'],
 				run: (services, _words, options) => listJobs(services, options),
 			})
@@ -63,6 +63,29 @@ export function jobCommand(): Command {
 				.option('--all', 'all that have not ended'),
 		)
 		.addCommand(
+			appCommand<Choice>({
+				usage: 'release',
+				description:
+					'let jobs go on that are held back since the server ended while they or similar ones ran; list shows which, why and for how long',
+				examples: ['job release --user ada', 'job release --kind convert', 'job release --all'],
+				async run({ accounts, audit, jobs }, _words, { user, kind, all = false }) {
+					if (all === (user !== undefined || kind !== undefined))
+						throw new Failure('invalid', 'Choose jobs by --user or --kind, or all by --all.');
+					const owner = user === undefined ? undefined : await accounts.find(user);
+					const ofKind = kind === undefined ? {} : { kind };
+					const released = await audit.recorded(
+						{ action: 'releaseJobs', ...ofKind },
+						() => jobs.release({ ...(owner === undefined ? {} : { userId: owner.id }), ...ofKind }),
+						(count) => (count === 0 ? undefined : owner === undefined ? {} : { account: owner.username }),
+					);
+					printLine(released === 0 ? 'Nothing was held back.' : 'They go on.');
+				},
+			})
+				.option('--user <name>', 'of this user')
+				.option('--kind <kind>', 'of this kind, such as convert')
+				.option('--all', 'of everybody'),
+		)
+		.addCommand(
 			appCommand({
 				usage: 'retry <id...>',
 				description: 'queue jobs that failed or were cancelled again, also those that the administrator started',
@@ -82,7 +105,16 @@ export function jobCommand(): Command {
 /** What the audit log says about a job. */
 async function targets({ accounts }: Services) {
 	const names = new Map((await accounts.list()).map(({ id, username }) => [id, username]));
-	return ({ kind, title, userId }: StoredJob) => ({ kind, title, account: names.get(userId) ?? userId });
+	return ({ kind, title, userId }: Pick<StoredJob, 'kind' | 'title' | 'userId'>) => ({
+		kind,
+		title,
+		account: names.get(userId) ?? userId,
+	});
+}
+
+function holdText(hold: StoredJob['hold']): string {
+	if (hold === null || hold.until === null) return hold?.reason ?? '';
+	return `${hold.reason} By itself not before ${timeText(hold.until)}.`;
 }
 
 /** The ids that were named, or those of all jobs that were chosen and have not ended. */
@@ -106,15 +138,16 @@ async function listJobs({ accounts, jobs }: Services, { user, all = false, json 
 	const names = new Map((await accounts.list()).map(({ id, username }) => [id, username]));
 	printList(found, {
 		json,
-		toJson: ({ userId, hasInput: _, createdAt, startTime, endTime, detail, ...job }) => ({
+		toJson: ({ userId, hasInput: _, createdAt, startTime, endTime, detail, hold, ...job }) => ({
 			...job,
+			hold: hold && { ...hold, until: hold.until === null ? null : timeText(hold.until) },
 			user: names.get(userId) ?? null,
 			detail: detail === null ? null : JSON.parse(detail),
 			createdAt: timeText(createdAt),
 			startTime: startTime === null ? null : timeText(startTime),
 			endTime: endTime === null ? null : timeText(endTime),
 		}),
-		row: ({ id, userId, kind, status, done, total, createdAt, title, error }) => [
+		row: ({ id, userId, kind, status, done, total, createdAt, title, error, hold }) => [
 			id,
 			names.get(userId) ?? '(removed)',
 			kind,
@@ -122,7 +155,7 @@ async function listJobs({ accounts, jobs }: Services, { user, all = false, json 
 			total > 0 ? `${Math.floor((100 * done) / total)} %` : '-',
 			timeText(createdAt),
 			title,
-			error ?? '',
+			error ?? holdText(hold),
 		],
 	});
 }

@@ -29,6 +29,8 @@ export const job = z.object({
 	canRetry: z.boolean(),
 	/** Whether `DELETE /api/jobs/{id}` would end it: not once it has ended, and not if the administrator has started it. */
 	canCancel: z.boolean(),
+	/** Why it waits although there may be a free place for it, as a sentence, and before when it does not begin by itself. */
+	hold: z.object({ reason: z.string(), until: z.number().nullable() }).nullable(),
 	/** The details of this kind while it runs, and its result at the end. */
 	detail: z.record(z.string(), z.unknown()).nullable(),
 	createdAt: z.number(),

@@ -88,6 +88,7 @@ export function jobOf(changes: { endTime?: number | null } & Record<string, unkn
 		timeLeft: null,
 		error: null,
 		canRetry: false,
+		hold: null,
 		canCancel: changes.endTime === null,
 		detail: null,
 		createdAt: Date.now(),

@@ -65,6 +65,19 @@ export const plugin = {
 				perUser: 2000,
 				run: alone,
 			}),
+			// Of mallory each ends the server, as a file does that its converter can't read.
+			deadly: server.jobs.define({
+				name: 'deadly',
+				input,
+				onRestart: 'resume',
+				concurrency: 2,
+				perUser: 2000,
+				async run({ viewer, checkpoint }) {
+					await append('deadly', viewer.username);
+					await checkpoint('begun');
+					if (viewer.username === 'mallory') process.kill(process.pid, 'SIGKILL');
+				},
+			}),
 			steps: server.jobs.define({ name: 'steps', input, onRestart: 'resume', concurrency: 1, perUser: 10, run: steps }),
 		};
 		server.route({

@@ -10,7 +10,7 @@ export interface MoveRootOptions {
 	allowLostAccess?: boolean;
 }
 
-type FollowedJob = Awaited<ReturnType<Services['jobs']['listOf']>>[number];
+type FollowedJob = NonNullable<Awaited<ReturnType<Services['homeMoves']['underWay']>>>['job'];
 
 /** The polling interval of the progress. */
 const pollMs = 200;

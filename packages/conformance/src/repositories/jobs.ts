@@ -89,6 +89,7 @@ export function jobRules(rule: Rule): void {
 			{
 				...{ ...run, kind: 'copy', userId: ada, slot: 'copy#0', onRestart: 'resume' },
 				...{ isCancelRequested: false, isExpired: false, interruptions: 0 },
+				...{ isOrdered: false, isOnTrial: false, ranMs: 0 },
 			},
 		]);
 		const progress = {
@@ -125,7 +126,7 @@ export function jobRules(rule: Rule): void {
 		const old = await begin(t, jobs, 'copy#0');
 		await jobs.checkpoint(old, leaseMs, '1');
 		clock.now += leaseMs + second;
-		t.true(await jobs.requeue(old, 'interrupted', { leaseMs }));
+		t.true(await jobs.requeue(old, 'interrupted', { leaseMs, isRecorded: false }));
 		const waits = await jobs.find('one');
 		t.is(waits?.status, 'queued');
 		for (const stale of [old, { ...old, epoch: 2 }]) {
@@ -159,8 +160,8 @@ export function jobRules(rule: Rule): void {
 		t.true(await jobs.renew(run, leaseMs));
 		clock.now += 8 * second;
 		t.false(await isExpired());
-		t.false(await jobs.requeue(run, 'interrupted', { leaseMs }));
-		t.false(await jobs.end(run, { status: 'failed', error: null }, { leaseMs }));
+		t.false(await jobs.requeue(run, 'interrupted', { leaseMs, isRecorded: false }));
+		t.false(await jobs.end(run, { status: 'failed', error: null }, { leaseMs, isRecorded: false }));
 		t.true(await jobs.checkpoint(run, leaseMs, '1'));
 		clock.now += 8 * second;
 		t.false(await isExpired());
@@ -171,7 +172,7 @@ export function jobRules(rule: Rule): void {
 		// The clock was wrong by years when the lease was taken.
 		clock.now -= 400 * day;
 		t.true(await isExpired());
-		t.true(await jobs.end(run, { status: 'failed', error: 'It ended.' }, { leaseMs }));
+		t.true(await jobs.end(run, { status: 'failed', error: 'It ended.' }, { leaseMs, isRecorded: false }));
 	});
 
 	rule(
@@ -367,6 +368,79 @@ export function jobRules(rule: Rule): void {
 		const order: string[] = [];
 		for (let n = 0; n < 4; n++) order.push(await endNext(true));
 		t.deepEqual(order, ['ada long 2', 'ada long 3', 'ada long 4', running.id]);
+	});
+
+	rule(
+		'interruptions are remembered once for each process and job, until the job ends in a process, or a sweep',
+		async (t, db, clock) => {
+			const { jobs } = db;
+			const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
+			await jobs.add(jobOf('hers', ada), most);
+			await jobs.add(jobOf('his', bob, { isOrdered: true }), most);
+			const known = async () => (await jobs.listInterruptions()).interruptions.map(({ at: _, ...each }) => each);
+			const interrupt = async (holder: string, isRecorded = true) => {
+				const run = await begin(t, jobs, 'copy#0', holder);
+				clock.now += second;
+				await jobs.renew(run, leaseMs);
+				t.is((await jobs.listHeld(leaseMs))[0]?.ranMs, second);
+				t.true(await jobs.requeue(run, 'interrupted', { isRecorded }));
+				t.false(await jobs.requeue(run, 'interrupted', { isRecorded }), 'another process was first');
+				return run.id;
+			};
+			t.deepEqual(await known(), []);
+			await interrupt('unrecorded', false);
+			t.deepEqual(await known(), []);
+			const first = await interrupt('one');
+			const firstOf = { hers: { userId: ada, isOrdered: false }, his: { userId: bob, isOrdered: true } }[first];
+			const one = { holder: 'one', jobId: first, kind: 'copy', wasTrial: false, ...firstOf };
+			t.deepEqual(await known(), [one]);
+			clock.now += second;
+			await interrupt('two');
+			t.is((await known())[0]?.holder, 'two', 'the latest is the first');
+			const { interruptions, now } = await jobs.listInterruptions();
+			t.true(Math.abs(now - clock.now) < 10 * second && now >= (interruptions[0]?.at ?? Number.POSITIVE_INFINITY));
+			t.is(await jobs.forgetInterruptions({ holder: 'two', userId: 'unknown' }), 0);
+			t.is(await jobs.forgetInterruptions({ holder: 'two', kind: 'copy' }), 1);
+			await jobs.end(await begin(t, jobs, 'copy#0'), { status: 'completed', error: null });
+			t.deepEqual(await known(), []);
+
+			const last = await interrupt('three');
+			const run = await begin(t, jobs, 'copy#0', 'four');
+			t.is(run.id, last);
+			t.true(await jobs.end(run, { status: 'failed', error: 'Again.' }, { isRecorded: true }));
+			t.is((await known()).length, 2);
+			await jobs.sweep(clock.now - day, 10);
+			t.is((await known()).length, 2);
+			await jobs.sweep(clock.now + day, 10);
+			t.deepEqual(await known(), []);
+		},
+	);
+
+	rule('one job is on trial at a time, until its trial or its run is over', async (t, db) => {
+		const { jobs } = db;
+		const ada = await userOf(db, 'ada');
+		for (let n = 0; n < 8; n++) await jobs.add(jobOf(`job${n}`, ada), most);
+		const runs = Array.from({ length: 8 }, (_, n) => ({ id: `job${n}`, holder: `${n}`, epoch: 1 }));
+		const tryAll = async () => {
+			const claims = await Promise.all(
+				runs.map(async (run, n) => (await jobs.claim(run, `copy#${n}`, leaseMs, 'trial')) && run),
+			);
+			return claims.filter((run) => run !== undefined);
+		};
+		const [first, ...others] = await tryAll();
+		t.deepEqual(others, []);
+		t.true((await jobs.listHeld(leaseMs))[0]?.isOnTrial);
+		t.deepEqual(await tryAll(), []);
+		if (first === undefined) return;
+		t.true(await jobs.endTrial(first));
+		t.false((await jobs.listHeld(leaseMs))[0]?.isOnTrial);
+		const [second] = await tryAll();
+		if (second === undefined) return t.fail('the next trial begins');
+		t.true(await jobs.requeue(second, 'interrupted', { isRecorded: true }));
+		t.true((await jobs.listInterruptions()).interruptions[0]?.wasTrial);
+		t.like((await jobs.listHeld(leaseMs))[0], { id: first.id, isOnTrial: false });
+		t.is((await jobs.next('copy', { userId: 'unknown' }))?.id, undefined);
+		t.truthy(await jobs.next('copy', { userId: ada }));
 	});
 
 	rule('the unfinished jobs of a user and kind are limited, also when they are added concurrently', async (t, db) => {

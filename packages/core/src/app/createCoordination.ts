@@ -1,5 +1,6 @@
 import type { Database } from '@stowage/database';
 import type { Audit } from '../audit/createAudit.js';
+import type { Config } from '../config/schema.js';
 import { EventRelay } from '../events/EventRelay.js';
 import { createNotifications } from '../events/notifications.js';
 import type { FolderFeeds } from '../files/watching/FolderFeeds.js';
@@ -10,6 +11,7 @@ import { createDatabaseReserve } from '../limits/databaseReserve.js';
 import type { Log } from '../log.js';
 
 interface Dependencies {
+	config: Pick<Config, 'jobs'>;
 	database: Database;
 	audit: Audit;
 	/** The key that seals events. */
@@ -21,7 +23,16 @@ interface Dependencies {
 }
 
 /** The coordination of the processes over one database: leases, jobs, and the events for pages of other processes. */
-export async function createCoordination({ database, audit, secret, feeds, log, now, monotonic }: Dependencies) {
+export async function createCoordination({
+	config,
+	database,
+	audit,
+	secret,
+	feeds,
+	log,
+	now,
+	monotonic,
+}: Dependencies) {
 	const identity = await identifyProcess();
 	const databaseReserve = createDatabaseReserve(database);
 	const relay = new EventRelay({
@@ -45,6 +56,7 @@ export async function createCoordination({ database, audit, secret, feeds, log, 
 		now,
 		monotonic,
 		identity,
+		mayBegin: () => config.jobs.run,
 		onEnd({ kind, title, isOrdered }, { status, error }) {
 			const outcome = status === 'completed' ? 'ok' : status;
 			// It is a job of the user whom it concerns.

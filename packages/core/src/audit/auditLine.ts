@@ -27,6 +27,7 @@ export const securityActions = [
 	'removeRoot',
 	'cancelJob',
 	'retryJob',
+	'releaseJobs',
 	'purgeLinks',
 	'relinkLinks',
 	'backup',

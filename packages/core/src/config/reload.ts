@@ -11,6 +11,7 @@ export const liveSettings: readonly string[] = [
 	'uploads',
 	'quotas',
 	'downloads.maxZipEntries',
+	'jobs.run',
 	'externalViewers',
 	'umask',
 	'audit',

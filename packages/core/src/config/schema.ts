@@ -223,6 +223,7 @@ export const configSchema = z.strictObject({
 			noMap,
 		)
 		.prefault({}),
+	jobs: z.strictObject({ run: flag.default(true) }, noMap).prefault({}),
 	externalViewers: flag.default(false),
 	audit: z
 		.strictObject(

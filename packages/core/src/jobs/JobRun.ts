@@ -22,6 +22,8 @@ interface StartedRun {
 	owner: JobOwner;
 	attempt: number;
 	place: JobPlace;
+	/** Whether no other job begins meanwhile. */
+	isOnTrial: boolean;
 }
 
 /** Where a job runs: one for short jobs is given back by a run that takes longer. */
@@ -33,7 +35,7 @@ export interface JobPlace {
 }
 
 interface Dependencies {
-	store: Pick<JobStore, 'checkpoint' | 'renew' | 'setLong'>;
+	store: Pick<JobStore, 'checkpoint' | 'renew' | 'setLong' | 'endTrial'>;
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 	/** Resolves after this many milliseconds, or sooner if the signal fires. */
@@ -54,6 +56,7 @@ export class JobRun {
 	#hasLost = false;
 	#hasYielded = false;
 	readonly #claimedAt: number;
+	#isOnTrial: boolean;
 	/** By the monotonic clock; counted from before the renewal was requested, so that it never ends later than in the database. */
 	#leaseEnd: number;
 	#renewedAt: number;
@@ -67,6 +70,7 @@ export class JobRun {
 		this.key = begun.key;
 		this.#started = begun;
 		this.#parts = parts;
+		this.#isOnTrial = begun.isOnTrial;
 		this.#claimedAt = claimedAt;
 		this.#renewedAt = claimedAt;
 		this.#leaseEnd = claimedAt + jobLimits.leaseMs;
@@ -156,6 +160,14 @@ export class JobRun {
 	/** Aborts the run if its lease could not be renewed in time: another process may hold it by now. */
 	loseIfExpired(): void {
 		if (this.#parts.monotonic() >= this.#leaseEnd) this.lose();
+	}
+
+	/** Ends its trial if that has lasted for long enough. Throws the database's errors. */
+	async endTrial(): Promise<void> {
+		if (!this.#isOnTrial || this.#hasLost) return;
+		if (this.#parts.monotonic() - this.#claimedAt < jobLimits.trialMs) return;
+		this.#isOnTrial = false;
+		await this.#parts.store.endTrial(this.key);
 	}
 
 	/** Renews its lease if that is due, or if there is progress to publish to other processes. Throws the database's errors. */

@@ -17,6 +17,7 @@ import type { JobPublisher } from './JobPublisher.js';
 import { type JobPlace, JobRun } from './JobRun.js';
 import { jobLimits } from './jobLimits.js';
 import { type AnyKind, interrupted, recordEnd, runToEnd, type StoredInput } from './runToEnd.js';
+import { Suspects, suspectsAmong } from './Suspects.js';
 import { wait } from './wait.js';
 
 interface Dependencies {
@@ -29,6 +30,8 @@ interface Dependencies {
 	log: Log;
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
+	/** Whether jobs may begin in this process; those that run go on. */
+	mayBegin(): boolean;
 	/** Called with the id of each job that may have changed; without an id if jobs of other processes may have changed. */
 	onChange(id?: string): void;
 	/** Called with each job that ends here. */
@@ -43,6 +46,8 @@ export interface JobRunner {
 	wake(): void;
 	/** Fires when this process begins no further run. */
 	readonly stopping: AbortSignal;
+	/** What is known from the interruptions of jobs, as read last. */
+	suspects(): Suspects;
 	begin(only?: string): void;
 	stop(): void;
 	close(): Promise<void>;
@@ -53,7 +58,7 @@ export interface JobRunner {
 type WaitingJob = NonNullable<Awaited<ReturnType<JobStore['next']>>>;
 
 export function createJobRunner(parts: Dependencies): JobRunner {
-	const { store, users, kinds, publisher, identity, log, monotonic, onChange, onEnd } = parts;
+	const { store, users, kinds, publisher, identity, log, monotonic, mayBegin, onChange, onEnd } = parts;
 	const holder = identity.name;
 	const runs = new Map<string, JobRun>();
 	/** The runs under way, including their end. */
@@ -62,6 +67,8 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 	/** A run belongs to no request, whichever one started it. */
 	const inOwnContext = AsyncLocalStorage.snapshot();
 	let hasBegun = false;
+	let servedSince = Number.NEGATIVE_INFINITY;
+	let suspects = new Suspects({ interruptions: [], now: 0 });
 	let onlyKind: string | undefined;
 	let timers: NodeJS.Timeout[] = [];
 	let polling: Promise<void> | undefined;
@@ -93,16 +100,17 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		settling.add(ended);
 	};
 
-	/** Releases the jobs of a process that has ended: back to the queue, or ended. */
-	const takeOver = async (job: HeldJob, takeover: JobTakeover | undefined): Promise<void> => {
+	/** Releases a job of a process that has ended: back to the queue, or ended. */
+	const takeOver = async (job: HeldJob, takeover: JobTakeover): Promise<void> => {
+		const ends = suspects.endsOf(job.id) + (takeover.isRecorded ? 1 : 0);
 		const end = (): JobEnd | undefined => {
 			const { isCancelRequested, onRestart, interruptions } = job;
-			const isRepeated = interruptions >= jobLimits.interruptions;
+			const isRepeated = interruptions >= jobLimits.interruptions || ends >= jobLimits.uncleanEnds;
 			if (isCancelRequested && isRepeated) return { status: 'cancelled', error: null };
 			if (isCancelRequested) return undefined;
 			if (onRestart === 'fail') return { status: 'failed', error: interrupted };
 			if (!isRepeated) return undefined;
-			const error = `The server ended ${interruptions + 1} times while this was under way, so it is not tried again by itself.`;
+			const error = `The server ended ${Math.max(interruptions + 1, ends)} times while this was under way, so it is not tried again by itself.`;
 			return { status: 'failed', error };
 		};
 		const ended = end();
@@ -118,6 +126,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		kind: AnyKind,
 		place: JobPlace,
 		find: () => Promise<WaitingJob | undefined>,
+		trial?: 'trial',
 	): Promise<'begun' | 'none' | 'taken'> => {
 		const next = closing.signal.aborted ? undefined : await find();
 		if (next === undefined) return 'none';
@@ -125,7 +134,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		const user = await users.get(next.userId);
 		const key: JobRunKey = { id: next.id, holder, epoch: next.epoch + 1 };
 		const requestedAt = monotonic();
-		const claimed = await store.claim(key, place.slot, jobLimits.leaseMs);
+		const claimed = await store.claim(key, place.slot, jobLimits.leaseMs, trial);
 		if (claimed === undefined) return 'taken';
 		const { input, saved, attempt, record } = claimed;
 		if (user === undefined || user.isDisabled) {
@@ -138,7 +147,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 			log.warn({ job: key.id, kind: kind.name }, 'the progress detail of a job is too large to be stored');
 		const longAfterSeconds = kind.short?.seconds ?? Number.POSITIVE_INFINITY;
 		const parts = { store, monotonic, wait, longAfterSeconds, onTooLarge };
-		const run = new JobRun({ key, record, owner, attempt, place }, requestedAt, parts);
+		const run = new JobRun({ key, record, owner, attempt, place, isOnTrial: trial !== undefined }, requestedAt, parts);
 		if (next.isCancelRequested) run.cancel();
 		if (closing.signal.aborted) run.stop();
 		launch(kind, run, { input, saved });
@@ -169,12 +178,13 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 	/** Fills the free slots of all kinds; the slots of `held` were taken at the last read. */
 	const claimAll = async (held: readonly HeldJob[]): Promise<void> => {
 		const taken = new Set(held.map((job) => job.slot));
-		for (const kind of kinds.values()) {
-			if (onlyKind !== undefined && kind.name !== onlyKind) continue;
+		for (const kind of kindsHere()) {
+			if (suspects.kindHold(kind.name) !== undefined) continue;
+			const suspected = suspects.usersOf(kind.name);
 			// Not counted: it only removes its partial results, and its owner waits for that.
 			const clearing = `${kind.name}#cancelled`;
 			const cancelled = async () => {
-				const next = await store.next(kind.name);
+				const next = await store.next(kind.name, { except: suspected });
 				return next?.isCancelRequested ? next : undefined;
 			};
 			if (!taken.has(clearing)) await claimNext(kind, { slot: clearing }, cancelled);
@@ -187,9 +197,34 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 					if (outcome === 'taken') isAskedAgain = true;
 				}
 			};
-			await fill(placesOf(kind), () => nextOf(kind, { except: usersWithEnough(kind, held) }));
-			await fill(shortPlacesOf(kind), () => store.next(kind.name, { isLong: false }));
+			await fill(placesOf(kind), () => nextOf(kind, { except: [...suspected, ...usersWithEnough(kind, held)] }));
+			await fill(shortPlacesOf(kind), () => store.next(kind.name, { isLong: false, except: suspected }));
 			await yieldOverdue(kind);
+		}
+	};
+
+	const kindsHere = () => [...kinds.values()].filter(({ name }) => onlyKind === undefined || name === onlyKind);
+
+	/**
+	 * Begins one job that may have ended a process, or one of the same user and kind. No other begins in any process while it is on trial, so that the job which ends processes
+	 * is known.
+	 */
+	const tryOne = async (held: readonly HeldJob[]): Promise<void> => {
+		if (monotonic() < servedSince + jobLimits.settleMs) return;
+		const taken = new Set([...held.map((job) => job.slot), ...[...runs.values()].map(({ place }) => place.slot)]);
+		const isFree = ({ slot }: JobPlace) => !taken.has(slot);
+		for (const suspect of suspects.inOrder()) {
+			const kind = kindsHere().find(({ name }) => name === suspect.kind);
+			if (kind === undefined || suspects.holdOf(suspect) !== undefined) continue;
+			const { userId } = suspect;
+			const place = placesOf(kind).find(isFree);
+			const short = shortPlacesOf(kind).find(isFree);
+			const isBegun =
+				(place !== undefined &&
+					(await claimNext(kind, place, () => store.next(kind.name, { userId }), 'trial')) !== 'none') ||
+				(short !== undefined &&
+					(await claimNext(kind, short, () => store.next(kind.name, { userId, isLong: false }), 'trial')) !== 'none');
+			if (isBegun) return;
 		}
 	};
 
@@ -217,16 +252,26 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 			if (job === undefined || job.holder !== holder || job.epoch !== run.key.epoch) run.lose();
 			else if (job.isCancelRequested) run.cancel();
 		}
+		// This process is alive: what others recorded when its leases had expired was no end.
+		if (suspects.knows(holder)) await store.forgetInterruptions({ holder });
 		let hasFreed = false;
 		for (const job of held) {
 			if (job.holder === holder && runs.has(job.id)) continue;
 			// The lease of a process that has certainly ended need not be waited for.
-			const takeover = job.isExpired ? { leaseMs: jobLimits.leaseMs } : undefined;
-			if (takeover === undefined && !(await identity.hasEnded(job.holder))) continue;
-			await takeOver(job, takeover);
+			const leaseMs = job.isExpired ? jobLimits.leaseMs : undefined;
+			if (leaseMs === undefined && !(await identity.hasEnded(job.holder))) continue;
+			const beside = held.filter((other) => other.holder === job.holder);
+			const isRecorded = job.holder !== holder && suspectsAmong(beside, suspects.hadTrial(job.holder)).includes(job);
+			await takeOver(job, { leaseMs, isRecorded });
 			hasFreed = true;
 		}
-		return hasFreed ? store.listHeld(jobLimits.leaseMs) : held;
+		if (!hasFreed) return held;
+		await readSuspects();
+		return store.listHeld(jobLimits.leaseMs);
+	};
+
+	const readSuspects = async (): Promise<void> => {
+		suspects = new Suspects(await store.listInterruptions());
 	};
 
 	const beat = () => {
@@ -239,15 +284,25 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 
 	/** A failed renewal must not stop the others. */
 	const renewAll = async (): Promise<void> => {
-		const renewals = await Promise.allSettled([...runs.values()].map((run) => run.renew()));
+		const renewals = await Promise.allSettled(
+			[...runs.values()].map(async (run) => {
+				await run.renew();
+				await run.endTrial();
+			}),
+		);
 		for (const renewal of renewals) if (renewal.status === 'rejected') throw renewal.reason;
 	};
 
 	const pollOnce = async (): Promise<void> => {
 		beat();
 		await renewAll();
+		await readSuspects();
 		const held = await readHeld();
-		await claimAll(held);
+		// Those that are cancelled wait as well: their cleanup is a run too.
+		if (mayBegin() && !held.some(({ isOnTrial }) => isOnTrial)) {
+			await claimAll(held);
+			await tryOne(held);
+		}
 		if (publisher.hasPages())
 			publisher.publishChanges(await store.listChanged(publisher.changesMs()), (id) => runs.has(id));
 		onChange();
@@ -284,11 +339,13 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 	const runner: JobRunner = {
 		find: (id) => runs.get(id),
 		wake,
+		suspects: () => suspects,
 		stopping: closing.signal,
 
 		begin(only) {
 			if (hasBegun) return;
 			hasBegun = true;
+			servedSince = monotonic();
 			onlyKind = only;
 			timers = [setInterval(wake, jobLimits.pollMs).unref(), setInterval(beat, jobLimits.spacingMs).unref()];
 			wake();

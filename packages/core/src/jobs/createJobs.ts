@@ -1,5 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import type { Job, JobEnd, JobKind, JobOwner, JobRecord, JobStore, Jobs, UserStore } from '@stowage/plugin-api';
+import type {
+	Job,
+	JobEnd,
+	JobHold,
+	JobKind,
+	JobOwner,
+	JobRecord,
+	JobStore,
+	Jobs,
+	UserStore,
+} from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import type { ObservableNotifications } from '../events/notifications.js';
 import type { ProcessIdentity } from '../leases/processIdentity.js';
@@ -10,11 +20,14 @@ import { createJobRunner } from './createJobRunner.js';
 import { JobPublisher } from './JobPublisher.js';
 import { jobLimits, shortened } from './jobLimits.js';
 import type { AnyKind } from './runToEnd.js';
+import { holdOf, Suspects } from './Suspects.js';
 import { wait } from './wait.js';
 
 export interface JobService extends Jobs {
-	/** Of one user or of all, the newest first. */
-	listOf(userId?: string): Promise<JobRecord[]>;
+	/** Of one user or of all, the newest first, each with why it waits. */
+	listOf(userId?: string): Promise<(JobRecord & Pick<Job, 'hold'>)[]>;
+	/** Lets jobs go on that wait since a process ended: of a user, of a kind, or of both. Resolves to how many interruptions were forgotten. */
+	release(choice: { userId?: string; kind?: string }): Promise<number>;
 	/** Cancels any user's job, for the administrator. Resolves to the job as it was. Throws `notFound` for an unknown one. */
 	cancelAny(id: string): Promise<JobRecord>;
 	/** Queues any user's failed or cancelled job again, for the administrator. Throws `notFound` for an unknown one, otherwise as `retry`. Resolves to the job as it was. */
@@ -42,6 +55,8 @@ interface Dependencies {
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 	identity: ProcessIdentity;
+	/** Whether jobs may begin in this process. */
+	mayBegin(): boolean;
 	/** Called with each job that ends here. */
 	onEnd?(job: JobRecord, end: JobEnd): void;
 }
@@ -49,17 +64,21 @@ interface Dependencies {
 const administratorsJob = (action: 'cancel' | 'retry') =>
 	new Failure('forbidden', `The administrator has started this, and only the administrator can ${action} it.`);
 
+const paused: JobHold = { reason: 'The administrator has paused all jobs.', until: null };
+
 const noSuchJob = () => new Failure('notFound', 'There is no such job.');
 
 /** Long work that survives its page, its session and the process; see docs/architecture.md. */
 export function createJobs(parts: Dependencies): JobService {
-	const { store, users, notifications, databaseReserve, log, now, monotonic, identity } = parts;
+	const { store, users, notifications, databaseReserve, log, now, monotonic, identity, mayBegin } = parts;
 	const kinds = new Map<string, AnyKind>();
 	/** A user's starts are serialized: in the database they wait for each other, and would use all of its connections. */
 	const exclusively = createKeyedMutex();
 	const waiting = new Map<string, Set<() => void>>();
 
-	const jobOf = (record: JobRecord): Job => toJob(record, kinds);
+	const holdIn = (record: JobRecord, suspects: Suspects): JobHold | null =>
+		record.status === 'queued' && !mayBegin() ? paused : holdOf(record, suspects);
+	const jobOf = (record: JobRecord): Job => toJob(record, kinds, holdIn(record, runner.suspects()));
 	const publisher = new JobPublisher({
 		notifications,
 		monotonic,
@@ -92,7 +111,7 @@ export function createJobs(parts: Dependencies): JobService {
 	};
 
 	const runner = createJobRunner({
-		...{ store, users, kinds, publisher, identity, log, monotonic },
+		...{ store, users, kinds, publisher, identity, log, monotonic, mayBegin },
 		onChange: wakeWaiting,
 		onEnd: parts.onEnd,
 	});
@@ -151,7 +170,7 @@ export function createJobs(parts: Dependencies): JobService {
 		find: async (owner, id) => jobOf(await own(owner, id)),
 
 		async list(owner) {
-			const records = await jobs.listOf(owner.id);
+			const records = await store.list(jobLimits.keptEnded, owner.id);
 			return records.map((record) => jobOf(runner.find(record.id)?.record ?? record));
 		},
 
@@ -188,13 +207,28 @@ export function createJobs(parts: Dependencies): JobService {
 			}
 		},
 
-		listOf: (userId) => store.list(jobLimits.keptEnded, userId),
+		async listOf(userId) {
+			const records = await store.list(jobLimits.keptEnded, userId);
+			const suspects = new Suspects(await store.listInterruptions());
+			return records.map((record) => ({ ...record, hold: holdIn(record, suspects) }));
+		},
+
+		async release(choice) {
+			const released = await store.forgetInterruptions(choice);
+			runner.wake();
+			return released;
+		},
 
 		async cancelAny(id) {
 			const record = await any(id);
+			const { userId, kind, isOrdered, status } = record;
 			await store.cancel(id);
+			// To begin it once more, for its cleanup, may end the process again. What it leaves is swept.
+			const isSuspect =
+				status === 'queued' && !isOrdered && new Suspects(await store.listInterruptions()).has({ userId, kind });
+			if (isSuspect) await store.cancel(id);
 			runner.find(id)?.cancel();
-			publisher.publish(id, record.userId);
+			publisher.publish(id, userId);
 			wakeWaiting(id);
 			return record;
 		},
@@ -218,13 +252,14 @@ export function createJobs(parts: Dependencies): JobService {
 	return jobs;
 }
 
-function toJob(record: JobRecord, kinds: ReadonlyMap<string, AnyKind>): Job {
+function toJob(record: JobRecord, kinds: ReadonlyMap<string, AnyKind>, hold: JobHold | null): Job {
 	const { userId: _, hasInput: __, isOrdered, detail, ...job } = record;
 	return {
 		...job,
 		detail: detail === null ? null : JSON.parse(detail),
 		canRetry: !isOrdered && isRetriable(record) && kinds.has(job.kind),
 		canCancel: !isOrdered && job.endTime === null,
+		hold,
 	};
 }
 

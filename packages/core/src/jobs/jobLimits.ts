@@ -17,6 +17,12 @@ export const jobLimits = {
 	drainMs: 10_000,
 	/** A job that was interrupted this often without a checkpoint between may be what crashes the process. */
 	interruptions: 10,
+	/** The same with checkpoints between, for a job that began shortly before each unclean end. */
+	uncleanEnds: 3,
+	/** How long a job that was interrupted, or one like it, runs before another job begins. */
+	trialMs: 60_000,
+	/** How long a process serves before it runs the first interrupted job. */
+	settleMs: 2_000,
 	inputBytes: 8 * 1024 * 1024,
 	savedBytes: 1024 * 1024,
 	detailBytes: 16 * 1024,

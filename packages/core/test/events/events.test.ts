@@ -200,6 +200,7 @@ test('events of tickets and jobs are sent only to their owner and to clients tha
 		error: null,
 		canRetry: false,
 		canCancel: true,
+		hold: null,
 		detail: null,
 		createdAt: 1,
 		startTime: 2,

@@ -28,6 +28,7 @@ test('a user lists, reads, cancels and retries their jobs, and each change is pu
 			'done',
 			'endTime',
 			'error',
+			'hold',
 			'id',
 			'kind',
 			'speed',

@@ -23,6 +23,8 @@ export interface Bench {
 	database: Database;
 	/** Moves the clocks of all processes and of the database. */
 	advance(ms: number): void;
+	/** Whether jobs may not begin, in any process. */
+	setPaused(isPaused: boolean): void;
 	addUser(name: string): Promise<JobOwner>;
 	process(): TestJobs;
 	/** From now on `hasEnded` is true for the identity of the n-th process, counted from 0. */
@@ -32,7 +34,7 @@ export interface Bench {
 /** A real database, and processes that share it. */
 export async function jobBench(t: Teardown): Promise<Bench> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-jobs-'));
-	const clock = { now: Date.UTC(2030, 0, 1), monotonic: 1000 };
+	const clock = { now: Date.UTC(2030, 0, 1), monotonic: 1000, isPaused: false };
 	const now = () => clock.now;
 	const database = await openDatabase(`sqlite:${folder}/stowage.db`, { now });
 	const ends: (() => Promise<void>)[] = [];
@@ -48,6 +50,9 @@ export async function jobBench(t: Teardown): Promise<Bench> {
 			clock.now += ms;
 			clock.monotonic += ms;
 		},
+		setPaused(isPaused) {
+			clock.isPaused = isPaused;
+		},
 		markGone: (n) => void gone.add(`process ${n}`),
 		async addUser(username) {
 			const { id } = await database.users.add({ username, secret: 's' });
@@ -58,6 +63,7 @@ export async function jobBench(t: Teardown): Promise<Bench> {
 			const jobs = createJobs({
 				...{ store: database.jobs, users: database.users, notifications, log: createLog('silent') },
 				...{ databaseReserve: { assertRoom: async () => {} }, now, monotonic: () => clock.monotonic },
+				mayBegin: () => !clock.isPaused,
 				identity: { name: `process ${ends.length}`, hasEnded: async (name) => gone.has(name) },
 			});
 			ends.push(() => jobs.close());

@@ -16,6 +16,7 @@ import { addHomeMoves } from './0014-home-moves.js';
 import { addJobQueues } from './0015-job-queues.js';
 import { addOrderedJobs } from './0016-ordered-jobs.js';
 import { addLinkIndexes } from './0017-link-indexes.js';
+import { addJobInterruptions } from './0018-job-interruptions.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -46,6 +47,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0015-job-queues', up: addJobQueues },
 	{ name: '0016-ordered-jobs', up: addOrderedJobs },
 	{ name: '0017-link-indexes', up: addLinkIndexes },
+	{ name: '0018-job-interruptions', up: addJobInterruptions },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

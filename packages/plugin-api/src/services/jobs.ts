@@ -15,6 +15,13 @@ export interface JobProgress {
 	detail?: Record<string, unknown>;
 }
 
+export interface JobHold {
+	/** A sentence for people. */
+	readonly reason: string;
+	/** It begins no earlier by itself; null where nobody can tell. */
+	readonly until: number | null;
+}
+
 /** A job as shown to its owner. Times are milliseconds since the epoch. */
 export interface Job extends Omit<JobProgress, 'detail'> {
 	readonly id: string;
@@ -32,6 +39,8 @@ export interface Job extends Omit<JobProgress, 'detail'> {
 	readonly canCancel: boolean;
 	/** While it runs the detail of its progress, in the end its result. */
 	readonly detail: Record<string, unknown> | null;
+	/** Why it waits although there may be a free place for it. */
+	readonly hold: JobHold | null;
 	readonly createdAt: number;
 	readonly startTime: number | null;
 	readonly endTime: number | null;
@@ -42,7 +51,7 @@ export interface JobContext<Input> {
 	readonly id: string;
 	readonly viewer: JobOwner;
 	readonly input: Input;
-	/** 1 for the first run; more after a restart, a lost lease or a retry. */
+	/** 1 for the first run; more after a restart, a lost lease, a retry or a place that was given back. */
 	readonly attempt: number;
 	/** The value of the last checkpoint, of this run or an earlier one; undefined without one. */
 	readonly saved: unknown;

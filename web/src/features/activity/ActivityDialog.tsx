@@ -3,7 +3,7 @@ import { useEffect, useId, useRef } from 'react';
 import { isActive, type Job } from '../../api/jobs/jobs.js';
 import { ListDialog, ListEmpty, ListError, ListLoading } from '../../ui/dialogs/ListDialog.js';
 import styles from './ActivityDialog.module.css';
-import { detailText, progressOf, statusText } from './jobText.js';
+import { detailText, holdText, progressOf, statusText } from './jobText.js';
 import { activityMessages as messages } from './messages.js';
 import { useActivity, useAnnouncement } from './useActivity.js';
 
@@ -93,6 +93,7 @@ interface JobRowProps {
 function JobRow({ job, isCancelling, cancel, retry }: JobRowProps) {
 	const titleId = useId();
 	const { canCancel } = job;
+	const hold = holdText(job);
 	return (
 		<li id={`job-${job.id}`} className={styles.job} data-status={job.status}>
 			<span className={styles.title} id={titleId} title={job.title}>
@@ -109,6 +110,7 @@ function JobRow({ job, isCancelling, cancel, retry }: JobRowProps) {
 			/>
 			<span className={styles.detail}>
 				{job.error !== null && <span className={styles.error}>{job.error}</span>}
+				{hold !== undefined && <span>{hold}</span>}
 				<span>{detailText(job)}</span>
 			</span>
 			<span className={styles.action}>

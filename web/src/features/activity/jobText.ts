@@ -37,6 +37,12 @@ export function statusText(job: Job): string {
 	return messages.states[job.status];
 }
 
+/** Why a waiting job waits, beside for its turn. */
+export function holdText({ hold }: Pick<Job, 'hold'>): string | undefined {
+	if (hold === null || hold.until === null) return hold?.reason;
+	return messages.heldUntil(hold.reason, formatDate(hold.until), formatTime(hold.until));
+}
+
 /** Below its bar. An error has a line of its own. */
 export function detailText(job: Job): string {
 	const parts =

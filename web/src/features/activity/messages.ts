@@ -17,6 +17,8 @@ export const activityMessages = {
 	sizes: (before: string, after: string) => `${before} → ${after}`,
 	losses: (losses: readonly string[]) => `The original was kept, since the new file lacks ${losses.join(', ')}`,
 	endedAt: (date: string, time: string) => `${date} at ${time}`,
+	/** Why a job waits, and until when at least. */
+	heldUntil: (reason: string, date: string, time: string) => `${reason} By itself not before ${date} at ${time}.`,
 	byAdministrator: 'started by the administrator',
 	cancel: 'Cancel',
 	retry: 'Retry',

@@ -1,7 +1,7 @@
 import type { Job, JobKind, JobStatus } from '../../services/jobs.js';
 
 /** A job's row, without the fields that only its run needs. Times are milliseconds since the epoch. */
-export interface JobRecord extends Omit<Job, 'canRetry' | 'canCancel' | 'detail'> {
+export interface JobRecord extends Omit<Job, 'canRetry' | 'canCancel' | 'hold' | 'detail'> {
 	readonly userId: string;
 	/** JSON. */
 	readonly detail: string | null;
@@ -32,7 +32,28 @@ export interface HeldJob extends JobRunKey {
 	readonly isExpired: boolean;
 	/** How often its run was interrupted since its last checkpoint. */
 	readonly interruptions: number;
+	readonly isOrdered: boolean;
+	/** No other job begins before this one has run for a while: it was interrupted, or one of the same user and kind was. */
+	readonly isOnTrial: boolean;
+	/** Milliseconds from its claim to the last renewal. */
+	readonly ranMs: number;
 }
+
+/** A job that ran when its process ended without giving it back, and may be what ended it. */
+export interface JobInterruption {
+	/** The process. */
+	readonly holder: string;
+	readonly jobId: string;
+	readonly userId: string;
+	readonly kind: string;
+	readonly isOrdered: boolean;
+	readonly wasTrial: boolean;
+	/** By the clock of the database. */
+	readonly at: number;
+}
+
+/** Whose interruptions; all that are named must agree. */
+export type InterruptionChoice = Partial<Pick<JobInterruption, 'holder' | 'userId' | 'kind'>>;
 
 export interface NewJob {
 	id: string;
@@ -52,6 +73,8 @@ export interface NewJob {
 export interface JobChoice {
 	/** Of none of these users. */
 	except?: readonly string[];
+	/** Of this user. */
+	userId?: string;
 	/** Only those known to be long, or only the others. */
 	isLong?: boolean;
 }
@@ -105,20 +128,23 @@ export interface JobStore {
 		choice?: JobChoice,
 	): Promise<{ id: string; userId: string; epoch: number; isCancelRequested: boolean } | undefined>;
 	/**
-	 * Takes a waiting job with this `epoch`. Undefined, and nothing has changed, if another process was first, or the slot is taken.
+	 * Takes a waiting job with this `epoch`. Undefined, and nothing has changed, if another process was first, the slot is taken, or another job is on trial and this is to be.
 	 */
 	claim(
 		run: JobRunKey,
 		slot: string,
 		leaseMs: number,
+		trial?: 'trial',
 	): Promise<{ input: string; saved: string | null; attempt: number; record: JobRecord } | undefined>;
 	/** Renews the lease, and saves the progress. */
 	renew(run: JobRunKey, leaseMs: number, progress?: JobProgressRecord): Promise<boolean>;
 	/** Saves the checkpoint that a further run continues from, and renews the lease. */
 	checkpoint(run: JobRunKey, leaseMs: number, saved: string): Promise<boolean>;
+	/** Its trial is over; it goes on running. */
+	endTrial(run: JobRunKey): Promise<boolean>;
 	/** The job is known to be long from now on. */
 	setLong(run: JobRunKey): Promise<boolean>;
-	/** Frees its slot. The checkpoint of a completed job is removed. */
+	/** Frees its slot. The checkpoint of a completed job is removed. The interruptions of one that completes or fails in its own process are forgotten. */
 	end(run: JobRunKey, end: JobEnd, takeover?: JobTakeover): Promise<boolean>;
 	/**
 	 * Puts it back into the queue, with its checkpoint if its kind resumes: one that has `yielded` as a long one, behind the user's other long ones. A job whose cancellation was
@@ -130,13 +156,20 @@ export interface JobStore {
 	 * its partial results, unless it is cancelled again.
 	 */
 	cancel(id: string): Promise<void>;
+	/** All that are remembered, the latest first, and the time of the database. */
+	listInterruptions(): Promise<{ interruptions: JobInterruption[]; now: number }>;
+	/** Forgets interruptions; resolves to how many. */
+	forgetInterruptions(choice: InterruptionChoice): Promise<number>;
 	/** The jobs that have changed in these milliseconds, the latest 1,000 at most. */
 	listChanged(sinceMs: number): Promise<JobRecord[]>;
-	/** Forgets those that ended before the time, and of each user those beyond the latest that ended; resolves to how many. */
+	/** Forgets jobs that ended and interruptions that happened before the time, and of each user those beyond the latest that ended; resolves to how many. */
 	sweep(endedBefore: number, maxEnded: number): Promise<number>;
 }
 
-/** For a write on behalf of a run by another process than its holder: the lease must have expired. */
+/** For a write on behalf of a run by another process than its holder. */
 export interface JobTakeover {
-	leaseMs: number;
+	/** Then the lease must have expired. */
+	leaseMs?: number;
+	/** Whether an interruption by the end of its process is recorded. */
+	isRecorded: boolean;
 }

@@ -1,4 +1,4 @@
-import type { HeldJob, JobRecord, NewJob } from '@stowage/plugin-api';
+import type { HeldJob, JobInterruption, JobRecord, NewJob } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
 
 export interface JobRow {
@@ -34,6 +34,9 @@ export interface JobRow {
 	holder: string | null;
 	epoch: number;
 	lease_until: number | null;
+	claimed_at: number | null;
+	/** `trial` while no other job may begin. */
+	trial: string | null;
 	created_at: number;
 	start_time: number | null;
 	end_time: number | null;
@@ -90,6 +93,28 @@ export function toRecord(row: Pick<JobRow, (typeof recordColumns)[number]>): Job
 	};
 }
 
+export interface InterruptionRow {
+	holder: string;
+	job_id: string;
+	user_id: string;
+	kind: string;
+	is_ordered: boolean | number;
+	was_trial: boolean | number;
+	at: number;
+}
+
+export function toInterruption(row: InterruptionRow): JobInterruption {
+	return {
+		holder: row.holder,
+		jobId: row.job_id,
+		userId: row.user_id,
+		kind: row.kind,
+		isOrdered: Boolean(row.is_ordered),
+		wasTrial: Boolean(row.was_trial),
+		at: row.at,
+	};
+}
+
 export function toHeld(row: JobRow & { is_expired: boolean | number }): HeldJob {
 	return {
 		id: row.id,
@@ -102,5 +127,8 @@ export function toHeld(row: JobRow & { is_expired: boolean | number }): HeldJob 
 		isCancelRequested: Boolean(row.is_cancel_requested),
 		isExpired: Boolean(row.is_expired),
 		interruptions: row.interruptions,
+		isOrdered: Boolean(row.is_ordered),
+		isOnTrial: row.trial !== null,
+		ranMs: Math.max(0, row.updated_at - (row.claimed_at ?? row.updated_at)),
 	};
 }

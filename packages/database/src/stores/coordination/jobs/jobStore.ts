@@ -8,13 +8,23 @@ import { transact } from '../../../connection/transact.js';
 import { batches } from '../../batches.js';
 import { isOver, untilIn } from '../leaseTimes.js';
 import { assertRoom, cancelJobs, firstTurn, nextTurn } from './jobQueue.js';
-import { type Change, type JobRow, nothingSaved, recordColumns, toHeld, toRecord, unended } from './jobRows.js';
+import {
+	type Change,
+	type InterruptionRow,
+	type JobRow,
+	nothingSaved,
+	recordColumns,
+	toHeld,
+	toInterruption,
+	toRecord,
+	unended,
+} from './jobRows.js';
 
 const maxChanged = 1000;
 
 const atTheBeginning = { done: 0, total: 0, unit: 'items', speed: null, time_left: null } as const;
 
-const released = { slot: null, holder: null, lease_until: null } as const;
+const released = { slot: null, holder: null, lease_until: null, trial: null } as const;
 
 export function jobStore(knex: Knex, now: () => number): JobStore {
 	const jobs = () => knex<JobRow>('jobs');
@@ -23,14 +33,31 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 	const leased = (leaseMs: number) => ({ lease_until: untilIn(knex, time(), leaseMs) });
 	const expired = (leaseMs: number) => isOver(knex, 'lease_until', time(), leaseMs);
 
-	/** One statement that changes the job if it is still this run's. */
-	const change = async ({ id, holder, epoch }: JobRunKey, row: Change, takeover?: JobTakeover): Promise<boolean> => {
-		const changed = await transact(knex, (transaction) => {
-			const held = transaction<JobRow>('jobs').where({ id, status: 'processing', holder, epoch });
-			if (takeover !== undefined) held.whereRaw(expired(takeover.leaseMs));
-			return held.update({ ...row, ...touched() });
-		});
-		return changed > 0;
+	/** Changes the job if it is still this run's. */
+	const change = (run: JobRunKey, row: Change, takeover?: JobTakeover): Promise<boolean> =>
+		transact(knex, (transaction) => changeIn(transaction, run, row, takeover));
+
+	const changeIn = async (
+		transaction: Knex.Transaction,
+		{ id, holder, epoch }: JobRunKey,
+		row: Change,
+		takeover?: JobTakeover,
+	): Promise<boolean> => {
+		const job = () => transaction<JobRow>('jobs').where({ id });
+		// Read before the change, which removes what is recorded.
+		const before = takeover?.isRecorded ? await job().first('user_id', 'kind', 'is_ordered', 'trial') : undefined;
+		const held = job().where({ status: 'processing', holder, epoch });
+		if (takeover?.leaseMs !== undefined) held.whereRaw(expired(takeover.leaseMs));
+		const changed = await held.update({ ...row, ...touched() });
+		if (changed === 0) return false;
+		if (before === undefined) return true;
+		const { user_id, kind, is_ordered } = before;
+		const record = { holder, job_id: id, user_id, kind, is_ordered, was_trial: before.trial !== null };
+		await transaction('job_interruptions')
+			.insert({ ...plainRow(record), at: time() })
+			.onConflict(['holder', 'job_id'])
+			.ignore();
+		return true;
 	};
 
 	/** Moves the job of this run to the queue of the long ones, as one that has begun there or that waits. */
@@ -173,15 +200,23 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 						'on_restart',
 						'is_cancel_requested',
 						'interruptions',
+						'is_ordered',
+						'trial',
+						'claimed_at',
+						'updated_at',
 					] as const),
 					knex.raw('? as ??', [expired(leaseMs), 'is_expired']),
 				);
 			return rows.map(toHeld);
 		},
 
-		async next(kind, { except = [], isLong } = {}) {
+		async next(kind, { except = [], userId: only, isLong } = {}) {
 			const row = await jobs()
-				.where({ status: 'queued', kind, ...(isLong === undefined ? {} : { is_long: isLong }) })
+				.where({ status: 'queued', kind })
+				.where({
+					...(isLong === undefined ? {} : { is_long: isLong }),
+					...(only === undefined ? {} : { user_id: only }),
+				})
 				.whereNotIn('user_id', except)
 				.orderBy([{ column: 'turn' }, { column: 'created_at' }, { column: 'id' }])
 				.first('id', 'user_id', 'epoch', 'is_cancel_requested');
@@ -190,13 +225,14 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 			return { id, userId, epoch, isCancelRequested: Boolean(row.is_cancel_requested) };
 		},
 
-		async claim({ id, holder, epoch }, slot, leaseMs) {
+		async claim({ id, holder, epoch }, slot, leaseMs, trial) {
 			try {
 				const changed = await transact(knex, (transaction) =>
 					transaction<JobRow>('jobs')
 						.where({ id, status: 'queued', epoch: epoch - 1 })
 						.update({
-							...plainRow({ status: 'processing', slot, holder, epoch }),
+							...plainRow({ status: 'processing', slot, holder, epoch, trial: trial ?? null }),
+							claimed_at: time(),
 							...leased(leaseMs),
 							...touched(),
 							start_time: knex.raw('coalesce(start_time, ?)', [now()]),
@@ -238,16 +274,21 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 		},
 
 		end(run, { status, error, detail }, takeover) {
-			return change(
-				run,
-				plainRow({
-					...{ status, error, ...released, end_time: now(), speed: null, time_left: null },
-					...(detail === undefined ? {} : { detail }),
-					...(status === 'completed' ? nothingSaved : {}),
-				}),
-				takeover,
-			);
+			const row = plainRow({
+				...{ status, error, ...released, end_time: now(), speed: null, time_left: null },
+				...(detail === undefined ? {} : { detail }),
+				...(status === 'completed' ? nothingSaved : {}),
+			});
+			return transact(knex, async (transaction) => {
+				const hasEnded = await changeIn(transaction, run, row, takeover);
+				// It has ended without the process. A cancelled one may have been cancelled in time.
+				if (hasEnded && takeover === undefined && status !== 'cancelled')
+					await transaction('job_interruptions').where({ job_id: run.id }).delete();
+				return hasEnded;
+			});
 		},
+
+		endTrial: (run) => change(run, { trial: null }),
 
 		setLong: (run) => joinLong(run, 'begun'),
 
@@ -275,6 +316,18 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 			await transact(knex, (transaction) => cancelJobs(transaction, { id }, now));
 		},
 
+		async listInterruptions() {
+			const rows: (InterruptionRow & { read_at: number | string })[] = await knex<InterruptionRow>('job_interruptions')
+				.orderBy('at', 'desc')
+				.select('*', knex.raw('? as read_at', [time()]));
+			return { interruptions: rows.map(toInterruption), now: Number(rows[0]?.read_at ?? now()) };
+		},
+
+		forgetInterruptions({ holder, userId, kind }) {
+			const choice = Object.entries({ holder, user_id: userId, kind }).filter(([, value]) => value !== undefined);
+			return knex('job_interruptions').where(Object.fromEntries(choice)).delete();
+		},
+
 		async listChanged(sinceMs) {
 			const rows = await jobs()
 				.where('updated_at', '>', knex.raw('? - ?', [time(), sinceMs]))
@@ -285,6 +338,7 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 		},
 
 		async sweep(endedBefore, maxEnded) {
+			await knex('job_interruptions').where('at', '<', endedBefore).delete();
 			let removed = await jobs().where('end_time', '<', endedBefore).delete();
 			const full = await jobs()
 				.whereNotNull('end_time')

@@ -1,0 +1,147 @@
+import type { HeldJob, JobHold, JobInterruption, JobRecord } from '@stowage/plugin-api';
+import { jobLimits } from './jobLimits.js';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+/** How long interrupted jobs wait after the first, second ... unclean end of a process in a series. */
+const pauses = [0, 30_000, 2 * minuteMs, 10 * minuteMs, 30 * minuteMs] as const;
+
+/** Ends that are closer together than this are a series. */
+const seriesMs = hourMs;
+
+/** After so many unclean ends with jobs of a user and kind all of these wait, a day first and longer if it happens again. */
+const userEnds = 3;
+const userHoldsMs = [dayMs, 3 * dayMs] as const;
+
+/** The same for a kind, whoever its users are, in a day. */
+const kindEnds = 6;
+const kindUsers = 3;
+
+/** Times of the database beyond this ahead were recorded while the clock was wrong. */
+const skewMs = minuteMs;
+
+/** The jobs of a user and kind, of which one may have ended a process. */
+export interface Suspect {
+	userId: string;
+	kind: string;
+}
+
+/** What is known from interruptions: whose jobs run one at a time, and which of them wait for how long. */
+export class Suspects {
+	readonly #interruptions: readonly JobInterruption[];
+	readonly #now: number;
+
+	/** `interruptions` with the latest first, as the store lists them. */
+	constructor({ interruptions, now }: { interruptions: readonly JobInterruption[]; now: number }) {
+		this.#interruptions = interruptions.filter(({ at }) => at <= now + skewMs);
+		this.#now = now;
+	}
+
+	/** Users whose jobs of this kind are run one at a time. */
+	usersOf(kind: string): string[] {
+		return [...new Set(this.#interruptions.filter((each) => each.kind === kind).map(({ userId }) => userId))];
+	}
+
+	has({ userId, kind }: Suspect): boolean {
+		return this.#of({ userId, kind }).length > 0;
+	}
+
+	/** How many unclean ends a job was part of. */
+	endsOf(jobId: string): number {
+		return endsIn(this.#interruptions.filter((each) => each.jobId === jobId));
+	}
+
+	/** Whether a process counts as ended without giving its jobs back. */
+	knows(holder: string): boolean {
+		return this.#interruptions.some((each) => each.holder === holder);
+	}
+
+	/** Whether the ended process is known to have had a job on trial. */
+	hadTrial(holder: string): boolean {
+		return this.#interruptions.some((each) => each.holder === holder && each.wasTrial);
+	}
+
+	/** In the order in which they are tried: users whose jobs ran at many unclean ends come last. */
+	inOrder(): Suspect[] {
+		const byKey = new Map(this.#interruptions.map(({ userId, kind }) => [`${userId} ${kind}`, { userId, kind }]));
+		const endsOfUser = ({ userId }: Suspect) => endsIn(this.#interruptions.filter((each) => each.userId === userId));
+		return [...byKey.values()].sort((a, b) => endsOfUser(a) - endsOfUser(b));
+	}
+
+	/** Why jobs of this user and kind wait now. Nothing where only a trial is under way, or the administrator has ordered them. */
+	holdOf({ userId, kind }: Suspect): JobHold | undefined {
+		const own = this.#of({ userId, kind });
+		// One that is cut off again and again fails; a home must not stay blocked for a day.
+		if (own.length > 0 && own.every(({ isOrdered }) => isOrdered)) return undefined;
+		return this.#holdOfUser(own) ?? this.kindHold(kind) ?? (own.length > 0 ? this.#pause() : undefined);
+	}
+
+	/** Why all jobs of a kind wait. */
+	kindHold(kind: string): JobHold | undefined {
+		const all = this.#interruptions.filter((each) => each.kind === kind && !each.isOrdered);
+		const recent = all.filter(({ at }) => at > this.#now - dayMs);
+		const users = new Set(recent.map(({ userId }) => userId));
+		const ends = endsIn(recent);
+		if (ends < kindEnds || users.size < kindUsers) return undefined;
+		const reason = `The server ended unexpectedly ${ends} times while such jobs ran. All of them wait for the administrator.`;
+		return this.#until(recent, dayMs, reason);
+	}
+
+	#holdOfUser(own: readonly JobInterruption[]): JobHold | undefined {
+		const ends = endsIn(own);
+		if (ends < userEnds) return undefined;
+		const span = userHoldsMs[Math.min(ends - userEnds, userHoldsMs.length - 1)] ?? dayMs;
+		const reason = `The server ended unexpectedly ${ends} times while such jobs of yours ran. They wait for the administrator.`;
+		return this.#until(own, span, reason);
+	}
+
+	#pause(): JobHold | undefined {
+		let ends = 0;
+		let before: JobInterruption | undefined;
+		const seen = new Set<string>();
+		for (const each of this.#interruptions) {
+			if (before !== undefined && before.at - each.at > seriesMs) break;
+			before = each;
+			if (!seen.has(each.holder)) ends++;
+			seen.add(each.holder);
+		}
+		const span = pauses[Math.min(ends, pauses.length) - 1] ?? 0;
+		const reason = 'The server ended unexpectedly while this or a similar job ran. It continues after a pause.';
+		return this.#until(this.#interruptions, span, reason);
+	}
+
+	#until(since: readonly JobInterruption[], span: number, reason: string): JobHold | undefined {
+		const until = (since[0]?.at ?? 0) + span;
+		return until > this.#now ? { reason, until } : undefined;
+	}
+
+	#of({ userId, kind }: Suspect): JobInterruption[] {
+		return this.#interruptions.filter((each) => each.userId === userId && each.kind === kind);
+	}
+}
+
+/** Why a waiting job waits, beside for a free place. */
+export function holdOf(job: Pick<JobRecord, 'userId' | 'kind' | 'status'>, suspects: Suspects): JobHold | null {
+	if (job.status !== 'queued') return null;
+	const hold = suspects.holdOf(job);
+	if (hold !== undefined) return hold;
+	if (!suspects.has(job)) return null;
+	const reason = 'The server ended unexpectedly while this or a similar job ran. Such jobs run one after another.';
+	return { reason, until: null };
+}
+
+/**
+ * The jobs of an ended process that may have ended it: the one on trial, if there was one, and those that had begun shortly before; otherwise all but those that had run for an
+ * hour, which are more likely to be innocent, as after a power cut.
+ */
+export function suspectsAmong(held: readonly HeldJob[], hadTrial: boolean): readonly HeldJob[] {
+	const isTried = hadTrial || held.some(({ isOnTrial }) => isOnTrial);
+	const mostMs = isTried ? jobLimits.trialMs : hourMs;
+	return held.filter(({ isOnTrial, ranMs }) => isOnTrial || ranMs < mostMs);
+}
+
+function endsIn(interruptions: readonly JobInterruption[]): number {
+	return new Set(interruptions.map(({ holder }) => holder)).size;
+}

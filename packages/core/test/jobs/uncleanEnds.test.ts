@@ -1,0 +1,333 @@
+import type { JobOwner } from '@stowage/plugin-api';
+import test, { type ExecutionContext } from 'ava';
+import { until } from '../until.js';
+import { heldKind, jobBench } from './testJobs.js';
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** Server processes one after another over one database, each of which may end without giving back its jobs. */
+async function crashes(t: ExecutionContext, more: Parameters<typeof heldKind>[0] = {}) {
+	const bench = await jobBench(t);
+	const [ada, bob] = [await bench.addUser('ada'), await bench.addUser('bob')];
+	let count = 0;
+	const serve = () => {
+		const index = count++;
+		const { jobs } = bench.process();
+		const { kind, runs } = heldKind({ concurrency: 4, perUser: 100, ...more });
+		const starter = jobs.define(kind);
+		const other = heldKind({ name: 'other', concurrency: 1 });
+		const others = jobs.define(other.kind);
+		return {
+			jobs,
+			runs,
+			others: { ...others, runs: other.runs },
+			queue: (owner: JobOwner, title: string, options?: Parameters<typeof starter.start>[3]) => {
+				bench.advance(1);
+				return starter.start(owner, title, title, options);
+			},
+			begun: () => runs.map(({ context }) => context.input),
+			poll: jobs.poll,
+			/** As `kill -9` does. */
+			kill: () => bench.markGone(index),
+		};
+	};
+	return { ...bench, ada, bob, serve };
+}
+
+test('after the first unclean end of a process its jobs run again at once, one after the other, and no other begins meanwhile', async (t) => {
+	const { ada, bob, serve } = await crashes(t);
+	const one = serve();
+	for (const title of ['a1', 'a2']) await one.queue(ada, title);
+	await one.queue(bob, 'b1');
+	await one.poll();
+	t.is(one.runs.length, 3);
+	one.kill();
+	const two = serve();
+	await two.queue(bob, 'b2');
+	await two.others.start(bob, 'other', 'other');
+	await two.poll();
+	await two.poll();
+	// Another kind is not suspected: it began before the trial.
+	t.is(two.others.runs.length, 1);
+	t.is(two.runs.length, 1);
+	two.others.runs[0]?.finish();
+	await two.others.start(bob, 'other', 'other');
+	await two.poll();
+	t.is(two.others.runs.length, 1, 'nothing begins while a job is on trial');
+	await until('all have ended', async () => {
+		for (const { finish } of two.runs) finish();
+		await two.poll();
+		return two.runs.length === 4;
+	});
+	two.runs[3]?.finish();
+	t.deepEqual(two.begun().sort(), ['a1', 'a2', 'b1', 'b2']);
+	// All that were interrupted have ended well.
+	for (const title of ['a3', 'a4', 'a5']) await two.queue(ada, title);
+	await two.poll();
+	t.is(two.runs.length, 7);
+});
+
+test('a job that has run for a minute is no longer on trial, and the next one begins beside it', async (t) => {
+	const { ada, bob, serve, advance, database } = await crashes(t);
+	const one = serve();
+	await one.queue(ada, 'a');
+	await one.queue(bob, 'b');
+	await one.poll();
+	one.kill();
+	const two = serve();
+	await two.poll();
+	const pass = async (ms: number) => {
+		for (let passed = 0; passed < ms; passed += 5 * second) {
+			advance(5 * second);
+			await two.poll();
+		}
+	};
+	await pass(55 * second);
+	t.is(two.runs.length, 1);
+	await pass(10 * second);
+	t.is(two.runs.length, 2);
+	t.false(two.runs[0]?.context.signal.aborted);
+	two.kill();
+	await serve().poll();
+	const { interruptions } = await database.jobs.listInterruptions();
+	// The first one is innocent of the second end: the other was on trial.
+	t.deepEqual(
+		interruptions.map(({ holder, userId }) => [holder, userId]),
+		[['process 1', bob.id], ...interruptions.slice(1).map(({ userId }) => ['process 0', userId])],
+	);
+	t.is(interruptions.length, 3);
+});
+
+test('from the second unclean end on interrupted jobs wait: 30 s, 2, 10 and at most 30 minutes, and say so', async (t) => {
+	const { serve, advance, addUser } = await crashes(t, { concurrency: 10 });
+	const first = serve();
+	for (let n = 0; n < 7; n++) await first.queue(await addUser(`user${n}`), `job ${n}`);
+	let now = serve();
+	// Each process ends by the first job of another user.
+	const waits: number[] = [];
+	await now.poll();
+	now.kill();
+	for (let n = 0; n < 5; n++) {
+		now = serve();
+		let waited = 0;
+		await now.poll();
+		for (; now.runs.length === 0; waited += 10 * second) {
+			const holds = (await now.jobs.listOf()).map(({ hold }) => hold?.reason);
+			t.regex(holds[0] ?? '', /ended unexpectedly.*continues after a pause/);
+			advance(10 * second);
+			await now.poll();
+		}
+		t.is(now.runs.length, 1);
+		waits.push(waited);
+		now.kill();
+	}
+	t.deepEqual(waits, [0, 30 * second, 2 * minute, 10 * minute, 30 * minute]);
+});
+
+test('after three unclean ends the killing job fails, the others of its user wait for a day, those of other users end', async (t) => {
+	const { ada, bob, serve, advance, database } = await crashes(t, { concurrency: 1 });
+	const first = serve();
+	for (let n = 0; n < 5; n++) await first.queue(ada, `deadly ${n}`);
+	const honest = await first.queue(bob, 'honest');
+	let ends = 0;
+	let now = first;
+	await until('the deadly jobs wait', async () => {
+		await now.poll();
+		for (const { context, finish } of now.runs) {
+			if (context.input === 'honest') finish();
+			else if (!context.signal.aborted) {
+				now.kill();
+				now = serve();
+				ends++;
+				return false;
+			}
+		}
+		advance(5 * second);
+		const [held] = await now.jobs.listOf(ada.id);
+		return ends > 2 && held?.hold?.reason.includes('administrator') === true;
+	});
+	t.is(ends, 3);
+	t.like(await now.jobs.find(bob, honest.id), { status: 'completed' });
+	const listed = await now.jobs.list(ada);
+	const failed = listed.filter(({ status }) => status === 'failed');
+	t.deepEqual(
+		failed.map(({ title, error, canRetry }) => [title, error, canRetry]),
+		[['deadly 0', 'The server ended 3 times while this was under way, so it is not tried again by itself.', true]],
+	);
+	const waiting = listed.filter(({ status }) => status === 'queued');
+	t.is(waiting.length, 4);
+	for (const { hold } of waiting) {
+		t.is(
+			hold?.reason,
+			'The server ended unexpectedly 3 times while such jobs of yours ran. They wait for the administrator.',
+		);
+		t.is(typeof hold?.until, 'number');
+	}
+	// Other work of the user, and this work of others, goes on.
+	await now.others.start(ada, 'other', 'other');
+	await now.queue(bob, 'more');
+	await now.poll();
+	t.is(now.others.runs.length, 1);
+	t.is(now.begun().at(-1), 'more');
+	now.runs.at(-1)?.finish();
+	await now.jobs.waitForEnd(bob, (await now.jobs.list(bob))[0]?.id ?? '', minute);
+	// A user's retry does not get around it.
+	await now.jobs.retry(ada, failed[0]?.id ?? '');
+	const begun = now.runs.length;
+	await now.poll();
+	t.is(now.runs.length, begun);
+	advance(day);
+	await now.poll();
+	t.is(now.runs.length, begun + 1, 'one of them is tried after a day');
+	now.kill();
+	now = serve();
+	await now.poll();
+	t.true((await now.jobs.list(ada)).every(({ hold, status }) => status !== 'queued' || hold !== null));
+	advance(2 * day);
+	await now.poll();
+	t.is(now.runs.length, 0, 'longer after a further end');
+	t.is(await now.jobs.release({ userId: ada.id, kind: 'test' }), 4);
+	await now.poll();
+	t.is(now.runs.length, 1);
+	t.deepEqual((await database.jobs.listInterruptions()).interruptions, []);
+});
+
+test('jobs of one kind whose users are many wait after six unclean ends in a day, also new ones', async (t) => {
+	const { serve, advance, addUser } = await crashes(t, { concurrency: 1 });
+	const first = serve();
+	for (let n = 0; n < 8; n++) await first.queue(await addUser(`user${n}`), `deadly ${n}`);
+	let now = first;
+	let ends = 0;
+	for (let polls = 0; polls < 2000; polls++) {
+		await now.poll();
+		if (now.runs.length > 0) {
+			now.kill();
+			now = serve();
+			ends++;
+		}
+		advance(30 * second);
+	}
+	t.is(ends, 6);
+	const carol = await addUser('carol');
+	await now.queue(carol, 'new');
+	await now.poll();
+	t.regex((await now.jobs.list(carol))[0]?.hold?.reason ?? '', /6 times while such jobs ran/);
+	t.is(now.runs.length, 0);
+});
+
+test('a process that stops, is suspended or loses the database for a while counts for nothing', async (t) => {
+	const { ada, serve, advance, database } = await crashes(t);
+	const one = serve();
+	for (const title of ['a', 'b']) await one.queue(ada, title);
+	await one.poll();
+	await one.jobs.close();
+	const two = serve();
+	await two.poll();
+	t.is(two.runs.length, 2, 'both at once');
+	t.deepEqual((await database.jobs.listInterruptions()).interruptions, []);
+	// Its leases expire, and another process takes its jobs over.
+	advance(11 * second);
+	const three = serve();
+	await three.poll();
+	t.is(three.runs.length, 1);
+	t.is((await database.jobs.listInterruptions()).interruptions.length, 2);
+	await two.poll();
+	t.deepEqual((await database.jobs.listInterruptions()).interruptions, []);
+	// Its own leases expire.
+	advance(11 * second);
+	await three.poll();
+	t.deepEqual((await database.jobs.listInterruptions()).interruptions, []);
+});
+
+test('of two processes only the jobs of the one that was killed are suspected', async (t) => {
+	const { ada, bob, serve, database } = await crashes(t, { concurrency: 2, runningPerUser: 1 });
+	const [one, two] = [serve(), serve()];
+	await one.queue(ada, 'a');
+	await one.poll();
+	await two.queue(bob, 'b');
+	await two.poll();
+	one.kill();
+	await two.poll();
+	const { interruptions } = await database.jobs.listInterruptions();
+	t.deepEqual(
+		interruptions.map(({ holder, userId, wasTrial }) => [holder, userId, wasTrial]),
+		[['process 0', ada.id, false]],
+	);
+	t.deepEqual(two.begun(), ['b', 'a']);
+});
+
+test('a run of an hour is not suspected, however its process ends', async (t) => {
+	const { ada, serve, advance, database } = await crashes(t);
+	const one = serve();
+	await one.queue(ada, 'film');
+	await one.poll();
+	const [held] = await database.jobs.listHeld(10 * second);
+	if (held === undefined) return t.fail('it runs');
+	advance(hour);
+	await database.jobs.renew(held, 10 * second);
+	one.kill();
+	const two = serve();
+	await two.poll();
+	t.deepEqual((await database.jobs.listInterruptions()).interruptions, []);
+	t.is(two.runs.length, 1);
+});
+
+test('a suspected job that waits is cancelled without another run, and a kept-back server begins none', async (t) => {
+	const { ada, serve, setPaused } = await crashes(t);
+	const one = serve();
+	const { id } = await one.queue(ada, 'a');
+	await one.poll();
+	await one.runs[0]?.context.checkpoint('half');
+	one.kill();
+	setPaused(true);
+	const two = serve();
+	await two.queue(ada, 'b');
+	await two.poll();
+	t.is(two.runs.length, 0);
+	t.is((await two.jobs.find(ada, id)).hold?.reason, 'The administrator has paused all jobs.');
+	await two.jobs.cancelAny(id);
+	t.like(await two.jobs.find(ada, id), { status: 'cancelled', hold: null });
+	setPaused(false);
+	await two.poll();
+	t.deepEqual(two.begun(), ['b']);
+});
+
+test('a process serves for two seconds before it runs an interrupted job, and runs others at once', async (t) => {
+	const { ada, bob, serve, advance } = await crashes(t);
+	const one = serve();
+	await one.queue(ada, 'a');
+	await one.poll();
+	one.kill();
+	const two = serve();
+	await two.queue(bob, 'b');
+	two.jobs.begin();
+	await two.poll();
+	t.deepEqual(two.begun(), ['b']);
+	advance(2 * second);
+	await two.poll();
+	t.deepEqual(two.begun(), ['b', 'a']);
+});
+
+test('the administrator’s job is tried alone, without a pause, and fails after the third end', async (t) => {
+	const { ada, serve } = await crashes(t);
+	const first = serve();
+	const { id } = await first.queue(ada, 'move', { orderedBy: 'administrator' });
+	for (let n = 0; n < 3; n++) {
+		const now = serve();
+		await now.poll();
+		t.is(now.runs.length, 1);
+		// Checkpoints don't hide that it ends processes.
+		await now.runs[0]?.context.checkpoint(n);
+		now.kill();
+	}
+	const last = serve();
+	await last.poll();
+	t.is(last.runs.length, 0);
+	t.like(await last.jobs.find(ada, id), { status: 'failed' });
+	await last.jobs.retryAny(id);
+	await last.poll();
+	t.is(last.runs.length, 1);
+});
