@@ -168,6 +168,30 @@ test.serial('nothing in a book runs, requests other hosts or leaves its frame', 
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('a drawing in a book whose references multiply is empty', async (t) => {
+	const app = await fixture.enter(t);
+	const lines = Array.from(
+		{ length: 24 },
+		(_, index) => `<g id="a${index + 1}"><use href="#a${index}"/><use href="#a${index}"/></g>`,
+	);
+	const drawing = `<svg xmlns="http://www.w3.org/2000/svg" width="90" height="90"><rect id="a0" width="9" height="9"/>${lines.join('')}<use href="#a24"/></svg>`;
+	await writeFiles(app.home, {
+		'drawings.epub': book({
+			chapters: {
+				'c1.xhtml': `<h1 id="top">Drawings <a id="note" href="#back">1</a></h1>${drawing}<img src="a.svg" alt="a picture"/><p id="back"><a href="#top">back</a> <a href="#note">back</a></p>`,
+			},
+			files: { 'OPS/text/a.svg': drawing },
+		}),
+	});
+	const page = await app.open('/browser?type=private');
+	await openPreview(page, 'drawings.epub');
+	await inside(page).getByRole('heading', { name: 'Drawings' }).waitFor();
+	t.is(await inside(page).locator('svg').count(), 1);
+	t.is(await inside(page).locator('svg *').count(), 0);
+	t.is(await inside(page).getByAltText('a picture').getAttribute('src'), null);
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('a link of a drawing in a book is opened as any other one, and none calls the server', async (t) => {
 	const app = await fixture.enter(t);
 	const drawing = (id: string, address: string) =>

@@ -25,6 +25,62 @@ const middleOf = async (page: Page) => {
 	return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 };
 
+/** A drawing of 3 kB in which each of 24 lines draws the one before it twice. */
+function bomb(
+	line: (id: string, before: string) => string,
+	last: string,
+	first = '<rect id="a0" width="9" height="9"/>',
+): string {
+	const lines = Array.from({ length: 24 }, (_, index) => line(`a${index + 1}`, `#a${index}`));
+	return `<svg xmlns="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink" width="90" height="90"><defs>${first}${lines.join('')}</defs>${last}</svg>`;
+}
+
+const uses = bomb(
+	(id, before) => `<g id="${id}"><use x:href="${before}"/><use href="${before}"/></g>`,
+	'<use href="#a24"/>',
+);
+const masks = bomb(
+	(id, before) =>
+		`<mask id="${id}"><rect width="9" height="9" mask="url(${before})"/><rect width="9" height="8" style="mask:url(${before})"/></mask>`,
+	'<rect width="9" height="9" mask="url(#a24)"/>',
+	'<mask id="a0"><rect width="9" height="9"/></mask>',
+);
+const styled = bomb(
+	(id, before) =>
+		`<style>.${id} { fill: url("${before}") }</style><pattern id="${id}" width="9" height="9"><rect class="${id}" width="9" height="9"/><rect class="${id}" width="8" height="9"/></pattern>`,
+	'<rect width="9" height="9" fill="url(#a24)"/>',
+	'<pattern id="a0" width="9" height="9"/>',
+);
+const nested = `<svg xmlns="http://www.w3.org/2000/svg" width="90" height="90"><image width="90" height="90" href="data:image/svg+xml,${encodeURIComponent(uses)}"/></svg>`;
+const ordinary = bomb(
+	(id) =>
+		`<style>.${id} { clip-path: url("#clip"); fill: url(#shade) }</style><g id="${id}" class="${id}"><use href="#a0"/></g>`,
+	'<use href="#a24"/>',
+	'<linearGradient id="shade"><stop offset="1"/></linearGradient><clipPath id="clip"><rect width="9" height="9"/></clipPath><rect id="a0" width="9" height="9"/>',
+);
+
+test.serial('a drawing whose references multiply is not drawn, and the page goes on', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, {
+		'uses.svg': uses,
+		'masks.svg': masks,
+		'styled.svg': styled,
+		'nested.svg': nested,
+		'wide.svg': Buffer.from(`\uFEFF${uses}`, 'utf16le'),
+		'ordinary.svg': `<?xml version="1.0" encoding="ISO-8859-1"?>\n<!DOCTYPE svg [<!ENTITY ns "http://www.w3.org/2000/svg">]>${ordinary.replace('http://www.w3.org/2000/svg', '&ns;')}`,
+	});
+	const page = await app.open('/browser?type=private');
+	for (const name of ['uses.svg', 'masks.svg', 'styled.svg', 'nested.svg', 'wide.svg']) {
+		const viewer = await openPreview(page, name);
+		await viewer.getByRole('alert').waitFor();
+		await closePreview(page);
+	}
+	const viewer = await openPreview(page, 'ordinary.svg');
+	await viewer.getByRole('img').waitFor();
+	t.is(await viewer.getByRole('img').evaluate((image: HTMLImageElement) => image.naturalWidth), 90);
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('a picture can be zoomed, rotated, moved and reset', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, { 'a.png': await picture('png', '2000x1000', 'red') });

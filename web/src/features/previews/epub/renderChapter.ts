@@ -1,4 +1,5 @@
 import { disarm } from '../common/disarm.js';
+import { pictureOfDrawing } from '../common/drawings.js';
 import { cleanCss, cleanMarkup, parserOf } from '../frame/cleanMarkup.js';
 import { type Book, joined, textOf, withoutDoctype } from './readBook.js';
 
@@ -14,18 +15,19 @@ const pageStyles = `
 
 /** Renders a chapter into an empty frame; the URLs of its pictures are valid until the returned function is called. */
 export function renderChapter(book: Book, path: string, frame: Document): () => void {
+	const parser = parserOf(frame);
 	const urls: string[] = [];
 	const known = new Map<string, string | undefined>();
 	const resolveFrom = (base: string) => (address: string) => {
 		const [target = ''] = joined(base, address).split('#');
 		if (known.has(target)) return known.get(target);
-		const url = /^[a-z][\w+.-]*:|^\/\//i.test(address) ? undefined : addressOf(book, target);
+		const url = /^[a-z][\w+.-]*:|^\/\//i.test(address) ? undefined : addressOf(book, target, parser);
 		if (url !== undefined) urls.push(url);
 		known.set(target, url);
 		return url;
 	};
 
-	const chapter = parse(parserOf(frame), textOf(book.zip, path) ?? '');
+	const chapter = parse(parser, textOf(book.zip, path) ?? '');
 	const styles = [...chapter.querySelectorAll('link')]
 		.filter((link) => /\bstylesheet\b/i.test(link.getAttribute('rel') ?? ''))
 		.flatMap((link) => {
@@ -81,10 +83,11 @@ const typesByExtension: Readonly<Record<string, string>> = {
 };
 
 /** Pictures and fonts only. */
-function addressOf(book: Book, path: string): string | undefined {
+function addressOf(book: Book, path: string, parser: DOMParser): string | undefined {
 	const declared = book.typeOf(path) ?? '';
 	const extension = path.slice(path.lastIndexOf('.') + 1).toLowerCase();
 	const type = /^(image|font)\/[\w.+-]+$/.test(declared) ? declared : typesByExtension[extension];
-	const bytes = type === undefined ? undefined : book.zip.read(path);
+	const read = type === undefined ? undefined : book.zip.read(path);
+	const bytes = type === 'image/svg+xml' && read ? pictureOfDrawing(read, parser) : read;
 	return bytes && URL.createObjectURL(new Blob([bytes], { type: type ?? '' }));
 }

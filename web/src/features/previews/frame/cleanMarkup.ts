@@ -1,3 +1,4 @@
+import { drawsTooMuch } from '../common/drawings.js';
 import { replaceAddresses } from './cssAddresses.js';
 
 /** A URL within this page for a reference in a file, such as a picture packed with it; undefined if there is none. */
@@ -64,6 +65,8 @@ export function cleanMarkup(root: ParentNode, resolve: Resolve): void {
 			}
 		}
 	}
+	// Emptied and not removed: one may be the whole document.
+	if (drawsTooMuch(root)) for (const drawing of root.querySelectorAll('svg')) drawing.replaceChildren();
 }
 
 const isSafeReference = (value: string) => /^\s*url\(\s*["']?#[\w.-]+["']?\s*\)\s*$/.test(value);

@@ -5,6 +5,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { capabilitiesQuery } from '../../../api/capabilities.js';
 import { useBlobUrl } from '../../../ui/useBlobUrl.js';
+import { pictureOfDrawing } from '../common/drawings.js';
 import { firstBytesQuery } from '../common/firstBytes.js';
 import { describeImage, imageSource, previewFile } from '../common/previewFile.js';
 import { useFailureReason } from '../common/useFailureReason.js';
@@ -30,7 +31,12 @@ export function ImageViewer({ area, file, firstBytes, previous, next, onShow }: 
 	const rendition = useQuery({ ...renditionQuery(file.renditionUrl), enabled: isRendition });
 	const source = isRendition && hasNoRendition(rendition.error) ? wanted.otherwise : wanted;
 	const whole = useWhole(file.url, file.id, file.size, source.kind === 'blob');
-	const blobUrl = useBlobUrl(whole.data, source.kind === 'blob' ? source.type : '');
+	const blobType = source.kind === 'blob' ? source.type : '';
+	const shown = useMemo(
+		() => (whole.data && blobType === 'image/svg+xml' ? pictureOfDrawing(whole.data) : whole.data),
+		[whole.data, blobType],
+	);
+	const blobUrl = useBlobUrl(shown, blobType);
 	const renditionUrl = useBlobUrl(rendition.data, 'image/webp');
 	const src = { address: file.url, blob: blobUrl, rendition: renditionUrl, none: undefined }[source.kind];
 	const error = source.kind === 'rendition' || source.kind === 'none' ? rendition.error : whole.error;
@@ -70,7 +76,7 @@ export function ImageViewer({ area, file, firstBytes, previous, next, onShow }: 
 	// Without a renderer nobody has tried to draw it, so nothing is known to be wrong with it.
 	const isBroken = capabilities?.thumbnails === true && describeImage(firstBytes).type !== undefined;
 	if (source.kind === 'none' && !isBroken) return <ViewerError file={file} title={messages.notAvailable} />;
-	if (source.kind === 'none' || state === 'failed' || error) {
+	if (source.kind === 'none' || state === 'failed' || error || (whole.data && !shown)) {
 		return (
 			<div className={styles.viewer}>
 				<ViewerError file={file} title={messages.failures.image[0]} reason={error?.message ?? answer} />
