@@ -5,8 +5,12 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { sandboxText, unitText } from '../../cli/src/service/unit.js';
+import { until } from '../../packages/core/test/until.js';
+import { film, h264, picture, removeFilms, type Status } from '../../plugins/handbrake/test/conversions.js';
 import { checkServing } from '../packages/checkServing.js';
-import { serveArgs, startServer } from '../serverProcess.js';
+import { type ServerProcess, serveArgs, startServer } from '../serverProcess.js';
+
+test.after.always(removeFilms);
 
 /** V8 tries the first and continues without it; a cage gives up capabilities only where there are some, and the unit leaves none. */
 const optional = ['pkey_alloc', 'capset'];
@@ -35,8 +39,27 @@ async function allowedBy(unit: string): Promise<Set<string>> {
 
 /** A folder of the programs that a server runs, but not bubblewrap. */
 async function programsWithoutBubblewrap(folder: string): Promise<string> {
-	for (const name of ['ffmpeg', 'pdftoppm', 'nice']) await symlink(`/usr/bin/${name}`, path.join(folder, name));
+	for (const name of ['ffmpeg', 'ffprobe', 'pdftoppm', 'HandBrakeCLI', 'nice', 'ionice'])
+		await symlink(`/usr/bin/${name}`, path.join(folder, name));
 	return folder;
+}
+
+/** Has the server convert a short film of a new user's. */
+async function convertFilm(server: ServerProcess, dataDir: string): Promise<void> {
+	const cookie = await server.register('grace');
+	await film('calls.mp4', [...picture('160x90', 1), ...h264], path.join(dataDir, 'files/users/grace/film.mp4'));
+	const begun = await fetch(`${server.url}/api/handbrake/convert`, {
+		method: 'POST',
+		headers: { cookie, 'content-type': 'application/json' },
+		body: JSON.stringify({ filePath: 'film.mp4', outputFormat: 'mp4', quality: 30, deleteOriginal: true }),
+	});
+	const { conversionId } = (await begun.json()) as { conversionId?: string };
+	const status = await until('the film is converted', async () => {
+		const answer = await fetch(`${server.url}/api/handbrake/status/${conversionId}`, { headers: { cookie } });
+		const now = (await answer.json()) as Status;
+		return ['queued', 'processing'].includes(now.status) ? undefined : now;
+	});
+	if (status?.status !== 'completed') throw new Error(`It was not converted: ${JSON.stringify(status)}`);
 }
 
 const isAllowed = test.macro(async (t, cage: 'bubblewrap' | 'Landlock') => {
@@ -58,10 +81,12 @@ const isAllowed = test.macro(async (t, cage: 'bubblewrap' | 'Landlock') => {
 		],
 	});
 	await checkServing(t, server.url);
+	await convertFilm(server, path.join(folder, 'data'));
 	await server.stop();
 	const lines = await readFile(trace, 'latin1');
 	t.is(cage === 'Landlock', lines.includes('landlock_restrict_self('));
-	const called = lines.matchAll(/^\d+ +(?:<\.\.\. )?(\w+)(?:\(| resumed)/gm);
+	// What has failed is allowed to: a cage refuses calls of its own.
+	const called = lines.matchAll(/^\d+ +(?:<\.\.\. )?(\w+)(?:\(.*| resumed.*) = (?!-1 )/gm);
 	const unit = unitText({
 		user: 'stowage',
 		node: process.execPath,
@@ -80,12 +105,12 @@ const isAllowed = test.macro(async (t, cage: 'bubblewrap' | 'Landlock') => {
 });
 
 test(
-	'the unit with its drop-in allows all system calls of serving, uploading and rendering in bubblewrap',
+	'the unit with its drop-in allows all system calls of serving, uploading, rendering and converting in bubblewrap',
 	isAllowed,
 	'bubblewrap',
 );
 test(
-	'the unit allows all system calls of serving, uploading and rendering in a cage of Landlock',
+	'the unit allows all system calls of serving, uploading, rendering and converting in a cage of Landlock',
 	isAllowed,
 	'Landlock',
 );
