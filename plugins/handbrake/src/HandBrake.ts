@@ -42,6 +42,8 @@ const ffprobeMemoryBytes = 1024 ** 3;
 export class HandBrake {
 	#probed: { key: string; triedAt: number; found: Promise<Found> } | undefined;
 	#isAvailable = false;
+	/** Why it was unavailable, as the log says. */
+	#reported: string | undefined;
 
 	constructor(
 		readonly options: HandBrakeOptions,
@@ -85,6 +87,7 @@ export class HandBrake {
 		if ((await this.#versionOf(prober, ['-version'], /^ffprobe version (\S+)/m)) === undefined) {
 			return this.#unavailable('a test run of ffprobe failed');
 		}
+		this.#reported = undefined;
 		const message = cage
 			? `HandBrake runs in a sandbox without network and files: ${cage.description}`
 			: 'HandBrake runs with limits only, without a sandbox, as the configuration allows';
@@ -93,7 +96,11 @@ export class HandBrake {
 	}
 
 	#unavailable(why: string): Found {
-		this.log.info({ handbrake: this.options.program }, `videos can not be converted: ${why}`);
+		// Once, although it is tried again and again.
+		if (why !== this.#reported) {
+			this.log.info({ handbrake: this.options.program }, `videos can not be converted: ${why}`);
+		}
+		this.#reported = why;
 		return { installed: undefined, reason: `Videos can't be converted on this server now: ${why}.` };
 	}
 

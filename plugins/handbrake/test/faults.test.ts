@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
-import { reportSpace } from '../../../packages/core/test/testApp.js';
+import { Client, reportSpace } from '../../../packages/core/test/testApp.js';
 import { until } from '../../../packages/core/test/until.js';
 import {
 	begin,
@@ -155,4 +155,19 @@ test('a conversion on a full disk fails with a clear error and keeps its origina
 	const full = await convert(at.alice, { filePath: 'film.mp4', quality: 18, deleteOriginal: true });
 	t.like(full, { status: 'failed', error: 'There is not enough free space.' });
 	await assertClean(t, at, ['film.mp4']);
+});
+
+test('a clip does not wait behind a film', async (t) => {
+	const at = await site(t);
+	const bob = await new Client(at.app).register('bob');
+	await film('hd.mp4', [...picture('1920x1080', 1, 50), ...h264], path.join(at.home, 'hd.mp4'));
+	await film('long-hd.mp4', ['-stream_loop', '70', '-i', 'hd.mp4', '-c', 'copy'], path.join(at.home, 'film.mp4'));
+	await film('second.mp4', [...picture('160x90', 1), ...h264], path.join(at.app.filesDir, 'users/bob/clip.mp4'));
+	const long = await begin(at.alice, { filePath: 'film.mp4', outputFormat: 'webm' });
+	await encoderIn(at.staging);
+	const done = await convert(bob, { filePath: 'clip.mp4' });
+	t.like(done, { status: 'completed', outputPath: 'clip_converted.mp4' });
+	t.is((await statusOf(at.alice, long)).status, 'processing');
+	await cancel(at.alice, long);
+	t.is((await end(at.alice, long)).status, 'cancelled');
 });

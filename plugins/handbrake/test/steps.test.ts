@@ -109,6 +109,7 @@ interface RunOptions {
 	saved?: { value: unknown };
 	attempt?: number;
 	encoder?: typeof quickEncoder;
+	handbrake?: HandBrake;
 	mostMs?: number;
 }
 
@@ -120,6 +121,7 @@ function run({
 	saved = { value: undefined },
 	attempt = 1,
 	encoder = quickEncoder,
+	handbrake = handbrakeWith(encoder),
 	mostMs: timeLimitMs = 600_000,
 }: RunOptions) {
 	const { files } = app.services;
@@ -150,7 +152,6 @@ function run({
 		expect: async () => {},
 		progress() {},
 	};
-	const handbrake = handbrakeWith(encoder);
 	return convert(job, { files: killableFiles, handbrake, log, temporaryFolder: app.dataDir, timeLimitMs });
 }
 
@@ -239,6 +240,16 @@ test('a conversion that exceeds its time limit fails and leaves all files unchan
 	};
 	const error = await t.throwsAsync(run({ app, viewer, input: {}, encoder: endless, mostMs: 200 }));
 	t.regex(error?.message ?? '', /^The conversion was ended, since it took longer than \d+ hours\.$/);
+	t.deepEqual(await files(home), ['film.mp4']);
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+});
+
+test('a conversion that runs when its sandbox is gone fails with the reason, and leaves all files unchanged', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	await writeFile(path.join(home, 'film.mp4'), film);
+	const reason = "Videos can't be converted on this server now: no sandbox for the encoder works here.";
+	const handbrake = { find: async () => ({ installed: undefined, reason }) } as unknown as HandBrake;
+	await t.throwsAsync(run({ app, viewer, input: {}, handbrake }), { message: reason });
 	t.deepEqual(await files(home), ['film.mp4']);
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
 });
