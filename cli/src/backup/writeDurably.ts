@@ -41,7 +41,7 @@ export async function createFile(file: string, byRoot: boolean): Promise<NewFile
 		throw explained(cause, file);
 	}
 	const helper = byRoot
-		? fork(fileURLToPath(new URL('./publishingProgram.js', import.meta.url)), [temporary, file])
+		? fork(fileURLToPath(new URL('./publishingProgram.js', import.meta.url)), [temporary, file], { execArgv: [] })
 		: undefined;
 	return {
 		async write(content) {
@@ -57,6 +57,8 @@ export async function createFile(file: string, byRoot: boolean): Promise<NewFile
 				// The stream has closed it.
 			});
 			if (helper === undefined) return rm(temporary, { force: true });
+			// It may have been killed.
+			if (!helper.connected) return;
 			const ended = once(helper, 'exit');
 			helper.disconnect();
 			await ended;
@@ -66,6 +68,7 @@ export async function createFile(file: string, byRoot: boolean): Promise<NewFile
 
 /** Throws with the code of the system's error. */
 async function publishBy(helper: ChildProcess): Promise<void> {
+	if (!helper.connected) throw new Error('The process that names the file has ended.');
 	helper.send('publish');
 	const [code] = await Promise.race([once(helper, 'message'), once(helper, 'exit').then(() => ['unknown'])]);
 	if (code !== null) throw Object.assign(new Error(`The file can't be given its name (${code}).`), { code });

@@ -32,6 +32,11 @@ async function withGroupsOf({ group, supplementaryGroups }: InstalledUnit, servi
 	return { uid: service.uid, gid, groups: [...new Set([gid, ...service.groups, ...further])] };
 }
 
+/** Throws ConfigError where a folder is a link of anybody but root, or lies below one. */
+export async function assertLinksOfRoot(folder: string): Promise<void> {
+	await nearestFolder(folder);
+}
+
 /** The folder, or the nearest one above it. */
 async function nearestFolder(folder: string): Promise<Stats> {
 	let found = await lstat('/');

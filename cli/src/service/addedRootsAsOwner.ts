@@ -15,6 +15,7 @@ export async function addedRootsAsOwner(databaseUrl: string, dataDir: string): P
 		uid,
 		gid,
 		cwd: '/',
+		execArgv: [],
 		stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
 	});
 	program.send(databaseUrl);

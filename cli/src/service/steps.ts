@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
-import { mkdir, open, readdir, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, realpath, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Failure } from '@stowage/rules';
+import { assertLinksOfRoot } from '../privileges/ownerOf.js';
 
 /** Root changes what it has opened, over no link, and never what a name leads to a moment later. */
 const { O_CREAT, O_DIRECTORY, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
@@ -23,7 +24,10 @@ export function writeStep(file: string, text: string, mode: number, ownerOf?: Ow
 		says: `write ${file}`,
 		async run() {
 			await mkdir(path.dirname(file), { recursive: true });
-			const handle = await open(file, O_WRONLY | O_CREAT | O_NOFOLLOW, mode & 0o600);
+			const handle = await open(file, O_WRONLY | O_CREAT | O_NOFOLLOW, mode & 0o600).catch((cause) => {
+				if (cause.code !== 'ELOOP') throw cause;
+				throw new Failure('conflict', `${file} is a link: remove it and install again.`, { cause });
+			});
 			try {
 				await handle.truncate();
 				await handle.writeFile(text);
@@ -45,8 +49,10 @@ export function folderStep(folder: string, ownerOf: OwnerOf): Step {
 	return {
 		says: `make ${folder} for the service's user`,
 		async run() {
+			// Links of root are followed, and those of anybody else refused.
+			await assertLinksOfRoot(folder);
 			await mkdir(folder, { recursive: true, mode: 0o750 });
-			const handle = await open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+			const handle = await open(await realpath(folder), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 			try {
 				const [owner, present] = [await ownerOf(), await handle.stat()];
 				if (present.uid === owner.uid) return;
