@@ -91,6 +91,18 @@ test.serial('Markdown is rendered on request, and nothing in it runs or requests
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('a Markdown text that its parser gives up on is shown as it is', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'deep.md': `${'>'.repeat(5000)} quoted` });
+	const page = await app.open('/browser?type=private');
+	const viewer = await openPreview(page, 'deep.md');
+	await viewer.getByRole('button', { name: 'Rendered' }).click();
+	await viewer.locator('article').waitFor({ state: 'detached' });
+	await viewer.locator('pre').getByText('quoted').waitFor();
+	t.deepEqual(app.faults, []);
+	await closePreview(page);
+});
+
 test.serial('comma- and tab-separated values are shown as a table', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, {
