@@ -1,11 +1,13 @@
 import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
+import { execa } from 'execa';
 import { loadConfig } from '../../packages/core/src/index.js';
 import { memoryStorageFlags } from '../../packages/core/test/memoryPlugin.js';
-import { Client, testApp } from '../../packages/core/test/testApp.js';
+import { Client, file, testApp } from '../../packages/core/test/testApp.js';
 import { startMariadb } from '../../packages/database/test/mariadb.js';
 import { defaultPlugins } from '../src/commandLine/settings.js';
+import { reasonOf } from '../src/doctor/findings.js';
 import { checkService } from '../src/doctor/service.js';
 import { unitText } from '../src/service/unit.js';
 import { dataFolder, run } from './program.js';
@@ -292,4 +294,84 @@ test('doctor says what strangers may do on a server with a public https address,
 	t.regex((await doctor(...flags, '--visitors', 'read')).of('strangers')[0]?.says ?? '', /may make accounts/);
 	t.deepEqual((await doctor(...flags, '--visitors', 'read', '--registration', 'closed')).of('strangers'), []);
 	t.deepEqual((await doctor('--data-dir', dataDir)).of('strangers'), [], 'at home everybody may');
+});
+
+test('while the disk of a root is not mounted, doctor says to mount it first where nothing tells its mount point, and no unit names a folder below it', async (t) => {
+	const app = await testApp(t);
+	const disks = await dataFolder(t);
+	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
+	const folder = path.join(disks, 'disk/stowage');
+	await mkdir(path.join(disks, 'disk'));
+	t.like(await run(['root', 'add', 'big', folder, ...flags]), { code: 0 });
+	await rename(folder, path.join(disks, 'unplugged'));
+	const system = await dataFolder(t);
+	await mkdir(path.join(system, 'etc/systemd/system'), { recursive: true });
+	const files = { node: process.execPath, program: '/usr/stowage.js', config: '/etc/stowage/config.yaml' };
+	const text = unitText({ ...files, user: 'nobody', dataDir: app.dataDir, storageRoots: [] });
+	const config = loadConfig({ flags: { '--data-dir': app.dataDir }, defaultPlugins });
+	for (const each of [text, text.replace('# Written by Stowage.', '')]) {
+		await writeFile(path.join(system, 'etc/systemd/system/stowage.service'), each);
+		const [found] = await checkService(config, system);
+		t.regex(found?.mend ?? '', new RegExp(`^Mount the disk of ${folder} first`));
+		t.notRegex(found?.mend ?? '', /ReadWritePaths|service install/);
+	}
+	const settings = path.join(disks, 'config.yaml');
+	await writeFile(settings, `dataDir: ${app.dataDir}\n`);
+	const print = () => run(['service', 'print', '--config', settings]);
+	const without = await print();
+	t.false(without.stdout.includes(path.join(disks, 'disk')));
+	t.true(without.stderr.startsWith(`The unit lacks the storage root ${folder}, since its disk is not mounted`));
+	await rename(path.join(disks, 'unplugged'), folder);
+	t.true((await print()).stdout.includes(`ReadWritePaths=-${folder}\n`));
+});
+
+test('doctor names public purge for a full disk only where visitors have files', async (t) => {
+	const app = await testApp(t, { '--uploads-free-space-reserve': '0' });
+	const disk = path.join(await dataFolder(t), 'disk');
+	await mkdir(disk);
+	const program = (name: string, ...args: string[]) => execa(name, args);
+	await program('mount', '-t', 'tmpfs', '-o', 'size=4m', 'none', disk);
+	t.teardown(() => program('umount', '-l', disk));
+	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
+	t.like(await run(['root', 'add', 'small', path.join(disk, 'stowage'), ...flags]), { code: 0 });
+	t.like(await run(['root', 'set-default', 'small', ...flags]), { code: 0 });
+	await app.services.roots.reload();
+	const mend = async () => (await doctor(...flags)).of('space').find(({ says }) => says.startsWith('small:'))?.mend;
+	t.is(await mend(), undefined);
+	await writeFile(path.join(disk, 'filler'), Buffer.alloc(4_000_000));
+	t.is(await mend(), 'Make room: quotas, or a larger disk.');
+	await rm(path.join(disk, 'filler'));
+	t.is((await new Client(app).upload('/api/upload/public', [file('visitor.txt', 'v')])).statusCode, 200);
+	await writeFile(path.join(disk, 'filler'), Buffer.alloc(4_000_000));
+	t.is(await mend(), 'Make room: stowage public purge, quotas, or a larger disk.');
+});
+
+test('doctor shows whole sentences, wrapped in their columns on a terminal', async (t) => {
+	const app = await testApp(t);
+	const args = ['doctor', '--data-dir', app.dataDir, '--host', '0.0.0.0'];
+	const piped = await run(args);
+	const [warning = ''] = /^warn\tproxy\t.*$/m.exec(piped.stdout) ?? [];
+	const [, , says = '', mend = ''] = warning.split('\t');
+	t.regex(mend, /config\/proxies\/\.$/);
+	const { stdout } = await run(args, '', { columns: 80 });
+	const lines = stdout.split('\n');
+	t.regex(lines[0] ?? '', /^STATE {2}WHAT +SAYS +MEND$/);
+	for (const line of lines) t.true(line.length <= 80, line);
+	const at = { says: lines[0]?.indexOf('SAYS') ?? 0, mend: lines[0]?.indexOf('MEND') ?? 0 };
+	const first = lines.findIndex((line) => /^warn +proxy/.test(line));
+	const shown = lines.slice(
+		first,
+		1 + lines.findIndex((_, index) => index > first && !lines[index + 1]?.startsWith(' ')),
+	);
+	const column = (from: number, to?: number) =>
+		shown
+			.map((line) => line.slice(from, to).trim())
+			.filter((part) => part !== '')
+			.join(' ');
+	t.is(column(at.says, at.mend), says);
+	t.is(column(at.mend), mend);
+	t.is(
+		reasonOf(new Error('Command failed: bwrap\nbwrap: no namespaces\n')),
+		'Command failed: bwrap bwrap: no namespaces',
+	);
 });

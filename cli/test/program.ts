@@ -53,7 +53,9 @@ interface Output {
 	stderr: string;
 }
 
-const currentRun = new AsyncLocalStorage<Output & { input: Readable; isTerminal: boolean }>();
+const currentRun = new AsyncLocalStorage<
+	Output & { input: Readable; isTerminal: boolean; columns: number | undefined }
+>();
 
 /** Connects the standard streams of a command that runs in this process to its test. */
 function redirectStreams(): void {
@@ -61,6 +63,8 @@ function redirectStreams(): void {
 	const { isTTY } = process.stderr;
 	Object.defineProperty(process, 'stdin', { get: () => currentRun.getStore()?.input ?? stdin });
 	Object.defineProperty(process.stderr, 'isTTY', { get: () => currentRun.getStore()?.isTerminal ?? isTTY });
+	Object.defineProperty(process.stdout, 'isTTY', { get: () => currentRun.getStore()?.columns !== undefined });
+	Object.defineProperty(process.stdout, 'columns', { get: () => currentRun.getStore()?.columns });
 	for (const name of ['stdout', 'stderr'] as const) {
 		const stream = process[name];
 		const write = stream.write.bind(stream) as (...words: unknown[]) => boolean;
@@ -76,16 +80,16 @@ function redirectStreams(): void {
 }
 let isRedirected = false;
 
-/** Runs the command in this process, which costs a fraction of a new one, with `input` as its standard input. Standard error is a terminal only with `isTerminal`. */
+/** Runs the command in this process, which costs a fraction of a new one, with `input` as its standard input. Standard error is a terminal only with `isTerminal`, and standard output one of a width only with `columns`. */
 export async function run(
 	args: readonly string[],
 	input: string | Buffer = '',
-	{ isTerminal = false }: { isTerminal?: boolean } = {},
+	{ isTerminal = false, columns }: { isTerminal?: boolean; columns?: number } = {},
 ): Promise<Output & { code: number }> {
 	if (!isRedirected) redirectStreams();
 	isRedirected = true;
 	const output: Output = { stdout: '', stderr: '' };
-	const terminal = { input: Readable.from([Buffer.from(input)]), isTerminal };
+	const terminal = { input: Readable.from([Buffer.from(input)]), isTerminal, columns };
 	const code = await currentRun.run(Object.assign(output, terminal), async () => {
 		const program = await createProgram(args);
 		endByThrowing(program);

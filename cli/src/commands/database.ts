@@ -46,7 +46,11 @@ export function migrateCommand(): Command {
 			name,
 			state: stateOf(name, before, now),
 		}));
-		printList(rows, { json, row: ({ name, state }) => [name, state] });
+		printList(rows, {
+			json,
+			columns: [{ title: 'MIGRATION' }, { title: 'STATE' }],
+			row: ({ name, state }) => [name, state],
+		});
 	});
 }
 
@@ -83,7 +87,7 @@ function copyCommand(): Command {
 		await (await openDatabase(to)).close();
 		await recordOrder(config, administrator(), { action: 'copyDatabase', to: withoutPassword(absolute(to)) });
 		const rows = [...written].map(([table, { count, digest }]) => ({ table, rows: count, digest }));
-		printList(rows, { json, row: (each) => [each.table, each.rows] });
+		printList(rows, { json, columns: [{ title: 'TABLE' }, { title: 'ROWS' }], row: (each) => [each.table, each.rows] });
 		if (json) return;
 		printLine(
 			'Copied, and the same when read back. Stop the server before you switch: what it wrote since is missing.',

@@ -6,7 +6,7 @@ import { withSettings } from '../commandLine/settings.js';
 import { checkConfiguration, checkProxy, checkStrangers } from '../doctor/configuration.js';
 import { checkDatabaseOf } from '../doctor/database.js';
 import { checkDataFolder, checkUser } from '../doctor/dataFolder.js';
-import { type Finding, fault } from '../doctor/findings.js';
+import { type Finding, fault, reasonOf } from '../doctor/findings.js';
 import { checkPrograms } from '../doctor/programs.js';
 import { checkService } from '../doctor/service.js';
 import { checkStorage } from '../doctor/storage.js';
@@ -29,7 +29,11 @@ export function doctorCommand(): Command {
 	);
 	return command.action(async ({ json }: { json?: boolean }) => {
 		const findings = await examine(command);
-		printList(findings, { json, row: ({ state, what, says, mend }) => [state, what, says, ...(mend ? [mend] : [])] });
+		printList(findings, {
+			json,
+			columns: [{ title: 'STATE' }, { title: 'WHAT' }, { title: 'SAYS', fit: 'wrap' }, { title: 'MEND', fit: 'wrap' }],
+			row: ({ state, what, says, mend }) => [state, what, says, ...(mend ? [mend] : [])],
+		});
 		const worst = Math.max(...findings.map(({ state }) => ['ok', 'warn', 'error'].indexOf(state)));
 		if (worst > 0) throw new ExitCode(worst);
 	});
@@ -41,9 +45,7 @@ async function examine(command: Command): Promise<Finding[]> {
 		config = await enter(command);
 	} catch (error) {
 		if (!isStartupMistake(error)) throw error;
-		// The next lines show the position in the file.
-		const [says = ''] = error.message.split(':\n');
-		return [fault('configuration', says, 'Correct the setting: docs/operations.md, config/default.yaml.')];
+		return [fault('configuration', reasonOf(error), 'Correct the setting: docs/operations.md, config/default.yaml.')];
 	}
 	const configuration = await checkConfiguration(config);
 	const { findings: database, isUsable } = await checkDatabaseOf(config);

@@ -147,6 +147,10 @@ async function listJobs({ accounts, jobs }: Services, { user, all = false, json 
 			startTime: startTime === null ? null : timeText(startTime),
 			endTime: endTime === null ? null : timeText(endTime),
 		}),
+		columns: [
+			...[{ title: 'ID' }, { title: 'USER' }, { title: 'KIND' }, { title: 'STATUS' }, { title: 'DONE' }],
+			...[{ title: 'STARTED' }, { title: 'TITLE', fit: 'cut' as const }, { title: 'ERROR', fit: 'wrap' as const }],
+		],
 		row: ({ id, userId, kind, status, done, total, createdAt, title, error, hold }) => [
 			id,
 			names.get(userId) ?? '(removed)',

@@ -62,6 +62,10 @@ async function listLinks({ accounts, links }: Services, name: string | undefined
 	await printEach(found, {
 		json,
 		toJson: (link) => ({ id: link.id, user: link.owner.username, ...linkJson(link) }),
+		columns: [
+			...[{ title: 'ID' }, { title: 'USER' }, { title: 'STATE' }, { title: 'EXPIRES' }, { title: 'DOWNLOADS' }],
+			{ title: 'PATH', fit: 'cut' },
+		],
 		row: (link) => [link.id, link.owner.username, ...linkRow(link)],
 	});
 }

@@ -21,6 +21,7 @@ export function publicCommand(): Command {
 					printList(files, {
 						json,
 						toJson: ({ path, size, arrivedAt }) => ({ path, size, arrivedAt: timeText(arrivedAt) }),
+						columns: [{ title: 'UPLOADED' }, { title: 'SIZE' }, { title: 'PATH', fit: 'cut' }],
 						row: ({ path, size, arrivedAt }) => [timeText(arrivedAt), size, path],
 					});
 				},

@@ -116,6 +116,10 @@ async function warnOfUnit(location: string): Promise<void> {
 function show(roots: readonly RootState[], json: boolean | undefined): void {
 	printList(roots, {
 		json,
+		columns: [
+			...[{ title: 'NAME' }, { title: 'DEFAULT' }, { title: 'STATE' }, { title: 'SPACE' }, { title: 'DRIVER' }],
+			...[{ title: 'LOCATION' }, { title: 'FAULT', fit: 'wrap' as const }],
+		],
 		row: ({ name, isDefault, driver, location, freeBytes, fault }) => [
 			name,
 			isDefault ? 'default' : '',

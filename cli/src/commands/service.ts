@@ -10,6 +10,8 @@ import { defaultPlugins } from '../commandLine/settings.js';
 import { reasonOf } from '../doctor/findings.js';
 import { addedRootsAsOwner } from '../service/addedRootsAsOwner.js';
 import { type InstallOptions, installSteps, uninstallSteps } from '../service/install.js';
+import { installedUnit } from '../service/installedUnit.js';
+import { isMountPointUnknown } from '../service/mountPoints.js';
 import type { Step } from '../service/steps.js';
 import { assertServiceUser, defaultDataDir, sandboxText, type UnitOptions, unitText } from '../service/unit.js';
 import { serviceFolders, writablePaths } from '../service/unitFolders.js';
@@ -100,8 +102,24 @@ async function foldersOf(file: string, root: string): Promise<Pick<UnitOptions, 
 			`The unit lacks storage roots that were added, for the database can't be read (${reasonOf(error)}). Do this again when it can.`,
 		);
 	}
-	const folders = serviceFolders(config, added);
+	const folders = serviceFolders(config, root === '/' ? await withoutUnknownDisks(added) : added);
 	return { dataDir: folders.dataDir, storageRoots: await writablePaths(folders) };
+}
+
+/** A root whose disk is not mounted has the place that the present unit has for it, and else none: a folder below the mount point would keep the disk from the service. */
+async function withoutUnknownDisks(added: readonly string[]): Promise<string[]> {
+	const unit = await installedUnit();
+	const kept: string[] = [];
+	for (const folder of added) {
+		const isUnknown = await isMountPointUnknown(folder);
+		const named = isUnknown ? await unit?.writableFolderOf(folder) : folder;
+		if (named !== undefined && named !== '/' && !(isUnknown && named === folder)) kept.push(named);
+		else
+			printError(
+				`The unit lacks the storage root ${folder}, since its disk is not mounted: the unit must name the mount point of the disk. Mount it, and do this again.`,
+			);
+	}
+	return kept;
 }
 
 async function perform(steps: readonly Step[], root: string, isDryRun = false): Promise<void> {

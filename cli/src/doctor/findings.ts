@@ -13,7 +13,10 @@ export const ok = (what: string, says: string): Finding => ({ state: 'ok', what,
 export const warn = (what: string, says: string, mend: string): Finding => ({ state: 'warn', what, says, mend });
 export const fault = (what: string, says: string, mend: string): Finding => ({ state: 'error', what, says, mend });
 
-/** The part of an error that is for the administrator. */
+/** What an error says to the administrator, all of it on one line: of a program that failed the reason is on the last one. */
 export function reasonOf(error: unknown): string {
-	return withoutDatabaseUrls(error instanceof Error ? error.message : String(error));
+	const message = error instanceof Error ? error.message : String(error);
+	return withoutDatabaseUrls(message)
+		.trim()
+		.replaceAll(/\s*\n\s*/g, ' ');
 }

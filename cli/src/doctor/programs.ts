@@ -26,12 +26,12 @@ export async function checkPrograms(config: Config): Promise<Finding[]> {
 		try {
 			const { stdout, stderr } = await run(program.name, program.args, { timeout: timeoutMs });
 			const [line = ''] = `${stdout}${stderr}`.trim().split('\n');
-			return ok(program.name, /\d/.test(line) ? line.slice(0, 60) : 'runs');
+			return ok(program.name, /\d/.test(line) ? line : 'runs');
 		} catch (error) {
 			const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
 			return warn(
 				program.name,
-				`${isMissing ? 'is not there' : `does not run (${reasonOf(error).split('\n')[0]})`}: no ${program.for}`,
+				`${isMissing ? 'is not there' : `does not run (${reasonOf(error)})`}: no ${program.for}`,
 				isMissing ? `apt install ${program.package}` : `Run it by hand as the server's user and see what it says.`,
 			);
 		}
@@ -61,8 +61,6 @@ function checkSharp({ plugins }: Config): Finding[] {
 		createRequire(import.meta.resolve('@stowage/preview'))('sharp');
 		return [ok('sharp', 'can be loaded')];
 	} catch (error) {
-		return [
-			warn('sharp', `can't be loaded, so no photo has a thumbnail: ${reasonOf(error).split('\n')[0]}`, 'npm install'),
-		];
+		return [warn('sharp', `can't be loaded, so no photo has a thumbnail: ${reasonOf(error)}`, 'npm install')];
 	}
 }

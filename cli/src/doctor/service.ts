@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { Config } from '@stowage/core';
 import { accountOf } from '../privileges/accounts.js';
 import { installedUnit } from '../service/installedUnit.js';
+import { isMountPointUnknown } from '../service/mountPoints.js';
 import { unitFaultOf } from '../service/unitFault.js';
 import { addedRoots, serviceFolders } from '../service/unitFolders.js';
 import { type Finding, fault, ok, warn } from './findings.js';
@@ -12,11 +13,15 @@ export async function checkService(config: Config, root = '/'): Promise<Finding[
 	const unit = await installedUnit(root);
 	if (unit === undefined) return [];
 	// Another check reports a database that can't be read.
-	const { dataDir, roots, others } = serviceFolders(config, await addedRoots(config.databaseUrl).catch(() => []));
+	const added = await addedRoots(config.databaseUrl).catch((): string[] => []);
+	const { dataDir, roots, others } = serviceFolders(config, added);
 	const findings: Finding[] = [];
 	for (const folder of [dataDir, ...others, ...roots]) {
 		const found = await unitFaultOf(unit, folder);
-		if (found?.isWritable === false) findings.push(fault(what, found.says, found.mend));
+		if (found?.isWritable === false) {
+			const isAway = added.includes(folder) && (await isMountPointUnknown(folder));
+			findings.push(fault(what, found.says, isAway ? mountFirst(folder) : found.mend));
+		}
 		// The service ends with the disk of its data folder.
 		else if (found !== undefined && roots.includes(folder)) findings.push(warn(what, found.says, found.mend));
 	}
@@ -34,4 +39,8 @@ export async function checkService(config: Config, root = '/'): Promise<Finding[
 		findings.push(fault(what, says, `sudo chown -R ${unit.user}: ${folder}`));
 	}
 	return findings.length > 0 ? findings : [ok(what, `${unit.user} may write to all its folders`)];
+}
+
+function mountFirst(folder: string): string {
+	return `Mount the disk of ${folder} first, then run stowage doctor again: the unit must name the mount point of the disk and no folder below it.`;
 }

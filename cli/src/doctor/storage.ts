@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { type Config, createApp, createLog, type RootState } from '@stowage/core';
-import { formatListSize } from '@stowage/rules';
+import { type Config, createApp, createLog, type RootState, type Services, visitorFiles } from '@stowage/core';
+import { formatListSize, isFailure } from '@stowage/rules';
 import { checkAccess } from './access.js';
 import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
 import { checkHomes } from './homes.js';
@@ -18,7 +18,8 @@ export async function checkStorage(config: Config): Promise<Finding[]> {
 		const app = await createApp(config, { log, serves: false });
 		try {
 			const roots = await app.services.rootAdministration.list();
-			const findings = await Promise.all(roots.map((root) => findingsOf(root, app.server.providers.storage.all())));
+			const drivers = app.server.providers.storage.all();
+			const findings = await Promise.all(roots.map((root) => findingsOf(root, drivers, app.services)));
 			return [...findings.flat(), ...(await checkHomes(app.services, roots)), ...(await checkAccess(config, roots))];
 		} finally {
 			await app.stop();
@@ -28,24 +29,42 @@ export async function checkStorage(config: Config): Promise<Finding[]> {
 	}
 }
 
-async function findingsOf(root: RootState, drivers: ReadonlyMap<string, unknown>): Promise<Finding[]> {
-	const { name, rootId, location, fault: reason, freeBytes, totalBytes } = root;
+async function findingsOf(
+	root: RootState,
+	drivers: ReadonlyMap<string, unknown>,
+	services: Services,
+): Promise<Finding[]> {
+	const { name, rootId, location, fault: reason } = root;
 	const what = 'storage root';
 	const called = location === null ? name : `${name} (${location})`;
 	if (reason !== null) return [fault(what, `${called}: ${reason}`, await mendOf(root, drivers))];
 	return [
 		ok(what, `${called}: there, writable, and the one that the database knows (${rootId})`),
-		spaceFinding(name, freeBytes, totalBytes),
+		await spaceFinding(root, services),
 	];
 }
 
-function spaceFinding(name: string, freeBytes: number | null, totalBytes: number | null): Finding {
+async function spaceFinding(
+	{ name, isDefault, freeBytes, totalBytes }: RootState,
+	{ storage }: Services,
+): Promise<Finding> {
 	if (freeBytes === null) return ok('space', `${name}: free space unknown, its storage can’t tell`);
 	if (totalBytes === null) return ok('space', `${name}: ${formatListSize(freeBytes)} free`);
 	const space = `${name}: ${formatListSize(freeBytes)} of ${formatListSize(totalBytes)} free`;
-	return freeBytes < totalBytes * littleSpace
-		? warn('space', space, 'Make room: stowage public purge, quotas, or a larger disk.')
-		: ok('space', space);
+	if (freeBytes >= totalBytes * littleSpace) return ok('space', space);
+	// What visitors have uploaded lies on the default root.
+	const purge = isDefault && (await hasVisitorFiles(storage)) ? 'stowage public purge, ' : '';
+	return warn('space', space, `Make room: ${purge}quotas, or a larger disk.`);
+}
+
+async function hasVisitorFiles(storage: Services['storage']): Promise<boolean> {
+	try {
+		for await (const _ of visitorFiles(storage, Number.POSITIVE_INFINITY)) return true;
+	} catch (error) {
+		// Where they can't be listed they can't be purged either.
+		if (!isFailure(error)) throw error;
+	}
+	return false;
 }
 
 async function mendOf({ driver, location, rootId }: RootState, drivers: ReadonlyMap<string, unknown>): Promise<string> {

@@ -1,4 +1,5 @@
-import { readFile, realpath } from 'node:fs/promises';
+import { access, readdir, readFile, realpath } from 'node:fs/promises';
+import path from 'node:path';
 import { listMounts, unescapeOctal } from '@stowage/core';
 
 /** Folders of the system that may be file systems of their own, and are mounted permanently. */
@@ -10,10 +11,31 @@ const systemFolders = ['/', '/boot', '/etc', '/home', '/opt', '/root', '/tmp', '
  * that is mounted next.
  */
 export async function writableUnitPath(folder: string): Promise<string> {
-	const real = await realpath(folder).catch(() => folder);
+	const real = await resolved(folder);
 	const above = (await mountPoints()).filter((point) => real === point || real.startsWith(`${point}/`));
 	const nearest = above.reduce((longest, point) => (point.length > longest.length ? point : longest), '/');
 	return systemFolders.includes(nearest) ? folder : nearest;
+}
+
+/**
+ * Whether the disk of a root that was added is not mounted and nothing configures where: its mount point is one of the folders on the way, and a unit that names another of them keeps
+ * the disk from the service.
+ */
+export async function isMountPointUnknown(folder: string): Promise<boolean> {
+	const isThere = await access(path.join(folder, '.stowage')).then(
+		() => true,
+		() => false,
+	);
+	return !isThere && (await writableUnitPath(folder)) === folder;
+}
+
+/** With the links in the part of the path that exists. */
+async function resolved(folder: string): Promise<string> {
+	try {
+		return await realpath(folder);
+	} catch {
+		return folder === '/' ? folder : path.join(await resolved(path.dirname(folder)), path.basename(folder));
+	}
 }
 
 /** The current and the configured mounts: a disk may be unmounted while the unit is written. */
@@ -25,5 +47,19 @@ async function mountPoints(): Promise<string[]> {
 		const point = line.trim().startsWith('#') ? undefined : line.trim().split(/\s+/)[1];
 		return point?.startsWith('/') ? [unescapeOctal(point)] : [];
 	});
-	return [...mounted, ...planned];
+	return [...mounted, ...planned, ...(await mountUnits())];
+}
+
+/** Where the units of systemd for mounts have them. */
+async function mountUnits(): Promise<string[]> {
+	const folders = ['/etc/systemd/system', '/run/systemd/system', '/usr/local/lib/systemd/system'];
+	const found = folders.map(async (folder) => {
+		// Not every system has each of them.
+		const names = await readdir(folder).catch(() => []);
+		const texts = names
+			.filter((name) => /\.(auto)?mount$/.test(name))
+			.map((name) => readFile(path.join(folder, name), 'utf8').catch(() => ''));
+		return (await Promise.all(texts)).flatMap((text) => /^Where=(\/.*)$/m.exec(text)?.[1]?.trim() ?? []);
+	});
+	return (await Promise.all(found)).flat();
 }

@@ -1,8 +1,12 @@
 import { inspect } from 'node:util';
 import { withoutDatabaseUrls } from '@stowage/core';
 import { escapeControls, escapeJson } from '@stowage/rules';
+import { type Column, tableLines } from './table.js';
 
 // Every line of every command is written here: names of files, browsers and disks are untrusted, and must not move the cursor, turn the text round or begin another line.
+
+/** Of a terminal that does not tell it. */
+const usualWidth = 80;
 
 type Row = readonly (string | number)[];
 
@@ -10,22 +14,42 @@ interface Listed<T> {
 	json: boolean | undefined;
 	/** The JSON of an item; the item itself by default. */
 	toJson?: (item: T) => unknown;
+	/** What the parts of a row are. */
+	columns: readonly Column[];
 	row: (item: T) => Row;
 }
 
-/** Prints the items as JSON with `--json`, and a row for each without. */
-export function printList<T>(items: readonly T[], { json, toJson = (item) => item, row }: Listed<T>): void {
+/** Prints the items as JSON with `--json`; without as a table on a terminal, and elsewhere as rows without a header, for scripts. */
+export function printList<T>(items: readonly T[], { json, toJson = (item) => item, columns, row }: Listed<T>): void {
 	if (json) printJson(items.map((item) => toJson(item)));
-	else printRows(items.map((item) => row(item)));
+	else printTable(columns, items.map(row));
 }
+
+function printTable(columns: readonly Column[], rows: readonly Row[]): void {
+	const { isTTY, columns: width = usualWidth } = process.stdout;
+	if (!isTTY) printRows(rows);
+	else for (const line of tableLines(columns, rows.map(escaped), width)) console.log(line);
+}
+
+function escaped(row: Row): string[] {
+	return row.map((value) => escapeControls(String(value)));
+}
+
+/** On a terminal the columns are as wide as the widest value of so many rows. */
+const rowsPerTable = 500;
 
 /** The same for items that arrive one after another, of which there may be too many to hold. */
 export async function printEach<T>(
 	items: AsyncIterable<T>,
-	{ json, toJson = (item) => item, row }: Listed<T>,
+	{ json, toJson = (item) => item, columns, row }: Listed<T>,
 ): Promise<void> {
 	if (!json) {
-		for await (const item of items) printRows([row(item)]);
+		const rows: Row[] = [];
+		for await (const item of items) {
+			rows.push(row(item));
+			if (rows.length === rowsPerTable) printTable(columns, rows.splice(0));
+		}
+		printTable(columns, rows);
 		return;
 	}
 	let isFirst = true;
@@ -39,7 +63,7 @@ export async function printEach<T>(
 
 /** One line for each row, with tabs between the columns. */
 export function printRows(rows: readonly Row[]): void {
-	for (const row of rows) console.log(row.map((value) => escapeControls(String(value))).join('\t'));
+	for (const row of rows.map(escaped)) console.log(row.join('\t'));
 }
 
 export function printJson(value: unknown): void {

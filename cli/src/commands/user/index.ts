@@ -45,6 +45,7 @@ export function userCommand(): Command {
 							createdAt: timeText(createdAt),
 							hasSecondFactor: withFactor.has(id),
 						}),
+						columns: [{ title: 'NAME' }, { title: 'STATE' }, { title: 'CREATED' }, { title: 'TWO-FACTOR' }],
 						row: ({ username, id, isDisabled, createdAt }) => [
 							...[username, stateText(isDisabled), timeText(createdAt)],
 							...(withFactor.has(id) ? ['two-factor'] : []),

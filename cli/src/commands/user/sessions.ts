@@ -15,7 +15,15 @@ export function sessionsCommand(): Command {
 				examples: ['user sessions list ada', 'user sessions list ada --json'],
 				async run({ accounts, sessions }, [name = ''], { json }) {
 					const found = await sessions.list((await accounts.find(name)).id);
-					printList(found, { json, toJson: sessionJson, row: sessionRow });
+					printList(found, {
+						json,
+						toJson: sessionJson,
+						columns: [
+							...[{ title: 'ID' }, { title: 'BEGAN' }, { title: 'LAST USED' }, { title: 'ADDRESS' }],
+							{ title: 'BROWSER', fit: 'cut' },
+						],
+						row: sessionRow,
+					});
 				},
 			}).option('--json', 'as JSON'),
 		)

@@ -1,0 +1,42 @@
+import test from 'ava';
+import stringWidth from 'string-width';
+import { tableLines } from '../src/terminal/table.js';
+
+test('a table aligns its columns below their titles, also for wide and combining characters', (t) => {
+	const columns = [{ title: 'NAME' }, { title: 'SIZE' }, { title: 'PATH' }];
+	const rows = [
+		['ada', '1 KB', 'a.txt'],
+		['日本語の名前', '12 MB', 'b.txt'],
+		['e\u0301mile', '2 GB', '👩‍👩‍👧.jpg'],
+	];
+	const lines = tableLines(columns, rows, 80);
+	t.is(lines[0], 'NAME          SIZE   PATH');
+	t.deepEqual(
+		lines.slice(1).map((line, at) => stringWidth(line.slice(0, line.indexOf(rows[at]?.[2] ?? '')))),
+		[21, 21, 21],
+	);
+});
+
+test('long values are cut or wrapped on a narrow terminal, and ids never', (t) => {
+	const id = '5f0c6f4e-6a3c-4b2a-9d43-0d1f1f6b7a10';
+	const columns = [{ title: 'ID' }, { title: 'PATH', fit: 'cut' as const }, { title: 'ERROR', fit: 'wrap' as const }];
+	const error = 'The disk is full. Nothing was written to it.';
+	const lines = tableLines(columns, [[id, `${'字'.repeat(30)}.jpg`, error]], 70);
+	for (const line of lines) t.true(stringWidth(line) <= 70, line);
+	t.true(lines[1]?.startsWith(`${id}  字`));
+	t.regex(lines[1] ?? '', /字… /);
+	t.is(
+		lines
+			.slice(1)
+			.map((line) => (/…? {2}([^字]*)$/.exec(line)?.[1] ?? '').trim())
+			.join(' '),
+		error,
+	);
+	t.deepEqual(tableLines([{ title: 'ID' }], [[id]], 10), ['ID', id]);
+});
+
+test('a column without values is left out, and so is the table without rows', (t) => {
+	const columns = [{ title: 'NAME' }, { title: 'DEFAULT' }, { title: 'STATE' }];
+	t.deepEqual(tableLines(columns, [['big', '', 'ok']], 80), ['NAME  STATE', 'big   ok']);
+	t.deepEqual(tableLines(columns, [], 80), []);
+});
