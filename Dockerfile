@@ -17,6 +17,7 @@ USER stowage
 ENV STOWAGE_HOST=0.0.0.0
 EXPOSE 7420
 VOLUME /var/lib/stowage
-HEALTHCHECK --interval=30s --timeout=10s --start-period=60s CMD ["/usr/lib/stowage/bin/node", "-e", "fetch(`http://127.0.0.1:${process.env.STOWAGE_PORT || 7420}/api/ready`).then(({ok}) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+# It reads the same configuration as the server, so settings belong into variables or the file that STOWAGE_CONFIG names.
+HEALTHCHECK --interval=30s --timeout=10s --start-period=60s CMD ["/usr/bin/stowage", "health"]
 ENTRYPOINT ["/usr/bin/stowage"]
 CMD ["serve"]

@@ -17,6 +17,7 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
 	['restore', async () => (await import('./commands/backup.js')).restoreCommand()],
 	['migrate', async () => (await import('./commands/database.js')).migrateCommand()],
 	['database', async () => (await import('./commands/database.js')).databaseCommand()],
+	['health', async () => (await import('./commands/health.js')).healthCommand()],
 	['doctor', async () => (await import('./commands/doctor.js')).doctorCommand()],
 	['config', async () => (await import('./commands/config.js')).configCommand()],
 	['service', async () => (await import('./commands/service.js')).serviceCommand()],
