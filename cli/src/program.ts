@@ -19,7 +19,7 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
 	['database', async () => (await import('./commands/database.js')).databaseCommand()],
 	['health', async () => (await import('./commands/health.js')).healthCommand()],
 	['doctor', async () => (await import('./commands/doctor.js')).doctorCommand()],
-	['config', async () => (await import('./commands/config.js')).configCommand()],
+	['config', async () => (await import('./commands/config/index.js')).configCommand()],
 	['service', async () => (await import('./commands/service.js')).serviceCommand()],
 	['completion', async () => (await import('./commands/completion.js')).completionCommand(createProgram)],
 ]);

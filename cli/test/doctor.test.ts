@@ -256,31 +256,13 @@ test('doctor checks a database server and its clock', async (t) => {
 	t.like((await doctor('--database-url', url)).of('database')[0], { state: 'error' });
 });
 
-test('config init writes the given settings and all others as comments, and never overwrites a file', async (t) => {
-	const file = path.join(await dataFolder(t), 'stowage.yaml');
-	const init = [
-		'config',
-		'init',
-		file,
-		'--data-dir',
-		'/srv/stowage',
-		'--uploads-expire-after',
-		'3 days',
-		'--port',
-		'8080',
-	];
-	t.is((await run(init)).code, 0);
-	const text = await readFile(file, 'utf8');
-	t.regex(text, /^dataDir: \/srv\/stowage$/m);
-	t.regex(text, /^port: 8080$/m);
-	t.regex(text, /^# host: 127\.0\.0\.1$/m);
-	t.regex(text, /^uploads:\n/m);
-	const printed = await run(['config', 'print', '--config', file]);
-	t.is(printed.code, 0, printed.stderr);
-	t.regex(printed.stdout, /expireAfter: 3 days/);
-	t.is((await run(['config', 'check', '--config', file])).code, 0);
-	t.like(await run(init), { code: 1, stderr: `There is a file of this name already: ${file}` });
-	t.is(await readFile(file, 'utf8'), text);
+test('doctor points to config init while the configuration only says where the data are', async (t) => {
+	const dataDir = await dataFolder(t);
+	const file = path.join(dataDir, 'config.yaml');
+	await writeFile(file, `# As it was installed.\ndataDir: ${dataDir}\n`);
+	t.like((await doctor('--config', file)).of('first steps')[0], { state: 'warn', mend: 'sudo stowage config init' });
+	t.is((await run(['config', 'init', file, '--yes'])).code, 0);
+	t.deepEqual((await doctor('--config', file)).of('first steps'), []);
 });
 
 test('doctor says what strangers may do on a server with a public https address, until they may not', async (t) => {

@@ -203,7 +203,7 @@ async function runEveryCommand(t: ExecutionContext, database: Record<string, str
 	await call('migrate --status --json');
 	await call('migrate --json');
 	await call('doctor --json', { code: 1 });
-	await call(`config init ${at('stowage.yaml')}`);
+	await call(`config init ${at('stowage.yaml')} --yes`);
 	t.regex(await readFile(at('stowage.yaml'), 'utf8'), /^dataDir: /m);
 	t.regex(await call('config print'), /^dataDir: /m);
 	await call('config check');

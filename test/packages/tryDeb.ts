@@ -19,13 +19,18 @@ export async function tryDeb(t: ExecutionContext, deb: string): Promise<void> {
 
 	const plan = await run('apt-get', 'install', '--simulate', '--no-install-recommends', '/tmp/stowage.deb');
 	t.regex(plan, /^Inst stowage /m, 'Debian has all dependencies');
-	await dpkg('--install', '/tmp/stowage.deb');
+	t.regex(await dpkg('--install', '/tmp/stowage.deb'), /^Stowage: .* sudo stowage config init$/m);
 	const [, , uid, gid] = (await run('getent', 'passwd', 'stowage')).split(':').map(Number);
 	t.like(await stat(at('var/lib/stowage')), { uid, gid, mode: 0o40750 });
 	t.like(await stat(at('etc/stowage/config.yaml')), { uid: 0, gid, mode: 0o100640 });
 	t.is((await run('systemctl', 'is-enabled', 'stowage')).trim(), 'enabled');
 	await run('systemd-analyze', 'verify', '/lib/systemd/system/stowage.service');
 	t.is(await run('dpkg', '--verify', 'stowage'), '', 'each file is as it was packed');
+
+	await run('stowage', 'config', 'init', '--yes', '--public-url', 'https://files.example.org');
+	t.like(await stat(at('etc/stowage/config.yaml')), { uid: 0, gid, mode: 0o100640 });
+	t.regex(await readFile(at('etc/stowage/config.yaml'), 'utf8'), /^dataDir: \/var\/lib\/stowage$/m);
+	await run('stowage', 'config', 'init', '--yes', '--force', '--public-url', '', '--visitors', 'upload');
 
 	// The password comes from standard input.
 	const added = await run('sh', '-c', 'echo correct horse | stowage user add ada --log-level error');
@@ -40,7 +45,7 @@ export async function tryDeb(t: ExecutionContext, deb: string): Promise<void> {
 	await t.throwsAsync(isHealthy('1'));
 	await server.stop();
 
-	await appendFile(at('etc/stowage/config.yaml'), 'port: 8080\n');
+	await appendFile(at('etc/stowage/config.yaml'), '\nport: 8080\n');
 	await dpkg('--install', '/tmp/stowage.deb');
 	t.regex(await readFile(at('etc/stowage/config.yaml'), 'utf8'), /^port: 8080$/m, 'an upgrade keeps the configuration');
 	t.regex(await run('stowage', 'user', 'list'), /^ada\t/m, 'an upgrade keeps the data');

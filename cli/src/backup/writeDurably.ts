@@ -82,7 +82,8 @@ export async function assertFree(file: string): Promise<void> {
 	if (isThere) throw new Failure('alreadyExists', `There is a file of this name already: ${file}`);
 }
 
-function explained(cause: unknown, file: string): unknown {
+/** The refusal for an error of the system that an administrator can understand; any other error as it is. */
+export function explained(cause: unknown, file: string): unknown {
 	const { code } = cause as NodeJS.ErrnoException;
 	if (code === 'EEXIST')
 		return new Failure('alreadyExists', `There is a file of this name already: ${file}`, { cause });

@@ -2,8 +2,8 @@ import { type Config, isStartupMistake } from '@stowage/core';
 import { Command } from 'commander';
 import { documented } from '../commandLine/documented.js';
 import { enter } from '../commandLine/enter.js';
-import { withSettings } from '../commandLine/settings.js';
-import { checkConfiguration, checkProxy, checkStrangers } from '../doctor/configuration.js';
+import { configFileOf, withSettings } from '../commandLine/settings.js';
+import { checkConfiguration, checkFirstSteps, checkProxy, checkStrangers } from '../doctor/configuration.js';
 import { checkDatabaseOf } from '../doctor/database.js';
 import { checkDataFolder, checkUser } from '../doctor/dataFolder.js';
 import { type Finding, fault, reasonOf } from '../doctor/findings.js';
@@ -52,6 +52,7 @@ async function examine(command: Command): Promise<Finding[]> {
 	const canStart = isUsable && configuration.every(({ state }) => state !== 'error');
 	return [
 		...configuration,
+		...(await checkFirstSteps(configFileOf(command))),
 		...checkUser(),
 		...(await checkDataFolder(config)),
 		...database,

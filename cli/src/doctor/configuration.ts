@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import { BlockList, isIP } from 'node:net';
 import { type Config, checkConfig, strangersMay } from '@stowage/core';
+import { isAsShipped } from '../commandLine/configText.js';
 import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
 
 export async function checkConfiguration(config: Config): Promise<Finding[]> {
@@ -11,6 +13,16 @@ export async function checkConfiguration(config: Config): Promise<Finding[]> {
 	} catch (error) {
 		return [...findings, fault(what, reasonOf(error), 'Correct the setting: docs/operations.md, config/default.yaml.')];
 	}
+}
+
+/** Whether anybody has decided who may come, or the file is still the one that came with the package. */
+export async function checkFirstSteps(file: string | undefined): Promise<Finding[]> {
+	if (file === undefined) return [];
+	// The configuration in force has been read from it; its owner may have closed it to this user.
+	const text = await readFile(file, 'utf8').catch(() => undefined);
+	if (text === undefined || !isAsShipped(text)) return [];
+	const says = `${file} is as it was shipped: everybody who reaches the server may upload and sign up`;
+	return [warn('first steps', says, 'sudo stowage config init')];
 }
 
 /** Whether strangers may fill the disk of a server that the internet can reach. */
