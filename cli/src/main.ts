@@ -7,7 +7,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 try {
-	if (process.env.PUID !== undefined || process.env.PGID !== undefined || process.env.UMASK !== undefined) {
+	// Services are made and removed by root, also in the environment of a container.
+	if (process.argv[2] !== 'service' && hasIds(process.env)) {
 		const { dropPrivileges } = await import('./privileges/dropPrivileges.js');
 		dropPrivileges(process.env);
 	}
@@ -21,4 +22,8 @@ try {
 		printError(message);
 	}
 	process.exit(code);
+}
+
+function hasIds({ PUID, PGID, UMASK }: NodeJS.ProcessEnv): boolean {
+	return [PUID, PGID, UMASK].some((each) => each !== undefined);
 }

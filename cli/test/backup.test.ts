@@ -1,11 +1,14 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { cp, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { codeAt } from '../../packages/core/test/authenticator.js';
 import { Client, field, file, json, type TestApp, testApp } from '../../packages/core/test/testApp.js';
+import { until } from '../../packages/core/test/until.js';
 import { openDatabase, readSnapshot } from '../../packages/database/src/index.js';
 import { allMigrations } from '../../packages/database/src/migrations/all.js';
 import { RowDigest } from '../../packages/database/src/portable/RowDigest.js';
@@ -221,6 +224,26 @@ test('a backup to a full disk fails with a sentence and leaves no file', async (
 	const full = await run(['backup', zip, '--config', configFile, ...quiet]);
 	t.like(full, { code: 1, stderr: `The disk is full. Nothing was written: ${zip}` });
 	t.deepEqual((await readdir(disk.folder)).sort(), ['lost+found']);
+});
+
+test('a backup that a signal ends leaves no file, and ends by that signal', async (t) => {
+	const app = await testApp(t);
+	await new Client(app).register('ada');
+	// It takes minutes to hash.
+	const large = await open(path.join(app.filesDir, 'users/ada/large.bin'), 'w');
+	await large.truncate(500e9);
+	await large.close();
+	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+		const folder = await dataFolder(t);
+		const main = fileURLToPath(new URL('../src/main.js', import.meta.url));
+		const words = ['backup', path.join(folder, 'one.zip'), '--hashes', '--data-dir', app.dataDir];
+		const backup = execFile(process.execPath, [main, ...words]);
+		const ended = once(backup, 'exit');
+		await until('the backup has begun', async () => (await readdir(folder)).length > 0);
+		backup.kill(signal);
+		t.deepEqual(await ended, [null, signal]);
+		t.deepEqual(await readdir(folder), []);
+	}
 });
 
 test('database copy copies all tables beside a running server, from SQLite to MariaDB and back', async (t) => {

@@ -146,3 +146,19 @@ test('root relocate takes only the place that has the root’s id, and a running
 	t.like(listed[1], { name: 'big', location: at('new/root'), fault: null });
 	t.deepEqual((await readdir(disk)).sort(), ['empty', 'file', 'new', 'other'], 'nothing is created in the old place');
 });
+
+test('root check and doctor say the path that the administrator gave, and not that of a descriptor', async (t) => {
+	const app = await testApp(t);
+	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
+	t.teardown(() => rm(disk, { recursive: true, force: true }));
+	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
+	const folder = path.join(disk, 'root');
+	t.is((await run(['root', 'add', 'big', folder, ...flags])).code, 0);
+	await rm(path.join(folder, '.stowage'), { recursive: true });
+	await writeFile(path.join(folder, '.stowage'), 'no folder');
+	for (const words of [['root', 'check', 'big'], ['doctor']]) {
+		const { stdout } = await run([...words, ...flags]);
+		t.true(stdout.includes(`ENOTDIR: not a directory, open '${folder}/.stowage'`), stdout);
+		t.false(stdout.includes('/proc/self'), stdout);
+	}
+});

@@ -14,7 +14,7 @@ import { installedUnit } from '../src/service/installedUnit.js';
 import { createHeartbeat } from '../src/service/supervisor.js';
 import { type UnitOptions, unitText } from '../src/service/unit.js';
 import { unitFaultOf } from '../src/service/unitFault.js';
-import { run as runHere } from './program.js';
+import { run as runHere, stowage as stowageProgram } from './program.js';
 
 async function temporaryFolder(t: ExecutionContext): Promise<string> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-service-'));
@@ -373,4 +373,11 @@ test('the watchdog is not notified while the database hangs, or while a database
 	t.false(await createHeartbeat(failing, true)());
 	t.true(await createHeartbeat(failing, false)(), 'an unavailable database server may recover by itself');
 	t.true(await createHeartbeat(async () => {}, true)());
+});
+
+test('service install is root’s also in the environment of a container', async (t) => {
+	const { code, stderr } = await stowageProgram(['service', 'install', '--root', '/nowhere'], {
+		env: { PUID: '1000', PGID: '1000' },
+	});
+	t.deepEqual({ code, stderr }, { code: 1, stderr: 'There is no folder /nowhere.' });
 });

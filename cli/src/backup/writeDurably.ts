@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, rmSync } from 'node:fs';
 import { access, type FileHandle, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -33,11 +33,13 @@ export async function writeDurably(file: string, content: NodeJS.ReadableStream)
  */
 export async function createFile(file: string, byRoot: boolean): Promise<NewFile> {
 	const temporary = `${file}.${randomBytes(6).toString('hex')}.partial`;
+	const keepOnSignals = removeOnSignals(temporary);
 	let handle: FileHandle;
 	try {
 		await assertFree(file);
 		handle = await open(temporary, 'wx', 0o600);
 	} catch (cause) {
+		keepOnSignals();
 		throw explained(cause, file);
 	}
 	const helper = byRoot
@@ -56,14 +58,35 @@ export async function createFile(file: string, byRoot: boolean): Promise<NewFile
 			await handle.close().catch(() => {
 				// The stream has closed it.
 			});
-			if (helper === undefined) return rm(temporary, { force: true });
+			if (helper === undefined) await rm(temporary, { force: true });
+			keepOnSignals();
 			// It may have been killed.
-			if (!helper.connected) return;
+			if (!helper?.connected) return;
 			const ended = once(helper, 'exit');
 			helper.disconnect();
 			await ended;
 		},
 	};
+}
+
+const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Removes the file when a signal ends this process, which then ends by that signal as shells expect. Returns what stops this. */
+function removeOnSignals(temporary: string): () => void {
+	const stop = () => {
+		for (const each of endings) process.off(each, end);
+	};
+	const end = (signal: NodeJS.Signals) => {
+		try {
+			rmSync(temporary, { force: true });
+		} catch {
+			// It is in a folder of root's, whose rights were given up: another process removes it.
+		}
+		stop();
+		process.kill(process.pid, signal);
+	};
+	for (const each of endings) process.on(each, end);
+	return stop;
 }
 
 /** Throws with the code of the system's error. */

@@ -124,7 +124,7 @@ async function withoutUnknownDisks(added: readonly string[]): Promise<string[]> 
 
 async function perform(steps: readonly Step[], root: string, isDryRun = false): Promise<void> {
 	if (!isDryRun && process.getuid?.() !== 0)
-		throw new Failure('forbidden', 'Only root can install a service. See --dry-run for what it does.');
+		throw new Failure('forbidden', 'Only root can install or uninstall a service. See --dry-run for what it does.');
 	if (path.resolve(root) !== '/' && !existsSync(root)) throw new Failure('notFound', `There is no folder ${root}.`);
 	for (const step of steps) {
 		printLine(step.says);

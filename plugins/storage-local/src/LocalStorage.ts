@@ -29,7 +29,7 @@ import { surveyFolder } from './reading/surveyFolder.js';
 import { checkDisk } from './root/checkDisk.js';
 import type { Disk } from './root/Disk.js';
 import { fsync, setModified } from './system/descriptors.js';
-import { withFailures } from './system/systemErrors.js';
+import { nameRoot, withFailures } from './system/systemErrors.js';
 import { watchFolder } from './watching/watchFolder.js';
 import { findLostAccess, inheritAccess, readAccess, writeAccess } from './writing/access.js';
 import { findPublished } from './writing/commit.js';
@@ -185,6 +185,7 @@ export class LocalStorage
 		try {
 			await withFailures(rootPath, () => checkDisk(this.disk));
 		} catch (error) {
+			nameRoot(error, this.disk.root.path);
 			if (!isFailure(error, 'forbidden')) throw error;
 			throw new Failure('unavailable', 'The storage cannot be written to.', { cause: error });
 		}
