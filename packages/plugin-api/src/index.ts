@@ -21,6 +21,7 @@ export * from './plugins/route.js';
 export * from './plugins/server.js';
 export { type Cage, type CageOptions, findCage } from './programs/cage/findCage.js';
 export type { CagedFile } from './programs/cage/landlock/ruleset.js';
+export { moduleFiles } from './programs/cage/moduleFiles.js';
 export type { CageNeeds } from './programs/cage/needs.js';
 export * from './programs/findProgram.js';
 export * from './programs/limitedProgram.js';

@@ -21,7 +21,7 @@ import { isVisitorKey } from '../http/requests/proxy.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import { SpentTime } from '../limits/SpentTime.js';
 import type { Log } from '../log.js';
-import { KindThread } from './kinds/KindThread.js';
+import { KindProcess } from './kinds/KindProcess.js';
 import type { KindAnswer } from './kinds/kindProgram.js';
 import { SharedWork, unlessAborted } from './SharedWork.js';
 import type { CachedThumbnail, ThumbnailCache } from './ThumbnailCache.js';
@@ -70,7 +70,7 @@ interface Dependencies {
 	/** How long a client may have decoders at work in an hour. */
 	hourlyMs?: { account: number; address: number };
 	/** Reads the first bytes of files. */
-	kinds?: Pick<KindThread, 'find'>;
+	kinds?: Pick<KindProcess, 'find'>;
 	/** The most waiting requests, of one client and of all. */
 	waiting?: { perClient: number; total: number };
 }
@@ -91,7 +91,7 @@ export function createThumbnails({
 	log,
 	timeLimitMs = 15_000,
 	hourlyMs = { account: 3_600_000, address: 900_000 },
-	kinds = new KindThread(),
+	kinds = new KindProcess(),
 	waiting = { perClient: 256, total: 512 },
 }: Dependencies): Thumbnails {
 	// Two at least: one client does not get all of them.

@@ -4,12 +4,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { isFailure, parsePath, type Renderer, type StorageItem } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { SpentTime } from '../../src/limits/SpentTime.js';
 import { createThumbnails } from '../../src/thumbnails/createThumbnails.js';
-import { KindThread } from '../../src/thumbnails/kinds/KindThread.js';
+import { KindProcess } from '../../src/thumbnails/kinds/KindProcess.js';
 import type { CachedThumbnail } from '../../src/thumbnails/ThumbnailCache.js';
 
 const picture = (() => {
@@ -244,21 +243,29 @@ test('a spawn without free descriptors is answered as unavailable, and is tried 
 	t.truthy((await get('user ada', 'a')).bytes);
 });
 
-async function threadOf(t: ExecutionContext, script: string, timeLimitMs: number) {
+async function processOf(t: ExecutionContext, answer: string, timeLimitMs: number) {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-kinds-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const program = path.join(folder, 'program.mjs');
-	await writeFile(program, `import { parentPort } from 'node:worker_threads';\nparentPort.on('message', ${script});\n`);
-	return new KindThread({ program: pathToFileURL(program), timeLimitMs });
+	const script = `import { createInterface } from 'node:readline';
+		const image = () => console.log(JSON.stringify({ kind: 'image', contentKind: 'image' }));
+		const answer = ${answer};
+		console.log();
+		for await (const line of createInterface({ input: process.stdin })) {
+			answer(Buffer.from(JSON.parse(line).firstBytes, 'base64'));
+		}`;
+	await writeFile(program, script);
+	const kinds = new KindProcess({ program, timeLimitMs });
+	t.teardown(() => kinds.close());
+	return kinds;
 }
 
 test('first bytes that take forever are given up by a time limit, hold up nothing but that, and are remembered', async (t) => {
-	const answer = `parentPort.postMessage({ kind: 'image', contentKind: 'image' })`;
-	const hang = `(request) => {
-		if (request.firstBytes[0] === 104) /^(a+)+$/.test('a'.repeat(60) + 'b');
-		${answer};
+	const hang = `(bytes) => {
+		if (bytes[0] === 104) /^(a+)+$/.test('a'.repeat(60) + 'b');
+		image();
 	}`;
-	const kinds = await threadOf(t, hang, 3000);
+	const kinds = await processOf(t, hang, 3000);
 	const { get, known } = thumbnailsOf(async () => picture, { kinds });
 	const hostile = get('192.0.2.1', 'h.jpg');
 	let turns = 0;
@@ -271,24 +278,18 @@ test('first bytes that take forever are given up by a time limit, hold up nothin
 	t.truthy((await get('user ada', 'b.jpg')).bytes);
 });
 
-test('a thread that ends is started again', async (t) => {
-	const kinds = await threadOf(
-		t,
-		`({ firstBytes }) => {
-			if (firstBytes[0] === 120) process.exit(1);
-			parentPort.postMessage({ kind: 'image', contentKind: 'image' });
-		}`,
-		30_000,
-	);
+test('a process that ends is started again', async (t) => {
+	const kinds = await processOf(t, '(bytes) => (bytes[0] === 120 ? process.exit(1) : image())', 30_000);
 	t.true(isFailure(await t.throwsAsync(kinds.find('image', Buffer.from('x'))), 'unavailable'));
 	t.deepEqual(await kinds.find('image', Buffer.from('y')), { kind: 'image', contentKind: 'image' });
 });
 
 test('the kinds of ordinary files are found', async (t) => {
-	const kinds = new KindThread({ timeLimitMs: 60_000 });
+	const kinds = new KindProcess({ timeLimitMs: 60_000 });
+	t.teardown(() => kinds.close());
 	const jpeg = Buffer.from('\xFF\xD8\xFF\xE0', 'latin1');
 	t.deepEqual(await kinds.find('image', jpeg), { kind: 'image', contentKind: 'image' });
 	t.deepEqual(await kinds.find('image', Buffer.from('%PDF-1.4')), { kind: 'pdf', contentKind: 'pdf' });
 	const playlist = Buffer.from('#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n');
-	t.deepEqual(await kinds.find('video', playlist), { kind: 'unknown', contentKind: undefined });
+	t.deepEqual(await kinds.find('video', playlist), { kind: 'unknown' });
 });

@@ -1,7 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Writable } from 'node:stream';
-import { type Cage, killGroup, spawnLimited, wasDisturbed } from '@stowage/plugin-api';
-import { childFiles } from './childFiles.js';
+import { type Cage, killGroup, moduleFiles, spawnLimited, wasDisturbed } from '@stowage/plugin-api';
 import { answerHeaderBytes, parseAnswerHeader, requestHeader } from './messages.js';
 
 /** The child ended before it had answered. */
@@ -55,7 +54,9 @@ export class ImageWorker {
 		});
 		const args = ['--max-old-space-size=64', program];
 		try {
-			const wrapped = cage?.wrap(process.execPath, args, { readOnly: childFiles(program) });
+			const wrapped = cage?.wrap(process.execPath, args, {
+				readOnly: moduleFiles(program, ['sharp', 'libheif-js/wasm-bundle.js']),
+			});
 			this.#child = spawnLimited(wrapped?.command ?? process.execPath, wrapped?.args ?? args, {
 				memoryBytes,
 				fileBytes: 0,

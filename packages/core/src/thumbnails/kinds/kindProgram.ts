@@ -1,22 +1,29 @@
-// The program of the thread that reads the first bytes of files.
-import { parentPort } from 'node:worker_threads';
+// The program of the child process that reads the first bytes of files. It writes an empty line once it is ready, and answers each line of JSON with one.
+import { createInterface } from 'node:readline';
 import { effectivePreviewKind, type PreviewKind, sniff } from '@stowage/rules';
 
 export interface KindRequest {
 	/** The kind by the name. */
 	named: PreviewKind;
-	firstBytes: Uint8Array;
+	/** As base64. */
+	firstBytes: string;
 }
 
 export interface KindAnswer {
 	/** By the bytes and the name; `unknown` if the bytes are no such file. */
 	kind: PreviewKind | 'unknown';
-	/** By the bytes alone. */
-	contentKind: PreviewKind | undefined;
+	/** By the bytes alone; left out if they are no file that is known. */
+	contentKind?: PreviewKind | undefined;
 }
 
-parentPort?.on('message', ({ named, firstBytes }: KindRequest) => {
-	const found = sniff(firstBytes);
-	const contentKind = found === 'playlist' ? undefined : found;
-	parentPort?.postMessage({ kind: effectivePreviewKind(named, firstBytes), contentKind } satisfies KindAnswer);
-});
+process.stdout.write('\n');
+for await (const line of createInterface({ input: process.stdin })) {
+	const { named, firstBytes } = JSON.parse(line) as KindRequest;
+	const head = Buffer.from(firstBytes, 'base64');
+	const found = sniff(head);
+	const answer: KindAnswer = {
+		kind: effectivePreviewKind(named, head),
+		contentKind: found === 'playlist' ? undefined : found,
+	};
+	process.stdout.write(`${JSON.stringify(answer)}\n`);
+}
