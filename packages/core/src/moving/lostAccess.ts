@@ -5,12 +5,23 @@ import { joinPath, plural, type StoragePath } from '@stowage/rules';
 /** Paths that are named for each part. */
 const maxNames = 3;
 
+const setgid = 0o2000;
+
 const sentences: Readonly<Record<AccessPart, string>> = {
 	owner: 'owned by other users of the system, and then by the server’s',
 	group: 'of a group that the server’s user can’t give files to',
 	mode: 'with permission bits that can’t be set there',
 	acl: 'with an ACL that can’t be set there',
 };
+
+/** By what a file or folder is shared with others than the server's own group, on a storage that knows no users of the system. */
+function sharedParts({ group, mode, acl, defaultAcl }: ItemAccess): AccessPart[] {
+	return [
+		...(group === process.getegid?.() ? [] : (['group'] as const)),
+		...((mode & setgid) === 0 ? [] : (['mode'] as const)),
+		...(acl === undefined && defaultAcl === undefined ? [] : (['acl'] as const)),
+	];
+}
 
 /** Collects what a home would lose on its way to another root of what other programs may do with its files. */
 export class LostAccess {
@@ -43,8 +54,8 @@ export class LostAccess {
 	}
 
 	async #lostOf(type: 'file' | 'directory', access: ItemAccess): Promise<AccessPart[]> {
-		if (!hasAccess(this.target)) return ['group', 'mode'];
 		const { acl = new Uint8Array(), defaultAcl = new Uint8Array(), owner, group, mode } = access;
+		if (!hasAccess(this.target)) return sharedParts(access);
 		const lists = createHash('sha256').update(`${acl.length}/`).update(acl).update(defaultAcl).digest('hex');
 		const key = JSON.stringify([type, owner, group, mode, lists]);
 		const known = this.#answers.get(key) ?? (await this.target.findLostAccess(type, access));
