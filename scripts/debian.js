@@ -34,6 +34,7 @@ const programs = {
 	rsync: 'rsync',
 	'systemd-analyze': 'systemd',
 	'systemd-sysusers': 'systemd',
+	systemctl: 'systemd',
 };
 
 /** Debian keeps servers in sbin, which is not on every user's path. */
