@@ -2,6 +2,7 @@ import { readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config, RootState } from '@stowage/core';
 import { plural } from '@stowage/rules';
+import { shellWord } from '../terminal/shellWord.js';
 import { type Finding, ok, warn } from './findings.js';
 
 /** Further ones are counted. */
@@ -68,8 +69,4 @@ async function modeForOthers(place: string): Promise<string | undefined> {
 		// Gone meanwhile, or not for this user to see.
 		return undefined;
 	}
-}
-
-function shellWord(text: string): string {
-	return /^[\w./@%+,:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -4,6 +4,8 @@ import type {
 	CopyOptions,
 	FolderListener,
 	FolderTimesStorage,
+	InspectableStorage,
+	InspectedBatch,
 	ItemAccess,
 	LocalFilesStorage,
 	MoveOptions,
@@ -23,6 +25,7 @@ import { copyItem, discardCopy } from './changing/copyItem.js';
 import { makeFolder } from './changing/makeFolder.js';
 import { moveItem } from './changing/moveItem.js';
 import { removeEmptyFolder, removeItem } from './changing/removeItem.js';
+import { findUnusable } from './reading/findUnusable.js';
 import { openItem, statItem } from './reading/items.js';
 import { countFolder, listFolder } from './reading/listFolder.js';
 import { surveyFolder } from './reading/surveyFolder.js';
@@ -39,7 +42,14 @@ import { sweepLeftovers, sweepStaging } from './writing/sweep.js';
 
 /** Files as plain files below one folder. Each call first checks that the folder is still our root. */
 export class LocalStorage
-	implements AccessStorage, FolderTimesStorage, LocalFilesStorage, ReplacingStorage, SurveyingStorage, WatchingStorage
+	implements
+		AccessStorage,
+		FolderTimesStorage,
+		InspectableStorage,
+		LocalFilesStorage,
+		ReplacingStorage,
+		SurveyingStorage,
+		WatchingStorage
 {
 	readonly #background = new Set<Promise<void>>();
 	#finishing: Promise<void> | undefined;
@@ -82,6 +92,10 @@ export class LocalStorage
 
 	survey(path: StoragePath): AsyncIterable<SurveyBatch> {
 		return surveyFolder(this.disk, path);
+	}
+
+	findUnusable(folder: StoragePath): AsyncIterable<InspectedBatch> {
+		return findUnusable(this.disk, folder);
 	}
 
 	canReplace(path: StoragePath): Promise<boolean> {

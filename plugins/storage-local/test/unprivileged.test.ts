@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { storageSuite } from '@stowage/conformance';
@@ -15,7 +15,10 @@ const nobody = 65534;
 const folder = mkdtempSync(join(tmpdir(), 'stowage-unprivileged-'));
 const ways = { 'native calls': best, 'cold cache': coldCalls(best) };
 if (isRoot) {
-	for (const way of Object.keys(ways)) plantForeignFiles(join(folder, way));
+	for (const way of Object.keys(ways)) {
+		plantForeignFiles(join(folder, way));
+		plantImportedFiles(join(folder, `${way} imported`));
+	}
 	chownSync(folder, nobody, nobody);
 	process.setgroups?.([]);
 	process.setegid?.(nobody);
@@ -35,6 +38,37 @@ function plantForeignFiles(root: string): void {
 	chmodSync(join(root, 'foreign/closed'), 0o700);
 	// Its names can be listed, but its files cannot be accessed.
 	chmodSync(join(root, 'foreign/no entry'), 0o744);
+}
+
+/** What an import by root leaves: items that can't be used beside those that can. */
+function plantImportedFiles(root: string): void {
+	const own = (...names: string[]) => {
+		for (const name of names) chownSync(join(root, name), nobody, nobody);
+	};
+	mkdirSync(join(root, 'own'), { recursive: true });
+	own('', 'own');
+	const write = (name: string | Buffer, mode = 0o644) => {
+		writeFileSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name)]), 'x', { mode });
+	};
+	write('readable of root');
+	write('own/closed', 0o000);
+	own('own/closed');
+	write('own/of root', 0o600);
+	write('own/two\nlines.txt');
+	write(Buffer.from('own/caf\u00e9.txt', 'latin1'));
+	write('own/caf\u00e9.txt');
+	for (const [name, mode] of [
+		['closed folder', 0o700],
+		['no entry', 0o744],
+		['unwritable', 0o755],
+	] as const)
+		mkdirSync(join(root, name), { mode });
+	write('unwritable/inside', 0o600);
+	mkdirSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from('b\u00f6se', 'latin1')]));
+	chownSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from('b\u00f6se', 'latin1')]), nobody, nobody);
+	write(Buffer.from('b\u00f6se/a\\b', 'latin1'));
+	symlinkSync('/etc', join(root, 'link'));
+	execFileSync('mkfifo', [join(root, 'pipe')]);
 }
 
 async function surveyed(storage: LocalStorage, path: string): Promise<{ items: string[]; leftOut: number }> {
@@ -92,6 +126,59 @@ for (const [way, calls] of Object.entries(ways)) {
 			readdirSync(join(root, '.stowage/staging')).filter((name) => name.startsWith('scratch-')),
 			[],
 		);
+		await storage.close();
+	});
+}
+
+for (const [way, calls] of Object.entries(ways)) {
+	test(`what an import left unusable is found, each with its reason, and nothing else (${way})`, async (t) => {
+		if (!isRoot) {
+			t.log('not run as root: files of another owner cannot be created');
+			t.not(process.getuid?.(), 0);
+			return;
+		}
+		const root = join(folder, `${way} imported`);
+		const storage = (await localStorageDriver(root, { calls }).open(undefined)) as LocalStorage;
+		const inspect = async (path: string) => {
+			const found: string[] = [];
+			let inspected = 0;
+			for await (const batch of storage.findUnusable(p(path))) {
+				inspected += batch.inspected;
+				for (const { location, type, reason } of batch.unusable) {
+					const place = Buffer.from(location).toString('latin1').slice(root.length);
+					const more =
+						reason.kind === 'name'
+							? `${reason.fault} ${reason.freeName}`
+							: 'owner' in reason
+								? `${reason.owner} ${(reason.mode & 0o777).toString(8)}`
+								: '';
+					found.push(`${type} ${reason.kind} ${place} ${more}`.trimEnd());
+				}
+			}
+			return { found, inspected };
+		};
+		const { found, inspected } = await inspect('');
+		t.deepEqual([...found].sort(), [
+			'directory name /b\u00f6se encoding b\u00f6se',
+			'directory unreadable /closed folder 0 700',
+			'directory unreadable /no entry 0 744',
+			'directory unwritable /unwritable 0 755',
+			'file name /b\u00f6se/a\\b characters a_b',
+			'file name /own/caf\u00e9.txt encoding caf\u00e9 (1).txt',
+			'file name /own/two\nlines.txt characters two_lines.txt',
+			'file unreadable /own/closed 65534 0',
+			'file unreadable /own/of root 0 600',
+			'file unreadable /unwritable/inside 0 600',
+			'other link /link',
+			'other special /pipe',
+		]);
+		// Contents first: the place of an item is right as long as the folder has its old name.
+		const at = (start: string) => found.findIndex((line) => line.startsWith(start));
+		t.true(at('file name /b\u00f6se/') < at('directory name /b\u00f6se'));
+		// The root, its entries without the private folder, and those below.
+		t.is(inspected, 1 + 8 + 5 + 1 + 1);
+		t.deepEqual((await inspect('closed folder')).found, ['directory unreadable /closed folder 0 700']);
+		await refused(t, 'notFound', () => inspect('missing'));
 		await storage.close();
 	});
 }

@@ -63,6 +63,45 @@ export function hasAccess(storage: StorageProvider): storage is AccessStorage {
 	return 'readAccess' in storage;
 }
 
+/** Why the server can't use an item. */
+export type UnusableReason =
+	/** A file that may not be read, or a folder that may not be listed or entered; in an unwritable folder nothing may be made, renamed or removed. */
+	| { kind: 'unreadable' | 'unwritable'; owner: number; mode: number }
+	/** No path can contain the name: its bytes are no UTF-8, it has characters that are refused, or it is too long. `freeName` is like it, valid, and not taken; undefined if none was found. */
+	| { kind: 'name'; fault: 'encoding' | 'characters' | 'length'; freeName: string | undefined }
+	/** Neither file nor folder. */
+	| { kind: 'link' | 'special' };
+
+/** An item that is left out or refused, although it is there. */
+export interface UnusableItem {
+	/** Where the system has it, as an absolute path: not every name is UTF-8. */
+	location: Uint8Array;
+	type: 'file' | 'directory' | 'other';
+	reason: UnusableReason;
+}
+
+/** A part of the items of a tree. */
+export interface InspectedBatch {
+	/** How many items were examined for it. */
+	inspected: number;
+	/** One item may be in it for several reasons. */
+	unusable: UnusableItem[];
+}
+
+/** An optional ability of a storage: to find what other programs put into it in a way that the server can't use. */
+export interface InspectableStorage extends StorageProvider {
+	/**
+	 * Walks a folder with all below it, and leads over no link. The name of a folder is reported after what is in it, so that the places found before are still right once it has been
+	 * renamed. Throws `notFound` for a missing folder; one that may not be read is an unusable item.
+	 */
+	findUnusable(folder: StoragePath): AsyncIterable<InspectedBatch>;
+}
+
+/** Whether a storage has this ability. */
+export function hasInspection(storage: StorageProvider): storage is InspectableStorage {
+	return 'findUnusable' in storage;
+}
+
 /** An optional ability of a storage: to replace an existing file (`NamingOptions.onConflict`). */
 export interface ReplacingStorage extends StorageProvider {
 	/** Whether files at the path can be replaced: not every file system can. */

@@ -30,6 +30,7 @@ const noAttribute = ['ENODATA', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS'];
 /** Checks with the effective ids of the process, not the real ones. */
 const effectiveRights = 0x200;
 const readRights = { file: 4, directory: 4 | 1 };
+const changeRights = 2 | 1;
 const dontSync = 0x4000;
 /** Only as far as no disk has to be waited for. */
 const dontWait = 8;
@@ -212,6 +213,14 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 			} catch (error) {
 				if (isSystemError(error, 'EACCES', 'EPERM')) return false;
 				throw error;
+			}
+		},
+		async mayChange(folder) {
+			try {
+				await call('faccessat', faccessat, folder.fd, '.', changeRights, effectiveRights);
+				return true;
+			} catch (error) {
+				return !isSystemError(error, 'EACCES', 'EPERM');
 			}
 		},
 		mayReadSync: (fd, name, type) => faccessat(fd, name, readRights[type], effectiveRights) === 0,

@@ -43,4 +43,13 @@ export const nodeCalls: SystemCalls = {
 			throw error;
 		}
 	},
+	/** By the real user id as well. */
+	async mayChange(folder) {
+		try {
+			await access(folder.at('.'), fileConstants.W_OK | fileConstants.X_OK);
+			return true;
+		} catch (error) {
+			return !isSystemError(error, 'EACCES', 'EPERM');
+		}
+	},
 };

@@ -57,6 +57,8 @@ export interface SystemCalls {
 	readonly attributes?: Attributes;
 	/** Whether this process may read the object of that name; for a folder, also its contents. Rejects if there is none. */
 	mayRead(folder: Folder, name: string, type: 'file' | 'directory'): Promise<boolean>;
+	/** Whether this process may create, rename and remove items in an open folder, as far as permissions go. */
+	mayChange(folder: Folder): Promise<boolean>;
 	/** A synchronous stat of the object of that name, which may be a link; undefined if it vanished. Left out if it may block. */
 	readonly statSync?: ((fd: number, name: string) => FileStat | undefined) | undefined;
 	/** `mayRead` as a synchronous call. Left out if it may block. */

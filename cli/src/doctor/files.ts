@@ -1,0 +1,186 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import {
+	type Config,
+	createApp,
+	createLog,
+	hasInspection,
+	type Services,
+	type UnusableItem,
+	type UnusableReason,
+} from '@stowage/core';
+import { Failure, homeRoot, isFailure, plural, rootPath } from '@stowage/rules';
+import { shellWord } from '../terminal/shellWord.js';
+import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
+
+const run = promisify(execFile);
+
+/** Further ones of a kind are counted. */
+const maxNamed = 50;
+
+/** What is examined. */
+export interface FilesScope {
+	/** Only the home of this account. */
+	user?: string | undefined;
+	/** Only this storage root. */
+	root?: string | undefined;
+	/** Whether all are named. */
+	all?: boolean | undefined;
+}
+
+/** A finding about one item. `path` is what people read; `bytes` has it exactly, in base64, where it is no UTF-8. */
+interface FileFinding extends Finding {
+	root: string;
+	path?: string;
+	bytes?: string;
+}
+
+const subjects: Readonly<Record<UnusableReason['kind'], string>> = {
+	unreadable: 'unreadable',
+	unwritable: 'unwritable',
+	name: 'unusable name',
+	link: 'link',
+	special: 'special file',
+};
+
+/** The items in the storage roots that the user of this process can't use, each with the command that mends it, as they are found. Throws Failure for an unknown root or account. */
+export async function* checkFiles(config: Config, scope: FilesScope): AsyncGenerator<Finding | FileFinding> {
+	// Its log messages are shown as findings here.
+	const log = createLog('error');
+	log.level = 'silent';
+	const app = await createApp(config, { log, serves: false });
+	try {
+		yield* examine(app.services, scope);
+	} finally {
+		await app.stop();
+	}
+}
+
+async function* examine(
+	{ roots, accounts }: Pick<Services, 'roots' | 'accounts'>,
+	{ user, root, all = false }: FilesScope,
+): AsyncGenerator<Finding | FileFinding> {
+	const mounts = roots.all().filter(({ name }) => root === undefined || name === root);
+	if (mounts.length === 0) throw new Failure('notFound', `There is no storage root named ${root}.`);
+	if (user !== undefined) await accounts.find(user);
+	const folder = user === undefined ? rootPath : homeRoot(user);
+	const service = await ownAccount();
+	const counts = new Map<string, number>();
+	for (const { name, storage } of mounts) {
+		if (!hasInspection(storage)) {
+			yield ok('files', `${name}: its storage can’t tell what other programs put into it`);
+			continue;
+		}
+		let inspected = 0;
+		let unusable = 0;
+		try {
+			for await (const batch of storage.findUnusable(folder)) {
+				inspected += batch.inspected;
+				unusable += batch.unusable.length;
+				for (const item of batch.unusable) {
+					const subject = subjects[item.reason.kind];
+					const count = (counts.get(subject) ?? 0) + 1;
+					counts.set(subject, count);
+					if (all || count <= maxNamed) yield findingOf(item, name, service);
+				}
+			}
+			const faults = unusable === 0 ? 'all can be used' : `${plural(unusable, 'fault')}, see above`;
+			yield ok('files', `${name}: ${plural(inspected, 'item')} examined, ${faults}`);
+		} catch (error) {
+			// Homes are on one root each.
+			if (isFailure(error, 'notFound') && user !== undefined) continue;
+			yield fault('files', `${name}: ${reasonOf(error)}`, 'stowage root check says what is wrong with a root.');
+		}
+	}
+	if (all) return;
+	for (const [subject, count] of counts) {
+		if (count > maxNamed)
+			yield warn(subject, `and ${count - maxNamed} more`, 'stowage doctor --files --all names all of them.');
+	}
+}
+
+interface Account {
+	uid: number;
+	/** `user:group`, as chown takes it. */
+	name: string;
+}
+
+/** Whom the files have to belong to: the user that this process has become. */
+async function ownAccount(): Promise<Account> {
+	const uid = process.geteuid?.() ?? 0;
+	const nameOf = async (option: '-un' | '-gn', number: number) => {
+		try {
+			return (await run('id', [option])).stdout.trim() || String(number);
+		} catch {
+			// A number without a name, as in a container.
+			return String(number);
+		}
+	};
+	const [user, group] = await Promise.all([nameOf('-un', uid), nameOf('-gn', process.getegid?.() ?? 0)]);
+	return { uid, name: `${user}:${group}` };
+}
+
+function findingOf({ location, type, reason }: UnusableItem, root: string, service: Account): FileFinding {
+	const path = Buffer.from(location);
+	const text = path.toString();
+	const isExact = Buffer.from(text).equals(path);
+	const thing = type === 'directory' ? 'folder' : 'file';
+	const says = `${isExact ? text : shellWord(path)}: ${problemOf(reason, thing)}`;
+	const finding = warn(subjects[reason.kind], says, mendOf(reason, thing, path, service));
+	return { ...finding, root, path: text, ...(isExact ? {} : { bytes: path.toString('base64') }) };
+}
+
+function problemOf(reason: UnusableReason, thing: 'file' | 'folder'): string {
+	switch (reason.kind) {
+		case 'unreadable':
+			return `the server may not ${thing === 'folder' ? 'list and enter this folder' : 'read this file'} (${modeOf(reason)})`;
+		case 'unwritable':
+			return `in this folder the server may not make, rename or remove anything (${modeOf(reason)})`;
+		case 'name':
+			return `this ${thing} is not shown, since its name ${nameFaults[reason.fault]}`;
+		case 'link':
+			return 'a symbolic link, which is left out';
+		case 'special':
+			return 'neither file nor folder, and left out';
+	}
+}
+
+const nameFaults = {
+	encoding: 'is no UTF-8',
+	characters: 'has a control character or a backslash',
+	length: 'is too long',
+} as const;
+
+function modeOf({ owner, mode }: { owner: number; mode: number }): string {
+	return owner < 0 ? 'in a folder that it may not enter' : `user ${owner}, mode ${(mode & 0o7777).toString(8)}`;
+}
+
+function mendOf(reason: UnusableReason, thing: 'file' | 'folder', path: Buffer, service: Account): string {
+	const place = quoted(path);
+	switch (reason.kind) {
+		case 'unreadable':
+		case 'unwritable': {
+			const bits = thing === 'folder' ? 0o700 : 0o600;
+			const chmod = `chmod u+${thing === 'folder' ? 'rwx' : 'rw'} ${place}`;
+			// With -h: whoever may put a link in its place would have root give away what it leads to.
+			const chown = `chown -h ${service.name} ${place}`;
+			if (reason.owner === service.uid) return chmod;
+			return (reason.mode & bits) === bits ? chown : `${chown} && ${chmod}`;
+		}
+		case 'name': {
+			if (reason.freeName === undefined) return 'Rename it by hand.';
+			const folder = path.subarray(0, path.lastIndexOf('/') + 1);
+			return `mv -nT ${place} ${quoted(Buffer.concat([folder, Buffer.from(reason.freeName)]))}`;
+		}
+		case 'link':
+			return 'Put what it leads to in its place, or mount that there: mount --bind. Links are never followed.';
+		case 'special':
+			return 'Remove it, unless another program needs it.';
+	}
+}
+
+/** Always in quotes, so that the commands of a long list look alike. */
+function quoted(path: Buffer): string {
+	const word = shellWord(path);
+	return /^\$?'/.test(word) ? word : `'${word}'`;
+}
