@@ -11,6 +11,7 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
 	['root', async () => (await import('./commands/root.js')).rootCommand()],
 	['link', async () => (await import('./commands/link.js')).linkCommand()],
 	['public', async () => (await import('./commands/public.js')).publicCommand()],
+	['upload', async () => (await import('./commands/upload.js')).uploadCommand()],
 	['job', async () => (await import('./commands/job.js')).jobCommand()],
 	['audit', async () => (await import('./commands/audit.js')).auditCommand()],
 	['backup', async () => (await import('./commands/backup.js')).backupCommand()],

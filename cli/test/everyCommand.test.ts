@@ -38,6 +38,7 @@ const expectedOrders = [
 	'password ada',
 	'relocateRoot archive',
 	'removeRoot archive',
+	'removeUpload',
 	'removeUser bob',
 	'renameRoot big',
 	'renameUser ada',
@@ -102,7 +103,8 @@ async function runEveryCommand(t: ExecutionContext, database: Record<string, str
 	const { client: phone } = await signIn('ada');
 	const sessions = await list('user sessions list ada');
 	t.is(sessions.length, 2);
-	await call(`user sessions revoke ada ${sessions[0].id}`);
+	await call('user sessions revoke ada zzz', { code: 1 });
+	await call(`user sessions revoke ada ${sessions[0].id.slice(0, 8)}`);
 	const alive = [ada, phone].map(async (each) => (await each.get('/api/sessions')).statusCode);
 	t.deepEqual((await Promise.all(alive)).sort(), [200, 401]);
 	await call('user passwd ada', { input: 'battery staple\n' });
@@ -134,7 +136,7 @@ async function runEveryCommand(t: ExecutionContext, database: Record<string, str
 	const [token] = /[^/\s]+$/.exec(await call('link add bob a.txt --expires 1h')) ?? [];
 	t.is((await visitor.get(`/api/temp/${token}`)).payload, 'four');
 	const [link] = await list('link list bob');
-	await call(`link revoke ${link.id}`);
+	await call(`link revoke ${link.id.slice(0, 8)}`);
 	t.is((await visitor.get(`/api/temp/${token}`)).statusCode, 404);
 	await call(`link revoke ${link.id}`, { code: 1 });
 	await call('link purge');
@@ -148,7 +150,7 @@ async function runEveryCommand(t: ExecutionContext, database: Record<string, str
 	const { job } = await list('user move-root bob big --no-wait');
 	await call('root remove big', { code: 1 });
 	t.is((await bob.call('DELETE', `/api/jobs/${job}`)).statusCode, 403);
-	await call(`job cancel ${job}`);
+	await call(`job cancel ${job.slice(0, 8)}`);
 	await until('the job is cancelled', async () => json(await bob.get(`/api/jobs/${job}`)).status === 'cancelled');
 	t.is((await bob.post(`/api/jobs/${job}/retry`, undefined)).statusCode, 403);
 	await call('job release --user bob');
@@ -191,8 +193,16 @@ async function runEveryCommand(t: ExecutionContext, database: Record<string, str
 	t.is((await bob.get('/api/sessions')).statusCode, 401);
 	t.deepEqual(await readdir(at('moved/users')), ['anonymous']);
 	const { stderr } = await run(['root', 'remove', 'archive', ...flags]);
-	t.is(stderr, 'There is 1 unfinished upload on archive. Wait until it is finished or expired (uploads.expireAfter).');
-	await visitor.call('DELETE', new URL(String(begun.headers.location), 'http://127.0.0.1').pathname, undefined, tus);
+	t.is(
+		stderr,
+		'There is 1 unfinished upload on archive. Wait until it is finished or expired (uploads.expireAfter), or end it: stowage upload remove --root archive',
+	);
+	t.like(await list('upload list --root archive'), [{ user: null, name: 'big.bin', offset: 0, length: 5_000_000 }]);
+	await call('upload remove --root archive', { code: 1 });
+	await call('upload remove --root archive --yes');
+	const upload = new URL(String(begun.headers.location), 'http://127.0.0.1').pathname;
+	t.is((await visitor.call('HEAD', upload, undefined, tus)).statusCode, 404);
+	await call('upload remove', { code: 1 });
 	await call('root remove archive');
 	await until('the server has removed the root', () => !rootNames().includes('archive'));
 

@@ -12,6 +12,8 @@ interface CommandDefinition<Options> {
 	examples: readonly string[];
 	/** The meaning of its exit codes, if it differs from the usual one. */
 	codes?: string;
+	/** Settings whose flags this command uses otherwise. */
+	without?: readonly string[];
 	/** With the words of the command line and its options. */
 	run(services: Services, words: readonly string[], options: Options): Promise<void>;
 }
@@ -22,10 +24,11 @@ export function appCommand<Options extends object>({
 	description,
 	examples,
 	codes,
+	without,
 	run,
 }: CommandDefinition<Options>): Command {
 	const [name = '', ...words] = usage.split(' ');
-	const command = withSettings(new Command(name).description(description));
+	const command = withSettings(new Command(name).description(description), without);
 	for (const word of words) command.argument(word);
 	documented(command, examples, codes);
 	return command.action(() => withApp(command, [], (services) => run(services, command.args, command.opts<Options>())));

@@ -12,10 +12,11 @@ export const defaultPlugins = [
 	'@stowage/handbrake',
 ];
 
-/** Gives a command one flag for each setting, and `--config`. */
-export function withSettings(command: Command): Command {
+/** Gives a command one flag for each setting, and `--config`; not for the settings without meaning to it, whose names it uses otherwise. */
+export function withSettings(command: Command, without: readonly string[] = []): Command {
 	command.option('--config <file>', 'the configuration file (YAML); also STOWAGE_CONFIG');
-	for (const name of settingNames) command.option(`${flagOf(name)} <value>`, `the setting ${name}`);
+	for (const name of settingNames)
+		if (!without.includes(name)) command.option(`${flagOf(name)} <value>`, `the setting ${name}`);
 	return command;
 }
 

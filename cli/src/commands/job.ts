@@ -2,6 +2,7 @@ import type { Services } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
+import { idOf } from '../commandLine/ids.js';
 import { printLine, printList, timeText } from '../terminal/output.js';
 
 interface ListOptions {
@@ -39,7 +40,7 @@ export function jobCommand(): Command {
 			appCommand<Choice>({
 				usage: 'cancel [id...]',
 				description:
-					'cancel jobs, by the ids that list prints or all of a user or a kind; one that runs ends within seconds',
+					'cancel jobs, by the ids that list prints or their beginnings, or all of a user or a kind; one that runs ends within seconds',
 				examples: [
 					'job cancel 0f5e8d1c2b3a49586776859403a2b1c0',
 					'job cancel --user ada --kind convert',
@@ -93,7 +94,7 @@ export function jobCommand(): Command {
 				async run(services, ids) {
 					const { audit, jobs } = services;
 					const targetOf = await targets(services);
-					for (const id of ids) {
+					for (const id of await named(jobs, ids)) {
 						await audit.recorded({ action: 'retryJob', job: id }, () => jobs.retryAny(id), targetOf);
 						printLine(`Queued ${id} again.`);
 					}
@@ -117,6 +118,14 @@ function holdText(hold: StoredJob['hold']): string {
 	return `${hold.reason} By itself not before ${timeText(hold.until)}.`;
 }
 
+/** The whole ids, each once. */
+async function named(jobs: Services['jobs'], typed: readonly string[]): Promise<string[]> {
+	const known = (await jobs.listOf()).map(({ id }) => id);
+	const ids: string[] = [];
+	for (const each of typed) ids.push(await idOf(each, known));
+	return [...new Set(ids)];
+}
+
 /** The ids that were named, or those of all jobs that were chosen and have not ended. */
 async function chosen(
 	{ accounts, jobs }: Services,
@@ -126,7 +135,7 @@ async function chosen(
 	const isChosen = all || user !== undefined || kind !== undefined;
 	if (isChosen === ids.length > 0)
 		throw new Failure('invalid', 'Name jobs by their ids, or choose them by --user, --kind or --all.');
-	if (!isChosen) return ids;
+	if (!isChosen) return named(jobs, ids);
 	const owner = user === undefined ? undefined : await accounts.find(user);
 	const found = await jobs.listOf(owner?.id);
 	return found.filter((job) => job.endTime === null && (kind ?? job.kind) === job.kind).map(({ id }) => id);

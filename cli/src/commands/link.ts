@@ -1,7 +1,8 @@
-import type { ListedLink, Services } from '@stowage/core';
+import { type ListedLink, linksOf, type Services } from '@stowage/core';
 import { defaultLinkExpiration, type LinkExpiration, linkExpirations, parsePath } from '@stowage/rules';
 import { Command, Option } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
+import { idOf } from '../commandLine/ids.js';
 import { printEach, printLine, timeText } from '../terminal/output.js';
 
 /** Managing temporary links, whether the server runs or not. */
@@ -29,10 +30,10 @@ export function linkCommand(): Command {
 		.addCommand(
 			appCommand({
 				usage: 'revoke <id>',
-				description: 'end a link, by the id that list prints, at once',
+				description: 'end a link, by the id that list prints or its beginning, at once',
 				examples: ['link revoke 5f0c6f4e-6a3c-4b2a-9d43-0d1f1f6b7a10'],
-				async run({ links }, [id = '']) {
-					await links.revoke(id);
+				async run({ database, links }, [id = '']) {
+					await links.revoke(await idOf(id, idsOfLinks(database)));
 					printLine('Revoked.');
 				},
 			}),
@@ -47,6 +48,10 @@ export function linkCommand(): Command {
 				},
 			}),
 		);
+}
+
+async function* idsOfLinks({ links }: Services['database']): AsyncGenerator<string> {
+	for await (const { id } of linksOf(links)) yield id;
 }
 
 async function addLink(services: Services, name: string, path: string, expires: LinkExpiration): Promise<void> {

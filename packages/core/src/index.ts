@@ -40,6 +40,7 @@ export { checkConfig } from './plugins/loadPlugins.js';
 export type { Services } from './services.js';
 export { listMounts, unescapeOctal } from './storage/mounts.js';
 export type { RootState } from './storage/roots/RootAdministration.js';
+export type { UnfinishedUpload } from './uploads/resumable/createResumableUploads.js';
 
 /**
  * Builds the server with its database, storage and plugins. Errors of the configuration or a plugin are thrown here, before it

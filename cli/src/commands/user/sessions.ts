@@ -2,6 +2,7 @@ import type { Services, SessionInfo } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../../commandLine/appCommand.js';
+import { idOf } from '../../commandLine/ids.js';
 import { printLine, printList, timeText } from '../../terminal/output.js';
 
 /** Who is signed in as a user, and ending that. */
@@ -30,7 +31,7 @@ export function sessionsCommand(): Command {
 		.addCommand(
 			appCommand<{ all?: boolean }>({
 				usage: 'revoke <name> [id]',
-				description: 'end a session of a user, or all of them, at once',
+				description: 'end a session of a user, by the id that list prints or its beginning, or all of them, at once',
 				examples: ['user sessions revoke ada 3f1c0a9d2b4e5f60', 'user sessions revoke ada --all'],
 				run: (services, [name = '', id], { all }) => revoke(services, name, id, all === true),
 			}).option('--all', 'all sessions of the user'),
@@ -45,7 +46,10 @@ async function revoke(
 ): Promise<void> {
 	if ((id === undefined) !== all) throw new Failure('invalid', 'Give the id of a session, or --all.');
 	const user = await accounts.find(name);
-	if (id !== undefined) await sessions.endOne(user, id);
+	if (id !== undefined) {
+		const ids = (await sessions.list(user.id)).map((session) => session.id);
+		await sessions.endOne(user, await idOf(id, ids));
+	}
 	const ended =
 		id === undefined
 			? await audit.recorded(

@@ -136,6 +136,15 @@ export function uploadRules(rule: Rule): void {
 			listed.map(({ stagedId }) => stagedId),
 			['2', '1'],
 		);
+		const all = await uploads.listAllUnfinished();
+		t.deepEqual(
+			all.map(({ idHash, userId }) => [idHash, userId]),
+			[
+				['other', 'bob'],
+				['two', 'alice'],
+				['one', 'alice'],
+			],
+		);
 	});
 
 	rule('an upload can be made to expire later, but not sooner', async (t, { uploads }) => {

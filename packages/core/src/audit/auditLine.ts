@@ -28,6 +28,7 @@ export const securityActions = [
 	'cancelJob',
 	'retryJob',
 	'releaseJobs',
+	'removeUpload',
 	'purgeLinks',
 	'relinkLinks',
 	'backup',

@@ -230,6 +230,12 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 		return this.#mountedFile(staged, storage, tag);
 	}
 
+	/** The name of the root that a staged file lies on; undefined where there is no such root any more. */
+	rootOfStaged(id: string): string | undefined {
+		const [tag] = splitId(id);
+		return this.#mounts.all().find((mount) => mount.tag === tag)?.name;
+	}
+
 	async findPublished(id: string, path: StoragePath): Promise<StorageItem | undefined> {
 		const target = await this.mountAt(path);
 		const [tag] = splitId(id);

@@ -137,7 +137,7 @@ export class RootAdministration {
 		if (count === 0) return;
 		throw new Failure(
 			'conflict',
-			`There ${count === 1 ? 'is' : 'are'} ${plural(count, 'unfinished upload')} on ${name}. Wait until ${count === 1 ? 'it is' : 'they are'} finished or expired (uploads.expireAfter).`,
+			`There ${count === 1 ? 'is' : 'are'} ${plural(count, 'unfinished upload')} on ${name}. Wait until ${count === 1 ? 'it is' : 'they are'} finished or expired (uploads.expireAfter), or end ${count === 1 ? 'it' : 'them'}: stowage upload remove --root ${name}`,
 		);
 	}
 

@@ -35,6 +35,13 @@ export interface Upload extends UploadRecord {
 	id: string;
 }
 
+/** An upload as the administrator may know it: its id stays its client's. */
+export interface UnfinishedUpload extends UploadRecord {
+	idHash: string;
+	/** The storage root that its bytes lie on; undefined if that was removed. */
+	root: string | undefined;
+}
+
 /** Uploads over several requests, controlled by their headers. Errors are thrown as Failures. */
 export interface ResumableUploads {
 	/** Begins an upload, with its first bytes if the request has some. */
@@ -45,6 +52,10 @@ export interface ResumableUploads {
 	write(viewer: Viewer, id: string, request: Request): Promise<Upload>;
 	/** Ends an upload; a file that is in its place stays there. */
 	remove(viewer: Viewer, id: string): Promise<void>;
+	/** The unfinished uploads of everybody, the most recently written first. */
+	listUnfinished(): Promise<UnfinishedUpload[]>;
+	/** Ends an unfinished upload of anybody as `remove` does, for the administrator. Its client gets 404. Throws `notFound`. */
+	removeAny(idHash: string): Promise<void>;
 	/** Removes expired uploads. */
 	sweep(): Promise<void>;
 }
@@ -221,10 +232,14 @@ export function createResumableUploads({
 		}
 	}
 
-	async function discard(viewer: Viewer, idHash: string, record: UploadRecord): Promise<void> {
-		if (record.stagedId !== null) await (await storage.stage(record.stagedId)).discard();
+	async function drop(idHash: string, stagedId: string | null): Promise<void> {
+		if (stagedId !== null) await (await storage.stage(stagedId)).discard();
 		await uploads.remove(idHash);
 		expiry.forget(idHash);
+	}
+
+	async function discard(viewer: Viewer, idHash: string, record: UploadRecord): Promise<void> {
+		await drop(idHash, record.stagedId);
 		quotas.onUploadDropped(ownerOf(viewer, record));
 	}
 
@@ -316,6 +331,29 @@ export function createResumableUploads({
 			await find(viewer, idHash);
 			await writers.end(idHash);
 			await discard(viewer, idHash, await find(viewer, idHash));
+		},
+
+		async listUnfinished() {
+			const found = await uploads.listAllUnfinished();
+			return found.map((each) => ({ ...each, root: storage.rootOfStaged(each.stagedId ?? '') }));
+		},
+
+		async removeAny(idHash) {
+			const find = async () => {
+				const record = await uploads.find(idHash);
+				if (record === undefined || record.stagedId === null) throw unknown();
+				return record.stagedId;
+			};
+			await find();
+			await writers.end(idHash);
+			const stagedId = await find();
+			try {
+				await drop(idHash, stagedId);
+			} catch (error) {
+				if (!isFailure(error, 'unavailable')) throw error;
+				// Its disk is away, perhaps for good: what lies there without a row is swept once it is back.
+				await drop(idHash, null);
+			}
 		},
 
 		sweep: () => sweepUploads({ config, database, storage, writers, expiry, log, now }),

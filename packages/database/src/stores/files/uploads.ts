@@ -49,6 +49,10 @@ export function uploadStore(knex: Knex): UploadStore {
 			const rows = await unfinished().where({ user_id: userId }).orderBy('touched_at', 'desc').select('*');
 			return rows.map(toUpload);
 		},
+		async listAllUnfinished() {
+			const rows = await unfinished().orderBy('touched_at', 'desc').select('*');
+			return rows.map((row) => ({ ...toUpload(row), idHash: row.id_hash }));
+		},
 		async saveProgress(idHash, stagedId, { offset, touchedAt, expiresAt }) {
 			const row = plainRow({ offset, touched_at: touchedAt, expires_at: expiresAt });
 			return (await uploads().where({ id_hash: idHash, staged_id: stagedId }).update(row)) > 0;

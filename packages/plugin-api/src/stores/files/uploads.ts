@@ -36,6 +36,8 @@ export interface UploadStore {
 	find(idHash: string): Promise<UploadRecord | undefined>;
 	/** The unfinished uploads of a user, the most recently written first. */
 	listUnfinished(userId: string): Promise<UploadRecord[]>;
+	/** Those of everybody in the same order, each with the hash of its id. */
+	listAllUnfinished(): Promise<(UploadRecord & { idHash: string })[]>;
 	/** Saves the number of durable bytes. Resolves to whether it still has this staged file; if not, nothing has changed: another process continued with another one, or has ended it. */
 	saveProgress(
 		idHash: string,
