@@ -401,3 +401,12 @@ test('a command loads only the modules it needs: --version no packages, config c
 		'/yazl/',
 	);
 });
+
+test('commands print no log lines below a warning, unless a flag asks for them', async (t) => {
+	const folder = await dataFolder(t);
+	// Without programs, plugins log what that means for the server.
+	const list = (...words: string[]) =>
+		stowage(['user', 'list', '--data-dir', folder, ...words], { env: { PATH: '/nowhere' } });
+	t.deepEqual(await list(), { code: 0, stdout: '', stderr: '' });
+	t.regex((await list('--log-level', 'info')).stderr, /have no thumbnails/);
+});

@@ -1,4 +1,4 @@
-import { createApp, type Services } from '@stowage/core';
+import { createApp, createLog, type Services } from '@stowage/core';
 import { Command } from 'commander';
 import { administrator } from './administrator.js';
 import { documented } from './documented.js';
@@ -41,7 +41,11 @@ export async function withApp(
 	use: (services: Services) => Promise<void>,
 ): Promise<void> {
 	const config = await enter(command, files);
-	const app = await createApp(config, { administrator: administrator(), serves: false });
+	// What is below a warning is about a server's run, and interests those only who ask for it.
+	const { level } = config.log;
+	const isQuiet = level === 'error' || command.getOptionValueSource('logLevel') === 'cli';
+	const log = createLog(isQuiet ? level : 'warn');
+	const app = await createApp(config, { log, administrator: administrator(), serves: false });
 	try {
 		await use(app.services);
 	} finally {

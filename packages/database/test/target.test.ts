@@ -55,3 +55,21 @@ for (const url of [
 		t.false(error?.message.includes('hunter2'));
 	});
 }
+
+test('a password that one of its own characters cuts off is refused with the character and its code', (t) => {
+	for (const [password, character, code] of [
+		['hun/ter2', '/', '%2F'],
+		['1/ter2', '/', '%2F'],
+		['hun@host/ter2', '/', '%2F'],
+		['hun?ter2', '?', '%3F'],
+		['hun#ter2', '#', '%23'],
+	] as const) {
+		const error = t.throws(() => parseDatabaseUrl(`mysql://me:${password}@db/stowage`), { instanceOf: DatabaseError });
+		t.true(error?.message.includes(`percent-encoded: write ${code} for ${character},`), error?.message);
+		t.false(error?.message.includes('ter2'));
+	}
+	t.throws(() => parseDatabaseUrl('mysql://me:100%@db/stowage'), { message: /write %25 for it/ });
+	for (const password of ['p@ss', 'p:ss', ':@:@'])
+		t.like(parseDatabaseUrl(`mysql://me:${password}@db/stowage`), { address: { host: 'db', password } });
+	t.notThrows(() => parseDatabaseUrl('mysql://me:pw@db/stowage?socket=/run/@x'));
+});

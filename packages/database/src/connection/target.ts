@@ -28,7 +28,23 @@ function parsePath(path: string): string {
 	return path;
 }
 
+/** Throws for a password that is cut off by a character of its own: the address would name another host and database, which are not available, or none. */
+function assertEncoded(url: string): void {
+	const rest = url.slice('mysql://'.length);
+	const end = rest.search(/[/?#]/);
+	if (end === -1 || rest.startsWith('[')) return;
+	const authority = rest.slice(0, end);
+	const [path = ''] = rest.slice(end).split(/[?#]/);
+	const isCut = authority.includes('@') ? path.includes('@') : rest.includes('@');
+	const character = rest.charAt(end);
+	if (!isCut || !authority.includes(':')) return;
+	throw new DatabaseError(
+		`The password in the database URL (databaseUrl) must be percent-encoded: write ${encodeURIComponent(character)} for ${character}, and %40 for @.`,
+	);
+}
+
 function parseAddress(url: string): MysqlAddress {
+	assertEncoded(url);
 	if (!URL.canParse(url)) throw new DatabaseError(`The database URL is not valid; it must be ${forms}.`);
 	const { hostname, port, username, password, pathname, searchParams } = new URL(url);
 	for (const key of searchParams.keys()) {
@@ -52,6 +68,9 @@ function decoded(part: string): string {
 	try {
 		return decodeURIComponent(part);
 	} catch (cause) {
-		throw new DatabaseError('The database URL has a percent sign that is not followed by two digits.', { cause });
+		throw new DatabaseError(
+			'The database URL has a percent sign that is not followed by two digits: in a password write %25 for it.',
+			{ cause },
+		);
 	}
 }
