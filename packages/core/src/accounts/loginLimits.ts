@@ -35,6 +35,12 @@ const maxCodeWindowMs = dayMs;
 /** Wrong codes a day of one client that is known to the account. Above that it counts as unknown. */
 const codesPerKnownClientAndDay = 5;
 
+/**
+ * Wrong codes of all clients that are known to one account in 30 days, above which they count as unknown. Whoever has the password can make any number of clients known: before the
+ * second factor is turned on by signing in, and later, in an open session, by changing the password.
+ */
+const codesOfKnownClients = 30;
+
 /** The origin of an attempt. */
 export interface AttemptOrigin {
 	address: string;
@@ -98,8 +104,12 @@ export async function limitCodes<T>(
 ): Promise<T | undefined> {
 	return countFailure(limits, now, async (count) => {
 		if (knownClientId !== undefined) {
-			const [ofClient] = await count([{ key: `code known:${knownClientId}`, windowMs: dayMs }]);
-			if (ofClient !== undefined && ofClient.count <= codesPerKnownClientAndDay) return attempt();
+			const [ofClient, ofClients] = await count([
+				{ key: `code known:${knownClientId}`, windowMs: dayMs },
+				{ key: `code known of:${userId}`, windowMs: codePeriodMs },
+			]);
+			const isKnown = ofClient !== undefined && ofClient.count <= codesPerKnownClientAndDay;
+			if (isKnown && ofClients !== undefined && ofClients.count <= codesOfKnownClients) return attempt();
 		}
 		const [ofPeriod] = await count([{ key: `code account days:${userId}`, windowMs: codePeriodMs }]);
 		const windowMs = windowMsAfter(ofPeriod, codesPerAccount, maxCodeWindowMs);

@@ -514,6 +514,37 @@ test('an attacker with the password guesses a code in a year with a chance below
 	t.is((await signIn(app, codeOf(secret, clock), laptop)).statusCode, 200);
 });
 
+test('clients that became known before two-factor sign-in was on, or by new passwords, give few guesses at a code in all', async (t) => {
+	const clock = steeredClock();
+	const app = await testApp(t, proxied, clock);
+	const ada = await new Client(app).register('ada');
+	withoutHashes(app);
+	const devices: Client[] = [];
+	for (let n = 0; n < 8; n++) {
+		const device = new Client(app);
+		t.is((await signIn(app, undefined, device)).statusCode, 200);
+		devices.push(device);
+	}
+	const { secret } = await turnOn(t, ada, clock);
+	let guesses = 0;
+	const guess = async (answer: Promise<Answer>) => {
+		if ((await answer).statusCode === 401) guesses++;
+	};
+	for (const device of devices)
+		for (let n = 0; n < 6; n++) {
+			await guess(signIn(app, wrongCode(secret, clock), device, { 'x-forwarded-for': `198.51.100.${guesses}` }));
+		}
+	t.is(guesses, 30);
+	for (let n = 0; n < 4; n++) {
+		// Any is right without hashes; the client is known under the new one.
+		const change = { currentPassword: password, newPassword: password, newPasswordConfirm: password };
+		t.is((await ada.post('/api/password', change)).statusCode, 200);
+		for (let tries = 0; tries < 5; tries++)
+			await guess(ada.call('DELETE', '/api/totp', { code: wrongCode(secret, clock) }));
+	}
+	t.is(guesses, 30, 'a new password is no new client');
+});
+
 test('a hundred concurrent guesses at a code get no more attempts than guesses in sequence', async (t) => {
 	const clock = steeredClock();
 	const app = await testApp(t, {}, clock);
