@@ -1,5 +1,5 @@
 import { truncateToBytes } from '@stowage/rules';
-import type { AuditEntry } from './auditLine.js';
+import { type AuditEntry, maxLineBytes } from './auditLine.js';
 
 /** An event, or several that became one. */
 export interface Counted {
@@ -49,6 +49,11 @@ export function shortened({ entry, ...counted }: Counted): Counted {
 		return [name, name === 'path' ? folderWithin(value) : `${truncateToBytes(value, textBytes)}…`];
 	});
 	return { entry: Object.fromEntries(texts) as AuditEntry, ...counted };
+}
+
+/** The same in not much more memory than a line has, since thousands of them may wait. */
+export function bounded(counted: Counted): Counted {
+	return JSON.stringify(counted.entry).length > maxLineBytes ? shortened(counted) : counted;
 }
 
 function commonPlace(a: AuditEntry, b: AuditEntry): Pick<AuditEntry, 'path' | 'paths'> {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { isFailure } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
@@ -15,7 +16,7 @@ import {
 	originOf,
 	readActions,
 } from './auditLine.js';
-import { type Counted, merged } from './counted.js';
+import { bounded, type Counted, merged } from './counted.js';
 import { createFloods } from './createFloods.js';
 import { Sums } from './Sums.js';
 
@@ -108,10 +109,11 @@ export function createAudit({ config, log, now, monotonic, bytesSent, administra
 		const entry = auditEntry(event, outcome, originNow());
 		const counted = { entry, count: 1, first: now(), last: now() };
 		const { request: _, bytes: __, entries: ___, ...same } = entry;
-		const key = JSON.stringify(same);
+		// Of some bytes, where a client has named items by long paths.
+		const key = createHash('sha256').update(JSON.stringify(same)).digest('base64');
 		const isAtOnce = (repeats.get(key)?.seen ?? 0) < atOnce;
 		if (isAtOnce) floods.write(counted);
-		repeats.add(key, { seen: 1, waiting: isAtOnce ? undefined : counted });
+		repeats.add(key, { seen: 1, waiting: isAtOnce ? undefined : bounded(counted) });
 	};
 
 	const record: Audit['record'] = (event, outcome) => {

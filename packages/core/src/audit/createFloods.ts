@@ -2,7 +2,7 @@ import type { Config } from '../config/schema.js';
 import { limitAddress } from '../http/requests/proxy.js';
 import { type AuditClass, classOf } from './auditClasses.js';
 import type { AuditEntry } from './auditLine.js';
-import { type Counted, entryOf, merged, shortened } from './counted.js';
+import { bounded, type Counted, entryOf, merged, shortened } from './counted.js';
 import { LineBudgets } from './LineBudgets.js';
 import { Sums } from './Sums.js';
 
@@ -82,7 +82,7 @@ export function createFloods({ config, monotonic, write, bytesOf }: Dependencies
 			const isOrder = entry.actor === 'administrator' && of === 'security';
 			const origin = originKey(entry);
 			if (isOrder || budgets.take(of, 'lines', origin, bytesOf(entry))) write(of, entry);
-			else addToSum({ of, counted }, `${of} ${origin}`);
+			else addToSum({ of, counted: bounded(counted) }, `${of} ${origin}`);
 		},
 		writeSums() {
 			sums.endAll();

@@ -4,7 +4,8 @@ import path from 'node:path';
 import test from 'ava';
 import { AuditFile } from '../../src/audit/AuditFile.js';
 import { type AuditClass, auditShares } from '../../src/audit/auditClasses.js';
-import { type AuditEntry, type AuditRecord, auditEntry, auditLine } from '../../src/audit/auditLine.js';
+import { type AuditEntry, type AuditRecord, auditEntry, auditLine, maxLineBytes } from '../../src/audit/auditLine.js';
+import { bounded } from '../../src/audit/counted.js';
 import { createFloods } from '../../src/audit/createFloods.js';
 import { readAudit } from '../../src/audit/readAudit.js';
 import { Client, file, type TestApp, testApp } from '../testApp.js';
@@ -241,4 +242,19 @@ test('what the administrator does on behalf of a user names the user as the acco
 	t.deepEqual(link, { action: 'createLink', ...ok, ...ordered, account: 'ada', path: 'a' });
 	const moved = auditEntry({ action: 'jobEnd', actor: 'administrator' }, ok, { user: 'ada', userId: '1', job: '2' });
 	t.deepEqual(moved, { action: 'jobEnd', ...ok, job: '2', account: 'ada', actor: 'administrator' });
+});
+
+test('an event that waits for equal ones takes not much more memory than a line, however long the paths are that a visitor names', (t) => {
+	const at = (n: number) => `${n}/${'x'.repeat(200)}`.repeat(19);
+	const entry = auditEntry(
+		{ action: 'downloadArchive', area: 'public', paths: [1, 2, 3, 4, 5].map(at) },
+		{ outcome: 'refused', reason: 'notFound' },
+		{ user: null, address: '198.51.100.7' },
+	);
+	const waiting = bounded({ entry, count: 1, first: 0, last: 0 });
+	t.true(JSON.stringify(entry).length > 4 * maxLineBytes);
+	t.true(JSON.stringify(waiting).length <= maxLineBytes);
+	t.like(waiting.entry, { action: 'downloadArchive', outcome: 'refused', address: '198.51.100.7' });
+	const short = { entry: { ...entry, paths: ['a'] }, count: 1, first: 0, last: 0 };
+	t.is(bounded(short), short);
 });
