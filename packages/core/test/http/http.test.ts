@@ -136,6 +136,13 @@ test(
 test('the address of the sign-out in a picture is refused', signOut, { 'sec-fetch-mode': 'no-cors' }, 403);
 test('a link to the sign-out over plain HTTP is refused', signOut, { accept: ofBrowser }, 403);
 test(
+	'the address of the sign-out in a picture over plain HTTP is refused',
+	signOut,
+	{ accept: 'image/avif,image/webp,image/apng,image/*,*/*;q=0.8' },
+	403,
+);
+test('the address of the sign-out in a style sheet is refused', signOut, { accept: 'text/css,*/*;q=0.1' }, 403);
+test(
 	'the page signs out',
 	signOut,
 	{ 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', accept: 'application/json' },
@@ -293,6 +300,7 @@ test('health, readiness and capabilities are answered without a session', async 
 	});
 	t.deepEqual(json(await visitor.get('/api/capabilities')), {
 		registration: 'open',
+		visitors: 'upload',
 		maxFileSize: 0,
 		externalViewers: false,
 		hasPublicHttps: false,

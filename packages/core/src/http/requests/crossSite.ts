@@ -25,13 +25,13 @@ export function assertSameSite(request: Request, client: ClientInfo, publicUrl: 
 
 /**
  * Whether a browser follows a link or loads a picture, neither of which is a call of the page: both may be in a user's file that the page shows. Browsers on plain
- * http send no `Sec-Fetch-Mode`; there a navigation is known by its wish for a page.
+ * http send no `Sec-Fetch-Mode`; there a navigation, a picture or a style sheet is known by the types it wishes for.
  */
 function isByMarkup(request: Request): boolean {
 	if (!safeMethods.includes(request.method)) return false;
 	const { 'sec-fetch-mode': mode, accept = '' } = request.raw.req.headers;
 	if (mode !== undefined) return mode !== 'cors' && mode !== 'same-origin';
-	return accept.toLowerCase().includes('text/html');
+	return ['text/html', 'image/', 'text/css', 'audio/', 'video/'].some((type) => accept.toLowerCase().includes(type));
 }
 
 function isOwnOrigin(origin: string, client: ClientInfo, publicUrl: string): boolean {
