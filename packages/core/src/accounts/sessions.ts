@@ -3,6 +3,7 @@ import hapiCookie from '@hapi/cookie';
 import type { Request, Server, SessionClient, SessionStore, UserRecord } from '@stowage/plugin-api';
 import { Failure, isFailure } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
+import { visitorOf } from '../config/strangers.js';
 import type { Log } from '../log.js';
 import { secretHash } from '../secretHash.js';
 import { cookieNames, cookiePath, keepOwnCookies } from './ownCookies.js';
@@ -145,7 +146,8 @@ export async function registerSessions(
 	const strategies = config.publicUrl.startsWith('https:') ? ['https', 'http'] : ['http', 'https'];
 	server.auth.default({ strategies, mode: 'try' });
 
-	server.decorate('request', 'viewer', { kind: 'anonymous', access: config.visitors });
+	const visitor = visitorOf(config);
+	server.decorate('request', 'viewer', visitor);
 	// Before the body: a caller who may not call is refused at once.
 	server.ext('onCredentials', (request, h) => {
 		// While the database is not available a signed-in user must not become a visitor.
@@ -157,8 +159,7 @@ export async function registerSessions(
 		} else {
 			const endpoint = request.route.settings.app?.endpoint?.();
 			if (endpoint?.audience === 'user') throw new Failure('notSignedIn', endpoint.signInMessage);
-			// Anew for each request: the setting may change while the server runs.
-			(request as { viewer: Request['viewer'] }).viewer = { kind: 'anonymous', access: config.visitors };
+			(request as { viewer: Request['viewer'] }).viewer = visitor;
 		}
 		return h.continue;
 	});

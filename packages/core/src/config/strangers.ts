@@ -1,3 +1,4 @@
+import type { Viewer } from '@stowage/rules';
 import type { Config } from './schema.js';
 
 /** What people without an account can do on a server with a public https address, as a sentence; undefined if it is nothing that fills a disk. */
@@ -13,4 +14,14 @@ export function strangersMay({
 	];
 	if (permitted.length === 0) return undefined;
 	return `everybody who finds ${new URL(publicUrl).host} may ${permitted.join(' and ')}`;
+}
+
+/** A caller without an account. What they may do is read at each use: a body may arrive for hours, and the setting may change meanwhile. */
+export function visitorOf(config: Pick<Config, 'visitors'>): Viewer {
+	return {
+		kind: 'anonymous',
+		get access() {
+			return config.visitors;
+		},
+	};
 }

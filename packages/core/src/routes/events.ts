@@ -1,5 +1,6 @@
 import * as contract from '@stowage/contract';
 import { type Notification, type Request, route } from '@stowage/plugin-api';
+import { browseDenial } from '@stowage/rules';
 import { EventStream } from '../events/EventStream.js';
 import { throttle } from '../events/throttle.js';
 import { limitAddress } from '../http/requests/proxy.js';
@@ -15,7 +16,12 @@ export function eventRoutes({ files, notifications, sessions, streams }: Service
 			const { type, directory } = query;
 			const { req, res } = request.raw;
 			let stream: EventStream | undefined;
-			const changed = throttle(spacingMs, () => stream?.send('changed', { type, directory }));
+			/** Ends it instead, once the viewer may no longer see the area: what visitors may do can change meanwhile. */
+			const send = (kind: string, item: object) => {
+				if (browseDenial(viewer, type) === undefined) stream?.send(kind, item);
+				else stream?.end();
+			};
+			const changed = throttle(spacingMs, () => send('changed', { type, directory }));
 			const leave = streams.enter(viewerKey(request), () => stream?.end());
 			let hasChanged = false;
 			try {
@@ -23,7 +29,7 @@ export function eventRoutes({ files, notifications, sessions, streams }: Service
 					if (stream === undefined) hasChanged = true;
 					else changed();
 				});
-				const onNotification = ({ kind, ...item }: Notification) => stream?.send(kind, item);
+				const onNotification = ({ kind, ...item }: Notification) => send(kind, item);
 				const unsubscribes = [...new Set(query.ticket)].map((ticket) =>
 					notifications.subscribe({ ticket }, onNotification),
 				);

@@ -1,8 +1,9 @@
 import * as contract from '@stowage/contract';
 import { route } from '@stowage/plugin-api';
-import { Failure, type Viewer, type VisitorAccess } from '@stowage/rules';
+import { Failure, type Viewer } from '@stowage/rules';
 import { ownedBy } from '../archives/makeManifest.js';
 import { type AuditEvent, chosen } from '../audit/auditLine.js';
+import { visitorOf } from '../config/strangers.js';
 import { clientGone } from '../http/connections/clientGone.js';
 import { clientKey } from '../http/requests/proxy.js';
 import { retryIfChanged } from '../responses/retryIfChanged.js';
@@ -38,7 +39,7 @@ export function ticketRoutes({ audit, config, archives, sessions, tickets, trans
 			const send = async (describe: (details: Partial<AuditEvent>) => void) => {
 				const token = params.ticket ?? '';
 				const ticket = await tickets.find(token);
-				const owner = viewerOf(ticket, config.visitors);
+				const owner = viewerOf(ticket, config);
 				const action = ticket.kind === 'file' ? 'download' : 'downloadArchive';
 				describe({ action, viewer: owner, area: ticket.area, ...chosen(ticket.items) });
 				const asker = { client: clientKey(owner, request.client.address), signal: clientGone(request) };
@@ -76,6 +77,6 @@ export function ticketRoutes({ audit, config, archives, sessions, tickets, trans
 	];
 }
 
-function viewerOf({ user }: Ticket, access: VisitorAccess): Viewer {
-	return user === undefined ? { kind: 'anonymous', access } : { kind: 'user', id: user.id, username: user.username };
+function viewerOf({ user }: Ticket, config: Services['config']): Viewer {
+	return user === undefined ? visitorOf(config) : { kind: 'user', id: user.id, username: user.username };
 }

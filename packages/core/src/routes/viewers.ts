@@ -4,6 +4,7 @@ import { schemas } from '@stowage/contract';
 import { type Request, route } from '@stowage/plugin-api';
 import { Failure, previewOf, type Viewer } from '@stowage/rules';
 import { z } from 'zod';
+import { visitorOf } from '../config/strangers.js';
 import { limitAddress } from '../http/requests/proxy.js';
 import { rateLimited } from '../limits/rateLimited.js';
 import { sendFile } from '../responses/sendFile.js';
@@ -79,9 +80,7 @@ export function viewerRoutes({ audit, config, database, files, sessions, log, no
 			if (now() >= expiresAt) throw new Failure('expired', 'This link has expired.');
 			if (user !== undefined && !(await sessions.isValid(user.session))) throw noSuchLink();
 			const viewer: Viewer =
-				user === undefined
-					? { kind: 'anonymous', access: config.visitors }
-					: { kind: 'user', id: user.id, username: user.username };
+				user === undefined ? visitorOf(config) : { kind: 'user', id: user.id, username: user.username };
 			const item = { area, path, ...(owner === undefined ? {} : { owner }) };
 			return audit.sending({ action: 'openInViewer', viewer, ...item }, request.raw.res, async () => {
 				const { entry, file } = await files.open(viewer, item);

@@ -1,9 +1,14 @@
-import { writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { readdir, writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 import test from 'ava';
+import { openEvents } from '../openEvents.js';
+import { addressOf } from '../rawRequest.js';
 import { Client, file, json, testApp } from '../testApp.js';
 import { begin, create, patch } from '../tusClient.js';
+import { until } from '../until.js';
 
 const failure = { code: 'NOT_SIGNED_IN', error: 'You must be logged in to do that.' };
 
@@ -69,4 +74,35 @@ test('a visitor of a server where visitors are off gets nothing but temporary li
 	t.deepEqual(names(json(await ada.get('/api/browse?type=public'))), ['hers.txt', 'shown.txt']);
 	t.deepEqual(names(json(await ada.get('/api/browse/public'))), ['shown.txt'], 'as visitors would see it');
 	t.is((await ada.get('/api/download/shown.txt?type=public&owner=anonymous')).payload, 'shown');
+});
+
+test('what visitors may do also applies to a form that is still arriving', async (t) => {
+	const { app, config } = await setUp(t);
+	const form = request({
+		...addressOf(app),
+		method: 'POST',
+		path: '/api/upload/public',
+		headers: { 'content-type': 'multipart/form-data; boundary=b' },
+	});
+	form.write('--b\r\ncontent-disposition: form-data; name="file"; filename="slow.txt"\r\n\r\nslow');
+	await until('its first bytes', async () => (await readdir(path.join(app.filesDir, '.stowage/staging'))).length > 0);
+	config.visitors = 'read';
+	form.end('\r\n--b--\r\n');
+	const [answer] = (await once(form, 'response')) as [IncomingMessage];
+	t.is(answer.statusCode, 401);
+	answer.resume();
+	t.deepEqual(await readdir(path.join(app.filesDir, 'users/anonymous/Public')), ['shown.txt']);
+});
+
+test('the event stream of a visitor ends with the first change that they may not see', async (t) => {
+	const { app, visitor, config } = await setUp(t);
+	const stream = await openEvents(app, '?type=public&directory=');
+	t.is(stream.status, 200);
+	await stream.quiet();
+	const before = stream.events.length;
+	config.visitors = 'off';
+	await writeFile(path.join(app.filesDir, 'users/anonymous/Public/late.txt'), 'late');
+	await stream.ended();
+	t.is(stream.events.length, before);
+	t.is((await visitor.get('/api/events?type=public&directory=')).statusCode, 401);
 });

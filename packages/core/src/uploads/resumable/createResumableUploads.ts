@@ -4,6 +4,7 @@ import type { Files, Request, StagedFile, UploadRecord } from '@stowage/plugin-a
 import { assertAllowed, Failure, isFailure, uploadDenial, type Viewer } from '@stowage/rules';
 import type { Bodies } from '../../bodies/createBodies.js';
 import type { Config } from '../../config/schema.js';
+import { visitorOf } from '../../config/strangers.js';
 import type { Leases } from '../../leases/createLeases.js';
 import { metered } from '../../limits/metered.js';
 import type { Log } from '../../log.js';
@@ -110,7 +111,7 @@ export function createResumableUploads({
 
 	/** The client whose quota and limits an upload counts for. */
 	function ownerOf(viewer: Viewer, record: UploadRecord): Viewer {
-		return record.userId === null ? { kind: 'anonymous', access: config.visitors } : viewer;
+		return record.userId === null ? visitorOf(config) : viewer;
 	}
 
 	function stagedOf(viewer: Viewer, record: UploadRecord): Promise<StagedFile> {
