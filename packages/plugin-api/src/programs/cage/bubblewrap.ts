@@ -20,14 +20,17 @@ export function bubblewrapArguments({ hasOwnProc }: Bubblewrap, program: string,
 	const { devices = [] } = needs;
 	return [
 		...['--unshare-all', '--die-with-parent', '--cap-drop', 'ALL', '--uid', '65534', '--gid', '65534'],
+		...(hasOwnProc ? ['--proc', '/proc'] : ['--ro-bind', '/proc', '/proc']),
+		// First, or it would cover programs that lie below it.
+		...['--dev', '/dev'],
 		...programPaths(program, needs)
 			.filter(existsSync)
 			.flatMap((each) => ['--ro-bind', realpathSync(each), each]),
-		...(hasOwnProc ? ['--proc', '/proc'] : ['--ro-bind', '/proc', '/proc']),
-		...['--dev', '/dev'],
 		...devices.filter(existsSync).flatMap((each) => ['--dev-bind', each, each]),
 		// Else files written there would take uncounted memory.
 		...(devices.length > 0 ? [] : ['--remount-ro', '/dev']),
+		// Of the folders of programs it has only the system's.
+		...['--setenv', 'PATH', [process.env.PATH, '/usr/local/bin:/usr/bin:/bin'].filter(Boolean).join(':')],
 		...['--remount-ro', '/', '--chdir', '/', '--', program],
 	];
 }
