@@ -38,6 +38,7 @@ import { parseLocation } from '../../web/src/features/files/location/location.js
 import { disarm } from '../../web/src/features/previews/common/disarm.js';
 import { isOwnCall } from '../../web/src/features/previews/common/links.js';
 import { describeImage } from '../../web/src/features/previews/common/previewFile.js';
+import { isNestedTooDeep, stylesCostTooMuch } from '../../web/src/features/previews/common/styleCost.js';
 import { openZip } from '../../web/src/features/previews/common/zip.js';
 import { languageIn } from '../../web/src/features/previews/document/languageIn.js';
 import { withPlainSymbols } from '../../web/src/features/previews/document/symbols.js';
@@ -57,6 +58,7 @@ const bytesOf = (text: string) => Buffer.from(text, 'latin1');
 const peers = { addressOf: () => '10.0.0.1', isTrusted: (address: string) => address.startsWith('10.') };
 const readClient = createClientReader(peers, '');
 const request = (headers: Record<string, string>) => ({ headers, socket: {} }) as never;
+const noElements = { querySelectorAll: () => [] } as never;
 const xml = ['<!---->', '<!--', '<?a?>', '<?', '<!DOCTYPE', '"', "'", '[', ']', '>', ' ', '\n', '<a b="c">', '-->'];
 const css = ['url(', 'url("a")', 'image-set(', '--a:', '\\', '"', "'", '(', ')', '{', '}', ';', '/*', 'a', ' '];
 const names = ['a', '.', '/', '..', ' ', '\u00A0', '1', '0', '(', 'é', '가', '\u0301', '\uD800', '😀', '\t'];
@@ -183,6 +185,11 @@ export const parsers: readonly Parser[] = [
 		name: 'styles in markup',
 		fragments: ['<style', '<script>', '</style', '</script', '>', ' ', '<', 'a'],
 		run: withoutStyles,
+	},
+	{
+		name: 'styles',
+		fragments: [...css, ':is(', '&', '~', ',', '@media ', ':has(', '[', ']', '>', '</style', '<![CDATA['],
+		run: (text) => [isNestedTooDeep(text), stylesCostTooMuch(noElements, [text]), disarm(`<style>${text}`)],
 	},
 	{ name: 'addresses in CSS', fragments: css, run: (text) => replaceAddresses(text, () => undefined) },
 	{

@@ -192,6 +192,37 @@ test.serial('a drawing in a book whose references multiply is empty', async (t) 
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('a book whose styles would stop the page is shown without them', async (t) => {
+	const app = await fixture.enter(t);
+	const within = (open: string, inner: string, close: string, times: number) =>
+		open.repeat(times) + inner + close.repeat(times);
+	const slow = `${within(':is(', 'x', ' *)', 24)} { color: red }`;
+	const body = `<h1>Words</h1>${within('<div>', 'deep', '</div>', 30)}`;
+	const put = (name: string, head: string, more: Record<string, string> = {}) =>
+		writeFiles(app.home, { [name]: book({ chapters: { 'c1.xhtml': body }, head, files: more }) });
+	await put('inline.epub', `<style>${slow}</style>`);
+	await put('linked.epub', '<link rel="stylesheet" href="../s.css"/>', { 'OPS/s.css': slow });
+	await put('brackets.epub', `<style>${within(':is(', 'a', ')', 20_000)} { color: red }</style>`);
+	await put(
+		'encoded.epub',
+		`<style><![CDATA[</style]]>${within(':is&#40;', 'a', '&#41;', 20_000)} { color: red }</style>`,
+	);
+	await put('blurred.epub', '<style>div { filter: blur(5px) }</style>');
+	const page = await app.open('/browser?type=private');
+	for (const name of ['inline.epub', 'linked.epub', 'brackets.epub', 'encoded.epub', 'blurred.epub']) {
+		await openPreview(page, name);
+		await inside(page).getByRole('heading', { name: 'Words' }).waitFor();
+		await page.waitForFunction(() => {
+			const shown = document.querySelector('iframe')?.contentDocument;
+			const deepest = [...(shown?.querySelectorAll('div') ?? [])].at(-1);
+			const style = deepest && shown?.defaultView?.getComputedStyle(deepest);
+			return style?.filter === 'none' && style.color !== 'rgb(255, 0, 0)';
+		});
+		await closePreview(page);
+	}
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('a link of a drawing in a book is opened as any other one, and none calls the server', async (t) => {
 	const app = await fixture.enter(t);
 	const drawing = (id: string, address: string) =>

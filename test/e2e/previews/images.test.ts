@@ -81,6 +81,57 @@ test.serial('a drawing whose references multiply is not drawn, and the page goes
 	t.deepEqual(app.faults, []);
 });
 
+const within = (open: string, inner: string, close: string, times = 24) =>
+	open.repeat(times) + inner + close.repeat(times);
+const groups = within('<g>', '<rect width="9" height="9"/>', '</g>');
+const styledBy = (css: string, drawn = groups) =>
+	`<svg xmlns="http://www.w3.org/2000/svg" width="90" height="90"><style><![CDATA[${css}]]></style>${drawn}</svg>`;
+const slowSelector = `${within(':is(', 'x', ' *)')}{fill:red}`;
+const inAddress = `data:text/css,${encodeURIComponent(slowSelector)}`;
+const filter = (steps: string) =>
+	`<svg xmlns="http://www.w3.org/2000/svg" width="90" height="90"><filter id="f">${steps}</filter><rect width="90" height="90" filter="url(#f)"/></svg>`;
+const slowStyles: Readonly<Record<string, string>> = {
+	'is.svg': styledBy(slowSelector),
+	'not.svg': styledBy(`${within(':not(', 'x', ' *)')}{fill:red}`),
+	'escaped.svg': styledBy(`${within(':i\\73(', 'x', ' *)')}{fill:red}`),
+	'nth.svg': styledBy(`${within(':nth-child(n of ', 'x', ' *)')}{fill:red}`),
+	'siblings.svg': styledBy(`${within(':is(', 'x', '~*)')}{fill:red}`, '<rect/>'.repeat(40)),
+	'nesting.svg': styledBy(within('g{&&{', 'fill:red', '}}', 26)),
+	'function.svg': styledBy(
+		`@function --f0(){result:1px}${Array.from({ length: 30 }, (_, n) => `@function --f${n + 1}(){result:calc(--f${n}() + --f${n}())}`).join('')}rect{stroke-width:--f30()}`,
+	),
+	'brackets.svg': styledBy(`${within(':is(', 'a', ')', 20_000)}{fill:red}`),
+	'import.svg': styledBy(`@import url("${inAddress}");`),
+	'instruction.svg': `<?xml version="1.0"?><?xml-stylesheet href="${inAddress}"?>${styledBy('')}`,
+	'link.svg': styledBy(
+		'',
+		`<link xmlns="http://www.w3.org/1999/xhtml" rel="stylesheet" href="${inAddress}"/>${groups}`,
+	),
+	'blends.svg': filter(
+		`<feFlood result="r0"/>${Array.from({ length: 40 }, (_, n) => `<feBlend in="r${n}" in2="r${n}" result="r${n + 1}"/>`).join('')}`,
+	),
+	'blurs.svg': styledBy('g{filter:blur(5px)}', within('<g>', '<rect width="90" height="90"/>', '</g>', 100)),
+};
+const ordinaryStyles = styledBy(
+	'@media (min-width: 1px) { :where(g):not(:where([class~="a"], [class~="a"] *)) > rect:nth-child(2n + 1) { fill: red } } g g { filter: none }',
+	'<filter id="f"><feGaussianBlur stdDeviation="2" result="b"/><feMerge><feMergeNode in="b"/><feMergeNode in="SourceGraphic"/></feMerge></filter><g filter="url(#f)"><rect width="90" height="90"/></g>',
+);
+
+test.serial('a drawing whose styles or filters multiply is not drawn, and the page goes on', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { ...slowStyles, 'ordinary.svg': ordinaryStyles });
+	const page = await app.open('/browser?type=private');
+	for (const name of Object.keys(slowStyles)) {
+		const viewer = await openPreview(page, name);
+		await viewer.getByRole('alert').waitFor();
+		await closePreview(page);
+	}
+	const viewer = await openPreview(page, 'ordinary.svg');
+	await viewer.getByRole('img').waitFor();
+	t.is(await viewer.getByRole('img').evaluate((image: HTMLImageElement) => image.naturalWidth), 90);
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('a picture can be zoomed, rotated, moved and reset', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, { 'a.png': await picture('png', '2000x1000', 'red') });

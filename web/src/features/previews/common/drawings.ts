@@ -1,51 +1,93 @@
 import { disarm } from './disarm.js';
+import { stylesCostTooMuch } from './styleCost.js';
 
 /** References may draw this many elements, and twice those that there are. */
 const maxDrawn = 200_000;
 
+/** Of the rules that concern each element. */
+const maxSearches = 50_000_000;
+
+/** What the filters of a document may take: of each the square of its steps, times the square of how many lie within each other. */
+const maxFilterWork = 5000;
+
 /**
- * A drawing as a picture of its own: as UTF-8, whatever it was. Undefined for one whose references to its own parts would draw too much: each of twenty lines that uses the one before
- * it twice doubles the work of the browser, which nothing can interrupt.
+ * A drawing as a picture of its own: as UTF-8, whatever it was. Undefined for one whose references to its own parts, filters or styles would take too long: each of twenty lines that uses
+ * the one before it twice doubles the work of the browser, which nothing can interrupt.
  */
 export function pictureOfDrawing(bytes: Uint8Array, parser = new DOMParser()): Uint8Array<ArrayBuffer> | undefined {
 	const text = decodeXml(bytes);
 	// The browser checks styles against the page's policy as soon as they are parsed, also where they are never applied.
 	const copy = disarm(text).replaceAll(/\bstyle\b/gi, styleCopy);
 	const parsed = parser.parseFromString(copy, 'image/svg+xml');
-	return drawsTooMuch(parsed) ? undefined : new TextEncoder().encode(text);
+	const sheets = sheetsOf(parsed);
+	return hidesStyles(parsed, sheets) || drawsTooMuch(parsed, sheets) ? undefined : new TextEncoder().encode(text);
+}
+
+/** The style sheets within a document. */
+export function sheetsOf(root: ParentNode): string[] {
+	return [...root.querySelectorAll('*')].filter(isStyle).map(({ textContent }) => textContent ?? '');
+}
+
+/** Whether the browser alone would read a style sheet, as it lies in an address: other addresses are never fetched for a picture. */
+function hidesStyles(drawing: Document, sheets: readonly string[]): boolean {
+	const mayHold = (text: string) => /data:|[&\\]/i.test(text.replaceAll(/\s/g, ''));
+	const instructions = [...drawing.childNodes].filter((node) => node instanceof ProcessingInstruction);
+	if (instructions.some(({ data }) => mayHold(data))) return true;
+	if ([...drawing.querySelectorAll('link')].some((link) => mayHold(link.getAttribute('href') ?? ''))) return true;
+	return sheets.some(
+		(css) => /@[\w-]*\\/.test(css) || (/@import/i.test(css) && /data:|\\/i.test(css.replaceAll(/\s/g, ''))),
+	);
 }
 
 const styleCopy = 'data-css';
 
-/** Whether the references in a document (`use`, masks, patterns, clips, markers, filters) would have far more elements drawn than it has. */
-export function drawsTooMuch(root: ParentNode): boolean {
+/**
+ * Whether the references in a document (`use`, masks, patterns, clips, markers, filters) would have far more elements drawn than it has, its filters take too long, or its styles, with
+ * those of other sheets.
+ */
+export function drawsTooMuch(root: ParentNode, sheets: readonly string[] = sheetsOf(root)): boolean {
 	const elements = [...root.querySelectorAll('*')];
+	if (elements.some(hasDrawingWithin)) return true;
+	const rules = sheets.flatMap(rulesOf);
+	if (rules.length * elements.length > maxSearches) return true;
 	const byId = new Map<string, Element>();
 	for (const element of elements.toReversed()) if (element.id !== '') byId.set(element.id, element);
-	if (elements.some(hasDrawingWithin)) return true;
-	if (byId.size === 0) return false;
-	const rules = elements.filter(isStyle).flatMap(({ textContent }) => rulesOf(textContent ?? ''));
-	const known = new Map<Element, number>();
+	const known = new Map<Element, Work>();
 	const open = new Set<Element>();
-	const drawn = (element: Element): number => {
+	const work = (element: Element): Work => {
 		const before = known.get(element);
 		if (before !== undefined) return before;
 		// Part of a circle: what it draws depends on where one enters it.
 		if (open.has(element)) throw new RangeError('A drawing contains itself.');
 		open.add(element);
-		let sum = 1;
-		for (const child of element.children) sum += drawn(child);
-		for (const id of referencesOf(element, rules)) {
+		const sum: Work = { drawn: 1, filters: 0, within: 0 };
+		const add = ({ drawn, filters, within }: Work) => {
+			sum.drawn += drawn;
+			sum.filters += filters;
+			sum.within = Math.max(sum.within, within);
+		};
+		for (const child of element.children) add(work(child));
+		const { ids, filters } = referencesOf(element, rules);
+		let steps = filters;
+		for (const id of ids) {
 			const target = byId.get(id);
-			if (target !== undefined) sum += isGradient(target) ? 1 : drawn(target);
+			if (target === undefined) continue;
+			if (target.localName === 'filter') steps += filterSteps(target);
+			add(isGradient(target) ? { drawn: 1, filters: 0, within: 0 } : work(target));
+		}
+		if (steps > 0) {
+			sum.within++;
+			sum.filters += (steps * sum.within) ** 2;
 		}
 		open.delete(element);
 		known.set(element, sum);
 		return sum;
 	};
 	try {
-		const all = [...root.children].reduce((sum, element) => sum + drawn(element), 0);
-		return all > maxDrawn + 2 * elements.length;
+		const all = [...root.children].map(work);
+		const drawn = all.reduce((sum, each) => sum + each.drawn, 0);
+		if (drawn > maxDrawn + 2 * elements.length) return true;
+		return all.some(({ filters }) => filters > maxFilterWork) || stylesCostTooMuch(root, sheets, drawn);
 	} catch (error) {
 		// Or a chain of references that is longer than the stack.
 		if (error instanceof RangeError) return true;
@@ -53,10 +95,52 @@ export function drawsTooMuch(root: ParentNode): boolean {
 	}
 }
 
+/** What the browser does for an element, with all in it and all that it refers to. */
+interface Work {
+	/** Elements. */
+	drawn: number;
+	/** See `maxFilterWork`. */
+	filters: number;
+	/** Filters within each other. */
+	within: number;
+}
+
+/** How much more some steps of filters take than others. */
+const slowSteps: Readonly<Record<string, number>> = {
+	feTurbulence: 10,
+	feDiffuseLighting: 5,
+	feSpecularLighting: 5,
+	feConvolveMatrix: 10,
+	feMorphology: 5,
+	feGaussianBlur: 2,
+	feDropShadow: 2,
+};
+
+/** The steps of a filter, each as often as others take its result. */
+function filterSteps(filter: Element): number {
+	const results = new Map<string, number>();
+	let before = 0;
+	for (const step of filter.children) {
+		const nodes = step.localName === 'feMerge' ? [...step.children] : [step];
+		const inputs = nodes.flatMap((each) => ['in', 'in2'].flatMap((name) => each.getAttribute(name)?.trim() ?? []));
+		// Without a name it takes the result of the step before.
+		const taken =
+			inputs.length === 0 ? [before] : inputs.map((name) => results.get(name) ?? (isSource(name) ? 0 : before));
+		before = taken.reduce((sum, each) => sum + each, slowSteps[step.localName] ?? 1);
+		results.set(step.getAttribute('result')?.trim() ?? '', before);
+	}
+	return before;
+}
+
+/** What is there before the first step. Any other name that nothing has stands for the step before. */
+const isSource = (name: string) => /^(?:Source|Background|Fill|Stroke)/.test(name);
+
 interface Rule {
 	/** The types, ids and classes in its selector; undefined for one that may match any element. */
 	names: ReadonlySet<string> | undefined;
 	ids: readonly string[];
+	/** How many steps of filters it has. */
+	filters: number;
 }
 
 const isStyle = ({ localName }: Element) => localName === 'style' || localName === styleCopy;
@@ -64,19 +148,20 @@ const isStyle = ({ localName }: Element) => localName === 'style' || localName =
 /** Gradients refer to gradients only, whose stops are not drawn. */
 const isGradient = ({ localName }: Element) => localName === 'stop' || localName.endsWith('Gradient');
 
-/** The rules of a style sheet that name parts of the document. */
+/** The rules of a style sheet that name parts of the document, or filter. */
 function rulesOf(css: string): Rule[] {
 	return css.split('}').flatMap((rule) => {
 		const ids = idsIn(rule);
-		if (ids.length === 0) return [];
+		const filters = filtersIn(rule);
+		if (ids.length === 0 && filters === 0) return [];
 		const selector = rule.split('{').slice(0, -1).join(' ');
 		const mayBeAny = selector === '' || /[^\s\w.,#>+~@-]/.test(selector);
-		return [{ names: mayBeAny ? undefined : new Set(selector.match(/[\w-]+/g)), ids }];
+		return [{ names: mayBeAny ? undefined : new Set(selector.match(/[\w-]+/g)), ids, filters }];
 	});
 }
 
-function referencesOf(element: Element, rules: readonly Rule[]): string[] {
-	if (isGradient(element)) return [];
+function referencesOf(element: Element, rules: readonly Rule[]): { ids: string[]; filters: number } {
+	if (isGradient(element)) return { ids: [], filters: 0 };
 	const isDrawn = element.namespaceURI === 'http://www.w3.org/2000/svg' && element.localName !== 'a';
 	const own = [...element.attributes].flatMap(({ name, value }) => {
 		if (name === 'id' || !value.includes('#')) return [];
@@ -87,8 +172,16 @@ function referencesOf(element: Element, rules: readonly Rule[]): string[] {
 	const isNamed = (names: ReadonlySet<string>) =>
 		names.has(element.localName) || names.has(element.id) || [...element.classList].some((name) => names.has(name));
 	const styled = rules.filter(({ names }) => names === undefined || isNamed(names));
-	return [...own, ...styled.flatMap(({ ids }) => ids)];
+	const style = element.getAttribute('style') ?? element.getAttribute(styleCopy) ?? '';
+	const filters = filtersIn(`${style} ${element.getAttribute('filter') ?? ''}`);
+	return {
+		ids: [...own, ...styled.flatMap(({ ids }) => ids)],
+		filters: styled.reduce((sum, rule) => sum + rule.filters, filters),
+	};
 }
+
+/** Twice, as a step that blurs. */
+const filtersIn = (css: string) => 2 * (css.match(/\b(?:blur|drop-shadow)\(/gi)?.length ?? 0);
 
 const idsIn = (text: string) =>
 	text.includes('#') ? Array.from(text.matchAll(/url\(\s*["']?#([^"')]*)/gi), ([, id = '']) => decoded(id.trim())) : [];

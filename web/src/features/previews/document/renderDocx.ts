@@ -1,6 +1,8 @@
 import { previewLimits } from '@stowage/rules';
 import { renderAsync } from 'docx-preview';
 import { zipSync } from 'fflate';
+import { sheetsOf } from '../common/drawings.js';
+import { isNestedTooDeep } from '../common/styleCost.js';
 import { openZip } from '../common/zip.js';
 import { cleanMarkup } from '../frame/cleanMarkup.js';
 import { languageIn } from './languageIn.js';
@@ -32,7 +34,9 @@ export async function renderDocx(
 
 	// A document without a window, under the frame's policy: nothing in it is drawn, fetched or run.
 	const inert = frame.implementation.createHTMLDocument('');
-	await renderAsync(counted, inert.body, inert.head, {
+	// Styles have texts of the file in them, and are read as soon as they are part of a document.
+	const sheets = inert.createElement('div');
+	await renderAsync(counted, inert.body, sheets, {
 		inWrapper: true,
 		breakPages: true,
 		useBase64URL: true,
@@ -43,6 +47,8 @@ export async function renderDocx(
 		debug: false,
 	});
 	signal.throwIfAborted();
+	if (sheetsOf(sheets).some(isNestedTooDeep)) throw new Error('Its styles are too deep.');
+	inert.head.append(...sheets.childNodes);
 	replaceSymbols(inert);
 	cleanMarkup(inert, () => undefined);
 	const style = frame.createElement('style');

@@ -28,14 +28,14 @@ export function renderChapter(book: Book, path: string, frame: Document): () => 
 	};
 
 	const chapter = parse(parser, textOf(book.zip, path) ?? '');
-	const styles = [...chapter.querySelectorAll('link')]
+	const linked = [...chapter.querySelectorAll('link')]
 		.filter((link) => /\bstylesheet\b/i.test(link.getAttribute('rel') ?? ''))
 		.flatMap((link) => {
 			const sheet = joined(path, link.getAttribute('href') ?? '');
 			const css = textOf(book.zip, sheet);
 			return css === undefined ? [] : [cleanCss(css, resolveFrom(sheet))];
 		});
-	cleanMarkup(chapter, resolveFrom(path));
+	const styles = [...cleanMarkup(chapter, resolveFrom(path), linked)];
 	for (const style of chapter.querySelectorAll('style')) {
 		styles.push(style.textContent ?? '');
 		style.remove();

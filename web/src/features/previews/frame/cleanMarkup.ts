@@ -1,4 +1,5 @@
-import { drawsTooMuch } from '../common/drawings.js';
+import { drawsTooMuch, sheetsOf } from '../common/drawings.js';
+import { isNestedTooDeep, stylesCostTooMuch } from '../common/styleCost.js';
 import { replaceAddresses } from './cssAddresses.js';
 
 /** A URL within this page for a reference in a file, such as a picture packed with it; undefined if there is none. */
@@ -41,9 +42,9 @@ const sources = new Set([
 
 /**
  * Removes everything from a document that runs, sends or fetches, before it is added to a page. References within the file are replaced by `resolve`; links lead elsewhere
- * only by a click, and never by themselves.
+ * only by a click, and never by themselves. Returns the clean style sheets that are to be added to it: none, nor any of its own, where all of them would take the browser too long.
  */
-export function cleanMarkup(root: ParentNode, resolve: Resolve): void {
+export function cleanMarkup(root: ParentNode, resolve: Resolve, linked: readonly string[] = []): readonly string[] {
 	for (const element of root.querySelectorAll(forbidden)) element.remove();
 	for (const element of root.querySelectorAll('*')) {
 		if (element.localName === 'style') element.textContent = cleanCss(element.textContent ?? '', resolve);
@@ -66,7 +67,18 @@ export function cleanMarkup(root: ParentNode, resolve: Resolve): void {
 		}
 	}
 	// Emptied and not removed: one may be the whole document.
-	if (drawsTooMuch(root)) for (const drawing of root.querySelectorAll('svg')) drawing.replaceChildren();
+	const empty = (selector: string) => {
+		for (const element of root.querySelectorAll(selector)) element.replaceChildren();
+	};
+	const sheets = [...linked, ...sheetsOf(root)];
+	const isTooStyled = stylesCostTooMuch(root, sheets);
+	if (isTooStyled) empty('style');
+	if (!drawsTooMuch(root, isTooStyled ? [] : sheets)) return isTooStyled ? [] : linked;
+	empty('svg');
+	if (!drawsTooMuch(root, isTooStyled ? [] : sheets)) return isTooStyled ? [] : linked;
+	empty('style');
+	for (const element of root.querySelectorAll('[style]')) element.removeAttribute('style');
+	return [];
 }
 
 const isSafeReference = (value: string) => /^\s*url\(\s*["']?#[\w.-]+["']?\s*\)\s*$/.test(value);
@@ -90,6 +102,7 @@ function resolved(address: string, resolve: Resolve): string | undefined {
 
 /** A style sheet without anything that is fetched from elsewhere. */
 export function cleanCss(css: string, resolve: Resolve): string {
+	if (isNestedTooDeep(css)) return '';
 	// Read by the browser and written again, every escape and odd spelling is gone.
 	const sheet = new CSSStyleSheet();
 	try {

@@ -1,3 +1,5 @@
+import { identifierEnd, isIdentifierPart, isOneOf, tokenEnd } from '../common/cssTokens.js';
+
 /** What stands in for an address of a style sheet; undefined for one that is not to be fetched. */
 export type ReplaceAddress = (address: string) => string | undefined;
 
@@ -60,38 +62,6 @@ function mayBeAddress(value: string): boolean {
 	return value.includes('\\') || value.includes('//') || /(?:url|src|image-set)\(/i.test(value);
 }
 
-/** Letters, digits, `-`, `_` and everything beyond ASCII. */
-function isIdentifierPart(unit: number): boolean {
-	return (
-		(unit >= 0x61 && unit <= 0x7a) ||
-		(unit >= 0x41 && unit <= 0x5a) ||
-		(unit >= 0x30 && unit <= 0x39) ||
-		unit === 0x2d ||
-		unit === 0x5f ||
-		unit >= 0x80
-	);
-}
-
-function identifierEnd(css: string, start: number): number {
-	let at = start;
-	while (isIdentifierPart(css.charCodeAt(at))) at++;
-	return at;
-}
-
-/** Behind the string, comment, escape or single character at `at`. */
-function tokenEnd(css: string, at: number): number {
-	const character = css.charAt(at);
-	if (character === '\\') return at + 2;
-	if (character === '/' && css[at + 1] === '*') {
-		const end = css.indexOf('*/', at + 2);
-		return end === -1 ? css.length : end + 2;
-	}
-	if (!isOneOf(character, '"\'')) return at + 1;
-	let end = at + 1;
-	while (end < css.length && css[end] !== character) end += css[end] === '\\' ? 2 : 1;
-	return Math.min(css.length, end + 1);
-}
-
 /** Behind the bracket that closes the one at `at`. */
 function bracketEnd(css: string, at: number): number {
 	return scanTo(css, at, (depth) => depth === 0);
@@ -114,8 +84,4 @@ function scanTo(css: string, start: number, isEnd: (depth: number, character: st
 		if (isEnd(depth, character)) return at;
 	}
 	return css.length + 1;
-}
-
-function isOneOf(character: string, all: string): boolean {
-	return character !== '' && all.includes(character);
 }
