@@ -188,7 +188,7 @@ export const parsers: readonly Parser[] = [
 	},
 	{
 		name: 'styles',
-		fragments: [...css, ':is(', '&', '~', ',', '@media ', ':has(', '[', ']', '>', '</style', '<![CDATA['],
+		fragments: [':is(', ')', '{', '}', '&', '~', ',', '@media ', '[', ' ', '</style', '<![CDATA['],
 		run: (text) => [isNestedTooDeep(text), stylesCostTooMuch(noElements, [text]), disarm(`<style>${text}`)],
 	},
 	{ name: 'addresses in CSS', fragments: css, run: (text) => replaceAddresses(text, () => undefined) },
