@@ -205,8 +205,8 @@ test(
 	refusesConfiguration,
 	['config', 'check'],
 	'prot: 80\n',
-	/prot/,
-	/port/,
+	/There is no setting prot \(80\)/,
+	/Did you mean port\?$/,
 );
 test(
 	'an empty host is refused',

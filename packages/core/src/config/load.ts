@@ -4,6 +4,7 @@ import { DatabaseError } from '@stowage/database';
 import { parse, YAMLParseError } from 'yaml';
 import type { z } from 'zod';
 import { flagOf, settingNames, variableOf } from './leaves.js';
+import { nearest } from './nearest.js';
 import { type Config, completeConfig, configSchema } from './schema.js';
 import { isSecretName, withoutSecrets } from './secrets.js';
 
@@ -47,7 +48,7 @@ export function loadConfig({
 	for (const [flag, value] of Object.entries(flags)) {
 		if (flag !== '--config' && !settingNames.some((key) => flagOf(key) === flag)) {
 			throw new ConfigError(
-				`There is no setting ${flag} (${shown(flag, { [flag]: value })}). Known: ${settingNames.map(flagOf).join(', ')}`,
+				`There is no setting ${flag} (${shown(flag, { [flag]: value })}). Did you mean ${nearest(flag, settingNames.map(flagOf))}?`,
 			);
 		}
 	}
@@ -88,7 +89,7 @@ function foreignVariables(env: Readonly<Record<string, string | undefined>>): st
 	return Object.entries(env).flatMap(([name, value]) => {
 		if (!name.startsWith('STOWAGE_') || otherVariables.includes(name)) return [];
 		if (!known.includes(name))
-			return [`There is no setting ${name}; the variable is ignored. Known: ${known.join(', ')}`];
+			return [`There is no setting ${name}; the variable is ignored. Did you mean ${nearest(name, known)}?`];
 		if (value === undefined || !isServiceAddress(value)) return [];
 		return [`The variable ${name} is the address of a service, as Kubernetes sets it, and no setting; it is ignored.`];
 	});
@@ -147,7 +148,7 @@ function explain(
 			if (issue.code === 'unrecognized_keys') {
 				const names = issue.keys.map((key) => [...issue.path, key].join('.'));
 				const values = names.map((name) => shown(name, tree));
-				return `There is no setting ${names.join(', ')} (${values.join(', ')})${filePath ? ` in ${filePath}` : ''}. Known: ${settingNames.join(', ')}`;
+				return `There is no setting ${names.join(', ')} (${values.join(', ')})${filePath ? ` in ${filePath}` : ''}. Did you mean ${names.map((name) => nearest(name, settingNames)).join(', ')}?`;
 			}
 			const name = issue.path.join('.');
 			const origin = origins.get(name) ?? filePath ?? 'default';
