@@ -4,7 +4,17 @@ import type { entry } from './schemas.js';
 /** Whether the schema `entry` accepts this JSON value, checked by hand: a listing may have a hundred thousand of them. */
 export function isEntry(value: unknown): value is z.output<typeof entry> {
 	if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-	const { name, path, type, size, mtime, owner, count, protected: isProtected } = value as Record<string, unknown>;
+	const {
+		name,
+		path,
+		type,
+		size,
+		mtime,
+		owner,
+		count,
+		protected: isProtected,
+		unreadable,
+	} = value as Record<string, unknown>;
 	return (
 		typeof name === 'string' &&
 		typeof path === 'string' &&
@@ -13,6 +23,7 @@ export function isEntry(value: unknown): value is z.output<typeof entry> {
 		Number.isFinite(mtime) &&
 		(owner === undefined || owner === null || typeof owner === 'string') &&
 		(count === undefined || Number.isFinite(count)) &&
-		(isProtected === undefined || isProtected === true)
+		(isProtected === undefined || isProtected === true) &&
+		(unreadable === undefined || unreadable === true)
 	);
 }

@@ -63,6 +63,7 @@ export const entry = z.object({
 	owner: z.string().nullable().optional(),
 	count: z.number().optional(),
 	protected: z.literal(true).optional(),
+	unreadable: z.literal(true).optional(),
 });
 
 export const listing = z.object({

@@ -16,6 +16,7 @@ const validEntry = {
 	owner: fc.option(fc.string()),
 	count: fc.nat(),
 	protected: fc.constant(true),
+	unreadable: fc.constant(true),
 };
 
 test('isEntry accepts exactly the values that the schema accepts', (t) => {

@@ -98,6 +98,10 @@ for (const [way, calls] of Object.entries(ways)) {
 		const root = join(folder, way);
 		const storage = (await localStorageDriver(root, { calls }).open(undefined)) as LocalStorage;
 		t.deepEqual(await names(storage, 'foreign'), ['closed', 'no entry', 'readable', 'unreadable']);
+		const rows: string[] = [];
+		for await (const batch of storage.list(p('foreign')))
+			rows.push(...batch.map(({ name, unreadable }) => `${name}: ${unreadable}`));
+		t.deepEqual(rows.sort(), ['closed: true', 'no entry: true', 'readable: undefined', 'unreadable: true']);
 		t.is(await readText(storage, 'foreign/readable'), 'secret');
 		t.deepEqual(await surveyed(storage, 'foreign'), { items: ['readable'], leftOut: 3 });
 		await refused(t, 'forbidden', () => storage.open(p('foreign/unreadable')));

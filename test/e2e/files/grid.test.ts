@@ -598,3 +598,36 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 		if (performance.now() > limit) throw new Error(`The condition was never met: ${condition}`);
 	}
 }
+
+test.serial(
+	'a file or folder that the server may not read has a lock in list and grid, and opening it says why it is not opened',
+	async (t) => {
+		const app = await fixture.enter(t);
+		await writeFiles(`${app.home}/Locks`, { 'locked.txt': 'x', 'open.txt': 'x', 'closed/inside.txt': 'x' });
+		const page = await app.open('/browser');
+		// The server of the tests is root's, who may read everything.
+		const row = (name: string) => ({ name, path: `Locks/${name}`, type: 'file', size: 1, mtime: 1_700_000_000_000 });
+		const entries = [
+			{ ...row('closed'), type: 'directory', count: 0, unreadable: true },
+			{ ...row('locked.txt'), unreadable: true },
+			row('open.txt'),
+		];
+		await page.route('**/api/browse?**', (route: Route) =>
+			route.fulfill({ json: { type: 'private', directory: 'Locks', entries } }),
+		);
+		await page.goto(new URL('/browser/Locks?type=private', page.url()).href);
+		for (const isGrid of [false, true]) {
+			if (isGrid) await toGrid(page);
+			for (const name of ['locked.txt', 'closed']) {
+				await rowOf(page, name).locator('[data-part=lock][title="The server may not read this"]').waitFor();
+				t.regex((await rowOf(page, name).getAttribute('aria-label')) ?? '', /, The server may not read this,/);
+				await rowOf(page, name).focus();
+				await page.keyboard.press('Enter');
+				await expectNotice(page, `No permission to read or change: ${name}`);
+				t.regex(page.url(), /\/Locks\?/);
+			}
+			t.is(await rowOf(page, 'open.txt').locator('[data-part=lock]').count(), 0);
+			await assertAccessible(t, page, isGrid ? 'locks in the grid' : 'locks in the list');
+		}
+	},
+);

@@ -8,6 +8,8 @@ export interface StorageEntry {
 	size: number;
 	/** Whole milliseconds since the epoch. */
 	mtime: number;
+	/** In a listing: a file that this process may not read, or a folder that it may not list. Optional. */
+	unreadable?: true;
 }
 
 /** The properties that `stat` and `open` return beyond a listing's row. */

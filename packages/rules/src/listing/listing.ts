@@ -16,4 +16,6 @@ export interface Entry {
 	count?: number | undefined;
 	/** The top-level `Public` of a home. */
 	protected?: true | undefined;
+	/** The server may not read it. */
+	unreadable?: true | undefined;
 }

@@ -5,6 +5,7 @@ import { isPrivateName } from '../root/privateFolder.js';
 import { lstat } from '../system/descriptors.js';
 import { toEntry } from '../system/fileStat.js';
 import type { Folder } from '../system/openFolder.js';
+import { mayReadByMode } from '../system/permissions.js';
 import { addressableName, type RawEntry } from '../system/rawNames.js';
 import { isSystemError, toFailure } from '../system/systemErrors.js';
 import { AdaptiveBatch, statMany } from './statMany.js';
@@ -59,15 +60,18 @@ async function statAll(
 	const { entrySync } = disk.calls;
 	const calls = {
 		sync: disk.isLocal && entrySync !== undefined ? (name: string) => add(entrySync(folder.fd, name)) : undefined,
-		async: async (name: string) => add(await statEntry(folder, name)),
+		async: async (name: string) => add(await statEntry(disk, folder, name)),
 	};
 	await statMany(names, calls, stats);
 	return rows;
 }
 
-async function statEntry(folder: Folder, name: string): Promise<StorageEntry | undefined> {
+async function statEntry(disk: Disk, folder: Folder, name: string): Promise<StorageEntry | undefined> {
 	try {
-		return toEntry(name, await lstat(folder.at(name)));
+		const stats = await lstat(folder.at(name));
+		const row = toEntry(name, stats);
+		if (row === undefined || mayReadByMode(stats, row.type)) return row;
+		return (await disk.calls.mayRead(folder, name, row.type)) ? row : { ...row, unreadable: true };
 	} catch (error) {
 		if (isSystemError(error, 'ENOENT')) return undefined;
 		throw error;

@@ -1,5 +1,6 @@
 import type { LibraryHandle } from 'koffi';
 import { readEntry, readFileStat, readOwnership } from './fileStat.js';
+import { mayReadByMode } from './permissions.js';
 import type { RawEntry, RawName } from './rawNames.js';
 import type { SystemCalls } from './systemCalls.js';
 import { isSystemError, systemError } from './systemErrors.js';
@@ -34,8 +35,8 @@ const changeRights = 2 | 1;
 const dontSync = 0x4000;
 /** Only as far as no disk has to be waited for. */
 const dontWait = 8;
-/** Type, size and modified time; and with it inode, birth and change time. */
-const entryMask = 0x1 | 0x40 | 0x200;
+/** Type, mode, owner, group, size and modified time; and with it inode, birth and change time. */
+const entryMask = 0x1 | 0x2 | 0x8 | 0x10 | 0x40 | 0x200;
 const allMask = 0xfff;
 
 /** More at once would only wait in the library's own queue, which throws when it is full. */
@@ -224,7 +225,13 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 			}
 		},
 		mayReadSync: (fd, name, type) => faccessat(fd, name, readRights[type], effectiveRights) === 0,
-		entrySync: (fd, name) => (statusNow(fd, name, entryMask) ? readEntry(fields, name) : undefined),
+		entrySync(fd, name) {
+			const row = statusNow(fd, name, entryMask) ? readEntry(fields, name) : undefined;
+			if (row === undefined || mayReadByMode(readOwnership(fields), row.type)) return row;
+			// An ACL may allow what the mode does not.
+			if (faccessat(fd, name, readRights[row.type], effectiveRights) === 0) return row;
+			return isSystemError(systemError('faccessat', koffi.errno()), 'EACCES') ? { ...row, unreadable: true } : row;
+		},
 	};
 }
 

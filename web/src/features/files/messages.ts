@@ -24,6 +24,8 @@ export const filesMessages = {
 	missing: 'Some files are not shown: the disk that they lie on is not available right now.',
 	truncated: 'Only the first results are shown. A longer search term finds fewer.',
 	in: (folder: string) => `in ${folder}`,
+	unreadable: 'The server may not read this',
+	refused: (name: string) => `No permission to read or change: ${name}`,
 
 	loadFailed: 'Error loading files',
 	noSuchFolder: 'There is no such folder, or it is not yours to see.',

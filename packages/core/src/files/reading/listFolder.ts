@@ -58,13 +58,15 @@ export interface Found {
 }
 
 /** The row of an item directly in `folder`. */
-export function entryIn(folder: Place, { name, type, size, mtime }: StorageEntry, count?: number): Entry {
+export function entryIn(folder: Place, item: StorageEntry, count?: number): Entry {
+	const { name, type, size, mtime } = item;
 	const path = folder.path === '' ? name : `${folder.path}/${name}`;
 	const entry: Entry = { name, path, type, size, mtime };
 	if (folder.owner !== undefined) entry.owner = folder.owner;
 	if (count !== undefined) entry.count = count;
 	// The name was a segment of a listed folder, so it is a legal path.
 	if (isProtected(folder.area, path as StoragePath)) entry.protected = true;
+	if (item.unreadable) entry.unreadable = true;
 	return entry;
 }
 

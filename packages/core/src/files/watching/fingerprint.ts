@@ -6,8 +6,8 @@ export async function fingerprintOf(batches: AsyncIterable<StorageEntry[]>): Pro
 	let low = 0;
 	let high = 0;
 	for await (const batch of batches) {
-		for (const { name, type, size, mtime } of batch) {
-			const row = `${type}/${size}/${mtime}/${name}`;
+		for (const { name, type, size, mtime, unreadable = false } of batch) {
+			const row = `${type}/${size}/${mtime}/${unreadable}/${name}`;
 			rows++;
 			low = (low + hash(row, 0x811c9dc5)) | 0;
 			high = (high + hash(row, 0x2545f491)) | 0;

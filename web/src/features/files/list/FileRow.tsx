@@ -1,6 +1,6 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a virtualized list can't be a table
 // biome-ignore-all lint/a11y/useFocusableInteractive: in a grid its rows are focused, and the buttons of its headers
-import { ArrowUpIcon, TickIcon } from '@blueprintjs/icons';
+import { ArrowUpIcon, LockIcon, TickIcon } from '@blueprintjs/icons';
 import { type Entry, formatDate, formatListSize, formatTime } from '@stowage/rules';
 import { memo } from 'react';
 import { filesMessages as messages } from '../messages.js';
@@ -61,11 +61,16 @@ export const FileRow = memo(function FileRow(props: FileItemProps) {
 					<bdi className={styles.nameHead}>{head}</bdi>
 					{tail !== '' && <span className={styles.nameTail}>{tail}</span>}
 				</span>
+				{entry.unreadable && (
+					<span className={styles.lock} title={messages.unreadable} data-part="lock">
+						<LockIcon size={14} aria-hidden />
+					</span>
+				)}
 				{entry.owner && <span className={styles.owner}>{entry.owner}</span>}
 				{where !== undefined && <span className={styles.where}>{where}</span>}
 			</span>
 			<span role="gridcell" className={styles.count}>
-				{entry.count?.toLocaleString('en-US')}
+				{entry.unreadable ? '' : entry.count?.toLocaleString('en-US')}
 			</span>
 			<span role="gridcell" className={styles.size}>
 				{entry.type === 'file' ? formatListSize(entry.size) : ''}

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a virtualized list can't be a table
 // biome-ignore-all lint/a11y/useFocusableInteractive: in a grid its rows are focused
-import { ArrowUpIcon, TickIcon } from '@blueprintjs/icons';
+import { ArrowUpIcon, LockIcon, TickIcon } from '@blueprintjs/icons';
 import { formatListSize, plural } from '@stowage/rules';
 import { memo } from 'react';
 import { filesMessages as messages } from '../messages.js';
@@ -23,7 +23,7 @@ export const FileTile = memo(function FileTile(props: FileItemProps) {
 	const folder = showsFolder ? folderOf(entry) : '';
 	const where = folder === '' ? undefined : messages.in(folder);
 	const isFolder = entry.type === 'directory';
-	const count = entry.count === undefined ? '' : plural(entry.count, 'item');
+	const count = entry.count === undefined || entry.unreadable ? '' : plural(entry.count, 'item');
 	const measure = isFolder ? count : formatListSize(entry.size);
 	return (
 		<div
@@ -51,7 +51,12 @@ export const FileTile = memo(function FileTile(props: FileItemProps) {
 				) : (
 					<img src={picture} alt="" draggable={false} decoding="async" onError={fail} data-part="thumbnail" />
 				)}
-				{picture !== undefined && hue !== 'picture' && (
+				{entry.unreadable && (
+					<span className={styles.kind} title={messages.unreadable} data-part="lock">
+						<LockIcon size={14} aria-hidden />
+					</span>
+				)}
+				{picture !== undefined && hue !== 'picture' && !entry.unreadable && (
 					<span className={styles.kind}>
 						<Icon size={14} aria-hidden />
 					</span>

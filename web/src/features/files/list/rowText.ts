@@ -8,6 +8,7 @@ import {
 	plural,
 	splitName,
 } from '@stowage/rules';
+import { filesMessages as messages } from '../messages.js';
 
 /** Longer endings are rather part of a sentence with a dot than extensions. */
 const maxTailLength = 12;
@@ -49,9 +50,10 @@ export function tileName(name: string): { head: string; middle: string; tail: st
 /** The accessible name of a row: the entry's name, then the columns. */
 export function rowLabel(entry: Entry, typeLabel: string, where: string | undefined): string {
 	const parts = [entry.name, typeLabel];
+	if (entry.unreadable) parts.push(messages.unreadable);
 	if (where !== undefined) parts.push(where);
 	if (entry.owner !== undefined) parts.push(ownerLabel(entry.owner));
-	if (entry.count !== undefined) parts.push(plural(entry.count, 'item'));
+	if (entry.count !== undefined && !entry.unreadable) parts.push(plural(entry.count, 'item'));
 	if (entry.type === 'file') parts.push(formatListSize(entry.size));
 	parts.push(`${formatDate(entry.mtime)} ${formatTime(entry.mtime)}`);
 	return parts.join(', ');

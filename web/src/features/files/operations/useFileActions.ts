@@ -108,6 +108,10 @@ export function useFileActions(context: ActionContext): FileActions {
 		return (action, entries) => {
 			const { folder, openFolder, enablesPreview, preview, uploadFiles, uploadFolder, copyLink } = latest.current;
 			const [first] = entries;
+			// Of several the archive leaves it out.
+			if (first?.unreadable && entries.length === 1 && readingActions.has(action)) {
+				return void notify({ intent: 'danger', message: messages.refused(first.name) });
+			}
 			switch (action) {
 				case 'createFolder':
 					return setDialog({ kind: 'createFolder' });
@@ -172,5 +176,7 @@ function keysOfCut(clipboard: Clipboard | undefined, area: Area): ReadonlySet<Ro
 	if (clipboard?.operation !== 'cut' || clipboard.sourceArea !== area) return noKeys;
 	return new Set(clipboard.items.map(keyOf));
 }
+
+const readingActions: ReadonlySet<Action> = new Set(['open', 'preview', 'download', 'downloadZip']);
 
 const noKeys: ReadonlySet<RowKey> = new Set();
