@@ -131,6 +131,7 @@ async function runEveryCommand(t: ExecutionContext, database: Record<string, str
 		return answer.statusCode === 507;
 	});
 	await call('user quota bob --none');
+	t.like(await list('user quota bob'), { quota: { bytes: 0, isDefault: { bytes: false } } });
 
 	// Links.
 	const [token] = /[^/\s]+$/.exec(await call('link add bob a.txt --expires 1h')) ?? [];

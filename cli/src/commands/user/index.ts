@@ -139,7 +139,8 @@ export function userCommand(): Command {
 				.option('--bytes <size>', 'bytes, such as 10GB; 0 is no limit')
 				.option('--entries <count>', 'files and folders; 0 is no limit')
 				.option('--none', 'no limit of either, whatever the configuration says')
-				.option('--default', 'what the configuration says'),
+				.option('--default', 'what the configuration says')
+				.option('--json', 'as JSON'),
 		)
 		.addCommand(
 			appCommand<MoveRootOptions>({

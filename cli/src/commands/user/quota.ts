@@ -1,12 +1,13 @@
 import { parseByteSize, type Services } from '@stowage/core';
 import { Failure, formatListSize } from '@stowage/rules';
-import { printRows } from '../../terminal/output.js';
+import { printJson, printRows } from '../../terminal/output.js';
 
 export interface QuotaOptions {
 	bytes?: string;
 	entries?: string;
 	none?: boolean;
 	default?: boolean;
+	json?: boolean;
 }
 
 /** Sets the given options, and prints the resulting quota. */
@@ -24,7 +25,11 @@ export async function setQuota(services: Services, name: string, options: QuotaO
 			entries: entries === undefined ? quota.entries : parseCount(entries),
 		});
 	}
-	printRows(quotaRows(await quotaInForce(services, user)));
+	const inForce = await quotaInForce(services, user);
+	const { most, isDefault: byDefault, used } = inForce;
+	if (options.json)
+		printJson({ quota: { ...most, isDefault: byDefault }, used: { bytes: used.bytes, entries: used.entries } });
+	else printRows(quotaRows(inForce));
 }
 
 interface QuotaInForce {
