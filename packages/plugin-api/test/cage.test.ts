@@ -12,9 +12,13 @@ import { findProgram } from '../src/programs/findProgram.js';
 import { type ProgramOptions, spawnLimited } from '../src/programs/limitedProgram.js';
 
 const bwrap = (await findProgram('bwrap')) ?? '';
+const found = await findCage();
+if (found === undefined) throw new Error('There is no cage.');
 const cages = {
-	bubblewrap: bubblewrapCage({ bwrap, hasOwnProc: true }),
-	'bubblewrap with the /proc of the system': bubblewrapCage({ bwrap, hasOwnProc: false }),
+	bubblewrap: bubblewrapCage({ bwrap, hasOwnProc: true, landlock: 0 }),
+	'bubblewrap with the /proc of the system': bubblewrapCage({ bwrap, hasOwnProc: false, landlock: 0 }),
+	'bubblewrap and Landlock': bubblewrapCage({ bwrap, hasOwnProc: true, landlock: 1 }),
+	'bubblewrap and Landlock with the /proc of the system': bubblewrapCage({ bwrap, hasOwnProc: false, landlock: 1 }),
 	Landlock: landlockCage(1),
 } as const;
 /** For comparison. */
@@ -173,19 +177,32 @@ for (const name of names) {
 	test(`a program in a cage of ${name} ends with all that it started`, endsWhole, name);
 }
 
-test('a file that is lent for reading can not be written in a cage of Landlock', async (t) => {
-	const folder = await temporaryFolder(t);
-	const name = path.join(folder, 'source');
-	await writeFile(name, 'source');
-	const source = await open(name);
-	t.teardown(() => source.close());
-	const needs = { lent: [source.fd], files: [{ descriptor: 3, access: 'read' }] };
-	const emptied = `perl -MFcntl -e 'sysopen(F, "/dev/fd/3", O_RDONLY | O_TRUNC) or exit 1'`;
-	for (const script of ['echo x > /dev/fd/3', 'echo x >> /dev/fd/3', 'truncate -s 0 /dev/fd/3', emptied]) {
-		t.not((await shell(cages.Landlock, script, needs)).code, 0, script);
-	}
-	t.is(await readFile(name, 'utf8'), 'source');
-});
+for (const [name, cage] of Object.entries({ ...cages, 'the strongest kind': found })) {
+	if (!/Landlock|strongest/.test(name)) continue;
+	test(`a file that is lent for reading can not be written in a cage of ${name}`, async (t) => {
+		const folder = await temporaryFolder(t);
+		const file = path.join(folder, 'source');
+		await writeFile(file, 'source');
+		await chmod(file, 0o600);
+		const source = await open(file);
+		t.teardown(() => source.close());
+		const needs = { lent: [source.fd], files: [{ descriptor: 3, access: 'read' }] };
+		t.is((await shell(cage, 'cat /dev/fd/3', needs)).output, 'source');
+		const emptied = `perl -MFcntl -e 'sysopen(F, "/dev/fd/3", O_RDONLY | O_TRUNC) or exit 1'`;
+		const changed = ['chmod 777 /dev/fd/3', 'touch -d 2001-01-01 /dev/fd/3'];
+		for (const script of [
+			'echo x > /dev/fd/3',
+			'echo x >> /dev/fd/3',
+			'truncate -s 0 /dev/fd/3',
+			emptied,
+			...changed,
+		]) {
+			t.not((await shell(cage, script, needs)).code, 0, script);
+		}
+		t.is(await readFile(file, 'utf8'), 'source');
+		t.is((await stat(file)).mode & 0o777, 0o600);
+	});
+}
 
 if (process.arch === 'x64') {
 	const calls: Readonly<Record<string, string>> = {
@@ -195,6 +212,7 @@ if (process.arch === 'x64') {
 		io_uring_setup: perlCall(425, 1, '$zeros'),
 		keyctl: perlCall(250, 0, -3, 1),
 		memfd_create: perlCall(319, '$zeros', 0),
+		'mmap of shared memory, which no limit counts': perlCall(9, 0, 2 ** 20, 3, 0x21, -1, 0),
 		setsid: 'setsid -w true',
 		inotify_init: perlCall(294, 0),
 		'a call that is younger than the filter': perlCall(463),

@@ -10,6 +10,8 @@ export interface Bubblewrap {
 	 * written, and lists other processes but reveals nothing else of them.
 	 */
 	hasOwnProc: boolean;
+	/** The version of Landlock that confines programs in it as well; 0 for none. */
+	landlock: number;
 }
 
 /**

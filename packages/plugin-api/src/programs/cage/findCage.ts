@@ -10,6 +10,7 @@ import { Failure } from '@stowage/rules';
 import { findProgram } from '../findProgram.js';
 import { limitedCommand } from '../limitedProgram.js';
 import { type Bubblewrap, bubblewrapArguments } from './bubblewrap.js';
+import { moduleFiles } from './moduleFiles.js';
 import { type CageNeeds, programPaths } from './needs.js';
 
 /** A way of running programs on untrusted contents, in which they reach nothing but what they are lent. It works here: a program has been run in it. */
@@ -44,7 +45,7 @@ const timeoutMs = 30_000;
 const found = new Map<string, { cage: Promise<Cage | undefined>; at: number }>();
 
 /**
- * The strongest cage that works here: bubblewrap, else Landlock with a filter of system calls. Undefined where there is none. Tried once for all that ask. Where that could not be found
+ * The strongest cage that works here: bubblewrap, in which Landlock keeps lent sources from being written, else Landlock with a filter of system calls, else bubblewrap alone. Undefined where there is none. Tried once for all that ask. Where that could not be found
  * out for want of descriptors, processes or time, `wrap` of the result throws `unavailable`, and the next call tries again.
  */
 export async function findCage({ bwrap = 'bwrap', landlock = true }: CageOptions = {}): Promise<Cage | undefined> {
@@ -61,20 +62,16 @@ export async function findCage({ bwrap = 'bwrap', landlock = true }: CageOptions
 
 async function tryAll(bwrap: string | false, landlock: boolean): Promise<Cage | undefined> {
 	const bwrapAt = bwrap === false ? undefined : await findProgram(bwrap);
-	const cages: Cage[] = [];
-	if (bwrapAt !== undefined) {
-		cages.push(...[true, false].map((hasOwnProc) => bubblewrapCage({ bwrap: bwrapAt, hasOwnProc })));
-	}
-	let isUnknown = false;
-	for (const cage of cages) {
-		const outcome = await tryCage(cage);
-		if (outcome === 'holds') return cage;
-		isUnknown ||= outcome === 'unknown';
-	}
 	const version = landlock ? await landlockHere() : 0;
 	if (version === 'unknown') return unknownCage;
-	if (version > 0) {
-		const cage = landlockCage(version);
+	const inBubblewrap = (inner: number) =>
+		bwrapAt === undefined
+			? []
+			: [true, false].map((hasOwnProc) => bubblewrapCage({ bwrap: bwrapAt, hasOwnProc, landlock: inner }));
+	// Bubblewrap alone comes last: in it a lent source can be opened for writing.
+	const cages = [...(version > 0 ? [...inBubblewrap(version), landlockCage(version)] : []), ...inBubblewrap(0)];
+	let isUnknown = false;
+	for (const cage of cages) {
 		const outcome = await tryCage(cage);
 		if (outcome === 'holds') return cage;
 		isUnknown ||= outcome === 'unknown';
@@ -95,13 +92,28 @@ const unknownCage: Cage = {
 
 /** A cage of bubblewrap, which may not work here. */
 export function bubblewrapCage(options: Bubblewrap): Cage {
+	const { bwrap, hasOwnProc, landlock } = options;
+	const inner = landlock > 0 ? landlockCage(landlock) : undefined;
 	return {
 		kind: 'bubblewrap',
-		description: options.hasOwnProc ? 'bubblewrap' : "bubblewrap, with the system's list of processes",
-		wrap: (program, args, needs = {}) => ({
-			command: options.bwrap,
-			args: [...bubblewrapArguments(options, program, needs), ...args],
-		}),
+		description: [
+			'bubblewrap',
+			...(hasOwnProc ? [] : ["with the system's list of processes"]),
+			...(inner === undefined ? [] : [`with ${inner.description} for what reads files`]),
+		].join(', '),
+		wrap(program, args, needs = {}) {
+			const { files = [], readOnly = [] } = needs;
+			if (inner === undefined || files.length === 0) {
+				return { command: bwrap, args: [...bubblewrapArguments(options, program, needs), ...args] };
+			}
+			// A descriptor that is lent for reading is a way to open its file for writing, of which bubblewrap knows nothing.
+			const confined = inner.wrap(program, args, needs);
+			const mounted = [...readOnly, ...programPaths(program, needs), ...moduleFiles(launcher, ['koffi'])];
+			return {
+				command: bwrap,
+				args: [...bubblewrapArguments(options, confined.command, { ...needs, readOnly: mounted }), ...confined.args],
+			};
+		},
 	};
 }
 
@@ -178,7 +190,9 @@ async function tryCage(cage: Cage): Promise<'holds' | 'fails' | 'unknown'> {
 		server.listen(0, '127.0.0.1');
 		await once(server, 'listening');
 		const { port } = server.address() as AddressInfo;
-		const { command, args } = cage.wrap(process.execPath, ['-e', probe, file, String(port), folder]);
+		// With files it is confined as those programs are that read them.
+		const needs: CageNeeds = { files: [{ descriptor: 0, access: 'read' }] };
+		const { command, args } = cage.wrap(process.execPath, ['-e', probe, file, String(port), folder], needs);
 		const limited = limitedCommand(command, args, { memoryBytes: 512 * 1024 * 1024, cpuSeconds: 20 });
 		const { cwd, env } = limited.options;
 		const { stdout } = await promisify(execFile)(limited.file, limited.args, { cwd, env, timeout: timeoutMs });

@@ -60,6 +60,7 @@ export function seccompFilter(processor: Processor, pid: number): Buffer {
 		...judge(number('ioctl'), 1, badControls.flatMap(refuseEqual)),
 		...judge(number('kill'), 0, onlyEqual(pid)),
 		...judge(number('tgkill'), 0, onlyEqual(pid)),
+		...judge(number('mmap'), 3, noSharedMemory),
 		...judge(number('open'), 1, noTruncatingRead),
 		...judge(number('openat'), 2, noTruncatingRead),
 		...judge(number('setpriority'), 0, onlyEqual(0)),
@@ -113,6 +114,15 @@ function onlyEqual(...values: number[]): Instruction[] {
 		[end, 0, 0, refuse],
 	];
 }
+
+/** MAP_SHARED with MAP_ANONYMOUS: no limit counts such memory. */
+const sharedAnonymous = 0x21;
+
+const noSharedMemory: readonly Instruction[] = [
+	[and, 0, 0, sharedAnonymous],
+	[jumpIfEqual, 0, 1, sharedAnonymous],
+	[end, 0, 0, refuse],
+];
 
 const noTruncatingRead: readonly Instruction[] = [
 	[and, 0, 0, truncate | accessMode],
