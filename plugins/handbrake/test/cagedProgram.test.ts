@@ -175,7 +175,7 @@ const brokenBubblewraps = {
 	'cannot mount /proc': [
 		'case "$*" in *"--proc /proc"*) exit 1;; esac; exec bwrap "$@"',
 		'bubblewrap',
-		/: bubblewrap, with the system's list of processes$/,
+		/: bubblewrap, with the system's list of processes, and Landlock \d+ with a filter of system calls for what reads files$/,
 	],
 } as const;
 

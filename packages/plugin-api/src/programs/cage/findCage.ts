@@ -99,7 +99,7 @@ export function bubblewrapCage(options: Bubblewrap): Cage {
 		description: [
 			'bubblewrap',
 			...(hasOwnProc ? [] : ["with the system's list of processes"]),
-			...(inner === undefined ? [] : [`with ${inner.description} for what reads files`]),
+			...(inner === undefined ? [] : [`and ${inner.description} for what reads files`]),
 		].join(', '),
 		wrap(program, args, needs = {}) {
 			const { files = [], readOnly = [] } = needs;
