@@ -101,7 +101,8 @@ test('a root in a folder of the server or of the system is refused, also through
 	t.regex(await message('/etc'), /for it is a folder of the system \(\/etc\)/);
 	t.regex(await message('/usr/lib/new'), /for it lies inside a folder of the system/);
 	t.regex(await message('/proc/self'), /for it lies inside a folder of the system/);
-	for (const location of ['/tmp', '/var/tmp', '/var', os.tmpdir()]) await message(location);
+	for (const location of ['/tmp', '/var/tmp', '/var', '/root', '/opt', os.tmpdir()]) await message(location);
+	for (const location of ['/var/spool/cron', '/root/.ssh', '/libx32']) await message(location);
 	await t.notThrowsAsync(async () => {
 		for (const location of [
 			'data/files',

@@ -6,10 +6,26 @@ import type { Config } from '../../config/schema.js';
 import type { ReservedFolder } from './assertApart.js';
 
 /** Of the system: nobody's files lie in there. */
-const closed = ['/bin', '/boot', '/etc', '/lib', '/lib32', '/lib64', '/proc', '/sbin', '/sys', '/usr'];
+const closed = [
+	...[
+		'/bin',
+		'/boot',
+		'/etc',
+		'/lib',
+		'/lib32',
+		'/lib64',
+		'/libx32',
+		'/proc',
+		'/root/.config',
+		'/root/.ssh',
+		'/sbin',
+		'/sys',
+	],
+	...['/usr', '/var/cache', '/var/spool'],
+];
 
 /** Of the system too; a disk may be mounted below them. */
-const shared = ['/', '/dev', '/home', '/run', '/tmp', '/var', '/var/lib', '/var/log', '/var/tmp'];
+const shared = ['/', '/dev', '/home', '/opt', '/root', '/run', '/tmp', '/var', '/var/lib', '/var/log', '/var/tmp'];
 
 /** Folders that a storage root may neither be nor hold: it would serve what is not a user's file, and remove what it takes for an upload of its own. */
 export function reservedFolders({ dataDir, databaseUrl }: Pick<Config, 'dataDir' | 'databaseUrl'>): ReservedFolder[] {
