@@ -99,6 +99,23 @@ const kept: Readonly<Record<string, Kept>> = {
 		format: 'mkv',
 		losses: /^1 of 1 attachments$/,
 	},
+	'that says where and with which camera it was filmed': {
+		args: [
+			...picture('160x90', 2),
+			...h264,
+			...['-metadata', 'location=+52.5200+013.4050/', '-metadata', 'com.apple.quicktime.make=Apple'],
+			...['-movflags', 'use_metadata_tags'],
+		],
+		name: 'place.mov',
+		format: 'mp4',
+		losses: /^the place where it was filmed, the camera and the time of filming$/,
+	},
+	'of a high dynamic range': {
+		args: [...picture('160x90', 1), '-pix_fmt', 'yuv420p10le', '-c:v', 'libx265', '-x265-params', 'transfer=smpte2084'],
+		name: 'hdr.mp4',
+		format: 'mp4',
+		losses: /^high dynamic range$/,
+	},
 	'with subtitles, which webm has none of': {
 		args: [...picture('160x90', 2), '-i', 'film.srt', ...h264, '-c:s', 'srt'],
 		name: 'subtitles.mkv',

@@ -125,6 +125,7 @@ const whole: Film = {
 	attachments: 0,
 	data: 0,
 	chapters: 0,
+	traits: [],
 };
 
 const lasting = (seconds: number): Film => ({ ...whole, seconds });
@@ -204,6 +205,29 @@ test('the errors of all decoders are added up, and are unknown if none reports a
 	errors.take('[10:00:00] aac-decoder done: 1290 frames, 1 decoder errors');
 	errors.take('[10:00:00] h264-decoder done: 749 frames, 751 decoder errors');
 	t.is(errors.count(), 752);
+});
+
+test('what a camera recorded beside the pictures, transparency and a high dynamic range are found, and missed in an output', (t) => {
+	const printed = (tags: object, video: object) =>
+		JSON.stringify({
+			format: { format_name: 'mov,mp4', tags },
+			streams: [{ index: 0, codec_type: 'video', pix_fmt: 'yuv420p', ...video }],
+		});
+	const traits = (tags: object, video: object = {}) => parseProbe(printed(tags, video))?.traits;
+	t.deepEqual(traits({ encoder: 'x', creation_time: '2031-01-01T00:00:00Z', title: 'location' }), []);
+	t.deepEqual(traits({ 'location-eng': '+52.5+013.4/' }), ['the place where it was filmed']);
+	t.deepEqual(traits({ 'com.apple.quicktime.location.ISO6709': '+52.5+013.4/' }), [
+		'the place where it was filmed',
+		'the camera and the time of filming',
+	]);
+	t.deepEqual(traits({}, { tags: { alpha_mode: '1' } }), ['transparency']);
+	t.deepEqual(traits({}, { pix_fmt: 'yuva444p10le' }), ['transparency']);
+	t.deepEqual(traits({}, { pix_fmt: 'yuv420p10le', color_transfer: 'smpte2084' }), ['high dynamic range']);
+	t.deepEqual(traits({}, { color_transfer: 'smpte2084' }), []);
+	t.deepEqual(traits({}, { side_data_list: [{ side_data_type: 'Spherical Mapping' }] }), [
+		'the view of a panorama or in 3D',
+	]);
+	t.deepEqual(losses({ film: { traits: ['transparency'] } }, {}), ['transparency']);
 });
 
 test('ffprobe finds a film only in a container of the list that has a track of video', (t) => {

@@ -21,6 +21,7 @@ const tolerance = 0.01;
 export function lossesOf({ original, output, decoderErrors }: Comparison): string[] {
 	return [
 		...lostTracks(original.film, output.film),
+		...original.film.traits.filter((trait) => !output.film.traits.includes(trait)),
 		...lostFrames(original, output),
 		...lostSound(original, output),
 		...(decoderErrors === 0 ? [] : [`what could not be decoded${errorsOf(decoderErrors)}`]),

@@ -17,7 +17,17 @@ export interface Film {
 	/** Positions, sensors and the like; not the times and chapters that containers keep as tracks. */
 	data: number;
 	chapters: number;
+	/** What else it has that an encoder may leave out. */
+	traits: readonly Trait[];
 }
+
+/** In words for people. */
+export type Trait =
+	| 'the place where it was filmed'
+	| 'the camera and the time of filming'
+	| 'transparency'
+	| 'high dynamic range'
+	| 'the view of a panorama or in 3D';
 
 export interface VideoTrack {
 	/** Of the stream. */
@@ -41,10 +51,18 @@ const stream = z.object({
 	nb_frames: z.string().optional(),
 	duration: z.string().optional(),
 	disposition: z.object({ attached_pic: z.number().default(0) }).optional(),
+	pix_fmt: z.string().default(''),
+	color_transfer: z.string().default(''),
+	tags: z.record(z.string(), z.string()).default({}),
+	side_data_list: z.array(z.object({ side_data_type: z.string().default('') })).default([]),
 });
 
 const probed = z.object({
-	format: z.object({ format_name: z.string(), duration: z.string().optional() }),
+	format: z.object({
+		format_name: z.string(),
+		duration: z.string().optional(),
+		tags: z.record(z.string(), z.string()).default({}),
+	}),
 	streams: z.array(stream).default([]),
 	chapters: z.array(z.unknown()).default([]),
 });
@@ -62,7 +80,10 @@ export const source = [
 
 const entries = [
 	'format=format_name,duration',
-	'stream=index,codec_type,codec_tag_string,width,height,channels,avg_frame_rate,nb_frames,duration',
+	'format_tags',
+	'stream=index,codec_type,codec_tag_string,width,height,channels,avg_frame_rate,nb_frames,duration,pix_fmt,color_transfer',
+	'stream_tags=alpha_mode',
+	'stream_side_data=side_data_type',
 	'stream_disposition=attached_pic',
 	'chapter=id',
 ];
@@ -101,8 +122,33 @@ export function parseProbe(output: string): Film | undefined {
 		attachments: of('attachment').length,
 		data: of('data').filter(({ codec_tag_string = '' }) => !redundantData.has(codec_tag_string)).length,
 		chapters: found.chapters.length,
+		traits: traitsOf(found.format.tags, video),
 	};
 }
+
+function traitsOf(tags: Readonly<Record<string, string>>, video: readonly z.infer<typeof stream>[]): Trait[] {
+	const names = Object.keys(tags);
+	const has: Readonly<Record<Trait, boolean>> = {
+		'the place where it was filmed': names.some((name) => /^location|\.location\./i.test(name)),
+		'the camera and the time of filming': names.some((name) =>
+			/^(?:make|model)$|^com\.(?:apple|android)\./i.test(name),
+		),
+		transparency: video.some((each) => each.tags.alpha_mode === '1' || transparent.test(each.pix_fmt)),
+		// With 8 bits a colour it would show steps.
+		'high dynamic range': video.some(
+			(each) => wideTransfers.has(each.color_transfer) && !/^(?:yuvj?\d+p|nv\d+)$/.test(each.pix_fmt),
+		),
+		'the view of a panorama or in 3D': video.some((each) =>
+			each.side_data_list.some(({ side_data_type }) => /^(?:Stereo 3D|Spherical Mapping)$/.test(side_data_type)),
+		),
+	};
+	return (Object.keys(has) as Trait[]).filter((trait) => has[trait]);
+}
+
+const transparent = /^(?:yuva|gbrap|rgba|bgra|argb|abgr|ayuv|ya\d)/;
+
+/** Of HDR10 and Dolby Vision, and of HLG. */
+const wideTransfers: ReadonlySet<string> = new Set(['smpte2084', 'arib-std-b67']);
 
 /** The duration of the longest track: that of the container may count a frame before its time. 0 where it is unknown. */
 function secondsOf({ format, streams }: z.infer<typeof probed>): number {
