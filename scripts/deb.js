@@ -5,10 +5,13 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from './build.js';
+import { conffiles, maintainer, writeDocuments } from './packaging/documents.js';
+import { prune } from './packaging/prune.js';
 import { lockOf, stagePackage } from './packaging/stage.js';
 import { must, root } from './run.js';
 
 const sources = path.join(root, 'scripts/packaging');
+const programs = ['usr/bin/stowage', 'usr/lib/stowage/bin/node'];
 const architectures = { x64: 'amd64', arm64: 'arm64' };
 
 /** Makes `stowage_<version>_<architecture>.deb` in a folder from an installed package and a Node; resolves to its path. `compression` is for dpkg-deb. */
@@ -16,8 +19,13 @@ export async function makeDeb(folder, { app, node, compression }) {
 	await build();
 	const tree = await mkdtemp(path.join(os.tmpdir(), 'stowage-deb-'));
 	try {
-		const { version } = JSON.parse(await readFile(path.join(app, 'package.json'), 'utf8'));
+		const { version: published, buildVersion: version = published } = JSON.parse(
+			await readFile(path.join(app, 'package.json'), 'utf8'),
+		);
 		await layOut(tree, app, node);
+		await writeDocuments(tree, version);
+		await setModes(tree);
+		for (const program of programs) await chmod(path.join(tree, program), 0o755);
 		await writeControl(tree, version);
 		const file = path.join(folder, `stowage_${version}_${architecture()}.deb`);
 		await mkdir(folder, { recursive: true });
@@ -76,6 +84,7 @@ async function layOut(tree, app, node) {
 	await cp(app, at('usr/lib/stowage/app'), { recursive: true, verbatimSymlinks: true });
 	// Executables of the dependencies; the server runs none of them.
 	await rm(at('usr/lib/stowage/app/node_modules/.bin'), { recursive: true, force: true });
+	await prune(at('usr/lib/stowage/app'));
 	await mkdir(at('usr/lib/stowage/bin'), { recursive: true });
 	await cp(node, at('usr/lib/stowage/bin/node'));
 	await mkdir(at('usr/bin'));
@@ -84,8 +93,6 @@ async function layOut(tree, app, node) {
 	await cp(debian('config.yaml'), at('etc/stowage/config.yaml'));
 	const documents = at('usr/share/doc/stowage');
 	await mkdir(documents, { recursive: true });
-	await cp(debian('copyright'), path.join(documents, 'copyright'));
-	await cp(path.join(root, 'config/proxies'), path.join(documents, 'examples'), { recursive: true });
 	const license = path.join(path.dirname(path.dirname(node)), 'LICENSE');
 	await cp(license, path.join(documents, 'LICENSE.node')).catch((error) => {
 		// An installed Node has it elsewhere.
@@ -102,9 +109,6 @@ async function layOut(tree, app, node) {
 		storageRoots: [],
 	});
 	await writeFile(at('lib/systemd/system', unitName), unit);
-	await setModes(tree);
-	await chmod(at('usr/bin/stowage'), 0o755);
-	await chmod(at('usr/lib/stowage/bin/node'), 0o755);
 }
 
 /** Independent of the umask with which the files were created. */
@@ -125,7 +129,7 @@ async function writeControl(tree, version) {
 		await cp(path.join(sources, 'debian', script), path.join(control, script));
 		await chmod(path.join(control, script), 0o755);
 	}
-	await writeFile(path.join(control, 'conffiles'), '/etc/stowage/config.yaml\n');
+	await writeFile(path.join(control, 'conffiles'), `${conffiles.join('\n')}\n`);
 	let kilobytes = 0;
 	let sums = '';
 	for (const file of files) {
@@ -140,9 +144,9 @@ async function writeControl(tree, version) {
 			'Package: stowage',
 			`Version: ${version}`,
 			`Architecture: ${architecture()}`,
-			'Maintainer: Stowage <stowage@localhost>',
+			`Maintainer: ${maintainer}`,
 			`Installed-Size: ${kilobytes}`,
-			'Depends: libc6 (>= 2.28), libstdc++6 (>= 8), passwd, systemd (>= 247), util-linux',
+			'Depends: libc6 (>= 2.28), libstdc++6 (>= 8), passwd, systemd (>= 247)',
 			'Recommends: bubblewrap, ffmpeg, poppler-utils',
 			'Suggests: caddy | nginx, handbrake-cli',
 			'Section: net',

@@ -32,6 +32,7 @@ const programs = {
 	python3: 'python3',
 	curl: 'curl',
 	rsync: 'rsync',
+	lintian: 'lintian',
 	'systemd-analyze': 'systemd',
 	'systemd-sysusers': 'systemd',
 	systemctl: 'systemd',

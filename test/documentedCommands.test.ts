@@ -7,7 +7,7 @@ type Command = Awaited<ReturnType<typeof createProgram>>;
 /** Commands of other programs, and the test that runs them or their equivalent. */
 const testedElsewhere: readonly (readonly [RegExp, string])[] = [
 	[
-		/^apt (install|remove|purge) (--allow-downgrades )?(\.\/stowage_[\d.]+_amd64\.deb|stowage)$/,
+		/^apt (install|remove|purge) (--allow-downgrades )?(\.\/stowage_[\d.*]+_amd64\.deb|stowage)$/,
 		'test/packages/tryDeb.ts',
 	],
 	[/^npm install -g \.\/stowage-[\d.]+\.tgz$/, 'test/packages/packages.test.ts'],

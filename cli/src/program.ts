@@ -1,8 +1,11 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
 
-/** Both src and dist lie beside package.json. */
-const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
+/** Both src and dist lie beside package.json, to which packaging adds the version of the build. */
+const { version, buildVersion = version } = createRequire(import.meta.url)('../package.json') as {
+	version: string;
+	buildVersion?: string;
+};
 
 /** In the order of the help. A command is imported when it is used, since its dependencies are far larger than this program. */
 const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
@@ -29,7 +32,7 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
 export async function createProgram(words?: readonly string[]): Promise<Command> {
 	const program = new Command('stowage')
 		.description('Stowage: a self-hosted file browser and sharing server.')
-		.version(version);
+		.version(buildVersion);
 	const needed = await Promise.all(neededFor(words).map((make) => make()));
 	for (const command of needed) program.addCommand(command);
 	if (needed.length > 0) {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { root } from '../run.js';
+import { buildVersion } from './version.js';
 
 /** Packages whose types the authors of plugins compile against. */
 const typed = ['@stowage/plugin-api', '@stowage/rules', '@stowage/contract'];
@@ -14,8 +15,9 @@ export async function stagePackage(folder) {
 	const lock = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8')).packages;
 	const places = workspacePackages(lock, '@stowage/cli');
 	await rm(folder, { recursive: true, force: true });
-	for (const [name, place] of places) await stageOne(name, place, targetOf(folder, name));
-	const manifest = await publishedManifest(lock, places);
+	const build = await buildOf(places);
+	for (const [name, place] of places) await stageOne(name, place, targetOf(folder, name), build);
+	const manifest = { ...(await publishedManifest(lock, places)), buildVersion: build };
 	await writeJson(path.join(folder, 'package.json'), manifest);
 	await cp(path.join(root, 'README.md'), path.join(folder, 'README.md'));
 	await cp(path.join(root, 'config'), path.join(folder, 'config'), {
@@ -45,7 +47,13 @@ function dependenciesOf(lock, name, place) {
 	return name === '@stowage/web' ? {} : (lock[place].dependencies ?? {});
 }
 
-async function stageOne(name, place, target) {
+/** npm drops from a version what follows its plus sign, so the build has a field of its own. */
+async function buildOf(places) {
+	const { version } = JSON.parse(await readFile(path.join(root, places.get('@stowage/cli'), 'package.json'), 'utf8'));
+	return await buildVersion(version);
+}
+
+async function stageOne(name, place, target, build) {
 	const source = path.join(root, place);
 	await mkdir(target, { recursive: true });
 	await cp(path.join(source, 'dist'), path.join(target, 'dist'), {
@@ -60,7 +68,7 @@ async function stageOne(name, place, target) {
 		await readFile(path.join(source, 'package.json'), 'utf8'),
 	);
 	// Their dependencies are listed in the enclosing package: npm would take them for bundled ones here.
-	const manifest = { name, version, description, license, type, exports: withoutSources(exports) };
+	const manifest = { name, version, buildVersion: build, description, license, type, exports: withoutSources(exports) };
 	await writeJson(path.join(target, 'package.json'), manifest);
 }
 

@@ -6,9 +6,14 @@ import { promisify } from 'node:util';
 import test from 'ava';
 import { tryDeb } from '../packages/tryDeb.js';
 
-test('the published Debian package, with its own Node, can be installed, used, upgraded and removed', async (t) => {
+const run = promisify(execFile);
+
+test('the published Debian package, with its own Node, has no error of lintian, and can be installed, used, upgraded and removed', async (t) => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-packages-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
-	const { stdout } = await promisify(execFile)(process.execPath, ['scripts/deb.js', folder]);
-	await tryDeb(t, stdout.trim());
+	const { stdout } = await run(process.execPath, ['scripts/deb.js', folder]);
+	const deb = stdout.trim();
+	// Its warnings are about style.
+	await t.notThrowsAsync(run('lintian', ['--fail-on', 'error', deb]));
+	await tryDeb(t, deb);
 });

@@ -51,6 +51,9 @@ test('the npm package installs into an empty folder without a compiler and serve
 		args: ['serve', '--port', '0', '--data-dir', path.join(folder, 'data')],
 	});
 	await checkServing(t, server.url);
+	const { version } = (await (await fetch(`${server.url}/api/health`)).json()) as { version: string };
+	t.regex(version, /^\d+\.\d+\.\d+(\+\d{12}\.[0-9a-f]+(\.changed)?)?$/);
+	t.is((await execute(path.join(folder, 'bin/stowage'), ['--version'])).stdout.trim(), version);
 	await server.stop();
 
 	// With the installed Node and no compression: test/faults has the package as it is published.

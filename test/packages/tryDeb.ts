@@ -5,6 +5,17 @@ import { startServer } from '../serverProcess.js';
 import { checkServing } from './checkServing.js';
 import { copyOfMachine } from './copyOfMachine.js';
 
+/** Of packages of others: what no server loads, or only one with musl. */
+const neverLoaded = /musl|\.(d\.[cm]?ts|h|cc|map)$/;
+
+/** Imports all packages that the program depends on, so that nothing of them is missing. */
+const importAll = `
+const { readFile } = await import('node:fs/promises');
+const { dependencies } = JSON.parse(await readFile('package.json', 'utf8'));
+for (const name of Object.keys(dependencies)) if (!name.startsWith('@stowage/')) await import(name);
+console.log(Object.keys(dependencies).length);
+`;
+
 /** Installs, upgrades, removes and purges a Debian package, and uses what it installs. */
 export async function tryDeb(t: ExecutionContext, deb: string): Promise<void> {
 	const { root, run } = await copyOfMachine(t);
@@ -27,6 +38,29 @@ export async function tryDeb(t: ExecutionContext, deb: string): Promise<void> {
 	await run('systemd-analyze', 'verify', '/lib/systemd/system/stowage.service');
 	t.is(await run('dpkg', '--verify', 'stowage'), '', 'each file is as it was packed');
 
+	const files = (await run('dpkg', '-L', 'stowage')).split('\n');
+	const foreign = files.filter((file) => file.includes('/node_modules/') && !file.includes('/@stowage/'));
+	t.deepEqual(
+		foreign.filter((file) => neverLoaded.test(file)),
+		[],
+	);
+	const imported = await run(
+		'sh',
+		'-c',
+		`cd /usr/lib/stowage/app && ../bin/node --input-type=module -e "$0"`,
+		importAll,
+	);
+	t.true(Number(imported) > 10, imported);
+	t.regex(await run('zcat', '/usr/share/man/man1/stowage.1.gz'), /^\.SS stowage user move\\-root$/m);
+	t.regex(
+		await run('zcat', '/usr/share/doc/stowage/changelog.gz'),
+		/^stowage \(.*\) unstable; urgency=medium\n\n {2}\* /,
+	);
+	await run('bash', '-n', '/usr/share/bash-completion/completions/stowage');
+	t.regex(await readFile(at('etc/fail2ban/jail.d/stowage.conf'), 'utf8'), /^enabled *= false$/m);
+	const version = await run('dpkg-query', '-W', '-f', `\${Version}`, 'stowage');
+	t.is((await run('stowage', '--version')).trim(), version);
+
 	await run('stowage', 'config', 'init', '--yes', '--public-url', 'https://files.example.org');
 	t.like(await stat(at('etc/stowage/config.yaml')), { uid: 0, gid, mode: 0o100640 });
 	t.regex(await readFile(at('etc/stowage/config.yaml'), 'utf8'), /^dataDir: \/var\/lib\/stowage$/m);
@@ -37,7 +71,9 @@ export async function tryDeb(t: ExecutionContext, deb: string): Promise<void> {
 	t.is(added.trim(), 'Added ada.');
 	t.like(await stat(at('var/lib/stowage/stowage.db')), { uid, gid }, 'a command of root runs as the service’s user');
 	const serve = ['/usr/bin/stowage', 'serve', '--port', '0'];
-	const server = await startServer(t, { command: 'chroot', args: [root, ...serve] });
+	const start = () => startServer(t, { command: 'chroot', args: [root, ...serve] });
+	const server = await start();
+	t.like(await (await fetch(`${server.url}/api/health`)).json(), { version });
 	await checkServing(t, server.url);
 	const [, check = '[]'] = /^HEALTHCHECK .*CMD (\[.*\])$/m.exec(await readFile('Dockerfile', 'utf8')) ?? [];
 	const isHealthy = (port: string) => run('env', `STOWAGE_PORT=${port}`, ...(JSON.parse(check) as string[]));

@@ -60,8 +60,11 @@ type AllOptions = Required<Omit<AppOptions, 'webRoot' | 'administrator'>> & {
 	administrator: Administrator | undefined;
 };
 
-/** Both src and dist lie beside package.json. */
-const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
+/** Both src and dist lie beside package.json, to which packaging adds the version of the build. */
+const { version, buildVersion = version } = createRequire(import.meta.url)('../package.json') as {
+	version: string;
+	buildVersion?: string;
+};
 
 const drainMs = 10_000;
 
@@ -146,7 +149,7 @@ async function assemble(
 	parts.push(jobs);
 
 	const services = createServices({
-		...{ ...ground, version, audit, bodies, providers },
+		...{ ...ground, version: buildVersion, audit, bodies, providers },
 		...{ databaseReserve, notifications, leases, jobs },
 		...{ storage, roots, files, links, quotas },
 		...{ sessions, knownClients: createKnownClients(config, secret, now) },

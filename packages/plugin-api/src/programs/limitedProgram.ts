@@ -64,9 +64,10 @@ export function limitedCommand(program: string, args: readonly string[], options
 	const { memoryBytes, cpuSeconds, fileBytes, openFiles = 64, files = [], env } = options;
 	const script =
 		limits + (options.priority === 'idle' ? idle : low) + (options.endsWithInput === true ? watched : exec);
+	const reserved = [program, ...args].includes(process.execPath) ? nodeReservesBytes : 0;
 	const values = [
 		openFiles,
-		Math.floor(memoryBytes / 1024),
+		Math.floor((memoryBytes + reserved) / 1024),
 		limitOrNone(cpuSeconds),
 		limitOrNone(fileBytes === undefined ? undefined : Math.ceil(fileBytes / 512)),
 	].map(String);
@@ -87,6 +88,9 @@ export function limitedCommand(program: string, args: readonly string[], options
 		},
 	};
 }
+
+/** Since V8 13 Node reserves its code range as private memory that counts, though none of it is used yet: 512 MB, without which it does not start. Node 20 doesn't. */
+const nodeReservesBytes = Number(process.versions.node.split('.')[0]) > 20 ? 512 * 1024 * 1024 : 0;
 
 /** Distinguished from a limit of 0. */
 function limitOrNone(limit: number | undefined): number | '' {
