@@ -1,6 +1,15 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { type Config, createApp, createLog, type RootState, type Services, visitorFiles } from '@stowage/core';
+import {
+	type Config,
+	checkWatch,
+	createApp,
+	createLog,
+	moreWatches,
+	type RootState,
+	type Services,
+	visitorFiles,
+} from '@stowage/core';
 import { formatListSize, isFailure } from '@stowage/rules';
 import { checkAccess } from './access.js';
 import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
@@ -41,7 +50,29 @@ async function findingsOf(
 	return [
 		ok(what, `${called}: there, writable, and the one that the database knows (${rootId})`),
 		await spaceFinding(root, services),
+		...(await watchFindings(root, services)),
 	];
+}
+
+/** Whether the changes of other programs are noticed as they happen. */
+async function watchFindings({ name, rootId }: RootState, { roots }: Services): Promise<Finding[]> {
+	const mount = roots.all().find(({ storage }) => storage.rootId === rootId);
+	if (mount === undefined) return [];
+	const what = 'changes';
+	switch (await checkWatch(mount.storage)) {
+		case 'watched':
+			return [ok(what, `${name}: the system reports changes of folders as they happen`)];
+		case 'polled':
+			return [ok(what, `${name}: open folders are polled for changes, as its file system doesn't report them`)];
+		case 'limitReached':
+			return [
+				warn(
+					what,
+					`${name}: open folders are polled for changes, as the system allows no more watches`,
+					`Raise its limits, and keep them in /etc/sysctl.d/: ${moreWatches}`,
+				),
+			];
+	}
 }
 
 async function spaceFinding(

@@ -30,6 +30,8 @@ export { withoutDatabaseUrls, withoutPassword, withoutSecrets } from './config/s
 export { strangersMay } from './config/strangers.js';
 export type { App, AppOptions } from './createApp.js';
 export { removeVisitorFile, type VisitorFile, visitorFiles } from './files/visitorFiles.js';
+export { checkWatch } from './files/watching/checkWatch.js';
+export { moreWatches } from './files/watching/FolderFeeds.js';
 export { endFaultyRequest } from './http/connections/endFaultyRequest.js';
 export type { ListedLink } from './links/createLinks.js';
 export { linksOf } from './links/linksOf.js';

@@ -1,7 +1,9 @@
 import { MemoryStorage } from '@stowage/conformance';
+import type { FolderListener, Watch } from '@stowage/plugin-api';
 import { parsePath } from '@stowage/rules';
 import test from 'ava';
 import { pino } from 'pino';
+import { checkWatch } from '../../src/files/watching/checkWatch.js';
 import { FolderFeeds } from '../../src/files/watching/FolderFeeds.js';
 import { fingerprintOf } from '../../src/files/watching/fingerprint.js';
 import { until } from '../until.js';
@@ -80,4 +82,37 @@ test('a fingerprint changes with any row and does not depend on the order of row
 	t.not(await of([{ ...first, size: second.size }, { ...second, size: first.size }, ...rest]), before);
 	t.not(await of([{ ...first, mtime: 9 }, second, ...rest]), before);
 	t.not(await of([{ ...first, name: 'file 9' }, second, ...rest]), before);
+});
+
+/** A storage of which the system allows no watch until `isAllowed`. */
+class LimitedStorage extends MemoryStorage {
+	isAllowed = false;
+
+	async watch(_: string, { onLimitReached }: FolderListener): Promise<Watch | undefined> {
+		if (this.isAllowed) return { close() {} };
+		onLimitReached?.();
+		return undefined;
+	}
+}
+
+test('the log says once that the system allows no more watches, and again after it has allowed one', async (t) => {
+	const storage = new LimitedStorage();
+	const lines: { remedy?: string }[] = [];
+	const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+	const feeds = new FolderFeeds(() => storage, log);
+	const watchOf = async (name: string) => {
+		await storage.makeDirectory(p(name));
+		return feeds.subscribe(p(name), () => {});
+	};
+	const watches = [await watchOf('a'), await watchOf('b')];
+	t.is(lines.length, 1);
+	t.regex(lines[0]?.remedy ?? '', /fs\.inotify\.max_user_watches/);
+	storage.isAllowed = true;
+	watches.push(await watchOf('c'));
+	storage.isAllowed = false;
+	watches.push(await watchOf('d'));
+	t.is(lines.length, 2);
+	t.is(await checkWatch(storage), 'limitReached');
+	for (const watch of watches) watch.close();
+	t.is(await checkWatch(new MemoryStorage()), 'polled');
 });

@@ -136,6 +136,8 @@ export interface FolderListener {
 	onChange(): void;
 	/** The folder is no longer at its path, or can't be watched any longer. The last call. */
 	onEnd(): void;
+	/** The folder is not watched because the system allows no more watches. */
+	onLimitReached?(): void;
 }
 
 /** An optional ability of a storage: to report changes as they happen, by any process. */

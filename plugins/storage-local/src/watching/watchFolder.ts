@@ -18,7 +18,7 @@ const checkMs = 1000;
 export async function watchFolder(
 	disk: Disk,
 	path: StoragePath,
-	{ onChange, onEnd }: FolderListener,
+	{ onChange, onEnd, onLimitReached }: FolderListener,
 ): Promise<Watch | undefined> {
 	using folder = await disk.folder(path, 'read');
 	if (!(await supportsEvents(disk, folder))) return undefined;
@@ -28,7 +28,10 @@ export async function watchFolder(
 		children.mayHaveChanged = true;
 		onChange();
 	});
-	if (watcher === undefined) return undefined;
+	if (watcher === undefined) {
+		onLimitReached?.();
+		return undefined;
+	}
 	let timer: NodeJS.Timeout | undefined;
 	let isClosed = false;
 	const close = () => {

@@ -28,6 +28,8 @@ export class FolderFeed {
 		readonly storage: StorageProvider,
 		readonly path: StoragePath,
 		readonly log: Log,
+		/** Called with whether the system allows a further watch, each time one is tried. */
+		readonly onWatch: (isAllowed: boolean) => void = () => {},
 	) {
 		this.ready = this.#check();
 	}
@@ -76,8 +78,9 @@ export class FolderFeed {
 
 	async #startWatch(): Promise<Watch | undefined> {
 		if (!hasWatch(this.storage)) return undefined;
-		return this.storage.watch(this.path, {
+		const watch = await this.storage.watch(this.path, {
 			onChange: () => this.publish(),
+			onLimitReached: () => this.onWatch(false),
 			onEnd: () => {
 				if (this.#isClosed) return;
 				this.#watch = undefined;
@@ -87,6 +90,8 @@ export class FolderFeed {
 				this.#scheduleCheck(searchMs);
 			},
 		});
+		if (watch !== undefined) this.onWatch(true);
+		return watch;
 	}
 
 	#scheduleCheck(ms: number): void {

@@ -10,9 +10,14 @@ interface Relay {
 	wake(): void;
 }
 
+/** How an administrator raises the limits of Linux. */
+export const moreWatches = 'sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=1024';
+
 /** Subscriptions to changes of folders. All subscribers of a folder share one feed. */
 export class FolderFeeds {
 	readonly #feeds = new Map<StoragePath, FolderFeed>();
+	/** Whether the log says that folders are polled. */
+	#hasReportedLimit = false;
 
 	constructor(
 		readonly storage: () => StorageProvider,
@@ -24,7 +29,7 @@ export class FolderFeeds {
 	async subscribe(path: StoragePath, onChange: () => void): Promise<Watch> {
 		let feed = this.#feeds.get(path);
 		if (feed === undefined) {
-			feed = new FolderFeed(this.storage(), path, this.log);
+			feed = new FolderFeed(this.storage(), path, this.log, (isAllowed) => this.#reportLimit(isAllowed));
 			this.#feeds.set(path, feed);
 		}
 		const subscribed = feed;
@@ -57,6 +62,13 @@ export class FolderFeeds {
 	/** Whether any subscribed folder has a storage that does not notify of changes. */
 	hasPolled(): boolean {
 		return [...this.#feeds.values()].some((feed) => feed.isPolled);
+	}
+
+	/** Says once that the system's limit is reached, until it is not. */
+	#reportLimit(isAllowed: boolean): void {
+		if (!isAllowed && !this.#hasReportedLimit)
+			this.log.warn({ remedy: moreWatches }, 'folders are polled for changes: the system allows no more watches');
+		this.#hasReportedLimit = !isAllowed;
 	}
 
 	#publishIn(folder: StoragePath): void {
