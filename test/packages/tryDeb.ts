@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { startServer } from '../serverProcess.js';
 import { checkServing } from './checkServing.js';
+import type { Installed } from './checkWork.js';
 import { copyOfMachine } from './copyOfMachine.js';
 
 /** Of packages of others: what no server loads, or only one with musl. */
@@ -16,8 +17,12 @@ for (const name of Object.keys(dependencies)) if (!name.startsWith('@stowage/'))
 console.log(Object.keys(dependencies).length);
 `;
 
-/** Installs, upgrades, removes and purges a Debian package, and uses what it installs. */
-export async function tryDeb(t: ExecutionContext, deb: string): Promise<void> {
+/** Installs, upgrades, removes and purges a Debian package, and uses what it installs; `use` does so besides. */
+export async function tryDeb(
+	t: ExecutionContext,
+	deb: string,
+	use: (installed: Installed) => Promise<void> = async () => {},
+): Promise<void> {
 	const { root, run } = await copyOfMachine(t);
 	const at = (file: string) => path.join(root, file);
 	const exists = (file: string) =>
@@ -80,6 +85,7 @@ export async function tryDeb(t: ExecutionContext, deb: string): Promise<void> {
 	t.is(await isHealthy(new URL(server.url).port), 'ok\n', 'the image’s health check');
 	await t.throwsAsync(isHealthy('1'));
 	await server.stop();
+	await use({ home: at('var/lib/stowage/files/users/ada'), uid: uid as number, gid: gid as number, start });
 
 	await appendFile(at('etc/stowage/config.yaml'), '\nport: 8080\n');
 	await dpkg('--install', '/tmp/stowage.deb');
