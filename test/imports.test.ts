@@ -37,7 +37,9 @@ const rooms: Readonly<Record<string, Room>> = {
 	'plugins/handbrake/src': { may: [...forPlugins, 'execa', 'node:'] },
 	'plugins/preview/src': { may: [...forPlugins, 'sharp', 'libheif-js', 'node:'] },
 	'plugins/zip/src': { may: [...forPlugins, 'node:'] },
-	'cli/src': { may: ['@stowage/core', '@stowage/rules', 'commander', 'yauzl', 'yazl', 'koffi', 'yaml', 'node:'] },
+	'cli/src': {
+		may: ['@stowage/core', '@stowage/rules', 'commander', 'yauzl', 'yazl', 'koffi', 'string-width', 'yaml', 'node:'],
+	},
 	'web/src': {
 		may: [
 			...purePackages,
