@@ -43,6 +43,12 @@ const disguises: Readonly<Record<string, (text: string) => string>> = {
 		for (let at = 0; at < all.length; at += 188) all.splice(at, 4, ...'G@\0\x10');
 		return all.join('');
 	},
+	// The time of the first packet begins tags of ID3, and what follows their length is taken for the file.
+	tags: (text) => {
+		const packet = `\0\0\0\0G\x1f\xff\x10${'G\x1f\xff\x10'.repeat(46)}`;
+		const packets = `ID3\x03G\0\0\x10\0\0${packet.slice(10)}${packet.repeat(1400)}`;
+		return `${packets.slice(0, 10 + (0x10 << 14))}${text}${'\0'.repeat(2 ** 20)}`;
+	},
 };
 
 const isRefused = test.macro(async (t, place: Place) => {
@@ -104,6 +110,7 @@ test('the playlists of these tests do name the film, for a program without a lis
 		hls,
 		ftyp: disguises.ftyp?.(dash) ?? '',
 		G: disguises['three G']?.(dash) ?? '',
+		tags: disguises.tags?.(hls) ?? '',
 	})) {
 		const file = path.join(home, `${name}.mp4`);
 		await writeFile(file, text, 'latin1');

@@ -32,7 +32,10 @@ const checks: readonly [VideoContainer, (head: Uint8Array) => boolean][] = [
 	['mpeg', isProgramStream],
 	['mpegvideo', isVideoSequence],
 	// As broadcast, and as cameras and Blu-ray discs have it, with a time before each packet.
-	['mpegts', (head) => areTransportPackets(head, 0, 188) || areTransportPackets(head, 4, 192)],
+	[
+		'mpegts',
+		(head) => areTransportPackets(head, 0, 188) || (areTransportPackets(head, 4, 192) && !beginsWithTags(head)),
+	],
 ];
 
 const asfHeader = '\x30\x26\xB2\x75\x8E\x66\xCF\x11\xA6\xD9\x00\xAA\x00\x62\xCE\x6C';
@@ -145,6 +148,9 @@ function isVideoSequence(head: Uint8Array): boolean {
 	const isFollowed = [12, 76, 140].some((next) => isStartCode(head, next));
 	return width > 0 && height > 0 && aspect > 0 && rate > 0 && rate <= 8 && isMarked && isFollowed;
 }
+
+/** Tags of ID3: programs that guess a format skip them, by a length of up to 256 MB, and look at what follows. */
+const beginsWithTags = (head: Uint8Array) => begins(head, 'ID3');
 
 const fewestPackets = 3;
 

@@ -97,6 +97,15 @@ test('no playlist is a video, whatever its first bytes are', (t) => {
 	}
 });
 
+test('packets whose first time is the beginning of ID3 tags are no video: a playlist may follow the tags', (t) => {
+	const packets = (time: string, first: string) => bytes(`${time}${first}${`\0\0\0\0${packet}`.repeat(20)}`);
+	const first = `G\0\0\x10\0\0${'\xff'.repeat(182)}`;
+	t.is(videoContainer(packets('ID4\x03', first)), 'mpegts');
+	const head = packets('ID3\x03', first);
+	t.is(videoContainer(head), undefined);
+	t.not(sniff(head), 'video');
+});
+
 test('a container with random bytes in its place for text and a playlist in it is no video', (t) => {
 	// Always the same numbers.
 	let state = 1;
