@@ -16,7 +16,9 @@ export const fault = (what: string, says: string, mend: string): Finding => ({ s
 /** What an error says to the administrator, all of it on one line: of a program that failed the reason is on the last one. */
 export function reasonOf(error: unknown): string {
 	const message = error instanceof Error ? error.message : String(error);
-	return withoutDatabaseUrls(message)
-		.trim()
-		.replaceAll(/\s*\n\s*/g, ' ');
+	const lines = withoutDatabaseUrls(message).split('\n');
+	return lines
+		.map((line) => line.trim())
+		.filter((line) => line !== '')
+		.join(' ');
 }

@@ -96,8 +96,7 @@ function stepsOf(css: string, elements: Elements): number {
 			const prelude = withoutComments(css.slice(start, at)).trim();
 			const parent = around.at(-1);
 			if (prelude.startsWith('@')) {
-				if (!plainAtRules.has(/^@([\w-]*)(?![\w\\-])/.exec(prelude)?.[1]?.toLowerCase() ?? ''))
-					return Number.POSITIVE_INFINITY;
+				if (!plainAtRules.has(atRuleOf(prelude))) return Number.POSITIVE_INFINITY;
 				around.push(parent ?? 0);
 			} else {
 				const parts = readSelectors(prelude, elements, parent ?? 0);
@@ -214,4 +213,10 @@ function withoutComments(text: string): string {
 		at = end;
 	}
 	return result;
+}
+
+/** The name of an at-rule in lower case; '' for one that is written with escapes. */
+function atRuleOf(prelude: string): string {
+	const [whole = '', name = ''] = /^@([\w-]*)/.exec(prelude) ?? [];
+	return prelude[whole.length] === '\\' ? '' : name.toLowerCase();
 }
