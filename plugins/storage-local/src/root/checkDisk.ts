@@ -13,8 +13,14 @@ export async function checkDisk(disk: Disk): Promise<void> {
 	const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
 	try {
 		await close(await open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600));
-		await unlink(path);
 	} catch (error) {
 		if (!isSystemError(error, 'ENOSPC', 'EDQUOT')) throw error;
+		return;
+	}
+	try {
+		await unlink(path);
+	} catch (error) {
+		// A sweep of leftovers that runs meanwhile may have removed it.
+		if (!isSystemError(error, 'ENOENT')) throw error;
 	}
 }

@@ -56,9 +56,7 @@ export function writeAccess(disk: Disk, path: StoragePath, access: ItemAccess): 
 export async function findLostAccess(disk: Disk, type: ItemType, wanted: ItemAccess): Promise<AccessPart[]> {
 	using staging = await disk.privateFolder(stagingFolder, 'pass');
 	const place = staging.at(`${scratchPrefix}${randomName()}`);
-	if (type === 'directory') await mkdir(place);
-	const { O_CREAT, O_EXCL, O_RDWR } = fs.constants;
-	const fd = await open(place, type === 'directory' ? readFileFlags : O_CREAT | O_EXCL | O_RDWR, 0o600);
+	const fd = await openScratch(place, type);
 	try {
 		await applyAccess(disk, fd, type, wanted);
 		const found = await accessOf(disk, fd, type);
@@ -70,8 +68,27 @@ export async function findLostAccess(disk: Disk, type: ItemType, wanted: ItemAcc
 		return lost;
 	} finally {
 		await close(fd);
-		await (type === 'directory' ? rmdir(place) : unlink(place));
+		await (type === 'directory' ? rmdir(place) : unlink(place)).catch(ignoreMissing);
 	}
+}
+
+/** Makes and opens an empty item. A folder that a sweep of leftovers removes between the two is made once more. */
+async function openScratch(place: string, type: ItemType): Promise<number> {
+	const { O_CREAT, O_EXCL, O_RDWR } = fs.constants;
+	if (type === 'file') return open(place, O_CREAT | O_EXCL | O_RDWR, 0o600);
+	for (;;) {
+		await mkdir(place);
+		try {
+			return await open(place, readFileFlags);
+		} catch (error) {
+			ignoreMissing(error);
+		}
+	}
+}
+
+/** A sweep of leftovers that runs meanwhile may have removed it. */
+function ignoreMissing(error: unknown): void {
+	if (!isSystemError(error, 'ENOENT')) throw error;
 }
 
 async function withItem<T>(disk: Disk, path: StoragePath, use: (fd: number, type: ItemType) => Promise<T>): Promise<T> {
