@@ -264,6 +264,7 @@ test.serial('the list recovers from a lost network and from a silent server with
 	await rowOf(page, 'b.txt').waitFor();
 	await page.getByText('You are offline.').waitFor({ state: 'detached' });
 
+	await overlaysClosed(page);
 	await page.keyboard.press('Escape');
 	await page.route('**/api/**', (route) => route.abort());
 	await page.getByRole('button', { name: 'Actions', exact: true }).click();

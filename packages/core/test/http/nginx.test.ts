@@ -20,11 +20,16 @@ async function nginxInFrontOf(
 	change = (config: string) => config,
 ): Promise<Client> {
 	const shipped = await readFile('config/proxies/nginx.conf', 'utf8');
-	const server = change(shipped)
-		.replace('127.0.0.1:7420', new URL(app.server.info.uri).host)
-		.replace('listen 80;', `listen ${address};`)
-		.replaceAll('/srv/stowage/files', app.filesDir)
-		.replace('proxy_http_version 1.1;', `proxy_http_version 1.1; proxy_bind ${proxyAddress};`);
+	const here = {
+		'127.0.0.1:7420': new URL(app.server.info.uri).host,
+		'listen 80;': `listen ${address};`,
+		'/var/lib/stowage/files': app.filesDir,
+		'proxy_http_version 1.1;': `proxy_http_version 1.1; proxy_bind ${proxyAddress};`,
+	};
+	const server = Object.entries(here).reduce((config, [line, value]) => {
+		t.true(config.includes(line), `the shipped configuration has ${line}`);
+		return config.replaceAll(line, value);
+	}, change(shipped));
 	const nginx = await startNginx(address, onlyFile === undefined ? server : alwaysSending(server, onlyFile));
 	t.teardown(nginx.stop);
 	return new Client({
