@@ -9,7 +9,7 @@ import test, { type ExecutionContext } from 'ava';
 import { bubblewrapCage, type Cage, findCage, landlockCage } from '../src/programs/cage/findCage.js';
 import type { CageNeeds } from '../src/programs/cage/needs.js';
 import { findProgram } from '../src/programs/findProgram.js';
-import { type ProgramOptions, spawnLimited } from '../src/programs/limitedProgram.js';
+import { nodeReservesBytes, type ProgramOptions, spawnLimited } from '../src/programs/limitedProgram.js';
 
 const bwrap = (await findProgram('bwrap')) ?? '';
 const found = await findCage();
@@ -228,6 +228,20 @@ if (process.arch === 'x64') {
 		});
 	}
 }
+
+test('what Node reserves of the limit of memory is taken off before another program begins, also below what Node has in use', async (t) => {
+	const { command, args } = cages.Landlock.wrap('/bin/sh', ['-c', 'ulimit -d; ulimit -Hd']);
+	const launch = args.findIndex((each) => each.startsWith('{'));
+	t.is(JSON.parse(args[launch] ?? '').reservedBytes, nodeReservesBytes);
+	const reservedBytes = 2 ** 29 + nodeReservesBytes;
+	const reserving = args.with(launch, JSON.stringify({ ...JSON.parse(args[launch] ?? ''), reservedBytes }));
+	const child = spawnLimited(command, reserving, { memoryBytes: 2 ** 29 + 2 ** 24 });
+	child.stdin?.end();
+	if (child.stdout === null) throw new Error('It has no output.');
+	t.is(await text(child.stdout), '16384\n16384\n');
+	const own = cages.Landlock.wrap(process.execPath, []);
+	t.is(JSON.parse(own.args[launch] ?? '').reservedBytes, 0, 'Node itself needs it');
+});
 
 test('of the cages the strongest that works is found', async (t) => {
 	t.is((await findCage())?.kind, 'bubblewrap');

@@ -36,6 +36,12 @@ export interface ProgramCommand {
 	options: { detached: true; cwd: string; env: Record<string, string>; stdio: ['pipe', 'pipe', 'pipe', ...number[]] };
 }
 
+/**
+ * Since V8 13 Node reserves its code range as private memory that counts, though none of it is used yet: 512 MB, without which it does not start. Node 20 doesn't. A command with Node in it
+ * gets as much more, and a cage takes that off again before Node becomes another program.
+ */
+export const nodeReservesBytes = Number(process.versions.node.split('.')[0]) > 20 ? 512 * 1024 * 1024 : 0;
+
 /** The shell sets the limits that Node can't: they apply from the first instruction on, and all child processes inherit them. */
 const limits =
 	'ulimit -c 0; ulimit -n "$1"; ulimit -d "$2"; [ -z "$3" ] || { ulimit -S -t "$3"; ulimit -H -t $(($3 + 2)); }; [ -z "$4" ] || ulimit -f "$4"; shift 4; ';
@@ -88,9 +94,6 @@ export function limitedCommand(program: string, args: readonly string[], options
 		},
 	};
 }
-
-/** Since V8 13 Node reserves its code range as private memory that counts, though none of it is used yet: 512 MB, without which it does not start. Node 20 doesn't. */
-const nodeReservesBytes = Number(process.versions.node.split('.')[0]) > 20 ? 512 * 1024 * 1024 : 0;
 
 /** Distinguished from a limit of 0. */
 function limitOrNone(limit: number | undefined): number | '' {

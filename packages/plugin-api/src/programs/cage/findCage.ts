@@ -8,8 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Failure } from '@stowage/rules';
 import { findProgram } from '../findProgram.js';
-import { limitedCommand } from '../limitedProgram.js';
+import { limitedCommand, nodeReservesBytes } from '../limitedProgram.js';
 import { type Bubblewrap, bubblewrapArguments } from './bubblewrap.js';
+import type { Launch } from './landlock/launch.js';
 import { moduleFiles } from './moduleFiles.js';
 import { type CageNeeds, programPaths } from './needs.js';
 
@@ -126,9 +127,10 @@ export function landlockCage(version: number): Cage {
 			const { files = [], devices = [] } = needs;
 			const readOnly = [...programPaths(program, needs), '/proc/cpuinfo', '/proc/meminfo'];
 			const allowed = { readOnly, files, devices: [...plainDevices, ...devices] };
+			const launch: Launch = { ...allowed, reservedBytes: program === process.execPath ? 0 : nodeReservesBytes };
 			return {
 				command: process.execPath,
-				args: ['--max-old-space-size=32', launcher, JSON.stringify(allowed), program, ...args],
+				args: ['--max-old-space-size=32', launcher, JSON.stringify(launch), program, ...args],
 			};
 		},
 	};

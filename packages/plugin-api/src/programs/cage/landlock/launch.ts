@@ -1,5 +1,5 @@
 // The program that confines itself by Landlock and a filter of system calls, and then becomes the program that it is given: the confinement stays, also for all that this one starts.
-// Its arguments: what may be opened, as JSON of `Allowed`; the program; its arguments. Without any it prints the version of Landlock.
+// Its arguments: JSON of `Launch`; the program; its arguments. Without any it prints the version of Landlock.
 import { createRequire } from 'node:module';
 import { type Allowed, landlockVersion, restrict, type SystemCall } from './ruleset.js';
 import { seccompFilter } from './seccompFilter.js';
@@ -14,7 +14,14 @@ const capget = libc.func('int capget(const void*, void*)');
 const capset = libc.func('int capset(const void*, const void*)');
 const fcntl = libc.func('int fcntl(int, int, int)');
 const signal = libc.func('void* signal(int, void*)');
+const getrlimit = libc.func('int getrlimit(int, void*)');
+const setrlimit = libc.func('int setrlimit(int, const void*)');
 const execv = libc.func('int execv(const char*, const char**)');
+
+/** What the other program may open, and how much of the limit of private memory is for this one alone. */
+export interface Launch extends Allowed {
+	reservedBytes: number;
+}
 
 /** The code by which shells say that a program can't be started. */
 const cannotStart = 126;
@@ -25,6 +32,7 @@ const noNewPrivileges = 38;
 const filterMode = 2;
 const setDescriptorFlags = 2;
 const brokenPipe = 13;
+const privateMemory = 2;
 
 const call: SystemCall = (number, ...rest) => {
 	const values = rest.map((value) => (typeof value === 'number' ? value : koffi.address(value)));
@@ -65,12 +73,24 @@ function dropCapabilities(): void {
 	if (!sets.equals(none)) must(capset(header, none), 'capset');
 }
 
-const [, , allowed, program, ...rest] = process.argv;
-if (allowed === undefined || program === undefined) {
+/** The other program begins without any memory, so that its limit may be less than what this one has by now. */
+function lowerMemory(bytes: number): void {
+	// `struct rlimit`: the soft and the hard limit, of which the largest number is none.
+	const limits = Buffer.alloc(16);
+	must(getrlimit(privateMemory, limits), 'getrlimit');
+	for (const offset of [0, 8]) {
+		const limit = limits.readBigUInt64LE(offset);
+		if (limit !== 2n ** 64n - 1n) limits.writeBigUInt64LE(limit - BigInt(bytes), offset);
+	}
+	must(setrlimit(privateMemory, limits), 'setrlimit');
+}
+
+const [, , launch, program, ...rest] = process.argv;
+if (launch === undefined || program === undefined) {
 	process.stdout.write(String(landlockVersion(call)));
 } else {
 	try {
-		const parsed: Allowed = JSON.parse(allowed);
+		const parsed: Launch = JSON.parse(launch);
 		confine(parsed);
 		// Node closes all descriptors for the programs that it starts; only these are meant for this one.
 		for (const descriptor of [0, 1, 2, ...parsed.files.map((file) => file.descriptor)]) {
@@ -78,6 +98,7 @@ if (allowed === undefined || program === undefined) {
 		}
 		// Node ignores it, and a program inherits that.
 		signal(brokenPipe, null);
+		if (parsed.reservedBytes > 0) lowerMemory(parsed.reservedBytes);
 		execv(program, [program, ...rest, null]);
 		throw new Error(`${program} could not be started: error ${koffi.errno()}.`);
 	} catch (error) {
