@@ -1,11 +1,24 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { cp, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+	chown,
+	cp,
+	mkdir,
+	open,
+	readdir,
+	readFile,
+	rename,
+	rm,
+	stat,
+	symlink,
+	utimes,
+	writeFile,
+} from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
+import { execa } from 'execa';
 import { codeAt } from '../../packages/core/test/authenticator.js';
 import { Client, field, file, json, type TestApp, testApp } from '../../packages/core/test/testApp.js';
 import { until } from '../../packages/core/test/until.js';
@@ -14,7 +27,7 @@ import { allMigrations } from '../../packages/database/src/migrations/all.js';
 import { RowDigest } from '../../packages/database/src/portable/RowDigest.js';
 import { type MariaDb, startMariadb } from '../../packages/database/test/mariadb.js';
 import { mountSmallDisk } from '../../test/faults/smallDisk.js';
-import { dataFolder, run } from './program.js';
+import { dataFolder, onTerminal, program, run, stowage } from './program.js';
 
 let mariadb: MariaDb;
 test.before(async () => {
@@ -235,15 +248,133 @@ test('a backup that a signal ends leaves no file, and ends by that signal', asyn
 	await large.close();
 	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 		const folder = await dataFolder(t);
-		const main = fileURLToPath(new URL('../src/main.js', import.meta.url));
 		const words = ['backup', path.join(folder, 'one.zip'), '--hashes', '--data-dir', app.dataDir];
-		const backup = execFile(process.execPath, [main, ...words]);
+		const backup = execFile(process.execPath, [program, ...words]);
 		const ended = once(backup, 'exit');
 		await until('the backup has begun', async () => (await readdir(folder)).length > 0);
 		backup.kill(signal);
 		t.deepEqual(await ended, [null, signal]);
 		t.deepEqual(await readdir(folder), []);
 	}
+});
+
+const dated = /^stowage-\d{4}-\d\d-\d\dT\d{6}Z\.zip$/;
+
+test('a backup into a folder has the date in its name, night after night, and --keep removes the oldest of them alone', async (t) => {
+	const app = await testApp(t);
+	const folder = await dataFolder(t);
+	const flags = ['--data-dir', app.dataDir, ...quiet];
+	const first = await run(['backup', folder, ...flags]);
+	t.is(first.code, 0, first.stderr);
+	t.true(first.stdout.startsWith(`Wrote ${folder}/stowage-`), first.stdout);
+	t.is((await run(['backup', `${folder}/`, '--keep', '14', ...flags])).code, 0, 'at once again');
+	const [one = '', two = '', ...none] = await readdir(folder);
+	t.deepEqual(none, []);
+	for (const name of [one, two]) t.regex(name, dated);
+	t.is((await stat(path.join(folder, two))).mode & 0o777, 0o600);
+
+	const old = ['stowage-2001-01-02T030000Z.zip', 'stowage-2001-01-03T030000Z.zip', 'stowage-2099-01-01T000000Z.zip'];
+	// Of another owner, of another name, or no file.
+	const others = ['stowage-2000-01-01T000000Z.zip', 'stowage-2001-01-01.zip', 'my-stowage-2001-01-01T000000Z.zip'];
+	const partial = (name: string) => `${name}.0123456789ab.partial`;
+	for (const name of [...old, ...others, partial(old[0] ?? ''), partial(old[1] ?? '')])
+		await writeFile(path.join(folder, name), name);
+	await chown(path.join(folder, others[0] ?? ''), 47_430, 47_431);
+	await utimes(path.join(folder, partial(old[0] ?? '')), 0, 0);
+	await mkdir(path.join(folder, 'stowage-2000-01-02T000000Z.zip'));
+	await symlink(folder, path.join(folder, 'stowage-2000-01-03T000000Z.zip'));
+	const third = await run(['backup', folder, '--keep', '3', '--json', ...flags]);
+	t.is(third.code, 0, third.stderr);
+	const { file: three, removed, format } = JSON.parse(third.stdout);
+	t.deepEqual([removed, format], [[...old.slice(0, 2), one], 1]);
+	t.deepEqual(
+		(await readdir(folder)).sort(),
+		[
+			...[two, path.basename(three), 'stowage-2099-01-01T000000Z.zip', partial(old[1] ?? ''), ...others],
+			...['stowage-2000-01-02T000000Z.zip', 'stowage-2000-01-03T000000Z.zip'],
+		].sort(),
+		'the new one stays also where the clock was ahead',
+	);
+	t.is((await run(['restore', three, '--data-dir', path.join(folder, 'new'), ...quiet])).code, 0);
+	t.regex(
+		(await run(['restore', folder, '--data-dir', path.join(folder, 'new'), ...quiet])).stderr,
+		/^This is a folder/,
+	);
+
+	for (const [words, says] of [
+		[[folder, '--keep', '0'], /^--keep: must be a whole number from 1/],
+		[[path.join(folder, 'one.zip'), '--keep', '3'], /^--keep removes old backups from a folder/],
+		[['-', '--keep', '3'], /^--keep removes old backups from a folder/],
+		[[`${folder}/none/`], /^There is no such folder/],
+	] as const) {
+		const refused = await run(['backup', ...words, ...flags]);
+		t.is(refused.code, 1);
+		t.regex(refused.stderr, says);
+	}
+});
+
+test('a backup that fails or is killed removes no older one, and leaves nothing under a final name', async (t) => {
+	const app = await testApp(t);
+	await new Client(app).register('ada');
+	const large = await open(path.join(app.filesDir, 'users/ada/large.bin'), 'w');
+	await large.truncate(500e9);
+	await large.close();
+	const folder = await dataFolder(t);
+	const old = 'stowage-2001-01-02T030000Z.zip';
+	await writeFile(path.join(folder, old), old);
+	const words = ['backup', folder, '--keep', '1', '--hashes', '--data-dir', app.dataDir];
+	const backup = execFile(process.execPath, [program, ...words]);
+	const ended = once(backup, 'exit');
+	await until('the backup has begun', async () => (await readdir(folder)).length > 1);
+	backup.kill('SIGKILL');
+	await ended;
+	const left = (await readdir(folder)).sort();
+	t.is(left[0], old);
+	t.regex(left[1] ?? '', /\.zip\.[0-9a-f]{12}\.partial$/);
+	const refused = await run(['backup', folder, '--keep', '1', '--database-url', 'sqlite:/', '--data-dir', app.dataDir]);
+	t.not(refused.code, 0);
+	t.deepEqual((await readdir(folder)).sort(), left);
+});
+
+test('a backup goes to standard output as well, and a restore reads it from standard input', async (t) => {
+	const app = await testApp(t);
+	await new Client(app).register('ada');
+	const flags = ['--data-dir', app.dataDir];
+	const written = await execa(process.execPath, [program, 'backup', '-', ...flags], { encoding: 'buffer' });
+	t.is(Buffer.from(written.stdout.subarray(0, 2)).toString(), 'PK');
+	t.is(
+		Buffer.from(written.stderr).toString(),
+		'Wrote the backup. It holds secrets: keep it where only you can read it.',
+	);
+	const target = path.join(await dataFolder(t), 'new');
+	const restored = await stowage(['restore', '-', '--data-dir', target, ...quiet], {
+		input: Buffer.from(written.stdout),
+	});
+	t.is(restored.code, 0, restored.stderr);
+	t.regex(restored.stdout, /^Restored 1 users/);
+	t.regex((await stowage(['restore', '-', '--data-dir', target], { input: 'no ZIP' })).stderr, /: standard input/);
+	t.deepEqual(await orders(app.dataDir), ['backup']);
+
+	const file = path.join(target, 'one.zip');
+	await promisify(execFile)('sh', [
+		'-c',
+		`'${process.execPath}' '${program}' backup - '${flags.join("' '")}' > '${file}'`,
+	]);
+	t.is((await run(['restore', file, '--data-dir', `${target}2`, ...quiet])).code, 0);
+
+	// Nobody takes the rest of it: that is no backup.
+	const unread = execFile(process.execPath, [program, 'backup', '-', ...flags]);
+	unread.stdout?.destroy();
+	let says = '';
+	unread.stderr?.on('data', (chunk) => {
+		says += chunk;
+	});
+	t.deepEqual(await once(unread, 'close'), [1, null]);
+	t.is(says, 'The program that reads the output has ended.\n');
+	const shown = await onTerminal(['backup', '-', ...flags], []);
+	t.like(shown, { code: 1 });
+	t.regex(shown.shown, /^A ZIP is not for a terminal/);
+	t.regex((await stowage(['backup', '-', '--json', ...flags])).stderr, /^With - only the ZIP is written/);
 });
 
 test('database copy copies all tables beside a running server, from SQLite to MariaDB and back', async (t) => {

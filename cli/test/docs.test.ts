@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -15,7 +15,10 @@ const docs = fileURLToPath(new URL('../../docs/', import.meta.url.replace('/dist
 /** The commands of a page, in their order, without comments. */
 async function commandsIn(page: string): Promise<string[][]> {
 	const text = await readFile(path.join(docs, page), 'utf8');
-	const lines = [...text.matchAll(/^ {4}((?:stowage|rsync) .*?)(?: +#.*)?$/gm)].map(([, line = '']) => line.split(' '));
+	// The program that a backup is piped to is a matter of taste.
+	const lines = [...text.matchAll(/^ {4}((?:stowage|rsync) [^|\n]*?)(?: +#.*)?$/gm)].map(([, line = '']) =>
+		line.split(' '),
+	);
 	if (lines.length === 0) throw new Error(`${page} has no commands.`);
 	return lines;
 }
@@ -45,11 +48,33 @@ test('the commands on the pages for administrators succeed one after another, an
 	await grace.upload('/api/upload', [file('a.txt', 'A')]);
 	const { token } = json(await grace.post('/api/generateTempLink', { filePath: 'a.txt', expiration: '1d' }));
 	for (const words of await commandsIn('backup.md')) await perform(words, app.dataDir);
-	for (const words of await commandsIn('restore.md')) await perform(words, restored);
+	const [dated = ''] = (await readdir(backups)).filter((name) => /^stowage-.*Z\.zip$/.test(name));
+	for (const words of await commandsIn('restore.md'))
+		await perform(
+			words.map((word) => word.replace('stowage-2031-02-03T030000Z.zip', dated)),
+			restored,
+		);
 	const again = await testApp(t, { '--data-dir': restored });
 	t.is((await new Client(again).get(`/api/temp/${token}`)).payload, 'A');
 	// Warnings depend on this machine.
 	for (const words of await commandsIn('trouble.md')) await perform(words, restored, 1);
+});
+
+test('the units for a backup every night pass systemd-analyze verify', async (t) => {
+	const folder = await dataFolder(t);
+	const text = await readFile(path.join(docs, 'backup.md'), 'utf8');
+	const units = [...text.matchAll(/`\/etc\/systemd\/system\/(stowage-backup\.\w+)`:\n\n```ini\n([\s\S]*?)```/g)];
+	t.deepEqual(
+		units.map(([, name]) => name),
+		['stowage-backup.service', 'stowage-backup.timer'],
+	);
+	// The program need not be installed here.
+	for (const [, name = '', unit = ''] of units)
+		await writeFile(path.join(folder, name), unit.replace('/usr/bin/stowage', process.execPath));
+	for (const [, name = ''] of units) {
+		const verified = await promisify(execFile)('systemd-analyze', ['verify', path.join(folder, name)]);
+		t.is(verified.stdout + verified.stderr, '', name);
+	}
 });
 
 /** The words of each command that has no subcommands. */

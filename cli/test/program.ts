@@ -10,7 +10,8 @@ import { execa } from 'execa';
 import { createProgram } from '../src/program.js';
 import { explain } from '../src/terminal/explain.js';
 
-const program = fileURLToPath(new URL('../src/main.js', import.meta.url));
+/** The program of the command line. */
+export const program = fileURLToPath(new URL('../src/main.js', import.meta.url));
 
 /** Runs the command to its end. */
 export async function stowage(

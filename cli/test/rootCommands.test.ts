@@ -16,10 +16,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import { execa } from 'execa';
 import { serveArgs, startServer } from '../../test/serverProcess.js';
 import { isInReach, ownerOf } from '../src/privileges/ownerOf.js';
 import { folderStep, writeStep } from '../src/service/steps.js';
-import { stowage } from './program.js';
+import { program, stowage } from './program.js';
 
 /** Some user that no machine has. */
 const uid = 47_430;
@@ -191,6 +192,38 @@ test('root backs up into a folder of its own, with a configuration of its own, a
 	t.like(await stat(at('backup/config.yaml')), { uid: 0, mode: 0o100600 });
 	t.like(await stowage(['restore', at('backup/one.zip'), '--relink', ...there]), { code: 0, stderr: '' });
 	t.deepEqual((await readdir(at('backup'))).sort(), ['config.yaml', 'one.zip']);
+});
+
+test('root’s nightly backup into a folder of its own removes the oldest one there, and one into the owner’s folder is the owner’s', async (t) => {
+	const { at, flags } = await machine(t);
+	await mkdir(at('backup'), { mode: 0o700 });
+	const old = ['stowage-2001-01-02T030000Z.zip', 'stowage-2001-01-03T030000Z.zip'];
+	for (const name of old) await writeFile(at('backup', name), name);
+	const { code, stdout, stderr } = await stowage(['backup', at('backup'), '--keep', '2', ...flags]);
+	t.like({ code, stderr }, { code: 0, stderr: '' });
+	t.true(stdout.endsWith(`\nRemoved the old backup ${old[0]}.`), stdout);
+	const [left, made = '', ...none] = (await readdir(at('backup'))).sort();
+	t.deepEqual([left, none], [old[1], []]);
+	t.like(await stat(at('backup', made)), { uid: 0, mode: 0o100600 });
+	t.like(await stowage(['restore', at('backup', made), '--data-dir', at('data/new'), '--log-level', 'error']), {
+		code: 0,
+	});
+
+	// A folder of the owner's is the owner's business, and root's old backups are not counted there.
+	await mkdir(at('data/backups'), { mode: 0o755 });
+	await chown(at('data/backups'), uid, gid);
+	await writeFile(at('data/backups', old[0] ?? ''), 'of root');
+	t.like(await stowage(['backup', at('data/backups'), '--keep', '1', ...flags]), { code: 0, stderr: '' });
+	const names = (await readdir(at('data/backups'))).sort();
+	t.is(names.length, 2);
+	t.like(await stat(at('data/backups', names[1] ?? '')), { uid, gid });
+
+	const piped = await execa(process.execPath, [program, 'backup', '-', ...flags], { encoding: 'buffer' });
+	const input = Buffer.from(piped.stdout);
+	t.like(await stowage(['restore', '-', '--data-dir', at('data/piped'), '--log-level', 'error'], { input }), {
+		code: 0,
+	});
+	t.deepEqual(await ofRoot(at('data/piped')), []);
 });
 
 test('service install gives a data folder to the service that a link of root leads to, and none that anybody else’s does', async (t) => {

@@ -1,5 +1,8 @@
-import { createHash } from 'node:crypto';
-import { closeSync, constants, openSync } from 'node:fs';
+import { createHash, randomBytes } from 'node:crypto';
+import { closeSync, constants, openSync, statSync } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -8,6 +11,7 @@ import { Failure, isFailure } from '@stowage/rules';
 import { type Entry, fromFd, type ZipFile } from 'yauzl';
 import type { Progress } from '../terminal/Progress.js';
 import { entryNames, type Manifest, parseManifest } from './format.js';
+import { explained } from './writeDurably.js';
 
 /** An open backup; reading fails for entries that don't match the manifest. */
 export interface Backup {
@@ -99,11 +103,30 @@ async function openZip(descriptor: number, file: string): Promise<ZipFile> {
 	}
 }
 
+/** Copies standard input to a file without a name, for `openBackup`: a ZIP is read from its end. Throws `storageFull`. */
+export async function openBackupInput(input: Readable = process.stdin): Promise<number> {
+	const file = path.join(os.tmpdir(), `stowage-${randomBytes(12).toString('hex')}.zip`);
+	const handle = await open(file, 'wx+', 0o600);
+	try {
+		await rm(file);
+		for await (const chunk of input) await handle.writeFile(chunk as Buffer);
+		// A descriptor of its own, since the handle closes its one.
+		return openSync(`/proc/self/fd/${handle.fd}`, constants.O_RDONLY);
+	} catch (cause) {
+		throw explained(cause, os.tmpdir());
+	} finally {
+		await handle.close();
+	}
+}
+
 /** Opens a file for `openBackup`. */
 export function openBackupFile(file: string): number {
 	try {
+		if (statSync(file).isDirectory())
+			throw new Failure('invalid', `This is a folder: name one of the backups in it: ${file}`);
 		return openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
 	} catch (error) {
+		if (isFailure(error)) throw error;
 		const { code } = error as NodeJS.ErrnoException;
 		if (code === 'ENOENT') throw new Failure('notFound', `There is no such file: ${file}`, { cause: error });
 		if (code === 'EACCES' || code === 'EPERM')

@@ -8,6 +8,8 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { Failure } from '@stowage/rules';
 import { publishFile } from './publishFile.js';
+import type { Answer, Order } from './publishingProgram.js';
+import { removeOldest } from './rotation.js';
 
 /** A file that has no name yet. */
 export interface NewFile {
@@ -15,6 +17,12 @@ export interface NewFile {
 	write(content: NodeJS.ReadableStream): Promise<void>;
 	/** Removes what has not got its name. */
 	close(): Promise<void>;
+}
+
+/** One of the files of a folder of backups. */
+export interface NewBackup extends NewFile {
+	/** Removes the oldest backups of the folder, so that so many are left with this one. It is called after `write`. Resolves to their names. */
+	removeOldest(keep: number): Promise<string[]>;
 }
 
 /** Writes a new file completely or not at all, for its owner only. Throws as `NewFile.write` does; then nothing is left. */
@@ -31,7 +39,7 @@ export async function writeDurably(file: string, content: NodeJS.ReadableStream)
  * Creates a file under a temporary name beside its own. With `byRoot` this process may give up the rights of root before it writes: a process that keeps them, and does nothing else, names
  * or removes the file. It ends with this one, however that ends.
  */
-export async function createFile(file: string, byRoot: boolean): Promise<NewFile> {
+export async function createFile(file: string, byRoot: boolean): Promise<NewBackup> {
 	const temporary = `${file}.${randomBytes(6).toString('hex')}.partial`;
 	const keepOnSignals = removeOnSignals(temporary);
 	let handle: FileHandle;
@@ -49,9 +57,20 @@ export async function createFile(file: string, byRoot: boolean): Promise<NewFile
 		async write(content) {
 			try {
 				await pipeline(content, createWriteStream('', { fd: handle, flush: true }));
-				await (helper === undefined ? publishFile(temporary, file) : publishBy(helper));
+				await (helper === undefined ? publishFile(temporary, file) : askHelper(helper, 'publish'));
 			} catch (cause) {
 				throw explained(cause, file);
+			}
+		},
+		async removeOldest(keep) {
+			try {
+				return await (helper === undefined ? removeOldest(file, keep) : askHelper(helper, { keep }));
+			} catch (cause) {
+				const { code = 'unknown' } = cause as NodeJS.ErrnoException;
+				const folder = path.dirname(file);
+				throw new Failure('forbidden', `The backup is written, but older ones can't be removed (${code}): ${folder}`, {
+					cause,
+				});
 			}
 		},
 		async close() {
@@ -89,12 +108,14 @@ function removeOnSignals(temporary: string): () => void {
 	return stop;
 }
 
-/** Throws with the code of the system's error. */
-async function publishBy(helper: ChildProcess): Promise<void> {
+/** Resolves to the names of removed backups. Throws with the code of the system's error. */
+async function askHelper(helper: ChildProcess, order: Order): Promise<string[]> {
 	if (!helper.connected) throw new Error('The process that names the file has ended.');
-	helper.send('publish');
-	const [code] = await Promise.race([once(helper, 'message'), once(helper, 'exit').then(() => ['unknown'])]);
-	if (code !== null) throw Object.assign(new Error(`The file can't be given its name (${code}).`), { code });
+	helper.send(order);
+	const ended = once(helper, 'exit').then((): [Answer] => [{ code: 'unknown' }]);
+	const [answer] = (await Promise.race([once(helper, 'message'), ended])) as [Answer];
+	if ('removed' in answer) return answer.removed;
+	throw Object.assign(new Error(`The file can't be given its name (${answer.code}).`), { code: answer.code });
 }
 
 export async function assertFree(file: string): Promise<void> {

@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { recordOrder, type Services } from '@stowage/core';
+import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
-import { type Backup, openBackup, openBackupFile } from '../backup/readBackup.js';
+import { type Backup, openBackup, openBackupFile, openBackupInput } from '../backup/readBackup.js';
 import { relinkAll, restore } from '../backup/restore.js';
+import { targetOf } from '../backup/target.js';
 import { writeBackup } from '../backup/writeBackup.js';
 import { createFile, type NewFile } from '../backup/writeDurably.js';
 import { administrator } from '../commandLine/administrator.js';
@@ -11,7 +13,7 @@ import { withApp } from '../commandLine/appCommand.js';
 import { documented } from '../commandLine/documented.js';
 import { enter, NamedFile } from '../commandLine/enter.js';
 import { printableConfig, withSettings } from '../commandLine/settings.js';
-import { printError, printJson, printLine } from '../terminal/output.js';
+import { isOnTerminal, printError, printJson, printLine, writeBytes } from '../terminal/output.js';
 import { withProgress } from '../terminal/Progress.js';
 
 /** One file of all that the server remembers, made while it runs. */
@@ -21,36 +23,68 @@ export function backupCommand(): Command {
 			.description(
 				'write one ZIP of the database, the key and the configuration while the server runs; the files themselves are copied by other means',
 			)
-			.argument('<file>')
+			.argument('<target>', 'a new file, a folder for a file with the date in its name, or - for standard output')
+			.option('--keep <count>', 'of a folder: remove its oldest backups afterwards, so that so many are left')
 			.option('--hashes', 'with the SHA-256 of every file, not only of those that temporary links lead to')
-			.option('--json', 'print its manifest'),
+			.option('--json', 'print its manifest, its file and the removed backups'),
 	);
-	documented(command, ['backup /backup/stowage-2031-02-03.zip', 'backup /backup/today.zip --hashes']);
-	return command.action(async (file: string, { hashes, json, config }: BackupFlags) => {
-		const target = path.resolve(file);
-		const output = new NamedFile(target, (byRoot) => createFile(target, byRoot));
+	documented(command, [
+		'backup /backup --keep 14',
+		'backup /backup/before-upgrade.zip --hashes',
+		'backup - | gpg --encrypt --recipient ada > stowage.zip.gpg',
+	]);
+	return command.action(async (word: string, { hashes, keep, json, config }: BackupFlags) => {
+		const target = targetOf(word, keep);
+		if (target.kind === 'output') assertPiped(json === true);
+		const file =
+			target.kind === 'output' ? undefined : new NamedFile(target.file, (byRoot) => createFile(target.file, byRoot));
 		const from = config ?? process.env.STOWAGE_CONFIG ?? '';
 		const configuration = new NamedFile(path.resolve(from), async () =>
-			from === '' ? undefined : await readFile(from),
+			from === '' ? undefined : await readConfigFile(from),
 		);
 		try {
-			await withApp(command, [configuration, output], async (services) => {
+			await withApp(command, file === undefined ? [configuration] : [configuration, file], async (services) => {
 				const settings = printableConfig(services.config);
 				const options = { hashesAll: hashes === true, configuration: configuration.opened, settings };
-				const manifest = await services.audit.recorded({ action: 'backup', to: target }, () =>
-					withProgress({ json }, (progress) => writeBackup(services, output.opened as NewFile, options, progress)),
+				const to = file?.file ?? 'standard output';
+				const manifest = await services.audit.recorded({ action: 'backup', to }, () =>
+					withProgress({ json }, (progress) => writeBackup(services, file?.opened ?? toOutput, options, progress)),
 				);
-				if (json) printJson(manifest);
-				else printLine(`Wrote ${file}. It holds secrets: keep it where only you can read it.`);
+				if (file === undefined) printError(`Wrote the backup. ${secrets}`);
+				else if (!json) printLine(`Wrote ${file.file}. ${secrets}`);
+				const kept = target.kind === 'output' ? undefined : target.keep;
+				const removed = kept === undefined ? [] : ((await file?.opened?.removeOldest(kept)) ?? []);
+				if (json) printJson({ file: to, removed, ...manifest });
+				else for (const name of removed) printLine(`Removed the old backup ${name}.`);
 			});
 		} finally {
-			await output.opened?.close();
+			await file?.opened?.close();
 		}
 	});
 }
 
+const secrets = 'It holds secrets: keep it where only you can read it.';
+
+const toOutput: NewFile = { write: writeBytes, close: async () => undefined };
+
+function assertPiped(isJson: boolean): void {
+	if (isOnTerminal())
+		throw new Failure('invalid', 'A ZIP is not for a terminal: let a program or a file take it, or name a file.');
+	if (isJson) throw new Failure('invalid', 'With - only the ZIP is written, which contains the manifest.');
+}
+
+async function readConfigFile(file: string): Promise<Buffer> {
+	try {
+		return await readFile(file);
+	} catch (cause) {
+		const { code } = cause as NodeJS.ErrnoException;
+		throw new Failure('forbidden', `The configuration file can't be read (${code}): ${file}`, { cause });
+	}
+}
+
 interface BackupFlags {
 	hashes?: boolean;
+	keep?: string;
 	json?: boolean;
 	config?: string;
 }
@@ -60,18 +94,20 @@ export function restoreCommand(): Command {
 	const command = withSettings(
 		new Command('restore')
 			.description('bring back users, links, settings and quotas from a backup, into an empty database of either kind')
-			.argument('<file>', 'the ZIP that backup wrote')
+			.argument('<file>', 'the ZIP that backup wrote, or - for standard input')
 			.option('--write-config <path>', 'also write the configuration file that the backup holds')
 			.option('--relink', 'bind temporary links to the files that were copied back, where the bytes are the same'),
 	);
 	documented(command, [
-		'restore /backup/stowage-2031-02-03.zip --data-dir /var/lib/stowage',
-		'restore /backup/stowage-2031-02-03.zip --database-url mysql://stowage:secret@127.0.0.1/stowage',
-		'restore /backup/stowage-2031-02-03.zip --relink',
+		'restore /backup/stowage-2031-02-03T030000Z.zip --data-dir /var/lib/stowage',
+		'restore /backup/stowage-2031-02-03T030000Z.zip --database-url mysql://stowage:secret@127.0.0.1/stowage',
+		'restore /backup/stowage-2031-02-03T030000Z.zip --relink',
+		'restore - < /backup/stowage-2031-02-03T030000Z.zip',
 	]);
 	return command.action(async (file: string, { relink, writeConfig }: { relink?: boolean; writeConfig?: string }) => {
-		const source = new NamedFile(path.resolve(file), async () => openBackupFile(path.resolve(file)));
-		const opened = () => openBackup(source.opened as number, source.file);
+		const input = file === '-' ? await openBackupInput() : undefined;
+		const source = new NamedFile(path.resolve(file), async () => input ?? openBackupFile(path.resolve(file)));
+		const opened = () => openBackup(source.opened as number, input === undefined ? source.file : 'standard input');
 		if (relink) {
 			await withApp(command, [source], async (services) => {
 				const backup = await opened();

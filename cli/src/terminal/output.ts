@@ -1,6 +1,8 @@
+import { fstatSync, fsyncSync } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import { inspect } from 'node:util';
 import { withoutDatabaseUrls } from '@stowage/core';
-import { escapeControls, escapeJson } from '@stowage/rules';
+import { escapeControls, escapeJson, Failure } from '@stowage/rules';
 import { type Column, tableLines } from './table.js';
 
 // Every line of every command is written here: names of files, browsers and disks are untrusted, and must not move the cursor, turn the text round or begin another line.
@@ -89,6 +91,35 @@ export function printText(text: string): void {
 export function printError(error: unknown): void {
 	const message = typeof error === 'string' ? error : inspect(error);
 	console.error(escapeControls(withoutDatabaseUrls(message), '\n\t'));
+}
+
+/** Whether somebody would see what is printed. */
+export function isOnTerminal(): boolean {
+	return process.stdout.isTTY === true;
+}
+
+/** Writes bytes for another program on standard output, and syncs them if that is a file. Throws `unavailable` where the reader ends before it has read all, and `storageFull`. */
+export async function writeBytes(content: NodeJS.ReadableStream): Promise<void> {
+	const { stdout } = process;
+	// The end of a reader is the end of a list, but not of this.
+	stdout.removeAllListeners('error');
+	try {
+		await pipeline(content, stdout, { end: false });
+		await new Promise<void>((resolve, reject) => {
+			stdout.write('', (error) => (error ? reject(error) : resolve()));
+		});
+		syncOutput();
+	} catch (cause) {
+		const { code } = cause as NodeJS.ErrnoException;
+		if (code === 'EPIPE') throw new Failure('unavailable', 'The program that reads the output has ended.', { cause });
+		if (code === 'ENOSPC' || code === 'EDQUOT')
+			throw new Failure('storageFull', 'The disk is full. The output is not complete.', { cause });
+		throw cause;
+	}
+}
+
+function syncOutput(): void {
+	if (fstatSync(1).isFile()) fsyncSync(1);
 }
 
 /** ISO 8601, in UTC. */
