@@ -1,0 +1,48 @@
+import { parsePath } from '@stowage/rules';
+import test from 'ava';
+import knexOf from 'knex';
+import Libsql from 'libsql';
+import { SqliteClient } from '../src/connection/sqlite/SqliteClient.js';
+import { linkStore } from '../src/stores/files/links.js';
+import { placeDatabase } from './emptyDatabase.js';
+import { temporaryFolder } from './temporaryFolder.js';
+
+test('the links to an item, and a page of links, are found by indexes', async (t) => {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	const file = `${folder.path}/stowage.db`;
+	await placeDatabase(file);
+	const connection = new Libsql(file);
+	t.teardown(() => connection.close());
+	const plans: string[] = [];
+	// Without a connection of its own: its statements are explained, and find nothing.
+	const knex = knexOf({ client: SqliteClient, useNullAsDefault: true });
+	knex.client.runner = (builder: { toSQL(): { toNative(): { sql: string; bindings: (string | number)[] } } }) => ({
+		async run() {
+			const { sql, bindings } = builder.toSQL().toNative();
+			const rows = connection.prepare(`explain query plan ${sql}`).all(...bindings) as { detail: string }[];
+			plans.push(rows.map(({ detail }) => detail).join('; '));
+			return [];
+		},
+	});
+	const links = linkStore(knex, Date.now);
+	const after = { createdAt: 1, id: 'a' };
+	await links.within('ada', parsePath('docs'));
+	for (const [index, bound] of [
+		['user_path', 'path='],
+		['user_path', 'path>'],
+		['user_next_path', 'next_path='],
+		['user_next_path', 'next_path>'],
+	])
+		t.true(
+			plans.some((plan) => plan.includes(`temp_links_${index} (user_id=? AND ${bound}`)),
+			plans.join('\n'),
+		);
+	plans.length = 0;
+	await links.page({ ownerId: 'ada', limit: 100, after });
+	t.regex(plans.join(), /temp_links_user_created \(user_id=\? AND created_at</);
+	plans.length = 0;
+	await links.page({ limit: 100, after });
+	t.regex(plans.join(), /temp_links_created \(created_at</);
+	t.notRegex(plans.join(), /TEMP B-TREE/);
+});
