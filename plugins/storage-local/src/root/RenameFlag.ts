@@ -2,11 +2,14 @@ import * as fs from 'node:fs';
 import { close, open, unlink } from '../system/descriptors.js';
 import { deviceOf, type Folder } from '../system/openFolder.js';
 import type { SystemCalls } from '../system/systemCalls.js';
-import { isSystemError } from '../system/systemErrors.js';
+import { ignoreMissing, isSystemError } from '../system/systemErrors.js';
 import { randomName, scratchPrefix } from './privateFolder.js';
 
 /** The errors of a file system or kernel that can't rename without replacing. */
 const refusals = ['ENOSYS', 'EINVAL', 'EOPNOTSUPP', 'EPERM'];
+
+/** How often our own file may be swept before it was renamed. */
+const maxTries = 10;
 
 /**
  * Determines for each file system whether it can rename without replacing. It is tested with a file of our own: EINVAL is also the error for a folder that
@@ -43,18 +46,22 @@ export class RenameFlag {
 }
 
 async function canRename(calls: SystemCalls, folder: Folder): Promise<boolean> {
-	const name = scratchPrefix + randomName();
-	const newName = scratchPrefix + randomName();
 	const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
-	await close(await open(folder.at(name), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600));
-	try {
-		await calls.renameNoReplace(folder, name, folder, newName);
-		await unlink(folder.at(newName));
+	for (let left = maxTries; ; left--) {
+		const name = scratchPrefix + randomName();
+		const newName = scratchPrefix + randomName();
+		await close(await open(folder.at(name), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600));
+		try {
+			await calls.renameNoReplace(folder, name, folder, newName);
+		} catch (error) {
+			// It may have been renamed before the error. The rest is swept at the next start, as every scratch file.
+			await unlink(folder.at(name)).catch(() => {});
+			// A sweep of leftovers that runs meanwhile may have removed it.
+			if (isSystemError(error, 'ENOENT') && left > 1) continue;
+			if (!isSystemError(error, ...refusals)) throw error;
+			return false;
+		}
+		await unlink(folder.at(newName)).catch(ignoreMissing);
 		return true;
-	} catch (error) {
-		// It may have been renamed before the error. The rest is swept at the next start, as every scratch file.
-		await unlink(folder.at(name)).catch(() => {});
-		if (!isSystemError(error, ...refusals)) throw error;
-		return false;
 	}
 }

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { close, open, unlink } from '../system/descriptors.js';
-import { isSystemError } from '../system/systemErrors.js';
+import { ignoreMissing, isSystemError } from '../system/systemErrors.js';
 import type { Disk } from './Disk.js';
 import { randomName, scratchPrefix, stagingFolder } from './privateFolder.js';
 
@@ -17,10 +17,5 @@ export async function checkDisk(disk: Disk): Promise<void> {
 		if (!isSystemError(error, 'ENOSPC', 'EDQUOT')) throw error;
 		return;
 	}
-	try {
-		await unlink(path);
-	} catch (error) {
-		// A sweep of leftovers that runs meanwhile may have removed it.
-		if (!isSystemError(error, 'ENOENT')) throw error;
-	}
+	await unlink(path).catch(ignoreMissing);
 }

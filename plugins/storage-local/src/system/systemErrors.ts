@@ -58,6 +58,11 @@ export function isSystemError(error: unknown, ...codes: string[]): boolean {
 	return code !== undefined && codes.includes(code);
 }
 
+/** Throws any error but ENOENT. For a file of our own that a sweep of leftovers, also of another process, may remove meanwhile. */
+export function ignoreMissing(error: unknown): void {
+	if (!isSystemError(error, 'ENOENT')) throw error;
+}
+
 /** An error like those of node:fs, for native calls. */
 export function systemError(call: string, errno: number): Error {
 	const code = getSystemErrorName(-errno);

@@ -6,7 +6,7 @@ import { randomName, scratchPrefix, stagingFolder } from '../root/privateFolder.
 import { close, fchmod, fchown, fsync, mkdir, open, rmdir, unlink } from '../system/descriptors.js';
 import { type ObjectType, typeOfMode } from '../system/fileStat.js';
 import { type Folder, readFileFlags } from '../system/openFolder.js';
-import { isSystemError, noSuchEntry } from '../system/systemErrors.js';
+import { ignoreMissing, isSystemError, noSuchEntry } from '../system/systemErrors.js';
 import { currentUmask } from '../system/umask.js';
 
 type ItemType = 'file' | 'directory';
@@ -84,11 +84,6 @@ async function openScratch(place: string, type: ItemType): Promise<number> {
 			ignoreMissing(error);
 		}
 	}
-}
-
-/** A sweep of leftovers that runs meanwhile may have removed it. */
-function ignoreMissing(error: unknown): void {
-	if (!isSystemError(error, 'ENOENT')) throw error;
 }
 
 async function withItem<T>(disk: Disk, path: StoragePath, use: (fd: number, type: ItemType) => Promise<T>): Promise<T> {
