@@ -81,9 +81,10 @@ const webLayers: Readonly<Record<string, readonly string[]>> = {
  */
 const coreLayers: readonly (readonly string[])[] = [
 	['log', 'context', 'secretHash', 'config'],
-	['http', 'storage', 'plugins', 'limits', 'leases', 'events', 'audit'],
+	['http', 'plugins', 'limits', 'leases', 'events', 'audit'],
+	['quotas', 'trees'],
 	['bodies', 'responses'],
-	['accounts', 'quotas', 'files', 'archives', 'jobs', 'links', 'tickets', 'thumbnails', 'uploads'],
+	['accounts', 'files', 'archives', 'jobs', 'links', 'tickets', 'thumbnails', 'uploads'],
 	['pasting', 'moving'],
 	['services', 'routes', 'metrics', 'sweep'],
 	['createApp', 'app', 'index'],

@@ -1,7 +1,7 @@
 import { readdir, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
-import { removeVisitorFile, visitorFiles } from '../../packages/core/src/files/visitorFiles.js';
+import { removeVisitorFile, visitorFiles } from '../../packages/core/src/trees/visitorFiles.js';
 import { Client, field, file, testApp } from '../../packages/core/test/testApp.js';
 import { run } from './program.js';
 

@@ -22,9 +22,9 @@ import { decorateServer } from './plugins/decorateServer.js';
 import { loadPlugins } from './plugins/loadPlugins.js';
 import { bytesSent } from './responses/writeBody.js';
 import type { Services } from './services.js';
-import { MountedStorage } from './storage/MountedStorage.js';
-import { Roots } from './storage/roots/Roots.js';
 import { sweep } from './sweep.js';
+import { MountedStorage } from './trees/MountedStorage.js';
+import { Roots } from './trees/roots/Roots.js';
 
 export interface App {
 	server: HapiServer;

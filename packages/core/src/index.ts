@@ -29,9 +29,6 @@ export { type Config, durationText, parseByteSize, parseDuration } from './confi
 export { withoutDatabaseUrls, withoutPassword, withoutSecrets } from './config/secrets.js';
 export { strangersMay } from './config/strangers.js';
 export type { App, AppOptions } from './createApp.js';
-export { removeVisitorFile, type VisitorFile, visitorFiles } from './files/visitorFiles.js';
-export { checkWatch } from './files/watching/checkWatch.js';
-export { moreWatches } from './files/watching/FolderFeeds.js';
 export { endFaultyRequest } from './http/connections/endFaultyRequest.js';
 export type { ListedLink } from './links/createLinks.js';
 export { linksOf } from './links/linksOf.js';
@@ -40,8 +37,11 @@ export { createLog, type Log } from './log.js';
 export { homeMoveName } from './moving/homeMoveKind.js';
 export { checkConfig } from './plugins/loadPlugins.js';
 export type { Services } from './services.js';
-export { listMounts, unescapeOctal } from './storage/mounts.js';
-export type { RootState } from './storage/roots/RootAdministration.js';
+export { checkWatch } from './trees/feeds/checkWatch.js';
+export { moreWatches } from './trees/feeds/FolderFeeds.js';
+export { listMounts, unescapeOctal } from './trees/mounts.js';
+export type { RootState } from './trees/roots/RootAdministration.js';
+export { removeVisitorFile, type VisitorFile, visitorFiles } from './trees/visitorFiles.js';
 export type { UnfinishedUpload } from './uploads/resumable/createResumableUploads.js';
 
 /**

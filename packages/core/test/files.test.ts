@@ -8,10 +8,10 @@ import './files/concurrentChanges.test.js';
 import './links/links.test.js';
 import './links/viewerLinks.test.js';
 import './responses/listings.test.js';
-import './storage/freeSpace.test.js';
-import './storage/mountedStorage.test.js';
-import './storage/rootLocations.test.js';
-import './storage/rootMarker.test.js';
+import './trees/freeSpace.test.js';
+import './trees/mountedStorage.test.js';
+import './trees/rootLocations.test.js';
+import './trees/rootMarker.test.js';
 import { atMost } from '../../../test/atMost.js';
 
 atMost(6);

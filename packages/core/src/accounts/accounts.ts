@@ -1,11 +1,11 @@
 import type { AuthProvider, KeyValueStore, LimitStore, UserQuota, UserRecord, UserStore } from '@stowage/plugin-api';
 import { anonymousOwner, Failure, foldUsername, isFailure, isValidUsername, passwordLength } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
-import { homesOnDisk, makeHome } from '../files/homes.js';
 import { limitAddress } from '../http/requests/proxy.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import { rateLimited } from '../limits/rateLimited.js';
-import type { MountedStorage } from '../storage/MountedStorage.js';
+import { homesOnDisk, makeHome } from '../trees/homes.js';
+import type { MountedStorage } from '../trees/MountedStorage.js';
 import { limitAttempts } from './loginLimits.js';
 import { type FilesAction, removeUser } from './removeUser.js';
 import { renameUser } from './renameUser.js';

@@ -1,10 +1,10 @@
 import type { NamingOptions, UserRecord, UserStore } from '@stowage/plugin-api';
 import { Failure, homeRoot, isFailure, joinPath, type StoragePath } from '@stowage/rules';
-import { makeHome } from '../files/homes.js';
-import { withFreeName } from '../files/writing/publish.js';
-import { HomeComparison } from '../storage/compareHomes.js';
-import type { MountedStorage } from '../storage/MountedStorage.js';
-import { measureHome } from '../storage/walkHome.js';
+import { HomeComparison } from '../trees/compareHomes.js';
+import { withFreeName } from '../trees/freeName.js';
+import { makeHome } from '../trees/homes.js';
+import type { MountedStorage } from '../trees/MountedStorage.js';
+import { measureHome } from '../trees/walkHome.js';
 
 /** What to do with the files of a removed account. */
 export type FilesAction = { kind: 'keep' } | { kind: 'delete' } | { kind: 'move'; to: UserRecord };

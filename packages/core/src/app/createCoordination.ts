@@ -3,12 +3,12 @@ import type { Audit } from '../audit/createAudit.js';
 import type { Config } from '../config/schema.js';
 import { EventRelay } from '../events/EventRelay.js';
 import { createNotifications } from '../events/notifications.js';
-import type { FolderFeeds } from '../files/watching/FolderFeeds.js';
 import { createJobs } from '../jobs/createJobs.js';
 import { createLeases } from '../leases/createLeases.js';
 import { identifyProcess } from '../leases/processIdentity.js';
 import { createDatabaseReserve } from '../limits/databaseReserve.js';
 import type { Log } from '../log.js';
+import type { FolderFeeds } from '../trees/feeds/FolderFeeds.js';
 
 interface Dependencies {
 	config: Pick<Config, 'jobs'>;

@@ -4,13 +4,14 @@ import type { Config } from '../config/schema.js';
 import type { EventRelay } from '../events/EventRelay.js';
 import { auditedFiles } from '../files/auditedFiles.js';
 import { createFiles } from '../files/createFiles.js';
-import { FolderFeeds } from '../files/watching/FolderFeeds.js';
 import type { Leases } from '../leases/createLeases.js';
 import { auditedLinks } from '../links/auditedLinks.js';
 import { createLinks } from '../links/createLinks.js';
 import type { Log } from '../log.js';
 import { createQuotas } from '../quotas/createQuotas.js';
-import type { MountedStorage } from '../storage/MountedStorage.js';
+import { FolderFeeds } from '../trees/feeds/FolderFeeds.js';
+import type { MountedStorage } from '../trees/MountedStorage.js';
+import { Trees } from '../trees/Trees.js';
 
 interface Dependencies {
 	config: Config;
@@ -32,6 +33,17 @@ export function createFileServices(dependencies: Dependencies) {
 	const links = auditedLinks(createLinks({ links: database.links, storage, leases, log, now, monotonic }), audit);
 	const quotas = createQuotas({ config, users, uploads, storage, log, monotonic });
 	const feeds = new FolderFeeds(storage, log, relay);
-	const files = createFiles(storage, config, log, links.watcher, quotas, config.dataDir, users, feeds, publishedNames);
-	return { links, quotas, feeds, files: auditedFiles(files, audit) };
+	const trees = new Trees({ config, storage, users, quotas, feeds });
+	const { publicListing, dataDir: temporaryFolder } = config;
+	const parts = {
+		trees,
+		storage,
+		feeds,
+		watcher: links.watcher,
+		names: publishedNames,
+		log,
+		temporaryFolder,
+		publicListing,
+	};
+	return { links, quotas, feeds, trees, files: auditedFiles(createFiles(parts), audit) };
 }

@@ -1,22 +1,22 @@
 import type { Providers } from '@stowage/plugin-api';
+import { publicRoot, writingOwner } from '@stowage/rules';
 import { createAccounts } from '../accounts/accounts.js';
 import { auditedAccounts, auditedSecondFactors } from '../accounts/auditedAccounts.js';
 import { createSecondFactors } from '../accounts/secondFactors.js';
 import { createArchives, defaultArchiveLimits } from '../archives/createArchives.js';
 import { EventStreams } from '../events/EventStreams.js';
-import { treeOf } from '../files/places.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import { auditedHomeMoves } from '../moving/auditedHomeMoves.js';
 import { createHomeMoves } from '../moving/createHomeMoves.js';
 import { createPasting } from '../pasting/createPasting.js';
 import type { Services } from '../services.js';
-import { availableSpace } from '../storage/freeSpace.js';
-import { auditedRoots } from '../storage/roots/auditedRoots.js';
-import { RootAdministration } from '../storage/roots/RootAdministration.js';
 import { createThumbnails } from '../thumbnails/createThumbnails.js';
 import { openThumbnailCache } from '../thumbnails/DiskThumbnailCache.js';
 import { createTickets } from '../tickets/createTickets.js';
 import { Transfers } from '../tickets/Transfers.js';
+import { availableSpace } from '../trees/freeSpace.js';
+import { auditedRoots } from '../trees/roots/auditedRoots.js';
+import { RootAdministration } from '../trees/roots/RootAdministration.js';
 import { InFlightUploads } from '../uploads/InFlightUploads.js';
 import { createUploadLimits } from '../uploads/limits/uploadLimits.js';
 import { createUploadSpace } from '../uploads/limits/uploadSpace.js';
@@ -125,7 +125,7 @@ function createUploads(dependencies: UploadDependencies): Uploads {
 	const { config, storage, monotonic } = dependencies;
 	const uploadSpace = createUploadSpace({
 		async spaceFor(viewer) {
-			const { storage: disk } = await storage.mountAt(treeOf(viewer));
+			const { storage: disk } = await storage.mountAt(publicRoot(writingOwner(viewer)));
 			return { disk, free: () => availableSpace(disk, config.uploads) };
 		},
 		monotonic,

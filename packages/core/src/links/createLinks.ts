@@ -15,7 +15,7 @@ import type { ItemWatcher } from '../files/itemWatcher.js';
 import type { Leases } from '../leases/createLeases.js';
 import type { Log } from '../log.js';
 import { secretHash } from '../secretHash.js';
-import type { MountedStorage } from '../storage/MountedStorage.js';
+import type { MountedStorage } from '../trees/MountedStorage.js';
 import { Lifetimes } from './Lifetimes.js';
 import { linksOf } from './linksOf.js';
 import { identityOf, type LocatedLink, locateLink, openLink } from './locateLink.js';

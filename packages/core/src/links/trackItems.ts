@@ -4,7 +4,7 @@ import type { ItemWatcher } from '../files/itemWatcher.js';
 import type { Lease, Leases } from '../leases/createLeases.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
 import type { Log } from '../log.js';
-import type { MountedStorage } from '../storage/MountedStorage.js';
+import type { MountedStorage } from '../trees/MountedStorage.js';
 import { isPublicPath, locateLink } from './locateLink.js';
 import { recordIfPossible } from './recordIfPossible.js';
 

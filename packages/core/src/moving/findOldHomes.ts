@@ -1,6 +1,6 @@
 import type { HomeStore, UserStore } from '@stowage/plugin-api';
 import { homeRoot, isFailure, parsePath, type StoragePath } from '@stowage/rules';
-import type { Roots } from '../storage/roots/Roots.js';
+import type { Roots } from '../trees/roots/Roots.js';
 
 /** A folder with the name of a home, on another root than the home. */
 export interface OldHome {

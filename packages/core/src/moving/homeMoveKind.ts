@@ -8,7 +8,7 @@ import type { Config } from '../config/schema.js';
 import { linksOf } from '../links/linksOf.js';
 import { identityOf, locateLink } from '../links/locateLink.js';
 import type { Log } from '../log.js';
-import { HomeComparison } from '../storage/compareHomes.js';
+import { HomeComparison } from '../trees/compareHomes.js';
 import {
 	beginTree,
 	copiesFolder,
@@ -19,12 +19,12 @@ import {
 	findTree,
 	newTree,
 	treeId,
-} from '../storage/copyAcross.js';
-import { ensureFolder } from '../storage/folders.js';
-import { availableSpace, createSpaceGuard } from '../storage/freeSpace.js';
-import { type Mount, tagged, withTag } from '../storage/MountedStorage.js';
-import type { Roots } from '../storage/roots/Roots.js';
-import { digestOf, measureHome } from '../storage/walkHome.js';
+} from '../trees/copyAcross.js';
+import { ensureFolder } from '../trees/folders.js';
+import { availableSpace, createSpaceGuard } from '../trees/freeSpace.js';
+import { type Mount, tagged, withTag } from '../trees/MountedStorage.js';
+import type { Roots } from '../trees/roots/Roots.js';
+import { digestOf, measureHome } from '../trees/walkHome.js';
 
 export const homeMoveName = 'move-root';
 

@@ -2,7 +2,7 @@ import type { Request } from '@stowage/plugin-api';
 import type { StoragePath } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { createPeers } from '../http/requests/proxy.js';
-import type { MountedStorage } from '../storage/MountedStorage.js';
+import type { MountedStorage } from '../trees/MountedStorage.js';
 
 /** Answers the address under which the proxy in front of us finds a file of the storage and can send it itself; nothing where it can't. */
 export type AccelRedirect = (request: Request, at: StoragePath) => Promise<string | undefined>;

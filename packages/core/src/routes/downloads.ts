@@ -2,13 +2,14 @@ import * as contract from '@stowage/contract';
 import { route } from '@stowage/plugin-api';
 import { Failure, type Owner, type StoragePath } from '@stowage/rules';
 import { type AuditEvent, chosen } from '../audit/auditLine.js';
-import { privatePlace, publicPlace } from '../files/places.js';
 import { clientKey } from '../http/requests/proxy.js';
 import { decodePath } from '../http/requests/rawPath.js';
 import { createAccelRedirect } from '../responses/createAccelRedirect.js';
 import { retryIfChanged } from '../responses/retryIfChanged.js';
 import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
+import { placeIn } from '../trees/Tree.js';
+import { treeOf } from '../trees/Trees.js';
 import { sendArchive } from './sendArchive.js';
 
 const at = (path: StoragePath, owner: Owner | undefined) => ({ path, ...(owner === undefined ? {} : { owner }) });
@@ -36,13 +37,12 @@ export function downloadRoutes(services: Services) {
 						return sendArchive(services, request, h, viewer, client, { area, items: [item] }, describe);
 					}
 					const { entry, file } = await files.open(viewer, { area, ...item });
-					const { at: place } =
-						area === 'private' ? privatePlace(viewer, path) : publicPlace(entry.owner ?? null, path);
+					const { storagePath } = placeIn(treeOf(viewer, area, entry.owner), path);
 					return sendFile(request, h, file, {
 						name: entry.name,
 						isInline,
 						log,
-						accelRedirect: await handOver(request, place),
+						accelRedirect: await handOver(request, storagePath),
 					});
 				}),
 			);

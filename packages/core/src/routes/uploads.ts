@@ -3,7 +3,7 @@ import { type Call, type ItemRef, parseInput, route, type StagedFile, z } from '
 import { type Area, Failure, normalizeName } from '@stowage/rules';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
 import { metered } from '../limits/metered.js';
-import { meterOf } from '../quotas/createQuotas.js';
+import { meterOf } from '../quotas/Reservation.js';
 import type { Services } from '../services.js';
 import { parseFileDigest } from '../uploads/checksum.js';
 import { publishKeyed } from '../uploads/form/publishKeyed.js';
@@ -52,7 +52,7 @@ export function uploadRoutes({
 		await uploadSpace.assertNew(uploader, bytes);
 		const entries = await uploadLimits.whileUnfinished(viewer, uploader.address, () =>
 			uploadLimits.counted(viewer, uploader.address, { files: 1, bytes }, async (counting) => {
-				const reserved = await quotas.reserve(viewer);
+				const reserved = await quotas.of(viewer).reserve();
 				try {
 					await reserved.assertRoom({ bytes: Math.max(0, bytes - maxFormBytes), entries: 1 });
 					const meters = [uploadSpace.claim(uploader, bytes), counting.bytes, meterOf(reserved)];

@@ -16,11 +16,12 @@ import {
 } from '@stowage/plugin-api';
 import { extensionOf, Failure, isFailure, previewOf, sniffedBytes, type Viewer } from '@stowage/rules';
 import type { Requester } from '../archives/createArchives.js';
-import { privatePlace, publicPlace } from '../files/places.js';
 import { isVisitorKey } from '../http/requests/proxy.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import { SpentTime } from '../limits/SpentTime.js';
 import type { Log } from '../log.js';
+import { placeIn } from '../trees/Tree.js';
+import { treeOf } from '../trees/Trees.js';
 import { KindProcess } from './kinds/KindProcess.js';
 import type { KindAnswer } from './kinds/kindProgram.js';
 import { SharedWork, unlessAborted } from './SharedWork.js';
@@ -120,7 +121,7 @@ export function createThumbnails({
 
 	/** A digest of the content and of the renderers' versions. */
 	const keyOf = (viewer: Viewer, { area, path, owner }: ItemRef, item: StorageItem, size: PictureSize): string => {
-		const place = () => (area === 'private' ? privatePlace(viewer, path) : publicPlace(owner ?? null, path)).at;
+		const place = () => placeIn(treeOf(viewer, area, owner), path).storagePath;
 		const versions = [...renderers.all()].map(([name, { version }]) => [name, version]);
 		// If an id may be given to another file later, a thumbnail also depends on the path: else the one of a removed file could be shown for a new file.
 		const identity = [storage().rootId, item.id, item.version, ...(item.mayReuseId ? [place()] : [])];

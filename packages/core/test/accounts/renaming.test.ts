@@ -5,7 +5,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import test from 'ava';
 import { renameUser } from '../../src/accounts/renameUser.js';
-import { homesOnDisk } from '../../src/files/homes.js';
+import { homesOnDisk } from '../../src/trees/homes.js';
 import { Client, file, form, json, type TestApp, testApp } from '../testApp.js';
 import { until } from '../until.js';
 

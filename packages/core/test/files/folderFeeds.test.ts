@@ -3,9 +3,9 @@ import type { FolderListener, Watch } from '@stowage/plugin-api';
 import { parsePath } from '@stowage/rules';
 import test from 'ava';
 import { pino } from 'pino';
-import { checkWatch } from '../../src/files/watching/checkWatch.js';
-import { FolderFeeds } from '../../src/files/watching/FolderFeeds.js';
-import { fingerprintOf } from '../../src/files/watching/fingerprint.js';
+import { checkWatch } from '../../src/trees/feeds/checkWatch.js';
+import { FolderFeeds } from '../../src/trees/feeds/FolderFeeds.js';
+import { fingerprintOf } from '../../src/trees/feeds/fingerprint.js';
 import { until } from '../until.js';
 
 const p = parsePath;

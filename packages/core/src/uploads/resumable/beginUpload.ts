@@ -53,7 +53,7 @@ export async function beginUpload(
 	const { address } = client;
 	await space.assertNew({ viewer, address }, length);
 	const wish = { name, directory, area, mtime, metadata, length, address };
-	const reserved = await quotas.reserve(viewer);
+	const reserved = await quotas.of(viewer).reserve();
 	try {
 		await reserved.assertRoom({ bytes: length, entries: 1 });
 		await reserved.add({ bytes: 0, entries: 1 });

@@ -8,9 +8,10 @@ import { visitorOf } from '../../config/strangers.js';
 import type { Leases } from '../../leases/createLeases.js';
 import { metered } from '../../limits/metered.js';
 import type { Log } from '../../log.js';
-import { meterOf, type Quotas } from '../../quotas/createQuotas.js';
+import type { Quotas } from '../../quotas/createQuotas.js';
+import { meterOf } from '../../quotas/Reservation.js';
 import { secretHash } from '../../secretHash.js';
-import type { MountedStorage } from '../../storage/MountedStorage.js';
+import type { MountedStorage } from '../../trees/MountedStorage.js';
 import { type Checksum, parseChecksum } from '../checksum.js';
 import type { UploadLimits } from '../limits/uploadLimits.js';
 import type { UploadSpace } from '../limits/uploadSpace.js';
@@ -125,7 +126,7 @@ export function createResumableUploads({
 		const staged = await stagedOf(viewer, record);
 		const owner = ownerOf(viewer, record);
 		// Its bytes were reserved when they arrived.
-		const reserved = await quotas.reserve(owner, { stagedId: staged.id, bytes: record.offset });
+		const reserved = await quotas.of(owner).reserve({ stagedId: staged.id, bytes: record.offset });
 		try {
 			const arrival = { staged, name, ...(mtime === null ? {} : { mtime }) };
 			const entry = await files.publishOnce(owner, { area, path: directory }, arrival);
@@ -202,7 +203,7 @@ export function createResumableUploads({
 	): Promise<UploadRecord> {
 		const unmetered = await stagedOf(viewer, record);
 		const uploader = { viewer: ownerOf(viewer, record), address: request.client.address };
-		const reserved = await quotas.reserve(uploader.viewer, { stagedId: unmetered.id, bytes: record.offset });
+		const reserved = await quotas.of(uploader.viewer).reserve({ stagedId: unmetered.id, bytes: record.offset });
 		const staged = metered(unmetered, [
 			space.claim(uploader, record.length - record.offset),
 			limits.arriving(uploader.viewer, uploader.address),
@@ -241,7 +242,7 @@ export function createResumableUploads({
 
 	async function discard(viewer: Viewer, idHash: string, record: UploadRecord): Promise<void> {
 		await drop(idHash, record.stagedId);
-		quotas.onUploadDropped(ownerOf(viewer, record));
+		quotas.of(ownerOf(viewer, record)).onUploadDropped();
 	}
 
 	/** The same for a failed upload: a staged file that can't be removed now expires. */

@@ -1,52 +1,6 @@
-import type { StorageEntry, StorageProvider } from '@stowage/plugin-api';
-import { type Entry, isFailure, isProtected, joinPath, type Owner, type StoragePath } from '@stowage/rules';
-import { notThere, type Place } from '../places.js';
-
-/** Folders that are counted together, and shown once they are. */
-const folderConcurrency = 64;
-
-/** The rows of one folder in batches, folders with the number of visible children. Throws `notFound` before the first batch. */
-export async function* listPlace(storage: StorageProvider, place: Place): AsyncGenerator<Entry[]> {
-	for await (const batch of storage.list(place.at)) {
-		const files: Entry[] = [];
-		const folders: Found[] = [];
-		for (const item of batch) {
-			if (item.type === 'directory') folders.push({ folder: place, item });
-			else files.push(entryIn(place, item));
-		}
-		if (files.length > 0) yield files;
-		for (let at = 0; at < folders.length; at += folderConcurrency) {
-			yield await countedRows(storage, folders.slice(at, at + folderConcurrency));
-		}
-	}
-}
-
-/**
- * The union of a folder over the trees that have it, each row with its own owner. Throws `notFound` if none has it, before the first batch. `onMissing` is called for
- * each tree whose disk is away; if all are, throws `unavailable`.
- */
-export async function* listMerged(
-	storage: StorageProvider,
-	places: readonly Place[],
-	onMissing: (owner: Owner) => void = () => {},
-): AsyncGenerator<Entry[]> {
-	// The public area itself always exists, even while no user has published anything.
-	let isAnyThere = places.some((place) => place.path === '');
-	const away: unknown[] = [];
-	for (const place of places) {
-		try {
-			yield* listPlace(storage, place);
-			isAnyThere = true;
-		} catch (error) {
-			if (isFailure(error, 'unavailable')) {
-				away.push(error);
-				onMissing(place.owner ?? null);
-			} else if (!isFailure(error, 'notFound')) throw error;
-		}
-	}
-	if (away.length === places.length || (away.length > 0 && !isAnyThere)) throw away[0];
-	if (!isAnyThere) throw notThere();
-}
+import type { StorageEntry, StorageItem, StorageProvider } from '@stowage/plugin-api';
+import { type Entry, isFailure, isProtected, joinPath, type StoragePath } from '@stowage/rules';
+import { folderOf, type Place } from '../trees/Tree.js';
 
 /** Folders whose children are counted concurrently. */
 const countConcurrency = 16;
@@ -62,12 +16,17 @@ export function entryIn(folder: Place, item: StorageEntry, count?: number): Entr
 	const { name, type, size, mtime } = item;
 	const path = folder.path === '' ? name : `${folder.path}/${name}`;
 	const entry: Entry = { name, path, type, size, mtime };
-	if (folder.owner !== undefined) entry.owner = folder.owner;
+	if (folder.tree.owner !== undefined) entry.owner = folder.tree.owner;
 	if (count !== undefined) entry.count = count;
 	// The name was a segment of a listed folder, so it is a legal path.
-	if (isProtected(folder.area, path as StoragePath)) entry.protected = true;
+	if (isProtected(folder.tree.area, path as StoragePath)) entry.protected = true;
 	if (item.unreadable) entry.unreadable = true;
 	return entry;
+}
+
+/** The row of the item at a place. Throws `notFound` for a tree, which is no item. */
+export function entryAt(place: Place, item: StorageItem): Entry {
+	return entryIn(folderOf(place), item);
 }
 
 /** The row of one item; for a folder with the number of visible children. */
@@ -106,7 +65,7 @@ export async function countedRows(
 /** Undefined for a folder that was removed meanwhile; 0 for one that may not be read. */
 async function countChildren(storage: StorageProvider, folder: Place, name: string): Promise<number | undefined> {
 	try {
-		return await storage.count(joinPath(folder.at, name));
+		return await storage.count(joinPath(folder.storagePath, name));
 	} catch (error) {
 		if (isFailure(error, 'notFound')) return undefined;
 		if (isFailure(error, 'forbidden')) return 0;

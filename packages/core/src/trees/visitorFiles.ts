@@ -14,7 +14,7 @@ import {
 	relativePath,
 	type StoragePath,
 } from '@stowage/rules';
-import { withFreeName } from './writing/publish.js';
+import { withFreeName } from './freeName.js';
 
 /** A file that a visitor has uploaded. */
 export interface VisitorFile {

@@ -1,18 +1,31 @@
-import { type FoundListing, type StorageEntry, type StorageProvider, Yielder } from '@stowage/plugin-api';
-import { isFailure, joinPath, matchesSearch, maxSearchResults, type Owner } from '@stowage/rules';
-import { notThere, type Place } from '../places.js';
-import { countedRows } from './listFolder.js';
+import { type FoundListing, type ItemRef, type StorageProvider, Yielder } from '@stowage/plugin-api';
+import { isFailure, matchesSearch, maxSearchResults, type Owner, type Viewer } from '@stowage/rules';
+import { childOf, notFound, type Place } from '../trees/Tree.js';
+import { countedRows, type Found } from './entries.js';
+import type { FileParts } from './FileParts.js';
+import { shownPlaces } from './list.js';
+
+/** All below the folder whose name contains the term. */
+export async function search(
+	parts: FileParts,
+	viewer: Viewer,
+	folder: ItemRef,
+	term: string,
+	signal?: AbortSignal,
+): Promise<FoundListing> {
+	return searchPlaces(parts.storage(), await shownPlaces(parts, viewer, folder), term, signal);
+}
 
 /**
  * All entries below the places whose name contains the term, found breadth first, so that the nearest ones come first. Folders that may not be read are skipped. Throws the signal's reason when it is aborted.
  */
-export async function searchPlaces(
+async function searchPlaces(
 	storage: StorageProvider,
 	places: readonly Place[],
 	term: string,
 	signal?: AbortSignal,
 ): Promise<FoundListing> {
-	const hits: { folder: Place; item: StorageEntry }[] = [];
+	const hits: Found[] = [];
 	let isTruncated = false;
 	const away: unknown[] = [];
 	const missing = new Set<Owner>();
@@ -28,7 +41,7 @@ export async function searchPlaces(
 		level = below;
 	}
 	if (away.length >= places.length || (away.length > 0 && !isAnyThere)) throw away[0];
-	if (!isAnyThere) throw notThere();
+	if (!isAnyThere) throw notFound();
 	return {
 		entries: await countedRows(storage, hits.slice(0, maxSearchResults), signal),
 		...(isTruncated ? { truncated: true } : {}),
@@ -40,7 +53,7 @@ export async function searchPlaces(
 		try {
 			signal?.throwIfAborted();
 			if (yielder.shouldYield) await yielder.yield(signal);
-			for await (const batch of storage.list(folder.at)) {
+			for await (const batch of storage.list(folder.storagePath)) {
 				signal?.throwIfAborted();
 				isAnyThere = true;
 				for (const item of batch) {
@@ -54,12 +67,8 @@ export async function searchPlaces(
 		} catch (error) {
 			if (isFailure(error, 'unavailable')) {
 				away.push(error);
-				missing.add(folder.owner ?? null);
+				missing.add(folder.tree.owner ?? null);
 			} else if (!isFailure(error, 'notFound') && !isFailure(error, 'forbidden')) throw error;
 		}
 	}
-}
-
-function childOf({ area, owner, path, at }: Place, name: string): Place {
-	return { area, owner, path: joinPath(path, name), at: joinPath(at, name) };
 }

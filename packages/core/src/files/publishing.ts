@@ -1,43 +1,20 @@
 import type {
 	CopyStaging,
-	NamingOptions,
 	PublishedNameStore,
 	PublishOptions,
 	PublishRequest,
 	StorageItem,
 	StorageProvider,
 } from '@stowage/plugin-api';
-import { candidateNames, Failure, isFailure, joinPath, type StoragePath } from '@stowage/rules';
-import type { Log } from '../../log.js';
-
-/**
- * Runs `place`, which gives an item the wished name in a folder or, where that is taken, the first free one of `otherNames`. There is no check before: another process could
- * take the name between the check and the write. The first `skipped` names are known to be taken.
- */
-export async function withFreeName(
-	folder: StoragePath,
-	name: string,
-	type: 'file' | 'directory',
-	place: (path: StoragePath, options: NamingOptions) => Promise<StorageItem>,
-	skipped = 0,
-): Promise<StorageItem> {
-	const tooMany = (cause?: unknown) =>
-		new Failure('alreadyExists', `There are too many files named ${name} already.`, { cause });
-	const [first] = candidateNames(name, type, skipped);
-	if (first === undefined) throw tooMany();
-	try {
-		const otherNames = { [Symbol.iterator]: () => candidateNames(name, type, skipped + 1) };
-		return await place(joinPath(folder, first), { otherNames });
-	} catch (error) {
-		throw isFailure(error, 'alreadyExists') ? tooMany(error) : error;
-	}
-}
+import { isFailure, joinPath, type StoragePath } from '@stowage/rules';
+import type { Log } from '../log.js';
+import { TriedNames, withFreeName } from '../trees/freeName.js';
 
 /** Where the other name is recorded that a file is about to get instead of the one it wished. */
 export type PublishedNames = Pick<PublishedNameStore, 'set' | 'find'>;
 
 /** Publishes a file that an interrupted call may have published already: then that entry is returned. Discards nothing. */
-export async function publishOnce(
+export async function publishFileOnce(
 	storage: StorageProvider,
 	names: PublishedNames,
 	folder: StoragePath,
@@ -47,7 +24,7 @@ export async function publishOnce(
 		return await publishAs(folder, request, { names });
 	} catch (error) {
 		const found = isFailure(error, 'notFound')
-			? await findPublished(storage, names, folder, request.staged.id, request.name)
+			? await findPublishedFile(storage, names, folder, request.staged.id, request.name)
 			: undefined;
 		if (found === undefined) throw error;
 		return found;
@@ -55,7 +32,7 @@ export async function publishOnce(
 }
 
 /** The entry that a staged file with this wished name was published as, by this or another process. */
-export async function findPublished(
+export async function findPublishedFile(
 	storage: StorageProvider,
 	names: PublishedNames,
 	folder: StoragePath,
@@ -105,25 +82,6 @@ function publishAs(
 		(path, { otherNames }) => staged.commit(path, { ...options, otherNames }),
 		skipped,
 	);
-}
-
-/** How many names were tried for files of one form: those before are taken, mostly by the form itself. */
-class TriedNames {
-	readonly #counts = new Map<string, number>();
-
-	count(name: string): number {
-		return this.#counts.get(name) ?? 0;
-	}
-
-	/** Records which name a file got instead of the wished one. */
-	record(wished: string, name: string): void {
-		let count = this.count(wished);
-		for (const candidate of candidateNames(wished, 'file', count)) {
-			count++;
-			if (candidate === name) break;
-		}
-		this.#counts.set(wished, count);
-	}
 }
 
 /** Publishes all or none: if one fails, those before it are removed again and the rest is discarded, unless `mayRollBack` forbids it. */

@@ -1,7 +1,27 @@
-import type { StorageProvider, Watch } from '@stowage/plugin-api';
-import { isFailure, type StoragePath } from '@stowage/rules';
-import type { Place } from '../places.js';
-import type { FolderFeeds } from './FolderFeeds.js';
+import type { ItemRef, StorageProvider, Watch } from '@stowage/plugin-api';
+import { isFailure, parsePath, type StoragePath, type Viewer } from '@stowage/rules';
+import type { FolderFeeds } from '../trees/feeds/FolderFeeds.js';
+import { assertFolder } from '../trees/OwnTree.js';
+import { notFound, type Place } from '../trees/Tree.js';
+import type { FileParts } from './FileParts.js';
+import { shownPlaces } from './list.js';
+
+/** Calls `onChange` when the listing of the folder may have changed. */
+export async function watch(parts: FileParts, viewer: Viewer, folder: ItemRef, onChange: () => void): Promise<Watch> {
+	const { trees, feeds, storage, publicListing } = parts;
+	const places = await shownPlaces(parts, viewer, folder);
+	if (folder.area === 'private') await trees.own(viewer, 'private').assertFolder(folder.path);
+	else if (folder.path !== '') await assertAnyFolder(storage(), places);
+	const treesAt = folder.area === 'public' && publicListing === 'everyone' ? parsePath('users') : undefined;
+	return watchPlaces(storage(), feeds, () => shownPlaces(parts, viewer, folder), treesAt, onChange);
+}
+
+async function assertAnyFolder(storage: StorageProvider, places: readonly Place[]): Promise<void> {
+	const found = places.map(({ storagePath }) => assertFolder(storage, storagePath));
+	await Promise.any(found).catch((error: AggregateError) => {
+		throw error.errors.find((each) => !isFailure(each, 'notFound')) ?? notFound();
+	});
+}
 
 /** Milliseconds. A page requests a folder and its changes at the same time: a change this shortly before may be missing in the listing. */
 const gapMs = 10_000;
@@ -13,7 +33,7 @@ const checkedRows = 1000;
  * Watches a folder in every place that shows it, also where it appears later. `findPlaces` is asked again when `treesAt`, if given, has changed. `onChange`
  * is called at once for a folder that has changed a moment ago.
  */
-export async function watchPlaces(
+async function watchPlaces(
 	storage: StorageProvider,
 	feeds: FolderFeeds,
 	findPlaces: () => Promise<readonly Place[]>,
@@ -30,7 +50,7 @@ export async function watchPlaces(
 		else watches.set(path, watch);
 	};
 	const watchAll = async (): Promise<void> => {
-		await Promise.all((await findPlaces()).map(({ at }) => watchFolder(at, onChange)));
+		await Promise.all((await findPlaces()).map(({ storagePath }) => watchFolder(storagePath, onChange)));
 	};
 	// Other changes beside the trees are not changes of this folder.
 	const watchNew = async (): Promise<void> => {
@@ -47,7 +67,7 @@ export async function watchPlaces(
 		const places = await findPlaces();
 		if (treesAt !== undefined) await watchFolder(treesAt, () => void watchNew().catch(onChange));
 		await watchAll();
-		for (const { at } of places) if (await hasJustChanged(storage, at)) onChange();
+		for (const { storagePath } of places) if (await hasJustChanged(storage, storagePath)) onChange();
 		return { close };
 	} catch (error) {
 		close();

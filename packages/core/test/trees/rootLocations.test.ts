@@ -5,8 +5,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { isFailure } from '@stowage/rules';
 import test from 'ava';
-import { assertApart, assertUnreserved } from '../../src/storage/roots/assertApart.js';
-import { reservedFolders } from '../../src/storage/roots/reservedFolders.js';
+import { assertApart, assertUnreserved } from '../../src/trees/roots/assertApart.js';
+import { reservedFolders } from '../../src/trees/roots/reservedFolders.js';
 import { testApp } from '../testApp.js';
 
 const run = promisify(execFile);

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type LentFile, type StagedFile, temporarySpace, withTemporaryFile } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
-import type { SpaceGuard } from '../../storage/freeSpace.js';
+import type { SpaceGuard } from '../trees/freeSpace.js';
 
 const statOf = promisify(fstat);
 

@@ -3,8 +3,8 @@ import { MemoryStorage, memoryStorageDriver, storageSuite } from '@stowage/confo
 import type { CopyOptions, StagingCutoffs } from '@stowage/plugin-api';
 import { Failure, isFailure, parsePath } from '@stowage/rules';
 import test from 'ava';
-import { type PublishedNames, publishOnce } from '../../src/files/writing/publish.js';
-import { type Mount, MountedStorage } from '../../src/storage/MountedStorage.js';
+import { type PublishedNames, publishFileOnce } from '../../src/files/publishing.js';
+import { type Mount, MountedStorage } from '../../src/trees/MountedStorage.js';
 
 const p = parsePath;
 const utf8 = (text: string) => Buffer.from(text);
@@ -154,7 +154,7 @@ test('a staged file is published once on the root that its home has moved to, wh
 			find: async (id) => noted.get(id),
 		};
 		const request = { staged, name: 'x', mtime: 1_700_000_000_000 };
-		const commit = () => publishOnce(storage, names, p('users/far-1'), request);
+		const commit = () => publishFileOnce(storage, names, p('users/far-1'), request);
 		count.left = n;
 		const outcome = await commit().catch(String);
 		const isCutOff = outcome === 'Error: cut off';

@@ -1,7 +1,7 @@
 import type { StorageProvider } from '@stowage/plugin-api';
 import { homeRoot, isFailure, parsePath, publicRoot } from '@stowage/rules';
-import { ensureFolder } from '../storage/folders.js';
-import type { MountedStorage } from '../storage/MountedStorage.js';
+import { ensureFolder } from './folders.js';
+import type { MountedStorage } from './MountedStorage.js';
 
 /** Names of the homes on disk, including those without a user. */
 export async function homesOnDisk(storage: StorageProvider): Promise<string[]> {

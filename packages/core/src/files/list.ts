@@ -1,0 +1,77 @@
+import type { ItemRef, StorageProvider } from '@stowage/plugin-api';
+import { assertAllowed, browseDenial, type Entry, isFailure, type Owner, type Viewer } from '@stowage/rules';
+import { notFound, type Place, placeIn } from '../trees/Tree.js';
+import { countedRows, entryIn, type Found } from './entries.js';
+import type { FileParts } from './FileParts.js';
+
+/**
+ * The rows of a folder. A private tree that is missing is created: a user has one from the beginning, and whoever deletes it by other ways has an empty one.
+ */
+export async function* list(
+	{ trees, storage }: FileParts,
+	viewer: Viewer,
+	folder: ItemRef,
+	onMissing?: (owner: Owner) => void,
+): AsyncGenerator<Entry[]> {
+	const places = await shownPlaces({ trees }, viewer, folder);
+	const [own] = places;
+	if (folder.area === 'public' || own === undefined) return yield* listMerged(storage(), places, onMissing);
+	if (folder.path === '') await trees.own(viewer, folder.area).assertFolder(folder.path);
+	yield* listPlace(storage(), own);
+}
+
+/** The places that a listing of the folder shows. */
+export async function shownPlaces(
+	{ trees }: Pick<FileParts, 'trees'>,
+	viewer: Viewer,
+	{ area, path }: ItemRef,
+): Promise<Place[]> {
+	assertAllowed(browseDenial(viewer, area));
+	return (await trees.visible(viewer, area)).map((tree) => placeIn(tree, path));
+}
+
+/** Folders that are counted together, and shown once they are. */
+const folderConcurrency = 64;
+
+/** The rows of one folder in batches, folders with the number of visible children. Throws `notFound` before the first batch. */
+export async function* listPlace(storage: StorageProvider, place: Place): AsyncGenerator<Entry[]> {
+	for await (const batch of storage.list(place.storagePath)) {
+		const files: Entry[] = [];
+		const folders: Found[] = [];
+		for (const item of batch) {
+			if (item.type === 'directory') folders.push({ folder: place, item });
+			else files.push(entryIn(place, item));
+		}
+		if (files.length > 0) yield files;
+		for (let at = 0; at < folders.length; at += folderConcurrency) {
+			yield await countedRows(storage, folders.slice(at, at + folderConcurrency));
+		}
+	}
+}
+
+/**
+ * The union of a folder over the trees that have it, each row with its own owner. Throws `notFound` if none has it, before the first batch. `onMissing` is called for
+ * each tree whose disk is away; if all are, throws `unavailable`.
+ */
+export async function* listMerged(
+	storage: StorageProvider,
+	places: readonly Place[],
+	onMissing: (owner: Owner) => void = () => {},
+): AsyncGenerator<Entry[]> {
+	// The public area itself always exists, even while no user has published anything.
+	let isAnyThere = places.some((place) => place.path === '');
+	const away: unknown[] = [];
+	for (const place of places) {
+		try {
+			yield* listPlace(storage, place);
+			isAnyThere = true;
+		} catch (error) {
+			if (isFailure(error, 'unavailable')) {
+				away.push(error);
+				onMissing(place.tree.owner ?? null);
+			} else if (!isFailure(error, 'notFound')) throw error;
+		}
+	}
+	if (away.length === places.length || (away.length > 0 && !isAnyThere)) throw away[0];
+	if (!isAnyThere) throw notFound();
+}

@@ -1,0 +1,38 @@
+import type { ItemRef, NamingOptions, StorageItem } from '@stowage/plugin-api';
+import {
+	assertAllowed,
+	type Entry,
+	joinPath,
+	moveDenial,
+	parentPath,
+	type StoragePath,
+	type Viewer,
+} from '@stowage/rules';
+import type { OwnTree } from '../trees/OwnTree.js';
+import { placeIn } from '../trees/Tree.js';
+import { addItem, targetPath } from './addItem.js';
+import type { FileParts } from './FileParts.js';
+
+/** Moves an item within its area, as one rename. */
+export async function move(parts: FileParts, viewer: Viewer, ref: ItemRef, toPath: StoragePath): Promise<Entry> {
+	assertAllowed(moveDenial(viewer, ref, { area: ref.area, path: toPath }));
+	const tree = parts.trees.own(viewer, ref.area);
+	const from = placeIn(tree, ref.path);
+	const to = placeIn(tree, targetPath(ref.path, toPath));
+	return addItem(parts, tree, from, to, (path, options) => moveItem(parts, tree, from.storagePath, path, options));
+}
+
+/** Moves an item to a path of the storage. Links to it are updated. */
+export async function moveItem(
+	{ storage, watcher }: FileParts,
+	tree: OwnTree,
+	from: StoragePath,
+	to: StoragePath,
+	options: NamingOptions = {},
+): Promise<StorageItem> {
+	const moved = await watcher.moving(tree.viewer, from, (before) =>
+		storage().move(from, to, { ...options, beforeNaming: (name) => before(joinPath(parentPath(to), name)) }),
+	);
+	tree.publishChange(from);
+	return moved;
+}

@@ -1,0 +1,71 @@
+import type { ItemRef, PublishOptions, PublishRequest, StorageItem } from '@stowage/plugin-api';
+import { assertAllowed, type Entry, joinPath, uploadDenial, type Viewer } from '@stowage/rules';
+import type { OwnTree } from '../trees/OwnTree.js';
+import { type Place, placeIn } from '../trees/Tree.js';
+import { entryIn } from './entries.js';
+import type { FileParts } from './FileParts.js';
+import { findPublishedFile, publishAll, publishFileOnce } from './publishing.js';
+
+/** Refuses a folder as `publish` would, before any byte arrives. */
+export async function assertUpload({ trees }: FileParts, viewer: Viewer, folder: ItemRef): Promise<void> {
+	assertAllowed(uploadDenial(viewer, folder));
+	await trees.own(viewer, folder.area).assertFolder(folder.path);
+}
+
+/** Publishes all or none. */
+export async function publish(
+	parts: FileParts,
+	viewer: Viewer,
+	ref: ItemRef,
+	requests: readonly PublishRequest[],
+	options?: PublishOptions,
+): Promise<Entry[]> {
+	const { storage, log, names } = parts;
+	const { tree, folder } = await folderToPublishIn(parts, viewer, ref);
+	const staged = requests.map((request) => request.staged);
+	const all = () => publishAll(storage(), folder.storagePath, requests, log, options && { ...options, names });
+	const items = await tree.quota.publishing(staged, all);
+	return items.map((item) => published(tree, folder, item));
+}
+
+/** Publishes one file, however often it is asked. */
+export async function publishOnce(
+	parts: FileParts,
+	viewer: Viewer,
+	ref: ItemRef,
+	request: PublishRequest,
+): Promise<Entry> {
+	const { tree, folder } = await folderToPublishIn(parts, viewer, ref);
+	const once = async () => [await publishFileOnce(parts.storage(), parts.names, folder.storagePath, request)];
+	const [item] = (await tree.quota.publishing([request.staged], once)) as [StorageItem];
+	return published(tree, folder, item);
+}
+
+/** The row of a published staged file, as long as it lies there. */
+export async function findPublished(
+	{ trees, storage, names }: FileParts,
+	viewer: Viewer,
+	ref: ItemRef,
+	stagedId: string,
+	name: string,
+): Promise<Entry | undefined> {
+	const folder = placeIn(trees.own(viewer, ref.area), ref.path);
+	const item = await findPublishedFile(storage(), names, folder.storagePath, stagedId, name);
+	return item && entryIn(folder, item);
+}
+
+async function folderToPublishIn(
+	parts: FileParts,
+	viewer: Viewer,
+	ref: ItemRef,
+): Promise<{ tree: OwnTree; folder: Place }> {
+	const tree = parts.trees.own(viewer, ref.area);
+	await tree.assertExists();
+	await assertUpload(parts, viewer, ref);
+	return { tree, folder: placeIn(tree, ref.path) };
+}
+
+function published(tree: OwnTree, folder: Place, item: StorageItem): Entry {
+	tree.publishChange(joinPath(folder.storagePath, item.name));
+	return entryIn(folder, item);
+}

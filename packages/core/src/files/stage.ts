@@ -1,0 +1,32 @@
+import type { LentFile, StagedFile } from '@stowage/plugin-api';
+import type { Viewer } from '@stowage/rules';
+import type { FileParts } from './FileParts.js';
+import { lendStaged } from './lend.js';
+
+/** Begins a file on the disk of the viewer's files, or finds one by its id. */
+export async function stage({ trees, storage }: FileParts, viewer: Viewer, id?: string): Promise<StagedFile> {
+	const tree = trees.own(viewer, 'public');
+	const space = await tree.space();
+	if (id === undefined) await space.assertSpace();
+	return space.guarded(await storage().stage(id, tree.root));
+}
+
+/** Lends a staged file to a program of its own. Its growth is checked against the quota and the reserve. */
+export async function lend<T>(
+	{ trees, storage, temporaryFolder }: FileParts,
+	viewer: Viewer,
+	staged: StagedFile,
+	use: (file: LentFile) => Promise<T>,
+): Promise<T> {
+	const tree = trees.own(viewer, 'public');
+	const reservation = await tree.quota.reserve();
+	try {
+		const space = await tree.space();
+		const direct = await storage().stage(staged.id);
+		const reserve = (bytes: number) => reservation.add({ bytes, entries: 0 });
+		return await lendStaged({ direct, guarded: staged, space, reserve, temporaryFolder }, use);
+	} finally {
+		// The publishing call checks it again.
+		reservation.release();
+	}
+}

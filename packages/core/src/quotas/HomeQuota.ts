@@ -1,0 +1,97 @@
+import type { StagedFile, StorageItem } from '@stowage/plugin-api';
+import { isFailure, type Viewer } from '@stowage/rules';
+import { type HomeUsage, plus } from './HomeUsage.js';
+import type { Amount } from './measureTree.js';
+import { LimitedReservation, type Reservation, type UnfinishedFile, unlimited } from './Reservation.js';
+
+interface Dependencies {
+	viewer: Viewer;
+	/** Undefined without a quota: then nothing is counted. */
+	limit(): Promise<Amount | undefined>;
+	/** The content of the home, which is measured from now on. */
+	usage(): HomeUsage;
+	/** The same, if it is measured already. */
+	knownUsage(): HomeUsage | undefined;
+	/** Ids of the staged files of all homes whose bytes are reserved. */
+	covered: Set<string>;
+}
+
+/** The quota of one home: a user's own, or the one of all visitors. */
+export class HomeQuota {
+	readonly #home: Dependencies;
+
+	constructor(home: Dependencies) {
+		this.#home = home;
+	}
+
+	/** Begins with the bytes that the staged file of an unfinished upload contains, if one is named. */
+	async reserve(unfinished?: UnfinishedFile): Promise<Reservation> {
+		const limit = await this.#home.limit();
+		if (limit === undefined) return unlimited;
+		const { viewer, covered } = this.#home;
+		const usage = this.#home.usage();
+		await usage.used();
+		return new LimitedReservation({ viewer, limit, usage, covered }, unfinished);
+	}
+
+	/** Runs work with a reservation, and counts the result in the home once it has succeeded. */
+	async adding<T>(work: (reservation: Pick<Reservation, 'add'>) => Promise<T>): Promise<T> {
+		const reservation = await this.reserve();
+		let added: Amount = { bytes: 0, entries: 0 };
+		try {
+			const result = await work({
+				async add(amount) {
+					await reservation.add(amount);
+					added = plus(added, amount);
+				},
+			});
+			this.#home.knownUsage()?.add(added);
+			return result;
+		} finally {
+			reservation.release();
+		}
+	}
+
+	/** Runs `publish`, which publishes staged files in the home, and counts them. Reserves for those that no reservation covers. */
+	async publishing(staged: readonly StagedFile[], publish: () => Promise<StorageItem[]>): Promise<StorageItem[]> {
+		if ((await this.#home.limit()) === undefined) return publish();
+		return this.adding(async ({ add }) => {
+			const counted: StagedFile[] = [];
+			for (const file of staged) {
+				if (this.#home.covered.has(file.id)) counted.push(file);
+				else await reserveIfStaged(file, add);
+			}
+			const items = await publish();
+			const isCounted = (_: unknown, n: number) => counted.includes(staged[n] as StagedFile);
+			for (const { size } of items.filter(isCounted)) this.#home.usage().add({ bytes: size, entries: 1 });
+			return items;
+		});
+	}
+
+	/** Runs `remove`; measures before it what will be removed. */
+	async removing(stat: () => Promise<StorageItem>, remove: () => Promise<void>): Promise<void> {
+		const usage = this.#home.knownUsage();
+		if (usage === undefined) return remove();
+		const item = await stat();
+		await remove();
+		if (item.type === 'file') usage.add({ bytes: -item.size, entries: -1 });
+		else usage.markInexact();
+	}
+
+	/** An unfinished upload was dropped. */
+	onUploadDropped(): void {
+		this.#home.knownUsage()?.invalidateHeld();
+	}
+}
+
+/** Reserves for a file without a reservation. A file that has left staging was counted when it arrived. */
+async function reserveIfStaged(staged: StagedFile, add: Reservation['add']): Promise<void> {
+	let size: number;
+	try {
+		size = await staged.size();
+	} catch (error) {
+		if (isFailure(error, 'notFound')) return;
+		throw error;
+	}
+	await add({ bytes: size, entries: 1 });
+}

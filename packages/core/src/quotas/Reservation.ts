@@ -1,0 +1,138 @@
+import { Failure, formatListSize, plural, type Viewer } from '@stowage/rules';
+import type { ByteMeter } from '../limits/metered.js';
+import { type HomeUsage, plus } from './HomeUsage.js';
+import type { Amount } from './measureTree.js';
+
+/** A reservation in a home's quota for data that is arriving. */
+export interface Reservation {
+	/** Throws `storageFull` unless this many more bytes and entries fit. */
+	assertRoom(amount: Amount): Promise<void>;
+	/** The same, and takes it. */
+	add(amount: Amount): Promise<void>;
+	/** Takes over the bytes of this staged file, so that they need not be reserved again when it is published. */
+	cover(stagedId: string): void;
+	/** Releases the reservation, once the data is counted in the home, or is dropped. Bytes `held` by an unfinished upload continue to count. */
+	release(outcome?: 'held'): void;
+}
+
+/** The staged file of an unfinished upload, with the bytes that it contains. */
+export interface UnfinishedFile {
+	stagedId: string;
+	bytes: number;
+}
+
+/** Takes the bytes of an upload as they arrive. */
+export function meterOf(reservation: Reservation): ByteMeter {
+	return {
+		arrived: (bytes) => reservation.add({ bytes, entries: 0 }),
+		ended: () => {},
+	};
+}
+
+/** In a home without a quota, where nothing is counted. */
+export const unlimited: Reservation = {
+	assertRoom: async () => {},
+	add: async () => {},
+	cover: () => {},
+	release: () => {},
+};
+
+interface Limited {
+	viewer: Viewer;
+	limit: Amount;
+	usage: HomeUsage;
+	/** Ids of the staged files of all homes whose bytes are reserved. */
+	covered: Set<string>;
+}
+
+/** A reservation in a home with a quota. */
+export class LimitedReservation implements Reservation {
+	readonly #home: Limited;
+	/** All that is reserved, and of that what has arrived by this reservation. */
+	readonly #own: Amount;
+	readonly #arrived: Amount = { bytes: 0, entries: 0 };
+	readonly #stagedIds: string[] = [];
+	#isReleased = false;
+
+	constructor(home: Limited, unfinished: UnfinishedFile | undefined) {
+		this.#home = home;
+		this.#own = { bytes: unfinished?.bytes ?? 0, entries: unfinished === undefined ? 0 : 1 };
+		if (unfinished !== undefined) {
+			const { usage } = home;
+			// It was among the unfinished uploads without a connection.
+			usage.held = plus(usage.held, { bytes: -this.#own.bytes, entries: -this.#own.entries });
+			this.cover(unfinished.stagedId);
+		}
+		this.#reserve(this.#own, 1);
+	}
+
+	assertRoom(amount: Amount): Promise<void> {
+		return this.#retryCorrected(() => this.#assertRoom(amount));
+	}
+
+	add(amount: Amount): Promise<void> {
+		return this.#retryCorrected(() => {
+			// Reserved synchronously: several files of one copy may need it at once.
+			this.#assertRoom(amount);
+			for (const sum of [this.#own, this.#arrived]) {
+				sum.bytes += amount.bytes;
+				sum.entries += amount.entries;
+			}
+			this.#reserve(amount, 1);
+		});
+	}
+
+	cover(stagedId: string): void {
+		const { covered, usage } = this.#home;
+		this.#stagedIds.push(stagedId);
+		covered.add(stagedId);
+		usage.stagedIds.add(stagedId);
+	}
+
+	release(outcome?: 'held'): void {
+		if (this.#isReleased) return;
+		this.#isReleased = true;
+		const { covered, usage } = this.#home;
+		this.#reserve(this.#own, -1);
+		if (outcome === 'held') usage.held = plus(usage.held, this.#own);
+		for (const id of this.#stagedIds) {
+			covered.delete(id);
+			usage.stagedIds.delete(id);
+		}
+	}
+
+	#reserve({ bytes, entries }: Amount, sign: 1 | -1): void {
+		const { reserved } = this.#home.usage;
+		reserved.bytes += sign * bytes;
+		reserved.entries += sign * entries;
+	}
+
+	/** Throws `storageFull` unless this much more fits into the known rest. Bytes that the same upload has brought so far are released once it is refused. */
+	#assertRoom(more: Amount): void {
+		const { viewer, limit, usage } = this.#home;
+		const taken = plus(plus(usage.current(), usage.reserved), usage.held);
+		for (const kind of ['bytes', 'entries'] as const) {
+			const left = Math.max(0, limit[kind] - taken[kind]);
+			if (limit[kind] > 0 && more[kind] > 0 && more[kind] > left) {
+				throw full(viewer, kind, limit[kind], left + this.#arrived[kind]);
+			}
+		}
+	}
+
+	/** Checks again after a refusal that was based on an old count: a new measurement decides. */
+	async #retryCorrected(check: () => void): Promise<void> {
+		try {
+			check();
+		} catch {
+			await this.#home.usage.correct();
+			check();
+		}
+	}
+}
+
+function full(viewer: Viewer, kind: keyof Amount, limit: number, left: number): Failure {
+	const text = (count: number) =>
+		kind === 'bytes' ? formatListSize(count) : plural(count, 'file or folder', 'files and folders');
+	const who = viewer.kind === 'user' ? 'You may keep' : 'Visitors may keep';
+	return new Failure('storageFull', `${who} ${text(limit)} here, and ${text(left)} of that is left.`);
+}

@@ -1,0 +1,108 @@
+import type { StorageProvider, UserStore } from '@stowage/plugin-api';
+import {
+	type Area,
+	anonymousOwner,
+	Failure,
+	isFailure,
+	type Owner,
+	type StoragePath,
+	type Viewer,
+} from '@stowage/rules';
+import type { HomeQuota } from '../quotas/HomeQuota.js';
+import type { FolderFeeds } from './feeds/FolderFeeds.js';
+import { availableSpace, createSpaceGuard, type FreeSpaceReserve, type SpaceGuard } from './freeSpace.js';
+import { makeHome } from './homes.js';
+import type { MountedStorage } from './MountedStorage.js';
+import { placeIn, type Tree } from './Tree.js';
+
+export interface OwnTreeParts {
+	storage: MountedStorage;
+	users: Pick<UserStore, 'get'>;
+	feeds: Pick<FolderFeeds, 'publish'>;
+	quota: HomeQuota;
+	spaces: DiskSpaces;
+}
+
+/** A tree that the viewer may change: what is written there is theirs, and counts for them. */
+export class OwnTree implements Tree {
+	readonly #parts: OwnTreeParts;
+
+	constructor(
+		readonly viewer: Viewer,
+		readonly area: Area,
+		readonly owner: Owner | undefined,
+		readonly root: StoragePath,
+		parts: OwnTreeParts,
+	) {
+		this.#parts = parts;
+	}
+
+	get quota(): HomeQuota {
+		return this.#parts.quota;
+	}
+
+	/** The reserve of the disk that new files of the tree go to. */
+	async space(): Promise<SpaceGuard> {
+		const { storage, spaces } = this.#parts;
+		return spaces.of((await storage.mountAt(this.root)).storage);
+	}
+
+	/** Throws `conflict` if the user was renamed, disabled or removed during the request: nothing may be written under the old name any more. */
+	async assertExists(): Promise<void> {
+		const { viewer } = this;
+		if (viewer.kind === 'anonymous') return;
+		const user = await this.#parts.users.get(viewer.id);
+		if (user?.username !== viewer.username || user.isDisabled)
+			throw new Failure('conflict', 'The account was changed meanwhile. Please sign in again.');
+	}
+
+	/** Creates the missing folders of the home that the tree is in. */
+	async create(): Promise<void> {
+		await this.assertExists();
+		await makeHome(this.#parts.storage, this.viewer.kind === 'user' ? this.viewer.username : anonymousOwner);
+	}
+
+	/** Runs `work`, and again with the tree created if that was missing. */
+	async withCreated<T>(work: () => Promise<T>): Promise<T> {
+		try {
+			return await work();
+		} catch (error) {
+			if (!isFailure(error, 'notFound')) throw error;
+			await this.create();
+			return work();
+		}
+	}
+
+	/** Throws `notFound` unless there is a folder of that path. The tree itself is created if it is missing. */
+	async assertFolder(path: StoragePath): Promise<void> {
+		await this.withCreated(() => assertFolder(this.#parts.storage, placeIn(this, path).storagePath));
+	}
+
+	/** Publishes to its watchers that an item was created or removed at a path of the storage. */
+	publishChange(storagePath: StoragePath): void {
+		this.#parts.feeds.publish(storagePath);
+	}
+}
+
+export async function assertFolder(storage: StorageProvider, path: StoragePath): Promise<void> {
+	if ((await storage.stat(path)).type !== 'directory') throw notFoundFolder();
+}
+
+const notFoundFolder = () => new Failure('notFound', 'There is no such folder.');
+
+/** The reserves of the disks, one for each. */
+export class DiskSpaces {
+	readonly #guards = new WeakMap<StorageProvider, SpaceGuard>();
+	readonly #settings: { freeSpaceReserve: FreeSpaceReserve };
+
+	constructor(settings: { freeSpaceReserve: FreeSpaceReserve }) {
+		this.#settings = settings;
+	}
+
+	/** It asks the disk itself: the home by which the disk was found may lie on another one later. */
+	of(disk: StorageProvider): SpaceGuard {
+		const guard = this.#guards.get(disk) ?? createSpaceGuard(() => availableSpace(disk, this.#settings));
+		this.#guards.set(disk, guard);
+		return guard;
+	}
+}

@@ -1,0 +1,36 @@
+import { type Area, Failure, joinPath, type Owner, parentPath, type StoragePath } from '@stowage/rules';
+
+/** One owner's files in one area. Whose they are and where they lie is settled once for a request. */
+export interface Tree {
+	readonly area: Area;
+	/** Whose public tree it is: `null` is the administrator's. Undefined in the private area. */
+	readonly owner: Owner | undefined;
+	/** Where it begins in the storage. */
+	readonly root: StoragePath;
+}
+
+/** Where an item of a tree lies. */
+export interface Place {
+	readonly tree: Tree;
+	/** Relative to the tree, as its area shows it. */
+	readonly path: StoragePath;
+	readonly storagePath: StoragePath;
+}
+
+/** The same message for missing items and for those that the viewer may not see. */
+export const notFound = (cause?: unknown) => new Failure('notFound', 'There is no such file or folder.', { cause });
+
+export function placeIn(tree: Tree, path: StoragePath): Place {
+	return { tree, path, storagePath: joinPath(tree.root, path) };
+}
+
+/** The place of an item directly in a folder, whose name is one that the storage has. */
+export function childOf({ tree, path, storagePath }: Place, name: string): Place {
+	return { tree, path: joinPath(path, name), storagePath: joinPath(storagePath, name) };
+}
+
+/** The folder of an item. Throws `notFound` for the tree itself, which is no item. */
+export function folderOf({ tree, path, storagePath }: Place): Place {
+	if (path === '') throw notFound();
+	return { tree, path: parentPath(path), storagePath: parentPath(storagePath) };
+}
