@@ -128,7 +128,7 @@ async function assemble(
 	const coordination = await createCoordination({ ...ground, audit, secret, feeds: () => fileServices.feeds });
 	const { identity, databaseReserve, relay, notifications, leases, jobs } = coordination;
 	const fileServices = createFileServices({ ...ground, audit, relay, leases, storage: openedStorage });
-	const { files, links, quotas } = fileServices;
+	const { files, links, quotas, trees } = fileServices;
 
 	const { dataDir } = config;
 	const offered = { dataDir, files, bodies, notifications, jobs, database, databaseReserve, log };
@@ -151,7 +151,7 @@ async function assemble(
 	const services = createServices({
 		...{ ...ground, version: buildVersion, audit, bodies, providers },
 		...{ databaseReserve, notifications, leases, jobs },
-		...{ storage, roots, files, links, quotas },
+		...{ storage, roots, trees, files, links, quotas },
 		...{ sessions, knownClients: createKnownClients(config, secret, now) },
 	});
 	parts.push(services.inFlightUploads);

@@ -24,9 +24,10 @@ import type { Transfers } from './tickets/Transfers.js';
 import type { MountedStorage } from './trees/MountedStorage.js';
 import type { AuditedRoots } from './trees/roots/auditedRoots.js';
 import type { Roots } from './trees/roots/Roots.js';
+import type { Trees } from './trees/Trees.js';
+import type { Admission } from './uploads/admission/Admission.js';
+import type { UploadLimits } from './uploads/admission/uploadLimits.js';
 import type { InFlightUploads } from './uploads/InFlightUploads.js';
-import type { UploadLimits } from './uploads/limits/uploadLimits.js';
-import type { UploadSpace } from './uploads/limits/uploadSpace.js';
 import type { ResumableUploads } from './uploads/resumable/createResumableUploads.js';
 
 /** The services that routes use. */
@@ -63,7 +64,8 @@ export interface Services {
 	inFlightUploads: InFlightUploads;
 	/** The time of day, milliseconds since the epoch: for all that is stored. */
 	now(): number;
-	uploadSpace: UploadSpace;
+	admission: Admission;
+	trees: Trees;
 	uploadLimits: UploadLimits;
 	quotas: Quotas;
 }

@@ -1,5 +1,4 @@
 import type { Providers } from '@stowage/plugin-api';
-import { publicRoot, writingOwner } from '@stowage/rules';
 import { createAccounts } from '../accounts/accounts.js';
 import { auditedAccounts, auditedSecondFactors } from '../accounts/auditedAccounts.js';
 import { createSecondFactors } from '../accounts/secondFactors.js';
@@ -17,12 +16,13 @@ import { Transfers } from '../tickets/Transfers.js';
 import { availableSpace } from '../trees/freeSpace.js';
 import { auditedRoots } from '../trees/roots/auditedRoots.js';
 import { RootAdministration } from '../trees/roots/RootAdministration.js';
+import { Admission } from '../uploads/admission/Admission.js';
+import { createUploadLimits } from '../uploads/admission/uploadLimits.js';
+import { createUploadSpace } from '../uploads/admission/uploadSpace.js';
 import { InFlightUploads } from '../uploads/InFlightUploads.js';
-import { createUploadLimits } from '../uploads/limits/uploadLimits.js';
-import { createUploadSpace } from '../uploads/limits/uploadSpace.js';
 import { createResumableUploads } from '../uploads/resumable/createResumableUploads.js';
 
-type Uploads = Pick<Services, 'uploadSpace' | 'uploadLimits' | 'resumableUploads' | 'inFlightUploads'>;
+type Uploads = Pick<Services, 'admission' | 'uploadLimits' | 'resumableUploads' | 'inFlightUploads'>;
 
 type Made =
 	| keyof Uploads
@@ -118,19 +118,13 @@ export function createServices({ providers, monotonic, ...given }: Dependencies)
 
 type UploadDependencies = Pick<
 	Dependencies,
-	'bodies' | 'config' | 'database' | 'files' | 'leases' | 'log' | 'monotonic' | 'now' | 'quotas' | 'storage'
+	'bodies' | 'config' | 'database' | 'files' | 'leases' | 'log' | 'monotonic' | 'now' | 'storage' | 'trees'
 >;
 
 function createUploads(dependencies: UploadDependencies): Uploads {
-	const { config, storage, monotonic } = dependencies;
-	const uploadSpace = createUploadSpace({
-		async spaceFor(viewer) {
-			const { storage: disk } = await storage.mountAt(publicRoot(writingOwner(viewer)));
-			return { disk, free: () => availableSpace(disk, config.uploads) };
-		},
-		monotonic,
-	});
+	const space = createUploadSpace(dependencies);
 	const uploadLimits = createUploadLimits(dependencies);
-	const resumableUploads = createResumableUploads({ ...dependencies, space: uploadSpace, limits: uploadLimits });
-	return { uploadSpace, uploadLimits, resumableUploads, inFlightUploads: new InFlightUploads() };
+	const admission = new Admission({ ...dependencies, limits: uploadLimits, space });
+	const resumableUploads = createResumableUploads({ ...dependencies, admission, space });
+	return { admission, uploadLimits, resumableUploads, inFlightUploads: new InFlightUploads() };
 }

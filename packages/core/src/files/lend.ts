@@ -11,10 +11,7 @@ const statOf = promisify(fstat);
 const checkMs = 500;
 
 interface Lending {
-	/** The file itself, which the storage may have a descriptor of. */
-	direct: StagedFile;
-	/** The same file, whose bytes are reserved before they are written. */
-	guarded: StagedFile;
+	staged: StagedFile;
 	space: Pick<SpaceGuard, 'assertSpace' | 'available'>;
 	/** Throws if this many more bytes exceed a quota. */
 	reserve(bytes: number): Promise<void>;
@@ -23,9 +20,9 @@ interface Lending {
 
 /** Lends a staged file to a program, whose writes are checked against the limits meanwhile. */
 export async function lendStaged<T>(lending: Lending, use: (file: LentFile) => Promise<T>): Promise<T> {
-	const { direct, guarded, space, reserve, temporaryFolder } = lending;
-	if (direct.withLocalFile !== undefined) {
-		return direct.withLocalFile(({ descriptor }) => watchGrowth(descriptor, space, reserve, use));
+	const { staged, space, reserve, temporaryFolder } = lending;
+	if (staged.withLocalFile !== undefined) {
+		return staged.withLocalFile(({ descriptor }) => watchGrowth(descriptor, space, reserve, use));
 	}
 	return withTemporaryFile(temporaryFolder, async (file) => {
 		const available = () => temporarySpace(temporaryFolder);
@@ -33,7 +30,7 @@ export async function lendStaged<T>(lending: Lending, use: (file: LentFile) => P
 			if ((await available()) <= bytes) throw new Failure('storageFull', 'There is not enough free space.');
 		};
 		const result = await watchGrowth(file.fd, { available, assertSpace }, reserve, use);
-		await guarded.append(file.createReadStream({ start: 0, autoClose: false }), 0);
+		await staged.append(file.createReadStream({ start: 0, autoClose: false }), 0);
 		return result;
 	});
 }

@@ -13,7 +13,7 @@ export async function stage({ trees, storage }: FileParts, viewer: Viewer, id?: 
 
 /** Lends a staged file to a program of its own. Its growth is checked against the quota and the reserve. */
 export async function lend<T>(
-	{ trees, storage, temporaryFolder }: FileParts,
+	{ trees, temporaryFolder }: FileParts,
 	viewer: Viewer,
 	staged: StagedFile,
 	use: (file: LentFile) => Promise<T>,
@@ -22,9 +22,8 @@ export async function lend<T>(
 	const reservation = await tree.quota.reserve();
 	try {
 		const space = await tree.space();
-		const direct = await storage().stage(staged.id);
 		const reserve = (bytes: number) => reservation.add({ bytes, entries: 0 });
-		return await lendStaged({ direct, guarded: staged, space, reserve, temporaryFolder }, use);
+		return await lendStaged({ staged, space, reserve, temporaryFolder }, use);
 	} finally {
 		// The publishing call checks it again.
 		reservation.release();

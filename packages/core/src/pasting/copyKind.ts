@@ -3,7 +3,7 @@ import { type Entry, isFailure } from '@stowage/rules';
 import { clientKey } from '../http/requests/proxy.js';
 import type { FairQueue } from '../limits/FairQueue.js';
 import type { Log } from '../log.js';
-import type { UploadLimits } from '../uploads/limits/uploadLimits.js';
+import type { UploadLimits } from '../uploads/admission/uploadLimits.js';
 import { countBytes } from './countBytes.js';
 import { type PasteInput, type PasteStep, pasteInput } from './pasteInput.js';
 import { detailOf, pasteItems, stateOf } from './pasteItems.js';

@@ -1,5 +1,5 @@
 import { Failure, formatListSize, plural, type Viewer } from '@stowage/rules';
-import type { ByteMeter } from '../limits/metered.js';
+import type { ByteMeter } from '../trees/metered.js';
 import { type HomeUsage, plus } from './HomeUsage.js';
 import type { Amount } from './measureTree.js';
 

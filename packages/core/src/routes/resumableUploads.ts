@@ -2,7 +2,7 @@ import * as contract from '@stowage/contract';
 import { type Call, route } from '@stowage/plugin-api';
 import type { Services } from '../services.js';
 import { checksumAlgorithms } from '../uploads/checksum.js';
-import type { Upload } from '../uploads/resumable/createResumableUploads.js';
+import type { Upload } from '../uploads/resumable/createUpload.js';
 import { tusVersion } from '../uploads/resumable/tusProtocol.js';
 
 /** Uploads that can be interrupted, by tus 1.0.0. */

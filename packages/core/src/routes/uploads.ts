@@ -1,10 +1,9 @@
 import * as contract from '@stowage/contract';
-import { type Call, type ItemRef, parseInput, route, type StagedFile, z } from '@stowage/plugin-api';
+import { type Call, type ItemRef, parseInput, route, z } from '@stowage/plugin-api';
 import { type Area, Failure, normalizeName } from '@stowage/rules';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
-import { metered } from '../limits/metered.js';
-import { meterOf } from '../quotas/Reservation.js';
 import type { Services } from '../services.js';
+import type { AdmittedForm } from '../uploads/admission/Admission.js';
 import { parseFileDigest } from '../uploads/checksum.js';
 import { publishKeyed } from '../uploads/form/publishKeyed.js';
 import { discardAll, type FormFields, type ReceivedForm, receiveForm } from '../uploads/form/receiveForm.js';
@@ -27,20 +26,8 @@ const fieldsSchema = z.object({
 const publicFields = ['directory', 'fileName', 'lastModified'];
 const allFields = [...publicFields, 'type', 'isPublic'];
 
-/** The most bytes of a form besides those of its files. */
-const maxFormBytes = 1024 * 1024;
-
 /** Whole files by multipart form. The response is sent after the bytes are durable and published. */
-export function uploadRoutes({
-	config,
-	bodies,
-	database,
-	files,
-	inFlightUploads,
-	uploadSpace,
-	uploadLimits,
-	quotas,
-}: Services) {
+export function uploadRoutes({ config, bodies, database, files, inFlightUploads, admission }: Services) {
 	const keyed = { files, idempotency: database.idempotency, exclusively: createKeyedMutex() };
 	type UploadCall = Call<typeof contract.upload> | Call<typeof contract.uploadPublic>;
 	type AreaOf = (fields: z.output<typeof fieldsSchema>) => Area;
@@ -49,25 +36,7 @@ export function uploadRoutes({
 		const { viewer, request } = call;
 		const bytes = announcedBytes(request.raw.req);
 		const uploader = { viewer, address: request.client.address };
-		await uploadSpace.assertNew(uploader, bytes);
-		const entries = await uploadLimits.whileUnfinished(viewer, uploader.address, () =>
-			uploadLimits.counted(viewer, uploader.address, { files: 1, bytes }, async (counting) => {
-				const reserved = await quotas.of(viewer).reserve();
-				try {
-					await reserved.assertRoom({ bytes: Math.max(0, bytes - maxFormBytes), entries: 1 });
-					const meters = [uploadSpace.claim(uploader, bytes), counting.bytes, meterOf(reserved)];
-					const stage = async () => {
-						await reserved.add({ bytes: 0, entries: 1 });
-						const staged = await files.stage(viewer);
-						reserved.cover(staged.id);
-						return metered(staged, meters);
-					};
-					return await publishForm(call, allowed, areaOf, stage, ({ length }) => counting.files(length));
-				} finally {
-					reserved.release();
-				}
-			}),
-		);
+		const entries = await admission.form(uploader, bytes, (form) => publishForm(call, allowed, areaOf, form));
 		return { message: entries.length === 1 ? 'File uploaded.' : `${entries.length} files uploaded.`, entries };
 	};
 
@@ -75,8 +44,7 @@ export function uploadRoutes({
 		{ viewer, request }: UploadCall,
 		allowed: string[],
 		areaOf: AreaOf,
-		stage: () => Promise<StagedFile>,
-		onReceived: (files: ReceivedForm['files']) => Promise<void>,
+		{ stage, countFiles }: AdmittedForm,
 	) => {
 		const { headers } = request.raw.req;
 		const key = uploadKeyOf(headers);
@@ -102,7 +70,7 @@ export function uploadRoutes({
 		});
 		try {
 			const requests = publishRequestsOf(form);
-			await onReceived(form.files);
+			await countFiles(form.files.length);
 			const folder = folderOf(form.fields);
 			return key === undefined
 				? await files.publish(viewer, folder, requests)

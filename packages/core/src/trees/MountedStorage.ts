@@ -33,6 +33,7 @@ import {
 import { type Crossing, commitAcross, publishedAcross } from './commitAcross.js';
 import { copyAcross, discardAcross, sweepAcross } from './copyAcross.js';
 import { itemsIn } from './itemsIn.js';
+import { wrapStaged } from './metered.js';
 
 /** A storage root with its place among the others. */
 export interface Mount {
@@ -325,30 +326,31 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 	}
 
 	#mountedFile(staged: StagedFile, storage: StorageProvider, tag: string): StagedFile {
-		const file: StagedFile = {
-			id: withTag(staged.id, tag),
-			size: () => staged.size(),
-			append: (body, at) => staged.append(body, at),
-			sync: () => staged.sync(),
-			commit: (path: StoragePath, options?: CommitOptions) =>
-				this.changing(path, async () => {
-					// Before it leaves the staging of its own root.
-					await this.#assertReplaceable(path, options);
-					const target = await this.mountAt(path);
-					const isHere = target.storage === storage;
-					const item = isHere
-						? await staged.commit(path, options)
-						: await commitAcross(staged, this.#crossing(file.id, storage, target), path, options);
-					return tagged(item, target.tag);
-				}),
-			discard: () => staged.discard(),
-		};
-		if (staged.lock !== undefined) file.lock = () => staged.lock?.() as never;
-		if (staged.fork !== undefined)
-			file.fork = async (size) => this.#mountedFile((await staged.fork?.(size)) as StagedFile, storage, tag);
-		if (staged.withLocalFile !== undefined) file.withLocalFile = (use) => staged.withLocalFile?.(use) as never;
-		return file;
+		return wrapStaged(staged, (own) => {
+			const id = withTag(own.id, tag);
+			return { id, commit: (path, options) => this.#commit({ own, id, storage }, path, options) };
+		});
 	}
+
+	#commit({ own, id, storage }: Staged, path: StoragePath, options?: CommitOptions): Promise<StorageItem> {
+		return this.changing(path, async () => {
+			// Before it leaves the staging of its own root.
+			await this.#assertReplaceable(path, options);
+			const target = await this.mountAt(path);
+			const item =
+				target.storage === storage
+					? await own.commit(path, options)
+					: await commitAcross(own, this.#crossing(id, storage, target), path, options);
+			return tagged(item, target.tag);
+		});
+	}
+}
+
+/** A staged file as its root has it, with the id that it has among all roots. */
+interface Staged {
+	own: StagedFile;
+	id: string;
+	storage: StorageProvider;
 }
 
 /** The owner of the home that a path is in, or is. */

@@ -41,10 +41,14 @@ export class OwnTree implements Tree {
 		return this.#parts.quota;
 	}
 
-	/** The reserve of the disk that new files of the tree go to. */
+	/** The disk that new files of the tree go to. Throws `unavailable` while it is not known. */
+	async disk(): Promise<StorageProvider> {
+		return (await this.#parts.storage.mountAt(this.root)).storage;
+	}
+
+	/** The reserve of that disk. */
 	async space(): Promise<SpaceGuard> {
-		const { storage, spaces } = this.#parts;
-		return spaces.of((await storage.mountAt(this.root)).storage);
+		return this.#parts.spaces.of(await this.disk());
 	}
 
 	/** Throws `conflict` if the user was renamed, disabled or removed during the request: nothing may be written under the old name any more. */

@@ -1,5 +1,6 @@
 import type { StagedFile, StorageProvider } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
+import { type ByteMeter, metered } from './metered.js';
 
 /** The default reserve: a twentieth of the disk, at most 1 GB; 1 GB if the storage does not know the size of the disk. */
 const autoShare = 1 / 20;
@@ -64,7 +65,7 @@ export function createSpaceGuard(freeAboveReserve: () => Promise<number>): Space
 
 	let lastReading: { free: number; at: number } | undefined;
 
-	const available = async (): Promise<number> => {
+	const readAvailable = async (): Promise<number> => {
 		const known = (lastReading?.free ?? 0) - promised;
 		if (lastReading !== undefined && known > plentyBytes && performance.now() - lastReading.at < cacheMs) return known;
 		// Bytes written during the reading may be missing from both sides.
@@ -75,43 +76,41 @@ export function createSpaceGuard(freeAboveReserve: () => Promise<number>): Space
 		return reading.free - Math.max(before, promised);
 	};
 
-	async function* guard(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+	const meter = (): ByteMeter => {
 		let granted = 0;
 		let passed = 0;
 		let counted = 0;
-		const count = () => {
-			const now = granted + Math.min(passed, maxUnwrittenBytes);
-			promised += now - counted;
-			counted = now;
-		};
-		try {
-			for await (const chunk of body) {
-				if (chunk.length > granted) {
-					const most = granted + (await available());
-					if (most < chunk.length) throw full();
-					granted = Math.min(most, Math.max(chunk.length, Math.min(stepBytes, passed)));
+		return {
+			async arrived(bytes) {
+				if (bytes > granted) {
+					const available = granted + (await readAvailable());
+					if (available < bytes) throw full();
+					granted = Math.min(available, Math.max(bytes, Math.min(stepBytes, passed)));
 				}
-				granted -= chunk.length;
-				passed += chunk.length;
-				if (lastReading !== undefined) lastReading.free -= chunk.length;
-				count();
-				yield chunk;
-			}
-		} finally {
-			promised -= counted;
-		}
-	}
+				granted -= bytes;
+				passed += bytes;
+				if (lastReading !== undefined) lastReading.free -= bytes;
+				const now = granted + Math.min(passed, maxUnwrittenBytes);
+				promised += now - counted;
+				counted = now;
+			},
+			ended() {
+				promised -= counted;
+				counted = 0;
+			},
+		};
+	};
 
 	return {
 		async assertSpace(bytes = 0) {
-			if ((await available()) <= bytes) throw full();
+			if ((await readAvailable()) <= bytes) throw full();
 		},
-		available,
+		available: readAvailable,
 		beginGrants() {
 			const granted: number[] = [];
 			return {
 				async reserve(bytes) {
-					if (bytes > (await available())) throw full();
+					if (bytes > (await readAvailable())) throw full();
 					promised += bytes;
 					granted.push(bytes);
 					// Bytes reserved this long ago are written, and included in the reading.
@@ -124,15 +123,6 @@ export function createSpaceGuard(freeAboveReserve: () => Promise<number>): Space
 			};
 		},
 
-		guarded(staged) {
-			return {
-				id: staged.id,
-				size: () => staged.size(),
-				append: (body, at) => staged.append(guard(body), at),
-				sync: () => staged.sync(),
-				commit: (path, options) => staged.commit(path, options),
-				discard: () => staged.discard(),
-			};
-		},
+		guarded: (staged) => metered(staged, () => [meter()]),
 	};
 }

@@ -32,9 +32,9 @@ const writeUntilFull = (pace: (written: number) => void) => async (file: LentFil
 const publishes = test.macro(async (t, prepare: (staged: StagedFile) => StagedFile) => {
 	const { app, viewer, files, storage } = await appWithViewer(t);
 	const before = await readdir(app.dataDir);
-	const staged = await files.stage(viewer);
 	const stage = storage.stage.bind(storage);
 	storage.stage = async (...place) => prepare(await stage(...place));
+	const staged = await files.stage(viewer);
 	const result = await files.lend(viewer, staged, async ({ descriptor, maxBytes }) => {
 		t.true(maxBytes > 0);
 		writeSync(descriptor, 'world', 6);

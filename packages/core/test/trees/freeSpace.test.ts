@@ -252,3 +252,22 @@ test('an upload that is under way to a disk that disappears does not affect uplo
 	t.is(await upload(bob, 'large', 3 * megabyte), 200);
 	sent.destroy();
 });
+
+test('a staged file with a reserve keeps the abilities of its disk, and so does its fork, which has the reserve too', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const { id } = (await app.services.database.users.find('ada')) ?? { id: '' };
+	t.truthy(ada.cookie);
+	const staged = await app.services.files.stage({ kind: 'user', id, username: 'ada' });
+	t.deepEqual([typeof staged.lock, typeof staged.withLocalFile], ['function', 'function']);
+	await staged.append(Readable.from([Buffer.from('hello')]), 0);
+	await staged.sync();
+	const lock = await staged.lock?.();
+	const fork = await staged.fork?.(4);
+	await lock?.release();
+	t.is(await fork?.size(), 4);
+	reportSpace(app, { freeSpace: async () => 0 });
+	await t.throwsAsync(async () => fork?.append(Readable.from([Buffer.from('o')]), 4), { code: 'STORAGE_FULL' });
+	await t.notThrowsAsync(async () => fork?.discard());
+	await staged.discard();
+});

@@ -3,9 +3,7 @@ import { type Area, Failure, type Viewer } from '@stowage/rules';
 import { hasSessionCookie } from '../../accounts/sessions.js';
 import type { Config } from '../../config/schema.js';
 import { limitAddress } from '../../http/requests/proxy.js';
-import type { Quotas } from '../../quotas/createQuotas.js';
-import type { UploadLimits } from '../limits/uploadLimits.js';
-import type { UploadSpace } from '../limits/uploadSpace.js';
+import type { Admission } from '../admission/Admission.js';
 import { assertAnnounced, byteCount, textHeader } from '../uploadHeaders.js';
 import type { UploadExpiry } from './UploadExpiry.js';
 import { parseUploadMetadata } from './uploadMetadata.js';
@@ -14,9 +12,7 @@ interface Dependencies {
 	config: Pick<Config, 'uploads'>;
 	uploads: Pick<UploadStore, 'add'>;
 	files: Pick<Files, 'assertUpload' | 'stage'>;
-	space: UploadSpace;
-	limits: UploadLimits;
-	quotas: Quotas;
+	admission: Admission;
 	expiry: UploadExpiry;
 }
 
@@ -29,7 +25,7 @@ export async function beginUpload(
 	idHash: string,
 	request: Request,
 ): Promise<UploadRecord> {
-	const { config, files, space, limits, quotas } = parts;
+	const { config, files, admission } = parts;
 	const { client, raw } = request;
 	const metadata = textHeader(raw.req.headers, 'Upload-Metadata') ?? '';
 	if (textHeader(raw.req.headers, 'Upload-Defer-Length') !== undefined) {
@@ -44,30 +40,12 @@ export async function beginUpload(
 	}
 	const length = byteCount(raw.req.headers, 'Upload-Length');
 	const { name, directory, area = defaultArea(viewer, request), mtime } = parseUploadMetadata(metadata);
-	const { maxFileSize } = config.uploads;
-	if (maxFileSize > 0 && length > maxFileSize) {
-		throw new Failure('tooLarge', `The file is larger than ${maxFileSize} bytes.`);
-	}
+	admission.assertFileSize(length);
 	assertAnnounced(raw.req, length);
 	await files.assertUpload(viewer, { area, path: directory });
 	const { address } = client;
-	await space.assertNew({ viewer, address }, length);
-	const wish = { name, directory, area, mtime, metadata, length, address };
-	const reserved = await quotas.of(viewer).reserve();
-	try {
-		await reserved.assertRoom({ bytes: length, entries: 1 });
-		await reserved.add({ bytes: 0, entries: 1 });
-		const record = await limits.beginUnfinished(viewer, address, (maxRows) =>
-			limits.counted(viewer, address, { files: 1, bytes: length }, async (counting) => {
-				await counting.files(1);
-				return add(parts, viewer, idHash, wish, maxRows);
-			}),
-		);
-		reserved.release('held');
-		return record;
-	} finally {
-		reserved.release();
-	}
+	const upload = { name, directory, area, mtime, metadata, length, address };
+	return admission.unfinished({ viewer, address }, length, (maxRows) => add(parts, viewer, idHash, upload, maxRows));
 }
 
 async function add(

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { StagedFile, StagedLock, UploadRecord, UploadStore } from '@stowage/plugin-api';
-import { isFailure } from '@stowage/rules';
-import type { Log } from '../../log.js';
+import type { StagedFile, StagedLock, UploadRecord } from '@stowage/plugin-api';
+import { isFailure, type Viewer } from '@stowage/rules';
+import { findUpload, ownerOf, type UploadParts } from './UploadParts.js';
 import { inUse, type Writer } from './Writers.js';
 
 /** How long a request waits for a writer in another process, which may be dead and about to end. */
@@ -12,35 +12,22 @@ const aliveSignalMs = 2_500;
 
 const pollMs = 100;
 
-interface Dependencies {
-	/** The row as it is now. */
-	find(): Promise<UploadRecord>;
-	stage(id: string): Promise<StagedFile>;
-	/** Throws if this many bytes can't be written. */
-	assertSpace(bytes: number): Promise<void>;
-	uploads: Pick<UploadStore, 'restage' | 'finish'>;
-	/** The path of the upload's file, if it was published from this staged file; else undefined. */
-	findPublished(record: UploadRecord, stagedId: string): Promise<string | undefined>;
-	writer: Writer;
-	log: Log;
-	/** Milliseconds of a monotonic clock. */
-	monotonic(): number;
-}
-
 /**
  * Runs `work` with the current row while no other writer, in any process, works on the staged file. Throws `locked` while another process brings bytes. One that has stopped
  * in the middle keeps its lock for as long as it is stopped: the durable bytes continue in another staged file, and its later writes go to a file without a name and a
  * row that is not its own.
  */
 export async function withLockedUpload<T>(
+	parts: UploadParts,
+	viewer: Viewer,
 	idHash: string,
-	parts: Dependencies,
+	writer: Writer,
 	work: (record: UploadRecord) => Promise<T>,
 ): Promise<T> {
-	const { find, writer } = parts;
+	const find = () => findUpload(parts, viewer, idHash);
 	for (;;) {
 		const seen = await find();
-		const lock = await lockOrFork(idHash, seen, parts);
+		const lock = await lockOrFork(parts, viewer, idHash, writer, seen);
 		if (lock === 'forked') continue;
 		try {
 			const record = lock === undefined ? seen : await find();
@@ -55,23 +42,25 @@ export async function withLockedUpload<T>(
 
 /** Nothing where there is nothing to lock: it was published, or the storage has no locks. */
 async function lockOrFork(
+	parts: UploadParts,
+	viewer: Viewer,
 	idHash: string,
+	writer: Writer,
 	{ stagedId }: UploadRecord,
-	parts: Dependencies,
 ): Promise<StagedLock | 'forked' | undefined> {
 	if (stagedId === null) return undefined;
-	const staged = await parts.stage(stagedId);
+	const staged = await parts.storage.stage(stagedId);
 	if (staged.lock === undefined) return undefined;
 	const first = await tryLock(staged);
 	if (first !== 'locked') return first;
-	const { writer, monotonic } = parts;
+	const { monotonic } = parts;
 	const lease = await writer.lease(takeoverMs);
 	const deadline = monotonic() + (lease.key.hasLapsed ? 0 : aliveSignalMs);
 	for (;;) {
 		const lock = await tryLock(staged);
 		if (lock !== 'locked') return lock;
 		if (lease.isRequested()) throw inUse();
-		if (monotonic() >= deadline) return fork(idHash, staged, parts);
+		if (monotonic() >= deadline) return fork(parts, viewer, idHash, staged);
 		await wait(pollMs);
 	}
 }
@@ -87,26 +76,25 @@ async function tryLock(staged: StagedFile): Promise<StagedLock | 'locked' | unde
 }
 
 /** Continues with the durable bytes in another staged file. */
-async function fork(
-	idHash: string,
-	staged: StagedFile,
-	{ find, assertSpace, uploads, findPublished, log }: Dependencies,
-): Promise<'forked'> {
-	const record = await find();
+async function fork(parts: UploadParts, viewer: Viewer, idHash: string, staged: StagedFile): Promise<'forked'> {
+	const { uploads } = parts.database;
+	const record = await findUpload(parts, viewer, idHash);
 	if (record.stagedId !== staged.id) return 'forked';
 	if (staged.fork === undefined) throw inUse();
-	await assertSpace(record.offset);
+	await parts.space.assertChunk(viewer, record.offset);
 	const other = await staged.fork(record.offset);
 	if (await uploads.restage(idHash, staged.id, other.id)) {
 		// From now on the holder can't publish it either.
 		await staged.discard();
 		// They may have done so just before that, if they went on with all bytes in hand: then that is the upload's file, and there is no second.
-		const published = await findPublished(record, staged.id);
+		const { area, directory, name } = record;
+		const owner = ownerOf(parts, viewer, record);
+		const published = await parts.files.findPublished(owner, { area, path: directory }, staged.id, name);
 		if (published !== undefined) {
-			await uploads.finish(idHash, other.id, published);
+			await uploads.finish(idHash, other.id, published.path);
 			await other.discard();
 		}
-		log.warn('an upload was taken over from a process that has stopped');
+		parts.log.warn('an upload was taken over from a process that has stopped');
 	} else await other.discard();
 	return 'forked';
 }

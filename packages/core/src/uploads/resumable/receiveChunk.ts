@@ -7,14 +7,14 @@ interface Chunk {
 	/** Where it begins in its file. */
 	offset: number;
 	/** The most bytes that are accepted. */
-	most: number;
+	limit: number;
 	checksum: Checksum | undefined;
 	/** Throws if the announced size exceeds a quota. */
 	assertRoom(): Promise<void>;
 	/** Called whenever bytes arrive. */
 	onBytes(): void;
 	/** Records that this many bytes of the file are durable. */
-	keep(size: number): Promise<unknown>;
+	saveOffset(size: number): Promise<unknown>;
 	log: Log;
 }
 
@@ -26,11 +26,11 @@ async function* nothing(): AsyncGenerator<Uint8Array, void> {}
  */
 export async function receiveChunk(staged: StagedFile, body: AsyncIterable<Uint8Array>, chunk: Chunk): Promise<number> {
 	const { offset, checksum, log } = chunk;
-	const keepWhatArrived = async () => {
+	const saveArrived = async () => {
 		const size = await staged.size();
-		if (size > offset) await chunk.keep(size);
+		if (size > offset) await chunk.saveOffset(size);
 	};
-	const checkpoints = checksum === undefined ? new Checkpoints(keepWhatArrived) : undefined;
+	const checkpoints = checksum === undefined ? new Checkpoints(saveArrived) : undefined;
 	try {
 		await chunk.assertRoom();
 		const size = await staged.append(readChunk(body, chunk), offset);
@@ -41,7 +41,7 @@ export async function receiveChunk(staged: StagedFile, body: AsyncIterable<Uint8
 		await checkpoints?.stop();
 		// Bytes of another writer are not verified here.
 		if (isFailure(error, 'locked')) throw error;
-		const tidy = checksum === undefined ? keepWhatArrived() : staged.append(nothing(), offset);
+		const tidy = checksum === undefined ? saveArrived() : staged.append(nothing(), offset);
 		await tidy.catch((cause) => log.warn({ err: cause }, 'the bytes of an interrupted upload could not be saved'));
 		throw error;
 	}
@@ -50,12 +50,12 @@ export async function receiveChunk(staged: StagedFile, body: AsyncIterable<Uint8
 /** The body of an upload as a chunk of its file. Fails with `tooLarge` at the first excess byte, and with the errors of the body. */
 async function* readChunk(
 	body: AsyncIterable<Uint8Array>,
-	{ most, checksum, onBytes }: Pick<Chunk, 'most' | 'checksum' | 'onBytes'>,
+	{ limit, checksum, onBytes }: Pick<Chunk, 'limit' | 'checksum' | 'onBytes'>,
 ): AsyncGenerator<Uint8Array, void> {
 	let size = 0;
 	for await (const chunk of body) {
 		size += chunk.length;
-		if (size > most) throw new Failure('tooLarge', 'More bytes came than the upload was said to have.');
+		if (size > limit) throw new Failure('tooLarge', 'More bytes came than the upload was said to have.');
 		onBytes();
 		checksum?.add(chunk);
 		yield chunk;

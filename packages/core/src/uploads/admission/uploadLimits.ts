@@ -3,9 +3,9 @@ import { Failure, type Viewer } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import { limitAddress } from '../../http/requests/proxy.js';
 import { createKeyedMutex } from '../../limits/keyedMutex.js';
-import type { ByteMeter } from '../../limits/metered.js';
 import { rateLimited } from '../../limits/rateLimited.js';
 import type { Log } from '../../log.js';
+import type { ByteMeter } from '../../trees/metered.js';
 
 interface Dependencies {
 	config: Pick<Config, 'uploads'>;

@@ -1,10 +1,14 @@
+import type { StorageProvider } from '@stowage/plugin-api';
 import { Failure, type Viewer } from '@stowage/rules';
+import type { Config } from '../../config/schema.js';
 import { clientKey } from '../../http/requests/proxy.js';
-import type { ByteMeter } from '../../limits/metered.js';
+import { availableSpace } from '../../trees/freeSpace.js';
+import type { ByteMeter } from '../../trees/metered.js';
+import type { Trees } from '../../trees/Trees.js';
 
 interface Dependencies {
-	/** The disk that a viewer's files go to, and the bytes that may be written on it before the reserve is reached: that throws if the disk is not available. */
-	spaceFor(viewer: Viewer): Promise<{ disk: object; free(): Promise<number> }>;
+	config: Pick<Config, 'uploads'>;
+	trees: Pick<Trees, 'own'>;
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 }
@@ -26,7 +30,7 @@ const totalShare = 1 / 2;
 const smallBytes = 1024 * 1024;
 
 /** The same for a chunk of an upload whose whole length was checked when it began. */
-const smallPieceBytes = 64 * 1024 * 1024;
+const smallChunkBytes = 64 * 1024 * 1024;
 
 /** Refuses uploads before they arrive, by their announced length. */
 export interface UploadSpace {
@@ -46,15 +50,18 @@ interface Claim {
 	lastBytesAt: number;
 }
 
-export function createUploadSpace({ spaceFor, monotonic }: Dependencies): UploadSpace {
+export function createUploadSpace({ config, trees, monotonic }: Dependencies): UploadSpace {
 	const claims = new Set<Claim>();
 
+	const diskOf = (viewer: Viewer) => trees.own(viewer, 'public').disk();
+	const freeOn = (disk: StorageProvider) => availableSpace(disk, config.uploads);
+
 	/** The claims of others on a disk; visitors' claims count for visitors only. */
-	const claimed = async (disk: object, free: number, isForVisitor: boolean): Promise<number> => {
+	const claimed = async (disk: StorageProvider, free: number, isForVisitor: boolean): Promise<number> => {
 		const byClient = new Map<string, number>();
 		for (const { client, viewer, left, lastBytesAt } of [...claims]) {
 			if (monotonic() - lastBytesAt > idleMs || (viewer.kind === 'anonymous' && !isForVisitor)) continue;
-			if ((await spaceFor(viewer)).disk !== disk) continue;
+			if ((await diskOf(viewer)) !== disk) continue;
 			byClient.set(client, Math.min(free * clientShare, (byClient.get(client) ?? 0) + left));
 		}
 		const sum = [...byClient.values()].reduce((all, each) => all + each, 0);
@@ -66,14 +73,14 @@ export function createUploadSpace({ spaceFor, monotonic }: Dependencies): Upload
 	};
 	return {
 		async assertChunk(viewer, bytes) {
-			if (bytes >= smallPieceBytes) assertRoom(bytes, await (await spaceFor(viewer)).free());
+			if (bytes >= smallChunkBytes) assertRoom(bytes, await freeOn(await diskOf(viewer)));
 		},
 
 		async assertNew({ viewer }, bytes) {
 			if (bytes < smallBytes) return;
-			const space = await spaceFor(viewer);
-			const free = Math.max(0, await space.free());
-			assertRoom(bytes, free - (await claimed(space.disk, free, viewer.kind === 'anonymous')));
+			const disk = await diskOf(viewer);
+			const free = Math.max(0, await freeOn(disk));
+			assertRoom(bytes, free - (await claimed(disk, free, viewer.kind === 'anonymous')));
 		},
 
 		claim({ viewer, address }, bytes) {

@@ -1,0 +1,148 @@
+import type { Files, StagedFile, UploadRecord } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
+import type { Config } from '../../config/schema.js';
+import { meterOf, type Reservation } from '../../quotas/Reservation.js';
+import { metered } from '../../trees/metered.js';
+import type { Trees } from '../../trees/Trees.js';
+import type { UploadLimits } from './uploadLimits.js';
+import type { Uploader, UploadSpace } from './uploadSpace.js';
+
+interface Dependencies {
+	config: Pick<Config, 'uploads'>;
+	trees: Pick<Trees, 'own'>;
+	files: Pick<Files, 'stage'>;
+	limits: UploadLimits;
+	space: UploadSpace;
+}
+
+/** A form that was let in. */
+export interface AdmittedForm {
+	/** A new staged file, whose bytes count in all limits as they arrive. */
+	stage(): Promise<StagedFile>;
+	/** Counts the files that it had in the end. */
+	countFiles(count: number): Promise<void>;
+}
+
+/** A chunk of a resumable upload that was let in. */
+export interface AdmittedChunk {
+	/** The staged file, whose bytes count in all limits as they arrive. */
+	staged: StagedFile;
+	/** Throws `storageFull` if this many announced bytes exceed the quota. */
+	assertRoom(bytes: number): Promise<void>;
+}
+
+/** The most bytes of a form besides those of its files. */
+const maxFormBytes = 1024 * 1024;
+
+/** Lets uploads in: by the size of a file, the space of the disk, the limits of an hour and the quota, before the first byte and with each one that arrives. */
+export class Admission {
+	readonly #dependencies: Dependencies;
+
+	constructor(dependencies: Dependencies) {
+		this.#dependencies = dependencies;
+	}
+
+	/** Runs `receive`, which receives a form of this many announced bytes, and publishes its files. What was counted is undone when it fails. */
+	async form<T>(uploader: Uploader, bytes: number, receive: (form: AdmittedForm) => Promise<T>): Promise<T> {
+		const { limits, space, files } = this.#dependencies;
+		const { viewer, address } = uploader;
+		await space.assertNew(uploader, bytes);
+		return limits.whileUnfinished(viewer, address, () =>
+			limits.counted(viewer, address, { files: 1, bytes }, (counter) =>
+				this.#reserving(uploader, undefined, async (reservation) => {
+					await reservation.assertRoom({ bytes: Math.max(0, bytes - maxFormBytes), entries: 1 });
+					const meters = [space.claim(uploader, bytes), counter.bytes, meterOf(reservation)];
+					return receive({
+						countFiles: (count) => counter.files(count),
+						async stage() {
+							await reservation.add({ bytes: 0, entries: 1 });
+							const staged = await files.stage(viewer);
+							reservation.cover(staged.id);
+							return metered(staged, () => meters);
+						},
+					});
+				}),
+			),
+		);
+	}
+
+	/** Throws `tooLarge` for a file that is larger than any may be. */
+	assertFileSize(length: number): void {
+		const { maxFileSize } = this.#dependencies.config.uploads;
+		if (maxFileSize > 0 && length > maxFileSize) {
+			throw new Failure('tooLarge', `The file is larger than ${maxFileSize} bytes.`);
+		}
+	}
+
+	/** Runs `begin`, after which an upload of this length is known as unfinished: with the maximum number of unfinished ones, if there is one. */
+	async unfinished<T>(uploader: Uploader, length: number, begin: (maxRows?: number) => Promise<T>): Promise<T> {
+		const { limits, space } = this.#dependencies;
+		const { viewer, address } = uploader;
+		await space.assertNew(uploader, length);
+		return this.#reserving(uploader, undefined, async (reservation) => {
+			await reservation.assertRoom({ bytes: length, entries: 1 });
+			await reservation.add({ bytes: 0, entries: 1 });
+			const begun = await limits.beginUnfinished(viewer, address, (maxRows) =>
+				limits.counted(viewer, address, { files: 1, bytes: length }, async (counter) => {
+					await counter.files(1);
+					return begin(maxRows);
+				}),
+			);
+			reservation.release('held');
+			return begun;
+		});
+	}
+
+	/** Runs `receive`, which receives bytes of an unfinished upload. They count as held by it afterwards. */
+	async chunk<T>(
+		uploader: Uploader,
+		staged: StagedFile,
+		{ offset, length }: Pick<UploadRecord, 'offset' | 'length'>,
+		receive: (chunk: AdmittedChunk) => Promise<T>,
+	): Promise<T> {
+		const { limits, space } = this.#dependencies;
+		return this.#reserving(uploader, { stagedId: staged.id, bytes: offset }, async (reservation) => {
+			const meters = [
+				space.claim(uploader, length - offset),
+				limits.arriving(uploader.viewer, uploader.address),
+				meterOf(reservation),
+			];
+			try {
+				return await receive({
+					staged: metered(staged, () => meters),
+					assertRoom: (bytes) => reservation.assertRoom({ bytes, entries: 0 }),
+				});
+			} finally {
+				reservation.release('held');
+			}
+		});
+	}
+
+	/** Runs `publish`, which publishes the file of an unfinished upload: its bytes were reserved when they arrived. */
+	complete<T>(
+		{ viewer }: Pick<Uploader, 'viewer'>,
+		staged: StagedFile,
+		bytes: number,
+		publish: () => Promise<T>,
+	): Promise<T> {
+		return this.#reserving({ viewer }, { stagedId: staged.id, bytes }, publish);
+	}
+
+	/** An unfinished upload was dropped. */
+	onDropped({ viewer }: Pick<Uploader, 'viewer'>): void {
+		this.#dependencies.trees.own(viewer, 'public').quota.onUploadDropped();
+	}
+
+	async #reserving<T>(
+		{ viewer }: Pick<Uploader, 'viewer'>,
+		unfinished: { stagedId: string; bytes: number } | undefined,
+		work: (reservation: Reservation) => Promise<T>,
+	): Promise<T> {
+		const reservation = await this.#dependencies.trees.own(viewer, 'public').quota.reserve(unfinished);
+		try {
+			return await work(reservation);
+		} finally {
+			reservation.release();
+		}
+	}
+}

@@ -1,0 +1,57 @@
+import type { Database } from '@stowage/database';
+import type { Files, StagedFile, UploadRecord } from '@stowage/plugin-api';
+import { assertAllowed, Failure, uploadDenial, type Viewer } from '@stowage/rules';
+import type { Bodies } from '../../bodies/createBodies.js';
+import type { Config } from '../../config/schema.js';
+import { visitorOf } from '../../config/strangers.js';
+import type { Log } from '../../log.js';
+import type { MountedStorage } from '../../trees/MountedStorage.js';
+import type { Admission } from '../admission/Admission.js';
+import type { UploadSpace } from '../admission/uploadSpace.js';
+import type { UploadExpiry } from './UploadExpiry.js';
+import type { Writers } from './Writers.js';
+
+/** What the calls on resumable uploads work with. */
+export interface UploadParts {
+	config: Config;
+	bodies: Pick<Bodies, 'upload'>;
+	database: Database;
+	files: Files;
+	storage: MountedStorage;
+	admission: Admission;
+	space: UploadSpace;
+	writers: Writers;
+	expiry: UploadExpiry;
+	log: Log;
+	/** The time of day, milliseconds since the epoch. */
+	now(): number;
+	/** Milliseconds of a monotonic clock. */
+	monotonic(): number;
+}
+
+/** The row of an upload, for its owner. Throws `notFound`, `notSignedIn`, `expired`, and what the rules refuse a visitor. */
+export async function findUpload(parts: UploadParts, viewer: Viewer, idHash: string): Promise<UploadRecord> {
+	const record = await parts.database.uploads.find(idHash);
+	if (record === undefined) throw unknownUpload();
+	if (record.userId !== null) {
+		if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in to continue this upload.');
+		if (viewer.id !== record.userId) throw unknownUpload();
+	} else assertAllowed(uploadDenial(ownerOf(parts, viewer, record), { area: record.area, path: record.directory }));
+	if (parts.expiry.hasExpired(idHash, record)) throw new Failure('expired', 'This upload has expired.');
+	return record;
+}
+
+/** The client whose quota and limits an upload counts for: one that a visitor began stays a visitor's. */
+export function ownerOf({ config }: Pick<UploadParts, 'config'>, viewer: Viewer, { userId }: UploadRecord): Viewer {
+	return userId === null ? visitorOf(config) : viewer;
+}
+
+/** The staged file of an upload that is not published. */
+export function stagedOf({ files }: UploadParts, viewer: Viewer, { stagedId }: UploadRecord): Promise<StagedFile> {
+	if (stagedId === null) throw unknownUpload();
+	return files.stage(viewer, stagedId);
+}
+
+export function unknownUpload(): Failure {
+	return new Failure('notFound', 'That upload is not known.');
+}

@@ -1,0 +1,71 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Request, UploadRecord } from '@stowage/plugin-api';
+import { isFailure, type Viewer } from '@stowage/rules';
+import { secretHash } from '../../secretHash.js';
+import { parseChecksum } from '../checksum.js';
+import { announcedBytes, assertChunkType, textHeader, uploadKeyOf } from '../uploadHeaders.js';
+import { beginUpload } from './beginUpload.js';
+import { currentState, inspectUpload } from './inspectUpload.js';
+import { withLockedUpload } from './lockStaged.js';
+import { receiveBody, sendContinue } from './receiveBody.js';
+import { discardUpload } from './removeUpload.js';
+import type { UploadParts } from './UploadParts.js';
+import type { Writer } from './Writers.js';
+
+/** An upload as its client may know it. */
+export interface Upload extends UploadRecord {
+	/** 256 random bits. */
+	id: string;
+}
+
+/** Begins an upload, with its first bytes if the request has some. A repeated request, whose response was lost, gets the upload of the first attempt. */
+export async function createUpload(parts: UploadParts, viewer: Viewer, request: Request): Promise<Upload> {
+	const { database, writers } = parts;
+	const { req } = request.raw;
+	const checksum = parseChecksum(textHeader(req.headers, 'Upload-Checksum'));
+	const hasBytes = req.headers['transfer-encoding'] !== undefined || announcedBytes(req) > 0;
+	if (hasBytes) assertChunkType(req);
+	const key = uploadKeyOf(req.headers);
+	const id = key === undefined ? randomBytes(32).toString('base64url') : idOfKey(viewer, key);
+	const idHash = secretHash(id);
+	const isKnown = async () => key !== undefined && (await database.uploads.find(idHash)) !== undefined;
+	if (await isKnown()) return { ...(await inspectUpload(parts, viewer, idHash, request)), id };
+
+	const create = async (writer: Writer): Promise<UploadRecord> => {
+		// Another attempt with this key may have been faster.
+		if (await isKnown()) return currentState(parts, viewer, idHash, writer);
+		let begun: UploadRecord;
+		try {
+			begun = await beginUpload({ ...parts, uploads: database.uploads }, viewer, idHash, request);
+		} catch (error) {
+			// In another process.
+			if (key !== undefined && isFailure(error, 'alreadyExists')) return currentState(parts, viewer, idHash, writer);
+			throw error;
+		}
+		if (!hasBytes && begun.length > 0) return begun;
+		try {
+			sendContinue(request);
+			return await withLockedUpload(parts, viewer, idHash, writer, (record) =>
+				receiveBody(parts, viewer, idHash, record, { request, writer, checksum }),
+			);
+		} catch (error) {
+			// Without a key no client can ever find it again.
+			if (key === undefined) await tryDiscard(parts, viewer, idHash, begun);
+			throw error;
+		}
+	};
+	return { ...(await writers.runExclusively(idHash, req, create)), id };
+}
+
+/** A staged file that can't be removed now expires. */
+async function tryDiscard(parts: UploadParts, viewer: Viewer, idHash: string, record: UploadRecord): Promise<void> {
+	await discardUpload(parts, viewer, idHash, record).catch((error) =>
+		parts.log.warn({ err: error }, 'a failed upload could not be removed'),
+	);
+}
+
+/** The same for every attempt with this key, and different for all other clients. */
+function idOfKey(viewer: Viewer, key: string): string {
+	const who = viewer.kind === 'user' ? viewer.id : '';
+	return createHash('sha256').update(`upload ${who} ${key}`).digest('base64url');
+}

@@ -1,0 +1,35 @@
+import type { Request, UploadRecord } from '@stowage/plugin-api';
+import type { Viewer } from '@stowage/rules';
+import { withLockedUpload } from './lockStaged.js';
+import { publishIfComplete, withDurableOffset } from './publishUpload.js';
+import { findUpload, type UploadParts } from './UploadParts.js';
+import type { Writer } from './Writers.js';
+
+/** The offset of an upload. A complete one that is not published yet is published. */
+export async function inspectUpload(
+	parts: UploadParts,
+	viewer: Viewer,
+	idHash: string,
+	request: Request,
+): Promise<UploadRecord> {
+	const { writers } = parts;
+	await findUpload(parts, viewer, idHash);
+	await writers.awaitTakeover(idHash);
+	if (writers.isBusy(idHash)) return findUpload(parts, viewer, idHash);
+	return writers.runExclusively(idHash, request.raw.req, (writer) => currentState(parts, viewer, idHash, writer));
+}
+
+/** The number of durable bytes, also while another process writes, which releases the upload if its connection is dead. */
+export async function currentState(
+	parts: UploadParts,
+	viewer: Viewer,
+	idHash: string,
+	writer: Writer,
+): Promise<UploadRecord> {
+	const known = await withDurableOffset(parts, viewer, await findUpload(parts, viewer, idHash));
+	if (known === undefined) {
+		return withLockedUpload(parts, viewer, idHash, writer, (whole) => publishIfComplete(parts, viewer, idHash, whole));
+	}
+	if (known.entryPath === null) await parts.writers.requestRelease(idHash);
+	return known;
+}

@@ -1,0 +1,49 @@
+import type { UploadRecord } from '@stowage/plugin-api';
+import { isFailure, type Viewer } from '@stowage/rules';
+import { ownerOf, stagedOf, type UploadParts } from './UploadParts.js';
+
+/** Publishes a complete file, or finds it published. */
+export async function publishUpload(
+	parts: UploadParts,
+	viewer: Viewer,
+	idHash: string,
+	record: UploadRecord,
+): Promise<UploadRecord> {
+	const { area, directory, name, mtime, length } = record;
+	const staged = await stagedOf(parts, viewer, record);
+	const owner = ownerOf(parts, viewer, record);
+	return parts.admission.complete({ viewer: owner }, staged, record.offset, async () => {
+		const request = { staged, name, ...(mtime === null ? {} : { mtime }) };
+		const entry = await parts.files.publishOnce(owner, { area, path: directory }, request);
+		// Also if another process recorded it meanwhile, or ended the upload: a published file stays.
+		await parts.database.uploads.finish(idHash, staged.id, entry.path);
+		return { ...record, offset: length, stagedId: null, entryPath: entry.path };
+	});
+}
+
+/** The row with the number of durable bytes; undefined for a file that is complete, or that a call published without recording it: it is to be published. */
+export async function withDurableOffset(
+	parts: UploadParts,
+	viewer: Viewer,
+	record: UploadRecord,
+): Promise<UploadRecord | undefined> {
+	if (record.entryPath !== null) return record;
+	if (record.offset === record.length) return undefined;
+	try {
+		const size = await (await stagedOf(parts, viewer, record)).size();
+		return { ...record, offset: Math.min(record.offset, size) };
+	} catch (error) {
+		if (!isFailure(error, 'notFound')) throw error;
+		return undefined;
+	}
+}
+
+/** The same, published if it is complete. */
+export async function publishIfComplete(
+	parts: UploadParts,
+	viewer: Viewer,
+	idHash: string,
+	record: UploadRecord,
+): Promise<UploadRecord> {
+	return (await withDurableOffset(parts, viewer, record)) ?? (await publishUpload(parts, viewer, idHash, record));
+}

@@ -1,0 +1,66 @@
+import type { Request, StagedFile, UploadRecord } from '@stowage/plugin-api';
+import type { Viewer } from '@stowage/rules';
+import type { Checksum } from '../checksum.js';
+import { announcedBytes } from '../uploadHeaders.js';
+import { publishUpload } from './publishUpload.js';
+import { receiveChunk } from './receiveChunk.js';
+import { ownerOf, stagedOf, type UploadParts } from './UploadParts.js';
+import { inUse, type Writer } from './Writers.js';
+
+interface Sent {
+	request: Request;
+	writer: Writer;
+	checksum: Checksum | undefined;
+}
+
+/** Receives the body of a request as the next chunk of an upload. The last one publishes the file. */
+export async function receiveBody(
+	parts: UploadParts,
+	viewer: Viewer,
+	idHash: string,
+	record: UploadRecord,
+	{ request, writer, checksum }: Sent,
+): Promise<UploadRecord> {
+	const { admission, bodies, expiry, log } = parts;
+	const uploader = { viewer: ownerOf(parts, viewer, record), address: request.client.address };
+	const staged = await stagedOf(parts, viewer, record);
+	const size = await admission.chunk(uploader, staged, record, (chunk) =>
+		receiveChunk(chunk.staged, bodies.upload(request.raw.req), {
+			offset: record.offset,
+			limit: record.length - record.offset,
+			checksum,
+			assertRoom: () => chunk.assertRoom(announcedBytes(request.raw.req)),
+			onBytes: () => writer.onBytes(),
+			saveOffset: (arrived) => saveOffset(parts, idHash, record, staged, arrived),
+			log,
+		}),
+	);
+	if (size < record.length) return saveOffset(parts, idHash, record, staged, size);
+	try {
+		return await publishUpload(parts, viewer, idHash, { ...record, offset: size, ...expiry.touch(idHash) });
+	} catch (error) {
+		await saveOffset(parts, idHash, record, staged, size).catch((cause) =>
+			log.warn({ err: cause }, 'the progress of a complete upload could not be saved'),
+		);
+		throw error;
+	}
+}
+
+/** `Expect: 100-continue` waits for this: all headers are valid. */
+export function sendContinue({ raw }: Request): void {
+	if (/100-continue/i.test(raw.req.headers.expect ?? '')) raw.res.writeContinue();
+}
+
+/** Records the offset once the bytes before it would survive a power cut. */
+async function saveOffset(
+	{ database, expiry }: UploadParts,
+	idHash: string,
+	record: UploadRecord,
+	staged: StagedFile,
+	offset: number,
+): Promise<UploadRecord> {
+	await staged.sync();
+	const progress = { offset, ...expiry.touch(idHash) };
+	if (!(await database.uploads.saveProgress(idHash, record.stagedId ?? '', progress))) throw inUse();
+	return { ...record, ...progress };
+}
