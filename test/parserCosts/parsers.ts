@@ -44,7 +44,8 @@ import { languageIn } from '../../web/src/features/previews/document/languageIn.
 import { withPlainSymbols } from '../../web/src/features/previews/document/symbols.js';
 import { replaceAddresses } from '../../web/src/features/previews/frame/cssAddresses.js';
 import { isNumber } from '../../web/src/features/previews/text/isNumber.js';
-import { withoutStyles } from '../../web/src/features/previews/text/markdownHtml.js';
+import { htmlTree } from '../../web/src/features/previews/text/markdownTree.js';
+import { colouredBlocks, textBlocks } from '../../web/src/features/previews/text/sourceBlocks.js';
 import { decodeSubtitles, toVtt } from '../../web/src/features/previews/video/subtitles.js';
 
 export interface Parser {
@@ -182,9 +183,15 @@ export const parsers: readonly Parser[] = [
 	{ name: 'numbers in tables', fragments: ['-', ' ', '$', '1', ',', '%'], run: isNumber },
 	{ name: 'handlers in markup', fragments: ['<a', ' on', 'onclick', '=', '"', "'", '>', ' ', '/', '<!'], run: disarm },
 	{
-		name: 'styles in markup',
-		fragments: ['<style', '<script>', '</style', '</script', '>', ' ', '<', 'a'],
-		run: withoutStyles,
+		name: 'HTML in Markdown',
+		fragments: ['<b>', '</b>', '<b ', '<p>', '<!--', '<style>', '"', '&amp;', 'x'],
+		run: htmlTree,
+	},
+	{ name: 'lines of texts', fragments: ['\n', 'a', '😀', '\uD800', ' '], run: textBlocks },
+	{
+		name: 'coloured lines',
+		fragments: ['\n', '<span class="hljs-a">', '</span>', '&lt;', 'a'],
+		run: colouredBlocks,
 	},
 	{
 		name: 'styles',

@@ -9,7 +9,8 @@ import { neighboursOf } from '../src/features/previews/panel/neighbours.js';
 import { encodingOf } from '../src/features/previews/text/encodings.js';
 import { isNumber } from '../src/features/previews/text/isNumber.js';
 import { languageOf } from '../src/features/previews/text/languages.js';
-import { markdownHtml, withoutStyles } from '../src/features/previews/text/markdownHtml.js';
+import { htmlTree, markdownTree } from '../src/features/previews/text/markdownTree.js';
+import { colouredBlocks, textBlocks } from '../src/features/previews/text/sourceBlocks.js';
 import { decodeSubtitles, subtitlesOf, toVtt } from '../src/features/previews/video/subtitles.js';
 
 test('a picture zooms from 0.1 to 5', (t) => {
@@ -185,9 +186,59 @@ test('numbers in a table are recognized with signs, currencies and separators', 
 	for (const text of ['', 'a', '1a', '$', '12-3', '1'.repeat(41)]) t.false(isNumber(text), text);
 });
 
-test('styles and scripts in Markdown are removed, and one without an end takes the rest with it', (t) => {
-	t.is(withoutStyles('a<style>b</style >c<SCRIPT x>d</script>e'), 'ace');
-	t.is(withoutStyles('a<style>b</script>c'), 'a');
-	t.is(withoutStyles('a<styles>b'), 'a<styles>b');
-	t.is(markdownHtml('# A\n\n<style>x</style>'), '<h1>A</h1>\n');
+const element = (tag: string, children: unknown[], attributes = {}) => ({ tag, attributes, children });
+
+test('Markdown is read into elements of a list, without the styles and scripts in it', (t) => {
+	t.deepEqual(markdownTree('a *b* <script>c</script><x-y onclick="d">e</x-y>'), [
+		element('p', ['a ', element('em', ['b']), ' e']),
+		'\n',
+	]);
+	t.deepEqual(htmlTree('a<style>b</style >c<SVG><b>x</b></SVG>d'), ['acd']);
+	t.deepEqual(htmlTree('a<style>b'), ['a']);
+	t.deepEqual(htmlTree('<h2 id="x" style="color:red" title="t">a</h2>'), [
+		element('h2', ['a'], { title: 't', role: 'heading', 'aria-level': '4' }),
+	]);
+	t.deepEqual(htmlTree('<img src="https://a/b.png" alt="a"><input autofocus><td colspan=99999 rowspan=x>b'), [
+		'a',
+		element('td', ['b'], { colspan: '100' }),
+	]);
+});
+
+test('Markdown that is nested too deep, or has too many elements, is not read', (t) => {
+	t.not(htmlTree('<div>'.repeat(40)), undefined);
+	t.is(htmlTree('<div>'.repeat(41)), undefined);
+	t.is(htmlTree('<x>'.repeat(200_000)), undefined, 'elements that are left out count, too');
+	t.is(htmlTree('<hr>'.repeat(20_001)), undefined);
+	t.is(markdownTree('|a|b|\n|-|-|\n'.concat('|1|2|\n'.repeat(10_000))), undefined);
+	// The browser's parser would copy all open formats into each paragraph.
+	const copied = htmlTree(`<p>${'<b><i><u>'.repeat(10)}<p>`.repeat(9));
+	t.true(copied === undefined || JSON.stringify(copied).length < 100_000);
+});
+
+test('a text is cut into blocks of whole lines, and only a line that is too long for a block is cut itself', (t) => {
+	const text = `${'line\n'.repeat(150)}${'x'.repeat(3999)}😀${'y'.repeat(5000)}\nend`;
+	const blocks = textBlocks(text);
+	t.is(blocks.map(({ content }) => content).join(''), text);
+	t.deepEqual(
+		blocks.map(({ lines, content }) => [lines, content.length]),
+		[
+			[100, 500],
+			[50, 250],
+			[1, 3999],
+			[1, 4000],
+			[2, 1006],
+		],
+	);
+	t.deepEqual(textBlocks(''), []);
+});
+
+test('colours go on in the next block, and a text with too many has none', (t) => {
+	const html = `<span class="a">${'line\n'.repeat(150)}</span>end`;
+	t.deepEqual(colouredBlocks(html), [
+		{ lines: 100, content: `<span class="a">${'line\n'.repeat(100)}</span>` },
+		{ lines: 51, content: `<span class="a">${'line\n'.repeat(50)}</span>end` },
+	]);
+	t.is(colouredBlocks('<span class="a">'.repeat(41)), undefined);
+	t.is(colouredBlocks('<i>x</i>\n'.repeat(100_001)), undefined);
+	t.is(colouredBlocks('x'.repeat(16_001)), undefined);
 });

@@ -91,16 +91,34 @@ test.serial('Markdown is rendered on request, and nothing in it runs or requests
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('a Markdown text that its parser gives up on is shown as it is', async (t) => {
+test.serial('a text that would stop the page by its letters, lines or tags is shown as it is, and whole', async (t) => {
 	const app = await fixture.enter(t);
-	await writeFiles(app.home, { 'deep.md': `${'>'.repeat(5000)} quoted` });
+	const lines = Array.from({ length: 5000 }, (_, index) => `line ${index}\n`).join('');
+	await writeFiles(app.home, {
+		'deep.md': `${'>'.repeat(5000)} quoted`,
+		'tags.md': `tagged ${'<b>'.repeat(200_000)}`,
+		'joined.txt': `joined ${'ﷺعربي'.repeat(50_000)}`,
+		'lines.txt': lines,
+	});
 	const page = await app.open('/browser?type=private');
-	const viewer = await openPreview(page, 'deep.md');
-	await viewer.getByRole('button', { name: 'Rendered' }).click();
-	await viewer.locator('article').waitFor({ state: 'detached' });
-	await viewer.locator('pre').getByText('quoted').waitFor();
-	t.deepEqual(app.faults, []);
+	for (const [name, text] of [
+		['deep.md', 'quoted'],
+		['tags.md', 'tagged'],
+	] as const) {
+		const viewer = await openPreview(page, name);
+		await viewer.getByRole('button', { name: 'Rendered' }).click();
+		await viewer.locator('article').waitFor({ state: 'detached' });
+		await viewer.locator('pre').getByText(text).waitFor();
+		await closePreview(page);
+	}
+	const joined = await openPreview(page, 'joined.txt');
+	await joined.locator('pre').getByText('joined').waitFor();
 	await closePreview(page);
+	const viewer = await openPreview(page, 'lines.txt');
+	await viewer.locator('pre').getByText('line 0').waitFor();
+	await page.keyboard.press('Control+a');
+	t.is(await page.evaluate(() => String(getSelection()).trim()), lines.trim());
+	t.deepEqual(app.faults, []);
 });
 
 test.serial('comma- and tab-separated values are shown as a table', async (t) => {

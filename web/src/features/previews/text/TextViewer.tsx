@@ -1,7 +1,7 @@
 import { Button, ButtonGroup, HTMLSelect } from '@blueprintjs/core';
 import { extensionOf, fileType, previewLimits } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { type CSSProperties, lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import { useWhole } from '../common/useWhole.js';
 import { ViewerError } from '../common/ViewerError.js';
 import { ViewerLoading } from '../common/ViewerLoading.js';
@@ -11,6 +11,7 @@ import { previewMessages as messages } from '../messages.js';
 import { decode, type Encoding, encodingOf, encodings } from './encodings.js';
 import { languageOf } from './languages.js';
 import { runInTextWorker } from './runInTextWorker.js';
+import { type SourceBlock, textBlocks } from './sourceBlocks.js';
 import styles from './TextViewer.module.css';
 
 const TextTable = lazy(async () => ({ default: (await import('./TextTable.js')).TextTable }));
@@ -81,28 +82,35 @@ function renderingOf(name: string): Rendering {
 /** Plain at first, and in colours as soon as a worker has found them. */
 function Source({ text, name }: { text: string; name: string }) {
 	const language = text.length <= maxHighlighted ? languageOf(name) : undefined;
-	const [coloured, setColoured] = useState<{ text: string; html: string }>();
+	const plain = useMemo(() => textBlocks(text), [text]);
+	const [coloured, setColoured] = useState<{ text: string; blocks: readonly SourceBlock[] }>();
 	useEffect(() => {
 		if (language === undefined) return;
 		const abort = new AbortController();
-		void runInTextWorker({ kind: 'highlight', text, language }, abort.signal).then((html) => {
-			if (html !== undefined && !abort.signal.aborted) setColoured({ text, html });
+		void runInTextWorker({ kind: 'highlight', text, language }, abort.signal).then((blocks) => {
+			if (blocks !== undefined && !abort.signal.aborted) setColoured({ text, blocks });
 		});
 		return () => abort.abort();
 	}, [text, language]);
-	if (coloured?.text === text) {
-		return (
-			// biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls by the keyboard
-			<pre className={styles.source} tabIndex={0}>
-				{/* biome-ignore lint/security/noDangerouslySetInnerHtml: the highlighter escapes all text and adds spans alone */}
-				<code dangerouslySetInnerHTML={{ __html: coloured.html }} />
-			</pre>
-		);
-	}
+	const isColoured = coloured?.text === text;
 	return (
 		// biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls by the keyboard
 		<pre className={styles.source} tabIndex={0}>
-			<code>{text}</code>
+			<code>
+				{(isColoured ? coloured.blocks : plain).map(({ lines, content }, index) => {
+					const props = { className: styles.block, style: { '--lines': lines } as CSSProperties };
+					return isColoured ? (
+						// biome-ignore lint/suspicious/noArrayIndexKey: a block is known by its place alone
+						// biome-ignore lint/security/noDangerouslySetInnerHtml: the highlighter escapes all text and adds spans alone
+						<span key={index} {...props} dangerouslySetInnerHTML={{ __html: content }} />
+					) : (
+						// biome-ignore lint/suspicious/noArrayIndexKey: a block is known by its place alone
+						<span key={index} {...props}>
+							{content}
+						</span>
+					);
+				})}
+			</code>
 		</pre>
 	);
 }
@@ -115,11 +123,11 @@ function Markdown({ text }: { text: string }) {
 		const abort = new AbortController();
 		const { signal } = abort;
 		void Promise.all([runInTextWorker({ kind: 'markdown', text }, signal), import('./renderMarkdown.js')]).then(
-			([html, { renderMarkdown }]) => {
+			([nodes, { renderMarkdown }]) => {
 				if (signal.aborted) return;
 				setLoading(false);
-				if (html === undefined) setFailed(text);
-				else place.current?.replaceChildren(renderMarkdown(html));
+				if (nodes === undefined) setFailed(text);
+				else place.current?.replaceChildren(renderMarkdown(nodes));
 			},
 		);
 		return () => abort.abort();

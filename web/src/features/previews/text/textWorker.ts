@@ -2,7 +2,8 @@
 import { analyse } from 'chardet';
 import highlighter from 'highlight.js/lib/common';
 import { parse } from 'papaparse';
-import { markdownHtml } from './markdownHtml.js';
+import { type MarkdownNode, markdownTree } from './markdownTree.js';
+import { colouredBlocks, type SourceBlock } from './sourceBlocks.js';
 
 /** Work that can take long for a hostile text, so that it runs off the page's thread and can be terminated. */
 export type TextTask =
@@ -14,15 +15,18 @@ export type TextTask =
 export interface TextResults {
 	/** The names of likely encodings, the likeliest first. */
 	detect: string[];
-	/** HTML that is not sanitized yet. */
-	markdown: string;
+	markdown: MarkdownNode[];
 	/** HTML of spans with classes, in which all text is escaped. */
-	highlight: string;
+	highlight: SourceBlock[];
+	/** Long values are cut: a cell shows their beginning. */
 	table: string[][];
 }
 
 /** Bytes from which the encoding of the rest is detected. */
 const maxSampleBytes = 64 * 1024;
+
+/** A cell shows less. */
+const maxValue = 500;
 
 const scope = globalThis as unknown as DedicatedWorkerGlobalScope;
 
@@ -33,12 +37,16 @@ function run(task: TextTask): TextResults[TextTask['kind']] | undefined {
 		case 'detect':
 			return analyse(task.bytes.subarray(0, maxSampleBytes)).map(({ name }) => name);
 		case 'markdown':
-			return markdownHtml(task.text);
+			return markdownTree(task.text);
 		case 'highlight':
 			if (highlighter.getLanguage(task.language) === undefined) return undefined;
-			return highlighter.highlight(task.text, { language: task.language, ignoreIllegals: true }).value;
+			return colouredBlocks(highlighter.highlight(task.text, { language: task.language, ignoreIllegals: true }).value);
 		case 'table':
-			return parse<string[]>(task.text, { delimiter: task.delimiter, skipEmptyLines: true }).data;
+			return parse<string[]>(task.text, {
+				delimiter: task.delimiter,
+				skipEmptyLines: true,
+				transform: (value) => value.slice(0, maxValue),
+			}).data;
 		default:
 			return task satisfies never;
 	}

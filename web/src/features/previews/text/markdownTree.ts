@@ -1,0 +1,124 @@
+import { Parser } from 'htmlparser2';
+import { marked } from 'marked';
+
+/** A text, or an element with its parts. Only elements and attributes of the lists below occur; where its links lead has not been asked yet. */
+export type MarkdownNode = string | MarkdownElement;
+
+export interface MarkdownElement {
+	tag: string;
+	attributes: Readonly<Record<string, string>>;
+	children: MarkdownNode[];
+}
+
+const namesIn = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+
+/** The elements that a text may contain. Nothing here runs, sends a request or leaves its place. */
+const tags = namesIn(
+	'a abbr b blockquote br caption code dd del details dfn div dl dt em h1 h2 h3 h4 h5 h6 hr i img input ins kbd li mark ol p pre q s samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var',
+);
+const attributes = namesIn('align alt checked colspan href open rowspan src start title type');
+
+/** Elements that are left out with their texts. */
+const removed = namesIn(
+	'audio iframe math noembed noframes noscript object script select style svg template textarea title video',
+);
+
+/** As many as the page can make and lay out at once on a slow machine. */
+const maxNodes = 20_000;
+/** Laying out tables and lists within each other takes longer than their number. */
+const maxDepth = 40;
+/** Tags within each other, those that are left out too. */
+const maxOpen = 200;
+/** Rows and columns that one cell of a table may take. */
+const maxSpan = 100;
+
+/** There is more of it than the page could show without a stop. */
+class TooMuch extends Error {}
+
+/**
+ * A Markdown text, with the HTML in it, as a tree that the page makes as it is. No parser of the browser reads it: those take the square of the length for tags without an end, and copy them.
+ * Undefined for one that is too large or too deep.
+ */
+export function markdownTree(text: string): MarkdownNode[] | undefined {
+	return htmlTree(marked.parse(text, { async: false, gfm: true }));
+}
+
+/** The same for HTML. */
+export function htmlTree(html: string): MarkdownNode[] | undefined {
+	try {
+		return readTree(html);
+	} catch (error) {
+		if (error instanceof TooMuch) return undefined;
+		throw error;
+	}
+}
+
+interface Open {
+	children: MarkdownNode[];
+	/** Elements around them. */
+	depth: number;
+	isRemoved: boolean;
+}
+
+function readTree(html: string): MarkdownNode[] {
+	const top: Open = { children: [], depth: 0, isRemoved: false };
+	const open = [top];
+	let nodes = 0;
+	const add = (parent: Open, node: MarkdownNode) => {
+		if (++nodes > maxNodes) throw new TooMuch();
+		parent.children.push(node);
+	};
+	const parser = new Parser({
+		onopentag(name, given) {
+			const parent = open.at(-1) ?? top;
+			const isRemoved = parent.isRemoved || removed.has(name);
+			const node = isRemoved || !tags.has(name) ? undefined : nodeOf(name, given);
+			if (node !== undefined) add(parent, node);
+			const own = typeof node === 'object' ? { children: node.children, depth: parent.depth + 1 } : parent;
+			if (own.depth > maxDepth || open.length > maxOpen) throw new TooMuch();
+			open.push({ ...own, isRemoved });
+		},
+		onclosetag: () => open.pop(),
+		ontext(text) {
+			const parent = open.at(-1) ?? top;
+			if (parent.isRemoved) return;
+			const before = parent.children.at(-1);
+			// It comes in pieces.
+			if (typeof before === 'string') parent.children[parent.children.length - 1] = before + text;
+			else add(parent, text);
+		},
+	});
+	parser.end(html);
+	return top.children;
+}
+
+/** Undefined for one that is left out, but for what is in it. */
+function nodeOf(tag: string, given: Readonly<Record<string, string>>): MarkdownNode | undefined {
+	const own = Object.fromEntries(Object.entries(given).filter(([name]) => attributes.has(name)));
+	const { href, src, colspan, rowspan, start, type, ...plain } = own;
+	const kept: Record<string, string> = plain;
+	if (tag === 'img') {
+		const isPicture = /^data:image\/(?:png|jpeg|gif|webp|avif);/i.test(src ?? '');
+		if (!isPicture) return plain.alt ?? '';
+		kept.src = src ?? '';
+	}
+	// The only form fields are the checkboxes of task lists.
+	if (tag === 'input')
+		return type === 'checkbox' ? element(tag, { ...kept, type, disabled: '', 'aria-hidden': 'true' }) : undefined;
+	if (tag === 'a' && href !== undefined) kept.href = href;
+	const span = (text: string | undefined) => Math.min(maxSpan, Math.max(1, Number.parseInt(text ?? '', 10) || 1));
+	if (span(colspan) > 1) kept.colspan = String(span(colspan));
+	if (span(rowspan) > 1) kept.rowspan = String(span(rowspan));
+	if (start !== undefined && tag === 'ol') kept.start = start;
+	// Its headings are below the heading with the name of the file.
+	const [, level] = /^h([1-6])$/.exec(tag) ?? [];
+	if (level !== undefined)
+		Object.assign(kept, { role: 'heading', 'aria-level': String(Math.min(6, Number(level) + 2)) });
+	return element(tag, kept);
+}
+
+const element = (tag: string, given: Record<string, string>): MarkdownElement => ({
+	tag,
+	attributes: given,
+	children: [],
+});
