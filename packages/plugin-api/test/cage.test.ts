@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { chmod, link, mkdtemp, open, readFile, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises';
+import { chmod, link, mkdtemp, open, readFile, rename, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
@@ -15,10 +16,15 @@ const bwrap = (await findProgram('bwrap')) ?? '';
 const found = await findCage();
 if (found === undefined) throw new Error('There is no cage.');
 const cages = {
-	bubblewrap: bubblewrapCage({ bwrap, hasOwnProc: true, landlock: 0 }),
-	'bubblewrap with the /proc of the system': bubblewrapCage({ bwrap, hasOwnProc: false, landlock: 0 }),
-	'bubblewrap and Landlock': bubblewrapCage({ bwrap, hasOwnProc: true, landlock: 1 }),
-	'bubblewrap and Landlock with the /proc of the system': bubblewrapCage({ bwrap, hasOwnProc: false, landlock: 1 }),
+	bubblewrap: bubblewrapCage({ bwrap, hasOwnProc: true, inner: undefined }),
+	'bubblewrap with the /proc of the system': bubblewrapCage({ bwrap, hasOwnProc: false, inner: undefined }),
+	'bubblewrap and a filter': bubblewrapCage({ bwrap, hasOwnProc: true, inner: { landlock: 0 } }),
+	'bubblewrap and Landlock': bubblewrapCage({ bwrap, hasOwnProc: true, inner: { landlock: 1 } }),
+	'bubblewrap and Landlock with the /proc of the system': bubblewrapCage({
+		bwrap,
+		hasOwnProc: false,
+		inner: { landlock: 1 },
+	}),
 	Landlock: landlockCage(1),
 } as const;
 /** For comparison. */
@@ -33,14 +39,19 @@ interface Outcome {
 	errors: string;
 }
 
+interface RunNeeds extends Pick<CageNeeds, 'readOnly' | 'mayFork'>, Pick<ProgramOptions, 'fileBytes'> {
+	lent?: readonly number[];
+	access?: readonly ('read' | 'write')[];
+}
+
 async function run(
 	cage: Cage,
 	program: string,
 	args: readonly string[],
-	needs: CageNeeds & Partial<ProgramOptions> & { lent?: readonly number[] } = {},
+	{ lent = [], access = [], fileBytes, ...needs }: RunNeeds = {},
 ): Promise<Outcome> {
-	const { command, args: wrapped } = cage.wrap(program, args, needs);
-	const { lent = [], fileBytes } = needs;
+	const files = lent.map((source, n) => ({ descriptor: 3 + n, access: access[n] ?? 'read', source }));
+	const { command, args: wrapped } = cage.wrap(program, args, { ...needs, files });
 	const child = spawnLimited(command, wrapped, {
 		memoryBytes: 2 ** 29,
 		files: lent,
@@ -52,7 +63,8 @@ async function run(
 	return { code, output, errors };
 }
 
-const shell = (cage: Cage, script: string, needs = {}) => run(cage, '/bin/sh', ['-c', script], needs);
+const shell = (cage: Cage, script: string, needs: RunNeeds = {}) =>
+	run(cage, '/bin/sh', ['-c', script], { mayFork: true, ...needs });
 
 async function temporaryFolder(t: ExecutionContext): Promise<string> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-cage-'));
@@ -127,7 +139,7 @@ const runs = test.macro(async (t, name: CageName) => {
 	const script = path.join(folder, 'read.js');
 	t.is((await run(cage, process.execPath, [script], { readOnly: [script] })).code, 0);
 	t.not((await run(cage, process.execPath, [script])).code, 0);
-	const { code, errors } = await run(cage, own, []);
+	const { code, errors } = await run(cage, own, [], { mayFork: true });
 	t.is(code, 0, errors);
 });
 
@@ -142,18 +154,16 @@ const lends = test.macro(async (t, name: CageName) => {
 	await link(targetName, `${targetName}.kept`);
 	await unlink(targetName);
 	await unlink(`${targetName}.kept`);
-	await unlink(sourceName);
+	// Without Landlock a source is mounted, by its name.
+	if (/Landlock/.test(name)) await unlink(sourceName);
 	const lent = [source.fd, target.fd];
-	const files = [
-		{ descriptor: 3, access: 'read' },
-		{ descriptor: 4, access: 'write' },
-	] as const;
-	const copied = await shell(cages[name], 'cat /proc/self/fd/3 > /dev/fd/4', { lent, files });
+	const access = ['read', 'write'] as const;
+	const copied = await shell(cages[name], 'cat /proc/self/fd/3 > /dev/fd/4', { lent, access });
 	t.deepEqual(copied, { code: 0, output: '', errors: '' });
 	t.is((await target.read(Buffer.alloc(99), 0, 99, 0)).bytesRead, 'from the source'.length);
 	const tooMuch = await shell(cages[name], 'head -c 100000 /dev/zero > /proc/self/fd/4', {
 		lent,
-		files,
+		access,
 		fileBytes: 20_480,
 	});
 	t.not(tooMuch.code, 0);
@@ -161,7 +171,9 @@ const lends = test.macro(async (t, name: CageName) => {
 });
 
 const endsWhole = test.macro(async (t, name: CageName) => {
-	const { command, args } = cages[name].wrap('/bin/sh', ['-c', '(sleep 600 & setsid sleep 600 & wait) & echo; wait']);
+	const { command, args } = cages[name].wrap('/bin/sh', ['-c', '(sleep 600 & setsid sleep 600 & wait) & echo; wait'], {
+		mayFork: true,
+	});
 	const child = spawnLimited(command, args, { memoryBytes: 2 ** 29 });
 	await once(child.stdout as NodeJS.ReadableStream, 'data');
 	process.kill(-(child.pid ?? 0), 'SIGKILL');
@@ -178,7 +190,6 @@ for (const name of names) {
 }
 
 for (const [name, cage] of Object.entries({ ...cages, 'the strongest kind': found })) {
-	if (!/Landlock|strongest/.test(name)) continue;
 	test(`a file that is lent for reading can not be written in a cage of ${name}`, async (t) => {
 		const folder = await temporaryFolder(t);
 		const file = path.join(folder, 'source');
@@ -186,7 +197,7 @@ for (const [name, cage] of Object.entries({ ...cages, 'the strongest kind': foun
 		await chmod(file, 0o600);
 		const source = await open(file);
 		t.teardown(() => source.close());
-		const needs = { lent: [source.fd], files: [{ descriptor: 3, access: 'read' }] };
+		const needs = { lent: [source.fd] };
 		t.is((await shell(cage, 'cat /dev/fd/3', needs)).output, 'source');
 		const emptied = `perl -MFcntl -e 'sysopen(F, "/dev/fd/3", O_RDONLY | O_TRUNC) or exit 1'`;
 		const changed = ['chmod 777 /dev/fd/3', 'touch -d 2001-01-01 /dev/fd/3'];
@@ -204,6 +215,43 @@ for (const [name, cage] of Object.entries({ ...cages, 'the strongest kind': foun
 	});
 }
 
+for (const [name, cage] of Object.entries({ ...cages, 'the strongest kind': found })) {
+	if (!/Landlock|filter|strongest/.test(name)) continue;
+	test(`a program in a cage of ${name} starts no other process, so that its memory has one limit, and its threads have one`, async (t) => {
+		const fork = `my $child = fork; exit(7) if !defined $child; exit 0`;
+		t.is((await run(cage, '/usr/bin/perl', ['-e', fork])).code, 7);
+		t.is((await run(cage, '/usr/bin/perl', ['-e', fork], { mayFork: true })).code, 0);
+		t.is((await shell(cage, 'exec true', { mayFork: false })).code, 0);
+		const thread = 'new (require("node:worker_threads").Worker)("1", { eval: true }).on("exit", console.log)';
+		const { output } = await run(cage, process.execPath, ['-e', thread]);
+		t.is(output, '0\n', 'it has threads');
+		const limit = Number(
+			(await shell(cage, "grep 'Max processes' /proc/self/limits || ulimit -p")).output.match(/\d+/)?.[0],
+		);
+		const threads = Number((await readFile('/proc/loadavg', 'latin1')).match(/\/(\d+)/)?.[1]);
+		t.true(limit > 256 && limit < threads + 10_000, `${limit}`);
+	});
+}
+
+test('a source that was exchanged before bubblewrap has mounted it is not read', async (t) => {
+	const folder = await temporaryFolder(t);
+	const file = path.join(folder, 'source');
+	await writeFile(file, 'source');
+	const source = await open(file);
+	t.teardown(() => source.close());
+	for (const name of names.filter((each) => !/Landlock/.test(each))) {
+		const needs = { files: [{ descriptor: 3, access: 'read', source: source.fd }] } as const;
+		const { command, args } = cages[name].wrap('/bin/cat', ['/dev/fd/3'], needs);
+		await rename(file, `${file}.old`);
+		await writeFile(file, 'another');
+		const child = spawnLimited(command, args, { memoryBytes: 2 ** 29, files: [source.fd] });
+		child.stdin?.end();
+		const [output, [code]] = await Promise.all([text(child.stdout as Readable), once(child, 'close')]);
+		t.deepEqual([output, code], ['', 126]);
+		await rename(`${file}.old`, file);
+	}
+});
+
 if (process.arch === 'x64') {
 	const calls: Readonly<Record<string, string>> = {
 		socket: perlCall(41, 1, 1, 0),
@@ -220,10 +268,12 @@ if (process.arch === 'x64') {
 		'signals of a file to another process': `perl -e 'open(F, "</dev/null"); fcntl(F, 8, ${process.pid}) or exit 1'`,
 	};
 	for (const [name, script] of Object.entries(calls)) {
-		test(`a program in a cage of Landlock is refused ${name}`, async (t) => {
-			const { code, errors } = await shell(cages.Landlock, script);
-			t.not(code, 0);
-			t.notRegex(errors, /^cage: /m);
+		test(`a program in a cage with a filter is refused ${name}`, async (t) => {
+			for (const cage of ['Landlock', 'bubblewrap and a filter', 'bubblewrap and Landlock'] as const) {
+				const { code, errors } = await shell(cages[cage], script);
+				t.not(code, 0, cage);
+				t.notRegex(errors, /^cage: /m);
+			}
 			if (!name.startsWith('a call')) t.is((await shell(none, script)).code, 0, 'without a cage');
 		});
 	}

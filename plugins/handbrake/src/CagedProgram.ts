@@ -1,4 +1,4 @@
-import { type Cage, type CagedFile, killGroup, limitedCommand } from '@stowage/plugin-api';
+import { type Cage, killGroup, type LentDescriptor, limitedCommand } from '@stowage/plugin-api';
 import { lineReader } from './progress.js';
 
 export interface CagedProgramOptions {
@@ -91,7 +91,9 @@ export class CagedProgram {
 
 	#commandOf(args: readonly string[], { files = [], fileBytes = 0, cpuSeconds }: ProgramRun) {
 		const { program, cage, memoryBytes, mayUseHardware } = this.options;
-		const lent = files.map((_, n): CagedFile => ({ descriptor: 3 + n, access: n === 0 ? 'read' : 'write' }));
+		const lent = files.map(
+			(source, n): LentDescriptor => ({ descriptor: 3 + n, access: n === 0 ? 'read' : 'write', source }),
+		);
 		const needs = { files: lent, ...(mayUseHardware === true ? hardware : {}) };
 		const caged = cage?.wrap(program, args, needs) ?? { command: program, args };
 		return limitedCommand(caged.command, caged.args, {

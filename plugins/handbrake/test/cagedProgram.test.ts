@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { findCage, findProgram } from '@stowage/plugin-api';
+import { type Cage, findCage, findProgram } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { execaNode } from 'execa';
 import { CagedProgram } from '../src/CagedProgram.js';
@@ -21,7 +21,15 @@ async function programIn(place: Place, name: string, memoryBytes: number): Promi
 	return new CagedProgram({ program, cage, memoryBytes });
 }
 
-const shellIn = (place: Place, memoryBytes = 2 ** 30) => programIn(place, 'sh', memoryBytes);
+/** A shell that may start programs, as encoders don't. */
+async function shellIn(place: Place, memoryBytes = 2 ** 30): Promise<CagedProgram> {
+	const { program, cage } = (await programIn(place, 'sh', memoryBytes)).options;
+	const forking: Cage | undefined = cage && {
+		...cage,
+		wrap: (command, args, needs) => cage.wrap(command, args, { ...needs, mayFork: true }),
+	};
+	return new CagedProgram({ program, cage: forking, memoryBytes });
+}
 
 async function temporaryFolder(t: ExecutionContext): Promise<string> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-handbrake-'));
@@ -175,7 +183,7 @@ const brokenBubblewraps = {
 	'cannot mount /proc': [
 		'case "$*" in *"--proc /proc"*) exit 1;; esac; exec bwrap "$@"',
 		'bubblewrap',
-		/: bubblewrap, with the system's list of processes, and Landlock \d+ with a filter of system calls for what reads files$/,
+		/: bubblewrap, with the system's list of processes, and Landlock \d+ with a filter of system calls$/,
 	],
 } as const;
 

@@ -35,7 +35,7 @@ export async function runProgram(
 	const limits = { memoryBytes, cpuSeconds, fileBytes: 0, files: [descriptor] };
 	let child: ReturnType<typeof spawnLimited>;
 	try {
-		const wrapped = cage?.wrap(program, args, { files: [{ descriptor: 3, access: 'read' }] });
+		const wrapped = cage?.wrap(program, args, { files: [{ descriptor: 3, access: 'read', source: descriptor }] });
 		child = spawnLimited(wrapped?.command ?? program, wrapped?.args ?? args, limits);
 	} catch (error) {
 		// Some errors of starting it are thrown, others are events. A program may be gone after an upgrade.

@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, fstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { type CageNeeds, programPaths } from './needs.js';
 
 /** How bubblewrap is called here. */
@@ -10,16 +10,18 @@ export interface Bubblewrap {
 	 * written, and lists other processes but reveals nothing else of them.
 	 */
 	hasOwnProc: boolean;
-	/** The version of Landlock that confines programs in it as well; 0 for none. */
-	landlock: number;
+	/** What confines programs in it as well: a filter of system calls, and Landlock in this version of it, 0 for none. Undefined where there is no filter for this processor. */
+	inner: { landlock: number } | undefined;
 }
 
 /**
  * The arguments for bubblewrap: no network, no other process, no file but those of programs and those named, which can't be written, and no place to write to. Open descriptors stay
  * open: sources and outputs are lent as such.
  */
-export function bubblewrapArguments({ hasOwnProc }: Bubblewrap, program: string, needs: CageNeeds): string[] {
+export function bubblewrapArguments({ hasOwnProc, inner }: Bubblewrap, program: string, needs: CageNeeds): string[] {
 	const { devices = [] } = needs;
+	// A descriptor that is lent for reading is a way to open its file for writing, which Landlock prevents.
+	const readOnlyFiles = inner !== undefined && inner.landlock > 0 ? [] : lentForReading(needs);
 	return [
 		...['--unshare-all', '--die-with-parent', '--cap-drop', 'ALL', '--uid', '65534', '--gid', '65534'],
 		...(hasOwnProc ? ['--proc', '/proc'] : ['--ro-bind', '/proc', '/proc']),
@@ -33,6 +35,28 @@ export function bubblewrapArguments({ hasOwnProc }: Bubblewrap, program: string,
 		...(devices.length > 0 ? [] : ['--remount-ro', '/dev']),
 		// Of the folders of programs it has only the system's.
 		...['--setenv', 'PATH', [process.env.PATH, '/usr/local/bin:/usr/bin:/bin'].filter(Boolean).join(':')],
-		...['--remount-ro', '/', '--chdir', '/', '--', program],
+		...readOnlyFiles.flatMap(({ descriptor, path }) => ['--ro-bind', path, lentPath(descriptor)]),
+		...['--remount-ro', '/', '--chdir', '/', '--'],
+		...readOnlyFiles.flatMap(({ descriptor }) => reopened(descriptor)),
+		program,
 	];
+}
+
+const lentPath = (descriptor: number) => `/lent/${descriptor}`;
+
+/** Files with names that are lent for reading, by the names that they have now. */
+function lentForReading({ files = [] }: CageNeeds): { descriptor: number; path: string }[] {
+	return files
+		.filter(({ access, source }) => access === 'read' && fstatSync(source).isFile())
+		.map(({ descriptor, source }) => ({ descriptor, path: readlinkSync(`/proc/self/fd/${source}`) }));
+}
+
+/**
+ * The command before a program that replaces its descriptor by one of the mount that can't be written. Another file may have got its name meanwhile: then it ends as one that could not
+ * be started.
+ */
+function reopened(descriptor: number): string[] {
+	const path = lentPath(descriptor);
+	const script = `[ ${path} -ef /proc/self/fd/${descriptor} ] || exit 126; exec ${descriptor}<${path}; exec "$@"`;
+	return ['/bin/sh', '-c', script, 'sh'];
 }

@@ -1,14 +1,16 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Failure } from '@stowage/rules';
 import { findProgram } from '../findProgram.js';
-import { limitedCommand, nodeReservesBytes } from '../limitedProgram.js';
+import { killGroup, nodeReservesBytes, spawnLimited } from '../limitedProgram.js';
 import { type Bubblewrap, bubblewrapArguments } from './bubblewrap.js';
 import type { Launch } from './landlock/launch.js';
 import { moduleFiles } from './moduleFiles.js';
@@ -46,8 +48,9 @@ const timeoutMs = 30_000;
 const found = new Map<string, { cage: Promise<Cage | undefined>; at: number }>();
 
 /**
- * The strongest cage that works here: bubblewrap, in which Landlock keeps lent sources from being written, else Landlock with a filter of system calls, else bubblewrap alone. Undefined where there is none. Tried once for all that ask. Where that could not be found
- * out for want of descriptors, processes or time, `wrap` of the result throws `unavailable`, and the next call tries again.
+ * The strongest cage that works here: bubblewrap with Landlock and a filter of system calls, else these two, else bubblewrap with the filter, else bubblewrap alone, as on processors for
+ * which there is no filter. Undefined where there is none. Tried once for all that ask. Where that could not be found out for want of descriptors, processes or time, `wrap` of the
+ * result throws `unavailable`, and the next call tries again.
  */
 export async function findCage({ bwrap = 'bwrap', landlock = true }: CageOptions = {}): Promise<Cage | undefined> {
 	const key = JSON.stringify([bwrap, landlock]);
@@ -65,12 +68,12 @@ async function tryAll(bwrap: string | false, landlock: boolean): Promise<Cage | 
 	const bwrapAt = bwrap === false ? undefined : await findProgram(bwrap);
 	const version = landlock ? await landlockHere() : 0;
 	if (version === 'unknown') return unknownCage;
-	const inBubblewrap = (inner: number) =>
+	const inBubblewrap = (inner: Bubblewrap['inner']) =>
 		bwrapAt === undefined
 			? []
-			: [true, false].map((hasOwnProc) => bubblewrapCage({ bwrap: bwrapAt, hasOwnProc, landlock: inner }));
-	// Bubblewrap alone comes last: in it a lent source can be opened for writing.
-	const cages = [...(version > 0 ? [...inBubblewrap(version), landlockCage(version)] : []), ...inBubblewrap(0)];
+			: [true, false].map((hasOwnProc) => bubblewrapCage({ bwrap: bwrapAt, hasOwnProc, inner }));
+	const withLandlock = version > 0 ? [...inBubblewrap({ landlock: version }), landlockCage(version)] : [];
+	const cages = [...withLandlock, ...inBubblewrap({ landlock: 0 }), ...inBubblewrap(undefined)];
 	let isUnknown = false;
 	for (const cage of cages) {
 		const outcome = await tryCage(cage);
@@ -93,22 +96,19 @@ const unknownCage: Cage = {
 
 /** A cage of bubblewrap, which may not work here. */
 export function bubblewrapCage(options: Bubblewrap): Cage {
-	const { bwrap, hasOwnProc, landlock } = options;
-	const inner = landlock > 0 ? landlockCage(landlock) : undefined;
+	const { bwrap, hasOwnProc, inner } = options;
 	return {
 		kind: 'bubblewrap',
 		description: [
 			'bubblewrap',
 			...(hasOwnProc ? [] : ["with the system's list of processes"]),
-			...(inner === undefined ? [] : [`and ${inner.description} for what reads files`]),
+			...(inner === undefined ? [] : [`and ${described(inner.landlock)}`]),
 		].join(', '),
 		wrap(program, args, needs = {}) {
-			const { files = [], readOnly = [] } = needs;
-			if (inner === undefined || files.length === 0) {
+			if (inner === undefined)
 				return { command: bwrap, args: [...bubblewrapArguments(options, program, needs), ...args] };
-			}
-			// A descriptor that is lent for reading is a way to open its file for writing, of which bubblewrap knows nothing.
-			const confined = inner.wrap(program, args, needs);
+			const confined = launch(inner.landlock, program, args, needs);
+			const { readOnly = [] } = needs;
 			const mounted = [...readOnly, ...programPaths(program, needs), ...moduleFiles(launcher, ['koffi'])];
 			return {
 				command: bwrap,
@@ -122,17 +122,29 @@ export function bubblewrapCage(options: Bubblewrap): Cage {
 export function landlockCage(version: number): Cage {
 	return {
 		kind: 'landlock',
-		description: `Landlock ${version} with a filter of system calls`,
-		wrap(program, args, needs = {}) {
-			const { files = [], devices = [] } = needs;
-			const readOnly = [...programPaths(program, needs), '/proc/cpuinfo', '/proc/meminfo'];
-			const allowed = { readOnly, files, devices: [...plainDevices, ...devices] };
-			const launch: Launch = { ...allowed, reservedBytes: program === process.execPath ? 0 : nodeReservesBytes };
-			return {
-				command: process.execPath,
-				args: ['--max-old-space-size=32', launcher, JSON.stringify(launch), program, ...args],
-			};
-		},
+		description: described(version),
+		wrap: (program, args, needs = {}) => launch(version, program, args, needs),
+	};
+}
+
+function described(landlock: number): string {
+	return landlock > 0 ? `Landlock ${landlock} with a filter of system calls` : 'a filter of system calls';
+}
+
+/** The command of the launcher, which confines itself by a filter of system calls, and by Landlock unless the version is 0. */
+function launch(landlock: number, program: string, args: readonly string[], needs: CageNeeds) {
+	const { files = [], devices = [], mayFork = false } = needs;
+	const parts: Launch = {
+		isRestricted: landlock > 0,
+		mayFork,
+		readOnly: [...programPaths(program, needs), '/proc/cpuinfo', '/proc/meminfo'],
+		files: files.map(({ descriptor, access }) => ({ descriptor, access })),
+		devices: [...plainDevices, ...devices],
+		reservedBytes: program === process.execPath ? 0 : nodeReservesBytes,
+	};
+	return {
+		command: process.execPath,
+		args: ['--max-old-space-size=32', launcher, JSON.stringify(parts), program, ...args],
 	};
 }
 
@@ -148,12 +160,13 @@ async function landlockHere(): Promise<number | 'unknown'> {
 	}
 }
 
-/** Prints what it reached: a file outside, a port of this machine, a place to write to. */
+/** Prints what it reached: a file that it was lent for reading, to write to; a file outside, a port of this machine, a place to write to. */
 const probe = `
-const { readFileSync, writeFileSync } = require('node:fs');
+const { openSync, readFileSync, writeFileSync } = require('node:fs');
 const [, file, port, folder] = process.argv;
 const reached = [];
 const attempt = (name, run) => { try { run(); reached.push(name); } catch {} };
+attempt('lent', () => openSync('/proc/self/fd/3', 'r+'));
 attempt('read', () => readFileSync(file));
 attempt('write', () => writeFileSync(folder + '/written', ''));
 attempt('device', () => writeFileSync('/dev/shm/stowage-cage-probe', ''));
@@ -172,36 +185,54 @@ function isPassing(error: unknown): boolean {
 	return /Resource temporarily unavailable|Cannot allocate memory|Too many open files/.test(stderr);
 }
 
-/** A file that nothing in a cage may read, in a folder that nothing may write to; where none can be made, others that are there. */
-async function outside(): Promise<{ file: string; folder: string; remove(): Promise<void> }> {
+/** A file that nothing in a cage may read, one to be lent for reading, and a folder that nothing may write to; where none can be made, others that are there. */
+async function outside(): Promise<{ file: string; source: string; folder: string; remove(): Promise<void> }> {
 	try {
 		const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-cage-'));
 		const file = path.join(folder, 'outside');
-		await writeFile(file, '');
-		return { file, folder, remove: () => rm(folder, { recursive: true, force: true }) };
+		const source = path.join(folder, 'source');
+		for (const each of [file, source]) await writeFile(each, '');
+		return { file, source, folder, remove: () => rm(folder, { recursive: true, force: true }) };
 	} catch {
-		return { file: '/etc/passwd', folder: os.tmpdir(), remove: async () => {} };
+		return { file: '/etc/passwd', source: launcher, folder: os.tmpdir(), remove: async () => {} };
+	}
+}
+
+/** Of the probe. */
+async function outcomeOf(child: ChildProcess): Promise<'holds' | 'fails'> {
+	const timer = setTimeout(() => killGroup(child), timeoutMs);
+	try {
+		child.stdin?.on('error', () => {}).end();
+		const [output, stderr, [code, signal]] = await Promise.all([
+			text(child.stdout as Readable),
+			text(child.stderr as Readable),
+			once(child, 'close'),
+		]);
+		if (code !== 0) throw Object.assign(new Error('The probe failed.'), { stderr, killed: signal === 'SIGKILL' });
+		return output === '[]' ? 'holds' : 'fails';
+	} finally {
+		clearTimeout(timer);
 	}
 }
 
 /** Whether a program runs in it and reaches nothing, by running one. */
 async function tryCage(cage: Cage): Promise<'holds' | 'fails' | 'unknown'> {
-	const { file, folder, remove } = await outside();
+	const { file, source, folder, remove } = await outside();
 	const server = createServer((socket) => socket.destroy());
+	let lent: FileHandle | undefined;
 	try {
+		lent = await open(source);
 		server.listen(0, '127.0.0.1');
 		await once(server, 'listening');
 		const { port } = server.address() as AddressInfo;
-		// With files it is confined as those programs are that read them.
-		const needs: CageNeeds = { files: [{ descriptor: 0, access: 'read' }] };
+		const needs: CageNeeds = { files: [{ descriptor: 3, access: 'read', source: lent.fd }] };
 		const { command, args } = cage.wrap(process.execPath, ['-e', probe, file, String(port), folder], needs);
-		const limited = limitedCommand(command, args, { memoryBytes: 512 * 1024 * 1024, cpuSeconds: 20 });
-		const { cwd, env } = limited.options;
-		const { stdout } = await promisify(execFile)(limited.file, limited.args, { cwd, env, timeout: timeoutMs });
-		return stdout === '[]' ? 'holds' : 'fails';
+		const limits = { memoryBytes: 512 * 1024 * 1024, cpuSeconds: 20 };
+		return await outcomeOf(spawnLimited(command, args, { ...limits, files: [lent.fd] }));
 	} catch (error) {
 		return isPassing(error) ? 'unknown' : 'fails';
 	} finally {
+		await lent?.close();
 		server.close();
 		await remove();
 	}

@@ -1,6 +1,8 @@
 // The program that confines itself by Landlock and a filter of system calls, and then becomes the program that it is given: the confinement stays, also for all that this one starts.
 // Its arguments: JSON of `Launch`; the program; its arguments. Without any it prints the version of Landlock.
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { availableParallelism } from 'node:os';
 import { type Allowed, landlockVersion, restrict, type SystemCall } from './ruleset.js';
 import { seccompFilter } from './seccompFilter.js';
 import type { Processor } from './systemCalls.js';
@@ -18,8 +20,12 @@ const getrlimit = libc.func('int getrlimit(int, void*)');
 const setrlimit = libc.func('int setrlimit(int, const void*)');
 const execv = libc.func('int execv(const char*, const char**)');
 
-/** What the other program may open, and how much of the limit of private memory is for this one alone. */
+/** What the other program may open and do, and how much of the limit of private memory is for this one alone. */
 export interface Launch extends Allowed {
+	/** False where the kernel has no Landlock: then it may open what it finds. */
+	isRestricted: boolean;
+	/** Whether it may start further processes. */
+	mayFork: boolean;
 	reservedBytes: number;
 }
 
@@ -32,6 +38,12 @@ const noNewPrivileges = 38;
 const filterMode = 2;
 const setDescriptorFlags = 2;
 const brokenPipe = 13;
+const processes = 6;
+
+/** Encoders have some for each processor. */
+const threadsOfOwn = () => 256 + 16 * availableParallelism();
+/** Where the system does not say how many there are. */
+const threadsOfOthers = 4096;
 const privateMemory = 2;
 
 const call: SystemCall = (number, ...rest) => {
@@ -43,18 +55,40 @@ function must(result: number, name: string): void {
 	if (result < 0) throw new Error(`${name} failed with error ${koffi.errno()}.`);
 }
 
-function confine(allowed: Allowed): void {
+function confine(launch: Launch): void {
 	const processor = processorHere();
 	must(prctl(dieWithParent, 9, 0, 0, 0), 'PR_SET_PDEATHSIG');
 	must(prctl(noNewPrivileges, 1, 0, 0, 0), 'PR_SET_NO_NEW_PRIVS');
 	dropCapabilities();
-	restrict(call, allowed);
-	const filter = seccompFilter(processor, process.pid);
+	limitThreads();
+	if (launch.isRestricted) restrict(call, launch);
+	const filter = seccompFilter(processor, process.pid, launch);
 	// `struct sock_fprog`: the number of instructions, padding, their address.
 	const program = Buffer.alloc(16);
 	program.writeUInt16LE(filter.length / 8, 0);
 	program.writeBigUInt64LE(BigInt(koffi.address(filter)), 8);
 	must(prctl(setFilter, filterMode, koffi.address(program), 0, 0), 'PR_SET_SECCOMP');
+}
+
+/**
+ * RLIMIT_NPROC counts all threads of a user, those outside of the cage as well where that has no user of its own. All that there are now, whosever, are no fewer. The system lets only
+ * root have more.
+ */
+function limitThreads(): void {
+	const others = Number(/^\S+ \S+ \S+ \d+\/(\d+) /.exec(readIfThere('/proc/loadavg'))?.[1] ?? threadsOfOthers);
+	const limit = Buffer.alloc(16);
+	for (const offset of [0, 8]) limit.writeBigUInt64LE(BigInt(others + threadsOfOwn()), offset);
+	// A lower limit that it was given stays.
+	if (setrlimit(processes, limit) < 0 && koffi.errno() !== koffi.os.errno.EPERM)
+		throw new Error(`setrlimit failed with error ${koffi.errno()}.`);
+}
+
+function readIfThere(file: string): string {
+	try {
+		return readFileSync(file, 'latin1');
+	} catch {
+		return '';
+	}
 }
 
 function processorHere(): Processor {

@@ -25,6 +25,9 @@ const argumentOffset = (index: number) => 16 + 8 * index;
 /** CLONE_NEWTIME, NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
 const namespaceFlags = 0x80 | 0x20000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000;
 
+/** CLONE_THREAD: without it another process begins. */
+const threadFlag = 0x10000;
+
 /** F_SETOWN, F_SETSIG and F_SETOWN_EX send signals to other processes. */
 const fileSignals = [8, 10, 15];
 /** FIOSETOWN and SIOCSPGRP do so as well; TIOCSTI and TIOCLINUX type into a terminal. */
@@ -35,10 +38,10 @@ const truncate = 0o1000;
 const accessMode = 3;
 
 /**
- * The system calls of a program in a cage: all but those of `systemCalls.ts`, with signals, limits and priorities for itself alone (`pid`). A refused call fails with EPERM. It stays in
+ * The system calls of a program in a cage: all but those of `systemCalls.ts`, with signals, limits and priorities for itself alone (`pid`), and `mayFork` those that start processes. A refused call fails with EPERM. It stays in
  * force for all that the program starts.
  */
-export function seccompFilter(processor: Processor, pid: number): Buffer {
+export function seccompFilter(processor: Processor, pid: number, { mayFork }: { mayFork: boolean }): Buffer {
 	const number = (name: Parameters<typeof judgedCall>[0]) => judgedCall(name, processor);
 	const instructions: Instruction[] = [
 		[load, 0, 0, archOffset],
@@ -55,7 +58,9 @@ export function seccompFilter(processor: Processor, pid: number): Buffer {
 		...judge(number('clone'), 0, [
 			[jumpIfAnyBit, 0, 1, namespaceFlags],
 			[end, 0, 0, refuse],
+			...(mayFork ? [] : onlyThreads),
 		]),
+		...(mayFork ? [] : [...endIf(number('fork'), refuse), ...endIf(number('vfork'), refuse)]),
 		...judge(number('fcntl'), 1, fileSignals.flatMap(refuseEqual)),
 		...judge(number('ioctl'), 1, badControls.flatMap(refuseEqual)),
 		...judge(number('kill'), 0, onlyEqual(pid)),
@@ -114,6 +119,11 @@ function onlyEqual(...values: number[]): Instruction[] {
 		[end, 0, 0, refuse],
 	];
 }
+
+const onlyThreads: readonly Instruction[] = [
+	[jumpIfAnyBit, 1, 0, threadFlag],
+	[end, 0, 0, refuse],
+];
 
 /** MAP_SHARED with MAP_ANONYMOUS: no limit counts such memory. */
 const sharedAnonymous = 0x21;

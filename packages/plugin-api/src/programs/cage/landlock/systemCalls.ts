@@ -138,6 +138,7 @@ const judged = {
 	clone: [56, 220],
 	clone3: [435, 435],
 	fcntl: [72, 25],
+	fork: [57, undefined],
 	ioctl: [16, 29],
 	ioprio_set: [251, 30],
 	kill: [62, 129],
@@ -152,6 +153,7 @@ const judged = {
 	sched_setscheduler: [144, 119],
 	setpriority: [141, 140],
 	tgkill: [234, 131],
+	vfork: [58, undefined],
 } as const satisfies Readonly<Record<string, readonly [number | undefined, number | undefined]>>;
 
 const columns: Readonly<Record<Processor, 0 | 1>> = { x64: 0, arm64: 1 };
