@@ -393,7 +393,7 @@ export function jobRules(rule: Rule): void {
 			t.deepEqual(await known(), []);
 			const first = await interrupt('one');
 			const firstOf = { hers: { userId: ada, isOrdered: false }, his: { userId: bob, isOrdered: true } }[first];
-			const one = { holder: 'one', jobId: first, kind: 'copy', wasTrial: false, ...firstOf };
+			const one = { holder: 'one', jobId: first, kind: 'copy', wasTrial: false, hasEnded: false, ...firstOf };
 			t.deepEqual(await known(), [one]);
 			clock.now += second;
 			await interrupt('two');
@@ -414,6 +414,31 @@ export function jobRules(rule: Rule): void {
 			await jobs.sweep(clock.now - day, 10);
 			t.is((await known()).length, 2);
 			await jobs.sweep(clock.now + day, 10);
+			t.deepEqual(await known(), []);
+		},
+	);
+
+	rule(
+		'an interruption of a job that is cancelled is forgotten once its trial is over, and says before that it has ended',
+		async (t, db) => {
+			const { jobs } = db;
+			const ada = await userOf(db, 'ada');
+			await jobs.add(jobOf('job', ada), most);
+			const known = async () => (await jobs.listInterruptions()).interruptions.map(({ hasEnded }) => hasEnded);
+			const key = (epoch: number) => ({ id: 'job', holder: `${epoch}`, epoch });
+			const cancelled = { status: 'cancelled', error: null } as const;
+			await jobs.claim(key(1), 'copy#0', leaseMs);
+			t.true(await jobs.requeue(key(1), 'interrupted', { isRecorded: true }));
+			t.deepEqual(await known(), [false]);
+			await jobs.claim(key(2), 'copy#0', leaseMs, 'trial');
+			t.deepEqual(await known(), [false]);
+			t.true(await jobs.end(key(2), cancelled));
+			t.deepEqual(await known(), [true]);
+			t.true(await jobs.retry('job', most));
+			t.deepEqual(await known(), [false]);
+			await jobs.claim(key(3), 'copy#0', leaseMs, 'trial');
+			t.true(await jobs.endTrial(key(3)));
+			t.true(await jobs.end(key(3), cancelled));
 			t.deepEqual(await known(), []);
 		},
 	);

@@ -31,17 +31,20 @@ export interface Suspect {
 /** What is known from interruptions: whose jobs run one at a time, and which of them wait for how long. */
 export class Suspects {
 	readonly #interruptions: readonly JobInterruption[];
+	/** Those that make a job or its user's others suspect. */
+	readonly #counted: readonly JobInterruption[];
 	readonly #now: number;
 
 	/** `interruptions` with the latest first, as the store lists them. */
 	constructor({ interruptions, now }: { interruptions: readonly JobInterruption[]; now: number }) {
 		this.#interruptions = interruptions.filter(({ at }) => at <= now + skewMs);
 		this.#now = now;
+		this.#counted = this.#interruptions.filter((each) => !this.#isPast(each));
 	}
 
 	/** Users whose jobs of this kind are run one at a time. */
 	usersOf(kind: string): string[] {
-		return [...new Set(this.#interruptions.filter((each) => each.kind === kind).map(({ userId }) => userId))];
+		return [...new Set(this.#counted.filter((each) => each.kind === kind).map(({ userId }) => userId))];
 	}
 
 	has({ userId, kind }: Suspect): boolean {
@@ -50,7 +53,7 @@ export class Suspects {
 
 	/** How many unclean ends a job was part of. */
 	endsOf(jobId: string): number {
-		return endsIn(this.#interruptions.filter((each) => each.jobId === jobId));
+		return endsIn(this.#counted.filter((each) => each.jobId === jobId));
 	}
 
 	/** Whether a process counts as ended without giving its jobs back. */
@@ -65,8 +68,8 @@ export class Suspects {
 
 	/** In the order in which they are tried: users whose jobs ran at many unclean ends come last. */
 	inOrder(): Suspect[] {
-		const byKey = new Map(this.#interruptions.map(({ userId, kind }) => [`${userId} ${kind}`, { userId, kind }]));
-		const endsOfUser = ({ userId }: Suspect) => endsIn(this.#interruptions.filter((each) => each.userId === userId));
+		const byKey = new Map(this.#counted.map(({ userId, kind }) => [`${userId} ${kind}`, { userId, kind }]));
+		const endsOfUser = ({ userId }: Suspect) => endsIn(this.#counted.filter((each) => each.userId === userId));
 		return [...byKey.values()].sort((a, b) => endsOfUser(a) - endsOfUser(b));
 	}
 
@@ -80,7 +83,7 @@ export class Suspects {
 
 	/** Why all jobs of a kind wait. */
 	kindHold(kind: string): JobHold | undefined {
-		const all = this.#interruptions.filter((each) => each.kind === kind && !each.isOrdered);
+		const all = this.#counted.filter((each) => each.kind === kind && !each.isOrdered);
 		const recent = all.filter(({ at }) => at > this.#now - dayMs);
 		const users = new Set(recent.map(({ userId }) => userId));
 		const ends = endsIn(recent);
@@ -101,7 +104,7 @@ export class Suspects {
 		let ends = 0;
 		let before: JobInterruption | undefined;
 		const seen = new Set<string>();
-		for (const each of this.#interruptions) {
+		for (const each of this.#counted) {
 			if (before !== undefined && before.at - each.at > seriesMs) break;
 			before = each;
 			if (!seen.has(each.holder)) ends++;
@@ -109,7 +112,7 @@ export class Suspects {
 		}
 		const span = pauses[Math.min(ends, pauses.length) - 1] ?? 0;
 		const reason = 'The server ended unexpectedly while this or a similar job ran. It continues after a pause.';
-		return this.#until(this.#interruptions, span, reason);
+		return this.#until(this.#counted, span, reason);
 	}
 
 	#until(since: readonly JobInterruption[], span: number, reason: string): JobHold | undefined {
@@ -117,8 +120,18 @@ export class Suspects {
 		return until > this.#now ? { reason, until } : undefined;
 	}
 
+	/**
+	 * Whether it counts no more: its job was cancelled, or failed with it, so that nothing shows any more whether that ended the process, and no further one has ended in a day. Not after
+	 * as many ends as a hold takes, or those could be repeated day by day.
+	 */
+	#isPast({ hasEnded, at, userId, kind }: JobInterruption): boolean {
+		if (!hasEnded || at > this.#now - dayMs) return false;
+		const own = this.#interruptions.filter((each) => each.userId === userId && each.kind === kind);
+		return endsIn(own) < userEnds && own.every((each) => each.at <= this.#now - dayMs);
+	}
+
 	#of({ userId, kind }: Suspect): JobInterruption[] {
-		return this.#interruptions.filter((each) => each.userId === userId && each.kind === kind);
+		return this.#counted.filter((each) => each.userId === userId && each.kind === kind);
 	}
 }
 

@@ -295,6 +295,80 @@ test('a suspected job that waits is cancelled without another run, and a kept-ba
 	t.deepEqual(two.begun(), ['b']);
 });
 
+test('a cancelled job makes those of its user wait for each other for a day, and not at all if it had passed its trial', async (t) => {
+	const { ada, serve, advance, database } = await crashes(t);
+	const one = serve();
+	const { id } = await one.queue(ada, 'a');
+	await one.poll();
+	one.kill();
+	const two = serve();
+	await two.poll();
+	t.is(two.runs.length, 1);
+	// It may have ended the process a moment later.
+	await two.jobs.cancel(ada, id);
+	two.runs[0]?.finish();
+	await until('it is cancelled', async () => {
+		await two.poll();
+		return (await two.jobs.find(ada, id)).status === 'cancelled';
+	});
+	const waiting = new Map<string, string>();
+	for (const title of ['b', 'c', 'd']) waiting.set(title, (await two.queue(ada, title)).id);
+	await two.poll();
+	t.deepEqual(two.begun(), ['a', 'b']);
+	t.truthy((await two.jobs.list(ada))[0]?.hold);
+	for (const title of ['c', 'd']) await two.jobs.cancelAny(waiting.get(title) ?? '');
+	two.runs[1]?.finish();
+	await until('b has ended', async () => (await two.jobs.find(ada, waiting.get('b') ?? '')).status === 'completed');
+	advance(day);
+	for (const title of ['c', 'd']) await two.queue(ada, title);
+	await two.poll();
+	t.deepEqual(two.begun(), ['a', 'b', 'c', 'd'], 'together');
+
+	two.kill();
+	const three = serve();
+	await three.poll();
+	t.is(three.runs.length, 1);
+	const tried = three.runs[0]?.context.input;
+	for (let passed = 0; passed < minute + 5 * second; passed += 5 * second) {
+		advance(5 * second);
+		await three.poll();
+	}
+	const interrupted = (await three.jobs.list(ada)).find(({ title }) => title === tried);
+	if (interrupted === undefined) return t.fail('it runs');
+	const before = (await database.jobs.listInterruptions()).interruptions.length;
+	await three.jobs.cancel(ada, interrupted.id);
+	three.runs[0]?.finish();
+	await until('its interruption is forgotten', async () => {
+		await three.poll();
+		return (await database.jobs.listInterruptions()).interruptions.length < before;
+	});
+	t.like(await three.jobs.find(ada, interrupted.id), { status: 'cancelled' });
+});
+
+test('jobs that are cancelled after each of three ends keep those of their user waiting longer than a day', async (t) => {
+	const { ada, serve, advance } = await crashes(t);
+	let now = serve();
+	for (let n = 0; n < 3; n++) {
+		const { id } = await now.queue(ada, `deadly ${n}`);
+		await until('it begins', async () => {
+			await now.poll();
+			advance(second);
+			return now.runs.length > 0;
+		});
+		now.kill();
+		now = serve();
+		await now.poll();
+		await now.jobs.cancelAny(id);
+		for (const { finish } of now.runs) finish();
+		now.kill();
+		now = serve();
+	}
+	await now.queue(ada, 'next');
+	advance(day - minute);
+	await now.poll();
+	t.is(now.runs.length, 0);
+});
+
 test('a process serves for two seconds before it runs an interrupted job, and runs others at once', async (t) => {
 	const { ada, bob, serve, advance } = await crashes(t);
 	const one = serve();

@@ -48,6 +48,8 @@ export interface JobInterruption {
 	readonly kind: string;
 	readonly isOrdered: boolean;
 	readonly wasTrial: boolean;
+	/** Whether the job has ended since, other than by itself, or is forgotten. */
+	readonly hasEnded: boolean;
 	/** By the clock of the database. */
 	readonly at: number;
 }
@@ -144,7 +146,7 @@ export interface JobStore {
 	endTrial(run: JobRunKey): Promise<boolean>;
 	/** The job is known to be long from now on. */
 	setLong(run: JobRunKey): Promise<boolean>;
-	/** Frees its slot. The checkpoint of a completed job is removed. The interruptions of one that completes or fails in its own process are forgotten. */
+	/** Frees its slot. The checkpoint of a completed job is removed. The interruptions of one that ends in its own process are forgotten, of a cancelled one only after its trial. */
 	end(run: JobRunKey, end: JobEnd, takeover?: JobTakeover): Promise<boolean>;
 	/**
 	 * Puts it back into the queue, with its checkpoint if its kind resumes: one that has `yielded` as a long one, behind the user's other long ones. A job whose cancellation was

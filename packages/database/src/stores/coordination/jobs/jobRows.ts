@@ -101,6 +101,8 @@ export interface InterruptionRow {
 	is_ordered: boolean | number;
 	was_trial: boolean | number;
 	at: number;
+	/** Of the job, if it is there. */
+	status: JobRow['status'] | null;
 }
 
 export function toInterruption(row: InterruptionRow): JobInterruption {
@@ -111,6 +113,7 @@ export function toInterruption(row: InterruptionRow): JobInterruption {
 		kind: row.kind,
 		isOrdered: Boolean(row.is_ordered),
 		wasTrial: Boolean(row.was_trial),
+		hasEnded: row.status !== 'queued' && row.status !== 'processing',
 		at: row.at,
 	};
 }

@@ -280,9 +280,13 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 				...(status === 'completed' ? nothingSaved : {}),
 			});
 			return transact(knex, async (transaction) => {
+				// A cancelled one may have been cancelled in time, unless it was on trial for long enough.
+				const isOnTrial = async () =>
+					(await transaction<JobRow>('jobs').where({ id: run.id }).whereNotNull('trial').first('id')) !== undefined;
+				const mayHaveBeenInTime = takeover === undefined && status === 'cancelled' && (await isOnTrial());
 				const hasEnded = await changeIn(transaction, run, row, takeover);
-				// It has ended without the process. A cancelled one may have been cancelled in time.
-				if (hasEnded && takeover === undefined && status !== 'cancelled')
+				// It has ended without the process.
+				if (hasEnded && takeover === undefined && !mayHaveBeenInTime)
 					await transaction('job_interruptions').where({ job_id: run.id }).delete();
 				return hasEnded;
 			});
@@ -317,9 +321,10 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 		},
 
 		async listInterruptions() {
-			const rows: (InterruptionRow & { read_at: number | string })[] = await knex<InterruptionRow>('job_interruptions')
-				.orderBy('at', 'desc')
-				.select('*', knex.raw('? as read_at', [time()]));
+			const rows: (InterruptionRow & { read_at: number | string })[] = await knex('job_interruptions')
+				.leftJoin('jobs', 'jobs.id', 'job_interruptions.job_id')
+				.orderBy('job_interruptions.at', 'desc')
+				.select('job_interruptions.*', 'jobs.status', knex.raw('? as read_at', [time()]));
 			return { interruptions: rows.map(toInterruption), now: Number(rows[0]?.read_at ?? now()) };
 		},
 
