@@ -258,6 +258,8 @@ test('a staged file with a reserve keeps the abilities of its disk, and so does 
 	const ada = await new Client(app).register('ada');
 	const { id } = (await app.services.database.users.find('ada')) ?? { id: '' };
 	t.truthy(ada.cookie);
+	let free = 2 * 1024 * megabyte;
+	reportSpace(app, { freeSpace: async () => free });
 	const staged = await app.services.files.stage({ kind: 'user', id, username: 'ada' });
 	t.deepEqual([typeof staged.lock, typeof staged.withLocalFile], ['function', 'function']);
 	await staged.append(Readable.from([Buffer.from('hello')]), 0);
@@ -266,7 +268,7 @@ test('a staged file with a reserve keeps the abilities of its disk, and so does 
 	const fork = await staged.fork?.(4);
 	await lock?.release();
 	t.is(await fork?.size(), 4);
-	reportSpace(app, { freeSpace: async () => 0 });
+	free = 0;
 	await t.throwsAsync(async () => fork?.append(Readable.from([Buffer.from('o')]), 4), { code: 'STORAGE_FULL' });
 	await t.notThrowsAsync(async () => fork?.discard());
 	await staged.discard();
