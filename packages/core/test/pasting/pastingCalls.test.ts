@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { StorageProvider } from '@stowage/plugin-api';
-import { parsePath } from '@stowage/rules';
+import { Failure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type Answer, Client, json, testApp } from '../testApp.js';
 import { until } from '../until.js';
@@ -151,6 +151,28 @@ test('a call with Prefer: respond-async that takes less than a second gets the s
 	t.like(json(moved), { message: 'Moved.', entry: { path: 'to/a', size: 3 } });
 	t.like(json(await move('from2/a', 'to/a')), { message: 'Moved.', entry: { path: 'to/a (1)', size: 3 } });
 	t.is(moved.headers['preference-applied'], undefined);
+	const kinds = json(await ada.get('/api/jobs')).map((job: { kind: string }) => job.kind);
+	t.false(kinds.includes('move'), 'one item is one rename, for which no job is kept');
+});
+
+test('a move with Prefer: respond-async waits as a job while its home is on its way to another disk', async (t) => {
+	const { app, ada, writeFiles, ended } = await setUp(t);
+	await writeFiles({ 'docs/b': 'two' });
+	const { storage } = app.services;
+	const changing = storage.changing.bind(storage);
+	let tries = 0;
+	storage.changing = async (at, work) => {
+		if (tries++ < 2) throw new Failure('locked', 'These files are being moved to another disk.');
+		return changing(at, work);
+	};
+	const body = { type: 'private', fromPath: 'docs/b', toPath: 'b' };
+	t.is((await ada.post('/api/moveItem', body)).statusCode, 423);
+	tries = 0;
+	const answer = await ada.post('/api/moveItem', body, async);
+	const { jobId, entry } = json(answer);
+	if (jobId === undefined) t.like(entry, { path: 'b' });
+	else t.like(await ended(jobId), { status: 'completed', detail: { entry: { path: 'b' } } });
+	t.true(tries > 2);
 });
 
 test('a call with Prefer: respond-async that takes longer is answered 202 with its job, which continues', async (t) => {
