@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import test from 'ava';
 import { createProgram } from '../cli/src/program.js';
+import { testApp } from '../packages/core/test/testApp.js';
 
 type Command = Awaited<ReturnType<typeof createProgram>>;
 
@@ -14,6 +17,7 @@ const testedElsewhere: readonly (readonly [RegExp, string])[] = [
 	[/^systemctl (reload|restart|status|stop) stowage$/, 'cli/test/service.test.ts'],
 	[/^systemctl edit stowage$/, 'cli/test/service.test.ts'],
 	[/^journalctl -u stowage$/, 'cli/test/service.test.ts'],
+	[/^curl -[Fd] .* https:\/\/files\.example\.org\/api\/(upload\/public|register)$/, 'test/documentedCommands.test.ts'],
 	[/^chown -R stowage: \/mnt\/photos$/, 'cli/test/service.test.ts'],
 	[/^docker build -t stowage \.$/, 'test/packages/tryDeb.ts'],
 	[
@@ -66,4 +70,15 @@ test('the image has the files of the Debian package, a health check and an unpri
 	t.is(text.match(/^USER (.*)$/gm)?.at(-1), 'USER stowage');
 	t.regex(text, /^HEALTHCHECK /m);
 	t.regex(text, /^ENTRYPOINT \["\/usr\/bin\/stowage"\]\nCMD \["serve"\]$/m);
+});
+
+test('the calls by which an administrator checks that strangers are kept out are refused', async (t) => {
+	const { server } = await testApp(t, { '--visitors': 'read', '--registration': 'closed' });
+	const calls = (await commandsOf('docs/install.md')).filter((line) => line.startsWith('curl '));
+	const answers = calls.map(async (line) => {
+		const there = line.replace('https://files.example.org', `http://127.0.0.1:${server.info.port}`);
+		const { stdout } = await promisify(execFile)('sh', ['-c', `${there} -sS -o /dev/null -w '%{http_code}'`]);
+		return stdout;
+	});
+	t.deepEqual(await Promise.all(answers), ['401', '403']);
 });

@@ -120,7 +120,7 @@ test('a wrong data folder, database or storage root is reported with a sentence 
 		[['migrate'], noDatabase, 78, /^The database is damaged, or is no database/],
 		[['database', 'copy', '--to', `sqlite:${at('to')}`], noDatabase, 78, /^The database is damaged, or is no database/],
 		[['migrate'], folderAsDatabase, 78, /^The database is no file/],
-		[['user', 'list'], noRoot, 0, /^$/],
+		[['user', 'list'], noRoot, 0, /^Warning: the storage root could not be opened \(root: local\): .* it is no folder/],
 	] as const) {
 		const ended = await run([...words, ...flags]);
 		t.is(ended.code, code, words.join(' '));
@@ -265,7 +265,7 @@ test('doctor points to config init while the configuration only says where the d
 	t.deepEqual((await doctor('--config', file)).of('first steps'), []);
 });
 
-test('doctor says what strangers may do on a server with a public https address, until they may not', async (t) => {
+test('doctor says what strangers may do, and warns of it on a server with a public https address', async (t) => {
 	const dataDir = await dataFolder(t);
 	const flags = ['--data-dir', dataDir, '--public-url', 'https://files.example.org'];
 	const { of } = await doctor(...flags);
@@ -274,8 +274,17 @@ test('doctor says what strangers may do on a server with a public https address,
 		says: 'everybody who finds files.example.org may upload files (visitors: upload) and make accounts (registration: open)',
 	});
 	t.regex((await doctor(...flags, '--visitors', 'read')).of('strangers')[0]?.says ?? '', /may make accounts/);
-	t.deepEqual((await doctor(...flags, '--visitors', 'read', '--registration', 'closed')).of('strangers'), []);
-	t.deepEqual((await doctor('--data-dir', dataDir)).of('strangers'), [], 'at home everybody may');
+	const closed = await doctor(...flags, '--visitors', 'read', '--registration', 'closed');
+	t.like(closed.of('strangers')[0], {
+		state: 'ok',
+		says: 'people without an account may browse and download in the public area, and upload nothing; nobody may sign up, you make the accounts (visitors: read, registration: closed)',
+	});
+	const off = await doctor('--data-dir', dataDir, '--visitors', 'off');
+	t.like(off.of('strangers')[0], {
+		state: 'ok',
+		says: 'people without an account may use temporary links, and nothing else; everybody may sign up (visitors: off, registration: open)',
+	});
+	t.like((await doctor('--data-dir', dataDir)).of('strangers')[0], { state: 'ok' }, 'at home everybody may');
 });
 
 test('while the disk of a root is not mounted, doctor says to mount it first where nothing tells its mount point, and no unit names a folder below it', async (t) => {

@@ -25,13 +25,26 @@ export async function checkFirstSteps(file: string | undefined): Promise<Finding
 	return [warn('first steps', says, 'sudo stowage config init')];
 }
 
-/** Whether strangers may fill the disk of a server that the internet can reach. */
+const visitorsMay: Readonly<Record<Config['visitors'], string>> = {
+	upload: 'upload, browse and download in the public area',
+	read: 'browse and download in the public area, and upload nothing',
+	off: 'use temporary links, and nothing else',
+};
+
+const signUp: Readonly<Record<Config['registration'], string>> = {
+	open: 'everybody may sign up',
+	closed: 'nobody may sign up, you make the accounts',
+};
+
+/** What people without an account may do; a warning if they may fill the disk of a server that the internet can reach. */
 export function checkStrangers(config: Config): Finding[] {
+	const what = 'strangers';
 	const permitted = strangersMay(config);
-	if (permitted === undefined) return [];
-	return [
-		warn('strangers', permitted, 'Unless you want that, set visitors to read (or off) and registration to closed.'),
-	];
+	if (permitted !== undefined)
+		return [warn(what, permitted, 'Unless you want that, set visitors to read (or off) and registration to closed.')];
+	const { visitors, registration } = config;
+	const both = `(visitors: ${visitors}, registration: ${registration})`;
+	return [ok(what, `people without an account may ${visitorsMay[visitors]}; ${signUp[registration]} ${both}`)];
 }
 
 /** Whether clients behind a proxy are distinguished, and whether forwarding headers are accepted from proxies only. */
