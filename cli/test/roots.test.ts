@@ -71,6 +71,12 @@ test('homes lie on several storage roots, and a root that is unavailable for a w
 	t.is(checked.code, 1, checked.stderr);
 	t.regex(checked.stdout, /^big\t\tunavailable\t/m);
 	t.deepEqual(await readdir(path.join(disk, 'root')), [], 'nothing was written to the empty mount point');
+	const printed = await run(['user', 'list', '--data-dir', app.dataDir]);
+	t.regex(
+		printed.stderr,
+		/^Warning: the storage root is not available \(root: big\): The storage is not available right now: .*$/,
+		'one sentence for people',
+	);
 
 	await rm(path.join(disk, 'root'), { recursive: true });
 	await rename(path.join(disk, 'gone'), path.join(disk, 'root'));
@@ -82,6 +88,8 @@ test('homes lie on several storage roots, and a root that is unavailable for a w
 	t.is((await visitor.get('/api/ready')).statusCode, 200);
 
 	t.regex((await root('set-default', 'big')).stderr, /^$/);
+	const made = ['Public', 'users/anonymous/Public'].map((name) => readdir(path.join(disk, 'root', name)));
+	t.deepEqual(await Promise.all(made), [[], []], 'the administrator can put files there at once');
 	const later = await new Client(app).register('later');
 	await later.upload('/api/upload', [file('c.txt', 'c')]);
 	await visitor.upload('/api/upload/public', [file('visitor.txt', 'v')]);

@@ -1,5 +1,6 @@
 import { createApp, createLog, type Services } from '@stowage/core';
 import { Command } from 'commander';
+import { plainLog } from '../terminal/plainLog.js';
 import { administrator } from './administrator.js';
 import { documented } from './documented.js';
 import { enter, type NamedFile } from './enter.js';
@@ -43,8 +44,8 @@ export async function withApp(
 	const config = await enter(command, files);
 	// What is below a warning is about a server's run, and interests those only who ask for it.
 	const { level } = config.log;
-	const isQuiet = level === 'error' || command.getOptionValueSource('logLevel') === 'cli';
-	const log = createLog(isQuiet ? level : 'warn');
+	const isAsked = command.getOptionValueSource('logLevel') === 'cli';
+	const log = isAsked ? createLog(level) : createLog(level === 'error' ? level : 'warn', plainLog);
 	const app = await createApp(config, { log, administrator: administrator(), serves: false });
 	try {
 		await use(app.services);

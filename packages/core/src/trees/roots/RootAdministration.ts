@@ -6,7 +6,7 @@ import type { Config } from '../../config/schema.js';
 import { ensureFolder } from '../folders.js';
 import { type Mount, withTag } from '../MountedStorage.js';
 import { assertApart, assertUnreserved } from './assertApart.js';
-import { firstSettings, hasHome, type Roots } from './Roots.js';
+import { firstSettings, hasHome, type Roots, unownedFolders } from './Roots.js';
 import { reservedFolders } from './reservedFolders.js';
 
 /** A root as shown to the administrator. */
@@ -105,6 +105,8 @@ export class RootAdministration {
 		if (storage === before) return false;
 		const formerName = this.#roots.default.name;
 		await assertNoPublicFiles(before, formerName);
+		// The administrator may put files there, or share them, before anybody uploads.
+		for (const path of unownedFolders) await ensureFolder(storage, path);
 		await this.#store.setDefault(name);
 		await this.#roots.waitForAllProcesses();
 		try {

@@ -275,7 +275,7 @@ export class Roots implements Mounts {
 	/** The folders at the top of a root. */
 	async #makeFolders(mount: Mount, isDefault: boolean): Promise<void> {
 		if (mount.storage instanceof ClosedStorage) return;
-		const folders = [homesFolder, ...(isDefault ? [publicRoot(null), publicRoot(anonymousOwner)] : [])];
+		const folders = [homesFolder, ...(isDefault ? unownedFolders : [])];
 		try {
 			for (const path of folders) await ensureFolder(mount.storage, path);
 		} catch (error) {
@@ -427,6 +427,9 @@ function missingFrom(mounts: readonly Mount[], others: readonly Mount[]): Mount[
 const maxHomesCached = 10_000;
 
 const homesFolder = parsePath('users');
+
+/** Where the default root has the public files of the administrator and of visitors. */
+export const unownedFolders = [publicRoot(null), publicRoot(anonymousOwner)];
 
 /** Whether there is a home of that name on a root. */
 export async function hasHome(storage: StorageProvider, username: string): Promise<boolean> {
