@@ -115,3 +115,23 @@ test('the help of a command shows examples and exit codes', async (t) => {
 	const help = (await run(['user', 'rename', '--help'])).stdout;
 	t.regex(help, /Examples:\n {2}\$ stowage user rename ada lovelace\n\nExit codes: 0 done/);
 });
+
+test('the help of a command lists its own options, and the settings only when asked', async (t) => {
+	const flagsIn = (help: string) => [...help.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag);
+	for (const words of [['upload', 'list'], ['serve']]) {
+		const short = (await run([...words, '--help'])).stdout;
+		t.regex(short, /--settings +with --help: list the settings too/);
+		const all = (await run([...words, '--help', '--settings'])).stdout;
+		t.is((await run([...words, '--settings', '--help'])).stdout, all);
+		t.true(flagsIn(all).length > flagsIn(short).length + 40);
+		t.true(flagsIn(all).includes('--database-url'));
+		t.regex(all, /Exit codes: /);
+		// A wide flag of a setting does not indent the others.
+		t.true(/^ {2}--config <file>( +)/m.exec(short)?.[1]?.length !== /^ {2}--config <file>( +)/m.exec(all)?.[1]?.length);
+	}
+	const list = (await run(['upload', 'list', '--help'])).stdout;
+	t.deepEqual(flagsIn(list), [
+		...['--config', '--settings', '--user', '--visitors', '--root', '--older-than', '--json', '--help'],
+	]);
+	t.regex((await run(['upload', 'list', '--datadir', '/x'])).stderr, /Did you mean --data-dir\?/);
+});

@@ -41,7 +41,9 @@ function leavesOf(command, words = ['stowage']) {
 }
 
 function section(words, command) {
-	const options = command.options.filter(({ description }) => !/^the setting /.test(description));
+	const options = command.options.filter(
+		({ long, description }) => long !== '--settings' && !/^the setting /.test(description),
+	);
 	return [
 		`.SS ${escaped(words.join(' '))}`,
 		`.B ${escaped(words.join(' '))}`,

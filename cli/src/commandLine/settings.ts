@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { type Config, durationText, flagOf, loadConfig, settingNames, withoutSecrets } from '@stowage/core';
-import type { Command } from 'commander';
+import { type Command, Help, Option } from 'commander';
 import { stringify } from 'yaml';
 
 /** Enabled unless the configuration says `false`. */
@@ -12,12 +12,36 @@ export const defaultPlugins = [
 	'@stowage/handbrake',
 ];
 
-/** Gives a command one flag for each setting, and `--config`; not for the settings without meaning to it, whose names it uses otherwise. */
+/** The options that are settings. */
+const settingOptions = new WeakSet<Option>();
+
+/**
+ * Gives a command one flag for each setting, and `--config`; not for the settings without meaning to it, whose names it uses otherwise. Its help lists them with `--settings` only: there are
+ * far more of them than of its own options.
+ */
 export function withSettings(command: Command, without: readonly string[] = []): Command {
 	command.option('--config <file>', 'the configuration file (YAML); also STOWAGE_CONFIG');
-	for (const name of settingNames)
-		if (!without.includes(name)) command.option(`${flagOf(name)} <value>`, `the setting ${name}`);
-	return command;
+	for (const name of settingNames) {
+		if (without.includes(name)) continue;
+		const option = new Option(`${flagOf(name)} <value>`, `the setting ${name}`);
+		settingOptions.add(option);
+		command.addOption(option);
+	}
+	let showsAll = false;
+	command.option('--settings', 'with --help: list the settings too, each of which is an option');
+	command.on('option:settings', () => {
+		showsAll = true;
+		command.help();
+	});
+	return command.configureHelp({
+		formatHelp(_command, help) {
+			// In the help alone: a mistyped setting is still answered with the nearest one.
+			const visibleOptions: Help['visibleOptions'] = (of) =>
+				help.visibleOptions(of).filter((option) => showsAll || !settingOptions.has(option));
+			const own: Help = Object.assign(Object.create(help), { visibleOptions });
+			return Help.prototype.formatHelp.call(own, command, own);
+		},
+	});
 }
 
 /** The configuration from the flags of this command, the environment and the file; its umask applies from now on. Throws ConfigError. */
