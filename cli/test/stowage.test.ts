@@ -26,18 +26,21 @@ test('accounts are added, listed, disabled, enabled and removed, with the passwo
 	});
 	t.like(await user(['passwd', 'ada'], 'another horse\n'), { code: 0, stdout: 'Changed the password of ada.' });
 	t.like(await user(['passwd', 'nobody'], 'another horse\n'), { code: 1, stderr: 'There is no user nobody.' });
-	t.is((await user(['quota', 'ada'])).stdout, 'bytes\t0 B\tno limit (default)\nentries\t1\tno limit (default)');
+	t.is((await user(['quota', 'ada'])).stdout, 'bytes\t0\tno limit\tdefault\nentries\t1\tno limit\tdefault');
 	t.is(
 		(await user(['quota', 'ada', '--bytes', '10GB', '--entries', '100000'])).stdout,
-		'bytes\t0 B\tof 10.0 GB\nentries\t1\tof 100000',
+		'bytes\t0\t10737418240\tadministrator\nentries\t1\t100000\tadministrator',
 	);
 	t.is(
 		(await user(['quota', 'ada', '--bytes', '0'])).stdout,
-		'bytes\t0 B\tno limit\nentries\t1\tof 100000',
+		'bytes\t0\tno limit\tadministrator\nentries\t1\t100000\tadministrator',
 		'a limit that is not named is kept',
 	);
-	t.regex((await user(['quota', 'ada', '--default'])).stdout, /\(default\)\n.*\(default\)$/);
-	t.is((await user(['quota', 'ada', '--none'])).stdout, 'bytes\t0 B\tno limit\nentries\t1\tno limit');
+	t.regex((await user(['quota', 'ada', '--default'])).stdout, /\tdefault\n.*\tdefault$/);
+	t.is(
+		(await user(['quota', 'ada', '--none'])).stdout,
+		'bytes\t0\tno limit\tadministrator\nentries\t1\tno limit\tadministrator',
+	);
 	t.like(await user(['quota', 'ada', '--bytes', 'much']), {
 		code: 1,
 		stderr: "--bytes: must be a size such as 0, '500 MB' or 10GB, not much",
@@ -52,7 +55,7 @@ test('accounts are added, listed, disabled, enabled and removed, with the passwo
 	});
 	t.is(
 		(await user(['quota', 'ada'])).stdout,
-		'bytes\t0 B\tno limit\nentries\t1\tno limit',
+		'bytes\t0\tno limit\tadministrator\nentries\t1\tno limit\tadministrator',
 		'a refused command changes nothing',
 	);
 	t.like(await user(['quota', 'nobody']), { code: 1, stderr: 'There is no user nobody.' });

@@ -1,6 +1,10 @@
 import test from 'ava';
 import stringWidth from 'string-width';
-import { tableLines } from '../src/terminal/table.js';
+import { type Column, Table } from '../src/terminal/table.js';
+
+function tableLines(columns: readonly Column[], rows: readonly (readonly string[])[], width: number): string[] {
+	return new Table(columns).lines(rows, width);
+}
 
 test('a table aligns its columns below their titles, also for wide and combining characters', (t) => {
 	const columns = [{ title: 'NAME' }, { title: 'SIZE' }, { title: 'PATH' }];
@@ -39,4 +43,13 @@ test('a column without values is left out, and so is the table without rows', (t
 	const columns = [{ title: 'NAME' }, { title: 'DEFAULT' }, { title: 'STATE' }];
 	t.deepEqual(tableLines(columns, [['big', '', 'ok']], 80), ['NAME  STATE', 'big   ok']);
 	t.deepEqual(tableLines(columns, [], 80), []);
+});
+
+test('further rows continue below the former ones, with a header again only for a column that was left out', (t) => {
+	const table = new Table([{ title: 'NAME' }, { title: 'DEFAULT' }, { title: 'STATE' }]);
+	t.deepEqual(table.lines([['big', '', 'ok']], 80), ['NAME  STATE', 'big   ok']);
+	t.deepEqual(table.lines([], 80), []);
+	t.deepEqual(table.lines([['a', '', 'ok']], 80), ['a     ok']);
+	t.deepEqual(table.lines([['enormous', '', 'ok']], 80), ['enormous  ok']);
+	t.deepEqual(table.lines([['a', 'yes', 'ok']], 80), ['NAME      DEFAULT  STATE', 'a         yes      ok']);
 });

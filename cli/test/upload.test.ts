@@ -24,6 +24,7 @@ test('unfinished uploads are listed and removed by user, visitors, root, age or 
 	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
 	const ada = await new Client(app).register('ada');
 	const visitor = new Client(app);
+	const before = Date.now();
 	const places = [await begin(ada, 'private', 'a.bin'), await begin(visitor, 'public', 'v.bin')];
 	await ada.call('PATCH', places[0] ?? '', Buffer.alloc(2048), {
 		...tus,
@@ -46,7 +47,15 @@ test('unfinished uploads are listed and removed by user, visitors, root, age or 
 		t.is((await run(['upload', 'list', ...words, ...flags])).code, 1);
 	const { stdout } = await run(['upload', 'list', '--user', 'ada', ...flags]);
 	const [id = '', ...row] = stdout.split('\t');
-	t.deepEqual([row.slice(0, 5), row.at(-1)], [['ada', 'local', 'private', '2.0 KB', '4.8 MB'], 'a.bin']);
+	t.deepEqual([row.slice(0, 5), row.at(-1)], [['ada', 'local', 'private', '2048', '5000000'], 'a.bin']);
+	const [ofAda] = JSON.parse((await run(['upload', 'list', '--user', 'ada', '--json', ...flags])).stdout);
+	const [startedAt, touchedAt, expiresAt] = [ofAda.startedAt, ofAda.touchedAt, ofAda.expiresAt].map(Date.parse);
+	t.true((startedAt ?? 0) >= before && (startedAt ?? 0) < (touchedAt ?? 0));
+	t.true((expiresAt ?? 0) > (touchedAt ?? 0));
+	t.regex(
+		(await run(['upload', 'list', '--user', 'ada', ...flags], '', { columns: 200 })).stdout,
+		/^ID .* SO FAR +TOTAL +BEGAN +LAST BYTES +EXPIRES +PATH\n.* 2\.0 KB +4\.8 MB( +\d{4}-\d\d-\d\d \d\d:\d\d){3} +a\.bin$/,
+	);
 	for (const [words, says] of [
 		[[], /^Name uploads by their ids/],
 		[[id, '--visitors'], /^Name uploads by their ids/],

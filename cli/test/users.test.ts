@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { codeAt } from '../../packages/core/test/authenticator.js';
 import { Client, file, json, testApp } from '../../packages/core/test/testApp.js';
 import { administrator } from '../src/commandLine/administrator.js';
-import { onTerminal, run } from './program.js';
+import { dataFolder, onTerminal, run } from './program.js';
 
 test('accounts are shown, renamed, signed out and removed beside a running server', async (t) => {
 	const app = await testApp(t);
@@ -49,7 +49,10 @@ test('accounts are shown, renamed, signed out and removed beside a running serve
 	);
 	t.regex(text, /^two-factor sign-in\ton\nrecovery codes left\t10$/m);
 	t.notRegex(text, new RegExp(secret));
-	t.regex((await user('list')).stdout, /^ada\tenabled\t\S+\ttwo-factor\nbob\tenabled\t\S+$/);
+	t.regex(
+		(await user('list')).stdout,
+		/^ada\tenabled\t\S+\ttwo-factor\t\S+Z\t\d+\tno limit\t\S+Z\nbob\tenabled\t\S+\t\t\S+Z\t-\tno limit\t-$/,
+	);
 	t.like(await user('remove-totp', 'ADA'), { code: 0, stdout: 'Two-factor sign-in of ada is off now.' });
 	t.like(await user('remove-totp', 'ada'), { code: 0, stdout: 'Two-factor sign-in of ada was not on.' });
 	t.like(await user('remove-totp', 'nobody'), { code: 1, stderr: 'There is no user nobody.' });
@@ -57,7 +60,7 @@ test('accounts are shown, renamed, signed out and removed beside a running serve
 	const audited = (await run(['audit', '--action', 'disableTotp', '--json', ...flags])).stdout.split('\n');
 	t.is(audited.length, 1);
 	t.like(JSON.parse(audited[0] ?? ''), { account: 'ada', outcome: 'ok', ...administrator() });
-	t.regex(text, /^upload\tprivate\tbig\.bin\t0 B of 4\.8 MB$/m);
+	t.regex(text, /^upload\tprivate\tbig\.bin\t0\t5000000\t\S+Z$/m);
 	t.notRegex(text, new RegExp(token));
 
 	await phone.post('/api/login', { username: 'ada', password: 'correct horse' }, client);
@@ -87,6 +90,91 @@ test('accounts are shown, renamed, signed out and removed beside a running serve
 	t.regex(removed.shown, /What becomes of the files of bob\?[\s\S]*Removed bob with all files\.\s*$/);
 	t.deepEqual(await readdir(path.join(app.filesDir, 'users')), ['anonymous']);
 	t.deepEqual(JSON.parse((await user('list', '--json')).stdout), []);
+});
+
+test('user list shows quota, last sign-in and what homes contained when they were last measured', async (t) => {
+	const app = await testApp(t, { '--quotas-user-bytes': '2 MB' });
+	const flags = ['--data-dir', app.dataDir, '--log-level', 'error', '--quotas-user-bytes', '2 MB'];
+	const list = async (...words: string[]) =>
+		JSON.parse((await run(['user', 'list', '--json', ...words, ...flags])).stdout);
+	await run(['user', 'add', 'bob', ...flags], 'correct horse\n');
+	const before = Date.now();
+	const ada = await new Client(app).register('ada');
+	// The server measures a home that has a quota.
+	await ada.upload('/api/upload', [file('a.txt', 'four')]);
+	await run(['user', 'quota', 'bob', '--bytes', '0', '--entries', '7', ...flags]);
+	const [first, second] = await list();
+	t.like(first, { username: 'ada', quota: { bytes: 2 * 1024 ** 2, entries: 0 }, used: { bytes: 0, entries: 1 } });
+	for (const time of [first.lastSignInAt, first.used.measuredAt]) {
+		t.regex(time, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+		t.true(Date.parse(time) >= before);
+	}
+	t.like(second, {
+		username: 'bob',
+		lastSignInAt: null,
+		quota: { bytes: 0, entries: 7, isDefault: { bytes: false, entries: false } },
+	});
+	await run(['user', 'sessions', 'revoke', 'ada', '--all', ...flags]);
+	await writeFile(path.join(app.filesDir, 'users/bob/b.bin'), Buffer.alloc(3_500_000));
+	const [ofAda, ofBob] = await list('--usage');
+	t.deepEqual([ofAda.used.bytes, ofBob.used.bytes, ofBob.used.entries], [4, 3_500_000, 2]);
+	t.is(ofAda.lastSignInAt, first.lastSignInAt, 'also after the session has ended');
+
+	const time = '\\d{4}-\\d\\d-\\d\\dT\\S+Z';
+	const piped = (await run(['user', 'list', ...flags])).stdout;
+	t.regex(piped, new RegExp(`^ada\tenabled\t${time}\t\t${time}\t4\t2097152\t${time}\n`));
+	t.regex(piped, new RegExp(`\nbob\tenabled\t${time}\t\t-\t3500000\tno limit\t${time}$`));
+	const shown = (await run(['user', 'list', ...flags], '', { columns: 120 })).stdout.split('\n');
+	t.regex(shown[0] ?? '', /^NAME {2}STATE {4}CREATED +LAST SIGN-IN +USED +QUOTA +MEASURED$/);
+	t.regex(
+		shown[2] ?? '',
+		/^bob {3}enabled {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}- +3\.3 MB {2}no limit {2}\d{4}-\d\d-\d\d \d\d:\d\d$/,
+	);
+
+	await app.stop();
+	const disk = path.join(await dataFolder(t), 'disk');
+	t.is((await run(['root', 'add', 'big', disk, ...flags])).code, 0);
+	t.is((await run(['user', 'add', 'aaron', '--root', 'big', ...flags], 'correct horse\n')).code, 0);
+	await rename(disk, `${disk}.away`);
+	await writeFile(path.join(app.filesDir, 'users/ada/more.txt'), 'more');
+	const partly = await run(['user', 'list', '--usage', ...flags]);
+	t.is(partly.code, 1);
+	t.regex(partly.stderr, /^The home of aaron was not measured: /);
+	t.regex(partly.stdout, /^aaron\t.*\t-\t2097152\t-\nada\t.*\t8\t/);
+});
+
+test('an account, its quota and the audit log are tables on a terminal, with sizes for people', async (t) => {
+	const app = await testApp(t);
+	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
+	const ada = await new Client(app).register('ada');
+	await ada.upload('/api/upload', [file('a.txt', 'a'.repeat(2048))]);
+	await ada.post('/api/generateTempLink', { filePath: 'a.txt', expiration: '1d' });
+	await new Client(app).upload('/api/upload/public', [file('v.txt', 'v'.repeat(3072))]);
+	await app.services.audit.close();
+	const shown = async (...words: string[]) => (await run([...words, ...flags], '', { columns: 200 })).stdout;
+	t.is(
+		await shown('user', 'quota', 'ada'),
+		'QUOTA    USED    LIMIT     SET BY\nbytes    2.0 KB  no limit  default\nentries  2       no limit  default',
+	);
+	const account = await shown('user', 'show', 'ada');
+	t.regex(account, /^ACCOUNT +ada\nname +ada\n/);
+	t.regex(account, /\nlast sign-in +\d{4}-\d\d-\d\d \d\d:\d\d\n/);
+	t.regex(account, /\n\nQUOTA +USED +LIMIT +SET BY\nbytes +2\.0 KB/);
+	t.regex(account, /\n\nSESSION +BEGAN +LAST USED +ADDRESS/);
+	t.regex(account, /\n\nLINK +STATE +EXPIRES +DOWNLOADS +PATH\n[\da-f-]{36} +good/);
+	const log = (await shown('audit')).split('\n');
+	t.regex(log[0] ?? '', /^TIME +USER +ADDRESS +ACTION +OUTCOME +WHAT$/);
+	const at = log[0]?.indexOf('ACTION') ?? 0;
+	for (const line of log.slice(1)) t.regex(line.slice(at), /^[a-z]/);
+	t.true(
+		log.some((line) => line.endsWith('private:/a.txt  2.0 KB')),
+		log.join('\n'),
+	);
+	t.regex((await run(['audit', ...flags])).stdout, /\tprivate:\/a\.txt {2}2048 B$/m);
+	t.regex(await shown('public', 'list'), /^UPLOADED +SIZE +PATH\n\S+ \S+ +3\.0 KB {2}v\.txt$/);
+	t.regex((await run(['public', 'list', ...flags])).stdout, /Z\t3072\tv\.txt$/);
+	t.regex(await shown('root', 'list'), /^NAME +DEFAULT +STATE +FREE .*\nlocal +default +ok +[\d.]+ [KMGT]B /);
+	t.regex((await run(['root', 'list', ...flags])).stdout, /^local\tdefault\tok\t\d{6,}\t/);
 });
 
 test('shells complete commands, their options and choices', async (t) => {

@@ -5,7 +5,8 @@ import { documented } from '../commandLine/documented.js';
 import { enter } from '../commandLine/enter.js';
 import { withSettings } from '../commandLine/settings.js';
 import { localTimeText, timeOf } from '../commandLine/times.js';
-import { printJsonLine, printRows } from '../terminal/output.js';
+import { isOnTerminal, printJsonLine, RowWriter } from '../terminal/output.js';
+import type { Column } from '../terminal/table.js';
 
 interface AuditOptions {
 	user?: string;
@@ -57,12 +58,16 @@ export function auditCommand(): Command {
 			...spanOfOptions(options, isUtc),
 		};
 		const limit = limitOf(options.limit);
-		const show = (record: AuditRecord) => (options.json ? printJsonLine(record) : printRows([rowOf(record, isUtc)]));
+		const list = new RowWriter(columns);
+		const show = (record: AuditRecord) => (options.json ? printJsonLine(record) : list.add(rowOf(record, isUtc)));
 		const latest: AuditRecord[] = [];
 		let isLatest = limit === undefined;
+		let isFollowing = false;
 		const onCaughtUp = () => {
 			isLatest = true;
+			isFollowing = true;
 			for (const record of latest.splice(0)) show(record);
+			list.flush();
 		};
 		const interrupted = new AbortController();
 		const interrupt = () => interrupted.abort();
@@ -71,9 +76,19 @@ export function auditCommand(): Command {
 		for await (const record of records) {
 			if (isLatest) show(record);
 			else if (latest.push(record) > (limit ?? 0)) latest.shift();
+			if (isFollowing) list.flush();
 		}
+		list.flush();
 	});
 }
+
+const columns: readonly Column[] = [
+	...[{ title: 'TIME' }, { title: 'USER' }, { title: 'ADDRESS' }, { title: 'ACTION' }],
+	...[
+		{ title: 'OUTCOME', fit: 'wrap' as const },
+		{ title: 'WHAT', fit: 'wrap' as const },
+	],
+];
 
 const maxKept = 100_000;
 
@@ -134,7 +149,7 @@ function targetText({ area, owner, path, to, toArea, paths = [], ...record }: Pa
 		link === undefined ? undefined : `link ${link}`,
 		detail,
 		entries === undefined ? undefined : plural(entries, 'entry', 'entries'),
-		bytes === undefined ? undefined : formatListSize(bytes),
+		bytes === undefined ? undefined : isOnTerminal() ? formatListSize(bytes) : `${bytes} B`,
 	]
 		.filter((part) => part !== undefined)
 		.join('  ');

@@ -3,7 +3,7 @@ import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
 import { idOf } from '../commandLine/ids.js';
-import { printLine, printList, timeText } from '../terminal/output.js';
+import { printLine, printList, timeCell, timeText } from '../terminal/output.js';
 
 interface ListOptions {
 	user?: string;
@@ -166,7 +166,7 @@ async function listJobs({ accounts, jobs }: Services, { user, all = false, json 
 			kind,
 			status,
 			total > 0 ? `${Math.floor((100 * done) / total)} %` : '-',
-			timeText(createdAt),
+			timeCell(createdAt),
 			title,
 			error ?? holdText(hold),
 		],

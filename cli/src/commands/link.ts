@@ -3,7 +3,8 @@ import { defaultLinkExpiration, type LinkExpiration, linkExpirations, parsePath 
 import { Command, Option } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
 import { idOf } from '../commandLine/ids.js';
-import { printEach, printLine, timeText } from '../terminal/output.js';
+import { printEach, printLine, type Row, timeCell, timeText } from '../terminal/output.js';
+import type { Column } from '../terminal/table.js';
 
 /** Managing temporary links, whether the server runs or not. */
 export function linkCommand(): Command {
@@ -67,19 +68,22 @@ async function listLinks({ accounts, links }: Services, name: string | undefined
 	await printEach(found, {
 		json,
 		toJson: (link) => ({ id: link.id, user: link.owner.username, ...linkJson(link) }),
-		columns: [
-			...[{ title: 'ID' }, { title: 'USER' }, { title: 'STATE' }, { title: 'EXPIRES' }, { title: 'DOWNLOADS' }],
-			{ title: 'PATH', fit: 'cut' },
-		],
+		columns: [{ title: 'ID' }, { title: 'USER' }, ...linkColumns],
 		row: (link) => [link.id, link.owner.username, ...linkRow(link)],
 	});
 }
+
+/** Of `linkRow`. */
+export const linkColumns: readonly Column[] = [
+	...[{ title: 'STATE' }, { title: 'EXPIRES' }, { title: 'DOWNLOADS' }],
+	{ title: 'PATH', fit: 'cut' },
+];
 
 /** Without its id and its user, and so is its row. */
 export function linkJson({ path, state, createdAt, expiresAt, downloads }: ListedLink) {
 	return { path, state, createdAt: timeText(createdAt), expiresAt: timeText(expiresAt), downloads };
 }
 
-export function linkRow({ state, expiresAt, downloads, path }: ListedLink): (string | number)[] {
-	return [state, timeText(expiresAt), downloads, path];
+export function linkRow({ state, expiresAt, downloads, path }: ListedLink): Row {
+	return [state, timeCell(expiresAt), downloads, path];
 }

@@ -3,7 +3,7 @@ import { anonymousOwner, formatListSize, plural } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
 import { spanOf } from '../commandLine/spans.js';
-import { printLine, printList, timeText } from '../terminal/output.js';
+import { printLine, printList, sizeCell, timeCell, timeText } from '../terminal/output.js';
 import { type Progress, withProgress } from '../terminal/Progress.js';
 import { confirm } from '../terminal/prompt.js';
 
@@ -22,7 +22,7 @@ export function publicCommand(): Command {
 						json,
 						toJson: ({ path, size, arrivedAt }) => ({ path, size, arrivedAt: timeText(arrivedAt) }),
 						columns: [{ title: 'UPLOADED' }, { title: 'SIZE' }, { title: 'PATH', fit: 'cut' }],
-						row: ({ path, size, arrivedAt }) => [timeText(arrivedAt), size, path],
+						row: ({ path, size, arrivedAt }) => [timeCell(arrivedAt), sizeCell(size), path],
 					});
 				},
 			})

@@ -1,13 +1,13 @@
 import path from 'node:path';
 import type { RootState } from '@stowage/core';
-import { Failure, formatListSize } from '@stowage/rules';
+import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
 import { startupCode } from '../commandLine/documented.js';
 import { installedUnit } from '../service/installedUnit.js';
 import { unitFaultOf } from '../service/unitFault.js';
 import { ExitCode } from '../terminal/explain.js';
-import { printLine, printList } from '../terminal/output.js';
+import { printLine, printList, type Row, sizeCell } from '../terminal/output.js';
 import { withProgress } from '../terminal/Progress.js';
 
 /** Managing storage roots, whether the server runs or not. */
@@ -113,25 +113,25 @@ async function warnOfUnit(location: string): Promise<void> {
 	if (found !== undefined) printLine(`${found.says}. To mend that: ${found.mend}`);
 }
 
+function freeCell(freeBytes: number | null): Row[number] {
+	return freeBytes === null ? 'unknown' : sizeCell(freeBytes);
+}
+
 function show(roots: readonly RootState[], json: boolean | undefined): void {
 	printList(roots, {
 		json,
 		columns: [
-			...[{ title: 'NAME' }, { title: 'DEFAULT' }, { title: 'STATE' }, { title: 'SPACE' }, { title: 'DRIVER' }],
+			...[{ title: 'NAME' }, { title: 'DEFAULT' }, { title: 'STATE' }, { title: 'FREE' }, { title: 'DRIVER' }],
 			...[{ title: 'LOCATION' }, { title: 'FAULT', fit: 'wrap' as const }],
 		],
 		row: ({ name, isDefault, driver, location, freeBytes, fault }) => [
 			name,
 			isDefault ? 'default' : '',
 			fault === null ? 'ok' : 'unavailable',
-			fault === null ? freeSpaceOf(freeBytes) : '',
+			fault === null ? freeCell(freeBytes) : '',
 			driver,
 			location ?? '',
 			fault ?? '',
 		],
 	});
-}
-
-function freeSpaceOf(freeBytes: number | null): string {
-	return freeBytes === null ? 'free space unknown' : `${formatListSize(freeBytes)} free`;
 }

@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
 import { idOf } from '../commandLine/ids.js';
 import { spanOf } from '../commandLine/spans.js';
-import { printLine, printList, timeText } from '../terminal/output.js';
+import { printLine, printList, sizeCell, timeCell, timeText } from '../terminal/output.js';
 import { confirm } from '../terminal/prompt.js';
 
 /** Which uploads. */
@@ -27,7 +27,7 @@ export function uploadCommand(): Command {
 				appCommand<Filter & { json?: true }>({
 					usage: 'list',
 					description:
-						'list unfinished uploads, the one written last first: id, user, storage root, area, size so far, total, last bytes, expiry, path',
+						'list unfinished uploads, the one written last first: id, user, storage root, area, size so far, total, begin, last bytes, expiry, path',
 					examples: ['upload list', 'upload list --user ada', 'upload list --root big --older-than 1d --json'],
 					without: ['visitors'],
 					run: (services, _words, options) => listUploads(services, options, options.json),
@@ -88,22 +88,25 @@ async function listUploads(services: Services, filter: Filter, json: boolean | u
 			name: upload.name,
 			offset: upload.offset,
 			length: upload.length,
+			startedAt: upload.startedAt === null ? null : timeText(upload.startedAt),
 			touchedAt: timeText(upload.touchedAt),
 			expiresAt: timeText(upload.expiresAt),
 		}),
 		columns: [
 			...[{ title: 'ID' }, { title: 'USER' }, { title: 'ROOT' }, { title: 'AREA' }, { title: 'SO FAR' }],
-			...[{ title: 'TOTAL' }, { title: 'LAST BYTES' }, { title: 'EXPIRES' }, { title: 'PATH', fit: 'cut' as const }],
+			...[{ title: 'TOTAL' }, { title: 'BEGAN' }, { title: 'LAST BYTES' }, { title: 'EXPIRES' }],
+			{ title: 'PATH', fit: 'cut' },
 		],
 		row: (upload) => [
 			upload.idHash.slice(0, shownLength),
 			upload.userId === null ? 'visitor' : nameOf(upload.userId),
 			upload.root ?? '-',
 			upload.area,
-			formatListSize(upload.offset),
-			formatListSize(upload.length),
-			timeText(upload.touchedAt),
-			timeText(upload.expiresAt),
+			sizeCell(upload.offset),
+			sizeCell(upload.length),
+			upload.startedAt === null ? '-' : timeCell(upload.startedAt),
+			timeCell(upload.touchedAt),
+			timeCell(upload.expiresAt),
 			pathOf(upload),
 		],
 	});

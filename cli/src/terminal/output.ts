@@ -2,15 +2,22 @@ import { fstatSync, fsyncSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { inspect } from 'node:util';
 import { withoutDatabaseUrls } from '@stowage/core';
-import { escapeControls, escapeJson, Failure } from '@stowage/rules';
-import { type Column, tableLines } from './table.js';
+import { escapeControls, escapeJson, Failure, formatListSize } from '@stowage/rules';
+import { localTimeText } from '../commandLine/times.js';
+import { type Column, Table } from './table.js';
 
 // Every line of every command is written here: names of files, browsers and disks are untrusted, and must not move the cursor, turn the text round or begin another line.
 
 /** Of a terminal that does not tell it. */
 const usualWidth = 80;
 
-type Row = readonly (string | number)[];
+/** A value that people and programs read differently. */
+interface Readable {
+	human: string;
+	exact: string | number;
+}
+
+export type Row = readonly (string | number | Readable)[];
 
 interface Listed<T> {
 	json: boolean | undefined;
@@ -27,18 +34,44 @@ export function printList<T>(items: readonly T[], { json, toJson = (item) => ite
 	else printTable(columns, items.map(row));
 }
 
-function printTable(columns: readonly Column[], rows: readonly Row[]): void {
-	const { isTTY, columns: width = usualWidth } = process.stdout;
-	if (!isTTY) printRows(rows);
-	else for (const line of tableLines(columns, rows.map(escaped), width)) console.log(line);
+/** Prints rows as a table with a header on a terminal, and elsewhere as `printRows`. */
+export function printTable(columns: readonly Column[], rows: readonly Row[]): void {
+	const list = new RowWriter(columns);
+	for (const row of rows) list.add(row);
+	list.flush();
+}
+
+/** At first the columns of a table are as wide as the widest value of so many rows. */
+const rowsPerTable = 500;
+
+/** Prints rows that come one after another: on a terminal as a table, from `flush` on each at once; elsewhere each at once. */
+export class RowWriter {
+	readonly #table: Table;
+	#waiting: Row[] = [];
+
+	constructor(columns: readonly Column[]) {
+		this.#table = new Table(columns);
+	}
+
+	add(row: Row): void {
+		if (!isOnTerminal()) printRows([row]);
+		else if (this.#waiting.push(row) >= rowsPerTable) this.flush();
+	}
+
+	/** Prints the rows that wait for others to be aligned with. */
+	flush(): void {
+		const { columns: width = usualWidth } = process.stdout;
+		for (const line of this.#table.lines(this.#waiting.splice(0).map(escaped), width)) console.log(line);
+	}
 }
 
 function escaped(row: Row): string[] {
-	return row.map((value) => escapeControls(String(value)));
+	const isHuman = isOnTerminal();
+	return row.map((value) => {
+		const text = typeof value === 'object' ? value[isHuman ? 'human' : 'exact'] : value;
+		return escapeControls(String(text));
+	});
 }
-
-/** On a terminal the columns are as wide as the widest value of so many rows. */
-const rowsPerTable = 500;
 
 /** The same for items that arrive one after another, of which there may be too many to hold. */
 export async function printEach<T>(
@@ -46,12 +79,9 @@ export async function printEach<T>(
 	{ json, toJson = (item) => item, columns, row }: Listed<T>,
 ): Promise<void> {
 	if (!json) {
-		const rows: Row[] = [];
-		for await (const item of items) {
-			rows.push(row(item));
-			if (rows.length === rowsPerTable) printTable(columns, rows.splice(0));
-		}
-		printTable(columns, rows);
+		const list = new RowWriter(columns);
+		for await (const item of items) list.add(row(item));
+		list.flush();
 		return;
 	}
 	let isFirst = true;
@@ -120,6 +150,16 @@ export async function writeBytes(content: NodeJS.ReadableStream): Promise<void> 
 
 function syncOutput(): void {
 	if (fstatSync(1).isFile()) fsyncSync(1);
+}
+
+/** A size in a list, or in a text that is printed: for people such as 1.5 KB, and for programs its bytes. */
+export function sizeCell(bytes: number): Readable {
+	return { human: formatListSize(bytes), exact: bytes };
+}
+
+/** A time in a list: for people in the time zone of this machine, to the minute, and for programs as `timeText`. */
+export function timeCell(time: number): Readable {
+	return { human: localTimeText(time, false).slice(0, 16).replace('T', ' '), exact: timeText(time) };
 }
 
 /** ISO 8601, in UTC. */

@@ -14,17 +14,32 @@ const narrowest = 12;
 
 const graphemes = new Intl.Segmenter();
 
-/** The lines of a table with its header, aligned, for a terminal of this width. A column whose values are all empty is left out. */
-export function tableLines(columns: readonly Column[], rows: readonly (readonly string[])[], width: number): string[] {
-	const shown = columns.flatMap((column, at) => (rows.some((row) => row[at]) ? [{ ...column, at }] : []));
-	if (shown.length === 0) return [];
-	const cells = [shown.map(({ title }) => title), ...rows.map((row) => shown.map(({ at }) => row[at] ?? ''))];
-	const widths = fitted(
-		shown,
-		shown.map((_, at) => Math.max(...cells.map((row) => stringWidth(row[at] ?? '')))),
-		width,
-	);
-	return cells.flatMap((row) => linesOf(row, shown, widths));
+/** A table for a terminal, whose rows may come one after another. A column whose values are all empty is left out. */
+export class Table {
+	readonly #columns: readonly Column[];
+	/** The widths of the columns so far, by their titles. */
+	#widths: ReadonlyMap<string, number> = new Map();
+
+	constructor(columns: readonly Column[]) {
+		this.#columns = columns;
+	}
+
+	/** The aligned lines of further rows, for a terminal of this width: below a header if they are the first ones, or have values in a column that was left out. */
+	lines(rows: readonly (readonly string[])[], width: number): string[] {
+		const shown = this.#columns.flatMap((column, at) =>
+			this.#widths.has(column.title) || rows.some((row) => row[at]) ? [{ ...column, at }] : [],
+		);
+		if (shown.length === 0) return [];
+		const header = shown.map(({ title }) => title);
+		const cells = [header, ...rows.map((row) => shown.map(({ at }) => row[at] ?? ''))];
+		const natural = header.map((title, at) =>
+			Math.max(this.#widths.get(title) ?? 0, ...cells.map((row) => stringWidth(row[at] ?? ''))),
+		);
+		const widths = fitted(shown, natural, width);
+		const isBelow = this.#widths.size === shown.length;
+		this.#widths = new Map(header.map((title, at) => [title, widths[at] ?? 0]));
+		return (isBelow ? cells.slice(1) : cells).flatMap((row) => linesOf(row, shown, widths));
+	}
 }
 
 /** Takes what is too much from the widest of the columns that may be shortened. */

@@ -166,3 +166,44 @@ function tables(path: string): string[] {
 	connection.close();
 	return rows.map((row) => row.name);
 }
+
+test('an older database tells the last sign-ins by the sessions that it has, and no beginning of its uploads', async (t) => {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	const file = `${folder.path}/stowage.db`;
+	const url = `sqlite:${file}`;
+	const former = allMigrations.slice(
+		0,
+		allMigrations.findIndex(({ name }) => name === '0019-account-facts'),
+	);
+	await reopen(url, former);
+	const now = Date.now();
+	const connection = new Libsql(file);
+	for (const name of ['ada', 'bob'])
+		connection
+			.prepare('insert into users (id, username, username_folded, is_disabled, created_at) values (?, ?, ?, 0, ?)')
+			.run([name, name, name, now]);
+	for (const [hash, time] of [
+		['one', now - 1000],
+		['two', now - 3000],
+	])
+		connection
+			.prepare('insert into sessions (id_hash, user_id, created_at, last_seen_at) values (?, ?, ?, ?)')
+			.run([hash, 'ada', time, now]);
+	connection
+		.prepare(
+			"insert into uploads (id_hash, staged_id, user_id, address, area, directory, name, metadata, length, offset, touched_at, expires_at) values ('u', 's', 'ada', 'x', 'private', '', 'a', '', 2, 1, 1, ?)",
+		)
+		.run([now + 1e6]);
+	connection.close();
+	const db = await openDatabase(url);
+	t.teardown(db.close);
+	t.deepEqual(
+		(await db.users.overview()).map(({ username, lastSignInAt, used }) => [username, lastSignInAt, used]),
+		[
+			['ada', now - 1000, null],
+			['bob', null, null],
+		],
+	);
+	t.like((await db.uploads.listAllUnfinished())[0], { idHash: 'u', startedAt: null, touchedAt: 1 });
+});

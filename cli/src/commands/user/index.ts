@@ -1,12 +1,13 @@
 import { Command } from 'commander';
 import { appCommand } from '../../commandLine/appCommand.js';
-import { printLine, printList, timeText } from '../../terminal/output.js';
+import { printLine } from '../../terminal/output.js';
 import { readPassword } from '../../terminal/readPassword.js';
+import { type ListOptions, listUsers } from './list.js';
 import { type MoveRootOptions, moveRoot } from './moveRoot.js';
 import { type QuotaOptions, setQuota } from './quota.js';
 import { type RemoveOptions, removeUser } from './remove.js';
 import { sessionsCommand } from './sessions.js';
-import { showUser, stateText } from './show.js';
+import { showUser } from './show.js';
 
 /** Managing accounts works on the database and the disk, whether the server runs or not. */
 export function userCommand(): Command {
@@ -30,29 +31,15 @@ export function userCommand(): Command {
 				.option('--root <name>', 'the storage root that the home shall lie on'),
 		)
 		.addCommand(
-			appCommand<{ json?: boolean }>({
+			appCommand<ListOptions>({
 				usage: 'list',
-				description: 'list the accounts',
-				examples: ['user list', 'user list --json'],
-				async run({ accounts, database }, _words, { json }) {
-					const withFactor = await database.secondFactors.enabledUserIds();
-					printList(await accounts.list(), {
-						json,
-						toJson: ({ username, id, isDisabled, createdAt }) => ({
-							username,
-							id,
-							isDisabled,
-							createdAt: timeText(createdAt),
-							hasSecondFactor: withFactor.has(id),
-						}),
-						columns: [{ title: 'NAME' }, { title: 'STATE' }, { title: 'CREATED' }, { title: 'TWO-FACTOR' }],
-						row: ({ username, id, isDisabled, createdAt }) => [
-							...[username, stateText(isDisabled), timeText(createdAt)],
-							...(withFactor.has(id) ? ['two-factor'] : []),
-						],
-					});
-				},
-			}).option('--json', 'as JSON'),
+				description:
+					'list the accounts: name, state, since when, two-factor sign-in, last sign-in, what the home contained when it was last measured, its quota, when that was',
+				examples: ['user list', 'user list --usage', 'user list --json'],
+				run: (services, _words, options) => listUsers(services, options),
+			})
+				.option('--usage', 'measure all homes now, which reads all their folders')
+				.option('--json', 'as JSON'),
 		)
 		.addCommand(
 			appCommand<{ json?: boolean }>({

@@ -1,6 +1,7 @@
 import { parseByteSize, type Services } from '@stowage/core';
-import { Failure, formatListSize } from '@stowage/rules';
-import { printJson, printRows } from '../../terminal/output.js';
+import { Failure } from '@stowage/rules';
+import { printJson, printTable, type Row, sizeCell } from '../../terminal/output.js';
+import type { Column } from '../../terminal/table.js';
 
 export interface QuotaOptions {
 	bytes?: string;
@@ -29,7 +30,7 @@ export async function setQuota(services: Services, name: string, options: QuotaO
 	const { most, isDefault: byDefault, used } = inForce;
 	if (options.json)
 		printJson({ quota: { ...most, isDefault: byDefault }, used: { bytes: used.bytes, entries: used.entries } });
-	else printRows(quotaRows(inForce));
+	else printTable(quotaColumns, quotaRows(inForce));
 }
 
 interface QuotaInForce {
@@ -53,15 +54,19 @@ export async function quotaInForce(
 	};
 }
 
-export function quotaRows({ most, isDefault, used }: QuotaInForce): (string | number)[][] {
-	const of = (limit: string | undefined, byDefault: boolean) =>
-		`${limit === undefined ? 'no limit' : `of ${limit}`}${byDefault ? ' (default)' : ''}`;
-	const bytes = most.bytes === 0 ? undefined : formatListSize(most.bytes);
-	const entries = most.entries === 0 ? undefined : String(most.entries);
+export const quotaColumns: readonly Column[] = ['QUOTA', 'USED', 'LIMIT', 'SET BY'].map((title) => ({ title }));
+
+export function quotaRows({ most, isDefault, used }: QuotaInForce): Row[] {
+	const setBy = (byDefault: boolean) => (byDefault ? 'default' : 'administrator');
 	return [
-		['bytes', formatListSize(used.bytes), of(bytes, isDefault.bytes)],
-		['entries', used.entries, of(entries, isDefault.entries)],
+		['bytes', sizeCell(used.bytes), limitCell(most.bytes), setBy(isDefault.bytes)],
+		['entries', used.entries, most.entries === 0 ? 'no limit' : most.entries, setBy(isDefault.entries)],
 	];
+}
+
+/** Of bytes. */
+export function limitCell(bytes: number): Row[number] {
+	return bytes === 0 ? 'no limit' : sizeCell(bytes);
 }
 
 function parseBytes(text: string): number {

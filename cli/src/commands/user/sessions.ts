@@ -3,7 +3,8 @@ import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../../commandLine/appCommand.js';
 import { idOf } from '../../commandLine/ids.js';
-import { printLine, printList, timeText } from '../../terminal/output.js';
+import { printLine, printList, type Row, timeCell, timeText } from '../../terminal/output.js';
+import type { Column } from '../../terminal/table.js';
 
 /** Who is signed in as a user, and ending that. */
 export function sessionsCommand(): Command {
@@ -19,10 +20,7 @@ export function sessionsCommand(): Command {
 					printList(found, {
 						json,
 						toJson: sessionJson,
-						columns: [
-							...[{ title: 'ID' }, { title: 'BEGAN' }, { title: 'LAST USED' }, { title: 'ADDRESS' }],
-							{ title: 'BROWSER', fit: 'cut' },
-						],
+						columns: sessionColumns('ID'),
 						row: sessionRow,
 					});
 				},
@@ -61,10 +59,18 @@ async function revoke(
 	printLine(`Ended ${ended}.`);
 }
 
+/** Of `sessionRow`, with the title of the id. */
+export function sessionColumns(id: string): Column[] {
+	return [
+		...[{ title: id }, { title: 'BEGAN' }, { title: 'LAST USED' }, { title: 'ADDRESS' }],
+		{ title: 'BROWSER', fit: 'cut' },
+	];
+}
+
 export function sessionJson({ id, createdAt, lastSeenAt, userAgent, address }: SessionInfo) {
 	return { id, createdAt: timeText(createdAt), lastSeenAt: timeText(lastSeenAt), userAgent, address };
 }
 
-export function sessionRow({ id, createdAt, lastSeenAt, userAgent, address }: SessionInfo): string[] {
-	return [id, timeText(createdAt), timeText(lastSeenAt), address ?? '', userAgent ?? ''];
+export function sessionRow({ id, createdAt, lastSeenAt, userAgent, address }: SessionInfo): Row {
+	return [id, timeCell(createdAt), timeCell(lastSeenAt), address ?? '', userAgent ?? ''];
 }

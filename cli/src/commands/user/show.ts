@@ -1,9 +1,19 @@
 import type { ListedLink, Services } from '@stowage/core';
-import { formatListSize } from '@stowage/rules';
-import { printJson, printRows, timeText } from '../../terminal/output.js';
-import { linkJson, linkRow } from '../link.js';
-import { quotaInForce, quotaRows } from './quota.js';
-import { sessionJson, sessionRow } from './sessions.js';
+import {
+	isOnTerminal,
+	printJson,
+	printLine,
+	printRows,
+	printTable,
+	type Row,
+	sizeCell,
+	timeCell,
+	timeText,
+} from '../../terminal/output.js';
+import type { Column } from '../../terminal/table.js';
+import { linkColumns, linkJson, linkRow } from '../link.js';
+import { quotaColumns, quotaInForce, quotaRows } from './quota.js';
+import { sessionColumns, sessionJson, sessionRow } from './sessions.js';
 
 /** Prints all data of a user. */
 export async function showUser(services: Services, name: string, { json }: { json?: boolean }): Promise<void> {
@@ -16,6 +26,7 @@ export async function showUser(services: Services, name: string, { json }: { jso
 	const ownLinks: ListedLink[] = [];
 	for await (const link of links.list(user.id)) ownLinks.push(link);
 	const uploads = await database.uploads.listUnfinished(user.id);
+	const { lastSignInAt = null } = (await accounts.overview()).find(({ id }) => id === user.id) ?? {};
 	if (json) {
 		printJson({
 			username: user.username,
@@ -29,36 +40,73 @@ export async function showUser(services: Services, name: string, { json }: { jso
 			used: { bytes: quota.used.bytes, entries: quota.used.entries },
 			sessions: found.map(sessionJson),
 			links: ownLinks.map((link) => ({ id: link.id, ...linkJson(link) })),
-			uploads: uploads.map(({ area, directory, name: fileName, offset, length, touchedAt }) => ({
+			lastSignInAt: lastSignInAt === null ? null : timeText(lastSignInAt),
+			uploads: uploads.map(({ area, directory, name: fileName, offset, length, startedAt, touchedAt }) => ({
 				area,
 				directory,
 				name: fileName,
 				offset,
 				length,
+				startedAt: startedAt === null ? null : timeText(startedAt),
 				touchedAt: timeText(touchedAt),
 			})),
 		});
 		return;
 	}
-	printRows([
-		['name', user.username],
-		['id', user.id],
-		['state', stateText(user.isDisabled)],
-		['created', timeText(user.createdAt)],
-		['two-factor sign-in', hasSecondFactor ? 'on' : 'off'],
-		...(hasSecondFactor ? [['recovery codes left', recoveryCodesLeft]] : []),
-		['prompt before download', settings.promptBeforeDownload ? 'yes' : 'no'],
-		['preview', settings.enablePreview ? 'yes' : 'no'],
-		...quotaRows(quota),
-		...found.map((session) => ['session', ...sessionRow(session)]),
-		...ownLinks.map((link) => ['link', link.id, ...linkRow(link)]),
-		...uploads.map(({ area, directory, name: fileName, offset, length }) => [
-			'upload',
-			area,
-			directory === '' ? fileName : `${directory}/${fileName}`,
-			`${formatListSize(offset)} of ${formatListSize(length)}`,
-		]),
-	]);
+	const sections: Section[] = [
+		{
+			columns: [{ title: 'ACCOUNT' }, { title: user.username, fit: 'wrap' }],
+			rows: [
+				['name', user.username],
+				['id', user.id],
+				['state', stateText(user.isDisabled)],
+				['created', timeCell(user.createdAt)],
+				['last sign-in', lastSignInAt === null ? '-' : timeCell(lastSignInAt)],
+				['two-factor sign-in', hasSecondFactor ? 'on' : 'off'],
+				...(hasSecondFactor ? [['recovery codes left', recoveryCodesLeft]] : []),
+				['prompt before download', settings.promptBeforeDownload ? 'yes' : 'no'],
+				['preview', settings.enablePreview ? 'yes' : 'no'],
+			],
+		},
+		{ columns: quotaColumns, rows: quotaRows(quota) },
+		{ name: 'session', columns: sessionColumns('SESSION'), rows: found.map(sessionRow) },
+		{
+			name: 'link',
+			columns: [{ title: 'LINK' }, ...linkColumns],
+			rows: ownLinks.map((link) => [link.id, ...linkRow(link)]),
+		},
+		{
+			name: 'upload',
+			columns: [
+				...[{ title: 'UPLOAD' }, { title: 'PATH', fit: 'wrap' as const }, { title: 'SO FAR' }, { title: 'TOTAL' }],
+				{ title: 'BEGAN' },
+			],
+			rows: uploads.map(({ area, directory, name: fileName, offset, length, startedAt }) => [
+				area,
+				directory === '' ? fileName : `${directory}/${fileName}`,
+				sizeCell(offset),
+				sizeCell(length),
+				startedAt === null ? '-' : timeCell(startedAt),
+			]),
+		},
+	];
+	printSections(sections.filter(({ rows }) => rows.length > 0));
+}
+
+interface Section {
+	/** Begins each of its rows, where they are not below a header. */
+	name?: string;
+	columns: readonly Column[];
+	rows: readonly Row[];
+}
+
+function printSections(sections: readonly Section[]): void {
+	for (const [at, { name, columns, rows }] of sections.entries()) {
+		if (isOnTerminal()) {
+			if (at > 0) printLine('');
+			printTable(columns, rows);
+		} else printRows(name === undefined ? rows : rows.map((row) => [name, ...row]));
+	}
 }
 
 export function stateText(isDisabled: boolean): string {

@@ -15,6 +15,7 @@ const upload: UploadRecord = {
 	length: 100,
 	offset: 40,
 	entryPath: null,
+	startedAt: 500,
 	touchedAt: 1000,
 	expiresAt: 5000,
 };
@@ -33,6 +34,7 @@ export function uploadRules(rule: Rule): void {
 			metadata: 'key value,'.repeat(3000),
 			length: Number.MAX_SAFE_INTEGER,
 			offset: Number.MAX_SAFE_INTEGER - 1,
+			startedAt: null,
 		};
 		await uploads.add('one', upload);
 		await uploads.add('two', large);

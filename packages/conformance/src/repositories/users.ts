@@ -1,5 +1,5 @@
 import { defaultSettings, isFailure } from '@stowage/rules';
-import { foreignValues, hostileTexts, type Rule, refuses } from './rules.js';
+import { day, foreignValues, hostileTexts, type Rule, refuses } from './rules.js';
 
 /** Accounts and their settings. */
 export function userRules(rule: Rule): void {
@@ -50,6 +50,37 @@ export function userRules(rule: Rule): void {
 			['0zero', 'alice', 'bob', 'Carol'],
 		);
 	});
+
+	rule(
+		'an overview has quotas, last sign-ins and measured use, and nothing of a password',
+		async (t, { users, sessions }, clock) => {
+			const bob = await users.add({ username: 'bob', secret: 's' });
+			const alice = await users.add({ username: 'alice', secret: 's' });
+			const nothing = { quota: { bytes: null, entries: null }, lastSignInAt: null, used: null };
+			const { secret: _, ...ofAlice } = alice;
+			const { secret: _of, ...ofBob } = bob;
+			t.deepEqual(await users.overview(), [
+				{ ...ofAlice, ...nothing },
+				{ ...ofBob, ...nothing },
+			]);
+			clock.now += day;
+			await sessions.add('one', alice);
+			await users.setQuota(alice.id, { bytes: 0, entries: Number.MAX_SAFE_INTEGER });
+			const used = { bytes: Number.MAX_SAFE_INTEGER, entries: 3, measuredAt: clock.now };
+			await users.setUsed(alice.id, used);
+			await users.setUsed('00000000-0000-0000-0000-000000000000', used);
+			const quota = { bytes: 0, entries: Number.MAX_SAFE_INTEGER };
+			t.deepEqual(await users.overview(), [
+				{ ...ofAlice, quota, lastSignInAt: clock.now, used },
+				{ ...ofBob, ...nothing },
+			]);
+			await sessions.remove('one');
+			await users.setUsed(alice.id, { bytes: 0, entries: 0, measuredAt: clock.now + 1 });
+			const [now] = await users.overview();
+			t.is(now?.lastSignInAt, clock.now, 'it is known also after the session has ended');
+			t.deepEqual(now?.used, { bytes: 0, entries: 0, measuredAt: clock.now + 1 });
+		},
+	);
 
 	rule('texts with special characters are usernames like any other', async (t, { users }) => {
 		const added = new Map<string, string>();

@@ -1,4 +1,12 @@
-import type { AuthProvider, KeyValueStore, LimitStore, UserQuota, UserRecord, UserStore } from '@stowage/plugin-api';
+import type {
+	AuthProvider,
+	KeyValueStore,
+	LimitStore,
+	UserOverview,
+	UserQuota,
+	UserRecord,
+	UserStore,
+} from '@stowage/plugin-api';
 import { anonymousOwner, Failure, foldUsername, isFailure, isValidUsername, passwordLength } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { limitAddress } from '../http/requests/proxy.js';
@@ -37,6 +45,8 @@ export interface Accounts {
 	/** Throws `notFound`. */
 	find(username: string): Promise<UserRecord>;
 	list(): Promise<UserRecord[]>;
+	/** In the same order. */
+	overview(): Promise<UserOverview[]>;
 	/** The result for this user. */
 	quota(username: string): Promise<{ user: UserRecord; quota: UserQuota }>;
 	/** Resolves to whether that changed anything. */
@@ -206,6 +216,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 		find,
 
 		list: () => users.list(),
+		overview: () => users.overview(),
 
 		async quota(username) {
 			const user = await find(username);

@@ -31,7 +31,7 @@ export function createFileServices(dependencies: Dependencies) {
 	const { config, database, storage, audit, relay, leases, log, now, monotonic } = dependencies;
 	const { users, uploads, publishedNames } = database;
 	const links = auditedLinks(createLinks({ links: database.links, storage, leases, log, now, monotonic }), audit);
-	const quotas = createQuotas({ config, users, uploads, storage, log, monotonic });
+	const quotas = createQuotas({ config, users, uploads, storage, log, now, monotonic });
 	const feeds = new FolderFeeds(storage, log, relay);
 	const trees = new Trees({ config, storage, users, quotas, feeds });
 	const { publicListing, dataDir: temporaryFolder } = config;

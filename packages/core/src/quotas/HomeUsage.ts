@@ -22,6 +22,8 @@ interface Dependencies {
 	storage(): StorageProvider;
 	/** The bytes of the owner's unfinished uploads, except these. */
 	unfinishedTotals(except: readonly string[]): Promise<Amount>;
+	/** Called with each measured content. */
+	onMeasured(content: Amount): Promise<void>;
 	/** Walks of all homes. */
 	walks: FairQueue;
 	log: Log;
@@ -129,6 +131,7 @@ export class HomeUsage {
 		});
 		this.#used = plus(found, this.#added);
 		this.#measuredAt = startedAt;
+		await this.dependencies.onMeasured(this.#used);
 	}
 }
 

@@ -1,5 +1,5 @@
 import type { StorageProvider, UploadStore, UserStore } from '@stowage/plugin-api';
-import { anonymousOwner, homeRoot, type Viewer } from '@stowage/rules';
+import { anonymousOwner, homeRoot, isFailure, type Viewer } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import type { Log } from '../log.js';
@@ -9,10 +9,11 @@ import type { Amount } from './measureTree.js';
 
 interface Dependencies {
 	config: Pick<Config, 'quotas'>;
-	users: Pick<UserStore, 'quota'>;
+	users: Pick<UserStore, 'quota' | 'setUsed'>;
 	uploads: Pick<UploadStore, 'unfinishedTotals'>;
 	storage(): StorageProvider;
 	log: Log;
+	now(): number;
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 }
@@ -30,7 +31,7 @@ export interface Quotas {
 const cachedMs = 5_000;
 const maxCached = 10_000;
 
-export function createQuotas({ config, users, uploads, storage, log, monotonic }: Dependencies): Quotas {
+export function createQuotas({ config, users, uploads, storage, log, now, monotonic }: Dependencies): Quotas {
 	const homes = new Map<string, HomeUsage>();
 	const cached = new Map<string, { quota: Amount; at: number }>();
 	const covered = new Set<string>();
@@ -41,6 +42,17 @@ export function createQuotas({ config, users, uploads, storage, log, monotonic }
 
 	const homeOf = (viewer: Viewer) => homeRoot(viewer.kind === 'user' ? viewer.username : anonymousOwner);
 
+	/** For the administrator's lists. Nothing depends on it, so measuring also succeeds while nothing can be written. */
+	const record = async (viewer: Viewer, { bytes, entries }: Amount) => {
+		if (viewer.kind !== 'user') return;
+		try {
+			await users.setUsed(viewer.id, { bytes, entries, measuredAt: now() });
+		} catch (error) {
+			if (!isFailure(error)) throw error;
+			log.debug({ err: error }, 'the usage of a home could not be recorded');
+		}
+	};
+
 	const usageOf = (viewer: Viewer): HomeUsage => {
 		const home = homeOf(viewer);
 		const known =
@@ -50,6 +62,7 @@ export function createQuotas({ config, users, uploads, storage, log, monotonic }
 				walks,
 				log,
 				monotonic,
+				onMeasured: (content) => record(viewer, content),
 				unfinishedTotals: (except) => uploads.unfinishedTotals(viewer.kind === 'user' ? viewer.id : null, except),
 			});
 		homes.set(home, known);

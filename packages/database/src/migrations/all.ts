@@ -17,6 +17,8 @@ import { addJobQueues } from './0015-job-queues.js';
 import { addOrderedJobs } from './0016-ordered-jobs.js';
 import { addLinkIndexes } from './0017-link-indexes.js';
 import { addJobInterruptions } from './0018-job-interruptions.js';
+import { addAccountFacts } from './0019-account-facts.js';
+import { addUploadStarts } from './0020-upload-starts.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -48,6 +50,8 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0016-ordered-jobs', up: addOrderedJobs },
 	{ name: '0017-link-indexes', up: addLinkIndexes },
 	{ name: '0018-job-interruptions', up: addJobInterruptions },
+	{ name: '0019-account-facts', up: addAccountFacts },
+	{ name: '0020-upload-starts', up: addUploadStarts },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

@@ -56,6 +56,7 @@ async function add(
 	maxRows?: number,
 ): Promise<UploadRecord> {
 	const staged = await files.stage(viewer);
+	const touched = expiry.touch(idHash);
 	const record: UploadRecord = {
 		stagedId: staged.id,
 		userId: viewer.kind === 'user' ? viewer.id : null,
@@ -63,7 +64,8 @@ async function add(
 		address: limitAddress(upload.address),
 		offset: 0,
 		entryPath: null,
-		...expiry.touch(idHash),
+		startedAt: touched.touchedAt,
+		...touched,
 	};
 	try {
 		await uploads.add(idHash, record, maxRows);

@@ -69,6 +69,9 @@ export function sessionStore(knex: Knex, now: () => number): SessionStore {
 						generation,
 					}),
 				);
+				await transaction<UserRow>('users')
+					.where({ id: userId })
+					.update(plainRow({ last_sign_in_at: time }));
 				await endBeyondMost(transaction, userId, idHash);
 			});
 		},

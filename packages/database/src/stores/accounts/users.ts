@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { SessionUser, UserRecord, UserStore } from '@stowage/plugin-api';
+import type { SessionUser, UserOverview, UserRecord, UserStore } from '@stowage/plugin-api';
 import { Failure, foldUsername } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { isUniqueViolation } from '../../connection/errors.js';
@@ -18,6 +18,10 @@ export interface UserRow {
 	/** The limits set for this user; 0 is no limit. */
 	quota_bytes: number | null;
 	quota_entries: number | null;
+	last_sign_in_at: number | null;
+	used_bytes: number | null;
+	used_entries: number | null;
+	measured_at: number | null;
 }
 
 /** A user's credentials. That of a password has the id of its user. */
@@ -87,6 +91,14 @@ export function userStore(knex: Knex, now: () => number): UserStore {
 		async list() {
 			const rows = await known().orderBy('users.username_folded');
 			return rows.map(toUser);
+		},
+		async overview() {
+			return (await users().orderBy('username_folded').select('*')).map(toOverview);
+		},
+		async setUsed(id, { bytes, entries, measuredAt }) {
+			await users()
+				.where({ id })
+				.update(plainRow({ used_bytes: bytes, used_entries: entries, measured_at: measuredAt }));
 		},
 		setSecret: (id, secret, seen) =>
 			changeAndEndSessions(
@@ -179,6 +191,16 @@ export function toSessionUser(row: UserRow): SessionUser {
 	};
 }
 
+function toOverview(row: UserRow): UserOverview {
+	const { used_bytes: bytes, used_entries: entries, measured_at: measuredAt } = row;
+	return {
+		...toSessionUser(row),
+		quota: { bytes: row.quota_bytes, entries: row.quota_entries },
+		lastSignInAt: row.last_sign_in_at,
+		used: bytes === null || entries === null || measuredAt === null ? null : { bytes, entries, measuredAt },
+	};
+}
+
 /** A user without a password has a secret that none fits. */
 function toUser(row: Known): UserRecord {
 	return { ...toSessionUser(row), secret: row.secret ?? '' };
@@ -194,6 +216,10 @@ function toRow(user: UserRecord): UserRow {
 		generation: user.generation,
 		quota_bytes: null,
 		quota_entries: null,
+		last_sign_in_at: null,
+		used_bytes: null,
+		used_entries: null,
+		measured_at: null,
 	};
 }
 

@@ -19,6 +19,7 @@ interface UploadRow {
 	length: number;
 	offset: number;
 	entry_path: string | null;
+	started_at: number | null;
 	touched_at: number;
 	expires_at: number;
 }
@@ -151,6 +152,7 @@ function toRow(idHash: string, upload: UploadRecord): UploadRow {
 		length: upload.length,
 		offset: upload.offset,
 		entry_path: upload.entryPath,
+		started_at: upload.startedAt,
 		touched_at: upload.touchedAt,
 		expires_at: upload.expiresAt,
 	};
@@ -170,6 +172,7 @@ function toUpload(row: UploadRow): UploadRecord {
 		length: row.length,
 		offset: row.offset,
 		entryPath: row.entry_path,
+		startedAt: row.started_at,
 		touchedAt: row.touched_at,
 		expiresAt: row.expires_at,
 	};

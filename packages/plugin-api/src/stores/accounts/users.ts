@@ -19,6 +19,22 @@ export interface UserQuota {
 	entries: number | null;
 }
 
+/** What the administrator sees of an account at a glance. */
+export interface UserOverview extends Omit<UserRecord, 'secret'> {
+	quota: UserQuota;
+	/** When a session began last; null if none did since this is recorded. */
+	lastSignInAt: number | null;
+	/** The content of the home when it was last measured; null if it never was. */
+	used: MeasuredUse | null;
+}
+
+export interface MeasuredUse {
+	bytes: number;
+	/** Files and folders. */
+	entries: number;
+	measuredAt: number;
+}
+
 export interface UserStore {
 	/** Throws `alreadyExists` for a name that differs from a known one only in case, also when two are added at once. */
 	add(user: { username: string; secret: string }): Promise<UserRecord>;
@@ -26,6 +42,10 @@ export interface UserStore {
 	get(id: string): Promise<UserRecord | undefined>;
 	/** Sorted by name. */
 	list(): Promise<UserRecord[]>;
+	/** In the same order. */
+	overview(): Promise<UserOverview[]>;
+	/** Records what the home contained. Does nothing for an unknown user. */
+	setUsed(id: string, used: MeasuredUse): Promise<void>;
 	/**
 	 * Sets a new secret and ends all sessions of the user, both or neither; resolves to the new generation. With an expected
 	 * generation, throws `conflict` if the user's is another by now.

@@ -22,6 +22,9 @@ export interface UploadRecord {
 	offset: number;
 	/** Where the file is, once it is in its place. */
 	entryPath: string | null;
+	/** Null for an upload that an older version began. */
+	startedAt: number | null;
+	/** Its last bytes. */
 	touchedAt: number;
 	expiresAt: number;
 }
