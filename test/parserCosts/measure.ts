@@ -1,6 +1,6 @@
-import { parsers, slowParser } from './parsers.js';
+import { type Parser, parsers, slowParser } from './parsers.js';
 
-/** What the program prints: the most processor time of a parser, in milliseconds, and what took it. */
+/** What the program answers to the name of a parser: its most processor time, in milliseconds, and what took it. */
 export interface Measured {
 	/** For a fragment that is repeated up to 1 kB and 1 MB. */
 	kilobyte: number;
@@ -18,12 +18,7 @@ const noiseMs = 60;
 /** A megabyte takes 10 to 300. With the square of its length it would take half an hour. */
 const maxMegabyteMs = 6000;
 
-const name = process.argv[2];
-const parser = [...parsers, slowParser].find((each) => each.name === name);
-if (parser === undefined) throw new Error(`There is no parser ${name}.`);
-const { run, fragments } = parser;
-
-async function cost(text: string): Promise<number> {
+async function cost(run: Parser['run'], text: string): Promise<number> {
 	const before = process.cpuUsage();
 	try {
 		await run(text);
@@ -36,34 +31,42 @@ async function cost(text: string): Promise<number> {
 
 const repeated = (fragment: string, length: number) => fragment.repeat(Math.ceil(length / fragment.length));
 
-const measured: Measured = { kilobyte: 0, megabyte: 0, faults: [] };
-const report = (shape: string, found: string) => {
-	if (measured.faults.length < 5) measured.faults.push(`${JSON.stringify(shape)}: ${found}`);
-};
+async function measure({ run, fragments }: Parser): Promise<Measured> {
+	const measured: Measured = { kilobyte: 0, megabyte: 0, faults: [] };
+	const report = (shape: string, found: string) => {
+		if (measured.faults.length < 5) measured.faults.push(`${JSON.stringify(shape)}: ${found}`);
+	};
 
-/** The smaller text is measured only where the larger one takes long enough for a comparison. */
-async function compare(shape: string, make: (length: number) => string): Promise<void> {
-	const large = await cost(make(small * factor));
-	if (large < noiseMs) return;
-	const growth = large / Math.max(1, Math.min(await cost(make(small)), await cost(make(small))));
-	// Once more: another program may have had the caches.
-	if (growth > maxGrowth && (await cost(make(small * factor))) > noiseMs)
-		report(shape, `grows ${growth.toFixed()} times`);
-}
+	/** The smaller text is measured only where the larger one takes long enough for a comparison. */
+	const compare = async (shape: string, make: (length: number) => string): Promise<void> => {
+		const large = await cost(run, make(small * factor));
+		if (large < noiseMs) return;
+		const growth = large / Math.max(1, Math.min(await cost(run, make(small)), await cost(run, make(small))));
+		// Once more: another program may have had the caches.
+		if (growth > maxGrowth && (await cost(run, make(small * factor))) > noiseMs)
+			report(shape, `grows ${growth.toFixed()} times`);
+	};
 
-for (const fragment of fragments) {
-	measured.kilobyte = Math.max(measured.kilobyte, await cost(repeated(fragment, 1024)));
-	const ms = await cost(repeated(fragment, 1024 * 1024));
-	measured.megabyte = Math.max(measured.megabyte, ms);
-	if (ms > maxMegabyteMs) report(fragment, `${ms.toFixed()} ms for a megabyte`);
-	for (const other of fragments) {
-		await compare(fragment + other, (length) => repeated(fragment + other, length));
-		if (fragment === other) continue;
-		await compare(`${fragment} before many ${other}`, (length) => fragment + repeated(other, length));
-		// Two runs that a repetition could divide between them, and a third one without an end.
-		await compare(`many ${fragment}, then many ${other}`, (length) => {
-			return repeated(fragment, length / 2) + repeated(other, length / 2);
-		});
+	for (const fragment of fragments) {
+		measured.kilobyte = Math.max(measured.kilobyte, await cost(run, repeated(fragment, 1024)));
+		const ms = await cost(run, repeated(fragment, 1024 * 1024));
+		measured.megabyte = Math.max(measured.megabyte, ms);
+		if (ms > maxMegabyteMs) report(fragment, `${ms.toFixed()} ms for a megabyte`);
+		for (const other of fragments) {
+			await compare(fragment + other, (length) => repeated(fragment + other, length));
+			if (fragment === other) continue;
+			await compare(`${fragment} before many ${other}`, (length) => fragment + repeated(other, length));
+			// Two runs that a repetition could divide between them, and a third one without an end.
+			await compare(`many ${fragment}, then many ${other}`, (length) => {
+				return repeated(fragment, length / 2) + repeated(other, length / 2);
+			});
+		}
 	}
+	return measured;
 }
-console.log(JSON.stringify(measured));
+
+process.on('message', async (name) => {
+	const parser = [...parsers, slowParser].find((each) => each.name === name);
+	if (parser === undefined) throw new Error(`There is no parser ${name}.`);
+	process.send?.(await measure(parser));
+});
