@@ -9,6 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { openPage, phone } from './support/browser.js';
+import { eventually } from './support/expect.js';
 import { rowOf, setUpFixture, writeFiles } from './support/fileManager.js';
 import { holdTimers, releaseTimers } from './support/heldTimers.js';
 import { timeoutMs, uploadTimeoutMs } from './support/timeouts.js';
@@ -92,7 +93,7 @@ async function mainJob(t: ExecutionContext, files: Files, visitor: boolean): Pro
 	await dropFiles(page, paths);
 	await page.getByText('Upload Queue (5 files)').waitFor();
 	await page.getByRole('textbox', { name: 'File name' }).nth(4).waitFor();
-	if (visitor) t.is(await page.getByText('Public Only').count(), 5);
+	if (visitor) await eventually(t, () => page.getByText('Public Only').count(), 5);
 	await page.getByRole('button', { name: 'Upload All' }).click();
 	await page.getByText('File uploaded successfully!').waitFor({ timeout: uploadTimeoutMs });
 	await releaseTimers(page);

@@ -1,4 +1,4 @@
-import { parseSync } from 'oxc-parser';
+import { lineReader, type Node, parse, visit } from '../syntax.js';
 
 export interface FoundPattern {
 	line: number;
@@ -12,23 +12,16 @@ export interface Refusal {
 	reason: string;
 }
 
-interface Node {
-	type: string;
-	start: number;
-	[key: string]: unknown;
-}
-
 /** Stands for a text that was escaped: one character that means itself. */
 const escapedText = 'x';
 
 /** Every pattern in a source: literals, `RegExp('...')`, and texts that `match`, `matchAll` and `search` take for a pattern. */
 export function findPatterns(file: string, text: string): { patterns: FoundPattern[]; refusals: Refusal[] } {
-	const { program, errors } = parseSync(file, text);
-	if (errors.length > 0) throw new Error(`${file}: ${errors[0]?.message}`);
+	const program = parse(file, text);
 	const patterns: FoundPattern[] = [];
 	const refusals: Refusal[] = [];
 	const lineOf = lineReader(text);
-	const constants = constantsOf(program as unknown as Node);
+	const constants = constantsOf(program);
 
 	const add = (at: Node, argument: Node | undefined, flags: string | undefined) => {
 		// A literal is found by itself.
@@ -39,7 +32,7 @@ export function findPatterns(file: string, text: string): { patterns: FoundPatte
 	};
 	const refuse = (at: Node, reason: string) => refusals.push({ line: lineOf(at.start), reason });
 
-	visit(program as unknown as Node, (node, parent) => {
+	visit(program, (node, parent) => {
 		if (isPatternLiteral(node)) {
 			const { pattern, flags } = node.regex as { pattern: string; flags: string };
 			patterns.push({ line: lineOf(node.start), source: pattern, flags });
@@ -127,17 +120,4 @@ function isNamed(node: unknown, name: string): boolean {
 function calledMethod(node: Node): string | undefined {
 	const callee = node.callee as Node;
 	return callee.type === 'MemberExpression' ? ((callee.property as Node).name as string | undefined) : undefined;
-}
-
-function visit(node: Node, onNode: (node: Node, parent: Node | undefined) => void, parent?: Node): void {
-	onNode(node, parent);
-	for (const value of Object.values(node)) {
-		for (const child of Array.isArray(value) ? value : [value]) {
-			if (typeof child === 'object' && child !== null && typeof child.type === 'string') visit(child, onNode, node);
-		}
-	}
-}
-
-function lineReader(text: string): (offset: number) => number {
-	return (offset) => text.slice(0, offset).split('\n').length;
 }

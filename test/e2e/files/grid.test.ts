@@ -4,6 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { BrowserContext, Page, Route } from 'playwright-core';
 import { assertAccessible, assertAccessibleWhileLoading } from '../support/axe.js';
 import { desktop, launchBrowser, phone } from '../support/browser.js';
+import { absent, eventually, eventuallyMatches } from '../support/expect.js';
 import {
 	expectOnDisk,
 	expectSelected,
@@ -61,19 +62,19 @@ test.serial('switching between grid and list is saved, and keeps the selection a
 	const app = await fixture.enter(t);
 	await writeFiles(`${app.home}/Box`, Object.fromEntries(letters.map((name) => [`${name}.txt`, name])));
 	const page = await app.open('/browser/Box?type=private');
-	t.is(await view(page, 'List').getAttribute('aria-pressed'), 'true');
+	await eventually(t, () => view(page, 'List').getAttribute('aria-pressed'), 'true');
 	await rowOf(page, 'b.txt').click({ modifiers: ['Control'] });
 	await rowOf(page, 'd.txt').click({ modifiers: ['Control'] });
 	await toGrid(page);
-	t.is(await view(page, 'Grid').getAttribute('aria-pressed'), 'true');
-	t.is(await view(page, 'List').getAttribute('aria-pressed'), 'false');
+	await eventually(t, () => view(page, 'Grid').getAttribute('aria-pressed'), 'true');
+	await eventually(t, () => view(page, 'List').getAttribute('aria-pressed'), 'false');
 	await expectSelected(t, page, 'b.txt', 'd.txt');
 	const line = await firstLine(page);
 	t.true(line.length > 3);
 	t.deepEqual(line, ['Up Directory', ...letters.map((name) => `${name}.txt`)].slice(0, line.length));
-	t.is(await grid(page).getAttribute('aria-rowcount'), '22');
-	t.is(await rowOf(page, 'a.txt').getAttribute('aria-rowindex'), '3');
-	t.is(await grid(page).getAttribute('aria-colcount'), '7');
+	await eventually(t, () => grid(page).getAttribute('aria-rowcount'), '22');
+	await eventually(t, () => rowOf(page, 'a.txt').getAttribute('aria-rowindex'), '3');
+	await eventually(t, () => grid(page).getAttribute('aria-colcount'), '7');
 	// The headers still sort.
 	await page.getByRole('button', { name: 'Name', exact: true }).click();
 	await page.getByRole('button', { name: 'Name', exact: true }).click();
@@ -153,7 +154,7 @@ test.serial(
 		await overlaysClosed(page);
 
 		await rowOf(page, 'c.txt').click({ button: 'right' });
-		t.true((await menuItems(page)).includes('Rename'));
+		await eventually(t, async () => (await menuItems(page)).includes('Rename'), true);
 		await page.keyboard.press('Escape');
 		await overlaysClosed(page);
 		await rowOf(page, 'e.txt').hover();
@@ -271,12 +272,12 @@ test.serial('a tap opens a tile, a tap on its circle selects it, and a long pres
 	await expectSelected(t, page, 'a.txt');
 	await page.getByRole('button', { name: 'Clear selection' }).tap();
 	await longPress(page, rowOf(page, 'c.txt'));
-	t.true((await menuItems(page)).includes('Rename'));
+	await eventually(t, async () => (await menuItems(page)).includes('Rename'), true);
 	await page.keyboard.press('Escape');
 	await overlaysClosed(page);
 	await page.getByRole('button', { name: 'Clear selection' }).tap();
 	await rowOf(page, 'd.txt').getByRole('button', { name: 'Actions for d.txt' }).tap();
-	t.true((await menuItems(page)).includes('Rename'));
+	await eventually(t, async () => (await menuItems(page)).includes('Rename'), true);
 	await page.keyboard.press('Escape');
 	await overlaysClosed(page);
 	await rowOf(page, 'a.txt').tap();
@@ -401,7 +402,7 @@ test.serial(
 		await until(() => requested.length === 7);
 		t.is(requested.filter((name) => name === 'busy.jpg').length, 3);
 		for (const name of ['fails.jpg', 'junk.jpg', 'missing.pdf', 'unsupported.mp4']) {
-			t.is(await thumbnailOf(page, name).count(), 0, name);
+			await absent(t, thumbnailOf(page, name), name);
 			await rowOf(page, name).locator('[data-hue] svg').waitFor();
 		}
 		const before = requested.length;
@@ -620,13 +621,17 @@ test.serial(
 			if (isGrid) await toGrid(page);
 			for (const name of ['locked.txt', 'closed']) {
 				await rowOf(page, name).locator('[data-part=lock][title="The server may not read this"]').waitFor();
-				t.regex((await rowOf(page, name).getAttribute('aria-label')) ?? '', /, The server may not read this,/);
+				await eventuallyMatches(
+					t,
+					() => rowOf(page, name).getAttribute('aria-label'),
+					/, The server may not read this,/,
+				);
 				await rowOf(page, name).focus();
 				await page.keyboard.press('Enter');
 				await expectNotice(page, `No permission to read or change: ${name}`);
 				t.regex(page.url(), /\/Locks\?/);
 			}
-			t.is(await rowOf(page, 'open.txt').locator('[data-part=lock]').count(), 0);
+			await absent(t, rowOf(page, 'open.txt').locator('[data-part=lock]'));
 			await assertAccessible(t, page, isGrid ? 'locks in the grid' : 'locks in the list');
 		}
 	},

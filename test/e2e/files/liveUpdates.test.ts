@@ -6,6 +6,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { BrowserContext, Page, Request } from 'playwright-core';
 import { serveArgs, startServer } from '../../serverProcess.js';
 import { basePath, openBrowser, openPage, plainName } from '../support/browser.js';
+import { absent, eventually } from '../support/expect.js';
 import { setUpFixture } from '../support/fileManager.js';
 import { reservePort } from '../support/reservePort.js';
 import { timeoutMs } from '../support/timeouts.js';
@@ -149,7 +150,7 @@ test.serial('a folder on screen shows changes by a program on disk, another tab 
 		},
 	);
 	t.is(await rowOf(page, 'file 12.txt').evaluate((row) => row.getBoundingClientRect().top), top, 'the rows stay');
-	t.is(await rowOf(page, 'file 12.txt').getAttribute('aria-selected'), 'true');
+	await eventually(t, () => rowOf(page, 'file 12.txt').getAttribute('aria-selected'), 'true');
 	t.true(await rowOf(page, 'file 12.txt').evaluate((row) => row === document.activeElement));
 
 	await expectShown(
@@ -284,7 +285,7 @@ test.serial(
 		await ended;
 		await writeFile(path.join(home, 'while away.txt'), '');
 		await wait(1500);
-		t.is(await rowOf(page, 'while away.txt').count(), 0);
+		await absent(t, rowOf(page, 'while away.txt'));
 		const again = streamIsOpen(page);
 		await expectShown(
 			t,

@@ -2,6 +2,7 @@ import { rename } from 'node:fs/promises';
 import test from 'ava';
 import type { Locator, Page } from 'playwright-core';
 import { basePath, phone } from '../support/browser.js';
+import { eventually, gone } from '../support/expect.js';
 import {
 	expectOnDisk,
 	nameIn,
@@ -34,7 +35,7 @@ test.serial('a search is in the URL, counts its results, shows their folders and
 	await page.getByText('1 Result', { exact: true }).waitFor();
 	await page.goBack();
 	await page.getByText('3 Results').waitFor();
-	t.is(await box.inputValue(), 'report');
+	await eventually(t, () => box.inputValue(), 'report');
 
 	// An operation on a search result applies to the entry in its own folder.
 	await nameIn(page, 'final report.pdf').click({ button: 'right' });
@@ -55,9 +56,9 @@ test.serial('a search is in the URL, counts its results, shows their folders and
 	await box.and(page.locator(':focus')).waitFor();
 	await rowOf(page, 'work').waitFor();
 	await page.getByText('3 Results').waitFor();
-	t.is(await box.inputValue(), '');
+	await eventually(t, () => box.inputValue(), '');
 	await box.pressSequentially('abcdefghijklmnopqrstuvwxyz');
-	t.is(await box.inputValue(), 'abcdefghijklmnopqrstuvwxy');
+	await eventually(t, () => box.inputValue(), 'abcdefghijklmnopqrstuvwxy');
 	await page.keyboard.press('Enter');
 	await page.getByText('No results found').waitFor();
 	t.deepEqual(app.faults, []);
@@ -70,33 +71,39 @@ test.serial('letters filter and headers sort the list, and Back and a reload res
 	const page = await app.open('/browser?type=private');
 	const letters = page.getByRole('group', { name: 'Filter by first letter' });
 	const letter = (name: string) => letters.getByRole('button', { name, exact: true });
-	t.is(await letter('ALL').getAttribute('aria-pressed'), 'true');
+	await eventually(t, () => letter('ALL').getAttribute('aria-pressed'), 'true');
 	await letter('#').click();
-	t.deepEqual(await namesOf(page), ['2 tea.txt']);
+	await eventually(t, () => namesOf(page), ['2 tea.txt']);
 	await page.getByText('1 Result', { exact: true }).waitFor();
 	await letter('B').click();
-	t.deepEqual(await namesOf(page), ['bee.txt']);
-	t.is(await letter('B').getAttribute('aria-pressed'), 'true');
+	await eventually(t, () => namesOf(page), ['bee.txt']);
+	await eventually(t, () => letter('B').getAttribute('aria-pressed'), 'true');
 	await letter('Q').click();
 	await page.getByText('No results match filter').waitFor();
 	await page.getByRole('button', { name: 'Show all' }).click();
 
-	t.is(await header(page, 'Type').getAttribute('aria-sort'), 'ascending');
-	t.deepEqual((await namesOf(page)).slice(0, 5), ['Public', 'Zoo', '2 tea.txt', 'bee.txt', 'file 0.txt']);
+	await eventually(t, () => header(page, 'Type').getAttribute('aria-sort'), 'ascending');
+	await eventually(t, async () => (await namesOf(page)).slice(0, 5), [
+		'Public',
+		'Zoo',
+		'2 tea.txt',
+		'bee.txt',
+		'file 0.txt',
+	]);
 	const sort = async (column: string, direction: string, first: string) => {
 		// In the middle of the header, which may be far from its text.
 		await header(page, column).click();
 		await header(page, column)
 			.and(page.locator(`[aria-sort=${direction}]`))
 			.waitFor();
-		t.is((await namesOf(page))[0], first);
-		t.is(await page.locator('[aria-sort=ascending], [aria-sort=descending]').count(), 1);
+		await eventually(t, async () => (await namesOf(page))[0], first);
+		await eventually(t, () => page.locator('[aria-sort=ascending], [aria-sort=descending]').count(), 1);
 	};
 	await sort('Name', 'ascending', '2 tea.txt');
 	await sort('Name', 'descending', 'Zoo');
 	await sort('Size', 'ascending', '2 tea.txt');
 	await sort('Size', 'descending', 'file 299.txt');
-	t.deepEqual((await namesOf(page)).slice(0, 2), ['file 299.txt', 'file 298.txt']);
+	await eventually(t, async () => (await namesOf(page)).slice(0, 2), ['file 299.txt', 'file 298.txt']);
 	await sort('Count', 'ascending', '2 tea.txt');
 	await sort('Count', 'descending', 'Zoo');
 	await sort('Name', 'ascending', '2 tea.txt');
@@ -109,10 +116,10 @@ test.serial('letters filter and headers sort the list, and Back and a reload res
 	await rowOf(page, 'file 104.txt').click({ modifiers: ['Shift'] });
 	const expectRestored = async (what: string) => {
 		await rowOf(page, 'file 103.txt').waitFor();
-		t.deepEqual(await selectedNames(page), ['file 102.txt', 'file 103.txt', 'file 104.txt'], what);
+		await eventually(t, () => selectedNames(page), ['file 102.txt', 'file 103.txt', 'file 104.txt'], what);
 		t.is(await scroller.evaluate((element) => element.scrollTop), 4000, what);
-		t.is(await letter('F').getAttribute('aria-pressed'), 'true', what);
-		t.is(await header(page, 'Name').getAttribute('aria-sort'), 'ascending', what);
+		await eventually(t, () => letter('F').getAttribute('aria-pressed'), 'true', what);
+		await eventually(t, () => header(page, 'Name').getAttribute('aria-sort'), 'ascending', what);
 	};
 	await expectRestored('before');
 	await page.getByRole('combobox', { name: 'Area' }).selectOption('public');
@@ -162,17 +169,17 @@ test.serial('a failed call keeps the list and shows the reason', async (t) => {
 	await dialog.getByRole('textbox').fill('b.txt');
 	await page.keyboard.press('Enter');
 	await expectNotice(page, 'Error renaming item', 'b.txt');
-	t.is(await dialog.getByRole('textbox').inputValue(), 'b.txt', 'the typed name can be corrected');
+	await eventually(t, () => dialog.getByRole('textbox').inputValue(), 'b.txt', 'the typed name can be corrected');
 	await page.keyboard.press('Escape');
 	await overlaysClosed(page);
-	t.deepEqual(await selectedNames(page), ['a.txt']);
+	await eventually(t, () => selectedNames(page), ['a.txt']);
 
 	await page.route('**/api/deleteItem', (route) => route.fulfill({ status: 502, body: '<html>Bad gateway</html>' }));
 	await page.keyboard.press('Delete');
 	await dialog.getByRole('button', { name: 'Delete' }).click();
 	await expectNotice(page, 'Failed to delete any items', 'HTTP error! status: 502');
 	await page.unroute('**/api/deleteItem');
-	t.deepEqual(await selectedNames(page), ['a.txt']);
+	await eventually(t, () => selectedNames(page), ['a.txt']);
 
 	// An entry that another program has renamed meanwhile is reported and disappears from the list.
 	await nameIn(page, 'gone.txt').click({ button: 'right' });
@@ -184,7 +191,7 @@ test.serial('a failed call keeps the list and shows the reason', async (t) => {
 	await page.keyboard.press('Escape');
 	await overlaysClosed(page);
 	await rowOf(page, 'elsewhere.txt').waitFor();
-	t.is(await rowOf(page, 'gone.txt').count(), 0);
+	await gone(t, rowOf(page, 'gone.txt'));
 
 	// If one of several fails, the others are done.
 	await writeFiles(app.home, { 'Target/': '' });
@@ -225,14 +232,14 @@ test.serial('a failed refresh keeps the list, shows the reason, and is tried aga
 	await page.mouse.click(list.x + list.width / 2, list.y + list.height - 20, { button: 'right' });
 	await page.getByRole('menuitem', { name: 'Refresh' }).click();
 	await expectNotice(page, 'Error loading files', 'The storage is not available right now.');
-	t.deepEqual(await namesOf(page), ['Public', 'a.txt', 'b.txt']);
-	t.deepEqual(await selectedNames(page), ['a.txt']);
+	await eventually(t, () => namesOf(page), ['Public', 'a.txt', 'b.txt']);
+	await eventually(t, () => selectedNames(page), ['a.txt']);
 
 	// This replaces the other answer without a gap: the page also tries again by itself.
 	await page.route('**/api/browse?**', (route) => route.fulfill({ status: 500, body: '<h1>Bad Gateway</h1>' }));
 	await page.getByRole('button', { name: 'Try Again' }).click();
 	await expectNotice(page, 'Error loading files', 'HTTP error! status: 500');
-	t.deepEqual(await namesOf(page), ['Public', 'a.txt', 'b.txt']);
+	await eventually(t, () => namesOf(page), ['Public', 'a.txt', 'b.txt']);
 	await page.unroute('**/api/browse?**');
 	await page.getByRole('button', { name: 'Try Again' }).click();
 	await page.getByText('Error loading files').waitFor({ state: 'detached' });
@@ -270,7 +277,7 @@ test.serial('the list recovers from a lost network and from a silent server with
 	await page.getByRole('button', { name: 'Actions', exact: true }).click();
 	await page.getByRole('menuitem', { name: 'Refresh' }).click();
 	await page.getByText('The server does not answer. Trying again…').waitFor();
-	t.is(await rowOf(page, 'a.txt').count(), 1, 'the list stays');
+	await eventually(t, () => rowOf(page, 'a.txt').count(), 1, 'the list stays');
 	await writeFiles(app.home, { 'c.txt': 'c' });
 	await page.unroute('**/api/**');
 	await rowOf(page, 'c.txt').waitFor();
@@ -367,7 +374,7 @@ test.serial('Back closes the viewer, the menu and the dialog of the folder that 
 		await page.goBack();
 		await rowOf(page, 'docs').waitFor();
 		await overlaysClosed(page);
-		t.is(await shown.count(), 0, name);
+		await gone(t, shown, name);
 	}
 	t.deepEqual(app.faults, []);
 });

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import type { Page } from 'playwright-core';
+import { absent, eventually } from '../support/expect.js';
 import {
 	expectOnDisk,
 	expectSelected,
@@ -68,7 +69,7 @@ test.serial('entries are moved by dragging them to folders and breadcrumbs, one 
 	// The saved list is shown first.
 	await rowOf(page, 'deep').waitFor();
 	await rowOf(page, 'c.txt').waitFor();
-	t.is(await nameIn(page, 'Public').getAttribute('draggable'), 'false');
+	await eventually(t, () => nameIn(page, 'Public').getAttribute('draggable'), 'false');
 	await nameIn(page, 'd.txt').dragTo(rowOf(page, 'Public'));
 	await expectOnDisk(t, app.home, [
 		'Inner/',
@@ -93,7 +94,7 @@ test.serial(
 
 		await drawBand(page, '2.txt', '4.txt');
 		await expectSelected(t, page, '2.txt', '3.txt', '4.txt');
-		t.is(await count.textContent(), '3 Selected');
+		await eventually(t, () => count.textContent(), '3 Selected');
 		await page.keyboard.down('Control');
 		await drawBand(page, '6.txt', '7.txt');
 		await page.keyboard.up('Control');
@@ -115,7 +116,7 @@ test.serial(
 		// Up Directory is never selected.
 		await page.keyboard.press('Control+a');
 		await expectSelected(t, page, ...names);
-		t.is(await rowOf(page, 'Up Directory').getAttribute('aria-selected'), null);
+		await eventually(t, () => rowOf(page, 'Up Directory').getAttribute('aria-selected'), null);
 		await page.getByRole('button', { name: 'Clear selection' }).click();
 		await expectSelected(t, page);
 		await page.keyboard.press('Home');
@@ -187,23 +188,23 @@ test.serial('dialogs list five paths and the number of others, and their keys do
 	await page.keyboard.press('Control+a');
 	await page.keyboard.press('Delete');
 	const paths = ['Box/1.txt', 'Box/2.txt', 'Box/3.txt', 'Box/4.txt', 'Box/5.txt', '…and 2 more'];
-	t.deepEqual(await listedPaths(page), paths);
+	await eventually(t, () => listedPaths(page), paths);
 	await dialog.locator(':focus').waitFor();
 	for (const key of ['Delete', 'F2', 'Control+x', 'Control+a', 'Backspace', 'ArrowDown'])
 		await page.keyboard.press(key);
-	t.is(await dialog.count(), 1);
+	await eventually(t, () => dialog.count(), 1);
 	await expectSelected(t, page, ...names);
 	await page.keyboard.press('Escape');
 	await overlaysClosed(page);
 	// Escape closed only the dialog.
 	await expectSelected(t, page, ...names);
-	t.is(await page.locator('[data-cut]').count(), 0);
+	await absent(t, page.locator('[data-cut]'));
 	await expectOnDisk(t, app.home, box);
 
 	await page.getByRole('grid', { name: 'Files' }).locator(':focus').waitFor();
 	await page.keyboard.press('Shift+F10');
 	await page.getByRole('menuitem', { name: 'Move to Public' }).click();
-	t.deepEqual(await listedPaths(page), paths);
+	await eventually(t, () => listedPaths(page), paths);
 	await page.keyboard.press('Escape');
 	await overlaysClosed(page);
 
@@ -247,7 +248,7 @@ test.serial('a right click on empty space opens the menu of the folder and keeps
 	const last = await freeArea(page, 'c.txt');
 	const below = { x: last.x, y: last.y + 200 };
 	await page.mouse.click(below.x, below.y, { button: 'right' });
-	t.true((await menuItems(page)).includes('Create Folder'));
+	await eventually(t, async () => (await menuItems(page)).includes('Create Folder'), true);
 	await expectSelected(t, page, 'a.txt', 'c.txt');
 	await page.keyboard.press('Escape');
 	await overlaysClosed(page);
@@ -274,14 +275,14 @@ test.serial('protected entries and those of other users are skipped with a notic
 	})) {
 		await page.keyboard.press(key);
 		await expectNotice(page, `Cannot ${verb} protected folders`);
-		t.is(await dialog.count(), 0);
+		await absent(t, dialog);
 	}
 	await rowOf(page, 'Public').click({ button: 'right' });
-	t.deepEqual(await menuItems(page), ['Open', 'Download as ZIP']);
+	await eventually(t, () => menuItems(page), ['Open', 'Download as ZIP']);
 	await page.keyboard.press('Escape');
 	await rowOf(page, 'a.txt').click({ modifiers: ['Control'] });
 	await page.keyboard.press('Delete');
-	t.deepEqual(await listedPaths(page), ['a.txt']);
+	await eventually(t, () => listedPaths(page), ['a.txt']);
 	await dialog.getByRole('button', { name: 'Delete' }).click();
 	await expectNotice(page, 'Deleted a.txt');
 	await overlaysClosed(page);
@@ -291,13 +292,18 @@ test.serial('protected entries and those of other users are skipped with a notic
 	await rowOf(page, 'guest.txt').waitFor();
 	await page.keyboard.press('Control+a');
 	await nameIn(page, 'mine.txt').click({ button: 'right' });
-	t.false((await menuItems(page)).includes('Move back to Private'), 'offered only if all belong to the user');
+	await eventually(
+		t,
+		async () => (await menuItems(page)).includes('Move back to Private'),
+		false,
+		'offered only if all belong to the user',
+	);
 	await page.keyboard.press('Escape');
 	await page.keyboard.press('Control+x');
 	await expectNotice(page, 'Skipped 2 items that you do not own');
-	t.is(await page.locator('[data-cut]').count(), 2);
+	await eventually(t, () => page.locator('[data-cut]').count(), 2);
 	await page.keyboard.press('Delete');
-	t.deepEqual(await listedPaths(page), ['also mine.txt', 'mine.txt']);
+	await eventually(t, () => listedPaths(page), ['also mine.txt', 'mine.txt']);
 	await dialog.getByRole('button', { name: 'Delete' }).click();
 	await expectNotice(page, 'Deleted 2 items');
 	await overlaysClosed(page);

@@ -2,6 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Locator, Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
+import { absent, eventually, eventuallyMatches, gone } from '../support/expect.js';
 import { type FileManager, overlaysClosed, setUpFixture } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
 
@@ -64,17 +65,17 @@ const changePassword = async (t: ExecutionContext, viewport: typeof desktop) => 
 	const dialog = await openSettings(page);
 	const { section, current, next, confirm, button } = passwordSection(dialog);
 	const error = section.getByRole('alert');
-	t.deepEqual(await Promise.all([current, next, confirm].map((field) => field.getAttribute('autocomplete'))), [
+	await eventually(t, () => Promise.all([current, next, confirm].map((field) => field.getAttribute('autocomplete'))), [
 		'current-password',
 		'new-password',
 		'new-password',
 	]);
-	t.is(await section.locator('[autocomplete=username]').inputValue(), ada.username);
-	t.true(await button.isDisabled());
+	await eventually(t, () => section.locator('[autocomplete=username]').inputValue(), ada.username);
+	await eventually(t, () => button.isDisabled(), true);
 
 	await current.fill('not the password');
 	await next.fill('battery staple');
-	t.true(await button.isDisabled(), 'one field is empty');
+	await eventually(t, () => button.isDisabled(), true, 'one field is empty');
 	await confirm.fill('battery maple');
 	await confirm.press('Enter');
 	await error.filter({ hasText: 'Passwords do not match' }).waitFor();
@@ -101,23 +102,23 @@ const changePassword = async (t: ExecutionContext, viewport: typeof desktop) => 
 	await button.click();
 	await expectNotice(page, 'Password changed', 'All other sessions were ended.');
 	await expectFocus(section.getByRole('heading'));
-	t.deepEqual(await Promise.all([current, next, confirm].map((field) => field.inputValue())), ['', '', '']);
-	t.is(await error.count(), 0);
-	t.true(await button.isDisabled());
+	await eventually(t, () => Promise.all([current, next, confirm].map((field) => field.inputValue())), ['', '', '']);
+	await gone(t, error);
+	await eventually(t, () => button.isDisabled(), true);
 	t.is(await other.status(), 401);
-	t.is(await dialog.count(), 1, 'Enter and Change Password leave the dialog open');
+	await eventually(t, () => dialog.count(), 1, 'Enter and Change Password leave the dialog open');
 	await dialog.getByText('You are signed in nowhere else.').waitFor();
 
 	await current.fill('left behind');
 	await page.keyboard.press('Escape');
 	await overlaysClosed(page);
 	await openSettings(page);
-	t.is(await current.inputValue(), '', 'a closed dialog forgets what was typed');
+	await eventually(t, () => current.inputValue(), '', 'a closed dialog forgets what was typed');
 	await page.keyboard.press('Escape');
 	await overlaysClosed(page);
 	await page.reload();
 	await page.getByRole('button', { name: ada.username }).waitFor();
-	t.is(await page.getByText('You are signed out').count(), 0);
+	await absent(t, page.getByText('You are signed out'));
 	t.deepEqual(ada.faults, []);
 };
 
@@ -151,14 +152,15 @@ const endSessions = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const row = (name: string) => section.getByRole('listitem').filter({ hasText: name });
 	const endOf = (name: string) => section.getByRole('button', { name: `End session: ${name}, 127.0.0.1` });
 	await row('curl').waitFor();
-	t.is(await section.getByRole('listitem').count(), 4);
-	t.is(await section.getByText('Firefox on Windows').getAttribute('title'), firefox);
+	await eventually(t, () => section.getByRole('listitem').count(), 4);
+	await eventually(t, () => section.getByText('Firefox on Windows').getAttribute('title'), firefox);
 	const own = row('This session');
-	t.regex(
-		(await own.textContent()) ?? '',
+	await eventuallyMatches(
+		t,
+		() => own.textContent(),
 		/Last used \w+ \d+, \d{4} at \d+:\d\d [AP]M\s+127\.0\.0\.1 · Since \w+ \d+, \d{4} at \d+:\d\d [AP]M/,
 	);
-	t.is(await own.getByRole('button').count(), 0);
+	await absent(t, own.getByRole('button'));
 	await section.scrollIntoViewIfNeeded();
 	await assertAccessible(t, page, 'sessions');
 
@@ -192,8 +194,8 @@ const endSessions = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await section.getByText('You are signed in nowhere else.').waitFor();
 	await expectFocus(section.getByRole('heading'));
 	t.is(await iphone.status(), 401);
-	t.is(await section.getByRole('listitem').count(), 1);
-	t.is(await endOthers.count(), 0);
+	await eventually(t, () => section.getByRole('listitem').count(), 1);
+	await gone(t, endOthers);
 	await assertAccessible(t, page, 'the only session');
 	await page.keyboard.press('Escape');
 	await overlaysClosed(page);
@@ -219,7 +221,7 @@ test.serial('a double click ends one session, and not also the one that moves up
 	await page.mouse.up({ clickCount: 2 });
 	await expectNotice(page, 'Ended the session');
 	await section.getByRole('button', { name: 'End all other sessions' }).focus();
-	t.is(await buttons.count(), 2);
+	await eventually(t, () => buttons.count(), 2);
 	const statuses = await Promise.all(clients.map((client) => client.status()));
 	t.deepEqual(statuses.toSorted(), [200, 200, 401]);
 	t.deepEqual(ada.faults, []);

@@ -1,5 +1,6 @@
 import test from 'ava';
 import type { Locator } from 'playwright-core';
+import { eventually } from '../support/expect.js';
 import { nameIn, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { closePreview, openPreview, picture } from '../support/previews.js';
 
@@ -85,7 +86,7 @@ test.serial('with forced colours controls have a border and the selection is vis
 	await page.getByRole('button', { name: manager.username }).waitFor();
 	await page.setInputFiles('input[type=file]', { name: 'b.txt', mimeType: 'text/plain', buffer: Buffer.from('b') });
 	const choice = (name: string) => page.getByRole('radio', { name });
-	t.is(await choice('Private').getAttribute('aria-checked'), 'true');
+	await eventually(t, () => choice('Private').getAttribute('aria-checked'), 'true');
 	t.not((await styleOf(choice('Private'))).backgroundColor, (await styleOf(choice('Public'))).backgroundColor);
 	t.is((await styleOf(letter('Upload All'))).outlineStyle, 'solid');
 	t.deepEqual(manager.faults, []);

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import type { Response } from 'playwright-core';
+import { absent, eventually } from '../support/expect.js';
 import { rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { holdTimers, noHeldTimers, releaseTimers } from '../support/heldTimers.js';
 import { expectNotice, noticeMs } from '../support/notices.js';
@@ -27,7 +28,7 @@ test.serial(
 		await notice.waitFor();
 		await page.mouse.move(650, 762);
 		await noHeldTimers(page);
-		t.true(await notice.isVisible());
+		await eventually(t, () => notice.isVisible(), true);
 		await page.mouse.move(640, 300);
 		await releaseTimers(page);
 		await notice.waitFor({ state: 'detached' });
@@ -52,7 +53,7 @@ test.serial('a part of the page that can’t be loaded causes a notice, and can 
 	await page.route(missing, (route) => route.fulfill({ status: 404 }));
 	await page.getByRole('menuitem', { name: 'Settings' }).click();
 	await expectNotice(page, 'This could not be loaded.');
-	t.is(await page.getByRole('dialog').count(), 0);
+	await absent(t, page.getByRole('dialog'));
 	await page.unroute(missing);
 	await account.click();
 	await page.getByRole('menuitem', { name: 'Settings' }).click();

@@ -1,6 +1,7 @@
 import test from 'ava';
 import type { Route } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
+import { eventually, gone } from '../support/expect.js';
 import { overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { holdTimers, releaseTimers } from '../support/heldTimers.js';
 
@@ -19,20 +20,20 @@ test.serial('settings are saved, take effect at once and are kept for the next v
 	await dialog.getByRole('region', { name: 'Download Settings' }).waitFor();
 	await dialog.getByRole('region', { name: 'Preview Settings' }).waitFor();
 	await asks.and(page.locator(':focus')).waitFor();
-	t.deepEqual([await asks.isChecked(), await previews.isChecked()], [false, true]);
-	t.true(await save.isDisabled());
+	await eventually(t, async () => [await asks.isChecked(), await previews.isChecked()], [false, true]);
+	await eventually(t, () => save.isDisabled(), true);
 	await page.keyboard.press('Space');
-	t.true(await asks.isChecked());
-	t.false(await save.isDisabled());
+	await eventually(t, () => asks.isChecked(), true);
+	await eventually(t, () => save.isDisabled(), false);
 	await page.keyboard.press('Space');
-	t.true(await save.isDisabled(), 'there is no change to save');
+	await eventually(t, () => save.isDisabled(), true, 'there is no change to save');
 	await assertAccessible(t, page, 'settings');
 
 	await asks.check({ force: true });
 	await dialog.getByRole('button', { name: 'Cancel' }).click();
 	await overlaysClosed(page);
 	await page.getByRole('button', { name: 'Settings' }).click();
-	t.false(await asks.isChecked(), 'Cancel discards the change');
+	await eventually(t, () => asks.isChecked(), false, 'Cancel discards the change');
 
 	await asks.check({ force: true });
 	await save.click();
@@ -46,7 +47,7 @@ test.serial('settings are saved, take effect at once and are kept for the next v
 
 	const again = await ada.open('/browser?type=private');
 	await again.getByRole('button', { name: 'Settings' }).click();
-	t.true(await again.getByRole('switch', { name: 'Ask before download' }).isChecked());
+	await eventually(t, () => again.getByRole('switch', { name: 'Ask before download' }).isChecked(), true);
 	t.deepEqual(ada.faults, []);
 });
 
@@ -75,10 +76,10 @@ test.serial('the settings dialog stays open with the reason if the settings coul
 		await page.route('**/api/settings', answer, { times: 1 });
 		await save.click();
 		await dialog.getByRole('alert').filter({ hasText: sentence }).waitFor();
-		t.false(await save.isDisabled(), 'saving can be tried again');
+		await eventually(t, () => save.isDisabled(), false, 'saving can be tried again');
 	}
 	await save.click();
 	await dialog.getByText('Settings saved successfully!').waitFor();
-	t.is(await dialog.getByRole('alert').count(), 0);
+	await gone(t, dialog.getByRole('alert'));
 	t.deepEqual(ada.faults, []);
 });

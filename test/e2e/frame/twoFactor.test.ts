@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import type { Locator, Page, Route } from 'playwright-core';
 import { Authenticator, scan } from '../support/authenticator.js';
 import { assertAccessible } from '../support/axe.js';
 import { basePath, desktop, openPage, phone } from '../support/browser.js';
+import { absent, eventually, eventuallyMatches, gone } from '../support/expect.js';
 import { type FileManager, overlaysClosed, setUpFixture } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
 
@@ -131,8 +133,8 @@ const turnedOnAndOff = async (t: ExecutionContext, viewport: typeof desktop) => 
 	t.is(await scan(qrCode), uri, 'with forced colours');
 	await page.emulateMedia({ forcedColors: 'none' });
 	const key = section.locator('code');
-	t.regex((await key.textContent()) ?? '', /^(\w{4} )+\w{4}$/);
-	t.is((await key.textContent())?.replaceAll(' ', ''), app.secret);
+	await eventuallyMatches(t, () => key.textContent(), /^(\w{4} )+\w{4}$/);
+	await eventually(t, async () => (await key.textContent())?.replaceAll(' ', ''), app.secret);
 	const recoveryCodes = await codes.allTextContents();
 	t.is(recoveryCodes.length, 10);
 
@@ -140,7 +142,7 @@ const turnedOnAndOff = async (t: ExecutionContext, viewport: typeof desktop) => 
 	if (viewport === phone) {
 		await page.keyboard.press('Tab');
 		await expectFocus(button('Open your authenticator app'));
-		t.is(await button('Open your authenticator app').getAttribute('href'), uri);
+		await eventually(t, () => button('Open your authenticator app').getAttribute('href'), uri);
 	}
 	await page.keyboard.press('Tab');
 	await expectFocus(button('Copy key'));
@@ -149,7 +151,7 @@ const turnedOnAndOff = async (t: ExecutionContext, viewport: typeof desktop) => 
 	await expectFocus(button('Copy key'));
 	await code.focus();
 	await page.keyboard.press('Control+v');
-	t.is(await code.inputValue(), app.secret);
+	await eventually(t, () => code.inputValue(), app.secret);
 	await code.fill('');
 	await button('Copy').focus();
 	await page.keyboard.press('Enter');
@@ -157,7 +159,7 @@ const turnedOnAndOff = async (t: ExecutionContext, viewport: typeof desktop) => 
 	await expectFocus(button('Copy'));
 	await code.focus();
 	await page.keyboard.press('Control+v');
-	t.is((await code.inputValue()).replaceAll(' ', ''), recoveryCodes.join(''));
+	await eventually(t, async () => (await code.inputValue()).replaceAll(' ', ''), recoveryCodes.join(''));
 	await code.fill('');
 	await button('Copy').focus();
 	await page.keyboard.press('Tab');
@@ -170,18 +172,18 @@ const turnedOnAndOff = async (t: ExecutionContext, viewport: typeof desktop) => 
 
 	await page.keyboard.press('Tab');
 	await expectFocus(code);
-	t.deepEqual(await Promise.all(['autocomplete', 'inputmode', 'maxlength'].map((name) => code.getAttribute(name))), [
-		'one-time-code',
-		'numeric',
-		null,
-	]);
-	t.true(await button('Confirm').isDisabled());
+	await eventually(
+		t,
+		() => Promise.all(['autocomplete', 'inputmode', 'maxlength'].map((name) => code.getAttribute(name))),
+		['one-time-code', 'numeric', null],
+	);
+	await eventually(t, () => button('Confirm').isDisabled(), true);
 	const wrong = app.wrongCode();
 	await page.keyboard.type(wrong);
 	await page.keyboard.press('Enter');
 	await alert.filter({ hasText: 'The code is wrong.' }).waitFor();
 	await expectSelected(t, code, wrong);
-	t.is(await code.getAttribute('aria-invalid'), 'true');
+	await eventually(t, () => code.getAttribute('aria-invalid'), 'true');
 	await assertAccessible(t, page, 'wrong code');
 	const [first, second] = (app.nextCode().match(/.{3}/g) ?? []) as [string, string];
 	await page.keyboard.insertText(` ${first} ${second} `);
@@ -190,14 +192,14 @@ const turnedOnAndOff = async (t: ExecutionContext, viewport: typeof desktop) => 
 	await expectNotice(page, 'Two-factor sign-in is on', detail);
 	await section.getByText('10 recovery codes left').waitFor();
 	await expectFocus(settings.heading);
-	t.is(await section.getByText(recoveryCodes[0] as string).count(), 0);
+	await absent(t, section.getByText(recoveryCodes[0] as string));
 	await assertAccessible(t, page, 'on');
 
 	const question = page.getByRole('dialog', { name: 'Turn off two-factor sign-in' });
 	const lastCode = question.getByRole('textbox', { name: 'Code' });
 	await settings.turnOff.press('Enter');
 	await expectFocus(lastCode);
-	t.is(await lastCode.getAttribute('autocomplete'), 'one-time-code');
+	await eventually(t, () => lastCode.getAttribute('autocomplete'), 'one-time-code');
 	await question.getByText('From your authenticator app, or a recovery code.').waitFor();
 	await assertAccessible(t, page, 'question');
 	await page.keyboard.press('Enter');
@@ -207,14 +209,14 @@ const turnedOnAndOff = async (t: ExecutionContext, viewport: typeof desktop) => 
 	await page.keyboard.press('Enter');
 	await question.getByRole('alert').filter({ hasText: 'The code is wrong or was used already.' }).waitFor();
 	await expectSelected(t, lastCode, wrong);
-	t.is(await lastCode.getAttribute('aria-invalid'), 'true');
+	await eventually(t, () => lastCode.getAttribute('aria-invalid'), 'true');
 	await assertAccessible(t, page, 'wrong code in the question');
 	await page.keyboard.press('Escape');
 	await question.waitFor({ state: 'detached' });
 	await expectFocus(settings.turnOff);
 	await page.keyboard.press('Enter');
 	await expectFocus(lastCode);
-	t.is(await lastCode.inputValue(), '');
+	await eventually(t, () => lastCode.inputValue(), '');
 	await page.keyboard.insertText(viewport === phone ? (recoveryCodes[1] as string) : app.nextCode());
 	await page.keyboard.press('Enter');
 	await expectNotice(page, 'Two-factor sign-in is off');
@@ -242,18 +244,18 @@ const signsIn = async (t: ExecutionContext, viewport: typeof desktop) => {
 		await page.getByRole('button', { name: 'Sign In' }).click();
 		await name.fill(ada.username);
 		await secret.fill(password);
-		t.is(await code.count(), 0);
+		await absent(t, code);
 		await submit.click();
 		await expectFocus(code);
 	};
 
 	await enterPassword();
-	t.is(await alert.count(), 0);
-	t.deepEqual([await name.inputValue(), await secret.inputValue()], [ada.username, password]);
-	t.is(await code.getAttribute('autocomplete'), 'one-time-code');
-	t.is(await code.getAttribute('inputmode'), null, 'recovery codes have letters');
+	await absent(t, alert);
+	await eventually(t, async () => [await name.inputValue(), await secret.inputValue()], [ada.username, password]);
+	await eventually(t, () => code.getAttribute('autocomplete'), 'one-time-code');
+	await eventually(t, () => code.getAttribute('inputmode'), null, 'recovery codes have letters');
 	await dialog.getByText('From your authenticator app, or a recovery code.').waitFor();
-	t.true(await submit.isDisabled());
+	await eventually(t, () => submit.isDisabled(), true);
 	await assertAccessible(t, page, 'code');
 	await code.fill(usedCode);
 	await submit.click();
@@ -265,8 +267,9 @@ const signsIn = async (t: ExecutionContext, viewport: typeof desktop) => {
 
 	await page.getByRole('button', { name: 'Sign In' }).click();
 	await expectFocus(name);
-	t.deepEqual([await name.inputValue(), await secret.inputValue()], ['', '']);
-	t.is((await code.count()) + (await alert.count()), 0);
+	await eventually(t, async () => [await name.inputValue(), await secret.inputValue()], ['', '']);
+	await absent(t, code);
+	await absent(t, alert);
 	await page.keyboard.press('Escape');
 	await overlaysClosed(page);
 
@@ -304,7 +307,7 @@ test.serial('another user name in the sign-in dialog discards the code field', a
 	await page.keyboard.press('Enter');
 	await code.fill('000000');
 	await dialog.getByLabel('Username').fill(bob.username);
-	t.is(await code.count(), 0);
+	await gone(t, code);
 	await page.keyboard.press('Enter');
 	await page.getByRole('button', { name: bob.username }).waitFor();
 	t.deepEqual(ada.faults, []);
@@ -353,15 +356,15 @@ test.serial('a sign-in is aborted when its form changes or closes', async (t) =>
 	await openDialog();
 	await changeWhileBusy(ada.username, () => dialog.getByRole('button', { name: 'Create one' }).click());
 	await page.getByRole('dialog', { name: 'Sign Up' }).waitFor();
-	t.is(await code.count(), 0, 'another mode');
+	await absent(t, code, 'another mode');
 	await dialog.getByRole('button', { name: 'Use my account' }).click();
 
 	await changeWhileBusy(ada.username, () => name.fill(bob.username));
 	await submit.and(page.locator(':enabled')).waitFor();
-	t.is(await code.count(), 0, 'another name');
+	await absent(t, code, 'another name');
 	await changeWhileBusy(ada.username, () => secret.fill('another password'));
 	await submit.and(page.locator(':enabled')).waitFor();
-	t.is(await code.count(), 0, 'another password');
+	await absent(t, code, 'another password');
 
 	const cancel = () => dialog.getByRole('button', { name: 'Cancel' }).click();
 	for (const close of [cancel, () => page.keyboard.press('Escape')]) {
@@ -369,7 +372,11 @@ test.serial('a sign-in is aborted when its form changes or closes', async (t) =>
 		await overlaysClosed(page);
 		await openDialog();
 		await expectFocus(name);
-		t.deepEqual([await name.inputValue(), await secret.inputValue(), await code.count()], ['', '', 0]);
+		await eventually(t, async () => [await name.inputValue(), await secret.inputValue(), await code.count()], [
+			'',
+			'',
+			0,
+		]);
 	}
 	await changeWhileBusy(bob.username, cancel);
 	await overlaysClosed(page);
@@ -418,14 +425,14 @@ test.serial('two-factor sign-in that is not confirmed stays off, and starts agai
 	const discardedCodes = await codes.allTextContents();
 	await page.mouse.click(5, 400);
 	await button('Copy').click();
-	t.deepEqual(await codes.allTextContents(), discardedCodes, 'a click beside the dialog discards nothing');
+	await eventually(t, () => codes.allTextContents(), discardedCodes, 'a click beside the dialog discards nothing');
 	await closeSettings(page);
 	t.is(await client.passwordStatus(), 200);
 
 	await openSection(page);
 	await turnOn.click();
 	t.not(new Authenticator(await scan(qrCode)).secret, discarded.secret);
-	t.notDeepEqual(await codes.allTextContents(), discardedCodes);
+	await eventually(t, async () => isDeepStrictEqual(await codes.allTextContents(), discardedCodes), false);
 	await button('Cancel').press('Enter');
 	await turnOn.waitFor();
 	await expectFocus(heading);
@@ -453,12 +460,12 @@ test.serial('a user who signed in a while ago confirms the password to turn it o
 	});
 	await turnOn.press('Enter');
 	await expectFocus(currentPassword);
-	t.is(await alert.count(), 0);
-	t.true(await turnOn.isDisabled());
+	await absent(t, alert);
+	await eventually(t, () => turnOn.isDisabled(), true);
 	await assertAccessible(t, page, 'password');
 	await button('Cancel').press('Enter');
 	await expectFocus(turnOn);
-	t.is(await currentPassword.count(), 0);
+	await gone(t, currentPassword);
 	await page.keyboard.press('Enter');
 	await currentPassword.fill('not the password');
 	await turnOn.press('Enter');
@@ -526,7 +533,7 @@ test.serial(
 		await code.press('Enter');
 		await turnOff.waitFor();
 		await sessions.getByRole('listitem').nth(1).waitFor({ state: 'detached' });
-		t.is(await sessions.getByRole('listitem').count(), 1);
+		await eventually(t, () => sessions.getByRole('listitem').count(), 1);
 		await t.throwsAsync(() => other.delete('totp'), { message: /NOT_SIGNED_IN/ });
 		await closeSettings(page);
 		await page.getByRole('button', { name: ada.username }).waitFor();
@@ -546,7 +553,8 @@ test.serial('a setup that was discarded or confirmed elsewhere is closed, with t
 	await code.press('Enter');
 	await alert.filter({ hasText: 'Two-factor sign-in was not set up yet.' }).waitFor();
 	await turnOn.waitFor();
-	t.is((await qrCode.count()) + (await codes.count()), 0);
+	await gone(t, qrCode);
+	await gone(t, codes);
 	await expectFocus(heading);
 	await assertAccessible(t, page, 'discarded');
 
@@ -561,7 +569,7 @@ test.serial('a setup that was discarded or confirmed elsewhere is closed, with t
 	await turnOn.press('Enter');
 	const app = new Authenticator(await scan(qrCode));
 	t.not(app.secret, discarded.secret);
-	t.is(await alert.count(), 0);
+	await absent(t, alert);
 	// Another page of this browser, which has the same cookies.
 	const { page: other } = await openPage(ada.context, ada.url, ada.faults);
 	const status = await other.evaluate(
@@ -577,7 +585,8 @@ test.serial('a setup that was discarded or confirmed elsewhere is closed, with t
 	await turnOff.waitFor();
 	await alert.filter({ hasText: 'Two-factor sign-in is on already.' }).waitFor();
 	await section.getByText('10 recovery codes left').waitFor();
-	t.is((await qrCode.count()) + (await codes.count()), 0);
+	await gone(t, qrCode);
+	await gone(t, codes);
 	await expectFocus(heading);
 	t.deepEqual(ada.faults, []);
 });

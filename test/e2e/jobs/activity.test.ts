@@ -3,6 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { basePath, desktop, phone } from '../support/browser.js';
+import { eventually } from '../support/expect.js';
 import { overlaysClosed, setUpFixture } from '../support/fileManager.js';
 import { jobOf } from '../support/jobAnswers.js';
 import { expectNotice } from '../support/notices.js';
@@ -81,8 +82,9 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await page.keyboard.press('Enter');
 	const dialog = page.getByRole('dialog', { name: 'Activity', exact: true });
 	await dialog.getByText('1.2 GB of 3.9 GB · 88.0 MB/s · 32s left').waitFor();
-	t.deepEqual(
-		(await dialog.getByRole('listitem').allInnerTexts()).map((text) => text.split('\n')[0]?.slice(0, 27)),
+	await eventually(
+		t,
+		async () => (await dialog.getByRole('listitem').allInnerTexts()).map((text) => text.split('\n')[0]?.slice(0, 27)),
 		[
 			'Copy 20,000 items to Backup',
 			'Move 2 items to Archive',

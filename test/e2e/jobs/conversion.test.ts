@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
+import { eventuallyMatches } from '../support/expect.js';
 import { expectOnDisk, overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
 import { timeoutMs } from '../support/timeouts.js';
@@ -28,8 +29,9 @@ test.serial('real videos are converted with an open dialog and in the background
 	await dialog.getByText(sentence).waitFor({ timeout: 2 * timeoutMs });
 	const { size } = await stat(path.join(ada.home, 'films/-first ☀_converted.mp4'));
 	t.true(size < (await stat(film)).size);
-	t.regex(
-		(await dialog.getByRole('listitem').textContent()) ?? '',
+	await eventuallyMatches(
+		t,
+		() => dialog.getByRole('listitem').textContent(),
 		/Saved as -first ☀_converted\.mp4 · [\d.]+ K?B → [\d.]+ K?B/,
 	);
 	await dialog.getByRole('button', { name: 'Close' }).click();

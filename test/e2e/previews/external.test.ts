@@ -2,6 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { basePath, desktop, phone } from '../support/browser.js';
+import { eventually } from '../support/expect.js';
 import { rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { closePreview, openPreview, watchRequests } from '../support/previews.js';
 
@@ -151,7 +152,7 @@ for (const [state, patch, sentence] of [
 		await viewer.getByText('Cannot preview pptx file').waitFor();
 		await viewer.getByText(sentence).waitFor();
 		await viewer.getByRole('link', { name: 'Download' }).first().waitFor();
-		t.is(await page.getByRole('dialog').count(), 1);
+		await eventually(t, () => page.getByRole('dialog').count(), 1);
 		await assertAccessible(t, page, state);
 		t.deepEqual(foreign, []);
 		t.deepEqual(app.faults, []);

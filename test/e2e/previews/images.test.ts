@@ -1,6 +1,7 @@
 import test from 'ava';
 import { execa } from 'execa';
 import type { Locator, Page } from 'playwright-core';
+import { eventually } from '../support/expect.js';
 import { overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { closePreview, expectValue, openPreview, picture, recorded, watchRequests } from '../support/previews.js';
 
@@ -240,7 +241,7 @@ test.serial(
 		await next.focus();
 		await page.keyboard.press('Enter');
 		await dialog.getByRole('img', { name: 'a1.png' }).waitFor();
-		t.is(await next.getAttribute('aria-disabled'), 'true');
+		await eventually(t, () => next.getAttribute('aria-disabled'), 'true');
 		t.true(await next.evaluate((button) => button === document.activeElement), 'the focus stays');
 		await page.keyboard.press('Escape');
 		await overlaysClosed(page);

@@ -1,5 +1,6 @@
 import test from 'ava';
 import { assertAccessible } from '../support/axe.js';
+import { eventually } from '../support/expect.js';
 import { overlaysClosed, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { closePreview, openPreview, recorded } from '../support/previews.js';
 
@@ -46,7 +47,7 @@ test.serial(
 		await page.waitForFunction(() => document.fullscreenElement !== null);
 		await page.keyboard.press('Escape');
 		await page.waitForFunction(() => document.fullscreenElement === null);
-		t.true(await viewer.isVisible(), 'Escape only leaves full screen');
+		await eventually(t, () => viewer.isVisible(), true, 'Escape only leaves full screen');
 
 		const shown = () =>
 			video.evaluate((element) =>

@@ -2,6 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Locator } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { basePath, phone } from '../support/browser.js';
+import { eventually, eventuallyMatches } from '../support/expect.js';
 import { menuItems, nameIn, overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
 import { closePreview, expectValue, openPreview, picture } from '../support/previews.js';
@@ -37,10 +38,10 @@ test.serial(
 		t.is(Math.round(box.width), 960);
 		t.is(Math.round(box.height), 640);
 		await assertAccessible(t, page, 'image viewer');
-		t.is(await viewer.getAttribute('aria-modal'), 'true');
+		await eventually(t, () => viewer.getAttribute('aria-modal'), 'true');
 		t.true(await viewer.evaluate((dialog) => dialog.contains(document.activeElement)));
 		const link = viewer.getByRole('link', { name: 'Download' });
-		t.regex((await link.getAttribute('href')) ?? '', /\/api\/download\/b\.png\?type=private$/);
+		await eventuallyMatches(t, () => link.getAttribute('href'), /\/api\/download\/b\.png\?type=private$/);
 
 		const placeOf = async () => {
 			const { x, y } = await boxOf(viewer);
@@ -120,7 +121,7 @@ test.serial('Preview is offered by kind and size, and its shortcut shows a notic
 		['c.zip', false],
 	] as const) {
 		await nameIn(page, name).click({ button: 'right' });
-		t.is((await menuItems(page)).includes('Preview'), isOffered, name);
+		await eventually(t, async () => (await menuItems(page)).includes('Preview'), isOffered, name);
 		await page.keyboard.press('Escape');
 		await overlaysClosed(page);
 	}

@@ -1,5 +1,6 @@
 import test from 'ava';
 import { assertAccessible } from '../support/axe.js';
+import { eventually, eventuallyMatches } from '../support/expect.js';
 import { setUpFixture, writeFiles } from '../support/fileManager.js';
 import { pdf } from '../support/previewFiles.js';
 import { closePreview, expectValue, openPreview, watchRequests } from '../support/previews.js';
@@ -16,7 +17,12 @@ test.serial('a PDF shows only pages near the screen, and can be searched, naviga
 	const text = (number: number) => viewer.getByText(`Page ${number} of the paper`, { exact: true });
 	await text(1).waitFor();
 	await viewer.getByText('/ 200', { exact: true }).waitFor();
-	t.true((await viewer.locator('canvas').count()) < 10, 'only pages near the screen are drawn');
+	await eventually(
+		t,
+		async () => (await viewer.locator('canvas').count()) < 10,
+		true,
+		'only pages near the screen are drawn',
+	);
 	await assertAccessible(t, page, 'PDF viewer');
 
 	await text(1).click({ clickCount: 3 });
@@ -76,7 +82,7 @@ test.serial('a script in a PDF does not run, and a broken PDF shows an error', a
 	const missing = await openPreview(page, 'script.pdf');
 	await missing.getByText('PDF plugin not available').waitFor();
 	const link = missing.getByRole('link', { name: 'Open in a new tab' });
-	t.regex((await link.getAttribute('href')) ?? '', /script\.pdf\?type=private&inline=1$/);
+	await eventuallyMatches(t, () => link.getAttribute('href'), /script\.pdf\?type=private&inline=1$/);
 	t.deepEqual(app.faults, []);
 });
 
@@ -115,7 +121,7 @@ test.serial('a large PDF is fetched by ranges, and its pages far from the screen
 	}
 	t.log(`At most ${most} pages were drawn at once, ${megapixels.toFixed(1)} megapixels.`);
 	t.true(most <= 14, `${most} canvases`);
-	t.true((await viewer.locator('.textLayer').count()) <= 14);
+	await eventually(t, async () => (await viewer.locator('.textLayer').count()) <= 14, true);
 	t.true(megapixels <= 10 * 8.4);
 	t.deepEqual(app.faults, []);
 });

@@ -1,5 +1,6 @@
 import test from 'ava';
 import { assertAccessible } from '../support/axe.js';
+import { absent, eventually } from '../support/expect.js';
 import { setUpFixture, writeFiles } from '../support/fileManager.js';
 import { closePreview, openPreview, watchRequests } from '../support/previews.js';
 
@@ -38,7 +39,7 @@ test.serial('a text is shown in its detected encoding, and another one can be ch
 	const html = await openPreview(page, 'page.html');
 	await html.getByText('<b>bold</b>').waitFor();
 	await html.locator('.hljs-tag').first().waitFor();
-	t.is(await html.locator('b').count(), 0);
+	await absent(t, html.locator('b'));
 	t.not(await page.title(), 'it ran');
 	await closePreview(page);
 	await openPreview(page, 'empty.txt');
@@ -74,15 +75,12 @@ test.serial('Markdown is rendered on request, and nothing in it runs or requests
 	await viewer.getByRole('heading', { name: 'Title' }).waitFor();
 	await viewer.getByText('a remote picture').waitFor();
 	const link = viewer.getByRole('link', { name: 'a link' });
-	t.is(await link.getAttribute('rel'), 'noopener noreferrer');
-	t.is(await link.getAttribute('target'), '_blank');
-	t.is(await viewer.getByText('run', { exact: true }).getAttribute('href'), null);
-	t.is(await viewer.getByText('sign out', { exact: true }).getAttribute('href'), null);
-	t.is(await viewer.getByText('our page', { exact: true }).getAttribute('href'), `${app.url}/browser`);
-	t.is(
-		await viewer.locator('article :is(img, svg, iframe, object, form, style, script, video, [style], [ping])').count(),
-		0,
-	);
+	await eventually(t, () => link.getAttribute('rel'), 'noopener noreferrer');
+	await eventually(t, () => link.getAttribute('target'), '_blank');
+	await eventually(t, () => viewer.getByText('run', { exact: true }).getAttribute('href'), null);
+	await eventually(t, () => viewer.getByText('sign out', { exact: true }).getAttribute('href'), null);
+	await eventually(t, () => viewer.getByText('our page', { exact: true }).getAttribute('href'), `${app.url}/browser`);
+	await absent(t, viewer.locator('article :is(img, svg, iframe, object, form, style, script, video, [style], [ping])'));
 	await assertAccessible(t, page, 'rendered Markdown');
 	t.deepEqual(foreign, []);
 	t.not(await page.title(), 'it ran');

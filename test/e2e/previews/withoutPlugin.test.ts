@@ -1,4 +1,5 @@
 import test from 'ava';
+import { eventually } from '../support/expect.js';
 import { setUpFixture, writeFiles } from '../support/fileManager.js';
 import { closePreview, openPreview, picture, recorded, watchRequests } from '../support/previews.js';
 
@@ -22,7 +23,7 @@ test.serial('all viewers that do not need the preview plugin work without it', a
 	await closePreview(page);
 	const film = await openPreview(page, 'c.mp4');
 	await film.locator('video[data-state=loaded]').waitFor();
-	t.is(await film.locator('video').getAttribute('poster'), null);
+	await eventually(t, () => film.locator('video').getAttribute('poster'), null);
 	await closePreview(page);
 	const text = await openPreview(page, 'd.txt');
 	await text.getByText('A text.').waitFor();

@@ -8,6 +8,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Download, Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
+import { absent, eventually } from '../support/expect.js';
 import { menuItems, nameIn, overlaysClosed, rowOf, setUpFixture, treeOf, writeFiles } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
 import { slowConnection } from '../support/slowConnection.js';
@@ -98,7 +99,7 @@ test.serial('files are downloaded one by one, byte for byte, and a folder or a s
 
 	await select(page, 'a.bin', 'trip', 'c');
 	await rowOf(page, 'c').click({ button: 'right' });
-	t.false((await menuItems(page)).includes('Download'));
+	await eventually(t, async () => (await menuItems(page)).includes('Download'), false);
 	const [mixed] = await downloadsOf(page, 1, () => page.getByRole('menuitem', { name: 'Download as ZIP' }).click());
 	t.regex(mixed?.suggestedFilename() ?? '', /^files_/);
 	t.regex(mixed?.suggestedFilename() ?? '', today);
@@ -210,7 +211,7 @@ const confirmsEach = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await nameIn(page, 'a.bin').click();
 	await dialog.getByText('Download this file?').waitFor();
 	await total('1.50 KB');
-	t.is(await zip.count(), 0);
+	await absent(t, zip);
 	await assertAccessible(t, page, 'a file');
 	const [one] = await downloadsOf(page, 1, () => confirm.click());
 	t.is(one?.suggestedFilename(), 'a.bin');
@@ -220,8 +221,8 @@ const confirmsEach = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await choose(page, 'a.bin', 'Download');
 	await dialog.getByText('Download 2 files?').waitFor();
 	await total('1.50 KB');
-	t.deepEqual(await dialog.getByRole('listitem').allInnerTexts(), ['a.bin\n1.50 KB', 'b.txt\n1 Byte']);
-	t.false(await zip.isChecked());
+	await eventually(t, () => dialog.getByRole('listitem').allInnerTexts(), ['a.bin\n1.50 KB', 'b.txt\n1 Byte']);
+	await eventually(t, () => zip.isChecked(), false);
 	await zip.check({ force: true });
 	const [both] = await downloadsOf(page, 1, () => confirm.click());
 	t.regex(both?.suggestedFilename() ?? '', /^files_/);
@@ -231,7 +232,7 @@ const confirmsEach = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await select(page);
 	await choose(page, 'trip', 'Download as ZIP');
 	await dialog.getByText('Download this folder as ZIP?').waitFor();
-	t.deepEqual([await zip.isChecked(), await zip.isDisabled()], [true, true]);
+	await eventually(t, async () => [await zip.isChecked(), await zip.isDisabled()], [true, true]);
 	// The size of a folder is unknown, so the size of its ZIP is shown.
 	await total('Bytes');
 	await assertAccessible(t, page, 'a folder');

@@ -5,6 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
+import { absent, eventually } from '../support/expect.js';
 import { type FileManager, overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
 import { timeoutMs } from '../support/timeouts.js';
@@ -63,7 +64,7 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const page = await ada.open('/browser/docs?type=private');
 	await choose(page, 'fox.txt', 'Temporary Link');
 	const dialog = page.getByRole('dialog', { name: 'Temporary Link' });
-	t.true(await dialog.getByRole('radio', { name: '1 hour' }).isChecked());
+	await eventually(t, () => dialog.getByRole('radio', { name: '1 hour' }).isChecked(), true);
 	await assertAccessible(t, page, 'temporary link');
 	await page.keyboard.press('Escape');
 	await overlaysClosed(page);
@@ -134,7 +135,8 @@ test.serial('the permanent link of a public file is copied and works without a s
 		t.is(download.suggestedFilename(), 'a & b.txt');
 		t.is(await readFile(await download.path(), 'utf8'), text);
 		await rowOf(page, 'a & b.txt').click({ button: 'right' });
-		t.is(await page.getByRole('menuitem', { name: 'Temporary Link' }).count(), 0);
+		await page.getByRole('menuitem', { name: 'Download' }).waitFor();
+		await absent(t, page.getByRole('menuitem', { name: 'Temporary Link' }));
 	}
 	t.deepEqual(ada.faults, []);
 });
@@ -203,8 +205,10 @@ const showsThousand = async (t: ExecutionContext, viewport: typeof desktop) => {
 	t.is(pages.length, 11, 'ten pages of a hundred, and an empty one after them');
 	t.is(new Set(pages).size, 11);
 	await assertAccessible(t, page, 'a thousand links');
-	t.true(
-		(await mine.getByRole('button', { name: /^Revoke the link/ }).count()) < 100,
+	await eventually(
+		t,
+		async () => (await mine.getByRole('button', { name: /^Revoke the link/ }).count()) < 100,
+		true,
 		'only visible rows are rendered',
 	);
 	const rowHeight = viewport === phone ? 84 : 44;

@@ -5,6 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { type ServerProcess, serveArgs, startServer } from '../../serverProcess.js';
 import { launchBrowser, openPage, plainName } from '../support/browser.js';
+import { gone } from '../support/expect.js';
 import { holdTimers } from '../support/heldTimers.js';
 import { reservePort } from '../support/reservePort.js';
 import { uploadTimeoutMs } from '../support/timeouts.js';
@@ -193,6 +194,6 @@ test.serial('a cancelled upload leaves nothing on the server', async (t) => {
 		page.getByRole('button', { name: 'Cancel' }).click(),
 	]);
 	t.deepEqual(await readdir(path.join(data, 'files/.stowage/staging')), []);
-	t.false(await page.getByText('Upload Queue').isVisible());
+	await gone(t, page.getByText('Upload Queue'));
 	t.deepEqual(scene.faults, []);
 });

@@ -5,6 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, openPage, phone } from '../support/browser.js';
+import { absent, eventually } from '../support/expect.js';
 import { expectOnDisk, rowOf, setUpFixture, treeOf, writeFiles } from '../support/fileManager.js';
 import { holdTimers, releaseTimers } from '../support/heldTimers.js';
 import { expectNotice } from '../support/notices.js';
@@ -110,7 +111,7 @@ test.serial(
 		});
 		await dropFromDisk(page, { x: 600, y: 600 }, [path.join(sources, 'b.txt')]);
 		await expectNotice(page, 'Error uploading files', 'Access to the file was denied.');
-		t.false(await page.getByText('Upload Queue').isVisible());
+		await absent(t, page.getByText('Upload Queue'));
 		await expectOnDisk(t, manager.home, ['Public/']);
 		t.deepEqual(manager.faults, []);
 	},
@@ -128,7 +129,7 @@ test.serial('a visitor’s folder is refused as a whole, on the landing page and
 	await page.getByText('Drop files or click to upload').waitFor();
 	await dropFromDisk(page, { x: 600, y: 400 }, names);
 	await expectNotice(page, 'You must be logged in to create folders in public.');
-	t.false(await page.getByText('Upload Queue').isVisible());
+	await absent(t, page.getByText('Upload Queue'));
 	t.deepEqual(await treeOf(path.join(manager.files, 'users/anonymous/Public')), []);
 	t.deepEqual(manager.faults, []);
 });
@@ -192,7 +193,7 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await page.getByText('Upload Queue (4 files)').waitFor();
 	await page.getByRole('textbox', { name: 'File name' }).first().fill('a:b');
 	await page.getByText('File name cannot be empty').waitFor();
-	t.true(await page.getByRole('button', { name: 'Upload All' }).isDisabled());
+	await eventually(t, () => page.getByRole('button', { name: 'Upload All' }).isDisabled(), true);
 	await assertAccessible(t, page, 'invalid name');
 	await page.getByRole('button', { name: 'Restore original name' }).click();
 	await page.getByRole('button', { name: 'Remove' }).first().click();
@@ -204,13 +205,13 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await page.locator('[data-status=uploading]').waitFor();
 	await page.locator('[data-status=error]').waitFor();
 	await page.locator('[data-status=completed]').waitFor();
-	t.true(await page.getByRole('button', { name: 'Uploading...' }).isDisabled());
+	await eventually(t, () => page.getByRole('button', { name: 'Uploading...' }).isDisabled(), true);
 	await assertAccessible(t, page, 'uploading, failed and completed');
 	release();
 	await page.getByRole('alert').getByText('Upload failed: That name is not allowed here.').waitFor();
 	await page.getByRole('button', { name: 'Upload All' }).waitFor();
-	t.is(await page.getByText('Upload complete ✓').count(), 3);
-	t.is(await page.getByText('Verified', { exact: true }).count(), 3);
+	await eventually(t, () => page.getByText('Upload complete ✓').count(), 3);
+	await eventually(t, () => page.getByText('Verified', { exact: true }).count(), 3);
 	await assertAccessible(t, page, 'failed');
 	await page.unroute('**/api/upload');
 	await page.getByRole('button', { name: 'Try Again' }).click();
