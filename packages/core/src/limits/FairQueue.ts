@@ -11,15 +11,18 @@ export interface FairQueueLimits {
 	waitingPerClient: number;
 	/** Clients that together have no more than this, however many they are. Every other client may have one waiting beyond `waiting`. */
 	group?: { running: number; waiting: number; includes(client: string): boolean };
+	/** How much a client has had already. Who has had least is served first, and where no more of the group may wait, takes the place of who has had more or waits with more. */
+	spent?(client: string): number;
 }
 
 interface Waiter {
 	start(): void;
+	refuse(reason: Failure): void;
 }
 
 /**
  * Bounds how much work of a kind runs at once, and shares the places among clients: a client with one waiting job is served before those with
- * many, since clients are served round robin. `clientKey` identifies a client.
+ * many, since clients are served round robin, or by what they have had. `clientKey` identifies a client.
  */
 export class FairQueue {
 	#running = 0;
@@ -75,7 +78,10 @@ export class FairQueue {
 	#wait(client: string, signal: AbortSignal | undefined): Promise<void> {
 		const own = this.#waiting.get(client) ?? [];
 		if (own.length >= this.limits.waitingPerClient) throw new Failure('rateLimited', this.busy, { retryAfter: 2 });
-		const isFull = this.#isInGroup(client) && this.#waitingOfGroup >= (this.limits.group?.waiting ?? 0);
+		const isFull =
+			this.#isInGroup(client) &&
+			this.#waitingOfGroup >= (this.limits.group?.waiting ?? 0) &&
+			!this.#displaceFor(client, own.length);
 		const hasOwnPlace = this.limits.group !== undefined && !this.#isInGroup(client) && own.length === 0;
 		if (isFull || (this.#waitingCount >= this.limits.waiting && !hasOwnPlace))
 			throw new Failure('unavailable', this.busy, { retryAfter: 2 });
@@ -92,10 +98,33 @@ export class FairQueue {
 					signal?.removeEventListener('abort', leave);
 					resolve();
 				},
+				refuse: (reason) => {
+					signal?.removeEventListener('abort', leave);
+					this.#forget(client, waiter);
+					reject(reason);
+				},
 			};
 			signal?.addEventListener('abort', leave, { once: true });
 			own.push(waiter);
 		});
+	}
+
+	/** Refuses the last one waiting of that client of the group who has had most; false if none has had more, or waits with more, than this client. */
+	#displaceFor(client: string, waiting: number): boolean {
+		const { spent } = this.limits;
+		if (spent === undefined) return false;
+		const own = { spent: spent(client), waiting: waiting + 1 };
+		let most = own;
+		let last: Waiter | undefined;
+		for (const [other, waiters] of this.#waiting) {
+			if (other === client || !this.#isInGroup(other)) continue;
+			const each = { spent: spent(other), waiting: waiters.length };
+			if (each.spent < most.spent || (each.spent === most.spent && each.waiting <= most.waiting)) continue;
+			most = each;
+			last = waiters.at(-1);
+		}
+		last?.refuse(new Failure('unavailable', this.busy, { retryAfter: 2 }));
+		return last !== undefined;
 	}
 
 	#isInGroup(client: string): boolean {
@@ -122,9 +151,12 @@ export class FairQueue {
 		this.#startNext();
 	}
 
-	/** Starts who may run, each client once before any client's second. */
+	/** Starts who may run: who has had least first, and each client once before any client's second. */
 	#startNext(): void {
-		for (const [client, own] of [...this.#waiting]) {
+		const { spent = () => 0 } = this.limits;
+		const had = new Map([...this.#waiting.keys()].map((client) => [client, spent(client)]));
+		const inOrder = [...this.#waiting].sort(([a], [b]) => (had.get(a) ?? 0) - (had.get(b) ?? 0));
+		for (const [client, own] of inOrder) {
 			if (this.#running >= this.limits.running) return;
 			const [next] = own;
 			if (next === undefined || !this.#mayRun(client)) continue;

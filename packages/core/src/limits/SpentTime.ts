@@ -26,7 +26,7 @@ export class SpentTime {
 	/** Throws `unavailable` with the time to wait if the client has spent all that it may. */
 	assertLeft(client: string): void {
 		const hourly = this.#options.hourly(client);
-		const over = this.#of(client) - hourly;
+		const over = this.of(client) - hourly;
 		if (over < 0) return;
 		throw new Failure('unavailable', this.#options.spent, {
 			retryAfter: Math.ceil(((over + hourly / 100) * hourMs) / hourly / 1000),
@@ -34,13 +34,14 @@ export class SpentTime {
 	}
 
 	add(client: string, ms: number): void {
-		const spent = this.#of(client) + ms;
+		const spent = this.of(client) + ms;
 		this.#spent.set(client, { ms: spent, at: this.#options.now() });
 		if (this.#spent.size < sweepAt) return;
-		for (const each of this.#spent.keys()) if (this.#of(each) === 0) this.#spent.delete(each);
+		for (const each of this.#spent.keys()) if (this.of(each) === 0) this.#spent.delete(each);
 	}
 
-	#of(client: string): number {
+	/** What the client has spent and was not forgotten yet, in milliseconds. */
+	of(client: string): number {
 		const known = this.#spent.get(client);
 		if (known === undefined) return 0;
 		const forgotten = ((this.#options.now() - known.at) / hourMs) * this.#options.hourly(client);

@@ -97,6 +97,10 @@ export function createThumbnails({
 }: Dependencies): Thumbnails {
 	// Two at least: one client does not get all of them.
 	const running = concurrency === 'auto' ? Math.max(2, Math.min(4, os.availableParallelism())) : concurrency;
+	const spentTime = new SpentTime({
+		hourly: (client) => (isVisitorKey(client) ? hourlyMs.address : hourlyMs.account),
+		spent: busy,
+	});
 	const queue = new FairQueue(
 		{
 			running,
@@ -109,13 +113,11 @@ export function createThumbnails({
 				waiting: Math.floor(waiting.total / 2),
 				includes: isVisitorKey,
 			},
+			// Else visitors would wait for a picture of each address that somebody has.
+			spent: (client) => spentTime.of(client),
 		},
 		busy,
 	);
-	const spentTime = new SpentTime({
-		hourly: (client) => (isVisitorKey(client) ? hourlyMs.address : hourlyMs.account),
-		spent: busy,
-	});
 	const shared = new SharedWork<CachedThumbnail>(queue);
 	const counts = { rendered: 0, cached: 0 };
 

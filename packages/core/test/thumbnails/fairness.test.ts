@@ -148,6 +148,34 @@ test('visitors fill no more than half of the waiting places, and a user finds on
 	t.truthy((await honest).bytes);
 });
 
+test('a visitor who has had little of the decoders comes before those who have had much, and finds a place however many of them wait', async (t) => {
+	const { begun, render, finish } = holding();
+	// So little an hour is forgotten slowly.
+	const hourlyMs = { account: 5_000, address: 5_000 };
+	const { get } = thumbnailsOf(render, { concurrency: 2, waiting: { perClient: 20, total: 40 }, hourlyMs });
+	// Each address of somebody has had a picture.
+	for (let n = 0; n < 21; n++) {
+		const had = get(`198.51.100.${n}`, `first${n}`);
+		// It takes some of its time.
+		for (const began = performance.now(); performance.now() < began + 20; ) await settle();
+		finish(`first${n}`);
+		await had;
+	}
+	const answers: string[] = [];
+	const flood = Array.from({ length: 21 }, (_, n) => get(`198.51.100.${n}`, `more${n}`));
+	for (const each of flood) each.catch(({ kind }) => answers.push(kind));
+	await settle();
+	t.deepEqual([begun.at(-1), answers], ['more0', []], 'one is rendered, and as many as may wait');
+	const honest = get('203.0.113.1', 'honest');
+	await settle();
+	t.deepEqual(answers, ['unavailable'], 'in the place of one who has had more');
+	finish('more0');
+	await settle();
+	t.is(begun.at(-1), 'honest');
+	finish('honest');
+	t.truthy((await honest).bytes);
+});
+
 test('a picture that another client has asked for first is rendered in the place of whoever gets one first', async (t) => {
 	const { begun, render, finish } = holding();
 	const { get } = thumbnailsOf(render, { concurrency: 2 });
