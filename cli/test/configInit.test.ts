@@ -1,4 +1,4 @@
-import { chmod, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import { parse } from 'yaml';
@@ -100,4 +100,27 @@ test('with --force config init changes its answers in a file, keeps all else in 
 	await writeFile(file, 'port: none\n');
 	t.is((await run(init)).code, 78, 'a file with a mistake is for its author to correct');
 	t.is(await readFile(file, 'utf8'), 'port: none\n');
+});
+
+test('the audit log has who may come by config init, and no secret, if there is a data folder', async (t) => {
+	const folder = await dataFolder(t);
+	const dataDir = path.join(folder, 'data');
+	const init = async (file: string, ...words: string[]) =>
+		run(['config', 'init', path.join(folder, file), '--yes', '--data-dir', dataDir, ...words]);
+	t.is((await init('first.yaml')).code, 0);
+	await t.throwsAsync(stat(dataDir), { code: 'ENOENT' }, 'none is made');
+	await mkdir(dataDir);
+	const { code, stderr } = await init(
+		'second.yaml',
+		'--visitors',
+		'off',
+		'--database-url',
+		'mysql://ada:hunter2@127.0.0.1/a',
+	);
+	t.deepEqual([code, stderr], [0, '']);
+	const { stdout } = await run(['audit', '--json', '--data-dir', dataDir]);
+	t.like(JSON.parse(stdout), {
+		...{ action: 'configure', outcome: 'ok', actor: 'administrator' },
+		detail: 'dataDir, databaseUrl, registration: open, visitors: off',
+	});
 });

@@ -9,6 +9,7 @@ import { installedUnit } from '../../service/installedUnit.js';
 import { defaultDataDir } from '../../service/unit.js';
 import { printError, printLine } from '../../terminal/output.js';
 import { isInteractive, prompt } from '../../terminal/prompt.js';
+import { recordConfig } from './recordConfig.js';
 import { presentConfig, writeConfig } from './writeConfig.js';
 
 type Flags = Readonly<Record<string, string>>;
@@ -46,6 +47,7 @@ export function initCommand(): Command {
 		const kept = await writeConfig(name, text, present);
 		printLine(`Wrote ${name}.${kept === undefined ? '' : ` The old one is ${kept}.`}`);
 		for (const line of await nextSteps(name, config)) printLine(line);
+		await recordConfig(config, writtenNames(answers));
 	});
 }
 

@@ -35,6 +35,7 @@ export const securityActions = [
 	'restore',
 	'migrate',
 	'copyDatabase',
+	'configure',
 	'lost',
 ] as const;
 

@@ -1,0 +1,25 @@
+import { access, constants, stat } from 'node:fs/promises';
+import { type Config, recordOrder } from '@stowage/core';
+import { administrator } from '../../commandLine/administrator.js';
+import { leaveRoot } from '../../commandLine/enter.js';
+import { reasonOf } from '../../doctor/findings.js';
+import { printError } from '../../terminal/output.js';
+
+/** The settings whose values are recorded: who may come. Others may be secret, and have their names only. */
+const shown: readonly string[] = ['publicUrl', 'visitors', 'registration'];
+
+/** Records which settings were written, if there is a data folder already, as its owner: root can't do anything else afterwards. */
+export async function recordConfig(config: Config, names: readonly string[]): Promise<void> {
+	const { dataDir } = config;
+	if (!(await stat(dataDir).catch(() => undefined))?.isDirectory()) return;
+	const values = config as unknown as Readonly<Record<string, unknown>>;
+	const detail = names.map((name) => (shown.includes(name) ? `${name}: ${values[name]}` : name)).join(', ');
+	try {
+		await leaveRoot(dataDir);
+		await access(dataDir, constants.W_OK);
+		await recordOrder(config, administrator(), { action: 'configure', detail });
+	} catch (error) {
+		// The file is written, and holds.
+		printError(`The audit log has no line of this: ${reasonOf(error)}`);
+	}
+}
