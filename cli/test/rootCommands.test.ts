@@ -226,6 +226,49 @@ test('root’s nightly backup into a folder of its own removes the oldest one th
 	t.deepEqual(await ofRoot(at('data/piped')), []);
 });
 
+test('a user who can’t read the key, the database, the files or the data folder gets sentences that name them', async (t) => {
+	const { at, flags } = await machine(t);
+	t.like(await stowage(['user', 'add', 'ada', ...flags], { input: password }), { code: 0 });
+	await mkdir(at('backup'));
+	await chown(at('backup'), uid, gid);
+	const asOwner = async (...words: string[]) => {
+		const ended = await execa(process.execPath, [program, ...words, '--data-dir', at('data')], {
+			...{ uid, gid, cwd: '/', reject: false },
+			env: { NODE_OPTIONS: '', HOME: '/' },
+		});
+		t.notRegex(ended.stderr, /\n\s+at |\/proc\/self/, `${words.join(' ')}: ${ended.stderr}`);
+		return { code: ended.exitCode, stderr: ended.stderr };
+	};
+	const commands = [
+		['user', 'list'],
+		['user', 'quota', 'ada'],
+		['link', 'purge'],
+		['backup', at('backup')],
+	];
+	const refusedBy = async (name: string, says: RegExp) => {
+		await chown(at(name), 0, 0);
+		const { mode } = await stat(at(name));
+		await chmod(at(name), mode & 0o700);
+		for (const words of commands) {
+			const { code, stderr } = await asOwner(...words);
+			t.is(code, 78, words.join(' '));
+			t.regex(stderr, says);
+			t.true(stderr.includes(at(name)), stderr);
+			t.is(stderr.split('\n').length, 1, stderr);
+		}
+		await chown(at(name), uid, gid);
+	};
+	await refusedBy('data/session.key', /^The key \S+ can't be read by user 47430.*chown/);
+	await refusedBy('data/stowage.db', /^The database file cannot be used: EACCES.*chown/);
+	await refusedBy('data', /^The data folder \S+ can't be used \(EACCES\): run this as the user to whom it belongs/);
+	t.deepEqual(await readdir(at('backup')), []);
+
+	await chown(at('data/files/.stowage'), 0, 0);
+	const { code, stderr } = await asOwner('user', 'quota', 'ada');
+	t.is(code, 1);
+	t.regex(stderr, /EACCES: permission denied, open 'root\.json'\nThe storage is not available right now\.$/);
+});
+
 test('service install gives a data folder to the service that a link of root leads to, and none that anybody else’s does', async (t) => {
 	const { at } = await machine(t);
 	await mkdir(at('disk'), { mode: 0o755 });

@@ -346,6 +346,37 @@ test('an address that is in use, not of this machine or unknown stops the start 
 	t.is(unknown.code, 1);
 });
 
+test('what the system refuses is one sentence with the path and what to do, and anything unexpected keeps its stack', (t) => {
+	const messageOf = (code: string, more: object = {}) => {
+		const error = Object.assign(new Error(`${code}: a text of the system`), { code, syscall: 'open', ...more });
+		const { message, code: exit } = explain(error);
+		t.is(exit, 1);
+		return message;
+	};
+	const path = '/var/lib/stowage/a';
+	t.is(
+		messageOf('EACCES', { path }),
+		`/var/lib/stowage/a can't be used (EACCES): this runs as user ${process.geteuid?.()}. Run it as the owner of the file, or give the file to this user (chown).`,
+	);
+	t.regex(String(messageOf('EPERM', { path, dest: '/b' })), /^\/var\/lib\/stowage\/a, \/b can't be used \(EPERM\): /);
+	for (const [code, says] of [
+		['EROFS', /mounted read-only/],
+		['ENOSPC', /Make room/],
+		['EDQUOT', /Make room/],
+		['EIO', /damaged/],
+		['ESTALE', /is away/],
+		['EMFILE', /ulimit -n/],
+		['ENOTDIR', /is none/],
+		['EISDIR', /is a folder/],
+		['ELOOP', /circle/],
+	] as const)
+		t.regex(String(messageOf(code, { path })), says);
+	t.regex(String(messageOf('ENOSPC')), /^A file can't be used/);
+	t.regex(String(messageOf('EACCES', { path: '/proc/self/fd/37/root.json' })), /^root\.json can't be used/);
+	for (const error of [new TypeError('a bug'), Object.assign(new Error('a bug'), { code: 'EACCES' })])
+		t.is(explain(error).message, error);
+});
+
 test('npx runs the built program', async (t) => {
 	const result = await execa('npx', ['--no-install', 'stowage', '--version'], { reject: false });
 	t.regex(result.stdout, /^\d+\.\d+\.\d+$/, result.stderr);

@@ -21,9 +21,47 @@ export function explain(error: unknown): { message: unknown; code: number } {
 		const port = error.port === undefined ? '' : `:${error.port}`;
 		return { message: `The address ${error.address}${port} ${reason}.`, code: 1 };
 	}
+	const fault = systemFault(error);
+	if (fault !== undefined) return { message: fault, code: 1 };
 	if (isUnknownHost(error)) return { message: `The address ${error.hostname} is not known (${error.code}).`, code: 1 };
 	return { message: error, code: 1 };
 }
+
+/** What the system refused for a reason that an administrator can remove. Anything else is a bug of ours. */
+function systemFault(error: unknown): string | undefined {
+	if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return undefined;
+	const { code } = error;
+	const paths = ['path', 'dest'].flatMap((name) => {
+		const value: unknown = Reflect.get(error, name);
+		return value === undefined ? [] : [withoutDescriptors(String(value))];
+	});
+	const says = typeof code === 'string' ? reasons.get(code) : undefined;
+	if (says === undefined) return undefined;
+	return `${paths.length === 0 ? 'A file' : paths.join(', ')} can't be used (${code}): ${says()}`;
+}
+
+/** A text of the system's, whose paths begin in an open folder: nobody can look its number up later. */
+export function withoutDescriptors(text: string): string {
+	return text.replaceAll(/\/proc\/self\/fd\/\d+\/?/g, '');
+}
+
+const needsRights = () =>
+	`this runs as user ${process.geteuid?.()}. Run it as the owner of the file, or give the file to this user (chown).`;
+const isAway = () => 'its disk is away or damaged. See the log of the kernel (dmesg).';
+const isFull = () => 'its disk or a quota of the system is full. Make room, and run this again.';
+const tooMany = () => 'too many files are open. Raise the limit (ulimit -n).';
+
+/** By the code of the system. */
+const reasons: ReadonlyMap<string, () => string> = new Map([
+	...(['EACCES', 'EPERM'] as const).map((code) => [code, needsRights] as const),
+	...(['EIO', 'ENODEV', 'ENXIO', 'ESTALE'] as const).map((code) => [code, isAway] as const),
+	...(['ENOSPC', 'EDQUOT'] as const).map((code) => [code, isFull] as const),
+	...(['EMFILE', 'ENFILE'] as const).map((code) => [code, tooMany] as const),
+	['EROFS', () => 'its file system is mounted read-only.'],
+	['ENOTDIR', () => 'what should be a folder on the way is none.'],
+	['EISDIR', () => 'it is a folder.'],
+	['ELOOP', () => 'its links lead in a circle.'],
+]);
 
 /** The errors of Node when it can't listen. */
 function isListenFault(error: unknown): error is Error & { code: string; address: string; port?: number } {

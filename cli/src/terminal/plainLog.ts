@@ -1,3 +1,4 @@
+import { withoutDescriptors } from './explain.js';
 import { printError } from './output.js';
 
 interface LogLine {
@@ -21,7 +22,7 @@ function sentence({ level, time: _, msg = '', reason, err, ...fields }: LogLine)
 		([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
 	);
 	// The messages of an error and of its causes, some of which are sentences.
-	const why = [reason, err?.message?.replaceAll('.: ', ': ')].filter(Boolean).join(', ');
+	const why = [reason, err && withoutDescriptors(err.message ?? '').replaceAll('.: ', ': ')].filter(Boolean).join(', ');
 	return [
 		`${level >= 50 ? 'Error' : 'Warning'}: ${msg}`,
 		...(details.length > 0 ? [` (${details.join(', ')})`] : []),

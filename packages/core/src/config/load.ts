@@ -100,7 +100,8 @@ function readConfigFile(filePath: string): Tree {
 	try {
 		text = readFileSync(filePath, 'utf8');
 	} catch (cause) {
-		throw new ConfigError(`The configuration file ${filePath} can't be read.`, { cause });
+		const { code = 'unknown' } = cause as NodeJS.ErrnoException;
+		throw new ConfigError(`The configuration file ${filePath} can't be read (${code}).`, { cause });
 	}
 	let tree: unknown;
 	try {

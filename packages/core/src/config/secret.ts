@@ -16,16 +16,32 @@ const shortest = 32;
  */
 export async function readOrMakeSecret(dataDir: string, log: Log, calls: Calls = files): Promise<string> {
 	const file = path.join(dataDir, 'session.key');
+	// Commands run on a full disk, too: that is when files are to be removed.
+	if (!(await isPrivate(file, calls))) await make(file, log, calls);
+	return read(file);
+}
+
+/** Whether there is a key that its owner alone may read. */
+async function isPrivate(file: string, { stat }: Calls): Promise<boolean> {
+	try {
+		return ((await stat(file)).mode & 0o077) === 0;
+	} catch (error) {
+		if (isFault(error, 'ENOENT')) return false;
+		throw error;
+	}
+}
+
+/** Makes the key where it is missing, and checks the one that is there otherwise. */
+async function make(file: string, log: Log, calls: Calls): Promise<void> {
 	const temporary = `${file}.${randomBytes(6).toString('hex')}`;
 	try {
 		await writeNew(temporary);
 		await publish(temporary, file, calls);
-		await syncFolder(dataDir);
+		await syncFolder(path.dirname(file));
 		await assertPrivate(file, temporary, log, calls);
 	} finally {
 		await files.rm(temporary, { force: true });
 	}
-	return read(file);
 }
 
 async function writeNew(file: string): Promise<void> {
@@ -83,11 +99,20 @@ async function read(file: string): Promise<string> {
 	let secret = '';
 	// Without links another server may be writing it right now.
 	for (let tries = 0; tries < 10; tries++) {
-		secret = (await files.readFile(file, 'utf8')).trim();
+		secret = (await files.readFile(file, 'utf8').catch(refuse)).trim();
 		if (secret.length >= shortest) return secret;
 		await wait(100);
 	}
 	throw new ConfigError(`The key ${file} is too short: remove it to have a new one made (everybody signs in again).`);
+
+	function refuse(cause: unknown): never {
+		if (!isFault(cause, 'EACCES', 'EPERM')) throw cause;
+		const uid = process.geteuid?.() ?? 'unknown';
+		throw new ConfigError(
+			`The key ${file} can't be read by user ${uid}, as which this runs: run it as the owner of the key, or give the key to this one (chown).`,
+			{ cause },
+		);
+	}
 }
 
 function isFault(error: unknown, ...codes: string[]): boolean {

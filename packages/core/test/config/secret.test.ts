@@ -40,6 +40,14 @@ test('the key is created once, readable by its owner only, and leaves no other f
 	t.deepEqual(await files.readdir(folder), ['session.key']);
 });
 
+test('a key that exists is read without writing anything, as on a full disk', async (t) => {
+	const folder = await folderFor(t);
+	const key = await readOrMakeSecret(folder, log);
+	await files.utimes(folder, 0, 0);
+	t.is(await readOrMakeSecret(folder, log), key);
+	t.is((await files.stat(folder)).mtimeMs, 0);
+});
+
 test('concurrent starts get the same key', async (t) => {
 	const folder = await folderFor(t);
 	const keys = await Promise.all(Array.from({ length: 8 }, () => readOrMakeSecret(folder, log)));

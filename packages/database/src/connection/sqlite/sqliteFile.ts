@@ -20,7 +20,10 @@ export function prepareFile(path: string): void {
 		makeFile(path);
 		for (const file of [path, `${path}-wal`, `${path}-shm`]) closeToOthers(file);
 	} catch (cause) {
-		throw new DatabaseError(`The database file cannot be used: ${(cause as Error).message}`, { cause });
+		const code = codeOf(cause);
+		const isDenied = code === 'EACCES' || code === 'EPERM';
+		const mend = isDenied ? `. Run this as the server's user, or correct the owner of the file (chown).` : '';
+		throw new DatabaseError(`The database file cannot be used: ${(cause as Error).message}${mend}`, { cause });
 	}
 }
 
