@@ -1,10 +1,16 @@
 import everyday from './ava.config.js';
 
-/** The long forms: hours of use, power cuts, races and floods. They need root, Linux and patience, and run one after another. */
+/**
+ * What takes too long for each commit, and what repeats a test of each commit in another form: hours of use, power cuts, races and floods, journeys on a phone, the published package, the
+ * test runner. The long forms of tests of each commit are in their files. They need root, Linux and patience, and run one after another.
+ */
 export default {
 	...everyday,
-	files: ['test/faults/**/*.long.ts', 'test/archives.test.ts', 'test/crash.test.ts'],
-	environmentVariables: { STOWAGE_FAULTS: 'long' },
+	files: [
+		'test/**/*.long.ts',
+		...['archives', 'crash', 'e2e/frame', 'e2e/jobs', 'e2e/sharing'].map((name) => `test/${name}.test.ts`),
+	],
+	environmentVariables: { TEST_LONG: 'yes' },
 	concurrency: 1,
 	timeout: '30m',
 };

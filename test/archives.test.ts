@@ -9,6 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { fileTeardown } from './fileTeardown.js';
+import { isLong } from './long.js';
 import { memoryFolder } from './memoryFolder.js';
 import { type ServerProcess, serveArgs, startServer } from './serverProcess.js';
 
@@ -16,9 +17,6 @@ const run = promisify(execFile);
 const megabyte = 1024 ** 2;
 const gigabyte = 1024 ** 3;
 const env = { ...process.env, LC_ALL: 'C.UTF-8', PYTHONUTF8: '1' };
-
-/** The long form covers what would take too long in the short one. */
-const isLong = process.env.STOWAGE_FAULTS === 'long';
 
 async function memoryOf({ pid }: ServerProcess): Promise<number> {
 	return Number(/^VmRSS:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { isListening } from './isListening.js';
+import { isLong } from './long.js';
 import { type ServerProcess, serveArgs, startServer } from './serverProcess.js';
 
 async function dataFolder(t: ExecutionContext): Promise<string> {
@@ -16,7 +17,7 @@ async function dataFolder(t: ExecutionContext): Promise<string> {
 }
 
 /** Rounds that end at random moments: more of them in the long form. */
-const rounds = process.env.STOWAGE_FAULTS === 'long' ? 12 : 3;
+const rounds = isLong ? 12 : 3;
 
 const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 

@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Locator, Page } from 'playwright-core';
+import { isLong } from '../../long.js';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { absent, eventually, eventuallyMatches, gone } from '../support/expect.js';
@@ -203,7 +204,7 @@ const endSessions = async (t: ExecutionContext, viewport: typeof desktop) => {
 };
 
 test.serial('sessions are listed and ended by the keyboard on a desktop', endSessions, desktop);
-test.serial('sessions are listed and ended by the keyboard on a phone', endSessions, phone);
+if (isLong) test.serial('sessions are listed and ended by the keyboard on a phone', endSessions, phone);
 
 test.serial('a double click ends one session, and not also the one that moves up under the pointer', async (t) => {
 	const ada = await fixture.enter(t);

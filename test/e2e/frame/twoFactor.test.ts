@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import type { Locator, Page, Route } from 'playwright-core';
+import { isLong } from '../../long.js';
 import { Authenticator, scan } from '../support/authenticator.js';
 import { assertAccessible } from '../support/axe.js';
 import { basePath, desktop, openPage, phone } from '../support/browser.js';
@@ -228,7 +229,7 @@ const turnedOnAndOff = async (t: ExecutionContext, viewport: typeof desktop) => 
 };
 
 test.serial('two-factor sign-in is turned on and off by the keyboard on a desktop', turnedOnAndOff, desktop);
-test.serial('two-factor sign-in is turned on and off by the keyboard on a phone', turnedOnAndOff, phone);
+if (isLong) test.serial('two-factor sign-in is turned on and off by the keyboard on a phone', turnedOnAndOff, phone);
 
 const signsIn = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const ada = await fixture.enter(t, { viewport, hasTouch: viewport === phone, isVisitor: true });

@@ -3,6 +3,7 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { until } from '../../../packages/core/test/until.js';
+import { isLong } from '../../long.js';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { absent, eventually } from '../support/expect.js';
@@ -127,7 +128,7 @@ test.serial(
 	journey,
 	desktop,
 );
-test.serial('the conversion dialog starts and shows conversions by keyboard, on a phone', journey, phone);
+if (isLong) test.serial('the conversion dialog starts and shows conversions by keyboard, on a phone', journey, phone);
 
 test.serial('the conversion dialog reports the outcome or the failed start in one sentence', async (t) => {
 	const ada = await fixture.enter(t);

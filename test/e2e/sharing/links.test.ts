@@ -3,6 +3,7 @@ import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
+import { isLong } from '../../long.js';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { absent, eventually } from '../support/expect.js';
@@ -222,4 +223,4 @@ const showsThousand = async (t: ExecutionContext, viewport: typeof desktop) => {
 	t.deepEqual(ada.faults, []);
 };
 test.serial('a thousand links are shown page by page on a desktop', showsThousand, desktop);
-test.serial('a thousand links are shown page by page on a phone', showsThousand, phone);
+if (isLong) test.serial('a thousand links are shown page by page on a phone', showsThousand, phone);
