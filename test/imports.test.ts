@@ -57,6 +57,7 @@ const rooms: Readonly<Record<string, Room>> = {
 			'epubjs',
 			'fflate',
 			'highlight.js',
+			'htmlparser2',
 			'marked',
 			'music-metadata',
 			'papaparse',

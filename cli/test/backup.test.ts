@@ -90,7 +90,7 @@ test('a backup of a running server is restored on an empty machine, from SQLite 
 	// A third home lies on a disk of its own.
 	const disk = path.join(await dataFolder(t), 'disk');
 	await app.services.rootAdministration.add('big', 'local', disk);
-	await app.services.roots.assignHomeTo('carl', 'big');
+	await app.services.roots.homes.assignTo('carl', 'big');
 	const carl = await new Client(app).register('carl');
 	await carl.upload('/api/upload', [file('f.txt', 'F')]);
 	tokens.f = json(await carl.post('/api/generateTempLink', { filePath: 'f.txt', expiration: '1w' })).token;

@@ -24,7 +24,7 @@ import { checkRawPath, decodePath } from '../../packages/core/src/http/requests/
 import { checkPreconditions } from '../../packages/core/src/responses/preconditions.js';
 import { parseRanges } from '../../packages/core/src/responses/ranges.js';
 import { userFileHeaders } from '../../packages/core/src/responses/userFileHeaders.js';
-import { unescapeOctal } from '../../packages/core/src/trees/mounts.js';
+import { unescapeOctal } from '../../packages/core/src/trees/systemMounts.js';
 import { parseChecksum, parseFileDigest } from '../../packages/core/src/uploads/checksum.js';
 import { parsePartHeader } from '../../packages/core/src/uploads/form/partHeader.js';
 import { parseUploadMetadata } from '../../packages/core/src/uploads/resumable/uploadMetadata.js';

@@ -39,8 +39,8 @@ export { checkConfig } from './plugins/loadPlugins.js';
 export type { Services } from './services.js';
 export { checkWatch } from './trees/feeds/checkWatch.js';
 export { moreWatches } from './trees/feeds/FolderFeeds.js';
-export { listMounts, unescapeOctal } from './trees/mounts.js';
 export type { RootState } from './trees/roots/RootAdministration.js';
+export { listMounts, unescapeOctal } from './trees/systemMounts.js';
 export { removeVisitorFile, type VisitorFile, visitorFiles } from './trees/visitorFiles.js';
 export type { UnfinishedUpload } from './uploads/resumable/createResumableUploads.js';
 

@@ -76,7 +76,7 @@ export function reportSpace(
 	{ services }: App,
 	disk: { freeSpace?(): Promise<number | undefined>; totalSpace?(): Promise<number | undefined> },
 ): void {
-	for (const { storage, tag } of services.roots.all()) if (tag === '') Object.assign(storage, disk);
+	for (const { storage, idPrefix } of services.roots.all()) if (idPrefix === '') Object.assign(storage, disk);
 }
 
 export interface Answer {

@@ -20,7 +20,7 @@ export function userCommand(): Command {
 				examples: ['user add ada', 'user add ada --adopt-home < password.txt', 'user add ada --root big'],
 				async run({ accounts, audit, roots }, [name = ''], { adoptHome, root }) {
 					if (root !== undefined)
-						await audit.recorded({ action: 'assignHome', account: name, root }, () => roots.assignHomeTo(name, root));
+						await audit.recorded({ action: 'assignHome', account: name, root }, () => roots.homes.assignTo(name, root));
 					const user = await accounts.create(name, await readPassword('Password: '), {
 						adoptsHome: adoptHome === true,
 					});

@@ -3,7 +3,8 @@ import { Failure, formatListSize, homeRoot, isFailure } from '@stowage/rules';
 import type { JobService } from '../jobs/createJobs.js';
 import { jobLimits } from '../jobs/jobLimits.js';
 import { availableSpace } from '../trees/freeSpace.js';
-import type { Mount } from '../trees/MountedStorage.js';
+import type { Mount } from '../trees/Mounts.js';
+import { hasHome } from '../trees/roots/HomeMounts.js';
 import { measureHome } from '../trees/walkHome.js';
 import { findOldHomes, type OldHome } from './findOldHomes.js';
 import { type HomeMoveDependencies, homeMoveKind, homeMoveName } from './homeMoveKind.js';
@@ -61,7 +62,7 @@ export function createHomeMoves(parts: Dependencies): HomeMoves {
 			const source = await roots.ofHome(user.username);
 			if (source === target) throw new Failure('invalid', `The home of ${user.username} lies on ${rootName} already.`);
 			for (const root of [source, target]) await assertUsable(root);
-			if (await hasHome(target, home))
+			if (await hasHome(target.storage, user.username))
 				throw new Failure(
 					'alreadyExists',
 					`There is a folder ${home} on ${rootName} already, which is nobody’s home. Move it away first.`,
@@ -130,14 +131,4 @@ function assertNothingLost(username: string, rootName: string, losses: readonly 
 		'conflict',
 		`On ${rootName} other programs could no longer use the files of ${username} as they can now. Nothing was moved.\n${losses.map((loss) => `- ${loss}`).join('\n')}\nTo move them all the same: stowage user move-root ${username} ${rootName} --allow-lost-access`,
 	);
-}
-
-async function hasHome({ storage }: Mount, home: ReturnType<typeof homeRoot>): Promise<boolean> {
-	try {
-		await storage.stat(home);
-		return true;
-	} catch (error) {
-		if (isFailure(error, 'notFound')) return false;
-		throw error;
-	}
 }

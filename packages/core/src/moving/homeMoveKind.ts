@@ -22,7 +22,8 @@ import {
 } from '../trees/copyAcross.js';
 import { ensureFolder } from '../trees/folders.js';
 import { availableSpace, createSpaceGuard } from '../trees/freeSpace.js';
-import { type Mount, tagged, withTag } from '../trees/MountedStorage.js';
+import type { Mount } from '../trees/Mounts.js';
+import { prefixed, withoutPrefix, withPrefix } from '../trees/rootIds.js';
 import type { Roots } from '../trees/roots/Roots.js';
 import { digestOf, measureHome } from '../trees/walkHome.js';
 
@@ -115,9 +116,9 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 	/** Leaves nothing at the target, however far an earlier run got. */
 	const dropCopy = async ({ target, home, state }: Move): Promise<void> => {
 		if (state.mark === undefined) return;
-		const found = await findTree(target.storage, idWithoutTag(state.mark, target), home);
+		const found = await findTree(target.storage, withoutPrefix(state.mark, target.idPrefix), home);
 		if (found?.isDone) await target.storage.remove(home);
-		else await discardAcross(target.storage, idWithoutTag(state.mark, target));
+		else await discardAcross(target.storage, withoutPrefix(state.mark, target.idPrefix));
 	};
 
 	const abandon = async (move: Move): Promise<void> => {
@@ -188,7 +189,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 		const { job, source, home, state } = move;
 		const { storage } = source;
 		if (state.aside !== undefined) {
-			const found = await findTree(storage, idWithoutTag(state.aside, source), home);
+			const found = await findTree(storage, withoutPrefix(state.aside, source.idPrefix), home);
 			if (found?.isDone === false) return found.folder;
 		}
 		const old = await statHome(move);
@@ -196,7 +197,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 		const folder = newTree();
 		await ensureFolder(storage, copiesFolder);
 		// Before the move, since a sweep asks for it.
-		move.state = { ...state, aside: withTag(treeId(folder, old), source.tag) };
+		move.state = { ...state, aside: withPrefix(treeId(folder, old), source.idPrefix) };
 		await job.checkpoint(move.state);
 		await storage.move(home, folder);
 		return folder;
@@ -248,7 +249,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 			}
 		}
 		progress.step('finishing');
-		await roots.blockChanges(state.runId, move.begunAt, signal);
+		await roots.homes.blockChanges(state.runId, move.begunAt, signal);
 		const digest = await pass?.run('frozen');
 		// Made by its user in the last moment.
 		if (pass === undefined && (await statHome(move)) !== undefined)
@@ -279,7 +280,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 	async function copyFolder(move: Move): Promise<StoragePath> {
 		const { job, target, home, state } = move;
 		if (state.mark !== undefined) {
-			const found = await findTree(target.storage, idWithoutTag(state.mark, target), home);
+			const found = await findTree(target.storage, withoutPrefix(state.mark, target.idPrefix), home);
 			if (found?.isDone === false) return found.folder;
 			if (found?.isDone) {
 				// It was published already, and the run was interrupted before the home was switched.
@@ -298,7 +299,7 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 			await saveMark(treeId(at, item));
 		}
 		async function saveMark(id: string): Promise<void> {
-			move.state = { ...move.state, mark: withTag(id, target.tag) };
+			move.state = { ...move.state, mark: withPrefix(id, target.idPrefix) };
 			await job.checkpoint(move.state);
 		}
 	}
@@ -348,13 +349,13 @@ export function homeMoveKind(dependencies: HomeMoveDependencies): JobKind<Input>
 	async function reboundLinks({ job, source, target, home }: Move): Promise<ReboundLink[]> {
 		const rebound: ReboundLink[] = [];
 		const before = {
-			stat: async (path: StoragePath) => tagged(await source.storage.stat(path), source.tag),
+			stat: async (path: StoragePath) => prefixed(await source.storage.stat(path), source.idPrefix),
 			open: (path: StoragePath) => source.storage.open(path),
 		};
 		for await (const link of linksOf(links, { ownerId: job.viewer.id })) {
 			const located = await locateLink(before, link);
 			if (located === undefined) continue;
-			const item = tagged(await target.storage.stat(joinPath(home, located.path)), target.tag);
+			const item = prefixed(await target.storage.stat(joinPath(home, located.path)), target.idPrefix);
 			rebound.push({ id: link.id, expectedItemId: link.itemId, itemId: identityOf(item) });
 		}
 		return rebound;
@@ -398,9 +399,4 @@ interface Progress {
 	begin(step: string): void;
 	step(step: string): void;
 	add: (bytes: number) => void;
-}
-
-/** By its name in the root itself. */
-function idWithoutTag(mark: string, { tag }: Mount): string {
-	return tag === '' ? mark : mark.slice(withTag('', tag).length);
 }

@@ -16,7 +16,7 @@ export async function homesOnDisk(storage: StorageProvider): Promise<string[]> {
 
 /** Creates the missing folders of a user's home, among them its public tree. */
 export async function makeHome(storage: MountedStorage, username: string): Promise<void> {
-	await storage.assignHome(username);
+	await storage.mounts.assignHome(username);
 	await ensureFolder(storage, homeRoot(username));
 	await ensureFolder(storage, publicRoot(username));
 }

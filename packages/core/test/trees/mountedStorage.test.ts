@@ -4,7 +4,8 @@ import type { CopyOptions, StagingCutoffs } from '@stowage/plugin-api';
 import { Failure, isFailure, parsePath } from '@stowage/rules';
 import test from 'ava';
 import { type PublishedNames, publishFileOnce } from '../../src/files/publishing.js';
-import { type Mount, MountedStorage } from '../../src/trees/MountedStorage.js';
+import { MountedStorage } from '../../src/trees/MountedStorage.js';
+import type { Mount } from '../../src/trees/Mounts.js';
 
 const p = parsePath;
 const utf8 = (text: string) => Buffer.from(text);
@@ -15,8 +16,8 @@ async function* chunks(...texts: string[]) {
 /** A storage of two roots. Homes whose names begin with `far` lie on the second one. */
 function mounted(first = new MemoryStorage(), second = new MemoryStorage(), isSecondDefault = false) {
 	const mounts: Mount[] = [
-		{ name: 'near', tag: '', storage: first },
-		{ name: 'far', tag: 'far', storage: second },
+		{ name: 'near', idPrefix: '', storage: first },
+		{ name: 'far', idPrefix: 'far', storage: second },
 	];
 	const [near, far] = mounts as [Mount, Mount];
 	const storage = new MountedStorage({

@@ -4,9 +4,12 @@ import type { RootRecord, RootStore, StorageProvider } from '@stowage/plugin-api
 import { Failure, isFailure, joinPath, parsePath, plural, type StoragePath } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import { ensureFolder } from '../folders.js';
-import { type Mount, withTag } from '../MountedStorage.js';
+import type { Mount } from '../Mounts.js';
+import { withPrefix } from '../rootIds.js';
 import { assertApart, assertUnreserved } from './assertApart.js';
-import { firstSettings, hasHome, type Roots, unownedFolders } from './Roots.js';
+import { hasHome } from './HomeMounts.js';
+import { firstSettings, unownedFolders } from './RootOpener.js';
+import type { Roots } from './Roots.js';
 import { reservedFolders } from './reservedFolders.js';
 
 /** A root as shown to the administrator. */
@@ -134,8 +137,8 @@ export class RootAdministration {
 	}
 
 	/** Uploads stay on the root that they began on, also when the home has left it. */
-	async #assertNothingStaged(name: string, { tag }: Mount): Promise<void> {
-		const count = await this.#database.uploads.countStaged(withTag('', tag));
+	async #assertNothingStaged(name: string, { idPrefix }: Mount): Promise<void> {
+		const count = await this.#database.uploads.countStaged(withPrefix('', idPrefix));
 		if (count === 0) return;
 		throw new Failure(
 			'conflict',

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-export interface Mount {
+export interface SystemMount {
 	/** The number of the file system's device, such as `8:1`. */
 	device: string;
 	/** The mounted folder of the file system: `/` unless it is a bind mount of a subfolder. */
@@ -10,7 +10,7 @@ export interface Mount {
 }
 
 /** The mounts in the order of mounting (proc_pid_mountinfo(5)): the last mount at a path covers those before it. Empty if the system has no such list. */
-export async function listMounts(): Promise<Mount[]> {
+export async function listMounts(): Promise<SystemMount[]> {
 	const lines = (await readFile('/proc/self/mountinfo', 'utf8').catch(() => '')).split('\n');
 	return lines.flatMap((line) => {
 		const [, , device, folder, point] = line.split(' ').map(unescapeOctal);

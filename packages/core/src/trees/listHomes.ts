@@ -1,0 +1,24 @@
+import type { StorageEntry } from '@stowage/plugin-api';
+import { isFailure, joinPath } from '@stowage/rules';
+import { homesFolder, type Mount, type Mounts, mountAt } from './Mounts.js';
+
+/** The homes of all roots as rows, those of an unavailable root as empty ones: their owners still exist. */
+export async function* listHomes(mounts: Mounts): AsyncGenerator<StorageEntry[]> {
+	const all = mounts.all();
+	for (const mount of all) {
+		try {
+			for await (const batch of mount.storage.list(homesFolder)) yield await homesUsedOn(mounts, mount, batch);
+		} catch (error) {
+			if (isFailure(error, 'notFound') && all.length > 1) continue;
+			if (!isFailure(error, 'unavailable') || all.length === 1) throw error;
+			yield (await mounts.homesOn(mount)).map((name) => ({ name, type: 'directory', size: 0, mtime: 0 }));
+		}
+	}
+}
+
+/** Without the former trees of homes that are on other roots. */
+async function homesUsedOn(mounts: Mounts, mount: Mount, homes: StorageEntry[]): Promise<StorageEntry[]> {
+	if (mounts.all().length === 1) return homes;
+	const used = await Promise.all(homes.map(({ name }) => mountAt(mounts, joinPath(homesFolder, name))));
+	return homes.filter((_, index) => used[index] === mount);
+}

@@ -1,0 +1,106 @@
+import type { Database } from '@stowage/database';
+import type { Registry, RootRecord, StorageDriver, StorageProvider } from '@stowage/plugin-api';
+import { anonymousOwner, Failure, isFailure, publicRoot } from '@stowage/rules';
+import type { Config } from '../../config/schema.js';
+import type { Log } from '../../log.js';
+import { ensureFolder } from '../folders.js';
+import { homesFolder, type Mount } from '../Mounts.js';
+import { ClosedStorage } from './ClosedStorage.js';
+
+interface Dependencies {
+	drivers: Registry<StorageDriver>;
+	config: Pick<Config, 'storage'>;
+	database: Pick<Database, 'roots'>;
+	log: Log;
+}
+
+/** The setting of the first root's location. */
+export const firstSettings = 'the setting plugins (the options of the storage), or by dataDir where they name no place';
+
+/** Where the default root has the public files of the administrator and of visitors. */
+export const unownedFolders = [publicRoot(null), publicRoot(anonymousOwner)];
+
+/** Opens storage roots by their records. */
+export class RootOpener {
+	readonly #dependencies: Dependencies;
+	/** Why roots can't be opened, by their names, as the log has it. */
+	readonly #loggedReasons = new Map<string, string>();
+
+	constructor(dependencies: Dependencies) {
+		this.#dependencies = dependencies;
+	}
+
+	/** The record of the configured root, if the database knows it. */
+	configuredOf(records: readonly RootRecord[]): RootRecord | undefined {
+		const { storage } = this.#dependencies.config;
+		return records.find(({ driver, location }) => driver === storage && location === null);
+	}
+
+	/** A new database adopts the root at the configured location. Until it exists, the record has no id. */
+	async claimFirst(): Promise<RootRecord> {
+		const { config, database, log } = this.#dependencies;
+		const driver = config.storage;
+		const unclaimed: RootRecord = { name: driver, rootId: '', driver, location: null, isDefault: false, createdAt: 0 };
+		const storage = await this.open(unclaimed);
+		if (storage instanceof ClosedStorage) return unclaimed;
+		try {
+			const { rootId } = storage;
+			await database.roots.add({ name: driver, rootId, driver, location: null });
+			log.info({ storage: driver, rootId }, 'a storage root was registered in the database');
+			return { ...unclaimed, rootId };
+		} catch (error) {
+			// Another process was first.
+			const other = isFailure(error, 'alreadyExists') ? this.configuredOf(await database.roots.list()) : undefined;
+			if (other === undefined) throw error;
+			return other;
+		} finally {
+			await storage.close();
+		}
+	}
+
+	/** A root that can't be opened now is replaced by a storage that throws the reason; the next reload tries again. */
+	async open({ name, rootId, driver, location }: RootRecord): Promise<StorageProvider> {
+		try {
+			const id = rootId === '' ? undefined : rootId;
+			const opener = this.driver(driver);
+			const storage = await (location === null ? opener.open(id) : opener.open(id, location));
+			this.#loggedReasons.delete(name);
+			return storage;
+		} catch (error) {
+			const reason =
+				location === null && isFailure(error, 'invalid')
+					? new Failure('invalid', `${error.message} Where it lies is said by ${firstSettings}.`)
+					: (error as Error);
+			if (this.#loggedReasons.get(name) !== reason.message) {
+				const details = isFailure(reason) ? { reason: reason.message } : { err: reason };
+				this.#dependencies.log.warn({ root: name, ...details }, 'the storage root could not be opened');
+			}
+			this.#loggedReasons.set(name, reason.message);
+			return new ClosedStorage(rootId, reason);
+		}
+	}
+
+	/** Creates the folders at the top of a root. */
+	async createFolders(mount: Mount, isDefault: boolean): Promise<void> {
+		if (mount.storage instanceof ClosedStorage) return;
+		const folders = [homesFolder, ...(isDefault ? unownedFolders : [])];
+		try {
+			for (const path of folders) await ensureFolder(mount.storage, path);
+		} catch (error) {
+			if (!isFailure(error)) throw error;
+			// A disk that is not there yet is no reason not to start: its calls answer 503 until it is.
+			this.#dependencies.log.warn({ err: error, root: mount.name }, 'the storage root is not available');
+		}
+	}
+
+	/** Throws `invalid` where no plugin offers it. */
+	driver(name: string): StorageDriver {
+		const { drivers } = this.#dependencies;
+		const driver = drivers.find(name);
+		if (driver !== undefined) return driver;
+		throw new Failure(
+			'invalid',
+			`No plugin offers the storage ${name} (offered: ${[...drivers.all().keys()].join(', ')}). Install the one that does and name it below plugins.`,
+		);
+	}
+}
