@@ -36,7 +36,9 @@ import { isPrivateName } from '../../plugins/storage-local/src/root/privateFolde
 import { parseStagedId } from '../../plugins/storage-local/src/writing/stagedIds.js';
 import { parseLocation } from '../../web/src/features/files/location/location.js';
 import { disarm } from '../../web/src/features/previews/common/disarm.js';
+import { htmlAsXml, textOfHtml } from '../../web/src/features/previews/common/htmlAsXml.js';
 import { isOwnCall } from '../../web/src/features/previews/common/links.js';
+import { countElements } from '../../web/src/features/previews/common/markupBounds.js';
 import { describeImage } from '../../web/src/features/previews/common/previewFile.js';
 import { isNestedTooDeep, stylesCostTooMuch } from '../../web/src/features/previews/common/styleCost.js';
 import { openZip } from '../../web/src/features/previews/common/zip.js';
@@ -186,6 +188,16 @@ export const parsers: readonly Parser[] = [
 		name: 'HTML in Markdown',
 		fragments: ['<b>', '</b>', '<b ', '<p>', '<!--', '<style>', '"', '&amp;', 'x'],
 		run: htmlTree,
+	},
+	{
+		name: 'bounds of markup',
+		fragments: [...xml, '</', '<a>', '<![CDATA[', '<!ENTITY', '&#60;'],
+		run: (text) => countElements(text, Number.POSITIVE_INFINITY),
+	},
+	{
+		name: 'HTML of books',
+		fragments: ['<b>', '</b>', '<b ', '<svg/>', '<!--', '<style>', '"', '&amp;', 'x'],
+		run: (text) => [htmlAsXml(text), textOfHtml(text, 5000)],
 	},
 	{ name: 'lines of texts', fragments: ['\n', 'a', '😀', '\uD800', ' '], run: textBlocks },
 	{

@@ -1,8 +1,11 @@
 import type { Entry } from '@stowage/rules';
 import test from 'ava';
+import { htmlAsXml, textOfHtml } from '../src/features/previews/common/htmlAsXml.js';
 import { isOwnCall, mayOpenLink } from '../src/features/previews/common/links.js';
+import { countElements, TooMuchMarkup } from '../src/features/previews/common/markupBounds.js';
 import { describeImage } from '../src/features/previews/common/previewFile.js';
 import { languageIn } from '../src/features/previews/document/languageIn.js';
+import { assertModestFiles, assertModestPages } from '../src/features/previews/document/wordBounds.js';
 import { replaceAddresses } from '../src/features/previews/frame/cssAddresses.js';
 import { fitted, panBy, rotate, zoomTo } from '../src/features/previews/image/imageView.js';
 import { neighboursOf } from '../src/features/previews/panel/neighbours.js';
@@ -241,4 +244,73 @@ test('colours go on in the next block, and a text with too many has none', (t) =
 	t.is(colouredBlocks('<span class="a">'.repeat(41)), undefined);
 	t.is(colouredBlocks('<i>x</i>\n'.repeat(100_001)), undefined);
 	t.is(colouredBlocks('x'.repeat(16_001)), undefined);
+});
+
+test('the elements of XML are counted, whatever lies in its comments, sections, attributes and declarations', (t) => {
+	t.is(
+		countElements(
+			'<?a <b> ?><!DOCTYPE a [<!ATTLIST a b CDATA "></a></a>">]><a b="<c>"><!-- <d> --><e/><![CDATA[<f>]]></a>',
+		),
+		2,
+	);
+	const deepest = (before = '') => `<a>${before}`.repeat(100);
+	t.is(countElements(deepest()), 100);
+	for (const before of ['', '<!-- </a> -->', '<![CDATA[</a>]]>', '<?b </a>?>', '<b c="</a>"/>']) {
+		t.throws(() => countElements(`${deepest(before)}<a>`), { instanceOf: TooMuchMarkup }, before);
+	}
+	t.throws(() => countElements('<a/>'.repeat(20_001)), { instanceOf: TooMuchMarkup });
+});
+
+test('entities may stand for texts, and not for elements or other entities', (t) => {
+	const drawing = (value: string) => `<!DOCTYPE a [<!ENTITY b "${value}">]><a>&b;</a>`;
+	t.is(countElements(drawing('http://www.w3.org/2000/svg&#160;')), 1);
+	for (const value of ['<c/>', '&c;', '&#60;c/>', '&#x3C;c/>', '&#38;c;', '%c;']) {
+		t.throws(() => countElements(drawing(value)), { instanceOf: TooMuchMarkup }, value);
+	}
+});
+
+test('HTML that is no XML becomes XML with the same elements', (t) => {
+	const [, inside] =
+		/^<html [^>]*>(.*)<\/html>$/s.exec(
+			htmlAsXml(
+				'<!DOCTYPE html><html lang="en"><body><p title=\'"\' 1x="y">a&nbsp;b<br>c<p>d\u0001&lt;<svg><a xlink:href="#e"/></svg><title/><b>e',
+			),
+		) ?? [];
+	t.is(
+		inside,
+		'<body><p title="&quot;">a\u00A0b<br></br>c</p><p>d&lt;<svg xmlns="http://www.w3.org/2000/svg"><a xlink:href="#e"></a></svg><title></title><b>e</b></p></body>',
+	);
+	t.true(htmlAsXml('<html lang="en"><p>').startsWith('<html xmlns="http://www.w3.org/1999/xhtml"'));
+	t.is(textOfHtml('<p>a <b>quiet</b> novel &amp; more</p>', 15), 'a quiet novel &');
+});
+
+test('a document is refused for what its pages and notes repeat, and for its styles and lists', (t) => {
+	const nodes = (count: number, node: object) => Array.from({ length: count }, () => node);
+	const text = { type: 'text' };
+	const document = (children: object[], parts: object[] = []) => ({ documentPart: { body: { children } }, parts });
+	const refused = (given: Parameters<typeof assertModestPages>[0]) =>
+		t.throws(() => assertModestPages(given), { instanceOf: TooMuchMarkup });
+	const header = { rootElement: { type: 'header', children: nodes(100, text) } };
+	assertModestPages(document(nodes(29_000, text)));
+	refused(document(nodes(30_000, text)));
+	assertModestPages(document(nodes(100, { break: 'page' }), [header]));
+	refused(document(nodes(200, { break: 'page' }), [header]));
+	refused(document(nodes(200, { sectionProps: {} }), [header]));
+	refused(document(nodes(300, { type: 'footnoteReference' }), [{ notes: [{ children: nodes(100, text) }] }]));
+	refused({ ...document([]), stylesPart: { styles: nodes(2001, {}) } });
+	refused({ ...document([]), numberingPart: { domNumberings: nodes(2001, {}) } });
+});
+
+test('the elements of all files of a document are counted together, whatever they are called', (t) => {
+	const zip = (files: Record<string, string>) => ({
+		names: Object.keys(files),
+		has: (name: string) => name in files,
+		read: (name: string) => new Uint8Array(Buffer.from(files[name] ?? '')),
+	});
+	const half = '<a/>'.repeat(50_001);
+	assertModestFiles(zip({ 'a.xml': half, 'b.png': 'PNG<a>', 'c.txt': half.replace('<', 'x') }));
+	for (const start of ['', '\uFEFF', ' \n']) {
+		t.throws(() => assertModestFiles(zip({ 'a.xml': half, 'b.png': start + half })), { instanceOf: TooMuchMarkup });
+	}
+	t.throws(() => assertModestFiles(zip(Object.fromEntries(Array.from({ length: 5001 }, (_, at) => [`${at}`, ''])))));
 });

@@ -224,6 +224,34 @@ test.serial('a book whose styles would stop the page is shown without them', asy
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('a book or document that no browser lays out in time is refused, and the page goes on', async (t) => {
+	const app = await fixture.enter(t);
+	const within = (open: string, close: string, times: number) => `${open.repeat(times)}x${close.repeat(times)}`;
+	const chapter = (body: string) => book({ chapters: { 'c1.xhtml': `<h1>Words</h1>${body}` } });
+	const cells = '<w:tc><w:tcPr><w:gridSpan w:val="1000"/></w:tcPr><w:p/></w:tc>'.repeat(60);
+	await writeFiles(app.home, {
+		'deep.epub': chapter(within('<div>', '</div>', 4900)),
+		'formats.epub': chapter(`<br>${'<b>'.repeat(100_000)}`),
+		'joined.epub': chapter(`<p>${'ﷺعر بي '.repeat(50_000)}</p>`),
+		'deep.docx': word({ body: within('<w:sdt><w:sdtContent>', '</w:sdtContent></w:sdt>', 2400) }),
+		'columns.epub': chapter(within('<div style="columns: 2">', '</div>', 60)),
+		'faulty.epub': chapter('<p>a&nbsp;b<p><svg><text>c</text></svg>'),
+		'spans.docx': word({ body: `${paragraph('Words')}<w:tbl>${`<w:tr>${cells}</w:tr>`.repeat(200)}</w:tbl>` }),
+	});
+	const page = await app.open('/browser?type=private');
+	for (const name of ['deep.epub', 'formats.epub', 'joined.epub', 'deep.docx']) {
+		const viewer = await openPreview(page, name);
+		await viewer.getByRole('alert').waitFor();
+		await closePreview(page);
+	}
+	for (const name of ['columns.epub', 'faulty.epub', 'spans.docx']) {
+		await openPreview(page, name);
+		await inside(page).getByText('Words').waitFor();
+		await closePreview(page);
+	}
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('a link of a drawing in a book is opened as any other one, and none calls the server', async (t) => {
 	const app = await fixture.enter(t);
 	const drawing = (id: string, address: string) =>

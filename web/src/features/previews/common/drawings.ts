@@ -1,4 +1,5 @@
 import { disarm } from './disarm.js';
+import { countElements, TooMuchMarkup } from './markupBounds.js';
 import { stylesCostTooMuch } from './styleCost.js';
 
 /** References may draw this many elements, and twice those that there are. */
@@ -11,16 +12,26 @@ const maxSearches = 50_000_000;
 const maxFilterWork = 5000;
 
 /**
- * A drawing as a picture of its own: as UTF-8, whatever it was. Undefined for one whose references to its own parts, filters or styles would take too long: each of twenty lines that uses
+ * A drawing as a picture of its own: as UTF-8, whatever it was. Undefined for one that is too large or deep, or whose references to its own parts, filters or styles would take too long: each of twenty lines that uses
  * the one before it twice doubles the work of the browser, which nothing can interrupt.
  */
 export function pictureOfDrawing(bytes: Uint8Array, parser = new DOMParser()): Uint8Array<ArrayBuffer> | undefined {
 	const text = decodeXml(bytes);
+	if (!isModest(text)) return undefined;
 	// The browser checks styles against the page's policy as soon as they are parsed, also where they are never applied.
 	const copy = disarm(text).replaceAll(/\bstyle\b/gi, styleCopy);
 	const parsed = parser.parseFromString(copy, 'image/svg+xml');
 	const sheets = sheetsOf(parsed);
 	return hidesStyles(parsed, sheets) || drawsTooMuch(parsed, sheets) ? undefined : new TextEncoder().encode(text);
+}
+
+function isModest(text: string): boolean {
+	try {
+		return countElements(text) > 0;
+	} catch (error) {
+		if (error instanceof TooMuchMarkup) return false;
+		throw error;
+	}
 }
 
 /** The style sheets within a document. */

@@ -1,12 +1,14 @@
 import { previewLimits } from '@stowage/rules';
-import { renderAsync } from 'docx-preview';
+import { parseAsync, renderDocument } from 'docx-preview';
 import { zipSync } from 'fflate';
 import { sheetsOf } from '../common/drawings.js';
+import { boundTexts } from '../common/longTexts.js';
 import { isNestedTooDeep } from '../common/styleCost.js';
 import { openZip } from '../common/zip.js';
 import { cleanMarkup } from '../frame/cleanMarkup.js';
 import { languageIn } from './languageIn.js';
 import { withPlainSymbols } from './symbols.js';
+import { assertModestFiles, assertModestPages } from './wordBounds.js';
 
 /** The decompressed content of a document may be this many times as large as the largest document that is shown. */
 const growth = 3;
@@ -20,6 +22,17 @@ const pageStyles = `
 	.docx-wrapper > section.docx { margin-bottom: 16px !important; box-shadow: 0 1px 6px rgb(0 0 0 / 45%) !important; }
 `;
 
+const options = {
+	inWrapper: true,
+	breakPages: true,
+	useBase64URL: true,
+	renderAltChunks: false,
+	renderComments: false,
+	renderChanges: false,
+	experimental: false,
+	debug: false,
+};
+
 /** Renders a document into an empty frame. Throws for anything but a docx, and for one that is too large. */
 export async function renderDocx(
 	bytes: Uint8Array,
@@ -27,6 +40,7 @@ export async function renderDocx(
 ): Promise<void> {
 	const zip = openZip(bytes, growth * previewLimits.document);
 	if (!zip.has('word/document.xml')) throw new Error('It is no docx.');
+	assertModestFiles(zip);
 	// Packed again from the counted entries, so that nothing else can be decompressed.
 	const counted = zipSync(Object.fromEntries(zip.names.map((name) => [name, zip.read(name) as Uint8Array])), {
 		level: 0,
@@ -36,21 +50,18 @@ export async function renderDocx(
 	const inert = frame.implementation.createHTMLDocument('');
 	// Styles have texts of the file in them, and are read as soon as they are part of a document.
 	const sheets = inert.createElement('div');
-	await renderAsync(counted, inert.body, sheets, {
-		inWrapper: true,
-		breakPages: true,
-		useBase64URL: true,
-		renderAltChunks: false,
-		renderComments: false,
-		renderChanges: false,
-		experimental: false,
-		debug: false,
-	});
+	const document = await parseAsync(counted, options);
+	assertModestPages(document);
+	readImagesOnce(document);
+	for (const node of await renderDocument(document, options)) {
+		(node.nodeName === 'STYLE' ? sheets : inert.body).append(node);
+	}
 	signal.throwIfAborted();
 	if (sheetsOf(sheets).some(isNestedTooDeep)) throw new Error('Its styles are too deep.');
 	inert.head.append(...sheets.childNodes);
 	replaceSymbols(inert);
 	cleanMarkup(inert, () => undefined);
+	boundTexts(inert.body);
 	const style = frame.createElement('style');
 	style.textContent = pageStyles;
 	frame.head.replaceChildren(
@@ -62,6 +73,30 @@ export async function renderDocx(
 	frame.documentElement.lang = (declared && languageIn(new TextDecoder().decode(declared))) ?? 'en';
 	frame.body.replaceChildren(...[...inert.body.childNodes].map((each) => frame.importNode(each, true)));
 	fitPages(frame, signal);
+}
+
+/** An address with all bytes of an image is made once for all places where it is shown, and no more of them than the browser reads in time. */
+function readImagesOnce(document: WordImages): void {
+	const known = new Map<unknown, Promise<string | null>>();
+	const load = document.loadDocumentImage.bind(document);
+	let left = maxImageLetters;
+	document.loadDocumentImage = async (id, part) => {
+		const path = document.getPathById(part ?? document.documentPart, id);
+		const reading = known.get(path) ?? load(id, part);
+		known.set(path, reading);
+		const image = await reading;
+		left -= image?.length ?? 0;
+		return left < 0 ? null : image;
+	};
+}
+
+/** Of the addresses of all images, each as often as it is shown. */
+const maxImageLetters = 100_000_000;
+
+interface WordImages {
+	documentPart: unknown;
+	getPathById(part: unknown, id: string): string | null;
+	loadDocumentImage(id: string, part?: unknown): Promise<string | null>;
 }
 
 /** Bullets above all: in a style each rule has its own, beside the font that it wants. */

@@ -2,6 +2,8 @@ import { findDoctype, previewLimits } from '@stowage/rules';
 import Navigation from 'epubjs/src/epub/navigation.js';
 import Packaging from 'epubjs/src/epub/packaging.js';
 import { disarm } from '../common/disarm.js';
+import { textOfHtml } from '../common/htmlAsXml.js';
+import { countElements, TooMuchMarkup } from '../common/markupBounds.js';
 import { openZip, type ZipArchive } from '../common/zip.js';
 
 export interface TocItem {
@@ -34,6 +36,12 @@ export class UnreadableBook extends Error {}
 const growth = 3;
 const maxChapters = 5_000;
 const maxTocItems = 5_000;
+const maxTextBytes = 6 * 1024 * 1024;
+/** Elements of its package, or of its table of contents. */
+const maxItems = 30_000;
+/** Characters. */
+const maxLabel = 500;
+const maxDescription = 5_000;
 
 /** Opens a book; the parser is one whose documents may hold styles. Throws `UnreadableBook` with one of the two sentences, and another error for a file that is no book at all. */
 export function readBook(bytes: Uint8Array, fileName: string, parser: DOMParser): Book {
@@ -56,11 +64,11 @@ export function readBook(bytes: Uint8Array, fileName: string, parser: DOMParser)
 		.slice(0, maxChapters);
 	if (chapters.length === 0) throw new UnreadableBook(noChapters);
 	const { metadata } = parts;
-	const orFallback = (value: string | undefined, fallback: string) => value?.trim() || fallback;
+	const orFallback = (value: string | undefined, fallback: string) => value?.trim().slice(0, maxLabel) || fallback;
 	return {
 		title: orFallback(metadata.title, fileName.replace(/\.epub$/i, '')),
 		creator: orFallback(metadata.creator, 'Unknown Author'),
-		description: plainText(parser, metadata.description ?? ''),
+		description: textOfHtml(metadata.description ?? '', maxDescription).trim(),
 		publisher: orFallback(metadata.publisher, ''),
 		language: orFallback(metadata.language, 'en'),
 		chapters,
@@ -111,8 +119,6 @@ function findOpf(zip: ZipArchive, parser: DOMParser): string | undefined {
 function readToc(zip: ZipArchive, pack: Pack, inBook: (href: string) => string, parser: DOMParser): TocItem[] {
 	const path = pack.navPath || pack.ncxPath;
 	if (!path) return [];
-	const xml = parseXml(parser, textOf(zip, inBook(path)));
-	if (!xml) return [];
 	let count = 0;
 	const convert = (items: readonly RawTocItem[], depth: number): TocItem[] =>
 		items.flatMap(({ label, title, href, subitems, children }) => {
@@ -121,10 +127,11 @@ function readToc(zip: ZipArchive, pack: Pack, inBook: (href: string) => string, 
 			// A heading without a link of its own leads to its first child.
 			const target = href ? joined(inBook(path), href) : inner[0]?.href;
 			if (target === undefined) return [];
-			return { label: (label ?? title ?? '').trim(), href: target, items: inner };
+			return { label: (label ?? title ?? '').trim().slice(0, maxLabel), href: target, items: inner };
 		});
 	try {
-		return convert(new Navigation(xml).toc as RawTocItem[], 0);
+		const xml = parseXml(parser, textOf(zip, inBook(path)));
+		return xml ? convert(new Navigation(xml).toc as RawTocItem[], 0) : [];
 	} catch {
 		return [];
 	}
@@ -155,13 +162,16 @@ export function joined(from: string, href: string): string {
 export function textOf(zip: ZipArchive, path: string): string | undefined {
 	const bytes = zip.read(path);
 	if (!bytes) return undefined;
+	if (bytes.length > maxTextBytes) throw new TooMuchMarkup('One of its texts is too long.');
 	const isWide = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
 	return new TextDecoder(isWide ? (bytes[0] === 0xff ? 'utf-16le' : 'utf-16be') : 'utf-8').decode(bytes);
 }
 
-/** Removes the document type, whose entities could be expanded without end. */
+/** Without the document type, whose entities could be expanded without end. Throws for more than is read in time. */
 function parseXml(parser: DOMParser, text = ''): Document | undefined {
-	const parsed = parser.parseFromString(withoutDoctype(disarm(text)), 'application/xml');
+	const markup = withoutDoctype(disarm(text));
+	countElements(markup, maxItems);
+	const parsed = parser.parseFromString(markup, 'application/xml');
 	return parsed.querySelector('parsererror') ? undefined : parsed;
 }
 
@@ -169,8 +179,4 @@ function parseXml(parser: DOMParser, text = ''): Document | undefined {
 export function withoutDoctype(text: string): string {
 	const found = findDoctype(text);
 	return typeof found === 'string' ? text : text.slice(0, found.start) + text.slice(found.end);
-}
-
-function plainText(parser: DOMParser, markup: string): string {
-	return (parser.parseFromString(disarm(markup), 'text/html').body.textContent ?? '').trim();
 }

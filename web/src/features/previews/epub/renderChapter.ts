@@ -1,5 +1,8 @@
 import { disarm } from '../common/disarm.js';
 import { pictureOfDrawing } from '../common/drawings.js';
+import { htmlAsXml } from '../common/htmlAsXml.js';
+import { boundTexts } from '../common/longTexts.js';
+import { countElements } from '../common/markupBounds.js';
 import { cleanCss, cleanMarkup, parserOf } from '../frame/cleanMarkup.js';
 import { type Book, joined, textOf, withoutDoctype } from './readBook.js';
 
@@ -42,6 +45,7 @@ export function renderChapter(book: Book, path: string, frame: Document): () => 
 	}
 
 	const body = chapter.querySelector('body');
+	boundTexts(chapter.documentElement);
 	frame.head.replaceChildren(
 		...[pageStyles, ...styles].map((css) => {
 			const style = frame.createElement('style');
@@ -63,10 +67,15 @@ export function renderChapter(book: Book, path: string, frame: Document): () => 
 	};
 }
 
+/** Throws for more than is laid out in time. */
 function parse(parser: DOMParser, text: string): Document {
 	const markup = withoutDoctype(disarm(text));
-	const strict = parser.parseFromString(markup, 'application/xhtml+xml');
-	return strict.querySelector('parsererror') ? parser.parseFromString(markup, 'text/html') : strict;
+	const read = (xml: string) => {
+		countElements(xml);
+		return parser.parseFromString(xml, 'application/xhtml+xml');
+	};
+	const strict = read(markup);
+	return strict.querySelector('parsererror') ? read(htmlAsXml(markup)) : strict;
 }
 
 const typesByExtension: Readonly<Record<string, string>> = {

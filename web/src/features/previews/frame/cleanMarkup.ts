@@ -46,6 +46,7 @@ const sources = new Set([
  */
 export function cleanMarkup(root: ParentNode, resolve: Resolve, linked: readonly string[] = []): readonly string[] {
 	for (const element of root.querySelectorAll(forbidden)) element.remove();
+	boundTables(root);
 	for (const element of root.querySelectorAll('*')) {
 		if (element.localName === 'style') element.textContent = cleanCss(element.textContent ?? '', resolve);
 		for (const { name, value } of [...element.attributes]) {
@@ -111,17 +112,51 @@ export function cleanCss(css: string, resolve: Resolve): string {
 		// Declarations that the browser rejects would have no effect either.
 		return '';
 	}
+	boundLayout(sheet.cssRules);
 	return [...sheet.cssRules]
 		.filter((rule) => !(rule instanceof CSSImportRule))
 		.map((rule) => replaceAddresses(rule.cssText, (address) => resolved(address, resolve)))
 		.join('\n');
 }
 
-function cleanDeclarations(style: string, resolve: Resolve): string {
-	const sheet = new CSSStyleSheet();
-	sheet.replaceSync(`a{}`);
-	const [rule] = sheet.cssRules;
-	if (!(rule instanceof CSSStyleRule)) return '';
-	rule.style.cssText = style;
-	return replaceAddresses(rule.style.cssText, (address) => resolved(address, resolve));
+function boundLayout(rules: CSSRuleList): void {
+	for (const rule of rules) {
+		if ('style' in rule) boundDeclarations(rule.style as CSSStyleDeclaration);
+		if ('cssRules' in rule) boundLayout(rule.cssRules as CSSRuleList);
+	}
+}
+
+/** Each set of columns within another one multiplies the time to lay out what is in it, and paragraphs that are made one have no bound (`boundTexts`). */
+function boundDeclarations(style: CSSStyleDeclaration): void {
+	style.removeProperty('columns');
+	if (/^(?:inline|contents|initial|unset|revert|revert-layer|ruby.*|math|run-in)$|var\(|\(/.test(style.display)) {
+		style.removeProperty('display');
+	}
+}
+
+/** Rows times columns of a table, with those that its cells only span. */
+const maxSlots = 20_000;
+
+/** A table with too many places has no cells that span several. */
+function boundTables(root: ParentNode): void {
+	for (const table of root.querySelectorAll('table')) {
+		const rows = [...table.querySelectorAll('tr')];
+		const spanOf = (cell: Element, name: string) => Number.parseInt(cell.getAttribute(name) ?? '', 10) || 1;
+		const across = (row: Element) => [...row.children].reduce((sum, cell) => sum + spanOf(cell, 'colspan'), 0);
+		const columns = [...table.querySelectorAll('col, colgroup')].reduce((sum, each) => sum + spanOf(each, 'span'), 0);
+		if (rows.length * rows.reduce((most, row) => Math.max(most, across(row)), columns) <= maxSlots) continue;
+		for (const each of table.querySelectorAll('td, th, col, colgroup')) {
+			for (const name of ['colspan', 'rowspan', 'span']) each.removeAttribute(name);
+		}
+	}
+}
+
+const declarations = new CSSStyleSheet();
+declarations.replaceSync('a{}');
+
+function cleanDeclarations(text: string, resolve: Resolve): string {
+	const { style } = declarations.cssRules[0] as CSSStyleRule;
+	style.cssText = text;
+	boundDeclarations(style);
+	return replaceAddresses(style.cssText, (address) => resolved(address, resolve));
 }

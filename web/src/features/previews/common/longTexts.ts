@@ -1,0 +1,43 @@
+import { TooMuchMarkup } from './markupBounds.js';
+
+/** The longest word is one of a few hundred letters, an address of a thousand. */
+const longWord = /\S{500}/gu;
+/** Letters of all texts in one document: a novel. */
+const maxLetters = 2_000_000;
+/** Of those that join or combine, which take far longer: a long chapter. */
+const maxJoining = 300_000;
+/** Of those in one paragraph, for whose lines the browser takes the square of their number. */
+const maxInParagraph = 20_000;
+const joining = /[\u0300-\u036F\u0590-\u1DFF\uFB1D-\uFDFF\uFE70-\uFEFF]/g;
+
+/** What is within a line by itself. Everything else is taken to end a paragraph, which styles may not change (`cleanMarkup`). */
+const inline = new Set(
+	'a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark nobr q rb rp rt rtc ruby s samp small span strike strong sub sup svg time tt u var wbr'.split(
+		' ',
+	),
+);
+
+/**
+ * Lets lines end within words that are longer than any: to find the ends of lines in one, the browser measures it as often as it has lines. Throws for more text than it lays out in time.
+ */
+export function boundTexts(root: Node): void {
+	const nodes = (root.ownerDocument as Document).createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
+	let letters = 0;
+	let joined = 0;
+	let paragraph = 0;
+	for (let node = nodes.nextNode(); node; node = nodes.nextNode()) {
+		if (node instanceof Element) {
+			if (!inline.has(node.localName)) paragraph = 0;
+			continue;
+		}
+		const text = node.nodeValue ?? '';
+		const ofThese = text.match(joining)?.length ?? 0;
+		letters += text.length;
+		joined += ofThese;
+		paragraph += ofThese;
+		if (letters > maxLetters || joined > maxJoining || paragraph > maxInParagraph) {
+			throw new TooMuchMarkup('Its text is too long.');
+		}
+		if (text.length >= 500) node.nodeValue = text.replaceAll(longWord, '$&\u200B');
+	}
+}
