@@ -16,7 +16,7 @@ const shortest = 32;
  */
 export async function readOrMakeSecret(dataDir: string, log: Log, calls: Calls = files): Promise<string> {
 	const file = path.join(dataDir, 'session.key');
-	// Commands run on a full disk, too: that is when files are to be removed.
+	// Nothing is written where there is one, so a disk that is full or read-only is no reason to fail here.
 	if (!(await isPrivate(file, calls))) await make(file, log, calls);
 	return read(file);
 }
