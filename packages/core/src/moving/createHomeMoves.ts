@@ -7,7 +7,8 @@ import type { Mount } from '../trees/Mounts.js';
 import { hasHome } from '../trees/roots/HomeMounts.js';
 import { measureHome } from '../trees/walkHome.js';
 import { findOldHomes, type OldHome } from './findOldHomes.js';
-import { type HomeMoveDependencies, homeMoveKind, homeMoveName } from './homeMoveKind.js';
+import type { HomeMoveParts } from './HomeMove.js';
+import { homeMoveKind, homeMoveName } from './homeMoveKind.js';
 import { LostAccess } from './lostAccess.js';
 
 export interface HomeMoves {
@@ -33,7 +34,7 @@ interface MovingHome {
 	isRunning: boolean;
 }
 
-interface Dependencies extends HomeMoveDependencies {
+interface Dependencies extends HomeMoveParts {
 	jobs: JobService;
 	jobStore: Pick<JobStore, 'listHeld'>;
 	users: Pick<UserStore, 'find' | 'list'>;

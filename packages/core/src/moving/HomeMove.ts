@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Database } from '@stowage/database';
+import type { JobContext, StorageItem } from '@stowage/plugin-api';
+import { homeRoot, isFailure, type StoragePath } from '@stowage/rules';
+import { z } from 'zod';
+import type { Config } from '../config/schema.js';
+import type { Log } from '../log.js';
+import type { Mount } from '../trees/Mounts.js';
+import type { Roots } from '../trees/roots/Roots.js';
+
+/** What moves of homes work with. */
+export interface HomeMoveParts {
+	roots: Roots;
+	database: Pick<Database, 'homes' | 'links'>;
+	config: Pick<Config, 'uploads'>;
+	log: Log;
+	/** Milliseconds of a monotonic clock. */
+	monotonic(): number;
+}
+
+/** The retry interval while the database is not available and it must be known whether the home has moved. */
+const retryMs = 500;
+
+export const homeMoveInput = z.object({ rootId: z.string() });
+export type HomeMoveInput = z.infer<typeof homeMoveInput>;
+
+const savedMove = z.object({
+	/** `leaving` from when the home may be on its new root. */
+	step: z.enum(['copying', 'leaving']),
+	name: z.string(),
+	sourceId: z.string(),
+	runId: z.string(),
+	/** The copy's id, which a sweep asks for. */
+	mark: z.string().optional(),
+	/** The id of the old tree, once it was set aside, which a sweep asks for. */
+	aside: z.string().optional(),
+	/** What the home contained before the move. */
+	digest: z.string().optional(),
+});
+export type SavedMove = z.infer<typeof savedMove>;
+
+/** One run of a move. */
+export interface Move {
+	job: JobContext<HomeMoveInput>;
+	source: Mount;
+	target: Mount;
+	home: StoragePath;
+	state: SavedMove;
+	/** When the move was recorded, by the monotonic clock. */
+	begunAt: number;
+}
+
+/** The names of roots may change meanwhile, their ids do not. */
+export async function beginMove({ roots, monotonic }: HomeMoveParts, job: JobContext<HomeMoveInput>): Promise<Move> {
+	const name = job.viewer.username;
+	await roots.reload();
+	const earlier = job.saved === undefined ? undefined : savedMove.parse(job.saved);
+	const source = earlier === undefined ? await roots.ofHome(name) : roots.withId(earlier.sourceId);
+	const state: SavedMove = earlier ?? {
+		step: 'copying',
+		name,
+		sourceId: source.storage.rootId,
+		runId: randomBytes(16).toString('hex'),
+	};
+	const target = roots.withId(job.input.rootId);
+	return { job, source, target, home: homeRoot(state.name), state, begunAt: monotonic() };
+}
+
+/** Whether the home is on its new root; retried until the database answers. */
+export async function hasMoved({ database }: HomeMoveParts, { job, state, target }: Move): Promise<boolean> {
+	for (;;) {
+		try {
+			return (await database.homes.findWithMove(state.name)).rootId === target.storage.rootId;
+		} catch (error) {
+			if (!isFailure(error, 'unavailable') || job.signal.aborted) throw error;
+			await wait(retryMs);
+		}
+	}
+}
+
+/** The current place of the home; undefined if it was never created. */
+export async function statHome({ source, home }: Move): Promise<StorageItem | undefined> {
+	try {
+		return await source.storage.stat(home);
+	} catch (error) {
+		if (isFailure(error, 'notFound')) return undefined;
+		throw error;
+	}
+}

@@ -1,0 +1,89 @@
+import { Failure, isFailure, type StoragePath } from '@stowage/rules';
+import { HomeComparison } from '../trees/compareHomes.js';
+import { copyAccess, copyContents, copyFolderTime } from '../trees/copyAcross.js';
+import { availableSpace, createSpaceGuard } from '../trees/freeSpace.js';
+import type { HomeMoveParts, Move } from './HomeMove.js';
+
+/** The least time between two progress reports. */
+const reportMs = 100;
+
+export interface Progress {
+	/** A further pass begins. */
+	begin(step: string): void;
+	step(step: string): void;
+	add: (bytes: number) => void;
+}
+
+/** Copies the files that the copy lacks, and compares all. */
+export function createPass({ config }: HomeMoveParts, move: Move, folder: StoragePath, progress: Progress) {
+	const { job, source, target, home } = move;
+	const { signal } = job;
+	const guard = createSpaceGuard(() => availableSpace(target.storage, config.uploads));
+	const comparison = new HomeComparison(
+		{ storage: source.storage, root: home },
+		{ storage: target.storage, root: folder },
+		signal,
+		progress.add,
+	);
+	const copy = async () => {
+		const grants = guard.beginGrants();
+		try {
+			const options = { signal, beforeBytes: grants.reserve, afterBytes: progress.add, keepsAccess: true };
+			await copyContents(source.storage, home, target.storage, folder, options);
+			await copyAccess(source.storage, home, target.storage, folder);
+			await copyFolderTime(source.storage, home, target.storage, folder);
+		} finally {
+			grants.end();
+		}
+	};
+	return {
+		/** Resolves to the digest of the home. Throws if a home whose changes are blocked differs from its copy. */
+		async run(mode: 'live' | 'frozen'): Promise<string> {
+			progress.begin(mode === 'frozen' ? 'finishing' : 'copying');
+			try {
+				await copy();
+			} catch (error) {
+				// A file was written to while it was read: the next pass has it.
+				if (mode === 'frozen' || !isFailure(error, 'conflict')) throw error;
+			}
+			if (mode === 'live') progress.step('comparing');
+			const { isSame, digest } = await comparison.compare();
+			if (mode === 'frozen' && !isSame)
+				throw new Failure('conflict', 'Another program keeps changing files in the home. It stays where it was.');
+			return digest;
+		},
+	};
+}
+
+/** Reports the progress of a move of this many bytes. */
+export function reportProgress({ monotonic }: HomeMoveParts, { job, target }: Move, bytes: number): Progress {
+	let done = 0;
+	let step = 'copying';
+	let reportedAt = Number.NEGATIVE_INFINITY;
+	const report = () => {
+		reportedAt = monotonic();
+		// Each byte is copied and compared. Bytes that are added meanwhile count as done, so the bar never goes back.
+		const total = Math.max(2 * bytes, done);
+		job.progress({ done, total, unit: 'bytes', detail: { step, root: target.name } });
+	};
+	let passed = 0;
+	let most = 0;
+	report();
+	return {
+		begin(next) {
+			most = Math.max(most, passed);
+			passed = 0;
+			this.step(next);
+		},
+		step(next) {
+			step = next;
+			report();
+		},
+		add(count) {
+			passed += count;
+			// Another pass over the same bytes is no progress.
+			done = Math.max(most, passed);
+			if (monotonic() - reportedAt >= reportMs) report();
+		},
+	};
+}

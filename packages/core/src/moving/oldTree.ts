@@ -1,0 +1,72 @@
+import { Failure, isFailure, joinPath, parentPath, type StoragePath } from '@stowage/rules';
+import { copiesFolder, findTree, newTree, treeId } from '../trees/copyAcross.js';
+import { ensureFolder } from '../trees/folders.js';
+import { withoutPrefix, withPrefix } from '../trees/rootIds.js';
+import { digestOf } from '../trees/walkHome.js';
+import { type HomeMoveParts, type Move, statHome } from './HomeMove.js';
+
+/** Removes the old tree, unless it was changed after all. */
+export async function removeOld(parts: HomeMoveParts, move: Move): Promise<void> {
+	const { source, target, state } = move;
+	try {
+		// Where there was no home, nothing was left.
+		if (state.digest !== undefined) await removeOldTree(parts, move);
+	} catch (error) {
+		if (isFailure(error, 'unavailable'))
+			throw new Failure(
+				'unavailable',
+				`The home of ${state.name} lies on ${target.name} now. Its old files are still on ${source.name}: ${error.message}`,
+			);
+		throw error;
+	}
+	await parts.database.homes.endMove(state.runId);
+}
+
+/** Compares the old tree once it has been set aside, so that a file which another program writes to its old path from then on is not removed with it. */
+async function removeOldTree({ log }: HomeMoveParts, move: Move): Promise<void> {
+	const { source, target, home, state } = move;
+	const { storage, name } = source;
+	const aside = await setAside(move);
+	if (aside === undefined) return;
+	const restore = () => storage.move(aside, home, { otherNames: [`${state.name} (old)`] });
+	// It is too late to be cancelled.
+	const { signal } = new AbortController();
+	let isUnchanged = false;
+	try {
+		isUnchanged = (await digestOf(storage, aside, signal)) === state.digest;
+	} catch (error) {
+		if (isFailure(error, 'notFound')) return;
+		// An item that can't be compared, such as a link, counts as a change.
+		if (!isFailure(error, 'conflict')) {
+			await restore().catch((cause) =>
+				log.warn({ err: cause, root: name }, 'the old tree of a home could not be restored'),
+			);
+			throw error;
+		}
+	}
+	if (isUnchanged) return storage.remove(aside);
+	const kept = await restore();
+	throw new Failure(
+		'conflict',
+		`The home of ${state.name} lies on ${target.name} now. Another program changed something in its old place, ${joinPath(parentPath(home), kept.name)} on ${name}, at the last moment, so that was kept: look at it and remove it.`,
+	);
+}
+
+/** Moves the old tree out of its path; resolves to its place, or to undefined if it is gone. */
+async function setAside(move: Move): Promise<StoragePath | undefined> {
+	const { job, source, home, state } = move;
+	const { storage } = source;
+	if (state.aside !== undefined) {
+		const found = await findTree(storage, withoutPrefix(state.aside, source.idPrefix), home);
+		if (found?.isDone === false) return found.folder;
+	}
+	const old = await statHome(move);
+	if (old === undefined) return undefined;
+	const folder = newTree();
+	await ensureFolder(storage, copiesFolder);
+	// Before the move, since a sweep asks for it.
+	move.state = { ...state, aside: withPrefix(treeId(folder, old), source.idPrefix) };
+	await job.checkpoint(move.state);
+	await storage.move(home, folder);
+	return folder;
+}
