@@ -56,7 +56,7 @@ export function colouredBlocks(html: string): SourceBlock[] | undefined {
 		parts.push(line);
 		units += line.length;
 		lines++;
-		for (const [tag] of line.matchAll(/<[^>]*>/g)) {
+		for (const [tag] of line.matchAll(/<[^<>]*>/g)) {
 			if (tag.startsWith('</')) open.pop();
 			else open.push(tag);
 			if (++tags > maxTags || open.length > maxDepth) return undefined;
