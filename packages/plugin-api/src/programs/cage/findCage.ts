@@ -4,7 +4,6 @@ import { type FileHandle, mkdtemp, open, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -201,13 +200,14 @@ async function outside(): Promise<{ file: string; source: string; folder: string
 /** Of the probe. */
 async function outcomeOf(child: ChildProcess): Promise<'holds' | 'fails'> {
 	const timer = setTimeout(() => killGroup(child), timeoutMs);
+	// It rejects with this as well.
+	child.on('error', () => {});
 	try {
 		child.stdin?.on('error', () => {}).end();
-		const [output, stderr, [code, signal]] = await Promise.all([
-			text(child.stdout as Readable),
-			text(child.stderr as Readable),
-			once(child, 'close'),
-		]);
+		// Without descriptors for them they are not even made, whatever the types say.
+		const { stdout, stderr: log } = child as Partial<ChildProcess>;
+		const outputs = stdout && log ? [text(stdout), text(log)] : [];
+		const [[code, signal], output, stderr] = await Promise.all([once(child, 'close'), ...outputs]);
 		if (code !== 0) throw Object.assign(new Error('The probe failed.'), { stderr, killed: signal === 'SIGKILL' });
 		return output === '[]' ? 'holds' : 'fails';
 	} finally {
