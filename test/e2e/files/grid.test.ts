@@ -2,12 +2,14 @@ import { rename, rm } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { BrowserContext, Page, Route } from 'playwright-core';
+import { isLong } from '../../long.js';
 import { assertAccessible, assertAccessibleWhileLoading } from '../support/axe.js';
 import { desktop, launchBrowser, phone } from '../support/browser.js';
 import { absent, eventually, eventuallyMatches } from '../support/expect.js';
 import {
 	expectOnDisk,
 	expectSelected,
+	type FileManager,
 	menuItems,
 	nameIn,
 	namesOf,
@@ -447,29 +449,49 @@ test.serial('a changed file gets a new thumbnail', async (t) => {
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('a thousand photos scroll without a task of more than 50 ms of the processor’s time', async (t) => {
+/** A page that shows the first of the photos. */
+async function openPhotos(app: FileManager, isFirst: boolean): Promise<Page> {
+	const page = await app.open('/browser?type=private');
+	if (isFirst) await toGrid(page);
+	await nameIn(page, 'Photos').click();
+	await thumbnailOf(page, '0000.jpg').waitFor();
+	return page;
+}
+
+async function enterWithPhotos(t: ExecutionContext): Promise<FileManager> {
 	const app = await fixture.enter(t);
 	await writeFiles(`${app.home}/Photos`, photos);
 	const body = await picture('webp', '256x171', 'orange');
 	await answerThumbnails(app.context, (route) => route.fulfill({ contentType: 'image/webp', body }).catch(() => {}));
+	return app;
+}
+
+test.serial('while a thousand photos scroll by, only tiles near the screen are rendered', async (t) => {
+	const app = await enterWithPhotos(t);
+	const page = await openPhotos(app, true);
+	t.true((await scrollBy(page)) < 80);
+	t.deepEqual(app.faults, []);
+});
+
+const smoothly = async (t: ExecutionContext) => {
+	const app = await enterWithPhotos(t);
 	let longest = Number.POSITIVE_INFINITY;
 	// A machine that is short of processor time may count that as the task's; a long task of the page itself occurs each time.
 	for (let times = 0; times < 3 && longest > 50 * slowness(); times++) {
-		const page = await app.open('/browser?type=private');
-		if (times === 0) await toGrid(page);
-		await nameIn(page, 'Photos').click();
-		await thumbnailOf(page, '0000.jpg').waitFor();
+		const page = await openPhotos(app, times === 0);
 		const browser = await launchBrowser();
 		await browser.startTracing(page, { categories: ['toplevel', '__metadata'] });
-		const tiles = await scrollBy(page);
+		await scrollBy(page);
 		longest = longestTask(JSON.parse((await browser.stopTracing()).toString()));
-		t.true(tiles < 80, 'only tiles near the screen are rendered');
 		t.log(`The longest task took ${Math.round(longest)} ms of the processor's time.`);
 		await page.close();
 	}
 	t.true(longest > 0 && longest <= 50 * slowness(), `${longest} ms`);
-	t.deepEqual(app.faults, []);
-});
+};
+// A measurement of this machine, too.
+if (isLong) {
+	test.serial('a thousand photos scroll without a task of more than 50 ms of the processor’s time', smoothly);
+}
 
 /** Scrolls all photos by, a third of a screen in each frame; the most tiles that were rendered at once. */
 function scrollBy(page: Page): Promise<number> {

@@ -78,7 +78,7 @@ test.serial('a drawing whose references multiply is not drawn, and the page goes
 	}
 	const viewer = await openPreview(page, 'ordinary.svg');
 	await viewer.getByRole('img').waitFor();
-	t.is(await viewer.getByRole('img').evaluate((image: HTMLImageElement) => image.naturalWidth), 90);
+	await eventually(t, () => viewer.getByRole('img').evaluate((image: HTMLImageElement) => image.naturalWidth), 90);
 	t.deepEqual(app.faults, []);
 });
 
@@ -129,7 +129,7 @@ test.serial('a drawing whose styles or filters multiply is not drawn, and the pa
 	}
 	const viewer = await openPreview(page, 'ordinary.svg');
 	await viewer.getByRole('img').waitFor();
-	t.is(await viewer.getByRole('img').evaluate((image: HTMLImageElement) => image.naturalWidth), 90);
+	await eventually(t, () => viewer.getByRole('img').evaluate((image: HTMLImageElement) => image.naturalWidth), 90);
 	t.deepEqual(app.faults, []);
 });
 
@@ -263,7 +263,7 @@ test.serial('an SVG runs no script and requests no other host', async (t) => {
 	const foreign = watchRequests(page, app.url);
 	const viewer = await openPreview(page, 'drawing.svg');
 	await viewer.getByRole('img', { name: 'drawing.svg' }).waitFor();
-	t.is(await viewer.getByRole('img').evaluate((image) => (image as HTMLImageElement).naturalWidth), 90);
+	await eventually(t, () => viewer.getByRole('img').evaluate((image: HTMLImageElement) => image.naturalWidth), 90);
 	await page.keyboard.press('ArrowRight');
 	await page.getByText('Failed to load image').waitFor();
 	t.not(await page.title(), 'it ran');
