@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Algorithm, hash, type ParsedHashOptions, parseOptions, verify } from '@node-rs/argon2';
 import type { AuthProvider } from '@stowage/plugin-api';
 import { Failure, passwordLength } from '@stowage/rules';
-import { createGate, type GateLimits } from './gate.js';
+import { createSemaphore, type SemaphoreLimits } from './semaphore.js';
 
 /** The parameters of one hash. */
 export interface Argon2Cost {
@@ -12,20 +12,20 @@ export interface Argon2Cost {
 }
 
 /** Each hash takes a thread of four that the whole process shares with its file reads, and all of its memory at once. */
-const defaultGate: GateLimits = { running: 2, waiting: 64 };
+const defaultLimits: SemaphoreLimits = { running: 2, waiting: 64 };
 
 const argon2id: Algorithm.Argon2id = 2;
 
 /** Passwords kept as argon2id hashes. Hashing never runs on the main thread, and only a few at a time. */
-export function argon2Provider(cost: Argon2Cost, limits: GateLimits = defaultGate): AuthProvider {
-	const gate = createGate(limits);
+export function argon2Provider(cost: Argon2Cost, limits: SemaphoreLimits = defaultLimits): AuthProvider {
+	const semaphore = createSemaphore(limits);
 	const options = {
 		algorithm: argon2id,
 		memoryCost: cost.memoryKiB,
 		timeCost: cost.iterations,
 		parallelism: cost.parallelism,
 	};
-	const protect = (password: string) => gate.run(() => hash(normalized(password), options));
+	const protect = (password: string) => semaphore.run(() => hash(normalized(password), options));
 	/** The hash that a password is compared with for an unknown user, so that the comparison takes as long. */
 	const nobody = dummySecret(cost);
 
@@ -40,7 +40,7 @@ export function argon2Provider(cost: Argon2Cost, limits: GateLimits = defaultGat
 			// For known and unknown users alike, and before the hash, which costs time in proportion to the text.
 			if (isTooLong(password)) return false;
 			const isKnown = secret !== undefined && parametersOf(secret) !== undefined;
-			const fits = await gate.run(() => verify(isKnown ? secret : nobody, normalized(password)));
+			const fits = await semaphore.run(() => verify(isKnown ? secret : nobody, normalized(password)));
 			return isKnown && fits;
 		},
 		needsRehash(secret) {

@@ -101,7 +101,7 @@ export class LocalStorage
 	canReplace(path: StoragePath): Promise<boolean> {
 		return withFailures(path, async () => {
 			using folder = await this.disk.parentOf(path, 'pass');
-			return await this.disk.exchangeFlag.isSetAt(folder);
+			return await this.disk.exchangeFlag.isSupportedAt(folder);
 		});
 	}
 

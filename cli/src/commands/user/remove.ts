@@ -12,12 +12,12 @@ export interface RemoveOptions {
 /** Removes an account. An option or the answer at the terminal decides on its files; without either they stay. */
 export async function removeUser({ accounts }: Services, name: string, options: RemoveOptions): Promise<void> {
 	const { username } = await accounts.find(name);
-	const fate = await filesActionOf({ accounts }, username, options);
-	const folder = await accounts.remove(username, fate);
-	if (fate.kind === 'delete') printLine(`Removed ${username} with all files.`);
+	const filesAction = await filesActionOf({ accounts }, username, options);
+	const folder = await accounts.remove(username, filesAction);
+	if (filesAction.kind === 'delete') printLine(`Removed ${username} with all files.`);
 	else if (folder === undefined) printLine(`Removed ${username}. The files stay on disk.`);
-	else if (fate.kind === 'move')
-		printLine(`Removed ${username}. The files are in the private folder '${folder}' of ${fate.to.username}.`);
+	else if (filesAction.kind === 'move')
+		printLine(`Removed ${username}. The files are in the private folder '${folder}' of ${filesAction.to.username}.`);
 }
 
 async function filesActionOf(

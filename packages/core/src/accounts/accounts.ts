@@ -209,8 +209,8 @@ export function createAccounts(parts: Dependencies): Accounts {
 			return user.isDisabled !== isDisabled;
 		},
 
-		async remove(username, fate) {
-			return removeUser(await find(username), fate, { users, storage });
+		async remove(username, filesAction) {
+			return removeUser(await find(username), filesAction, { users, storage });
 		},
 
 		find,

@@ -65,15 +65,15 @@ export function auditedAccounts(accounts: Accounts, audit: Audit): Accounts {
 				() => accounts.setDisabled(username, isDisabled),
 				(isChanged) => (isChanged ? {} : undefined),
 			),
-		remove: (username, fate) =>
+		remove: (username, filesAction) =>
 			audit.recorded(
 				{
 					action: 'removeUser',
 					account: username,
-					detail: fate.kind === 'move' ? `files to ${fate.to.username}` : `files: ${fate.kind}`,
+					detail: filesAction.kind === 'move' ? `files to ${filesAction.to.username}` : `files: ${filesAction.kind}`,
 				},
-				() => accounts.remove(username, fate),
-				(folder) => (folder === undefined || fate.kind !== 'move' ? {} : { to: folder }),
+				() => accounts.remove(username, filesAction),
+				(folder) => (folder === undefined || filesAction.kind !== 'move' ? {} : { to: folder }),
 			),
 		setQuota: (username, quota) =>
 			audit.recorded(

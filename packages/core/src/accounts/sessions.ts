@@ -88,7 +88,7 @@ export async function registerSessions(
 	clock: () => number,
 ): Promise<Sessions> {
 	await server.register(hapiCookie);
-	// From a text the sealing would derive two keys anew for each request, which costs more than the rest of the session together.
+	// From a text the encryption would derive two keys anew for each request, which costs more than the rest of the session together.
 	const key = createHash('sha256').update(`cookies ${secret}`).digest();
 
 	const ended = createEndedSessions(store, (error) =>

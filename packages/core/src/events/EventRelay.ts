@@ -3,8 +3,8 @@ import type { Audience, EventStore, Notification } from '@stowage/plugin-api';
 import type { StoragePath } from '@stowage/rules';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
 import type { Log } from '../log.js';
+import { createEncryption, type Encryption } from './encryption.js';
 import type { ObservableNotifications } from './notifications.js';
-import { createSealing, type Sealing } from './sealing.js';
 
 /** Intervals of the exchange between processes. */
 export const relayTimes = {
@@ -64,13 +64,13 @@ interface FolderListeners {
  */
 export class EventRelay {
 	readonly #parts: Dependencies;
-	readonly #sealing: Sealing;
+	readonly #encryption: Encryption;
 	/** Its work belongs to no request, whichever one woke it. */
 	readonly #inOwnContext = AsyncLocalStorage.snapshot();
 	/** The latest unsent event by subject. */
 	#pending = new Map<string, RelayedEvent>();
 	/** The latest states of tickets, the oldest first. */
-	readonly #recent = new Map<string, { crossing: RelayedEvent; at: number }>();
+	readonly #recent = new Map<string, { relayed: RelayedEvent; at: number }>();
 	/** The subscribed processes at the last poll. */
 	#listeners = new Set<string>();
 	/** The last event of each process that was read here. */
@@ -89,7 +89,7 @@ export class EventRelay {
 
 	constructor(parts: Dependencies) {
 		this.#parts = parts;
-		this.#sealing = createSealing('events', parts.secret);
+		this.#encryption = createEncryption('events', parts.secret);
 	}
 
 	/** The notifications of this process, whose ticket events reach the pages of all. Changes of jobs are read from their rows, whichever process runs them. */
@@ -101,10 +101,10 @@ export class EventRelay {
 				notifications.publish(audience, item);
 				if (item.kind !== 'ticket') return;
 				const key = JSON.stringify([audience, item.ticket]);
-				const crossing: RelayedEvent = { kind: 'notification', audience, item };
+				const relayed: RelayedEvent = { kind: 'notification', audience, item };
 				this.#recent.delete(key);
-				this.#recent.set(key, { crossing, at: this.#parts.monotonic() });
-				this.#send(key, crossing);
+				this.#recent.set(key, { relayed, at: this.#parts.monotonic() });
+				this.#send(key, relayed);
 			},
 			subscribe: (audience, listener) => {
 				const unsubscribe = notifications.subscribe(audience, listener);
@@ -145,10 +145,10 @@ export class EventRelay {
 		}
 	}
 
-	#send(key: string, crossing: RelayedEvent): void {
+	#send(key: string, relayed: RelayedEvent): void {
 		if (this.#isClosed) return;
 		this.#pending.delete(key);
-		this.#pending.set(key, crossing);
+		this.#pending.set(key, relayed);
 		this.wake();
 	}
 
@@ -189,9 +189,9 @@ export class EventRelay {
 		const { store, identity, monotonic, folders } = this.#parts;
 		this.#idleSince = undefined;
 		const pollsFolders = folders().hasPolled();
-		const said = this.#registration;
-		const isKnown = said !== undefined && monotonic() - said.at < relayTimes.renewMs;
-		if (isKnown && (said.pollsFolders || !pollsFolders)) return;
+		const lastSent = this.#registration;
+		const isKnown = lastSent !== undefined && monotonic() - lastSent.at < relayTimes.renewMs;
+		if (isKnown && (lastSent.pollsFolders || !pollsFolders)) return;
 		const at = monotonic();
 		await store.listen(identity.name, pollsFolders);
 		this.#registration = { at, pollsFolders };
@@ -223,11 +223,11 @@ export class EventRelay {
 	}
 
 	#deliver(payload: string): void {
-		const text = this.#sealing.open(payload);
+		const text = this.#encryption.decrypt(payload);
 		if (text === undefined) return;
-		const crossing = JSON.parse(text) as RelayedEvent;
-		if (crossing.kind === 'notification') this.#parts.notifications.publish(crossing.audience, crossing.item);
-		else if (crossing.kind === 'folder') this.#parts.folders().publishRemoteChange(crossing.path);
+		const relayed = JSON.parse(text) as RelayedEvent;
+		if (relayed.kind === 'notification') this.#parts.notifications.publish(relayed.audience, relayed.item);
+		else if (relayed.kind === 'folder') this.#parts.folders().publishRemoteChange(relayed.path);
 	}
 
 	async #sendAll(): Promise<void> {
@@ -240,7 +240,7 @@ export class EventRelay {
 		this.#pending = new Map();
 		if (listeners.length === 0) return;
 		const isNew = listeners.some(({ process }) => !before.has(process));
-		const recent = isNew ? [...this.#recent].map(([key, { crossing }]) => [key, crossing] as const) : [];
+		const recent = isNew ? [...this.#recent].map(([key, { relayed }]) => [key, relayed] as const) : [];
 		const events = new Map([...recent, ...pending]);
 		if (!listeners.some(({ pollsFolders }) => pollsFolders))
 			for (const [key, { kind }] of events) if (kind === 'folder') events.delete(key);
@@ -260,14 +260,14 @@ export class EventRelay {
 		return found.filter((_, index) => !haveEnded[index]);
 	}
 
-	async #write(crossings: readonly RelayedEvent[]): Promise<void> {
-		if (crossings.length === 0) return;
+	async #write(events: readonly RelayedEvent[]): Promise<void> {
+		if (events.length === 0) return;
 		const { store, identity, databaseReserve, monotonic } = this.#parts;
-		const payloads = crossings.map((crossing) => this.#sealing.seal(JSON.stringify(crossing)));
+		const payloads = events.map((relayed) => this.#encryption.encrypt(JSON.stringify(relayed)));
 		await databaseReserve.assertRoom(payloads.reduce((bytes, { length }) => bytes + length, 0));
-		const events = payloads.map((payload) => ({ number: ++this.#number, payload }));
+		const rows = payloads.map((payload) => ({ number: ++this.#number, payload }));
 		this.#sweepAt ??= monotonic() + 1.5 * relayTimes.keptMs;
-		await store.add(identity.name, events);
+		await store.add(identity.name, rows);
 	}
 
 	async #sweep(): Promise<void> {

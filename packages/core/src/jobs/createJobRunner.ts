@@ -62,7 +62,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 	const holder = identity.name;
 	const runs = new Map<string, JobRun>();
 	/** The runs under way, including their end. */
-	const settling = new Set<Promise<void>>();
+	const pending = new Set<Promise<void>>();
 	const closing = new AbortController();
 	/** A run belongs to no request, whichever one started it. */
 	const inOwnContext = AsyncLocalStorage.snapshot();
@@ -72,7 +72,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 	let onlyKind: string | undefined;
 	let timers: NodeJS.Timeout[] = [];
 	let polling: Promise<void> | undefined;
-	let isAskedAgain = false;
+	let mustRerun = false;
 	let isFailing = false;
 
 	const execute = async (run: JobRun, kind: AnyKind, given: StoredInput): Promise<void> => {
@@ -96,8 +96,8 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		runs.set(run.key.id, run);
 		publisher.publish(run.key.id, run.owner.id);
 		const context = { job: { id: run.key.id, kind: kind.name, owner: run.owner } };
-		const ended = runInContext(context, execute, run, kind, given).finally(() => settling.delete(ended));
-		settling.add(ended);
+		const ended = runInContext(context, execute, run, kind, given).finally(() => pending.delete(ended));
+		pending.add(ended);
 	};
 
 	/** Releases a job of a process that has ended: back to the queue, or ended. */
@@ -182,19 +182,19 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 			if (suspects.kindHold(kind.name) !== undefined) continue;
 			const suspected = suspects.usersOf(kind.name);
 			// Not counted: it only removes its partial results, and its owner waits for that.
-			const clearing = `${kind.name}#cancelled`;
+			const cleanup = `${kind.name}#cancelled`;
 			const cancelled = async () => {
 				const next = await store.next(kind.name, { except: suspected });
 				return next?.isCancelRequested ? next : undefined;
 			};
-			if (!taken.has(clearing)) await claimNext(kind, { slot: clearing }, cancelled);
+			if (!taken.has(cleanup)) await claimNext(kind, { slot: cleanup }, cancelled);
 			const fill = async (places: JobPlace[], find: () => Promise<WaitingJob | undefined>) => {
 				for (const place of places) {
 					if (taken.has(place.slot)) continue;
 					const outcome = await claimNext(kind, place, find);
 					if (outcome === 'none') break;
 					// Another process claimed it first. That one also looks for the next job, so there is no hurry.
-					if (outcome === 'taken') isAskedAgain = true;
+					if (outcome === 'taken') mustRerun = true;
 				}
 			};
 			await fill(placesOf(kind), () => nextOf(kind, { except: [...suspected, ...usersWithEnough(kind, held)] }));
@@ -320,10 +320,10 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 
 	/** One poll at a time; a request during a poll causes one more. */
 	const pollInTurn = (): Promise<void> => {
-		isAskedAgain = true;
+		mustRerun = true;
 		polling ??= inOwnContext(async () => {
-			while (isAskedAgain) {
-				isAskedAgain = false;
+			while (mustRerun) {
+				mustRerun = false;
 				await poll();
 			}
 		}).finally(() => {
@@ -363,7 +363,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 			// Jobs that were claimed meanwhile.
 			runner.stop();
 			const drained = new AbortController();
-			await Promise.race([Promise.allSettled([...settling]), wait(jobLimits.drainMs, drained.signal)]);
+			await Promise.race([Promise.allSettled([...pending]), wait(jobLimits.drainMs, drained.signal)]);
 			drained.abort();
 		},
 

@@ -105,14 +105,14 @@ export function createJobs(parts: Dependencies): JobService {
 	});
 
 	/** Wakes the callers that wait for the end of this job, or of any job. */
-	const wakeWaiting = (id?: string) => {
+	const notifyWaiting = (id?: string) => {
 		for (const each of id === undefined ? [...waiting.keys()] : [id])
 			for (const wake of [...(waiting.get(each) ?? [])]) wake();
 	};
 
 	const runner = createJobRunner({
 		...{ store, users, kinds, publisher, identity, log, monotonic, mayBegin },
-		onChange: wakeWaiting,
+		onChange: notifyWaiting,
 		onEnd: parts.onEnd,
 	});
 
@@ -191,15 +191,15 @@ export function createJobs(parts: Dependencies): JobService {
 			const until = monotonic() + waitMs;
 			for (;;) {
 				// Before the read, or a job that ends meanwhile would be missed.
-				const attention = new AbortController();
-				const wake = () => attention.abort();
+				const changed = new AbortController();
+				const wake = () => changed.abort();
 				waiting.set(id, (waiting.get(id) ?? new Set()).add(wake));
 				try {
 					const job = jobOf(await own(owner, id));
 					if (job.endTime !== null) return job;
 					const left = until - monotonic();
 					if (left <= 0 || runner.stopping.aborted) return undefined;
-					await wait(left, AbortSignal.any([attention.signal, runner.stopping]));
+					await wait(left, AbortSignal.any([changed.signal, runner.stopping]));
 				} finally {
 					waiting.get(id)?.delete(wake);
 					if (waiting.get(id)?.size === 0) waiting.delete(id);
@@ -229,7 +229,7 @@ export function createJobs(parts: Dependencies): JobService {
 			if (isSuspect) await store.cancel(id);
 			runner.find(id)?.cancel();
 			publisher.publish(id, userId);
-			wakeWaiting(id);
+			notifyWaiting(id);
 			return record;
 		},
 

@@ -21,13 +21,13 @@ export class Lifetimes {
 		readonly monotonic: () => number,
 	) {}
 
-	/** A link `ofTheFuture` was made while the clock was wrong, and could be valid for years: it counts as expired until the clock has reached that time. */
-	stateOf({ id, createdAt, expiresAt, isEnded }: Lifetime): 'good' | 'expired' | 'ofTheFuture' {
+	/** A link that is `notYetValid` was made while the clock was wrong, and could be valid for years: it counts as expired until the clock has reached that time. */
+	stateOf({ id, createdAt, expiresAt, isEnded }: Lifetime): 'good' | 'expired' | 'notYetValid' {
 		const time = this.now();
 		if (isEnded || time >= expiresAt) return 'expired';
 		const end = this.#ends.get(id);
 		if (end !== undefined) return this.monotonic() < end ? 'good' : 'expired';
-		if (time < createdAt - clockSkewMs) return 'ofTheFuture';
+		if (time < createdAt - clockSkewMs) return 'notYetValid';
 		this.#ends.set(id, this.monotonic() + expiresAt - Math.max(time, createdAt));
 		const [first] = this.#ends.keys();
 		if (this.#ends.size > maxRemembered && first !== undefined) this.#ends.delete(first);

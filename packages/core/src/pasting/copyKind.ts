@@ -67,7 +67,7 @@ export function copyKind({ files, uploadLimits, walkQueue, log, monotonic }: Cop
 					if (monotonic() - reportedAt >= reportMs) reportProgress();
 				},
 			};
-			const bring = ({ from, to }: PasteStep): Promise<Entry> =>
+			const copyItem = ({ from, to }: PasteStep): Promise<Entry> =>
 				uploadLimits.counted(viewer, input.address, { files: 0, bytes: 0 }, (counting) => {
 					itemBytes = 0;
 					return files.copy(viewer, from, to, {
@@ -78,7 +78,7 @@ export function copyKind({ files, uploadLimits, walkQueue, log, monotonic }: Cop
 						},
 					});
 				});
-			const dropHalf = async () => {
+			const discardPartial = async () => {
 				itemBytes = 0;
 				if (staged.id === undefined) return;
 				const { id } = staged;
@@ -99,13 +99,13 @@ export function copyKind({ files, uploadLimits, walkQueue, log, monotonic }: Cop
 					{ operation: 'copy', done: 'Copied' },
 					{
 						async pasteItem(step) {
-							const entry = await retryWhileLocked(() => bring(step), signal);
+							const entry = await retryWhileLocked(() => copyItem(step), signal);
 							state.bytes += itemBytes;
 							itemBytes = 0;
 							staged.id = undefined;
 							return entry;
 						},
-						discardCurrent: dropHalf,
+						discardCurrent: discardPartial,
 						reportProgress,
 					},
 				);

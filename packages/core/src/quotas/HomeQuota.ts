@@ -13,7 +13,7 @@ interface Dependencies {
 	/** The same, if it is measured already. */
 	knownUsage(): HomeUsage | undefined;
 	/** Ids of the staged files of all homes whose bytes are reserved. */
-	covered: Set<string>;
+	reservedFiles: Set<string>;
 }
 
 /** The quota of one home: a user's own, or the one of all visitors. */
@@ -28,10 +28,10 @@ export class HomeQuota {
 	async reserve(unfinished?: UnfinishedFile): Promise<Reservation> {
 		const limit = await this.#home.limit();
 		if (limit === undefined) return unlimited;
-		const { viewer, covered } = this.#home;
+		const { viewer, reservedFiles } = this.#home;
 		const usage = this.#home.usage();
 		await usage.used();
-		return new LimitedReservation({ viewer, limit, usage, covered }, unfinished);
+		return new LimitedReservation({ viewer, limit, usage, reservedFiles }, unfinished);
 	}
 
 	/** Runs work with a reservation, and counts the result in the home once it has succeeded. */
@@ -58,7 +58,7 @@ export class HomeQuota {
 		return this.adding(async ({ add }) => {
 			const counted: StagedFile[] = [];
 			for (const file of staged) {
-				if (this.#home.covered.has(file.id)) counted.push(file);
+				if (this.#home.reservedFiles.has(file.id)) counted.push(file);
 				else await reserveIfStaged(file, add);
 			}
 			const items = await publish();

@@ -10,7 +10,7 @@ export interface Reservation {
 	/** The same, and takes it. */
 	add(amount: Amount): Promise<void>;
 	/** Takes over the bytes of this staged file, so that they need not be reserved again when it is published. */
-	cover(stagedId: string): void;
+	include(stagedId: string): void;
 	/** Releases the reservation, once the data is counted in the home, or is dropped. Bytes `held` by an unfinished upload continue to count. */
 	release(outcome?: 'held'): void;
 }
@@ -33,7 +33,7 @@ export function meterOf(reservation: Reservation): ByteMeter {
 export const unlimited: Reservation = {
 	assertRoom: async () => {},
 	add: async () => {},
-	cover: () => {},
+	include: () => {},
 	release: () => {},
 };
 
@@ -42,7 +42,7 @@ interface Limited {
 	limit: Amount;
 	usage: HomeUsage;
 	/** Ids of the staged files of all homes whose bytes are reserved. */
-	covered: Set<string>;
+	reservedFiles: Set<string>;
 }
 
 /** A reservation in a home with a quota. */
@@ -61,7 +61,7 @@ export class LimitedReservation implements Reservation {
 			const { usage } = home;
 			// It was among the unfinished uploads without a connection.
 			usage.held = plus(usage.held, { bytes: -this.#own.bytes, entries: -this.#own.entries });
-			this.cover(unfinished.stagedId);
+			this.include(unfinished.stagedId);
 		}
 		this.#reserve(this.#own, 1);
 	}
@@ -82,21 +82,21 @@ export class LimitedReservation implements Reservation {
 		});
 	}
 
-	cover(stagedId: string): void {
-		const { covered, usage } = this.#home;
+	include(stagedId: string): void {
+		const { reservedFiles, usage } = this.#home;
 		this.#stagedIds.push(stagedId);
-		covered.add(stagedId);
+		reservedFiles.add(stagedId);
 		usage.stagedIds.add(stagedId);
 	}
 
 	release(outcome?: 'held'): void {
 		if (this.#isReleased) return;
 		this.#isReleased = true;
-		const { covered, usage } = this.#home;
+		const { reservedFiles, usage } = this.#home;
 		this.#reserve(this.#own, -1);
 		if (outcome === 'held') usage.held = plus(usage.held, this.#own);
 		for (const id of this.#stagedIds) {
-			covered.delete(id);
+			reservedFiles.delete(id);
 			usage.stagedIds.delete(id);
 		}
 	}

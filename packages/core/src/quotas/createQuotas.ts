@@ -34,7 +34,7 @@ const maxCached = 10_000;
 export function createQuotas({ config, users, uploads, storage, log, now, monotonic }: Dependencies): Quotas {
 	const homes = new Map<string, HomeUsage>();
 	const cached = new Map<string, { quota: Amount; at: number }>();
-	const covered = new Set<string>();
+	const reservedFiles = new Set<string>();
 	const walks = new FairQueue(
 		{ running: 2, runningPerClient: 1, waiting: 10_000, waitingPerClient: 10 },
 		'Too many homes are being measured. Please try again in a moment.',
@@ -96,7 +96,7 @@ export function createQuotas({ config, users, uploads, storage, log, now, monoto
 				limit: () => limitOf(viewer),
 				usage: () => usageOf(viewer),
 				knownUsage: () => homes.get(homeOf(viewer)),
-				covered,
+				reservedFiles,
 			}),
 
 		async usage(viewer, waitMs) {

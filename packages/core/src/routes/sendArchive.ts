@@ -21,8 +21,8 @@ export async function sendArchive(
 	describe: (details: Partial<AuditEvent>) => void,
 	options: Pick<SendOptions, 'isKept' | 'onFirstByte'> = {},
 ) {
-	const asker = { client, signal: clientGone(request) };
-	const { file, name, skipped, entries } = await archives.open(viewer, selection, asker);
+	const requester = { client, signal: clientGone(request) };
+	const { file, name, skipped, entries } = await archives.open(viewer, selection, requester);
 	describe({ entries });
 	return sendFile(request, h, file, {
 		name,

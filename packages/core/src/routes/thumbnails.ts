@@ -16,11 +16,11 @@ export function thumbnailRoutes({ config, thumbnails }: Services) {
 			const { url = '', headers: asked } = request.raw.req;
 			const path = decodePath(url, prefix);
 			const ref = { area: query.type, path, ...(query.owner === undefined ? {} : { owner: query.owner }) };
-			const asker = { client: clientKey(viewer, request.client.address), signal: clientGone(request) };
+			const requester = { client: clientKey(viewer, request.client.address), signal: clientGone(request) };
 			const isKnown = (etag: string) => checkPreconditions(asked, { etag, mtime: Number.NaN }) === 'notModified';
 			// `*` matches any picture, so one must exist.
 			const isNamed = (etag: string) => asked['if-none-match'] !== '*' && isKnown(etag);
-			const { etag, bytes } = await thumbnails.get(viewer, ref, query.size, asker, isNamed);
+			const { etag, bytes } = await thumbnails.get(viewer, ref, query.size, requester, isNamed);
 			const presentation = { name: `${baseName(path)}.webp`, isInline: true, isKept: true, isPdf: false };
 			const { 'accept-ranges': _, ...headers } = userFileHeaders(presentation);
 			const response =

@@ -20,8 +20,8 @@ export function ticketRoutes({ audit, config, archives, sessions, tickets, trans
 			await tickets.count(client);
 			const area = payload.type;
 			const chosen = payload.files.map(({ path, owner }) => ({ path, ...ownedBy(owner) }));
-			const asker = { client, signal: clientGone(request) };
-			const opened = await archives.openFileOrArchive(viewer, { area, items: chosen }, asker);
+			const requester = { client, signal: clientGone(request) };
+			const opened = await archives.openFileOrArchive(viewer, { area, items: chosen }, requester);
 			await opened.file.close();
 			const { kind, name, skipped, file, items } = opened;
 			const { size, version } = file.item;
@@ -42,8 +42,8 @@ export function ticketRoutes({ audit, config, archives, sessions, tickets, trans
 				const owner = viewerOf(ticket, config);
 				const action = ticket.kind === 'file' ? 'download' : 'downloadArchive';
 				describe({ action, viewer: owner, area: ticket.area, ...chosen(ticket.items) });
-				const asker = { client: clientKey(owner, request.client.address), signal: clientGone(request) };
-				const opened = await archives.openFileOrArchive(owner, ticket, asker);
+				const requester = { client: clientKey(owner, request.client.address), signal: clientGone(request) };
+				const opened = await archives.openFileOrArchive(owner, ticket, requester);
 				describe({ entries: opened.entries });
 				const { size, version } = opened.file.item;
 				const transfer = transfers.enter(token, ticket, opened.file, () => request.raw.res.destroy());

@@ -48,7 +48,7 @@ export interface Thumbnails {
 		viewer: Viewer,
 		ref: ItemRef,
 		size: PictureSize,
-		asker: Required<Requester>,
+		requester: Required<Requester>,
 		isKnown?: (etag: string) => boolean,
 	): Promise<Thumbnail>;
 	/** The queue of renderings. */
@@ -225,7 +225,7 @@ export function createThumbnails({
 		viewer: Viewer,
 		ref: ItemRef,
 		size: PictureSize,
-		asker: Required<Requester>,
+		requester: Required<Requester>,
 		isKnown: (etag: string) => boolean,
 	): Promise<Thumbnail> {
 		const item = await statFile(viewer, ref);
@@ -237,10 +237,10 @@ export function createThumbnails({
 		if (isKnown(etag)) return { etag, bytes: undefined };
 		const cached = await cache.get(key);
 		if (cached !== undefined) counts.cached++;
-		else spentTime.assertLeft(asker.client);
+		else spentTime.assertLeft(requester.client);
 		const known =
 			cached ??
-			(await shared.join(key, asker, async (signal, client) => {
+			(await shared.join(key, requester, async (signal, client) => {
 				const startedAt = performance.now();
 				try {
 					return await make(viewer, found, size, key, signal);
@@ -256,10 +256,10 @@ export function createThumbnails({
 		queue,
 		counts,
 
-		async get(viewer, ref, size, asker, isKnown = () => false) {
+		async get(viewer, ref, size, requester, isKnown = () => false) {
 			for (let left = attempts; left > 0; left--) {
 				try {
-					return await attempt(viewer, ref, size, asker, isKnown);
+					return await attempt(viewer, ref, size, requester, isKnown);
 				} catch (error) {
 					// Shared with another viewer, who may have lost access meanwhile: this viewer's access is checked again.
 					const isOvertaken = error instanceof Changed || isFailure(error, 'notFound') || isFailure(error, 'forbidden');

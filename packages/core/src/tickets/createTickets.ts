@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
-import type { AmountStore, TicketRecord, TicketStore } from '@stowage/plugin-api';
+import type { CounterStore, TicketRecord, TicketStore } from '@stowage/plugin-api';
 import { baseName, Failure, type Owner, parentPath, parsePath } from '@stowage/rules';
 import { z } from 'zod';
 import { type ChosenItem, ownedBy, type Selection } from '../archives/makeManifest.js';
@@ -50,7 +50,7 @@ export type Ticket = TicketDetails & Selection;
 interface Dependencies {
 	store: TicketStore;
 	/** Counts how many tickets a client takes. */
-	rates: AmountStore;
+	rates: CounterStore;
 	databaseReserve: Pick<DatabaseReserve, 'assertRoom'>;
 	/** Bytes that may be written before the reserve of the disk is reached. */
 	available(): Promise<number>;

@@ -5,7 +5,7 @@ import type { EventStore } from './coordination/events.js';
 import type { JobStore } from './coordination/jobs.js';
 import type { KeyValueStore } from './coordination/keyValues.js';
 import type { LeaseStore } from './coordination/leases.js';
-import type { AmountStore } from './coordination/limits.js';
+import type { CounterStore } from './coordination/limits.js';
 import type { HomeStore } from './files/homes.js';
 import type { IdempotencyStore } from './files/idempotency.js';
 import type { LinkStore } from './files/links.js';
@@ -21,7 +21,7 @@ export interface Stores {
 	readonly sessions: SessionStore;
 	readonly roots: RootStore;
 	readonly homes: HomeStore;
-	readonly limits: AmountStore;
+	readonly limits: CounterStore;
 	readonly links: LinkStore;
 	readonly uploads: UploadStore;
 	readonly idempotency: IdempotencyStore;

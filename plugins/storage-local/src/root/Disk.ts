@@ -23,9 +23,9 @@ export class Disk {
 	/** Names of the staged files that this process has locked for more than one call. */
 	readonly lockedUploads = new Set<string>();
 	/** Names of the staged files whose sync failed, which may never be committed. */
-	readonly lostUploads = new Set<string>();
+	readonly failedSyncs = new Set<string>();
 	/** Names of the staged files whose names are certainly durable, so that a sync of their bytes is enough. */
-	readonly durablyNamed = new Set<string>();
+	readonly syncedNames = new Set<string>();
 	/** Set when background work shall end. */
 	isClosing = false;
 	readonly #shared = new SharedFolders();

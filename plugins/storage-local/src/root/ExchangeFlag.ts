@@ -22,7 +22,7 @@ export class ExchangeFlag {
 	) {}
 
 	/** Whether a file in this folder can be replaced by one of the scratch folder. */
-	async isSetAt(folder: Folder): Promise<boolean> {
+	async isSupportedAt(folder: Folder): Promise<boolean> {
 		using scratch = await this.scratch();
 		if (deviceOf(this.calls, scratch) !== deviceOf(this.calls, folder)) return false;
 		this.#found ??= await canExchange(this.calls, scratch);

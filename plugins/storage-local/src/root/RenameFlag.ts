@@ -25,7 +25,7 @@ export class RenameFlag {
 	) {}
 
 	/** Whether a rename into this folder was refused because the call is not supported there. */
-	async isLackedAt(folder: Folder, refusal: unknown): Promise<boolean> {
+	async isUnsupportedAt(folder: Folder, refusal: unknown): Promise<boolean> {
 		if (!isSystemError(refusal, ...refusals)) return false;
 		const device = deviceOf(this.calls, folder);
 		const known = this.#found.get(device) ?? (await this.#find(device, folder));

@@ -46,7 +46,7 @@ async function tryRename({ calls, locks, renameFlag }: RenameDependencies, renam
 		await calls.renameNoReplace(renaming.from, renaming.fromName, renaming.to, renaming.toName);
 		return true;
 	} catch (error) {
-		if (!(await renameFlag.isLackedAt(renaming.to, error))) throw error;
+		if (!(await renameFlag.isUnsupportedAt(renaming.to, error))) throw error;
 		locks.isNeeded = true;
 		return false;
 	}

@@ -112,10 +112,10 @@ export class StagedLocalFile implements StagedFile {
 			withFailures(rootPath, async () => {
 				await syncOrDrop(this.disk, this.#staged, () => fdatasync(fd));
 				const { name } = this.#staged;
-				if (this.disk.durablyNamed.has(name)) return;
+				if (this.disk.syncedNames.has(name)) return;
 				using staging = await this.disk.privateFolder(stagingFolder, 'read');
 				await this.disk.syncs.sync(staging);
-				this.disk.durablyNamed.add(name);
+				this.disk.syncedNames.add(name);
 			}),
 		);
 	}
@@ -128,7 +128,7 @@ export class StagedLocalFile implements StagedFile {
 				try {
 					this.#assertLock(fd);
 					const item = await commitStaged(this.disk, this.#staged, fd, path, options);
-					this.disk.durablyNamed.delete(this.#staged.name);
+					this.disk.syncedNames.delete(this.#staged.name);
 					return item;
 				} finally {
 					closeSync(fd);
@@ -139,7 +139,7 @@ export class StagedLocalFile implements StagedFile {
 
 	discard(): Promise<void> {
 		return withFailures(rootPath, async () => {
-			this.disk.durablyNamed.delete(this.#staged.name);
+			this.disk.syncedNames.delete(this.#staged.name);
 			using staging = await this.disk.privateFolder(stagingFolder, 'pass');
 			try {
 				await unlink(staging.at(this.#staged.name));
@@ -151,7 +151,7 @@ export class StagedLocalFile implements StagedFile {
 
 	/** Opens the file; undefined if it is no longer in staging, or bytes of it were lost. */
 	async #open(): Promise<number | undefined> {
-		if (this.disk.lostUploads.has(this.#staged.name)) return undefined;
+		if (this.disk.failedSyncs.has(this.#staged.name)) return undefined;
 		using staging = await this.disk.privateFolder(stagingFolder, 'pass');
 		const flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK;
 		try {

@@ -81,7 +81,7 @@ export async function syncOrDrop(disk: Disk, { name }: StagedId, sync: () => Pro
 	try {
 		await sync();
 	} catch (error) {
-		disk.lostUploads.add(name);
+		disk.failedSyncs.add(name);
 		// On a failing disk this may fail too; the file is not used again in any case.
 		await drop(disk, name).catch(() => {});
 		throw error;

@@ -27,7 +27,7 @@ export interface Replacing {
 
 /** Refuses files that can't be replaced, before anything is done for it. */
 export async function assertReplaceable(disk: Disk, folder: Folder, path: StoragePath, version: string): Promise<void> {
-	if (!(await disk.exchangeFlag.isSetAt(folder))) throw cannotReplace();
+	if (!(await disk.exchangeFlag.isSupportedAt(folder))) throw cannotReplace();
 	await statVersion(disk, folder, path, version);
 }
 

@@ -57,7 +57,7 @@ export class Admission {
 						async stage() {
 							await reservation.add({ bytes: 0, entries: 1 });
 							const staged = await files.stage(viewer);
-							reservation.cover(staged.id);
+							reservation.include(staged.id);
 							return metered(staged, () => meters);
 						},
 					});

@@ -121,7 +121,7 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 		if (exceeded !== undefined && limit !== undefined) throw refuseNow(limit, exceeded.endsAt);
 	};
 
-	const inSteps = (viewer: Viewer, count: (come: Amount) => Promise<void>) => {
+	const batched = (viewer: Viewer, count: (arrived: Amount) => Promise<void>) => {
 		const bounds = limitsFor(viewer, '', { files: 0, bytes: 1 }).map(({ max }) => max / 8);
 		const step = Math.floor(Math.max(stepBytes.least, Math.min(stepBytes.most, ...bounds)));
 		let uncounted = 0;
@@ -147,12 +147,12 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 		async counted(viewer, address, announced, work) {
 			await assertRoom(limitsFor(viewer, address, announced));
 			const counted: Limit[] = [];
-			const count = async (come: Amount) => {
-				const all = limitsFor(viewer, address, come);
+			const count = async (arrived: Amount) => {
+				const all = limitsFor(viewer, address, arrived);
 				await hit(all);
 				counted.push(...all);
 			};
-			const steps = inSteps(viewer, count);
+			const steps = batched(viewer, count);
 			try {
 				return await work({
 					// The remainder of one file is counted with the next ones.
@@ -174,7 +174,7 @@ export function createUploadLimits({ config: { uploads }, database, log, now }: 
 		},
 
 		arriving(viewer, address) {
-			const { arrived, rest } = inSteps(viewer, (come) => hit(limitsFor(viewer, address, come)));
+			const { arrived, rest } = batched(viewer, (arrived) => hit(limitsFor(viewer, address, arrived)));
 			return { arrived, ended: () => rest(0) };
 		},
 

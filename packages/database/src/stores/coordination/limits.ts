@@ -1,4 +1,4 @@
-import type { AmountStore } from '@stowage/plugin-api';
+import type { CounterStore } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
@@ -13,7 +13,7 @@ interface LimitRow {
 	ends_at: number;
 }
 
-export function limitStore(knex: Knex): AmountStore {
+export function limitStore(knex: Knex): CounterStore {
 	/** Each new window removes the expired ones, so the rows that visitors can cause stay few. */
 	const forgetEndedIf = async (hasBegun: boolean, now: number) => {
 		if (hasBegun) await transact(knex, (transaction) => removeEnded(transaction, now));

@@ -14,7 +14,7 @@ export interface LimitStore {
 }
 
 /** The same for amounts, several of which are counted at once. */
-export interface AmountStore extends LimitStore {
+export interface CounterStore extends LimitStore {
 	/** Counts all of these as `hit` does each, or none. Resolves to one that would exceed its `max`, if there is one. */
 	hitAll(
 		amounts: readonly { key: string; amount: number; max: number }[],

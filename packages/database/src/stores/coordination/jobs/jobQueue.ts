@@ -3,7 +3,7 @@ import { Failure } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { databaseTime } from '../../../connection/dialect.js';
 import { plainRow } from '../../../connection/plainValues.js';
-import { type JobRow, nothingSaved, unended } from './jobRows.js';
+import { activeStatuses, emptyCheckpoint, type JobRow } from './jobRows.js';
 
 /** The part of a user's limit that ended jobs may always keep. */
 const smallPart = 500;
@@ -39,7 +39,10 @@ export async function assertRoom(
 		.first('is_disabled');
 	if (user === undefined || user.is_disabled) throw new Failure('notFound', 'There is no such user.');
 	const own = () => transaction<JobRow>('jobs').where({ user_id: userId });
-	const [counted] = await own().where({ kind }).whereIn('status', unended).count<{ count: number }[]>({ count: '*' });
+	const [counted] = await own()
+		.where({ kind })
+		.whereIn('status', activeStatuses)
+		.count<{ count: number }[]>({ count: '*' });
 	if (Number(counted?.count ?? 0) >= most.jobs) {
 		const sentence = 'Too much of this is under way. Please wait until some of it has ended, or cancel it.';
 		throw new Failure('rateLimited', sentence, { retryAfter: 10 });
@@ -56,7 +59,7 @@ export async function assertRoom(
 	await own()
 		.whereNotNull('end_time')
 		.whereRaw('input_bytes + saved_bytes > ?', [most.bytes / smallPart])
-		.update(plainRow({ input: '', input_bytes: 0, ...nothingSaved }));
+		.update(plainRow({ input: '', input_bytes: 0, ...emptyCheckpoint }));
 	if ((await held()) + bytes <= most.bytes) return;
 	const sentence = 'Too much is waiting for you. Please wait until some of it has ended, or cancel it.';
 	throw new Failure('rateLimited', sentence, { retryAfter: 10 });
@@ -76,7 +79,7 @@ export async function cancelJobs(
 	const endsNow = "status = 'queued' and (saved is null or is_cancel_requested)";
 	// One statement: between two a waiting job could begin. MySQL assigns from left to right, so columns that a condition reads come after it.
 	await jobs()
-		.whereIn('status', unended)
+		.whereIn('status', activeStatuses)
 		.update({
 			end_time: transaction.raw(`case when ${endsNow} then ? else end_time end`, [now()]),
 			turn: transaction.raw("case when status = 'queued' then ? else turn end", [firstTurn]),

@@ -67,9 +67,9 @@ export const recordColumns = [
 	'end_time',
 ] as const;
 
-export const unended = ['queued', 'processing'] as const;
+export const activeStatuses = ['queued', 'processing'] as const;
 
-export const nothingSaved = { saved: null, saved_bytes: 0 } as const;
+export const emptyCheckpoint = { saved: null, saved_bytes: 0 } as const;
 
 export function toRecord(row: Pick<JobRow, (typeof recordColumns)[number]>): JobRecord {
 	return {

@@ -9,15 +9,15 @@ import { batches } from '../../batches.js';
 import { isOver, untilIn } from '../leaseTimes.js';
 import { assertRoom, cancelJobs, firstTurn, nextTurn } from './jobQueue.js';
 import {
+	activeStatuses,
 	type Change,
+	emptyCheckpoint,
 	type InterruptionRow,
 	type JobRow,
-	nothingSaved,
 	recordColumns,
 	toHeld,
 	toInterruption,
 	toRecord,
-	unended,
 } from './jobRows.js';
 
 const maxChanged = 1000;
@@ -88,7 +88,7 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 								title,
 								input,
 								input_bytes: bytes,
-								...nothingSaved,
+								...emptyCheckpoint,
 								on_restart: onRestart,
 								is_long: isLong,
 								is_ordered: isOrdered,
@@ -139,7 +139,7 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 							end_time: null,
 						},
 					}),
-					...(row.on_restart === 'resume' ? {} : nothingSaved),
+					...(row.on_restart === 'resume' ? {} : emptyCheckpoint),
 					...touched(),
 				});
 				return changed > 0;
@@ -161,7 +161,7 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 		async isInCheckpoint(text) {
 			// Without characters that a pattern or JSON would interpret. Ids of further roots have a tilde, those of copies between roots dots.
 			if (!/^[A-Za-z0-9.~-]+$/.test(text)) return false;
-			const row = await jobs().whereIn('status', unended).where('saved', 'like', `%"${text}"%`).first('id');
+			const row = await jobs().whereIn('status', activeStatuses).where('saved', 'like', `%"${text}"%`).first('id');
 			return row !== undefined;
 		},
 
@@ -277,7 +277,7 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 			const row = plainRow({
 				...{ status, error, ...released, end_time: now(), speed: null, time_left: null },
 				...(detail === undefined ? {} : { detail }),
-				...(status === 'completed' ? nothingSaved : {}),
+				...(status === 'completed' ? emptyCheckpoint : {}),
 			});
 			return transact(knex, async (transaction) => {
 				// A cancelled one may have been cancelled in time, unless it was on trial for long enough.

@@ -1,6 +1,6 @@
 import { Failure } from '@stowage/rules';
 
-export interface GateLimits {
+export interface SemaphoreLimits {
 	/** How many may run at once. */
 	running: number;
 	/** The most calls that may wait. */
@@ -8,12 +8,12 @@ export interface GateLimits {
 }
 
 /** Admits work in the order of the calls. */
-export interface Gate {
+export interface Semaphore {
 	/** Runs the work when a place is free and resolves to its result. Throws `unavailable` at once if too many wait already. */
 	run<T>(work: () => Promise<T>): Promise<T>;
 }
 
-export function createGate(limits: GateLimits): Gate {
+export function createSemaphore(limits: SemaphoreLimits): Semaphore {
 	const queue: (() => void)[] = [];
 	let running = 0;
 

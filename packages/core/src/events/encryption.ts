@@ -4,23 +4,23 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /** Encrypts and authenticates texts for the processes that share a secret: a reader of the database can neither read nor forge them. */
-export interface Sealing {
-	seal(text: string): string;
-	/** Nothing for a text that was sealed with another secret, or not at all. */
-	open(sealed: string): string | undefined;
+export interface Encryption {
+	encrypt(text: string): string;
+	/** Nothing for a text that was encrypted with another secret, or not at all. */
+	decrypt(encrypted: string): string | undefined;
 }
 
-export function createSealing(purpose: string, secret: string): Sealing {
+export function createEncryption(purpose: string, secret: string): Encryption {
 	const key = createHash('sha256').update(`${purpose} ${secret}`).digest();
 	return {
-		seal(text) {
+		encrypt(text) {
 			const nonce = randomBytes(nonceBytes);
 			const cipher = createCipheriv('aes-256-gcm', key, nonce);
 			const content = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
 			return Buffer.concat([nonce, cipher.getAuthTag(), content]).toString('base64url');
 		},
-		open(sealed) {
-			const bytes = Buffer.from(sealed, 'base64url');
+		decrypt(encrypted) {
+			const bytes = Buffer.from(encrypted, 'base64url');
 			if (bytes.length < nonceBytes + tagBytes) return undefined;
 			const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes));
 			decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));

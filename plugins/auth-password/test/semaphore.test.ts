@@ -1,16 +1,16 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { isFailure } from '@stowage/rules';
 import test from 'ava';
-import { createGate } from '../src/gate.js';
+import { createSemaphore } from '../src/semaphore.js';
 
 test('at most the allowed number of calls run at once, and all finish in order', async (t) => {
-	const gate = createGate({ running: 2, waiting: 64 });
+	const semaphore = createSemaphore({ running: 2, waiting: 64 });
 	const finished: number[] = [];
 	let running = 0;
 	let most = 0;
 	await Promise.all(
 		Array.from({ length: 60 }, (_, number) =>
-			gate.run(async () => {
+			semaphore.run(async () => {
 				most = Math.max(most, ++running);
 				for (let rounds = 0; rounds < 3; rounds++) await nextRound();
 				running--;
@@ -26,23 +26,23 @@ test('at most the allowed number of calls run at once, and all finish in order',
 });
 
 test('a call to a full queue is refused at once with a time to retry', async (t) => {
-	const gate = createGate({ running: 1, waiting: 2 });
+	const semaphore = createSemaphore({ running: 1, waiting: 2 });
 	let release = () => {};
 	const released = new Promise<void>((resolve) => {
 		release = resolve;
 	});
-	const admitted = [1, 2, 3].map(() => gate.run(() => released));
-	const error = await t.throwsAsync(() => gate.run(async () => t.fail()));
+	const admitted = [1, 2, 3].map(() => semaphore.run(() => released));
+	const error = await t.throwsAsync(() => semaphore.run(async () => t.fail()));
 	t.true(isFailure(error, 'unavailable') && error.retryAfter === 2, String(error));
 	release();
 	await Promise.all(admitted);
-	t.is(await gate.run(async () => 'done'), 'done');
+	t.is(await semaphore.run(async () => 'done'), 'done');
 });
 
 test('a failed call frees its place and throws its own error', async (t) => {
-	const gate = createGate({ running: 1, waiting: 4 });
+	const semaphore = createSemaphore({ running: 1, waiting: 4 });
 	const work = [1, 2, 3].map((number) =>
-		gate.run(async () => {
+		semaphore.run(async () => {
 			throw new Error(`work ${number}`);
 		}),
 	);
@@ -50,5 +50,5 @@ test('a failed call frees its place and throws its own error', async (t) => {
 		(result) => result.status === 'rejected' && result.reason.message,
 	);
 	t.deepEqual(reasons, ['work 1', 'work 2', 'work 3']);
-	t.is(await gate.run(async () => 'done'), 'done');
+	t.is(await semaphore.run(async () => 'done'), 'done');
 });
