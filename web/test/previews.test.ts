@@ -282,6 +282,9 @@ test('HTML that is no XML becomes XML with the same elements', (t) => {
 	);
 	t.true(htmlAsXml('<html lang="en"><p>').startsWith('<html xmlns="http://www.w3.org/1999/xhtml"'));
 	t.is(textOfHtml('<p>a <b>quiet</b> novel &amp; more</p>', 15), 'a quiet novel &');
+	const deep = `text${'<b>'.repeat(2000)}below`;
+	t.throws(() => htmlAsXml(deep), { instanceOf: TooMuchMarkup });
+	t.is(textOfHtml(deep, 100), 'text');
 });
 
 test('a document is refused for what its pages and notes repeat, and for its styles and lists', (t) => {

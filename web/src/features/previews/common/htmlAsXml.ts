@@ -1,4 +1,5 @@
 import { Parser } from 'htmlparser2';
+import { TooMuchMarkup } from './markupBounds.js';
 
 const xhtml = 'http://www.w3.org/1999/xhtml';
 const namespaces: Readonly<Record<string, string>> = {
@@ -7,9 +8,12 @@ const namespaces: Readonly<Record<string, string>> = {
 };
 const prefixes = 'xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:epub="http://www.idpf.org/2007/ops"';
 
+/** Deeper than any page is. The parser moves the list of all open elements with each one that begins, which takes the square of their number. */
+const maxOpen = 1_000;
+
 /**
  * HTML, or XHTML with faults, as XML with the same elements. The browser's own parser of HTML would copy formats without an end into each element that follows, and take the square of the
- * length for it; this one reads each tag once.
+ * length for it; this one reads each tag once. Throws `TooMuchMarkup` for elements that are nested too deep.
  */
 export function htmlAsXml(html: string): string {
 	const parts: string[] = [];
@@ -19,7 +23,7 @@ export function htmlAsXml(html: string): string {
 		{
 			onopentag(name, given) {
 				const parent = open.at(-1);
-				open.push(name);
+				if (open.push(name) > maxOpen) throw new TooMuchMarkup('Its elements are nested too deep.');
 				if (name === 'html') rootAttributes ||= attributesOf(given);
 				if (!isElement(name)) return;
 				const namespace = namespaces[name] ?? (parent === 'foreignObject' ? xhtml : undefined);
@@ -56,14 +60,22 @@ function escaped(text: string): string {
 		.replaceAll('>', '&gt;');
 }
 
-/** The text of HTML, as far as `most` characters. */
-export function textOfHtml(html: string, most: number): string {
+/** The text of HTML, as far as `limit` characters, and to where its elements are nested too deep. */
+export function textOfHtml(html: string, limit: number): string {
 	let text = '';
+	let open = 0;
 	const parser = new Parser({
-		ontext(piece) {
-			if (text.length < most) text += piece;
+		onopentag() {
+			if (++open > maxOpen) parser.pause();
+		},
+		onclosetag() {
+			open--;
+		},
+		ontext(part) {
+			text += part;
+			if (text.length >= limit) parser.pause();
 		},
 	});
 	parser.end(html);
-	return text.slice(0, most);
+	return text.slice(0, limit);
 }
