@@ -26,6 +26,7 @@ const expectedOrders = [
 	'addRoot big',
 	'backup',
 	'cancelJob bob',
+	'configure',
 	'copyDatabase',
 	'createLink bob',
 	'createUser ada',

@@ -26,7 +26,7 @@ import type { AuditedRoots } from './trees/roots/auditedRoots.js';
 import type { Roots } from './trees/roots/Roots.js';
 import type { Trees } from './trees/Trees.js';
 import type { Admission } from './uploads/admission/Admission.js';
-import type { UploadLimits } from './uploads/admission/uploadLimits.js';
+import type { HourlyLimits } from './uploads/admission/HourlyLimits.js';
 import type { InFlightUploads } from './uploads/InFlightUploads.js';
 import type { ResumableUploads } from './uploads/resumable/createResumableUploads.js';
 
@@ -66,6 +66,6 @@ export interface Services {
 	now(): number;
 	admission: Admission;
 	trees: Trees;
-	uploadLimits: UploadLimits;
+	uploadLimits: HourlyLimits;
 	quotas: Quotas;
 }

@@ -86,3 +86,13 @@ export function failureKind(code: string): FailureKind | undefined {
 	}
 	return undefined;
 }
+
+/** What was found; undefined where it fails as one of these kinds, such as `notFound`. */
+export async function undefinedIf<T>(found: Promise<T>, ...kinds: readonly FailureKind[]): Promise<T | undefined> {
+	try {
+		return await found;
+	} catch (error) {
+		if (kinds.some((kind) => isFailure(error, kind))) return undefined;
+		throw error;
+	}
+}

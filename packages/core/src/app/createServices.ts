@@ -17,7 +17,8 @@ import { availableSpace } from '../trees/freeSpace.js';
 import { auditedRoots } from '../trees/roots/auditedRoots.js';
 import { RootAdministration } from '../trees/roots/RootAdministration.js';
 import { Admission } from '../uploads/admission/Admission.js';
-import { createUploadLimits } from '../uploads/admission/uploadLimits.js';
+import { HourlyLimits } from '../uploads/admission/HourlyLimits.js';
+import { UnfinishedLimit } from '../uploads/admission/UnfinishedLimit.js';
 import { createUploadSpace } from '../uploads/admission/uploadSpace.js';
 import { InFlightUploads } from '../uploads/InFlightUploads.js';
 import { createResumableUploads } from '../uploads/resumable/createResumableUploads.js';
@@ -123,8 +124,9 @@ type UploadDependencies = Pick<
 
 function createUploads(dependencies: UploadDependencies): Uploads {
 	const space = createUploadSpace(dependencies);
-	const uploadLimits = createUploadLimits(dependencies);
-	const admission = new Admission({ ...dependencies, limits: uploadLimits, space });
+	const uploadLimits = new HourlyLimits(dependencies);
+	const unfinished = new UnfinishedLimit(dependencies);
+	const admission = new Admission({ ...dependencies, limits: uploadLimits, unfinished, space });
 	const resumableUploads = createResumableUploads({ ...dependencies, admission, space });
 	return { admission, uploadLimits, resumableUploads, inFlightUploads: new InFlightUploads() };
 }

@@ -1,5 +1,13 @@
 import type { LinkRecord, OpenFile, StorageItem, StorageProvider } from '@stowage/plugin-api';
-import { homeRoot, isFailure, isWithin, joinPath, parsePath, publicFolderName, type StoragePath } from '@stowage/rules';
+import {
+	homeRoot,
+	isWithin,
+	joinPath,
+	parsePath,
+	publicFolderName,
+	type StoragePath,
+	undefinedIf,
+} from '@stowage/rules';
 
 export interface LocatedLink {
 	/** Relative to the owner's home. */
@@ -16,7 +24,7 @@ export async function locateLink(
 	link: LinkRecord,
 ): Promise<LocatedLink | undefined> {
 	for (const path of link.nextPath === undefined ? [link.path] : [link.path, link.nextPath]) {
-		const item = await undefinedIfMissing(storage.stat(placeOf(link, path)));
+		const item = await undefinedIf(storage.stat(placeOf(link, path)), 'notFound', 'forbidden');
 		if (item !== undefined && identityOf(item) === link.itemId) return isPublicPath(path) ? undefined : { path, item };
 	}
 	return undefined;
@@ -29,7 +37,7 @@ export async function openLink(
 ): Promise<(LocatedLink & { file: OpenFile | undefined }) | undefined> {
 	const located = await locateLink(storage, link);
 	if (located?.item.type !== 'file') return located && { ...located, file: undefined };
-	const file = await undefinedIfMissing(storage.open(placeOf(link, located.path)));
+	const file = await undefinedIf(storage.open(placeOf(link, located.path)), 'notFound', 'forbidden');
 	if (file === undefined || identityOf(file.item) === link.itemId) return file && { ...located, item: file.item, file };
 	await file.close();
 	return undefined;
@@ -50,13 +58,4 @@ export function isPublicPath(path: StoragePath): boolean {
 
 function placeOf({ owner }: LinkRecord, path: StoragePath): StoragePath {
 	return joinPath(homeRoot(owner.username), path);
-}
-
-async function undefinedIfMissing<T>(found: Promise<T>): Promise<T | undefined> {
-	try {
-		return await found;
-	} catch (error) {
-		if (isFailure(error, 'notFound') || isFailure(error, 'forbidden')) return undefined;
-		throw error;
-	}
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { LinkRecord, LinkStore, StorageProvider } from '@stowage/plugin-api';
-import { homeRoot, isFailure, joinPath, type StoragePath } from '@stowage/rules';
+import { homeRoot, isFailure, joinPath, type StoragePath, undefinedIf } from '@stowage/rules';
 import { identityOf, isPublicPath, locateLink } from './locateLink.js';
 
 /** The SHA-256 of a file's bytes, by its path in the storage. */
@@ -13,7 +13,7 @@ export interface FileHash {
 /** Hashes a file, or each file in a folder and below. Files that vanish before they are read are left out. */
 export async function* hashFiles(storage: StorageProvider, path: StoragePath): AsyncGenerator<FileHash> {
 	const folders = [path];
-	const item = await undefinedIfMissing(storage.stat(path));
+	const item = await undefinedIf(storage.stat(path), 'notFound', 'forbidden');
 	if (item?.type === 'file') {
 		const hash = await hashFile(storage, path);
 		if (hash !== undefined) yield hash.hash;
@@ -42,7 +42,7 @@ async function hashFile(
 	storage: StorageProvider,
 	path: StoragePath,
 ): Promise<{ hash: FileHash; identity: string } | undefined> {
-	const file = await undefinedIfMissing(storage.open(path));
+	const file = await undefinedIf(storage.open(path), 'notFound', 'forbidden');
 	if (file === undefined) return undefined;
 	try {
 		const hash = createHash('sha256');
@@ -87,7 +87,7 @@ async function sameItem(
 	path: StoragePath,
 	hashes: ReadonlyMap<StoragePath, string>,
 ): Promise<string | undefined> {
-	const item = await undefinedIfMissing(storage.stat(path));
+	const item = await undefinedIf(storage.stat(path), 'notFound', 'forbidden');
 	if (item?.type === 'file') {
 		const read = await hashFile(storage, path);
 		return read !== undefined && hashes.get(path) === read.hash.sha256 ? read.identity : undefined;
@@ -100,15 +100,6 @@ async function sameItem(
 		if (hashes.get(inner) !== sha256) return undefined;
 		missing.delete(inner);
 	}
-	const again = await undefinedIfMissing(storage.stat(path));
+	const again = await undefinedIf(storage.stat(path), 'notFound', 'forbidden');
 	return missing.size === 0 && again?.id === item.id ? identityOf(again) : undefined;
-}
-
-async function undefinedIfMissing<T>(found: Promise<T>): Promise<T | undefined> {
-	try {
-		return await found;
-	} catch (error) {
-		if (isFailure(error, 'notFound') || isFailure(error, 'forbidden')) return undefined;
-		throw error;
-	}
 }

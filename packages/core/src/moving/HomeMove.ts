@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '@stowage/database';
 import type { JobContext, StorageItem } from '@stowage/plugin-api';
-import { homeRoot, isFailure, type StoragePath } from '@stowage/rules';
+import { homeRoot, isFailure, type StoragePath, undefinedIf } from '@stowage/rules';
 import { z } from 'zod';
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
@@ -80,11 +80,6 @@ export async function hasMoved({ database }: HomeMoveParts, { job, state, target
 }
 
 /** The current place of the home; undefined if it was never created. */
-export async function statHome({ source, home }: Move): Promise<StorageItem | undefined> {
-	try {
-		return await source.storage.stat(home);
-	} catch (error) {
-		if (isFailure(error, 'notFound')) return undefined;
-		throw error;
-	}
+export function statHome({ source, home }: Move): Promise<StorageItem | undefined> {
+	return undefinedIf(source.storage.stat(home), 'notFound');
 }

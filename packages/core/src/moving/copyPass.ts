@@ -1,6 +1,6 @@
 import { Failure, isFailure, type StoragePath } from '@stowage/rules';
 import { HomeComparison } from '../trees/compareHomes.js';
-import { copyAccess, copyContents, copyFolderTime } from '../trees/copyAcross.js';
+import { copyAccess, copyContents, copyFolderTime } from '../trees/copyContents.js';
 import { availableSpace, createSpaceGuard } from '../trees/freeSpace.js';
 import type { HomeMoveParts, Move } from './HomeMove.js';
 

@@ -1,6 +1,6 @@
 import type { StorageItem } from '@stowage/plugin-api';
 import type { StoragePath } from '@stowage/rules';
-import { beginTree, discardAcross, findTree, newTree, treeId } from '../trees/copyAcross.js';
+import { beginTree, discardAcross, findTree, newTree, treeId } from '../trees/copies.js';
 import { withoutPrefix, withPrefix } from '../trees/rootIds.js';
 import type { Move } from './HomeMove.js';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { JobKind } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
-import { copyFolderTime } from '../trees/copyAcross.js';
+import { copyFolderTime } from '../trees/copyContents.js';
 import { measureHome } from '../trees/walkHome.js';
 import { createPass, reportProgress } from './copyPass.js';
 import {

@@ -1,5 +1,5 @@
 import { Failure, isFailure, joinPath, parentPath, type StoragePath } from '@stowage/rules';
-import { copiesFolder, findTree, newTree, treeId } from '../trees/copyAcross.js';
+import { copiesFolder, findTree, newTree, treeId } from '../trees/copies.js';
 import { ensureFolder } from '../trees/folders.js';
 import { withoutPrefix, withPrefix } from '../trees/rootIds.js';
 import { digestOf } from '../trees/walkHome.js';

@@ -3,7 +3,7 @@ import { type Entry, isFailure } from '@stowage/rules';
 import { clientKey } from '../http/requests/proxy.js';
 import type { FairQueue } from '../limits/FairQueue.js';
 import type { Log } from '../log.js';
-import type { UploadLimits } from '../uploads/admission/uploadLimits.js';
+import type { HourlyLimits } from '../uploads/admission/HourlyLimits.js';
 import { countBytes } from './countBytes.js';
 import { type PasteInput, type PasteStep, pasteInput } from './pasteInput.js';
 import { detailOf, pasteItems, stateOf } from './pasteItems.js';
@@ -17,7 +17,7 @@ const checkpointMs = 5000;
 
 export interface CopyDependencies {
 	files: Files;
-	uploadLimits: UploadLimits;
+	uploadLimits: HourlyLimits;
 	walkQueue: FairQueue;
 	log: Log;
 	/** Milliseconds of a monotonic clock. */

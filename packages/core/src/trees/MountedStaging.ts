@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { CommitOptions, StagedFile, StagingCutoffs, StorageItem, StorageProvider } from '@stowage/plugin-api';
 import { Failure, type StoragePath } from '@stowage/rules';
 import { type Crossing, commitAcross, publishedAcross } from './commitAcross.js';
-import { discardAcross, sweepAcross } from './copyAcross.js';
+import { discardAcross, sweepAcross } from './copies.js';
 import { assertReplaceable, changingAt, type Mount, type Mounts, mountAt } from './Mounts.js';
 import { wrapStaged } from './metered.js';
 import { prefixed, prefixOf, withoutPrefix, withPrefix } from './rootIds.js';

@@ -4,11 +4,10 @@ import {
 	anonymousOwner,
 	Failure,
 	homeRoot,
-	isFailure,
 	isValidUsername,
 	type Owner,
 	publicRoot,
-	type StoragePath,
+	undefinedIf,
 	type Viewer,
 	visibleOwners,
 	writingOwner,
@@ -65,19 +64,10 @@ export class Trees {
 		if (area === 'private' || owner !== undefined) return placeIn(treeOf(viewer, area, owner), path);
 		for (const tree of await visible()) {
 			const place = placeIn(tree, path);
-			if (await this.#exists(place.storagePath)) return place;
+			const item = await undefinedIf(this.#dependencies.storage().stat(place.storagePath), 'notFound');
+			if (item !== undefined) return place;
 		}
 		throw notFound();
-	}
-
-	async #exists(path: StoragePath): Promise<boolean> {
-		try {
-			await this.#dependencies.storage().stat(path);
-			return true;
-		} catch (error) {
-			if (!isFailure(error, 'notFound')) throw error;
-			return false;
-		}
 	}
 }
 

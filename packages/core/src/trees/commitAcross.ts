@@ -1,6 +1,6 @@
 import type { CommitOptions, StagedFile, StorageItem, StorageProvider } from '@stowage/plugin-api';
 import { Failure, isFailure, joinPath, type StoragePath } from '@stowage/rules';
-import { copiesFolder } from './copyAcross.js';
+import { copiesFolder } from './copies.js';
 import { ensureFolder } from './folders.js';
 
 /** A staged file whose home is on another root by now than the one that it was staged on. */

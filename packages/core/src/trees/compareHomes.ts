@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { StorageItem, StorageProvider } from '@stowage/plugin-api';
-import { Failure, isFailure, joinPath, type StoragePath } from '@stowage/rules';
-import { isSame } from './copyAcross.js';
+import { Failure, isFailure, joinPath, type StoragePath, undefinedIf } from '@stowage/rules';
+import { isSame } from './copyContents.js';
 import { itemsOf, TreeDigest } from './walkHome.js';
 
 export interface Tree {
@@ -38,8 +38,8 @@ export class HomeComparison {
 
 	async #compareFolder(path: StoragePath, digest: TreeDigest): Promise<boolean> {
 		const { source, copy, signal } = this;
-		const items = await undefinedIfMissing(itemsOf(source.storage, joinPath(source.root, path), path));
-		const copies = await undefinedIfMissing(itemsOf(copy.storage, joinPath(copy.root, path), path));
+		const items = await undefinedIf(itemsOf(source.storage, joinPath(source.root, path), path), 'notFound');
+		const copies = await undefinedIf(itemsOf(copy.storage, joinPath(copy.root, path), path), 'notFound');
 		if (items === undefined || copies === undefined) return false;
 		const known = new Map(copies.map((item) => [item.name, item]));
 		let areSame = items.length === copies.length;
@@ -86,7 +86,7 @@ export class HomeComparison {
 		{ version }: StorageItem,
 		onBytes: (bytes: number) => void,
 	): Promise<string | undefined> {
-		const file = await undefinedIfMissing(storage.open(path));
+		const file = await undefinedIf(storage.open(path), 'notFound');
 		if (file === undefined) return undefined;
 		try {
 			if (file.item.version !== version) return undefined;
@@ -104,14 +104,5 @@ export class HomeComparison {
 		} finally {
 			await file.close();
 		}
-	}
-}
-
-async function undefinedIfMissing<T>(found: Promise<T>): Promise<T | undefined> {
-	try {
-		return await found;
-	} catch (error) {
-		if (isFailure(error, 'notFound')) return undefined;
-		throw error;
 	}
 }

@@ -8,6 +8,7 @@ import {
 	pathSegments,
 	rootPath,
 	type StoragePath,
+	undefinedIf,
 } from '@stowage/rules';
 
 /**
@@ -72,7 +73,7 @@ async function makeIfMissing(
 			return true;
 		} catch (error) {
 			if (!isFailure(error, 'alreadyExists') && !isFailure(error, 'invalidName')) throw error;
-			const type = await typeOf(storage, folder);
+			const type = (await undefinedIf(storage.stat(folder), 'notFound'))?.type;
 			if (type === 'directory') return false;
 			// It existed a moment ago. If this persists it is something that can't be shown, such as a symbolic link.
 			const isGone = isFailure(error, 'alreadyExists') && type === undefined;
@@ -91,14 +92,5 @@ export async function removeCreatedFolders(storage: StorageProvider, folders: re
 			if (isFailure(error)) return;
 			throw error;
 		}
-	}
-}
-
-async function typeOf(storage: StorageProvider, path: StoragePath): Promise<'file' | 'directory' | undefined> {
-	try {
-		return (await storage.stat(path)).type;
-	} catch (error) {
-		if (isFailure(error, 'notFound')) return undefined;
-		throw error;
 	}
 }

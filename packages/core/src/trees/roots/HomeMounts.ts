@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '@stowage/database';
 import type { HomeMove, RootRecord, StorageProvider } from '@stowage/plugin-api';
-import { Failure, homeRoot, isFailure } from '@stowage/rules';
+import { Failure, homeRoot, undefinedIf } from '@stowage/rules';
 import type { Log } from '../../log.js';
 import type { Mount } from '../Mounts.js';
 
@@ -212,11 +212,5 @@ export class HomeMounts {
 
 /** Whether there is a home of that name on a root. */
 export async function hasHome(storage: StorageProvider, username: string): Promise<boolean> {
-	try {
-		await storage.stat(homeRoot(username));
-		return true;
-	} catch (error) {
-		if (isFailure(error, 'notFound')) return false;
-		throw error;
-	}
+	return (await undefinedIf(storage.stat(homeRoot(username)), 'notFound')) !== undefined;
 }

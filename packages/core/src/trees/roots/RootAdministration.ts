@@ -1,13 +1,11 @@
 import path from 'node:path';
 import type { Database } from '@stowage/database';
 import type { RootRecord, RootStore, StorageProvider } from '@stowage/plugin-api';
-import { Failure, isFailure, joinPath, parsePath, plural, type StoragePath } from '@stowage/rules';
+import { Failure, isFailure, parsePath } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import { ensureFolder } from '../folders.js';
-import type { Mount } from '../Mounts.js';
-import { withPrefix } from '../rootIds.js';
 import { assertApart, assertUnreserved } from './assertApart.js';
-import { hasHome } from './HomeMounts.js';
+import { assertNoPublicFiles, assertNothingStaged, type RemovalStores, unassignRemovedHomes } from './assertUnused.js';
 import { firstSettings, unownedFolders } from './RootOpener.js';
 import type { Roots } from './Roots.js';
 import { reservedFolders } from './reservedFolders.js';
@@ -25,9 +23,6 @@ export interface RootState {
 	freeBytes: number | null;
 	totalBytes: number | null;
 }
-
-/** The references that keep a root from being removed. */
-type RemovalStores = Pick<Database, 'homes' | 'users' | 'uploads'>;
 
 /** The administration of storage roots. */
 export class RootAdministration {
@@ -130,34 +125,10 @@ export class RootAdministration {
 		if (rootId === this.#roots.first.storage.rootId)
 			throw new Failure('conflict', `${name} is the root of the configuration.`);
 		if (rootId === this.#roots.default.storage.rootId) throw new Failure('conflict', `${name} is the default root.`);
-		await this.#assertNothingStaged(name, this.#roots.withId(rootId));
-		await this.#unassignRemovedHomes(this.#roots.withId(rootId));
+		await assertNothingStaged(this.#database, name, this.#roots.withId(rootId));
+		await unassignRemovedHomes(this.#database, this.#roots.withId(rootId));
 		await this.#store.remove(name);
 		await this.#roots.reload();
-	}
-
-	/** Uploads stay on the root that they began on, also when the home has left it. */
-	async #assertNothingStaged(name: string, { idPrefix }: Mount): Promise<void> {
-		const count = await this.#database.uploads.countStaged(withPrefix('', idPrefix));
-		if (count === 0) return;
-		throw new Failure(
-			'conflict',
-			`There ${count === 1 ? 'is' : 'are'} ${plural(count, 'unfinished upload')} on ${name}. Wait until ${count === 1 ? 'it is' : 'they are'} finished or expired (uploads.expireAfter), or end ${count === 1 ? 'it' : 'them'}: stowage upload remove --root ${name}`,
-		);
-	}
-
-	/** Homes of accounts that were removed or renamed, whose folders no longer exist. */
-	async #unassignRemovedHomes({ storage }: Mount): Promise<void> {
-		const { homes, users } = this.#database;
-		try {
-			for (const username of await homes.list(storage.rootId)) {
-				const isOurs = (await users.find(username)) !== undefined || (await hasHome(storage, username));
-				if (!isOurs) await homes.unassign(username, storage.rootId);
-			}
-		} catch (error) {
-			// The content of an unavailable root is unknown: its homes count.
-			if (!isFailure(error, 'unavailable')) throw error;
-		}
 	}
 
 	/** Throws `invalid` if a location is inside another root, or the other way round, or is no place for one. */
@@ -190,20 +161,6 @@ export class RootAdministration {
 	}
 }
 
-/** The trees of the default root. */
-const unownedTrees = ['Public', 'users/anonymous'].map((text) => parsePath(text));
-
-async function assertNoPublicFiles(storage: StorageProvider, name: string): Promise<void> {
-	for (const path of unownedTrees) {
-		if (await containsFiles(storage, path)) {
-			throw new Failure(
-				'conflict',
-				`There are files of no user on ${name}: move what lies in ${path} to the new root first.`,
-			);
-		}
-	}
-}
-
 async function stateOf(storage: StorageProvider): Promise<Pick<RootState, 'fault' | 'freeBytes' | 'totalBytes'>> {
 	try {
 		await storage.check();
@@ -218,19 +175,4 @@ async function stateOf(storage: StorageProvider): Promise<Pick<RootState, 'fault
 /** Details that are shown to the administrator only: a path, or the message of a plugin. */
 function withCause({ message, cause }: Failure): string {
 	return cause instanceof Error ? `${message.replace(/\.$/, '')}: ${cause.message}` : message;
-}
-
-/** Whether a folder or one below contains any file. */
-async function containsFiles(storage: StorageProvider, path: StoragePath): Promise<boolean> {
-	try {
-		for await (const batch of storage.list(path)) {
-			for (const { name, type } of batch) {
-				if (type === 'file' || (await containsFiles(storage, joinPath(path, name)))) return true;
-			}
-		}
-		return false;
-	} catch (error) {
-		if (isFailure(error, 'notFound')) return false;
-		throw error;
-	}
 }

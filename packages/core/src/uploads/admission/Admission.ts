@@ -4,14 +4,16 @@ import type { Config } from '../../config/schema.js';
 import { meterOf, type Reservation } from '../../quotas/Reservation.js';
 import { metered } from '../../trees/metered.js';
 import type { Trees } from '../../trees/Trees.js';
-import type { UploadLimits } from './uploadLimits.js';
+import type { HourlyLimits } from './HourlyLimits.js';
+import type { UnfinishedLimit } from './UnfinishedLimit.js';
 import type { Uploader, UploadSpace } from './uploadSpace.js';
 
 interface Dependencies {
 	config: Pick<Config, 'uploads'>;
 	trees: Pick<Trees, 'own'>;
 	files: Pick<Files, 'stage'>;
-	limits: UploadLimits;
+	limits: HourlyLimits;
+	unfinished: UnfinishedLimit;
 	space: UploadSpace;
 }
 
@@ -44,10 +46,10 @@ export class Admission {
 
 	/** Runs `receive`, which receives a form of this many announced bytes, and publishes its files. What was counted is undone when it fails. */
 	async form<T>(uploader: Uploader, bytes: number, receive: (form: AdmittedForm) => Promise<T>): Promise<T> {
-		const { limits, space, files } = this.#dependencies;
+		const { limits, unfinished, space, files } = this.#dependencies;
 		const { viewer, address } = uploader;
 		await space.assertNew(uploader, bytes);
-		return limits.whileUnfinished(viewer, address, () =>
+		return unfinished.form(viewer, address, () =>
 			limits.counted(viewer, address, { files: 1, bytes }, (counter) =>
 				this.#reserving(uploader, undefined, async (reservation) => {
 					await reservation.assertRoom({ bytes: Math.max(0, bytes - maxFormBytes), entries: 1 });
@@ -76,13 +78,13 @@ export class Admission {
 
 	/** Runs `begin`, after which an upload of this length is known as unfinished: with the maximum number of unfinished ones, if there is one. */
 	async unfinished<T>(uploader: Uploader, length: number, begin: (maxRows?: number) => Promise<T>): Promise<T> {
-		const { limits, space } = this.#dependencies;
+		const { limits, unfinished, space } = this.#dependencies;
 		const { viewer, address } = uploader;
 		await space.assertNew(uploader, length);
 		return this.#reserving(uploader, undefined, async (reservation) => {
 			await reservation.assertRoom({ bytes: length, entries: 1 });
 			await reservation.add({ bytes: 0, entries: 1 });
-			const begun = await limits.beginUnfinished(viewer, address, (maxRows) =>
+			const begun = await unfinished.begin(viewer, address, (maxRows) =>
 				limits.counted(viewer, address, { files: 1, bytes: length }, async (counter) => {
 					await counter.files(1);
 					return begin(maxRows);

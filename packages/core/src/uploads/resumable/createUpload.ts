@@ -10,7 +10,7 @@ import { withLockedUpload } from './lockStaged.js';
 import { receiveBody, sendContinue } from './receiveBody.js';
 import { discardUpload } from './removeUpload.js';
 import type { UploadParts } from './UploadParts.js';
-import type { Writer } from './Writers.js';
+import type { Writer } from './Writer.js';
 
 /** An upload as its client may know it. */
 export interface Upload extends UploadRecord {

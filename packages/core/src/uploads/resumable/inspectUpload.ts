@@ -3,7 +3,7 @@ import type { Viewer } from '@stowage/rules';
 import { withLockedUpload } from './lockStaged.js';
 import { publishIfComplete, withDurableOffset } from './publishUpload.js';
 import { findUpload, type UploadParts } from './UploadParts.js';
-import type { Writer } from './Writers.js';
+import type { Writer } from './Writer.js';
 
 /** The offset of an upload. A complete one that is not published yet is published. */
 export async function inspectUpload(

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { StagedFile, StagedLock, UploadRecord } from '@stowage/plugin-api';
 import { isFailure, type Viewer } from '@stowage/rules';
 import { findUpload, ownerOf, type UploadParts } from './UploadParts.js';
-import { inUse, type Writer } from './Writers.js';
+import { inUse, type Writer } from './Writer.js';
 
 /** How long a request waits for a writer in another process, which may be dead and about to end. */
 const takeoverMs = 1_500;

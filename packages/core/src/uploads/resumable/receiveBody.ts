@@ -5,7 +5,7 @@ import { announcedBytes } from '../uploadHeaders.js';
 import { publishUpload } from './publishUpload.js';
 import { receiveChunk } from './receiveChunk.js';
 import { ownerOf, stagedOf, type UploadParts } from './UploadParts.js';
-import { inUse, type Writer } from './Writers.js';
+import { inUse, type Writer } from './Writer.js';
 
 interface Sent {
 	request: Request;

@@ -1,0 +1,64 @@
+import type { Database } from '@stowage/database';
+import type { StorageProvider } from '@stowage/plugin-api';
+import { Failure, isFailure, joinPath, plural, type StoragePath } from '@stowage/rules';
+import type { Mount } from '../Mounts.js';
+import { withPrefix } from '../rootIds.js';
+import { hasHome } from './HomeMounts.js';
+import { unownedFolders } from './RootOpener.js';
+
+/** The references that keep a root from being removed. */
+export type RemovalStores = Pick<Database, 'homes' | 'users' | 'uploads'>;
+
+/** Uploads stay on the root that they began on, also when the home has left it. */
+export async function assertNothingStaged(
+	{ uploads }: Pick<RemovalStores, 'uploads'>,
+	name: string,
+	{ idPrefix }: Mount,
+): Promise<void> {
+	const count = await uploads.countStaged(withPrefix('', idPrefix));
+	if (count === 0) return;
+	throw new Failure(
+		'conflict',
+		`There ${count === 1 ? 'is' : 'are'} ${plural(count, 'unfinished upload')} on ${name}. Wait until ${count === 1 ? 'it is' : 'they are'} finished or expired (uploads.expireAfter), or end ${count === 1 ? 'it' : 'them'}: stowage upload remove --root ${name}`,
+	);
+}
+
+/** Homes of accounts that were removed or renamed, whose folders no longer exist. */
+export async function unassignRemovedHomes({ homes, users }: RemovalStores, { storage }: Mount): Promise<void> {
+	try {
+		for (const username of await homes.list(storage.rootId)) {
+			const isOurs = (await users.find(username)) !== undefined || (await hasHome(storage, username));
+			if (!isOurs) await homes.unassign(username, storage.rootId);
+		}
+	} catch (error) {
+		// The content of an unavailable root is unknown: its homes count.
+		if (!isFailure(error, 'unavailable')) throw error;
+	}
+}
+
+/** Throws `conflict` while there are public files of no user on a root. */
+export async function assertNoPublicFiles(storage: StorageProvider, name: string): Promise<void> {
+	for (const path of unownedFolders) {
+		if (await containsFiles(storage, path)) {
+			throw new Failure(
+				'conflict',
+				`There are files of no user on ${name}: move what lies in ${path} to the new root first.`,
+			);
+		}
+	}
+}
+
+/** Whether a folder or one below contains any file. */
+async function containsFiles(storage: StorageProvider, path: StoragePath): Promise<boolean> {
+	try {
+		for await (const batch of storage.list(path)) {
+			for (const { name, type } of batch) {
+				if (type === 'file' || (await containsFiles(storage, joinPath(path, name)))) return true;
+			}
+		}
+		return false;
+	} catch (error) {
+		if (isFailure(error, 'notFound')) return false;
+		throw error;
+	}
+}

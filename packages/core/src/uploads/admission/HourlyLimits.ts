@@ -1,0 +1,177 @@
+import type { Database } from '@stowage/database';
+import { Failure, type Viewer } from '@stowage/rules';
+import type { Config } from '../../config/schema.js';
+import { limitAddress } from '../../http/requests/proxy.js';
+import { rateLimited } from '../../limits/rateLimited.js';
+import type { Log } from '../../log.js';
+import type { ByteMeter } from '../../trees/metered.js';
+
+interface Dependencies {
+	config: Pick<Config, 'uploads'>;
+	database: Pick<Database, 'limits'>;
+	log: Log;
+	/** The time of day, milliseconds since the epoch. */
+	now(): number;
+}
+
+/** An amount that arrives, or is announced. */
+export interface Amount {
+	files: number;
+	bytes: number;
+}
+
+interface Limit {
+	key: string;
+	max: number;
+	amount: number;
+	/** Whether all visitors share it. */
+	isOfAll?: boolean;
+}
+
+const hourMs = 60 * 60_000;
+
+/** Bytes after which those that have arrived are counted, since a count is a write of the database; fewer where a limit is small. */
+const stepBytes = { min: 64 * 1024, max: 8 * 1024 * 1024 };
+
+/** Reports the progress of an upload. */
+export interface UploadCounter {
+	/** Counts bytes in steps as they arrive. */
+	readonly bytes: ByteMeter;
+	/** Counts this many files, with the rest of bytes below a step. */
+	files(count: number): Promise<void>;
+	/** Counts a file that was created in another way. */
+	createdFile(bytes: number): Promise<void>;
+}
+
+/** The limits of uploads in an hour, by visitors, by all of them together, and from any one address. Without a limit nothing is counted. */
+export class HourlyLimits {
+	readonly #dependencies: Dependencies;
+
+	constructor(dependencies: Dependencies) {
+		this.#dependencies = dependencies;
+	}
+
+	/**
+	 * Runs `work`, which counts what arrives; all is undone when it fails. Throws `tooLarge` for an amount that never fits and `rateLimited` for one that does not fit now,
+	 * at once if the announced amount is too large already. An announcement alone is not counted.
+	 */
+	async counted<T>(
+		viewer: Viewer,
+		address: string,
+		announced: Amount,
+		work: (counter: UploadCounter) => Promise<T>,
+	): Promise<T> {
+		await this.#assertRoom(this.#limitsFor(viewer, address, announced));
+		const counted: Limit[] = [];
+		const count = async (arrived: Amount) => {
+			const all = this.#limitsFor(viewer, address, arrived);
+			await this.#hit(all);
+			counted.push(...all);
+		};
+		const steps = this.#batched(viewer, count);
+		try {
+			return await work({
+				// The remainder of one file is counted with the next ones.
+				bytes: { arrived: steps.arrived, ended: () => {} },
+				files: steps.rest,
+				createdFile: (bytes) => count({ files: 1, bytes }),
+			});
+		} catch (error) {
+			for (const limit of counted) await this.#release(limit);
+			throw error;
+		}
+	}
+
+	/** Counts bytes as they arrive. They stay counted, also after a failure. */
+	arriving(viewer: Viewer, address: string): ByteMeter {
+		const hit = (amount: Amount) => this.#hit(this.#limitsFor(viewer, address, amount));
+		const { arrived, rest } = this.#batched(viewer, hit);
+		return { arrived, ended: () => rest(0) };
+	}
+
+	#limitsFor(viewer: Viewer, address: string, { files, bytes }: Amount): Limit[] {
+		const { uploads } = this.#dependencies.config;
+		const from = limitAddress(address);
+		const all: Limit[] = [
+			{ key: `upload files ${from}`, max: uploads.addressFilesPerHour, amount: files },
+			{ key: `upload bytes ${from}`, max: uploads.addressBytesPerHour, amount: bytes },
+		];
+		if (viewer.kind === 'anonymous') {
+			all.push(
+				{ key: `upload files visitor ${from}`, max: uploads.anonymousFilesPerHour, amount: files },
+				{ key: `upload bytes visitor ${from}`, max: uploads.anonymousBytesPerHour, amount: bytes },
+				{ key: 'upload files visitors', max: uploads.anonymousTotalFilesPerHour, amount: files, isOfAll: true },
+				{ key: 'upload bytes visitors', max: uploads.anonymousTotalBytesPerHour, amount: bytes, isOfAll: true },
+			);
+		}
+		return all.filter(({ max, amount }) => max > 0 && amount > 0);
+	}
+
+	async #assertRoom(all: readonly Limit[]): Promise<void> {
+		if (all.length === 0) return;
+		const { database, now } = this.#dependencies;
+		const windows = await database.limits.find(
+			all.map(({ key }) => key),
+			now(),
+		);
+		for (const limit of all) {
+			assertPossible(limit);
+			const window = windows.get(limit.key);
+			if (window !== undefined && window.count + limit.amount > limit.max) throw this.#refusal(limit, window.endsAt);
+		}
+	}
+
+	/** Counts all of them, or none and throws. */
+	async #hit(all: readonly Limit[]): Promise<void> {
+		if (all.length === 0) return;
+		const { database, now } = this.#dependencies;
+		for (const limit of all) assertPossible(limit);
+		const exceeded = await database.limits.hitAll(all, hourMs, now());
+		const limit = all.find(({ key }) => key === exceeded?.key);
+		if (exceeded !== undefined && limit !== undefined) throw this.#refusal(limit, exceeded.endsAt);
+	}
+
+	/** The remaining count ends with its hour; the caller gets the reason why the upload failed. */
+	async #release({ key, amount }: Limit): Promise<void> {
+		const { database, log } = this.#dependencies;
+		await database.limits
+			.release(key, amount)
+			.catch((cause: unknown) => log.warn({ err: cause }, 'the hourly count of a failed upload could not be reversed'));
+	}
+
+	#refusal({ isOfAll }: Limit, endsAt: number): Failure {
+		return rateLimited(
+			isOfAll === true
+				? 'Visitors have uploaded as much as they may in an hour. Please try again later.'
+				: 'As much as may be uploaded in an hour was uploaded from here already.',
+			endsAt,
+			this.#dependencies.now(),
+		);
+	}
+
+	#batched(viewer: Viewer, count: (arrived: Amount) => Promise<void>) {
+		const bounds = this.#limitsFor(viewer, '', { files: 0, bytes: 1 }).map(({ max }) => max / 8);
+		const step = Math.floor(Math.max(stepBytes.min, Math.min(stepBytes.max, ...bounds)));
+		let uncounted = 0;
+		return {
+			async arrived(bytes: number) {
+				uncounted += bytes;
+				// In steps, however much is waiting: a body that is still arriving is refused for the rest of the hourly amount, not for its own size.
+				while (uncounted >= step) {
+					uncounted -= step;
+					await count({ files: 0, bytes: step });
+				}
+			},
+			/** Counts what is left below a step. */
+			async rest(files: number) {
+				const bytes = uncounted;
+				uncounted = 0;
+				await count({ files, bytes });
+			},
+		};
+	}
+}
+
+function assertPossible({ amount, max }: Limit): void {
+	if (amount > max) throw new Failure('tooLarge', 'This upload is larger than what may be uploaded in an hour.');
+}
