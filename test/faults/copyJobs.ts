@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import type { findJob, ResultOf } from '@stowage/contract';
 import type { ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { reservePort } from '../e2e/support/reservePort.js';
@@ -14,14 +15,7 @@ export interface Observer {
 	ended(t: ExecutionContext): Promise<void>;
 }
 
-interface JobAnswer {
-	status: string;
-	done: number;
-	total: number;
-	error: string | null;
-	endTime: number | null;
-	detail: { done: number; failed: number } | null;
-}
+type JobAnswer = ResultOf<typeof findJob>;
 
 /** The files of a staged copy that are known to be durable, each with its inode and time of birth. */
 async function durableFiles(staging: string): Promise<Map<string, string>> {

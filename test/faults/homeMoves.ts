@@ -2,17 +2,13 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { findJob, ResultOf } from '@stowage/contract';
 import type { ExecutionContext } from 'ava';
 import { serveArgs, startServer } from '../serverProcess.js';
 import { command } from './lostRoot.js';
 import { temporaryFolder } from './uploading.js';
 
-interface MoveAnswer {
-	status: string;
-	error: string | null;
-	endTime: number | null;
-	detail: { step?: string } | null;
-}
+type MoveAnswer = ResultOf<typeof findJob>;
 
 const fileCount = 400;
 
@@ -96,7 +92,7 @@ export async function killedWhileMoving(t: ExecutionContext, rounds: number): Pr
 			const uploads = uploadUntilKilled(round);
 			await wait(Math.random() * wholeMs);
 			const { status, detail } = await readJob(id);
-			const moment = status === 'processing' ? (detail?.step ?? 'beginning') : status;
+			const moment = status === 'processing' ? String(detail?.step ?? 'beginning') : status;
 			moments.set(moment, (moments.get(moment) ?? 0) + 1);
 			await server.stop('SIGKILL');
 			await uploads;

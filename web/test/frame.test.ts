@@ -2,7 +2,7 @@ import { browse, checkLoginStatus, download } from '@stowage/contract';
 import { QueryClient } from '@tanstack/react-query';
 import test from 'ava';
 import { encodePath, endpointUrl, failureFrom, NetworkFailure } from '../src/api/client/client.js';
-import { listingKey } from '../src/api/listings/listingQuery.js';
+import { queryKeys } from '../src/api/queryKeys.js';
 import { sessionQuery } from '../src/api/session/sessionQuery.js';
 import { forgetOnUserChange } from '../src/app/queryClient.js';
 import { menuTarget } from '../src/ui/keyboard/menuKeys.js';
@@ -91,7 +91,7 @@ test('the listings of a user are forgotten when another user signs in or the ses
 	const client = new QueryClient();
 	t.teardown(() => client.clear());
 	forgetOnUserChange(client);
-	const key = listingKey('private', '');
+	const key = queryKeys.listings.folder('private', '');
 	const signIn = (username: string | null, promptBeforeDownload = false) => {
 		const settings = { promptBeforeDownload, enablePreview: true };
 		client.setQueryData(sessionQuery.queryKey, { isLoggedIn: username !== null, username, settings, quota: null });

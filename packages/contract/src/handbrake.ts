@@ -2,6 +2,7 @@ import { Failure } from '@stowage/rules';
 import { z } from 'zod';
 import { endpoint } from './define.js';
 import type { AnyEndpoint } from './endpoint.js';
+import { jobStatus } from './jobs.js';
 import { area, itemPath, owner } from './schemas.js';
 
 export const handbrakeCheck = endpoint({
@@ -35,7 +36,7 @@ export const handbrakeStatus = endpoint({
 	result: z.object({
 		conversionId: z.string(),
 		fileName: z.string(),
-		status: z.enum(['queued', 'processing', 'completed', 'failed', 'cancelled']),
+		status: jobStatus,
 		/** Percent. */
 		progress: z.number(),
 		currentFps: z.number().nullable(),

@@ -1,8 +1,7 @@
-import type { z } from 'zod';
-import type { entry } from './schemas.js';
+import type { Entry } from '@stowage/rules';
 
 /** Whether the schema `entry` accepts this JSON value, checked by hand: a listing may have a hundred thousand of them. */
-export function isEntry(value: unknown): value is z.output<typeof entry> {
+export function isEntry(value: unknown): value is Entry {
 	if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
 	const {
 		name,

@@ -7,6 +7,8 @@ export const maxJobItems = 10_000;
 
 export const jobStatus = z.enum(['queued', 'processing', 'completed', 'failed', 'cancelled']);
 
+export type JobStatus = z.output<typeof jobStatus>;
+
 /** Long work of the caller's. Times are milliseconds since the epoch. */
 export const job = z.object({
 	id: z.string(),

@@ -1,4 +1,4 @@
-import { maxSearchLength, parsePath } from '@stowage/rules';
+import { type Entry, maxSearchLength, parsePath } from '@stowage/rules';
 import { z } from 'zod';
 
 /** A path relative to its area's root; parsed here once, so that no route sees an unchecked one. */
@@ -54,6 +54,7 @@ export const searchTerm = z.string().max(maxSearchLength, `must have at most ${m
 
 export const settings = z.strictObject({ promptBeforeDownload: z.boolean(), enablePreview: z.boolean() });
 
+/** Each key of the rules' `Entry`, and no other: the two can't differ. */
 export const entry = z.object({
 	name: z.string(),
 	path: z.string(),
@@ -64,7 +65,7 @@ export const entry = z.object({
 	count: z.number().optional(),
 	protected: z.literal(true).optional(),
 	unreadable: z.literal(true).optional(),
-});
+} satisfies { [Key in keyof Entry]-?: z.ZodType<Entry[Key]> });
 
 export const listing = z.object({
 	type: area,

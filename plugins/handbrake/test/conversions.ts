@@ -3,6 +3,7 @@ import { copyFile, mkdir, mkdtemp, readdir, readlink, rm, writeFile } from 'node
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import type { handbrakeStatus, ResultOf } from '@stowage/contract';
 import type { ExecutionContext } from 'ava';
 import { logLines } from '../../../packages/core/test/logLines.js';
 import { Client, json, type TestApp, testApp } from '../../../packages/core/test/testApp.js';
@@ -25,19 +26,7 @@ export const optionsFor = (place: Place) => ({
 	...(place === 'no cage' ? { allowWithoutSandbox: true } : {}),
 });
 
-export interface Status {
-	conversionId: string;
-	fileName: string;
-	status: 'queued' | 'processing' | 'completed' | 'failed' | 'cancelled';
-	progress: number;
-	currentFps: number | null;
-	averageFps: number | null;
-	eta: string | null;
-	error: string | null;
-	startTime: number | null;
-	endTime: number | null;
-	outputPath: string | null;
-}
+export type Status = ResultOf<typeof handbrakeStatus>;
 
 export interface Site {
 	app: TestApp;

@@ -1,4 +1,5 @@
 import { type Cage, Failure, type Renderer } from '@stowage/plugin-api';
+import { hasDecoder } from '@stowage/rules';
 import type { ImageWorkers } from './images/ImageWorkers.js';
 import { inputPath, runProgram } from './runProgram.js';
 
@@ -12,14 +13,11 @@ interface RendererDependencies {
 /** Larger than any photo; a child buffers all of it. */
 const maxImageBytes = 128 * 1024 * 1024;
 
-const undecoded: ReadonlySet<string> = new Set(['svg', 'bmp', 'ico']);
-
 /** Pictures of images. */
 export function imageRenderer({ workers }: RendererDependencies): Renderer {
 	return {
 		version: '1',
-		// No decoder for these is on the list; a drawing may also fetch other files.
-		accepts: (kind, extension) => kind === 'image' && !undecoded.has(extension) && workers.isUsable,
+		accepts: (kind, extension) => kind === 'image' && hasDecoder(extension) && workers.isUsable,
 		async render(source, size, signal) {
 			if (source.size > maxImageBytes) throw noPicture();
 			return workers.render({ owner: source.owner, length: source.size, read: () => source.read() }, size, signal);

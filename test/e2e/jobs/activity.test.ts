@@ -61,7 +61,7 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 		const request = route.request();
 		requests.push(`${request.method()} ${new URL(request.url()).pathname.slice(basePath.length)}`);
 		if (request.method() === 'POST') {
-			const queued = { ...jobs[2], status: 'queued', error: null, canCancel: true };
+			const queued = jobOf({ ...jobs[2], status: 'queued', error: null, canCancel: true });
 			answer = jobs.with(2, queued);
 			await route.fulfill({ json: queued });
 			return;

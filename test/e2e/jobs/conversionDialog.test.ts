@@ -34,7 +34,7 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const page = await ada.open('/browser/films?type=private');
 	const shot = (name: string) => picture(page, `${name}-${viewport.width}`);
 	const server = await answerConversions(page);
-	const running = { status: 'processing', progress: 41.7, currentFps: 61.312, averageFps: 94.4, eta: '1m2s' };
+	const running = { status: 'processing' as const, progress: 41.7, currentFps: 61.312, averageFps: 94.4, eta: '1m2s' };
 	server.statuses = { [long as string]: running };
 	server.refused = { 'd.avi': 'File is not a video', 'e.webm': '' };
 

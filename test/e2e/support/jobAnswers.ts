@@ -1,20 +1,24 @@
+import type { findJob, handbrakeConvert, handbrakeStatus, PayloadInput, ResultOf } from '@stowage/contract';
 import type { Page } from 'playwright-core';
+
+type Job = ResultOf<typeof findJob>;
+type ConversionAnswer = ResultOf<typeof handbrakeStatus>;
 
 interface Answers {
 	available: boolean;
 	/** By file name: the failure of its start. */
 	refused: Record<string, string>;
 	/** By file name: its status. */
-	statuses: Record<string, object>;
+	statuses: Record<string, Partial<ConversionAnswer>>;
 	/** The names of those that were cancelled. */
 	cancelled: string[];
 	/** The bodies of the requests to start. */
-	requests: Record<string, unknown>[];
+	requests: PayloadInput<typeof handbrakeConvert>[];
 	/** Refuses to cancel. */
 	refusesCancel: boolean;
 }
 
-const waiting = {
+const waiting: Omit<ConversionAnswer, 'conversionId' | 'fileName'> = {
 	status: 'queued',
 	progress: 0,
 	currentFps: null,
@@ -60,8 +64,7 @@ export async function answerConversions(page: Page): Promise<Answers> {
 	});
 	await page.route('**/api/jobs/*', async (route) => {
 		const id = nameOf(route.request().url());
-		const { sizeBefore, sizeAfter } = { sizeBefore: 1000, sizeAfter: 400, ...answers.statuses[id] };
-		await route.fulfill({ json: jobOf({ id, kind: 'convert', detail: { sizeBefore, sizeAfter } }) });
+		await route.fulfill({ json: jobOf({ id, kind: 'convert', detail: { sizeBefore: 1000, sizeAfter: 400 } }) });
 	});
 	return answers;
 }
@@ -75,7 +78,7 @@ function nameOf(url: string): string {
 }
 
 /** A completed job with these changes. */
-export function jobOf(changes: { endTime?: number | null } & Record<string, unknown>): object {
+export function jobOf(changes: Partial<Job>): Job {
 	return {
 		id: '1',
 		kind: 'copy',

@@ -9,6 +9,7 @@ import {
 import type { LinkExpiration } from '@stowage/rules';
 import { infiniteQueryOptions } from '@tanstack/react-query';
 import { call, endpointUrl } from './client/client.js';
+import { queryKeys } from './queryKeys.js';
 
 export type TemporaryLink = ResultOf<typeof temporaryLinks>[number];
 
@@ -20,7 +21,7 @@ export interface LinksPage {
 
 /** The temporary links of the signed-in user, the newest first. */
 export const linksQuery = infiniteQueryOptions({
-	queryKey: ['links'],
+	queryKey: queryKeys.links,
 	async queryFn({ signal, pageParam }): Promise<LinksPage> {
 		const query = { limit: maxLinksOfPage, ...(pageParam === '' ? {} : { after: pageParam }) };
 		const links = await call(temporaryLinks, { signal, query });

@@ -1,5 +1,6 @@
 import { isFailure } from '@stowage/rules';
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { queryKeys } from '../api/queryKeys.js';
 import { sessionQuery } from '../api/session/sessionQuery.js';
 
 /** Any call may be the first to fail because the session has ended; then the session is fetched anew. */
@@ -23,8 +24,8 @@ export function forgetOnUserChange(client: QueryClient): void {
 		const before = username;
 		username = client.getQueryData(sessionQuery.queryKey)?.username;
 		if (before === undefined || before === username) return;
-		client.removeQueries({ queryKey: ['listing'] });
-		client.removeQueries({ queryKey: ['jobs'] });
+		client.removeQueries({ queryKey: queryKeys.listings.all });
+		client.removeQueries({ queryKey: queryKeys.jobs.all });
 	});
 }
 

@@ -1,10 +1,11 @@
+import type { JobStatus } from '@stowage/contract';
 import type { Viewer } from '@stowage/rules';
 import type { z } from 'zod';
 
 /** A signed-in user, who owns the job. */
 export type JobOwner = Extract<Viewer, { kind: 'user' }>;
 
-export type JobStatus = 'queued' | 'processing' | 'completed' | 'failed' | 'cancelled';
+export type { JobStatus };
 
 export interface JobProgress {
 	/** How much is done of `total`. */

@@ -34,12 +34,17 @@ export function previewOf(name: string, size: number): Preview {
 
 const thumbnailKinds: ReadonlySet<string> = new Set<PreviewKind>(['image', 'video', 'pdf']);
 
-/** Pictures that the page draws from their own bytes if at all: a drawing may fetch other files, and no decoder of a server reads the other two. */
-const withoutThumbnail: readonly string[] = ['svg', 'bmp', 'ico'];
+/** Images that only browsers draw: a drawing may fetch other files, and no decoder of a server reads the other two. */
+const withoutDecoder: readonly string[] = ['svg', 'bmp', 'ico'];
+
+/** Whether a server has a decoder for images of that extension, in lower case and without its dot. */
+export function hasDecoder(extension: string): boolean {
+	return !withoutDecoder.includes(extension);
+}
 
 /** Whether a server with the usual renderers makes a small picture of a file of that name. */
 export function hasThumbnail(name: string): boolean {
-	return thumbnailKinds.has(previewKind(name)) && !withoutThumbnail.includes(extensionOf(name));
+	return thumbnailKinds.has(previewKind(name)) && hasDecoder(extensionOf(name));
 }
 
 /** Pictures that browsers don't draw by themselves. */

@@ -1,10 +1,10 @@
 import { events } from '@stowage/contract';
 import type { Area } from '@stowage/rules';
-import { type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { matchQuery, type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore } from 'react';
 import { endpointUrl, isMutating } from '../client/client.js';
 import { refetchJobs, updateJob } from '../jobs/jobs.js';
-import { listingKey } from '../listings/listingQuery.js';
+import { queryKeys } from '../queryKeys.js';
 import { sessionQuery } from '../session/sessionQuery.js';
 import { openEventStream } from './eventStream.js';
 import { FolderRefresh } from './FolderRefresh.js';
@@ -25,7 +25,9 @@ export function useFolderEvents(area: Area, directory: string, isSignedIn: boole
 		if (isSignedIn === undefined || !isShown) return;
 		const { refresh, stop } = refreshOf(queryClient, area, directory);
 		// A listing that was fetched before the tab was hidden, or on an earlier visit, may be out of date.
-		const shown = queryClient.getQueryCache().findAll({ queryKey: listingKey(area, directory), type: 'active' });
+		const shown = queryClient
+			.getQueryCache()
+			.findAll({ queryKey: queryKeys.listings.folder(area, directory), type: 'active' });
 		if (shown.some(({ state }) => state.dataUpdatedAt > 0 && state.fetchStatus === 'idle')) refresh.onChangeEvent();
 		// For each ticket that is named the stream begins with its current state.
 		const ticket = isSignedIn ? [...subscribedTickets()] : JSON.parse(named);
@@ -51,7 +53,7 @@ export function useFolderEvents(area: Area, directory: string, isSignedIn: boole
 
 /** Refetches the listings of the current folder. The old rows are shown until the new listing has arrived. */
 function refreshOf(queryClient: QueryClient, area: Area, directory: string) {
-	const queryKey = listingKey(area, directory);
+	const queryKey = queryKeys.listings.folder(area, directory);
 	const refresh = new FolderRefresh({
 		refetch: () => void queryClient.invalidateQueries({ queryKey }),
 		isFetching: () => queryClient.isFetching({ queryKey, type: 'active' }) > 0,
@@ -63,9 +65,7 @@ function refreshOf(queryClient: QueryClient, area: Area, directory: string) {
 		},
 	});
 	const unsubscribe = queryClient.getQueryCache().subscribe((event) => {
-		if (event.type !== 'updated') return;
-		const [, eventArea, eventDirectory] = event.query.queryKey;
-		if (eventArea !== area || eventDirectory !== directory) return;
+		if (event.type !== 'updated' || !matchQuery({ queryKey }, event.query)) return;
 		const { type } = event.action;
 		if (type === 'fetch') refresh.onFetchStarted();
 		else if (type === 'failed') refresh.onFetchRetried();

@@ -2,17 +2,13 @@ import { browse, browsePublic, type QueryInput, type ResultOf } from '@stowage/c
 import { type Area, isFailure } from '@stowage/rules';
 import { queryOptions } from '@tanstack/react-query';
 import { fetchResponse, NetworkFailure } from '../client/client.js';
+import { queryKeys } from '../queryKeys.js';
 import { ListingReader } from './ListingReader.js';
 
-/** The query key of all listings of an area, or of one folder in it. */
-export function listingKey(area: Area, directory?: string) {
-	return directory === undefined ? ['listing', area] : ['listing', area, directory];
-}
-
-/** The entries of a folder, or the results of a search below it. `isSignedIn` is part of the key, since a visitor's public view differs. */
+/** The entries of a folder, or the results of a search below it. */
 export function listingQuery(area: Area, directory: string, search: string, isSignedIn: boolean) {
 	return queryOptions({
-		queryKey: [...listingKey(area, directory), search, isSignedIn ? 'user' : 'visitor'],
+		queryKey: queryKeys.listings.of(area, directory, search, isSignedIn),
 		queryFn: ({ signal }) => {
 			const query = { directory, ...(search === '' ? {} : { search }) };
 			return isSignedIn

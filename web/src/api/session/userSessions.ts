@@ -2,6 +2,7 @@ import { endOtherSessions, endSession, type ResultOf, sessions } from '@stowage/
 import { isFailure } from '@stowage/rules';
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
 import { call } from '../client/client.js';
+import { queryKeys } from '../queryKeys.js';
 import { sessionQuery } from './sessionQuery.js';
 
 export type UserSession = ResultOf<typeof sessions>[number];
@@ -9,7 +10,7 @@ export type UserSession = ResultOf<typeof sessions>[number];
 /** The sessions of the signed-in user, the one used last first. */
 export const userSessionsQuery = (username: string) =>
 	queryOptions({
-		queryKey: ['sessions', username],
+		queryKey: queryKeys.userSessions(username),
 		queryFn: ({ signal }) => call(sessions, { signal }),
 		// They are shown seldom and must be current then.
 		staleTime: 0,
@@ -36,5 +37,5 @@ export function refreshAfterReplacement(queryClient: QueryClient, username: stri
 	void queryClient.invalidateQueries({ queryKey: userSessionsQuery(username).queryKey });
 	// Between the end of the old session and the cookie of the new one they may have been fetched as a visitor.
 	void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
-	void queryClient.invalidateQueries({ queryKey: ['listing'] });
+	void queryClient.invalidateQueries({ queryKey: queryKeys.listings.all });
 }

@@ -3,6 +3,7 @@ import { isFailure } from '@stowage/rules';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useReducer, useRef } from 'react';
 import { call } from '../../api/client/client.js';
+import { queryKeys } from '../../api/queryKeys.js';
 import { sessionQuery } from '../../api/session/sessionQuery.js';
 import { messages } from '../../messages.js';
 import {
@@ -60,7 +61,7 @@ export function useAuth(mode: AuthMode, onSignedIn: () => void) {
 			queryClient.setQueryData(sessionQuery.queryKey, { isLoggedIn: true, ...signedIn, quota: null });
 			// The response does not contain the quota.
 			void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
-			void queryClient.invalidateQueries({ queryKey: ['listing'] });
+			void queryClient.invalidateQueries({ queryKey: queryKeys.listings.all });
 			update({ type: 'reset' });
 			onSignedIn();
 		} catch (error) {

@@ -1,6 +1,7 @@
 import { ProgressBar } from '@blueprintjs/core';
+import { isActive } from '../../api/jobs/jobs.js';
 import styles from './ConvertDialog.module.css';
-import { type Conversion, isActive } from './conversionState.js';
+import type { Conversion } from './conversionState.js';
 import { detailOf, percentOf } from './conversionText.js';
 import { conversionMessages as messages } from './messages.js';
 

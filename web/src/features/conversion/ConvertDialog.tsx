@@ -2,12 +2,13 @@ import { Button, Dialog, DialogBody, DialogFooter, Tag } from '@blueprintjs/core
 import { SmallCrossIcon } from '@blueprintjs/icons';
 import type { Area, Entry } from '@stowage/rules';
 import { useEffect, useId, useRef, useState } from 'react';
+import { isActive } from '../../api/jobs/jobs.js';
 import { dialogMilliseconds } from '../../ui/dialogs/dialogs.js';
 import { FormError } from '../../ui/display/FormError.js';
 import { ConversionList } from './ConversionList.js';
 import { ConversionSetup } from './ConversionSetup.js';
 import styles from './ConvertDialog.module.css';
-import { isActive, type OverallState } from './conversionState.js';
+import type { OverallState } from './conversionState.js';
 import { conversionMessages as messages } from './messages.js';
 import { type ConversionProblem, type Conversions, outputPaths, useConversions } from './useConversions.js';
 

@@ -1,6 +1,7 @@
 import type { Area, ConversionFormat, Entry } from '@stowage/rules';
 import { conversionRateFactor } from '@stowage/rules';
 import type { ConversionRequest, ConversionStatus } from '../../api/jobs/conversions.js';
+import { isActive } from '../../api/jobs/jobs.js';
 
 /** The options for all videos. */
 export interface ConversionChoice {
@@ -11,23 +12,10 @@ export interface ConversionChoice {
 }
 
 /** A conversion that was started. */
-export interface Conversion {
+export interface Conversion extends Omit<ConversionStatus, 'conversionId' | 'fileName' | 'startTime' | 'endTime'> {
 	id: string;
 	video: Entry;
-	status: ConversionStatus['status'];
-	/** Percent. */
-	progress: number;
-	currentFps: number | null;
-	averageFps: number | null;
-	eta: string | null;
-	error: string | null;
-	outputPath: string | null;
-	sizeBefore: number | null;
-	sizeAfter: number | null;
 	deletesOriginal: boolean;
-	isOriginalDeleted: boolean | null;
-	/** What the new file lacks of the original. */
-	losses: readonly string[];
 }
 
 export type OverallState = 'setup' | Conversion['status'];
@@ -37,10 +25,6 @@ export function overallState(conversions: readonly Pick<Conversion, 'status'>[])
 	if (conversions.length === 0) return 'setup';
 	const order = ['processing', 'queued', 'failed', 'cancelled'] as const;
 	return order.find((status) => conversions.some((conversion) => conversion.status === status)) ?? 'completed';
-}
-
-export function isActive({ status }: Pick<Conversion, 'status'>): boolean {
-	return status === 'queued' || status === 'processing';
 }
 
 export function conversionRequest(area: Area, video: Entry, choice: ConversionChoice): ConversionRequest {
@@ -77,11 +61,11 @@ export function newConversion(id: string, video: Entry, deletesOriginal: boolean
 /** Applies the server's state. A conversion that was cancelled here stays so until the server has ended it. */
 export function withStatus(
 	conversion: Conversion,
-	known: ConversionStatus | undefined,
+	status: ConversionStatus | undefined,
 	isCancelled: boolean,
 ): Conversion {
-	const current = known
-		? { ...conversion, ...known, id: conversion.id, sizeBefore: known.sizeBefore ?? conversion.sizeBefore }
+	const current = status
+		? { ...conversion, ...status, id: conversion.id, sizeBefore: status.sizeBefore ?? conversion.sizeBefore }
 		: conversion;
 	return isCancelled && isActive(current) ? { ...current, status: 'cancelled' } : current;
 }

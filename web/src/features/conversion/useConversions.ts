@@ -3,11 +3,12 @@ import { useQueries } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { UnexplainedFailure } from '../../api/client/client.js';
 import { canConvert, cancelConversion, fetchConversion, startConversion } from '../../api/jobs/conversions.js';
+import { isActive } from '../../api/jobs/jobs.js';
+import { queryKeys } from '../../api/queryKeys.js';
 import {
 	type Conversion,
 	type ConversionChoice,
 	conversionRequest,
-	isActive,
 	newConversion,
 	type OverallState,
 	overallState,
@@ -48,7 +49,7 @@ export function useConversions(
 
 	const polls = useQueries({
 		queries: started.map(({ id }) => ({
-			queryKey: ['conversion', id],
+			queryKey: queryKeys.conversion(id),
 			queryFn: ({ signal }: { signal: AbortSignal }) => fetchConversion(id, signal),
 			// A hidden tab polls too, so that the folder is refreshed when it is shown again.
 			refetchIntervalInBackground: true,

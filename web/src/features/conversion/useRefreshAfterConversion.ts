@@ -2,7 +2,7 @@ import type { browse, ResultOf } from '@stowage/contract';
 import { type Area, parentPath, parsePath } from '@stowage/rules';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef } from 'react';
-import { listingKey } from '../../api/listings/listingQuery.js';
+import { queryKeys } from '../../api/queryKeys.js';
 import { useNotify } from '../../ui/notifications/useNotify.js';
 import { conversionMessages as messages } from './messages.js';
 import { refreshAfterConversion } from './refreshAfterConversion.js';
@@ -19,7 +19,7 @@ export function useRefreshAfterConversion(area: Area): (outputPaths: readonly st
 			running.current.abort();
 			const controller = new AbortController();
 			running.current = controller;
-			const query = { queryKey: listingKey(area), type: 'active' } as const;
+			const query = { queryKey: queryKeys.listings.area(area), type: 'active' } as const;
 			const areListed = () => {
 				const shown = queryClient.getQueriesData<ResultOf<typeof browse>>(query).map(([, listing]) => listing);
 				return outputPaths.every((path) => {

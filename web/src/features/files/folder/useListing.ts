@@ -34,9 +34,8 @@ export interface Listing {
 export function useListing(location: BrowserLocation, letter: LetterFilter, isSignedIn: boolean | undefined): Listing {
 	const { area, directory, search, sort } = location;
 	const queryClient = useQueryClient();
-	const query = listingQuery(area, directory, search, isSignedIn ?? false);
 	const { data, error, refetch } = useQuery({
-		...query,
+		...listingQuery(area, directory, search, isSignedIn ?? false),
 		enabled: isSignedIn !== undefined,
 		refetchOnWindowFocus: true,
 		// However fresh, since change events may have been missed.
@@ -58,15 +57,12 @@ export function useListing(location: BrowserLocation, letter: LetterFilter, isSi
 		[sorted, letter, directory],
 	);
 
-	const key = JSON.stringify(query.queryKey);
 	const patch = useCallback(
 		(change: ListingPatch) => {
-			queryClient.setQueryData<typeof data>(
-				JSON.parse(key),
-				(old) => old && { ...old, entries: patchEntries(old.entries, change) },
-			);
+			const { queryKey } = listingQuery(area, directory, search, isSignedIn ?? false);
+			queryClient.setQueryData(queryKey, (old) => old && { ...old, entries: patchEntries(old.entries, change) });
 		},
-		[queryClient, key],
+		[queryClient, area, directory, search, isSignedIn],
 	);
 	// After a transient error the last rows stay; after any other, such as a removed folder, they do not.
 	const isKept = rows !== undefined && (error === null || isTransient(error));

@@ -18,7 +18,7 @@ import {
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { call } from '../../../api/client/client.js';
-import { listingKey } from '../../../api/listings/listingQuery.js';
+import { queryKeys } from '../../../api/queryKeys.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import type { ListingPatch } from '../folder/listingPatch.js';
 import { filesMessages as messages, nameItems } from '../messages.js';
@@ -60,10 +60,7 @@ export function useFileOperations({ viewer, area, directory, patch, show }: Oper
 		const fail = (message: string, reason: unknown) => notify({ intent: 'danger', message, ...detail(reason) });
 		const succeed = (message: string) => notify({ intent: 'success', message });
 		// In both areas: a move to public changes both of them, and the counts of the folders above.
-		const refetch = () =>
-			Promise.all(
-				(['private', 'public'] as const).map((each) => queryClient.invalidateQueries({ queryKey: listingKey(each) })),
-			);
+		const refetch = () => queryClient.invalidateQueries({ queryKey: queryKeys.listings.all });
 
 		/** One call that changes one entry and responds with it. */
 		const change = async (title: string, failure: string, send: () => Promise<{ entry: Entry }>, removed: Entry[]) => {

@@ -1,6 +1,6 @@
 import { plural } from '@stowage/rules';
 import type { QueryClient } from '@tanstack/react-query';
-import { listingKey } from '../../../api/listings/listingQuery.js';
+import { queryKeys } from '../../../api/queryKeys.js';
 import type { FolderPlace } from '../../../api/uploads/ensureFolder.js';
 import { createFolderEnsurer } from '../../../api/uploads/lazyTransport.js';
 import { messages } from '../../../messages.js';
@@ -30,6 +30,6 @@ export async function createEmptyFolders(
 		notify({ key, intent: 'danger', message: messages.createFoldersFailed, detail: describeFailure(error).error });
 	}
 	for (const { area, base } of places.slice(0, 1)) {
-		void queryClient.invalidateQueries({ queryKey: listingKey(area, base) });
+		void queryClient.invalidateQueries({ queryKey: queryKeys.listings.folder(area, base) });
 	}
 }

@@ -1,7 +1,7 @@
 import { plural, rootPath } from '@stowage/rules';
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { type Dispatch, useEffect, useMemo, useRef } from 'react';
-import { listingKey } from '../../../api/listings/listingQuery.js';
+import { queryKeys } from '../../../api/queryKeys.js';
 import { sessionQuery } from '../../../api/session/sessionQuery.js';
 import {
 	createFolderEnsurer,
@@ -112,7 +112,7 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 					signal: abort.signal,
 					dispatch: batchActions(dispatch),
 					onUploaded: (area, directory) =>
-						void queryClient.invalidateQueries({ queryKey: listingKey(area, directory) }),
+						void queryClient.invalidateQueries({ queryKey: queryKeys.listings.folder(area, directory) }),
 					describe: describeFailure,
 				})
 					.catch((error: unknown) => {

@@ -1,0 +1,23 @@
+import type { Area } from '@stowage/rules';
+
+/** The keys of all cached queries. A shorter key of a group, such as `listings.all`, means all queries whose keys begin with it. */
+export const queryKeys = {
+	session: ['session'],
+	capabilities: ['capabilities'],
+	links: ['links'],
+	userSessions: (username: string) => ['sessions', username] as const,
+	twoFactor: (username: string) => ['totp', username] as const,
+	jobs: {
+		all: ['jobs'],
+		of: (username: string) => ['jobs', username] as const,
+	},
+	conversion: (id: string) => ['conversion', id] as const,
+	listings: {
+		all: ['listing'],
+		area: (area: Area) => ['listing', area] as const,
+		folder: (area: Area, directory: string) => ['listing', area, directory] as const,
+		/** Visitors see other entries in the public area than users do. */
+		of: (area: Area, directory: string, search: string, isSignedIn: boolean) =>
+			['listing', area, directory, search, isSignedIn ? 'user' : 'visitor'] as const,
+	},
+} as const;
