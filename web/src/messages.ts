@@ -7,8 +7,8 @@ export const messages = {
 	httpError: (status: number) => `HTTP error! status: ${status}`,
 	pageNotFound: 'There is nothing at this address.',
 	pageFailed: 'This page could not be shown.',
-	partFailed: 'This could not be loaded.',
-	partFailedReason: 'The server is away, or was updated. Reload the page and try again.',
+	moduleFailed: 'This could not be loaded.',
+	moduleFailedReason: 'The server is away, or was updated. Reload the page and try again.',
 
 	privateFiles: 'Private Files',
 	publicFiles: 'Public Files',

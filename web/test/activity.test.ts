@@ -116,16 +116,16 @@ test('a screen reader is notified of changes of status, not of each step', (t) =
 });
 
 test('a job event replaces the job in the list or adds it', (t) => {
-	const known = [jobWith({ id: 'b' }), jobWith({ id: 'a' })];
+	const jobs = [jobWith({ id: 'b' }), jobWith({ id: 'a' })];
 	t.deepEqual(
-		withJob(known, jobWith({ id: 'a', done: 5 })).map(({ id, done }) => [id, done]),
+		withJob(jobs, jobWith({ id: 'a', done: 5 })).map(({ id, done }) => [id, done]),
 		[
 			['b', 0],
 			['a', 5],
 		],
 	);
 	t.deepEqual(
-		withJob(known, jobWith({ id: 'c' })).map(({ id }) => id),
+		withJob(jobs, jobWith({ id: 'c' })).map(({ id }) => id),
 		['c', 'b', 'a'],
 	);
 });

@@ -50,7 +50,7 @@ test('a conversion request has the rate factor, the area and the owner of a publ
 	});
 });
 
-const known = (status: Status): ConversionStatus => ({
+const answer = (status: Status): ConversionStatus => ({
 	conversionId: '1',
 	fileName: 'clip.mov',
 	status,
@@ -71,20 +71,20 @@ const known = (status: Status): ConversionStatus => ({
 test('a new conversion is queued with no progress until the server reports its status', (t) => {
 	const started = newConversion('1', clip, false);
 	t.like(withStatus(started, undefined, false), { status: 'queued', progress: 0 });
-	t.like(withStatus(started, known('processing'), false), { status: 'processing', progress: 40, sizeBefore: 1000 });
+	t.like(withStatus(started, answer('processing'), false), { status: 'processing', progress: 40, sizeBefore: 1000 });
 });
 
 test('a conversion cancelled on this page is shown as cancelled at once, unless it has completed', (t) => {
 	const started = newConversion('1', clip, false);
 	t.is(withStatus(started, undefined, true).status, 'cancelled');
-	t.is(withStatus(started, known('processing'), true).status, 'cancelled');
-	t.is(withStatus(started, known('completed'), true).status, 'completed');
+	t.is(withStatus(started, answer('processing'), true).status, 'cancelled');
+	t.is(withStatus(started, answer('completed'), true).status, 'completed');
 });
 
 test('a completed conversion shows that the original was kept although it was to be deleted', (t) => {
 	const detail = (deletesOriginal: boolean, isOriginalDeleted: boolean) =>
 		detailOf(
-			withStatus(newConversion('1', clip, deletesOriginal), { ...known('completed'), isOriginalDeleted }, false),
+			withStatus(newConversion('1', clip, deletesOriginal), { ...answer('completed'), isOriginalDeleted }, false),
 		);
 	t.is(detail(true, false), 'The original was kept, since it was changed meanwhile');
 	t.is(detail(true, true), '');
@@ -94,7 +94,7 @@ test('a completed conversion shows that the original was kept although it was to
 test('a completed conversion shows what the new file lacks, for which the original was kept', (t) => {
 	const losses = ['1 of 2 video tracks', '1 of 1 subtitles'];
 	for (const deletesOriginal of [true, false]) {
-		const result = { ...known('completed'), isOriginalDeleted: false, losses };
+		const result = { ...answer('completed'), isOriginalDeleted: false, losses };
 		t.is(
 			detailOf(withStatus(newConversion('1', clip, deletesOriginal), result, false)),
 			'The original was kept, since the new file lacks 1 of 2 video tracks, 1 of 1 subtitles',

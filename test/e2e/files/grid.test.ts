@@ -114,7 +114,7 @@ test.serial(
 		await rowOf(page, 'b.txt').click({ modifiers: ['Control'] });
 		await expectSelected(t, page, 'a.txt', 'c.txt');
 
-		// A band from the gap between two tiles covers a rectangle of them.
+		// A marquee from the gap between two tiles covers a rectangle of them.
 		const line = await firstLine(page);
 		const from = await middleOf(page, line[2] as string);
 		const below = (await namesOf(page))[line.length + 2] as string;

@@ -26,7 +26,7 @@ async function freeArea(page: Page, name: string): Promise<{ x: number; y: numbe
 	return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 }
 
-async function drawBand(page: Page, from: string, to: string): Promise<void> {
+async function drawMarquee(page: Page, from: string, to: string): Promise<void> {
 	const start = await freeArea(page, from);
 	const end = await freeArea(page, to);
 	await page.mouse.move(start.x, start.y);
@@ -84,7 +84,7 @@ test.serial('entries are moved by dragging them to folders and breadcrumbs, one 
 });
 
 test.serial(
-	'rows are selected by rubber band, Ctrl, Shift and keys, and deselected by Escape or a click on empty space',
+	'rows are selected by marquee, Ctrl, Shift and keys, and deselected by Escape or a click on empty space',
 	async (t) => {
 		const app = await fixture.enter(t);
 		const names = ['1.txt', '2.txt', '3.txt', '4.txt', '5.txt', '6.txt', '7.txt'];
@@ -92,11 +92,11 @@ test.serial(
 		const page = await app.open('/browser/Box?type=private');
 		const count = page.getByText(/^\d+ Selected$/);
 
-		await drawBand(page, '2.txt', '4.txt');
+		await drawMarquee(page, '2.txt', '4.txt');
 		await expectSelected(t, page, '2.txt', '3.txt', '4.txt');
 		await eventually(t, () => count.textContent(), '3 Selected');
 		await page.keyboard.down('Control');
-		await drawBand(page, '6.txt', '7.txt');
+		await drawMarquee(page, '6.txt', '7.txt');
 		await page.keyboard.up('Control');
 		await expectSelected(t, page, '2.txt', '3.txt', '4.txt', '6.txt', '7.txt');
 		await page.keyboard.press('Escape');

@@ -57,14 +57,14 @@ async function fetchBytes(url: string, headers: Record<string, string>, signal?:
 	throw new HttpFailure(response.status);
 }
 
-/** The body, of which no more than `most` bytes are taken. */
-async function bodyOf(response: Response, most: number, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+/** The body, of which no more than `limit` bytes are taken. */
+async function bodyOf(response: Response, limit: number, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
 	const reader = response.body?.getReader();
 	if (!reader) return new Uint8Array();
 	const chunks: Uint8Array[] = [];
 	let length = 0;
 	try {
-		while (length < most) {
+		while (length < limit) {
 			const { done, value } = await reader.read();
 			if (done) break;
 			chunks.push(value);
@@ -77,7 +77,7 @@ async function bodyOf(response: Response, most: number, signal?: AbortSignal): P
 		// A body that was read completely can't be cancelled, and need not be.
 		reader.cancel().catch(() => {});
 	}
-	const bytes = new Uint8Array(Math.min(length, most));
+	const bytes = new Uint8Array(Math.min(length, limit));
 	let at = 0;
 	for (const chunk of chunks) {
 		const part = chunk.subarray(0, bytes.length - at);

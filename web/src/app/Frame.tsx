@@ -11,16 +11,22 @@ import { useUploadQueue } from '../features/uploadQueue/useUploadQueue.js';
 import { messages } from '../messages.js';
 import { FrameContext, type Frame as FrameServices } from '../ui/frame.js';
 import { AppHeader, focusAccount } from '../ui/header/AppHeader.js';
+import { lazyComponent } from '../ui/lazyComponent.js';
 import { useNotify } from '../ui/notifications/useNotify.js';
-import { onDemand } from '../ui/onDemand.js';
 import styles from './Frame.module.css';
 import { PageErrorBoundary } from './PageErrorBoundary.js';
 
-const AuthDialog = onDemand(async () => (await import('../features/account/AuthDialog.js')).AuthDialog);
-const SettingsDialog = onDemand(async () => (await import('../features/settings/SettingsDialog.js')).SettingsDialog);
-const ActivityButton = onDemand(async () => (await import('../features/activity/ActivityButton.js')).ActivityButton);
-const ActivityDialog = onDemand(async () => (await import('../features/activity/ActivityDialog.js')).ActivityDialog);
-const MyLinksDialog = onDemand(async () => (await import('../features/links/MyLinksDialog.js')).MyLinksDialog);
+const AuthDialog = lazyComponent(async () => (await import('../features/account/AuthDialog.js')).AuthDialog);
+const SettingsDialog = lazyComponent(
+	async () => (await import('../features/settings/SettingsDialog.js')).SettingsDialog,
+);
+const ActivityButton = lazyComponent(
+	async () => (await import('../features/activity/ActivityButton.js')).ActivityButton,
+);
+const ActivityDialog = lazyComponent(
+	async () => (await import('../features/activity/ActivityDialog.js')).ActivityDialog,
+);
+const MyLinksDialog = lazyComponent(async () => (await import('../features/links/MyLinksDialog.js')).MyLinksDialog);
 
 type OpenDialog =
 	| { kind: 'none' }

@@ -32,13 +32,15 @@ import { useCopyLink } from '../features/links/useCopyLink.js';
 import { PreviewPanel } from '../features/previews/panel/PreviewPanel.js';
 import { FilePicker } from '../features/uploadQueue/choosing/FilePicker.js';
 import { UploadQueueDialog } from '../features/uploadQueue/view/UploadQueueDialog.js';
-import { onDemand } from '../ui/onDemand.js';
+import { lazyComponent } from '../ui/lazyComponent.js';
 import { useView } from '../ui/useView.js';
 import styles from './BrowserPage.module.css';
 import { BrowserToolbar } from './BrowserToolbar.js';
 import { useFolderUploads } from './useFolderUploads.js';
 
-const ConvertDialog = onDemand(async () => (await import('../features/conversion/ConvertDialog.js')).ConvertDialog);
+const ConvertDialog = lazyComponent(
+	async () => (await import('../features/conversion/ConvertDialog.js')).ConvertDialog,
+);
 
 export interface BrowserPageFolderProps {
 	location: BrowserLocation;
@@ -129,7 +131,7 @@ export function BrowserPageFolder({ location, viewer, isKnown, settings }: Brows
 				view={view}
 				onView={setView}
 			/>
-			<ConnectionNote isCutOff={folder.isCutOff} />
+			<ConnectionNote isOffline={folder.isOffline} />
 			{folder.isTruncated && <p className={styles.note}>{messages.truncated}</p>}
 			{folder.isIncomplete && <p className={styles.note}>{messages.missing}</p>}
 			<div className={styles.list}>

@@ -73,7 +73,7 @@ class FakeServer {
 		if (headers['stowage-file-digest'] !== `sha-256=:${digestOf(bytes)}:`) return refusal(460, 'CHECKSUM_MISMATCH');
 		const key = headers['stowage-upload-key'] ?? '';
 		const fileName = String(form.get('fileName'));
-		if (!this.forms.some((known) => known.key === key)) this.forms.push({ fileName, key });
+		if (!this.forms.some((form) => form.key === key)) this.forms.push({ fileName, key });
 		const entry = { name: fileName, path: fileName, type: 'file', size: 1, mtime: 1 };
 		return { status: 200, body: { message: 'File uploaded.', entries: [entry] } };
 	}

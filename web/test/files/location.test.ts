@@ -6,7 +6,7 @@ import {
 	homeHref,
 	hrefOf,
 	parseLocation,
-	placeIn,
+	toLocation,
 } from '../../src/features/files/location/location.js';
 
 function parse(url: string): BrowserLocation | undefined {
@@ -58,7 +58,7 @@ test('a URL always has the type, and no other default value', (t) => {
 });
 
 test('opening another folder keeps the sort mode and ends the search', (t) => {
-	t.deepEqual(placeIn(at('a', { search: 'x', sort: 'name' }), parsePath('b')), at('b', { sort: 'name' }));
+	t.deepEqual(toLocation(at('a', { search: 'x', sort: 'name' }), parsePath('b')), at('b', { sort: 'name' }));
 });
 
 test('Home leads to the root of the area, and from there to the landing page', (t) => {

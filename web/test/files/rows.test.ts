@@ -8,7 +8,7 @@ import { entryAt, filterByLetter, keyOf, rowsOf, selectedEntries } from '../../s
 import { nameParts, tileName } from '../../src/features/files/list/rowText.js';
 import { menuMargin, placeMenu } from '../../src/features/files/menu/menuPlacement.js';
 import { reasonOf, runEach } from '../../src/features/files/operations/runEach.js';
-import { bandBetween, isBand, rangesInBand, scrollAtEdge } from '../../src/features/files/selection/rubberBand.js';
+import { isDrag, rangesInRect, rectBetween, scrollAtEdge } from '../../src/features/files/selection/marquee.js';
 
 function file(name: string, owner?: Owner): Entry {
 	return { name, path: name, type: 'file', size: 1, mtime: 0, ...(owner === undefined ? {} : { owner }) };
@@ -85,21 +85,21 @@ test('a menu without room on either side is shifted into the window', (t) => {
 	t.is(top + 350, 400 - menuMargin);
 });
 
-test('a rubber band begins after a few pixels and covers the rows that it touches', (t) => {
-	t.false(isBand({ x: 0, y: 0 }, { x: 3, y: 3 }));
-	t.true(isBand({ x: 0, y: 0 }, { x: 3, y: 4 }));
-	const band = bandBetween({ x: 50, y: 130 }, { x: 10, y: 45 }, 500, 4000);
-	t.deepEqual(band, { left: 10, top: 45, width: 40, height: 85 });
-	t.deepEqual(rangesInBand(band, listLayout, 100), [{ first: 1, end: 4 }]);
-	t.deepEqual(rangesInBand(bandBetween({ x: 0, y: 900 }, { x: 9, y: 950 }, 500, 4000), listLayout, 3), []);
+test('a marquee begins after a few pixels and covers the rows that it touches', (t) => {
+	t.false(isDrag({ x: 0, y: 0 }, { x: 3, y: 3 }));
+	t.true(isDrag({ x: 0, y: 0 }, { x: 3, y: 4 }));
+	const rect = rectBetween({ x: 50, y: 130 }, { x: 10, y: 45 }, 500, 4000);
+	t.deepEqual(rect, { left: 10, top: 45, width: 40, height: 85 });
+	t.deepEqual(rangesInRect(rect, listLayout, 100), [{ first: 1, end: 4 }]);
+	t.deepEqual(rangesInRect(rectBetween({ x: 0, y: 900 }, { x: 9, y: 950 }, 500, 4000), listLayout, 3), []);
 });
 
-test('a rubber band in the grid covers the tiles that it touches, and none in the gaps between them', (t) => {
+test('a marquee in the grid covers the tiles that it touches, and none in the gaps between them', (t) => {
 	const layout = gridLayout(1200);
 	const at = (index: number) => positionOf(layout, index);
 	const between = (from: number, to: number) =>
-		rangesInBand(
-			bandBetween(
+		rangesInRect(
+			rectBetween(
 				{ x: at(from).left + 1, y: at(from).top + 1 },
 				{ x: at(to).left + layout.width - 1, y: at(to).top + layout.height - 1 },
 				1200,
@@ -116,9 +116,9 @@ test('a rubber band in the grid covers the tiles that it touches, and none in th
 	const last = between(2 * layout.columns, 3 * layout.columns - 1);
 	t.deepEqual(last, [{ first: 2 * layout.columns, end: 2 * layout.columns + 3 }], 'the last line is shorter');
 	const gap = { left: at(0).left + layout.width + 1, top: 0, width: 4, height: 900 };
-	t.deepEqual(rangesInBand(gap, layout, 100), []);
+	t.deepEqual(rangesInRect(gap, layout, 100), []);
 	const betweenLines = { left: 0, top: at(0).top + layout.height + 1, width: 900, height: 4 };
-	t.deepEqual(rangesInBand(betweenLines, layout, 100), []);
+	t.deepEqual(rangesInRect(betweenLines, layout, 100), []);
 });
 
 for (const width of [360, 390, 599, 600, 820, 1254, 2540]) {
@@ -144,7 +144,7 @@ test('a long name in a tile keeps its end, where photos differ', (t) => {
 	t.deepEqual(tileName('IMG_20260714_101502_HDR.jpg'), { head: 'IMG_20260714_101502_HDR.jpg', middle: '', tail: '' });
 });
 
-test('a rubber band scrolls the list at its edges only', (t) => {
+test('a marquee scrolls the list at its edges only', (t) => {
 	t.is(scrollAtEdge(400, 100, 700), 0);
 	t.true(scrollAtEdge(95, 100, 700) < 0);
 	t.true(scrollAtEdge(710, 100, 700) > 0);

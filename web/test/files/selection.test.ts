@@ -9,7 +9,7 @@ import {
 } from '../../src/features/files/selection/selection.js';
 
 const keys = ['..', 'a', 'b', 'c', 'd', 'e'];
-const order: RowOrder = { keys, pinned: 1, indexOf: (key) => (keys.includes(key) ? keys.indexOf(key) : undefined) };
+const order: RowOrder = { keys, firstEntry: 1, indexOf: (key) => (keys.includes(key) ? keys.indexOf(key) : undefined) };
 const at = (key: string) => ({ key, index: keys.indexOf(key) });
 
 function after(...actions: SelectionAction[]): Selection {
@@ -72,10 +72,10 @@ test('focusing a row does not move the anchor of a range', (t) => {
 	t.is(selected(state), 'bcd');
 });
 
-test('a rubber band selects the rows that it covers, besides the kept ones', (t) => {
-	const state = after({ type: 'banded', keys: ['c', 'd'], kept: new Set(['a']) });
+test('a marquee selects the rows that it covers, besides the kept ones', (t) => {
+	const state = after({ type: 'marquee', keys: ['c', 'd'], kept: new Set(['a']) });
 	t.is(selected(state), 'acd');
-	t.is(selected(reduceSelection(state, { type: 'banded', keys: ['c'], kept: new Set(['a']) })), 'ac');
+	t.is(selected(reduceSelection(state, { type: 'marquee', keys: ['c'], kept: new Set(['a']) })), 'ac');
 });
 
 test('selecting all selects every entry except Up Directory', (t) => {
@@ -98,5 +98,5 @@ test('the cursor of a removed row is on the row in its place', (t) => {
 
 test('the cursor is on the first row of a new list, and an empty list has none', (t) => {
 	t.is(cursorIndex(undefined, order), 0);
-	t.is(cursorIndex(undefined, { keys: [], pinned: 0, indexOf: () => undefined }), undefined);
+	t.is(cursorIndex(undefined, { keys: [], firstEntry: 0, indexOf: () => undefined }), undefined);
 });

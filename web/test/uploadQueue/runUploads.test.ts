@@ -134,11 +134,11 @@ test('large files are uploaded one after another, each with its full name', asyn
 
 test('three small files are uploaded in parallel with the one that is shown, and complete in the order of the list', async (t) => {
 	let running = 0;
-	let most = 0;
+	let peak = 0;
 	const shown = new Set<number>();
 	const result = await run(
 		async ({ fileName }) => {
-			most = Math.max(most, ++running);
+			peak = Math.max(peak, ++running);
 			// The responses arrive in reverse order.
 			await tick(30 - 3 * 'abcdefghij'.indexOf(fileName[0] ?? ''));
 			running--;
@@ -153,7 +153,7 @@ test('three small files are uploaded in parallel with the one that is shown, and
 			},
 		},
 	);
-	t.is(most, 4);
+	t.is(peak, 4);
 	t.deepEqual(
 		result.actions.flatMap((action) => (action.type === 'itemCompleted' ? [action.id] : [])),
 		result.ids,

@@ -37,9 +37,9 @@ function added(...names: string[]): UploadQueueAction {
 }
 
 function item(state: UploadQueueState, index = 0): QueueItem {
-	const found = state.items[index];
-	if (!found) throw new Error(`There is no item ${index}.`);
-	return found;
+	const item = state.items[index];
+	if (!item) throw new Error(`There is no item ${index}.`);
+	return item;
 }
 
 test('an added file is pending under its own name, with the extension apart', (t) => {

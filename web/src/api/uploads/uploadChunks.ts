@@ -162,8 +162,8 @@ class ChunkedUpload {
 	}
 
 	#digest(offset: number, end: number): Promise<string> {
-		const known = this.#digests.get(offset);
-		if (known?.size === end - offset) return known.digest;
+		const cached = this.#digests.get(offset);
+		if (cached?.size === end - offset) return cached.digest;
 		const digest = this.dependencies.hash(this.upload.file.slice(offset, end));
 		// It rejects for its caller; without this an unused digest would be an unhandled rejection.
 		digest.catch(() => undefined);

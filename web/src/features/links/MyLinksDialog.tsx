@@ -1,10 +1,10 @@
 import { ListDialog, ListEmpty, ListError, ListLoading } from '../../ui/dialogs/ListDialog.js';
-import { onDemand } from '../../ui/onDemand.js';
+import { lazyComponent } from '../../ui/lazyComponent.js';
 import styles from './MyLinksDialog.module.css';
 import { linkMessages as messages } from './messages.js';
 import { useMyLinks } from './useMyLinks.js';
 
-const LinksTable = onDemand(async () => (await import('./LinksTable.js')).LinksTable);
+const LinksTable = lazyComponent(async () => (await import('./LinksTable.js')).LinksTable);
 
 export interface MyLinksDialogProps {
 	isOpen: boolean;

@@ -23,10 +23,10 @@ export function useMyLinks() {
 			await queryClient.cancelQueries({ queryKey: linksQuery.queryKey });
 			queryClient.setQueryData(
 				linksQuery.queryKey,
-				(known) =>
-					known && {
-						...known,
-						pages: known.pages.map((page) => ({ ...page, links: page.links.filter((link) => link.id !== id) })),
+				(cached) =>
+					cached && {
+						...cached,
+						pages: cached.pages.map((page) => ({ ...page, links: page.links.filter((link) => link.id !== id) })),
 					},
 			);
 		},

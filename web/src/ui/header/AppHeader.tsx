@@ -3,13 +3,13 @@ import { GlobeIcon, LockIcon } from '@blueprintjs/icons';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link } from 'react-router';
 import { messages } from '../../messages.js';
-import { type Part, usePart } from '../onDemand.js';
+import { type LazyModule, useLazyModule } from '../lazyComponent.js';
 import styles from './AppHeader.module.css';
 import { UserButton } from './UserButton.js';
 import type { UserMenuProps } from './UserMenu.js';
 
 /** Popovers are a tenth of the landing page's script, and not all open the menu. */
-const userMenu: Part<UserMenuProps> = { load: async () => (await import('./UserMenu.js')).UserMenu };
+const userMenu: LazyModule<UserMenuProps> = { load: async () => (await import('./UserMenu.js')).UserMenu };
 
 const accountId = 'account';
 
@@ -75,7 +75,7 @@ function keepFocus(): void {
 /** The menu is loaded when the button is pressed, and then opens at once. */
 function Account(props: Omit<UserMenuProps, 'isOpenAtFirst' | 'onClosed'>) {
 	const [wasPressed, setPressed] = useState(false);
-	const [UserMenu, load] = usePart(userMenu, () => setPressed(false));
+	const [UserMenu, load] = useLazyModule(userMenu, () => setPressed(false));
 	if (UserMenu) return <UserMenu {...props} isOpenAtFirst={wasPressed} onClosed={keepFocus} />;
 	return (
 		<UserButton

@@ -5,13 +5,13 @@ import styles from './ConnectionNote.module.css';
 
 export interface ConnectionNoteProps {
 	/** The server does not respond. */
-	isCutOff: boolean;
+	isOffline: boolean;
 }
 
 /** Warns that the list may be out of date. */
-export function ConnectionNote({ isCutOff }: ConnectionNoteProps) {
+export function ConnectionNote({ isOffline }: ConnectionNoteProps) {
 	const isOnline = useIsOnline();
-	const text = isOnline ? (isCutOff ? messages.unreachable : undefined) : messages.offline;
+	const text = isOnline ? (isOffline ? messages.unreachable : undefined) : messages.offline;
 	return (
 		// The live region exists before its text, or screen readers would not announce it.
 		<div role="status">

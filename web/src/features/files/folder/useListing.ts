@@ -22,7 +22,7 @@ export interface Listing {
 	/** Why the list on screen could not be refreshed, although the server responds. */
 	refreshError: Error | null;
 	/** The list on screen could not be refreshed, since the server does not respond. */
-	isCutOff: boolean;
+	isOffline: boolean;
 	isTruncated: boolean;
 	/** Files of an unavailable disk are missing. */
 	isIncomplete: boolean;
@@ -66,12 +66,12 @@ export function useListing(location: BrowserLocation, letter: LetterFilter, isSi
 	);
 	// After a transient error the last rows stay; after any other, such as a removed folder, they do not.
 	const isKept = rows !== undefined && (error === null || isTransient(error));
-	const isCutOff = isKept && error instanceof NetworkFailure;
+	const isOffline = isKept && error instanceof NetworkFailure;
 	return {
 		rows: isKept ? rows : undefined,
 		error: isKept ? null : error,
-		refreshError: isKept && !isCutOff ? error : null,
-		isCutOff,
+		refreshError: isKept && !isOffline ? error : null,
+		isOffline,
 		isTruncated: data?.truncated ?? false,
 		isIncomplete: (data?.missing ?? []).length > 0,
 		refresh: refetch,

@@ -3,7 +3,7 @@ import type { FolderView } from '../folder/useFolderView.js';
 import { entryAt } from '../list/rows.js';
 import type { Action } from '../menu/menu.js';
 import type { ContextMenuState } from '../menu/useContextMenu.js';
-import type { Point } from '../selection/rubberBand.js';
+import type { Point } from '../selection/marquee.js';
 import { cursorIndex } from '../selection/selection.js';
 import type { ListCommand } from './useListKeys.js';
 

@@ -103,7 +103,7 @@ function run(command: KeyCommand, options: ListKeysOptions, prefix: string): voi
 	}
 	const index = cursorIndex(selection.cursor, rows);
 	const at = index === undefined ? undefined : cursorAt(rows, index);
-	const isSelectable = at !== undefined && at.index >= rows.pinned;
+	const isSelectable = at !== undefined && at.index >= rows.firstEntry;
 	const moveTo = (to: Cursor | undefined, action: (to: Cursor) => SelectionAction) => {
 		if (!to) return;
 		dispatch(action(to));
@@ -117,8 +117,8 @@ function run(command: KeyCommand, options: ListKeysOptions, prefix: string): voi
 			moveTo(target(command.to, options, rows), (to) => ({ type: 'extended', to, order: rows, keep: command.keep }));
 			break;
 		case 'find': {
-			const found = findByPrefix(rows.names, prefix, selection.cursor ? index : undefined);
-			if (found !== undefined) moveTo(cursorAt(rows, found), (to) => ({ type: 'moved', to }));
+			const match = findByPrefix(rows.names, prefix, selection.cursor ? index : undefined);
+			if (match !== undefined) moveTo(cursorAt(rows, match), (to) => ({ type: 'moved', to }));
 			break;
 		}
 		case 'extendHere':

@@ -23,7 +23,7 @@ export const listLayout: Layout = {
 	padding: 0,
 };
 
-/** The space between tiles, from which a rubber band can be drawn. */
+/** The space between tiles, from which a marquee can be drawn. */
 const gap = 8;
 /** The height of a tile without its picture: padding, two lines of the name and one of details. */
 const tilePadding = 8;

@@ -20,15 +20,15 @@ import { useLayout } from '../layout/useLayout.js';
 import { useScrollAnchor } from '../layout/useScrollAnchor.js';
 import { useLongPress } from '../menu/useLongPress.js';
 import { filesMessages as messages } from '../messages.js';
-import type { Point } from '../selection/rubberBand.js';
+import type { Point } from '../selection/marquee.js';
 import { cursorIndex, type RowKey, type Selection, type SelectionAction } from '../selection/selection.js';
-import { useRubberBand } from '../selection/useRubberBand.js';
+import { useMarquee } from '../selection/useMarquee.js';
 import styles from './FileList.module.css';
 import { FileListHeader } from './FileListHeader.js';
-import { FileRow, UpRow } from './FileRow.js';
+import { FileRow, ParentRow } from './FileRow.js';
 import { FileSkeletons } from './FileSkeletons.js';
-import { FileTile, UpTile } from './FileTile.js';
-import { entryAt, type Rows, upKey } from './rows.js';
+import { FileTile, ParentTile } from './FileTile.js';
+import { entryAt, parentRowKey, type Rows } from './rows.js';
 
 /** Lines that are rendered beyond the edges, so that fast scrolling shows no gap. */
 const overscan: Readonly<Record<View, number>> = { list: 12, grid: 2 };
@@ -92,7 +92,7 @@ export function FileList(props: FileListProps) {
 	const { onOpen, onMenu, onCommand, revealed, onRevealed } = props;
 	const grid = useRef<HTMLDivElement>(null);
 	const scroller = useRef<HTMLDivElement>(null);
-	const band = useRef<HTMLDivElement>(null);
+	const marquee = useRef<HTMLDivElement>(null);
 	const wantsFocus = useRef(false);
 	const hadFocus = useRef(false);
 	const lastScroll = useRef({ at: 0, time: 0 });
@@ -112,7 +112,7 @@ export function FileList(props: FileListProps) {
 	useLayoutEffect(() => {
 		if (layout.lineStep > 0) virtualizer.measure();
 	}, [virtualizer, layout]);
-	const [FileItem, UpItem] = view === 'grid' ? [FileTile, UpTile] : [FileRow, UpRow];
+	const [FileItem, ParentItem] = view === 'grid' ? [FileTile, ParentTile] : [FileRow, ParentRow];
 	const lines = virtualizer.getVirtualItems();
 	const first = (lines[0]?.index ?? 0) * layout.columns;
 	const end = Math.min(count, ((lines.at(-1)?.index ?? -1) + 1) * layout.columns);
@@ -196,9 +196,9 @@ export function FileList(props: FileListProps) {
 		onOpen,
 		onCommand,
 	});
-	const { onPointerDown: startBand, endsBand } = useRubberBand({
+	const { onPointerDown: startMarquee, suppressesClick } = useMarquee({
 		scroller,
-		band,
+		marquee,
 		rows,
 		layout,
 		selected: selection.selected,
@@ -216,7 +216,7 @@ export function FileList(props: FileListProps) {
 	}
 
 	function click(event: ReactMouseEvent) {
-		if (endsBand() || press.endsPress() || !rows || !(event.target instanceof Element)) return;
+		if (suppressesClick() || press.suppressesClick() || !rows || !(event.target instanceof Element)) return;
 		const index = indexOf(event.target);
 		const key = index === undefined ? undefined : rows.keys[index];
 		if (index === undefined || key === undefined) return dispatch({ type: 'cleared' });
@@ -226,7 +226,7 @@ export function FileList(props: FileListProps) {
 			return onMenu({ x: box.left, y: box.bottom }, index);
 		}
 		const at = { key, index };
-		const isSelectable = index >= rows.pinned;
+		const isSelectable = index >= rows.firstEntry;
 		if (event.shiftKey) {
 			return dispatch({ type: 'extended', to: at, order: rows, keep: event.ctrlKey || event.metaKey });
 		}
@@ -242,7 +242,7 @@ export function FileList(props: FileListProps) {
 	function contextMenu(event: ReactMouseEvent) {
 		event.preventDefault();
 		// A long press has opened it already.
-		if (press.endsPress() || isTouch(event) || !(event.target instanceof Element)) return;
+		if (press.suppressesClick() || isTouch(event) || !(event.target instanceof Element)) return;
 		// Keys send this event as well, without a position; they are handled by `onKeyDown`.
 		if (event.clientX === 0 && event.clientY === 0) return;
 		onMenu({ x: event.clientX, y: event.clientY }, indexOf(event.target));
@@ -294,7 +294,7 @@ export function FileList(props: FileListProps) {
 				{...press.handlers}
 				onPointerDown={(event) => {
 					press.handlers.onPointerDown(event);
-					startBand(event);
+					startMarquee(event);
 				}}
 				onDragStart={(event) => {
 					const entry = rows && entryAt(rows, indexOf(event.target as Element) ?? -1);
@@ -310,7 +310,7 @@ export function FileList(props: FileListProps) {
 							const entry = entryAt(rows, index);
 							const key = rows.keys[index];
 							if (!entry || key === undefined)
-								return <UpItem key={`${upKey}${folderKey}`} left={left} top={top} isCursor={isCursor} />;
+								return <ParentItem key={`${parentRowKey}${folderKey}`} left={left} top={top} isCursor={isCursor} />;
 							return (
 								<FileItem
 									key={key}
@@ -327,7 +327,7 @@ export function FileList(props: FileListProps) {
 								/>
 							);
 						})}
-						<div ref={band} className={styles.band} hidden />
+						<div ref={marquee} className={styles.marquee} hidden />
 					</div>
 				) : (
 					<FileSkeletons view={view} />

@@ -88,14 +88,14 @@ export const FileRow = memo(function FileRow(props: FileItemProps) {
 	);
 });
 
-export interface UpItemProps {
+export interface ParentItemProps {
 	left: number;
 	top: number;
 	isCursor: boolean;
 }
 
 /** The row that leads to the folder above. Always first, never selected. */
-export const UpRow = memo(function UpRow({ top, isCursor }: UpItemProps) {
+export const ParentRow = memo(function ParentRow({ top, isCursor }: ParentItemProps) {
 	return (
 		<div
 			role="row"

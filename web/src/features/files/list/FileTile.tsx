@@ -4,7 +4,7 @@ import { ArrowUpIcon, LockIcon, TickIcon } from '@blueprintjs/icons';
 import { formatListSize, plural } from '@stowage/rules';
 import { memo } from 'react';
 import { filesMessages as messages } from '../messages.js';
-import type { FileItemProps, UpItemProps } from './FileRow.js';
+import type { FileItemProps, ParentItemProps } from './FileRow.js';
 import styles from './FileTile.module.css';
 import { MenuButton } from './MenuButton.js';
 import { folderOf, rowLabel, tileName } from './rowText.js';
@@ -87,7 +87,7 @@ export const FileTile = memo(function FileTile(props: FileItemProps) {
 });
 
 /** The tile that leads to the folder above. Always first, never selected. */
-export const UpTile = memo(function UpTile({ left, top, isCursor }: UpItemProps) {
+export const ParentTile = memo(function ParentTile({ left, top, isCursor }: ParentItemProps) {
 	return (
 		<div
 			role="row"

@@ -3,7 +3,7 @@ import { matchesLetter } from '@stowage/rules';
 import type { RowKey, RowOrder } from '../selection/selection.js';
 
 /** The key of the Up Directory row. No path is `..`. */
-export const upKey: RowKey = '..';
+export const parentRowKey: RowKey = '..';
 
 /** The rows of the list in order: Up Directory where there is one, then the entries. */
 export interface Rows extends RowOrder {
@@ -21,19 +21,19 @@ export function keyOf(entry: Pick<Entry, 'path' | 'owner'>): RowKey {
 const maxLinearSearches = 16;
 
 /** The rows of sorted and filtered entries. */
-export function rowsOf(entries: readonly Entry[], hasUp: boolean): Rows {
+export function rowsOf(entries: readonly Entry[], hasParentRow: boolean): Rows {
 	const keys = entries.map(keyOf);
-	if (hasUp) keys.unshift(upKey);
+	if (hasParentRow) keys.unshift(parentRowKey);
 	let indexes: Map<RowKey, number> | undefined;
 	let names: string[] | undefined;
 	let searches = 0;
 	return {
 		entries,
 		keys,
-		pinned: hasUp ? 1 : 0,
+		firstEntry: hasParentRow ? 1 : 0,
 		// Built on first use: scrolling and sorting a hundred thousand rows need neither the names nor the map.
 		get names() {
-			names ??= hasUp ? ['', ...entries.map((entry) => entry.name)] : entries.map((entry) => entry.name);
+			names ??= hasParentRow ? ['', ...entries.map((entry) => entry.name)] : entries.map((entry) => entry.name);
 			return names;
 		},
 		indexOf: (key) => {
@@ -49,7 +49,7 @@ export function rowsOf(entries: readonly Entry[], hasUp: boolean): Rows {
 
 /** The entry of a row; undefined for Up Directory and beyond the end. */
 export function entryAt(rows: Rows, index: number): Entry | undefined {
-	return rows.entries[index - rows.pinned];
+	return rows.entries[index - rows.firstEntry];
 }
 
 /** The selected entries that are shown, in the order of the rows. Those that are filtered out or gone are left out. */
@@ -57,7 +57,7 @@ export function selectedEntries(rows: Rows, selected: ReadonlySet<RowKey>): Entr
 	const indexes: number[] = [];
 	for (const key of selected) {
 		const index = rows.indexOf(key);
-		if (index !== undefined && index >= rows.pinned) indexes.push(index);
+		if (index !== undefined && index >= rows.firstEntry) indexes.push(index);
 	}
 	return indexes.sort((a, b) => a - b).flatMap((index) => entryAt(rows, index) ?? []);
 }
@@ -65,13 +65,13 @@ export function selectedEntries(rows: Rows, selected: ReadonlySet<RowKey>): Entr
 /** The entries that pass the letter filter. The filter depends on first letters only, so each letter is tested once. */
 export function filterByLetter(entries: readonly Entry[], filter: LetterFilter): readonly Entry[] {
 	if (filter === 'ALL') return entries;
-	const known = new Map<number, boolean>();
+	const results = new Map<number, boolean>();
 	return entries.filter(({ name }) => {
 		const first = name.codePointAt(0) ?? 0;
-		let matches = known.get(first);
+		let matches = results.get(first);
 		if (matches === undefined) {
 			matches = matchesLetter(String.fromCodePoint(first), filter);
-			known.set(first, matches);
+			results.set(first, matches);
 		}
 		return matches;
 	});

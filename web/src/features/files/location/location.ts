@@ -57,7 +57,7 @@ export function hrefOf({ area, directory, search, sort }: BrowserLocation): stri
 }
 
 /** Another folder or area with the same sort mode and without the search. */
-export function placeIn(
+export function toLocation(
 	location: BrowserLocation,
 	directory: StoragePath,
 	area: Area = location.area,
@@ -68,7 +68,7 @@ export function placeIn(
 /** Home is the area's root; from the root it is the landing page. */
 export function homeHref(location: BrowserLocation): string {
 	const isHome = location.directory === rootPath && location.search === '';
-	return isHome ? '/' : hrefOf(placeIn(location, rootPath));
+	return isHome ? '/' : hrefOf(toLocation(location, rootPath));
 }
 
 /** Identifies a listing within a tab, whatever its sort mode. */

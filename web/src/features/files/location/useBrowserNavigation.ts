@@ -11,7 +11,7 @@ import { useEffect } from 'react';
 import { useLocation, useNavigate, useNavigationType } from 'react-router';
 import type { FolderArrival } from '../folder/useFolder.js';
 import { keyOf } from '../list/rows.js';
-import { type BrowserLocation, homeHref, hrefOf, placeIn } from './location.js';
+import { type BrowserLocation, homeHref, hrefOf, toLocation } from './location.js';
 
 export interface BrowserNavigation {
 	/** The kind of navigation that led to this folder. */
@@ -34,14 +34,14 @@ export function useBrowserNavigation(location: BrowserLocation, viewer: Viewer):
 	const { area, directory, search, sort } = location;
 	return {
 		arrival: { isReturn, startKey: typeof start === 'string' ? start : undefined },
-		hrefOf: (to) => hrefOf(placeIn(location, to)),
-		goTo: (to, toArea) => void navigate(hrefOf(placeIn(location, to, toArea))),
+		hrefOf: (to) => hrefOf(toLocation(location, to)),
+		goTo: (to, toArea) => void navigate(hrefOf(toLocation(location, to, toArea))),
 		goHome: () => void navigate(homeHref(location)),
 		goUp: () => {
 			if (directory === rootPath) return;
 			const owner = area === 'public' && viewer.kind === 'user' ? viewer.username : undefined;
 			const from = keyOf({ path: directory, owner });
-			void navigate(hrefOf(placeIn(location, parentPath(directory))), { state: { start: from } });
+			void navigate(hrefOf(toLocation(location, parentPath(directory))), { state: { start: from } });
 		},
 		search: (term) => {
 			if (term !== search) void navigate(hrefOf({ ...location, search: term }));

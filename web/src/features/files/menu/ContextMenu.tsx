@@ -22,7 +22,7 @@ import {
 } from '@blueprintjs/icons';
 import { Fragment, type JSX, useEffect, useLayoutEffect, useRef } from 'react';
 import { moveInMenu } from '../../../ui/keyboard/menuKeys.js';
-import type { Point } from '../selection/rubberBand.js';
+import type { Point } from '../selection/marquee.js';
 import styles from './ContextMenu.module.css';
 import type { Action, MenuItem as Item, MenuKind } from './menu.js';
 import { placeMenu } from './menuPlacement.js';

@@ -1,4 +1,4 @@
-import type { Point } from '../selection/rubberBand.js';
+import type { Point } from '../selection/marquee.js';
 
 /** The space between a menu and the edge of the window. */
 export const menuMargin = 10;

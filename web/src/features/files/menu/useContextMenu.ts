@@ -4,7 +4,7 @@ import type { FolderView } from '../folder/useFolderView.js';
 import { entryAt, keyOf } from '../list/rows.js';
 import { folderName } from '../location/folderTitle.js';
 import { nameItems } from '../messages.js';
-import type { Point } from '../selection/rubberBand.js';
+import type { Point } from '../selection/marquee.js';
 import type { ContextMenuProps } from './ContextMenu.js';
 import { type Action, menuFor, menuKind } from './menu.js';
 

@@ -1,6 +1,6 @@
 import { type PointerEvent as ReactPointerEvent, useEffect, useMemo, useRef } from 'react';
 import { useLatest } from '../../../ui/useLatest.js';
-import type { Point } from '../selection/rubberBand.js';
+import type { Point } from '../selection/marquee.js';
 
 const longPressMs = 500;
 /** How far the finger may move during a long press, in pixels. */
@@ -14,7 +14,7 @@ export interface LongPress {
 		onPointerCancel: () => void;
 	};
 	/** Whether the current click ends a long press. */
-	endsPress: () => boolean;
+	suppressesClick: () => boolean;
 }
 
 /** Calls back after a long press. Scrolling cancels the pointer and with it the press. */
@@ -50,7 +50,7 @@ export function useLongPress(onPress: (target: Element, at: Point) => void): Lon
 				onPointerUp: cancel,
 				onPointerCancel: cancel,
 			},
-			endsPress: () => hasPressed.current,
+			suppressesClick: () => hasPressed.current,
 		};
 	}, []);
 }

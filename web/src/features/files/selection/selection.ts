@@ -5,8 +5,8 @@ export type RowKey = string;
 export interface RowOrder {
 	keys: readonly RowKey[];
 	indexOf: (key: RowKey) => number | undefined;
-	/** The number of rows at the top that can't be selected: the Up Directory row. */
-	pinned: number;
+	/** The index of the first entry: 1 behind the Up Directory row, which can't be selected. */
+	firstEntry: number;
 }
 
 /** The row with the keyboard's cursor. The index is used when the row itself is gone. */
@@ -33,7 +33,7 @@ export type SelectionAction =
 	| { type: 'only'; at: Cursor }
 	| { type: 'toggled'; at: Cursor }
 	| { type: 'extended'; to: Cursor; order: RowOrder; keep: boolean }
-	| { type: 'banded'; keys: readonly RowKey[]; kept: ReadonlySet<RowKey> }
+	| { type: 'marquee'; keys: readonly RowKey[]; kept: ReadonlySet<RowKey> }
 	| { type: 'all'; order: RowOrder }
 	| { type: 'cleared' };
 
@@ -51,10 +51,10 @@ export function reduceSelection(state: Selection, action: SelectionAction): Sele
 			return { selected: toggled(state.selected, action.at.key), cursor: action.at, anchor: action.at.key };
 		case 'extended':
 			return extended(state, action.to, action.order, action.keep);
-		case 'banded':
+		case 'marquee':
 			return { ...state, selected: new Set([...action.kept, ...action.keys]) };
 		case 'all':
-			return { ...state, selected: new Set(action.order.keys.slice(action.order.pinned)) };
+			return { ...state, selected: new Set(action.order.keys.slice(action.order.firstEntry)) };
 		case 'cleared':
 			return { ...state, selected: cleared(state) };
 	}
@@ -79,7 +79,7 @@ function toggled(selected: ReadonlySet<RowKey>, key: RowKey): ReadonlySet<RowKey
 function extended(state: Selection, to: Cursor, order: RowOrder, keep: boolean): Selection {
 	const anchor = state.anchor ?? state.cursor?.key ?? to.key;
 	const from = order.indexOf(anchor) ?? to.index;
-	const first = Math.max(order.pinned, Math.min(from, to.index));
+	const first = Math.max(order.firstEntry, Math.min(from, to.index));
 	const range = order.keys.slice(first, Math.max(from, to.index) + 1);
 	return { selected: new Set(keep ? [...state.selected, ...range] : range), cursor: to, anchor };
 }

@@ -18,7 +18,7 @@ export function useUserSessions(username: string) {
 	const query = userSessionsQuery(username);
 	const { data: sessions, error, refetch } = useQuery(query);
 	const keep = (isKept: (session: UserSession) => boolean) =>
-		queryClient.setQueryData(query.queryKey, (known) => known?.filter(isKept));
+		queryClient.setQueryData(query.queryKey, (cached) => cached?.filter(isKept));
 	const reload = () => queryClient.invalidateQueries({ queryKey: query.queryKey });
 	const succeed = (message: string) => void notify({ key: noticeKey, intent: 'success', message });
 	const fail = (message: string) => (failure: Error) =>

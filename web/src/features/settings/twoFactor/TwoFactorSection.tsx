@@ -8,7 +8,7 @@ import type { TwoFactorSetup as Setup } from '../../../api/session/twoFactor.js'
 import { useOpenings } from '../../../ui/dialogs/dialogs.js';
 import { ListError } from '../../../ui/dialogs/ListDialog.js';
 import { FormError } from '../../../ui/display/FormError.js';
-import { onDemand } from '../../../ui/onDemand.js';
+import { lazyComponent } from '../../../ui/lazyComponent.js';
 import { Section } from '../Section.js';
 import { ConfirmedFields } from './ConfirmedFields.js';
 import { twoFactorMessages as messages } from './messages.js';
@@ -18,7 +18,7 @@ import styles from './TwoFactorSection.module.css';
 import { useConfirmedCall } from './useConfirmedCall.js';
 import { useTwoFactor } from './useTwoFactor.js';
 
-const TwoFactorSetup = onDemand(async () => (await import('./TwoFactorSetup.js')).TwoFactorSetup);
+const TwoFactorSetup = lazyComponent(async () => (await import('./TwoFactorSetup.js')).TwoFactorSetup);
 
 export interface TwoFactorSectionProps {
 	username: string;

@@ -5,8 +5,8 @@ export class UploadKeys {
 	readonly #keys = new Map<number, { place: string; key: string }>();
 
 	keyOf(id: number, place: string): string {
-		const known = this.#keys.get(id);
-		if (known?.place === place) return known.key;
+		const last = this.#keys.get(id);
+		if (last?.place === place) return last.key;
 		const key = newUploadKey();
 		this.#keys.set(id, { place, key });
 		return key;

@@ -2,27 +2,27 @@ import { type PointerEvent as ReactPointerEvent, type RefObject, useCallback, us
 import { useLatest } from '../../../ui/useLatest.js';
 import type { Layout } from '../layout/layout.js';
 import type { Rows } from '../list/rows.js';
-import { bandBetween, bandUpdateInterval, isBand, type Point, rangesInBand, scrollAtEdge } from './rubberBand.js';
+import { isDrag, type Point, rangesInRect, rectBetween, scrollAtEdge, updateInterval } from './marquee.js';
 import type { RowKey, SelectionAction } from './selection.js';
 
-export interface RubberBandOptions {
+export interface MarqueeOptions {
 	scroller: RefObject<HTMLElement | null>;
 	/** The rectangle. It moves with every frame, so its style is set directly. */
-	band: RefObject<HTMLElement | null>;
+	marquee: RefObject<HTMLElement | null>;
 	rows: Rows | undefined;
 	layout: Layout;
 	selected: ReadonlySet<RowKey>;
 	dispatch: (action: SelectionAction) => void;
 }
 
-export interface RubberBand {
+export interface Marquee {
 	onPointerDown: (event: ReactPointerEvent<HTMLElement>) => void;
-	/** Whether the current click ends a band. */
-	endsBand: () => boolean;
+	/** Whether the current click ends a marquee. */
+	suppressesClick: () => boolean;
 }
 
-/** Draws a band from empty space or a row's free area, selects the entries that it touches and scrolls at the edges. */
-export function useRubberBand(options: RubberBandOptions): RubberBand {
+/** Draws a marquee from empty space or a row's free area, selects the entries that it touches and scrolls at the edges. */
+export function useMarquee(options: MarqueeOptions): Marquee {
 	const latest = useLatest(options);
 	const hasJustEnded = useRef(false);
 	const stop = useRef<() => void>(undefined);
@@ -30,7 +30,7 @@ export function useRubberBand(options: RubberBandOptions): RubberBand {
 
 	const onPointerDown = useCallback((event: ReactPointerEvent<HTMLElement>) => {
 		const list = latest.current.scroller.current;
-		if (!list || !startsBand(event, list)) return;
+		if (!list || !startsMarquee(event, list)) return;
 		const box = list.getBoundingClientRect();
 		const toContent = ({ x, y }: Point): Point => ({ x: x - box.left, y: y - box.top + list.scrollTop });
 		const from = { x: event.clientX, y: event.clientY };
@@ -44,21 +44,21 @@ export function useRubberBand(options: RubberBandOptions): RubberBand {
 		let lastUpdate = 0;
 
 		const draw = () => {
-			const { band, rows, layout, dispatch } = latest.current;
-			const shape = bandBetween(start, toContent(pointer), list.clientWidth, list.scrollHeight);
-			if (band.current) {
-				band.current.hidden = false;
-				band.current.style.transform = `translate(${shape.left}px, ${shape.top}px)`;
-				band.current.style.width = `${shape.width}px`;
-				band.current.style.height = `${shape.height}px`;
+			const { marquee, rows, layout, dispatch } = latest.current;
+			const shape = rectBetween(start, toContent(pointer), list.clientWidth, list.scrollHeight);
+			if (marquee.current) {
+				marquee.current.hidden = false;
+				marquee.current.style.transform = `translate(${shape.left}px, ${shape.top}px)`;
+				marquee.current.style.width = `${shape.width}px`;
+				marquee.current.style.height = `${shape.height}px`;
 			}
 			const now = performance.now();
-			if (!rows || now - lastUpdate < bandUpdateInterval) return;
+			if (!rows || now - lastUpdate < updateInterval) return;
 			lastUpdate = now;
-			const keys = rangesInBand(shape, layout, rows.keys.length).flatMap(({ first, end }) =>
-				rows.keys.slice(Math.max(rows.pinned, first), end),
+			const keys = rangesInRect(shape, layout, rows.keys.length).flatMap(({ first, end }) =>
+				rows.keys.slice(Math.max(rows.firstEntry, first), end),
 			);
-			dispatch({ type: 'banded', keys, kept });
+			dispatch({ type: 'marquee', keys, kept });
 		};
 		// In each frame, since scrolling continues while the pointer rests at an edge.
 		const tick = () => {
@@ -68,7 +68,7 @@ export function useRubberBand(options: RubberBandOptions): RubberBand {
 		};
 		const move = (moved: PointerEvent) => {
 			pointer = { x: moved.clientX, y: moved.clientY };
-			if (isDrawn || !isBand(from, pointer)) return;
+			if (isDrawn || !isDrag(from, pointer)) return;
 			isDrawn = true;
 			tick();
 		};
@@ -85,13 +85,13 @@ export function useRubberBand(options: RubberBandOptions): RubberBand {
 			});
 		};
 		const hide = () => {
-			const { band } = latest.current;
-			if (band.current) band.current.hidden = true;
+			const { marquee } = latest.current;
+			if (marquee.current) marquee.current.hidden = true;
 		};
 		const cancel = () => {
 			stop.current?.();
 			hide();
-			if (isDrawn) latest.current.dispatch({ type: 'banded', keys: [], kept: before });
+			if (isDrawn) latest.current.dispatch({ type: 'marquee', keys: [], kept: before });
 		};
 		const key = (pressed: KeyboardEvent) => {
 			if (pressed.key !== 'Escape' || !isDrawn) return;
@@ -112,12 +112,12 @@ export function useRubberBand(options: RubberBandOptions): RubberBand {
 		window.addEventListener('keydown', key, true);
 	}, []);
 
-	const endsBand = useCallback(() => hasJustEnded.current, []);
-	return { onPointerDown, endsBand };
+	const suppressesClick = useCallback(() => hasJustEnded.current, []);
+	return { onPointerDown, suppressesClick };
 }
 
 /** Not by touch, which scrolls, nor on a name, which is dragged, nor on the scroll bar. */
-function startsBand(event: ReactPointerEvent<HTMLElement>, list: HTMLElement): boolean {
+function startsMarquee(event: ReactPointerEvent<HTMLElement>, list: HTMLElement): boolean {
 	if (event.pointerType === 'touch' || event.button !== 0 || !(event.target instanceof Element)) return false;
 	if (event.target.closest('[draggable="true"], button')) return false;
 	return event.clientX < list.getBoundingClientRect().left + list.clientWidth;

@@ -1,12 +1,12 @@
 import { type Layout, lineCount } from '../layout/layout.js';
 
-/** How far a pressed pointer moves, in pixels, before it draws a band instead of clicking. */
-export const bandThreshold = 5;
+/** How far a pressed pointer moves, in pixels, before it draws a marquee instead of clicking. */
+export const dragThreshold = 5;
 
-/** Milliseconds between two updates of the selection by a moving band. */
-export const bandUpdateInterval = 8;
+/** Milliseconds between two updates of the selection by a moving marquee. */
+export const updateInterval = 8;
 
-/** The distance from the list's edge at which the band begins to scroll it, and the largest step in one frame. */
+/** The distance from the list's edge at which the marquee begins to scroll it, and the largest step in one frame. */
 const scrollZone = 40;
 const scrollStep = 24;
 
@@ -15,19 +15,19 @@ export interface Point {
 	y: number;
 }
 
-export interface Band {
+export interface Rect {
 	left: number;
 	top: number;
 	width: number;
 	height: number;
 }
 
-export function isBand(from: Point, to: Point): boolean {
-	return Math.hypot(to.x - from.x, to.y - from.y) >= bandThreshold;
+export function isDrag(from: Point, to: Point): boolean {
+	return Math.hypot(to.x - from.x, to.y - from.y) >= dragThreshold;
 }
 
 /** The rectangle between two points, clamped to an area of this size. */
-export function bandBetween(from: Point, to: Point, width: number, height: number): Band {
+export function rectBetween(from: Point, to: Point, width: number, height: number): Rect {
 	const left = clamp(Math.min(from.x, to.x), width);
 	const top = clamp(Math.min(from.y, to.y), height);
 	return {
@@ -38,8 +38,8 @@ export function bandBetween(from: Point, to: Point, width: number, height: numbe
 	};
 }
 
-function clamp(value: number, most: number): number {
-	return Math.min(most, Math.max(0, value));
+function clamp(value: number, limit: number): number {
+	return Math.min(limit, Math.max(0, value));
 }
 
 /** From `first` to before `end`. */
@@ -48,18 +48,18 @@ export interface IndexRange {
 	end: number;
 }
 
-/** The entries that a band touches: one range, or one for each line where it does not touch the whole line. */
-export function rangesInBand(band: Band, layout: Layout, count: number): IndexRange[] {
+/** The entries that a marquee touches: one range, or one for each line where it does not touch the whole line. */
+export function rangesInRect(rect: Rect, layout: Layout, count: number): IndexRange[] {
 	const { columns } = layout;
 	const lines = touched(
-		band.top,
-		band.height,
+		rect.top,
+		rect.height,
 		layout.padding,
 		layout.lineStep,
 		layout.height,
 		lineCount(layout, count),
 	);
-	const across = touched(band.left, band.width, layout.padding, layout.columnStep, layout.width, columns);
+	const across = touched(rect.left, rect.width, layout.padding, layout.columnStep, layout.width, columns);
 	if (lines.first >= lines.end || across.first >= across.end) return [];
 	const range = (first: number, end: number) => ({ first: Math.min(first, count), end: Math.min(end, count) });
 	if (across.end - across.first === columns) return [range(lines.first * columns, lines.end * columns)];

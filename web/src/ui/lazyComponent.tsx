@@ -1,0 +1,65 @@
+import { type ComponentType, type ReactNode, useCallback, useEffect, useState } from 'react';
+import { messages } from '../messages.js';
+import { useNotify } from './notifications/useNotify.js';
+import { useLatest } from './useLatest.js';
+
+/** A component whose code is fetched when it is needed. */
+export interface LazyModule<P> {
+	load(): Promise<ComponentType<P>>;
+	/** Once it was loaded: it is then shown at once wherever it is used. */
+	loaded?: ComponentType<P>;
+}
+
+/**
+ * The component once it is loaded, and the function that loads it. Loading fails when the server is not available, or was updated since the page was opened: then a notice is shown, `onFailed` is
+ * called, and the next request tries again.
+ */
+export function useLazyModule<P>(
+	module: LazyModule<P>,
+	onFailed?: () => void,
+): [ComponentType<P> | undefined, () => void] {
+	const { notify } = useNotify();
+	// In an object, since a state that is a function would be called.
+	const [{ Loaded }, setLoaded] = useState<{ Loaded?: ComponentType<P> | undefined }>({ Loaded: module.loaded });
+	const latest = useLatest(onFailed);
+	const request = useCallback(async () => {
+		try {
+			module.loaded = await module.load();
+			setLoaded({ Loaded: module.loaded });
+		} catch {
+			// The browser has logged the failed request; its error names a file of the page, which does not help the user.
+			notify({ intent: 'danger', message: messages.moduleFailed, detail: messages.moduleFailedReason });
+			latest.current?.();
+		}
+	}, [module, notify]);
+	return [Loaded, request];
+}
+
+export interface LazyComponentProps {
+	/** Shown until it is loaded. */
+	fallback?: ReactNode;
+	onLoadFailed?: () => void;
+}
+
+function LazyComponent<P extends object>(given: LazyComponentProps & { module: LazyModule<P>; props: P }): ReactNode {
+	const { module, props, fallback, onLoadFailed } = given;
+	const [Loaded, request] = useLazyModule(module, onLoadFailed);
+	const isLoaded = Loaded !== undefined;
+	useEffect(() => {
+		if (!isLoaded) request();
+	}, [isLoaded, request]);
+	return Loaded ? <Loaded {...props} /> : fallback;
+}
+
+/** A component that is loaded when it is first rendered. */
+export function lazyComponent<P extends object>(load: () => Promise<ComponentType<P>>) {
+	const module: LazyModule<P> = { load };
+	return ({ fallback, onLoadFailed, ...props }: P & LazyComponentProps) => (
+		<LazyComponent
+			module={module}
+			props={props as unknown as P}
+			fallback={fallback}
+			{...(onLoadFailed && { onLoadFailed })}
+		/>
+	);
+}
