@@ -314,8 +314,8 @@ test.serial(
 		await rowOf(page, 'b.txt').waitFor();
 		await expectOnDisk(t, app.home, ['Folder/', 'Folder/b.txt', 'Folder/inside.txt', 'Public/', 'first.txt']);
 
-		await rowOf(page, 'b.txt').locator('[data-part=type]').tap();
-		await rowOf(page, 'inside.txt').locator('[data-part=type]').tap();
+		await rowOf(page, 'b.txt').locator('[data-column=type]').tap();
+		await rowOf(page, 'inside.txt').locator('[data-column=type]').tap();
 		await page.getByText('2 Selected').waitFor();
 		await page.getByRole('button', { name: 'Actions', exact: true }).tap();
 		await page.getByRole('menuitem', { name: 'Delete' }).tap();

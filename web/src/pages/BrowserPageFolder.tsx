@@ -141,25 +141,14 @@ export function BrowserPageFolder({ location, viewer, isKnown, settings }: Brows
 					<FileList
 						ref={list}
 						view={view}
-						folderKey={folder.key}
-						rows={folder.rows}
+						folder={folder}
 						sort={location.sort}
 						onSort={navigation.sort}
-						selection={folder.selection}
-						dispatch={folder.select}
 						cutKeys={actions.cutKeys}
 						showsFolder={isSearch}
-						mayDrag={drag.mayDrag}
 						thumbnailOf={(entry) => capabilities && thumbnailOf(area, entry, capabilities)}
-						scrollTop={folder.scrollTop}
-						onScroll={folder.onScroll}
-						revealed={folder.revealed}
-						onRevealed={folder.onRevealed}
-						onOpen={commands.open}
-						onMenu={menu.openAt}
-						onCommand={commands.run}
-						onDragStart={drag.start}
-						onDragEnd={drag.end}
+						drag={drag}
+						commands={commands}
 					/>
 				)}
 				{folder.rows?.entries.length === 0 && !folder.error && (

@@ -10,9 +10,9 @@ import {
 } from '@stowage/rules';
 import { type DragEvent, useRef } from 'react';
 import type { FolderView } from '../folder/useFolderView.js';
-import styles from '../list/FileList.module.css';
 import { keyOf } from '../list/rows.js';
 import { nameItems } from '../messages.js';
+import styles from './dragImage.module.css';
 
 export interface EntryDragOptions {
 	viewer: Viewer;
@@ -64,7 +64,7 @@ export function useEntryDrag({ viewer, area, directory, folder }: EntryDragOptio
 /** Shows a label under the pointer instead of a picture of the row. */
 function setDragImage(event: DragEvent, text: string): void {
 	const chip = document.createElement('div');
-	chip.className = styles.dragChip ?? '';
+	chip.className = styles.chip ?? '';
 	chip.textContent = text;
 	document.body.append(chip);
 	event.dataTransfer.setDragImage(chip, -8, -4);

@@ -19,6 +19,8 @@ export interface ListCommandOptions {
 export interface ListCommands {
 	/** Opens the entry of a row; Up Directory goes up. */
 	open: (index: number) => void;
+	/** Opens the menu of a row, or of the folder if there is no row. */
+	openMenu: ContextMenuState['openAt'];
 	/** Runs a command of the keyboard on the selection, or else on the cursor's row. */
 	run: (command: ListCommand) => void;
 }
@@ -31,6 +33,7 @@ export function listCommands({ folder, menu, menuPoint, goUp, perform }: ListCom
 			if (entry) perform('open', [entry]);
 			else goUp();
 		},
+		openMenu: menu.openAt,
 		run(command) {
 			if (command === 'goUp') return goUp();
 			const index = rows && selection.cursor && cursorIndex(selection.cursor, rows);

@@ -4,7 +4,7 @@ import { isEditable } from '../../../ui/keyboard/isEditable.js';
 import { useLatest } from '../../../ui/useLatest.js';
 import type { Rows } from '../list/rows.js';
 import { findByPrefix, type Movement, moveCursor, type TypedPrefix, typeLetter } from '../selection/cursor.js';
-import { type Cursor, cursorIndex, type Selection, type SelectionAction } from '../selection/selection.js';
+import { type Cursor, cursorAt, cursorIndex, type Selection, type SelectionAction } from '../selection/selection.js';
 import { commandFor, type KeyCommand } from './keyboard.js';
 
 /** The commands that the list passes on. */
@@ -144,9 +144,4 @@ function run(command: KeyCommand, options: ListKeysOptions, prefix: string): voi
 function target(movement: Movement, { selection, columns, page }: ListKeysOptions, rows: Rows): Cursor | undefined {
 	const from = selection.cursor ? cursorIndex(selection.cursor, rows) : undefined;
 	return cursorAt(rows, moveCursor(from, movement, { count: rows.keys.length, columns, page: page() }));
-}
-
-function cursorAt(rows: Rows, index: number): Cursor | undefined {
-	const key = rows.keys[index];
-	return key === undefined ? undefined : { key, index };
 }

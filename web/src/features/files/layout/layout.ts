@@ -11,7 +11,7 @@ export interface Layout {
 	padding: number;
 }
 
-const rowHeight = 40;
+export const rowHeight = 40;
 
 /** Rows are as wide as the list. */
 export const listLayout: Layout = {

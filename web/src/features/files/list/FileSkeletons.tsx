@@ -1,21 +1,20 @@
 import type { View } from '../../../ui/useView.js';
-import styles from './FileList.module.css';
+import cells from './cells.module.css';
+import { type Column, cellProps, columns } from './columns.js';
+import styles from './FileSkeletons.module.css';
 
+/** Percent; one for each entry. */
 const nameWidths = [38, 24, 52, 31, 45, 28, 60, 35, 42, 22, 48, 33];
 
-export interface FileSkeletonsProps {
-	view: View;
-}
-
 /** Placeholders for the entries while they are loading. */
-export function FileSkeletons({ view }: FileSkeletonsProps) {
+export function FileSkeletons({ view }: { view: View }) {
 	if (view === 'grid') {
 		return (
-			<div className={`${styles.skeletons} ${styles.skeletonTiles}`} aria-hidden="true">
+			<div className={`${styles.skeletons} ${styles.tiles}`} aria-hidden="true">
 				{nameWidths.map((width) => (
-					<div key={width} className={styles.skeletonTile}>
-						<span className={`${styles.skeleton} ${styles.skeletonPicture}`} />
-						<span className={styles.skeleton} style={{ width: `${width + 20}%` }} />
+					<div key={width} className={styles.tile}>
+						<span className={styles.picture} />
+						<span className={styles.bar} style={{ width: `${width + 20}%` }} />
 					</div>
 				))}
 			</div>
@@ -23,23 +22,22 @@ export function FileSkeletons({ view }: FileSkeletonsProps) {
 	}
 	return (
 		<div className={styles.skeletons} aria-hidden="true">
-			{nameWidths.map((width) => (
-				<div key={width} className={styles.skeletonRow}>
-					<span className={styles.type}>
-						<span className={styles.skeleton} style={{ width: 16, height: 16 }} />
-					</span>
-					<span className={styles.nameCell}>
-						<span className={styles.skeleton} style={{ width: `${width}%` }} />
-					</span>
-					<span />
-					<span className={styles.size}>
-						<span className={styles.skeleton} style={{ width: 48, marginLeft: 'auto' }} />
-					</span>
-					<span className={styles.date}>
-						<span className={styles.skeleton} style={{ width: 72 }} />
-					</span>
+			{nameWidths.map((nameWidth) => (
+				<div key={nameWidth} className={`${cells.line} ${styles.row}`}>
+					{columns.map((column) => (
+						<span key={column.key} className={cells.cell} {...cellProps(column)}>
+							<Placeholder column={column} nameWidth={nameWidth} />
+						</span>
+					))}
 				</div>
 			))}
 		</div>
 	);
+}
+
+function Placeholder({ column, nameWidth }: { column: Column; nameWidth: number }) {
+	const { key, placeholder } = column;
+	if (placeholder === undefined) return null;
+	const width = placeholder === 'name' ? `${nameWidth}%` : placeholder;
+	return <span className={styles.bar} data-square={key === 'type' || undefined} style={{ width }} />;
 }

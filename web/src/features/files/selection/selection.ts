@@ -84,6 +84,12 @@ function extended(state: Selection, to: Cursor, order: RowOrder, keep: boolean):
 	return { selected: new Set(keep ? [...state.selected, ...range] : range), cursor: to, anchor };
 }
 
+/** The row at an index; undefined beyond the end. */
+export function cursorAt(order: RowOrder, index: number): Cursor | undefined {
+	const key = order.keys[index];
+	return key === undefined ? undefined : { key, index };
+}
+
 /** The current index of the cursor's row, or if it is gone, the row that took its place. */
 export function cursorIndex(cursor: Cursor | undefined, order: RowOrder): number | undefined {
 	if (order.keys.length === 0) return undefined;

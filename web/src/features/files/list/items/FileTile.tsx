@@ -3,11 +3,12 @@
 import { ArrowUpIcon, LockIcon, TickIcon } from '@blueprintjs/icons';
 import { formatListSize, plural } from '@stowage/rules';
 import { memo } from 'react';
-import { filesMessages as messages } from '../messages.js';
-import type { FileItemProps, ParentItemProps } from './FileRow.js';
+import { filesMessages as messages } from '../../messages.js';
+import { columnIndex, columnsFrom } from '../columns.js';
+import type { FileItemProps, ParentItemProps } from './FileItem.js';
 import styles from './FileTile.module.css';
 import { MenuButton } from './MenuButton.js';
-import { folderOf, rowLabel, tileName } from './rowText.js';
+import { rowLabel, tileName, whereOf } from './rowText.js';
 import { typeIcon } from './typeIcons.js';
 import { useThumbnail } from './useThumbnail.js';
 
@@ -16,21 +17,21 @@ import { useThumbnail } from './useThumbnail.js';
  * has no event handlers either: the list finds the entry of an event by `data-index`.
  */
 export const FileTile = memo(function FileTile(props: FileItemProps) {
-	const { entry, thumbnail, index, left, top, isSelected, isCut, isCursor, showsFolder, mayDrag } = props;
-	const { Icon, hue, label } = typeIcon(entry);
+	const { ref, entry, thumbnail, index, left, top, isSelected, isCut, isCursor, showsFolder, mayDrag } = props;
+	const { Icon, hue } = typeIcon(entry);
 	const { picture, fail } = useThumbnail(thumbnail);
 	const { head, middle, tail } = tileName(entry.name);
-	const folder = showsFolder ? folderOf(entry) : '';
-	const where = folder === '' ? undefined : messages.in(folder);
+	const where = showsFolder ? whereOf(entry) : undefined;
 	const isFolder = entry.type === 'directory';
 	const count = entry.count === undefined || entry.unreadable ? '' : plural(entry.count, 'item');
 	const measure = isFolder ? count : formatListSize(entry.size);
 	return (
 		<div
+			ref={ref}
 			role="row"
 			aria-rowindex={index + 2}
 			aria-selected={isSelected}
-			aria-label={rowLabel(entry, isCut ? `${label}, cut` : label, where)}
+			aria-label={rowLabel(entry, isCut, where)}
 			tabIndex={isCursor ? 0 : -1}
 			className={styles.tile}
 			data-index={index}
@@ -41,7 +42,7 @@ export const FileTile = memo(function FileTile(props: FileItemProps) {
 		>
 			<span
 				role="gridcell"
-				aria-colindex={1}
+				aria-colindex={columnIndex('type')}
 				className={styles.picture}
 				data-hue={hue}
 				data-drawn={picture !== undefined || undefined}
@@ -62,7 +63,7 @@ export const FileTile = memo(function FileTile(props: FileItemProps) {
 					</span>
 				)}
 			</span>
-			<span role="gridcell" aria-colindex={2} className={styles.caption}>
+			<span role="gridcell" aria-colindex={columnIndex('name')} className={styles.caption}>
 				<span className={styles.name} data-part="name">
 					<bdi>{head}</bdi>
 					{middle !== '' && (
@@ -73,13 +74,13 @@ export const FileTile = memo(function FileTile(props: FileItemProps) {
 					)}
 				</span>
 			</span>
-			<span role="gridcell" aria-colindex={isFolder ? 3 : 4} className={styles.details}>
+			<span role="gridcell" aria-colindex={columnIndex(isFolder ? 'count' : 'size')} className={styles.details}>
 				{[measure, entry.owner, where].filter(Boolean).join(' · ')}
 			</span>
 			<span className={styles.check} data-part="check" aria-hidden>
 				<TickIcon size={14} />
 			</span>
-			<span role="gridcell" aria-colindex={7} className={styles.actions}>
+			<span role="gridcell" aria-colindex={columnIndex('actions')} className={styles.actions}>
 				<MenuButton name={entry.name} className={styles.menuButton} />
 			</span>
 		</div>
@@ -87,9 +88,10 @@ export const FileTile = memo(function FileTile(props: FileItemProps) {
 });
 
 /** The tile that leads to the folder above. Always first, never selected. */
-export const ParentTile = memo(function ParentTile({ left, top, isCursor }: ParentItemProps) {
+export const ParentTile = memo(function ParentTile({ ref, left, top, isCursor }: ParentItemProps) {
 	return (
 		<div
+			ref={ref}
 			role="row"
 			aria-rowindex={2}
 			aria-label={messages.upDirectory}
@@ -98,11 +100,16 @@ export const ParentTile = memo(function ParentTile({ left, top, isCursor }: Pare
 			data-index={0}
 			style={{ transform: `translate(${left}px, ${top}px)` }}
 		>
-			<span role="gridcell" aria-colindex={1} className={styles.picture} data-hue="plain">
+			<span role="gridcell" aria-colindex={columnIndex('type')} className={styles.picture} data-hue="plain">
 				<ArrowUpIcon size={40} aria-hidden />
 			</span>
-			<span role="gridcell" aria-colindex={2} aria-colspan={6} className={styles.caption}>
-				<span className={styles.up}>{messages.upDirectory}</span>
+			<span
+				role="gridcell"
+				aria-colindex={columnIndex('name')}
+				aria-colspan={columnsFrom('name')}
+				className={styles.caption}
+			>
+				<span className={styles.parent}>{messages.upDirectory}</span>
 			</span>
 		</div>
 	);

@@ -1,5 +1,5 @@
 import { MoreIcon } from '@blueprintjs/icons';
-import { filesMessages as messages } from '../messages.js';
+import { filesMessages as messages } from '../../messages.js';
 
 /** Opens the menu of an entry, in the list and in the grid, which handle its events. Tab passes it by: a row is one stop. */
 export function MenuButton({ name, className }: { name: string; className: string | undefined }) {

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'react';
-import { thumbnails } from '../../../api/ThumbnailLoader.js';
+import { thumbnails } from '../../../../api/ThumbnailLoader.js';
 
 export interface ShownThumbnail {
 	/** The object URL of the picture, once it is there. */

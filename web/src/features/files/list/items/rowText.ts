@@ -6,9 +6,11 @@ import {
 	parentPath,
 	parsePath,
 	plural,
+	rootPath,
 	splitName,
 } from '@stowage/rules';
-import { filesMessages as messages } from '../messages.js';
+import { filesMessages as messages } from '../../messages.js';
+import { typeIcon } from './typeIcons.js';
 
 /** Longer endings are rather part of a sentence with a dot than extensions. */
 const maxTailLength = 12;
@@ -48,8 +50,9 @@ export function tileName(name: string): { head: string; middle: string; tail: st
 }
 
 /** The accessible name of a row: the entry's name, then the columns. */
-export function rowLabel(entry: Entry, typeLabel: string, where: string | undefined): string {
-	const parts = [entry.name, typeLabel];
+export function rowLabel(entry: Entry, isCut: boolean, where: string | undefined): string {
+	const parts = [entry.name, typeIcon(entry).label];
+	if (isCut) parts.push('cut');
 	if (entry.unreadable) parts.push(messages.unreadable);
 	if (where !== undefined) parts.push(where);
 	if (entry.owner !== undefined) parts.push(ownerLabel(entry.owner));
@@ -64,7 +67,8 @@ export function ownerLabel(owner: string | null): string {
 	return owner === null ? 'no owner' : `owner ${owner}`;
 }
 
-/** The folder of a search result. */
-export function folderOf(entry: Entry): string {
-	return parentPath(parsePath(entry.path));
+/** The folder of a search result; undefined for the root. */
+export function whereOf(entry: Entry): string | undefined {
+	const folder = parentPath(parsePath(entry.path));
+	return folder === rootPath ? undefined : messages.in(folder);
 }

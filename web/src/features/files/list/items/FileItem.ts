@@ -1,0 +1,24 @@
+import type { Entry } from '@stowage/rules';
+import type { Ref } from 'react';
+
+/** A place in the list or the grid. */
+export interface ParentItemProps {
+	ref?: Ref<HTMLDivElement> | undefined;
+	left: number;
+	top: number;
+	/** It has the cursor: the one row that the Tab key reaches. */
+	isCursor: boolean;
+}
+
+/** An entry of the list or the grid. */
+export interface FileItemProps extends ParentItemProps {
+	entry: Entry;
+	index: number;
+	/** The URL of its thumbnail, for the grid. */
+	thumbnail: string | undefined;
+	isSelected: boolean;
+	isCut: boolean;
+	/** Shows the folder of the entry, for search results. */
+	showsFolder: boolean;
+	mayDrag: boolean;
+}
