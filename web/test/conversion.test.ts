@@ -4,9 +4,11 @@ import type { ConversionStatus } from '../src/api/jobs/conversions.js';
 import {
 	conversionRequest,
 	newConversion,
+	noConversions,
 	type OverallState,
 	overallState,
 	previewed,
+	reduceConversions,
 	withStatus,
 } from '../src/features/conversion/conversionState.js';
 import { detailOf } from '../src/features/conversion/conversionText.js';
@@ -72,6 +74,16 @@ test('a new conversion is queued with no progress until the server reports its s
 	const started = newConversion('1', clip, false);
 	t.like(withStatus(started, undefined, false), { status: 'queued', progress: 0 });
 	t.like(withStatus(started, answer('processing'), false), { status: 'processing', progress: 40, sizeBefore: 1000 });
+});
+
+test('a conversion that could not be cancelled counts as running again, with the reason', (t) => {
+	const problem = { message: 'Error cancelling conversions', lines: ['Not now'] };
+	const cancelling = reduceConversions(noConversions, { type: 'cancelling', ids: ['1', '2'] });
+	t.deepEqual([...cancelling.cancelled], ['1', '2']);
+	const failed = reduceConversions(cancelling, { type: 'notCancelled', ids: ['2'], problem });
+	t.deepEqual([...failed.cancelled], ['1']);
+	t.is(failed.cancelProblem, problem);
+	t.is(reduceConversions(failed, { type: 'cancelling', ids: ['2'] }).cancelProblem, undefined);
 });
 
 test('a conversion cancelled on this page is shown as cancelled at once, unless it has completed', (t) => {

@@ -1,10 +1,9 @@
 import { browse, checkLoginStatus, download } from '@stowage/contract';
-import { QueryClient } from '@tanstack/react-query';
 import test from 'ava';
 import { encodePath, endpointUrl, failureFrom, NetworkFailure } from '../src/api/client/client.js';
 import { queryKeys } from '../src/api/queryKeys.js';
 import { sessionQuery } from '../src/api/session/sessionQuery.js';
-import { forgetOnUserChange } from '../src/app/queryClient.js';
+import { createQueryClient } from '../src/app/queryClient.js';
 import { menuTarget } from '../src/ui/keyboard/menuKeys.js';
 import { autoHides, notificationsReducer, type ShownNotice } from '../src/ui/notifications/notifications.js';
 
@@ -88,9 +87,8 @@ test('the arrow keys wrap around in a menu, and a letter leads to the next item 
 });
 
 test('the listings of a user are forgotten when another user signs in or the session ends, and kept otherwise', (t) => {
-	const client = new QueryClient();
+	const client = createQueryClient();
 	t.teardown(() => client.clear());
-	forgetOnUserChange(client);
 	const key = queryKeys.listings.folder('private', '');
 	const signIn = (username: string | null, promptBeforeDownload = false) => {
 		const settings = { promptBeforeDownload, enablePreview: true };

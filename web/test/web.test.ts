@@ -9,6 +9,7 @@ import './api/uploads.test.js';
 import './conversion.test.js';
 import './downloads.test.js';
 import './files/click.test.js';
+import './files/folders.test.js';
 import './files/keyboard.test.js';
 import './files/location.test.js';
 import './files/menu.test.js';

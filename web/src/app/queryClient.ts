@@ -3,16 +3,8 @@ import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { queryKeys } from '../api/queryKeys.js';
 import { sessionQuery } from '../api/session/sessionQuery.js';
 
-/** Any call may be the first to fail because the session has ended; then the session is fetched anew. */
-function refetchEndedSession(error: Error): void {
-	const session = queryClient.getQueryData(sessionQuery.queryKey);
-	if (isFailure(error, 'notSignedIn') && session?.isLoggedIn) {
-		void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
-	}
-}
-
 /** The listings and jobs of one user are not shown to the next, however the session changed: here, in another tab, or on the server. */
-export function forgetOnUserChange(client: QueryClient): void {
+function forgetOnUserChange(client: QueryClient): void {
 	let username: string | null | undefined;
 	client.getQueryCache().subscribe((event) => {
 		if (
@@ -29,15 +21,25 @@ export function forgetOnUserChange(client: QueryClient): void {
 	});
 }
 
-export const queryClient: QueryClient = new QueryClient({
-	queryCache: new QueryCache({ onError: refetchEndedSession }),
-	mutationCache: new MutationCache({ onError: refetchEndedSession }),
-	defaultOptions: {
-		queries: {
-			retry: (failures, error) => isFailure(error, 'unavailable') && failures < 2,
-			refetchOnWindowFocus: false,
+/** The cache of all queries, with the rules that apply to each of them. */
+export function createQueryClient(): QueryClient {
+	/** Any call may be the first to fail because the session has ended; then the session is fetched anew. */
+	const onError = (error: Error) => {
+		const session = client.getQueryData(sessionQuery.queryKey);
+		if (isFailure(error, 'notSignedIn') && session?.isLoggedIn) {
+			void client.invalidateQueries({ queryKey: sessionQuery.queryKey });
+		}
+	};
+	const client = new QueryClient({
+		queryCache: new QueryCache({ onError }),
+		mutationCache: new MutationCache({ onError }),
+		defaultOptions: {
+			queries: {
+				retry: (failures, error) => isFailure(error, 'unavailable') && failures < 2,
+				refetchOnWindowFocus: false,
+			},
 		},
-	},
-});
-
-forgetOnUserChange(queryClient);
+	});
+	forgetOnUserChange(client);
+	return client;
+}

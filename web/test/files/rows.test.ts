@@ -1,7 +1,6 @@
 import type { Entry, Owner } from '@stowage/rules';
 import test from 'ava';
 import { patchEntries } from '../../src/features/files/folder/listingPatch.js';
-import { loadFolder, type SavedFolder, saveFolder } from '../../src/features/files/folder/savedFolder.js';
 import { gridLayout, listLayout, positionOf, totalHeight } from '../../src/features/files/layout/layout.js';
 import { anchoredScroll } from '../../src/features/files/layout/useScrollAnchor.js';
 import { nameParts, tileName } from '../../src/features/files/list/items/rowText.js';
@@ -148,41 +147,6 @@ test('a marquee scrolls the list at its edges only', (t) => {
 	t.is(scrollAtEdge(400, 100, 700), 0);
 	t.true(scrollAtEdge(95, 100, 700) < 0);
 	t.true(scrollAtEdge(710, 100, 700) > 0);
-});
-
-function storage() {
-	const values = new Map<string, string>();
-	return {
-		getItem: (key: string) => values.get(key) ?? null,
-		setItem: (key: string, value: string) => void values.set(key, value),
-	};
-}
-
-const memory: SavedFolder = { letter: 'B', scrollTop: 80, selected: ['a'], cursor: { key: 'a', index: 1 } };
-
-test('the saved view of a folder is loaded for that folder only', (t) => {
-	const place = storage();
-	saveFolder(place, 'private:docs', memory);
-	t.deepEqual(loadFolder(place, 'private:docs'), memory);
-	t.is(loadFolder(place, 'private:other'), undefined);
-});
-
-test('only the views of the latest folders stay saved', (t) => {
-	const place = storage();
-	for (let index = 0; index < 60; index++) saveFolder(place, `folder ${index}`, memory);
-	t.is(loadFolder(place, 'folder 0'), undefined);
-	t.deepEqual(loadFolder(place, 'folder 59'), memory);
-});
-
-test('a huge selection is not saved', (t) => {
-	const place = storage();
-	saveFolder(place, 'x', { ...memory, selected: Array.from({ length: 100_000 }, (_, index) => `f${index}`) });
-	t.deepEqual(loadFolder(place, 'x')?.selected, []);
-});
-
-test('a saved view of another version is ignored', (t) => {
-	t.is(loadFolder({ getItem: () => '{"x":{"letter":5}}', setItem: () => {} }, 'x'), undefined);
-	t.is(loadFolder({ getItem: () => 'nonsense', setItem: () => {} }, 'x'), undefined);
 });
 
 test('a failed item does not stop the other items', async (t) => {

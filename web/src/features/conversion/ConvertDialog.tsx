@@ -8,9 +8,9 @@ import { FormError } from '../../ui/display/FormError.js';
 import { ConversionList } from './ConversionList.js';
 import { ConversionSetup } from './ConversionSetup.js';
 import styles from './ConvertDialog.module.css';
-import type { OverallState } from './conversionState.js';
+import { type ConversionProblem, type OverallState, outputPaths } from './conversionState.js';
 import { conversionMessages as messages } from './messages.js';
-import { type ConversionProblem, type Conversions, outputPaths, useConversions } from './useConversions.js';
+import { type Conversions, useConversions } from './useConversions.js';
 
 export interface ConvertDialogProps {
 	isOpen: boolean;

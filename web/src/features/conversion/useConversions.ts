@@ -1,29 +1,29 @@
 import { type Area, type Entry, isFailure } from '@stowage/rules';
 import { useQueries } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useReducer } from 'react';
 import { UnexplainedFailure } from '../../api/client/client.js';
 import { canConvert, cancelConversion, fetchConversion, startConversion } from '../../api/jobs/conversions.js';
 import { isActive } from '../../api/jobs/jobs.js';
 import { queryKeys } from '../../api/queryKeys.js';
+import { useLatest } from '../../ui/useLatest.js';
 import {
 	type Conversion,
 	type ConversionChoice,
+	type ConversionProblem,
 	conversionRequest,
 	newConversion,
+	noConversions,
 	type OverallState,
+	outputPaths,
 	overallState,
+	reduceConversions,
+	type StartResult,
 	withStatus,
 } from './conversionState.js';
 import { conversionMessages as messages } from './messages.js';
 
 /** The polling interval of a conversion's status (spec, section 9). */
 const pollMs = 2000;
-
-/** An error, with a line for each file that it is about. */
-export interface ConversionProblem {
-	message: string;
-	lines: readonly string[];
-}
 
 export interface Conversions {
 	state: OverallState;
@@ -41,12 +41,44 @@ export function useConversions(
 	videos: readonly Entry[],
 	onConverted: (outputPaths: readonly string[]) => void,
 ): Conversions {
-	const [started, setStarted] = useState<readonly Conversion[]>([]);
-	const [cancelled, setCancelled] = useState<ReadonlySet<string>>(new Set());
-	const [isStarting, setStarting] = useState(false);
-	const [startProblem, setStartProblem] = useState<ConversionProblem>();
-	const [cancelProblem, setCancelProblem] = useState<ConversionProblem>();
+	const [{ started, cancelled, isStarting, startProblem, cancelProblem }, dispatch] = useReducer(
+		reduceConversions,
+		noConversions,
+	);
+	const conversions = useStatuses(started, cancelled);
+	useConverted(outputPaths(conversions), onConverted);
 
+	return {
+		state: overallState(conversions),
+		conversions,
+		isStarting,
+		problems: [startProblem, cancelProblem].filter((problem) => problem !== undefined),
+		async start(choice) {
+			dispatch({ type: 'starting' });
+			try {
+				dispatch({ type: 'started', ...(await startAll(area, videos, choice)) });
+			} catch (error) {
+				dispatch({ type: 'notStarted' });
+				throw error;
+			}
+		},
+		async cancel() {
+			const ids = conversions.filter(isActive).map(({ id }) => id);
+			dispatch({ type: 'cancelling', ids });
+			const outcomes = await Promise.allSettled(ids.map((id) => cancelConversion(id)));
+			const failed = ids.filter((_, index) => outcomes[index]?.status === 'rejected');
+			if (failed.length === 0) return;
+			const lines = outcomes.flatMap((outcome) =>
+				outcome.status === 'rejected' ? [String(outcome.reason.message)] : [],
+			);
+			const problem = { message: messages.cancelFailed, lines: [...new Set(lines)] };
+			dispatch({ type: 'notCancelled', ids: failed, problem });
+		},
+	};
+}
+
+/** The conversions with the states that the server has reported last. */
+function useStatuses(started: readonly Conversion[], cancelled: ReadonlySet<string>): Conversion[] {
 	const polls = useQueries({
 		queries: started.map(({ id }) => ({
 			queryKey: queryKeys.conversion(id),
@@ -61,53 +93,24 @@ export function useConversions(
 			retry: false,
 		})),
 	});
-	const conversions = started.map((conversion, index) => {
+	return started.map((conversion, index) => {
 		const { data, error } = polls[index] ?? {};
 		if (isFailure(error, 'notFound')) return { ...conversion, status: 'failed' as const, error: messages.unknown };
 		return withStatus(conversion, data, cancelled.has(conversion.id));
 	});
+}
 
-	useConverted(conversions, onConverted);
-
-	return {
-		state: overallState(conversions),
-		conversions,
-		isStarting,
-		problems: [startProblem, cancelProblem].filter((problem) => problem !== undefined),
-		async start(choice) {
-			setStarting(true);
-			setStartProblem(undefined);
-			try {
-				const { conversions: next, problem: found } = await startAll(area, videos, choice);
-				setStarted(next);
-				setStartProblem(found);
-			} finally {
-				setStarting(false);
-			}
-		},
-		async cancel() {
-			const ids = conversions.filter(isActive).map(({ id }) => id);
-			setCancelled((before) => new Set([...before, ...ids]));
-			setCancelProblem(undefined);
-			const outcomes = await Promise.allSettled(ids.map((id) => cancelConversion(id)));
-			const failed = new Set(ids.filter((_, index) => outcomes[index]?.status === 'rejected'));
-			if (failed.size === 0) return;
-			// They are still running, as far as is known.
-			setCancelled((before) => new Set([...before].filter((id) => !failed.has(id))));
-			const lines = outcomes.flatMap((outcome) =>
-				outcome.status === 'rejected' ? [String(outcome.reason.message)] : [],
-			);
-			setCancelProblem({ message: messages.cancelFailed, lines: [...new Set(lines)] });
-		},
-	};
+/** Calls back when there is a further new file. */
+function useConverted(outputs: readonly string[], onConverted: (outputPaths: readonly string[]) => void): void {
+	const latest = useLatest({ outputs, onConverted });
+	const count = outputs.length;
+	useEffect(() => {
+		if (count > 0) latest.current.onConverted(latest.current.outputs);
+	}, [count]);
 }
 
 /** Starts one after another, in the order of the list. */
-async function startAll(
-	area: Area,
-	videos: readonly Entry[],
-	choice: ConversionChoice,
-): Promise<{ conversions: readonly Conversion[]; problem: ConversionProblem | undefined }> {
+async function startAll(area: Area, videos: readonly Entry[], choice: ConversionChoice): Promise<StartResult> {
 	const stop = (message: string, lines: readonly string[] = []) => ({ conversions: [], problem: { message, lines } });
 	if (videos.length === 0) return stop(messages.noVideos);
 	try {
@@ -131,27 +134,4 @@ async function startAll(
 /** The server's sentence, if it has one. */
 function reasonOf(error: unknown): string | undefined {
 	return isFailure(error) && !(error instanceof UnexplainedFailure) ? error.message : undefined;
-}
-
-function useConverted(conversions: readonly Conversion[], onConverted: (outputPaths: readonly string[]) => void): void {
-	const outputs = outputPaths(conversions);
-	const latest = useRef(onConverted);
-	useEffect(() => {
-		latest.current = onConverted;
-	});
-	const count = outputs.length;
-	const list = useRef(outputs);
-	useEffect(() => {
-		list.current = outputs;
-	});
-	useEffect(() => {
-		if (count > 0) latest.current(list.current);
-	}, [count]);
-}
-
-/** The new files. */
-export function outputPaths(conversions: readonly Conversion[]): string[] {
-	return conversions.flatMap(({ status, outputPath }) =>
-		status === 'completed' && outputPath !== null ? [outputPath] : [],
-	);
 }

@@ -9,6 +9,7 @@ import {
 	type Viewer,
 } from '@stowage/rules';
 import { type DragEvent, useRef } from 'react';
+import { useMediaQuery } from '../../../ui/useMediaQuery.js';
 import type { FolderView } from '../folder/useFolderView.js';
 import { keyOf } from '../list/rows.js';
 import { nameItems } from '../messages.js';
@@ -32,11 +33,10 @@ export interface EntryDrag {
 
 const transferType = 'application/x-stowage-entries';
 
-/** On a touch screen a long press on a name would start a drag, where it opens the menu. */
-const hasCoarsePointer = window.matchMedia('(pointer: coarse)').matches;
-
 /** Dragging entries by their names into another folder, which moves them. */
 export function useEntryDrag({ viewer, area, directory, folder }: EntryDragOptions): EntryDrag {
+	// On a touch screen a long press on a name would start a drag, where it opens the menu.
+	const hasCoarsePointer = useMediaQuery('(pointer: coarse)');
 	// No state, since nothing is rendered from it.
 	const dragged = useRef<Clipboard | undefined>(undefined);
 	const mayCut = (entry: Entry) => cutDenial(viewer, itemOf(area, entry)) === undefined;

@@ -1,48 +1,18 @@
 import type { Entry, LetterFilter } from '@stowage/rules';
-import { useCallback, useEffect, useReducer, useRef } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'react';
+import { useLatest } from '../../../ui/useLatest.js';
 import { keyOf } from '../list/rows.js';
+import type { SelectionAction } from '../selection/selection.js';
 import {
-	emptySelection,
-	type RowKey,
-	reduceSelection,
-	type Selection,
-	type SelectionAction,
-} from '../selection/selection.js';
-import { type FolderStorage, loadFolder, type SavedFolder, saveFolder, selectionOf } from './savedFolder.js';
-
-interface FolderState {
-	key: string;
-	letter: LetterFilter;
-	selection: Selection;
-	/** The scroll offset at which the list begins. */
-	scrollTop: number;
-	/** A row to scroll to once it is there. */
-	revealed: RowKey | undefined;
-}
-
-type FolderAction =
-	| { type: 'entered'; state: FolderState }
-	| { type: 'filtered'; letter: LetterFilter }
-	| { type: 'shown'; key: RowKey }
-	| { type: 'revealed' }
-	| { type: 'selection'; action: SelectionAction };
-
-function reduce(state: FolderState, action: FolderAction): FolderState {
-	switch (action.type) {
-		case 'entered':
-			return action.state;
-		case 'filtered':
-			return { ...state, letter: action.letter };
-		case 'shown': {
-			const selection = reduceSelection(state.selection, { type: 'only', at: { key: action.key, index: 0 } });
-			return { ...state, selection, revealed: action.key };
-		}
-		case 'revealed':
-			return { ...state, revealed: undefined };
-		case 'selection':
-			return { ...state, selection: reduceSelection(state.selection, action.action) };
-	}
-}
+	arrive,
+	enterFolder,
+	type FolderAction,
+	type FolderState,
+	leaveFolder,
+	reduceFolders,
+	type Visit,
+} from './folders.js';
+import { type FolderStorage, readFolders, writeFolders } from './savedFolder.js';
 
 export interface Folder extends FolderState {
 	select: (action: SelectionAction) => void;
@@ -53,69 +23,54 @@ export interface Folder extends FolderState {
 	onScroll: (scrollTop: number) => void;
 }
 
-/** The kind of navigation that led to a folder. */
-export interface FolderArrival {
-	/** By Back, Forward or a reload: then the folder is as it was left. */
-	isReturn: boolean;
-	/** The row at which the cursor begins, such as the folder that was left upwards. */
-	startKey: RowKey | undefined;
-}
-
 /** Selection, cursor, letter filter and scroll offset of the folder on screen. They survive a reload and going back. */
-export function useFolder(key: string, arrival: FolderArrival): Folder {
-	const [state, dispatch] = useReducer(reduce, undefined, () => enter(key, arrival));
-	// Adjusted while rendering, so that no frame shows one folder with the selection of another.
-	const current = state.key === key ? state : enter(key, arrival);
-	if (current !== state) dispatch({ type: 'entered', state: current });
+export function useFolder({ key, isReturn, startKey }: Visit): Folder {
+	const visit = useMemo(() => ({ key, isReturn, startKey }), [key, isReturn, startKey]);
+	const [state, dispatch] = useReducer(reduceFolders, visit, (first) => arrive(first, readFolders(folderStorage())));
+	// Calculated, so that no frame shows one folder with the selection of another; the reducer follows.
+	const folders = useMemo(() => enterFolder(state, visit), [state, visit]);
+	useLayoutEffect(() => {
+		if (folders !== state) dispatch({ type: 'entered', folders });
+	}, [folders, state]);
 
-	const latest = useRef({ state: current, scrollTop: current.scrollTop });
+	const latest = useLatest(folders);
+	// No state, since nothing is rendered from it.
+	const scrolled = useRef({ key, scrollTop: folders.current.scrollTop });
 	useEffect(() => {
-		const { scrollTop } = latest.current.state.key === current.key ? latest.current : current;
-		latest.current = { state: current, scrollTop };
-	}, [current]);
-
-	useEffect(() => {
+		scrolled.current = { key, scrollTop: latest.current.current.scrollTop };
 		const save = () => {
-			const { state: last, scrollTop } = latest.current;
-			const { letter, selection } = last;
-			const saved: SavedFolder = { letter, scrollTop, selected: [...selection.selected], cursor: selection.cursor };
-			const storage = folderStorage();
-			if (storage && last.key === key) saveFolder(storage, key, saved);
+			const left = leaveFolder(latest.current, key, scrolled.current.scrollTop);
+			writeFolders(folderStorage(), left);
+			return left;
 		};
 		window.addEventListener('pagehide', save);
 		document.addEventListener('visibilitychange', save);
 		return () => {
 			window.removeEventListener('pagehide', save);
 			document.removeEventListener('visibilitychange', save);
-			save();
+			dispatch({ type: 'left', left: save() });
 		};
 	}, [key]);
 
+	const act = useCallback((action: FolderAction) => dispatch({ type: 'visited', visit, action }), [visit]);
 	return {
-		...current,
-		select: useCallback((action: SelectionAction) => dispatch({ type: 'selection', action }), []),
-		filter: useCallback((letter: LetterFilter) => dispatch({ type: 'filtered', letter }), []),
-		show: useCallback((entry: Entry) => dispatch({ type: 'shown', key: keyOf(entry) }), []),
-		onRevealed: useCallback(() => dispatch({ type: 'revealed' }), []),
+		...folders.current,
+		select: useCallback((action: SelectionAction) => act({ type: 'selection', action }), [act]),
+		filter: useCallback((letter: LetterFilter) => act({ type: 'filtered', letter }), [act]),
+		show: useCallback(
+			(entry: Entry) => {
+				// It is called when a call has ended, by which time another folder may be on screen.
+				if (latest.current.current.key === visit.key) act({ type: 'shown', key: keyOf(entry) });
+			},
+			[act, visit],
+		),
+		onRevealed: useCallback(() => act({ type: 'revealed' }), [act]),
 		onScroll: useCallback(
 			(scrollTop: number) => {
-				if (latest.current.state.key === key) latest.current.scrollTop = scrollTop;
+				if (scrolled.current.key === key) scrolled.current = { key, scrollTop };
 			},
 			[key],
 		),
-	};
-}
-
-function enter(key: string, { isReturn, startKey }: FolderArrival): FolderState {
-	const storage = isReturn ? folderStorage() : undefined;
-	const saved = storage && loadFolder(storage, key);
-	const cursor = startKey === undefined ? undefined : { key: startKey, index: 0 };
-	return {
-		key,
-		letter: saved?.letter ?? 'ALL',
-		selection: saved ? selectionOf(saved) : { ...emptySelection, cursor, anchor: startKey },
-		scrollTop: saved?.scrollTop ?? 0,
-		revealed: saved ? undefined : startKey,
 	};
 }
 

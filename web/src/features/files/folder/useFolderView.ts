@@ -2,7 +2,8 @@ import type { Entry } from '@stowage/rules';
 import { useMemo } from 'react';
 import { selectedEntries } from '../list/rows.js';
 import { type BrowserLocation, folderKey } from '../location/location.js';
-import { type Folder, type FolderArrival, useFolder } from './useFolder.js';
+import type { Visit } from './folders.js';
+import { type Folder, useFolder } from './useFolder.js';
 import { type Listing, useListing } from './useListing.js';
 
 export interface FolderView extends Folder, Listing {
@@ -13,10 +14,10 @@ export interface FolderView extends Folder, Listing {
 /** The list's view of the current folder. */
 export function useFolderView(
 	location: BrowserLocation,
-	arrival: FolderArrival,
+	arrival: Omit<Visit, 'key'>,
 	isSignedIn: boolean | undefined,
 ): FolderView {
-	const folder = useFolder(folderKey(location), arrival);
+	const folder = useFolder({ key: folderKey(location), ...arrival });
 	const listing = useListing(location, folder.letter, isSignedIn);
 	const { rows } = listing;
 	const keys = folder.selection.selected;

@@ -7,15 +7,15 @@ import {
 	toggleSort,
 	type Viewer,
 } from '@stowage/rules';
-import { useEffect } from 'react';
 import { useLocation, useNavigate, useNavigationType } from 'react-router';
-import type { FolderArrival } from '../folder/useFolder.js';
+import { useFirstLocation } from '../../../ui/firstLocation.js';
+import type { Visit } from '../folder/folders.js';
 import { keyOf } from '../list/rows.js';
 import { type BrowserLocation, homeHref, hrefOf, toLocation } from './location.js';
 
 export interface BrowserNavigation {
 	/** The kind of navigation that led to this folder. */
-	arrival: FolderArrival;
+	arrival: Omit<Visit, 'key'>;
 	hrefOf: (directory: StoragePath) => string;
 	goTo: (directory: StoragePath, area?: Area) => void;
 	goHome: () => void;
@@ -51,17 +51,12 @@ export function useBrowserNavigation(location: BrowserLocation, viewer: Viewer):
 	};
 }
 
-/** Whether this document has navigated before: only then can a `POP` be a way back. */
-let hasNavigated = false;
-
 /** Whether the user came back to this location by the browser's Back or Forward or by a reload. */
 function useIsReturn(): boolean {
-	const type = useNavigationType();
-	useEffect(() => {
-		if (type !== 'POP') hasNavigated = true;
-	}, [type]);
-	// The first page of a visit is a `POP` as well.
-	return type === 'POP' && (hasNavigated || wasReloaded());
+	const first = useFirstLocation();
+	// The first location of a document is a `POP` as well.
+	const hasNavigated = useLocation() !== first;
+	return useNavigationType() === 'POP' && (hasNavigated || wasReloaded());
 }
 
 function wasReloaded(): boolean {

@@ -23,8 +23,6 @@ export type TransferPlan =
 
 export type RunTransfer = <P extends TransferPlan>(title: string, plan: P) => Promise<Outcome<P['steps'][number]>>;
 
-let transfers = 0;
-
 /** Copies or moves items: one by its call, several as a job, which continues without the page. The notification bar shows the progress at first, with `Cancel`. */
 export function useTransfer(): RunTransfer {
 	const queryClient = useQueryClient();
@@ -32,7 +30,8 @@ export function useTransfer(): RunTransfer {
 
 	return useCallback(
 		async (title, plan) => {
-			const key = `transfer-${++transfers}`;
+			/** Of the notice, once it was shown. */
+			let key: string | undefined;
 			let isCancelled = false;
 			const jobs = new Map<string, Job | undefined>();
 			const cancelAll = () => {
@@ -43,8 +42,12 @@ export function useTransfer(): RunTransfer {
 			};
 			let state: 'early' | 'shown' | 'late' = 'early';
 			const show = () => {
-				if (state === 'shown')
-					notify({ ...progressNotice([...jobs.values()]), key, message: title, onCancel: cancelAll });
+				if (state !== 'shown') return;
+				const notice = { ...progressNotice([...jobs.values()]), message: title, onCancel: cancelAll };
+				key = notify(key === undefined ? notice : { ...notice, key });
+			};
+			const hide = () => {
+				if (key !== undefined) dismiss(key);
 			};
 			const early = setTimeout(() => {
 				state = 'shown';
@@ -52,7 +55,7 @@ export function useTransfer(): RunTransfer {
 			}, noticeDelayMs);
 			const late = setTimeout(() => {
 				state = 'late';
-				dismiss(key);
+				hide();
 			}, noticeMs);
 			const waitForEnd = (id: string) => {
 				jobs.set(id, undefined);
@@ -76,7 +79,7 @@ export function useTransfer(): RunTransfer {
 			} finally {
 				clearTimeout(early);
 				clearTimeout(late);
-				dismiss(key);
+				hide();
 			}
 		},
 		[queryClient, notify, dismiss],

@@ -1,0 +1,109 @@
+import type { LetterFilter } from '@stowage/rules';
+import {
+	emptySelection,
+	type RowKey,
+	reduceSelection,
+	type Selection,
+	type SelectionAction,
+} from '../selection/selection.js';
+import { type SavedFolder, type SavedFolders, saveFolder, selectionOf } from './savedFolder.js';
+
+/** The state of the folder on screen. */
+export interface FolderState {
+	key: string;
+	letter: LetterFilter;
+	selection: Selection;
+	/** The scroll offset at which the list begins. */
+	scrollTop: number;
+	/** A row to scroll to once it is there. */
+	revealed: RowKey | undefined;
+}
+
+/** The folder on screen, and those that were left. */
+export interface Folders {
+	current: FolderState;
+	left: SavedFolders;
+}
+
+/** How a folder came on screen. */
+export interface Visit {
+	key: string;
+	/** By Back, Forward or a reload: then the folder is as it was left. */
+	isReturn: boolean;
+	/** The row at which the cursor begins, such as the folder that was left upwards. */
+	startKey: RowKey | undefined;
+}
+
+export type FolderAction =
+	| { type: 'filtered'; letter: LetterFilter }
+	/** An entry is selected and scrolled to, now or once it is in the list. */
+	| { type: 'shown'; key: RowKey }
+	| { type: 'revealed' }
+	| { type: 'selection'; action: SelectionAction };
+
+export type FoldersAction =
+	/** The folder of this visit is on screen, and `action` happened in it. */
+	| { type: 'visited'; visit: Visit; action: FolderAction }
+	/** The state on screen, if no action has led to it yet. */
+	| { type: 'entered'; folders: Folders }
+	/** The scroll offset of a folder that was left is known. */
+	| { type: 'left'; left: SavedFolders };
+
+export function reduceFolders(folders: Folders, action: FoldersAction): Folders {
+	switch (action.type) {
+		case 'visited': {
+			const entered = enterFolder(folders, action.visit);
+			return { ...entered, current: reduceFolder(entered.current, action.action) };
+		}
+		case 'entered':
+			return action.folders.current.key === folders.current.key ? folders : action.folders;
+		case 'left':
+			return { ...folders, left: action.left };
+	}
+}
+
+function reduceFolder(state: FolderState, action: FolderAction): FolderState {
+	switch (action.type) {
+		case 'filtered':
+			return { ...state, letter: action.letter };
+		case 'shown': {
+			const selection = reduceSelection(state.selection, { type: 'only', at: { key: action.key, index: 0 } });
+			return { ...state, selection, revealed: action.key };
+		}
+		case 'revealed':
+			return { ...state, revealed: undefined };
+		case 'selection':
+			return { ...state, selection: reduceSelection(state.selection, action.action) };
+	}
+}
+
+/** The state with the folder of a visit on screen: the same if it is already. */
+export function enterFolder(folders: Folders, visit: Visit): Folders {
+	const { current, left } = folders;
+	if (current.key === visit.key) return folders;
+	return arrive(visit, saveFolder(left, current.key, savedOf(current, current.scrollTop)));
+}
+
+/** The state on arrival in a folder, with no other on screen before. */
+export function arrive({ key, isReturn, startKey }: Visit, left: SavedFolders): Folders {
+	const saved = isReturn ? left[key] : undefined;
+	const cursor = startKey === undefined ? undefined : { key: startKey, index: 0 };
+	const current = {
+		key,
+		letter: saved?.letter ?? 'ALL',
+		selection: saved ? selectionOf(saved) : { ...emptySelection, cursor, anchor: startKey },
+		scrollTop: saved?.scrollTop ?? 0,
+		revealed: saved ? undefined : startKey,
+	};
+	return { current, left };
+}
+
+/** The folders to be saved, with the present scroll offset of one of them. */
+export function leaveFolder({ current, left }: Folders, key: string, scrollTop: number): SavedFolders {
+	const saved = current.key === key ? savedOf(current, scrollTop) : left[key];
+	return saved ? saveFolder(left, key, { ...saved, scrollTop }) : left;
+}
+
+function savedOf({ letter, selection }: FolderState, scrollTop: number): SavedFolder {
+	return { letter, scrollTop, selected: [...selection.selected], cursor: selection.cursor };
+}

@@ -1,0 +1,117 @@
+import test from 'ava';
+import {
+	arrive,
+	enterFolder,
+	type Folders,
+	type FoldersAction,
+	leaveFolder,
+	reduceFolders,
+	type Visit,
+} from '../../src/features/files/folder/folders.js';
+import {
+	readFolders,
+	type SavedFolder,
+	saveFolder,
+	writeFolders,
+} from '../../src/features/files/folder/savedFolder.js';
+
+const visit = (key: string, given: Partial<Visit> = {}): Visit => ({
+	key,
+	isReturn: false,
+	startKey: undefined,
+	...given,
+});
+const a = { key: 'a.txt', index: 1 };
+
+/** The state after `docs` was entered and an entry was selected in it. */
+const selected: Folders = reduceFolders(arrive(visit('docs'), {}), {
+	type: 'visited',
+	visit: visit('docs'),
+	action: { type: 'selection', action: { type: 'toggled', at: a } },
+});
+
+/** The state after `docs` was left, scrolled by 80 pixels, for `other`. */
+function left(): Folders {
+	const entered = enterFolder(selected, visit('other'));
+	return reduceFolders(entered, { type: 'left', left: leaveFolder(entered, 'docs', 80) });
+}
+
+test('a folder that is entered has no selection and begins at its top', (t) => {
+	const { current } = enterFolder(left(), visit('docs'));
+	t.like(current, { key: 'docs', letter: 'ALL', scrollTop: 0, revealed: undefined });
+	t.is(current.selection.selected.size, 0);
+});
+
+test('a folder is as it was left when its user comes back', (t) => {
+	const { current } = enterFolder(left(), visit('docs', { isReturn: true }));
+	t.like(current, { letter: 'ALL', scrollTop: 80 });
+	t.deepEqual([...current.selection.selected], ['a.txt']);
+	t.deepEqual(current.selection.cursor, a);
+});
+
+test('the cursor begins at the folder that was left upwards', (t) => {
+	const { current } = enterFolder(selected, visit('', { startKey: 'docs' }));
+	t.is(current.selection.cursor?.key, 'docs');
+	t.is(current.revealed, 'docs');
+});
+
+test('the first action in a folder enters it, and an entered folder is not entered again', (t) => {
+	const action: FoldersAction = {
+		type: 'visited',
+		visit: visit('other'),
+		action: { type: 'filtered', letter: 'B' },
+	};
+	const filtered = reduceFolders(selected, action);
+	t.like(filtered.current, { key: 'other', letter: 'B' });
+	t.is(reduceFolders(filtered, { type: 'entered', folders: enterFolder(selected, visit('other')) }), filtered);
+	t.is(enterFolder(filtered, visit('other', { isReturn: true })), filtered);
+});
+
+test('an entry that is shown is the only selected one until another is selected', (t) => {
+	const shown = reduceFolders(selected, {
+		type: 'visited',
+		visit: visit('docs'),
+		action: { type: 'shown', key: 'b.txt' },
+	});
+	t.deepEqual([...shown.current.selection.selected], ['b.txt']);
+	t.is(shown.current.revealed, 'b.txt');
+	const revealed = reduceFolders(shown, { type: 'visited', visit: visit('docs'), action: { type: 'revealed' } });
+	t.is(revealed.current.revealed, undefined);
+});
+
+function storage() {
+	const values = new Map<string, string>();
+	return {
+		getItem: (key: string) => values.get(key) ?? null,
+		setItem: (key: string, value: string) => void values.set(key, value),
+	};
+}
+
+const view: SavedFolder = { letter: 'B', scrollTop: 80, selected: ['a'], cursor: { key: 'a', index: 1 } };
+
+test('the saved view of a folder is loaded for that folder only', (t) => {
+	const place = storage();
+	writeFolders(place, saveFolder({}, 'private:docs', view));
+	t.deepEqual(readFolders(place), { 'private:docs': view });
+});
+
+test('only the views of the latest folders stay saved', (t) => {
+	let saved = {};
+	for (let index = 0; index < 60; index++) saved = saveFolder(saved, `folder ${index}`, view);
+	saved = saveFolder(saved, 'folder 10', view);
+	const keys = Object.keys(saved);
+	t.is(keys.length, 50);
+	t.is(keys[0], 'folder 11');
+	t.is(keys.at(-1), 'folder 10');
+});
+
+test('a huge selection is not saved', (t) => {
+	const huge = { ...view, selected: Array.from({ length: 100_000 }, (_, index) => `f${index}`) };
+	t.deepEqual(saveFolder({}, 'x', huge).x?.selected, []);
+});
+
+test('a saved view of another version, and a storage that is forbidden, are ignored', (t) => {
+	t.deepEqual(readFolders({ getItem: () => '{"x":{"letter":5}}', setItem: () => {} }), {});
+	t.deepEqual(readFolders({ getItem: () => 'nonsense', setItem: () => {} }), {});
+	t.deepEqual(readFolders(undefined), {});
+});
