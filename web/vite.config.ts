@@ -64,6 +64,8 @@ export default defineConfig({
 		// finds its neighbours from where it lies itself.
 		renderBuiltUrl: (filename, { hostType }) => (hostType === 'html' ? `__BASE_HREF__${filename}` : { relative: true }),
 	},
+	// The script of the viewers' frame loads its parts when it needs them.
+	worker: { format: 'es' },
 	build: {
 		outDir: 'dist',
 		emptyOutDir: true,

@@ -44,7 +44,7 @@ import { isNestedTooDeep, stylesCostTooMuch } from '../../web/src/features/previ
 import { openZip } from '../../web/src/features/previews/common/zip.js';
 import { languageIn } from '../../web/src/features/previews/document/languageIn.js';
 import { withPlainSymbols } from '../../web/src/features/previews/document/symbols.js';
-import { replaceAddresses } from '../../web/src/features/previews/frame/cssAddresses.js';
+import { replaceAddresses } from '../../web/src/features/previews/inFrame/cssAddresses.js';
 import { isNumber } from '../../web/src/features/previews/text/isNumber.js';
 import { htmlTree } from '../../web/src/features/previews/text/markdownTree.js';
 import { colouredBlocks, textBlocks } from '../../web/src/features/previews/text/sourceBlocks.js';

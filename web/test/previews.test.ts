@@ -6,8 +6,10 @@ import { countElements, TooMuchMarkup } from '../src/features/previews/common/ma
 import { describeImage } from '../src/features/previews/common/previewFile.js';
 import { languageIn } from '../src/features/previews/document/languageIn.js';
 import { assertModestFiles, assertModestPages } from '../src/features/previews/document/wordBounds.js';
-import { replaceAddresses } from '../src/features/previews/frame/cssAddresses.js';
+import { nextReading, parsePosition, type Reading, storedPosition } from '../src/features/previews/epub/reading.js';
+import { frameEvent } from '../src/features/previews/frame/frameMessages.js';
 import { fitted, panBy, rotate, zoomTo } from '../src/features/previews/image/imageView.js';
+import { replaceAddresses } from '../src/features/previews/inFrame/cssAddresses.js';
 import { neighboursOf } from '../src/features/previews/panel/neighbours.js';
 import { encodingOf } from '../src/features/previews/text/encodings.js';
 import { isNumber } from '../src/features/previews/text/isNumber.js';
@@ -316,4 +318,50 @@ test('the elements of all files of a document are counted together, whatever the
 		t.throws(() => assertModestFiles(zip({ 'a.xml': half, 'b.png': start + half })), { instanceOf: TooMuchMarkup });
 	}
 	t.throws(() => assertModestFiles(zip(Object.fromEntries(Array.from({ length: 5001 }, (_, at) => [`${at}`, ''])))));
+});
+
+const opened = (chapter: number, down = 0): Reading => {
+	const book = { title: '', creator: '', description: '', publisher: '', language: '', toc: [] };
+	const event = { kind: 'opened', book: { ...book, chapters: ['a', 'b', 'c'] } } as const;
+	return nextReading({ status: 'loading', position: { chapter, down } }, event);
+};
+const placeIn = (reading: Reading) => (reading.status === 'failed' ? undefined : reading.position);
+
+test('a book opens at its last position, and at its last chapter if it has fewer by now', (t) => {
+	t.deepEqual(placeIn(opened(1, 0.5)), { chapter: 1, down: 0.5 });
+	t.deepEqual(placeIn(opened(7, 0.5)), { chapter: 2, down: 0 });
+	t.deepEqual(parsePosition(storedPosition({ chapter: 2, down: 0.25 })), { chapter: 2, down: 0.25 });
+	for (const stored of [undefined, '', 'x', '-1:0', '1.5:0'])
+		t.deepEqual(parsePosition(stored), { chapter: 0, down: 0 });
+});
+
+test('a page that is turned at the end of a chapter begins the next one, once', (t) => {
+	const next = nextReading(opened(0), { kind: 'ended', chapter: 0, by: 1 });
+	t.deepEqual(placeIn(next), { chapter: 1, down: 0 });
+	// Another page was turned before the chapter was there.
+	t.is(nextReading(next, { kind: 'ended', chapter: 0, by: 1 }), next);
+	t.deepEqual(placeIn(nextReading(next, { kind: 'ended', chapter: 1, by: -1 })), { chapter: 0, down: 1 });
+	t.deepEqual(placeIn(nextReading(opened(2), { kind: 'stepped', by: 1 })), { chapter: 2, down: 0 });
+	t.deepEqual(placeIn(nextReading(opened(0), { kind: 'followed', href: 'c#d' })), {
+		chapter: 2,
+		down: 0,
+		fragment: 'd',
+	});
+	t.deepEqual(placeIn(nextReading(opened(0), { kind: 'followed', href: 'd' })), { chapter: 0, down: 0 });
+	const failed = nextReading(next, { kind: 'failed' });
+	t.is(nextReading(failed, { kind: 'stepped', by: 1 }), failed);
+});
+
+test('what the frame of a file says is read by its form', (t) => {
+	t.true(frameEvent.safeParse({ kind: 'failed' }).success);
+	t.true(frameEvent.safeParse({ kind: 'ended', chapter: 1, by: -1 }).success);
+	for (const other of [
+		undefined,
+		'failed',
+		{ kind: 'other' },
+		{ kind: 'link', address: {} },
+		{ kind: 'ended', chapter: 1, by: 9 },
+	]) {
+		t.false(frameEvent.safeParse(other).success);
+	}
 });

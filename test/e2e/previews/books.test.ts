@@ -36,10 +36,11 @@ test.serial('a book is read chapter by chapter, by buttons, keys and its table o
 	const heading = (number: number) => inside(page).getByRole('heading', { name: `Heading ${number}`, exact: true });
 	await heading(1).waitFor();
 	t.is(await heading(1).evaluate((element) => getComputedStyle(element).color), 'rgb(120, 60, 40)');
-	await page.waitForFunction(() => {
-		const image = document.querySelector('iframe')?.contentDocument?.querySelector('img');
-		return image?.complete && image.naturalWidth === 30;
-	});
+	const width = () =>
+		inside(page)
+			.getByAltText('a picture')
+			.evaluate((image: HTMLImageElement) => image.naturalWidth);
+	await eventually(t, width, 30);
 	for (const text of ['The Long Afternoon', 'A. Writer', 'A quiet novel.', 'Small Press', 'en-GB']) {
 		await viewer.getByText(text, { exact: true }).waitFor();
 	}
@@ -213,12 +214,15 @@ test.serial('a book whose styles would stop the page is shown without them', asy
 	for (const name of ['inline.epub', 'linked.epub', 'brackets.epub', 'encoded.epub', 'blurred.epub']) {
 		await openPreview(page, name);
 		await inside(page).getByRole('heading', { name: 'Words' }).waitFor();
-		await page.waitForFunction(() => {
-			const shown = document.querySelector('iframe')?.contentDocument;
-			const deepest = [...(shown?.querySelectorAll('div') ?? [])].at(-1);
-			const style = deepest && shown?.defaultView?.getComputedStyle(deepest);
-			return style?.filter === 'none' && style.color !== 'rgb(255, 0, 0)';
-		});
+		const deepest = () =>
+			inside(page)
+				.locator('div')
+				.last()
+				.evaluate((element) => [
+					getComputedStyle(element).filter,
+					getComputedStyle(element).color === 'rgb(255, 0, 0)',
+				]);
+		await eventually(t, async () => (await deepest()).join(), 'none,false');
 		await closePreview(page);
 	}
 	t.deepEqual(app.faults, []);
@@ -269,7 +273,7 @@ test.serial('a link of a drawing in a book is opened as any other one, and none 
 	const page = await app.open('/browser?type=private');
 	const viewer = await openPreview(page, 'links.epub');
 	await inside(page).getByRole('heading', { name: 'Links' }).waitFor();
-	const frame = () => page.frames().find((each) => each.url().endsWith('/viewer-frame'));
+	const frame = () => page.frames().find((each) => each.url().includes('/viewer-frame?'));
 	const opened: string[] = [];
 	page.context().on('request', (request) => request.isNavigationRequest() && opened.push(request.url()));
 	await inside(page).locator('#call').click();

@@ -46,9 +46,13 @@ export async function pageRoutes(config: Config, webRoot: string): Promise<Serve
 			handler(request, h) {
 				const name = String(request.params.file);
 				if (!assets.has(name)) throw new Failure('notFound', 'There is nothing here.');
-				return h
-					.file(path.join(assetFolder, name), { confine: assetFolder, etagMethod: false })
-					.header('content-security-policy', assetPolicy);
+				return (
+					h
+						.file(path.join(assetFolder, name), { confine: assetFolder, etagMethod: false })
+						.header('content-security-policy', assetPolicy)
+						// The viewers' frame has an opaque origin. The files are the same for everybody.
+						.header('access-control-allow-origin', '*')
+				);
 			},
 		},
 		{
@@ -56,8 +60,14 @@ export async function pageRoutes(config: Config, webRoot: string): Promise<Serve
 			path: '/viewer-frame',
 			options: { auth: false },
 			handler(request, h) {
-				const response = h.response('<!doctype html><title></title>').type('text/html');
-				const headers = { ...frameHeaders, ...(isTrustworthy(request.client) ? ownCluster : {}) };
+				const script = String(request.query.script);
+				if (!frameScript.test(script) || !assets.has(script)) throw new Failure('notFound', 'There is nothing here.');
+				const nonce = randomBytes(18).toString('base64');
+				const source = `${config.basePath}/assets/${script}`;
+				const response = h
+					.response(`<!doctype html><title></title><script type="module" nonce="${nonce}" src="${source}"></script>`)
+					.type('text/html');
+				const headers = { ...frameHeaders(nonce), ...(isTrustworthy(request.client) ? ownCluster : {}) };
 				for (const [name, value] of Object.entries(headers)) response.header(name, value);
 				return response;
 			},
@@ -65,18 +75,20 @@ export async function pageRoutes(config: Config, webRoot: string): Promise<Serve
 	];
 }
 
+/** The script of the viewers' frame, by the name that the page's build gives it. */
+const frameScript = /^viewerFrame-[\w-]+\.js$/;
+
 /**
- * An empty document that the page fills with books and documents of its users. Nothing in it runs or reaches another address: a frame made by the page
- * itself would have the page's policy, which permits no styles but the page's own.
+ * The document in which a user's books, documents and drawings are laid out. Its origin is opaque: browsers give it a process of its own, and nothing in it reaches the page or the session. Only the page's own script
+ * runs there, and nothing is fetched but its parts.
  */
-const frameHeaders: Record<string, string> = {
-	'content-security-policy':
-		"sandbox allow-same-origin; default-src 'none'; style-src 'unsafe-inline'; img-src blob: data:; font-src blob: data:; frame-ancestors 'self'",
+const frameHeaders = (nonce: string): Record<string, string> => ({
+	'content-security-policy': `sandbox allow-scripts; default-src 'none'; script-src 'nonce-${nonce}' 'strict-dynamic'; style-src 'unsafe-inline'; img-src blob: data:; font-src blob: data:; frame-ancestors 'self'`,
 	'x-content-type-options': 'nosniff',
 	'referrer-policy': 'no-referrer',
 	'cross-origin-resource-policy': 'same-origin',
 	'cache-control': 'no-store',
-};
+});
 
 /** All documents of one origin must send it, or none. */
 const ownCluster: Record<string, string> = { 'origin-agent-cluster': '?1' };

@@ -237,6 +237,7 @@ test('existing assets may be cached for a year, and assets, frame and page have 
 	t.teardown(() => rm(webRoot, { recursive: true }));
 	await mkdir(path.join(webRoot, 'assets'));
 	await writeFile(path.join(webRoot, 'assets/app-1a2b.js'), 'export {};');
+	await writeFile(path.join(webRoot, 'assets/viewerFrame-3c4d.js'), 'export {};');
 	await writeFile(
 		path.join(webRoot, 'index.html'),
 		'<meta content="__BASE_HREF__"><script nonce="__NONCE__"></script>',
@@ -249,12 +250,20 @@ test('existing assets may be cached for a year, and assets, frame and page have 
 		String((await visitor.get('/assets/app-1a2b.js')).headers['content-security-policy']),
 		/^default-src 'none'; script-src 'self'/,
 	);
-	const frame = await visitor.get('/viewer-frame');
-	t.regex(
-		String(frame.headers['content-security-policy']),
-		/^sandbox allow-same-origin; default-src 'none'; style-src 'unsafe-inline'; img-src blob: data:; font-src blob: data:; frame-ancestors 'self'$/,
+	const frame = await visitor.get('/viewer-frame?script=viewerFrame-3c4d.js');
+	const [, own = ''] =
+		/^<!doctype html><title><\/title><script type="module" nonce="([^"]+)" src="[^"]+">/.exec(frame.payload) ?? [];
+	t.is(
+		frame.headers['content-security-policy'],
+		`sandbox allow-scripts; default-src 'none'; script-src 'nonce-${own}' 'strict-dynamic'; style-src 'unsafe-inline'; img-src blob: data:; font-src blob: data:; frame-ancestors 'self'`,
 	);
-	t.notRegex(frame.payload, /script/);
+	t.not((await visitor.get('/viewer-frame?script=viewerFrame-3c4d.js')).payload, frame.payload);
+	for (const other of ['app-1a2b.js', 'viewerFrame-5e6f.js', '']) {
+		t.is((await visitor.get(`/viewer-frame?script=${other}`)).statusCode, 404);
+	}
+	t.is((await visitor.get('/viewer-frame')).statusCode, 404);
+	// Only the frame has another origin.
+	t.is((await visitor.get('/assets/app-1a2b.js')).headers['access-control-allow-origin'], '*');
 	t.is((await visitor.get('/assets/')).statusCode, 404);
 	const page = await visitor.get('/browser/any/where?type=public');
 	t.is(page.headers['cache-control'], 'no-store');

@@ -1,5 +1,5 @@
 import { extensionOf, previewLimits } from '@stowage/rules';
-import { useEffect, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useWhole } from '../common/useWhole.js';
 import { ViewerError } from '../common/ViewerError.js';
 import { ViewerLoading } from '../common/ViewerLoading.js';
@@ -18,20 +18,8 @@ export function DocumentViewer(props: ViewerProps) {
 
 function DocxViewer({ file }: ViewerProps) {
 	const { data: bytes, error } = useWhole(file.url, file.id, previewLimits.document);
-	const [frame, setFrame] = useState<Document>();
-	const [state, setState] = useState<'loading' | 'loaded' | 'failed'>('loading');
-
-	useEffect(() => {
-		if (!bytes || !frame) return;
-		const abort = new AbortController();
-		void import('./renderDocx.js')
-			.then(({ renderDocx }) => renderDocx(bytes, { frame, title: file.name, signal: abort.signal }))
-			.then(
-				() => !abort.signal.aborted && setState('loaded'),
-				() => !abort.signal.aborted && setState('failed'),
-			);
-		return () => abort.abort();
-	}, [bytes, frame, file.name]);
+	const [state, setState] = useState<'loading' | 'shown' | 'failed'>('loading');
+	const content = useMemo(() => bytes && ({ kind: 'word', bytes, fileName: file.name } as const), [bytes, file.name]);
 
 	if (error || state === 'failed') {
 		return <ViewerError file={file} title={messages.failures.document[0]} reason={error?.message} />;
@@ -42,8 +30,8 @@ function DocxViewer({ file }: ViewerProps) {
 			<ViewerFrame
 				className={styles.frame}
 				title={file.name}
-				onReady={setFrame}
-				onLink={(address) => frame?.getElementById(address.replace(/^#/, ''))?.scrollIntoView()}
+				content={content}
+				onEvent={({ kind }) => (kind === 'shown' || kind === 'failed') && setState(kind)}
 			/>
 		</div>
 	);

@@ -5,7 +5,7 @@ import { sheetsOf } from '../common/drawings.js';
 import { boundTexts } from '../common/longTexts.js';
 import { isNestedTooDeep } from '../common/styleCost.js';
 import { openZip } from '../common/zip.js';
-import { cleanMarkup } from '../frame/cleanMarkup.js';
+import { cleanMarkup } from '../inFrame/cleanMarkup.js';
 import { languageIn } from './languageIn.js';
 import { withPlainSymbols } from './symbols.js';
 import { assertModestFiles, assertModestPages } from './wordBounds.js';
@@ -33,11 +33,8 @@ const options = {
 	debug: false,
 };
 
-/** Renders a document into an empty frame. Throws for anything but a docx, and for one that is too large. */
-export async function renderDocx(
-	bytes: Uint8Array,
-	{ frame, title, signal }: { frame: Document; title: string; signal: AbortSignal },
-): Promise<void> {
+/** Renders a file into the document of the frame. Throws for anything but a docx, and for one that is too large. */
+export async function renderDocx(bytes: Uint8Array, title: string): Promise<void> {
 	const zip = openZip(bytes, growth * previewLimits.document);
 	if (!zip.has('word/document.xml')) throw new Error('It is no docx.');
 	assertModestFiles(zip);
@@ -46,33 +43,32 @@ export async function renderDocx(
 		level: 0,
 	});
 
-	// A document without a window, under the frame's policy: nothing in it is drawn, fetched or run.
-	const inert = frame.implementation.createHTMLDocument('');
+	// A document without a window: nothing in it is drawn, fetched or run.
+	const inert = document.implementation.createHTMLDocument('');
 	// Styles have texts of the file in them, and are read as soon as they are part of a document.
 	const sheets = inert.createElement('div');
-	const document = await parseAsync(counted, options);
-	assertModestPages(document);
-	readImagesOnce(document);
-	for (const node of await renderDocument(document, options)) {
+	const parsed = await parseAsync(counted, options);
+	assertModestPages(parsed);
+	readImagesOnce(parsed);
+	for (const node of await renderDocument(parsed, options)) {
 		(node.nodeName === 'STYLE' ? sheets : inert.body).append(node);
 	}
-	signal.throwIfAborted();
 	if (sheetsOf(sheets).some(isNestedTooDeep)) throw new Error('Its styles are too deep.');
 	inert.head.append(...sheets.childNodes);
 	replaceSymbols(inert);
 	cleanMarkup(inert, () => undefined);
 	boundTexts(inert.body);
-	const style = frame.createElement('style');
+	const style = document.createElement('style');
 	style.textContent = pageStyles;
-	frame.head.replaceChildren(
-		...[...inert.head.querySelectorAll('style')].map((each) => frame.importNode(each, true)),
+	document.head.replaceChildren(
+		...[...inert.head.querySelectorAll('style')].map((each) => document.importNode(each, true)),
 		style,
 	);
-	frame.title = title;
+	document.title = title;
 	const declared = zip.read('word/styles.xml');
-	frame.documentElement.lang = (declared && languageIn(new TextDecoder().decode(declared))) ?? 'en';
-	frame.body.replaceChildren(...[...inert.body.childNodes].map((each) => frame.importNode(each, true)));
-	fitPages(frame, signal);
+	document.documentElement.lang = (declared && languageIn(new TextDecoder().decode(declared))) ?? 'en';
+	document.body.replaceChildren(...[...inert.body.childNodes].map((each) => document.importNode(each, true)));
+	fitPages();
 }
 
 /** An address with all bytes of an image is made once for all places where it is shown, and no more of them than the browser reads in time. */
@@ -112,16 +108,14 @@ function replaceSymbols(document: Document): void {
 }
 
 /** A page that is wider than the frame is drawn smaller. */
-function fitPages(frame: Document, signal: AbortSignal): void {
-	const wrapper = frame.querySelector<HTMLElement>('.docx-wrapper');
-	const view = frame.defaultView;
-	if (!wrapper || !view) return;
+function fitPages(): void {
+	const wrapper = document.querySelector<HTMLElement>('.docx-wrapper');
+	if (!wrapper) return;
 	const fit = () => {
 		wrapper.style.zoom = '1';
 		const widest = Math.max(...[...wrapper.children].map((page) => (page as HTMLElement).offsetWidth));
-		wrapper.style.zoom = String(Math.min(1, frame.documentElement.clientWidth / (widest + 24)));
+		wrapper.style.zoom = String(Math.min(1, document.documentElement.clientWidth / (widest + 24)));
 	};
 	fit();
-	view.addEventListener('resize', fit);
-	signal.addEventListener('abort', () => view.removeEventListener('resize', fit), { once: true });
+	window.addEventListener('resize', fit);
 }

@@ -1,9 +1,9 @@
+import type { BookContents as Contents, TocItem } from '../frame/frameMessages.js';
 import { previewMessages as messages } from '../messages.js';
 import styles from './EpubViewer.module.css';
-import type { Book, TocItem } from './readBook.js';
 
 export interface BookContentsProps {
-	book: Book;
+	book: Contents;
 	/** The chapter on screen. */
 	current: string;
 	onChoose: (href: string) => void;

@@ -1,7 +1,7 @@
 import { Button } from '@blueprintjs/core';
 import { ChevronLeftIcon, ChevronRightIcon, PropertiesIcon } from '@blueprintjs/icons';
 import { previewLimits } from '@stowage/rules';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useMemo, useReducer, useRef, useState } from 'react';
 import { createSavedPositions } from '../common/savedPositions.js';
 import { useKeys } from '../common/useKeys.js';
 import { useWhole } from '../common/useWhole.js';
@@ -9,13 +9,12 @@ import { ViewerError } from '../common/ViewerError.js';
 import { ViewerLoading } from '../common/ViewerLoading.js';
 import type { ViewerProps } from '../common/ViewerProps.js';
 import viewerStyles from '../common/viewers.module.css';
-import { parserOf } from '../frame/cleanMarkup.js';
-import { ViewerFrame } from '../frame/ViewerFrame.js';
+import type { ContentEvent } from '../frame/frameMessages.js';
+import { ViewerFrame, type ViewerFrameHandle } from '../frame/ViewerFrame.js';
 import { previewMessages as messages } from '../messages.js';
 import { BookContents } from './BookContents.js';
 import styles from './EpubViewer.module.css';
-import { type Book, joined, readBook, UnreadableBook } from './readBook.js';
-import { renderChapter } from './renderChapter.js';
+import { nextReading, parsePosition, type Reading, storedPosition } from './reading.js';
 
 const positions = createSavedPositions('stowage.bookPlaces');
 const sizes = createSavedPositions('stowage.bookTextSize');
@@ -23,104 +22,51 @@ const sizes = createSavedPositions('stowage.bookTextSize');
 const minSize = 70;
 const maxSize = 200;
 const sizeStep = 10;
-const savePositionMs = 300;
-/** The last line of a page is the first of the next. */
-const pageShare = 0.9;
+const keys = ['ArrowLeft', 'ArrowRight', 'PageDown', 'PageUp', ' '];
 const isWide = () => window.matchMedia('(min-width: 900px)').matches;
 
-/** A reading position: a chapter, and an offset or an element in it. */
-interface BookPosition {
-	chapter: number;
-	down?: number;
-	fragment?: string;
-}
+const beginReading = (id: string): Reading => ({ status: 'loading', position: parsePosition(positions.read(id)) });
 
-type Reading =
-	| { status: 'loading' }
-	| { status: 'open'; book: Book }
-	| { status: 'failed'; reason: string | undefined };
-
+/** Reads a book in a frame of its own, chapter by chapter, from the last position. */
 export function EpubViewer({ file }: ViewerProps) {
 	const { data: bytes, error } = useWhole(file.url, file.id, previewLimits.epub);
-	const [reading, setReading] = useState<Reading>({ status: 'loading' });
-	const [frame, setFrame] = useState<Document>();
-	const [place, setPlace] = useState<BookPosition>(() => parsePosition(positions.read(file.id)));
+	const [reading, act] = useReducer(nextReading, file.id, beginReading);
 	const [size, setSize] = useState(() => Number(sizes.read('percent') ?? 100) || 100);
 	const [hasContents, setContents] = useState(isWide);
+	const frame = useRef<ViewerFrameHandle>(null);
+	const content = useMemo(() => bytes && ({ kind: 'book', bytes, fileName: file.name } as const), [bytes, file.name]);
 	const book = reading.status === 'open' ? reading.book : undefined;
+	const position = reading.status === 'open' ? reading.position : undefined;
+	const chapter = position?.chapter ?? 0;
 	const count = book?.chapters.length ?? 0;
-	const chapter = Math.min(place.chapter, Math.max(0, count - 1));
 
 	useEffect(() => {
-		if (!bytes || !frame) return;
-		try {
-			setReading({ status: 'open', book: readBook(bytes, file.name, parserOf(frame)) });
-		} catch (cause) {
-			setReading({ status: 'failed', reason: cause instanceof UnreadableBook ? cause.message : undefined });
-		}
-	}, [bytes, frame, file.name]);
+		if (!position) return;
+		frame.current?.send({ kind: 'chapter', ...position });
+		// A book that was only looked at is not remembered.
+		const isRead = position.chapter > 0 || positions.read(file.id) !== undefined;
+		if (isRead) positions.write(file.id, storedPosition(position));
+	}, [position, file.id]);
 
-	const wanted = useRef(place);
-	wanted.current = place;
+	const isOpen = book !== undefined;
 	useEffect(() => {
-		const path = book?.chapters[chapter];
-		if (!book || !frame || path === undefined) return;
-		let end = () => {};
-		try {
-			end = renderChapter(book, path, frame);
-		} catch {
-			// It is too large, or its chapter is broken.
-			setReading({ status: 'failed', reason: undefined });
-			return;
-		}
-		const { down = 0, fragment } = wanted.current;
-		goTo(frame, fragment, down);
-		let timer: ReturnType<typeof setTimeout> | undefined;
-		const savePlace = () => positions.write(file.id, `${chapter}:${scrolledShare(frame).toFixed(4)}`);
-		const listen = () => {
-			clearTimeout(timer);
-			timer = setTimeout(savePlace, savePositionMs);
-		};
-		if (chapter > 0 || positions.read(file.id) !== undefined) positions.write(file.id, `${chapter}:${down.toFixed(4)}`);
-		frame.addEventListener('scroll', listen);
-		return () => {
-			clearTimeout(timer);
-			frame.removeEventListener('scroll', listen);
-			end();
-		};
-	}, [book, chapter, frame, file.id]);
+		if (isOpen) frame.current?.send({ kind: 'textSize', percent: size });
+	}, [isOpen, size]);
 
-	useEffect(() => {
-		frame?.documentElement.style.setProperty('font-size', `${size}%`);
-	}, [frame, size]);
-
-	const step = (by: number, down = 0) => {
-		const to = chapter + by;
-		if (to < 0 || to >= count) return;
-		setPlace({ chapter: to, down });
+	const onEvent = (event: ContentEvent) => {
+		if (event.kind === 'scrolled') {
+			if (event.chapter === chapter) positions.write(file.id, storedPosition(event));
+		} else if (event.kind !== 'shown') act(event);
 	};
-	const turn = (by: 1 | -1) => {
-		const scroller = frame?.scrollingElement;
-		if (!scroller) return;
-		const before = scroller.scrollTop;
-		scroller.scrollTop += by * scroller.clientHeight * pageShare;
-		if (Math.abs(scroller.scrollTop - before) < 2) step(by, by < 0 ? 1 : 0);
-	};
-	const openLink = (href: string) => {
-		const [path, fragment] = href.split('#', 2);
-		const to = book?.chapters.indexOf(path ?? '') ?? -1;
-		if (to < 0) return;
-		if (to === chapter && frame) goTo(frame, fragment, 0);
-		setPlace({ chapter: to, ...(fragment === undefined ? {} : { fragment }) });
-	};
+	const turn = (by: 1 | -1) => frame.current?.send({ kind: 'turn', by });
 	const resize = (by: number) => {
 		const next = Math.min(maxSize, Math.max(minSize, size + by));
 		setSize(next);
 		sizes.write('percent', String(next));
 	};
 	useKeys(({ key, shiftKey }) => {
-		if (key === 'ArrowLeft') step(-1);
-		else if (key === 'ArrowRight') step(1);
+		if (key === 'ArrowLeft') act({ kind: 'stepped', by: -1 });
+		else if (key === 'ArrowRight') act({ kind: 'stepped', by: 1 });
 		else if (key === ' ') turn(shiftKey ? -1 : 1);
 		else if (key === 'PageDown') turn(1);
 		else if (key === 'PageUp') turn(-1);
@@ -168,17 +114,19 @@ export function EpubViewer({ file }: ViewerProps) {
 						current={book.chapters[chapter] ?? ''}
 						onChoose={(href) => {
 							if (!isWide()) setContents(false);
-							openLink(href);
+							act({ kind: 'followed', href });
 						}}
 					/>
 				)}
 				<div className={styles.page}>
 					{!book && <ViewerLoading />}
 					<ViewerFrame
+						ref={frame}
 						className={styles.frame}
 						title={book?.title ?? file.name}
-						onReady={setFrame}
-						onLink={(address) => book && openLink(joined(book.chapters[chapter] ?? '', address))}
+						content={content}
+						keys={keys}
+						onEvent={onEvent}
 					/>
 				</div>
 			</div>
@@ -188,7 +136,7 @@ export function EpubViewer({ file }: ViewerProps) {
 					icon={<ChevronLeftIcon />}
 					text={messages.previous}
 					disabled={chapter <= 0}
-					onClick={() => step(-1)}
+					onClick={() => act({ kind: 'stepped', by: -1 })}
 				/>
 				<span className={styles.counter} role="status">
 					{book && `${chapter + 1} / ${count}`}
@@ -198,29 +146,9 @@ export function EpubViewer({ file }: ViewerProps) {
 					endIcon={<ChevronRightIcon />}
 					text={messages.next}
 					disabled={!book || chapter >= count - 1}
-					onClick={() => step(1)}
+					onClick={() => act({ kind: 'stepped', by: 1 })}
 				/>
 			</div>
 		</div>
 	);
-}
-
-function parsePosition(kept: string | undefined): BookPosition {
-	const [chapter, down] = (kept ?? '').split(':').map(Number);
-	if (chapter === undefined || !Number.isInteger(chapter) || chapter < 0) return { chapter: 0 };
-	return { chapter, down: down !== undefined && down >= 0 && down <= 1 ? down : 0 };
-}
-
-function goTo(frame: Document, fragment: string | undefined, down: number): void {
-	const scroller = frame.scrollingElement;
-	if (!scroller) return;
-	const target = fragment === undefined ? null : frame.getElementById(fragment);
-	if (target) target.scrollIntoView();
-	else scroller.scrollTop = down * (scroller.scrollHeight - scroller.clientHeight);
-}
-
-/** How far down a chapter has been read, from 0 to 1. */
-function scrolledShare(frame: Document): number {
-	const { scrollTop = 0, scrollHeight = 0, clientHeight = 0 } = frame.scrollingElement ?? {};
-	return scrollHeight > clientHeight ? scrollTop / (scrollHeight - clientHeight) : 0;
 }

@@ -5,23 +5,9 @@ import { disarm } from '../common/disarm.js';
 import { textOfHtml } from '../common/htmlAsXml.js';
 import { countElements, TooMuchMarkup } from '../common/markupBounds.js';
 import { openZip, type ZipArchive } from '../common/zip.js';
+import type { BookContents, TocItem } from '../frame/frameMessages.js';
 
-export interface TocItem {
-	label: string;
-	/** Its target, as a path within the book, perhaps with a fragment. */
-	href: string;
-	items: readonly TocItem[];
-}
-
-export interface Book {
-	title: string;
-	creator: string;
-	description: string;
-	publisher: string;
-	language: string;
-	/** Paths within the book, in reading order; at least one. */
-	chapters: readonly string[];
-	toc: readonly TocItem[];
+export interface Book extends BookContents {
 	zip: ZipArchive;
 	/** The type that the book gives one of its files. */
 	typeOf(path: string): string | undefined;
@@ -43,9 +29,10 @@ const maxItems = 30_000;
 const maxLabel = 500;
 const maxDescription = 5_000;
 
-/** Opens a book; the parser is one whose documents may hold styles. Throws `UnreadableBook` with one of the two sentences, and another error for a file that is no book at all. */
-export function readBook(bytes: Uint8Array, fileName: string, parser: DOMParser): Book {
+/** Opens a book. Throws `UnreadableBook` with one of the two sentences, and another error for a file that is no book at all. */
+export function readBook(bytes: Uint8Array, fileName: string): Book {
 	const zip = openZip(bytes, growth * previewLimits.epub);
+	const parser = new DOMParser();
 	const opfPath = findOpf(zip, parser);
 	if (opfPath === undefined) throw new UnreadableBook(noOpf);
 	const opf = parseXml(parser, textOf(zip, opfPath));

@@ -3,7 +3,7 @@ import { pictureOfDrawing } from '../common/drawings.js';
 import { htmlAsXml } from '../common/htmlAsXml.js';
 import { boundTexts } from '../common/longTexts.js';
 import { countElements } from '../common/markupBounds.js';
-import { cleanCss, cleanMarkup, parserOf } from '../frame/cleanMarkup.js';
+import { cleanCss, cleanMarkup } from '../inFrame/cleanMarkup.js';
 import { type Book, joined, textOf, withoutDoctype } from './readBook.js';
 
 /** The default style, for books without one. */
@@ -16,9 +16,9 @@ const pageStyles = `
 	a { color: #215db0; }
 `;
 
-/** Renders a chapter into an empty frame; the URLs of its pictures are valid until the returned function is called. */
-export function renderChapter(book: Book, path: string, frame: Document): () => void {
-	const parser = parserOf(frame);
+/** Renders a chapter into the document of the frame; the URLs of its pictures are valid until the returned function is called. */
+export function renderChapter(book: Book, path: string): () => void {
+	const parser = new DOMParser();
 	const urls: string[] = [];
 	const known = new Map<string, string | undefined>();
 	const resolveFrom = (base: string) => (address: string) => {
@@ -46,22 +46,22 @@ export function renderChapter(book: Book, path: string, frame: Document): () => 
 
 	const body = chapter.querySelector('body');
 	boundTexts(chapter.documentElement);
-	frame.head.replaceChildren(
+	document.head.replaceChildren(
 		...[pageStyles, ...styles].map((css) => {
-			const style = frame.createElement('style');
+			const style = document.createElement('style');
 			style.textContent = css;
 			return style;
 		}),
 	);
 	for (const name of ['class', 'id', 'dir', 'lang', 'style']) {
 		const value = body?.getAttribute(name);
-		if (value) frame.body.setAttribute(name, value);
-		else frame.body.removeAttribute(name);
+		if (value) document.body.setAttribute(name, value);
+		else document.body.removeAttribute(name);
 	}
-	frame.title = book.title;
-	frame.documentElement.lang = chapter.documentElement.getAttribute('lang') ?? book.language;
+	document.title = book.title;
+	document.documentElement.lang = chapter.documentElement.getAttribute('lang') ?? book.language;
 	const nodes = body ? [...body.childNodes] : [chapter.documentElement];
-	frame.body.replaceChildren(...nodes.map((node) => frame.importNode(node, true)));
+	document.body.replaceChildren(...nodes.map((node) => document.importNode(node, true)));
 	return () => {
 		for (const url of urls) URL.revokeObjectURL(url);
 	};

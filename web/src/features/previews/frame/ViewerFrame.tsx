@@ -1,81 +1,89 @@
-import { type Ref, useEffect, useImperativeHandle, useRef } from 'react';
+import { type CSSProperties, type Ref, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'react';
 import { basePath } from '../../../api/client/basePath.js';
+import { isEditable } from '../../../ui/keyboard/isEditable.js';
+import { useLatest } from '../../../ui/useLatest.js';
 import { mayOpenLink } from '../common/links.js';
+import frameScript from '../inFrame/viewerFrame.ts?worker&url';
+import { connectFrame, type FrameLink } from './frameLink.js';
+import type { ContentEvent, FrameCommand, FrameContent, FrameEvent } from './frameMessages.js';
 
 export interface ViewerFrameHandle {
-	/** Undefined until the frame is loaded. */
-	document: Document | undefined;
+	/** Nothing happens until its content is `opened` or `shown`. */
+	send(command: FrameCommand): void;
 }
 
 export interface ViewerFrameProps {
 	ref?: Ref<ViewerFrameHandle>;
 	title: string;
 	className?: string | undefined;
-	/** It is there and empty. */
-	onReady: (document: Document) => void;
-	/** A link within the file was clicked. */
-	onLink?: (address: string) => void;
+	style?: CSSProperties;
+	/** It is empty without. */
+	content: FrameContent | undefined;
+	/** The keys that the viewer has a use for. In the frame they do nothing else. */
+	keys?: readonly string[];
+	/** `failed` is also what it says when its content keeps it busy for too long: the viewer is to remove it then. */
+	onEvent: (event: ContentEvent) => void;
 }
 
-/**
- * An empty frame with a policy of its own, in which nothing runs, for the sanitized content of a user's file. The page fills it, and listens to its
- * keys and links.
- */
-export function ViewerFrame({ ref, title, className, onReady, onLink }: ViewerFrameProps) {
-	const frame = useRef<HTMLIFrameElement>(null);
-	const latest = useRef({ onReady, onLink });
-	useEffect(() => {
-		latest.current = { onReady, onLink };
-	});
-	useImperativeHandle(ref, () => ({ document: frame.current?.contentDocument ?? undefined }), []);
+const noKeys: readonly string[] = [];
 
-	function prepare() {
-		const inside = frame.current?.contentDocument;
-		if (!inside) return;
-		inside.addEventListener('keydown', forwardKey);
-		const follow = (event: Event) => {
-			const link = (event.target as Element).closest?.('a, area');
-			if (!link) return;
-			// Whatever it is, the frame never goes there by itself.
-			event.preventDefault();
-			const address = (link.getAttribute('href') ?? link.getAttributeNS(xlink, 'href'))?.trim();
-			if (address === undefined) return;
-			if (mayOpenLink(address)) window.open(address, '_blank', 'noopener,noreferrer');
-			else if (!/^https?:/i.test(address)) latest.current.onLink?.(address);
-		};
-		inside.addEventListener('click', follow);
-		// The middle button.
-		inside.addEventListener('auxclick', (event) => event.button === 1 && follow(event));
-		latest.current.onReady(inside);
+/**
+ * A frame with an origin and a policy of its own, in which a user's file is read, cleaned and laid out by one script of ours, and by nothing else. Browsers give it a process of
+ * its own, so that no file keeps the page busy. Its keys and links come back to the page.
+ */
+export function ViewerFrame({ ref, title, className, style, content, keys = noKeys, onEvent }: ViewerFrameProps) {
+	const frame = useRef<HTMLIFrameElement>(null);
+	const [link, setLink] = useState<FrameLink>();
+	const latest = useLatest((event: FrameEvent) => {
+		if (event.kind === 'key') forwardKey(event);
+		else if (event.kind === 'link') {
+			if (mayOpenLink(event.address)) window.open(event.address, '_blank', 'noopener,noreferrer');
+		} else if (event.kind !== 'pong') onEvent(event);
+	});
+
+	useEffect(() => () => link?.close(), [link]);
+	useEffect(() => {
+		if (content) link?.send({ kind: 'open', content, keys });
+	}, [link, content, keys]);
+	useImperativeHandle(ref, () => ({ send: (command) => link?.send(command) }), [link]);
+	useSelectAll(link);
+
+	function connect() {
+		const target = frame.current?.contentWindow;
+		// A second document in it would not be ours.
+		if (target && !link) setLink(connectFrame(target, (event) => latest.current(event)));
 	}
 
 	return (
 		<iframe
 			ref={frame}
 			className={className}
+			style={style}
 			title={title}
-			src={`${basePath}/viewer-frame`}
-			sandbox="allow-same-origin"
-			onLoad={prepare}
+			src={`${basePath}/viewer-frame?script=${scriptName}`}
+			sandbox="allow-scripts"
+			onLoad={connect}
 		/>
 	);
 }
 
-/** The older way of a drawing to name an address. */
-const xlink = 'http://www.w3.org/1999/xlink';
+const scriptName = frameScript.slice(frameScript.lastIndexOf('/') + 1);
+
+/** Ctrl+A selects what is in the frame, before the panel selects what is around it. */
+function useSelectAll(link: FrameLink | undefined): void {
+	useLayoutEffect(() => {
+		const listen = (event: KeyboardEvent) => {
+			const { key, ctrlKey, metaKey, altKey, shiftKey } = event;
+			if (key.toLowerCase() !== 'a' || !(ctrlKey || metaKey) || altKey || shiftKey || isEditable(event.target)) return;
+			event.preventDefault();
+			link?.send({ kind: 'selectAll' });
+		};
+		window.addEventListener('keydown', listen, { capture: true });
+		return () => window.removeEventListener('keydown', listen, { capture: true });
+	}, [link]);
+}
 
 /** The keys of the viewer work in its frame too. */
-function forwardKey(event: KeyboardEvent): void {
-	const { key, code, ctrlKey, metaKey, altKey, shiftKey } = event;
-	const copy = new KeyboardEvent('keydown', {
-		key,
-		code,
-		ctrlKey,
-		metaKey,
-		altKey,
-		shiftKey,
-		bubbles: true,
-		cancelable: true,
-	});
-	if (!document.body.dispatchEvent(copy)) event.preventDefault();
+function forwardKey({ kind: _, ...key }: Extract<FrameEvent, { kind: 'key' }>): void {
+	document.body.dispatchEvent(new KeyboardEvent('keydown', { ...key, bubbles: true, cancelable: true }));
 }

@@ -2,10 +2,9 @@ import { Button } from '@blueprintjs/core';
 import { ImageRotateRightIcon, MinusIcon, PlusIcon, ResetIcon } from '@blueprintjs/icons';
 import type { Entry } from '@stowage/rules';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { type CSSProperties, useEffect, useMemo, useRef, useState } from 'react';
 import { capabilitiesQuery } from '../../../api/capabilities.js';
 import { useBlobUrl } from '../../../ui/useBlobUrl.js';
-import { pictureOfDrawing } from '../common/drawings.js';
 import { firstBytesQuery } from '../common/firstBytes.js';
 import { describeImage, imageSource, previewFile } from '../common/previewFile.js';
 import { useFailureReason } from '../common/useFailureReason.js';
@@ -16,6 +15,7 @@ import { ViewerLoading } from '../common/ViewerLoading.js';
 import type { ViewerProps } from '../common/ViewerProps.js';
 import viewerStyles from '../common/viewers.module.css';
 import { previewMessages as messages } from '../messages.js';
+import { Drawing } from './Drawing.js';
 import styles from './ImageViewer.module.css';
 import { buttonStep, fitted, rotate, zoomTo } from './imageView.js';
 import { hasNoRendition, renditionQuery } from './rendition.js';
@@ -26,17 +26,15 @@ export function ImageViewer({ area, file, firstBytes, previous, next, onShow }: 
 	const [state, setState] = useState<'loading' | 'loaded' | 'failed'>('loading');
 	const [stage, setStage] = useState<HTMLDivElement | null>(null);
 	const picture = useRef<HTMLImageElement>(null);
+	const drawing = useRef<HTMLDivElement>(null);
 	const wanted = useMemo(() => imageSource(file, firstBytes), [file, firstBytes]);
 	const isRendition = wanted.kind === 'rendition';
 	const rendition = useQuery({ ...renditionQuery(file.renditionUrl), enabled: isRendition });
 	const source = isRendition && hasNoRendition(rendition.error) ? wanted.otherwise : wanted;
 	const whole = useWhole(file.url, file.id, file.size, source.kind === 'blob');
 	const blobType = source.kind === 'blob' ? source.type : '';
-	const shown = useMemo(
-		() => (whole.data && blobType === 'image/svg+xml' ? pictureOfDrawing(whole.data) : whole.data),
-		[whole.data, blobType],
-	);
-	const blobUrl = useBlobUrl(shown, blobType);
+	const isDrawing = blobType === 'image/svg+xml';
+	const blobUrl = useBlobUrl(isDrawing ? undefined : whole.data, blobType);
 	const renditionUrl = useBlobUrl(rendition.data, 'image/webp');
 	const src = { address: file.url, blob: blobUrl, rendition: renditionUrl, none: undefined }[source.kind];
 	const error = source.kind === 'rendition' || source.kind === 'none' ? rendition.error : whole.error;
@@ -45,7 +43,7 @@ export function ImageViewer({ area, file, firstBytes, previous, next, onShow }: 
 	usePreloaded(area, state === 'loaded' ? [next, previous] : []);
 	useGestures({
 		stage,
-		picture,
+		picture: isDrawing ? drawing : picture,
 		view,
 		setView,
 		onSwipe: (direction) => show(direction === 'left' ? next : previous),
@@ -76,7 +74,7 @@ export function ImageViewer({ area, file, firstBytes, previous, next, onShow }: 
 	// Without a renderer nobody has tried to draw it, so nothing is known to be wrong with it.
 	const isBroken = capabilities?.thumbnails === true && describeImage(firstBytes).type !== undefined;
 	if (source.kind === 'none' && !isBroken) return <ViewerError file={file} title={messages.notAvailable} />;
-	if (source.kind === 'none' || state === 'failed' || error || (whole.data && !shown)) {
+	if (source.kind === 'none' || state === 'failed' || error) {
 		return (
 			<div className={styles.viewer}>
 				<ViewerError file={file} title={messages.failures.image[0]} reason={error?.message ?? answer} />
@@ -84,10 +82,23 @@ export function ImageViewer({ area, file, firstBytes, previous, next, onShow }: 
 		);
 	}
 	const isTurned = view.rotation % 180 !== 0;
+	const place: CSSProperties = {
+		transform: `translate(${view.x}px, ${view.y}px) rotate(${view.rotation}deg) scale(${view.zoom})`,
+	};
 	return (
 		<div className={styles.viewer}>
 			<div ref={setStage} className={styles.stage} data-pannable={view.zoom > 1 || undefined} data-part="stage">
 				{state === 'loading' && <ViewerLoading />}
+				{isDrawing && whole.data && (
+					<Drawing
+						ref={drawing}
+						name={file.name}
+						bytes={whole.data}
+						place={place}
+						isTurned={isTurned}
+						onState={setState}
+					/>
+				)}
 				{src && (
 					<img
 						ref={picture}
@@ -97,7 +108,7 @@ export function ImageViewer({ area, file, firstBytes, previous, next, onShow }: 
 						draggable={false}
 						hidden={state !== 'loaded'}
 						data-turned={isTurned || undefined}
-						style={{ transform: `translate(${view.x}px, ${view.y}px) rotate(${view.rotation}deg) scale(${view.zoom})` }}
+						style={place}
 						onLoad={() => setState('loaded')}
 						onError={() => setState('failed')}
 					/>

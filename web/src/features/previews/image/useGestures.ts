@@ -5,7 +5,7 @@ import { fitted, type ImageView, type Point, panBy, wheelStep, zoomTo } from './
 export interface GesturesOptions {
 	/** The element that receives them; null while there is none. */
 	stage: HTMLElement | null;
-	picture: RefObject<HTMLImageElement | null>;
+	picture: RefObject<HTMLElement | null>;
 	view: ImageView;
 	setView: Dispatch<SetStateAction<ImageView>>;
 	/** A finger went across a picture that is not enlarged. */

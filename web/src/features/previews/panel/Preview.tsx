@@ -1,19 +1,10 @@
-import { effectivePreviewKind, formatListSize, type PreviewKind, previewLimits, previewOf } from '@stowage/rules';
-import { useQuery } from '@tanstack/react-query';
-import {
-	Component,
-	type ComponentType,
-	type LazyExoticComponent,
-	lazy,
-	type ReactNode,
-	Suspense,
-	useEffect,
-} from 'react';
-import { firstBytesQuery } from '../common/firstBytes.js';
+import { formatListSize, type PreviewKind, previewLimits } from '@stowage/rules';
+import { Component, type ComponentType, type LazyExoticComponent, lazy, type ReactNode, Suspense } from 'react';
 import { ViewerError } from '../common/ViewerError.js';
 import { ViewerLoading } from '../common/ViewerLoading.js';
 import type { ViewerProps } from '../common/ViewerProps.js';
 import { previewMessages as messages } from '../messages.js';
+import type { DetectedKind } from './useDetectedKind.js';
 
 /** Each is loaded when it is first needed. */
 const viewers: Record<PreviewKind, LazyExoticComponent<ComponentType<ViewerProps>>> = {
@@ -26,25 +17,16 @@ const viewers: Record<PreviewKind, LazyExoticComponent<ComponentType<ViewerProps
 	document: lazy(async () => ({ default: (await import('../document/DocumentViewer.js')).DocumentViewer })),
 };
 
-export type ShownKind = PreviewKind | 'unknown';
-
 export interface PreviewProps extends Omit<ViewerProps, 'firstBytes'> {
-	/** The detected type of the file. */
-	onKind: (kind: ShownKind) => void;
+	detected: DetectedKind;
 }
 
-/** Reads the first bytes of a file, then shows it with the viewer of its type. */
-export function Preview({ onKind, ...props }: PreviewProps) {
+/** Shows a file with the viewer of its type. */
+export function Preview({ detected, ...props }: PreviewProps) {
 	const { file } = props;
-	const named = previewOf(file.name, file.size).kind;
-	const { data: first, error } = useQuery(firstBytesQuery(file));
-	const kind = first && named !== 'unknown' ? effectivePreviewKind(named, first.bytes) : 'unknown';
-	useEffect(() => {
-		if (first) onKind(kind);
-	});
-
+	const { kind, first, error } = detected;
 	if (error) {
-		const [title, text] = named === 'unknown' ? [messages.notAvailable] : messages.failures[named];
+		const [title, text] = kind === 'unknown' ? [messages.notAvailable] : messages.failures[kind];
 		return <ViewerError file={file} title={title} text={text} reason={error.message} />;
 	}
 	if (!first) return <ViewerLoading />;

@@ -1,7 +1,7 @@
 import { Button, Dialog } from '@blueprintjs/core';
 import { CrossIcon, DragHandleVerticalIcon } from '@blueprintjs/icons';
-import { type Area, type Entry, previewOf } from '@stowage/rules';
-import { type RefObject, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import type { Area, Entry } from '@stowage/rules';
+import { type RefObject, useId, useLayoutEffect, useMemo, useRef } from 'react';
 import { dialogMilliseconds, useLast, useOpenings } from '../../../ui/dialogs/dialogs.js';
 import { isEditable } from '../../../ui/keyboard/isEditable.js';
 import { useLatest } from '../../../ui/useLatest.js';
@@ -10,9 +10,10 @@ import { previewFile } from '../common/previewFile.js';
 import { useKeys } from '../common/useKeys.js';
 import { previewMessages as messages } from '../messages.js';
 import { isListed, neighboursOf } from './neighbours.js';
-import { Preview, type ShownKind } from './Preview.js';
+import { Preview } from './Preview.js';
 import styles from './PreviewPanel.module.css';
 import { Steps } from './Steps.js';
+import { useDetectedKind } from './useDetectedKind.js';
 import { useMove } from './useMove.js';
 
 export interface PreviewPanelProps {
@@ -43,9 +44,8 @@ function Panel({ area, entry, entries, isOpen, onShow, onClose, onClosed }: Pane
 	const body = useRef<HTMLDivElement>(null);
 	const move = useMove(header);
 	const file = useMemo(() => previewFile(area, entry), [area, entry]);
-	const named = previewOf(entry.name, entry.size).kind;
-	const [seen, setSeen] = useState<{ id: string; kind: ShownKind }>();
-	const kind = seen?.id === file.id ? seen.kind : named;
+	const detected = useDetectedKind(file);
+	const { kind } = detected;
 	const isThere = useMemo(() => isListed(entries, entry), [entries, entry]);
 	const listed = useLast(isThere ? entries : undefined);
 	const { previous, next } = useMemo(() => neighboursOf(entries, entry, kind, listed), [entries, entry, kind, listed]);
@@ -87,14 +87,12 @@ function Panel({ area, entry, entries, isOpen, onShow, onClose, onClosed }: Pane
 					key={file.id}
 					area={area}
 					file={file}
+					detected={detected}
 					entry={entry}
 					entries={entries}
 					previous={previous}
 					next={next}
 					onShow={onShow}
-					onKind={(shown) =>
-						setSeen((last) => (last?.id === file.id && last.kind === shown ? last : { id: file.id, kind: shown }))
-					}
 				/>
 				<Steps previous={previous} next={next} onShow={onShow} />
 			</div>
@@ -102,7 +100,7 @@ function Panel({ area, entry, entries, isOpen, onShow, onClose, onClosed }: Pane
 	);
 }
 
-/** Ctrl+A selects the shown file, not the page behind the panel. */
+/** Ctrl+A selects the shown file, not the page behind the panel. A file in a frame selects itself. */
 function useSelectAll(isOpen: boolean, body: RefObject<HTMLElement | null>): void {
 	useLayoutEffect(() => {
 		if (!isOpen) return;
@@ -111,9 +109,7 @@ function useSelectAll(isOpen: boolean, body: RefObject<HTMLElement | null>): voi
 			if (key.toLowerCase() !== 'a' || !(ctrlKey || metaKey) || altKey || shiftKey) return;
 			if (event.defaultPrevented || isEditable(event.target)) return;
 			event.preventDefault();
-			// Books and documents are in a frame, with a selection of its own.
-			const content = body.current?.querySelector('iframe')?.contentDocument?.body ?? body.current;
-			if (content) content.ownerDocument.getSelection()?.selectAllChildren(content);
+			if (body.current) document.getSelection()?.selectAllChildren(body.current);
 		};
 		window.addEventListener('keydown', listen);
 		return () => window.removeEventListener('keydown', listen);

@@ -5,16 +5,6 @@ import { replaceAddresses } from './cssAddresses.js';
 /** A URL within this page for a reference in a file, such as a picture packed with it; undefined if there is none. */
 export type Resolve = (address: string) => string | undefined;
 
-/**
- * Reads markup into documents under a frame's policy. The browser checks the styles of a document against the policy as soon as it is parsed, also of one that is never shown,
- * and under the page's policy it would log each.
- */
-export function parserOf(frame: Document): DOMParser {
-	const view = frame.defaultView;
-	if (!view) throw new Error('The frame has gone.');
-	return new view.DOMParser();
-}
-
 const forbidden =
 	'script, iframe, frame, frameset, object, embed, applet, portal, base, meta, link, form, template, audio, video, source, track, animate, set, animateMotion, animateTransform, foreignObject > script';
 

@@ -1,0 +1,29 @@
+const stepMs = 1000;
+/** Longer than any ordinary file takes on a slow machine. */
+const maxSteps = 15;
+
+export interface SilenceWatch {
+	/** There was a sign of life. */
+	hear(): void;
+	end(): void;
+}
+
+/** Asks again and again, and calls `onSilent` once when there was no answer for 15 seconds. They are counted in steps: a computer that slept has not been silent. */
+export function watchSilence(ask: () => void, onSilent: () => void): SilenceWatch {
+	let unanswered = 0;
+	const timer = setInterval(() => {
+		if (unanswered < maxSteps) {
+			unanswered++;
+			ask();
+			return;
+		}
+		clearInterval(timer);
+		onSilent();
+	}, stepMs);
+	return {
+		hear() {
+			unanswered = 0;
+		},
+		end: () => clearInterval(timer),
+	};
+}

@@ -1,0 +1,20 @@
+import { effectivePreviewKind, type PreviewKind, previewOf } from '@stowage/rules';
+import { useQuery } from '@tanstack/react-query';
+import type { FilePart } from '../../../api/previews.js';
+import { firstBytesQuery } from '../common/firstBytes.js';
+import type { PreviewFile } from '../common/previewFile.js';
+
+export interface DetectedKind {
+	/** By its first bytes, and by its name as long as these are not there. */
+	kind: PreviewKind | 'unknown';
+	first: FilePart | undefined;
+	error: Error | null;
+}
+
+/** Reads the first bytes of a file, which say what it really is. */
+export function useDetectedKind(file: PreviewFile): DetectedKind {
+	const named = previewOf(file.name, file.size).kind;
+	const { data: first, error } = useQuery(firstBytesQuery(file));
+	const kind = first && named !== 'unknown' ? effectivePreviewKind(named, first.bytes) : named;
+	return { kind, first, error };
+}
