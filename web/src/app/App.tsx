@@ -1,3 +1,4 @@
+import { OverlaysProvider } from '@blueprintjs/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { useState } from 'react';
 import { BrowserRouter } from 'react-router';
@@ -12,16 +13,18 @@ export function App() {
 	const [queryClient] = useState(createQueryClient);
 	return (
 		<QueryClientProvider client={queryClient}>
-			<NotificationProvider>
-				<UploadQueueProvider>
-					{/* Without transitions: what is pressed next, however soon, acts on the folder that was opened and not on the one before. */}
-					<BrowserRouter basename={basePath === '' ? '/' : basePath} useTransitions={false}>
-						<FirstLocation>
-							<AppRoutes />
-						</FirstLocation>
-					</BrowserRouter>
-				</UploadQueueProvider>
-			</NotificationProvider>
+			<OverlaysProvider>
+				<NotificationProvider>
+					<UploadQueueProvider>
+						{/* Without transitions: what is pressed next, however soon, acts on the folder that was opened and not on the one before. */}
+						<BrowserRouter basename={basePath === '' ? '/' : basePath} useTransitions={false}>
+							<FirstLocation>
+								<AppRoutes />
+							</FirstLocation>
+						</BrowserRouter>
+					</UploadQueueProvider>
+				</NotificationProvider>
+			</OverlaysProvider>
 		</QueryClientProvider>
 	);
 }

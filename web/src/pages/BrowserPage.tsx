@@ -23,7 +23,7 @@ export function BrowserPage() {
 	const { data: capabilities, isPending } = useQuery(capabilitiesQuery);
 	const access = capabilities?.visitors ?? 'upload';
 	const viewer = useMemo(() => viewerOf(session, access), [session, access]);
-	const isKnown = session.status === 'signedIn' || (session.status === 'signedOut' && !isPending);
+	const isSessionChecked = session.status === 'signedIn' || (session.status === 'signedOut' && !isPending);
 	const location = useMemo(() => parseLocation(pathname, query), [pathname, query]);
 
 	if (!location) {
@@ -36,12 +36,12 @@ export function BrowserPage() {
 	if (location.area === 'private' && session.status === 'signedOut') {
 		return <Navigate replace to={hrefOf({ ...location, area: 'public' })} />;
 	}
-	if (isKnown && browseDenial(viewer, location.area)) return <SignInNeeded />;
+	if (isSessionChecked && browseDenial(viewer, location.area)) return <SignInNeeded />;
 	return (
 		<BrowserPageFolder
 			location={location}
 			viewer={viewer}
-			isKnown={isKnown}
+			isSessionChecked={isSessionChecked}
 			settings={session.status === 'signedIn' ? session.settings : defaultSettings}
 		/>
 	);

@@ -5,7 +5,6 @@ import { gridLayout, listLayout, positionOf, totalHeight } from '../../src/featu
 import { anchoredScroll } from '../../src/features/files/layout/useScrollAnchor.js';
 import { nameParts, tileName } from '../../src/features/files/list/items/rowText.js';
 import { entryAt, filterByLetter, keyOf, rowsOf, selectedEntries } from '../../src/features/files/list/rows.js';
-import { menuMargin, placeMenu } from '../../src/features/files/menu/menuPlacement.js';
 import { reasonOf, runEach } from '../../src/features/files/operations/runEach.js';
 import { isDrag, rangesInRect, rectBetween, scrollAtEdge } from '../../src/features/files/selection/marquee.js';
 
@@ -62,26 +61,6 @@ test('a long name keeps its extension', (t) => {
 	});
 	t.deepEqual(nameParts('short.txt'), { head: 'short.txt', tail: '' });
 	t.is(nameParts('a sentence with a dot. And then it goes on').tail, '');
-});
-
-test('a menu opens at the pointer if there is room', (t) => {
-	t.deepEqual(placeMenu({ x: 100, y: 100 }, { width: 200, height: 300 }, { width: 1280, height: 800 }), {
-		left: 100,
-		top: 100,
-	});
-});
-
-test('a menu near an edge opens to the other side of the pointer', (t) => {
-	t.deepEqual(placeMenu({ x: 1270, y: 790 }, { width: 200, height: 300 }, { width: 1280, height: 800 }), {
-		left: 1070,
-		top: 490,
-	});
-});
-
-test('a menu without room on either side is shifted into the window', (t) => {
-	const { left, top } = placeMenu({ x: 150, y: 200 }, { width: 220, height: 350 }, { width: 360, height: 400 });
-	t.is(left + 220, 360 - menuMargin);
-	t.is(top + 350, 400 - menuMargin);
 });
 
 test('a marquee begins after a few pixels and covers the rows that it touches', (t) => {

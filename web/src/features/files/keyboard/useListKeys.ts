@@ -1,6 +1,6 @@
-import { Classes } from '@blueprintjs/core';
 import { type KeyboardEvent as ReactKeyboardEvent, useCallback, useLayoutEffect, useRef } from 'react';
 import { isEditable } from '../../../ui/keyboard/isEditable.js';
+import { useIsCovered } from '../../../ui/keyboard/useIsCovered.js';
 import { useLatest } from '../../../ui/useLatest.js';
 import type { Rows } from '../list/rows.js';
 import { findByPrefix, type Movement, moveCursor, type TypedPrefix, typeLetter } from '../selection/cursor.js';
@@ -27,6 +27,7 @@ export interface ListKeysOptions {
 /** Handles the keys of the list, and those of them that also apply when the focus is elsewhere. */
 export function useListKeys(options: ListKeysOptions): (event: ReactKeyboardEvent) => void {
 	const latest = useLatest(options);
+	const isCovered = useIsCovered();
 	const typed = useRef<TypedPrefix>({ text: '', at: 0 });
 
 	const handle = useCallback((event: KeyboardEvent | ReactKeyboardEvent, scope: KeyScope) => {
@@ -42,14 +43,14 @@ export function useListKeys(options: ListKeysOptions): (event: ReactKeyboardEven
 
 	useLayoutEffect(() => {
 		const listen = (event: KeyboardEvent) => {
-			if (!event.defaultPrevented) handle(event, scopeOf(event.target));
+			if (!event.defaultPrevented) handle(event, isCovered() ? 'none' : scopeOf(event.target));
 		};
 		window.addEventListener('keydown', listen);
 		return () => window.removeEventListener('keydown', listen);
-	}, [handle]);
+	}, [handle, isCovered]);
 
 	// A dialog that has just been opened may not have the focus yet.
-	return useCallback((event: ReactKeyboardEvent) => handle(event, isCovered() ? 'none' : 'list'), [handle]);
+	return useCallback((event: ReactKeyboardEvent) => handle(event, isCovered() ? 'none' : 'list'), [handle, isCovered]);
 }
 
 /** Where the focus is, which decides the keys that apply. */
@@ -85,14 +86,9 @@ function isSideways(command: KeyCommand, { columns }: ListKeysOptions): boolean 
 }
 
 function scopeOf(target: EventTarget | null): KeyScope {
-	if (isCovered() || !(target instanceof HTMLElement)) return 'none';
+	if (!(target instanceof HTMLElement)) return 'none';
 	if (target === document.body || target.id === 'content') return 'page';
 	return isEditable(target) ? 'none' : 'control';
-}
-
-/** Whether a dialog or a menu is open, which then handles the keys. */
-export function isCovered(): boolean {
-	return document.body.classList.contains(Classes.OVERLAY_OPEN) || document.querySelector('[role="menu"]') !== null;
 }
 
 function run(command: KeyCommand, options: ListKeysOptions, prefix: string): void {

@@ -1,7 +1,7 @@
 import { useLayoutEffect } from 'react';
 import { isEditable } from '../../../ui/keyboard/isEditable.js';
+import { useIsCovered } from '../../../ui/keyboard/useIsCovered.js';
 import { useLatest } from '../../../ui/useLatest.js';
-import { isCovered } from './useListKeys.js';
 
 export interface PasteOptions {
 	/** Files or a picture were pasted from the system's clipboard. */
@@ -13,6 +13,7 @@ export interface PasteOptions {
 /** Handles the browser's paste event, which gives access to pasted files without a permission. */
 export function usePasteEvent(options: PasteOptions): void {
 	const latest = useLatest(options);
+	const isCovered = useIsCovered();
 	useLayoutEffect(() => {
 		const paste = (event: ClipboardEvent) => {
 			if (event.defaultPrevented || isCovered() || isEditable(event.target)) return;
@@ -23,5 +24,5 @@ export function usePasteEvent(options: PasteOptions): void {
 		};
 		document.addEventListener('paste', paste);
 		return () => document.removeEventListener('paste', paste);
-	}, []);
+	}, [isCovered]);
 }

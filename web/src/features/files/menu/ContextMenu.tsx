@@ -1,4 +1,4 @@
-import { Menu, MenuDivider, MenuItem } from '@blueprintjs/core';
+import { Menu, MenuDivider, MenuItem, PopoverInteractionKind, PopoverNext } from '@blueprintjs/core';
 import {
 	ClipboardIcon,
 	CloudUploadIcon,
@@ -20,12 +20,12 @@ import {
 	TrashIcon,
 	VideoIcon,
 } from '@blueprintjs/icons';
-import { Fragment, type JSX, useEffect, useLayoutEffect, useRef } from 'react';
+import { Fragment, type JSX, useLayoutEffect, useRef } from 'react';
 import { moveInMenu } from '../../../ui/keyboard/menuKeys.js';
+import { useLatest } from '../../../ui/useLatest.js';
 import type { Point } from '../selection/marquee.js';
 import styles from './ContextMenu.module.css';
 import type { Action, MenuItem as Item, MenuKind } from './menu.js';
-import { placeMenu } from './menuPlacement.js';
 
 export interface ContextMenuProps {
 	/** The accessible name. */
@@ -38,27 +38,55 @@ export interface ContextMenuProps {
 	onClose: () => void;
 }
 
-/** A menu at a point, flipped or shifted to stay within the window. */
-export function ContextMenu({ label, kind, groups, at, onChoose, onClose }: ContextMenuProps) {
-	const box = useRef<HTMLDivElement>(null);
+/** The space between the menu and the edge of the window. */
+const padding = 10;
 
+/**
+ * A menu at a point, flipped or shifted to stay within the window. Blueprint places it and counts it among what is open. Presses outside of it are handled here, without
+ * a backdrop: they close it at once, and a drag or a scroll that begins so is not lost; and what a long press opens stays when its finger is lifted.
+ */
+export function ContextMenu({ at, onClose, ...items }: ContextMenuProps) {
+	const { x: left, y: top } = at;
+	return (
+		<PopoverNext
+			// Another point is another place.
+			key={`${left} ${top}`}
+			isOpen
+			renderTarget={({ ref }) => <div ref={ref} className={styles.point} style={{ left, top }} />}
+			placement="right-start"
+			positioningStrategy="fixed"
+			middleware={{ flip: { padding }, shift: { padding, crossAxis: true } }}
+			arrow={false}
+			animation="minimal"
+			transitionDuration={0}
+			usePortal={false}
+			lazy={false}
+			// With its items alone: the rest is up to `closeFromOutside`.
+			interactionKind={PopoverInteractionKind.CLICK_TARGET_ONLY}
+			canEscapeKeyClose={false}
+			autoFocus={false}
+			enforceFocus={false}
+			shouldReturnFocusOnClose={false}
+			content={<Items {...items} onClose={onClose} />}
+		/>
+	);
+}
+
+function Items({ label, kind, groups, onChoose, onClose }: Omit<ContextMenuProps, 'at'>) {
+	const box = useRef<HTMLDivElement>(null);
+	const latest = useLatest(onClose);
 	useLayoutEffect(() => {
 		const element = box.current;
 		if (!element) return;
-		const size = { width: element.offsetWidth, height: element.offsetHeight };
-		const { left, top } = placeMenu(at, size, { width: window.innerWidth, height: window.innerHeight });
-		element.style.left = `${left}px`;
-		element.style.top = `${top}px`;
 		focusFirst(element);
-	}, [at]);
-
-	useEffect(() => closeFromOutside(box.current, onClose), [onClose]);
+		return closeFromOutside(element, () => latest.current());
+	}, []);
 
 	return (
 		// biome-ignore lint/a11y/noStaticElementInteractions: the menu inside has the role
 		<div
 			ref={box}
-			className={styles.box}
+			className={styles.items}
 			data-kind={kind}
 			onContextMenu={(event) => event.preventDefault()}
 			onKeyDown={(event) => {
@@ -98,10 +126,10 @@ function focusFirst(box: HTMLElement): void {
 }
 
 /** Closes the menu on a press, a scroll or a resize outside of it. The click of that press does nothing else. */
-function closeFromOutside(box: HTMLElement | null, close: () => void): () => void {
+function closeFromOutside(box: HTMLElement, close: () => void): () => void {
 	const controller = new AbortController();
 	const { signal } = controller;
-	const isInside = (event: Event) => event.target instanceof Node && (box?.contains(event.target) ?? false);
+	const isInside = (event: Event) => event.target instanceof Node && box.contains(event.target);
 	window.addEventListener(
 		'pointerdown',
 		(event) => {
@@ -122,7 +150,7 @@ function closeFromOutside(box: HTMLElement | null, close: () => void): () => voi
 	window.addEventListener(
 		'keydown',
 		(event) => {
-			if (!box || isInside(event) || event.ctrlKey || event.metaKey || event.altKey) return;
+			if (isInside(event) || event.ctrlKey || event.metaKey || event.altKey) return;
 			event.preventDefault();
 			event.stopPropagation();
 			if (event.key === 'Escape' || event.key === 'Tab') close();

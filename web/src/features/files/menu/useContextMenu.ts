@@ -1,5 +1,5 @@
 import type { Area, Clipboard, Entry, StoragePath, Viewer } from '@stowage/rules';
-import { useState } from 'react';
+import { useScopedState } from '../../../ui/useScopedState.js';
 import type { FolderView } from '../folder/useFolderView.js';
 import { entryAt, keyOf } from '../list/rows.js';
 import { folderName } from '../location/folderTitle.js';
@@ -13,7 +13,7 @@ export interface ContextMenuOptions {
 	area: Area;
 	directory: StoragePath;
 	isSearch: boolean;
-	folder: Pick<FolderView, 'rows' | 'selection' | 'selected' | 'select'>;
+	folder: Pick<FolderView, 'key' | 'rows' | 'selection' | 'selected' | 'select'>;
 	clipboard: Clipboard | undefined;
 	perform: (action: Action, entries: readonly Entry[]) => void;
 	/** Moves the focus to the list, if the element that had it before is gone. */
@@ -27,8 +27,6 @@ export interface ContextMenuState {
 	openAt: (at: Point, index: number | undefined) => void;
 	/** Opens the menu of the selection, or of the folder if nothing is selected. */
 	openForSelection: (at: Point) => void;
-	/** Removes the menu, and leaves the focus to what takes its place. */
-	dismiss: () => void;
 }
 
 interface OpenMenu {
@@ -39,10 +37,11 @@ interface OpenMenu {
 	opener: Element | null;
 }
 
+/** The menu of the list, which is closed when its folder is left. */
 export function useContextMenu(options: ContextMenuOptions): ContextMenuState {
 	const { viewer, area, directory, isSearch, folder, clipboard, perform, focusList } = options;
 	const { rows, selection, selected, select } = folder;
-	const [menu, setMenu] = useState<OpenMenu>();
+	const [menu, setMenu] = useScopedState<OpenMenu>(folder.key);
 	const open = (at: Point, entries: readonly Entry[]) => {
 		// When one menu replaces another, the focus returns to the element that had it before the first one.
 		setMenu((before) => ({ at, entries, opener: before?.opener ?? document.activeElement }));
@@ -77,6 +76,5 @@ export function useContextMenu(options: ContextMenuOptions): ContextMenuState {
 			open(at, [entry]);
 		},
 		openForSelection: (at) => open(at, selected),
-		dismiss: () => setMenu(undefined),
 	};
 }

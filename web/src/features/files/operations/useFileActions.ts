@@ -3,6 +3,7 @@ import { useMemo, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { useLatest } from '../../../ui/useLatest.js';
+import { useScopedState } from '../../../ui/useScopedState.js';
 import type { FileDialog } from '../dialogs/fileDialog.js';
 import type { FolderView } from '../folder/useFolderView.js';
 import { keyOf } from '../list/rows.js';
@@ -16,7 +17,7 @@ export interface ActionContext {
 	viewer: Viewer;
 	area: Area;
 	directory: StoragePath;
-	folder: Pick<FolderView, 'rows' | 'select' | 'refresh'>;
+	folder: Pick<FolderView, 'key' | 'rows' | 'select' | 'refresh'>;
 	operations: FileOperations;
 	/** Every download asks first. */
 	asksBeforeDownload: boolean;
@@ -38,6 +39,7 @@ export type Perform = (action: Action, entries: readonly Entry[]) => void;
 export interface FileActions {
 	/** Always the same function; it acts on the rows on screen when it is called. */
 	perform: Perform;
+	/** It is closed when its folder is left, unless it shows conversions. */
 	dialog: FileDialog | undefined;
 	closeDialog: () => void;
 	clipboard: Clipboard | undefined;
@@ -47,12 +49,16 @@ export interface FileActions {
 
 export function useFileActions(context: ActionContext): FileActions {
 	const { notify } = useNotify();
-	const [dialog, setDialog] = useState<FileDialog>();
+	const [folderDialog, setFolderDialog] = useScopedState<FileDialog>(context.folder.key);
+	// Conversions that run are followed in any folder.
+	const [conversionDialog, setConversionDialog] = useState<FileDialog>();
+	const dialog = conversionDialog ?? folderDialog;
 	const [clipboard, setClipboard] = useState<Clipboard>();
-	const latest = useLatest({ ...context, clipboard });
+	const latest = useLatest({ ...context, clipboard, dialog, setFolderDialog });
 
 	const perform = useMemo((): Perform => {
 		let pasting: Clipboard | undefined;
+		const setDialog = (opened: FileDialog) => latest.current.setFolderDialog(opened);
 		/** The entries that the rules allow it for. A notice says which ones are skipped. */
 		const permitted = (action: GuardedAction, entries: readonly Entry[]): Entry[] => {
 			const { viewer, area } = latest.current;
@@ -94,7 +100,7 @@ export function useFileActions(context: ActionContext): FileActions {
 			}
 			const allowed = permitted('convert', videos);
 			if (allowed.length === 0 || !(await latest.current.mayConvert())) return;
-			setDialog((open) => open ?? { kind: 'convert', entries: allowed });
+			if (!latest.current.dialog) setConversionDialog({ kind: 'convert', entries: allowed });
 		};
 		const openDialogFor = (
 			action: GuardedAction,
@@ -169,7 +175,11 @@ export function useFileActions(context: ActionContext): FileActions {
 
 	const { area } = context;
 	const cutKeys = useMemo(() => keysOfCut(clipboard, area), [clipboard, area]);
-	return { perform, dialog, closeDialog: () => setDialog(undefined), clipboard, cutKeys };
+	const closeDialog = () => {
+		setFolderDialog(undefined);
+		setConversionDialog(undefined);
+	};
+	return { perform, dialog, closeDialog, clipboard, cutKeys };
 }
 
 function keysOfCut(clipboard: Clipboard | undefined, area: Area): ReadonlySet<RowKey> {

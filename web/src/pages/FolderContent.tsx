@@ -1,0 +1,52 @@
+import { ConnectionNote } from '../features/files/folder/ConnectionNote.js';
+import { EmptyList } from '../features/files/folder/EmptyList.js';
+import { LoadError } from '../features/files/folder/LoadError.js';
+import { FileList, type FileListProps } from '../features/files/list/FileList.js';
+import { folderName } from '../features/files/location/folderTitle.js';
+import type { BrowserLocation } from '../features/files/location/location.js';
+import type { BrowserNavigation } from '../features/files/location/useBrowserNavigation.js';
+import { filesMessages as messages } from '../features/files/messages.js';
+import styles from './FolderContent.module.css';
+
+export interface FolderContentProps extends Omit<FileListProps, 'sort' | 'onSort' | 'showsFolder'> {
+	location: BrowserLocation;
+	navigation: BrowserNavigation;
+	mayUpload: boolean;
+	/** Files are being dragged over the page. */
+	isOverPage: boolean;
+}
+
+/** The list of the folder, or why there is none. */
+export function FolderContent(props: FolderContentProps) {
+	const { location, navigation, mayUpload, isOverPage, ...list } = props;
+	const { folder } = list;
+	return (
+		<>
+			<ConnectionNote isOffline={folder.isOffline} />
+			{folder.isTruncated && <p className={styles.note}>{messages.truncated}</p>}
+			{folder.isIncomplete && <p className={styles.note}>{messages.missing}</p>}
+			<div className={styles.list}>
+				{folder.error ? (
+					<LoadError error={folder.error} onRetry={folder.refresh} onHome={navigation.goHome} />
+				) : (
+					<FileList {...list} sort={location.sort} onSort={navigation.sort} showsFolder={location.search !== ''} />
+				)}
+				{folder.rows?.entries.length === 0 && !folder.error && (
+					<div className={styles.empty}>
+						<EmptyList
+							search={location.search}
+							letter={folder.letter}
+							mayUpload={mayUpload}
+							onShowAll={() => folder.filter('ALL')}
+						/>
+					</div>
+				)}
+				{isOverPage && (
+					<div className={styles.dropArea}>
+						<span className={styles.dropLabel}>{messages.dropHere(folderName(location.area, location.directory))}</span>
+					</div>
+				)}
+			</div>
+		</>
+	);
+}

@@ -1,0 +1,55 @@
+import { DownloadDialog } from '../features/downloads/DownloadDialog.js';
+import { FileDialogs } from '../features/files/dialogs/FileDialogs.js';
+import type { DialogProps, OtherDialog } from '../features/files/dialogs/fileDialog.js';
+import type { BrowserLocation } from '../features/files/location/location.js';
+import { TemporaryLinkDialog } from '../features/links/TemporaryLinkDialog.js';
+import { lazyComponent } from '../ui/lazyComponent.js';
+import type { FolderActions } from './useFolderActions.js';
+
+const ConvertDialog = lazyComponent(
+	async () => (await import('../features/conversion/ConvertDialog.js')).ConvertDialog,
+);
+
+export interface FolderDialogsProps {
+	location: BrowserLocation;
+	actions: FolderActions;
+	/** A dialog has faded out. */
+	onClosed: () => void;
+}
+
+/** The dialogs of all actions on files. */
+export function FolderDialogs({ location: { area, directory }, actions, onClosed }: FolderDialogsProps) {
+	const renderOther = (dialog: OtherDialog, props: DialogProps) => {
+		switch (dialog.kind) {
+			case 'download':
+				return (
+					<DownloadDialog {...props} {...dialog} area={area} directory={directory} onDownload={actions.download} />
+				);
+			case 'temporaryLink':
+				return <TemporaryLinkDialog {...props} entry={dialog.entry} />;
+			case 'convert':
+				return (
+					<ConvertDialog
+						{...props}
+						area={area}
+						videos={dialog.entries}
+						onConverted={actions.showConverted}
+						onContinue={actions.followConversions}
+						onLoadFailed={() => {
+							props.onClose();
+							props.onClosed();
+						}}
+					/>
+				);
+		}
+	};
+	return (
+		<FileDialogs
+			dialog={actions.dialog}
+			operations={actions.operations}
+			onClose={actions.closeDialog}
+			onClosed={onClosed}
+			renderOther={renderOther}
+		/>
+	);
+}

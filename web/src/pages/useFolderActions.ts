@@ -1,0 +1,58 @@
+import type { Entry, UserSettings, Viewer } from '@stowage/rules';
+import { useBackgroundConversions } from '../features/conversion/useBackgroundConversions.js';
+import { useMayConvert } from '../features/conversion/useMayConvert.js';
+import { useRefreshAfterConversion } from '../features/conversion/useRefreshAfterConversion.js';
+import { type Download, useDownloads } from '../features/downloads/useDownloads.js';
+import type { FolderView } from '../features/files/folder/useFolderView.js';
+import type { BrowserLocation } from '../features/files/location/location.js';
+import type { BrowserNavigation } from '../features/files/location/useBrowserNavigation.js';
+import { type FileActions, useFileActions } from '../features/files/operations/useFileActions.js';
+import { type FileOperations, useFileOperations } from '../features/files/operations/useFileOperations.js';
+import { useCopyLink } from '../features/links/useCopyLink.js';
+import type { FolderUploads } from './useFolderUploads.js';
+
+export interface FolderActionsOptions {
+	location: BrowserLocation;
+	viewer: Viewer;
+	settings: UserSettings;
+	folder: FolderView;
+	navigation: BrowserNavigation;
+	uploads: FolderUploads;
+	/** Shows the preview of a file. */
+	preview: (entry: Entry) => void;
+}
+
+export interface FolderActions extends FileActions {
+	operations: FileOperations;
+	download: Download;
+	/** Shows new files once they are there. */
+	showConverted: (outputPaths: readonly string[]) => void;
+	/** Follows conversions whose dialog was closed. */
+	followConversions: (ids: readonly string[]) => void;
+}
+
+/** The actions on the folder on screen and its entries, with the features that carry them out. */
+export function useFolderActions(options: FolderActionsOptions): FolderActions {
+	const { location, viewer, settings, folder, navigation, uploads, preview } = options;
+	const { area, directory } = location;
+	const place = { viewer, area, directory };
+	const download = useDownloads(area, directory);
+	const operations = useFileOperations({ ...place, patch: folder.patch, show: folder.show });
+	const showConverted = useRefreshAfterConversion(area);
+	const followConversions = useBackgroundConversions(showConverted);
+	const actions = useFileActions({
+		...place,
+		folder,
+		operations,
+		asksBeforeDownload: settings.promptBeforeDownload,
+		enablesPreview: settings.enablePreview,
+		preview,
+		openFolder: navigation.goTo,
+		uploadFiles: uploads.chooseFiles,
+		uploadFolder: uploads.chooseFolder,
+		download,
+		copyLink: useCopyLink(viewer, area),
+		mayConvert: useMayConvert(),
+	});
+	return { ...actions, operations, download, showConverted, followConversions };
+}
