@@ -13,6 +13,7 @@ import './files/folders.test.js';
 import './files/keyboard.test.js';
 import './files/location.test.js';
 import './files/menu.test.js';
+import './files/refreshPolicy.test.js';
 import './files/rows.test.js';
 import './files/selection.test.js';
 import './files/transfers.test.js';

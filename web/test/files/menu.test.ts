@@ -252,6 +252,22 @@ test(
 	'Cannot cut protected folders',
 );
 test(
+	'copying a protected folder is refused with a message',
+	refuses,
+	'copy',
+	'private',
+	entry('Public/'),
+	'Cannot copy protected folders',
+);
+test(
+	'renaming a protected folder is refused with a message',
+	refuses,
+	'rename',
+	'private',
+	entry('Public/'),
+	'Cannot rename protected folders',
+);
+test(
 	'deleting a protected folder is refused with a message',
 	refuses,
 	'delete',

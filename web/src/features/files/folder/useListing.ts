@@ -1,4 +1,4 @@
-import { type Entry, type Failure, isFailure, type LetterFilter, type SortMode, sortEntries } from '@stowage/rules';
+import { type Entry, type LetterFilter, type SortMode, sortEntries } from '@stowage/rules';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
 import { NetworkFailure } from '../../../api/client/client.js';
@@ -7,12 +7,7 @@ import { listingQuery } from '../../../api/listings/listingQuery.js';
 import { filterByLetter, type Rows, rowsOf } from '../list/rows.js';
 import type { BrowserLocation } from '../location/location.js';
 import { type ListingPatch, patchEntries } from './listingPatch.js';
-
-/** How often the listing is fetched while the server does not respond. */
-const reconnectIntervalMs = 4000;
-
-/** How often the listing is fetched while the server responds with an error of its own, unless it names a time. */
-const serverErrorIntervalMs = 15_000;
+import { isTransient, refetchIntervalAfter } from './refreshPolicy.js';
 
 export interface Listing {
 	/** Undefined while they are loading, or if they can't be shown. */
@@ -42,11 +37,7 @@ export function useListing(location: BrowserLocation, letter: LetterFilter, isSi
 		refetchOnReconnect: 'always',
 		// Comparing a hundred thousand entries would be in vain: the rows are rebuilt after any change.
 		structuralSharing: false,
-		refetchInterval: ({ state: { data: shown, error: last } }) => {
-			if (last instanceof NetworkFailure) return reconnectIntervalMs;
-			if (shown === undefined || !isTransient(last)) return false;
-			return Math.max(serverErrorIntervalMs, (last.retryAfter ?? 0) * 1000);
-		},
+		refetchInterval: ({ state }) => refetchIntervalAfter(state.error, state.data !== undefined),
 	});
 	useFolderEvents(area, directory, isSignedIn);
 
@@ -77,11 +68,6 @@ export function useListing(location: BrowserLocation, letter: LetterFilter, isSi
 		refresh: refetch,
 		patch,
 	};
-}
-
-/** Whether the error says nothing about the folder: no response, a server error, or a rate limit. */
-function isTransient(error: Error | null): error is Failure {
-	return isFailure(error) && (error.status >= 500 || error.kind === 'rateLimited');
 }
 
 /** Caches the sorted entries for each sort mode, as long as the entries exist. */
