@@ -1,10 +1,7 @@
 import { capabilities } from '@stowage/contract';
 import { queryOptions } from '@tanstack/react-query';
-import type { z } from 'zod';
 import { call } from './client/client.js';
 import { queryKeys } from './queryKeys.js';
-
-export type Capabilities = z.output<typeof capabilities.result>;
 
 /** The capabilities of the server. */
 export const capabilitiesQuery = queryOptions({
