@@ -40,7 +40,7 @@ async function assertClean(t: ExecutionContext, at: Site, names: string[]): Prom
 
 /** Does something as soon as the next conversion has opened its source. */
 function afterOpening({ app: { services } }: Site, work: () => Promise<void>): void {
-	const { storage } = services;
+	const { storage } = services.roots.first;
 	const { stage, open } = storage;
 	storage.stage = async (id) => {
 		const staged = await stage.call(storage, id);

@@ -170,7 +170,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 				throw isFailure(error, 'alreadyExists') ? taken : error;
 			});
 			try {
-				await makeHome(storage, user.username);
+				await makeHome(storage.home(user.username), user.username);
 			} catch (error) {
 				// The account is made, and its home is made at its first use too: refusing now would only leave a name that is taken.
 				if (!isFailure(error)) throw error;

@@ -37,9 +37,9 @@ async function handleFiles(
 	try {
 		if (filesAction.kind === 'delete') await storage.remove(home);
 		else {
-			await makeHome(storage, filesAction.to.username);
+			await makeHome(storage.home(filesAction.to.username), filesAction.to.username);
 			const target = homeRoot(filesAction.to.username);
-			const [own, other] = [await storage.mountAt(home), await storage.mountAt(target)];
+			const [own, other] = [await storage.homeOf(home).mount(), await storage.homeOf(target).mount()];
 			const moveHome = own === other ? moveByRename : moveAcross;
 			return await moveHome(storage, home, target, `Files of ${user.username}`);
 		}
@@ -59,7 +59,7 @@ async function moveByRename(storage: MountedStorage, home: StoragePath, target: 
 async function moveAcross(storage: MountedStorage, home: StoragePath, target: StoragePath, name: string) {
 	const { signal } = new AbortController();
 	// Throws for items that a copy would leave out.
-	await measureHome((await storage.mountAt(home)).storage, home, signal);
+	await measureHome((await storage.homeOf(home).mount()).storage, home, signal);
 	const copy = (path: StoragePath, options: NamingOptions) => storage.copy(home, path, options);
 	const made = await withFreeName(target, name, 'directory', copy);
 	const copied = joinPath(target, made.name);

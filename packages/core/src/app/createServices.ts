@@ -81,6 +81,7 @@ export function createServices({ providers, monotonic, ...given }: Dependencies)
 	});
 	const thumbnails = createThumbnails({
 		files,
+		trees: given.trees,
 		storage: () => storage,
 		renderers: providers.renderer,
 		cache: openThumbnailCache(config, log),

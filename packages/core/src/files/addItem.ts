@@ -14,38 +14,36 @@ import { withFreeName } from '../trees/freeName.js';
 import type { OwnTree } from '../trees/OwnTree.js';
 import { folderOf, type Place } from '../trees/Tree.js';
 import { countedRow } from './entries.js';
-import type { FileParts } from './FileParts.js';
 
 /**
  * Moves or copies an item to the wished place in a tree, or the next free name beside it, by `commit`, which also counts what it adds. The parents are created only once
  * the source is known to exist, and removed again if it fails.
  */
 export async function addItem(
-	{ storage }: FileParts,
 	tree: OwnTree,
 	from: Place,
 	to: Place,
 	commit: (path: StoragePath, options: NamingOptions, add: Reservation['add']) => Promise<StorageItem>,
 ): Promise<Entry> {
 	const folder = parentPath(to.storagePath);
-	const source = () => storage().stat(from.storagePath);
+	const source = () => from.tree.storage.stat(from.storagePath);
 	const item = await retryOnRemovedItems(source, ({ type }) =>
 		tree.quota.adding(async ({ add }) => {
 			await tree.create();
-			const made = await ensureFolder(storage(), folder, pathSegments(from.path));
+			const made = await ensureFolder(tree.storage, folder, pathSegments(from.path));
 			try {
 				await add({ bytes: 0, entries: made.length });
 				return await withFreeName(folder, baseName(to.storagePath), type, (path, options) =>
 					commit(path, options, add),
 				);
 			} catch (error) {
-				await removeCreatedFolders(storage(), made);
+				await removeCreatedFolders(tree.storage, made);
 				throw error;
 			}
 		}),
 	);
 	tree.publishChange(to.storagePath);
-	return countedRow(storage(), folderOf(to), item);
+	return countedRow(folderOf(to), item);
 }
 
 /** The name at the end of a path from a client is validated, unless the item has it already. */

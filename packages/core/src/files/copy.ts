@@ -13,7 +13,7 @@ export async function copy(
 	toRef: ItemRef,
 	options: FileCopyOptions = {},
 ): Promise<Entry> {
-	const { trees, storage, publicListing, names } = parts;
+	const { trees, publicListing, names } = parts;
 	assertAllowed(copyDenial(viewer, ref));
 	assertAllowed(readDenial(viewer, ref, publicListing));
 	const from = await trees.find(viewer, ref);
@@ -24,8 +24,8 @@ export async function copy(
 	const grants = (await tree.space()).beginGrants();
 	const staged = options.staged && (await namedCopy(names, options.staged));
 	try {
-		return await addItem(parts, tree, from, to, (path, naming, add) =>
-			storage().copy(from.storagePath, path, {
+		return await addItem(tree, from, to, (path, naming, add) =>
+			tree.storage.copyFrom(from.tree.storage, from.storagePath, path, {
 				...options,
 				...naming,
 				staged,

@@ -15,12 +15,7 @@ import { entryIn } from './entries.js';
 import type { FileParts } from './FileParts.js';
 
 /** Creates a folder in a folder that is there. */
-export async function createFolder(
-	{ trees, storage }: FileParts,
-	viewer: Viewer,
-	ref: ItemRef,
-	name: string,
-): Promise<Entry> {
+export async function createFolder({ trees }: FileParts, viewer: Viewer, ref: ItemRef, name: string): Promise<Entry> {
 	assertAllowed(createFolderDenial(viewer, ref));
 	if (trimName(name) === '') throw new Failure('invalidName', 'Please enter a folder name');
 	const tree = trees.own(viewer, ref.area);
@@ -29,7 +24,7 @@ export async function createFolder(
 	const made = await tree.quota.adding(async ({ add }) => {
 		await add({ bytes: 0, entries: 1 });
 		return tree
-			.withCreated(() => storage().makeDirectory(storagePath))
+			.withCreated(() => tree.storage.makeDirectory(storagePath))
 			.catch((error: unknown) => {
 				if (!isFailure(error, 'notFound')) throw error;
 				throw new Failure('notFound', `There is no such folder: ${ref.path}`, { cause: error });

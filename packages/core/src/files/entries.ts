@@ -1,4 +1,4 @@
-import type { StorageEntry, StorageItem, StorageProvider } from '@stowage/plugin-api';
+import type { StorageEntry, StorageItem } from '@stowage/plugin-api';
 import { type Entry, isFailure, isProtected, joinPath, type StoragePath } from '@stowage/rules';
 import { folderOf, type Place } from '../trees/Tree.js';
 
@@ -30,19 +30,15 @@ export function entryAt(place: Place, item: StorageItem): Entry {
 }
 
 /** The row of one item; for a folder with the number of visible children. */
-export async function countedRow(storage: StorageProvider, folder: Place, item: StorageEntry): Promise<Entry> {
-	return entryIn(folder, item, item.type === 'directory' ? await countChildren(storage, folder, item.name) : undefined);
+export async function countedRow(folder: Place, item: StorageEntry): Promise<Entry> {
+	return entryIn(folder, item, item.type === 'directory' ? await countChildren(folder, item.name) : undefined);
 }
 
 /**
  * The rows of many, in their order, without folders that went away meanwhile. Throws the signal's reason once it is fired. The package p-limit would make a promise
  * for each of a hundred thousand files, which need none.
  */
-export async function countedRows(
-	storage: StorageProvider,
-	found: readonly Found[],
-	signal?: AbortSignal,
-): Promise<Entry[]> {
+export async function countedRows(found: readonly Found[], signal?: AbortSignal): Promise<Entry[]> {
 	const rows: (Entry | undefined)[] = [];
 	let next = 0;
 	const countNext = async (): Promise<void> => {
@@ -54,7 +50,7 @@ export async function countedRows(
 				continue;
 			}
 			signal?.throwIfAborted();
-			const count = await countChildren(storage, folder, item.name);
+			const count = await countChildren(folder, item.name);
 			rows[at] = count === undefined ? undefined : entryIn(folder, item, count);
 		}
 	};
@@ -63,9 +59,9 @@ export async function countedRows(
 }
 
 /** Undefined for a folder that was removed meanwhile; 0 for one that may not be read. */
-async function countChildren(storage: StorageProvider, folder: Place, name: string): Promise<number | undefined> {
+async function countChildren({ tree, storagePath }: Place, name: string): Promise<number | undefined> {
 	try {
-		return await storage.count(joinPath(folder.storagePath, name));
+		return await tree.storage.count(joinPath(storagePath, name));
 	} catch (error) {
 		if (isFailure(error, 'notFound')) return undefined;
 		if (isFailure(error, 'forbidden')) return 0;

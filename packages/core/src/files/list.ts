@@ -1,4 +1,4 @@
-import type { ItemRef, StorageProvider } from '@stowage/plugin-api';
+import type { ItemRef } from '@stowage/plugin-api';
 import { assertAllowed, browseDenial, type Entry, isFailure, type Owner, type Viewer } from '@stowage/rules';
 import { notFound, type Place, placeIn } from '../trees/Tree.js';
 import { countedRows, entryIn, type Found } from './entries.js';
@@ -8,16 +8,16 @@ import type { FileParts } from './FileParts.js';
  * The rows of a folder. A private tree that is missing is created: a user has one from the beginning, and whoever deletes it by other ways has an empty one.
  */
 export async function* list(
-	{ trees, storage }: FileParts,
+	{ trees }: FileParts,
 	viewer: Viewer,
 	folder: ItemRef,
 	onMissing?: (owner: Owner) => void,
 ): AsyncGenerator<Entry[]> {
 	const places = await shownPlaces({ trees }, viewer, folder);
 	const [own] = places;
-	if (folder.area === 'public' || own === undefined) return yield* listMerged(storage(), places, onMissing);
+	if (folder.area === 'public' || own === undefined) return yield* listMerged(places, onMissing);
 	if (folder.path === '') await trees.own(viewer, folder.area).assertFolder(folder.path);
-	yield* listPlace(storage(), own);
+	yield* listPlace(own);
 }
 
 /** The places that a listing of the folder shows. */
@@ -34,8 +34,8 @@ export async function shownPlaces(
 const folderConcurrency = 64;
 
 /** The rows of one folder in batches, folders with the number of visible children. Throws `notFound` before the first batch. */
-export async function* listPlace(storage: StorageProvider, place: Place): AsyncGenerator<Entry[]> {
-	for await (const batch of storage.list(place.storagePath)) {
+export async function* listPlace(place: Place): AsyncGenerator<Entry[]> {
+	for await (const batch of place.tree.storage.list(place.storagePath)) {
 		const files: Entry[] = [];
 		const folders: Found[] = [];
 		for (const item of batch) {
@@ -44,7 +44,7 @@ export async function* listPlace(storage: StorageProvider, place: Place): AsyncG
 		}
 		if (files.length > 0) yield files;
 		for (let at = 0; at < folders.length; at += folderConcurrency) {
-			yield await countedRows(storage, folders.slice(at, at + folderConcurrency));
+			yield await countedRows(folders.slice(at, at + folderConcurrency));
 		}
 	}
 }
@@ -54,7 +54,6 @@ export async function* listPlace(storage: StorageProvider, place: Place): AsyncG
  * each tree whose disk is away; if all are, throws `unavailable`.
  */
 export async function* listMerged(
-	storage: StorageProvider,
 	places: readonly Place[],
 	onMissing: (owner: Owner) => void = () => {},
 ): AsyncGenerator<Entry[]> {
@@ -63,7 +62,7 @@ export async function* listMerged(
 	const away: unknown[] = [];
 	for (const place of places) {
 		try {
-			yield* listPlace(storage, place);
+			yield* listPlace(place);
 			isAnyThere = true;
 		} catch (error) {
 			if (isFailure(error, 'unavailable')) {

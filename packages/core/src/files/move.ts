@@ -19,19 +19,22 @@ export async function move(parts: FileParts, viewer: Viewer, ref: ItemRef, toPat
 	const tree = parts.trees.own(viewer, ref.area);
 	const from = placeIn(tree, ref.path);
 	const to = placeIn(tree, targetPath(ref.path, toPath));
-	return addItem(parts, tree, from, to, (path, options) => moveItem(parts, tree, from.storagePath, path, options));
+	return addItem(tree, from, to, (path, options) => moveItem(parts, tree, from.storagePath, path, options));
 }
 
 /** Moves an item to a path of the storage. Links to it are updated. */
 export async function moveItem(
-	{ storage, watcher }: FileParts,
+	{ watcher }: FileParts,
 	tree: OwnTree,
 	from: StoragePath,
 	to: StoragePath,
 	options: NamingOptions = {},
 ): Promise<StorageItem> {
 	const moved = await watcher.moving(tree.viewer, from, (before) =>
-		storage().move(from, to, { ...options, beforeNaming: (name) => before(joinPath(parentPath(to), name)) }),
+		tree.storage.moveFrom(tree.storage, from, to, {
+			...options,
+			beforeNaming: (name) => before(joinPath(parentPath(to), name)),
+		}),
 	);
 	tree.publishChange(from);
 	return moved;

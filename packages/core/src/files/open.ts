@@ -6,13 +6,13 @@ import type { FileParts } from './FileParts.js';
 /** The row of an item. */
 export async function find(parts: FileParts, viewer: Viewer, ref: ItemRef): Promise<Entry> {
 	const place = await readable(parts, viewer, ref);
-	return entryAt(place, await parts.storage().stat(place.storagePath));
+	return entryAt(place, await place.tree.storage.stat(place.storagePath));
 }
 
 /** An opened file, with its row as it was opened. */
 export async function open(parts: FileParts, viewer: Viewer, ref: ItemRef): Promise<{ entry: Entry; file: OpenFile }> {
 	const place = await readable(parts, viewer, ref);
-	const file = await parts.storage().open(place.storagePath);
+	const file = await place.tree.storage.open(place.storagePath);
 	return { entry: entryAt(place, file.item), file };
 }
 

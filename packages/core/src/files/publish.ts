@@ -20,10 +20,10 @@ export async function publish(
 	requests: readonly PublishRequest[],
 	options?: PublishOptions,
 ): Promise<Entry[]> {
-	const { storage, log, names } = parts;
+	const { log, names } = parts;
 	const { tree, folder } = await folderToPublishIn(parts, viewer, ref);
 	const staged = requests.map((request) => request.staged);
-	const all = () => publishAll(storage(), folder.storagePath, requests, log, options && { ...options, names });
+	const all = () => publishAll(tree.storage, folder.storagePath, requests, log, options && { ...options, names });
 	const items = await tree.quota.publishing(staged, all);
 	return items.map((item) => published(tree, folder, item));
 }
@@ -36,21 +36,21 @@ export async function publishOnce(
 	request: PublishRequest,
 ): Promise<Entry> {
 	const { tree, folder } = await folderToPublishIn(parts, viewer, ref);
-	const once = async () => [await publishFileOnce(parts.storage(), parts.names, folder.storagePath, request)];
+	const once = async () => [await publishFileOnce(tree.storage, parts.names, folder.storagePath, request)];
 	const [item] = (await tree.quota.publishing([request.staged], once)) as [StorageItem];
 	return published(tree, folder, item);
 }
 
 /** The row of a published staged file, as long as it lies there. */
 export async function findPublished(
-	{ trees, storage, names }: FileParts,
+	{ trees, names }: FileParts,
 	viewer: Viewer,
 	ref: ItemRef,
 	stagedId: string,
 	name: string,
 ): Promise<Entry | undefined> {
 	const folder = placeIn(trees.own(viewer, ref.area), ref.path);
-	const item = await findPublishedFile(storage(), names, folder.storagePath, stagedId, name);
+	const item = await findPublishedFile(folder.tree.storage, names, folder.storagePath, stagedId, name);
 	return item && entryIn(folder, item);
 }
 

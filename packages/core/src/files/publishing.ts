@@ -1,21 +1,15 @@
-import type {
-	CopyStaging,
-	PublishedNameStore,
-	PublishOptions,
-	PublishRequest,
-	StorageItem,
-	StorageProvider,
-} from '@stowage/plugin-api';
+import type { CopyStaging, PublishedNameStore, PublishOptions, PublishRequest, StorageItem } from '@stowage/plugin-api';
 import { isFailure, joinPath, type StoragePath } from '@stowage/rules';
 import type { Log } from '../log.js';
 import { TriedNames, withFreeName } from '../trees/freeName.js';
+import type { ItemStorage } from '../trees/Mounts.js';
 
 /** Where the other name is recorded that a file is about to get instead of the one it wished. */
 export type PublishedNames = Pick<PublishedNameStore, 'set' | 'find'>;
 
 /** Publishes a file that an interrupted call may have published already: then that entry is returned. Discards nothing. */
 export async function publishFileOnce(
-	storage: StorageProvider,
+	storage: ItemStorage,
 	names: PublishedNames,
 	folder: StoragePath,
 	request: PublishRequest,
@@ -33,7 +27,7 @@ export async function publishFileOnce(
 
 /** The entry that a staged file with this wished name was published as, by this or another process. */
 export async function findPublishedFile(
-	storage: StorageProvider,
+	storage: ItemStorage,
 	names: PublishedNames,
 	folder: StoragePath,
 	stagedId: string,
@@ -86,7 +80,7 @@ function publishAs(
 
 /** Publishes all or none: if one fails, those before it are removed again and the rest is discarded, unless `mayRollBack` forbids it. */
 export async function publishAll(
-	storage: StorageProvider,
+	storage: ItemStorage,
 	folder: StoragePath,
 	requests: readonly PublishRequest[],
 	log: Log,
@@ -116,7 +110,7 @@ export async function publishAll(
 	}
 }
 
-async function removePublished(storage: StorageProvider, path: StoragePath, id: string): Promise<void> {
+async function removePublished(storage: ItemStorage, path: StoragePath, id: string): Promise<void> {
 	try {
 		// The file may have been replaced by another one since.
 		if ((await storage.stat(path)).id === id) await storage.remove(path);

@@ -21,10 +21,10 @@ export async function rename(parts: FileParts, viewer: Viewer, ref: ItemRef, new
 	const isSame = newName === baseName(ref.path);
 	const name = isSame ? newName : normalizeName(newName);
 	if (name === baseName(ref.path)) {
-		const item = await parts.storage().stat(from.storagePath);
-		return countedRow(parts.storage(), folderOf(from), item);
+		const item = await tree.storage.stat(from.storagePath);
+		return countedRow(folderOf(from), item);
 	}
 	const folder = folderOf(from);
 	const renamed = await moveItem(parts, tree, from.storagePath, joinPath(folder.storagePath, name));
-	return countedRow(parts.storage(), folder, renamed);
+	return countedRow(folder, renamed);
 }

@@ -1,4 +1,4 @@
-import { type FoundListing, type ItemRef, type StorageProvider, Yielder } from '@stowage/plugin-api';
+import { type FoundListing, type ItemRef, Yielder } from '@stowage/plugin-api';
 import { isFailure, matchesSearch, maxSearchResults, type Owner, type Viewer } from '@stowage/rules';
 import { childOf, notFound, type Place } from '../trees/Tree.js';
 import { countedRows, type Found } from './entries.js';
@@ -13,18 +13,13 @@ export async function search(
 	term: string,
 	signal?: AbortSignal,
 ): Promise<FoundListing> {
-	return searchPlaces(parts.storage(), await shownPlaces(parts, viewer, folder), term, signal);
+	return searchPlaces(await shownPlaces(parts, viewer, folder), term, signal);
 }
 
 /**
  * All entries below the places whose name contains the term, found breadth first, so that the nearest ones come first. Folders that may not be read are skipped. Throws the signal's reason when it is aborted.
  */
-async function searchPlaces(
-	storage: StorageProvider,
-	places: readonly Place[],
-	term: string,
-	signal?: AbortSignal,
-): Promise<FoundListing> {
+async function searchPlaces(places: readonly Place[], term: string, signal?: AbortSignal): Promise<FoundListing> {
 	const hits: Found[] = [];
 	let isTruncated = false;
 	const away: unknown[] = [];
@@ -43,7 +38,7 @@ async function searchPlaces(
 	if (away.length >= places.length || (away.length > 0 && !isAnyThere)) throw away[0];
 	if (!isAnyThere) throw notFound();
 	return {
-		entries: await countedRows(storage, hits.slice(0, maxSearchResults), signal),
+		entries: await countedRows(hits.slice(0, maxSearchResults), signal),
 		...(isTruncated ? { truncated: true } : {}),
 		...(missing.size > 0 ? { missing: [...missing] } : {}),
 	};
@@ -53,7 +48,7 @@ async function searchPlaces(
 		try {
 			signal?.throwIfAborted();
 			if (yielder.shouldYield) await yielder.yield(signal);
-			for await (const batch of storage.list(folder.storagePath)) {
+			for await (const batch of folder.tree.storage.list(folder.storagePath)) {
 				signal?.throwIfAborted();
 				isAnyThere = true;
 				for (const item of batch) {

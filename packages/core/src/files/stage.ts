@@ -8,7 +8,7 @@ export async function stage({ trees, storage }: FileParts, viewer: Viewer, id?: 
 	const tree = trees.own(viewer, 'public');
 	const space = await tree.space();
 	if (id === undefined) await space.assertSpace();
-	return space.guarded(await storage().stage(id, tree.root));
+	return space.guarded(await (id === undefined ? tree.storage.begin() : storage().stage(id)));
 }
 
 /** Lends a staged file to a program of its own. Its growth is checked against the quota and the reserve. */

@@ -5,7 +5,7 @@ import type { FileParts } from './FileParts.js';
 
 /** Stats of several items of an area, one after another. */
 export async function* stat(
-	{ trees, storage, publicListing }: FileParts,
+	{ trees, publicListing }: FileParts,
 	viewer: Viewer,
 	area: Area,
 	items: Iterable<Omit<ItemRef, 'area'>>,
@@ -22,20 +22,20 @@ export async function* stat(
 		assertAllowed(readDenial(viewer, ref, publicListing));
 		if (path === '') throw notFound();
 		const found = await trees.find(viewer, ref, readVisible);
-		yield walkedItem(found, await storage().stat(found.storagePath));
+		yield walkedItem(found, await found.tree.storage.stat(found.storagePath));
 	}
 }
 
 /** The direct contents of a folder. A folder that may not be read is left out; one that was removed meanwhile is empty. */
 export async function* survey(
-	{ trees, storage, publicListing }: FileParts,
+	{ trees, publicListing }: FileParts,
 	viewer: Viewer,
 	ref: ItemRef,
 ): AsyncGenerator<WalkBatch> {
 	assertAllowed(readDenial(viewer, ref, publicListing));
 	const folder = await trees.find(viewer, ref);
 	try {
-		for await (const { items, skipped } of storage().survey(folder.storagePath)) {
+		for await (const { items, skipped } of folder.tree.storage.survey(folder.storagePath)) {
 			yield { items: items.map((item) => walkedItem(childOf(folder, item.name), item)), skipped };
 		}
 	} catch (error) {

@@ -1,4 +1,4 @@
-import type { ItemRef, StorageProvider, Watch } from '@stowage/plugin-api';
+import type { ItemRef, Watch } from '@stowage/plugin-api';
 import { isFailure, parsePath, type StoragePath, type Viewer } from '@stowage/rules';
 import type { FolderFeeds } from '../trees/feeds/FolderFeeds.js';
 import { assertFolder } from '../trees/OwnTree.js';
@@ -8,16 +8,16 @@ import { shownPlaces } from './list.js';
 
 /** Calls `onChange` when the listing of the folder may have changed. */
 export async function watch(parts: FileParts, viewer: Viewer, folder: ItemRef, onChange: () => void): Promise<Watch> {
-	const { trees, feeds, storage, publicListing } = parts;
+	const { trees, feeds, publicListing } = parts;
 	const places = await shownPlaces(parts, viewer, folder);
 	if (folder.area === 'private') await trees.own(viewer, 'private').assertFolder(folder.path);
-	else if (folder.path !== '') await assertAnyFolder(storage(), places);
+	else if (folder.path !== '') await assertAnyFolder(places);
 	const treesAt = folder.area === 'public' && publicListing === 'everyone' ? parsePath('users') : undefined;
-	return watchPlaces(storage(), feeds, () => shownPlaces(parts, viewer, folder), treesAt, onChange);
+	return watchPlaces(feeds, () => shownPlaces(parts, viewer, folder), treesAt, onChange);
 }
 
-async function assertAnyFolder(storage: StorageProvider, places: readonly Place[]): Promise<void> {
-	const found = places.map(({ storagePath }) => assertFolder(storage, storagePath));
+async function assertAnyFolder(places: readonly Place[]): Promise<void> {
+	const found = places.map(({ tree, storagePath }) => assertFolder(tree.storage, storagePath));
 	await Promise.any(found).catch((error: AggregateError) => {
 		throw error.errors.find((each) => !isFailure(each, 'notFound')) ?? notFound();
 	});
@@ -34,7 +34,6 @@ const checkedRows = 1000;
  * is called at once for a folder that has changed a moment ago.
  */
 async function watchPlaces(
-	storage: StorageProvider,
 	feeds: FolderFeeds,
 	findPlaces: () => Promise<readonly Place[]>,
 	treesAt: StoragePath | undefined,
@@ -67,7 +66,7 @@ async function watchPlaces(
 		const places = await findPlaces();
 		if (treesAt !== undefined) await watchFolder(treesAt, () => void watchNew().catch(onChange));
 		await watchAll();
-		for (const { storagePath } of places) if (await hasJustChanged(storage, storagePath)) onChange();
+		for (const place of places) if (await hasJustChanged(place)) onChange();
 		return { close };
 	} catch (error) {
 		close();
@@ -75,12 +74,12 @@ async function watchPlaces(
 	}
 }
 
-async function hasJustChanged(storage: StorageProvider, path: StoragePath): Promise<boolean> {
+async function hasJustChanged({ tree: { storage }, storagePath }: Place): Promise<boolean> {
 	const since = Date.now() - gapMs;
 	try {
-		if ((await storage.stat(path)).mtime >= since) return true;
+		if ((await storage.stat(storagePath)).mtime >= since) return true;
 		let rows = 0;
-		for await (const batch of storage.list(path)) {
+		for await (const batch of storage.list(storagePath)) {
 			if (batch.some(({ mtime }) => mtime >= since)) return true;
 			rows += batch.length;
 			if (rows >= checkedRows) break;

@@ -154,7 +154,7 @@ export function createLinks({
 			if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in first.');
 			const home = homeRoot(viewer.username);
 			// The item has another id on another root.
-			return storage().changing(home, async () => {
+			return storage().changing(viewer.username, async () => {
 				const itemId = identityOf(await storage().stat(joinPath(home, path)));
 				const token = randomBytes(32).toString('base64url');
 				const expiresAt = now() + linkExpirationMilliseconds[expiration];
@@ -204,7 +204,7 @@ export function createLinks({
 		purge: () => purge(),
 
 		purgeOf: ({ id, username }, signal) =>
-			storage().changing(homeRoot(username), () => tracker.alone(id, () => purge(id, signal))),
+			storage().changing(username, () => tracker.alone(id, () => purge(id, signal))),
 
 		async sweep() {
 			await links.sweep(now() - rememberedMs);

@@ -116,7 +116,7 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 			await remove();
 			// Under the lease, or an item being moved would be taken for gone, and so would all whose home changes its root.
 			const tidy = () => underLease(viewer.id, () => removeMissing([...within.keys()]));
-			if (within.size > 0) await record(storage().changing(home, tidy));
+			if (within.size > 0) await record(storage().changing(viewer.username, tidy));
 		},
 
 		withoutMoves: exclusively,

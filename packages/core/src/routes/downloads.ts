@@ -9,14 +9,13 @@ import { retryIfChanged } from '../responses/retryIfChanged.js';
 import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
 import { placeIn } from '../trees/Tree.js';
-import { treeOf } from '../trees/Trees.js';
 import { sendArchive } from './sendArchive.js';
 
 const at = (path: StoragePath, owner: Owner | undefined) => ({ path, ...(owner === undefined ? {} : { owner }) });
 
 export function downloadRoutes(services: Services) {
-	const { audit, config, files, log, storage } = services;
-	const handOver = createAccelRedirect(config, storage);
+	const { audit, config, files, log, trees } = services;
+	const handOver = createAccelRedirect(config);
 	const prefix = `${config.basePath}/api/download/`;
 	return [
 		route(contract.download, ({ viewer, query, request, h }) => {
@@ -37,12 +36,12 @@ export function downloadRoutes(services: Services) {
 						return sendArchive(services, request, h, viewer, client, { area, items: [item] }, describe);
 					}
 					const { entry, file } = await files.open(viewer, { area, ...item });
-					const { storagePath } = placeIn(treeOf(viewer, area, entry.owner), path);
+					const place = placeIn(trees.of(viewer, area, entry.owner), path);
 					return sendFile(request, h, file, {
 						name: entry.name,
 						isInline,
 						log,
-						accelRedirect: await handOver(request, storagePath),
+						accelRedirect: await handOver(request, place),
 					});
 				}),
 			);

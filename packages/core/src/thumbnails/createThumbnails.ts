@@ -21,7 +21,7 @@ import { FairQueue } from '../limits/FairQueue.js';
 import { SpentTime } from '../limits/SpentTime.js';
 import type { Log } from '../log.js';
 import { placeIn } from '../trees/Tree.js';
-import { treeOf } from '../trees/Trees.js';
+import type { Trees } from '../trees/Trees.js';
 import { KindProcess } from './kinds/KindProcess.js';
 import type { KindAnswer } from './kinds/kindProgram.js';
 import { SharedWork, unlessAborted } from './SharedWork.js';
@@ -59,6 +59,7 @@ export interface Thumbnails {
 
 interface Dependencies {
 	files: Pick<Files, 'stat' | 'open'>;
+	trees: Pick<Trees, 'of'>;
 	storage: () => Pick<StorageProvider, 'rootId'>;
 	renderers: Pick<Registry<Renderer>, 'all'>;
 	cache: ThumbnailCache;
@@ -84,6 +85,7 @@ const attempts = 3;
 
 export function createThumbnails({
 	files,
+	trees,
 	storage,
 	renderers,
 	cache,
@@ -123,7 +125,7 @@ export function createThumbnails({
 
 	/** A digest of the content and of the renderers' versions. */
 	const keyOf = (viewer: Viewer, { area, path, owner }: ItemRef, item: StorageItem, size: PictureSize): string => {
-		const place = () => placeIn(treeOf(viewer, area, owner), path).storagePath;
+		const place = () => placeIn(trees.of(viewer, area, owner), path).storagePath;
 		const versions = [...renderers.all()].map(([name, { version }]) => [name, version]);
 		// If an id may be given to another file later, a thumbnail also depends on the path: else the one of a removed file could be shown for a new file.
 		const identity = [storage().rootId, item.id, item.version, ...(item.mayReuseId ? [place()] : [])];

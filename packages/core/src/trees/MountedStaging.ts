@@ -3,7 +3,7 @@ import type { CommitOptions, StagedFile, StagingCutoffs, StorageItem, StoragePro
 import { Failure, type StoragePath } from '@stowage/rules';
 import { type Crossing, commitAcross, publishedAcross } from './commitAcross.js';
 import { discardAcross, sweepAcross } from './copies.js';
-import { assertReplaceable, changingAt, type Mount, type Mounts, mountAt } from './Mounts.js';
+import { assertReplaceable, changeHome, homeAt, type Mount, type Mounts } from './Mounts.js';
 import { wrapStaged } from './metered.js';
 import { prefixed, prefixOf, withoutPrefix, withPrefix } from './rootIds.js';
 
@@ -15,9 +15,8 @@ export class MountedStaging {
 		this.#mounts = mounts;
 	}
 
-	/** Begins a file on the disk of a path, on which it will be published. */
-	async begin(path: StoragePath): Promise<StagedFile> {
-		const mount = await mountAt(this.#mounts, path);
+	/** Begins a file on the root on which it will be published. */
+	async begin(mount: Mount): Promise<StagedFile> {
 		return this.#wrap(await mount.storage.stage(), mount);
 	}
 
@@ -32,8 +31,8 @@ export class MountedStaging {
 		return this.#findMount(id)?.name;
 	}
 
-	async findPublished(id: string, path: StoragePath): Promise<StorageItem | undefined> {
-		const target = await mountAt(this.#mounts, path);
+	/** `target` is the root that the path is on. */
+	async findPublished(id: string, path: StoragePath, target: Mount): Promise<StorageItem | undefined> {
 		const source = this.#findMount(id);
 		if (source === undefined) return undefined;
 		const item =
@@ -68,10 +67,9 @@ export class MountedStaging {
 	}
 
 	#commit({ own, id, storage }: Staged, path: StoragePath, options?: CommitOptions): Promise<StorageItem> {
-		return changingAt(this.#mounts, path, async () => {
+		return changeHome(this.#mounts, homeAt(path), async (target) => {
 			// Before it leaves the staging of its own root.
-			await assertReplaceable(this.#mounts, path, options);
-			const target = await mountAt(this.#mounts, path);
+			await assertReplaceable(target, path, options);
 			const item =
 				target.storage === storage
 					? await own.commit(path, options)

@@ -1,8 +1,6 @@
 import {
 	type CopyOptions,
 	type FolderListener,
-	hasLocalFiles,
-	hasSurvey,
 	hasWatch,
 	type MoveOptions,
 	type OpenFile,
@@ -16,22 +14,11 @@ import {
 	type Watch,
 	type WatchingStorage,
 } from '@stowage/plugin-api';
-import { Failure, parsePath, type StoragePath } from '@stowage/rules';
-import { copyMounted } from './copyMounted.js';
-import { itemsIn } from './itemsIn.js';
+import { rootPath, type StoragePath } from '@stowage/rules';
+import { HomeStorage } from './HomeStorage.js';
 import { listHomes } from './listHomes.js';
 import { MountedStaging } from './MountedStaging.js';
-import {
-	assertReplaceable,
-	canReplaceAt,
-	changingAt,
-	homeAt,
-	homesFolder,
-	type Mount,
-	type Mounts,
-	mountAt,
-} from './Mounts.js';
-import { prefixed, prefixedFile } from './rootIds.js';
+import { homeAt, homesFolder, type Mounts } from './Mounts.js';
 
 /**
  * All storage roots as one: each home is on one of them, and everything without a user on the default one. A root that is not available affects its own part
@@ -55,72 +42,58 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 		return this.#mounts;
 	}
 
-	/** The root that contains the path. */
-	mountAt(path: StoragePath): Mount | Promise<Mount> {
-		return mountAt(this.#mounts, path);
+	/** The files of a home, or of `undefined` all that no user has. */
+	home(username: string | undefined): HomeStorage {
+		return new HomeStorage(this.#mounts, username, this.#staging);
+	}
+
+	/** The files of the home that a path is in, or is. */
+	homeOf(path: StoragePath): HomeStorage {
+		return this.home(homeAt(path));
 	}
 
 	/** Runs work that depends on the root of a home and on the ids of its items: it is not moved meanwhile. Throws `locked` while it is. */
-	changing<T>(path: StoragePath, work: () => Promise<T>): Promise<T> {
-		return changingAt(this.#mounts, path, work);
+	changing<T>(username: string, work: () => Promise<T>): Promise<T> {
+		return this.#mounts.changing(username, work);
 	}
 
-	async *list(path: StoragePath): AsyncGenerator<StorageEntry[]> {
-		if (path === homesFolder) yield* listHomes(this.#mounts);
-		else yield* (await this.mountAt(path)).storage.list(path);
+	list(path: StoragePath): AsyncGenerator<StorageEntry[]> {
+		return path === homesFolder ? listHomes(this.#mounts) : this.homeOf(path).list(path);
 	}
 
 	async count(path: StoragePath): Promise<number> {
-		if (path !== homesFolder) return (await this.mountAt(path)).storage.count(path);
+		if (path !== homesFolder) return this.homeOf(path).count(path);
 		let count = 0;
 		for await (const batch of listHomes(this.#mounts)) count += batch.length;
 		return count;
 	}
 
-	async *survey(path: StoragePath): AsyncGenerator<SurveyBatch> {
-		const { storage, idPrefix } = await this.mountAt(path);
-		const batches = hasSurvey(storage) ? storage.survey(path) : itemsIn(storage, path);
-		for await (const { items, skipped } of batches) {
-			yield { items: idPrefix === '' ? items : items.map((item) => prefixed(item, idPrefix)), skipped };
-		}
+	survey(path: StoragePath): AsyncGenerator<SurveyBatch> {
+		return this.homeOf(path).survey(path);
 	}
 
-	async stat(path: StoragePath): Promise<StorageItem> {
-		const { storage, idPrefix } = await this.mountAt(path);
-		return prefixed(await storage.stat(path), idPrefix);
+	stat(path: StoragePath): Promise<StorageItem> {
+		return this.homeOf(path).stat(path);
 	}
 
-	async open(path: StoragePath): Promise<OpenFile> {
-		const { storage, idPrefix } = await this.mountAt(path);
-		return prefixedFile(await storage.open(path), idPrefix);
+	open(path: StoragePath): Promise<OpenFile> {
+		return this.homeOf(path).open(path);
 	}
 
 	canReplace(path: StoragePath): Promise<boolean> {
-		return canReplaceAt(this.#mounts, path);
+		return this.homeOf(path).canReplace(path);
 	}
 
 	makeDirectory(path: StoragePath): Promise<StorageItem> {
-		return this.changing(path, async () => {
-			const { storage, idPrefix } = await this.mountAt(path);
-			return prefixed(await storage.makeDirectory(path), idPrefix);
-		});
+		return this.homeOf(path).makeDirectory(path);
 	}
 
 	move(from: StoragePath, to: StoragePath, options?: MoveOptions): Promise<StorageItem> {
-		const move = async () => {
-			const [source, target] = await Promise.all([this.mountAt(from), this.mountAt(to)]);
-			if (source !== target) throw new Failure('invalid', 'Items can’t be moved to a home on another disk.');
-			await assertReplaceable(this.#mounts, to, options);
-			return prefixed(await source.storage.move(from, to, options), source.idPrefix);
-		};
-		return this.changing(from, () => (homeAt(to) === homeAt(from) ? move() : this.changing(to, move)));
+		return this.homeOf(to).moveFrom(this.homeOf(from), from, to, options);
 	}
 
-	copy(from: StoragePath, to: StoragePath, options: CopyOptions = {}): Promise<StorageItem> {
-		return this.changing(to, async () => {
-			await assertReplaceable(this.#mounts, to, options);
-			return copyMounted(this.#mounts, this.#staging, from, to, options);
-		});
+	copy(from: StoragePath, to: StoragePath, options?: CopyOptions): Promise<StorageItem> {
+		return this.homeOf(to).copyFrom(this.homeOf(from), from, to, options);
 	}
 
 	discardCopy(id: string): Promise<void> {
@@ -128,16 +101,16 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 	}
 
 	remove(path: StoragePath): Promise<void> {
-		return this.changing(path, async () => (await this.mountAt(path)).storage.remove(path));
+		return this.homeOf(path).remove(path);
 	}
 
 	removeEmptyFolder(path: StoragePath): Promise<void> {
-		return this.changing(path, async () => (await this.mountAt(path)).storage.removeEmptyFolder(path));
+		return this.homeOf(path).removeEmptyFolder(path);
 	}
 
-	/** `at` is where a new file shall go, the default root where it is left out. */
-	stage(id?: string, at: StoragePath = parsePath('')): Promise<StagedFile> {
-		return id === undefined ? this.#staging.begin(at) : this.#staging.find(id);
+	/** `path` is where a new file shall go, the default root where it is left out. */
+	stage(id?: string, path: StoragePath = rootPath): Promise<StagedFile> {
+		return id === undefined ? this.homeOf(path).begin() : this.#staging.find(id);
 	}
 
 	/** The name of the root that a staged file lies on; undefined where there is no such root any more. */
@@ -146,7 +119,7 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 	}
 
 	findPublished(id: string, path: StoragePath): Promise<StorageItem | undefined> {
-		return this.#staging.findPublished(id, path);
+		return this.homeOf(path).findPublished(id, path);
 	}
 
 	sweepStaging(before: StagingCutoffs, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
@@ -162,15 +135,9 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 		return this.#mounts.default.storage.totalSpace();
 	}
 
-	/** Undefined if the path is on another root than the first, which is the one that other programs get as a folder. */
-	async localPath(path: StoragePath): Promise<string | undefined> {
-		const { storage, idPrefix } = await this.mountAt(path);
-		return idPrefix === '' && hasLocalFiles(storage) ? storage.localPath(path) : undefined;
-	}
-
 	async watch(path: StoragePath, listener: FolderListener): Promise<Watch | undefined> {
 		if (path === homesFolder && this.#mounts.all().length > 1) return undefined;
-		const { storage } = await this.mountAt(path);
+		const { storage } = await this.homeOf(path).mount();
 		return hasWatch(storage) ? storage.watch(path, listener) : undefined;
 	}
 

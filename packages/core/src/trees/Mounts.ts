@@ -1,6 +1,20 @@
 import type { NamingOptions, StorageProvider } from '@stowage/plugin-api';
 import { hasReplace } from '@stowage/plugin-api';
-import { anonymousOwner, Failure, isFailure, parsePath, pathSegments, type StoragePath } from '@stowage/rules';
+import {
+	anonymousOwner,
+	Failure,
+	isFailure,
+	parsePath,
+	pathSegments,
+	type StoragePath,
+	undefinedIf,
+} from '@stowage/rules';
+
+/** The calls on items that every storage has, of one root or of a home on it. */
+export type ItemStorage = Pick<
+	StorageProvider,
+	'list' | 'count' | 'stat' | 'open' | 'makeDirectory' | 'remove' | 'removeEmptyFolder' | 'findPublished'
+>;
 
 /** A storage root with its place among the others. */
 export interface Mount {
@@ -40,35 +54,36 @@ export function homeAt(path: StoragePath): string | undefined {
 	return first === homesFolder && home !== anonymousOwner ? home : undefined;
 }
 
-/** The root that contains the path. */
-export function mountAt(mounts: Mounts, path: StoragePath): Mount | Promise<Mount> {
-	const home = homeAt(path);
+/** The root that a home lies on now; of `undefined` the one with all that no user has. */
+export function mountOf(mounts: Mounts, home: string | undefined): Mount | Promise<Mount> {
 	return home === undefined ? mounts.default : mounts.ofHome(home);
 }
 
-/** Runs work that depends on the root of a home and on the ids of its items: it is not moved meanwhile. Throws `locked` while it is. */
-export function changingAt<T>(mounts: Mounts, path: StoragePath, work: () => Promise<T>): Promise<T> {
-	const home = homeAt(path);
-	return home === undefined ? work() : mounts.changing(home, work);
+/** Runs a change on the root that a home lies on: the home is not moved meanwhile. Throws `locked` while it is. */
+export function changeHome<T>(
+	mounts: Mounts,
+	home: string | undefined,
+	change: (mount: Mount) => Promise<T>,
+): Promise<T> {
+	if (home === undefined) return change(mounts.default);
+	return mounts.changing(home, async () => change(await mounts.ofHome(home)));
 }
 
-export async function canReplaceAt(mounts: Mounts, path: StoragePath): Promise<boolean> {
-	const { storage } = await mountAt(mounts, path);
+export async function canReplaceOn({ storage }: Mount, path: StoragePath): Promise<boolean> {
 	return hasReplace(storage) && (await storage.canReplace(path));
 }
 
 /** Refuses early what the root itself would refuse, before bytes are copied between roots. */
 export async function assertReplaceable(
-	mounts: Mounts,
+	mount: Mount,
 	path: StoragePath,
 	{ onConflict = 'fail' }: NamingOptions = {},
 ): Promise<void> {
 	if (onConflict === 'fail') return;
-	if (!(await canReplaceAt(mounts, path)))
+	if (!(await canReplaceOn(mount, path)))
 		throw new Failure('invalid', 'Files can’t be replaced in one step on this disk.');
-	const { storage } = await mountAt(mounts, path);
-	const found = await storage.stat(path).catch(ignoreMissing);
-	if (found !== undefined && found.version !== onConflict.replace)
+	const item = await undefinedIf(mount.storage.stat(path), 'notFound');
+	if (item !== undefined && item.version !== onConflict.replace)
 		throw new Failure('preconditionFailed', 'The file has changed.');
 }
 

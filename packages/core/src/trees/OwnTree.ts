@@ -11,12 +11,12 @@ import {
 import type { HomeQuota } from '../quotas/HomeQuota.js';
 import type { FolderFeeds } from './feeds/FolderFeeds.js';
 import { availableSpace, createSpaceGuard, type FreeSpaceReserve, type SpaceGuard } from './freeSpace.js';
+import type { HomeStorage } from './HomeStorage.js';
 import { makeHome } from './homes.js';
-import type { MountedStorage } from './MountedStorage.js';
+import type { ItemStorage } from './Mounts.js';
 import { placeIn, type Tree } from './Tree.js';
 
 export interface OwnTreeParts {
-	storage: MountedStorage;
 	users: Pick<UserStore, 'get'>;
 	feeds: Pick<FolderFeeds, 'publish'>;
 	quota: HomeQuota;
@@ -25,15 +25,21 @@ export interface OwnTreeParts {
 
 /** A tree that the viewer may change: what is written there is theirs, and counts for them. */
 export class OwnTree implements Tree {
+	readonly area: Area;
+	readonly owner: Owner | undefined;
+	readonly root: StoragePath;
+	readonly storage: HomeStorage;
 	readonly #parts: OwnTreeParts;
 
 	constructor(
 		readonly viewer: Viewer,
-		readonly area: Area,
-		readonly owner: Owner | undefined,
-		readonly root: StoragePath,
+		{ area, owner, root, storage }: Tree,
 		parts: OwnTreeParts,
 	) {
+		this.area = area;
+		this.owner = owner;
+		this.root = root;
+		this.storage = storage;
 		this.#parts = parts;
 	}
 
@@ -43,7 +49,7 @@ export class OwnTree implements Tree {
 
 	/** The disk that new files of the tree go to. Throws `unavailable` while it is not known. */
 	async disk(): Promise<StorageProvider> {
-		return (await this.#parts.storage.mountAt(this.root)).storage;
+		return (await this.storage.mount()).storage;
 	}
 
 	/** The reserve of that disk. */
@@ -63,7 +69,7 @@ export class OwnTree implements Tree {
 	/** Creates the missing folders of the home that the tree is in. */
 	async create(): Promise<void> {
 		await this.assertExists();
-		await makeHome(this.#parts.storage, this.viewer.kind === 'user' ? this.viewer.username : anonymousOwner);
+		await makeHome(this.storage, this.viewer.kind === 'user' ? this.viewer.username : anonymousOwner);
 	}
 
 	/** Runs `work`, and again with the tree created if that was missing. */
@@ -79,7 +85,7 @@ export class OwnTree implements Tree {
 
 	/** Throws `notFound` unless there is a folder of that path. The tree itself is created if it is missing. */
 	async assertFolder(path: StoragePath): Promise<void> {
-		await this.withCreated(() => assertFolder(this.#parts.storage, placeIn(this, path).storagePath));
+		await this.withCreated(() => assertFolder(this.storage, placeIn(this, path).storagePath));
 	}
 
 	/** Publishes to its watchers that an item was created or removed at a path of the storage. */
@@ -88,7 +94,7 @@ export class OwnTree implements Tree {
 	}
 }
 
-export async function assertFolder(storage: StorageProvider, path: StoragePath): Promise<void> {
+export async function assertFolder(storage: Pick<ItemStorage, 'stat'>, path: StoragePath): Promise<void> {
 	if ((await storage.stat(path)).type !== 'directory') throw notFoundFolder();
 }
 

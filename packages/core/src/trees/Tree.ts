@@ -1,4 +1,5 @@
 import { type Area, Failure, joinPath, type Owner, parentPath, type StoragePath } from '@stowage/rules';
+import type { HomeStorage } from './HomeStorage.js';
 
 /** One owner's files in one area. Whose they are and where they lie is settled once for a request. */
 export interface Tree {
@@ -7,6 +8,8 @@ export interface Tree {
 	readonly owner: Owner | undefined;
 	/** Where it begins in the storage. */
 	readonly root: StoragePath;
+	/** The files of the home that it is in, by their paths in the storage. */
+	readonly storage: HomeStorage;
 }
 
 /** Where an item of a tree lies. */

@@ -41,18 +41,26 @@ export class Trees {
 
 	/** The tree that the viewer writes to. Throws `notSignedIn` for the private one of a visitor, who has none. */
 	own(viewer: Viewer, area: Area): OwnTree {
-		const { users, feeds, quotas, storage } = this.#dependencies;
-		const tree = area === 'private' ? privateTree(viewer) : publicTree(writingOwner(viewer));
-		const parts = { storage: storage(), users, feeds, quota: quotas.of(viewer), spaces: this.#spaces };
-		return new OwnTree(viewer, area, tree.owner, tree.root, parts);
+		const { users, feeds, quotas } = this.#dependencies;
+		const parts = { users, feeds, quota: quotas.of(viewer), spaces: this.#spaces };
+		return new OwnTree(viewer, this.of(viewer, area, writingOwner(viewer)), parts);
+	}
+
+	/** The tree of an area that an owner has; without one it is the administrator's public tree. Throws `notFound` for a name that can't be an owner. */
+	of(viewer: Viewer, area: Area, owner: Owner = null): Tree {
+		const home = area === 'private' ? privateHome(viewer) : publicHome(owner);
+		const root = area === 'private' ? homeRoot(home as string) : publicRoot(owner);
+		const storage = this.#dependencies.storage().home(home);
+		return { area, owner: area === 'private' ? undefined : owner, root, storage };
 	}
 
 	/** The trees that a listing of the area shows, in their order. */
 	async visible(viewer: Viewer, area: Area): Promise<Tree[]> {
-		if (area === 'private') return [privateTree(viewer)];
+		if (area === 'private') return [this.of(viewer, area)];
 		const { config, storage } = this.#dependencies;
 		const others = config.publicListing === 'everyone' ? (await homesOnDisk(storage())).filter(isValidUsername) : [];
-		return [...new Set<Owner>([...visibleOwners(viewer), ...others])].map(publicTree);
+		const owners = new Set<Owner>([...visibleOwners(viewer), ...others]);
+		return [...owners].map((owner) => this.of(viewer, area, owner));
 	}
 
 	/** Where the item of a read lies. Without an owner it is in the first visible tree that has the path. `visible` may be known from a read before. */
@@ -61,28 +69,25 @@ export class Trees {
 		{ area, path, owner }: ItemRef,
 		visible = () => this.visible(viewer, area),
 	): Promise<Place> {
-		if (area === 'private' || owner !== undefined) return placeIn(treeOf(viewer, area, owner), path);
+		if (area === 'private' || owner !== undefined) return placeIn(this.of(viewer, area, owner), path);
 		for (const tree of await visible()) {
 			const place = placeIn(tree, path);
-			const item = await undefinedIf(this.#dependencies.storage().stat(place.storagePath), 'notFound');
+			const item = await undefinedIf(tree.storage.stat(place.storagePath), 'notFound');
 			if (item !== undefined) return place;
 		}
 		throw notFound();
 	}
 }
 
-/** The tree of an area that an owner has; without one it is the administrator's public tree. Throws `notFound` for a name that can't be an owner. */
-export function treeOf(viewer: Viewer, area: Area, owner: Owner = null): Tree {
-	return area === 'private' ? privateTree(viewer) : publicTree(owner);
-}
-
-function publicTree(owner: Owner): Tree {
+/** The home that a public tree is in; nothing for those without a user. */
+function publicHome(owner: Owner): string | undefined {
+	if (owner === null || owner === anonymousOwner) return undefined;
 	// Names come from clients: an impossible user name must not reach the disk, and is answered like an unknown one.
-	if (owner !== null && owner !== anonymousOwner && !isValidUsername(owner)) throw notFound();
-	return { area: 'public', owner, root: publicRoot(owner) };
+	if (!isValidUsername(owner)) throw notFound();
+	return owner;
 }
 
-function privateTree(viewer: Viewer): Tree {
+function privateHome(viewer: Viewer): string {
 	if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in first.');
-	return { area: 'private', owner: undefined, root: homeRoot(viewer.username) };
+	return viewer.username;
 }

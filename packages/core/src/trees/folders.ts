@@ -1,4 +1,3 @@
-import type { StorageProvider } from '@stowage/plugin-api';
 import {
 	Failure,
 	invalidNameMessage,
@@ -10,13 +9,16 @@ import {
 	type StoragePath,
 	undefinedIf,
 } from '@stowage/rules';
+import type { ItemStorage } from './Mounts.js';
+
+type FolderStorage = Pick<ItemStorage, 'makeDirectory' | 'removeEmptyFolder' | 'stat'>;
 
 /**
  * Creates a folder with its missing parents, or none of them. An existing one is fine, a file in the way is `alreadyExists`. Names in `knownNames`
  * may be given though the rule for names forbids them, since existing items have them. Resolves to the created ones, outermost first.
  */
 export async function ensureFolder(
-	storage: StorageProvider,
+	storage: FolderStorage,
 	path: StoragePath,
 	knownNames: readonly string[] = [],
 ): Promise<StoragePath[]> {
@@ -59,7 +61,7 @@ export async function retryOnRemovedItems<Seen, T>(
 }
 
 async function makeIfMissing(
-	storage: StorageProvider,
+	storage: FolderStorage,
 	folder: StoragePath,
 	name: string,
 	knownNames: readonly string[],
@@ -83,7 +85,7 @@ async function makeIfMissing(
 }
 
 /** Removes folders that were created for an item that failed, unless they are used by now. */
-export async function removeCreatedFolders(storage: StorageProvider, folders: readonly StoragePath[]): Promise<void> {
+export async function removeCreatedFolders(storage: FolderStorage, folders: readonly StoragePath[]): Promise<void> {
 	for (const folder of folders.toReversed()) {
 		try {
 			await storage.removeEmptyFolder(folder);

@@ -1,7 +1,7 @@
 import type { StorageProvider } from '@stowage/plugin-api';
 import { homeRoot, isFailure, parsePath, publicRoot } from '@stowage/rules';
 import { ensureFolder } from './folders.js';
-import type { MountedStorage } from './MountedStorage.js';
+import type { HomeStorage } from './HomeStorage.js';
 
 /** Names of the homes on disk, including those without a user. */
 export async function homesOnDisk(storage: StorageProvider): Promise<string[]> {
@@ -14,9 +14,9 @@ export async function homesOnDisk(storage: StorageProvider): Promise<string[]> {
 	return names;
 }
 
-/** Creates the missing folders of a user's home, among them its public tree. */
-export async function makeHome(storage: MountedStorage, username: string): Promise<void> {
-	await storage.mounts.assignHome(username);
-	await ensureFolder(storage, homeRoot(username));
-	await ensureFolder(storage, publicRoot(username));
+/** Creates the missing folders of the home of a user, or of the visitors, among them its public tree. */
+export async function makeHome(home: HomeStorage, name: string): Promise<void> {
+	await home.assign();
+	await ensureFolder(home, homeRoot(name));
+	await ensureFolder(home, publicRoot(name));
 }

@@ -1,6 +1,6 @@
 import type { StorageEntry } from '@stowage/plugin-api';
-import { isFailure, joinPath } from '@stowage/rules';
-import { homesFolder, type Mount, type Mounts, mountAt } from './Mounts.js';
+import { anonymousOwner, isFailure } from '@stowage/rules';
+import { homesFolder, type Mount, type Mounts, mountOf } from './Mounts.js';
 
 /** The homes of all roots as rows, those of an unavailable root as empty ones: their owners still exist. */
 export async function* listHomes(mounts: Mounts): AsyncGenerator<StorageEntry[]> {
@@ -19,6 +19,6 @@ export async function* listHomes(mounts: Mounts): AsyncGenerator<StorageEntry[]>
 /** Without the former trees of homes that are on other roots. */
 async function homesUsedOn(mounts: Mounts, mount: Mount, homes: StorageEntry[]): Promise<StorageEntry[]> {
 	if (mounts.all().length === 1) return homes;
-	const used = await Promise.all(homes.map(({ name }) => mountAt(mounts, joinPath(homesFolder, name))));
+	const used = await Promise.all(homes.map(({ name }) => mountOf(mounts, name === anonymousOwner ? undefined : name)));
 	return homes.filter((_, index) => used[index] === mount);
 }

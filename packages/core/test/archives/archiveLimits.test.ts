@@ -114,7 +114,7 @@ test('two searches of a client run at once, further ones wait or are refused, an
 	const { app, ada } = await withDocs(t);
 	const bob = await new Client(app).register('bob');
 	await bob.get('/api/browse?type=private');
-	const blocked = blockListings(app.services.storage);
+	const blocked = blockListings(app.services.roots.first.storage);
 	const search = (client: Client) => client.get('/api/browse?type=private&search=1');
 	const flood = Array.from({ length: 100 }, () => search(ada));
 	await until('two searches run', () => blocked.waiting() === 2);
@@ -161,7 +161,7 @@ for (const [reading, { block, range }] of Object.entries(heavyReads)) {
 			mkdirSync(folder);
 			writeFileSync(path.join(folder, 'file'), `content of ${folder}`);
 		}
-		const blocked = block(app.services.storage);
+		const blocked = block(app.services.roots.first.storage);
 		const get = (client: Client, folder: string) => client.get(`/api/download/${folder}?type=private`, { range });
 		const many = folders.map((name) => get(ada, `docs/${name}`));
 		await until('two archives wait', () => blocked.waiting() >= 2);
@@ -177,7 +177,7 @@ for (const [reading, { block, range }] of Object.entries(heavyReads)) {
 test('further requests for the last bytes of a ZIP do not read its small files again', async (t) => {
 	const { app, ada } = await withDocs(t, 300);
 	let opened = 0;
-	const { storage } = app.services;
+	const { storage } = app.services.roots.first;
 	const open = storage.open.bind(storage);
 	storage.open = (at) => {
 		opened++;
@@ -306,7 +306,7 @@ test('a large ticket is refused while no space is free for files, and a small on
 	// Random names can't be compressed, so the ticket is large.
 	const names = Array.from({ length: 1500 }, () => randomBytes(48).toString('hex'));
 	for (const name of names) writeFileSync(path.join(docs, name), '');
-	const { storage } = app.services;
+	const { storage } = app.services.roots.first;
 	const { freeSpace } = storage;
 	storage.freeSpace = async () => 0;
 	const ask = (files: readonly string[]) =>

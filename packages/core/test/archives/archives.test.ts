@@ -259,7 +259,7 @@ test.serial(
 		const { app, ada, home } = await withAda(t);
 		mkdirSync(path.join(home, 'many'));
 		for (let n = 0; n < 3_000; n++) writeFileSync(path.join(home, `many/${n}`), 'x');
-		app.services.storage.open = () => {
+		app.services.roots.first.storage.open = () => {
 			throw new Error('a file was opened');
 		};
 		// Processor time, compared with that of a listing: so neither the load nor the speed of the machine matters.
@@ -297,8 +297,12 @@ test.serial('without the zip plugin archives are answered 503, and single files 
 });
 
 /** Calls `change` before or after a file is opened, the first `times` times. */
-function changeOnOpen(app: { services: { storage: StorageProvider } }, times: number, change: () => void) {
-	const { storage } = app.services;
+function changeOnOpen(
+	app: { services: { roots: { first: { storage: StorageProvider } } } },
+	times: number,
+	change: () => void,
+) {
+	const { storage } = app.services.roots.first;
 	const open = storage.open.bind(storage);
 	let left = times;
 	const changeIfDue = () => {

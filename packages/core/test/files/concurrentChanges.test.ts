@@ -12,7 +12,7 @@ async function overtakenApp(t: ExecutionContext) {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const home = path.join(app.filesDir, 'users/ada');
-	const { storage } = app.services;
+	const { storage } = app.services.roots.first;
 	const before = (method: Watched, of: string, meanwhile: () => Promise<unknown>) => {
 		const original = storage[method].bind(storage) as (...values: unknown[]) => Promise<unknown>;
 		(storage as unknown as Record<Watched, typeof original>)[method] = async (...values) => {

@@ -21,7 +21,7 @@ test('a failed move or copy removes the folders that it created, except those wi
 	const ada = await new Client(app).register('ada');
 	await ada.upload('/api/upload', [file('a.txt', 'mine')]);
 	await ada.post('/api/createFolder', { directory: '', folderName: 'there', type: 'private' });
-	const { storage } = app.services;
+	const { storage } = app.services.roots.first;
 	const { move } = storage;
 	storage.copy = full;
 	storage.move = full;
@@ -79,7 +79,7 @@ test('creating a folder in a missing one is refused with the path of the missing
 test('a failed upload is answered with its cause, also when its other files can’t be removed again', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
-	const { storage } = app.services;
+	const { storage } = app.services.roots.first;
 	const { stage } = storage;
 	let staged = 0;
 	storage.stage = async (id) => {
@@ -122,7 +122,7 @@ async function sendAndDisconnect(
 test('a search ends when its client disconnects', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
-	const { storage } = app.services;
+	const { storage } = app.services.roots.first;
 	let batches = 0;
 	let isOver = false;
 	storage.list = async function* () {
@@ -145,7 +145,7 @@ test('a copy ends when its client disconnects, and the folder created for it is 
 	const ada = await new Client(app).register('ada');
 	await ada.upload('/api/upload', [file('a.txt', 'mine')]);
 	let signal: AbortSignal | undefined;
-	app.services.storage.copy = (_from, _to, { signal: given } = {}) =>
+	app.services.roots.first.storage.copy = (_from, _to, { signal: given } = {}) =>
 		new Promise((_resolve, reject) => {
 			signal = given;
 			given?.addEventListener('abort', () => reject(given.reason));
@@ -162,7 +162,7 @@ for (const type of ['private', 'public']) {
 	test(`the items of a ${type} selection are no longer read when the client of its ticket disconnects`, async (t) => {
 		const app = await testApp(t);
 		const ada = await new Client(app).register('ada');
-		const { storage } = app.services;
+		const { storage } = app.services.roots.first;
 		let reads = 0;
 		let release = () => {};
 		const released = new Promise<void>((resolve) => {
@@ -188,7 +188,7 @@ test('a download with an owner lists no folder, also with public listing for eve
 	const app = await testApp(t, { '--public-listing': 'everyone' });
 	const ada = await new Client(app).register('ada');
 	await ada.upload('/api/upload', [file('a.txt', 'mine'), { name: 'isPublic', value: 'true' }]);
-	app.services.storage.list = () => {
+	app.services.roots.first.storage.list = () => {
 		throw new Error('a folder was listed');
 	};
 	const answer = await new Client(app).get('/api/download/a.txt?owner=ada');

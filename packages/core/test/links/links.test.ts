@@ -483,7 +483,7 @@ test('links are created and checked by the one clock that the server was given',
 
 test('where ids may be reused, a link survives a rename and ends with its file: a new one of its name and id is not served', async (t) => {
 	const s = await setUp(t);
-	const { storage } = s.app.services;
+	const { storage } = s.app.services.roots.first;
 	const { stat, open } = storage;
 	storage.stat = async (at) => ({ ...(await stat.call(storage, at)), id: 'the same', mayReuseId: true });
 	storage.open = async (at) => {

@@ -158,12 +158,12 @@ test('a call with Prefer: respond-async that takes less than a second gets the s
 test('a move with Prefer: respond-async waits as a job while its home is on its way to another disk', async (t) => {
 	const { app, ada, writeFiles, ended } = await setUp(t);
 	await writeFiles({ 'docs/b': 'two' });
-	const { storage } = app.services;
-	const changing = storage.changing.bind(storage);
+	const { roots } = app.services;
+	const changing = roots.changing.bind(roots);
 	let tries = 0;
-	storage.changing = async (at, work) => {
+	roots.changing = async (home, work) => {
 		if (tries++ < 2) throw new Failure('locked', 'These files are being moved to another disk.');
-		return changing(at, work);
+		return changing(home, work);
 	};
 	const body = { type: 'private', fromPath: 'docs/b', toPath: 'b' };
 	t.is((await ada.post('/api/moveItem', body)).statusCode, 423);
@@ -178,7 +178,7 @@ test('a move with Prefer: respond-async waits as a job while its home is on its 
 test('a call with Prefer: respond-async that takes longer is answered 202 with its job, which continues', async (t) => {
 	const { app, ada, writeFiles, ended, home } = await setUp(t);
 	await writeFiles({ 'docs/b': 'two' });
-	const blocked = blockCopies(app.services.storage);
+	const blocked = blockCopies(app.services.roots.first.storage);
 	const body = { type: 'private', fromPath: 'docs', toPath: 'Copies/other' };
 	const answer = await ada.post('/api/copyItem', body, async);
 	t.is(answer.statusCode, 202);
@@ -193,7 +193,7 @@ test('a call with Prefer: respond-async that takes longer is answered 202 with i
 test('a running copy that is cancelled leaves nothing, and can be retried', async (t) => {
 	const { app, ada, home, writeFiles, start, ended, staged } = await setUp(t);
 	await writeFiles({ 'docs/b': 'two' });
-	const blocked = blockCopies(app.services.storage);
+	const blocked = blockCopies(app.services.roots.first.storage);
 	const { id } = json(await start('copy', 'Copies', ['docs']));
 	await blocked.isBlocked;
 	t.is((await staged()).length, 1);
@@ -211,7 +211,7 @@ test('a staged copy is swept once it is old and no job needs it', async (t) => {
 	const clock = { ahead: 0 };
 	const { app, writeFiles, start, ended, staged } = await setUp(t, {}, { now: () => Date.now() + clock.ahead });
 	await writeFiles({ 'docs/b': 'two' });
-	const blocked = blockCopies(app.services.storage);
+	const blocked = blockCopies(app.services.roots.first.storage);
 	const { id } = json(await start('copy', 'Copies', ['docs']));
 	await blocked.isBlocked;
 	const { storage, resumableUploads } = app.services;

@@ -97,7 +97,7 @@ test('a client that disconnects before the first rows of a listing leaves no fol
 	const isUnblocked = new Promise<void>((resolve) => {
 		unblock = resolve;
 	});
-	app.services.storage.list = async function* () {
+	app.services.roots.first.storage.list = async function* () {
 		open++;
 		try {
 			onList();
@@ -126,7 +126,7 @@ test('a listing that fails after its first rows is cut off, and one that fails b
 	const ada = await new Client(app).register('ada');
 	await mkdir(path.join(app.filesDir, 'users/ada/many'));
 	let batches = 0;
-	app.services.storage.list = async function* () {
+	app.services.roots.first.storage.list = async function* () {
 		for (let n = 0; n < batches; n++) yield Array.from({ length: 2000 }, (_, at) => row(n * 2000 + at));
 		throw new Error('the disk is broken');
 	};

@@ -47,6 +47,11 @@ function thumbnailsOf(
 		},
 	};
 	const thumbnails = createThumbnails({
+		trees: {
+			of(): never {
+				throw new Error('no id is given to another file later');
+			},
+		},
 		files: {
 			async *stat(_viewer: unknown, _area: unknown, [ref]: readonly { path: string }[]) {
 				yield { ...itemOf(ref?.path ?? ''), owner: undefined } as never;

@@ -243,6 +243,7 @@ test('a renderer that hangs is timed out, frees its slot and is not tried again 
 	const known = new Map<string, CachedThumbnail>();
 	const thumbnails = createThumbnails({
 		files: app.services.files,
+		trees: app.services.trees,
 		storage: () => app.services.storage,
 		renderers: { all: () => new Map([['hangs', renderer]]) },
 		cache: { get: async (key) => known.get(key), put: async (key, value) => void known.set(key, value) },
@@ -420,6 +421,7 @@ test('a moved file keeps its cached thumbnail, unless its id may be reused', asy
 			},
 		};
 		const thumbnails = createThumbnails({
+			trees: app.services.trees,
 			files: {
 				async *stat(...args) {
 					for await (const item of files.stat(...args)) yield same(item);

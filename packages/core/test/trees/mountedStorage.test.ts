@@ -13,8 +13,9 @@ async function* chunks(...texts: string[]) {
 	for (const text of texts) yield utf8(text);
 }
 
-/** A storage of two roots. Homes whose names begin with `far` lie on the second one. */
+/** A storage of two roots. Homes whose names begin with `far`, and those in `moved`, lie on the second one. */
 function mounted(first = new MemoryStorage(), second = new MemoryStorage(), isSecondDefault = false) {
+	const moved = new Set<string>();
 	const mounts: Mount[] = [
 		{ name: 'near', idPrefix: '', storage: first },
 		{ name: 'far', idPrefix: 'far', storage: second },
@@ -23,7 +24,7 @@ function mounted(first = new MemoryStorage(), second = new MemoryStorage(), isSe
 	const storage = new MountedStorage({
 		default: isSecondDefault ? far : near,
 		all: () => mounts,
-		ofHome: (username) => (username.startsWith('far') ? far : near),
+		ofHome: (username) => (username.startsWith('far') || moved.has(username) ? far : near),
 		assignHome: async () => {},
 		assignHomeOfRename: async () => {},
 		changing: (_, work) => work(),
@@ -31,7 +32,7 @@ function mounted(first = new MemoryStorage(), second = new MemoryStorage(), isSe
 		assertNotMoving: async () => {},
 		homesOn: async (mount) => (mount === far ? ['far-1', 'far-2'] : []),
 	});
-	return { storage, first, second };
+	return { storage, first, second, moved };
 }
 
 // A further root keeps all promises of a storage.
@@ -84,6 +85,33 @@ test('each home is stored on its root, and the homes of all roots are listed tog
 	t.is(await textOf(storage, 'users/near-1/a.txt'), 'near');
 	t.is(await textOf(storage, 'users/far-1/a.txt'), 'far');
 	t.not((await storage.stat(p('users/near-1/a.txt'))).id, (await storage.stat(p('users/far-1/a.txt'))).id);
+});
+
+test('a request that began before its home was moved to another disk changes and reads it there', async (t) => {
+	const { storage, first, second, moved } = await homes(t);
+	const home = storage.home('near-1');
+	await home.makeDirectory(p('users/near-1/docs'));
+	const staged = await home.begin();
+	await staged.append(chunks('late'), 0);
+	t.is((await home.mount()).name, 'near');
+
+	await second.makeDirectory(p('users/near-1'));
+	await second.makeDirectory(p('users/near-1/docs'));
+	moved.add('near-1');
+	await home.makeDirectory(p('users/near-1/docs/new'));
+	t.is((await staged.commit(p('users/near-1/docs/a.txt'))).name, 'a.txt');
+	t.deepEqual(await namesIn(second, 'users/near-1/docs'), ['a.txt', 'new']);
+	t.deepEqual(await namesIn(first, 'users/near-1/docs'), [], 'nothing is written to the disk that the home has left');
+	t.is((await home.mount()).name, 'far');
+
+	moved.clear();
+	const reader = storage.home('near-1');
+	await reader.stat(p('users/near-1'));
+	moved.add('near-1');
+	await first.remove(p('users/near-1'));
+	t.deepEqual(await namesIn(reader, 'users/near-1/docs'), ['a.txt', 'new']);
+	t.is((await reader.stat(p('users/near-1/docs/a.txt'))).size, 4);
+	await t.throwsAsync(reader.stat(p('users/near-1/none')), { message: /no such/i });
 });
 
 test('a home of which a move left a folder on another root is listed once', async (t) => {

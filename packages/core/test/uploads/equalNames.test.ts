@@ -4,7 +4,13 @@ import test from 'ava';
 import { Client, file, json, type TestApp, testApp } from '../testApp.js';
 
 /** Counts the calls of the storage that give an item a name. */
-function countNaming({ services: { storage } }: TestApp) {
+function countNaming({
+	services: {
+		roots: {
+			first: { storage },
+		},
+	},
+}: TestApp) {
 	const counts = { commits: 0, moves: 0, copies: 0 };
 	const { stage, move, copy } = storage;
 	storage.stage = async (id) => {

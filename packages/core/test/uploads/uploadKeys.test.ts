@@ -78,7 +78,16 @@ test('a retry with the same key publishes the files of the form that are missing
 });
 
 /** Calls `before` ahead of each commit of a staged file. */
-function onCommit({ services: { storage } }: TestApp, before: (staged: StagedFile, nth: number) => Promise<void>) {
+function onCommit(
+	{
+		services: {
+			roots: {
+				first: { storage },
+			},
+		},
+	}: TestApp,
+	before: (staged: StagedFile, nth: number) => Promise<void>,
+) {
 	const { stage } = storage;
 	let commits = 0;
 	storage.stage = async (...args) => {

@@ -63,7 +63,7 @@ test('an upload that fails reports the reason, even if neither its file nor its 
 	const app = await testApp(t, { '--uploads-address-files-per-hour': '2' });
 	const visitor = new Client(app);
 	app.services.database.limits.release = () => Promise.reject(new Failure('unavailable', 'The database is away.'));
-	const { storage } = app.services;
+	const { storage } = app.services.roots.first;
 	const { stage } = storage;
 	storage.stage = async (id) => {
 		const staged = await stage.call(storage, id);
@@ -215,7 +215,7 @@ test('the limit of unfinished uploads holds when a visitor creates many at once'
 test('the form of a signed-in user does not count as an unfinished upload of visitors at its address', async (t) => {
 	const app = await testApp(t, { '--uploads-anonymous-unfinished': '1' });
 	const ada = await new Client(app).register('ada');
-	const { storage } = app.services;
+	const { storage } = app.services.roots.first;
 	const { stage } = storage;
 	let isForVisitor = false;
 	storage.stage = async (id) => {

@@ -2,38 +2,44 @@ import type { CopyOptions, CopyStaging, StorageItem } from '@stowage/plugin-api'
 import type { StoragePath } from '@stowage/rules';
 import { copyAcross } from './copyAcross.js';
 import type { MountedStaging } from './MountedStaging.js';
-import { homeAt, ignoreMissing, type Mount, type Mounts, mountAt } from './Mounts.js';
+import { ignoreMissing, type Mount } from './Mounts.js';
 import { prefixed, prefixOf, withoutPrefix, withPrefix } from './rootIds.js';
 
+/** A path on a root. */
+interface MountedPath {
+	mount: Mount;
+	path: StoragePath;
+}
+
+interface Options extends CopyOptions {
+	staging: MountedStaging;
+	/** Throws `locked` while the home of the copy is frozen. */
+	assertUnfrozen(): void;
+}
+
 /** Copies within a root or to another one. It may take hours, for which no home stays frozen: it is interrupted, and a staged one continues afterwards. */
-export async function copyMounted(
-	mounts: Mounts,
-	staging: MountedStaging,
-	from: StoragePath,
-	to: StoragePath,
-	{ staged, ...options }: CopyOptions,
+export async function copyBetween(
+	from: MountedPath,
+	to: MountedPath,
+	{ staged, staging, assertUnfrozen, ...options }: Options,
 ): Promise<StorageItem> {
-	const [source, target] = await Promise.all([mountAt(mounts, from), mountAt(mounts, to)]);
-	const home = homeAt(to);
-	const assertChangeable = () => {
-		if (home !== undefined) mounts.assertChangeable(home);
-	};
+	const target = to.mount;
 	const targetOptions: CopyOptions = {
 		...options,
 		async beforeItem(item) {
-			assertChangeable();
+			assertUnfrozen();
 			await options.beforeItem?.(item);
 		},
 		async beforeBytes(bytes) {
-			assertChangeable();
+			assertUnfrozen();
 			await options.beforeBytes?.(bytes);
 		},
 		...(staged && { staged: await stagedOn(target, staged, staging) }),
 	};
 	const made =
-		source === target
-			? source.storage.copy(from, to, targetOptions)
-			: copyAcross(source.storage, from, target.storage, to, targetOptions);
+		from.mount === target
+			? target.storage.copy(from.path, to.path, targetOptions)
+			: copyAcross(from.mount.storage, from.path, target.storage, to.path, targetOptions);
 	return prefixed(await made, target.idPrefix);
 }
 
