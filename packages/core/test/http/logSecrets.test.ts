@@ -17,7 +17,8 @@ function recordingLog() {
 test('the log and the audit log never contain a token, a ticket, an upload id, a cookie, a password or a secret or code of the second factor, also when requests fail', async (t) => {
 	const { log, lines } = recordingLog();
 	const app = await testApp(t, { '--audit-record': 'all' }, { log });
-	const { database, storage } = app.services;
+	const { database, roots } = app.services;
+	const { storage } = roots.first;
 	const ada = await new Client(app).register('ada', 'very secret horse');
 	const other = new Client(app);
 	await other.post('/api/login', { username: 'ada', password: 'wrong secret horse' });
