@@ -20,7 +20,7 @@ export async function removeUser(
 ): Promise<string | undefined> {
 	if (filesAction.kind === 'move' && filesAction.to.id === user.id)
 		throw new Failure('invalid', 'The files of a user who goes can only be moved to another one.');
-	await storage.mounts.assertNotMoving(user.username);
+	await storage.homes.assertNotMoving(user.username);
 	if (filesAction.kind !== 'keep') await users.setDisabled(user.id, true);
 	const folder = await handleFiles(user, filesAction, storage);
 	await users.remove(user.id);

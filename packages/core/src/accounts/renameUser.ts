@@ -67,9 +67,9 @@ export async function renameUser(
 		return { id: user.id, plan };
 	};
 
-	await storage.mounts.assertNotMoving(from);
+	await storage.homes.assertNotMoving(from);
 	const { id, plan } = await begin();
-	await storage.mounts.assignHomeOfRename(plan.from, plan.to);
+	await storage.homes.assignOfRename(plan.from, plan.to);
 	await moveHome(storage, homeRoot(plan.from), homeRoot(plan.to));
 	await users.setDisabled(id, plan.wasDisabled);
 	await renames.remove(id);

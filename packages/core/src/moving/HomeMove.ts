@@ -56,7 +56,7 @@ export async function beginMove({ roots, monotonic }: HomeMoveParts, job: JobCon
 	const name = job.viewer.username;
 	await roots.reload();
 	const earlier = job.saved === undefined ? undefined : savedMove.parse(job.saved);
-	const source = earlier === undefined ? await roots.ofHome(name) : roots.withId(earlier.sourceId);
+	const source = earlier === undefined ? await roots.homes.mountOf(name) : roots.withId(earlier.sourceId);
 	const state: SavedMove = earlier ?? {
 		step: 'copying',
 		name,

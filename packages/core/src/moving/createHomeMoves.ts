@@ -60,7 +60,7 @@ export function createHomeMoves(parts: Dependencies): HomeMoves {
 				throw new Failure('conflict', `${username} is disabled. A home is moved only while its account is enabled.`);
 			const home = homeRoot(user.username);
 			const target = await roots.named(rootName);
-			const source = await roots.ofHome(user.username);
+			const source = await roots.homes.mountOf(user.username);
 			if (source === target) throw new Failure('invalid', `The home of ${user.username} lies on ${rootName} already.`);
 			for (const root of [source, target]) await assertUsable(root);
 			if (await hasHome(target.storage, user.username))

@@ -77,7 +77,7 @@ async function copyAndSwitch(parts: HomeMoveParts, move: Move): Promise<void> {
 		}
 	}
 	progress.step('finishing');
-	await roots.homes.blockChanges(state.runId, move.begunAt, signal);
+	await roots.homes.moves.blockChanges(state.runId, move.begunAt, signal);
 	const digest = await pass?.run('frozen');
 	// Made by its user in the last moment.
 	if (pass === undefined && (await statHome(move)) !== undefined)

@@ -49,7 +49,7 @@ export class HomeStorage implements ItemStorage {
 
 	/** Records which root the home is created on, unless it lies on one. */
 	async assign(): Promise<void> {
-		if (this.#home !== undefined) await this.#mounts.assignHome(this.#home);
+		if (this.#home !== undefined) await this.#mounts.homes.assign(this.#home);
 	}
 
 	list(path: StoragePath): AsyncGenerator<StorageEntry[]> {
@@ -109,7 +109,7 @@ export class HomeStorage implements ItemStorage {
 	/** Copies an item here, from any home. */
 	copyFrom(from: HomeStorage, path: StoragePath, to: StoragePath, options: CopyOptions = {}): Promise<StorageItem> {
 		const assertUnfrozen = () => {
-			if (this.#home !== undefined) this.#mounts.assertChangeable(this.#home);
+			if (this.#home !== undefined) this.#mounts.homes.assertUnfrozen(this.#home);
 		};
 		return this.#change(async (target) => {
 			await assertReplaceable(target, to, options);

@@ -18,7 +18,7 @@ import { rootPath, type StoragePath } from '@stowage/rules';
 import { HomeStorage } from './HomeStorage.js';
 import { listHomes } from './listHomes.js';
 import { MountedStaging } from './MountedStaging.js';
-import { homeAt, homesFolder, type Mounts } from './Mounts.js';
+import { type Homes, homeAt, homesFolder, type Mounts } from './Mounts.js';
 
 /**
  * All storage roots as one: each home is on one of them, and everything without a user on the default one. A root that is not available affects its own part
@@ -37,9 +37,9 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 		return this.#mounts.default.storage.rootId;
 	}
 
-	/** What maps the homes to roots. */
-	get mounts(): Mounts {
-		return this.#mounts;
+	/** On which root each home lies. */
+	get homes(): Homes {
+		return this.#mounts.homes;
 	}
 
 	/** The files of a home, or of `undefined` all that no user has. */
@@ -54,7 +54,7 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 
 	/** Runs work that depends on the root of a home and on the ids of its items: it is not moved meanwhile. Throws `locked` while it is. */
 	changing<T>(username: string, work: () => Promise<T>): Promise<T> {
-		return this.#mounts.changing(username, work);
+		return this.#mounts.homes.changing(username, work);
 	}
 
 	list(path: StoragePath): AsyncGenerator<StorageEntry[]> {

@@ -25,24 +25,30 @@ export interface Mount {
 	readonly storage: StorageProvider;
 }
 
-/** Maps homes to roots. */
+/** The storage roots. */
 export interface Mounts {
 	/** The root of the public trees without a user, and of homes without a record. */
 	readonly default: Mount;
 	all(): readonly Mount[];
-	ofHome(username: string): Mount | Promise<Mount>;
+	/** On which of them each home lies. */
+	readonly homes: Homes;
+}
+
+/** On which root each home lies. */
+export interface Homes {
+	mountOf(username: string): Mount | Promise<Mount>;
+	/** Names of the homes on a root, also while it is not available. */
+	on(mount: Mount): Promise<readonly string[]>;
 	/** Records the root of a home that is being created, unless it is known. */
-	assignHome(username: string): Promise<void>;
+	assign(username: string): Promise<void>;
 	/** Records that a home lies on the root of another one, whose name it will get. Does nothing if that one no longer exists. */
-	assignHomeOfRename(username: string, newName: string): Promise<void>;
-	/** Runs `work`, which changes a home. Throws `locked` while the home is frozen, as it moves to another root; a move waits for changes that began before. */
-	changing<T>(username: string, work: () => Promise<T>): Promise<T>;
+	assignOfRename(username: string, newName: string): Promise<void>;
+	/** Runs `change`, which changes a home. Throws `locked` while the home is frozen, as it moves to another root; a move waits for changes that began before. */
+	changing<T>(username: string, change: () => Promise<T>): Promise<T>;
 	/** Throws `locked` as soon as this process knows that a home is frozen: for long work that began before. */
-	assertChangeable(username: string): void;
+	assertUnfrozen(username: string): void;
 	/** Throws `conflict` while a home is being moved to another root. */
 	assertNotMoving(username: string): Promise<void>;
-	/** Names of the homes on a root, also while it is not available. */
-	homesOn(mount: Mount): Promise<readonly string[]>;
 }
 
 /** The folder of all homes, which are on several roots. */
@@ -56,7 +62,7 @@ export function homeAt(path: StoragePath): string | undefined {
 
 /** The root that a home lies on now; of `undefined` the one with all that no user has. */
 export function mountOf(mounts: Mounts, home: string | undefined): Mount | Promise<Mount> {
-	return home === undefined ? mounts.default : mounts.ofHome(home);
+	return home === undefined ? mounts.default : mounts.homes.mountOf(home);
 }
 
 /** Runs a change on the root that a home lies on: the home is not moved meanwhile. Throws `locked` while it is. */
@@ -66,7 +72,7 @@ export function changeHome<T>(
 	change: (mount: Mount) => Promise<T>,
 ): Promise<T> {
 	if (home === undefined) return change(mounts.default);
-	return mounts.changing(home, async () => change(await mounts.ofHome(home)));
+	return mounts.homes.changing(home, async () => change(await mounts.homes.mountOf(home)));
 }
 
 export async function canReplaceOn({ storage }: Mount, path: StoragePath): Promise<boolean> {

@@ -11,7 +11,7 @@ export async function* listHomes(mounts: Mounts): AsyncGenerator<StorageEntry[]>
 		} catch (error) {
 			if (isFailure(error, 'notFound') && all.length > 1) continue;
 			if (!isFailure(error, 'unavailable') || all.length === 1) throw error;
-			yield (await mounts.homesOn(mount)).map((name) => ({ name, type: 'directory', size: 0, mtime: 0 }));
+			yield (await mounts.homes.on(mount)).map((name) => ({ name, type: 'directory', size: 0, mtime: 0 }));
 		}
 	}
 }

@@ -158,10 +158,10 @@ test('a call with Prefer: respond-async that takes less than a second gets the s
 test('a move with Prefer: respond-async waits as a job while its home is on its way to another disk', async (t) => {
 	const { app, ada, writeFiles, ended } = await setUp(t);
 	await writeFiles({ 'docs/b': 'two' });
-	const { roots } = app.services;
-	const changing = roots.changing.bind(roots);
+	const { homes } = app.services.roots;
+	const changing = homes.changing.bind(homes);
 	let tries = 0;
-	roots.changing = async (home, work) => {
+	homes.changing = async (home, work) => {
 		if (tries++ < 2) throw new Failure('locked', 'These files are being moved to another disk.');
 		return changing(home, work);
 	};

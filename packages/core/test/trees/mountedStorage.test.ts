@@ -24,13 +24,15 @@ function mounted(first = new MemoryStorage(), second = new MemoryStorage(), isSe
 	const storage = new MountedStorage({
 		default: isSecondDefault ? far : near,
 		all: () => mounts,
-		ofHome: (username) => (username.startsWith('far') || moved.has(username) ? far : near),
-		assignHome: async () => {},
-		assignHomeOfRename: async () => {},
-		changing: (_, work) => work(),
-		assertChangeable: () => {},
-		assertNotMoving: async () => {},
-		homesOn: async (mount) => (mount === far ? ['far-1', 'far-2'] : []),
+		homes: {
+			mountOf: (username) => (username.startsWith('far') || moved.has(username) ? far : near),
+			on: async (mount) => (mount === far ? ['far-1', 'far-2'] : []),
+			assign: async () => {},
+			assignOfRename: async () => {},
+			changing: (_, work) => work(),
+			assertUnfrozen: () => {},
+			assertNotMoving: async () => {},
+		},
 	});
 	return { storage, first, second, moved };
 }

@@ -113,34 +113,6 @@ export class Roots implements Mounts {
 		return this.#opener.driver(name);
 	}
 
-	async homesOn(mount: Mount): Promise<readonly string[]> {
-		return this.#dependencies.database.homes.list(mount.storage.rootId);
-	}
-
-	ofHome(username: string): Mount | Promise<Mount> {
-		return this.homes.of(username);
-	}
-
-	assignHome(username: string): Promise<void> {
-		return this.homes.assign(username);
-	}
-
-	assignHomeOfRename(username: string, newName: string): Promise<void> {
-		return this.homes.assignOfRename(username, newName);
-	}
-
-	changing<T>(username: string, work: () => Promise<T>): Promise<T> {
-		return this.homes.changing(username, work);
-	}
-
-	assertChangeable(username: string): void {
-		this.homes.assertChangeable(username);
-	}
-
-	assertNotMoving(username: string): Promise<void> {
-		return this.homes.assertNotMoving(username);
-	}
-
 	/** Resolves when every process has read the list of roots again. */
 	async waitForAllProcesses(): Promise<void> {
 		await this.reload();
@@ -158,7 +130,7 @@ export class Roots implements Mounts {
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		clearInterval(this.#timer);
-		this.homes.close();
+		this.homes.moves.close();
 		await this.#reloading?.catch(() => {
 			// The caller has got the error; for other callers it does not matter any more.
 		});
@@ -194,7 +166,7 @@ export class Roots implements Mounts {
 		this.#records = records;
 		if (removed.length > 0) this.homes.clearCache();
 		await closeAll(removed);
-		if (mounts.length > 1) await this.homes.pollMoves();
+		if (mounts.length > 1) await this.homes.moves.poll();
 	}
 
 	/** The open mount of a record where nothing has changed, else a new one. */
