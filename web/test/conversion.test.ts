@@ -4,13 +4,12 @@ import type { ConversionStatus } from '../src/api/jobs/conversions.js';
 import {
 	conversionRequest,
 	newConversion,
-	noConversions,
 	type OverallState,
 	overallState,
 	previewed,
-	reduceConversions,
 	withStatus,
 } from '../src/features/conversion/conversionState.js';
+import { noConversions, reduceConversions } from '../src/features/conversion/conversions.js';
 import { detailOf } from '../src/features/conversion/conversionText.js';
 import { refreshAfterConversion } from '../src/features/conversion/refreshAfterConversion.js';
 

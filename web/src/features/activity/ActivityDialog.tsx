@@ -51,11 +51,11 @@ function JobList({ jobs, isCancelling, onFocusLost, ...actions }: JobListProps) 
 	useEffect(() => {
 		if (document.activeElement !== document.body) return;
 		// Its row was moved, or its button is gone, since its job has changed.
-		const row = [...(list.current?.children ?? [])].find(({ id }) => id === lastFocused.current);
-		const button = row?.querySelector('button');
+		const index = jobs.findIndex((job) => rowId(job) === lastFocused.current);
+		const button = list.current?.children[index]?.querySelector('button');
 		if (button) button.focus();
 		else onFocusLost();
-	});
+	}, [jobs, onFocusLost]);
 	return (
 		<>
 			<div className="visually-hidden" role="status">
@@ -83,6 +83,8 @@ function JobList({ jobs, isCancelling, onFocusLost, ...actions }: JobListProps) 
 	);
 }
 
+const rowId = ({ id }: Job) => `job-${id}`;
+
 interface JobRowProps {
 	job: Job;
 	isCancelling: boolean;
@@ -95,7 +97,7 @@ function JobRow({ job, isCancelling, cancel, retry }: JobRowProps) {
 	const { canCancel } = job;
 	const hold = holdText(job);
 	return (
-		<li id={`job-${job.id}`} className={styles.job} data-status={job.status}>
+		<li id={rowId(job)} className={styles.job} data-status={job.status}>
 			<span className={styles.title} id={titleId} title={job.title}>
 				{job.title}
 			</span>

@@ -8,7 +8,8 @@ import { FormError } from '../../ui/display/FormError.js';
 import { ConversionList } from './ConversionList.js';
 import { ConversionSetup } from './ConversionSetup.js';
 import styles from './ConvertDialog.module.css';
-import { type ConversionProblem, type OverallState, outputPaths } from './conversionState.js';
+import { type OverallState, outputPaths } from './conversionState.js';
+import type { ConversionProblem } from './conversions.js';
 import { conversionMessages as messages } from './messages.js';
 import { type Conversions, useConversions } from './useConversions.js';
 

@@ -9,17 +9,14 @@ import { useLatest } from '../../ui/useLatest.js';
 import {
 	type Conversion,
 	type ConversionChoice,
-	type ConversionProblem,
 	conversionRequest,
 	newConversion,
-	noConversions,
 	type OverallState,
 	outputPaths,
 	overallState,
-	reduceConversions,
-	type StartResult,
 	withStatus,
 } from './conversionState.js';
+import { type ConversionProblem, noConversions, reduceConversions, type StartResult } from './conversions.js';
 import { conversionMessages as messages } from './messages.js';
 
 /** The polling interval of a conversion's status (spec, section 9). */

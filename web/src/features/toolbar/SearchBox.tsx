@@ -1,7 +1,8 @@
 import { Button, InputGroup } from '@blueprintjs/core';
 import { CrossIcon, SearchIcon } from '@blueprintjs/icons';
 import { maxSearchLength } from '@stowage/rules';
-import { useRef, useState } from 'react';
+import { useRef } from 'react';
+import { useScopedState } from '../../ui/useScopedState.js';
 import { toolbarMessages as messages } from './messages.js';
 import styles from './Toolbar.module.css';
 
@@ -12,12 +13,11 @@ export interface SearchBoxProps {
 }
 
 export function SearchBox({ search, onSearch }: SearchBoxProps) {
-	const [typed, setTyped] = useState({ text: search, of: search });
 	// When the search in the URL changes, it replaces the typed text.
-	if (typed.of !== search) setTyped({ text: search, of: search });
+	const [typed, setTyped] = useScopedState<{ text: string }>(search);
 	const field = useRef<HTMLInputElement>(null);
-	const text = typed.of === search ? typed.text : search;
-	const change = (value: string) => setTyped({ text: value, of: search });
+	const text = typed?.text ?? search;
+	const change = (value: string) => setTyped({ text: value });
 	const clear = () => {
 		// The button disappears with the text that it clears.
 		field.current?.focus();

@@ -1,30 +1,11 @@
 import { Menu, MenuDivider, MenuItem, PopoverInteractionKind, PopoverNext } from '@blueprintjs/core';
-import {
-	ClipboardIcon,
-	CloudUploadIcon,
-	CompressedIcon,
-	CutIcon,
-	DownloadIcon,
-	DuplicateIcon,
-	EditIcon,
-	EyeOpenIcon,
-	FolderNewIcon,
-	FolderOpenIcon,
-	FolderSharedOpenIcon,
-	GlobeIcon,
-	LinkIcon,
-	LockIcon,
-	RefreshIcon,
-	SelectIcon,
-	TimeIcon,
-	TrashIcon,
-	VideoIcon,
-} from '@blueprintjs/icons';
-import { Fragment, type JSX, useLayoutEffect, useRef } from 'react';
+import { Fragment, useLayoutEffect, useRef } from 'react';
 import { moveInMenu } from '../../../ui/keyboard/menuKeys.js';
 import { useLatest } from '../../../ui/useLatest.js';
 import type { Point } from '../selection/marquee.js';
+import { actionIcons } from './actionIcons.js';
 import styles from './ContextMenu.module.css';
+import { closeFromOutside, focusFirst } from './closeFromOutside.js';
 import type { Action, MenuItem as Item, MenuKind } from './menu.js';
 
 export interface ContextMenuProps {
@@ -105,7 +86,7 @@ function Items({ label, kind, groups, onChoose, onClose }: Omit<ContextMenuProps
 							<MenuItem
 								key={item.action}
 								tagName="button"
-								icon={icons[item.action]}
+								icon={actionIcons[item.action]}
 								text={item.label}
 								intent={item.action === 'delete' ? 'danger' : 'none'}
 								disabled={item.isDisabled ?? false}
@@ -120,79 +101,3 @@ function Items({ label, kind, groups, onChoose, onClose }: Omit<ContextMenuProps
 		</div>
 	);
 }
-
-function focusFirst(box: HTMLElement): void {
-	box.querySelector<HTMLElement>('[role="menuitem"]:not([aria-disabled="true"])')?.focus({ preventScroll: true });
-}
-
-/** Closes the menu on a press, a scroll or a resize outside of it. The click of that press does nothing else. */
-function closeFromOutside(box: HTMLElement, close: () => void): () => void {
-	const controller = new AbortController();
-	const { signal } = controller;
-	const isInside = (event: Event) => event.target instanceof Node && box.contains(event.target);
-	window.addEventListener(
-		'pointerdown',
-		(event) => {
-			if (isInside(event)) return;
-			if (event.button === 0) swallowClick();
-			close();
-		},
-		{ capture: true, signal },
-	);
-	window.addEventListener(
-		'wheel',
-		(event) => {
-			if (!isInside(event)) close();
-		},
-		{ capture: true, passive: true, signal },
-	);
-	// A dialog that fades out takes the focus from a menu that is open already; its keys still go to the menu.
-	window.addEventListener(
-		'keydown',
-		(event) => {
-			if (isInside(event) || event.ctrlKey || event.metaKey || event.altKey) return;
-			event.preventDefault();
-			event.stopPropagation();
-			if (event.key === 'Escape' || event.key === 'Tab') close();
-			else focusFirst(box);
-		},
-		{ capture: true, signal },
-	);
-	window.addEventListener('resize', close, { signal });
-	window.addEventListener('blur', close, { signal });
-	return () => controller.abort();
-}
-
-function swallowClick(): void {
-	const swallow = (event: Event) => {
-		event.stopPropagation();
-		event.preventDefault();
-	};
-	window.addEventListener('click', swallow, { capture: true, once: true });
-	// A press that becomes a drag or a scroll has no click; the next click must not be swallowed instead.
-	const forget = () => setTimeout(() => window.removeEventListener('click', swallow, { capture: true }));
-	window.addEventListener('pointerup', forget, { once: true });
-	window.addEventListener('pointercancel', forget, { once: true });
-}
-
-const icons: Readonly<Record<Action, JSX.Element>> = {
-	createFolder: <FolderNewIcon />,
-	uploadFiles: <CloudUploadIcon />,
-	uploadFolder: <FolderSharedOpenIcon />,
-	paste: <ClipboardIcon />,
-	selectAll: <SelectIcon />,
-	refresh: <RefreshIcon />,
-	open: <FolderOpenIcon />,
-	preview: <EyeOpenIcon />,
-	download: <DownloadIcon />,
-	downloadZip: <CompressedIcon />,
-	temporaryLink: <TimeIcon />,
-	copyLink: <LinkIcon />,
-	convert: <VideoIcon />,
-	rename: <EditIcon />,
-	cut: <CutIcon />,
-	copy: <DuplicateIcon />,
-	moveToPublic: <GlobeIcon />,
-	moveToPrivate: <LockIcon />,
-	delete: <TrashIcon />,
-};

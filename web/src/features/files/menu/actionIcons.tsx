@@ -1,0 +1,46 @@
+import {
+	ClipboardIcon,
+	CloudUploadIcon,
+	CompressedIcon,
+	CutIcon,
+	DownloadIcon,
+	DuplicateIcon,
+	EditIcon,
+	EyeOpenIcon,
+	FolderNewIcon,
+	FolderOpenIcon,
+	FolderSharedOpenIcon,
+	GlobeIcon,
+	LinkIcon,
+	LockIcon,
+	RefreshIcon,
+	SelectIcon,
+	TimeIcon,
+	TrashIcon,
+	VideoIcon,
+} from '@blueprintjs/icons';
+import type { JSX } from 'react';
+import type { Action } from './menu.js';
+
+/** The icons of the items of menus. */
+export const actionIcons: Readonly<Record<Action, JSX.Element>> = {
+	createFolder: <FolderNewIcon />,
+	uploadFiles: <CloudUploadIcon />,
+	uploadFolder: <FolderSharedOpenIcon />,
+	paste: <ClipboardIcon />,
+	selectAll: <SelectIcon />,
+	refresh: <RefreshIcon />,
+	open: <FolderOpenIcon />,
+	preview: <EyeOpenIcon />,
+	download: <DownloadIcon />,
+	downloadZip: <CompressedIcon />,
+	temporaryLink: <TimeIcon />,
+	copyLink: <LinkIcon />,
+	convert: <VideoIcon />,
+	rename: <EditIcon />,
+	cut: <CutIcon />,
+	copy: <DuplicateIcon />,
+	moveToPublic: <GlobeIcon />,
+	moveToPrivate: <LockIcon />,
+	delete: <TrashIcon />,
+};
