@@ -1,6 +1,6 @@
 import { ProgressBar } from '@blueprintjs/core';
 import { isActive } from '../../api/jobs/jobs.js';
-import styles from './ConvertDialog.module.css';
+import styles from './ConversionList.module.css';
 import type { Conversion } from './conversionState.js';
 import { detailOf, percentOf } from './conversionText.js';
 import { conversionMessages as messages } from './messages.js';

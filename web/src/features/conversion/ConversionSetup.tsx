@@ -10,7 +10,7 @@ import {
 	splitName,
 } from '@stowage/rules';
 import { type ReactNode, useId, useState } from 'react';
-import styles from './ConvertDialog.module.css';
+import styles from './ConversionSetup.module.css';
 import { type ConversionChoice, previewed } from './conversionState.js';
 import { conversionMessages as messages } from './messages.js';
 

@@ -1,8 +1,8 @@
 import { type LetterFilter, letterFilters } from '@stowage/rules';
 import { type KeyboardEvent, memo } from 'react';
+import styles from './AlphabetFilter.module.css';
 import { toolbarMessages as messages } from './messages.js';
 import { stepInRow } from './stepInRow.js';
-import styles from './Toolbar.module.css';
 
 export interface AlphabetFilterProps {
 	letter: LetterFilter;

@@ -1,8 +1,8 @@
 import { HTMLSelect } from '@blueprintjs/core';
 import { GlobeIcon, LockIcon } from '@blueprintjs/icons';
 import type { Area } from '@stowage/rules';
+import styles from './AreaSelect.module.css';
 import { toolbarMessages as messages } from './messages.js';
-import styles from './Toolbar.module.css';
 
 export interface AreaSelectProps {
 	area: Area;

@@ -2,7 +2,7 @@ import { baseName, parentPath, rootPath, type StoragePath } from '@stowage/rules
 import { useLayoutEffect, useRef } from 'react';
 import { Link } from 'react-router';
 import { toolbarMessages as messages } from './messages.js';
-import styles from './Toolbar.module.css';
+import styles from './PathBreadcrumbs.module.css';
 
 export interface PathBreadcrumbsProps {
 	directory: StoragePath;

@@ -4,7 +4,7 @@ import { maxSearchLength } from '@stowage/rules';
 import { useRef } from 'react';
 import { useScopedState } from '../../ui/useScopedState.js';
 import { toolbarMessages as messages } from './messages.js';
-import styles from './Toolbar.module.css';
+import styles from './SearchBox.module.css';
 
 export interface SearchBoxProps {
 	/** The search term of the list; `''` for no search. */

@@ -3,7 +3,7 @@ import { CrossIcon } from '@blueprintjs/icons';
 import { plural } from '@stowage/rules';
 import type { View } from '../../ui/useView.js';
 import { toolbarMessages as messages } from './messages.js';
-import styles from './Toolbar.module.css';
+import styles from './SelectionStatus.module.css';
 
 export interface SelectionStatusProps {
 	/** How many entries the list shows; undefined while it is loading. */

@@ -2,7 +2,7 @@ import { Button, ButtonGroup } from '@blueprintjs/core';
 import { GridViewIcon, ListIcon } from '@blueprintjs/icons';
 import type { View } from '../../ui/useView.js';
 import { toolbarMessages as messages } from './messages.js';
-import styles from './Toolbar.module.css';
+import styles from './ViewSwitch.module.css';
 
 export interface ViewSwitchProps {
 	view: View;
