@@ -38,7 +38,7 @@ export type Column = Layout & Content;
 
 export interface Header {
 	title: string;
-	/** The title is read out only: the list has no room for it, tiles have none either or don't need it. */
+	/** The list has no room for the title, which is only read out. Above tiles that of a button is shown. */
 	isHidden?: boolean;
 	/** A click sorts by this. */
 	sortsBy?: SortColumn;

@@ -42,7 +42,7 @@ export function ContextMenu({ at, onClose, ...items }: ContextMenuProps) {
 			transitionDuration={0}
 			usePortal={false}
 			lazy={false}
-			// With its items alone: the rest is up to `closeFromOutside`.
+			// Presses outside of it are up to `closeFromOutside`.
 			interactionKind={PopoverInteractionKind.CLICK_TARGET_ONLY}
 			canEscapeKeyClose={false}
 			autoFocus={false}

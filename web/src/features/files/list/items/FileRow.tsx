@@ -9,6 +9,17 @@ import type { FileItemProps, ParentItemProps } from './FileItem.js';
 import styles from './FileRow.module.css';
 import { rowLabel, whereOf } from './rowText.js';
 
+/** The same for each row: many are rendered while the list scrolls. */
+const rowCells = columns.map((column) => ({
+	column,
+	attributes: {
+		role: 'gridcell',
+		className: cells.cell,
+		'data-text': 'text' in column || undefined,
+		...cellProps(column),
+	},
+}));
+
 /**
  * One entry of the list. It has no event handlers: the list finds the row of an event by `data-index`. So a row is rendered
  * again only when its properties have changed.
@@ -30,14 +41,8 @@ export const FileRow = memo(function FileRow(props: FileItemProps) {
 			data-cut={isCut || undefined}
 			style={{ transform: `translateY(${top}px)` }}
 		>
-			{columns.map((column) => (
-				<span
-					key={column.key}
-					role="gridcell"
-					className={cells.cell}
-					data-text={'text' in column || undefined}
-					{...cellProps(column)}
-				>
+			{rowCells.map(({ column, attributes }) => (
+				<span key={column.key} {...attributes}>
 					{'text' in column ? column.text(entry) : column.render(row)}
 				</span>
 			))}
