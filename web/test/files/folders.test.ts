@@ -13,7 +13,7 @@ import {
 	type SavedFolder,
 	saveFolder,
 	writeFolders,
-} from '../../src/features/files/folder/savedFolder.js';
+} from '../../src/features/files/folder/savedFolders.js';
 
 const visit = (key: string, given: Partial<Visit> = {}): Visit => ({
 	key,

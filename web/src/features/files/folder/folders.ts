@@ -6,7 +6,7 @@ import {
 	type Selection,
 	type SelectionAction,
 } from '../selection/selection.js';
-import { type SavedFolder, type SavedFolders, saveFolder, selectionOf } from './savedFolder.js';
+import { type SavedFolder, type SavedFolders, saveFolder, selectionOf } from './savedFolders.js';
 
 /** The state of the folder on screen. */
 export interface FolderState {

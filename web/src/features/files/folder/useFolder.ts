@@ -12,7 +12,7 @@ import {
 	reduceFolders,
 	type Visit,
 } from './folders.js';
-import { type FolderStorage, readFolders, writeFolders } from './savedFolder.js';
+import { type FolderStorage, readFolders, writeFolders } from './savedFolders.js';
 
 export interface Folder extends FolderState {
 	select: (action: SelectionAction) => void;
