@@ -32,6 +32,7 @@ export * from './services/files.js';
 export * from './services/jobs.js';
 export * from './services/notifications.js';
 export * from './storage/abilities.js';
+export * from './storage/firstBytes.js';
 export * from './storage/storage.js';
 export * from './stores/accounts/secondFactors.js';
 export * from './stores/accounts/sessions.js';

@@ -87,6 +87,11 @@ export function failureKind(code: string): FailureKind | undefined {
 	return undefined;
 }
 
+/** The refusal for the lack of space on a disk of files. */
+export function noFreeSpace(): Failure {
+	return new Failure('storageFull', 'There is not enough free space.');
+}
+
 /** What was found; undefined where it fails as one of these kinds, such as `notFound`. */
 export async function undefinedIf<T>(found: Promise<T>, ...kinds: readonly FailureKind[]): Promise<T | undefined> {
 	try {

@@ -1,4 +1,5 @@
 import { Failure, type JobContext, type LentFile, type PluginLog } from '@stowage/plugin-api';
+import { noFreeSpace } from '@stowage/rules';
 import type { ProgramOutcome } from './CagedProgram.js';
 import type { Conversion } from './conversion.js';
 import { countPackets } from './films/countPackets.js';
@@ -137,9 +138,7 @@ const tooLarge = 128 + 25;
 function failureOf({ code, log }: ProgramOutcome): Failure {
 	const text = log.join('\n');
 	if (code === 2) return notReadable();
-	if (code === tooLarge || /No space left on device|File too large/i.test(text)) {
-		return new Failure('storageFull', 'There is not enough free space.');
-	}
+	if (code === tooLarge || /No space left on device|File too large/i.test(text)) return noFreeSpace();
 	if (code === killed || /out of memory|malloc of size \d+ failed|Cannot allocate memory/i.test(text)) {
 		return new Failure(
 			'unavailable',

@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import type { ResponseToolkit } from '@hapi/hapi';
 import type { Request, UserRecord } from '@stowage/plugin-api';
 import type { Config } from '../config/schema.js';
-import { cookieNames, cookiePath } from './ownCookies.js';
+import { cookieAttributes, cookieNames } from './ownCookies.js';
 
 /** How long a client stays known after a sign-in. */
 const ttlMs = 180 * 24 * 60 * 60_000;
@@ -54,10 +54,7 @@ export function createKnownClients(config: Pick<Config, 'basePath'>, secret: str
 			const proof = `${id}.${since.toString(36)}.${macOf(user, id, since).toString('base64url')}`;
 			h.state(nameFor(request), [proof, ...others].slice(0, maxAccounts).join('~'), {
 				ttl: ttlMs,
-				path: cookiePath(config),
-				isSecure: request.client.isHttps,
-				isHttpOnly: true,
-				isSameSite: 'Lax',
+				...cookieAttributes(config, request.client.isHttps),
 				encoding: 'none',
 			});
 		},

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Request } from '@stowage/plugin-api';
 import type { Config } from '../config/schema.js';
 
 type Site = Pick<Config, 'basePath'>;
@@ -16,8 +17,14 @@ export function cookieNames({ basePath }: Site, isHttps: boolean): CookieNames {
 	return { session: `${prefix}sid`, device: `${prefix}device` };
 }
 
-export function cookiePath({ basePath }: Site): string {
-	return basePath === '' ? '/' : basePath;
+/** The attributes of every cookie of the server. */
+export function cookieAttributes({ basePath }: Site, isSecure: boolean) {
+	return { path: basePath === '' ? '/' : basePath, isSecure, isHttpOnly: true, isSameSite: 'Lax' } as const;
+}
+
+/** Whether the client sends the cookie of a session, which may have expired: then it considers itself signed in. */
+export function hasSessionCookie({ raw: { req } }: Request): boolean {
+	return /(^|;\s*)(__Host-|__Secure-)?sid=Fe26\.2\*/.test(req.headers.cookie ?? '');
 }
 
 /** The format of our values; anything else under the same name is another program's. */

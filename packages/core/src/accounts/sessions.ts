@@ -6,7 +6,7 @@ import type { Config } from '../config/schema.js';
 import { visitorOf } from '../config/strangers.js';
 import type { Log } from '../log.js';
 import { secretHash } from '../secretHash.js';
-import { cookieNames, cookiePath, keepOwnCookies } from './ownCookies.js';
+import { cookieAttributes, cookieNames, keepOwnCookies } from './ownCookies.js';
 import { SessionSubscriptions } from './SessionSubscriptions.js';
 
 /** The time of the last use is written at most this often, so that reading is not writing. */
@@ -65,11 +65,6 @@ function isCookie(cookie: unknown): cookie is { id: string } {
 	return typeof cookie === 'object' && cookie !== null && 'id' in cookie && typeof cookie.id === 'string';
 }
 
-/** Whether the client sends the cookie of a session, which may have expired: then it considers itself signed in. */
-export function hasSessionCookie(request: Request): boolean {
-	return /(^|;\s*)(__Host-|__Secure-)?sid=Fe26\.2\*/.test(request.raw.req.headers.cookie ?? '');
-}
-
 /** Identifies a session for its user and for the administrator: a part of the hash, from which the id can't be computed. */
 function publicSessionId(idHash: string): string {
 	return idHash.slice(0, 16);
@@ -125,10 +120,7 @@ export async function registerSessions(
 			cookie: {
 				name: cookieNames(config, isSecure).session,
 				password: key,
-				path: cookiePath(config),
-				isSecure,
-				isHttpOnly: true,
-				isSameSite: 'Lax',
+				...cookieAttributes(config, isSecure),
 				ttl: cookieTtlMs,
 				// A value that does not match may be another program's, or be sent beside a valid one.
 				clearInvalid: false,

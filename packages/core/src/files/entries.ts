@@ -1,5 +1,5 @@
 import type { StorageEntry, StorageItem } from '@stowage/plugin-api';
-import { type Entry, isFailure, isProtected, joinPath, type StoragePath } from '@stowage/rules';
+import { type Entry, isFailure, isProtected, joinPath, type StoragePath, undefinedIf } from '@stowage/rules';
 import { folderOf, type Place } from '../trees/Tree.js';
 
 /** Folders whose children are counted concurrently. */
@@ -61,9 +61,8 @@ export async function countedRows(found: readonly Found[], signal?: AbortSignal)
 /** Undefined for a folder that was removed meanwhile; 0 for one that may not be read. */
 async function countChildren({ tree, storagePath }: Place, name: string): Promise<number | undefined> {
 	try {
-		return await tree.storage.count(joinPath(storagePath, name));
+		return await undefinedIf(tree.storage.count(joinPath(storagePath, name)), 'notFound');
 	} catch (error) {
-		if (isFailure(error, 'notFound')) return undefined;
 		if (isFailure(error, 'forbidden')) return 0;
 		throw error;
 	}

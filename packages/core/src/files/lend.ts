@@ -2,7 +2,7 @@ import { fstat } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type LentFile, type StagedFile, temporarySpace, withTemporaryFile } from '@stowage/plugin-api';
-import { Failure } from '@stowage/rules';
+import { noFreeSpace } from '@stowage/rules';
 import type { SpaceGuard } from '../trees/freeSpace.js';
 
 const statOf = promisify(fstat);
@@ -27,7 +27,7 @@ export async function lendStaged<T>(lending: Lending, use: (file: LentFile) => P
 	return withTemporaryFile(temporaryFolder, async (file) => {
 		const available = () => temporarySpace(temporaryFolder);
 		const assertSpace = async (bytes = 0) => {
-			if ((await available()) <= bytes) throw new Failure('storageFull', 'There is not enough free space.');
+			if ((await available()) <= bytes) throw noFreeSpace();
 		};
 		const result = await watchGrowth(file.fd, { available, assertSpace }, reserve, use);
 		await staged.append(file.createReadStream({ start: 0, autoClose: false }), 0);

@@ -1,5 +1,5 @@
 import type { StagedFile, StorageItem } from '@stowage/plugin-api';
-import { isFailure, type Viewer } from '@stowage/rules';
+import { undefinedIf, type Viewer } from '@stowage/rules';
 import { type HomeUsage, plus } from './HomeUsage.js';
 import type { Amount } from './measureTree.js';
 import { LimitedReservation, type Reservation, type UnfinishedFile, unlimited } from './Reservation.js';
@@ -86,12 +86,6 @@ export class HomeQuota {
 
 /** Reserves for a file without a reservation. A file that has left staging was counted when it arrived. */
 async function reserveIfStaged(staged: StagedFile, add: Reservation['add']): Promise<void> {
-	let size: number;
-	try {
-		size = await staged.size();
-	} catch (error) {
-		if (isFailure(error, 'notFound')) return;
-		throw error;
-	}
-	await add({ bytes: size, entries: 1 });
+	const size = await undefinedIf(staged.size(), 'notFound');
+	if (size !== undefined) await add({ bytes: size, entries: 1 });
 }

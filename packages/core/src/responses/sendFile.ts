@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { ResponseToolkit } from '@hapi/hapi';
-import type { ByteRange, OpenFile, Request } from '@stowage/plugin-api';
+import { type ByteRange, firstBytes, type OpenFile, type Request } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import { hasUnreadBody, leaveBodyUnread } from '../http/connections/unreadBody.js';
 import type { Log } from '../log.js';
@@ -54,7 +54,7 @@ export async function sendFile(
 		if (outcome === 'failed') throw new Failure('preconditionFailed', 'The file has changed.');
 		endWhenStalled(response);
 		if (hasUnreadBody(req)) leaveBodyUnread(req, response);
-		const isPdf = isInline && (await beginsAsPdf(file));
+		const isPdf = isInline && (await firstBytes(file, 5)).toString('latin1') === '%PDF-';
 		const headers: Record<string, string> = {
 			...userFileHeaders({ name, isInline, isKept, isPdf }),
 			etag: validators.etag,
@@ -168,10 +168,3 @@ async function sendSeveralRanges(
 const lengthOf = ({ start, end }: ByteRange) => end - start + 1;
 
 const contentRange = ({ start, end }: ByteRange, file: OpenFile) => `bytes ${start}-${end}/${file.item.size}`;
-
-async function beginsAsPdf(file: OpenFile): Promise<boolean> {
-	if (file.item.size < 5) return false;
-	let head = '';
-	for await (const chunk of file.read({ start: 0, end: 4 })) head += Buffer.from(chunk).toString('latin1');
-	return head === '%PDF-';
-}

@@ -3,6 +3,7 @@ import os from 'node:os';
 import {
 	type ByteRange,
 	type Files,
+	firstBytes,
 	type ItemRef,
 	type OpenFile,
 	type PictureSize,
@@ -155,13 +156,10 @@ export function createThumbnails({
 	}
 
 	/** The kind of a file by its content; undefined if the content does not match its name. */
-	async function kindOf(name: string, size: number, read: RenderSource['read']): Promise<KindAnswer | undefined> {
-		const named = previewOf(name, size).kind;
+	async function kindOf(name: string, file: Pick<OpenFile, 'item' | 'read'>): Promise<KindAnswer | undefined> {
+		const named = previewOf(name, file.item.size).kind;
 		if (named === 'unknown') return { kind: 'unknown', contentKind: undefined };
-		const head: Uint8Array[] = [];
-		const end = Math.min(size, sniffedBytes) - 1;
-		if (end >= 0) for await (const chunk of read({ start: 0, end })) head.push(Uint8Array.from(chunk));
-		const found = await kinds.find(named, Buffer.concat(head));
+		const found = await kinds.find(named, await firstBytes(file, sniffedBytes));
 		return found?.kind === 'unknown' ? undefined : found;
 	}
 
@@ -184,7 +182,7 @@ export function createThumbnails({
 				throw failureOfSource;
 			}
 		}
-		const found = await unlessAborted(kindOf(name, file.item.size, read), signal).catch((error) => {
+		const found = await unlessAborted(kindOf(name, { item: file.item, read }), signal).catch((error) => {
 			left.throwIfAborted();
 			// The storage is slow, which says nothing of the content.
 			throw timeLimit.aborted ? notNow(error) : error;

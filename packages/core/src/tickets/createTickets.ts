@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
 import type { CounterStore, TicketRecord, TicketStore } from '@stowage/plugin-api';
-import { baseName, Failure, type Owner, parentPath, parsePath } from '@stowage/rules';
+import { baseName, Failure, noFreeSpace, type Owner, parentPath, parsePath } from '@stowage/rules';
 import { z } from 'zod';
 import { type ChosenItem, ownedBy, type Selection } from '../archives/makeManifest.js';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
@@ -104,7 +104,7 @@ export function createTickets({
 		}
 		await databaseReserve.assertRoom(bytes);
 		if (bytes < smallBytes || bytes <= (await available())) return;
-		throw new Failure('storageFull', 'There is not enough free space.');
+		throw noFreeSpace();
 	};
 
 	const tickets: Tickets = {

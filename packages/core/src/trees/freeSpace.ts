@@ -1,5 +1,5 @@
 import type { StagedFile, StorageProvider } from '@stowage/plugin-api';
-import { Failure } from '@stowage/rules';
+import { noFreeSpace } from '@stowage/rules';
 import { type ByteMeter, metered } from './metered.js';
 
 /** The default reserve: a twentieth of the disk, at most 1 GB; 1 GB if the storage does not know the size of the disk. */
@@ -37,8 +37,6 @@ const maxUnwrittenGrants = 16;
 /** With this much left, a reading of the free space is valid for a while: the disk can't be filled in that time. */
 const plentyBytes = 2 * 1024 * 1024 * 1024;
 const cacheMs = 500;
-
-const full = () => new Failure('storageFull', 'There is not enough free space.');
 
 /** Keeps a part of the disk free, whatever arrives at once and however little of it was announced. */
 export interface SpaceGuard {
@@ -84,7 +82,7 @@ export function createSpaceGuard(freeAboveReserve: () => Promise<number>): Space
 			async arrived(bytes) {
 				if (bytes > granted) {
 					const available = granted + (await readAvailable());
-					if (available < bytes) throw full();
+					if (available < bytes) throw noFreeSpace();
 					granted = Math.min(available, Math.max(bytes, Math.min(stepBytes, passed)));
 				}
 				granted -= bytes;
@@ -103,14 +101,14 @@ export function createSpaceGuard(freeAboveReserve: () => Promise<number>): Space
 
 	return {
 		async assertSpace(bytes = 0) {
-			if ((await readAvailable()) <= bytes) throw full();
+			if ((await readAvailable()) <= bytes) throw noFreeSpace();
 		},
 		available: readAvailable,
 		beginGrants() {
 			const granted: number[] = [];
 			return {
 				async reserve(bytes) {
-					if (bytes > (await readAvailable())) throw full();
+					if (bytes > (await readAvailable())) throw noFreeSpace();
 					promised += bytes;
 					granted.push(bytes);
 					// Bytes reserved this long ago are written, and included in the reading.

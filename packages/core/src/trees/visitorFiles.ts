@@ -13,6 +13,7 @@ import {
 	publicRoot,
 	relativePath,
 	type StoragePath,
+	undefinedIf,
 } from '@stowage/rules';
 import { withFreeName } from './freeName.js';
 
@@ -39,28 +40,23 @@ export async function* visitorFiles(storage: StorageProvider, before: number): A
 			const at = joinPath(folder, name);
 			if (type === 'directory') folders.push(at);
 			else {
-				const found = await statFile(storage, at);
+				const found = await undefinedIf(statFile(storage, at), 'notFound');
 				if (found !== undefined && found.arrivedAt < before) yield found;
 			}
 		}
 	}
 }
 
-async function statFile(storage: StorageProvider, at: StoragePath): Promise<VisitorFile | undefined> {
+async function statFile(storage: StorageProvider, at: StoragePath): Promise<VisitorFile> {
+	const file = await storage.open(at);
 	try {
-		const file = await storage.open(at);
-		try {
-			if (file.withLocalFile === undefined)
-				throw new Failure('invalid', 'This storage does not tell when a file came, so none can be chosen by its age.');
-			// The time of its last change of any kind: never before its upload.
-			const { ctimeMs } = await file.withLocalFile(({ descriptor }) => promisify(fstat)(descriptor));
-			return { path: relativePath(at, root), size: file.item.size, arrivedAt: ctimeMs, id: file.item.id };
-		} finally {
-			await file.close();
-		}
-	} catch (error) {
-		if (isFailure(error, 'notFound')) return undefined;
-		throw error;
+		if (file.withLocalFile === undefined)
+			throw new Failure('invalid', 'This storage does not tell when a file came, so none can be chosen by its age.');
+		// The time of its last change of any kind: never before its upload.
+		const { ctimeMs } = await file.withLocalFile(({ descriptor }) => promisify(fstat)(descriptor));
+		return { path: relativePath(at, root), size: file.item.size, arrivedAt: ctimeMs, id: file.item.id };
+	} finally {
+		await file.close();
 	}
 }
 

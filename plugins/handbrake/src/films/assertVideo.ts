@@ -1,4 +1,4 @@
-import { Failure, type OpenFile } from '@stowage/plugin-api';
+import { Failure, firstBytes, type OpenFile } from '@stowage/plugin-api';
 import { fileType, sniffedBytes, type VideoContainer, videoContainer } from '@stowage/rules';
 import type { CagedProgram } from '../CagedProgram.js';
 import { type Film, probe } from './probe.js';
@@ -8,7 +8,7 @@ import { type Film, probe } from './probe.js';
  * people's.
  */
 export async function assertVideo(name: string, file: OpenFile): Promise<VideoContainer> {
-	const container = fileType(name) === 'video' ? await containerOf(file) : undefined;
+	const container = fileType(name) === 'video' ? videoContainer(await firstBytes(file, sniffedBytes)) : undefined;
 	if (container === undefined) throw notVideo();
 	return container;
 }
@@ -26,13 +26,6 @@ export async function assertFilm(
 	const film = await probe(ffprobe, descriptor, signal);
 	if (film?.container !== container) throw notVideo();
 	return film;
-}
-
-async function containerOf(file: OpenFile): Promise<VideoContainer | undefined> {
-	const end = Math.min(file.item.size, sniffedBytes) - 1;
-	const head: Uint8Array[] = [];
-	if (end >= 0) for await (const chunk of file.read({ start: 0, end })) head.push(Uint8Array.from(chunk));
-	return videoContainer(Buffer.concat(head));
 }
 
 function notVideo(): Failure {

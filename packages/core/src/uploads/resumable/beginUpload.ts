@@ -1,6 +1,6 @@
 import type { Files, Request, UploadRecord, UploadStore } from '@stowage/plugin-api';
 import { type Area, Failure, type Viewer } from '@stowage/rules';
-import { hasSessionCookie } from '../../accounts/sessions.js';
+import { hasSessionCookie } from '../../accounts/ownCookies.js';
 import type { Config } from '../../config/schema.js';
 import { limitAddress } from '../../http/requests/proxy.js';
 import type { Admission } from '../admission/Admission.js';

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { StagedFile, StagedLock, UploadRecord } from '@stowage/plugin-api';
-import { isFailure, type Viewer } from '@stowage/rules';
+import { isFailure, undefinedIf, type Viewer } from '@stowage/rules';
 import { findUpload, ownerOf, type UploadParts } from './UploadParts.js';
 import { inUse, type Writer } from './Writer.js';
 
@@ -67,10 +67,9 @@ async function lockOrFork(
 
 async function tryLock(staged: StagedFile): Promise<StagedLock | 'locked' | undefined> {
 	try {
-		return await staged.lock?.();
+		return staged.lock && (await undefinedIf(staged.lock(), 'notFound'));
 	} catch (error) {
 		if (isFailure(error, 'locked')) return 'locked';
-		if (isFailure(error, 'notFound')) return undefined;
 		throw error;
 	}
 }
