@@ -44,11 +44,11 @@ async function orders(dataDir: string): Promise<string[]> {
 	return records.map(({ action, entries }) => [action, entries].filter(Boolean).join(' '));
 }
 
-/** Tables that are not compared: their rows would be wrong or dangerous after a restore, or are partly caches (small_rows). */
+/** Tables that are not compared: their rows would be wrong or dangerous after a restore, or are partly caches (key_values). */
 const leftOut = [
 	...['sessions', 'tickets', 'limits', 'jobs', 'home_moves', 'home_move_processes'],
 	...['uploads', 'idempotency_keys', 'published_names'],
-	...['leases', 'events', 'event_listeners', 'small_rows'],
+	...['leases', 'events', 'event_listeners', 'key_values'],
 ];
 
 /** A row count and digest of each table, by default of all tables that a backup restores. */

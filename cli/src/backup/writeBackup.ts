@@ -16,7 +16,7 @@ const excludedTables = new Set([
 	...['leases', 'events', 'event_listeners'],
 ]);
 
-/** Of the small rows only these are more than a cache. */
+/** Of the key-value stores only these are more than a cache. */
 const keptScopes = new Set<unknown>(['user-renames']);
 
 interface BackupOptions {
@@ -100,7 +100,7 @@ async function* databaseLines(snapshot: Snapshot, { database }: Manifest, progre
 		if (excludedTables.has(table)) continue;
 		database.tables[table] = 0;
 		for await (const batch of snapshot.rows(table)) {
-			const rows = table === 'small_rows' ? batch.filter(({ scope }) => keptScopes.has(scope)) : batch;
+			const rows = table === 'key_values' ? batch.filter(({ scope }) => keptScopes.has(scope)) : batch;
 			database.tables[table] += rows.length;
 			progress.advance({ count: batch.length });
 			if (rows.length > 0) yield Buffer.from(rows.map((row) => `${JSON.stringify({ table, row })}\n`).join(''));

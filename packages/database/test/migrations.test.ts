@@ -4,6 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import Libsql from 'libsql';
 import { allMigrations } from '../src/migrations/all.js';
 import { createTable } from '../src/migrations/createTable.js';
+import { keyHash } from '../src/stores/keyHash.js';
 import { runProgram } from './program.js';
 import { temporaryFolder } from './temporaryFolder.js';
 
@@ -206,4 +207,21 @@ test('an older database tells the last sign-ins by the sessions that it has, and
 		],
 	);
 	t.like((await db.uploads.listAllUnfinished())[0], { idHash: 'u', startedAt: null, touchedAt: 1 });
+});
+
+test('an older database keeps its key-value stores', async (t) => {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	const file = `${folder.path}/stowage.db`;
+	const step = allMigrations.findIndex(({ name }) => name === '0021-key-values');
+	await reopen(`sqlite:${file}`, allMigrations.slice(0, step));
+	const connection = new Libsql(file);
+	connection
+		.prepare('insert into small_rows (scope, key_hash, value, expires_at) values (?, ?, ?, ?)')
+		.run(['boats', keyHash('Argo'), '{"oars":50}', Date.now() + 1e6]);
+	connection.close();
+	const db = await openDatabase(`sqlite:${file}`);
+	t.teardown(db.close);
+	t.deepEqual(await db.keyValues('boats').get('Argo'), { oars: 50 });
+	t.false(tables(file).includes('small_rows'));
 });

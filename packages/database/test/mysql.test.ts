@@ -4,6 +4,7 @@ import test from 'ava';
 import type { Knex } from 'knex';
 import mysql from 'mysql2/promise';
 import { allMigrations } from '../src/migrations/all.js';
+import { keyHash } from '../src/stores/keyHash.js';
 import { type MariaDb, sharedMariadb } from './mariadb.js';
 
 let mariadb: MariaDb;
@@ -156,6 +157,23 @@ test('the migration to credentials keeps passwords and sessions, also when it is
 	t.deepEqual(await query(url, "show columns from users like 'secret'"), []);
 	await db.users.setSecret('ada', 'new');
 	t.deepEqual(await db.sessions.findValid(['of ada', 'of bob'], now), new Set(['of bob']));
+});
+
+test('the migration to key-value stores keeps their values, also when it is interrupted at any statement', async (t) => {
+	const url = await mariadb.createDatabase();
+	const step = allMigrations.findIndex(({ name }) => name === '0021-key-values');
+	await (await openDatabase(url, { migrations: allMigrations.slice(0, step) })).close();
+	await query(
+		url,
+		`insert into small_rows (scope, key_hash, value, expires_at) values ('boats', '${keyHash('Argo')}', '{"oars":50}', ${Date.now() + 1e6})`,
+	);
+	let interruptions = 0;
+	while (await isInterruptedAt(url, allMigrations.slice(0, step + 1), interruptions + 1)) interruptions++;
+	t.true(interruptions >= 2, `${interruptions} interruptions`);
+	const db = await openDatabase(url);
+	t.teardown(db.close);
+	t.deepEqual(await db.keyValues('boats').get('Argo'), { oars: 50 });
+	t.deepEqual(await query(url, "show tables like 'small_rows'"), []);
 });
 
 test('a wrong password, user or database name is reported without the password', async (t) => {

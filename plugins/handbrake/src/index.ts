@@ -7,7 +7,9 @@ import { handbrakeRoutes } from './routes.js';
 /** A relative path would depend on the working directory of the server. */
 const program = z.string().regex(/^(\/.+|[^/]+)$/, 'must be the name of a program on the PATH, or an absolute path');
 
-/** Converts videos as jobs. */
+const hours = z.int().min(1).max(1000);
+
+/** Converts videos as jobs. `mostHours` is the former name of `maxHours`, and is still read. */
 export const plugin = definePlugin({
 	name: '@stowage/handbrake',
 	version: '0.1.0',
@@ -25,11 +27,13 @@ export const plugin = definePlugin({
 			.min(256)
 			.max(1024 * 1024)
 			.default(8192),
-		mostHours: z.int().min(1).max(1000).default(48),
+		maxHours: hours.optional(),
+		mostHours: hours.optional(),
 		hardwareEncoders: z.boolean().default(false),
 	}),
 	start(server, options) {
-		const { concurrency, shortConversions, perUser, memoryMiB, mostHours } = options;
+		const { concurrency, shortConversions, perUser, memoryMiB } = options;
+		const maxHours = options.maxHours ?? options.mostHours ?? 48;
 		const log = server.logOf('@stowage/handbrake');
 		const handbrake = new HandBrake(
 			{
@@ -48,7 +52,7 @@ export const plugin = definePlugin({
 			handbrake,
 			log,
 			temporaryFolder: server.dataDir,
-			timeLimitMs: mostHours * 3_600_000,
+			timeLimitMs: maxHours * 3_600_000,
 		};
 		const conversions = server.jobs.define({
 			name: 'convert',

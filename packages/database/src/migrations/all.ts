@@ -19,6 +19,7 @@ import { addLinkIndexes } from './0017-link-indexes.js';
 import { addJobInterruptions } from './0018-job-interruptions.js';
 import { addAccountFacts } from './0019-account-facts.js';
 import { addUploadStarts } from './0020-upload-starts.js';
+import { renameSmallRows } from './0021-key-values.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -52,6 +53,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0018-job-interruptions', up: addJobInterruptions },
 	{ name: '0019-account-facts', up: addAccountFacts },
 	{ name: '0020-upload-starts', up: addUploadStarts },
+	{ name: '0021-key-values', up: renameSmallRows },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

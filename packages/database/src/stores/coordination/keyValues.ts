@@ -13,7 +13,7 @@ interface KeyValueRow {
 
 /** The rows of one scope; other scopes never meet them. */
 export function keyValueStore(knex: Knex, now: () => number, scope: string): KeyValueStore {
-	const rows = () => knex<KeyValueRow>('small_rows').where({ scope });
+	const rows = () => knex<KeyValueRow>('key_values').where({ scope });
 	return {
 		async get(key) {
 			const row = await rows()
@@ -56,7 +56,7 @@ export function keyValueStore(knex: Knex, now: () => number, scope: string): Key
 			const some = part.map(([key, value]) =>
 				plainRow({ scope, key_hash: keyHash(key), value: JSON.stringify(value), expires_at: expiresAt }),
 			);
-			await knex<KeyValueRow>('small_rows')
+			await knex<KeyValueRow>('key_values')
 				.insert(some)
 				.onConflict(['scope', 'key_hash'])
 				.merge(['value', 'expires_at']);
@@ -66,5 +66,5 @@ export function keyValueStore(knex: Knex, now: () => number, scope: string): Key
 
 /** Removes expired values of all scopes. Resolves to how many. */
 export function sweepKeyValues(knex: Knex, now: number): Promise<number> {
-	return knex<KeyValueRow>('small_rows').where('expires_at', '<=', now).delete();
+	return knex<KeyValueRow>('key_values').where('expires_at', '<=', now).delete();
 }
