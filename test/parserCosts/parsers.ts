@@ -5,9 +5,9 @@ import {
 	compareNames,
 	describeClient,
 	findDoctype,
-	matchesSearch,
 	normalizeName,
 	parsePath,
+	searchMatcher,
 	sniff,
 	zipFileName,
 } from '@stowage/rules';
@@ -91,7 +91,11 @@ export const parsers: readonly Parser[] = [
 	{ name: 'paths', fragments: names, run: parsePath },
 	{ name: 'private names', fragments: ['.', ' ', 'a', '．', '.stowage'], run: isPrivateName },
 	{ name: 'order of names', fragments: names, run: (text) => compareNames(text, `${text}a`) },
-	{ name: 'search', fragments: names, run: (text) => matchesSearch(text, `${text.slice(0, 24)}b`) },
+	{
+		name: 'search',
+		fragments: names,
+		run: (text) => searchMatcher({ term: `${text.slice(0, 24)}b` })({ name: text, type: 'file', size: 0, mtime: 0 }),
+	},
 	{
 		name: 'names of archives',
 		fragments: names,

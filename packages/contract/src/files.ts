@@ -11,7 +11,7 @@ import {
 	owner,
 	path,
 	queryOwner,
-	searchTerm,
+	searching,
 	uploaded,
 } from './schemas.js';
 
@@ -19,14 +19,14 @@ export const browse = endpoint({
 	method: 'GET',
 	path: '/api/browse',
 	audience: 'user',
-	query: z.object({ type: area.default('public'), directory: path.default(rootPath), search: searchTerm.optional() }),
+	query: z.object({ type: area.default('public'), directory: path.default(rootPath), ...searching }),
 	result: listing,
 });
 
 export const browsePublic = endpoint({
 	method: 'GET',
 	path: '/api/browse/public',
-	query: z.object({ directory: path.default(rootPath), search: searchTerm.optional() }),
+	query: z.object({ directory: path.default(rootPath), ...searching }),
 	result: listing,
 });
 

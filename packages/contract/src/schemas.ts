@@ -1,4 +1,4 @@
-import { type Entry, maxSearchLength, parsePath } from '@stowage/rules';
+import { type Entry, maxSearchLength, parsePath, searchKinds } from '@stowage/rules';
 import { z } from 'zod';
 
 /** A path relative to its area's root; parsed here once, so that no route sees an unchecked one. */
@@ -50,7 +50,28 @@ export const queryOwner = z
 	.max(64)
 	.transform((name) => (name === '' ? null : name));
 
-export const searchTerm = z.string().max(maxSearchLength, `must have at most ${maxSearchLength} characters`);
+const wholeNumber = z
+	.string()
+	.regex(/^\d{1,16}$/, 'must be a whole number')
+	.transform(Number);
+
+/** What a listing may be searched by. With a filter the term may be left out. */
+export const searching = {
+	search: z.string().max(maxSearchLength, `must have at most ${maxSearchLength} characters`).optional(),
+	/** Several by comma. */
+	kind: z
+		.string()
+		.max(100)
+		.transform((kinds) => kinds.split(','))
+		.pipe(z.array(z.enum(searchKinds)))
+		.optional(),
+	/** Bytes. */
+	minSize: wholeNumber.optional(),
+	maxSize: wholeNumber.optional(),
+	/** Milliseconds since the epoch. */
+	after: wholeNumber.optional(),
+	before: wholeNumber.optional(),
+};
 
 export const settings = z.strictObject({ promptBeforeDownload: z.boolean(), enablePreview: z.boolean() });
 
@@ -72,6 +93,8 @@ export const listing = z.object({
 	directory: z.string(),
 	entries: z.array(entry),
 	truncated: z.literal(true).optional(),
+	/** Of a search: when the index that was asked was current, in milliseconds since the epoch; null where the disk was read. */
+	indexedAt: z.number().nullable().optional(),
 	/** Owners whose public trees are not shown, since their disk is not available. */
 	missing: z.array(z.string().nullable()).optional(),
 });

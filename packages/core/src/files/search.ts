@@ -1,50 +1,65 @@
 import { type FoundListing, type ItemRef, Yielder } from '@stowage/plugin-api';
-import { isFailure, matchesSearch, maxSearchResults, type Owner, type Viewer } from '@stowage/rules';
+import { isFailure, maxSearchResults, type Owner, type SearchQuery, searchMatcher, type Viewer } from '@stowage/rules';
 import { childOf, notFound, type Place } from '../trees/Tree.js';
 import { countedRows, type Found } from './entries.js';
 import type { FileParts } from './FileParts.js';
 import { shownPlaces } from './list.js';
 
-/** All below the folder whose name contains the term. */
+/** All below the folder that match. */
 export async function search(
 	parts: FileParts,
 	viewer: Viewer,
 	folder: ItemRef,
-	term: string,
+	query: SearchQuery,
 	signal?: AbortSignal,
 ): Promise<FoundListing> {
-	return searchPlaces(await shownPlaces(parts, viewer, folder), term, signal);
+	return searchPlaces(await shownPlaces(parts, viewer, folder), query, signal);
 }
 
-/**
- * All entries below the places whose name contains the term, found breadth first, so that the nearest ones come first. Folders that may not be read are skipped. Throws the signal's reason when it is aborted.
- */
-async function searchPlaces(places: readonly Place[], term: string, signal?: AbortSignal): Promise<FoundListing> {
-	const hits: Found[] = [];
-	let isTruncated = false;
+/** The best of all hits, so that a term that very many names contain takes no more memory than another. */
+class BestHits {
+	#hits: (Found & { rank: number })[] = [];
+	#count = 0;
+
+	add(hit: Found & { rank: number }): void {
+		this.#count++;
+		this.#hits.push(hit);
+		if (this.#hits.length >= 2 * maxSearchResults) this.#hits = this.best();
+	}
+
+	get isTruncated(): boolean {
+		return this.#count > maxSearchResults;
+	}
+
+	/** Best first, and the shorter path first among equals. */
+	best(): (Found & { rank: number })[] {
+		const length = ({ folder, item }: Found) => folder.path.length + item.name.length;
+		const sorted = this.#hits.toSorted((one, other) => one.rank - other.rank || length(one) - length(other));
+		return sorted.slice(0, maxSearchResults);
+	}
+}
+
+/** All entries below the places that match. Folders that may not be read are skipped. Throws the signal's reason when it is aborted. */
+async function searchPlaces(places: readonly Place[], query: SearchQuery, signal?: AbortSignal): Promise<FoundListing> {
+	const rankOf = searchMatcher(query);
+	const hits = new BestHits();
 	const away: unknown[] = [];
 	const missing = new Set<Owner>();
 	let isAnyThere = places.some((place) => place.path === '');
 	const yielder = new Yielder();
-	let level: readonly Place[] = places;
-	while (level.length > 0 && !isTruncated) {
-		const below: Place[] = [];
-		for (const folder of level) {
-			if (isTruncated) break;
-			await searchOne(folder, below);
-		}
-		level = below;
-	}
+	const open = [...places];
+	for (let folder = open.pop(); folder !== undefined; folder = open.pop()) await searchOne(folder);
 	if (away.length >= places.length || (away.length > 0 && !isAnyThere)) throw away[0];
 	if (!isAnyThere) throw notFound();
 	return {
-		entries: await countedRows(hits.slice(0, maxSearchResults), signal),
-		...(isTruncated ? { truncated: true } : {}),
+		entries: await countedRows(hits.best(), signal),
+		indexedAt: null,
+		...(hits.isTruncated ? { truncated: true } : {}),
 		...(missing.size > 0 ? { missing: [...missing] } : {}),
 	};
 
 	/** Collects the hits in one folder, and its folders. */
-	async function searchOne(folder: Place, below: Place[]): Promise<void> {
+	async function searchOne(folder: Place): Promise<void> {
 		try {
 			signal?.throwIfAborted();
 			if (yielder.shouldYield) await yielder.yield(signal);
@@ -52,11 +67,10 @@ async function searchPlaces(places: readonly Place[], term: string, signal?: Abo
 				signal?.throwIfAborted();
 				isAnyThere = true;
 				for (const item of batch) {
-					if (item.type === 'directory') below.push(childOf(folder, item.name));
-					if (matchesSearch(item.name, term)) hits.push({ folder, item });
+					if (item.type === 'directory') open.push(childOf(folder, item.name));
+					const rank = rankOf(item);
+					if (rank !== undefined) hits.add({ folder, item, rank });
 				}
-				isTruncated = hits.length > maxSearchResults;
-				if (isTruncated) break;
 			}
 			isAnyThere = true;
 		} catch (error) {

@@ -1,6 +1,15 @@
 import * as contract from '@stowage/contract';
 import { type Call, type ItemRef, type Request, route } from '@stowage/plugin-api';
-import { type Area, baseName, isFailure, type Owner, parentPath, type StoragePath, type Viewer } from '@stowage/rules';
+import {
+	type Area,
+	baseName,
+	isFailure,
+	type Owner,
+	parentPath,
+	type SearchQuery,
+	type StoragePath,
+	type Viewer,
+} from '@stowage/rules';
 import { clientGone } from '../http/connections/clientGone.js';
 import { clientKey } from '../http/requests/proxy.js';
 import { listingText, sendListing } from '../responses/sendListing.js';
@@ -20,6 +29,13 @@ type ChangeCall = Pick<
 	Call<typeof contract.moveItem | typeof contract.copyItem>,
 	'viewer' | 'payload' | 'request' | 'h'
 >;
+
+/** What is searched for; nothing where the folder itself is meant. */
+function searchOf({ search = '', kind, minSize, maxSize, after, before }: BrowseQuery): SearchQuery | undefined {
+	const bounds = { kinds: kind, minSize, maxSize, after, before };
+	const isFiltered = Object.values(bounds).some((bound) => bound !== undefined);
+	return search === '' && !isFiltered ? undefined : { term: search, ...bounds };
+}
 
 /** RFC 7240: the client prefers an immediate response to one with the result. */
 const respondAsync = 'respond-async';
@@ -51,9 +67,11 @@ export function fileRoutes({ files, pasting, uploadLimits, walkQueue, log }: Ser
 		return h.response(outcome).code(202).header('preference-applied', respondAsync);
 	};
 
-	const browse = async ({ request, h }: BrowseCall, viewer: Viewer, type: Area, { directory, search }: BrowseQuery) => {
+	const browse = async ({ request, h }: BrowseCall, viewer: Viewer, type: Area, query: BrowseQuery) => {
+		const { directory } = query;
 		const folder = item(type, directory, undefined);
-		if (search === undefined || search === '') {
+		const wanted = searchOf(query);
+		if (wanted === undefined) {
 			const missing: Owner[] = [];
 			const batches = files.list(viewer, folder, (owner) => missing.push(owner));
 			return sendListing(request, h, listingText({ type, directory }, batches, missing), log);
@@ -63,7 +81,7 @@ export function fileRoutes({ files, pasting, uploadLimits, walkQueue, log }: Ser
 		return {
 			type,
 			directory,
-			...(await walkQueue.run(client, () => files.search(viewer, folder, search, signal), signal)),
+			...(await walkQueue.run(client, () => files.search(viewer, folder, wanted, signal), signal)),
 		};
 	};
 	return [

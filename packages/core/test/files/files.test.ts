@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import { Client, field, file, json, type TestApp, testApp } from '../testApp.js';
@@ -81,15 +81,41 @@ test('a search finds names below the folder, ignores case and takes its term lit
 	t.is((await ada.get(`/api/browse?type=private&search=${'x'.repeat(26)}`)).statusCode, 400);
 });
 
-test('a search stops after 1,000 results and is marked as truncated', async (t) => {
+test('a search answers the best 1,000 of more results, best first, and is marked as truncated', async (t) => {
 	const app = await testApp(t);
-	await mkdir(path.join(app.filesDir, 'Public', 'many'), { recursive: true });
-	await Promise.all(
-		Array.from({ length: 1001 }, (_, n) => writeFile(path.join(app.filesDir, 'Public', 'many', `hit ${n}`), '')),
-	);
-	const found = json(await new Client(app).get('/api/browse/public?search=hit'));
+	const named = ['deep/er/still/hit', 'deep/er/hit', 'deep/hits', 'deep/er/whit'];
+	for (const name of [...named, ...Array.from({ length: 2500 }, (_, n) => `many/a white hit ${n}`)])
+		await put(app, `Public/${name}`);
+	const found = json(await new Client(app).get('/api/browse/public?search=HIT'));
 	t.is(found.entries.length, 1000);
 	t.true(found.truncated);
+	const paths = found.entries.map((entry: { path: string }) => entry.path);
+	t.deepEqual(paths.slice(0, 3), ['deep/er/hit', 'deep/er/still/hit', 'deep/hits']);
+	t.is(paths[3].length, 'many/a white hit 0'.length);
+	t.false(paths.includes('deep/er/whit'), 'the worst of all');
+	t.is(found.indexedAt, null);
+});
+
+test('a search is limited to kinds, sizes and times, and then needs no term', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	for (const [name, bytes, seconds] of [
+		['in/a.jpg', 10, 100],
+		['in/b.png', 20, 200],
+		['c.txt', 30, 300],
+	] as const) {
+		await put(app, `users/ada/${name}`, 'x'.repeat(bytes));
+		await utimes(path.join(app.filesDir, 'users/ada', name), seconds, seconds);
+	}
+	const search = async (query: string) => names(json(await ada.get(`/api/browse?type=private&${query}`))).sort();
+	t.deepEqual(await search('kind=image'), ['in/a.jpg', 'in/b.png']);
+	t.deepEqual(await search('kind=folder,text'), ['Public', 'c.txt', 'in']);
+	t.deepEqual(await search('minSize=20&maxSize=30'), ['c.txt', 'in/b.png']);
+	t.deepEqual(await search('after=200000&before=200000'), ['in/b.png']);
+	t.deepEqual(await search('search=a&kind=image&directory=in'), ['in/a.jpg']);
+	t.deepEqual(await search('search='), ['Public', 'c.txt', 'in'], 'no filter: the folder itself');
+	for (const query of ['kind=picture', 'kind=', 'minSize=-1', 'minSize=1.5', 'after=x', 'before=99999999999999999'])
+		t.is((await ada.get(`/api/browse?type=private&${query}`)).statusCode, 400, query);
 });
 
 test('a folder is created unless its name is taken or invalid, its parent is missing, or a visitor asks for it', async (t) => {

@@ -1,4 +1,4 @@
-import type { Area, Entry, Owner, StoragePath, Viewer } from '@stowage/rules';
+import type { Area, Entry, Owner, SearchQuery, StoragePath, Viewer } from '@stowage/rules';
 import type { Watch } from '../storage/abilities.js';
 import type { CopyOptions, LocalFile, OpenFile, StagedFile, StorageItem } from '../storage/storage.js';
 
@@ -12,6 +12,8 @@ export interface ItemRef {
 /** The result of a search. */
 export interface FoundListing {
 	entries: Entry[];
+	/** When the index that was asked was current; null where the disk was read. Milliseconds since the epoch. */
+	indexedAt: number | null;
 	/** Only a search that found more than it may answer. */
 	truncated?: true;
 	/** Owners whose public trees could not be read, since their disk is not available. */
@@ -68,8 +70,8 @@ export interface Files {
 	 * can't be shown, since its disk is away, as long as there is another tree to show.
 	 */
 	list(viewer: Viewer, folder: ItemRef, onMissing?: (owner: Owner) => void): AsyncIterable<Entry[]>;
-	/** Everything below the folder whose name contains the term, ignoring case. */
-	search(viewer: Viewer, folder: ItemRef, term: string, signal?: AbortSignal): Promise<FoundListing>;
+	/** Everything below the folder that matches; of more than 1,000 the best, best first. */
+	search(viewer: Viewer, folder: ItemRef, query: SearchQuery, signal?: AbortSignal): Promise<FoundListing>;
 	/**
 	 * Calls `onChange` each time the listing of the folder may have changed, by any process, and at once if that was a moment ago. Also when the folder is
 	 * removed or created again: the caller lists again. Throws as `list` does.
