@@ -2,8 +2,8 @@ import { createApp, createLog, type Services } from '@stowage/core';
 import { Command } from 'commander';
 import { plainLog } from '../terminal/plainLog.js';
 import { administrator } from './administrator.js';
-import { documented } from './documented.js';
 import { enter, type NamedFile } from './enter.js';
+import { withHelp } from './help.js';
 import { withSettings } from './settings.js';
 
 interface CommandDefinition<Options> {
@@ -31,7 +31,7 @@ export function appCommand<Options extends object>({
 	const [name = '', ...words] = usage.split(' ');
 	const command = withSettings(new Command(name).description(description), without);
 	for (const word of words) command.argument(word);
-	documented(command, examples, codes);
+	withHelp(command, examples, codes);
 	return command.action(() => withApp(command, [], (services) => run(services, command.args, command.opts<Options>())));
 }
 

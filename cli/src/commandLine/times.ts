@@ -1,5 +1,5 @@
 import { Failure } from '@stowage/rules';
-import { spanOf } from './spans.js';
+import { durationOf } from './durations.js';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -67,7 +67,7 @@ function momentOf(option: string, text: string, reading: Reading): number | unde
 
 function agoOf(option: string, text: string): number {
 	const [, seconds] = /^(\d+) ?s(?:ec|econds?)?$/.exec(text) ?? [];
-	return seconds === undefined ? spanOf(option, text.replace(/^(\d+) ([mhdw])$/, '$1$2')) : Number(seconds) * 1000;
+	return seconds === undefined ? durationOf(option, text.replace(/^(\d+) ([mhdw])$/, '$1$2')) : Number(seconds) * 1000;
 }
 
 /** What a clock shows, as if it was in UTC. Undefined for what no clock and no calendar shows. */

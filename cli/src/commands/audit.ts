@@ -1,8 +1,8 @@
 import { type AuditRecord, auditActions, readAudit } from '@stowage/core';
 import { Failure, formatListSize, plural } from '@stowage/rules';
 import { Command, Option } from 'commander';
-import { documented } from '../commandLine/documented.js';
 import { enter } from '../commandLine/enter.js';
+import { withHelp } from '../commandLine/help.js';
 import { withSettings } from '../commandLine/settings.js';
 import { localTimeText, timeOf } from '../commandLine/times.js';
 import { isOnTerminal, printJsonLine, RowWriter } from '../terminal/output.js';
@@ -41,7 +41,7 @@ export function auditCommand(): Command {
 			.option('--follow', 'go on with what is done from now on, until interrupted')
 			.option('--json', 'as JSON, one object a line'),
 	);
-	documented(command, [
+	withHelp(command, [
 		'audit --since 2d',
 		'audit --user ada --action delete move --path photos',
 		'audit --limit 20 --follow',

@@ -10,8 +10,8 @@ import { writeBackup } from '../backup/writeBackup.js';
 import { createFile, type NewFile } from '../backup/writeDurably.js';
 import { administrator } from '../commandLine/administrator.js';
 import { withApp } from '../commandLine/appCommand.js';
-import { documented } from '../commandLine/documented.js';
 import { enter, NamedFile } from '../commandLine/enter.js';
+import { withHelp } from '../commandLine/help.js';
 import { printableConfig, withSettings } from '../commandLine/settings.js';
 import { isOnTerminal, printError, printJson, printLine, writeBytes } from '../terminal/output.js';
 import { withProgress } from '../terminal/Progress.js';
@@ -28,7 +28,7 @@ export function backupCommand(): Command {
 			.option('--hashes', 'with the SHA-256 of every file, not only of those that temporary links lead to')
 			.option('--json', 'print its manifest, its file and the removed backups'),
 	);
-	documented(command, [
+	withHelp(command, [
 		'backup /backup --keep 14',
 		'backup /backup/before-upgrade.zip --hashes',
 		'backup - | gpg --encrypt --recipient ada > stowage.zip.gpg',
@@ -98,7 +98,7 @@ export function restoreCommand(): Command {
 			.option('--write-config <path>', 'also write the configuration file that the backup holds')
 			.option('--relink', 'bind temporary links to the files that were copied back, where the bytes are the same'),
 	);
-	documented(command, [
+	withHelp(command, [
 		'restore /backup/stowage-2031-02-03T030000Z.zip --data-dir /var/lib/stowage',
 		'restore /backup/stowage-2031-02-03T030000Z.zip --database-url mysql://stowage:secret@127.0.0.1/stowage',
 		'restore /backup/stowage-2031-02-03T030000Z.zip --relink',

@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander';
-import { documented } from '../commandLine/documented.js';
+import { withHelp } from '../commandLine/help.js';
 import { printText } from '../terminal/output.js';
 
 /** A script for a shell that completes the commands of `program` and their options. */
@@ -10,7 +10,7 @@ export function completionCommand(program: () => Promise<Command>): Command {
 		.action(async (shell: keyof typeof scripts) => {
 			printText(scripts[shell](wordsOf(await program())));
 		});
-	return documented(command, [
+	return withHelp(command, [
 		'completion bash > /etc/bash_completion.d/stowage',
 		'completion zsh > /usr/share/zsh/site-functions/_stowage',
 		'completion fish > ~/.config/fish/completions/stowage.fish',

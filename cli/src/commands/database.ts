@@ -13,8 +13,8 @@ import {
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { administrator } from '../commandLine/administrator.js';
-import { documented } from '../commandLine/documented.js';
 import { enter } from '../commandLine/enter.js';
+import { withHelp } from '../commandLine/help.js';
 import { withSettings } from '../commandLine/settings.js';
 import { printLine, printList } from '../terminal/output.js';
 import { withProgress, withRowProgress } from '../terminal/Progress.js';
@@ -27,7 +27,7 @@ export function migrateCommand(): Command {
 			.option('--status', 'only say which migrations were applied and which are pending')
 			.option('--json', 'as JSON'),
 	);
-	documented(command, ['migrate --status', 'migrate']);
+	withHelp(command, ['migrate --status', 'migrate']);
 	return command.action(async ({ status, json }: { status?: boolean; json?: boolean }) => {
 		const config = await enter(command);
 		await checkConfig(config);
@@ -71,7 +71,7 @@ function copyCommand(): Command {
 			.requiredOption('--to <url>', 'the database to fill: sqlite:<path> or mysql://user:password@host:port/name')
 			.option('--json', 'as JSON'),
 	);
-	documented(command, [
+	withHelp(command, [
 		'database copy --to mysql://stowage:secret@127.0.0.1/stowage',
 		'database copy --database-url mysql://stowage:secret@127.0.0.1/stowage --to sqlite:/var/lib/stowage/stowage.db',
 	]);

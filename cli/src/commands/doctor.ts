@@ -1,7 +1,7 @@
 import { type Config, isStartupMistake } from '@stowage/core';
 import { Command } from 'commander';
-import { documented } from '../commandLine/documented.js';
 import { enter } from '../commandLine/enter.js';
+import { withHelp } from '../commandLine/help.js';
 import { configFileOf, withSettings } from '../commandLine/settings.js';
 import { checkConfiguration, checkFirstSteps, checkProxy, checkStrangers } from '../doctor/configuration.js';
 import { checkDatabaseOf } from '../doctor/database.js';
@@ -35,7 +35,7 @@ export function doctorCommand(): Command {
 			.option('--all', 'with --files: name all, also if there are many of a kind')
 			.option('--json', 'as JSON'),
 	);
-	documented(
+	withHelp(
 		command,
 		['doctor', 'doctor --config /etc/stowage/stowage.yaml --json', 'doctor --files', 'doctor --files --user ada --all'],
 		'Exit codes: 0 all is well, 1 there are warnings, 2 there are errors.',

@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import { type Config, ConfigError } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
-import { documented } from '../commandLine/documented.js';
+import { withHelp } from '../commandLine/help.js';
 import { configOf, withSettings } from '../commandLine/settings.js';
 import { printLine } from '../terminal/output.js';
 
@@ -17,7 +17,7 @@ export function healthCommand(): Command {
 			.description('ask the running server, where the configuration says that it listens, whether it answers')
 			.option('--ready', 'also whether its database, storage roots and plugins can be used'),
 	);
-	documented(command, ['health', 'health --config /etc/stowage/stowage.yaml --ready']);
+	withHelp(command, ['health', 'health --config /etc/stowage/stowage.yaml --ready']);
 	return command.action(async ({ ready }: { ready?: true }) => {
 		const config = configOf(command);
 		const path = `${config.basePath}/api/${ready ? 'ready' : 'health'}`;

@@ -2,7 +2,7 @@ import { removeVisitorFile, type Services, type VisitorFile, visitorFiles } from
 import { anonymousOwner, formatListSize, plural } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
-import { spanOf } from '../commandLine/spans.js';
+import { durationOf } from '../commandLine/durations.js';
 import { printLine, printList, sizeCell, timeCell, timeText } from '../terminal/output.js';
 import { type Progress, withProgress } from '../terminal/Progress.js';
 import { confirm } from '../terminal/prompt.js';
@@ -72,7 +72,7 @@ async function found(
 	olderThan: string | undefined,
 	progress: Progress,
 ): Promise<VisitorFile[]> {
-	const before = olderThan === undefined ? Number.POSITIVE_INFINITY : now() - spanOf('--older-than', olderThan);
+	const before = olderThan === undefined ? Number.POSITIVE_INFINITY : now() - durationOf('--older-than', olderThan);
 	const files: VisitorFile[] = [];
 	progress.begin({ what: 'Looking for files', unit: 'file' });
 	for await (const file of visitorFiles(storage, before)) {

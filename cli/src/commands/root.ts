@@ -3,7 +3,7 @@ import type { RootState } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
-import { startupCode } from '../commandLine/documented.js';
+import { startupCode } from '../commandLine/help.js';
 import { installedUnit } from '../service/installedUnit.js';
 import { unitFaultOf } from '../service/unitFault.js';
 import { ExitCode } from '../terminal/explain.js';

@@ -1,7 +1,7 @@
-import { type App, ConfigError, createApp, endFaultyRequest } from '@stowage/core';
+import { type App, ConfigError, createApp, endFailedRequest } from '@stowage/core';
 import { Command } from 'commander';
-import { documented, startupCode } from '../commandLine/documented.js';
 import { leaveRoot } from '../commandLine/enter.js';
+import { startupCode, withHelp } from '../commandLine/help.js';
 import { configOf, withSettings } from '../commandLine/settings.js';
 import { findSupervisor, type Supervisor } from '../service/supervisor.js';
 import { printLine } from '../terminal/output.js';
@@ -10,7 +10,7 @@ import { webRoot } from '../webRoot.js';
 export function serveCommand(): Command {
 	const command = withSettings(new Command('serve').description('serve the page and the API until stopped'));
 	command.option('--refuse-root', 'stop instead of running as root');
-	documented(
+	withHelp(
 		command,
 		['serve', 'serve --config /etc/stowage/stowage.yaml'],
 		`Exit codes: 0 stopped as asked, 1 it could not start or stop, 70 stopped after an unexpected error, ${startupCode}.`,
@@ -36,7 +36,7 @@ export function serveCommand(): Command {
 		});
 		process.on('SIGTERM', () => stopping('SIGTERM', 0)).on('SIGINT', () => stopping('SIGINT', 0));
 		const onUnexpected = (error: unknown) => {
-			if (endFaultyRequest(error, log)) return;
+			if (endFailedRequest(error, log)) return;
 			// The state of the process is unknown: current requests may end, then a supervisor starts a new one.
 			log.fatal({ err: error }, 'unexpected error outside of any request: stopping');
 			stopping('unexpected error', 70);

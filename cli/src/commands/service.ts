@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { loadConfig } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
-import { documented } from '../commandLine/documented.js';
+import { withHelp } from '../commandLine/help.js';
 import { defaultPlugins } from '../commandLine/settings.js';
 import { reasonOf } from '../doctor/findings.js';
 import { addedRootsAsOwner } from '../service/addedRootsAsOwner.js';
@@ -45,9 +45,9 @@ export function serviceCommand(): Command {
 	});
 	return new Command('service')
 		.description('run Stowage as a systemd service')
-		.addCommand(documented(print, ['service print', 'service print --config /etc/stowage/stowage.yaml --drop-in']))
-		.addCommand(documented(install, ['service install', 'service install --dry-run']))
-		.addCommand(documented(uninstall, ['service uninstall', 'service uninstall --dry-run']));
+		.addCommand(withHelp(print, ['service print', 'service print --config /etc/stowage/stowage.yaml --drop-in']))
+		.addCommand(withHelp(install, ['service install', 'service install --dry-run']))
+		.addCommand(withHelp(uninstall, ['service uninstall', 'service uninstall --dry-run']));
 }
 
 interface Flags {

@@ -2,8 +2,8 @@ import type { Services, UnfinishedUpload } from '@stowage/core';
 import { Failure, formatListSize, plural } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
+import { durationOf } from '../commandLine/durations.js';
 import { idOf } from '../commandLine/ids.js';
-import { spanOf } from '../commandLine/spans.js';
 import { printLine, printList, sizeCell, timeCell, timeText } from '../terminal/output.js';
 import { confirm } from '../terminal/prompt.js';
 
@@ -64,7 +64,7 @@ async function found(
 	const owner = user === undefined ? undefined : await accounts.find(user);
 	if (root !== undefined && !roots.all().some(({ name }) => name === root))
 		throw new Failure('notFound', `There is no storage root ${root}.`);
-	const before = olderThan === undefined ? Number.POSITIVE_INFINITY : now() - spanOf('--older-than', olderThan);
+	const before = olderThan === undefined ? Number.POSITIVE_INFINITY : now() - durationOf('--older-than', olderThan);
 	return (await resumableUploads.listUnfinished()).filter(
 		(each) =>
 			(owner === undefined || each.userId === owner.id) &&

@@ -59,9 +59,9 @@ function fitted(columns: readonly Column[], natural: readonly number[], width: n
 
 function linesOf(row: readonly string[], columns: readonly Column[], widths: readonly number[]): string[] {
 	const parts = row.map((text, at) => {
-		const most = widths[at] ?? 0;
-		if (stringWidth(text) <= most) return [text];
-		return columns[at]?.fit === 'wrap' ? wrapped(text, most) : [`${prefix(text, most - 1)}…`];
+		const width = widths[at] ?? 0;
+		if (stringWidth(text) <= width) return [text];
+		return columns[at]?.fit === 'wrap' ? wrapped(text, width) : [`${prefix(text, width - 1)}…`];
 	});
 	const height = Math.max(...parts.map((lines) => lines.length));
 	return Array.from({ length: height }, (_, line) =>

@@ -19,10 +19,10 @@ const similarPasswords: [string, string, string][] = [
 
 /** The rules of passwords, one test each. `open` creates a provider that is fast enough to be called some hundreds of times. */
 export function authSuite(test: TestFn, name: string, open: () => Promise<AuthProvider>): void {
-	const rule = (title: string, check: (t: ExecutionContext) => Promise<void>) =>
+	const assertThat = (title: string, check: (t: ExecutionContext) => Promise<void>) =>
 		test.serial(`${name}: ${title}`, check);
 
-	rule('a password verifies against its own secret', async (t) => {
+	assertThat('a password verifies against its own secret', async (t) => {
 		const auth = await open();
 		for (const password of ['correct horse', ' with spaces ', 'пароль', '🐴🔋📎✅', 'a\0b', longest]) {
 			t.true(await auth.verify(await auth.hash(password), password), password);
@@ -30,14 +30,14 @@ export function authSuite(test: TestFn, name: string, open: () => Promise<AuthPr
 	});
 
 	for (const [difference, password, other] of similarPasswords) {
-		rule(`a password that differs ${difference} does not verify`, async (t) => {
+		assertThat(`a password that differs ${difference} does not verify`, async (t) => {
 			const auth = await open();
 			t.false(await auth.verify(await auth.hash(password), other));
 			t.true(await auth.verify(await auth.hash(password), password));
 		});
 	}
 
-	rule('a secret does not contain the password, and two secrets of one password differ', async (t) => {
+	assertThat('a secret does not contain the password, and two secrets of one password differ', async (t) => {
 		const auth = await open();
 		const secrets = await Promise.all([1, 2, 3].map(() => auth.hash('correct horse')));
 		t.is(new Set(secrets).size, 3);
@@ -47,12 +47,12 @@ export function authSuite(test: TestFn, name: string, open: () => Promise<AuthPr
 		}
 	});
 
-	rule('no password verifies without a secret', async (t) => {
+	assertThat('no password verifies without a secret', async (t) => {
 		const auth = await open();
 		for (const password of ['', 'correct horse', 'undefined']) t.false(await auth.verify(undefined, password));
 	});
 
-	rule('no password verifies against an invalid secret', async (t) => {
+	assertThat('no password verifies against an invalid secret', async (t) => {
 		const auth = await open();
 		const secret = await auth.hash('correct horse');
 		for (const text of [
@@ -68,35 +68,38 @@ export function authSuite(test: TestFn, name: string, open: () => Promise<AuthPr
 		}
 	});
 
-	rule('a password over the length limit is refused and does not verify, with less work than one hash', async (t) => {
-		const auth = await open();
-		const secret = await auth.hash(longest);
-		const error = await t.throwsAsync(() => auth.hash(`${longest}p`));
-		t.true(isFailure(error, 'invalid'), String(error));
-		t.false(await auth.verify(secret, `${longest}p`));
-		const huge = 'p'.repeat(1_000_000);
-		const refusing: number[] = [];
-		const hashing: number[] = [];
-		for (let round = 0; round < 9; round++) {
-			hashing.push(await workOf(() => auth.verify(secret, 'wrong horse')));
-			refusing.push(
-				await workOf(async () => {
-					t.false(await auth.verify(secret, huge));
-					t.false(await auth.verify(undefined, huge));
-					await t.throwsAsync(() => auth.hash(huge));
-				}),
-			);
-		}
-		const [refusal, hash] = [median(refusing), median(hashing)];
-		t.true(refusal < hash, `${refusal} ms of work, where one hash takes ${hash} ms`);
-	});
+	assertThat(
+		'a password over the length limit is refused and does not verify, with less work than one hash',
+		async (t) => {
+			const auth = await open();
+			const secret = await auth.hash(longest);
+			const error = await t.throwsAsync(() => auth.hash(`${longest}p`));
+			t.true(isFailure(error, 'invalid'), String(error));
+			t.false(await auth.verify(secret, `${longest}p`));
+			const huge = 'p'.repeat(1_000_000);
+			const refusing: number[] = [];
+			const hashing: number[] = [];
+			for (let round = 0; round < 9; round++) {
+				hashing.push(await workOf(() => auth.verify(secret, 'wrong horse')));
+				refusing.push(
+					await workOf(async () => {
+						t.false(await auth.verify(secret, huge));
+						t.false(await auth.verify(undefined, huge));
+						await t.throwsAsync(() => auth.hash(huge));
+					}),
+				);
+			}
+			const [refusal, hash] = [median(refusing), median(hashing)];
+			t.true(refusal < hash, `${refusal} ms of work, where one hash takes ${hash} ms`);
+		},
+	);
 
-	rule('a new secret is not outdated', async (t) => {
+	assertThat('a new secret is not outdated', async (t) => {
 		const auth = await open();
 		t.false(auth.needsRehash(await auth.hash('correct horse')));
 	});
 
-	rule('verifying takes as much work without a secret as with one', async (t) => {
+	assertThat('verifying takes as much work without a secret as with one', async (t) => {
 		const auth = await open();
 		const secret = await auth.hash('correct horse');
 		const known: number[] = [];
@@ -109,7 +112,7 @@ export function authSuite(test: TestFn, name: string, open: () => Promise<AuthPr
 		t.true(ratio > 0.8 && ratio < 1.25, `known : unknown = ${ratio}`);
 	});
 
-	rule(
+	assertThat(
 		'many concurrent verifications succeed or are refused with a time to retry, and the main thread stays free',
 		async (t) => {
 			const auth = await open();

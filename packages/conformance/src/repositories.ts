@@ -27,7 +27,7 @@ export function repositoriesSuite(
 	name: string,
 	open: (clock: Clock) => Promise<OpenedRepositories>,
 ): void {
-	const rule: Rule = (title, check) =>
+	const assertThat: Rule = (title, check) =>
 		test(`${name}: ${title}`, async (t) => {
 			const clock = { now: Date.UTC(2030, 0, 1) };
 			const { db, close } = await open(clock);
@@ -38,17 +38,17 @@ export function repositoriesSuite(
 			}
 		});
 
-	userRules(rule);
-	secondFactorRules(rule);
-	sessionRules(rule);
-	rootRules(rule);
-	uploadRules(rule);
-	idempotencyRules(rule);
-	limitRules(rule);
-	keyValueRules(rule);
-	linkRules(rule);
-	ticketRules(rule);
-	jobRules(rule);
-	leaseRules(rule);
-	eventRules(rule);
+	userRules(assertThat);
+	secondFactorRules(assertThat);
+	sessionRules(assertThat);
+	rootRules(assertThat);
+	uploadRules(assertThat);
+	idempotencyRules(assertThat);
+	limitRules(assertThat);
+	keyValueRules(assertThat);
+	linkRules(assertThat);
+	ticketRules(assertThat);
+	jobRules(assertThat);
+	leaseRules(assertThat);
+	eventRules(assertThat);
 }

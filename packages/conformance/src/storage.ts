@@ -18,7 +18,7 @@ export type MakeStorageDriver = (t: ExecutionContext) => Promise<StorageUnderTes
 
 /** The rules that every storage must pass, one test each. `name` begins the titles. */
 export function storageSuite(test: TestFn, name: string, makeDriver: MakeStorageDriver): void {
-	const rule: Rule = (title, check) => {
+	const assertThat: Rule = (title, check) => {
 		test(`${name}: ${title}`, async (t) => {
 			const { driver } = await makeDriver(t);
 			const open = async (rootId?: string) => {
@@ -30,11 +30,11 @@ export function storageSuite(test: TestFn, name: string, makeDriver: MakeStorage
 			await check(t, storage, () => open(storage.rootId));
 		});
 	};
-	readingRules(rule);
-	stagingRules(rule);
-	changingRules(rule);
-	copyingRules(rule);
-	stagedCopyRules(rule);
-	namingRules(rule);
-	replacingRules(rule);
+	readingRules(assertThat);
+	stagingRules(assertThat);
+	changingRules(assertThat);
+	copyingRules(assertThat);
+	stagedCopyRules(assertThat);
+	namingRules(assertThat);
+	replacingRules(assertThat);
 }

@@ -29,7 +29,7 @@ export { type Config, durationText, parseByteSize, parseDuration } from './confi
 export { withoutDatabaseUrls, withoutPassword, withoutSecrets } from './config/secrets.js';
 export { strangersMay } from './config/strangers.js';
 export type { App, AppOptions } from './createApp.js';
-export { endFaultyRequest } from './http/connections/endFaultyRequest.js';
+export { endFailedRequest } from './http/connections/endFailedRequest.js';
 export type { ListedLink } from './links/createLinks.js';
 export { linksOf } from './links/linksOf.js';
 export { type FileHash, hashFiles, type KnownLink, relink } from './links/relink.js';

@@ -9,7 +9,7 @@ import './http/allowedHosts.test.js';
 import './http/hostile.test.js';
 import './http/http.test.js';
 import './http/logSecrets.test.js';
-import './http/refusalLog.test.js';
+import './http/failureLog.test.js';
 import './http/requestScheduler.test.js';
 import './http/stopping.test.js';
 import './limits/fairQueue.test.js';

@@ -101,7 +101,7 @@ async function encodeSource(
 		const losses = await withLocalFile(file, local, async ({ descriptor }) => {
 			const film = await assertFilm(installed.ffprobe, descriptor, container, job.signal);
 			await job.expect(expectedSeconds(film));
-			return files.lend(viewer, staged, (target) =>
+			return files.withDescriptor(viewer, staged, (target) =>
 				encode({
 					job,
 					installed,

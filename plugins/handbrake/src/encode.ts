@@ -1,4 +1,4 @@
-import { Failure, type JobContext, type LentFile, type PluginLog } from '@stowage/plugin-api';
+import { type DescriptorFile, Failure, type JobContext, type PluginLog } from '@stowage/plugin-api';
 import { noFreeSpace } from '@stowage/rules';
 import type { ProgramOutcome } from './CagedProgram.js';
 import type { Conversion } from './conversion.js';
@@ -20,7 +20,7 @@ interface EncodeOptions {
 	/** What ffprobe found in it. */
 	film: Film;
 	isSourceChanged(): Promise<boolean>;
-	target: LentFile;
+	target: DescriptorFile;
 }
 
 /**

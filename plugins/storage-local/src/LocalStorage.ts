@@ -13,10 +13,10 @@ import type {
 	ReplacingStorage,
 	StagedFile,
 	StagingCutoffs,
+	StatsBatch,
+	StatsListingStorage,
 	StorageEntry,
 	StorageItem,
-	SurveyBatch,
-	SurveyingStorage,
 	Watch,
 	WatchingStorage,
 } from '@stowage/plugin-api';
@@ -28,7 +28,7 @@ import { removeEmptyFolder, removeItem } from './changing/removeItem.js';
 import { findUnusable } from './reading/findUnusable.js';
 import { openItem, statItem } from './reading/items.js';
 import { countFolder, listFolder } from './reading/listFolder.js';
-import { surveyFolder } from './reading/surveyFolder.js';
+import { listWithStats } from './reading/listWithStats.js';
 import { checkDisk } from './root/checkDisk.js';
 import type { Disk } from './root/Disk.js';
 import { fsync, setModified } from './system/descriptors.js';
@@ -48,7 +48,7 @@ export class LocalStorage
 		InspectableStorage,
 		LocalFilesStorage,
 		ReplacingStorage,
-		SurveyingStorage,
+		StatsListingStorage,
 		WatchingStorage
 {
 	readonly #background = new Set<Promise<void>>();
@@ -90,8 +90,8 @@ export class LocalStorage
 		return listFolder(this.disk, path);
 	}
 
-	survey(path: StoragePath): AsyncIterable<SurveyBatch> {
-		return surveyFolder(this.disk, path);
+	listWithStats(path: StoragePath): AsyncIterable<StatsBatch> {
+		return listWithStats(this.disk, path);
 	}
 
 	findUnusable(folder: StoragePath): AsyncIterable<InspectedBatch> {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hasSurvey } from '@stowage/plugin-api';
+import { hasListWithStats } from '@stowage/plugin-api';
 import test from 'ava';
 import { AdaptiveBatch } from '../src/reading/statMany.js';
 import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
@@ -36,8 +36,8 @@ for (const [way, calls] of Object.entries({ 'native calls': undefined, 'calls of
 		t.deepEqual(await names(storage, 'folder'), ['f\ufffdf', 'inner']);
 		t.is(await storage.count(p('folder')), 2);
 		t.is(await storage.count(p('folder/inner')), 1);
-		if (!hasSurvey(storage)) throw new Error('A local storage supports surveys.');
-		for await (const { items, skipped } of storage.survey(p('folder/inner'))) {
+		if (!hasListWithStats(storage)) throw new Error('A local storage lists with stats.');
+		for await (const { items, skipped } of storage.listWithStats(p('folder/inner'))) {
 			t.is(items.length, 1);
 			t.is(skipped, unaddressable.length);
 		}

@@ -1,6 +1,6 @@
 import { stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasSurvey } from '@stowage/plugin-api';
+import { hasListWithStats } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { localStorageDriver } from '../src/driver.js';
 import type { SystemCalls } from '../src/system/systemCalls.js';
@@ -56,8 +56,8 @@ const reuse = test.macro({
 		}
 		t.is(await inode('folder'), inodeOfFolder);
 		t.not((await storage.stat(p('folder'))).id, firstFolder.id);
-		if (!hasSurvey(storage)) return t.fail();
-		for await (const { items } of storage.survey(p('')))
+		if (!hasListWithStats(storage)) return t.fail();
+		for await (const { items } of storage.listWithStats(p('')))
 			for (const item of items) t.deepEqual(item, await storage.stat(p(item.name)));
 	},
 	title: (_, type: string, calls: SystemCalls) =>

@@ -71,9 +71,9 @@ function plantImportedFiles(root: string): void {
 	execFileSync('mkfifo', [join(root, 'pipe')]);
 }
 
-async function surveyed(storage: LocalStorage, path: string): Promise<{ items: string[]; leftOut: number }> {
+async function listedWithStats(storage: LocalStorage, path: string): Promise<{ items: string[]; leftOut: number }> {
 	const found = { items: [] as string[], leftOut: 0 };
-	for await (const { items, skipped } of storage.survey(p(path))) {
+	for await (const { items, skipped } of storage.listWithStats(p(path))) {
 		found.items.push(...items.map(({ name }) => name));
 		found.leftOut += skipped;
 	}
@@ -103,11 +103,11 @@ for (const [way, calls] of Object.entries(ways)) {
 			rows.push(...batch.map(({ name, unreadable }) => `${name}: ${unreadable}`));
 		t.deepEqual(rows.sort(), ['closed: true', 'no entry: true', 'readable: undefined', 'unreadable: true']);
 		t.is(await readText(storage, 'foreign/readable'), 'secret');
-		t.deepEqual(await surveyed(storage, 'foreign'), { items: ['readable'], leftOut: 3 });
+		t.deepEqual(await listedWithStats(storage, 'foreign'), { items: ['readable'], leftOut: 3 });
 		await refused(t, 'forbidden', () => storage.open(p('foreign/unreadable')));
 		await refused(t, 'forbidden', () => names(storage, 'foreign/closed'));
 		await refused(t, 'forbidden', () => names(storage, 'foreign/no entry'));
-		await refused(t, 'forbidden', () => surveyed(storage, 'foreign/no entry'));
+		await refused(t, 'forbidden', () => listedWithStats(storage, 'foreign/no entry'));
 		await refused(t, 'forbidden', () => storage.count(p('foreign/closed')));
 		await refused(t, 'forbidden', () => storage.stat(p('foreign/closed/readable')));
 		await refused(t, 'forbidden', () => storage.move(p('foreign/readable'), p('mine')));

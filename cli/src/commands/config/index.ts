@@ -1,19 +1,19 @@
 import { checkConfig } from '@stowage/core';
 import { Command } from 'commander';
-import { documented } from '../../commandLine/documented.js';
 import { enter } from '../../commandLine/enter.js';
+import { withHelp } from '../../commandLine/help.js';
 import { configOf, printableConfig, withSettings } from '../../commandLine/settings.js';
 import { printError, printLine, printText } from '../../terminal/output.js';
 import { initCommand } from './init.js';
 
 export function configCommand(): Command {
 	const print = withSettings(new Command('print').description('print the configuration in force as YAML'));
-	documented(print, ['config print', 'config print --config /etc/stowage/stowage.yaml']);
+	withHelp(print, ['config print', 'config print --config /etc/stowage/stowage.yaml']);
 	print.action(() => {
 		printText(printableConfig(configOf(print)));
 	});
 	const check = withSettings(new Command('check').description('check the configuration and say what is wrong with it'));
-	documented(check, ['config check --config /etc/stowage/stowage.yaml']);
+	withHelp(check, ['config check --config /etc/stowage/stowage.yaml']);
 	check.action(async () => {
 		// Plugins are loaded, from a folder that need not be root's.
 		const config = await enter(check);

@@ -3,7 +3,7 @@ import { type Config, ConfigError, flagOf, loadConfig, settingNames } from '@sto
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { changedConfigText, isAsShipped, newConfigText } from '../../commandLine/configText.js';
-import { documented } from '../../commandLine/documented.js';
+import { withHelp } from '../../commandLine/help.js';
 import { configFileOf, defaultPlugins, flagsOf, withSettings } from '../../commandLine/settings.js';
 import { installedUnit } from '../../service/installedUnit.js';
 import { defaultDataDir } from '../../service/unit.js';
@@ -25,7 +25,7 @@ export function initCommand(): Command {
 			.option('--yes', 'ask nothing: take the recommended answer wherever no option gives one')
 			.option('--force', 'change a file that has settings; the old one is kept beside it'),
 	);
-	documented(command, [
+	withHelp(command, [
 		'config init',
 		'config init /etc/stowage/stowage.yaml --public-url https://files.example.org --visitors read --registration closed',
 		'config init --yes --data-dir /srv/stowage',

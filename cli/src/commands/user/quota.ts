@@ -27,15 +27,15 @@ export async function setQuota(services: Services, name: string, options: QuotaO
 		});
 	}
 	const inForce = await quotaInForce(services, user);
-	const { most, isDefault: byDefault, used } = inForce;
+	const { limit, isDefault: byDefault, used } = inForce;
 	if (options.json)
-		printJson({ quota: { ...most, isDefault: byDefault }, used: { bytes: used.bytes, entries: used.entries } });
+		printJson({ quota: { ...limit, isDefault: byDefault }, used: { bytes: used.bytes, entries: used.entries } });
 	else printTable(quotaColumns, quotaRows(inForce));
 }
 
 interface QuotaInForce {
 	/** 0 is no limit. */
-	most: { bytes: number; entries: number };
+	limit: { bytes: number; entries: number };
 	/** Whether it is the configured one. */
 	isDefault: { bytes: boolean; entries: boolean };
 	used: { bytes: number; entries: number };
@@ -48,7 +48,7 @@ export async function quotaInForce(
 	const { quota } = await accounts.quota(user.username);
 	const { userBytes, userEntries } = config.quotas;
 	return {
-		most: { bytes: quota.bytes ?? userBytes, entries: quota.entries ?? userEntries },
+		limit: { bytes: quota.bytes ?? userBytes, entries: quota.entries ?? userEntries },
 		isDefault: { bytes: quota.bytes === null, entries: quota.entries === null },
 		used: await quotas.used({ kind: 'user', id: user.id, username: user.username }),
 	};
@@ -56,11 +56,11 @@ export async function quotaInForce(
 
 export const quotaColumns: readonly Column[] = ['QUOTA', 'USED', 'LIMIT', 'SET BY'].map((title) => ({ title }));
 
-export function quotaRows({ most, isDefault, used }: QuotaInForce): Row[] {
+export function quotaRows({ limit, isDefault, used }: QuotaInForce): Row[] {
 	const setBy = (byDefault: boolean) => (byDefault ? 'default' : 'administrator');
 	return [
-		['bytes', sizeCell(used.bytes), limitCell(most.bytes), setBy(isDefault.bytes)],
-		['entries', used.entries, most.entries === 0 ? 'no limit' : most.entries, setBy(isDefault.entries)],
+		['bytes', sizeCell(used.bytes), limitCell(limit.bytes), setBy(isDefault.bytes)],
+		['entries', used.entries, limit.entries === 0 ? 'no limit' : limit.entries, setBy(isDefault.entries)],
 	];
 }
 

@@ -36,7 +36,7 @@ export async function showUser(services: Services, name: string, { json }: { jso
 			hasSecondFactor,
 			recoveryCodesLeft,
 			settings,
-			quota: { bytes: quota.most.bytes, entries: quota.most.entries, isDefault: quota.isDefault },
+			quota: { bytes: quota.limit.bytes, entries: quota.limit.entries, isDefault: quota.isDefault },
 			used: { bytes: quota.used.bytes, entries: quota.used.entries },
 			sessions: found.map(sessionJson),
 			links: ownLinks.map((link) => ({ id: link.id, ...linkJson(link) })),

@@ -9,8 +9,8 @@ function recordOf(...stagedIds: string[]): IdempotencyRecord {
 }
 
 /** The record that all attempts with one idempotency key share. */
-export function idempotencyRules(rule: Rule): void {
-	rule('an idempotency key keeps the record that claimed it first', async (t, { idempotency }) => {
+export function idempotencyRules(assertThat: Rule): void {
+	assertThat('an idempotency key keeps the record that claimed it first', async (t, { idempotency }) => {
 		const first = recordOf('s1', 's2');
 		t.deepEqual(await idempotency.claim(key, first), first);
 		t.deepEqual(await idempotency.claim(key, recordOf('s3')), first);
@@ -19,25 +19,28 @@ export function idempotencyRules(rule: Rule): void {
 		t.deepEqual(await idempotency.claim(key, large), first);
 	});
 
-	rule('many concurrent claims of one idempotency key all get the same record', async (t, { idempotency }) => {
+	assertThat('many concurrent claims of one idempotency key all get the same record', async (t, { idempotency }) => {
 		const records = await Promise.all(Array.from({ length: 8 }, (_, n) => idempotency.claim(key, recordOf(`${n}`))));
 		t.is(new Set(records.map(({ revision }) => revision)).size, 1);
 		for (const record of records) t.deepEqual(record, records[0]);
 	});
 
-	rule('only one of many concurrent replacements of an idempotency record succeeds', async (t, { idempotency }) => {
-		const seen = await idempotency.claim(key, recordOf('s1'));
-		const other = await idempotency.claim('b'.repeat(64), recordOf('s1'));
-		const next = Array.from({ length: 8 }, (_, n) => recordOf(`new ${n}`));
-		const done = await Promise.all(next.map((record) => idempotency.replace(key, seen.revision, record)));
-		t.is(done.filter(Boolean).length, 1);
-		t.deepEqual(await idempotency.claim(key, seen), next[done.indexOf(true)]);
-		t.false(await idempotency.replace(key, seen.revision, recordOf('late')));
-		t.false(await idempotency.replace('c'.repeat(64), seen.revision, recordOf('unknown')));
-		t.deepEqual(await idempotency.claim('b'.repeat(64), seen), other);
-	});
+	assertThat(
+		'only one of many concurrent replacements of an idempotency record succeeds',
+		async (t, { idempotency }) => {
+			const seen = await idempotency.claim(key, recordOf('s1'));
+			const other = await idempotency.claim('b'.repeat(64), recordOf('s1'));
+			const next = Array.from({ length: 8 }, (_, n) => recordOf(`new ${n}`));
+			const done = await Promise.all(next.map((record) => idempotency.replace(key, seen.revision, record)));
+			t.is(done.filter(Boolean).length, 1);
+			t.deepEqual(await idempotency.claim(key, seen), next[done.indexOf(true)]);
+			t.false(await idempotency.replace(key, seen.revision, recordOf('late')));
+			t.false(await idempotency.replace('c'.repeat(64), seen.revision, recordOf('unknown')));
+			t.deepEqual(await idempotency.claim('b'.repeat(64), seen), other);
+		},
+	);
 
-	rule('an idempotency key is free again once its old record was swept', async (t, { idempotency }, clock) => {
+	assertThat('an idempotency key is free again once its old record was swept', async (t, { idempotency }, clock) => {
 		await idempotency.claim(key, recordOf('s1'));
 		const renewed = recordOf('s2');
 		const { revision } = await idempotency.claim('b'.repeat(64), recordOf('s3'));
@@ -50,7 +53,7 @@ export function idempotencyRules(rule: Rule): void {
 		t.deepEqual(await idempotency.claim('b'.repeat(64), next), renewed);
 	});
 
-	rule('the planned name of a staged file is found until it is swept', async (t, { publishedNames }, clock) => {
+	assertThat('the planned name of a staged file is found until it is swept', async (t, { publishedNames }, clock) => {
 		const name = '😀'.repeat(63);
 		await publishedNames.set('s1', 'a (1)');
 		await publishedNames.set('s1', name);

@@ -4,7 +4,7 @@ import type { ExecutionContext } from 'ava';
 import { day, hostileTexts, type Rule, refuses, second } from './rules.js';
 
 const leaseMs = 10 * second;
-const most = { jobs: 100, bytes: 1000 };
+const limits = { jobs: 100, bytes: 1000 };
 
 /** Adds a user; resolves to their id. */
 async function userOf({ users }: Stores, username: string): Promise<string> {
@@ -26,12 +26,12 @@ async function begin(t: ExecutionContext, jobs: JobStore, slot: string, holder =
 }
 
 /** Jobs with their leases. */
-export function jobRules(rule: Rule): void {
-	rule('a job is found by its id as it was added, and needs a user and an unused id', async (t, db, clock) => {
+export function jobRules(assertThat: Rule): void {
+	assertThat('a job is found by its id as it was added, and needs a user and an unused id', async (t, db, clock) => {
 		const ada = await userOf(db, 'ada');
 		const title = `Copy ${'😀'.repeat(200)}`;
 		const input = JSON.stringify({ path: "a'b\0\\\n" });
-		await db.jobs.add(jobOf('one', ada, { title, input }), most);
+		await db.jobs.add(jobOf('one', ada, { title, input }), limits);
 		t.deepEqual(await db.jobs.find('one'), {
 			...{ id: 'one', kind: 'copy', userId: ada, title, status: 'queued', done: 0, total: 0, unit: 'items' },
 			...{ speed: null, timeLeft: null, detail: null, error: null, hasInput: true, isOrdered: false },
@@ -40,12 +40,12 @@ export function jobRules(rule: Rule): void {
 		t.is(await db.jobs.input('one'), input);
 		t.is(await db.jobs.input('two'), undefined);
 		for (const text of ['ONE', 'one ', ...hostileTexts]) t.is(await db.jobs.find(text), undefined);
-		await refuses(t, 'alreadyExists', () => db.jobs.add(jobOf('one', ada), most));
-		await refuses(t, 'notFound', () => db.jobs.add(jobOf('two', 'unknown'), most));
+		await refuses(t, 'alreadyExists', () => db.jobs.add(jobOf('one', ada), limits));
+		await refuses(t, 'notFound', () => db.jobs.add(jobOf('two', 'unknown'), limits));
 	});
 
-	rule('only one of many concurrent claims of a job succeeds', async (t, db) => {
-		await db.jobs.add(jobOf('one', await userOf(db, 'ada')), most);
+	assertThat('only one of many concurrent claims of a job succeeds', async (t, db) => {
+		await db.jobs.add(jobOf('one', await userOf(db, 'ada')), limits);
 		const claims = await Promise.all(
 			Array.from({ length: 8 }, (_, n) => db.jobs.claim({ id: 'one', holder: `${n}`, epoch: 1 }, `copy#${n}`, leaseMs)),
 		);
@@ -54,19 +54,19 @@ export function jobRules(rule: Rule): void {
 		t.is(await db.jobs.next('copy'), undefined);
 	});
 
-	rule('the next job excludes users at their limit, and a held job names its user', async (t, db) => {
+	assertThat('the next job excludes users at their limit, and a held job names its user', async (t, db) => {
 		const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
-		await db.jobs.add(jobOf('hers', ada), most);
-		await db.jobs.add(jobOf('his', bob), most);
+		await db.jobs.add(jobOf('hers', ada), limits);
+		await db.jobs.add(jobOf('his', bob), limits);
 		t.is((await db.jobs.next('copy', { except: [ada] }))?.id, 'his');
 		t.is(await db.jobs.next('copy', { except: [ada, bob] }), undefined);
 		await begin(t, db.jobs, 'copy#0');
 		t.like((await db.jobs.listHeld(leaseMs))[0], { id: 'hers', userId: ada });
 	});
 
-	rule('only one of many concurrent claims of different jobs for one slot succeeds', async (t, db) => {
+	assertThat('only one of many concurrent claims of different jobs for one slot succeeds', async (t, db) => {
 		const ada = await userOf(db, 'ada');
-		for (let n = 0; n < 8; n++) await db.jobs.add(jobOf(`job${n}`, ada), most);
+		for (let n = 0; n < 8; n++) await db.jobs.add(jobOf(`job${n}`, ada), limits);
 		const claims = await Promise.all(
 			Array.from({ length: 8 }, (_, n) =>
 				db.jobs.claim({ id: `job${n}`, holder: `${n}`, epoch: 1 }, 'copy#0', leaseMs),
@@ -76,10 +76,10 @@ export function jobRules(rule: Rule): void {
 		t.is((await db.jobs.listHeld(leaseMs)).length, 1);
 	});
 
-	rule('a run gets its input, reports progress, saves a checkpoint and ends', async (t, db, clock) => {
+	assertThat('a run gets its input, reports progress, saves a checkpoint and ends', async (t, db, clock) => {
 		const { jobs } = db;
 		const ada = await userOf(db, 'ada');
-		await jobs.add(jobOf('one', ada), most);
+		await jobs.add(jobOf('one', ada), limits);
 		const run = { id: 'one', holder: 'one', epoch: 1 };
 		clock.now += 7 * second;
 		const claimed = await jobs.claim(run, 'copy#0', leaseMs);
@@ -117,12 +117,12 @@ export function jobRules(rule: Rule): void {
 			},
 		});
 		t.deepEqual(await jobs.listHeld(leaseMs), []);
-		t.false(await jobs.retry('one', most), 'a completed job is not retried');
+		t.false(await jobs.retry('one', limits), 'a completed job is not retried');
 	});
 
-	rule('writes of a run that has lost its job have no effect', async (t, db, clock) => {
+	assertThat('writes of a run that has lost its job have no effect', async (t, db, clock) => {
 		const { jobs } = db;
-		await jobs.add(jobOf('one', await userOf(db, 'ada')), most);
+		await jobs.add(jobOf('one', await userOf(db, 'ada')), limits);
 		const old = await begin(t, jobs, 'copy#0');
 		await jobs.checkpoint(old, leaseMs, '1');
 		clock.now += leaseMs + second;
@@ -151,9 +151,9 @@ export function jobRules(rule: Rule): void {
 		t.true(await jobs.end(taken, { status: 'completed', error: null }));
 	});
 
-	rule('a renewed lease is kept, and an expired one may be taken over', async (t, db, clock) => {
+	assertThat('a renewed lease is kept, and an expired one may be taken over', async (t, db, clock) => {
 		const { jobs } = db;
-		await jobs.add(jobOf('one', await userOf(db, 'ada')), most);
+		await jobs.add(jobOf('one', await userOf(db, 'ada')), limits);
 		const run = await begin(t, jobs, 'copy#0');
 		const isExpired = async () => (await jobs.listHeld(leaseMs))[0]?.isExpired;
 		clock.now += 8 * second;
@@ -175,13 +175,13 @@ export function jobRules(rule: Rule): void {
 		t.true(await jobs.end(run, { status: 'failed', error: 'It ended.' }, { leaseMs, isRecorded: false }));
 	});
 
-	rule(
+	assertThat(
 		'a checkpoint is kept for a kind that resumes, and interruptions are counted until the next checkpoint',
 		async (t, db) => {
 			const { jobs } = db;
 			const ada = await userOf(db, 'ada');
 			for (const onRestart of ['resume', 'restart'] as const) {
-				await jobs.add(jobOf(onRestart, ada, { onRestart }), most);
+				await jobs.add(jobOf(onRestart, ada, { onRestart }), limits);
 				for (const interruptions of [0, 1]) {
 					const run = await begin(t, jobs, 'copy#0');
 					t.is((await jobs.listHeld(leaseMs))[0]?.interruptions, interruptions);
@@ -195,7 +195,7 @@ export function jobRules(rule: Rule): void {
 				t.like(await jobs.claim(last, 'copy#0', leaseMs), { saved, attempt: 4 });
 				t.is((await jobs.listHeld(leaseMs))[0]?.interruptions, 1);
 				t.true(await jobs.end(last, { status: 'failed', error: 'Broken.' }));
-				t.true(await jobs.retry(onRestart, most));
+				t.true(await jobs.retry(onRestart, limits));
 				t.like(await jobs.find(onRestart), { status: 'queued', error: null, endTime: null, startTime: null, done: 0 });
 				const again = { id: onRestart, holder: 'two', epoch: 5 };
 				t.like(await jobs.claim(again, 'copy#0', leaseMs), { saved, attempt: 5 });
@@ -210,9 +210,9 @@ export function jobRules(rule: Rule): void {
 		['a copy on a further root', 'disk2~copy-0123456789abcdef-1z-9'],
 		['a tree that moves between two roots', 'tree.0123456789abcdef.disk2~copy-0123456789abcdef-1z-9'],
 	] as const) {
-		rule(`an id in a checkpoint is found until its job has ended: ${where}`, async (t, db) => {
+		assertThat(`an id in a checkpoint is found until its job has ended: ${where}`, async (t, db) => {
 			const { jobs } = db;
-			await jobs.add(jobOf('one', await userOf(db, 'ada')), most);
+			await jobs.add(jobOf('one', await userOf(db, 'ada')), limits);
 			const run = await begin(t, jobs, 'copy#0');
 			t.false(await jobs.isInCheckpoint(id));
 			t.true(await jobs.checkpoint(run, leaseMs, JSON.stringify({ next: 3, mark: id })));
@@ -229,15 +229,15 @@ export function jobRules(rule: Rule): void {
 		});
 	}
 
-	rule(
+	assertThat(
 		'cancelling ends a queued job at once, requests the end of a running one and does not change an ended one',
 		async (t, db, clock) => {
 			const { jobs } = db;
 			const ada = await userOf(db, 'ada');
-			await jobs.add(jobOf('runs', ada), most);
+			await jobs.add(jobOf('runs', ada), limits);
 			const run = await begin(t, jobs, 'copy#0');
-			await jobs.add(jobOf('waits', ada), most);
-			await jobs.add(jobOf('other', ada), most);
+			await jobs.add(jobOf('waits', ada), limits);
+			await jobs.add(jobOf('other', ada), limits);
 			clock.now += second;
 			for (const id of ['runs', 'waits', 'unknown']) await jobs.cancel(id);
 			t.like(await jobs.find('waits'), { status: 'cancelled', endTime: clock.now });
@@ -248,22 +248,22 @@ export function jobRules(rule: Rule): void {
 			t.true(await jobs.end(run, { status: 'cancelled', error: 'Copied 2 of 3.' }));
 			await jobs.cancel('runs');
 			t.like(await jobs.find('runs'), { status: 'cancelled', error: 'Copied 2 of 3.' });
-			t.true(await jobs.retry('waits', most));
-			t.false(await jobs.retry('waits', most), 'it is queued already');
-			t.false(await jobs.retry('unknown', most));
+			t.true(await jobs.retry('waits', limits));
+			t.false(await jobs.retry('waits', limits), 'it is queued already');
+			t.false(await jobs.retry('unknown', limits));
 			t.is((await jobs.find('waits'))?.status, 'queued');
 		},
 	);
 
-	rule(
+	assertThat(
 		'a cancelled job with a checkpoint is queued first for its cleanup, and ended if it is cancelled again',
 		async (t, db, clock) => {
 			const { jobs } = db;
 			const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
-			await jobs.add(jobOf('other', bob), most);
+			await jobs.add(jobOf('other', bob), limits);
 			const other = await begin(t, jobs, 'copy#0');
 			for (const id of ['one', 'two']) {
-				await jobs.add(jobOf(id, ada), most);
+				await jobs.add(jobOf(id, ada), limits);
 				const run = { id, holder: 'one', epoch: 1 };
 				t.truthy(await jobs.claim(run, 'copy#1', leaseMs));
 				t.true(await jobs.checkpoint(run, leaseMs, '"far"'));
@@ -292,12 +292,12 @@ export function jobRules(rule: Rule): void {
 		},
 	);
 
-	rule('users are served round robin, whatever the number and order of their jobs', async (t, db, clock) => {
+	assertThat('users are served round robin, whatever the number and order of their jobs', async (t, db, clock) => {
 		const { jobs } = db;
 		const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
 		const add = async (id: string, userId: string) => {
 			clock.now += 1;
-			await jobs.add(jobOf(id, userId), most);
+			await jobs.add(jobOf(id, userId), limits);
 		};
 		const order: string[] = [];
 		const runNext = async () => {
@@ -318,17 +318,17 @@ export function jobRules(rule: Rule): void {
 		for (let n = 0; n < 5; n++) await runNext();
 		t.deepEqual(order, ['a1', 'a2', 'b1', 'a3', 'b2', 'a4', 'b3', 'a5', 'b4', 'a6']);
 		// Another kind has a queue of its own.
-		await jobs.add(jobOf('else', ada, { kind: 'convert' }), most);
+		await jobs.add(jobOf('else', ada, { kind: 'convert' }), limits);
 		t.is(await jobs.next('copy'), undefined);
 		t.is((await jobs.next('convert'))?.id, 'else');
 	});
 
-	rule('long jobs have a queue of their own, in which users are served round robin too', async (t, db, clock) => {
+	assertThat('long jobs have a queue of their own, in which users are served round robin too', async (t, db, clock) => {
 		const { jobs } = db;
 		const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
 		const add = async (id: string, userId: string, isLong: boolean) => {
 			clock.now += 1;
-			await jobs.add(jobOf(id, userId, { isLong }), most);
+			await jobs.add(jobOf(id, userId, { isLong }), limits);
 		};
 		for (let n = 0; n < 5; n++) await add(`ada long ${n}`, ada, true);
 		for (let n = 0; n < 20; n++) await add(`ada short ${n}`, ada, false);
@@ -370,13 +370,13 @@ export function jobRules(rule: Rule): void {
 		t.deepEqual(order, ['ada long 2', 'ada long 3', 'ada long 4', running.id]);
 	});
 
-	rule(
+	assertThat(
 		'interruptions are remembered once for each process and job, until the job ends in a process, or a sweep',
 		async (t, db, clock) => {
 			const { jobs } = db;
 			const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
-			await jobs.add(jobOf('hers', ada), most);
-			await jobs.add(jobOf('his', bob, { isOrdered: true }), most);
+			await jobs.add(jobOf('hers', ada), limits);
+			await jobs.add(jobOf('his', bob, { isOrdered: true }), limits);
 			const known = async () => (await jobs.listInterruptions()).interruptions.map(({ at: _, ...each }) => each);
 			const interrupt = async (holder: string, isRecorded = true) => {
 				const run = await begin(t, jobs, 'copy#0', holder);
@@ -418,12 +418,12 @@ export function jobRules(rule: Rule): void {
 		},
 	);
 
-	rule(
+	assertThat(
 		'an interruption of a job that is cancelled is forgotten once its trial is over, and says before that it has ended',
 		async (t, db) => {
 			const { jobs } = db;
 			const ada = await userOf(db, 'ada');
-			await jobs.add(jobOf('job', ada), most);
+			await jobs.add(jobOf('job', ada), limits);
 			const known = async () => (await jobs.listInterruptions()).interruptions.map(({ hasEnded }) => hasEnded);
 			const key = (epoch: number) => ({ id: 'job', holder: `${epoch}`, epoch });
 			const cancelled = { status: 'cancelled', error: null } as const;
@@ -434,7 +434,7 @@ export function jobRules(rule: Rule): void {
 			t.deepEqual(await known(), [false]);
 			t.true(await jobs.end(key(2), cancelled));
 			t.deepEqual(await known(), [true]);
-			t.true(await jobs.retry('job', most));
+			t.true(await jobs.retry('job', limits));
 			t.deepEqual(await known(), [false]);
 			await jobs.claim(key(3), 'copy#0', leaseMs, 'trial');
 			t.true(await jobs.endTrial(key(3)));
@@ -443,10 +443,10 @@ export function jobRules(rule: Rule): void {
 		},
 	);
 
-	rule('one job is on trial at a time, until its trial or its run is over', async (t, db) => {
+	assertThat('one job is on trial at a time, until its trial or its run is over', async (t, db) => {
 		const { jobs } = db;
 		const ada = await userOf(db, 'ada');
-		for (let n = 0; n < 8; n++) await jobs.add(jobOf(`job${n}`, ada), most);
+		for (let n = 0; n < 8; n++) await jobs.add(jobOf(`job${n}`, ada), limits);
 		const runs = Array.from({ length: 8 }, (_, n) => ({ id: `job${n}`, holder: `${n}`, epoch: 1 }));
 		const tryAll = async () => {
 			const claims = await Promise.all(
@@ -470,66 +470,72 @@ export function jobRules(rule: Rule): void {
 		t.truthy(await jobs.next('copy', { userId: ada }));
 	});
 
-	rule('the unfinished jobs of a user and kind are limited, also when they are added concurrently', async (t, db) => {
-		const { jobs } = db;
-		const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
-		const few = { ...most, jobs: 3 };
-		const added = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => jobs.add(jobOf(`job${n}`, ada), few)));
-		t.is(added.filter(({ status }) => status === 'fulfilled').length, 3);
-		for (const result of added) {
-			if (result.status === 'rejected') t.true(isFailure(result.reason, 'rateLimited'), String(result.reason));
-		}
-		await jobs.add(jobOf('hers', ada, { kind: 'convert' }), few);
-		const run = await begin(t, jobs, 'copy#0');
-		await jobs.add(jobOf('his', bob), few);
-		await refuses(t, 'rateLimited', () => jobs.add(jobOf('more', ada), few));
-		await jobs.end(run, { status: 'failed', error: null });
-		await jobs.add(jobOf('more', ada), few);
-		await refuses(t, 'rateLimited', () => jobs.retry(run.id, few));
-	});
+	assertThat(
+		'the unfinished jobs of a user and kind are limited, also when they are added concurrently',
+		async (t, db) => {
+			const { jobs } = db;
+			const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
+			const few = { ...limits, jobs: 3 };
+			const added = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => jobs.add(jobOf(`job${n}`, ada), few)));
+			t.is(added.filter(({ status }) => status === 'fulfilled').length, 3);
+			for (const result of added) {
+				if (result.status === 'rejected') t.true(isFailure(result.reason, 'rateLimited'), String(result.reason));
+			}
+			await jobs.add(jobOf('hers', ada, { kind: 'convert' }), few);
+			const run = await begin(t, jobs, 'copy#0');
+			await jobs.add(jobOf('his', bob), few);
+			await refuses(t, 'rateLimited', () => jobs.add(jobOf('more', ada), few));
+			await jobs.end(run, { status: 'failed', error: null });
+			await jobs.add(jobOf('more', ada), few);
+			await refuses(t, 'rateLimited', () => jobs.retry(run.id, few));
+		},
+	);
 
-	rule(
+	assertThat(
 		'the stored bytes of a user’s jobs are limited, and inputs of ended jobs are removed to make room',
 		async (t, db) => {
 			const { jobs } = db;
 			const ada = await userOf(db, 'ada');
 			const input = JSON.stringify('x'.repeat(398));
-			await jobs.add(jobOf('one', ada, { input }), most);
+			await jobs.add(jobOf('one', ada, { input }), limits);
 			const run = await begin(t, jobs, 'copy#0');
 			t.true(await jobs.checkpoint(run, leaseMs, JSON.stringify('ä'.repeat(99))));
-			await jobs.add(jobOf('two', ada, { input }), most);
-			await refuses(t, 'rateLimited', () => jobs.add(jobOf('three', ada), most));
+			await jobs.add(jobOf('two', ada, { input }), limits);
+			await refuses(t, 'rateLimited', () => jobs.add(jobOf('three', ada), limits));
 			await jobs.end(run, { status: 'failed', error: null });
 			t.true((await jobs.find('one'))?.hasInput);
-			await jobs.add(jobOf('three', ada), most);
+			await jobs.add(jobOf('three', ada), limits);
 			t.false((await jobs.find('one'))?.hasInput);
 			t.is(await jobs.input('one'), undefined);
-			t.false(await jobs.retry('one', most));
+			t.false(await jobs.retry('one', limits));
 			t.true((await jobs.find('two'))?.hasInput);
 		},
 	);
 
-	rule('jobs are listed by user or in all, the newest first, with at most so many ended ones', async (t, db, clock) => {
-		const { jobs } = db;
-		const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
-		for (const id of ['one', 'two', 'three', 'four']) {
+	assertThat(
+		'jobs are listed by user or in all, the newest first, with at limits so many ended ones',
+		async (t, db, clock) => {
+			const { jobs } = db;
+			const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
+			for (const id of ['one', 'two', 'three', 'four']) {
+				clock.now += second;
+				await jobs.add(jobOf(id, ada), limits);
+			}
+			for (let n = 0; n < 3; n++) {
+				clock.now += second;
+				await jobs.end(await begin(t, jobs, 'copy#0'), { status: 'completed', error: null });
+			}
 			clock.now += second;
-			await jobs.add(jobOf(id, ada), most);
-		}
-		for (let n = 0; n < 3; n++) {
-			clock.now += second;
-			await jobs.end(await begin(t, jobs, 'copy#0'), { status: 'completed', error: null });
-		}
-		clock.now += second;
-		await jobs.add(jobOf('his', bob), most);
-		const ids = async (maxEnded: number, userId?: string) => (await jobs.list(maxEnded, userId)).map(({ id }) => id);
-		t.deepEqual(await ids(10, ada), ['four', 'three', 'two', 'one']);
-		t.deepEqual(await ids(2, ada), ['four', 'three', 'two']);
-		t.deepEqual(await ids(10), ['his', 'four', 'three', 'two', 'one']);
-		t.deepEqual(await ids(10, 'unknown'), []);
-	});
+			await jobs.add(jobOf('his', bob), limits);
+			const ids = async (maxEnded: number, userId?: string) => (await jobs.list(maxEnded, userId)).map(({ id }) => id);
+			t.deepEqual(await ids(10, ada), ['four', 'three', 'two', 'one']);
+			t.deepEqual(await ids(2, ada), ['four', 'three', 'two']);
+			t.deepEqual(await ids(10), ['his', 'four', 'three', 'two', 'one']);
+			t.deepEqual(await ids(10, 'unknown'), []);
+		},
+	);
 
-	rule('recently changed jobs are listed, whichever field has changed', async (t, db, clock) => {
+	assertThat('recently changed jobs are listed, whichever field has changed', async (t, db, clock) => {
 		const { jobs } = db;
 		const ada = await userOf(db, 'ada');
 		const changed = async () => {
@@ -537,8 +543,8 @@ export function jobRules(rule: Rule): void {
 			clock.now += 60 * second;
 			return ids;
 		};
-		await jobs.add(jobOf('one', ada), most);
-		await jobs.add(jobOf('two', ada), most);
+		await jobs.add(jobOf('one', ada), limits);
+		await jobs.add(jobOf('two', ada), limits);
 		t.deepEqual(await changed(), ['one', 'two']);
 		t.deepEqual(await changed(), []);
 		const run = await begin(t, jobs, 'copy#0');
@@ -549,23 +555,23 @@ export function jobRules(rule: Rule): void {
 		t.deepEqual(await changed(), ['two']);
 		await jobs.end(run, { status: 'failed', error: null });
 		t.deepEqual(await changed(), ['one']);
-		await jobs.retry('two', most);
+		await jobs.retry('two', limits);
 		t.deepEqual(await changed(), ['two']);
 	});
 
-	rule(
+	assertThat(
 		'sweeping removes old jobs and those of a user beyond the latest, except unfinished ones',
 		async (t, db, clock) => {
 			const { jobs } = db;
 			const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
 			for (let n = 0; n < 6; n++) {
-				await jobs.add(jobOf(`job${n}`, ada), most);
+				await jobs.add(jobOf(`job${n}`, ada), limits);
 				await jobs.end(await begin(t, jobs, 'copy#0'), { status: 'completed', error: null });
 				clock.now += second;
 			}
-			await jobs.add(jobOf('his', bob), most);
+			await jobs.add(jobOf('his', bob), limits);
 			await jobs.end(await begin(t, jobs, 'copy#0'), { status: 'failed', error: null });
-			await jobs.add(jobOf('waits', ada), most);
+			await jobs.add(jobOf('waits', ada), limits);
 			t.is(await jobs.sweep(clock.now - 5 * second, 3), 3);
 			const counts = await jobs.counts();
 			t.true(counts.every(({ kind }) => kind === 'copy'));
@@ -583,19 +589,19 @@ export function jobRules(rule: Rule): void {
 		},
 	);
 
-	rule('the jobs of a disabled or removed user are cancelled, and new ones are refused', async (t, db) => {
+	assertThat('the jobs of a disabled or removed user are cancelled, and new ones are refused', async (t, db) => {
 		const { jobs, users } = db;
 		for (const name of ['ada', 'bob']) {
 			const id = await userOf(db, name);
-			await jobs.add(jobOf(`${name} runs`, id), most);
+			await jobs.add(jobOf(`${name} runs`, id), limits);
 			const run = await begin(t, jobs, `${name}#0`);
-			await jobs.add(jobOf(`${name} waits`, id), most);
+			await jobs.add(jobOf(`${name} waits`, id), limits);
 			if (name === 'ada') await users.setDisabled(id, true);
 			else await users.remove(id);
 			t.is((await jobs.find(`${name} waits`))?.status, 'cancelled');
 			t.true((await jobs.listHeld(leaseMs)).find((job) => job.id === run.id)?.isCancelRequested);
-			await refuses(t, 'notFound', () => jobs.add(jobOf('late', id), most));
-			await refuses(t, 'notFound', () => jobs.retry(`${name} waits`, most));
+			await refuses(t, 'notFound', () => jobs.add(jobOf('late', id), limits));
+			await refuses(t, 'notFound', () => jobs.retry(`${name} waits`, limits));
 		}
 	});
 }

@@ -18,8 +18,8 @@ async function acquireLease(
 }
 
 /** Exclusive rights of one process at a time. */
-export function leaseRules(rule: Rule): void {
-	rule(
+export function leaseRules(assertThat: Rule): void {
+	assertThat(
 		'only one of many concurrent attempts to take a lease succeeds, whether it is new, released or expired',
 		async (t, { leases }, clock) => {
 			let last: LeaseKey | undefined;
@@ -40,7 +40,7 @@ export function leaseRules(rule: Rule): void {
 		},
 	);
 
-	rule('a lease is held under its own name only', async (t, { leases }) => {
+	assertThat('a lease is held under its own name only', async (t, { leases }) => {
 		await acquireLease(t, leases, 'alice', 'one');
 		for (const name of hostileTexts.filter((text) => text !== 'alice')) {
 			t.is(await leases.find(name), undefined, name);
@@ -51,7 +51,7 @@ export function leaseRules(rule: Rule): void {
 		await t.throwsAsync(async () => leases.acquire('x'.repeat(5), 'one', hour + 1));
 	});
 
-	rule('a renewed lease is kept, and an expired one may be taken', async (t, { leases }, clock) => {
+	assertThat('a renewed lease is kept, and an expired one may be taken', async (t, { leases }, clock) => {
 		const lease = await acquireLease(t, leases, 'name', 'one');
 		clock.now += 8 * second;
 		t.is(await leases.renew(lease, leaseMs), 'kept');
@@ -71,7 +71,7 @@ export function leaseRules(rule: Rule): void {
 		t.is(await leases.renew(next, leaseMs), 'kept');
 	});
 
-	rule('a released lease is free at once and cannot be renewed', async (t, { leases }) => {
+	assertThat('a released lease is free at once and cannot be renewed', async (t, { leases }) => {
 		const lease = await acquireLease(t, leases, 'name', 'one');
 		await leases.release(lease);
 		t.is(await leases.find('name'), undefined);
@@ -82,7 +82,7 @@ export function leaseRules(rule: Rule): void {
 		t.is((await leases.find('name'))?.epoch, next.epoch);
 	});
 
-	rule('a revoked lease is lost to its holder and free for others', async (t, { leases }) => {
+	assertThat('a revoked lease is lost to its holder and free for others', async (t, { leases }) => {
 		await leases.revoke('name');
 		const lease = await acquireLease(t, leases, 'name', 'one');
 		await leases.revoke('another');
@@ -92,20 +92,23 @@ export function leaseRules(rule: Rule): void {
 		t.false((await acquireLease(t, leases, 'name', 'two')).hasLapsed);
 	});
 
-	rule('a renewal reports that the lease was requested, but not to a later holder', async (t, { leases }, clock) => {
-		t.false(await leases.requestRelease('name'));
-		const lease = await acquireLease(t, leases, 'name', 'one');
-		t.is(await leases.renew(lease, leaseMs), 'kept');
-		t.true(await leases.requestRelease('name'));
-		t.is(await leases.renew(lease, leaseMs), 'requested');
-		t.is(await leases.renew(lease, leaseMs), 'requested', 'the request is kept');
-		t.true((await leases.find('name'))?.isRequested);
-		clock.now += leaseMs + second;
-		const next = await acquireLease(t, leases, 'name', 'two');
-		t.is(await leases.renew(next, leaseMs), 'kept');
-	});
+	assertThat(
+		'a renewal reports that the lease was requested, but not to a later holder',
+		async (t, { leases }, clock) => {
+			t.false(await leases.requestRelease('name'));
+			const lease = await acquireLease(t, leases, 'name', 'one');
+			t.is(await leases.renew(lease, leaseMs), 'kept');
+			t.true(await leases.requestRelease('name'));
+			t.is(await leases.renew(lease, leaseMs), 'requested');
+			t.is(await leases.renew(lease, leaseMs), 'requested', 'the request is kept');
+			t.true((await leases.find('name'))?.isRequested);
+			clock.now += leaseMs + second;
+			const next = await acquireLease(t, leases, 'name', 'two');
+			t.is(await leases.renew(next, leaseMs), 'kept');
+		},
+	);
 
-	rule(
+	assertThat(
 		'the lease of a process that has ended is taken at once if its holder and epoch are given',
 		async (t, { leases }) => {
 			const lease = await acquireLease(t, leases, 'name', 'one');
@@ -120,7 +123,7 @@ export function leaseRules(rule: Rule): void {
 		},
 	);
 
-	rule(
+	assertThat(
 		'a lease that was taken while the clock was years ahead is free once the clock is corrected',
 		async (t, { leases }, clock) => {
 			clock.now += 400 * day;
@@ -131,14 +134,17 @@ export function leaseRules(rule: Rule): void {
 		},
 	);
 
-	rule('sweeping removes ended leases and keeps held ones, and epochs keep growing', async (t, { leases }, clock) => {
-		const ended = await acquireLease(t, leases, 'ended', 'one');
-		clock.now += hour;
-		const held = await acquireLease(t, leases, 'held', 'one');
-		t.is(await leases.sweep(), 1);
-		t.is(await leases.sweep(), 0);
-		t.is((await leases.find('held'))?.epoch, held.epoch);
-		t.true((await acquireLease(t, leases, 'ended', 'one')).epoch > ended.epoch);
-		t.is(await leases.renew(ended, leaseMs), 'lost');
-	});
+	assertThat(
+		'sweeping removes ended leases and keeps held ones, and epochs keep growing',
+		async (t, { leases }, clock) => {
+			const ended = await acquireLease(t, leases, 'ended', 'one');
+			clock.now += hour;
+			const held = await acquireLease(t, leases, 'held', 'one');
+			t.is(await leases.sweep(), 1);
+			t.is(await leases.sweep(), 0);
+			t.is((await leases.find('held'))?.epoch, held.epoch);
+			t.true((await acquireLease(t, leases, 'ended', 'one')).epoch > ended.epoch);
+			t.is(await leases.renew(ended, leaseMs), 'lost');
+		},
+	);
 }

@@ -1,8 +1,8 @@
 import { hostileTexts, type Rule, second } from './rules.js';
 
 /** Counts of attempts in a window. */
-export function limitRules(rule: Rule): void {
-	rule('hits are counted in a window that begins with the first one', async (t, { limits }) => {
+export function limitRules(assertThat: Rule): void {
+	assertThat('hits are counted in a window that begins with the first one', async (t, { limits }) => {
 		t.deepEqual(await limits.hit('key', 60 * second, 1000), { count: 1, endsAt: 61_000 });
 		t.deepEqual(await limits.hit('key', 60 * second, 30_000), { count: 2, endsAt: 61_000 });
 		t.deepEqual(await limits.hit('Key', 60 * second, 30_000), { count: 1, endsAt: 90_000 });
@@ -10,7 +10,7 @@ export function limitRules(rule: Rule): void {
 		t.deepEqual(await limits.hit('key', 60 * second, 61_000), { count: 1, endsAt: 121_000 });
 	});
 
-	rule('many concurrent hits are all counted', async (t, { limits }) => {
+	assertThat('many concurrent hits are all counted', async (t, { limits }) => {
 		const results = await Promise.all(Array.from({ length: 40 }, () => limits.hit('key', 60 * second, 1000)));
 		const counts = results.map((result) => result.count).sort((a, b) => a - b);
 		t.deepEqual(
@@ -19,7 +19,7 @@ export function limitRules(rule: Rule): void {
 		);
 	});
 
-	rule(
+	assertThat(
 		'a window that began while the clock was years ahead is over once the clock is corrected',
 		async (t, { limits }) => {
 			const year = 365 * 24 * 60 * 60 * second;
@@ -29,7 +29,7 @@ export function limitRules(rule: Rule): void {
 		},
 	);
 
-	rule('a released hit does not count', async (t, { limits }) => {
+	assertThat('a released hit does not count', async (t, { limits }) => {
 		await limits.release('key');
 		await limits.hit('key', 60 * second, 1000);
 		await limits.hit('key', 60 * second, 1000);
@@ -39,7 +39,7 @@ export function limitRules(rule: Rule): void {
 		t.deepEqual(await limits.hit('key', 60 * second, 3000), { count: 1, endsAt: 61_000 });
 	});
 
-	rule('hits of several keys are counted and released together', async (t, { limits }) => {
+	assertThat('hits of several keys are counted and released together', async (t, { limits }) => {
 		await limits.hit('b', 60 * second, 1000);
 		const hits = [
 			{ key: 'c', windowMs: 30 * second },
@@ -60,7 +60,7 @@ export function limitRules(rule: Rule): void {
 		await limits.releaseEach([]);
 	});
 
-	rule('many concurrent hits of the same keys are all counted', async (t, { limits }) => {
+	assertThat('many concurrent hits of the same keys are all counted', async (t, { limits }) => {
 		const keys = ['a', 'b', 'c'].map((key) => ({ key, windowMs: 60 * second }));
 		const orders = [keys, [...keys].reverse()];
 		await Promise.all(
@@ -76,7 +76,7 @@ export function limitRules(rule: Rule): void {
 		);
 	});
 
-	rule('large amounts are counted and released', async (t, { limits }) => {
+	assertThat('large amounts are counted and released', async (t, { limits }) => {
 		const terabyte = 2 ** 40;
 		t.deepEqual(await limits.hit('key', 60 * second, 1000, terabyte), { count: terabyte, endsAt: 61_000 });
 		t.is((await limits.hit('key', 60 * second, 2000, 5)).count, terabyte + 5);
@@ -85,7 +85,7 @@ export function limitRules(rule: Rule): void {
 		t.is((await limits.hit('key', 60 * second, 61_000, 7)).count, 7);
 	});
 
-	rule('either all of several amounts are counted or none', async (t, { limits }) => {
+	assertThat('either all of several amounts are counted or none', async (t, { limits }) => {
 		await limits.hit('b', 60 * second, 1000, 5);
 		const hits = ['c', 'b', 'a'].map((key) => ({ key, amount: 2, max: 50 }));
 		t.is(await limits.hitAll(hits, 60 * second, 2000), undefined);
@@ -109,7 +109,7 @@ export function limitRules(rule: Rule): void {
 		]);
 	});
 
-	rule('any two different texts are different keys', async (t, { limits }) => {
+	assertThat('any two different texts are different keys', async (t, { limits }) => {
 		const keys = [...hostileTexts, 'a'.repeat(100_000), `${'a'.repeat(99_999)}b`, 'a\0b', 'a\0c', ''];
 		for (const key of keys) t.is((await limits.hit(key, 60 * second, 1000)).count, 1, key.slice(0, 40));
 	});

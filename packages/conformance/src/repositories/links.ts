@@ -10,8 +10,8 @@ const linkOf = (owner: { id: string }, name: string, expiresAt = 1000) => ({
 });
 
 /** Temporary links. */
-export function linkRules(rule: Rule): void {
-	rule('a link is found by the hash of its token as it was added', async (t, { users, links }, clock) => {
+export function linkRules(assertThat: Rule): void {
+	assertThat('a link is found by the hash of its token as it was added', async (t, { users, links }, clock) => {
 		const alice = await users.add({ username: 'Alice', secret: 's' });
 		const added = await links.add(linkOf(alice, 'docs/ä 😀.txt', clock.now + day), 10);
 		t.deepEqual(added, {
@@ -30,17 +30,20 @@ export function linkRules(rule: Rule): void {
 		for (const text of hostileTexts) t.is(await links.find(text), undefined);
 	});
 
-	rule('the links of a disabled user are not found until the user is enabled again', async (t, { users, links }) => {
-		const alice = await users.add({ username: 'alice', secret: 's' });
-		await links.add(linkOf(alice, 'a'), 10);
-		await users.setDisabled(alice.id, true);
-		t.is(await links.find('hash of a'), undefined);
-		t.is((await links.page({ ownerId: alice.id, limit: 10 })).length, 1);
-		await users.setDisabled(alice.id, false);
-		t.truthy(await links.find('hash of a'));
-	});
+	assertThat(
+		'the links of a disabled user are not found until the user is enabled again',
+		async (t, { users, links }) => {
+			const alice = await users.add({ username: 'alice', secret: 's' });
+			await links.add(linkOf(alice, 'a'), 10);
+			await users.setDisabled(alice.id, true);
+			t.is(await links.find('hash of a'), undefined);
+			t.is((await links.page({ ownerId: alice.id, limit: 10 })).length, 1);
+			await users.setDisabled(alice.id, false);
+			t.truthy(await links.find('hash of a'));
+		},
+	);
 
-	rule('removing a user removes their links, and a link needs an existing user', async (t, { users, links }) => {
+	assertThat('removing a user removes their links, and a link needs an existing user', async (t, { users, links }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		await links.add(linkOf(alice, 'a'), 10);
 		await users.remove(alice.id);
@@ -49,7 +52,7 @@ export function linkRules(rule: Rule): void {
 		await refuses(t, 'notFound', () => links.add(linkOf(alice, 'b'), 10));
 	});
 
-	rule('links are listed by owner, the newest first', async (t, { users, links }, clock) => {
+	assertThat('links are listed by owner, the newest first', async (t, { users, links }, clock) => {
 		const [alice, bob] = [
 			await users.add({ username: 'alice', secret: 's' }),
 			await users.add({ username: 'bob', secret: 's' }),
@@ -69,7 +72,7 @@ export function linkRules(rule: Rule): void {
 		t.deepEqual(await namesOf('unknown'), []);
 	});
 
-	rule('a planned path is kept beside the old one until the move is confirmed', async (t, { users, links }) => {
+	assertThat('a planned path is kept beside the old one until the move is confirmed', async (t, { users, links }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const [one, two] = [await links.add(linkOf(alice, 'a/one'), 10), await links.add(linkOf(alice, 'a/two'), 10)];
 		const pathsOf = async (hash: string) => {
@@ -92,21 +95,21 @@ export function linkRules(rule: Rule): void {
 		t.deepEqual(await pathsOf('hash of a/two'), ['b/two', 'undefined']);
 	});
 
-	rule('many concurrent downloads of a link are all counted', async (t, { users, links }) => {
+	assertThat('many concurrent downloads of a link are all counted', async (t, { users, links }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const { id } = await links.add(linkOf(alice, 'a'), 10);
 		await Promise.all(Array.from({ length: 20 }, () => links.countDownload(id)));
 		t.is((await links.find('hash of a'))?.downloads, 20);
 	});
 
-	rule('an ended link is found as ended', async (t, { users, links }) => {
+	assertThat('an ended link is found as ended', async (t, { users, links }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const { id } = await links.add(linkOf(alice, 'a'), 10);
 		await links.end(id);
 		t.true((await links.find('hash of a'))?.isEnded);
 	});
 
-	rule('links are removed by id, and only those of the owner if one is given', async (t, { users, links }) => {
+	assertThat('links are removed by id, and only those of the owner if one is given', async (t, { users, links }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const { id } = await links.add(linkOf(alice, 'a'), 10);
 		t.is(await links.remove([id], 'another user'), 0);
@@ -117,7 +120,7 @@ export function linkRules(rule: Rule): void {
 		t.is(await links.find('hash of a'), undefined);
 	});
 
-	rule('links that expired before a time are swept', async (t, { users, links }) => {
+	assertThat('links that expired before a time are swept', async (t, { users, links }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		await links.add(linkOf(alice, 'early', 1000), 10);
 		await links.add(linkOf(alice, 'late', 2000), 10);
@@ -129,7 +132,7 @@ export function linkRules(rule: Rule): void {
 		);
 	});
 
-	rule('links are listed by pages, also those of one moment', async (t, { users, links }, clock) => {
+	assertThat('links are listed by pages, also those of one moment', async (t, { users, links }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const bob = await users.add({ username: 'bob', secret: 's' });
 		for (let n = 0; n < 7; n++) {
@@ -161,7 +164,7 @@ export function linkRules(rule: Rule): void {
 		t.false(await links.hasAny('unknown'));
 	});
 
-	rule(
+	assertThat(
 		'the links to an item and to what is below it are found, by the planned path too',
 		async (t, { users, links }) => {
 			const alice = await users.add({ username: 'alice', secret: 's' });
@@ -186,7 +189,7 @@ export function linkRules(rule: Rule): void {
 		},
 	);
 
-	rule('many links are moved together', async (t, { users, links }) => {
+	assertThat('many links are moved together', async (t, { users, links }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const ids: string[] = [];
 		for (let n = 0; n < 450; n++) ids.push((await links.add(linkOf(alice, `a/${n}`), 1000)).id);
@@ -204,7 +207,7 @@ export function linkRules(rule: Rule): void {
 		await links.planMoves(new Map());
 	});
 
-	rule(
+	assertThat(
 		'a user has at most so many links, and those that expired first give way',
 		async (t, { users, links }, clock) => {
 			const alice = await users.add({ username: 'alice', secret: 's' });

@@ -2,10 +2,10 @@ import type { Stores } from '@stowage/plugin-api';
 import { type Rule, refuses, second } from './rules.js';
 
 /** The storage roots of the database, and the homes on each. */
-export function rootRules(rule: Rule): void {
+export function rootRules(assertThat: Rule): void {
 	const root = (name: string) => ({ name, rootId: `id of ${name}`, driver: 'local', location: `/mnt/${name}` });
 
-	rule('storage roots are listed in the order in which they were added', async (t, { roots }, clock) => {
+	assertThat('storage roots are listed in the order in which they were added', async (t, { roots }, clock) => {
 		t.deepEqual(await roots.list(), []);
 		await roots.add({ ...root('local'), location: null });
 		clock.now += second;
@@ -19,7 +19,7 @@ export function rootRules(rule: Rule): void {
 		t.is((await roots.list()).length, 3, 'names are case-sensitive');
 	});
 
-	rule('at most one storage root is the default one', async (t, { roots }) => {
+	assertThat('at most one storage root is the default one', async (t, { roots }) => {
 		for (const name of ['a', 'b', 'c']) await roots.add(root(name));
 		const defaults = async () => (await roots.list()).filter(({ isDefault }) => isDefault).map(({ name }) => name);
 		await roots.setDefault('b');
@@ -32,7 +32,7 @@ export function rootRules(rule: Rule): void {
 		t.is((await defaults()).length, 1);
 	});
 
-	rule('a renamed storage root keeps its homes', async (t, { roots, homes }) => {
+	assertThat('a renamed storage root keeps its homes', async (t, { roots, homes }) => {
 		await roots.add(root('disk'));
 		await homes.set('ada', 'id of disk');
 		await roots.add(root('other'));
@@ -46,7 +46,7 @@ export function rootRules(rule: Rule): void {
 		t.deepEqual(await homes.list('id of disk'), ['ada']);
 	});
 
-	rule('a storage root is relocated, unless its location is configured', async (t, { roots }) => {
+	assertThat('a storage root is relocated, unless its location is configured', async (t, { roots }) => {
 		await roots.add({ ...root('local'), location: null });
 		for (const name of ['disk', 'other']) await roots.add(root(name));
 		for (const location of ['/media/disk', '/media/disk', '/mnt/other']) await roots.relocate('id of disk', location);
@@ -59,7 +59,7 @@ export function rootRules(rule: Rule): void {
 		]);
 	});
 
-	rule('a storage root is removed only once no home is on it', async (t, { roots, homes }) => {
+	assertThat('a storage root is removed only once no home is on it', async (t, { roots, homes }) => {
 		await roots.add(root('disk'));
 		await homes.set('ada', 'id of disk');
 		await refuses(t, 'conflict', () => roots.remove('disk'));
@@ -75,7 +75,7 @@ export function rootRules(rule: Rule): void {
 		await refuses(t, 'notFound', () => roots.remove('disk'));
 	});
 
-	rule('a home gets one root, also with concurrent requests', async (t, { homes }) => {
+	assertThat('a home gets one root, also with concurrent requests', async (t, { homes }) => {
 		t.is(await homes.find('ada'), undefined);
 		const places = await Promise.all(['one', 'two', 'three', 'four'].map((rootId) => homes.assign('ada', rootId)));
 		t.is(new Set(places).size, 1);
@@ -89,7 +89,7 @@ export function rootRules(rule: Rule): void {
 		t.deepEqual(await homes.list('one'), []);
 	});
 
-	rule(
+	assertThat(
 		'the move of a home is listed, and excludes others, until its job has ended',
 		async (t, { homes, jobs, users }) => {
 			const job = await moveJob({ jobs, users }, 'one');
@@ -108,7 +108,7 @@ export function rootRules(rule: Rule): void {
 		},
 	);
 
-	rule(
+	assertThat(
 		'a home and its links are switched to another root by the run that froze it, not by an earlier run',
 		async (t, db) => {
 			const { homes, links, users } = db;
@@ -144,24 +144,27 @@ export function rootRules(rule: Rule): void {
 		},
 	);
 
-	rule('processes that acknowledge a move are listed, and silent ones are marked', async (t, { homes }, clock) => {
-		await homes.acknowledge('run', 'one', false);
-		await homes.acknowledge('run', 'two', true);
-		await homes.acknowledge('other', 'one', true);
-		await homes.acknowledge('run', 'one', false);
-		const listed = async () =>
-			(await homes.acknowledgements('run', 10 * second)).sort((a, b) => (a.holder < b.holder ? -1 : 1));
-		t.deepEqual(await listed(), [
-			{ holder: 'one', hasStopped: false, isSilent: false },
-			{ holder: 'two', hasStopped: true, isSilent: false },
-		]);
-		clock.now += 11 * second;
-		await homes.acknowledge('run', 'one', true);
-		t.deepEqual(await listed(), [
-			{ holder: 'one', hasStopped: true, isSilent: false },
-			{ holder: 'two', hasStopped: true, isSilent: true },
-		]);
-	});
+	assertThat(
+		'processes that acknowledge a move are listed, and silent ones are marked',
+		async (t, { homes }, clock) => {
+			await homes.acknowledge('run', 'one', false);
+			await homes.acknowledge('run', 'two', true);
+			await homes.acknowledge('other', 'one', true);
+			await homes.acknowledge('run', 'one', false);
+			const listed = async () =>
+				(await homes.acknowledgements('run', 10 * second)).sort((a, b) => (a.holder < b.holder ? -1 : 1));
+			t.deepEqual(await listed(), [
+				{ holder: 'one', hasStopped: false, isSilent: false },
+				{ holder: 'two', hasStopped: true, isSilent: false },
+			]);
+			clock.now += 11 * second;
+			await homes.acknowledge('run', 'one', true);
+			t.deepEqual(await listed(), [
+				{ holder: 'one', hasStopped: true, isSilent: false },
+				{ holder: 'two', hasStopped: true, isSilent: true },
+			]);
+		},
+	);
 }
 
 /** A job of a new user ada. */

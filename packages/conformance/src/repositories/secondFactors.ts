@@ -3,8 +3,8 @@ import { foreignValues, type Rule, refuses } from './rules.js';
 const begun = { secret: 'JBSWY3DPEHPK3PXP', session: 'a session', recoveryHashes: ['one', 'two', 'three'] };
 
 /** Second factors of users. */
-export function secondFactorRules(rule: Rule): void {
-	rule('a second factor is not enabled until it is confirmed', async (t, { users, secondFactors }) => {
+export function secondFactorRules(assertThat: Rule): void {
+	assertThat('a second factor is not enabled until it is confirmed', async (t, { users, secondFactors }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		t.is(await secondFactors.find(alice.id), undefined);
 		t.is(await secondFactors.enable(alice.id, begun.secret, 7), undefined);
@@ -19,7 +19,7 @@ export function secondFactorRules(rule: Rule): void {
 		t.deepEqual(await secondFactors.enabledUserIds(), new Set([alice.id]));
 	});
 
-	rule(
+	assertThat(
 		'enabling a second factor ends all sessions of its user',
 		async (t, { users, sessions, secondFactors }, clock) => {
 			const alice = await users.add({ username: 'alice', secret: 's' });
@@ -43,30 +43,36 @@ export function secondFactorRules(rule: Rule): void {
 		},
 	);
 
-	rule('a second factor can be removed by its secret, and no other one then', async (t, { users, secondFactors }) => {
-		const alice = await users.add({ username: 'alice', secret: 's' });
-		await secondFactors.begin(alice.id, begun);
-		await secondFactors.enable(alice.id, begun.secret, 7);
-		t.false(await secondFactors.remove(alice.id, 'another secret'));
-		t.like(await secondFactors.find(alice.id), { isEnabled: true });
-		t.true(await secondFactors.remove(alice.id, begun.secret));
-		t.is(await secondFactors.find(alice.id), undefined);
-	});
+	assertThat(
+		'a second factor can be removed by its secret, and no other one then',
+		async (t, { users, secondFactors }) => {
+			const alice = await users.add({ username: 'alice', secret: 's' });
+			await secondFactors.begin(alice.id, begun);
+			await secondFactors.enable(alice.id, begun.secret, 7);
+			t.false(await secondFactors.remove(alice.id, 'another secret'));
+			t.like(await secondFactors.find(alice.id), { isEnabled: true });
+			t.true(await secondFactors.remove(alice.id, begun.secret));
+			t.is(await secondFactors.find(alice.id), undefined);
+		},
+	);
 
-	rule('a second factor replaces one that is not enabled, and no enabled one', async (t, { users, secondFactors }) => {
-		const alice = await users.add({ username: 'alice', secret: 's' });
-		await secondFactors.begin(alice.id, { secret: 'OLD', session: 'a session', recoveryHashes: ['old'] });
-		await secondFactors.begin(alice.id, begun);
-		t.is(await secondFactors.enable(alice.id, 'OLD', 7), undefined);
-		t.is(await secondFactors.enable(alice.id, begun.secret, 7), alice.generation + 1);
-		t.is(await secondFactors.enable(alice.id, begun.secret, 8), undefined);
-		await refuses(t, 'conflict', () =>
-			secondFactors.begin(alice.id, { secret: 'NEW', session: 'a session', recoveryHashes: [] }),
-		);
-		t.deepEqual(await secondFactors.find(alice.id), { ...begun, isEnabled: true, lastStep: 7 });
-	});
+	assertThat(
+		'a second factor replaces one that is not enabled, and no enabled one',
+		async (t, { users, secondFactors }) => {
+			const alice = await users.add({ username: 'alice', secret: 's' });
+			await secondFactors.begin(alice.id, { secret: 'OLD', session: 'a session', recoveryHashes: ['old'] });
+			await secondFactors.begin(alice.id, begun);
+			t.is(await secondFactors.enable(alice.id, 'OLD', 7), undefined);
+			t.is(await secondFactors.enable(alice.id, begun.secret, 7), alice.generation + 1);
+			t.is(await secondFactors.enable(alice.id, begun.secret, 8), undefined);
+			await refuses(t, 'conflict', () =>
+				secondFactors.begin(alice.id, { secret: 'NEW', session: 'a session', recoveryHashes: [] }),
+			);
+			t.deepEqual(await secondFactors.find(alice.id), { ...begun, isEnabled: true, lastStep: 7 });
+		},
+	);
 
-	rule('the code of a time step and of each earlier one is used up', async (t, { users, secondFactors }) => {
+	assertThat('the code of a time step and of each earlier one is used up', async (t, { users, secondFactors }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		await secondFactors.begin(alice.id, begun);
 		await secondFactors.enable(alice.id, begun.secret, 7);
@@ -78,7 +84,7 @@ export function secondFactorRules(rule: Rule): void {
 		t.true(await secondFactors.useStep(alice.id, begun.secret, 10));
 	});
 
-	rule('exactly one of many concurrent uses of a code succeeds', async (t, { users, secondFactors }) => {
+	assertThat('exactly one of many concurrent uses of a code succeeds', async (t, { users, secondFactors }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		await Promise.all(Array.from({ length: 10 }, () => secondFactors.begin(alice.id, begun)));
 		const count = async (use: () => Promise<boolean | number | undefined>) => {
@@ -96,7 +102,7 @@ export function secondFactorRules(rule: Rule): void {
 		});
 	});
 
-	rule('all of several recovery codes that are used at once are used up', async (t, { users, secondFactors }) => {
+	assertThat('all of several recovery codes that are used at once are used up', async (t, { users, secondFactors }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		await secondFactors.begin(alice.id, begun);
 		await secondFactors.enable(alice.id, begun.secret, 7);
@@ -107,7 +113,7 @@ export function secondFactorRules(rule: Rule): void {
 		t.deepEqual((await secondFactors.find(alice.id))?.recoveryHashes, ['three']);
 	});
 
-	rule('a second factor belongs to its user alone', async (t, { users, secondFactors }) => {
+	assertThat('a second factor belongs to its user alone', async (t, { users, secondFactors }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const bob = await users.add({ username: 'bob', secret: 's' });
 		await secondFactors.begin(alice.id, begun);
@@ -121,7 +127,7 @@ export function secondFactorRules(rule: Rule): void {
 		t.is(await secondFactors.find(alice.id), undefined);
 	});
 
-	rule('a second factor stays through all changes of its user, and ends with the user', async (t, db) => {
+	assertThat('a second factor stays through all changes of its user, and ends with the user', async (t, db) => {
 		const { users, secondFactors } = db;
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		await secondFactors.begin(alice.id, begun);
@@ -140,14 +146,14 @@ export function secondFactorRules(rule: Rule): void {
 		t.is(await secondFactors.find(alice.id), undefined);
 	});
 
-	rule('a second factor of an unknown user is refused', async (t, { secondFactors }) => {
+	assertThat('a second factor of an unknown user is refused', async (t, { secondFactors }) => {
 		await refuses(t, 'notFound', () => secondFactors.begin('unknown', begun));
 		t.is(await secondFactors.enable('unknown', begun.secret, 7), undefined);
 		t.false(await secondFactors.remove('unknown'));
 	});
 
 	for (const [kind, value] of foreignValues) {
-		rule(`${kind} in place of a second factor’s text is refused`, async (t, { users, secondFactors }) => {
+		assertThat(`${kind} in place of a second factor’s text is refused`, async (t, { users, secondFactors }) => {
 			const alice = await users.add({ username: 'alice', secret: 's' });
 			const text = value as string;
 			await t.throwsAsync(async () => secondFactors.begin(text, begun));

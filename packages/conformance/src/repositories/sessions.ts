@@ -2,8 +2,8 @@ import { isFailure } from '@stowage/rules';
 import { day, type Rule, refuses, second } from './rules.js';
 
 /** Sessions of signed-in users and when they end. */
-export function sessionRules(rule: Rule): void {
-	rule('a session is found with its user', async (t, { users, sessions }, clock) => {
+export function sessionRules(assertThat: Rule): void {
+	assertThat('a session is found with its user', async (t, { users, sessions }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		await sessions.add('hash', alice);
 		const { secret: _, ...user } = alice;
@@ -16,7 +16,7 @@ export function sessionRules(rule: Rule): void {
 		t.is(await sessions.find('', clock.now), undefined);
 	});
 
-	rule('findValid returns those of many sessions that have not ended', async (t, { users, sessions }, clock) => {
+	assertThat('findValid returns those of many sessions that have not ended', async (t, { users, sessions }, clock) => {
 		const [alice, bob] = await Promise.all(['alice', 'bob'].map((username) => users.add({ username, secret: 's' })));
 		if (alice === undefined || bob === undefined) return t.fail();
 		const hashes = Array.from({ length: 450 }, (_, index) => `unknown ${index}`);
@@ -35,7 +35,7 @@ export function sessionRules(rule: Rule): void {
 		t.deepEqual(await sessions.findValid([], clock.now), new Set());
 	});
 
-	rule('a session ends after 7 days without use', async (t, { users, sessions }, clock) => {
+	assertThat('a session ends after 7 days without use', async (t, { users, sessions }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		await sessions.add('hash', alice);
 		t.truthy(await sessions.find('hash', clock.now + 7 * day - second));
@@ -45,7 +45,7 @@ export function sessionRules(rule: Rule): void {
 		t.is(await sessions.find('hash', clock.now + 13 * day), undefined);
 	});
 
-	rule('a session ends after 30 days, also when it is in use', async (t, { users, sessions }, clock) => {
+	assertThat('a session ends after 30 days, also when it is in use', async (t, { users, sessions }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		await sessions.add('hash', alice);
 		for (let days = 1; days < 30; days++) await sessions.touch('hash', clock.now + days * day);
@@ -53,7 +53,7 @@ export function sessionRules(rule: Rule): void {
 		t.is(await sessions.find('hash', clock.now + 30 * day), undefined);
 	});
 
-	rule(
+	assertThat(
 		'a session that began while the clock was years ahead is not valid until then',
 		async (t, { users, sessions }, clock) => {
 			const alice = await users.add({ username: 'alice', secret: 's' });
@@ -64,7 +64,7 @@ export function sessionRules(rule: Rule): void {
 		},
 	);
 
-	rule('the last use of a session never moves back', async (t, { users, sessions }, clock) => {
+	assertThat('the last use of a session never moves back', async (t, { users, sessions }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		await sessions.add('hash', alice);
 		await sessions.touch('hash', clock.now + 2 * second);
@@ -72,7 +72,7 @@ export function sessionRules(rule: Rule): void {
 		t.is((await sessions.find('hash', clock.now))?.session.lastSeenAt, clock.now + 2 * second);
 	});
 
-	rule(
+	assertThat(
 		'disabling a user ends their sessions, and enabling the user restores none',
 		async (t, { users, sessions }, clock) => {
 			const alice = await users.add({ username: 'alice', secret: 's' });
@@ -88,7 +88,7 @@ export function sessionRules(rule: Rule): void {
 		},
 	);
 
-	rule(
+	assertThat(
 		'a session is removed on its own, and all sessions of a user end with a new password',
 		async (t, { users, sessions }, clock) => {
 			const alice = await users.add({ username: 'alice', secret: 's' });
@@ -111,7 +111,7 @@ export function sessionRules(rule: Rule): void {
 		},
 	);
 
-	rule(
+	assertThat(
 		'no session that begins with the former generation survives a concurrent change of the secret',
 		async (t, { users, sessions }, clock) => {
 			const alice = await users.add({ username: 'alice', secret: 'old' });
@@ -123,24 +123,24 @@ export function sessionRules(rule: Rule): void {
 				users.setSecret(alice.id, 'new'),
 				Promise.all(after.map(begin)),
 			]);
-			for (const refusal of [...early, ...late])
-				t.true(refusal === undefined || isFailure(refusal, 'conflict'), String(refusal));
+			for (const failure of [...early, ...late])
+				t.true(failure === undefined || isFailure(failure, 'conflict'), String(failure));
 			for (const hash of [...before, ...after]) t.is(await sessions.find(hash, clock.now), undefined, hash);
 			await sessions.add('new', { ...alice, generation });
 			t.truthy(await sessions.find('new', clock.now));
 		},
 	);
 
-	rule(
+	assertThat(
 		'removing all sessions except the own one keeps that one and ends concurrently added ones',
 		async (t, { users, sessions }, clock) => {
 			const alice = await users.add({ username: 'alice', secret: 's' });
 			for (const hash of ['own', 'other', 'third']) await sessions.add(hash, alice);
 			const begin = (hash: string) => sessions.add(hash, alice).catch((error) => error);
 			const late = Array.from({ length: 10 }, (_, n) => `late ${n}`);
-			const [ended, ...refusals] = await Promise.all([sessions.removeOf(alice.id, 'own'), ...late.map(begin)]);
+			const [ended, ...failures] = await Promise.all([sessions.removeOf(alice.id, 'own'), ...late.map(begin)]);
 			t.true(ended >= 2);
-			for (const refusal of refusals) t.true(refusal === undefined || isFailure(refusal, 'conflict'), String(refusal));
+			for (const failure of failures) t.true(failure === undefined || isFailure(failure, 'conflict'), String(failure));
 			for (const hash of ['other', 'third', ...late]) t.is(await sessions.find(hash, clock.now), undefined, hash);
 			t.truthy(await sessions.find('own', clock.now));
 			t.is((await users.get(alice.id))?.generation, alice.generation + 1);
@@ -150,7 +150,7 @@ export function sessionRules(rule: Rule): void {
 		},
 	);
 
-	rule(
+	assertThat(
 		'a user has at most 100 sessions, and one more ends the least recently used one',
 		async (t, { users, sessions }, clock) => {
 			const alice = await users.add({ username: 'alice', secret: 's' });
@@ -170,7 +170,7 @@ export function sessionRules(rule: Rule): void {
 		},
 	);
 
-	rule(
+	assertThat(
 		'sessions of a user are listed with the client and time of their sign-in',
 		async (t, { users, sessions }, clock) => {
 			const [alice, bob] = await Promise.all(['alice', 'bob'].map((username) => users.add({ username, secret: 's' })));
@@ -203,7 +203,7 @@ export function sessionRules(rule: Rule): void {
 		},
 	);
 
-	rule('all sessions of a user end, or all but one', async (t, { users, sessions }, clock) => {
+	assertThat('all sessions of a user end, or all but one', async (t, { users, sessions }, clock) => {
 		const [alice, bob] = await Promise.all(['alice', 'bob'].map((username) => users.add({ username, secret: 's' })));
 		if (alice === undefined || bob === undefined) return t.fail();
 		for (const idHash of ['a', 'b', 'c']) await sessions.add(idHash, alice);
@@ -214,7 +214,7 @@ export function sessionRules(rule: Rule): void {
 		t.deepEqual(await sessions.findValid(['a', 'b', 'c', 'of bob'], clock.now), new Set(['of bob']));
 	});
 
-	rule('sweeping removes expired sessions only', async (t, { users, sessions }, clock) => {
+	assertThat('sweeping removes expired sessions only', async (t, { users, sessions }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const start = clock.now;
 		await sessions.add('idle', alice);

@@ -12,8 +12,8 @@ const ticketOf = (holder: string, now: number, bytes = 1000): TicketRecord => ({
 });
 
 /** Download tickets. */
-export function ticketRules(rule: Rule): void {
-	rule(
+export function ticketRules(assertThat: Rule): void {
+	assertThat(
 		'a ticket is found by the hash of its token as it was added, until it expires',
 		async (t, { tickets }, clock) => {
 			const ticket = ticketOf('user 1', clock.now);
@@ -27,7 +27,7 @@ export function ticketRules(rule: Rule): void {
 		},
 	);
 
-	rule('an ended ticket is marked as ended, is empty and cannot be changed', async (t, { tickets }, clock) => {
+	assertThat('an ended ticket is marked as ended, is empty and cannot be changed', async (t, { tickets }, clock) => {
 		const ticket = ticketOf('user 1', clock.now);
 		await tickets.add('one', ticket);
 		t.false(await tickets.isEnded('one'));
@@ -38,7 +38,7 @@ export function ticketRules(rule: Rule): void {
 		t.deepEqual(await tickets.find('one'), { ...ticket, details: '', selection: '', bytes: 0, isEnded: true });
 	});
 
-	rule('the bytes of unexpired tickets are summed by holder and in all', async (t, { tickets }, clock) => {
+	assertThat('the bytes of unexpired tickets are summed by holder and in all', async (t, { tickets }, clock) => {
 		t.is(await tickets.countBytes(), 0);
 		await tickets.add('one', ticketOf('user 1', clock.now, 1));
 		await tickets.add('two', ticketOf('user 1', clock.now, 20));

@@ -21,8 +21,8 @@ const upload: UploadRecord = {
 };
 
 /** The rows of resumable uploads. */
-export function uploadRules(rule: Rule): void {
-	rule('an upload is found as it was added', async (t, { uploads }) => {
+export function uploadRules(assertThat: Rule): void {
+	assertThat('an upload is found as it was added', async (t, { uploads }) => {
 		const large: UploadRecord = {
 			...upload,
 			stagedId: 's'.repeat(255),
@@ -44,7 +44,7 @@ export function uploadRules(rule: Rule): void {
 		t.is(await uploads.find('one '), undefined);
 	});
 
-	rule('only one of many concurrent requests to begin an upload succeeds', async (t, { uploads }) => {
+	assertThat('only one of many concurrent requests to begin an upload succeeds', async (t, { uploads }) => {
 		const results = await Promise.allSettled(
 			Array.from({ length: 8 }, (_, n) => uploads.add('one', { ...upload, name: `${n}` })),
 		);
@@ -54,7 +54,7 @@ export function uploadRules(rule: Rule): void {
 		}
 	});
 
-	rule('an upload is advanced, finished and removed', async (t, { uploads }) => {
+	assertThat('an upload is advanced, finished and removed', async (t, { uploads }) => {
 		await uploads.add('one', upload);
 		await uploads.add('two', upload);
 		t.true(await uploads.saveProgress('one', 'staged', { offset: 70, touchedAt: 2000, expiresAt: 6000 }));
@@ -67,7 +67,7 @@ export function uploadRules(rule: Rule): void {
 		t.deepEqual(await uploads.find('two'), upload);
 	});
 
-	rule(
+	assertThat(
 		'an upload that continues in another staged file cannot be changed by the writer of the former one',
 		async (t, { uploads }) => {
 			await uploads.add('one', upload);
@@ -83,7 +83,7 @@ export function uploadRules(rule: Rule): void {
 		},
 	);
 
-	rule('unfinished uploads of visitors are counted by address', async (t, { uploads }) => {
+	assertThat('unfinished uploads of visitors are counted by address', async (t, { uploads }) => {
 		await uploads.add('one', upload);
 		await uploads.add('two', upload);
 		await uploads.add('done', upload);
@@ -95,7 +95,7 @@ export function uploadRules(rule: Rule): void {
 		t.is(await uploads.countVisitorUploads('192.0.2.3', 10), 0);
 	});
 
-	rule(
+	assertThat(
 		'visitors of one address cannot begin more than the limit of uploads, also concurrently',
 		async (t, { uploads }) => {
 			await uploads.add('finished', upload, 2);
@@ -113,20 +113,23 @@ export function uploadRules(rule: Rule): void {
 		},
 	);
 
-	rule('the stored bytes of unfinished uploads are summed, for each user and for visitors', async (t, { uploads }) => {
-		t.deepEqual(await uploads.unfinishedTotals(null, []), { bytes: 0, entries: 0 });
-		await uploads.add('one', { ...upload, offset: 40, stagedId: 's1' });
-		await uploads.add('two', { ...upload, offset: 0, stagedId: 's2' });
-		await uploads.add('hers', { ...upload, userId: 'ada', offset: 2 ** 45, stagedId: 's3' });
-		await uploads.add('done', { ...upload, offset: 40, stagedId: 's4' });
-		await uploads.finish('done', 's4', 'a.txt');
-		t.deepEqual(await uploads.unfinishedTotals(null, []), { bytes: 40, entries: 2 });
-		t.deepEqual(await uploads.unfinishedTotals(null, ['s1', 's3']), { bytes: 0, entries: 1 });
-		t.deepEqual(await uploads.unfinishedTotals('ada', ['s1']), { bytes: 2 ** 45, entries: 1 });
-		t.deepEqual(await uploads.unfinishedTotals('bob', []), { bytes: 0, entries: 0 });
-	});
+	assertThat(
+		'the stored bytes of unfinished uploads are summed, for each user and for visitors',
+		async (t, { uploads }) => {
+			t.deepEqual(await uploads.unfinishedTotals(null, []), { bytes: 0, entries: 0 });
+			await uploads.add('one', { ...upload, offset: 40, stagedId: 's1' });
+			await uploads.add('two', { ...upload, offset: 0, stagedId: 's2' });
+			await uploads.add('hers', { ...upload, userId: 'ada', offset: 2 ** 45, stagedId: 's3' });
+			await uploads.add('done', { ...upload, offset: 40, stagedId: 's4' });
+			await uploads.finish('done', 's4', 'a.txt');
+			t.deepEqual(await uploads.unfinishedTotals(null, []), { bytes: 40, entries: 2 });
+			t.deepEqual(await uploads.unfinishedTotals(null, ['s1', 's3']), { bytes: 0, entries: 1 });
+			t.deepEqual(await uploads.unfinishedTotals('ada', ['s1']), { bytes: 2 ** 45, entries: 1 });
+			t.deepEqual(await uploads.unfinishedTotals('bob', []), { bytes: 0, entries: 0 });
+		},
+	);
 
-	rule('unfinished uploads of a user are listed, the most recently written one first', async (t, { uploads }) => {
+	assertThat('unfinished uploads of a user are listed, the most recently written one first', async (t, { uploads }) => {
 		const own = { ...upload, userId: 'alice' };
 		await uploads.add('one', { ...own, stagedId: '1', touchedAt: 1 });
 		await uploads.add('two', { ...own, stagedId: '2', touchedAt: 2 });
@@ -149,7 +152,7 @@ export function uploadRules(rule: Rule): void {
 		);
 	});
 
-	rule('an upload can be made to expire later, but not sooner', async (t, { uploads }) => {
+	assertThat('an upload can be made to expire later, but not sooner', async (t, { uploads }) => {
 		await uploads.add('one', { ...upload, expiresAt: 1000 });
 		await uploads.extendExpiry('one', 5000);
 		t.deepEqual(await uploads.listExpired(4000, 10), []);
@@ -158,7 +161,7 @@ export function uploadRules(rule: Rule): void {
 		await uploads.extendExpiry('unknown', 5000);
 	});
 
-	rule(
+	assertThat(
 		'an expired upload is listed until its file is dropped, and found until its row is removed',
 		async (t, { uploads }) => {
 			await uploads.add('one', { ...upload, expiresAt: 3000 });

@@ -2,8 +2,8 @@ import { defaultSettings, isFailure } from '@stowage/rules';
 import { day, foreignValues, hostileTexts, type Rule, refuses } from './rules.js';
 
 /** Accounts and their settings. */
-export function userRules(rule: Rule): void {
-	rule('a user is found by name and by id as it was added', async (t, { users }, clock) => {
+export function userRules(assertThat: Rule): void {
+	assertThat('a user is found by name and by id as it was added', async (t, { users }, clock) => {
 		const added = await users.add({ username: 'Alice', secret: '$argon2id$secret' });
 		t.regex(added.id, /^[0-9a-f-]{36}$/);
 		t.deepEqual(added, {
@@ -18,21 +18,21 @@ export function userRules(rule: Rule): void {
 		t.deepEqual(await users.get(added.id), added);
 	});
 
-	rule('an unknown user is not found', async (t, { users }) => {
+	assertThat('an unknown user is not found', async (t, { users }) => {
 		await users.add({ username: 'alice', secret: 's' });
 		t.is(await users.find('bob'), undefined);
 		t.is(await users.find(''), undefined);
 		t.is(await users.get('00000000-0000-0000-0000-000000000000'), undefined);
 	});
 
-	rule('usernames are found and unique without regard to case', async (t, { users }) => {
+	assertThat('usernames are found and unique without regard to case', async (t, { users }) => {
 		const alice = await users.add({ username: 'Alice', secret: 's' });
 		t.is((await users.find('aLICE'))?.id, alice.id);
 		await refuses(t, 'alreadyExists', () => users.add({ username: 'ALICE', secret: 'other' }));
 		t.is((await users.find('alice'))?.secret, 's');
 	});
 
-	rule('only one of many concurrent additions of a username succeeds', async (t, { users }) => {
+	assertThat('only one of many concurrent additions of a username succeeds', async (t, { users }) => {
 		const names = ['alice', 'Alice', 'ALICE', 'aLiCe', 'alicE', 'AlIcE', 'alIce', 'ALice'];
 		const results = await Promise.allSettled(names.map((username) => users.add({ username, secret: username })));
 		t.is(results.filter((result) => result.status === 'fulfilled').length, 1);
@@ -42,7 +42,7 @@ export function userRules(rule: Rule): void {
 		t.is((await users.list()).length, 1);
 	});
 
-	rule('users are listed by name', async (t, { users }) => {
+	assertThat('users are listed by name', async (t, { users }) => {
 		for (const username of ['bob', 'Carol', 'alice', '0zero']) await users.add({ username, secret: 's' });
 		const listed = await users.list();
 		t.deepEqual(
@@ -51,7 +51,7 @@ export function userRules(rule: Rule): void {
 		);
 	});
 
-	rule(
+	assertThat(
 		'an overview has quotas, last sign-ins and measured use, and nothing of a password',
 		async (t, { users, sessions }, clock) => {
 			const bob = await users.add({ username: 'bob', secret: 's' });
@@ -82,7 +82,7 @@ export function userRules(rule: Rule): void {
 		},
 	);
 
-	rule('texts with special characters are usernames like any other', async (t, { users }) => {
+	assertThat('texts with special characters are usernames like any other', async (t, { users }) => {
 		const added = new Map<string, string>();
 		for (const username of hostileTexts) added.set(username, (await users.add({ username, secret: username })).id);
 		for (const [username, id] of added) {
@@ -93,7 +93,7 @@ export function userRules(rule: Rule): void {
 	});
 
 	for (const [kind, value] of foreignValues) {
-		rule(`${kind} in place of a text is refused and changes nothing`, async (t, { users, sessions, homes }) => {
+		assertThat(`${kind} in place of a text is refused and changes nothing`, async (t, { users, sessions, homes }) => {
 			const alice = await users.add({ username: 'alice', secret: 's' });
 			await sessions.add('hash', alice);
 			const text = value as string;
@@ -112,7 +112,7 @@ export function userRules(rule: Rule): void {
 		});
 	}
 
-	rule('a new secret replaces the old one', async (t, { users }) => {
+	assertThat('a new secret replaces the old one', async (t, { users }) => {
 		const alice = await users.add({ username: 'alice', secret: 'old' });
 		const bob = await users.add({ username: 'bob', secret: 'old' });
 		const long = '\\\'"%🔑'.repeat(200);
@@ -121,14 +121,14 @@ export function userRules(rule: Rule): void {
 		t.is((await users.get(bob.id))?.secret, 'old');
 	});
 
-	rule('a secret is not renewed if it was changed meanwhile', async (t, { users }) => {
+	assertThat('a secret is not renewed if it was changed meanwhile', async (t, { users }) => {
 		const alice = await users.add({ username: 'alice', secret: 'old' });
 		await users.renewSecret(alice.id, 'new', 'old');
 		await refuses(t, 'conflict', () => users.renewSecret(alice.id, 'late', 'old'));
 		t.is((await users.get(alice.id))?.secret, 'new');
 	});
 
-	rule(
+	assertThat(
 		'a session of a disabled user or of an outdated generation is refused',
 		async (t, { users, sessions }, clock) => {
 			const alice = await users.add({ username: 'alice', secret: 'old' });
@@ -149,7 +149,7 @@ export function userRules(rule: Rule): void {
 		},
 	);
 
-	rule('only one of several concurrent new secrets for one generation is stored', async (t, { users }) => {
+	assertThat('only one of several concurrent new secrets for one generation is stored', async (t, { users }) => {
 		const alice = await users.add({ username: 'alice', secret: 'old' });
 		await users.renewSecret(alice.id, 'same password', 'old');
 		const results = await Promise.allSettled(
@@ -161,30 +161,33 @@ export function userRules(rule: Rule): void {
 		t.regex((await users.get(alice.id))?.secret ?? '', /^(one|two|three)$/);
 	});
 
-	rule('a renamed user keeps everything except the name and the sessions', async (t, { users, sessions }, clock) => {
-		const alice = await users.add({ username: 'alice', secret: 's' });
-		await users.add({ username: 'bob', secret: 's' });
-		await sessions.add('hash', alice);
-		const refusal = await t.throwsAsync(() => users.rename(alice.id, 'BOB', true));
-		t.true(isFailure(refusal, 'alreadyExists'));
-		t.deepEqual(await users.get(alice.id), alice);
-		t.truthy(await sessions.find('hash', clock.now));
-		await users.rename(alice.id, 'Alicia', true);
-		t.deepEqual(await users.find('ALICIA'), { ...alice, username: 'Alicia', isDisabled: true, generation: 1 });
-		t.is(await users.find('alice'), undefined);
-		t.deepEqual(await sessions.list(alice.id, clock.now), []);
-		await users.rename(alice.id, 'alicia', false);
-		t.deepEqual(await users.get(alice.id), { ...alice, username: 'alicia', generation: 2 });
-	});
+	assertThat(
+		'a renamed user keeps everything except the name and the sessions',
+		async (t, { users, sessions }, clock) => {
+			const alice = await users.add({ username: 'alice', secret: 's' });
+			await users.add({ username: 'bob', secret: 's' });
+			await sessions.add('hash', alice);
+			const failure = await t.throwsAsync(() => users.rename(alice.id, 'BOB', true));
+			t.true(isFailure(failure, 'alreadyExists'));
+			t.deepEqual(await users.get(alice.id), alice);
+			t.truthy(await sessions.find('hash', clock.now));
+			await users.rename(alice.id, 'Alicia', true);
+			t.deepEqual(await users.find('ALICIA'), { ...alice, username: 'Alicia', isDisabled: true, generation: 1 });
+			t.is(await users.find('alice'), undefined);
+			t.deepEqual(await sessions.list(alice.id, clock.now), []);
+			await users.rename(alice.id, 'alicia', false);
+			t.deepEqual(await users.get(alice.id), { ...alice, username: 'alicia', generation: 2 });
+		},
+	);
 
-	rule('a change of an unknown user is refused', async (t, { users, sessions }) => {
+	assertThat('a change of an unknown user is refused', async (t, { users, sessions }) => {
 		await refuses(t, 'notFound', () => users.setSecret('unknown', 's'));
 		await refuses(t, 'notFound', () => users.setDisabled('unknown', true));
 		await refuses(t, 'notFound', () => users.changeSettings('unknown', { enablePreview: false }));
 		await refuses(t, 'notFound', () => sessions.add('hash', { id: 'unknown', generation: 0 }));
 	});
 
-	rule('removing a user removes their sessions and settings and frees the name', async (t, db, clock) => {
+	assertThat('removing a user removes their sessions and settings and frees the name', async (t, db, clock) => {
 		const alice = await db.users.add({ username: 'alice', secret: 's' });
 		const bob = await db.users.add({ username: 'bob', secret: 's' });
 		await db.sessions.add('alice-1', alice);
@@ -200,7 +203,7 @@ export function userRules(rule: Rule): void {
 		t.deepEqual(await db.users.settings(again.id), defaultSettings);
 	});
 
-	rule('a quota is the one set last, and the configured one until then', async (t, { users }) => {
+	assertThat('a quota is the one set last, and the configured one until then', async (t, { users }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const bob = await users.add({ username: 'bob', secret: 's' });
 		t.deepEqual(await users.quota(alice.id), { bytes: null, entries: null });
@@ -214,7 +217,7 @@ export function userRules(rule: Rule): void {
 		await refuses(t, 'notFound', () => users.setQuota('unknown', { bytes: 1, entries: 1 }));
 	});
 
-	rule('each setting has its default value until it is changed', async (t, { users }) => {
+	assertThat('each setting has its default value until it is changed', async (t, { users }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const bob = await users.add({ username: 'bob', secret: 's' });
 		t.deepEqual(await users.settings(alice.id), defaultSettings);
@@ -231,7 +234,7 @@ export function userRules(rule: Rule): void {
 		t.deepEqual(await users.settings(bob.id), defaultSettings);
 	});
 
-	rule('two concurrent changes of different settings are both stored', async (t, { users }) => {
+	assertThat('two concurrent changes of different settings are both stored', async (t, { users }) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const wanted = {
 			enablePreview: !defaultSettings.enablePreview,

@@ -1,39 +1,39 @@
-import { names, outcomes, p, put, putFolders, type Rule, readText, refused } from './steps.js';
+import { names, outcomes, put, putFolders, type Rule, readText, refused, toPath } from './steps.js';
 
 /** Copies appear completely or not at all. */
-export function copyingRules(rule: Rule): void {
-	rule('a file is copied with its time', async (t, storage) => {
+export function copyingRules(assertThat: Rule): void {
+	assertThat('a file is copied with its time', async (t, storage) => {
 		await putFolders(storage, 'folder');
 		const original = await put(storage, 'a', 'content', { mtime: 1_500_000_000_123 });
-		const copy = await storage.copy(p('a'), p('folder/b'));
+		const copy = await storage.copy(toPath('a'), toPath('folder/b'));
 		t.like(copy, { name: 'b', type: 'file', size: 7, mtime: 1_500_000_000_123 });
-		t.deepEqual(await storage.stat(p('folder/b')), copy);
+		t.deepEqual(await storage.stat(toPath('folder/b')), copy);
 		t.is(await readText(storage, 'folder/b'), 'content');
-		t.deepEqual(await storage.stat(p('a')), original);
+		t.deepEqual(await storage.stat(toPath('a')), original);
 	});
 
-	rule('a folder is copied with its contents and all times', async (t, storage) => {
+	assertThat('a folder is copied with its contents and all times', async (t, storage) => {
 		await putFolders(storage, 'from', 'from/sub', 'from/sub/deep', 'from/empty');
 		await put(storage, 'from/a', 'one', { mtime: 1_000_000_000_000 });
 		await put(storage, 'from/old', 'one', { mtime: -1_000_000_000_000 });
 		await put(storage, 'from/sub/deep/b', 'two', { mtime: 1_100_000_000_000 });
-		const before = await Promise.all(['from', 'from/sub', 'from/empty'].map((path) => storage.stat(p(path))));
+		const before = await Promise.all(['from', 'from/sub', 'from/empty'].map((path) => storage.stat(toPath(path))));
 		await new Promise((resolve) => setTimeout(resolve, 20));
-		await storage.copy(p('from'), p('to'));
-		const after = await Promise.all(['to', 'to/sub', 'to/empty'].map((path) => storage.stat(p(path))));
+		await storage.copy(toPath('from'), toPath('to'));
+		const after = await Promise.all(['to', 'to/sub', 'to/empty'].map((path) => storage.stat(toPath(path))));
 		t.deepEqual(
 			after.map((item) => item.mtime),
 			before.map((item) => item.mtime),
 		);
 		t.deepEqual(await names(storage, 'to'), ['a', 'empty', 'old', 'sub']);
-		t.is((await storage.stat(p('to/old'))).mtime, -1_000_000_000_000);
+		t.is((await storage.stat(toPath('to/old'))).mtime, -1_000_000_000_000);
 		t.is(await readText(storage, 'to/sub/deep/b'), 'two');
-		t.is((await storage.stat(p('to/sub/deep/b'))).mtime, 1_100_000_000_000);
-		await storage.remove(p('from'));
+		t.is((await storage.stat(toPath('to/sub/deep/b'))).mtime, 1_100_000_000_000);
+		await storage.remove(toPath('from'));
 		t.is(await readText(storage, 'to/a'), 'one');
 	});
 
-	rule('a copy never replaces anything', async (t, storage) => {
+	assertThat('a copy never replaces anything', async (t, storage) => {
 		await putFolders(storage, 'folder', 'empty');
 		await put(storage, 'file', 'mine');
 		await put(storage, 'other', 'another');
@@ -44,30 +44,30 @@ export function copyingRules(rule: Rule): void {
 			['file', 'file'],
 			['file', ''],
 		] as const) {
-			await refused(t, 'alreadyExists', () => storage.copy(p(from), p(to)));
+			await refused(t, 'alreadyExists', () => storage.copy(toPath(from), toPath(to)));
 		}
 		t.is(await readText(storage, 'file'), 'mine');
 		t.deepEqual(await names(storage, ''), ['empty', 'file', 'folder', 'other']);
 	});
 
-	rule('a folder cannot be copied into itself or below', async (t, storage) => {
+	assertThat('a folder cannot be copied into itself or below', async (t, storage) => {
 		await putFolders(storage, 'a', 'a/b');
-		await refused(t, 'invalid', () => storage.copy(p('a'), p('a/c')));
-		await refused(t, 'invalid', () => storage.copy(p('a'), p('a/b/c')));
+		await refused(t, 'invalid', () => storage.copy(toPath('a'), toPath('a/c')));
+		await refused(t, 'invalid', () => storage.copy(toPath('a'), toPath('a/b/c')));
 		t.deepEqual(await names(storage, 'a'), ['b']);
 	});
 
-	rule('only one of many concurrent copies to one name succeeds', async (t, storage) => {
+	assertThat('only one of many concurrent copies to one name succeeds', async (t, storage) => {
 		await putFolders(storage, 'from');
 		await put(storage, 'from/a', 'x');
-		const results = await outcomes(Array.from({ length: 4 }, () => storage.copy(p('from'), p('to'))));
+		const results = await outcomes(Array.from({ length: 4 }, () => storage.copy(toPath('from'), toPath('to'))));
 		t.is(results.filter((result) => result === 'done').length, 1);
 		t.is(results.filter((result) => result === 'alreadyExists').length, 3);
 		t.deepEqual(await names(storage, ''), ['from', 'to']);
 		t.is(await readText(storage, 'to/a'), 'x');
 	});
 
-	rule(
+	assertThat(
 		'a copy calls beforeItem for each item and beforeBytes for its bytes, and leaves nothing if either fails',
 		async (t, storage) => {
 			await putFolders(storage, 'from', 'from/deep', 'from/empty');
@@ -79,28 +79,28 @@ export function copyingRules(rule: Rule): void {
 			const beforeBytes = async (more: number) => {
 				bytes += more;
 			};
-			await storage.copy(p('from'), p('to'), { beforeItem, beforeBytes });
+			await storage.copy(toPath('from'), toPath('to'), { beforeItem, beforeBytes });
 			t.deepEqual(items.sort(), ['directory 0', 'directory 0', 'directory 0', 'file 1000', 'file 20']);
 			t.is(bytes, 1020);
-			const refusal = new Error('No more.');
-			const refuse = () => Promise.reject(refusal);
-			t.is(await t.throwsAsync(storage.copy(p('from'), p('other'), { beforeItem: refuse })), refusal);
-			t.is(await t.throwsAsync(storage.copy(p('from/a'), p('other'), { beforeBytes: refuse })), refusal);
+			const failure = new Error('No more.');
+			const refuse = () => Promise.reject(failure);
+			t.is(await t.throwsAsync(storage.copy(toPath('from'), toPath('other'), { beforeItem: refuse })), failure);
+			t.is(await t.throwsAsync(storage.copy(toPath('from/a'), toPath('other'), { beforeBytes: refuse })), failure);
 			t.deepEqual(await names(storage, ''), ['from', 'to']);
 		},
 	);
 
-	rule('an aborted copy leaves nothing', async (t, storage) => {
+	assertThat('an aborted copy leaves nothing', async (t, storage) => {
 		await putFolders(storage, 'from');
 		for (let n = 0; n < 40; n++) await put(storage, `from/file ${n}`, 'x'.repeat(1000));
-		await t.throwsAsync(storage.copy(p('from'), p('to'), { signal: AbortSignal.abort() }), {
+		await t.throwsAsync(storage.copy(toPath('from'), toPath('to'), { signal: AbortSignal.abort() }), {
 			any: true,
 			name: 'AbortError',
 		});
 		t.deepEqual(await names(storage, ''), ['from']);
 		for (const delay of [0, 1, 2, 4]) {
 			const controller = new AbortController();
-			const copying = storage.copy(p('from'), p('to'), { signal: controller.signal });
+			const copying = storage.copy(toPath('from'), toPath('to'), { signal: controller.signal });
 			setTimeout(() => controller.abort(), delay);
 			const wasCopied = await copying.then(
 				() => true,
@@ -108,9 +108,9 @@ export function copyingRules(rule: Rule): void {
 			);
 			t.deepEqual(await names(storage, ''), wasCopied ? ['from', 'to'] : ['from']);
 			if (!wasCopied) continue;
-			t.is(await storage.count(p('to')), 40);
-			await storage.remove(p('to'));
+			t.is(await storage.count(toPath('to')), 40);
+			await storage.remove(toPath('to'));
 		}
-		t.is(await storage.count(p('from')), 40);
+		t.is(await storage.count(toPath('from')), 40);
 	});
 }

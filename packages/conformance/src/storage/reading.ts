@@ -1,28 +1,39 @@
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { hasSurvey, type LocalFile, type StorageItem, type StorageProvider } from '@stowage/plugin-api';
+import { hasListWithStats, type LocalFile, type StorageItem, type StorageProvider } from '@stowage/plugin-api';
 import type { ExecutionContext } from 'ava';
-import { names, p, patternBytes, put, putFolders, type Rule, readBytes, readText, refused, rows } from './steps.js';
+import {
+	names,
+	patternBytes,
+	put,
+	putFolders,
+	type Rule,
+	readBytes,
+	readText,
+	refused,
+	rows,
+	toPath,
+} from './steps.js';
 
 const megabyte = 1024 * 1024;
 
 /** Listing, stat and reading. */
-export function readingRules(rule: Rule): void {
-	rule('a new root is empty', async (t, storage) => {
+export function readingRules(assertThat: Rule): void {
+	assertThat('a new root is empty', async (t, storage) => {
 		t.deepEqual(await rows(storage, ''), []);
-		t.is(await storage.count(p('')), 0);
-		t.like(await storage.stat(p('')), { name: '', type: 'directory', size: 0 });
+		t.is(await storage.count(toPath('')), 0);
+		t.like(await storage.stat(toPath('')), { name: '', type: 'directory', size: 0 });
 	});
 
-	rule('a reopened root keeps its id and its contents', async (t, storage, reopen) => {
+	assertThat('a reopened root keeps its id and its contents', async (t, storage, reopen) => {
 		await put(storage, 'a.txt', 'here');
 		const reopened = await reopen();
 		t.is(reopened.rootId, storage.rootId);
 		t.is(await readText(reopened, 'a.txt'), 'here');
 	});
 
-	rule('a row has name, type, size and modified time', async (t, storage) => {
+	assertThat('a row has name, type, size and modified time', async (t, storage) => {
 		await putFolders(storage, 'docs');
 		await put(storage, 'docs/a.txt', 'four', { mtime: 1_600_000_000_123 });
 		await putFolders(storage, 'docs/b');
@@ -32,22 +43,22 @@ export function readingRules(rule: Rule): void {
 		t.true(Number.isInteger(folder?.mtime));
 	});
 
-	rule('stat and open agree with the listing', async (t, storage) => {
+	assertThat('stat and open agree with the listing', async (t, storage) => {
 		await put(storage, 'a.txt', 'content', { mtime: 1_234_567_890_001 });
 		const [row] = await rows(storage, '');
-		const item = await storage.stat(p('a.txt'));
-		const file = await storage.open(p('a.txt'));
+		const item = await storage.stat(toPath('a.txt'));
+		const file = await storage.open(toPath('a.txt'));
 		await file.close();
 		t.like(item, { ...row });
 		t.deepEqual(file.item, item);
 	});
 
-	rule(
+	assertThat(
 		"a file that is lent to another program is the opened one, also when its name is another file's by then",
 		async (t, storage) => {
 			await put(storage, 'a.txt', 'content');
-			const file = await storage.open(p('a.txt'));
-			await storage.remove(p('a.txt'));
+			const file = await storage.open(toPath('a.txt'));
+			await storage.remove(toPath('a.txt'));
 			await put(storage, 'a.txt', 'another');
 			const read = ({ descriptor }: LocalFile) => {
 				const { stdout } = spawn('cat', ['/dev/fd/3'], { stdio: ['ignore', 'pipe', 'inherit', descriptor] });
@@ -58,55 +69,55 @@ export function readingRules(rule: Rule): void {
 		},
 	);
 
-	rule('count returns the number of rows', async (t, storage) => {
+	assertThat('count returns the number of rows', async (t, storage) => {
 		await putFolders(storage, 'many');
-		await Promise.all(Array.from({ length: 150 }, (_, n) => storage.makeDirectory(p(`many/folder ${n}`))));
+		await Promise.all(Array.from({ length: 150 }, (_, n) => storage.makeDirectory(toPath(`many/folder ${n}`))));
 		await Promise.all(Array.from({ length: 150 }, (_, n) => put(storage, `many/file ${n}`, '')));
 		const found = await names(storage, 'many');
 		t.is(found.length, 300);
 		t.is(new Set(found).size, 300);
-		t.is(await storage.count(p('many')), 300);
+		t.is(await storage.count(toPath('many')), 300);
 	});
 
-	rule('a listing can be stopped early', async (t, storage) => {
-		for (let n = 0; n < 5; n++) await storage.makeDirectory(p(`folder ${n}`));
-		for await (const batch of storage.list(p(''))) {
+	assertThat('a listing can be stopped early', async (t, storage) => {
+		for (let n = 0; n < 5; n++) await storage.makeDirectory(toPath(`folder ${n}`));
+		for await (const batch of storage.list(toPath(''))) {
 			t.true(batch.length > 0);
 			break;
 		}
-		t.is(await storage.count(p('')), 5);
+		t.is(await storage.count(toPath('')), 5);
 	});
 
-	rule('every call for a missing item fails as notFound', async (t, storage) => {
+	assertThat('every call for a missing item fails as notFound', async (t, storage) => {
 		await put(storage, 'file', 'x');
 		for (const path of ['gone', 'gone/deeper', 'file/below', 'file/below/deeper'])
 			await assertNotFound(t, storage, path);
 		t.is(await readText(storage, 'file'), 'x');
 	});
 
-	rule('every call that creates an item in a missing folder fails as notFound', async (t, storage) => {
+	assertThat('every call that creates an item in a missing folder fails as notFound', async (t, storage) => {
 		await put(storage, 'file', 'x');
 		await putFolders(storage, 'folder');
 		for (const path of ['gone/new', 'file/new', 'gone/deeper/new']) {
 			const staged = await storage.stage();
-			await refused(t, 'notFound', () => staged.commit(p(path)));
-			await refused(t, 'notFound', () => storage.makeDirectory(p(path)));
-			await refused(t, 'notFound', () => storage.move(p('folder'), p(path)));
-			await refused(t, 'notFound', () => storage.copy(p('folder'), p(path)));
-			t.is((await staged.commit(p(`kept ${path.replaceAll('/', ' ')}`))).size, 0);
+			await refused(t, 'notFound', () => staged.commit(toPath(path)));
+			await refused(t, 'notFound', () => storage.makeDirectory(toPath(path)));
+			await refused(t, 'notFound', () => storage.move(toPath('folder'), toPath(path)));
+			await refused(t, 'notFound', () => storage.copy(toPath('folder'), toPath(path)));
+			t.is((await staged.commit(toPath(`kept ${path.replaceAll('/', ' ')}`))).size, 0);
 		}
 	});
 
-	rule('a folder cannot be opened, and a file cannot be listed', async (t, storage) => {
+	assertThat('a folder cannot be opened, and a file cannot be listed', async (t, storage) => {
 		await putFolders(storage, 'folder');
 		await put(storage, 'file', 'x');
-		await refused(t, 'notFound', () => storage.open(p('folder')));
-		await refused(t, 'notFound', () => storage.open(p('')));
+		await refused(t, 'notFound', () => storage.open(toPath('folder')));
+		await refused(t, 'notFound', () => storage.open(toPath('')));
 		await refused(t, 'notFound', () => rows(storage, 'file'));
-		await refused(t, 'notFound', () => storage.count(p('file')));
+		await refused(t, 'notFound', () => storage.count(toPath('file')));
 	});
 
-	rule('a range includes both of its ends', async (t, storage) => {
+	assertThat('a range includes both of its ends', async (t, storage) => {
 		await put(storage, 'digits', '0123456789');
 		t.is(await readText(storage, 'digits'), '0123456789');
 		t.is(await readText(storage, 'digits', { start: 0, end: 0 }), '0');
@@ -115,15 +126,15 @@ export function readingRules(rule: Rule): void {
 		t.is(await readText(storage, 'digits', { start: 0, end: 9 }), '0123456789');
 	});
 
-	rule('an empty file has no content', async (t, storage) => {
+	assertThat('an empty file has no content', async (t, storage) => {
 		t.is((await put(storage, 'empty', '')).size, 0);
 		t.is(await readText(storage, 'empty'), '');
 	});
 
-	rule('a large file is read in order, also by a slow reader and in ranges', async (t, storage) => {
+	assertThat('a large file is read in order, also by a slow reader and in ranges', async (t, storage) => {
 		const bytes = patternBytes(5 * megabyte + 17);
 		await put(storage, 'large', bytes);
-		const file = await storage.open(p('large'));
+		const file = await storage.open(toPath('large'));
 		let at = 0;
 		for await (const chunk of file.read()) {
 			await new Promise((resolve) => setTimeout(resolve, 2));
@@ -141,10 +152,10 @@ export function readingRules(rule: Rule): void {
 		await file.close();
 	});
 
-	rule('an open file can be read several times at once', async (t, storage) => {
+	assertThat('an open file can be read several times at once', async (t, storage) => {
 		const bytes = patternBytes(3 * megabyte);
 		await put(storage, 'large', bytes);
-		const file = await storage.open(p('large'));
+		const file = await storage.open(toPath('large'));
 		const reads = await Promise.all([readBytes(file), readBytes(file), readBytes(file, { start: 5, end: 9 })]);
 		await file.close();
 		t.true(Buffer.from(bytes).equals(reads[0]));
@@ -152,18 +163,18 @@ export function readingRules(rule: Rule): void {
 		t.true(Buffer.from(bytes.subarray(5, 10)).equals(reads[2]));
 	});
 
-	rule('closing a file lets running reads end and can be repeated', async (t, storage) => {
+	assertThat('closing a file lets running reads end and can be repeated', async (t, storage) => {
 		const bytes = patternBytes(3 * megabyte);
 		await put(storage, 'large', bytes);
-		const file = await storage.open(p('large'));
+		const file = await storage.open(toPath('large'));
 		const reading = readBytes(file);
 		await Promise.all([reading, file.close(), file.close()]);
 		t.true(Buffer.from(bytes).equals(await reading));
 	});
 
-	rule('a read can be stopped early', async (t, storage) => {
+	assertThat('a read can be stopped early', async (t, storage) => {
 		await put(storage, 'large', patternBytes(3 * megabyte));
-		const file = await storage.open(p('large'));
+		const file = await storage.open(toPath('large'));
 		for await (const chunk of file.read()) {
 			t.true(chunk.length > 0);
 			break;
@@ -171,10 +182,10 @@ export function readingRules(rule: Rule): void {
 		await file.close();
 	});
 
-	rule('a file is read into buffers, if the storage supports it, also while it is closed', async (t, storage) => {
+	assertThat('a file is read into buffers, if the storage supports it, also while it is closed', async (t, storage) => {
 		const bytes = patternBytes(3 * megabyte);
 		await put(storage, 'large', bytes);
-		const file = await storage.open(p('large'));
+		const file = await storage.open(toPath('large'));
 		if (file.readInto === undefined) {
 			t.log('not supported by this storage');
 			t.pass();
@@ -190,73 +201,73 @@ export function readingRules(rule: Rule): void {
 		await t.throwsAsync(file.readInto(buffers, 0), { message: 'The file is closed.' });
 	});
 
-	rule("an open file keeps its content when its name becomes another file's", async (t, storage) => {
+	assertThat("an open file keeps its content when its name becomes another file's", async (t, storage) => {
 		await put(storage, 'a', 'the first');
-		const file = await storage.open(p('a'));
-		await storage.remove(p('a'));
+		const file = await storage.open(toPath('a'));
+		await storage.remove(toPath('a'));
 		await put(storage, 'a', 'another');
 		t.is(new TextDecoder().decode(await readBytes(file)), 'the first');
 		t.false(await file.isChanged());
 		await file.close();
 	});
 
-	rule('a survey, if the storage has one, returns the same properties as stat', async (t, storage) => {
+	assertThat('a list with stats, if the storage has one, returns the same properties as stat', async (t, storage) => {
 		await putFolders(storage, 'docs', 'docs/b');
 		await put(storage, 'docs/a.txt', 'four', { mtime: 1_600_000_000_123 });
-		t.is(await storage.count(p('docs')), 2);
-		if (!hasSurvey(storage)) return;
+		t.is(await storage.count(toPath('docs')), 2);
+		if (!hasListWithStats(storage)) return;
 		const items: StorageItem[] = [];
-		for await (const batch of storage.survey(p('docs'))) {
+		for await (const batch of storage.listWithStats(toPath('docs'))) {
 			items.push(...batch.items);
 			t.is(batch.skipped, 0);
 		}
 		items.sort((a, b) => (a.name < b.name ? -1 : 1));
-		t.deepEqual(items, [await storage.stat(p('docs/a.txt')), await storage.stat(p('docs/b'))]);
+		t.deepEqual(items, [await storage.stat(toPath('docs/a.txt')), await storage.stat(toPath('docs/b'))]);
 		for (const path of ['gone', 'docs/a.txt'])
 			await refused(t, 'notFound', async () => {
-				for await (const _batch of storage.survey(p(path)));
+				for await (const _batch of storage.listWithStats(toPath(path)));
 			});
 	});
 
-	rule('an id is kept by renaming and moving, and a new item has another id', async (t, storage) => {
+	assertThat('an id is kept by renaming and moving, and a new item has another id', async (t, storage) => {
 		await putFolders(storage, 'one', 'two', 'one/sub');
 		const made = await put(storage, 'one/sub/a', 'x');
-		const folder = await storage.stat(p('one/sub'));
-		t.is((await storage.stat(p('one/sub/a'))).id, made.id);
-		t.is((await storage.move(p('one/sub/a'), p('one/sub/b'))).id, made.id);
-		t.is((await storage.move(p('one/sub'), p('two/moved'))).id, folder.id);
-		t.is((await storage.stat(p('two/moved/b'))).id, made.id);
-		t.not((await storage.copy(p('two/moved/b'), p('two/moved/c'))).id, made.id);
-		await storage.remove(p('two/moved/b'));
+		const folder = await storage.stat(toPath('one/sub'));
+		t.is((await storage.stat(toPath('one/sub/a'))).id, made.id);
+		t.is((await storage.move(toPath('one/sub/a'), toPath('one/sub/b'))).id, made.id);
+		t.is((await storage.move(toPath('one/sub'), toPath('two/moved'))).id, folder.id);
+		t.is((await storage.stat(toPath('two/moved/b'))).id, made.id);
+		t.not((await storage.copy(toPath('two/moved/b'), toPath('two/moved/c'))).id, made.id);
+		await storage.remove(toPath('two/moved/b'));
 		t.not((await put(storage, 'two/moved/b', 'x')).id, made.id);
 	});
 
-	rule('a new file has another version, an unchanged one keeps its version', async (t, storage) => {
+	assertThat('a new file has another version, an unchanged one keeps its version', async (t, storage) => {
 		const first = await put(storage, 'a', 'content 1', { mtime: 1000 });
-		t.is((await storage.stat(p('a'))).version, first.version);
+		t.is((await storage.stat(toPath('a'))).version, first.version);
 		t.regex(first.version, /^[\x21\x23-\x7e]+$/);
-		await storage.remove(p('a'));
+		await storage.remove(toPath('a'));
 		const second = await put(storage, 'a', 'content 2', { mtime: 1000 });
 		t.not(second.version, first.version);
 	});
 
-	rule('check succeeds, and free space does not exceed total space', async (t, storage) => {
+	assertThat('check succeeds, and free space does not exceed total space', async (t, storage) => {
 		await storage.check();
 		const free = await storage.freeSpace();
 		const total = await storage.totalSpace();
 		if (free !== undefined) t.true(free > 0);
 		if (free !== undefined && total !== undefined) t.true(total >= free);
-		t.is(await storage.count(p('')), 0);
+		t.is(await storage.count(toPath('')), 0);
 	});
 }
 
 async function assertNotFound(t: ExecutionContext, storage: StorageProvider, path: string): Promise<void> {
 	await refused(t, 'notFound', () => rows(storage, path));
-	await refused(t, 'notFound', () => storage.count(p(path)));
-	await refused(t, 'notFound', () => storage.stat(p(path)));
-	await refused(t, 'notFound', () => storage.open(p(path)));
-	await refused(t, 'notFound', () => storage.move(p(path), p('elsewhere')));
-	await refused(t, 'notFound', () => storage.copy(p(path), p('elsewhere')));
-	await refused(t, 'notFound', () => storage.remove(p(path)));
-	await refused(t, 'notFound', () => storage.stat(p('elsewhere')));
+	await refused(t, 'notFound', () => storage.count(toPath(path)));
+	await refused(t, 'notFound', () => storage.stat(toPath(path)));
+	await refused(t, 'notFound', () => storage.open(toPath(path)));
+	await refused(t, 'notFound', () => storage.move(toPath(path), toPath('elsewhere')));
+	await refused(t, 'notFound', () => storage.copy(toPath(path), toPath('elsewhere')));
+	await refused(t, 'notFound', () => storage.remove(toPath(path)));
+	await refused(t, 'notFound', () => storage.stat(toPath('elsewhere')));
 }

@@ -7,7 +7,7 @@ import {
 } from '@stowage/plugin-api';
 import { joinPath } from '@stowage/rules';
 import type { ExecutionContext } from 'ava';
-import { body, names, outcomes, p, put, putFolders, type Rule, readBytes, readText, refused } from './steps.js';
+import { body, names, outcomes, put, putFolders, type Rule, readBytes, readText, refused, toPath } from './steps.js';
 
 /** The three ways to replace a file. */
 const ways = ['commit', 'move', 'copy'] as const;
@@ -36,7 +36,7 @@ async function prepareReplacement(
 		const staged: StagedFile = await storage.stage();
 		await staged.append(body(content), 0);
 		return {
-			replace: (path, version, more) => staged.commit(p(path), options(version, more)),
+			replace: (path, version, more) => staged.commit(toPath(path), options(version, more)),
 			async assertUntouched(t) {
 				t.is(await (await storage.stage(staged.id)).size(), content.length);
 			},
@@ -44,23 +44,23 @@ async function prepareReplacement(
 	}
 	const item = await put(storage, source, content);
 	return {
-		replace: (path, version, more) => storage[way](p(source), p(path), options(version, more)),
+		replace: (path, version, more) => storage[way](toPath(source), toPath(path), options(version, more)),
 		async assertUntouched(t) {
 			t.is(await readText(storage, source), content);
-			if (way === 'copy') t.is((await storage.stat(p(source))).id, item.id);
+			if (way === 'copy') t.is((await storage.stat(toPath(source))).id, item.id);
 		},
 	};
 }
 
 async function canReplace(storage: StorageProvider): Promise<boolean> {
-	return hasReplace(storage) && (await storage.canReplace(p('file')));
+	return hasReplace(storage) && (await storage.canReplace(toPath('file')));
 }
 
 /** Replacing a file by another one. */
-export function replacingRules(rule: Rule): void {
+export function replacingRules(assertThat: Rule): void {
 	/** A storage that can't replace has to refuse in each of the rules, and to change nothing. */
 	const replacing: Rule = (title, check) =>
-		rule(title, async (t, storage, reopen) => {
+		assertThat(title, async (t, storage, reopen) => {
 			if (await canReplace(storage)) return check(t, storage, reopen);
 			const { version } = await put(storage, 'file', 'old');
 			for (const way of ways) {
@@ -80,9 +80,9 @@ export function replacingRules(rule: Rule): void {
 			const item = await replacement.replace(`folder/${way}`, old.version);
 			t.like(item, { name: way, type: 'file', size: 'the new one'.length });
 			t.not(item.id, old.id);
-			t.deepEqual(await storage.stat(p(`folder/${way}`)), item);
+			t.deepEqual(await storage.stat(toPath(`folder/${way}`)), item);
 			const reopened = await reopen();
-			t.deepEqual(await reopened.stat(p(`folder/${way}`)), item);
+			t.deepEqual(await reopened.stat(toPath(`folder/${way}`)), item);
 			t.is(await readText(reopened, `folder/${way}`), 'the new one');
 			await refused(t, 'preconditionFailed', async () =>
 				(await prepareReplacement(storage, way, 'late', `late ${way}`)).replace(`folder/${way}`, old.version),
@@ -98,22 +98,22 @@ export function replacingRules(rule: Rule): void {
 			const moved = await put(storage, 'moved', 'new', { mtime: 1_500_000_000_000 });
 			const first = await put(storage, 'first', 'old');
 			const second = await put(storage, 'second', 'old');
-			const copy = await storage.copy(p('moved'), p('first'), { onConflict: { replace: first.version } });
+			const copy = await storage.copy(toPath('moved'), toPath('first'), { onConflict: { replace: first.version } });
 			t.is(copy.mtime, 1_500_000_000_000);
-			const item = await storage.move(p('moved'), p('second'), { onConflict: { replace: second.version } });
+			const item = await storage.move(toPath('moved'), toPath('second'), { onConflict: { replace: second.version } });
 			t.like(item, { id: moved.id, mtime: 1_500_000_000_000 });
 			const staged = await storage.stage();
 			const onConflict = { replace: item.version };
-			t.is((await staged.commit(p('second'), { mtime: 1_600_000_000_000, onConflict })).mtime, 1_600_000_000_000);
+			t.is((await staged.commit(toPath('second'), { mtime: 1_600_000_000_000, onConflict })).mtime, 1_600_000_000_000);
 		},
 	);
 
 	replacing('another version of a file is not replaced, and nothing changes', async (t, storage) => {
 		await putFolders(storage, 'folder', 'other');
 		await put(storage, 'folder/kept');
-		const folder = await storage.stat(p('folder'));
+		const folder = await storage.stat(toPath('folder'));
 		const first = await put(storage, 'other/file', 'first');
-		await storage.remove(p('other/file'));
+		await storage.remove(toPath('other/file'));
 		const second = await put(storage, 'other/file', 'second');
 		for (const way of ways) {
 			const replacement = await prepareReplacement(storage, way, 'mine', way);
@@ -131,7 +131,7 @@ export function replacingRules(rule: Rule): void {
 			await refused(t, 'notFound', () => replacement.replace('nowhere/file', second.version));
 			await replacement.assertUntouched(t);
 		}
-		t.deepEqual(await storage.stat(p('other/file')), second);
+		t.deepEqual(await storage.stat(toPath('other/file')), second);
 		t.deepEqual(await names(storage, 'other'), ['file']);
 		t.deepEqual(await names(storage, 'folder'), ['kept']);
 	});
@@ -140,10 +140,10 @@ export function replacingRules(rule: Rule): void {
 		await putFolders(storage, 'folder', 'folder/inner');
 		const file = await put(storage, 'file', 'mine');
 		const onConflict = { replace: file.version };
-		await refused(t, 'invalid', () => storage.move(p('folder'), p('file'), { onConflict }));
-		await refused(t, 'invalid', () => storage.copy(p('folder'), p('file'), { onConflict }));
-		await refused(t, 'invalid', () => storage.move(p('file'), p('file'), { onConflict }));
-		t.deepEqual(await storage.stat(p('file')), file);
+		await refused(t, 'invalid', () => storage.move(toPath('folder'), toPath('file'), { onConflict }));
+		await refused(t, 'invalid', () => storage.copy(toPath('folder'), toPath('file'), { onConflict }));
+		await refused(t, 'invalid', () => storage.move(toPath('file'), toPath('file'), { onConflict }));
+		t.deepEqual(await storage.stat(toPath('file')), file);
 		t.deepEqual(await names(storage, ''), ['file', 'folder']);
 		t.deepEqual(await names(storage, 'folder'), ['inner']);
 	});
@@ -171,16 +171,16 @@ export function replacingRules(rule: Rule): void {
 		const { version } = await put(storage, 'a', 'old');
 		const staged = await storage.stage();
 		await staged.append(body('new'), 0);
-		const item = await staged.commit(p('a'), { onConflict: { replace: version } });
-		await refused(t, 'notFound', () => staged.commit(p('a'), { onConflict: { replace: item.version } }));
+		const item = await staged.commit(toPath('a'), { onConflict: { replace: version } });
+		await refused(t, 'notFound', () => staged.commit(toPath('a'), { onConflict: { replace: item.version } }));
 		await staged.discard();
-		t.deepEqual(await (await reopen()).findPublished(staged.id, p('a')), item);
+		t.deepEqual(await (await reopen()).findPublished(staged.id, toPath('a')), item);
 		t.is(await readText(storage, 'a'), 'new');
 	});
 
 	replacing('an open file can be read to its end after it is replaced', async (t, storage) => {
 		const { version } = await put(storage, 'a', 'old '.repeat(1000));
-		const file = await storage.open(p('a'));
+		const file = await storage.open(toPath('a'));
 		await (await prepareReplacement(storage, 'commit', 'new', '')).replace('a', version);
 		t.is(Buffer.from(await readBytes(file)).toString(), 'old '.repeat(1000));
 		await file.close();
@@ -226,10 +226,10 @@ export function replacingRules(rule: Rule): void {
 		replacing(`a file that is moved or removed while it is replaced is not lost (${way})`, async (t, storage) => {
 			await putFolders(storage, 'at', 'to', 'from');
 			for (let n = 0; n < 8; n++) {
-				const at = joinPath(p('at'), String(n));
+				const at = joinPath(toPath('at'), String(n));
 				const { version } = await put(storage, at, 'old');
 				const replacement = await prepareReplacement(storage, way, 'new', `from/${n}`);
-				const change = n % 2 === 0 ? storage.move(at, joinPath(p('to'), String(n))) : storage.remove(at);
+				const change = n % 2 === 0 ? storage.move(at, joinPath(toPath('to'), String(n))) : storage.remove(at);
 				const [replaced, changed] = await outcomes([replacement.replace(at, version), change]);
 				t.is(changed, 'done');
 				if (replaced === 'done') {

@@ -1,5 +1,5 @@
 import type { CopyOptions, StorageProvider } from '@stowage/plugin-api';
-import { names, p, put, putFolders, type Rule, readText, refused } from './steps.js';
+import { names, put, putFolders, type Rule, readText, refused, toPath } from './steps.js';
 
 /** Options of a staged copy that record its ids and its bytes. */
 function recording(id?: string, name?: string) {
@@ -22,7 +22,7 @@ async function interruptedCopy(storage: StorageProvider, from: string, to: strin
 		if (++recorded.items > items) throw interruption;
 	};
 	try {
-		await storage.copy(p(from), p(to), { ...options, beforeItem });
+		await storage.copy(toPath(from), toPath(to), { ...options, beforeItem });
 	} catch (error) {
 		if (error !== interruption) throw error;
 	}
@@ -42,8 +42,8 @@ const treeBytes = 10 * 'file 0'.length + 2 * 'file 10'.length + 'in a folder'.le
 const treeItems = 4 + 12 + 2;
 
 /** A copy that survives an interruption. */
-export function stagedCopyRules(rule: Rule): void {
-	rule(
+export function stagedCopyRules(assertThat: Rule): void {
+	assertThat(
 		'a staged copy that was interrupted at any item is continued, also after a restart',
 		async (t, storage, reopen) => {
 			await putTree(storage);
@@ -52,34 +52,34 @@ export function stagedCopyRules(rule: Rule): void {
 				t.deepEqual(await names(storage, ''), ['from']);
 				const reopened = await reopen();
 				const { recorded, options } = recording(id);
-				const copy = await reopened.copy(p('from'), p('to'), options);
+				const copy = await reopened.copy(toPath('from'), toPath('to'), options);
 				t.deepEqual(recorded, { ids: [], bytes: treeBytes, items: treeItems });
-				t.deepEqual(await reopened.stat(p('to')), copy);
+				t.deepEqual(await reopened.stat(toPath('to')), copy);
 				for (const folder of ['', '/deep', '/deep/er', '/empty']) {
 					t.deepEqual(await names(storage, `to${folder}`), await names(storage, `from${folder}`));
-					t.is((await storage.stat(p(`to${folder}`))).mtime, (await storage.stat(p(`from${folder}`))).mtime);
+					t.is((await storage.stat(toPath(`to${folder}`))).mtime, (await storage.stat(toPath(`from${folder}`))).mtime);
 				}
 				for (const file of ['0', '11', 'deep/a', 'deep/er/b']) {
 					t.is(await readText(storage, `to/${file}`), await readText(storage, `from/${file}`));
-					t.is((await storage.stat(p(`to/${file}`))).mtime, (await storage.stat(p(`from/${file}`))).mtime);
+					t.is((await storage.stat(toPath(`to/${file}`))).mtime, (await storage.stat(toPath(`from/${file}`))).mtime);
 				}
-				await storage.remove(p('to'));
+				await storage.remove(toPath('to'));
 			}
 		},
 	);
 
-	rule('a continued staged copy has the current content of the original', async (t, storage) => {
+	assertThat('a continued staged copy has the current content of the original', async (t, storage) => {
 		await putTree(storage);
 		const id = await interruptedCopy(storage, 'from', 'to', treeItems - 1);
 		for (const removed of ['from/0', 'from/empty', 'from/1', 'from/2', 'from/deep/er', 'from/3'])
-			await storage.remove(p(removed));
+			await storage.remove(toPath(removed));
 		await putFolders(storage, 'from/3', 'from/new', 'from/deep/over');
 		await put(storage, 'from/1', 'file !', { mtime: 1_600_000_000_000 });
 		await put(storage, 'from/2', 'longer than before', { mtime: 1_500_000_000_002 });
 		await put(storage, 'from/empty', 'no folder any more');
 		await put(storage, 'from/3/inside', 'no file any more');
 		await put(storage, 'from/deep/er', 'this was a folder');
-		await storage.copy(p('from'), p('to'), recording(id).options);
+		await storage.copy(toPath('from'), toPath('to'), recording(id).options);
 		for (const folder of ['', '/deep', '/deep/over', '/3', '/new']) {
 			t.deepEqual(await names(storage, `to${folder}`), await names(storage, `from${folder}`));
 		}
@@ -89,24 +89,28 @@ export function stagedCopyRules(rule: Rule): void {
 		}
 	});
 
-	rule('a staged copy of a file is continued, but not as a copy of a folder', async (t, storage) => {
+	assertThat('a staged copy of a file is continued, but not as a copy of a folder', async (t, storage) => {
 		await put(storage, 'from', 'content', { mtime: 1_500_000_000_000 });
 		const id = await interruptedCopy(storage, 'from', 'to', 0);
 		const { recorded, options } = recording(id);
-		t.like(await storage.copy(p('from'), p('to'), options), { name: 'to', size: 7, mtime: 1_500_000_000_000 });
+		t.like(await storage.copy(toPath('from'), toPath('to'), options), {
+			name: 'to',
+			size: 7,
+			mtime: 1_500_000_000_000,
+		});
 		t.deepEqual(recorded, { ids: [], bytes: 7, items: 1 });
 		t.is(await readText(storage, 'to'), 'content');
 
 		const ofFile = await interruptedCopy(storage, 'from', 'other', 0);
-		await storage.remove(p('from'));
+		await storage.remove(toPath('from'));
 		await putTree(storage);
 		const second = recording(ofFile);
-		await storage.copy(p('from'), p('other'), second.options);
+		await storage.copy(toPath('from'), toPath('other'), second.options);
 		t.is(second.recorded.ids.length, 1);
 		t.is(await readText(storage, 'other/deep/a'), 'in a folder');
 	});
 
-	rule('a published staged copy is found under the name that was recorded before', async (t, storage, reopen) => {
+	assertThat('a published staged copy is found under the name that was recorded before', async (t, storage, reopen) => {
 		await putTree(storage);
 		await put(storage, 'to', 'taken');
 		for (const from of ['from', 'from/deep/a']) {
@@ -114,13 +118,13 @@ export function stagedCopyRules(rule: Rule): void {
 			const given: string[] = [];
 			const beforeNaming = async (name: string) => void given.push(name);
 			const { recorded, options } = recording();
-			const copy = await storage.copy(p(from), p('to'), { ...options, otherNames, beforeNaming });
+			const copy = await storage.copy(toPath(from), toPath('to'), { ...options, otherNames, beforeNaming });
 			t.is(given.at(-1), copy.name);
 			const before = await names(storage, '');
 			const reopened = await reopen();
 			// The other names are not tried: there may be a thousand.
 			const second = recording(recorded.ids[0], given.at(-1));
-			t.deepEqual(await reopened.copy(p(from), p('to'), second.options), copy);
+			t.deepEqual(await reopened.copy(toPath(from), toPath('to'), second.options), copy);
 			t.deepEqual(second.recorded, { ids: [], bytes: 0, items: 0 });
 			await storage.discardCopy(recorded.ids[0] ?? '');
 			t.deepEqual(await names(storage, ''), before);
@@ -128,38 +132,41 @@ export function stagedCopyRules(rule: Rule): void {
 		t.deepEqual(await names(storage, ''), ['from', 'to', 'to (1)', 'to (2)']);
 	});
 
-	rule(
+	assertThat(
 		'a published staged copy is found under its target name, also if another name was recorded',
 		async (t, storage, reopen) => {
 			await putTree(storage);
 			const { recorded, options } = recording();
-			const copy = await storage.copy(p('from'), p('to'), options);
+			const copy = await storage.copy(toPath('from'), toPath('to'), options);
 			// The name that an earlier attempt recorded.
 			await put(storage, 'to (1)', 'another item');
 			const second = recording(recorded.ids[0], 'to (1)');
-			t.deepEqual(await (await reopen()).copy(p('from'), p('to'), second.options), copy);
+			t.deepEqual(await (await reopen()).copy(toPath('from'), toPath('to'), second.options), copy);
 			t.deepEqual(await names(storage, ''), ['from', 'to', 'to (1)']);
 		},
 	);
 
-	rule(
+	assertThat(
 		'beforeNaming is called before a copy has its name, and the copy leaves nothing if it fails',
 		async (t, storage) => {
 			await putTree(storage);
 			for (const from of ['from', 'from/deep/a']) {
-				const refusal = new Error('it could not be recorded');
+				const failure = new Error('it could not be recorded');
 				const beforeNaming = async (name: string) => {
 					t.false((await names(storage, '')).includes(name));
-					throw refusal;
+					throw failure;
 				};
-				t.is(await t.throwsAsync(storage.copy(p(from), p('to'), { beforeNaming })), refusal);
-				t.is(await t.throwsAsync(storage.copy(p(from), p('to'), { ...recording().options, beforeNaming })), refusal);
+				t.is(await t.throwsAsync(storage.copy(toPath(from), toPath('to'), { beforeNaming })), failure);
+				t.is(
+					await t.throwsAsync(storage.copy(toPath(from), toPath('to'), { ...recording().options, beforeNaming })),
+					failure,
+				);
 				t.deepEqual(await names(storage, ''), ['from']);
 			}
 		},
 	);
 
-	rule('a discarded or unknown staged copy begins anew', async (t, storage) => {
+	assertThat('a discarded or unknown staged copy begins anew', async (t, storage) => {
 		await putTree(storage);
 		const id = await interruptedCopy(storage, 'from', 'to', 5);
 		await storage.discardCopy(id);
@@ -167,64 +174,67 @@ export function stagedCopyRules(rule: Rule): void {
 		for (const unknown of [id, '', 'never given', '../../etc/passwd', '__proto__']) {
 			await storage.discardCopy(unknown);
 			const { recorded, options } = recording(unknown);
-			await storage.copy(p('from'), p('to'), options);
+			await storage.copy(toPath('from'), toPath('to'), options);
 			t.is(recorded.ids.length, 1);
 			t.not(recorded.ids[0], unknown);
-			await storage.remove(p('to'));
+			await storage.remove(toPath('to'));
 		}
 		t.deepEqual(await names(storage, ''), ['from']);
 	});
 
-	rule('a staged copy is locked while it is being made', async (t, storage) => {
+	assertThat('a staged copy is locked while it is being made', async (t, storage) => {
 		await putTree(storage);
 		const id = await interruptedCopy(storage, 'from', 'to', 5);
 		let isChecked = false;
-		await storage.copy(p('from'), p('to'), {
+		await storage.copy(toPath('from'), toPath('to'), {
 			...recording(id).options,
 			async beforeItem() {
 				if (isChecked) return;
 				isChecked = true;
-				await refused(t, 'locked', () => storage.copy(p('from'), p('to'), recording(id).options));
+				await refused(t, 'locked', () => storage.copy(toPath('from'), toPath('to'), recording(id).options));
 			},
 		});
 		t.true(isChecked);
 		t.is(await readText(storage, 'to/deep/a'), 'in a folder');
 	});
 
-	rule('unused staged copies are swept', async (t, storage) => {
+	assertThat('unused staged copies are swept', async (t, storage) => {
 		await putTree(storage);
 		const [kept, dropped] = [
 			await interruptedCopy(storage, 'from', 'to', 5),
 			await interruptedCopy(storage, 'from', 'to', 5),
 		];
-		await storage.copy(p('from'), p('published'), recording().options);
+		await storage.copy(toPath('from'), toPath('published'), recording().options);
 		const later = Date.now() + 60_000;
 		await storage.sweepStaging({ staged: later, copies: 0 }, async () => false);
 		await storage.sweepStaging({ staged: 0, copies: later }, async (id) => id === kept);
 		const continued = recording(kept);
-		await storage.copy(p('from'), p('kept'), continued.options);
+		await storage.copy(toPath('from'), toPath('kept'), continued.options);
 		t.deepEqual(continued.recorded.ids, []);
 		const restarted = recording(dropped);
-		await storage.copy(p('from'), p('dropped'), restarted.options);
+		await storage.copy(toPath('from'), toPath('dropped'), restarted.options);
 		t.is(restarted.recorded.ids.length, 1);
 		t.deepEqual(await names(storage, ''), ['dropped', 'from', 'kept', 'published']);
 	});
 
-	rule('an aborted staged copy is not visible and can be continued', async (t, storage) => {
+	assertThat('an aborted staged copy is not visible and can be continued', async (t, storage) => {
 		await putTree(storage);
 		const controller = new AbortController();
 		const { recorded, options } = recording();
 		const beforeItem = async () => {
 			if (++recorded.items === 4) controller.abort();
 		};
-		await t.throwsAsync(storage.copy(p('from'), p('to'), { ...options, beforeItem, signal: controller.signal }), {
-			any: true,
-			name: 'AbortError',
-		});
+		await t.throwsAsync(
+			storage.copy(toPath('from'), toPath('to'), { ...options, beforeItem, signal: controller.signal }),
+			{
+				any: true,
+				name: 'AbortError',
+			},
+		);
 		t.deepEqual(await names(storage, ''), ['from']);
 		const second = recording(recorded.ids[0]);
-		await storage.copy(p('from'), p('to'), second.options);
+		await storage.copy(toPath('from'), toPath('to'), second.options);
 		t.deepEqual(second.recorded.ids, []);
-		t.is(await storage.count(p('to')), 14);
+		t.is(await storage.count(toPath('to')), 14);
 	});
 }

@@ -8,7 +8,7 @@ export type Rule = (
 	check: (t: ExecutionContext, storage: StorageProvider, reopen: () => Promise<StorageProvider>) => Promise<void>,
 ) => void;
 
-export const p = parsePath;
+export const toPath = parsePath;
 
 /** A body of these chunks. */
 export async function* body(...chunks: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
@@ -30,12 +30,12 @@ export async function put(
 ): Promise<StorageItem> {
 	const staged = await storage.stage();
 	await staged.append(body(content), 0);
-	return staged.commit(p(path), options);
+	return staged.commit(toPath(path), options);
 }
 
 /** Creates folders, parents before their contents. */
 export async function putFolders(storage: StorageProvider, ...paths: string[]): Promise<void> {
-	for (const path of paths) await storage.makeDirectory(p(path));
+	for (const path of paths) await storage.makeDirectory(toPath(path));
 }
 
 export async function readBytes(file: OpenFile, range?: ByteRange): Promise<Uint8Array> {
@@ -46,7 +46,7 @@ export async function readBytes(file: OpenFile, range?: ByteRange): Promise<Uint
 }
 
 export async function readText(storage: StorageProvider, path: string, range?: ByteRange): Promise<string> {
-	const file = await storage.open(p(path));
+	const file = await storage.open(toPath(path));
 	try {
 		return new TextDecoder().decode(await readBytes(file, range));
 	} finally {
@@ -57,7 +57,7 @@ export async function readText(storage: StorageProvider, path: string, range?: B
 /** All rows of a folder, by name. */
 export async function rows(storage: StorageProvider, path: string): Promise<StorageEntry[]> {
 	const all: StorageEntry[] = [];
-	for await (const batch of storage.list(p(path))) all.push(...batch);
+	for await (const batch of storage.list(toPath(path))) all.push(...batch);
 	return all.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 

@@ -147,14 +147,14 @@ export function createAccounts(parts: Dependencies): Accounts {
 				const name = isValidUsername(username) ? username : anonymousOwner;
 				const found = await users.find(name);
 				const origin = { address: client.address, username: name, knownClientId: client.knownClientId(found) };
-				let refusal = badCredentials();
+				let failure = badCredentials();
 				const user = await limitAttempts(limits, origin, now(), async () => {
 					const owner = await proven(found, password);
 					if (owner === undefined || (await secondFactors.accept(owner, code, origin.knownClientId))) return owner;
-					refusal = wrongCode();
+					failure = wrongCode();
 					return undefined;
 				});
-				if (user === undefined) throw refusal;
+				if (user === undefined) throw failure;
 				return auth().needsRehash(user.secret) ? renewed(user, password) : user;
 			}),
 

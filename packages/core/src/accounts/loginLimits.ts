@@ -69,20 +69,20 @@ export async function limitAttempts<T>(
 		]);
 		const isKnown = ofClient !== undefined && ofClient.count <= attemptsPerKnownClientAndDay;
 		const bounds = [
-			{ key: `login:${from}:${name}`, windowMs: minuteMs, most: attemptsPerAccountAndAddress },
-			{ key: `login:${from}`, windowMs: windowMsAfter(ofDay, attemptsPerAddress, dayMs), most: attemptsPerAddress },
+			{ key: `login:${from}:${name}`, windowMs: minuteMs, max: attemptsPerAccountAndAddress },
+			{ key: `login:${from}`, windowMs: windowMsAfter(ofDay, attemptsPerAddress, dayMs), max: attemptsPerAddress },
 			...(isKnown
 				? []
 				: [
 						{
 							key: `login account:${name}`,
 							windowMs: windowMsAfter(ofAccount, attemptsPerAccount, maxAccountWindowMs),
-							most: attemptsPerAccount,
+							max: attemptsPerAccount,
 						},
 					]),
 		];
 		const counts = await count(bounds);
-		const exceeded = counts.filter(({ count }, at) => count > (bounds[at]?.most ?? 0));
+		const exceeded = counts.filter(({ count }, at) => count > (bounds[at]?.max ?? 0));
 		if (ofDay !== undefined && ofDay.count > attemptsPerAddressAndDay) exceeded.push(ofDay);
 		if (exceeded.length > 0) {
 			const endsAt = Math.max(...exceeded.map(({ endsAt }) => endsAt));

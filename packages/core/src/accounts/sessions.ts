@@ -225,10 +225,10 @@ export interface EndedSessions {
 	close(): Promise<void>;
 }
 
-/** `onFault` is called with errors that no caller waits for. */
+/** `onError` is called with errors that no caller waits for. */
 export function createEndedSessions(
 	store: Pick<SessionStore, 'remove'>,
-	onFault: (error: unknown) => void,
+	onError: (error: unknown) => void,
 ): EndedSessions {
 	const ended = new Set<string>();
 	let timer: NodeJS.Timeout | undefined;
@@ -249,7 +249,7 @@ export function createEndedSessions(
 		if (ended.size === 0) return;
 		timer ??= setTimeout(() => {
 			timer = undefined;
-			retry().catch(onFault).finally(retryLater);
+			retry().catch(onError).finally(retryLater);
 		}, retryMs).unref();
 	};
 	return {

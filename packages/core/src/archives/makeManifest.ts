@@ -68,12 +68,12 @@ export async function statSelected(
 		reserve(itemBytes + 2 * item.path.length);
 		items.set(keyOf(item), item);
 	}
-	const covers = coveredBy(items);
+	const isContained = containedIn(items);
 	const yielder = new Yielder();
 	const kept: WalkedItem[] = [];
 	for (const item of items.values()) {
 		if (yielder.shouldYield) await yielder.yield(signal);
-		if (!covers(item)) kept.push(item);
+		if (!isContained(item)) kept.push(item);
 	}
 	return kept;
 }
@@ -112,7 +112,7 @@ async function addBelow(
 		signal?.throwIfAborted();
 		const first = manifest.count;
 		const { path } = manifest.entry(folder);
-		for await (const batch of files.survey(viewer, { area, path, ...ownedBy(owner) })) {
+		for await (const batch of files.listWithStats(viewer, { area, path, ...ownedBy(owner) })) {
 			signal?.throwIfAborted();
 			skipped += batch.skipped;
 			assertRoom(manifest, batch.items.length, dependencies);
@@ -128,8 +128,8 @@ function assertRoom({ count }: Manifest, more: number, { maxEntries }: Dependenc
 	if (count + more > maxEntries) throw tooManyEntries(maxEntries);
 }
 
-function tooManyEntries(most: number): Failure {
-	const sentence = `This is too much for one ZIP: it can hold ${most.toLocaleString('en-US')} files and folders at most.`;
+function tooManyEntries(limit: number): Failure {
+	const sentence = `This is too much for one ZIP: it can hold ${limit.toLocaleString('en-US')} files and folders at most.`;
 	return new Failure('tooLarge', sentence);
 }
 
@@ -191,20 +191,20 @@ function* withoutDuplicates(area: Area, chosen: readonly ChosenItem[]): Generato
 }
 
 /** Whether an item lies in another one. Only existing folders contain items, so all of them together are few. */
-function coveredBy(items: ReadonlyMap<string, WalkedItem>): (item: WalkedItem) => boolean {
+function containedIn(items: ReadonlyMap<string, WalkedItem>): (item: WalkedItem) => boolean {
 	const known = new Map<string, boolean>();
 	return (item) => {
 		/** Folders from the item's own upwards, until a known one. */
 		const above: string[] = [];
-		let isCovered = false;
+		let isInside = false;
 		for (let path = parentPath(item.path); path !== ''; path = parentPath(path)) {
 			const key = keyOf({ path, ...ownedBy(item.owner) });
-			isCovered = known.get(key) ?? items.has(key);
+			isInside = known.get(key) ?? items.has(key);
 			above.push(key);
-			if (isCovered || known.has(key)) break;
+			if (isInside || known.has(key)) break;
 		}
-		for (const key of above) known.set(key, isCovered);
-		return isCovered;
+		for (const key of above) known.set(key, isInside);
+		return isInside;
 	};
 }
 

@@ -28,7 +28,7 @@ interface Line {
 
 interface Options {
 	/** Called with the first failure, and with the number of lost lines at the first success after it. */
-	onFault(error: unknown): void;
+	onError(error: unknown): void;
 	onRecovered(lost: number): void;
 	partBytes?: number;
 	checkMs?: number;
@@ -90,7 +90,7 @@ export class AuditFile {
 		const { handle } = this.#open ?? {};
 		this.#open = undefined;
 		// It is a log: losing its last moment in a power cut is no reason for a failed stop.
-		await handle?.datasync().catch(this.#options.onFault);
+		await handle?.datasync().catch(this.#options.onError);
 		await handle?.close();
 	}
 
@@ -134,7 +134,7 @@ export class AuditFile {
 
 	/** Counts the loss, and opens the file anew next time: it may have been removed, or its disk replaced. */
 	#lose(count: number, error: unknown): void {
-		if (this.#lost === 0) this.#options.onFault(error);
+		if (this.#lost === 0) this.#options.onError(error);
 		this.#lost += count;
 		const { handle } = this.#open ?? {};
 		this.#open = undefined;

@@ -64,19 +64,19 @@ interface Dependencies {
 }
 
 /** So many equal events of one client within a minute are lines of their own, those after them one line. */
-const refusalsAtOnce = 1;
+const failuresAtOnce = 1;
 const othersAtOnce = 5;
 
 export function createAudit({ config, log, now, monotonic, bytesSent, administrator }: Dependencies): Audit {
 	const folder = auditFolder(config.dataDir);
-	const onFault = (error: unknown) =>
+	const onError = (error: unknown) =>
 		log.error({ err: error }, 'the audit log could not be written: entries were lost');
 	const onRecovered = (lost: number) => {
 		log.warn({ lost }, 'the audit log is written again');
 		const entry = auditEntry({ action: 'lost', entries: lost }, { outcome: 'failed' }, {});
 		files.get('security')?.append(auditLine(now(), entry), now());
 	};
-	const files = new Map(auditClasses.map((each) => [each, new AuditFile(folder, each, { onFault, onRecovered })]));
+	const files = new Map(auditClasses.map((each) => [each, new AuditFile(folder, each, { onError, onRecovered })]));
 	const floods = createFloods({
 		...{ config, monotonic },
 		write: (of, entry) => files.get(of)?.append(auditLine(now(), entry), now()),
@@ -117,7 +117,7 @@ export function createAudit({ config, log, now, monotonic, bytesSent, administra
 	};
 
 	const record: Audit['record'] = (event, outcome) => {
-		if (isRecorded(event)) count(event, outcome, outcome.outcome === 'refused' ? refusalsAtOnce : othersAtOnce);
+		if (isRecorded(event)) count(event, outcome, outcome.outcome === 'refused' ? failuresAtOnce : othersAtOnce);
 	};
 
 	const recordSent = (event: AuditEvent, response: ServerResponse) => {

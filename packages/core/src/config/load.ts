@@ -109,7 +109,7 @@ function readConfigFile(filePath: string): Tree {
 		tree = parse(text, { logLevel: 'error' });
 	} catch (error) {
 		// Without the cause, whose message has the lines of the file: they may contain a password.
-		throw new ConfigError(`The configuration file ${filePath} is not valid YAML: ${yamlFault(error)}`);
+		throw new ConfigError(`The configuration file ${filePath} is not valid YAML: ${yamlError(error)}`);
 	}
 	if (tree === null) return {};
 	if (typeof tree !== 'object' || Array.isArray(tree))
@@ -118,7 +118,7 @@ function readConfigFile(filePath: string): Tree {
 }
 
 /** What is wrong, with its line and column. */
-function yamlFault(error: unknown): string {
+function yamlError(error: unknown): string {
 	if (error instanceof YAMLParseError) return error.message.split(/:?\n/)[0] ?? error.code;
 	return 'an alias is not defined (a value that begins with * is written in quotes)';
 }

@@ -26,7 +26,7 @@ async function isPrivate(file: string, { stat }: Calls): Promise<boolean> {
 	try {
 		return ((await stat(file)).mode & 0o077) === 0;
 	} catch (error) {
-		if (isFault(error, 'ENOENT')) return false;
+		if (isSystemError(error, 'ENOENT')) return false;
 		throw error;
 	}
 }
@@ -60,11 +60,11 @@ async function publish(temporary: string, file: string, { link }: Calls): Promis
 		// A link, since a rename would replace the key that another server has just begun to use.
 		await link(temporary, file);
 	} catch (error) {
-		if (isFault(error, 'EEXIST')) return;
-		if (!isFault(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL')) throw error;
+		if (isSystemError(error, 'EEXIST')) return;
+		if (!isSystemError(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL')) throw error;
 		// A file system without hard links: the process that creates the file writes it, the others wait for it.
 		await writeNew(file).catch((cause: unknown) => {
-			if (!isFault(cause, 'EEXIST')) throw cause;
+			if (!isSystemError(cause, 'EEXIST')) throw cause;
 		});
 	}
 }
@@ -75,7 +75,7 @@ async function syncFolder(folder: string): Promise<void> {
 	try {
 		await handle.sync();
 	} catch (error) {
-		if (!isFault(error, 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS')) throw error;
+		if (!isSystemError(error, 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS')) throw error;
 	} finally {
 		await handle.close();
 	}
@@ -106,7 +106,7 @@ async function read(file: string): Promise<string> {
 	throw new ConfigError(`The key ${file} is too short: remove it to have a new one made (everybody signs in again).`);
 
 	function refuse(cause: unknown): never {
-		if (!isFault(cause, 'EACCES', 'EPERM')) throw cause;
+		if (!isSystemError(cause, 'EACCES', 'EPERM')) throw cause;
 		const uid = process.geteuid?.() ?? 'unknown';
 		throw new ConfigError(
 			`The key ${file} can't be read by user ${uid}, as which this runs: run it as the owner of the key, or give the key to this one (chown).`,
@@ -115,6 +115,6 @@ async function read(file: string): Promise<string> {
 	}
 }
 
-function isFault(error: unknown, ...codes: string[]): boolean {
+function isSystemError(error: unknown, ...codes: string[]): boolean {
 	return codes.includes((error as NodeJS.ErrnoException).code ?? '');
 }

@@ -3,14 +3,14 @@ import { copy } from './copy.js';
 import { createFolder } from './createFolder.js';
 import type { FileParts } from './FileParts.js';
 import { list } from './list.js';
+import { listWithStats, stat } from './listWithStats.js';
 import { move } from './move.js';
 import { find, open } from './open.js';
 import { assertUpload, findPublished, publish, publishOnce } from './publish.js';
 import { remove } from './remove.js';
 import { rename } from './rename.js';
 import { search } from './search.js';
-import { lend, stage } from './stage.js';
-import { stat, survey } from './survey.js';
+import { stage, withDescriptor } from './stage.js';
 import { watch } from './watch.js';
 
 /** Implements `Files` of plugin-api over all storage roots, one call in each file. Each asks the rules before it accesses the disk. */
@@ -22,7 +22,7 @@ export function createFiles(parts: FileParts): Files {
 		find: (...call) => find(parts, ...call),
 		open: (...call) => open(parts, ...call),
 		stat: (...call) => stat(parts, ...call),
-		survey: (...call) => survey(parts, ...call),
+		listWithStats: (...call) => listWithStats(parts, ...call),
 		createFolder: (...call) => createFolder(parts, ...call),
 		rename: (...call) => rename(parts, ...call),
 		move: (...call) => move(parts, ...call),
@@ -30,7 +30,7 @@ export function createFiles(parts: FileParts): Files {
 		discardCopy: (id) => parts.storage().discardCopy(id),
 		remove: (...call) => remove(parts, ...call),
 		stage: (...call) => stage(parts, ...call),
-		lend: (...call) => lend(parts, ...call),
+		withDescriptor: (...call) => withDescriptor(parts, ...call),
 		assertUpload: (...call) => assertUpload(parts, ...call),
 		publish: (...call) => publish(parts, ...call),
 		publishOnce: (...call) => publishOnce(parts, ...call),

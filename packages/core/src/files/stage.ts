@@ -1,7 +1,7 @@
-import type { LentFile, StagedFile } from '@stowage/plugin-api';
+import type { DescriptorFile, StagedFile } from '@stowage/plugin-api';
 import type { Viewer } from '@stowage/rules';
 import type { FileParts } from './FileParts.js';
-import { lendStaged } from './lend.js';
+import { withStagedDescriptor } from './withStagedDescriptor.js';
 
 /** Begins a file on the disk of the viewer's files, or finds one by its id. */
 export async function stage({ trees, storage }: FileParts, viewer: Viewer, id?: string): Promise<StagedFile> {
@@ -12,18 +12,18 @@ export async function stage({ trees, storage }: FileParts, viewer: Viewer, id?: 
 }
 
 /** Lends a staged file to a program of its own. Its growth is checked against the quota and the reserve. */
-export async function lend<T>(
+export async function withDescriptor<T>(
 	{ trees, temporaryFolder }: FileParts,
 	viewer: Viewer,
 	staged: StagedFile,
-	use: (file: LentFile) => Promise<T>,
+	use: (file: DescriptorFile) => Promise<T>,
 ): Promise<T> {
 	const tree = trees.own(viewer, 'public');
 	const reservation = await tree.quota.reserve();
 	try {
 		const space = await tree.space();
 		const reserve = (bytes: number) => reservation.add({ bytes, entries: 0 });
-		return await lendStaged({ staged, space, reserve, temporaryFolder }, use);
+		return await withStagedDescriptor({ staged, space, reserve, temporaryFolder }, use);
 	} finally {
 		// The publishing call checks it again.
 		reservation.release();

@@ -12,7 +12,7 @@ import { serializeRequests } from './connections/serializeRequests.js';
 import { socketPathOf } from './connections/unixSocket.js';
 import { hasUnreadBody, leaveBodyUnread } from './connections/unreadBody.js';
 import { answerError } from './errors.js';
-import { createRefusalLog } from './refusalLog.js';
+import { createFailureLog } from './failureLog.js';
 import { assertSameSite } from './requests/crossSite.js';
 import { handleExpectContinue } from './requests/expectContinue.js';
 import { type ClientInfo, createClientReader, createPeers, limitAddress, restorePrefix } from './requests/proxy.js';
@@ -85,7 +85,7 @@ export function createServer(config: Config, log: Log, maxEventLoopDelayMs: numb
 	);
 	restorePrefix(listener, config.basePath, peers);
 	const checkHost = createHostCheck(config);
-	const logs = { log, logRefusal: createRefusalLog(log) };
+	const logs = { log, logFailure: createFailureLog(log) };
 	server.decorate('request', 'client', { address: '', isHttps: false, host: '' });
 
 	server.ext('onRequest', (request, h) => {

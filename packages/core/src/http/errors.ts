@@ -4,7 +4,7 @@ import type { Request, ResponseToolkit } from '@hapi/hapi';
 import { Failure, failures, isFailure } from '@stowage/rules';
 import { currentContext } from '../context.js';
 import type { Log } from '../log.js';
-import type { RefusalLog } from './refusalLog.js';
+import type { FailureLog } from './failureLog.js';
 
 export interface ErrorAnswer {
 	statusCode: number;
@@ -22,17 +22,17 @@ const ownSentences: Record<number, string> = {
 
 interface Logs {
 	log: Log;
-	logRefusal: RefusalLog;
+	logFailure: FailureLog;
 }
 
 /** The JSON of an error. An unexpected one is a 500 with a request id; its stack is only logged. */
-function errorAnswer(error: Error, request: Request, { log, logRefusal }: Logs): ErrorAnswer {
+function errorAnswer(error: Error, request: Request, { log, logFailure }: Logs): ErrorAnswer {
 	const place = { method: request.method, path: request.route.path };
 	// The process is overloaded and hapi refuses more work.
 	const failure = isBoom(error, 503) ? overloaded : error;
 	if (isFailure(failure)) {
-		if (failure.status >= 500) logRefusal(failure, place);
-		return refusalAnswer(failure);
+		if (failure.status >= 500) logFailure(failure, place);
+		return failureAnswer(failure);
 	}
 	const status = isBoom(error) ? error.output.statusCode : 500;
 	if (status < 500) {
@@ -51,7 +51,7 @@ const overloaded = new Failure('unavailable', 'The server is busy right now. Ple
 });
 
 /** The JSON of an expected refusal. */
-export function refusalAnswer({ status, code, message }: Failure): ErrorAnswer {
+export function failureAnswer({ status, code, message }: Failure): ErrorAnswer {
 	return { statusCode: status, code, error: message, message };
 }
 

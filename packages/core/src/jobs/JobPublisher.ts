@@ -8,7 +8,7 @@ interface Dependencies {
 	/** The job as it is now. */
 	find(id: string): Promise<JobRecord | undefined>;
 	jobOf(record: JobRecord): Job;
-	onFault(error: unknown): void;
+	onError(error: unknown): void;
 }
 
 /** How long the published state of a job is remembered. */
@@ -85,7 +85,7 @@ export class JobPublisher {
 			this.#remember(id, text);
 			const { notifications, jobOf } = this.#parts;
 			notifications.publish({ userId: record.userId }, { kind: 'job', job: jobOf(record) });
-		}, this.#parts.onFault);
+		}, this.#parts.onError);
 	}
 
 	#remember(id: string, text: string): void {

@@ -165,14 +165,14 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 
 	/** Users with so many running jobs that others come first. */
 	const usersWithEnough = (kind: AnyKind, held: readonly HeldJob[]): string[] => {
-		const most = kind.runningPerUser ?? kind.concurrency;
-		if (most >= kind.concurrency) return [];
+		const limit = kind.runningPerUser ?? kind.concurrency;
+		if (limit >= kind.concurrency) return [];
 		const slots = new Set(placesOf(kind).map(({ slot }) => slot));
 		const elsewhere = held.filter((job) => slots.has(job.slot) && !runs.has(job.id)).map(({ userId }) => userId);
 		const here = [...runs.values()].filter(({ place }) => slots.has(place.slot)).map(({ owner }) => owner.id);
 		const counts = new Map<string, number>();
 		for (const userId of [...elsewhere, ...here]) counts.set(userId, (counts.get(userId) ?? 0) + 1);
-		return [...counts].filter(([, count]) => count >= most).map(([userId]) => userId);
+		return [...counts].filter(([, count]) => count >= limit).map(([userId]) => userId);
 	};
 
 	/** Fills the free slots of all kinds; the slots of `held` were taken at the last read. */

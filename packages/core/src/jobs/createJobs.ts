@@ -84,7 +84,7 @@ export function createJobs(parts: Dependencies): JobService {
 		monotonic,
 		find: async (id) => runner.find(id)?.record ?? (await store.find(id)),
 		jobOf,
-		onFault: (error) => log.warn({ err: error }, 'a job event could not be published'),
+		onError: (error) => log.warn({ err: error }, 'a job event could not be published'),
 	});
 
 	const own = async (owner: JobOwner, id: string): Promise<JobRecord> => {

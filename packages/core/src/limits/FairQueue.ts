@@ -114,13 +114,13 @@ export class FairQueue {
 		const { spent } = this.limits;
 		if (spent === undefined) return false;
 		const own = { spent: spent(client), waiting: waiting + 1 };
-		let most = own;
+		let largest = own;
 		let last: Waiter | undefined;
 		for (const [other, waiters] of this.#waiting) {
 			if (other === client || !this.#isInGroup(other)) continue;
 			const each = { spent: spent(other), waiting: waiters.length };
-			if (each.spent < most.spent || (each.spent === most.spent && each.waiting <= most.waiting)) continue;
-			most = each;
+			if (each.spent < largest.spent || (each.spent === largest.spent && each.waiting <= largest.waiting)) continue;
+			largest = each;
 			last = waiters.at(-1);
 		}
 		last?.refuse(new Failure('unavailable', this.busy, { retryAfter: 2 }));

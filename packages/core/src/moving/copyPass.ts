@@ -67,11 +67,11 @@ export function reportProgress({ monotonic }: HomeMoveParts, { job, target }: Mo
 		job.progress({ done, total, unit: 'bytes', detail: { step, root: target.name } });
 	};
 	let passed = 0;
-	let most = 0;
+	let furthest = 0;
 	report();
 	return {
 		begin(next) {
-			most = Math.max(most, passed);
+			furthest = Math.max(furthest, passed);
 			passed = 0;
 			this.step(next);
 		},
@@ -82,7 +82,7 @@ export function reportProgress({ monotonic }: HomeMoveParts, { job, target }: Mo
 		add(count) {
 			passed += count;
 			// Another pass over the same bytes is no progress.
-			done = Math.max(most, passed);
+			done = Math.max(furthest, passed);
 			if (monotonic() - reportedAt >= reportMs) report();
 		},
 	};

@@ -7,7 +7,7 @@ const maxEntries = 2_000_000;
 
 /** The bytes of the items with all below them, as far as the viewer may see them; undefined if there are too many entries. Unreadable entries count as zero. */
 export async function countBytes(
-	files: Pick<Files, 'stat' | 'survey'>,
+	files: Pick<Files, 'stat' | 'listWithStats'>,
 	viewer: Viewer,
 	area: Area,
 	items: readonly PastedItem[],
@@ -28,7 +28,7 @@ export async function countBytes(
 		count(await statItem(files, viewer, area, item), folders);
 		for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
 			const { path, owner } = folder;
-			const batches = files.survey(viewer, { area, path, ...(owner === undefined ? {} : { owner }) });
+			const batches = files.listWithStats(viewer, { area, path, ...(owner === undefined ? {} : { owner }) });
 			for await (const batch of batches) {
 				signal.throwIfAborted();
 				if (yielder.shouldYield) await yielder.yield(signal);

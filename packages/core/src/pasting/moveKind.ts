@@ -59,7 +59,7 @@ async function findMoved(
 	}
 	const folder = parentPath(to.path);
 	const owner = to.area === 'public' && viewer.kind === 'user' ? { owner: viewer.username } : {};
-	for await (const { items } of files.survey(viewer, { area: to.area, path: folder, ...owner })) {
+	for await (const { items } of files.listWithStats(viewer, { area: to.area, path: folder, ...owner })) {
 		const found = items.find((item: WalkedItem) => item.id === id);
 		if (found !== undefined)
 			return files.find(viewer, { area: to.area, path: joinPath(folder, baseName(found.path)), ...owner });

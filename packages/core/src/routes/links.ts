@@ -4,7 +4,7 @@ import { baseName, Failure, isFailure, type Viewer } from '@stowage/rules';
 import type { AuditEvent } from '../audit/auditLine.js';
 import { clientGone } from '../http/connections/clientGone.js';
 import { clientKey } from '../http/requests/proxy.js';
-import { refusalPage, wantsPage } from '../links/refusalPage.js';
+import { failurePage, wantsPage } from '../links/failurePage.js';
 import { retryIfChanged } from '../responses/retryIfChanged.js';
 import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
@@ -53,7 +53,7 @@ export function linkRoutes(services: Services) {
 					retryIfChanged(() => send(describe)),
 				);
 			} catch (error) {
-				if (isFailure(error) && wantsPage(request)) return refusalPage(h, error, `${config.basePath}/`);
+				if (isFailure(error) && wantsPage(request)) return failurePage(h, error, `${config.basePath}/`);
 				throw error;
 			}
 		}),

@@ -1,14 +1,14 @@
 import {
 	type CopyOptions,
+	hasListWithStats,
 	hasLocalFiles,
-	hasSurvey,
 	type MoveOptions,
 	type OpenFile,
 	type StagedFile,
+	type StatsBatch,
 	type StorageEntry,
 	type StorageItem,
 	type StorageProvider,
-	type SurveyBatch,
 } from '@stowage/plugin-api';
 import { Failure, isFailure, type StoragePath } from '@stowage/rules';
 import { copyBetween } from './copyBetween.js';
@@ -60,8 +60,8 @@ export class HomeStorage implements ItemStorage {
 		return this.#read(({ storage }) => storage.count(path));
 	}
 
-	survey(path: StoragePath): AsyncGenerator<SurveyBatch> {
-		return this.#readBatches(({ storage, idPrefix }) => surveyed(storage, path, idPrefix));
+	listWithStats(path: StoragePath): AsyncGenerator<StatsBatch> {
+		return this.#readBatches(({ storage, idPrefix }) => listedWithStats(storage, path, idPrefix));
 	}
 
 	stat(path: StoragePath): Promise<StorageItem> {
@@ -171,8 +171,12 @@ export class HomeStorage implements ItemStorage {
 	}
 }
 
-async function* surveyed(storage: StorageProvider, path: StoragePath, idPrefix: string): AsyncGenerator<SurveyBatch> {
-	const batches = hasSurvey(storage) ? storage.survey(path) : itemsIn(storage, path);
+async function* listedWithStats(
+	storage: StorageProvider,
+	path: StoragePath,
+	idPrefix: string,
+): AsyncGenerator<StatsBatch> {
+	const batches = hasListWithStats(storage) ? storage.listWithStats(path) : itemsIn(storage, path);
 	for await (const { items, skipped } of batches) {
 		yield { items: idPrefix === '' ? items : items.map((item) => prefixed(item, idPrefix)), skipped };
 	}

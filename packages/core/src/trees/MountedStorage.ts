@@ -7,10 +7,10 @@ import {
 	type ReplacingStorage,
 	type StagedFile,
 	type StagingCutoffs,
+	type StatsBatch,
+	type StatsListingStorage,
 	type StorageEntry,
 	type StorageItem,
-	type SurveyBatch,
-	type SurveyingStorage,
 	type Watch,
 	type WatchingStorage,
 } from '@stowage/plugin-api';
@@ -24,7 +24,7 @@ import { type Homes, homeAt, homesFolder, type Mounts } from './Mounts.js';
  * All storage roots as one: each home is on one of them, and everything without a user on the default one. A root that is not available affects its own part
  * and nothing else. A file is staged for a path, since it must lie on the disk that it will be published on.
  */
-export class MountedStorage implements ReplacingStorage, SurveyingStorage, WatchingStorage {
+export class MountedStorage implements ReplacingStorage, StatsListingStorage, WatchingStorage {
 	readonly #mounts: Mounts;
 	readonly #staging: MountedStaging;
 
@@ -68,8 +68,8 @@ export class MountedStorage implements ReplacingStorage, SurveyingStorage, Watch
 		return count;
 	}
 
-	survey(path: StoragePath): AsyncGenerator<SurveyBatch> {
-		return this.homeOf(path).survey(path);
+	listWithStats(path: StoragePath): AsyncGenerator<StatsBatch> {
+		return this.homeOf(path).listWithStats(path);
 	}
 
 	stat(path: StoragePath): Promise<StorageItem> {

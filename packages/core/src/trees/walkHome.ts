@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { hasSurvey, type StorageItem, type StorageProvider } from '@stowage/plugin-api';
+import { hasListWithStats, type StorageItem, type StorageProvider } from '@stowage/plugin-api';
 import { Failure, isFailure, joinPath, plural, type StoragePath } from '@stowage/rules';
 import { itemsIn } from './itemsIn.js';
 
@@ -40,7 +40,7 @@ export async function itemsOf(
 	name: StoragePath,
 ): Promise<StorageItem[]> {
 	const found: StorageItem[] = [];
-	const batches = hasSurvey(storage) ? storage.survey(folder) : itemsIn(storage, folder);
+	const batches = hasListWithStats(storage) ? storage.listWithStats(folder) : itemsIn(storage, folder);
 	for await (const { items, skipped, skippedNames = [] } of batches) {
 		if (skipped > 0) throw cannotMove(name, skipped, skippedNames);
 		for (const item of items) found.push(item);

@@ -29,8 +29,8 @@ export function announcedBytes({ headers }: IncomingMessage): number {
 }
 
 /** Throws `tooLarge` if more bytes are announced than allowed. */
-export function assertAnnounced(request: IncomingMessage, most: number): void {
-	if (announcedBytes(request) > most)
+export function assertAnnounced(request: IncomingMessage, limit: number): void {
+	if (announcedBytes(request) > limit)
 		throw new Failure('tooLarge', 'More bytes are announced than the upload was said to have.');
 }
 

@@ -2,7 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { type ArchiveFormat, Failure, hasSurvey, isFailure, type StorageProvider, Yielder } from '@stowage/plugin-api';
+import {
+	type ArchiveFormat,
+	Failure,
+	hasListWithStats,
+	isFailure,
+	type StorageProvider,
+	Yielder,
+} from '@stowage/plugin-api';
 import { parsePath, type Viewer } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type ArchiveLimits, createArchives } from '../../src/archives/createArchives.js';
@@ -99,12 +106,12 @@ function blockListings(storage: StorageProvider) {
 		await released;
 		yield* list.call(storage, folder);
 	};
-	if (hasSurvey(storage)) {
-		const { survey } = storage;
-		storage.survey = async function* (folder) {
+	if (hasListWithStats(storage)) {
+		const { listWithStats } = storage;
+		storage.listWithStats = async function* (folder) {
 			waiting++;
 			await released;
-			yield* survey.call(storage, folder);
+			yield* listWithStats.call(storage, folder);
 		};
 	}
 	return { release, waiting: () => waiting };

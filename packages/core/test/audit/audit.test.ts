@@ -217,7 +217,7 @@ const pathsOf = (records: readonly AuditRecord[]) => records.map((record) => rec
 test('two writers share the same files, and each line is stored whole and once', async (t) => {
 	const dataDir = await folderOf(t);
 	const fail = (error: unknown) => t.fail(String(error));
-	const options = { onFault: fail, onRecovered: fail, partBytes: 4096 };
+	const options = { onError: fail, onRecovered: fail, partBytes: 4096 };
 	const writers = [1, 2].map(() => new AuditFile(path.join(dataDir, 'audit'), 'changes', options));
 	const time = '2031-02-03T04:05:06.000Z';
 	for (let n = 0; n < 400; n++) {
@@ -239,7 +239,7 @@ test('lines that are lost on a full disk are counted, and their number is report
 	let lost = 0;
 	let isFull = true;
 	const audit = new AuditFile(path.join(dataDir, 'audit'), 'changes', {
-		onFault: (error) => faults.push(error),
+		onError: (error) => faults.push(error),
 		onRecovered: (count) => {
 			lost = count;
 		},
@@ -280,7 +280,7 @@ test('a server that can’t write its audit log keeps serving, and records later
 test('an audit file that is removed while the server writes it is created again', async (t) => {
 	const dataDir = await folderOf(t);
 	const fail = (error: unknown) => t.fail(String(error));
-	const audit = new AuditFile(path.join(dataDir, 'audit'), 'changes', { onFault: fail, onRecovered: fail, checkMs: 0 });
+	const audit = new AuditFile(path.join(dataDir, 'audit'), 'changes', { onError: fail, onRecovered: fail, checkMs: 0 });
 	const time = '2031-02-03T04:05:06.000Z';
 	audit.append(lineAt(time, 1), Date.parse(time));
 	await audit.flush();

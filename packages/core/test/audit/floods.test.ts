@@ -197,7 +197,7 @@ test('above the budget of an account its actions are counted, with the folder th
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-audit-'));
 	t.teardown(() => rm(folder, { recursive: true }));
 	const fail = (error: unknown) => t.fail(String(error));
-	const audit = new AuditFile(path.join(folder, 'audit'), 'changes', { onFault: fail, onRecovered: fail });
+	const audit = new AuditFile(path.join(folder, 'audit'), 'changes', { onError: fail, onRecovered: fail });
 	let now = Date.parse('2031-02-03T04:00:00Z');
 	const floods = createFloods({
 		config: { audit: { record: 'changes', keepFor: 90 * dayMs, maxSize: 1000 } },

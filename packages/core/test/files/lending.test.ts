@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { type LentFile, parsePath, type StagedFile, spawnLimited, type Viewer } from '@stowage/plugin-api';
+import { type DescriptorFile, parsePath, type StagedFile, spawnLimited, type Viewer } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { Client, reportSpace, testApp } from '../testApp.js';
 
@@ -20,7 +20,7 @@ async function appWithViewer(t: ExecutionContext, flags: Record<string, string> 
 }
 
 /** A program that writes a megabyte a step until its file counts as full. */
-const writeUntilFull = (pace: (written: number) => void) => async (file: LentFile) => {
+const writeUntilFull = (pace: (written: number) => void) => async (file: DescriptorFile) => {
 	for (let written = 0; !file.full.aborted; written += megabyte) {
 		writeSync(file.descriptor, Buffer.alloc(megabyte, 1), 0, megabyte, written);
 		pace(written + megabyte);
@@ -35,7 +35,7 @@ const publishes = test.macro(async (t, prepare: (staged: StagedFile) => StagedFi
 	const stage = storage.stage.bind(storage);
 	storage.stage = async (...place) => prepare(await stage(...place));
 	const staged = await files.stage(viewer);
-	const result = await files.lend(viewer, staged, async ({ descriptor, maxBytes }) => {
+	const result = await files.withDescriptor(viewer, staged, async ({ descriptor, maxBytes }) => {
 		t.true(maxBytes > 0);
 		writeSync(descriptor, 'world', 6);
 		writeSync(descriptor, 'Hello ', 0);
@@ -63,7 +63,7 @@ test('a program’s file has no size limit if the storage does not know its free
 	const { app, viewer, files } = await appWithViewer(t);
 	reportSpace(app, { freeSpace: async () => undefined });
 	const staged = await files.stage(viewer);
-	const maxBytes = await files.lend(viewer, staged, async (lent) => lent.maxBytes);
+	const maxBytes = await files.withDescriptor(viewer, staged, async (lent) => lent.maxBytes);
 	t.is(maxBytes, Number.POSITIVE_INFINITY);
 	const child = spawnLimited('sh', ['-c', 'ulimit -f'], { memoryBytes: 64 * megabyte, fileBytes: maxBytes });
 	t.is((await text(child.stdout ?? Readable.from([]))).trim(), 'unlimited');
@@ -76,7 +76,7 @@ test('a program can’t write a byte if no space is left', async (t) => {
 	const staged = await storage.stage();
 	let maxBytes: number | undefined;
 	const error = await t.throwsAsync(
-		files.lend(viewer, staged, async (lent) => {
+		files.withDescriptor(viewer, staged, async (lent) => {
 			maxBytes = lent.maxBytes;
 			const limits = { memoryBytes: 64 * megabyte, fileBytes: lent.maxBytes, files: [lent.descriptor] };
 			const child = spawnLimited('sh', ['-c', 'ulimit -f; echo too much >/proc/self/fd/3'], limits);
@@ -99,7 +99,7 @@ test('a program is ended before it uses the reserved free space', async (t) => {
 	const pace = (bytes: number) => {
 		written = bytes;
 	};
-	const error = await t.throwsAsync(files.lend(viewer, staged, writeUntilFull(pace)));
+	const error = await t.throwsAsync(files.withDescriptor(viewer, staged, writeUntilFull(pace)));
 	t.is(error?.message, 'There is not enough free space.');
 	t.true(written < 64 * megabyte);
 	await staged.discard();
@@ -110,7 +110,7 @@ test('a program is ended at the quota of its user', async (t) => {
 	const { viewer, files, staging } = await appWithViewer(t, { '--quotas-user-bytes': `${10 * megabyte}` });
 	const staged = await files.stage(viewer);
 	const error = await t.throwsAsync(
-		files.lend(
+		files.withDescriptor(
 			viewer,
 			staged,
 			writeUntilFull(() => {}),

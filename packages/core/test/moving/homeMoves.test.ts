@@ -17,7 +17,13 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { type AccessStorage, type FolderTimesStorage, hasAccess, hasSurvey, type Job } from '@stowage/plugin-api';
+import {
+	type AccessStorage,
+	type FolderTimesStorage,
+	hasAccess,
+	hasListWithStats,
+	type Job,
+} from '@stowage/plugin-api';
 import { Failure, isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { Client, file, json, type TestApp, testApp } from '../testApp.js';
@@ -279,18 +285,18 @@ test('a file that another program writes to the old path while the old tree is c
 	const fixture = await setUp(t);
 	const { homes } = fixture.app.services.database;
 	const source = fixture.app.services.roots.first.storage;
-	if (!hasSurvey(source)) throw new Error('The first root has no survey.');
+	if (!hasListWithStats(source)) throw new Error('The first root has no list.');
 	const switchRoot = homes.switchRoot.bind(homes);
-	const survey = source.survey.bind(source);
+	const list = source.listWithStats.bind(source);
 	let folders = 0;
 	homes.switchRoot = async (...args) => {
-		source.survey = (folder) => {
-			// The first survey is of the whole home.
+		source.listWithStats = (folder) => {
+			// The first list is of the whole home.
 			if (++folders === 2) {
 				mkdirSync(fixture.home, { recursive: true });
 				writeFileSync(path.join(fixture.home, 'late.txt'), 'late');
 			}
-			return survey(folder);
+			return list(folder);
 		};
 		return switchRoot(...args);
 	};

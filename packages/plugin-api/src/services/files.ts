@@ -51,7 +51,7 @@ export interface PublishOptions {
 }
 
 /** A staged file that a program of its own writes, wherever in it it likes. */
-export interface LentFile extends LocalFile {
+export interface DescriptorFile extends LocalFile {
 	/** The size that it may grow to, as far as is known now: a limit that the system can enforce on the program. Infinity if the storage does not know its space. */
 	readonly maxBytes: number;
 	/** Fires once it may not grow any more; its reason is a Failure. The program has to end then. */
@@ -92,7 +92,7 @@ export interface Files {
 	 * The direct contents of a folder with a stat of each, in no order; empty for a folder that was removed. A tree is walked folder by folder.
 	 * In the public area it takes the owner.
 	 */
-	survey(viewer: Viewer, folder: ItemRef): AsyncIterable<WalkBatch>;
+	listWithStats(viewer: Viewer, folder: ItemRef): AsyncIterable<WalkBatch>;
 	createFolder(viewer: Viewer, folder: ItemRef, name: string): Promise<Entry>;
 	rename(viewer: Viewer, item: ItemRef, newName: string): Promise<Entry>;
 	/** Moves to a full new path in the same area, with its missing parents; a taken name gets ` (n)`. */
@@ -115,7 +115,7 @@ export interface Files {
 	 * Lends a staged file to a program of its own until `use` has settled; if a storage has no such files, a temporary one whose bytes are staged after that. It
 	 * is checked while it grows, and throws `storageFull` as an upload does once it would use the reserved space, or exceed the viewer's quota.
 	 */
-	lend<T>(viewer: Viewer, staged: StagedFile, use: (file: LentFile) => Promise<T>): Promise<T>;
+	withDescriptor<T>(viewer: Viewer, staged: StagedFile, use: (file: DescriptorFile) => Promise<T>): Promise<T>;
 	/** Refuses a place as `publish` would, before any byte arrives. */
 	assertUpload(viewer: Viewer, folder: ItemRef): Promise<void>;
 	/** Publishes all or none; a taken name gets ` (n)`. Discards the files that it could not publish. */

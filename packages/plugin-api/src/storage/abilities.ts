@@ -2,7 +2,7 @@ import type { StoragePath } from '@stowage/rules';
 import type { StorageItem, StorageProvider } from './storage.js';
 
 /** A part of a folder's items. */
-export interface SurveyBatch {
+export interface StatsBatch {
 	items: StorageItem[];
 	/** How many further items can't be served: special files, names that no path can contain, unreadable items. */
 	skipped: number;
@@ -11,14 +11,14 @@ export interface SurveyBatch {
 }
 
 /** An optional ability of a storage: to list a folder with all properties of `stat`, for less than a `stat` each, and to count the items that it leaves out. */
-export interface SurveyingStorage extends StorageProvider {
+export interface StatsListingStorage extends StorageProvider {
 	/** Batches in no order, as they are found. Throws like `list`. */
-	survey(path: StoragePath): AsyncIterable<SurveyBatch>;
+	listWithStats(path: StoragePath): AsyncIterable<StatsBatch>;
 }
 
 /** Whether a storage has this ability. */
-export function hasSurvey(storage: StorageProvider): storage is SurveyingStorage {
-	return 'survey' in storage;
+export function hasListWithStats(storage: StorageProvider): storage is StatsListingStorage {
+	return 'listWithStats' in storage;
 }
 
 /** A further ability of a storage: to set the modified time of a folder, which each new name in it changes. */

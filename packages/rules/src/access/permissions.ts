@@ -47,16 +47,16 @@ export function readDenial(viewer: Viewer, item: Item, publicListing: PublicList
 	if (item.area === 'private') {
 		return anonymousDenial(viewer) ?? (isForeign(viewer, item) ? notFound(item) : undefined);
 	}
-	const refusal = visitorDenial(viewer, 'read');
-	if (refusal || item.owner === undefined || item.path !== '') return refusal;
+	const denial = visitorDenial(viewer, 'read');
+	if (denial || item.owner === undefined || item.path !== '') return denial;
 	return isVisibleOwner(viewer, item.owner, publicListing) ? undefined : notFound(item);
 }
 
 /** Uploading into a folder. */
 export function uploadDenial(viewer: Viewer, folder: Item): Failure | undefined {
 	if (viewer.kind === 'user' || folder.area === 'private') return foreignDenial(viewer, folder);
-	const refusal = visitorDenial(viewer, 'upload');
-	if (refusal) return refusal;
+	const denial = visitorDenial(viewer, 'upload');
+	if (denial) return denial;
 	if (folder.owner !== undefined && folder.owner !== anonymousOwner) return notOwner();
 	if (folder.path === '') return undefined;
 	return new Failure('forbidden', 'Anonymous uploads/folders are only allowed at the root public folder.');
@@ -85,14 +85,14 @@ export function cutDenial(viewer: Viewer, item: Item): Failure | undefined {
 
 /** Putting an item on the clipboard to be copied; a public one of any owner can be. */
 export function copyDenial(viewer: Viewer, item: Item): Failure | undefined {
-	const refusal = item.area === 'public' ? anonymousDenial(viewer) : foreignDenial(viewer, item);
-	return refusal ?? protectedDenial(item, 'copy');
+	const denial = item.area === 'public' ? anonymousDenial(viewer) : foreignDenial(viewer, item);
+	return denial ?? protectedDenial(item, 'copy');
 }
 
 /** Moving an item to a full new path, in the same area or the other. The rules of 'Move to Public' and 'Move back to Private' apply if it is one of them. */
 export function moveDenial(viewer: Viewer, item: Item, target: Item): Failure | undefined {
-	const refusal = foreignDenial(viewer, item) ?? foreignDenial(viewer, target) ?? directionDenial(viewer, item, target);
-	if (refusal) return refusal;
+	const denial = foreignDenial(viewer, item) ?? foreignDenial(viewer, target) ?? directionDenial(viewer, item, target);
+	if (denial) return denial;
 	const from = homePath(item.area, item.path);
 	const folder = parentPath(homePath(target.area, target.path));
 	if (folder === parentPath(from)) {
@@ -103,8 +103,8 @@ export function moveDenial(viewer: Viewer, item: Item, target: Item): Failure | 
 
 /** Copying an item to a full new path, in the same area or the other. The same folder is fine: the copy gets a new name. */
 export function copyToDenial(viewer: Viewer, item: Item, target: Item): Failure | undefined {
-	const refusal = copyDenial(viewer, item) ?? foreignDenial(viewer, target);
-	if (refusal || isForeign(viewer, item)) return refusal;
+	const denial = copyDenial(viewer, item) ?? foreignDenial(viewer, target);
+	if (denial || isForeign(viewer, item)) return denial;
 	const folder = parentPath(homePath(target.area, target.path));
 	return isWithin(folder, homePath(item.area, item.path))
 		? new Failure('invalid', 'Cannot copy a folder into itself')
@@ -139,8 +139,8 @@ function publicItem(item: Item): Item {
 
 /** 'Move to Public', from the private view. */
 export function moveToPublicDenial(viewer: Viewer, item: Item): Failure | undefined {
-	const refusal = foreignDenial(viewer, item);
-	if (refusal) return refusal;
+	const denial = foreignDenial(viewer, item);
+	if (denial) return denial;
 	if (item.area === 'public') return new Failure('invalid', 'Only private items can be moved to public');
 	return (
 		protectedDenial(item, 'move') ??
@@ -150,16 +150,16 @@ export function moveToPublicDenial(viewer: Viewer, item: Item): Failure | undefi
 
 /** 'Move back to Private', from the public view. */
 export function moveToPrivateDenial(viewer: Viewer, item: Item): Failure | undefined {
-	const refusal = foreignDenial(viewer, item);
-	if (refusal) return refusal;
+	const denial = foreignDenial(viewer, item);
+	if (denial) return denial;
 	if (item.area === 'private') return new Failure('invalid', 'Only public items can be moved back to private');
 	return protectedDenial(item, 'move');
 }
 
 /** Making a temporary link; only private items need one. */
 export function temporaryLinkDenial(viewer: Viewer, item: Item): Failure | undefined {
-	const refusal = foreignDenial(viewer, item);
-	if (refusal) return refusal;
+	const denial = foreignDenial(viewer, item);
+	if (denial) return denial;
 	return item.path === '' || isPublic(item)
 		? new Failure('invalid', 'Temporary links are for private files')
 		: undefined;

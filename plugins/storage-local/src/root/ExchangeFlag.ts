@@ -6,7 +6,7 @@ import { isSystemError } from '../system/systemErrors.js';
 import { randomName, replacingPrefix } from './privateFolder.js';
 
 /** The errors of a file system or kernel that can't exchange names. */
-const refusals = ['ENOSYS', 'EINVAL', 'EOPNOTSUPP', 'EPERM'];
+const unsupportedCodes = ['ENOSYS', 'EINVAL', 'EOPNOTSUPP', 'EPERM'];
 
 /**
  * Determines whether files can be replaced: their file system must exchange names, and have locks, which distinguish work in progress from the remains of a crash. It is tested with two
@@ -44,7 +44,7 @@ async function canExchange({ exchange, tryLock }: SystemCalls, folder: Folder): 
 		await exchange(folder, names[0], folder, names[1]);
 		return true;
 	} catch (error) {
-		if (!isSystemError(error, ...refusals)) throw error;
+		if (!isSystemError(error, ...unsupportedCodes)) throw error;
 		return false;
 	} finally {
 		// The rest is swept once it is old.

@@ -6,7 +6,7 @@ import { ignoreMissing, isSystemError } from '../system/systemErrors.js';
 import { randomName, scratchPrefix } from './privateFolder.js';
 
 /** The errors of a file system or kernel that can't rename without replacing. */
-const refusals = ['ENOSYS', 'EINVAL', 'EOPNOTSUPP', 'EPERM'];
+const unsupportedCodes = ['ENOSYS', 'EINVAL', 'EOPNOTSUPP', 'EPERM'];
 
 /** How often our own file may be swept before it was renamed. */
 const maxTries = 10;
@@ -25,8 +25,8 @@ export class RenameFlag {
 	) {}
 
 	/** Whether a rename into this folder was refused because the call is not supported there. */
-	async isUnsupportedAt(folder: Folder, refusal: unknown): Promise<boolean> {
-		if (!isSystemError(refusal, ...refusals)) return false;
+	async isUnsupportedAt(folder: Folder, error: unknown): Promise<boolean> {
+		if (!isSystemError(error, ...unsupportedCodes)) return false;
 		const device = deviceOf(this.calls, folder);
 		const known = this.#found.get(device) ?? (await this.#find(device, folder));
 		this.#found.set(device, known);
@@ -58,7 +58,7 @@ async function canRename(calls: SystemCalls, folder: Folder): Promise<boolean> {
 			await unlink(folder.at(name)).catch(() => {});
 			// A sweep of leftovers that runs meanwhile may have removed it.
 			if (isSystemError(error, 'ENOENT') && left > 1) continue;
-			if (!isSystemError(error, ...refusals)) throw error;
+			if (!isSystemError(error, ...unsupportedCodes)) throw error;
 			return false;
 		}
 		await unlink(folder.at(newName)).catch(ignoreMissing);

@@ -86,10 +86,10 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 	const fsetxattr = declare('int fsetxattr(int, const char*, const void*, size_t, int)');
 	const fremovexattr = declare('int fremovexattr(int, const char*)');
 	const attribute = Buffer.alloc(maxAttributeBytes);
-	const gate = new Semaphore(maxAsyncCalls);
+	const semaphore = new Semaphore(maxAsyncCalls);
 
 	const call = (name: string, fn: NativeFunction, ...args: unknown[]): Promise<number> =>
-		gate.run(
+		semaphore.run(
 			() =>
 				new Promise<number>((resolve, reject) => {
 					fn.async(...args, (error: unknown, result: number) => {

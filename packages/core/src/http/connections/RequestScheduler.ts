@@ -65,10 +65,10 @@ export class RequestScheduler {
 			return;
 		}
 		this.#acceptingRounds = 0;
-		const most = isAccepting ? maxWhileAccepting : maxInRound;
+		const limit = isAccepting ? maxWhileAccepting : maxInRound;
 		for (let start = this.#next(); start !== undefined; start = this.#next()) {
 			this.#begin(start);
-			if (this.#startedInRound === most) break;
+			if (this.#startedInRound === limit) break;
 		}
 	}
 

@@ -2,7 +2,7 @@ import { type Server as HttpServer, type IncomingMessage, type ServerResponse, S
 import type { Socket } from 'node:net';
 import { Failure } from '@stowage/rules';
 import { runInContext } from '../../context.js';
-import { refusalAnswer } from '../errors.js';
+import { failureAnswer } from '../errors.js';
 import { RequestScheduler } from './RequestScheduler.js';
 import { closeGracefully, leaveBodyUnread } from './unreadBody.js';
 
@@ -31,7 +31,7 @@ export function serializeRequests(
 	listener.on('connection', () => scheduler.onConnection());
 	const pipelines = new WeakMap<Socket, Pipeline>();
 	const pipelineOf = (socket: Socket) => {
-		const pipeline = pipelines.get(socket) ?? new Pipeline(socket, writeRefusal);
+		const pipeline = pipelines.get(socket) ?? new Pipeline(socket, writeFailure);
 		pipelines.set(socket, pipeline);
 		return pipeline;
 	};
@@ -50,7 +50,7 @@ export function serializeRequests(
 			const client = clientOf(request);
 			const count = (underWay.get(client) ?? 0) + 1;
 			if (count > maxAtOnce()) {
-				answerRefusal(request, response, tooManyRequests());
+				answerFailure(request, response, tooManyRequests());
 				return;
 			}
 			underWay.set(client, count);
@@ -66,7 +66,7 @@ export function serializeRequests(
 
 	listener.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
 		const handle = () => {
-			answerRefusal(request, response, new Failure('expectationFailed', 'The server does not know this expectation.'));
+			answerFailure(request, response, new Failure('expectationFailed', 'The server does not know this expectation.'));
 		};
 		pipelineOf(request.socket).add({ request, response, handle });
 	});
@@ -79,7 +79,7 @@ export function serializeRequests(
 		const isOfParser = code.startsWith('HPE_') || code === 'ERR_HTTP_REQUEST_TIMEOUT';
 		if (!isOfParser || (code === 'HPE_INVALID_EOF_STATE' && pipeline.hasOpenBody)) socket.destroy();
 		else if (code === 'HPE_CLOSED_CONNECTION') pipeline.stopReading();
-		else pipeline.refuse(refusalOf(error));
+		else pipeline.refuse(failureOf(error));
 	});
 }
 
@@ -91,30 +91,30 @@ function tooManyRequests(): Failure {
 }
 
 /** Before hapi gets the request. */
-function answerRefusal(request: IncomingMessage, response: ServerResponse, refusal: Failure): void {
+function answerFailure(request: IncomingMessage, response: ServerResponse, failure: Failure): void {
 	leaveBodyUnread(request, response);
-	const body = JSON.stringify(refusalAnswer(refusal));
-	if (refusal.retryAfter !== undefined) response.setHeader('retry-after', refusal.retryAfter);
-	response.writeHead(refusal.status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+	const body = JSON.stringify(failureAnswer(failure));
+	if (failure.retryAfter !== undefined) response.setHeader('retry-after', failure.retryAfter);
+	response.writeHead(failure.status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
 }
 
-function refusalOf(error: NodeJS.ErrnoException): Failure {
+function failureOf(error: NodeJS.ErrnoException): Failure {
 	if (error.code === 'HPE_HEADER_OVERFLOW')
 		return new Failure('headersTooLarge', 'The headers of the request are too long.');
 	if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Failure('timeout', 'The request took too long to arrive.');
 	return new Failure('invalid', 'The request is not valid HTTP.');
 }
 
-function writeRefusal(socket: Socket, refusal: Failure): void {
+function writeFailure(socket: Socket, failure: Failure): void {
 	if (!socket.writable) {
 		socket.destroy();
 		return;
 	}
-	const body = JSON.stringify(refusalAnswer(refusal));
+	const body = JSON.stringify(failureAnswer(failure));
 	const lines = Object.entries({ ...headers, 'content-length': Buffer.byteLength(body) });
 	socket.write(
 		[
-			`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? ''}`,
+			`HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status] ?? ''}`,
 			...lines.map(([name, value]) => `${name}: ${value}`),
 			'',
 			body,
@@ -142,7 +142,7 @@ interface Exchange {
  */
 class Pipeline {
 	readonly #socket: Socket;
-	readonly #writeRefusal: (socket: Socket, refusal: Failure) => void;
+	readonly #writeFailure: (socket: Socket, failure: Failure) => void;
 	readonly #waiting: Exchange[] = [];
 	#current: Exchange | undefined;
 	#latest: IncomingMessage | undefined;
@@ -150,11 +150,11 @@ class Pipeline {
 	#isEnding = false;
 	#isPaused = false;
 	/** The last response of the connection, after a request that could not be parsed. */
-	#refusal: Failure | undefined;
+	#failure: Failure | undefined;
 
-	constructor(socket: Socket, writeRefusal: (socket: Socket, refusal: Failure) => void) {
+	constructor(socket: Socket, writeFailure: (socket: Socket, failure: Failure) => void) {
 		this.#socket = socket;
-		this.#writeRefusal = writeRefusal;
+		this.#writeFailure = writeFailure;
 		// Reading the rest of a body resumes the socket.
 		socket.on('resume', () => {
 			if (this.#isPaused) socket.pause();
@@ -183,16 +183,16 @@ class Pipeline {
 	}
 
 	/** Ends the connection after a parse error, in the body of the latest request or behind it. The responses before it are sent first. */
-	refuse(refusal: Failure): void {
+	refuse(failure: Failure): void {
 		if (this.#isEnding) return;
 		this.stopReading();
 		const latest = this.#latest;
-		if (this.#current === undefined) this.#writeRefusal(this.#socket, refusal);
-		else if (latest?.complete) this.#refusal = refusal;
-		else if (latest === this.#current.request) failBody(latest, refusal);
+		if (this.#current === undefined) this.#writeFailure(this.#socket, failure);
+		else if (latest?.complete) this.#failure = failure;
+		else if (latest === this.#current.request) failBody(latest, failure);
 		else {
 			this.#waiting.pop();
-			this.#refusal = refusal;
+			this.#failure = failure;
 		}
 	}
 
@@ -204,7 +204,7 @@ class Pipeline {
 	#begin(exchange: Exchange): void {
 		this.#current = exchange;
 		exchange.response.once('close', () => this.#next(exchange.response));
-		if (this.#isEnding && this.#waiting.length === 0 && this.#refusal === undefined)
+		if (this.#isEnding && this.#waiting.length === 0 && this.#failure === undefined)
 			exchange.response.setHeader('connection', 'close');
 		exchange.handle();
 	}
@@ -219,7 +219,7 @@ class Pipeline {
 			return;
 		}
 		const next = this.#waiting.shift();
-		if (next === undefined && this.#refusal !== undefined) this.#writeRefusal(this.#socket, this.#refusal);
+		if (next === undefined && this.#failure !== undefined) this.#writeFailure(this.#socket, this.#failure);
 		else if (next === undefined && this.#isEnding) closeGracefully(this.#socket);
 		else {
 			if (this.#waiting.length === 0 && !this.#isEnding) this.#resume();

@@ -76,17 +76,17 @@ async function migrate(database: Knex, migrations: readonly Migration[], now: ()
 	await database.raw(`select release_lock(${lock})`);
 }
 
-const refusals: Record<string, string> = {
+const reasons: Record<string, string> = {
 	ER_ACCESS_DENIED_ERROR: 'refuses this user or password',
 	ER_DBACCESS_DENIED_ERROR: 'does not let this user use the database',
 	ER_BAD_DB_ERROR: 'has no database of this name',
 };
 
 function explained(error: unknown, address: MysqlAddress): unknown {
-	const refusal = refusals[codeOf(error) ?? ''];
-	if (refusal === undefined) return error;
+	const reason = reasons[codeOf(error) ?? ''];
+	if (reason === undefined) return error;
 	const server = address.socketPath ?? `${address.host}:${address.port}`;
-	return new DatabaseError(`The MySQL server ${server} ${refusal}: ${address.user}, ${address.database}`, {
+	return new DatabaseError(`The MySQL server ${server} ${reason}: ${address.user}, ${address.database}`, {
 		cause: error,
 	});
 }

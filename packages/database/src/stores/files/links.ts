@@ -45,7 +45,7 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 	const good = (all: Knex.QueryBuilder) => all.where('is_ended', false).where('expires_at', '>', now());
 
 	return {
-		add({ tokenHash, ownerId, path, itemId, expiresAt }, most) {
+		add({ tokenHash, ownerId, path, itemId, expiresAt }, limit) {
 			// Not later: the wait for other writes is no part of its life.
 			const createdAt = now();
 			return transact(knex, async (transaction) => {
@@ -53,8 +53,8 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 				const user = await transaction<UserRow>('users').where({ id: ownerId }).forUpdate().first();
 				if (user === undefined) throw new Failure('notFound', 'The owner of the link is gone.');
 				const own = () => transaction<LinkRow>('temp_links').where({ user_id: ownerId });
-				if ((await countOf(good(own()))) >= most) throw tooMany(most);
-				const excess = (await countOf(own())) - most + 1;
+				if ((await countOf(good(own()))) >= limit) throw tooMany(limit);
+				const excess = (await countOf(own())) - limit + 1;
 				if (excess > 0) {
 					const first: string[] = await own()
 						.where((expired) => expired.where('is_ended', true).orWhere('expires_at', '<=', now()))
@@ -157,8 +157,8 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 	};
 }
 
-function tooMany(most: number): Failure {
-	const sentence = `You have ${most.toLocaleString('en')} temporary links, and more are not possible. Please revoke some.`;
+function tooMany(limit: number): Failure {
+	const sentence = `You have ${limit.toLocaleString('en')} temporary links, and more are not possible. Please revoke some.`;
 	return new Failure('rateLimited', sentence);
 }
 

@@ -82,12 +82,12 @@ export function uploadStore(knex: Knex): UploadStore {
 				);
 			return { bytes: Number(row?.bytes ?? 0), entries: Number(row?.entries ?? 0) };
 		},
-		async listExpired(now, most) {
+		async listExpired(now, limit) {
 			const rows = await uploads()
 				.whereNotNull('staged_id')
 				.where('expires_at', '<=', now)
 				.orderBy('expires_at')
-				.limit(most)
+				.limit(limit)
 				.select('id_hash', 'staged_id');
 			return rows.map(({ id_hash, staged_id }) => ({ idHash: id_hash, stagedId: staged_id ?? '' }));
 		},
@@ -130,11 +130,11 @@ async function countUnfinished(knex: Knex, address: string, now: number): Promis
 async function assertRoom(
 	transaction: Knex.Transaction,
 	{ address, touchedAt, expiresAt }: UploadRecord,
-	most: number,
+	limit: number,
 ): Promise<void> {
 	const lock = { key_hash: keyHash(`unfinished uploads ${address}`), count: 0, ends_at: expiresAt };
 	await transaction('limits').insert(plainRow(lock)).onConflict('key_hash').merge(['ends_at']);
-	if ((await countUnfinished(transaction, address, touchedAt)) < most) return;
+	if ((await countUnfinished(transaction, address, touchedAt)) < limit) return;
 	throw new Failure('rateLimited', 'Too many uploads were begun from here and not finished.', { retryAfter: 60 });
 }
 

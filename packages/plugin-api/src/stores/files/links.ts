@@ -34,7 +34,7 @@ export interface LinkStore {
 			itemId: string;
 			expiresAt: number;
 		},
-		most: number,
+		limit: number,
 	): Promise<LinkRecord>;
 	/** Undefined for an unknown one and for one whose owner is disabled. */
 	find(tokenHash: string): Promise<LinkRecord | undefined>;

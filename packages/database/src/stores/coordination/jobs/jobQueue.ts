@@ -31,7 +31,7 @@ export async function assertRoom(
 	userId: string,
 	kind: string,
 	bytes: number,
-	most: JobLimits,
+	limits: JobLimits,
 ): Promise<void> {
 	const user = await transaction<{ id: string; is_disabled: boolean | number }>('users')
 		.where({ id: userId })
@@ -43,7 +43,7 @@ export async function assertRoom(
 		.where({ kind })
 		.whereIn('status', activeStatuses)
 		.count<{ count: number }[]>({ count: '*' });
-	if (Number(counted?.count ?? 0) >= most.jobs) {
+	if (Number(counted?.count ?? 0) >= limits.jobs) {
 		const sentence = 'Too much of this is under way. Please wait until some of it has ended, or cancel it.';
 		throw new Failure('rateLimited', sentence, { retryAfter: 10 });
 	}
@@ -54,13 +54,13 @@ export async function assertRoom(
 		});
 		return Number(row?.input ?? 0) + Number(row?.saved ?? 0);
 	};
-	if ((await held()) + bytes <= most.bytes) return;
+	if ((await held()) + bytes <= limits.bytes) return;
 	// Keeping an ended job for a retry is worth less than a new one. Removing a small one would make no room.
 	await own()
 		.whereNotNull('end_time')
-		.whereRaw('input_bytes + saved_bytes > ?', [most.bytes / smallPart])
+		.whereRaw('input_bytes + saved_bytes > ?', [limits.bytes / smallPart])
 		.update(plainRow({ input: '', input_bytes: 0, ...emptyCheckpoint }));
-	if ((await held()) + bytes <= most.bytes) return;
+	if ((await held()) + bytes <= limits.bytes) return;
 	const sentence = 'Too much is waiting for you. Please wait until some of it has ended, or cancel it.';
 	throw new Failure('rateLimited', sentence, { retryAfter: 10 });
 }

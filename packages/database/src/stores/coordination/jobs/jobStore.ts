@@ -73,12 +73,12 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 		});
 
 	return {
-		async add(job, most) {
+		async add(job, limits) {
 			const { id, kind, userId, title, input, onRestart, isLong, isOrdered } = job;
 			const bytes = Buffer.byteLength(input);
 			try {
 				await transact(knex, async (transaction) => {
-					await assertRoom(transaction, userId, kind, bytes, most);
+					await assertRoom(transaction, userId, kind, bytes, limits);
 					await transaction<JobRow>('jobs').insert({
 						...plainRow({
 							...{
@@ -119,7 +119,7 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 			}
 		},
 
-		async retry(id, most) {
+		async retry(id, limits) {
 			return transact(knex, async (transaction) => {
 				const ended = () =>
 					transaction<JobRow>('jobs')
@@ -128,7 +128,7 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 						.where('input_bytes', '>', 0);
 				const row = await ended().first('user_id', 'kind', 'on_restart', 'is_long');
 				if (row === undefined) return false;
-				await assertRoom(transaction, row.user_id, row.kind, 0, most);
+				await assertRoom(transaction, row.user_id, row.kind, 0, limits);
 				const changed = await ended().update({
 					...plainRow({
 						...{ ...atTheBeginning, status: 'queued', is_cancel_requested: false, detail: null, error: null },

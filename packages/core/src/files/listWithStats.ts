@@ -27,7 +27,7 @@ export async function* stat(
 }
 
 /** The direct contents of a folder. A folder that may not be read is left out; one that was removed meanwhile is empty. */
-export async function* survey(
+export async function* listWithStats(
 	{ trees, publicListing }: FileParts,
 	viewer: Viewer,
 	ref: ItemRef,
@@ -35,7 +35,7 @@ export async function* survey(
 	assertAllowed(readDenial(viewer, ref, publicListing));
 	const folder = await trees.find(viewer, ref);
 	try {
-		for await (const { items, skipped } of folder.tree.storage.survey(folder.storagePath)) {
+		for await (const { items, skipped } of folder.tree.storage.listWithStats(folder.storagePath)) {
 			yield { items: items.map((item) => walkedItem(childOf(folder, item.name), item)), skipped };
 		}
 	} catch (error) {

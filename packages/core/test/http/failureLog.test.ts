@@ -2,7 +2,7 @@ import { mock } from 'node:test';
 import { Failure } from '@stowage/rules';
 import test from 'ava';
 import { pino } from 'pino';
-import { createRefusalLog } from '../../src/http/refusalLog.js';
+import { createFailureLog } from '../../src/http/failureLog.js';
 import { Client, testApp } from '../testApp.js';
 
 /** A log and its lines. */
@@ -19,7 +19,7 @@ test.serial('repeated refusals are one line for each kind and route, then a coun
 	mock.timers.enable({ apis: ['setTimeout'] });
 	t.teardown(() => mock.timers.reset());
 	const { log, lines } = recordingLog();
-	const refuse = createRefusalLog(log);
+	const refuse = createFailureLog(log);
 	const full = new Failure('storageFull', 'The disk is full.', { cause: new Error('ENOSPC: no space left') });
 	const busy = new Failure('unavailable', 'Too busy.');
 	for (let n = 0; n < 1000; n++) {

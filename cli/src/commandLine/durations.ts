@@ -4,7 +4,7 @@ import { Failure } from '@stowage/rules';
 const shortUnits: Record<string, string> = { m: 'minutes', h: 'hours', d: 'days', w: 'weeks' };
 
 /** Milliseconds that an option names, such as 30d. Throws `invalid` with the option's name. */
-export function spanOf(option: string, text: string): number {
+export function durationOf(option: string, text: string): number {
 	const [, count, unit = ''] = /^(\d+)([mhdw])$/.exec(text) ?? [];
 	const long = unit === 'w' ? `${Number(count) * 7} days` : `${count} ${shortUnits[unit]}`;
 	const span = parseDuration(count === undefined ? text : long);

@@ -1,7 +1,7 @@
 import { fstat } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { type LentFile, type StagedFile, temporarySpace, withTemporaryFile } from '@stowage/plugin-api';
+import { type DescriptorFile, type StagedFile, temporarySpace, withTemporaryFile } from '@stowage/plugin-api';
 import { noFreeSpace } from '@stowage/rules';
 import type { SpaceGuard } from '../trees/freeSpace.js';
 
@@ -19,7 +19,7 @@ interface Lending {
 }
 
 /** Lends a staged file to a program, whose writes are checked against the limits meanwhile. */
-export async function lendStaged<T>(lending: Lending, use: (file: LentFile) => Promise<T>): Promise<T> {
+export async function withStagedDescriptor<T>(lending: Lending, use: (file: DescriptorFile) => Promise<T>): Promise<T> {
 	const { staged, space, reserve, temporaryFolder } = lending;
 	if (staged.withLocalFile !== undefined) {
 		return staged.withLocalFile(({ descriptor }) => watchGrowth(descriptor, space, reserve, use));
@@ -39,7 +39,7 @@ async function watchGrowth<T>(
 	descriptor: number,
 	{ available, assertSpace }: Lending['space'],
 	reserve: Lending['reserve'],
-	use: (file: LentFile) => Promise<T>,
+	use: (file: DescriptorFile) => Promise<T>,
 ): Promise<T> {
 	const full = new AbortController();
 	const over = new AbortController();

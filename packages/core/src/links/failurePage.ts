@@ -34,7 +34,7 @@ export function wantsPage(request: Request): boolean {
 }
 
 /** A small page with the reason why a link does not work. It runs nothing and loads nothing. */
-export function refusalPage(h: ResponseToolkit, failure: Failure, homePath: string) {
+export function failurePage(h: ResponseToolkit, failure: Failure, homePath: string) {
 	const response = h
 		.response(
 			`<!doctype html>

@@ -1,4 +1,4 @@
-import type { StorageItem, SurveyBatch } from '@stowage/plugin-api';
+import type { StatsBatch, StorageItem } from '@stowage/plugin-api';
 import { rootPath, type StoragePath } from '@stowage/rules';
 import type { Disk } from '../root/Disk.js';
 import { isPrivateName } from '../root/privateFolder.js';
@@ -9,25 +9,25 @@ import { isSystemError, toFailure } from '../system/systemErrors.js';
 import { AdaptiveBatch, statMany } from './statMany.js';
 
 /** All readable items in a folder, and the number of others. Items that vanish meanwhile are in neither. */
-export async function* surveyFolder(disk: Disk, path: StoragePath): AsyncGenerator<SurveyBatch> {
+export async function* listWithStats(disk: Disk, path: StoragePath): AsyncGenerator<StatsBatch> {
 	try {
 		using folder = await disk.folder(path, 'read');
 		const stats = new AdaptiveBatch();
 		for await (const batch of disk.calls.readNames(folder)) {
-			yield await survey(disk, folder, batch, path === rootPath, stats);
+			yield await statBatch(disk, folder, batch, path === rootPath, stats);
 		}
 	} catch (error) {
 		throw toFailure(error, path);
 	}
 }
 
-async function survey(
+async function statBatch(
 	disk: Disk,
 	folder: Folder,
 	batch: readonly RawEntry[],
 	isStorageRoot: boolean,
 	stats: AdaptiveBatch,
-): Promise<SurveyBatch> {
+): Promise<StatsBatch> {
 	const items: StorageItem[] = [];
 	const skippedNames: string[] = [];
 	const add = (name: string, item: StorageItem | 'unreadable' | 'gone') => {

@@ -11,10 +11,10 @@ interface Place {
 }
 
 /** Logs refusals that are the server's fault (503, 507), in one line and without a stack: the first of its kind and route at once, those after it as a count. */
-export type RefusalLog = (failure: Failure, place: Place) => void;
+export type FailureLog = (failure: Failure, place: Place) => void;
 
 /** Timers keep no process alive; a server under load writes a line each ten seconds for each route. */
-export function createRefusalLog(log: Log): RefusalLog {
+export function createFailureLog(log: Log): FailureLog {
 	const counts = new Map<string, number>();
 	const countLater = (key: string, line: object) => {
 		counts.set(key, 0);
