@@ -17,6 +17,8 @@ const maxGrowth = 28;
 const noiseMs = 60;
 /** A megabyte takes 10 to 300. With the square of its length it would take half an hour. */
 const maxMegabyteMs = 6000;
+/** Of what is ended when it takes too long: a kilobyte must not. */
+const maxKilobyteMs = 1000;
 
 async function cost(run: Parser['run'], text: string): Promise<number> {
 	const before = process.cpuUsage();
@@ -31,8 +33,9 @@ async function cost(run: Parser['run'], text: string): Promise<number> {
 
 const repeated = (fragment: string, length: number) => fragment.repeat(Math.ceil(length / fragment.length));
 
-async function measure({ run, fragments }: Parser): Promise<Measured> {
+async function measure({ run, fragments, isEnded }: Parser): Promise<Measured> {
 	const measured: Measured = { kilobyte: 0, megabyte: 0, faults: [] };
+	if (isEnded) return measureKilobytes(run, fragments, measured);
 	const report = (shape: string, found: string) => {
 		if (measured.faults.length < 5) measured.faults.push(`${JSON.stringify(shape)}: ${found}`);
 	};
@@ -60,6 +63,24 @@ async function measure({ run, fragments }: Parser): Promise<Measured> {
 			await compare(`many ${fragment}, then many ${other}`, (length) => {
 				return repeated(fragment, length / 2) + repeated(other, length / 2);
 			});
+		}
+	}
+	return measured;
+}
+
+async function measureKilobytes(
+	run: Parser['run'],
+	fragments: readonly string[],
+	measured: Measured,
+): Promise<Measured> {
+	for (const fragment of fragments) {
+		for (const other of fragments) {
+			for (const text of [repeated(fragment + other, 1024), fragment + repeated(other, 1024)]) {
+				const ms = await cost(run, text);
+				measured.kilobyte = Math.max(measured.kilobyte, ms);
+				if (ms > maxKilobyteMs)
+					measured.faults.push(`${JSON.stringify(text.slice(0, 40))}: ${ms.toFixed()} ms for a kilobyte`);
+			}
 		}
 	}
 	return measured;

@@ -35,18 +35,20 @@ import { lineReader, parseProgress } from '../../plugins/handbrake/src/progress.
 import { isPrivateName } from '../../plugins/storage-local/src/root/privateFolder.js';
 import { parseStagedId } from '../../plugins/storage-local/src/writing/stagedIds.js';
 import { parseLocation } from '../../web/src/features/files/location/location.js';
+import { tagsOf } from '../../web/src/features/previews/audio/tags.js';
 import { disarm } from '../../web/src/features/previews/common/disarm.js';
 import { htmlAsXml, textOfHtml } from '../../web/src/features/previews/common/htmlAsXml.js';
 import { isOwnCall } from '../../web/src/features/previews/common/links.js';
 import { countElements } from '../../web/src/features/previews/common/markupBounds.js';
-import { describeImage } from '../../web/src/features/previews/common/previewFile.js';
+import { describeImage } from '../../web/src/features/previews/common/pictureSize.js';
 import { isNestedTooDeep, stylesCostTooMuch } from '../../web/src/features/previews/common/styleCost.js';
 import { openZip } from '../../web/src/features/previews/common/zip.js';
 import { languageIn } from '../../web/src/features/previews/document/languageIn.js';
 import { withPlainSymbols } from '../../web/src/features/previews/document/symbols.js';
 import { replaceAddresses } from '../../web/src/features/previews/inFrame/cssAddresses.js';
 import { isNumber } from '../../web/src/features/previews/text/isNumber.js';
-import { htmlTree } from '../../web/src/features/previews/text/markdownTree.js';
+import { htmlTree, markdownTree } from '../../web/src/features/previews/text/markdownTree.js';
+import { runTextTask } from '../../web/src/features/previews/text/runTextTask.js';
 import { colouredBlocks, textBlocks } from '../../web/src/features/previews/text/sourceBlocks.js';
 import { decodeSubtitles, toVtt } from '../../web/src/features/previews/video/subtitles.js';
 
@@ -55,6 +57,8 @@ export interface Parser {
 	/** Pieces of what it reads, also such as have no end. They are repeated alone and in pairs. */
 	fragments: readonly string[];
 	run(text: string): unknown;
+	/** A library's, which runs in a worker of the page that is ended after half a minute (`runInWorker.ts`): what is longer than a kilobyte may take it that long. */
+	isEnded?: true;
 }
 
 const bytesOf = (text: string) => Buffer.from(text, 'latin1');
@@ -66,6 +70,30 @@ const xml = ['<!---->', '<!--', '<?a?>', '<?', '<!DOCTYPE', '"', "'", '[', ']', 
 const css = ['url(', 'url("a")', 'image-set(', '--a:', '\\', '"', "'", '(', ')', '{', '}', ';', '/*', 'a', ' '];
 const names = ['a', '.', '/', '..', ' ', '\u00A0', '1', '0', '(', 'é', '가', '\u0301', '\uD800', '😀', '\t'];
 
+/** What a parser of tags may find in a file, whatever precedes it. */
+const soundParts = [
+	'TXXX\0\0\0\x05\0\0\x03a\0b',
+	'\0\0\0\x08moov',
+	'\0\0\0\x10free\0\0\0\0\0\0\0\0',
+	'OggS\0\0',
+	'\x01\x01\x1A\x45\xDF\xA3',
+	'LIST\x04\0\0\0INFO',
+	'\xFF\xFB\x90\x64',
+	'(1)',
+	'\0',
+];
+const soundHeads: Readonly<Record<string, string>> = {
+	'audio/mpeg': 'ID3\x04\0\0\0\x3F\x7F\x7F',
+	'audio/mp4': '\0\0\0\x10ftypM4A \0\0\0\0',
+	'audio/flac': 'fLaC\0\0\0\x22',
+	'audio/ogg': 'OggS\0\x02',
+	'audio/wav': 'RIFF\xFF\xFF\xFF\x7FWAVE',
+	'audio/x-ape': 'MAC ',
+	'audio/webm': '\x1A\x45\xDF\xA3',
+};
+
+const tagsIn = (text: string, type: string) => tagsOf(new Blob([bytesOf(text)], { type })).catch(() => undefined);
+
 /** As a parser should not be: the measurement has to find it. */
 export const slowParser: Parser = {
 	name: 'a slow parser',
@@ -73,7 +101,7 @@ export const slowParser: Parser = {
 	run: (text) => text.replace(/\s+$/, ''),
 };
 
-/** Everything that reads texts or bytes from outside, as far as it is ours. */
+/** Everything that reads texts or bytes from outside, as far as it is ours, and the libraries that run in workers of the page. */
 export const parsers: readonly Parser[] = [
 	{ name: 'first bytes', fragments: [...xml, '<smil', '#EXTM3U', '\0', 'RIFF'], run: (text) => sniff(bytesOf(text)) },
 	{ name: 'document type', fragments: xml, run: findDoctype },
@@ -185,6 +213,38 @@ export const parsers: readonly Parser[] = [
 		name: 'subtitles',
 		fragments: ['00:00:01,000', ' ', '-->', '\n', '\r', '<font', '>', '<', '{\\an8}', '{\\', '1'],
 		run: (text) => toVtt(decodeSubtitles(Buffer.from(text))),
+	},
+	{
+		name: 'tags of sounds',
+		isEnded: true,
+		fragments: soundParts,
+		run: async (text) => {
+			for (const [type, head] of Object.entries(soundHeads)) await tagsIn(`${head}${text}`, type);
+		},
+	},
+	{
+		name: 'Markdown',
+		isEnded: true,
+		fragments: ['*', '_a', '[', '](', '<', '`', '> ', '- ', '|', '\n', '![', '  ', 'a', '&'],
+		run: markdownTree,
+	},
+	...['javascript', 'xml', 'css', 'python', 'bash', 'c', 'markdown', 'sql', 'yaml'].map((language) => ({
+		name: `${language} in colours`,
+		isEnded: true as const,
+		fragments: ['/*', '"', "'", '`', '<', '(', '{', '\n', ' ', 'a', '0', '=', '$', '\\'],
+		run: (text: string) => runTextTask({ kind: 'highlight', text: text, language }),
+	})),
+	{
+		name: 'tables',
+		isEnded: true,
+		fragments: ['"', ',', ';', '\t', '\n', '\r', 'a', '""', ' '],
+		run: (text) => runTextTask({ kind: 'table', text, delimiter: '' }),
+	},
+	{
+		name: 'encodings',
+		isEnded: true,
+		fragments: ['\xE4', '\x1B$B', '\x82\xA0', '\xFF', 'a', '\0', '\x81', '\xB0\xA1'],
+		run: (text) => runTextTask({ kind: 'detect', bytes: bytesOf(text) }),
 	},
 	{ name: 'numbers in tables', fragments: ['-', ' ', '$', '1', ',', '%'], run: isNumber },
 	{ name: 'handlers in markup', fragments: ['<a', ' on', 'onclick', '=', '"', "'", '>', ' ', '/', '<!'], run: disarm },

@@ -3,7 +3,7 @@ import test from 'ava';
 import { htmlAsXml, textOfHtml } from '../src/features/previews/common/htmlAsXml.js';
 import { isOwnCall, mayOpenLink } from '../src/features/previews/common/links.js';
 import { countElements, TooMuchMarkup } from '../src/features/previews/common/markupBounds.js';
-import { describeImage } from '../src/features/previews/common/previewFile.js';
+import { describeImage, maxPixels, pixelsOf, pixelsOfAddress } from '../src/features/previews/common/pictureSize.js';
 import { languageIn } from '../src/features/previews/document/languageIn.js';
 import { assertModestFiles, assertModestPages } from '../src/features/previews/document/wordBounds.js';
 import { nextReading, parsePosition, type Reading, storedPosition } from '../src/features/previews/epub/reading.js';
@@ -58,8 +58,9 @@ test('a file that is renamed or deleted while it is shown keeps the neighbours o
 	t.deepEqual(neighboursOf([], file('c.jpg'), 'image', listed), { previous: undefined, next: undefined });
 });
 
+const hex = (text: string) => new Uint8Array(Buffer.from(text.replaceAll(' ', ''), 'hex'));
+
 test('the size of a picture is read from its first bytes', (t) => {
-	const hex = (text: string) => new Uint8Array(Buffer.from(text.replaceAll(' ', ''), 'hex'));
 	t.deepEqual(describeImage(hex('89504e470d0a1a0a 0000000d 49484452 0000c350 00002710')), {
 		type: 'image/png',
 		width: 50_000,
@@ -72,6 +73,37 @@ test('the size of a picture is read from its first bytes', (t) => {
 	});
 	t.deepEqual(describeImage(hex('474946383961 2003 5802')), { type: 'image/gif', width: 800, height: 600 });
 	t.deepEqual(describeImage(hex('89504e47')), { type: 'image/png', width: 0, height: 0 });
+});
+
+const pngOf = (width: number, height: number) => {
+	const head = Buffer.from('89504e470d0a1a0a0000000d49484452000000000000000001000000000000', 'hex');
+	head.writeUInt32BE(width, 16);
+	head.writeUInt32BE(height, 20);
+	return head;
+};
+
+test('a picture within a file is known by its pixels, and one without a known size counts as endless', (t) => {
+	t.is(pixelsOf(pngOf(30_000, 30_000)), 900_000_000);
+	// A browser enlarges a GIF to its first frame, here behind an extension.
+	const gif = '474946383961 0100 0100 000000 21f904 00000000 00 2c 0000 0000 3075 3075 00';
+	t.is(pixelsOf(hex(gif)), 900_000_000);
+	const avif = '0000001c 66747970 61766966 00000000 00000014 69737065 00000000 00003e80 00003e80';
+	t.is(pixelsOf(hex(avif)), 256_000_000);
+	for (const other of ['', '89504e47', 'ffd8', '00000018 66747970 68656963', '3c737667']) {
+		t.is(pixelsOf(hex(other)), Number.POSITIVE_INFINITY, other);
+	}
+	const address = (bytes: Buffer) => `data:image/png;base64,${bytes.toString('base64')}`;
+	t.is(pixelsOfAddress(address(pngOf(20, 30))), 600);
+	t.is(pixelsOfAddress('data:image/png,%89PNG'), Number.POSITIVE_INFINITY);
+});
+
+test('a Markdown text has no pictures above a bound of all pixels', (t) => {
+	const image = (width: number, height: number) =>
+		`![a](data:image/png;base64,${pngOf(width, height).toString('base64')})\n\n`;
+	const shown = (text: string) => JSON.stringify(markdownTree(text)).split('"img"').length - 1;
+	t.is(shown(image(30_000, 30_000)), 0);
+	t.is(shown(image(5000, maxPixels / 10_000).repeat(3)), 2);
+	t.is(shown(image(20, 30).repeat(3)), 3);
 });
 
 test('subtitles of a film are in its folder and begin with its name', (t) => {

@@ -125,7 +125,7 @@ test.serial('a film or a song that can’t be played shows an error', async (t) 
 	t.deepEqual(app.faults, []);
 });
 
-test.serial('a song shows its tags and cover, and Next opens the next song', async (t) => {
+test.serial('a song shows its tags and cover, which a worker has read, and Next opens the next song', async (t) => {
 	const app = await fixture.enter(t);
 	const cover = ['-f', 'lavfi', '-i', 'color=teal:s=80x80:d=1'];
 	const sine = ['-f', 'lavfi', '-i', 'sine=frequency=330:duration=120:sample_rate=8000'];
@@ -144,11 +144,15 @@ test.serial('a song shows its tags and cover, and Next opens the next song', asy
 		'cover.png': 'no song',
 	});
 	const page = await app.open('/browser?type=private');
+	// Whatever the tags are, their parser does not keep the page busy.
+	const workers: string[] = [];
+	page.on('worker', (worker) => workers.push(worker.url()));
 	const viewer = await openPreview(page, 'one.mp3');
 	await viewer.getByText('Evening <b>Light</b>').waitFor();
 	await viewer.getByText('The Testers').waitFor();
 	await viewer.getByText('Sines').waitFor();
 	await viewer.getByRole('img', { name: 'Cover' }).waitFor();
+	t.true(workers.some((url) => url.includes('tagsWorker')));
 	const box = await viewer.boundingBox();
 	t.is(Math.round(box?.width ?? 0), 400);
 	await assertAccessible(t, page, 'audio player');

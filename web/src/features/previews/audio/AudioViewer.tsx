@@ -5,21 +5,16 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { useBlobUrl } from '../../../ui/useBlobUrl.js';
 import { keyStep, MediaControls } from '../common/MediaControls.js';
 import { seekBy, togglePlay } from '../common/mediaState.js';
-import { describeImage } from '../common/previewFile.js';
+import { describeImage } from '../common/pictureSize.js';
+import { runInWorker } from '../common/runInWorker.js';
 import { useFailureReason } from '../common/useFailureReason.js';
 import { useKeys } from '../common/useKeys.js';
 import { ViewerError } from '../common/ViewerError.js';
 import type { ViewerProps } from '../common/ViewerProps.js';
 import { previewMessages as messages } from '../messages.js';
 import styles from './AudioViewer.module.css';
-import { rangedBlob } from './rangedBlob.js';
-
-interface Tags {
-	title: string | undefined;
-	artist: string | undefined;
-	album: string | undefined;
-	cover: Uint8Array<ArrayBuffer> | undefined;
-}
+import type { Tags } from './tags.js';
+import type { TagsTask } from './tagsWorker.js';
 
 /** Plays by range requests, with the file's metadata. */
 export function AudioViewer({ file, next, onShow }: ViewerProps) {
@@ -29,7 +24,11 @@ export function AudioViewer({ file, next, onShow }: ViewerProps) {
 	const answer = useFailureReason(file.url, hasFailed);
 	const { data: tags } = useQuery({
 		queryKey: ['preview', 'tags', file.id],
-		queryFn: ({ signal }) => readTags(file.url, file.size, contentType(file.name), signal),
+		queryFn: async ({ signal }) => {
+			const { url, size, name } = file;
+			// Without tags it is played all the same.
+			return (await readTags({ url, size, type: contentType(name) }, signal)) ?? null;
+		},
 		retry: false,
 		staleTime: 60_000,
 		structuralSharing: false,
@@ -91,22 +90,7 @@ export function AudioViewer({ file, next, onShow }: ViewerProps) {
 	);
 }
 
-/** Without tags a file is played all the same. */
-async function readTags(url: string, size: number, type: string, signal: AbortSignal): Promise<Tags> {
-	const none = { title: undefined, artist: undefined, album: undefined, cover: undefined };
-	try {
-		const { parseBlob, selectCover } = await import('music-metadata');
-		const { common } = await parseBlob(rangedBlob(url, size, type, signal), { duration: false });
-		const picture = selectCover(common.picture);
-		const text = (value: string | undefined) => (value === undefined || value.trim() === '' ? undefined : value);
-		return {
-			title: text(common.title),
-			artist: text(common.artist),
-			album: text(common.album),
-			cover: picture ? new Uint8Array(picture.data) : undefined,
-		};
-	} catch (error) {
-		if (signal.aborted) throw error;
-		return none;
-	}
+function readTags(task: TagsTask, signal: AbortSignal): Promise<Tags | undefined> {
+	const worker = new Worker(new URL('./tagsWorker.ts', import.meta.url), { type: 'module' });
+	return runInWorker(worker, task, signal);
 }

@@ -6,14 +6,14 @@ const blockBytes = 128 * 1024;
 const maxBytes = 16 * 1024 * 1024;
 
 /** A file of the server as a Blob, as far as a reader of tags needs one: bytes are fetched when they are read. */
-export function rangedBlob(url: string, size: number, type: string, signal: AbortSignal): Blob {
+export function rangedBlob(url: string, size: number, type: string): Blob {
 	const blocks = new Map<number, Promise<Uint8Array>>();
 	const block = (index: number): Promise<Uint8Array> => {
 		const known = blocks.get(index);
 		if (known) return known;
 		if (blocks.size * blockBytes >= maxBytes) return Promise.reject(new Error('The tags are too large.'));
 		const start = index * blockBytes;
-		const read = readPart(url, start, Math.min(size, start + blockBytes), signal).then(({ bytes }) => bytes);
+		const read = readPart(url, start, Math.min(size, start + blockBytes)).then(({ bytes }) => bytes);
 		blocks.set(index, read);
 		return read;
 	};

@@ -3,6 +3,7 @@ import { pictureOfDrawing } from '../common/drawings.js';
 import { htmlAsXml } from '../common/htmlAsXml.js';
 import { boundTexts } from '../common/longTexts.js';
 import { countElements } from '../common/markupBounds.js';
+import { maxPixels, pixelsOf } from '../common/pictureSize.js';
 import { cleanCss, cleanMarkup } from '../inFrame/cleanMarkup.js';
 import { type Book, joined, textOf, withoutDoctype } from './readBook.js';
 
@@ -97,6 +98,8 @@ function addressOf(book: Book, path: string, parser: DOMParser): string | undefi
 	const extension = path.slice(path.lastIndexOf('.') + 1).toLowerCase();
 	const type = /^(image|font)\/[\w.+-]+$/.test(declared) ? declared : typesByExtension[extension];
 	const read = type === undefined ? undefined : book.zip.read(path);
-	const bytes = type === 'image/svg+xml' && read ? pictureOfDrawing(read, parser) : read;
-	return bytes && URL.createObjectURL(new Blob([bytes], { type: type ?? '' }));
+	if (read === undefined) return undefined;
+	const bytes = type === 'image/svg+xml' ? pictureOfDrawing(read, parser) : read;
+	const isDrawable = !type?.startsWith('image/') || type === 'image/svg+xml' || pixelsOf(read) <= maxPixels;
+	return bytes && isDrawable ? URL.createObjectURL(new Blob([bytes], { type: type ?? '' })) : undefined;
 }

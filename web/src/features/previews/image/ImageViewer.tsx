@@ -6,7 +6,8 @@ import { type CSSProperties, useEffect, useMemo, useRef, useState } from 'react'
 import { capabilitiesQuery } from '../../../api/capabilities.js';
 import { useBlobUrl } from '../../../ui/useBlobUrl.js';
 import { firstBytesQuery } from '../common/firstBytes.js';
-import { describeImage, imageSource, previewFile } from '../common/previewFile.js';
+import { describeImage } from '../common/pictureSize.js';
+import { imageSource, previewFile } from '../common/previewFile.js';
 import { useFailureReason } from '../common/useFailureReason.js';
 import { useKeys } from '../common/useKeys.js';
 import { useWhole } from '../common/useWhole.js';

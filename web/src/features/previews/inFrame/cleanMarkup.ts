@@ -1,4 +1,5 @@
 import { drawsTooMuch, sheetsOf } from '../common/drawings.js';
+import { maxPixels, pixelsOfAddress } from '../common/pictureSize.js';
 import { isNestedTooDeep, stylesCostTooMuch } from '../common/styleCost.js';
 import { replaceAddresses } from './cssAddresses.js';
 
@@ -87,8 +88,12 @@ function cleanLink(element: Element, name: string, value: string, resolve: Resol
 	if (!isLink || !isHarmless || address.startsWith('//')) element.removeAttribute(name);
 }
 
-function resolved(address: string, resolve: Resolve): string | undefined {
-	return /^data:(image\/(?!svg)|font\/)/i.test(address.trim()) ? address.trim() : resolve(address.trim());
+function resolved(given: string, resolve: Resolve): string | undefined {
+	const address = given.trim();
+	if (/^data:font\//i.test(address)) return address;
+	if (!/^data:image\/(?!svg)/i.test(address)) return resolve(address);
+	// A picture of a few kilobytes may take gigabytes when it is drawn.
+	return pixelsOfAddress(address) <= maxPixels ? address : undefined;
 }
 
 /** A style sheet without anything that is fetched from elsewhere. */

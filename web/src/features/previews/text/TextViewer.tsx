@@ -9,15 +9,12 @@ import type { ViewerProps } from '../common/ViewerProps.js';
 import viewerStyles from '../common/viewers.module.css';
 import { previewMessages as messages } from '../messages.js';
 import { decode, type Encoding, encodingOf, encodings } from './encodings.js';
-import { languageOf } from './languages.js';
+import { languageOf, maxHighlighted } from './languages.js';
 import { runInTextWorker } from './runInTextWorker.js';
 import { type SourceBlock, textBlocks } from './sourceBlocks.js';
 import styles from './TextViewer.module.css';
 
 const TextTable = lazy(async () => ({ default: (await import('./TextTable.js')).TextTable }));
-
-/** A longer text would be slow to draw in colours. */
-const maxHighlighted = 256 * 1024;
 
 type View = 'source' | 'rendered';
 type Rendering = 'markdown' | 'table' | 'none';

@@ -50,6 +50,9 @@ const names: Readonly<Record<string, string>> = {
 	'.zshrc': 'bash',
 };
 
+/** A longer text would be slow to draw in colours. */
+export const maxHighlighted = 256 * 1024;
+
 /** The language of a source text; undefined for prose. */
 export function languageOf(name: string): string | undefined {
 	const known = names[name.toLowerCase()];

@@ -1,5 +1,6 @@
 import { Parser } from 'htmlparser2';
 import { marked } from 'marked';
+import { maxPixels, pixelsOfAddress } from '../common/pictureSize.js';
 
 /** A text, or an element with its parts. Only elements and attributes of the lists below occur; where its links lead has not been asked yet. */
 export type MarkdownNode = string | MarkdownElement;
@@ -61,6 +62,7 @@ interface Open {
 }
 
 function readTree(html: string): MarkdownNode[] {
+	let pixels = 0;
 	const top: Open = { children: [], depth: 0, isRemoved: false };
 	const open = [top];
 	let nodes = 0;
@@ -72,7 +74,11 @@ function readTree(html: string): MarkdownNode[] {
 		onopentag(name, given) {
 			const parent = open.at(-1) ?? top;
 			const isRemoved = parent.isRemoved || removed.has(name);
-			const node = isRemoved || !tags.has(name) ? undefined : nodeOf(name, given);
+			const made = isRemoved || !tags.has(name) ? undefined : nodeOf(name, given);
+			const src = typeof made === 'object' ? made.attributes.src : undefined;
+			if (src !== undefined) pixels += pixelsOfAddress(src);
+			// A picture of a few kilobytes may take gigabytes when it is drawn.
+			const node = src !== undefined && pixels > maxPixels ? (given.alt ?? '') : made;
 			if (node !== undefined) add(parent, node);
 			const own = typeof node === 'object' ? { children: node.children, depth: parent.depth + 1 } : parent;
 			if (own.depth > maxDepth || open.length > maxOpen) throw new TooMuch();

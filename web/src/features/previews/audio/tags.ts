@@ -1,0 +1,26 @@
+import { parseBlob, selectCover } from 'music-metadata';
+import { maxPixels, pixelsOf } from '../common/pictureSize.js';
+
+/** What a sound file says about itself. */
+export interface Tags {
+	title: string | undefined;
+	artist: string | undefined;
+	album: string | undefined;
+	cover: Uint8Array<ArrayBuffer> | undefined;
+}
+
+/** A longer one is no title. */
+const maxLetters = 500;
+
+/** Throws for a file without tags. */
+export async function tagsOf(file: Blob): Promise<Tags> {
+	const { common } = await parseBlob(file, { duration: false });
+	const picture = selectCover(common.picture);
+	const text = (value: string | undefined) => value?.slice(0, maxLetters).trim() || undefined;
+	return {
+		title: text(common.title),
+		artist: text(common.artist),
+		album: text(common.album),
+		cover: picture && pixelsOf(picture.data) <= maxPixels ? new Uint8Array(picture.data) : undefined,
+	};
+}

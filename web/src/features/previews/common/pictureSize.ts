@@ -1,0 +1,103 @@
+/** Decoded they take four bytes each, as memory of the page. */
+export const maxPixels = 100_000_000;
+
+/** What no browser draws by itself. */
+export const undrawnType = 'image/heic';
+
+/** The type of a picture and its size in pixels, by its first bytes; 0 if they don't contain it. */
+export function describeImage(head: Uint8Array): { type: string | undefined; width: number; height: number } {
+	const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
+	const latin = (start: number, end: number) => String.fromCharCode(...head.subarray(start, end));
+	const sized = (type: string, from: number, read: () => [width: number, height: number]) => {
+		const [width, height] = head.length >= from ? read() : [0, 0];
+		return { type, width, height };
+	};
+	if (latin(1, 4) === 'PNG') return sized('image/png', 24, () => [view.getUint32(16), view.getUint32(20)]);
+	if (latin(0, 4) === 'GIF8') return { type: 'image/gif', ...gifSize(view) };
+	if (latin(0, 2) === 'BM') {
+		return sized('image/bmp', 26, () => [Math.abs(view.getInt32(18, true)), Math.abs(view.getInt32(22, true))]);
+	}
+	if (head[0] === 0xff && head[1] === 0xd8) return { type: 'image/jpeg', ...jpegSize(view) };
+	if (latin(8, 12) === 'WEBP') return { type: 'image/webp', ...webpSize(view, latin(12, 16)) };
+	if (latin(4, 8) === 'ftyp') {
+		return /^avi[fs]$/.test(latin(8, 12))
+			? { type: 'image/avif', ...avifSize(head, view) }
+			: { type: undrawnType, width: 0, height: 0 };
+	}
+	if (latin(0, 4) === 'II*\0' || latin(0, 4) === 'MM\0*') return { type: undrawnType, width: 0, height: 0 };
+	return { type: undefined, width: 0, height: 0 };
+}
+
+/** Iterates over the segments up to the one with the size, which metadata may have put too far back. */
+function jpegSize(view: DataView): { width: number; height: number } {
+	let at = 2;
+	while (at + 9 <= view.byteLength && view.getUint8(at) === 0xff) {
+		const marker = view.getUint8(at + 1);
+		if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)) {
+			return { width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
+		}
+		at += 2 + view.getUint16(at + 2);
+	}
+	return { width: 0, height: 0 };
+}
+
+function webpSize(view: DataView, chunk: string): { width: number; height: number } {
+	if (view.byteLength < 30) return { width: 0, height: 0 };
+	if (chunk === 'VP8X') {
+		const three = (at: number) => view.getUint16(at, true) + view.getUint8(at + 2) * 65536 + 1;
+		return { width: three(24), height: three(27) };
+	}
+	// The other two forms can't be larger than 16383 by 16383.
+	if (chunk === 'VP8L') {
+		const bits = view.getUint32(21, true);
+		return { width: (bits & 0x3fff) + 1, height: ((bits >> 14) & 0x3fff) + 1 };
+	}
+	return { width: view.getUint16(26, true) & 0x3fff, height: view.getUint16(28, true) & 0x3fff };
+}
+
+/** A browser makes the picture as large as its first frame, if that is larger than it says. */
+function gifSize(view: DataView): { width: number; height: number } {
+	if (view.byteLength < 10) return { width: 0, height: 0 };
+	const width = view.getUint16(6, true);
+	const height = view.getUint16(8, true);
+	if (view.byteLength < 13) return { width, height };
+	const colours = view.getUint8(10);
+	let at = 13 + (colours & 0x80 ? 3 * 2 ** ((colours & 7) + 1) : 0);
+	// Extensions, in blocks, may come before it.
+	while (at + 2 < view.byteLength && view.getUint8(at) === 0x21) {
+		at += 2;
+		while (at < view.byteLength && view.getUint8(at) !== 0) at += 1 + view.getUint8(at);
+		at++;
+	}
+	if (at + 9 > view.byteLength || view.getUint8(at) !== 0x2c) return { width, height };
+	const edge = (from: number) => view.getUint16(at + from, true) + view.getUint16(at + from + 4, true);
+	return { width: Math.max(width, edge(1)), height: Math.max(height, edge(3)) };
+}
+
+/** The largest of its parts: a grid of smaller ones has a size, too. */
+function avifSize(head: Uint8Array, view: DataView): { width: number; height: number } {
+	const found = { width: 0, height: 0 };
+	const [i, s, p, e] = [0x69, 0x73, 0x70, 0x65];
+	for (let at = head.indexOf(i); at !== -1 && at + 16 <= head.length; at = head.indexOf(i, at + 1)) {
+		if (head[at + 1] !== s || head[at + 2] !== p || head[at + 3] !== e) continue;
+		found.width = Math.max(found.width, view.getUint32(at + 8));
+		found.height = Math.max(found.height, view.getUint32(at + 12));
+	}
+	return found;
+}
+
+/** The number of pixels of a picture within a document or a sound; infinite for one whose size is not known. */
+export function pixelsOf(bytes: Uint8Array): number {
+	const { type, width, height } = describeImage(bytes);
+	const isKnown = type !== undefined && type !== undrawnType && width > 0 && height > 0;
+	return isKnown ? width * height : Number.POSITIVE_INFINITY;
+}
+
+/** Of a picture in an address: of its beginning as much is read as holds its size, behind a profile of colours too. */
+export function pixelsOfAddress(address: string): number {
+	const [whole = '', encoded = ''] = /^data:[^,]{0,200};base64,([\w+/\s]{0,400000})/i.exec(address) ?? [];
+	if (whole === '') return Number.POSITIVE_INFINITY;
+	const plain = encoded.replaceAll(/\s/g, '');
+	const head = atob(plain.slice(0, plain.length - (plain.length % 4)));
+	return pixelsOf(Uint8Array.from(head, (letter) => letter.charCodeAt(0)));
+}
