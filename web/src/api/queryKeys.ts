@@ -12,6 +12,15 @@ export const queryKeys = {
 		of: (username: string) => ['jobs', username] as const,
 	},
 	conversion: (id: string) => ['conversion', id] as const,
+	previews: {
+		firstBytes: (id: string) => ['preview', 'first', id] as const,
+		whole: (id: string) => ['preview', 'whole', id] as const,
+		rendition: (url: string) => ['preview', 'rendition', url] as const,
+		failure: (url: string) => ['preview', 'answer', url] as const,
+		encoding: (id: string) => ['preview', 'encoding', id] as const,
+		table: (id: string, length: number) => ['preview', 'table', id, length] as const,
+		tags: (id: string) => ['preview', 'tags', id] as const,
+	},
 	listings: {
 		all: ['listing'],
 		area: (area: Area) => ['listing', area] as const,

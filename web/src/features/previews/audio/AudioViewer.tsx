@@ -2,6 +2,7 @@ import { MusicIcon } from '@blueprintjs/icons';
 import { contentType, splitName } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { queryKeys } from '../../../api/queryKeys.js';
 import { useBlobUrl } from '../../../ui/useBlobUrl.js';
 import { keyStep, MediaControls } from '../common/MediaControls.js';
 import { seekBy, togglePlay } from '../common/mediaState.js';
@@ -23,7 +24,7 @@ export function AudioViewer({ file, next, onShow }: ViewerProps) {
 	const audio = useRef<HTMLAudioElement>(null);
 	const answer = useFailureReason(file.url, hasFailed);
 	const { data: tags } = useQuery({
-		queryKey: ['preview', 'tags', file.id],
+		queryKey: queryKeys.previews.tags(file.id),
 		queryFn: async ({ signal }) => {
 			const { url, size, name } = file;
 			// Without tags it is played all the same.

@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { readWhole } from '../../../api/previews.js';
+import { queryKeys } from '../../../api/queryKeys.js';
 
 /** A whole file, kept only while it is shown. */
 export function useWhole(url: string, id: string, limit: number, isWanted = true) {
 	return useQuery({
-		queryKey: ['preview', 'whole', id],
+		queryKey: queryKeys.previews.whole(id),
 		queryFn: ({ signal }) => readWhole(url, limit, signal),
 		enabled: isWanted,
 		retry: false,

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { HttpFailure, readWhole } from '../../../api/previews.js';
+import { queryKeys } from '../../../api/queryKeys.js';
 
 /** A picture of 2048 pixels takes a few hundred kilobytes. */
 const maxBytes = 32 * 1024 * 1024;
@@ -10,7 +11,7 @@ const maxRetries = 10;
 /** The server's rendition of an image, which takes it some seconds for a large one. */
 export function renditionQuery(url: string) {
 	return queryOptions({
-		queryKey: ['preview', 'rendition', url],
+		queryKey: queryKeys.previews.rendition(url),
 		queryFn: ({ signal }) => readWhole(url, maxBytes, signal),
 		retry: (failed, error) => isHttp(error, 503) && failed < maxRetries,
 		retryDelay: 2000,

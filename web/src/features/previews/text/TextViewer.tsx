@@ -2,6 +2,7 @@ import { Button, ButtonGroup, HTMLSelect } from '@blueprintjs/core';
 import { extensionOf, fileType, previewLimits } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
 import { type CSSProperties, lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { queryKeys } from '../../../api/queryKeys.js';
 import { useWhole } from '../common/useWhole.js';
 import { ViewerError } from '../common/ViewerError.js';
 import { ViewerLoading } from '../common/ViewerLoading.js';
@@ -25,7 +26,7 @@ export function TextViewer({ file }: ViewerProps) {
 	const [chosen, setChosen] = useState<Encoding>();
 	const { data: bytes, error } = useWhole(file.url, file.id, previewLimits.text);
 	const { data: detected } = useQuery({
-		queryKey: ['preview', 'encoding', file.id],
+		queryKey: queryKeys.previews.encoding(file.id),
 		queryFn: async ({ signal }) => {
 			const known = bytes as Uint8Array;
 			return encodingOf(known, async () => (await runInTextWorker({ kind: 'detect', bytes: known }, signal)) ?? []);
@@ -141,7 +142,7 @@ function Markdown({ text }: { text: string }) {
 
 function Separated({ text, isTabs, id }: { text: string; isTabs: boolean; id: string }) {
 	const { data: rows, isPending } = useQuery({
-		queryKey: ['preview', 'table', id, text.length],
+		queryKey: queryKeys.previews.table(id, text.length),
 		// A table that is not one is shown as it is.
 		queryFn: async ({ signal }) =>
 			(await runInTextWorker({ kind: 'table', text, delimiter: isTabs ? '\t' : '' }, signal)) ?? [],
