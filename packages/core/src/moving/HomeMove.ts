@@ -5,6 +5,7 @@ import type { JobContext, StorageItem } from '@stowage/plugin-api';
 import { homeRoot, isFailure, type StoragePath, undefinedIf } from '@stowage/rules';
 import { z } from 'zod';
 import type { Config } from '../config/schema.js';
+import { withNewNames } from '../jobs/withNewNames.js';
 import type { Log } from '../log.js';
 import type { Mount } from '../trees/Mounts.js';
 import type { Roots } from '../trees/roots/Roots.js';
@@ -25,19 +26,22 @@ const retryMs = 500;
 export const homeMoveInput = z.object({ rootId: z.string() });
 export type HomeMoveInput = z.infer<typeof homeMoveInput>;
 
-const savedMove = z.object({
-	/** `leaving` from when the home may be on its new root. */
-	step: z.enum(['copying', 'leaving']),
+const moveFields = z.object({
+	/** `switching` from when the home may be on its new root. */
+	step: z.preprocess((step) => (step === 'leaving' ? 'switching' : step), z.enum(['copying', 'switching'])),
 	name: z.string(),
 	sourceId: z.string(),
 	runId: z.string(),
 	/** The copy's id, which a sweep asks for. */
-	mark: z.string().optional(),
-	/** The id of the old tree, once it was set aside, which a sweep asks for. */
-	aside: z.string().optional(),
+	marker: z.string().optional(),
+	/** The id of the old tree, once it was renamed away, which a sweep asks for. */
+	renamedAway: z.string().optional(),
 	/** What the home contained before the move. */
 	digest: z.string().optional(),
 });
+
+/** Earlier versions called the last step `leaving`. */
+export const savedMove = withNewNames(moveFields, { mark: 'marker', aside: 'renamedAway' });
 export type SavedMove = z.infer<typeof savedMove>;
 
 /** One run of a move. */

@@ -7,8 +7,8 @@ import type { Move } from './HomeMove.js';
 /** The place of the growing copy: the one of an earlier run, if it still exists. */
 export async function copyFolder(move: Move): Promise<StoragePath> {
 	const { job, target, home, state } = move;
-	if (state.mark !== undefined) {
-		const found = await findTree(target.storage, withoutPrefix(state.mark, target.idPrefix), home);
+	if (state.marker !== undefined) {
+		const found = await findTree(target.storage, withoutPrefix(state.marker, target.idPrefix), home);
 		if (found?.isDone === false) return found.folder;
 		if (found?.isDone) {
 			// It was published already, and the run was interrupted before the home was switched.
@@ -27,15 +27,15 @@ export async function copyFolder(move: Move): Promise<StoragePath> {
 		await saveMark(treeId(at, item));
 	}
 	async function saveMark(id: string): Promise<void> {
-		move.state = { ...move.state, mark: withPrefix(id, target.idPrefix) };
+		move.state = { ...move.state, marker: withPrefix(id, target.idPrefix) };
 		await job.checkpoint(move.state);
 	}
 }
 
 /** Leaves nothing at the target, however far an earlier run got. */
 export async function dropCopy({ target, home, state }: Move): Promise<void> {
-	if (state.mark === undefined) return;
-	const found = await findTree(target.storage, withoutPrefix(state.mark, target.idPrefix), home);
+	if (state.marker === undefined) return;
+	const found = await findTree(target.storage, withoutPrefix(state.marker, target.idPrefix), home);
 	if (found?.isDone) await target.storage.remove(home);
-	else await discardAcross(target.storage, withoutPrefix(state.mark, target.idPrefix));
+	else await discardAcross(target.storage, withoutPrefix(state.marker, target.idPrefix));
 }

@@ -38,7 +38,7 @@ export function homeMoveKind(parts: HomeMoveParts): JobKind<HomeMoveInput> {
 		async run(job) {
 			const move = await beginMove(parts, job);
 			const result = { root: move.target.name };
-			if (move.state.step === 'leaving' && (await hasMoved(parts, move))) {
+			if (move.state.step === 'switching' && (await hasMoved(parts, move))) {
 				await removeOld(parts, move);
 				return result;
 			}
@@ -50,7 +50,7 @@ export function homeMoveKind(parts: HomeMoveParts): JobKind<HomeMoveInput> {
 				await copyAndSwitch(parts, move);
 			} catch (error) {
 				// The answer to the last statement may be all that was lost.
-				if (move.state.step !== 'leaving' || !(await hasMoved(parts, move))) {
+				if (move.state.step !== 'switching' || !(await hasMoved(parts, move))) {
 					await abandon(parts, move);
 					throw error;
 				}
@@ -82,7 +82,7 @@ async function copyAndSwitch(parts: HomeMoveParts, move: Move): Promise<void> {
 	// Made by its user in the last moment.
 	if (pass === undefined && (await statHome(move)) !== undefined)
 		throw new Failure('conflict', 'The home was made just now. Please try again.');
-	move.state = { ...move.state, step: 'leaving', digest };
+	move.state = { ...move.state, step: 'switching', digest };
 	await job.checkpoint(move.state);
 	if (folder !== undefined) {
 		await target.storage.move(folder, home);

@@ -22,18 +22,18 @@ export async function removeOld(parts: HomeMoveParts, move: Move): Promise<void>
 	await parts.database.homes.endMove(state.runId);
 }
 
-/** Compares the old tree once it has been set aside, so that a file which another program writes to its old path from then on is not removed with it. */
+/** Compares the old tree once it has been renamed away, so that a file which another program writes to its old path from then on is not removed with it. */
 async function removeOldTree({ log }: HomeMoveParts, move: Move): Promise<void> {
 	const { source, target, home, state } = move;
 	const { storage, name } = source;
-	const aside = await setAside(move);
-	if (aside === undefined) return;
-	const restore = () => storage.move(aside, home, { otherNames: [`${state.name} (old)`] });
+	const away = await renameAway(move);
+	if (away === undefined) return;
+	const restore = () => storage.move(away, home, { otherNames: [`${state.name} (old)`] });
 	// It is too late to be cancelled.
 	const { signal } = new AbortController();
 	let isUnchanged = false;
 	try {
-		isUnchanged = (await digestOf(storage, aside, signal)) === state.digest;
+		isUnchanged = (await digestOf(storage, away, signal)) === state.digest;
 	} catch (error) {
 		if (isFailure(error, 'notFound')) return;
 		// An item that can't be compared, such as a link, counts as a change.
@@ -44,7 +44,7 @@ async function removeOldTree({ log }: HomeMoveParts, move: Move): Promise<void> 
 			throw error;
 		}
 	}
-	if (isUnchanged) return storage.remove(aside);
+	if (isUnchanged) return storage.remove(away);
 	const kept = await restore();
 	throw new Failure(
 		'conflict',
@@ -53,11 +53,11 @@ async function removeOldTree({ log }: HomeMoveParts, move: Move): Promise<void> 
 }
 
 /** Moves the old tree out of its path; resolves to its place, or to undefined if it is gone. */
-async function setAside(move: Move): Promise<StoragePath | undefined> {
+async function renameAway(move: Move): Promise<StoragePath | undefined> {
 	const { job, source, home, state } = move;
 	const { storage } = source;
-	if (state.aside !== undefined) {
-		const found = await findTree(storage, withoutPrefix(state.aside, source.idPrefix), home);
+	if (state.renamedAway !== undefined) {
+		const found = await findTree(storage, withoutPrefix(state.renamedAway, source.idPrefix), home);
 		if (found?.isDone === false) return found.folder;
 	}
 	const old = await statHome(move);
@@ -65,7 +65,7 @@ async function setAside(move: Move): Promise<StoragePath | undefined> {
 	const folder = newTree();
 	await ensureFolder(storage, copiesFolder);
 	// Before the move, since a sweep asks for it.
-	move.state = { ...state, aside: withPrefix(treeId(folder, old), source.idPrefix) };
+	move.state = { ...state, renamedAway: withPrefix(treeId(folder, old), source.idPrefix) };
 	await job.checkpoint(move.state);
 	await storage.move(home, folder);
 	return folder;

@@ -43,10 +43,10 @@ export function copyKind({ files, uploadLimits, walkQueue, log, monotonic }: Cop
 				await job.checkpoint(state);
 			};
 			const staged: CopyStaging = {
-				id: state.mark,
+				id: state.marker,
 				async onBegin(id) {
 					staged.id = id;
-					state.mark = id;
+					state.marker = id;
 					await save();
 				},
 			};

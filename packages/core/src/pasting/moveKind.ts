@@ -21,7 +21,7 @@ export function moveKind(files: Files): JobKind<PasteInput> {
 				job.progress({ done: state.next, total: input.items.length, unit: 'items', detail: detailOf(state) });
 			};
 			reportProgress();
-			let before = state.mark;
+			let before = state.marker;
 			return pasteItems(
 				job,
 				state,
@@ -32,7 +32,7 @@ export function moveKind(files: Files): JobKind<PasteInput> {
 						const moved = before === undefined ? undefined : await findMoved(files, viewer, step, before);
 						before = undefined;
 						if (moved !== undefined) return moved;
-						for await (const { id } of files.stat(viewer, step.from.area, [step.from])) state.mark = id;
+						for await (const { id } of files.stat(viewer, step.from.area, [step.from])) state.marker = id;
 						// With its id, since the next run after an interruption must know that the move is done.
 						await job.checkpoint(state);
 						return retryWhileLocked(() => files.move(viewer, step.from, step.to.path), job.signal);

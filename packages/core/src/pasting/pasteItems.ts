@@ -1,6 +1,7 @@
 import type { JobContext } from '@stowage/plugin-api';
 import { type Entry, Failure, type FailureKind, isFailure, pasteDenial, plural, truncateToBytes } from '@stowage/rules';
 import { z } from 'zod';
+import { withNewNames } from '../jobs/withNewNames.js';
 import { type PasteInput, type PasteStep, stepOf } from './pasteInput.js';
 
 /** Bytes of JSON that a job keeps about the items that failed. */
@@ -13,17 +14,20 @@ const fatalKinds: readonly FailureKind[] = ['storageFull', 'rateLimited', 'unava
 const fault = z.object({ path: z.string(), message: z.string(), code: z.string() });
 
 /** The checkpoint that the next run continues from. */
-const saved = z.object({
-	/** The item that is next, or under way. */
-	next: z.number().default(0),
-	failed: z.number().default(0),
-	faults: z.array(fault).default([]),
-	/** Bytes of the items that are done, and of all. */
-	bytes: z.number().default(0),
-	totalBytes: z.number().optional(),
-	/** Identifies the item under way to the next run. */
-	mark: z.string().optional(),
-});
+const saved = withNewNames(
+	z.object({
+		/** The item that is next, or under way. */
+		next: z.number().default(0),
+		failed: z.number().default(0),
+		faults: z.array(fault).default([]),
+		/** Bytes of the items that are done, and of all. */
+		bytes: z.number().default(0),
+		totalBytes: z.number().optional(),
+		/** Identifies the item under way to the next run. */
+		marker: z.string().optional(),
+	}),
+	{ mark: 'marker' },
+);
 
 export type PasteState = z.infer<typeof saved>;
 
@@ -73,7 +77,7 @@ export async function pasteItems(
 			entry = await work.pasteItem(step);
 		} catch (error) {
 			if (job.signal.aborted && !job.isCancelled) throw error;
-			delete state.mark;
+			delete state.marker;
 			await work.discardCurrent();
 			if (job.isCancelled) throw new Failure('conflict', doneSentence(state, labels, items.length), { cause: error });
 			if (!isFailure(error)) throw error;
@@ -93,7 +97,7 @@ export async function pasteItems(
 				throw fail(error);
 			}
 		}
-		delete state.mark;
+		delete state.marker;
 		state.next++;
 		work.reportProgress();
 	}
