@@ -24,7 +24,7 @@ export function doctorCommand(): Command {
 	const command = withSettings(
 		new Command('doctor')
 			.description(
-				'look at configuration, permissions, database, storage, programs, clock and proxy, and say how to mend what is wrong',
+				'look at configuration, permissions, database, storage, programs, clock and proxy, and say how to correct what is wrong',
 			)
 			.option(
 				'--files',

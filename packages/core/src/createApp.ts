@@ -55,10 +55,7 @@ export interface AppOptions {
 	administrator?: Administrator;
 }
 
-type AllOptions = Required<Omit<AppOptions, 'webRoot' | 'administrator'>> & {
-	webRoot: string | undefined;
-	administrator: Administrator | undefined;
-};
+type AllOptions = AppOptions & Required<Omit<AppOptions, 'webRoot' | 'administrator'>>;
 
 /** Both src and dist lie beside package.json, to which packaging adds the version of the build. */
 const { version, buildVersion = version } = createRequire(import.meta.url)('../package.json') as {
@@ -69,19 +66,8 @@ const { version, buildVersion = version } = createRequire(import.meta.url)('../p
 const drainMs = 10_000;
 
 /** Builds the server with its database, storage and plugins. Errors of the configuration or a plugin are thrown here, before it listens. */
-export async function createApp(
-	config: Config,
-	{
-		webRoot,
-		log = createLog(config.log.level),
-		now = Date.now,
-		monotonic = () => performance.now(),
-		bodySecondMs = 1000,
-		maxEventLoopDelayMs = 5000,
-		serves = true,
-		administrator,
-	}: AppOptions = {},
-): Promise<App> {
+export async function createApp(config: Config, given: AppOptions = {}): Promise<App> {
+	const { log = createLog(config.log.level), now = Date.now, serves = true } = given;
 	for (const warning of config.warnings) log.warn({ reason: warning }, 'an environment variable was ignored');
 	const permitted = serves ? strangersMay(config) : undefined;
 	if (permitted !== undefined) log.warn({ reason: permitted }, 'strangers may use this server');
@@ -89,16 +75,9 @@ export async function createApp(
 	const database = await openDatabase(config.databaseUrl, { now });
 	const parts: Closable[] = [database];
 	try {
-		return await assemble(config, database, parts, {
-			webRoot,
-			log,
-			now,
-			monotonic,
-			bodySecondMs,
-			maxEventLoopDelayMs,
-			serves,
-			administrator,
-		});
+		const { monotonic = () => performance.now(), bodySecondMs = 1000, maxEventLoopDelayMs = 5000 } = given;
+		const options = { ...given, log, now, serves, monotonic, bodySecondMs, maxEventLoopDelayMs };
+		return await assemble(config, database, parts, options);
 	} catch (error) {
 		await closeAll(parts, log);
 		throw error;

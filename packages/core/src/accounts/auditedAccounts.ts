@@ -63,7 +63,7 @@ export function auditedAccounts(accounts: Accounts, audit: Audit): Accounts {
 			audit.recorded(
 				{ action: isDisabled ? 'disableUser' : 'enableUser', account: username },
 				() => accounts.setDisabled(username, isDisabled),
-				(isChanged) => (isChanged ? {} : undefined),
+				ifChanged,
 			),
 		remove: (username, filesAction) =>
 			audit.recorded(
@@ -79,24 +79,15 @@ export function auditedAccounts(accounts: Accounts, audit: Audit): Accounts {
 			audit.recorded(
 				{ action: 'setQuota', account: username, detail: quotaText(quota) },
 				() => accounts.setQuota(username, quota),
-				(isChanged) => (isChanged ? {} : undefined),
+				ifChanged,
 			),
 	};
 }
 
 /** The same service; that it is turned on or off and that a recovery code is used is recorded. */
 export function auditedSecondFactors(secondFactors: SecondFactors, audit: Audit): SecondFactors {
-	const turningOff = async ({ username }: { username: string }, work: () => Promise<boolean>) => {
-		const event = { action: 'disableTotp', account: username } as const;
-		try {
-			const wasOn = await work();
-			if (wasOn) audit.record(event, { outcome: 'ok' });
-			return wasOn;
-		} catch (error) {
-			audit.record(event, outcomeOf(error));
-			throw error;
-		}
-	};
+	const turningOff = ({ username }: { username: string }, work: () => Promise<boolean>) =>
+		audit.recorded({ action: 'disableTotp', account: username }, work, ifChanged);
 	return {
 		...secondFactors,
 		confirm: (user, ...rest) =>
@@ -131,6 +122,9 @@ export function auditedSessions(sessions: Sessions, audit: Audit): Sessions {
 			),
 	};
 }
+
+/** What has changed nothing is not recorded. */
+const ifChanged = (isChanged: boolean) => (isChanged ? {} : undefined);
 
 function quotaText({ bytes, entries }: UserQuota): string {
 	const text = (limit: number | null) => (limit === null ? 'default' : limit === 0 ? 'no limit' : String(limit));

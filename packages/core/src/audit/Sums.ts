@@ -1,3 +1,5 @@
+import { Counts } from '../limits/Counts.js';
+
 /** The most sums that wait at once; above that the oldest is written before its time has passed. */
 const maxKept = 5000;
 
@@ -22,7 +24,7 @@ interface Options<T> {
 /** Items that are merged by their keys for a fixed time, and then written as one. */
 export class Sums<T> {
 	readonly #kept = new Map<string, Kept<T>>();
-	readonly #groups = new Map<string, number>();
+	readonly #groups = new Counts();
 
 	constructor(readonly options: Options<T>) {}
 
@@ -36,7 +38,7 @@ export class Sums<T> {
 		if (this.isFull) this.#end(this.#kept.keys().next().value as string);
 		const endsAt = this.options.monotonic() + this.options.spanMs;
 		this.#kept.set(key, { item, group, endsAt, timer: this.#timer(key, this.options.spanMs) });
-		this.#groups.set(group, this.countOf(group) + 1);
+		this.#groups.add(group, 1);
 	}
 
 	/** The sum of this key so far. */
@@ -46,7 +48,7 @@ export class Sums<T> {
 
 	/** How many sums of a group wait. */
 	countOf(group: string): number {
-		return this.#groups.get(group) ?? 0;
+		return this.#groups.of(group);
 	}
 
 	get isFull(): boolean {
@@ -74,9 +76,7 @@ export class Sums<T> {
 		const kept = this.#kept.get(key);
 		if (kept === undefined) return;
 		this.#kept.delete(key);
-		const others = this.countOf(kept.group) - 1;
-		if (others > 0) this.#groups.set(kept.group, others);
-		else this.#groups.delete(kept.group);
+		this.#groups.add(kept.group, -1);
 		clearTimeout(kept.timer);
 		this.options.write(kept.item);
 	}

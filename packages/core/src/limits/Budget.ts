@@ -1,4 +1,5 @@
 import { Failure } from '@stowage/rules';
+import { Counts } from './Counts.js';
 
 export interface BudgetLimits {
 	/** The total that may be reserved at the same time. */
@@ -10,7 +11,7 @@ export interface BudgetLimits {
 /** An amount, such as bytes of memory, that all share at once. A client is named by `clientKey`. */
 export class Budget {
 	#used = 0;
-	readonly #usedBy = new Map<string, number>();
+	readonly #usedBy = new Counts();
 
 	constructor(
 		readonly limits: BudgetLimits,
@@ -35,24 +36,22 @@ export class Budget {
 
 	/** Like `reserve`, for amounts that grow: each `add` reserves some more, and `release` releases all of it. */
 	openReservation(client: string): { add(amount: number): void; release(): void } {
-		let held = 0;
+		let reserved = 0;
 		return {
 			add: (amount) => {
-				const own = this.#usedBy.get(client) ?? 0;
-				if (own + amount > this.limits.perClient) throw new Failure('rateLimited', this.exhausted, { retryAfter: 2 });
+				if (this.#usedBy.of(client) + amount > this.limits.perClient)
+					throw new Failure('rateLimited', this.exhausted, { retryAfter: 2 });
 				if (this.#used + amount > this.limits.total) {
 					throw new Failure('unavailable', this.exhausted, { retryAfter: 2 });
 				}
 				this.#used += amount;
-				this.#usedBy.set(client, own + amount);
-				held += amount;
+				this.#usedBy.add(client, amount);
+				reserved += amount;
 			},
 			release: () => {
-				const left = (this.#usedBy.get(client) ?? held) - held;
-				this.#used -= held;
-				held = 0;
-				if (left <= 0) this.#usedBy.delete(client);
-				else this.#usedBy.set(client, left);
+				this.#used -= reserved;
+				this.#usedBy.add(client, -reserved);
+				reserved = 0;
 			},
 		};
 	}

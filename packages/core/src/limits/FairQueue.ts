@@ -1,4 +1,5 @@
 import { Failure } from '@stowage/rules';
+import { Counts } from './Counts.js';
 
 export interface FairQueueLimits {
 	/** How many may run at once. */
@@ -29,7 +30,7 @@ export class FairQueue {
 	#waitingCount = 0;
 	#runningOfGroup = 0;
 	#waitingOfGroup = 0;
-	readonly #runningOf = new Map<string, number>();
+	readonly #runningOf = new Counts();
 	/** In the order in which clients are served next. */
 	readonly #waiting = new Map<string, Waiter[]>();
 
@@ -133,21 +134,19 @@ export class FairQueue {
 
 	#mayRun(client: string): boolean {
 		if (this.#isInGroup(client) && this.#runningOfGroup >= (this.limits.group?.running ?? 0)) return false;
-		return this.#running < this.limits.running && (this.#runningOf.get(client) ?? 0) < this.limits.runningPerClient;
+		return this.#running < this.limits.running && this.#runningOf.of(client) < this.limits.runningPerClient;
 	}
 
 	#begin(client: string): void {
 		this.#running++;
 		if (this.#isInGroup(client)) this.#runningOfGroup++;
-		this.#runningOf.set(client, (this.#runningOf.get(client) ?? 0) + 1);
+		this.#runningOf.add(client, 1);
 	}
 
 	#end(client: string): void {
 		this.#running--;
 		if (this.#isInGroup(client)) this.#runningOfGroup--;
-		const left = (this.#runningOf.get(client) ?? 1) - 1;
-		if (left === 0) this.#runningOf.delete(client);
-		else this.#runningOf.set(client, left);
+		this.#runningOf.add(client, -1);
 		this.#startNext();
 	}
 

@@ -59,35 +59,35 @@ test.serial(
 	'\0\r\n\r\n\xff'.repeat(500),
 );
 
-test('ten requests in one packet are answered in order', async (t) => {
+test('two requests in one packet are answered in order', async (t) => {
 	const app = await testApp(t);
 	await writeFile(path.join(app.filesDir, 'Public/digits'), '0123456789');
-	const requests = Array.from('0123456789', (digit) =>
-		get('/api/download/digits', `Range: bytes=${digit}-${digit}\r\n${digit === '9' ? close : ''}`),
+	const requests = Array.from('01', (digit) =>
+		get('/api/download/digits', `Range: bytes=${digit}-${digit}\r\n${digit === '1' ? close : ''}`),
 	);
 	const { text } = await rawRequest(app, requests.join(''));
-	t.deepEqual(statusesOf(text), Array(10).fill(206));
+	t.deepEqual(statusesOf(text), [206, 206]);
 	t.deepEqual(
 		[...text.matchAll(/^Content-Range: bytes (\d)-/gim)].map(([, digit]) => digit),
-		[...'0123456789'],
+		['0', '1'],
 	);
 });
 
-test('a pipelined upload that is longer than a packet is received whole, and all requests are answered in order', async (t) => {
+test('a pipelined upload that is longer than a packet is received whole, and what is behind it is dropped', async (t) => {
 	const app = await testApp(t);
 	const { body, type } = form([{ name: 'file', value: Buffer.alloc(3_000_000, 'x'), fileName: 'long' }]);
 	const upload = `POST /api/upload/public HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n`;
-	const requests = [get('/api/health'), upload + body.toString('latin1'), get('/api/browse/public', close)];
+	const requests = [get('/api/health'), upload + body.toString('latin1'), get('/api/browse/public')];
 	const { text } = await rawRequest(app, requests.join(''));
-	t.deepEqual(statusesOf(text), [200, 200, 200]);
+	t.deepEqual(statusesOf(text), [200, 200]);
 	t.regex(text, /"size":3000000/);
 });
 
-test('of 200 pipelined requests the first 17 are answered, the last of them with Connection: close', async (t) => {
+test('of 200 pipelined requests the first two are answered, the second with Connection: close', async (t) => {
 	const app = await testApp(t);
 	const { text, isClosedByServer } = await rawRequest(app, get('/api/health').repeat(200));
 	t.true(isClosedByServer);
-	t.deepEqual(statusesOf(text), Array(17).fill(200));
+	t.deepEqual(statusesOf(text), [200, 200]);
 	t.is(text.match(/^Connection: close\r$/gim)?.length, 1);
 	t.regex(text.slice(text.lastIndexOf('HTTP/1.1')), /^Connection: close\r$/im);
 });
@@ -120,20 +120,20 @@ test('pipelined downloads that the client does not read open one file for each c
 	await until('no file is open any more', async () => (await openFiles()) === 0);
 });
 
-test('a malformed request after others is refused after their answers', async (t) => {
+test('a malformed request after another is refused after its answer', async (t) => {
 	const app = await testApp(t);
-	const { text, isClosedByServer } = await rawRequest(app, `${get('/api/health').repeat(3)}NONSENSE\r\n\r\n`);
-	t.deepEqual(statusesOf(text), [200, 200, 200, 400], text);
+	const { text, isClosedByServer } = await rawRequest(app, `${get('/api/health')}NONSENSE\r\n\r\n`);
+	t.deepEqual(statusesOf(text), [200, 400], text);
 	t.true(isClosedByServer);
 	t.like(JSON.parse(text.slice(text.lastIndexOf('\r\n\r\n') + 4)), { code: 'INVALID' });
 });
 
-test('a request with a malformed body after others is refused after their answers', async (t) => {
+test('a request with a malformed body after another is refused after its answer', async (t) => {
 	const app = await testApp(t);
 	const bad =
 		'POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}';
-	const { text } = await rawRequest(app, `${get('/api/health').repeat(2)}${bad}`);
-	t.deepEqual(statusesOf(text), [200, 200, 400], text);
+	const { text } = await rawRequest(app, `${get('/api/health')}${bad}`);
+	t.deepEqual(statusesOf(text), [200, 400], text);
 });
 
 test('a server whose connections are cut while requests wait on them still answers', async (t) => {

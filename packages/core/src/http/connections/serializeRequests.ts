@@ -2,6 +2,7 @@ import { type Server as HttpServer, type IncomingMessage, type ServerResponse, S
 import type { Socket } from 'node:net';
 import { Failure } from '@stowage/rules';
 import { runInContext } from '../../context.js';
+import { Counts } from '../../limits/Counts.js';
 import { failureAnswer } from '../errors.js';
 import { RequestScheduler } from './RequestScheduler.js';
 import { closeGracefully, leaveBodyUnread } from './unreadBody.js';
@@ -27,11 +28,11 @@ export function serializeRequests(
 ): void {
 	const scheduler = new RequestScheduler();
 	/** By client. */
-	const underWay = new Map<string, number>();
+	const underWay = new Counts();
 	listener.on('connection', () => scheduler.onConnection());
 	const pipelines = new WeakMap<Socket, Pipeline>();
 	const pipelineOf = (socket: Socket) => {
-		const pipeline = pipelines.get(socket) ?? new Pipeline(socket, writeFailure);
+		const pipeline = pipelines.get(socket) ?? new Pipeline(socket);
 		pipelines.set(socket, pipeline);
 		return pipeline;
 	};
@@ -48,17 +49,12 @@ export function serializeRequests(
 		const start = () => runInContext({ socket: request.socket, response }, () => queueMicrotask(answer));
 		const begin = () => {
 			const client = clientOf(request);
-			const count = (underWay.get(client) ?? 0) + 1;
-			if (count > maxAtOnce()) {
+			if (underWay.of(client) >= maxAtOnce()) {
 				answerFailure(request, response, tooManyRequests());
 				return;
 			}
-			underWay.set(client, count);
-			response.once('close', () => {
-				const left = (underWay.get(client) ?? 1) - 1;
-				if (left === 0) underWay.delete(client);
-				else underWay.set(client, left);
-			});
+			underWay.add(client, 1);
+			response.once('close', () => underWay.add(client, -1));
 			scheduler.add(client, start);
 		};
 		pipelineOf(request.socket).add({ request, response, handle: begin });
@@ -123,12 +119,6 @@ function writeFailure(socket: Socket, failure: Failure): void {
 	closeGracefully(socket);
 }
 
-/**
- * Requests that may wait behind the one under way. A single packet can carry a thousand, and Node parses all of them at once. Those behind these are dropped,
- * and the last answer says `Connection: close`: a client repeats unanswered requests (RFC 9112, section 9.3.2).
- */
-const maxWaiting = 16;
-
 interface Exchange {
 	request: IncomingMessage;
 	response: ServerResponse;
@@ -137,45 +127,45 @@ interface Exchange {
 }
 
 /**
- * The requests of one connection, one after another: each begins when the answer before it has been sent, so a connection has never more than one at work. Node would
- * begin all of them at once and keep their answers in memory.
+ * The requests of one connection, one after another: each begins when the answer before it has been sent. Node would begin all of a packet at once and keep their answers in
+ * memory. One may wait; those behind it are dropped, and its answer says `Connection: close`: a client repeats unanswered requests (RFC 9112, section 9.3.2).
  */
 class Pipeline {
 	readonly #socket: Socket;
-	readonly #writeFailure: (socket: Socket, failure: Failure) => void;
-	readonly #waiting: Exchange[] = [];
 	#current: Exchange | undefined;
+	#waiting: Exchange | undefined;
 	#latest: IncomingMessage | undefined;
-	/** No more requests are taken; those that wait are still answered. */
+	/** No more requests are taken; the one that waits is still answered. */
 	#isEnding = false;
 	#isPaused = false;
 	/** The last response of the connection, after a request that could not be parsed. */
 	#failure: Failure | undefined;
 
-	constructor(socket: Socket, writeFailure: (socket: Socket, failure: Failure) => void) {
+	constructor(socket: Socket) {
 		this.#socket = socket;
-		this.#writeFailure = writeFailure;
 		// Reading the rest of a body resumes the socket.
 		socket.on('resume', () => {
 			if (this.#isPaused) socket.pause();
 		});
 		socket.once('close', () => {
-			this.#waiting.length = 0;
+			this.#waiting = undefined;
 		});
 	}
 
 	add(exchange: Exchange): void {
-		if (this.#isEnding) return;
+		if (this.#isEnding) {
+			this.#pause();
+			return;
+		}
 		this.#latest = exchange.request;
 		if (this.#current === undefined) this.#begin(exchange);
-		else if (this.#waiting.length === maxWaiting) this.stopReading();
 		else {
-			this.#waiting.push(exchange);
-			this.#pause();
+			this.#waiting = exchange;
+			this.stopReading();
 		}
 	}
 
-	/** Reads no more from the connection, which ends after the responses to earlier requests. */
+	/** Takes no further request from the connection, which ends after the responses to earlier ones. */
 	stopReading(): void {
 		this.#isEnding = true;
 		this.#pause();
@@ -184,14 +174,13 @@ class Pipeline {
 
 	/** Ends the connection after a parse error, in the body of the latest request or behind it. The responses before it are sent first. */
 	refuse(failure: Failure): void {
-		if (this.#isEnding) return;
+		const latest = this.#latest?.complete ? undefined : this.#latest;
+		if (this.#isEnding && (latest === undefined || this.#current === undefined)) return;
 		this.stopReading();
-		const latest = this.#latest;
-		if (this.#current === undefined) this.#writeFailure(this.#socket, failure);
-		else if (latest?.complete) this.#failure = failure;
+		if (this.#current === undefined) writeFailure(this.#socket, failure);
 		else if (latest === this.#current.request) failBody(latest, failure);
 		else {
-			this.#waiting.pop();
+			if (latest !== undefined) this.#waiting = undefined;
 			this.#failure = failure;
 		}
 	}
@@ -204,27 +193,22 @@ class Pipeline {
 	#begin(exchange: Exchange): void {
 		this.#current = exchange;
 		exchange.response.once('close', () => this.#next(exchange.response));
-		if (this.#isEnding && this.#waiting.length === 0 && this.#failure === undefined)
-			exchange.response.setHeader('connection', 'close');
+		if (this.#isEnding && this.#failure === undefined) exchange.response.setHeader('connection', 'close');
 		exchange.handle();
 	}
 
 	#next(answered: ServerResponse): void {
 		this.#current = undefined;
+		const next = this.#waiting;
+		this.#waiting = undefined;
 		const isLast = !answered.shouldKeepAlive || /close/i.test(String(answered.getHeader('connection')));
-		if (isLast || this.#socket.writableEnded || this.#socket.destroyed) {
-			// Node ends the connection, or has.
-			this.#isEnding = true;
-			this.#waiting.length = 0;
-			return;
-		}
-		const next = this.#waiting.shift();
-		if (next === undefined && this.#failure !== undefined) this.#writeFailure(this.#socket, this.#failure);
-		else if (next === undefined && this.#isEnding) closeGracefully(this.#socket);
-		else {
-			if (this.#waiting.length === 0 && !this.#isEnding) this.#resume();
-			if (next !== undefined) this.#begin(next);
-		}
+		// Node ends the connection, or has.
+		if (isLast || this.#socket.writableEnded || this.#socket.destroyed) this.#isEnding = true;
+		else if (next !== undefined) {
+			if (!next.request.complete) this.#resume();
+			this.#begin(next);
+		} else if (this.#failure !== undefined) writeFailure(this.#socket, this.#failure);
+		else if (this.#isEnding) closeGracefully(this.#socket);
 	}
 
 	#pause(): void {
@@ -233,7 +217,6 @@ class Pipeline {
 	}
 
 	#resume(): void {
-		if (!this.#isPaused) return;
 		this.#isPaused = false;
 		this.#socket.resume();
 	}
