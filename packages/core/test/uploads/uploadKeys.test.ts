@@ -150,17 +150,17 @@ test('an attempt whose files were taken over before it read its record returns t
 		await held.opened;
 	});
 	const { idempotency } = app.services.database;
-	const { claim } = idempotency;
+	const { putIfAbsent } = idempotency;
 	let second: ReturnType<typeof send> | undefined;
-	idempotency.claim = async (keyHash, record) => {
+	idempotency.putIfAbsent = async (keyHash, record) => {
 		if (second !== undefined) held.open();
 		else {
-			await claim(keyHash, record);
+			await putIfAbsent(keyHash, record);
 			// Its files were in the record, and are not any more when it reads the record.
 			second = send(atOther);
 			await arrived.opened;
 		}
-		return claim(keyHash, record);
+		return putIfAbsent(keyHash, record);
 	};
 	const first = await send(ada);
 	t.is(first.statusCode, 200, first.payload);

@@ -112,7 +112,7 @@ export interface CopyOptions extends MoveOptions {
 	afterBytes?: (bytes: number) => void;
 }
 
-/** A file without a path, visible to its creator only. */
+/** The exclusive use of a staged file. */
 export interface StagedLock {
 	/** Once all calls on the file have settled. May be called again. */
 	release(): void;

@@ -37,7 +37,7 @@ export class RootOpener {
 	}
 
 	/** A new database adopts the root at the configured location. Until it exists, the record has no id. */
-	async claimFirst(): Promise<RootRecord> {
+	async createFirst(): Promise<RootRecord> {
 		const { config, database, log } = this.#dependencies;
 		const driver = config.storage;
 		const unclaimed: RootRecord = { name: driver, rootId: '', driver, location: null, isDefault: false, createdAt: 0 };

@@ -147,7 +147,7 @@ export class Roots implements Mounts {
 
 	async #reload(): Promise<void> {
 		const known = await this.#dependencies.database.roots.list();
-		const first = this.#opener.configuredOf(known) ?? (await this.#opener.claimFirst());
+		const first = this.#opener.configuredOf(known) ?? (await this.#opener.createFirst());
 		// The first root, whenever it was recorded: others are older if the configuration named another storage before.
 		const records = [first, ...known.filter(({ location }) => location !== null)];
 		const mounts: OpenMount[] = [];

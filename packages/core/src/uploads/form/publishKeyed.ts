@@ -68,7 +68,7 @@ export function publishKeyed(
 	/** The entries of the attempt that took over the files of this one. */
 	const waitForEntries = async (): Promise<Entry[]> => {
 		for (let waited = 0; waited < waitMs; waited += pollMs) {
-			const { stagedIds } = await idempotency.claim(keyHash, newRecord([...own.keys()]));
+			const { stagedIds } = await idempotency.putIfAbsent(keyHash, newRecord([...own.keys()]));
 			const found = await findAllPublished(stagedIds);
 			if (!found.includes(undefined)) return found as Entry[];
 			await wait(pollMs);
@@ -78,7 +78,7 @@ export function publishKeyed(
 
 	return exclusively(keyHash, async () => {
 		for (let round = 0; round < maxRounds; round++) {
-			let record = await idempotency.claim(keyHash, newRecord([...own.keys()]));
+			let record = await idempotency.putIfAbsent(keyHash, newRecord([...own.keys()]));
 			// An attempt that replaces a record has removed its files before: those of this attempt, if it was the first to have one.
 			const isOwn = record.stagedIds.some((id) => own.has(id));
 			if (!isOwn && !(await areStaged(requests))) return waitForEntries();

@@ -17,7 +17,7 @@ export function idempotencyStore(knex: Knex, now: () => number): IdempotencyStor
 		written_at: now(),
 	});
 	return {
-		async claim(keyHash, record) {
+		async putIfAbsent(keyHash, record) {
 			for (;;) {
 				await keys()
 					.insert(plainRow({ key_hash: keyHash, ...toColumns(record) }))

@@ -9,7 +9,7 @@ export interface IdempotencyRecord {
 /** Idempotency keys by their hash: of several attempts with one key, in any process, one decides what is published. */
 export interface IdempotencyStore {
 	/** Adds the record unless there is one; resolves to the stored one. */
-	claim(keyHash: string, record: IdempotencyRecord): Promise<IdempotencyRecord>;
+	putIfAbsent(keyHash: string, record: IdempotencyRecord): Promise<IdempotencyRecord>;
 	/** Replaces the record with this revision; resolves to whether it did. */
 	replace(keyHash: string, expectedRevision: string, record: IdempotencyRecord): Promise<boolean>;
 	/** Forgets those written before the time; resolves to how many. */
