@@ -2,7 +2,10 @@ import { rm } from 'node:fs/promises';
 import { publishFile } from './publishFile.js';
 import { removeOldest } from './rotation.js';
 
-/** A process that root's command leaves behind when it gives up its rights: it names the file that the command has written, or removes it when the command has ended. */
+/**
+ * A process that root's command leaves behind when it gives up its rights: it names the file that the command has written, or removes it
+ * when the command has ended.
+ */
 const [, , temporary = '', file = ''] = process.argv;
 
 /** What the command asks for. */

@@ -25,8 +25,8 @@ import { type NewFile, writeDurably } from './writeDurably.js';
 const batchSize = 500;
 
 /**
- * Restores a backup into an empty data folder and an empty database of either kind. Nothing is written before all of the backup was read and found to be
- * complete; an interrupted restore is repeated by the same call.
+ * Restores a backup into an empty data folder and an empty database of either kind. Nothing is written before all of the backup was read
+ * and found to be complete; an interrupted restore is repeated by the same call.
  */
 export async function restore(
 	backup: Backup,

@@ -14,8 +14,9 @@ export function datedName(time: number): string {
 }
 
 /**
- * Removes the oldest backups beside this one, so that `keep` are left with it, and what killed backups left there. Only files with exactly such a name count, and only those of the
- * owner of this one: others could have been put there to push it out. Resolves to the names of the removed backups.
+ * Removes the oldest backups beside this one, so that `keep` are left with it, and what killed backups left there. Only files with
+ * exactly such a name count, and only those of the owner of this one: others could have been put there to push it out. Resolves to the
+ * names of the removed backups.
  */
 export async function removeOldest(file: string, keep: number): Promise<string[]> {
 	const folder = path.dirname(file);

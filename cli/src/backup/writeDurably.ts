@@ -21,7 +21,10 @@ export interface NewFile {
 
 /** One of the files of a folder of backups. */
 export interface NewBackup extends NewFile {
-	/** Removes the oldest backups of the folder, so that so many are left with this one. It is called after `write`. Resolves to their names. */
+	/**
+	 * Removes the oldest backups of the folder, so that so many are left with this one. It is called after `write`. Resolves to their
+	 * names.
+	 */
 	removeOldest(keep: number): Promise<string[]>;
 }
 
@@ -36,8 +39,8 @@ export async function writeDurably(file: string, content: NodeJS.ReadableStream)
 }
 
 /**
- * Creates a file under a temporary name beside its own. With `byRoot` this process may give up the rights of root before it writes: a process that keeps them, and does nothing else, names
- * or removes the file. It ends with this one, however that ends.
+ * Creates a file under a temporary name beside its own. With `byRoot` this process may give up the rights of root before it writes: a
+ * process that keeps them, and does nothing else, names or removes the file. It ends with this one, however that ends.
  */
 export async function createFile(file: string, byRoot: boolean): Promise<NewBackup> {
 	const temporary = `${file}.${randomBytes(6).toString('hex')}.partial`;

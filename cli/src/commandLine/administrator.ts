@@ -9,7 +9,10 @@ const ownName = nameOfThisUser();
 /** Where the system keeps them. */
 const systemFiles = { loginUid: '/proc/self/loginuid', users: '/etc/passwd' };
 
-/** Who runs this command, for the audit log: who has signed in to the machine, whatever sudo has made of them since, and the number of the user that the command was started as. */
+/**
+ * Who runs this command, for the audit log: who has signed in to the machine, whatever sudo has made of them since, and the number of the
+ * user that the command was started as.
+ */
 export function administrator(
 	env: Readonly<Record<string, string | undefined>> = process.env,
 	files = systemFiles,

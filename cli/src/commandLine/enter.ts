@@ -27,9 +27,9 @@ export class NamedFile<Opened = unknown> {
 }
 
 /**
- * The configuration of a command that works on the data folder. Root has read it and then becomes the owner of that folder, before anything in there is opened: an account that was
- * taken over could otherwise have root write wherever it leads it. The named files are opened before that, unless the owner could exchange them. What the command makes has the modes of
- * the service. Throws ConfigError.
+ * The configuration of a command that works on the data folder. Root has read it and then becomes the owner of that folder, before
+ * anything in there is opened: an account that was taken over could otherwise have root write wherever it leads it. The named files are
+ * opened before that, unless the owner could exchange them. What the command makes has the modes of the service. Throws ConfigError.
  */
 export async function enter(command: Command, files: readonly NamedFile[] = []): Promise<Config> {
 	const config = configOf(command);

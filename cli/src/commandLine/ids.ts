@@ -7,8 +7,8 @@ const shortest = 4;
 const maxNamed = 10;
 
 /**
- * The id that begins with what was typed, if only one of these does. An id that is none of them is returned as it was typed, for its service to refuse. Throws `invalid` for a beginning that
- * is too short, and `conflict` with the candidates for one of several.
+ * The id that begins with what was typed, if only one of these does. An id that is none of them is returned as it was typed, for its
+ * service to refuse. Throws `invalid` for a beginning that is too short, and `conflict` with the candidates for one of several.
  */
 export async function idOf(typed: string, ids: Iterable<string> | AsyncIterable<string>): Promise<string> {
 	const candidates: string[] = [];

@@ -16,8 +16,8 @@ export const defaultPlugins = [
 const settingOptions = new WeakSet<Option>();
 
 /**
- * Gives a command one flag for each setting, and `--config`; not for the settings without meaning to it, whose names it uses otherwise. Its help lists them with `--settings` only: there are
- * far more of them than of its own options.
+ * Gives a command one flag for each setting, and `--config`; not for the settings without meaning to it, whose names it uses otherwise.
+ * Its help lists them with `--settings` only: there are far more of them than of its own options.
  */
 export function withSettings(command: Command, without: readonly string[] = []): Command {
 	command.option('--config <file>', 'the configuration file (YAML); also STOWAGE_CONFIG');

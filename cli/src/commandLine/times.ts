@@ -23,8 +23,8 @@ interface Reading {
 }
 
 /**
- * The moment that an option names, in milliseconds since the epoch: a date (its beginning), a date with a time, a time of today, or a span before now. Throws `invalid` with
- * the option's name.
+ * The moment that an option names, in milliseconds since the epoch: a date (its beginning), a date with a time, a time of today, or a
+ * span before now. Throws `invalid` with the option's name.
  */
 export function timeOf(option: string, text: string, { isUtc, ambiguous, now }: Reading): number {
 	const time = momentOf(option, text, { isUtc, ambiguous, now });

@@ -88,7 +88,9 @@ ${lines.join('\n')}
 `;
 }
 
-/** The common part for bash and zsh: from each `$word` to the resulting command, `$at`, and to the words that may follow that, `$choices`. */
+/**
+ * The common part for bash and zsh: from each `$word` to the resulting command, `$at`, and to the words that may follow that, `$choices`.
+ */
 function choicesAt(words: Words): string {
 	return `		case "$at/$word" in
 			${paths(words).join('|')}) at="$at/$word" ;;

@@ -106,7 +106,10 @@ async function foldersOf(file: string, root: string): Promise<Pick<UnitOptions, 
 	return { dataDir: folders.dataDir, storageRoots: await writablePaths(folders) };
 }
 
-/** A root whose disk is not mounted has the place that the present unit has for it, and else none: a folder below the mount point would keep the disk from the service. */
+/**
+ * A root whose disk is not mounted has the place that the present unit has for it, and else none: a folder below the mount point would
+ * keep the disk from the service.
+ */
 async function withoutUnknownDisks(added: readonly string[]): Promise<string[]> {
 	const unit = await installedUnit();
 	const kept: string[] = [];

@@ -43,7 +43,10 @@ const subjects: Readonly<Record<UnusableReason['kind'], string>> = {
 	special: 'special file',
 };
 
-/** The items in the storage roots that the user of this process can't use, each with the command that mends it, as they are found. Throws Failure for an unknown root or account. */
+/**
+ * The items in the storage roots that the user of this process can't use, each with the command that mends it, as they are found. Throws
+ * Failure for an unknown root or account.
+ */
 export async function* checkFiles(config: Config, scope: FilesScope): AsyncGenerator<Finding | FileFinding> {
 	// Its log messages are shown as findings here.
 	const log = createLog('error');

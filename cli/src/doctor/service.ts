@@ -7,7 +7,10 @@ import { unitFaultOf } from '../service/unitFault.js';
 import { addedRoots, serviceFolders } from '../service/unitFolders.js';
 import { type Finding, fault, ok, warn } from './findings.js';
 
-/** Whether the installed service, if there is one, may use its folders: the permissions of this command say nothing about that. `root` is the folder of the units. */
+/**
+ * Whether the installed service, if there is one, may use its folders: the permissions of this command say nothing about that. `root` is
+ * the folder of the units.
+ */
 export async function checkService(config: Config, root = '/'): Promise<Finding[]> {
 	const what = 'service';
 	const unit = await installedUnit(root);

@@ -18,7 +18,10 @@ import { checkHomes } from './homes.js';
 /** Below this share of free space the check warns. */
 const littleSpace = 0.05;
 
-/** Whether each storage root is available, is the one in the database, can be written to, and has room; homes that are in the wrong place; and what other accounts can open. */
+/**
+ * Whether each storage root is available, is the one in the database, can be written to, and has room; homes that are in the wrong place;
+ * and what other accounts can open.
+ */
 export async function checkStorage(config: Config): Promise<Finding[]> {
 	// Its log messages are shown as findings here.
 	const log = createLog('error');

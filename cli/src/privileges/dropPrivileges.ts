@@ -3,8 +3,8 @@ import { ConfigError } from '@stowage/core';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Becomes the user of a container's `PUID` and `PGID`, with `UMASK`, before anything is opened: files of root could not be read later. Throws
- * ConfigError for an invalid id, and if this process can't become that user.
+ * Becomes the user of a container's `PUID` and `PGID`, with `UMASK`, before anything is opened: files of root could not be read later.
+ * Throws ConfigError for an invalid id, and if this process can't become that user.
  */
 export function dropPrivileges({ PUID, PGID, UMASK }: Environment): void {
 	if (UMASK !== undefined && UMASK !== '') {

@@ -9,9 +9,10 @@ import { type AccountIds, accountOf, groupOf } from './accounts.js';
 const maxLinks = 40;
 
 /**
- * Whom root becomes to work on a data folder: its owner, with the groups of that account and those that the unit of the service gives it. Undefined where it is root's own. Of a
- * folder that is missing the nearest one above it counts. A folder of root's, such as the empty mount point of a disk, is the service's where its unit names it. Throws ConfigError for a
- * link of anybody but root: whoever made it would choose where root works.
+ * Whom root becomes to work on a data folder: its owner, with the groups of that account and those that the unit of the service gives it.
+ * Undefined where it is root's own. Of a folder that is missing the nearest one above it counts. A folder of root's, such as the empty
+ * mount point of a disk, is the service's where its unit names it. Throws ConfigError for a link of anybody but root: whoever made it
+ * would choose where root works.
  */
 export async function ownerOf(dataDir: string, unitRoot = '/'): Promise<AccountIds | undefined> {
 	const [folder, unit] = await Promise.all([nearestFolder(dataDir), installedUnit(unitRoot)]);
@@ -53,8 +54,8 @@ async function nearestFolder(folder: string): Promise<Stats> {
 }
 
 /**
- * Whether this account could put something else in the place of a file that root names, since a folder or a link on the way is its own or open to it. Such a file is opened by the account
- * itself. The sticky bit of a temporary folder protects what others have in it.
+ * Whether this account could put something else in the place of a file that root names, since a folder or a link on the way is its own or
+ * open to it. Such a file is opened by the account itself. The sticky bit of a temporary folder protects what others have in it.
  */
 export async function isInReach(file: string, { uid, groups }: AccountIds): Promise<boolean> {
 	for await (const { stat } of walk(file)) {
@@ -66,7 +67,10 @@ export async function isInReach(file: string, { uid, groups }: AccountIds): Prom
 	return false;
 }
 
-/** Every folder and link on the way to a file or folder, and that itself. Links are followed by hand. `stat` is missing where nothing is there, and that is the last one. */
+/**
+ * Every folder and link on the way to a file or folder, and that itself. Links are followed by hand. `stat` is missing where nothing is
+ * there, and that is the last one.
+ */
 async function* walk(file: string): AsyncGenerator<{ path: string; stat: Stats | undefined }> {
 	const left = partsOf(path.resolve(file));
 	let at = '/';

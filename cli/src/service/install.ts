@@ -15,7 +15,10 @@ export interface InstallOptions extends UnitOptions {
 const unitFolder = '/etc/systemd/system';
 const sysusersFile = '/etc/sysusers.d/stowage.conf';
 
-/** The steps of an installation, in order. An existing configuration is not changed. Throws `invalid` for settings that the service could not use. */
+/**
+ * The steps of an installation, in order. An existing configuration is not changed. Throws `invalid` for settings that the service could
+ * not use.
+ */
 export async function installSteps(options: InstallOptions): Promise<Step[]> {
 	const { root, user, config, dataDir, isSandboxed } = options;
 	const unit = unitText(options);

@@ -6,9 +6,9 @@ import { listMounts, unescapeOctal } from '@stowage/core';
 const systemFolders = ['/', '/boot', '/etc', '/home', '/opt', '/root', '/tmp', '/usr', '/var', '/var/lib'];
 
 /**
- * The path that a unit needs so that the service may write to a folder: the mount point of its disk, if it has one of its own. systemd mounts each folder that a unit
- * names onto itself. One below the mount point would stay in the service after the disk was unmounted: the service would keep the disk busy, and not see the disk
- * that is mounted next.
+ * The path that a unit needs so that the service may write to a folder: the mount point of its disk, if it has one of its own. systemd
+ * mounts each folder that a unit names onto itself. One below the mount point would stay in the service after the disk was unmounted: the
+ * service would keep the disk busy, and not see the disk that is mounted next.
  */
 export async function writableUnitPath(folder: string): Promise<string> {
 	const real = await resolved(folder);
@@ -18,8 +18,8 @@ export async function writableUnitPath(folder: string): Promise<string> {
 }
 
 /**
- * Whether the disk of a root that was added is not mounted and nothing configures where: its mount point is one of the folders on the way, and a unit that names another of them keeps
- * the disk from the service.
+ * Whether the disk of a root that was added is not mounted and nothing configures where: its mount point is one of the folders on the
+ * way, and a unit that names another of them keeps the disk from the service.
  */
 export async function isMountPointUnknown(folder: string): Promise<boolean> {
 	const isThere = await access(path.join(folder, '.stowage')).then(

@@ -11,9 +11,9 @@ const noSignal = 0x4000;
 const maxPath = 108;
 
 /**
- * Opens a socket to the service manager at the address in `NOTIFY_SOCKET`: a path, or an abstract name after `@`. Node has no unix datagrams, so the
- * C library is called. Datagrams are sent one after another; a manager that reads none for a while does not hold up the event loop. Throws for an address that is
- * none, and where the library can't be called.
+ * Opens a socket to the service manager at the address in `NOTIFY_SOCKET`: a path, or an abstract name after `@`. Node has no unix
+ * datagrams, so the C library is called. Datagrams are sent one after another; a manager that reads none for a while does not hold up the
+ * event loop. Throws for an address that is none, and where the library can't be called.
  */
 export async function openNotifySocket(address: string): Promise<Notify> {
 	const target = socketAddress(address);

@@ -44,7 +44,9 @@ export function removeStep(file: string): Step {
 	return { says: `remove ${file}`, run: () => rm(file, { force: true }) };
 }
 
-/** Creates a folder for its owner. An existing one must be the owner's, or empty and root's: only an administrator changes its contents. */
+/**
+ * Creates a folder for its owner. An existing one must be the owner's, or empty and root's: only an administrator changes its contents.
+ */
 export function folderStep(folder: string, ownerOf: OwnerOf): Step {
 	return {
 		says: `make ${folder} for the service's user`,

@@ -15,8 +15,8 @@ const maxAnswerMs = 10_000;
 type Environment = Record<string, string | undefined>;
 
 /**
- * Finds the supervisor in the environment, from which it is taken out: the programs that are started later must not speak for this one. A supervisor that can't be
- * reached is a warning.
+ * Finds the supervisor in the environment, from which it is taken out: the programs that are started later must not speak for this one. A
+ * supervisor that can't be reached is a warning.
  */
 export async function findSupervisor(env: Environment, { log, config, database }: Services): Promise<Supervisor> {
 	const address = env.NOTIFY_SOCKET;
@@ -64,8 +64,8 @@ function watchdogOf({ WATCHDOG_USEC, WATCHDOG_PID }: Environment): number | unde
 }
 
 /**
- * Whether the database answers in time. One in a file is part of this process and must work. A server's refusal is an answer too: it comes back by itself, and
- * a restart of this process would not bring it back.
+ * Whether the database answers in time. One in a file is part of this process and must work. A server's refusal is an answer too: it
+ * comes back by itself, and a restart of this process would not bring it back.
  */
 export function createHeartbeat(
 	ping: () => Promise<unknown>,

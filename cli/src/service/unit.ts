@@ -22,8 +22,8 @@ export const defaultDataDir = '/var/lib/stowage';
 const homes = ['/home', '/root', '/run/user'];
 
 /**
- * The service as a hardened systemd unit, for systemd 247 (Debian 11) and later. `systemd-analyze security` rates it 1.7. Throws `invalid` for root, and for
- * a path that systemd can't be given.
+ * The service as a hardened systemd unit, for systemd 247 (Debian 11) and later. `systemd-analyze security` rates it 1.7. Throws
+ * `invalid` for root, and for a path that systemd can't be given.
  */
 export function unitText(options: UnitOptions): string {
 	const { user, node, program, config, dataDir, storageRoots } = options;
@@ -111,8 +111,8 @@ WantedBy=multi-user.target
 }
 
 /**
- * The permissions that bubblewrap needs to run conversions in namespaces of their own; `systemd-analyze security` rates the unit with it 2.6. A sandbox must not mount a `/proc` of
- * its own: the kernel refuses that while parts of `/proc` are protected.
+ * The permissions that bubblewrap needs to run conversions in namespaces of their own; `systemd-analyze security` rates the unit with it
+ * 2.6. A sandbox must not mount a `/proc` of its own: the kernel refuses that while parts of `/proc` are protected.
  */
 export function sandboxText(): string {
 	return `# Written by Stowage: lets it run conversions in a bubblewrap sandbox.

@@ -28,7 +28,10 @@ export function serviceFolders(config: Config, addedRoots: readonly string[]): S
 	return { dataDir, roots: outside(roots), others: outside(others) };
 }
 
-/** The storage roots that were added to the database and are folders of this machine. Throws the errors of opening the database; without a database there are no roots. */
+/**
+ * The storage roots that were added to the database and are folders of this machine. Throws the errors of opening the database; without a
+ * database there are no roots.
+ */
 export async function addedRoots(databaseUrl: string): Promise<string[]> {
 	if (databaseUrl.startsWith('sqlite:') && !existsSync(databaseUrl.slice('sqlite:'.length))) return [];
 	return readSnapshot(databaseUrl, async (snapshot) => {

@@ -6,7 +6,8 @@ import { escapeControls, escapeJson, Failure, formatListSize } from '@stowage/ru
 import { localTimeText } from '../commandLine/times.js';
 import { type Column, Table } from './table.js';
 
-// Every line of every command is written here: names of files, browsers and disks are untrusted, and must not move the cursor, turn the text round or begin another line.
+// Every line of every command is written here: names of files, browsers and disks are untrusted, and must not move the cursor, turn the
+// text round or begin another line.
 
 /** Of a terminal that does not tell it. */
 const usualWidth = 80;
@@ -128,7 +129,10 @@ export function isOnTerminal(): boolean {
 	return process.stdout.isTTY === true;
 }
 
-/** Writes bytes for another program on standard output, and syncs them if that is a file. Throws `unavailable` where the reader ends before it has read all, and `storageFull`. */
+/**
+ * Writes bytes for another program on standard output, and syncs them if that is a file. Throws `unavailable` where the reader ends
+ * before it has read all, and `storageFull`.
+ */
 export async function writeBytes(content: NodeJS.ReadableStream): Promise<void> {
 	const { stdout } = process;
 	// The end of a reader is the end of a list, but not of this.

@@ -2,8 +2,8 @@ import { buffer } from 'node:stream/consumers';
 import { Failure } from '@stowage/rules';
 
 /**
- * Reads a password without showing it: typed at a terminal, twice, or the first line of standard input. Never from an argument, which every user of the
- * machine could read.
+ * Reads a password without showing it: typed at a terminal, twice, or the first line of standard input. Never from an argument, which
+ * every user of the machine could read.
  */
 export async function readPassword(question: string): Promise<string> {
 	if (!process.stdin.isTTY) return firstLine(await buffer(process.stdin));

@@ -1,7 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { escapeControls } from '@stowage/rules';
 
-/** A text or a path as one word of a command line. What is no text, or can't be shown, is written as `$'\xe9'`, which bash and most others understand. */
+/**
+ * A text or a path as one word of a command line. What is no text, or can't be shown, is written as `$'\xe9'`, which bash and most others
+ * understand.
+ */
 export function shellWord(word: string | Uint8Array): string {
 	const bytes = Buffer.from(word);
 	const text = bytes.toString();

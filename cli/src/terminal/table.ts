@@ -24,7 +24,10 @@ export class Table {
 		this.#columns = columns;
 	}
 
-	/** The aligned lines of further rows, for a terminal of this width: below a header if they are the first ones, or have values in a column that was left out. */
+	/**
+	 * The aligned lines of further rows, for a terminal of this width: below a header if they are the first ones, or have values in a
+	 * column that was left out.
+	 */
 	lines(rows: readonly (readonly string[])[], width: number): string[] {
 		const shown = this.#columns.flatMap((column, at) =>
 			this.#widths.has(column.title) || rows.some((row) => row[at]) ? [{ ...column, at }] : [],

@@ -6,7 +6,10 @@ import { type FileNode, itemOf, type MemoryRoot, type StagedNode } from './memor
 export interface PublishingTree {
 	/** The path, or one beside it with the first free of the other names. Throws as `publish` does. */
 	freePath(path: StoragePath, options: NamingOptions): StoragePath;
-	/** Throws `notFound` if the folder is missing, `alreadyExists` for a taken name and `preconditionFailed` for another version than the one to replace. */
+	/**
+	 * Throws `notFound` if the folder is missing, `alreadyExists` for a taken name and `preconditionFailed` for another version than the
+	 * one to replace.
+	 */
 	publish(node: FileNode, path: StoragePath, options: NamingOptions): void;
 }
 

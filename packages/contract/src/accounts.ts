@@ -20,7 +20,10 @@ export const checkLoginStatus = endpoint({
 	}),
 });
 
-/** Refused with `secondFactor` after the right password of a user with two-factor sign-in if the code is missing, wrong or used up. Other users' codes are ignored. */
+/**
+ * Refused with `secondFactor` after the right password of a user with two-factor sign-in if the code is missing, wrong or used up. Other
+ * users' codes are ignored.
+ */
 export const login = endpoint({
 	method: 'POST',
 	path: '/api/login',
@@ -100,7 +103,10 @@ export const totp = endpoint({
 /** Unless the session began within the last 10 minutes, a missing password is refused with `passwordRequired`. */
 const confirmedByPassword = z.strictObject({ currentPassword: password.optional() }).optional();
 
-/** Begins to set up two-factor sign-in, which is off until it is confirmed in the same session. Replaces one that was begun before; `conflict` while it is on. */
+/**
+ * Begins to set up two-factor sign-in, which is off until it is confirmed in the same session. Replaces one that was begun before;
+ * `conflict` while it is on.
+ */
 export const startTotp = endpoint({
 	method: 'POST',
 	path: '/api/totp',
@@ -117,8 +123,8 @@ export const startTotp = endpoint({
 });
 
 /**
- * Turns it on. `secondFactor` for a wrong code, `conflict` if nothing was begun in this session. The session gets a new id; every other one of the user ends in the
- * same step.
+ * Turns it on. `secondFactor` for a wrong code, `conflict` if nothing was begun in this session. The session gets a new id; every other
+ * one of the user ends in the same step.
  */
 export const confirmTotp = endpoint({
 	method: 'POST',
@@ -128,7 +134,10 @@ export const confirmTotp = endpoint({
 	result: message,
 });
 
-/** Turns it off, and discards one that was begun. Succeeds also if there is none. While it is on, a missing or wrong code is refused with `secondFactor`. */
+/**
+ * Turns it off, and discards one that was begun. Succeeds also if there is none. While it is on, a missing or wrong code is refused with
+ * `secondFactor`.
+ */
 export const removeTotp = endpoint({
 	method: 'DELETE',
 	path: '/api/totp',

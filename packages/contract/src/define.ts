@@ -4,8 +4,8 @@ import type { Endpoint, EndpointDefinition } from './endpoint.js';
 const nothing = z.object({});
 
 /**
- * Describes one call. Left out: anyone may call it, no query, no payload, an answer that is not JSON. A payload is a schema for JSON or, where the
- * route streams a form to disk itself, `multipart`.
+ * Describes one call. Left out: anyone may call it, no query, no payload, an answer that is not JSON. A payload is a schema for JSON or,
+ * where the route streams a form to disk itself, `multipart`.
  */
 export function endpoint<
 	Query extends z.ZodType = typeof nothing,

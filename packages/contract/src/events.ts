@@ -9,7 +9,10 @@ export const maxFollowedTickets = 32;
 
 const ticket = z.string().min(1).max(256);
 
-/** A stream of server-sent events: `changed` for one folder, `job` and `ticket` for the caller. A visitor gets those of the tickets in the query. */
+/**
+ * A stream of server-sent events: `changed` for one folder, `job` and `ticket` for the caller. A visitor gets those of the tickets in the
+ * query.
+ */
 export const events = endpoint({
 	method: 'GET',
 	path: '/api/events',

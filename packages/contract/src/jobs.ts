@@ -40,7 +40,10 @@ export const job = z.object({
 	endTime: z.number().nullable(),
 });
 
-/** The `detail` of a `copy` or `move`: how many items of those named are in their place and how many are not, and why, for the first of these. */
+/**
+ * The `detail` of a `copy` or `move`: how many items of those named are in their place and how many are not, and why, for the first of
+ * these.
+ */
 export const transferDetail = z.object({
 	done: z.number(),
 	failed: z.number(),
@@ -59,7 +62,10 @@ export const conversionDetail = z.object({
 	/** Bytes of the original and, at the end, of the new file. */
 	sizeBefore: z.number().nullish(),
 	sizeAfter: z.number().nullish(),
-	/** At the end: the original is also kept if it was to be deleted but was changed during the conversion, or if the new file lacks something of it. */
+	/**
+	 * At the end: the original is also kept if it was to be deleted but was changed during the conversion, or if the new file lacks
+	 * something of it.
+	 */
 	isOriginalDeleted: z.boolean().nullish(),
 	/** At the end, what that is, in words: `1 of 2 video tracks`. */
 	losses: z.array(z.string()).nullish(),

@@ -14,7 +14,10 @@ export const path = z.string().transform((text, context) => {
 /** The path of something other than the root. */
 export const itemPath = path.refine((value) => value !== '', { message: 'must not be empty' });
 
-/** An array of at most this many items. Only the first invalid one is reported: an error for each of a hundred thousand would cost more than the call. */
+/**
+ * An array of at most this many items. Only the first invalid one is reported: an error for each of a hundred thousand would cost more
+ * than the call.
+ */
 export function listOf<Item extends z.ZodType>(item: Item, limit: number) {
 	const list = z
 		.array(z.unknown())

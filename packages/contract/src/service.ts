@@ -9,7 +9,10 @@ export const health = endpoint({
 
 const availability = z.enum(['ok', 'unavailable']);
 
-/** Whether all that the server needs is available, in the same words for everybody; 503 unless it is. `storage` stands for all storage roots. */
+/**
+ * Whether all that the server needs is available, in the same words for everybody; 503 unless it is. `storage` stands for all storage
+ * roots.
+ */
 export const ready = endpoint({
 	method: 'GET',
 	path: '/api/ready',

@@ -3,8 +3,8 @@ import { endpoint } from './define.js';
 import { area, itemPath, owner } from './schemas.js';
 
 /**
- * Hands one document to an external viewer: an address for that very file, which needs no session. It is good for ten minutes, but no longer than the session of
- * the caller.
+ * Hands one document to an external viewer: an address for that very file, which needs no session. It is good for ten minutes, but no
+ * longer than the session of the caller.
  */
 export const viewerLink = endpoint({
 	method: 'POST',

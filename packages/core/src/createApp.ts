@@ -65,7 +65,9 @@ const { version, buildVersion = version } = createRequire(import.meta.url)('../p
 
 const drainMs = 10_000;
 
-/** Builds the server with its database, storage and plugins. Errors of the configuration or a plugin are thrown here, before it listens. */
+/**
+ * Builds the server with its database, storage and plugins. Errors of the configuration or a plugin are thrown here, before it listens.
+ */
 export async function createApp(config: Config, given: AppOptions = {}): Promise<App> {
 	const { log = createLog(config.log.level), now = Date.now, serves = true } = given;
 	for (const warning of config.warnings) log.warn({ reason: warning }, 'an environment variable was ignored');

@@ -5,7 +5,10 @@ import { logFields } from './context.js';
 
 export type Log = Logger;
 
-/** Lines of JSON, each with the request or the job that it belongs to: on standard error, so that standard output contains only the output of a command. */
+/**
+ * Lines of JSON, each with the request or the job that it belongs to: on standard error, so that standard output contains only the output
+ * of a command.
+ */
 export function createLog(level: string, destination: DestinationStream = standardError()): Log {
 	// Names of files and browsers reach the terminal of whoever reads the log.
 	const hooks = { streamWrite: escapeJson };

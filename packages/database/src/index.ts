@@ -8,7 +8,8 @@ export type { Snapshot } from './portable/readRows.js';
 export type { TableRows, Written } from './portable/writeRows.js';
 export { sessionAbsoluteMs, sessionIdleMs } from './stores/accounts/sessions.js';
 
-// Each is loaded by its call, with the database's program: who checks an address or a configuration needs none, and a start needs no more than to open one.
+// Each is loaded by its call, with the database's program: who checks an address or a configuration needs none, and a start needs no more
+// than to open one.
 
 export const openDatabase: typeof import('./open.js').openDatabase = async (url, options) =>
 	(await import('./open.js')).openDatabase(url, options);

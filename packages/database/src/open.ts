@@ -41,8 +41,9 @@ export interface DatabaseOptions {
 
 /**
  * Opens `sqlite:<path>` or `mysql://user:password@host:port/name` (with `?socket=<path>` through that socket) and brings its tables up
- * to date, waiting up to ten minutes for another process that does. Throws a DatabaseError for errors that only the administrator can correct, and
- * the Failure `unavailable` for a server that is away or a file that stays locked. Once open, the stores throw `unavailable` while the database is away and work again when it is back.
+ * to date, waiting up to ten minutes for another process that does. Throws a DatabaseError for errors that only the administrator can
+ * correct, and the Failure `unavailable` for a server that is away or a file that stays locked. Once open, the stores throw `unavailable`
+ * while the database is away and work again when it is back.
  */
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
 	const { now = Date.now, migrations = allMigrations } = options;

@@ -44,7 +44,10 @@ const hardware = { devices: ['/dev/dri', '/dev/nvidia0', '/dev/nvidiactl', '/dev
 export class CagedProgram {
 	constructor(readonly options: CagedProgramOptions) {}
 
-	/** Runs it to its end. When the signal fires it is killed with all its child processes, and the signal's reason thrown once they have ended. */
+	/**
+	 * Runs it to its end. When the signal fires it is killed with all its child processes, and the signal's reason thrown once they have
+	 * ended.
+	 */
 	async run(args: readonly string[], run: ProgramRun): Promise<ProgramOutcome> {
 		const { signal, onLine, onLogLine } = run;
 		// Only conversions need it, and loading it takes time.

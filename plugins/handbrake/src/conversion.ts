@@ -20,7 +20,10 @@ const encoded = {
 	source: z.object({ id: z.string(), version: z.string() }),
 	sizeBefore: z.number(),
 	sizeAfter: z.number(),
-	/** What the output lacks of the original, in words; the original is deleted only if that is nothing. Saved by an older version, it is not known. */
+	/**
+	 * What the output lacks of the original, in words; the original is deleted only if that is nothing. Saved by an older version, it is
+	 * not known.
+	 */
 	losses: z.array(z.string()).default(['what was not checked then']),
 };
 

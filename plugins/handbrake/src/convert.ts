@@ -43,8 +43,9 @@ interface ConversionResult extends Record<string, unknown> {
 }
 
 /**
- * Converts a video. The original is removed last, after the output was checked, published and made durable, and only if the output lacks nothing of it and it is unchanged since. An
- * interrupted run continues after the last completed step; incomplete files of an earlier one are removed.
+ * Converts a video. The original is removed last, after the output was checked, published and made durable, and only if the output lacks
+ * nothing of it and it is unchanged since. An interrupted run continues after the last completed step; incomplete files of an earlier one
+ * are removed.
  */
 export async function convert(
 	job: JobContext<Conversion>,
@@ -168,7 +169,10 @@ async function publishAgain(
 	}
 }
 
-/** Removes the original if that was requested, the output lacks nothing of it and it is unchanged since the conversion, and gives the output its name if that is free then. */
+/**
+ * Removes the original if that was requested, the output lacks nothing of it and it is unchanged since the conversion, and gives the
+ * output its name if that is free then.
+ */
 async function replaceOriginal(
 	job: JobContext<Conversion>,
 	{ source: converted, sizeBefore, sizeAfter, losses, name, outputId }: PublishedStep,

@@ -24,8 +24,8 @@ interface EncodeOptions {
 }
 
 /**
- * Encodes an open file into another one and checks the output: the exit status of the program proves nothing. Throws with a sentence for people. Resolves to what the output lacks of
- * the original.
+ * Encodes an open file into another one and checks the output: the exit status of the program proves nothing. Throws with a sentence for
+ * people. Resolves to what the output lacks of the original.
  */
 export async function encode({
 	job,

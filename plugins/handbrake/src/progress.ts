@@ -31,7 +31,10 @@ function formatEta(hours: number, minutes: number, seconds: number): string {
 
 const numberOrNull = (text: string | undefined) => (text === undefined ? null : Number(text));
 
-/** Calls `take` with each line of the output, whether it ends with a line feed or a carriage return. A line longer than any of interest is truncated. */
+/**
+ * Calls `take` with each line of the output, whether it ends with a line feed or a carriage return. A line longer than any of interest is
+ * truncated.
+ */
 export function lineReader(onLine: (line: string) => void): (chunk: string) => void {
 	let rest = '';
 	return (chunk) => {

@@ -51,7 +51,8 @@ export function videoRenderer(ffmpeg: string, { workers, memoryBytes, findCage }
 const maxFramePixels = 36_000_000;
 
 /**
- * A typical one of twelve frames, scaled before they are buffered. No frame before them is decoded: the first is that of the index, not exactly the wanted time.
+ * A typical one of twelve frames, scaled before they are buffered. No frame before them is decoded: the first is that of the index, not
+ * exactly the wanted time.
  */
 function frameAt(seconds: number, size: number): string[] {
 	const fit = `w='min(${size},iw)':h='min(${size},ih)':force_original_aspect_ratio=decrease`;

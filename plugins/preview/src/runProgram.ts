@@ -23,8 +23,8 @@ const maxErrorText = 2000;
 export const inputPath = '/dev/fd/3';
 
 /**
- * The program's standard output; undefined if it failed at the file, wrote nothing or wrote too much. Throws `unavailable` if it could not be started or was ended from outside, which
- * says nothing of the file.
+ * The program's standard output; undefined if it failed at the file, wrote nothing or wrote too much. Throws `unavailable` if it could
+ * not be started or was ended from outside, which says nothing of the file.
  */
 export async function runProgram(
 	program: string,

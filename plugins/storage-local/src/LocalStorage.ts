@@ -68,7 +68,10 @@ export class LocalStorage
 		});
 	}
 
-	/** Opens the root for the first time, and completes interrupted work of a crash. A root that is not available is no failure: it may be mounted later. */
+	/**
+	 * Opens the root for the first time, and completes interrupted work of a crash. A root that is not available is no failure: it may be
+	 * mounted later.
+	 */
 	async prepare(): Promise<void> {
 		try {
 			using _root = await this.disk.root.open();

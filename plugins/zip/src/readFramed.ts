@@ -8,8 +8,9 @@ export interface Framed {
 }
 
 /**
- * Reads the content from `from` up to `to` straight into its place between the headers of its blocks, so that it is copied nowhere. `blocks` begins with the one
- * that holds `from` and ends with the first one that has no content before `to`. Two alternating buffers: one is filled while the other is consumed.
+ * Reads the content from `from` up to `to` straight into its place between the headers of its blocks, so that it is copied nowhere.
+ * `blocks` begins with the one that holds `from` and ends with the first one that has no content before `to`. Two alternating buffers:
+ * one is filled while the other is consumed.
  */
 export async function* readFramed(
 	readInto: NonNullable<OpenFile['readInto']>,

@@ -1,9 +1,10 @@
 import type { ArchiveEntry } from '@stowage/plugin-api';
 import { deflatedSize } from './storedBlocks.js';
 
-// The byte format of PKWARE's APPNOTE 6.3.10, so that a program which reads from a pipe can follow. Small contents are stored as they are and read before their
-// local header is written, which has their CRC. Large ones are deflated in stored blocks: these mark their end, so that the CRC may follow them. A record
-// is as large for any CRC, so that the offset of every byte is known before the first content is read.
+// The byte format of PKWARE's APPNOTE 6.3.10, so that a program which reads from a pipe can follow. Small contents are stored as they are
+// and read before their local header is written, which has their CRC. Large ones are deflated in stored blocks: these mark their end, so
+// that the CRC may follow them. A record is as large for any CRC, so that the offset of every byte is known before the first content is
+// read.
 
 const max16 = 0xffff;
 const max32 = 0xffffffff;
@@ -214,7 +215,8 @@ const firstYear = 1980;
 const lastYear = 2107;
 
 /**
- * A ZIP's own form of time: with a resolution of two seconds, from 1980 to 2107, and without a time zone. It is in UTC here: the same whatever time zone the server has.
+ * A ZIP's own form of time: with a resolution of two seconds, from 1980 to 2107, and without a time zone. It is in UTC here: the same
+ * whatever time zone the server has.
  */
 export function dosTime(mtime: number): number {
 	const date = new Date(mtime);

@@ -55,7 +55,10 @@ function load(flags: Flags): Config {
 	return loadConfig({ flags, defaultPlugins });
 }
 
-/** Paths of the command line begin in its working directory, and those of the file in the file's folder. Throws ConfigError before anybody is asked. */
+/**
+ * Paths of the command line begin in its working directory, and those of the file in the file's folder. Throws ConfigError before anybody
+ * is asked.
+ */
 function givenFlags(command: Command): Flags {
 	const { '--config': _, ...given } = flagsOf(command);
 	const { dataDir, databaseUrl } = load(given);
@@ -76,7 +79,10 @@ function writtenNames(answers: Flags): string[] {
 	return settingNames.filter((name) => answers[flagOf(name)] !== undefined && answers[flagOf(name)] !== '');
 }
 
-/** The answers that are not given: of the person at the terminal, or the recommended ones if `isAgreed`. What was in force `before` is recommended, if anything was. */
+/**
+ * The answers that are not given: of the person at the terminal, or the recommended ones if `isAgreed`. What was in force `before` is
+ * recommended, if anything was.
+ */
 async function ask(given: Flags, before: Config | undefined, isAgreed: boolean): Promise<Flags> {
 	const answers: Record<string, string> = {};
 	const answer = async (flag: string, question: string, recommended: string) => {

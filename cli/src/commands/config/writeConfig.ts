@@ -35,8 +35,9 @@ export async function presentConfig(name: string): Promise<PresentConfig | undef
 }
 
 /**
- * Writes a configuration file completely or not at all, once the server's parser accepts it. In place of a present one it has its owner and mode, and that one is kept beside it. A new one of
- * root's is readable to the group of the service. Resolves to the name of the old one. Throws ConfigError, or as `NewFile.write`.
+ * Writes a configuration file completely or not at all, once the server's parser accepts it. In place of a present one it has its owner
+ * and mode, and that one is kept beside it. A new one of root's is readable to the group of the service. Resolves to the name of the old
+ * one. Throws ConfigError, or as `NewFile.write`.
  */
 export async function writeConfig(name: string, text: string, present?: PresentConfig): Promise<string | undefined> {
 	const file = present?.file ?? name;

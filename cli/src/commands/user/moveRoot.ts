@@ -15,7 +15,10 @@ type FollowedJob = NonNullable<Awaited<ReturnType<Services['homeMoves']['underWa
 /** The polling interval of the progress. */
 const pollMs = 200;
 
-/** Moves a home to another storage root, or shows the progress of a move that is under way. Whichever process is first runs it: a server, or this command. */
+/**
+ * Moves a home to another storage root, or shows the progress of a move that is under way. Whichever process is first runs it: a server,
+ * or this command.
+ */
 export async function moveRoot(
 	services: Services,
 	[name = '', rootName = '']: readonly string[],

@@ -20,7 +20,9 @@ export function idempotencyRules(assertThat: Rule): void {
 	});
 
 	assertThat('many concurrent claims of one idempotency key all get the same record', async (t, { idempotency }) => {
-		const records = await Promise.all(Array.from({ length: 8 }, (_, n) => idempotency.putIfAbsent(key, recordOf(`${n}`))));
+		const records = await Promise.all(
+			Array.from({ length: 8 }, (_, n) => idempotency.putIfAbsent(key, recordOf(`${n}`))),
+		);
 		t.is(new Set(records.map(({ revision }) => revision)).size, 1);
 		for (const record of records) t.deepEqual(record, records[0]);
 	});

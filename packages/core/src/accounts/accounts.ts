@@ -22,21 +22,30 @@ import { withMemoryFallback } from './withMemoryFallback.js';
 
 export interface Accounts {
 	/**
-	 * Throws `badCredentials` in the same words and time for an unknown name and a wrong password, and `rateLimited`. After the right password of a user with a second factor, throws
-	 * `secondFactor` for a missing and for a wrong code.
+	 * Throws `badCredentials` in the same words and time for an unknown name and a wrong password, and `rateLimited`. After the right
+	 * password of a user with a second factor, throws `secondFactor` for a missing and for a wrong code.
 	 */
 	signIn(username: string, password: string, client: SignInClient, code?: string): Promise<UserRecord>;
 	/** Makes an account for a visitor; throws as `create` does, and `rateLimited`. */
 	signUp(username: string, password: string, client: Caller): Promise<UserRecord>;
-	/** Throws `invalid` for a name or password that is not allowed and `alreadyExists` for a taken name, also where a home of that name lies on disk without a user, unless it is to be adopted. */
+	/**
+	 * Throws `invalid` for a name or password that is not allowed and `alreadyExists` for a taken name, also where a home of that name lies
+	 * on disk without a user, unless it is to be adopted.
+	 */
 	create(username: string, password: string, options?: { adoptsHome?: boolean }): Promise<UserRecord>;
 	/** Sets a new password and ends all sessions of the user, both or neither. */
 	setPassword(username: string, password: string): Promise<void>;
-	/** The same for a user who confirms the password; throws as `signIn` does, and `conflict` if the password was changed meanwhile. Resolves to the current user. */
+	/**
+	 * The same for a user who confirms the password; throws as `signIn` does, and `conflict` if the password was changed meanwhile.
+	 * Resolves to the current user.
+	 */
 	changePassword(username: string, current: string, password: string, client: SignInClient): Promise<UserRecord>;
 	/** Confirms the password of a user who is signed in. Throws `badCredentials` for a wrong one, and `rateLimited`. */
 	confirmPassword(username: string, password: string, client: SignInClient): Promise<void>;
-	/** Renames an account and its home, and ends its sessions. An interrupted call continues when it is made again. Throws `alreadyExists` as `create` does. */
+	/**
+	 * Renames an account and its home, and ends its sessions. An interrupted call continues when it is made again. Throws `alreadyExists`
+	 * as `create` does.
+	 */
 	rename(username: string, newName: string): Promise<void>;
 	/** Resolves to whether that changed anything. */
 	setDisabled(username: string, isDisabled: boolean): Promise<boolean>;
@@ -248,7 +257,10 @@ function checkPassword(password: string): void {
 	}
 }
 
-/** Counts one attempt to register from an address, whether it succeeds or not: each costs a hash and reveals whether a name is taken. Throws `rateLimited`. */
+/**
+ * Counts one attempt to register from an address, whether it succeeds or not: each costs a hash and reveals whether a name is taken.
+ * Throws `rateLimited`.
+ */
 async function countRegistration(limits: LimitStore, address: string, maxPerHour: number, now: number): Promise<void> {
 	const { count, endsAt } = await limits.hit(`register:${limitAddress(address)}`, hourMs, now);
 	if (count > maxPerHour) {

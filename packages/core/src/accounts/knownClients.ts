@@ -11,8 +11,8 @@ const ttlMs = 180 * 24 * 60 * 60_000;
 const maxAccounts = 5;
 
 /**
- * Clients that have signed in to an account before. They keep a cookie that proves it and grants nothing: its client only does not have to wait for the
- * guesses of others. It ends with the password under which it was given.
+ * Clients that have signed in to an account before. They keep a cookie that proves it and grants nothing: its client only does not have
+ * to wait for the guesses of others. It ends with the password under which it was given.
  */
 export interface KnownClients {
 	/** The random id under which the request's client is known to the user. It takes the same time for an unknown client. */

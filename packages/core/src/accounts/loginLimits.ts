@@ -10,13 +10,16 @@ const dayMs = 24 * hourMs;
 /** Failed attempts a minute from one address at one account. */
 const attemptsPerAccountAndAddress = 10;
 
-/** Failed attempts from one address at all accounts together: at most this many in a window, which lasts a minute, and twice as long after each further such number of a day. */
+/**
+ * Failed attempts from one address at all accounts together: at most this many in a window, which lasts a minute, and twice as long after
+ * each further such number of a day.
+ */
 const attemptsPerAddress = 30;
 const attemptsPerAddressAndDay = 300;
 
 /**
- * Failed attempts at one account from anywhere, beyond which only clients that are known to it may try: at most this many in a window, which lasts a minute, and twice as
- * long after each further such number of a day, but two hours at most.
+ * Failed attempts at one account from anywhere, beyond which only clients that are known to it may try: at most this many in a window,
+ * which lasts a minute, and twice as long after each further such number of a day, but two hours at most.
  */
 const attemptsPerAccount = 100;
 const maxAccountWindowMs = 2 * hourMs;
@@ -25,8 +28,9 @@ const maxAccountWindowMs = 2 * hourMs;
 const attemptsPerKnownClientAndDay = 30;
 
 /**
- * Wrong codes of one account from clients that are not known to it: at most this many in a window, which lasts a minute, and twice as long after each further such number of 30
- * days, but a day at most. An attacker with the password guesses 200 times in 30 days, 2,400 times a year. Three of a million codes are valid at a time, so the chance is 0.72 % a year.
+ * Wrong codes of one account from clients that are not known to it: at most this many in a window, which lasts a minute, and twice as
+ * long after each further such number of 30 days, but a day at most. An attacker with the password guesses 200 times in 30 days, 2,400
+ * times a year. Three of a million codes are valid at a time, so the chance is 0.72 % a year.
  */
 const codesPerAccount = 5;
 const codePeriodMs = 30 * dayMs;
@@ -36,8 +40,9 @@ const maxCodeWindowMs = dayMs;
 const codesPerKnownClientAndDay = 5;
 
 /**
- * Wrong codes of all clients that are known to one account in 30 days, above which they count as unknown. Whoever has the password can make any number of clients known: before the
- * second factor is turned on by signing in, and later, in an open session, by changing the password.
+ * Wrong codes of all clients that are known to one account in 30 days, above which they count as unknown. Whoever has the password can
+ * make any number of clients known: before the second factor is turned on by signing in, and later, in an open session, by changing the
+ * password.
  */
 const codesOfKnownClients = 30;
 
@@ -50,8 +55,8 @@ export interface AttemptOrigin {
 }
 
 /**
- * Runs one attempt with a password. It is counted before the hash is begun, so that 500 at once are refused like 500 in sequence, and uncounted when it succeeds:
- * only failures count. Throws `rateLimited`, in the same words whether there is such an account or not.
+ * Runs one attempt with a password. It is counted before the hash is begun, so that 500 at once are refused like 500 in sequence, and
+ * uncounted when it succeeds: only failures count. Throws `rateLimited`, in the same words whether there is such an account or not.
  */
 export async function limitAttempts<T>(
 	limits: LimitStore,
@@ -93,8 +98,8 @@ export async function limitAttempts<T>(
 }
 
 /**
- * Runs one attempt with a code of the second factor, after the password was right. Counted as `limitAttempts` does, by limits of its own, since six digits can be guessed in fewer
- * attempts than a password. Throws `rateLimited`.
+ * Runs one attempt with a code of the second factor, after the password was right. Counted as `limitAttempts` does, by limits of its own,
+ * since six digits can be guessed in fewer attempts than a password. Throws `rateLimited`.
  */
 export async function limitCodes<T>(
 	limits: LimitStore,
@@ -126,7 +131,10 @@ export async function limitCodes<T>(
 
 type Count = (tries: readonly { key: string; windowMs: number }[]) => Promise<{ count: number; endsAt: number }[]>;
 
-/** Counts an attempt before it is made, and uncounts it unless it resolves to undefined: only a failure counts, not a success, a refusal or an error of the server. */
+/**
+ * Counts an attempt before it is made, and uncounts it unless it resolves to undefined: only a failure counts, not a success, a refusal
+ * or an error of the server.
+ */
 async function countFailure<T>(
 	limits: LimitStore,
 	now: number,

@@ -32,8 +32,9 @@ const sealed = /^Fe26\.2\*[\w*~-]+$/;
 const proofs = /^[\w.~-]+$/;
 
 /**
- * Removes values from the header that can't be the server's cookies under these names. Another program on the host, or one that knew the host before us, may have set a
- * cookie of the same name or one that can't be parsed: neither may keep a person's own from being seen. Several may remain.
+ * Removes values from the header that can't be the server's cookies under these names. Another program on the host, or one that knew the
+ * host before us, may have set a cookie of the same name or one that can't be parsed: neither may keep a person's own from being seen.
+ * Several may remain.
  */
 export function keepOwnCookies(headers: IncomingHttpHeaders, { session, device }: CookieNames): void {
 	if (headers.cookie === undefined) return;

@@ -10,8 +10,8 @@ import { measureHome } from '../trees/walkHome.js';
 export type FilesAction = { kind: 'keep' } | { kind: 'delete' } | { kind: 'move'; to: UserRecord };
 
 /**
- * Removes an account, its files first: after an interruption the same call continues. The user can't be signed in meanwhile and upload more files. Resolves to the name of the
- * folder that the files were moved to, if they were.
+ * Removes an account, its files first: after an interruption the same call continues. The user can't be signed in meanwhile and upload
+ * more files. Resolves to the name of the folder that the files were moved to, if they were.
  */
 export async function removeUser(
 	user: UserRecord,

@@ -20,7 +20,8 @@ interface Dependencies {
 
 /**
  * Renames an account and its home; sessions end. The plan is recorded first. Then the name changes, which reserves it, and the
- * account is disabled; then the home moves; then the account is enabled again. After an interruption the same call continues; until then the user can't sign in.
+ * account is disabled; then the home moves; then the account is enabled again. After an interruption the same call continues; until then
+ * the user can't sign in.
  */
 export async function renameUser(
 	from: string,

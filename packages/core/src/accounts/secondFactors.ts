@@ -20,22 +20,25 @@ export type Accepted = 'notNeeded' | 'code' | 'recoveryCode';
 export interface SecondFactors {
 	state(userId: string): Promise<SecondFactorState>;
 	/**
-	 * Begins to set it up in a session, the value of `Sessions.keyOf`, in place of one that was begun before. Throws `conflict` if it is on. The secret and the
-	 * codes can't be read again.
+	 * Begins to set it up in a session, the value of `Sessions.keyOf`, in place of one that was begun before. Throws `conflict` if it is
+	 * on. The secret and the codes can't be read again.
 	 */
 	begin(user: Owner, session: string): Promise<{ secret: string; uri: string; recoveryCodes: string[] }>;
 	/**
-	 * Turns it on with a first code and ends all sessions of the user, both or neither; resolves to the user's new generation. Throws `secondFactor` for a wrong code,
-	 * `conflict` if nothing was begun in this session, and `rateLimited`.
+	 * Turns it on with a first code and ends all sessions of the user, both or neither; resolves to the user's new generation. Throws
+	 * `secondFactor` for a wrong code, `conflict` if nothing was begun in this session, and `rateLimited`.
 	 */
 	confirm(user: Owner, session: string, code: string, knownClientId: string | undefined): Promise<number>;
-	/** Turns it off with a code, and discards one that was begun. Throws `secondFactor` for a missing or wrong code while it is on, and `rateLimited`. Resolves to whether it was on. */
+	/**
+	 * Turns it off with a code, and discards one that was begun. Throws `secondFactor` for a missing or wrong code while it is on, and
+	 * `rateLimited`. Resolves to whether it was on.
+	 */
 	turnOff(user: Owner, code: string | undefined, knownClientId: string | undefined): Promise<boolean>;
 	/** The same without a code, for the administrator. */
 	remove(user: Owner): Promise<boolean>;
 	/**
-	 * Checks the code of a user whose password has been verified, and uses it up. Resolves to undefined for a wrong code, and throws `secondFactor` if one
-	 * is needed and missing, and `rateLimited`.
+	 * Checks the code of a user whose password has been verified, and uses it up. Resolves to undefined for a wrong code, and throws
+	 * `secondFactor` if one is needed and missing, and `rateLimited`.
 	 */
 	accept(user: Owner, code: string | undefined, knownClientId: string | undefined): Promise<Accepted | undefined>;
 }

@@ -41,7 +41,10 @@ export interface SessionInfo extends SessionClient {
 export type SessionOwner = Pick<UserRecord, 'id' | 'username'>;
 
 export interface Sessions {
-	/** Begins a session with a new id and ends the client's former one. Throws `conflict` if the user's sessions were ended since the user was read. */
+	/**
+	 * Begins a session with a new id and ends the client's former one. Throws `conflict` if the user's sessions were ended since the user
+	 * was read.
+	 */
 	begin(request: Request, user: UserRecord): Promise<void>;
 	/** The user's active sessions, the most recently used first. Their ids identify them and grant no access. */
 	list(userId: string): Promise<SessionInfo[]>;
@@ -71,8 +74,8 @@ function publicSessionId(idHash: string): string {
 }
 
 /**
- * Sessions live in the database under the hash of their id; the browser holds the id, sealed. https is taken from `publicUrl`, else what a trusted proxy
- * reports.
+ * Sessions live in the database under the hash of their id; the browser holds the id, sealed. https is taken from `publicUrl`, else what
+ * a trusted proxy reports.
  */
 export async function registerSessions(
 	server: Server,

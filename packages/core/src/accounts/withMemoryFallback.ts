@@ -5,7 +5,8 @@ import { isFailure } from '@stowage/rules';
 const maxKeys = 10_000;
 
 /**
- * The same limits, counted in memory while the database has no room for them: a full disk neither refuses correct sign-ins nor permits uncounted guesses.
+ * The same limits, counted in memory while the database has no room for them: a full disk neither refuses correct sign-ins nor permits
+ * uncounted guesses.
  */
 export function withMemoryFallback(store: LimitStore): LimitStore {
 	const counts = new Map<string, { count: number; endsAt: number }>();

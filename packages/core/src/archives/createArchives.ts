@@ -30,9 +30,9 @@ export interface Requester {
 
 export interface Archives {
 	/**
-	 * Makes the archive of a selection as it is now and as the viewer may see it. Its version is the same as long as its bytes are. Throws `notFound` if something
-	 * selected does not exist, `tooLarge` for more than an archive may contain, `rateLimited` or `unavailable` while too much is under way for one client or for all, and
-	 * `unavailable` where no plugin offers archives.
+	 * Makes the archive of a selection as it is now and as the viewer may see it. Its version is the same as long as its bytes are. Throws
+	 * `notFound` if something selected does not exist, `tooLarge` for more than an archive may contain, `rateLimited` or `unavailable`
+	 * while too much is under way for one client or for all, and `unavailable` where no plugin offers archives.
 	 */
 	open(viewer: Viewer, selection: Selection, requester: Requester): Promise<OpenSelection>;
 	/** The same, but a single file is opened as itself. */

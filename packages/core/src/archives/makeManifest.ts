@@ -56,8 +56,8 @@ const itemBytes = 300;
 const hashBatchBytes = 16 * 1024;
 
 /**
- * Stats each selected item as the viewer may see it, in the order of selection; duplicates, and items in another selected folder, are left out. Throws
- * `notFound` if any is not there.
+ * Stats each selected item as the viewer may see it, in the order of selection; duplicates, and items in another selected folder, are
+ * left out. Throws `notFound` if any is not there.
  */
 export async function statSelected(
 	{ files, viewer, area, reserve, signal }: Pick<Dependencies, 'files' | 'viewer' | 'area' | 'reserve' | 'signal'>,

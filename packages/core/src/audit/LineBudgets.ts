@@ -13,7 +13,10 @@ const originLimits = {
 	sums: { burst: 1 / 400, rate: 1 / 64 },
 };
 
-/** Of all origins together, and the sums of many origins. In all less than the share, so that its oldest lines are removed by their age only. */
+/**
+ * Of all origins together, and the sums of many origins. In all less than the share, so that its oldest lines are removed by their age
+ * only.
+ */
 const classLimits = {
 	lines: { burst: 1 / 4, rate: 3 / 8 },
 	sums: { burst: 1 / 16, rate: 1 / 16 },
@@ -31,7 +34,10 @@ interface Rate {
 	perMs: number;
 }
 
-/** How much the origins of events, that is accounts and addresses, may write into the audit log. What is above that is only counted in sums. */
+/**
+ * How much the origins of events, that is accounts and addresses, may write into the audit log. What is above that is only counted in
+ * sums.
+ */
 export class LineBudgets {
 	readonly #config: Pick<Config, 'audit'>;
 	readonly #monotonic: () => number;

@@ -2,8 +2,8 @@ import { type AuditEntry, changeActions, securityActions } from './auditLine.js'
 
 /**
  * Lines that have files and a share of the log of their own, so that a flood of one class pushes out no other:
- * `security` is sign-ins, accounts and the administrator's orders, `attempts` what anybody can cause without an account, `changes` what users do, and `visits` what
- * visitors do and what is read.
+ * `security` is sign-ins, accounts and the administrator's orders, `attempts` what anybody can cause without an account, `changes` what
+ * users do, and `visits` what visitors do and what is read.
  */
 export const auditClasses = ['security', 'attempts', 'changes', 'visits'] as const;
 

@@ -39,8 +39,8 @@ export async function auditFiles(folder: string): Promise<AuditFileName[]> {
 }
 
 /**
- * Removes files older than `keepFor`. Where there is more than `maxSize` in total, the oldest of those classes go that have more than their
- * shares; the newest file of each class stays.
+ * Removes files older than `keepFor`. Where there is more than `maxSize` in total, the oldest of those classes go that have more than
+ * their shares; the newest file of each class stays.
  */
 export async function removeOldAudit(
 	folder: string,

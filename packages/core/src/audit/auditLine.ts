@@ -143,7 +143,9 @@ const cuts = [700, 250, 60];
 
 const maxPaths = 5;
 
-/** What a line says about an event, but its time. Those on whose behalf the administrator acts are named as the account that is changed. */
+/**
+ * What a line says about an event, but its time. Those on whose behalf the administrator acts are named as the account that is changed.
+ */
 export function auditEntry(event: AuditEvent, outcome: AuditOutcome, origin: Partial<AuditEntry>): AuditEntry {
 	const { action, viewer, paths, ...details } = event;
 	const { user, userId, ...place } = origin;
@@ -162,7 +164,10 @@ export function auditEntry(event: AuditEvent, outcome: AuditOutcome, origin: Par
 	};
 }
 
-/** The line of an entry, with its line feed. Controls, and characters that a terminal obeys, are escaped: no name can begin a line, or show another one. */
+/**
+ * The line of an entry, with its line feed. Controls, and characters that a terminal obeys, are escaped: no name can begin a line, or
+ * show another one.
+ */
 export function auditLine(time: number, entry: AuditEntry): string {
 	const record: AuditRecord = { time: new Date(time).toISOString(), ...entry };
 	const whole = lineOf(record);

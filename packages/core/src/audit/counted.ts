@@ -13,7 +13,10 @@ export interface Counted {
 /** Bytes of a text in the sum of a flood. */
 const textBytes = 200;
 
-/** Keeps only what both have in common, so that a sum never names what is true of one of them only; amounts are added, and of paths the common folder stays. */
+/**
+ * Keeps only what both have in common, so that a sum never names what is true of one of them only; amounts are added, and of paths the
+ * common folder stays.
+ */
 export function merged(a: Counted, b: Counted): Counted {
 	const { bytes: _, entries: __, path: ___, paths: ____, ...own } = a.entry;
 	const others = b.entry as unknown as Record<string, unknown>;

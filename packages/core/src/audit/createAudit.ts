@@ -23,15 +23,18 @@ import { Sums } from './Sums.js';
 /** The audit log: who did what to which file, with which result. Nothing here throws or waits: it can't affect a request. */
 export interface Audit {
 	/**
-	 * Records the outcome of `work`; `detailsOf` adds details from its result, and returns undefined for one that has changed nothing, which is not
-	 * recorded. Resolves or rejects as `work` does.
+	 * Records the outcome of `work`; `detailsOf` adds details from its result, and returns undefined for one that has changed nothing,
+	 * which is not recorded. Resolves or rejects as `work` does.
 	 */
 	recorded<T>(
 		event: AuditEvent,
 		work: () => Promise<T>,
 		detailsOf?: (result: T) => Partial<AuditEvent> | undefined,
 	): Promise<T>;
-	/** Records the bytes sent of a file or an archive, once `send` has ended: ranges of one item as one line per client and minute. `describe` adds details that are found meanwhile. */
+	/**
+	 * Records the bytes sent of a file or an archive, once `send` has ended: ranges of one item as one line per client and minute.
+	 * `describe` adds details that are found meanwhile.
+	 */
 	sending<T>(
 		event: AuditEvent,
 		response: ServerResponse,

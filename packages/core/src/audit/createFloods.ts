@@ -9,7 +9,10 @@ import { Sums } from './Sums.js';
 /** How long the sums of a flood wait for more. What a killed process has only counted since then is missing. */
 const sumMs = 15 * 60_000;
 
-/** Sums of one origin at the same time that differ in reason, address or account. What it does beside that is counted by action and outcome only. */
+/**
+ * Sums of one origin at the same time that differ in reason, address or account. What it does beside that is counted by action and
+ * outcome only.
+ */
 const maxOfOrigin = 8;
 
 interface Dependencies {
@@ -36,8 +39,8 @@ interface Flood {
 }
 
 /**
- * Keeps what one account or address does from filling the log: above its budget its events are counted by action and outcome, and where there are too
- * many such accounts and addresses, all of them together.
+ * Keeps what one account or address does from filling the log: above its budget its events are counted by action and outcome, and where
+ * there are too many such accounts and addresses, all of them together.
  */
 export function createFloods({ config, monotonic, write, bytesOf }: Dependencies): Floods {
 	const budgets = new LineBudgets(config, monotonic);

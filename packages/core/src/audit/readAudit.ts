@@ -18,9 +18,9 @@ export interface AuditQuery {
 }
 
 /**
- * The matching lines of the audit log, in the order of time. It may be written meanwhile, and needs memory for a few lines however large it is; torn lines and those
- * of other programs are skipped. With `signal` it continues with new lines until the signal fires; `onCaughtUp` is called
- * each time all that there was has been given. Throws `forbidden` where this user may not read it.
+ * The matching lines of the audit log, in the order of time. It may be written meanwhile, and needs memory for a few lines however large
+ * it is; torn lines and those of other programs are skipped. With `signal` it continues with new lines until the signal fires;
+ * `onCaughtUp` is called each time all that there was has been given. Throws `forbidden` where this user may not read it.
  */
 export async function* readAudit(
 	dataDir: string,

@@ -4,7 +4,10 @@ import { createLog } from '../log.js';
 import type { AuditEvent } from './auditLine.js';
 import { type Administrator, createAudit } from './createAudit.js';
 
-/** Records what the administrator has done with a command for which the server is not put together, such as a restore; nothing where there is no data folder. */
+/**
+ * Records what the administrator has done with a command for which the server is not put together, such as a restore; nothing where there
+ * is no data folder.
+ */
 export async function recordOrder(
 	config: Pick<Config, 'audit' | 'dataDir' | 'log'>,
 	administrator: Administrator,

@@ -26,7 +26,10 @@ function nextOf(marks: Uint8Array, chunk: Uint8Array, from: number): number {
 	return at;
 }
 
-/** Scans a JSON text as its bytes arrive, so that one that would take too much memory or stack is refused before it is parsed. It does not check the syntax. */
+/**
+ * Scans a JSON text as its bytes arrive, so that one that would take too much memory or stack is refused before it is parsed. It does not
+ * check the syntax.
+ */
 export class JsonShape {
 	#depth = 0;
 	#values = 0;

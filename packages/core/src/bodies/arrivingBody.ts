@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { Failure, isFailure } from '@stowage/rules';
 
-/** The minimum speed of a body. Only the time counts in which the server waits for the client, not the time in which a slow disk makes the client wait. */
+/**
+ * The minimum speed of a body. Only the time counts in which the server waits for the client, not the time in which a slow disk makes the
+ * client wait.
+ */
 export interface BodyTimeouts {
 	/** The longest wait for a next byte. */
 	idleSeconds: number;
@@ -17,8 +20,8 @@ export interface BodyTimeouts {
 }
 
 /**
- * The body of a request as it arrives. Throws `timeout` below the minimum speed and `invalid` when the connection is cut. A reader that stops early leaves
- * the rest unread and the request whole, so that a refusal still finds its way back.
+ * The body of a request as it arrives. Throws `timeout` below the minimum speed and `invalid` when the connection is cut. A reader that
+ * stops early leaves the rest unread and the request whole, so that a refusal still finds its way back.
  */
 export async function* arrivingBody(
 	request: IncomingMessage,

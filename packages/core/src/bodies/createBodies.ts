@@ -29,7 +29,10 @@ const jsonTimeouts: BodyTimeouts = {
 	cutOff: 'The request ended early.',
 };
 
-/** Bodies up to this size have a budget of their own, so that large ones don't keep users from signing in. A visitor can't send a larger one. */
+/**
+ * Bodies up to this size have a budget of their own, so that large ones don't keep users from signing in. A visitor can't send a larger
+ * one.
+ */
 const smallBytes = 256 * kB;
 
 /** The step in which the budget of a body of unknown length grows. */

@@ -2,8 +2,8 @@ import { isIP } from 'node:net';
 import { Failure } from '@stowage/rules';
 
 /**
- * Names that can't be pointed at an intranet by public DNS: `localhost` and `test` (RFC 6761), `local` (RFC 6762), `home.arpa` (RFC 8375), `internal`, which is
- * reserved for private use, and `home` and `lan`, which routers give out and which are not delegated.
+ * Names that can't be pointed at an intranet by public DNS: `localhost` and `test` (RFC 6761), `local` (RFC 6762), `home.arpa` (RFC
+ * 8375), `internal`, which is reserved for private use, and `home` and `lan`, which routers give out and which are not delegated.
  */
 const privateDomains = ['localhost', 'test', 'local', 'home.arpa', 'internal', 'home', 'lan'];
 
@@ -28,8 +28,9 @@ export function isHostPattern(text: string): boolean {
 }
 
 /**
- * Throws `misdirected` for a request whose host is not this server's: a page of another site whose name was pointed at this server (DNS rebinding) would count as same-origin. Everything is
- * allowed until `publicUrl` or `allowedHosts` says which names are the server's; addresses and names that public DNS doesn't know always are.
+ * Throws `misdirected` for a request whose host is not this server's: a page of another site whose name was pointed at this server (DNS
+ * rebinding) would count as same-origin. Everything is allowed until `publicUrl` or `allowedHosts` says which names are the server's;
+ * addresses and names that public DNS doesn't know always are.
  */
 export function createHostCheck({
 	publicUrl,

@@ -78,12 +78,18 @@ function assertOwnPort({ listen, port, metrics }: { listen: string; port: number
 	);
 }
 
-/** Service managers pass programs the addresses of each other in variables: for a service `stowage` Kubernetes sets STOWAGE_PORT to this, beside STOWAGE_SERVICE_HOST and more. */
+/**
+ * Service managers pass programs the addresses of each other in variables: for a service `stowage` Kubernetes sets STOWAGE_PORT to this,
+ * beside STOWAGE_SERVICE_HOST and more.
+ */
 function isServiceAddress(value: string): boolean {
 	return /^(tcp|udp|sctp):\/\//.test(value);
 }
 
-/** A warning for each variable that looks like a setting and is none. It does not stop the start, since other programs set such variables too. */
+/**
+ * A warning for each variable that looks like a setting and is none. It does not stop the start, since other programs set such variables
+ * too.
+ */
 function foreignVariables(env: Readonly<Record<string, string | undefined>>): string[] {
 	const known = settingNames.map(variableOf);
 	return Object.entries(env).flatMap(([name, value]) => {

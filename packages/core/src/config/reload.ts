@@ -2,7 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { settingNames } from './leaves.js';
 import type { Config } from './schema.js';
 
-/** Groups of settings, and settings, that are read each time they are needed. All others are built into parts of the server when it starts. */
+/**
+ * Groups of settings, and settings, that are read each time they are needed. All others are built into parts of the server when it
+ * starts.
+ */
 export const liveSettings: readonly string[] = [
 	'registration',
 	'registrationsPerHour',

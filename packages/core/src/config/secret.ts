@@ -11,8 +11,8 @@ type Calls = Pick<typeof files, 'link' | 'stat'>;
 const shortest = 32;
 
 /**
- * The key that seals cookies, at least 32 characters. Made at the first start and kept in the data folder for its owner alone; two servers that start at
- * once end with the same one.
+ * The key that seals cookies, at least 32 characters. Made at the first start and kept in the data folder for its owner alone; two
+ * servers that start at once end with the same one.
  */
 export async function readOrMakeSecret(dataDir: string, log: Log, calls: Calls = files): Promise<string> {
 	const file = path.join(dataDir, 'session.key');
@@ -81,7 +81,9 @@ async function syncFolder(folder: string): Promise<void> {
 	}
 }
 
-/** Throws ConfigError if others may read the key, unless the file system shows every file so, also one that was made for its owner alone. */
+/**
+ * Throws ConfigError if others may read the key, unless the file system shows every file so, also one that was made for its owner alone.
+ */
 async function assertPrivate(file: string, probe: string, log: Log, { stat }: Calls): Promise<void> {
 	const { mode } = await stat(file);
 	if ((mode & 0o077) === 0) return;

@@ -26,8 +26,8 @@ export function withoutSecrets(value: unknown, name = '', isSecret = false): unk
 const openOptions = new Set(['socket']);
 
 /**
- * An address without its password, the values of its query and its fragment; any other text as it is. A password may contain the characters that separate the parts: where it is not
- * certain which part is which, only the scheme is left.
+ * An address without its password, the values of its query and its fragment; any other text as it is. A password may contain the
+ * characters that separate the parts: where it is not certain which part is which, only the scheme is left.
  */
 export function withoutPassword(address: string): string {
 	const [, scheme = '', rest = ''] = /^([a-z][a-z\d+.-]*:\/\/)(.*)$/is.exec(address) ?? [];

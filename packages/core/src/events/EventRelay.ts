@@ -8,11 +8,14 @@ import type { ObservableNotifications } from './notifications.js';
 
 /** Intervals of the exchange between processes. */
 export const relayTimes = {
-	/** How often a process with events to send or receive polls the database; also the least time between two events of one ticket or folder. */
+	/**
+	 * How often a process with events to send or receive polls the database; also the least time between two events of one ticket or
+	 * folder.
+	 */
 	tickMs: 1000,
 	/**
-	 * How often a process with pages renews its subscription, and for how long others trust one, unless they see that the process has ended. Each time is a write, which would wake a
-	 * disk that sleeps.
+	 * How often a process with pages renews its subscription, and for how long others trust one, unless they see that the process has
+	 * ended. Each time is a write, which would wake a disk that sleeps.
 	 */
 	renewMs: 15 * 60_000,
 	listeningMs: 45 * 60_000,
@@ -59,8 +62,9 @@ interface FolderListeners {
 }
 
 /**
- * Relays ticket events, and changes of folders without notifications, to the pages of other processes over the same database. Nothing is written unless
- * another process has pages, and nothing is read unless this one has. Events are hints: only the latest state of a ticket, at most once a second.
+ * Relays ticket events, and changes of folders without notifications, to the pages of other processes over the same database. Nothing is
+ * written unless another process has pages, and nothing is read unless this one has. Events are hints: only the latest state of a ticket,
+ * at most once a second.
  */
 export class EventRelay {
 	readonly #parts: Dependencies;
@@ -92,7 +96,10 @@ export class EventRelay {
 		this.#encryption = createEncryption('events', parts.secret);
 	}
 
-	/** The notifications of this process, whose ticket events reach the pages of all. Changes of jobs are read from their rows, whichever process runs them. */
+	/**
+	 * The notifications of this process, whose ticket events reach the pages of all. Changes of jobs are read from their rows, whichever
+	 * process runs them.
+	 */
 	notifications(): ObservableNotifications {
 		const { notifications } = this.#parts;
 		return {

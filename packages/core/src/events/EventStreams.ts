@@ -11,8 +11,8 @@ export class EventStreams {
 	#isStopping = false;
 
 	/**
-	 * Counts a stream in; the returned function counts it out. `end` is called when the server stops. Throws `rateLimited` if `who` has too many, and
-	 * `unavailable` while the server stops.
+	 * Counts a stream in; the returned function counts it out. `end` is called when the server stops. Throws `rateLimited` if `who` has too
+	 * many, and `unavailable` while the server stops.
 	 */
 	enter(client: string, end: () => void): () => void {
 		if (this.#isStopping) throw new Failure('unavailable', 'The server is stopping.');

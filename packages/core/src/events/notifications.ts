@@ -1,7 +1,10 @@
 import { EventEmitter } from 'node:events';
 import type { Audience, Notification, Notifications } from '@stowage/plugin-api';
 
-/** How long the last event of a ticket is kept for late subscribers: a small download may have ended before its page's stream is open, or while its tab was hidden. */
+/**
+ * How long the last event of a ticket is kept for late subscribers: a small download may have ended before its page's stream is open, or
+ * while its tab was hidden.
+ */
 const rememberedMs = 10 * 60_000;
 
 const userPrefix = 'user ';

@@ -25,7 +25,9 @@ declare module '@hapi/hapi' {
 	}
 }
 
-/** Throws `invalid` for a request that names no host, or several: two readers could take it for different ones. HTTP/1.0 knows no hosts. */
+/**
+ * Throws `invalid` for a request that names no host, or several: two readers could take it for different ones. HTTP/1.0 knows no hosts.
+ */
 function assertHost(request: IncomingMessage, response: ServerResponse): void {
 	const hosts = request.headersDistinct.host?.length ?? 0;
 	if (hosts === 1 || (hosts === 0 && request.httpVersion === '1.0')) return;
@@ -68,7 +70,8 @@ export function createServer(config: Config, log: Log, maxEventLoopDelayMs: numb
 				parse: false,
 				maxBytes: Number.MAX_SAFE_INTEGER,
 				timeout: false,
-				// The route that reads a body checks its type. hapi would wait for all of a body whose type it can't parse, however long that takes.
+				// The route that reads a body checks its type. hapi would wait for all of a body whose type it can't parse, however long that
+				// takes.
 				override: 'application/octet-stream',
 			},
 			timeout: { server: false, socket: false },

@@ -10,7 +10,10 @@ interface Place {
 	path: string;
 }
 
-/** Logs refusals that are the server's fault (503, 507), in one line and without a stack: the first of its kind and route at once, those after it as a count. */
+/**
+ * Logs refusals that are the server's fault (503, 507), in one line and without a stack: the first of its kind and route at once, those
+ * after it as a count.
+ */
 export type FailureLog = (failure: Failure, place: Place) => void;
 
 /** Timers keep no process alive; a server under load writes a line each ten seconds for each route. */

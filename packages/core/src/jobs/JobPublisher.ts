@@ -59,7 +59,10 @@ export class JobPublisher {
 		return this.#parts.notifications.hasUsers();
 	}
 
-	/** How far back the next poll must read: some seconds further than to the last one, since changes that are committed late have an earlier time. */
+	/**
+	 * How far back the next poll must read: some seconds further than to the last one, since changes that are committed late have an
+	 * earlier time.
+	 */
 	changesMs(): number {
 		const now = this.#parts.monotonic();
 		const sinceMs = Math.ceil(now - this.#polledAt) + jobLimits.changesMs;

@@ -121,8 +121,8 @@ export class Suspects {
 	}
 
 	/**
-	 * Whether it counts no more: its job was cancelled, or failed with it, so that nothing shows any more whether that ended the process, and no further one has ended in a day. Not after
-	 * as many ends as a hold takes, or those could be repeated day by day.
+	 * Whether it counts no more: its job was cancelled, or failed with it, so that nothing shows any more whether that ended the process,
+	 * and no further one has ended in a day. Not after as many ends as a hold takes, or those could be repeated day by day.
 	 */
 	#isPast({ hasEnded, at, userId, kind }: JobInterruption): boolean {
 		if (!hasEnded || at > this.#now - dayMs) return false;
@@ -146,8 +146,8 @@ export function holdOf(job: Pick<JobRecord, 'userId' | 'kind' | 'status'>, suspe
 }
 
 /**
- * The jobs of an ended process that may have ended it: the one on trial, if there was one, and those that had begun shortly before; otherwise all but those that had run for an
- * hour, which are more likely to be innocent, as after a power cut.
+ * The jobs of an ended process that may have ended it: the one on trial, if there was one, and those that had begun shortly before;
+ * otherwise all but those that had run for an hour, which are more likely to be innocent, as after a power cut.
  */
 export function suspectsAmong(held: readonly HeldJob[], hadTrial: boolean): readonly HeldJob[] {
 	const isTried = hadTrial || held.some(({ isOnTrial }) => isOnTrial);

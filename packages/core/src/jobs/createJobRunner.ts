@@ -206,8 +206,8 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 	const kindsHere = () => [...kinds.values()].filter(({ name }) => onlyKind === undefined || name === onlyKind);
 
 	/**
-	 * Begins one job that may have ended a process, or one of the same user and kind. No other begins in any process while it is on trial, so that the job which ends processes
-	 * is known.
+	 * Begins one job that may have ended a process, or one of the same user and kind. No other begins in any process while it is on trial,
+	 * so that the job which ends processes is known.
 	 */
 	const tryOne = async (held: readonly HeldJob[]): Promise<void> => {
 		if (monotonic() < servedSince + jobLimits.settleMs) return;
@@ -242,7 +242,10 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		for (const run of overdue) run.yield();
 	};
 
-	/** Ends the runs that this process has lost or that shall end, and takes over those of processes that have ended. Resolves to the jobs held. */
+	/**
+	 * Ends the runs that this process has lost or that shall end, and takes over those of processes that have ended. Resolves to the jobs
+	 * held.
+	 */
 	const readHeld = async (): Promise<HeldJob[]> => {
 		const before = new Set(runs.values());
 		const held = await store.listHeld(jobLimits.leaseMs);

@@ -26,11 +26,16 @@ import { wait } from './wait.js';
 export interface JobService extends Jobs {
 	/** Of one user or of all, the newest first, each with why it waits. */
 	listOf(userId?: string): Promise<(JobRecord & Pick<Job, 'hold'>)[]>;
-	/** Lets jobs go on that wait since a process ended: of a user, of a kind, or of both. Resolves to how many interruptions were forgotten. */
+	/**
+	 * Lets jobs go on that wait since a process ended: of a user, of a kind, or of both. Resolves to how many interruptions were forgotten.
+	 */
 	release(choice: { userId?: string; kind?: string }): Promise<number>;
 	/** Cancels any user's job, for the administrator. Resolves to the job as it was. Throws `notFound` for an unknown one. */
 	cancelAny(id: string): Promise<JobRecord>;
-	/** Queues any user's failed or cancelled job again, for the administrator. Throws `notFound` for an unknown one, otherwise as `retry`. Resolves to the job as it was. */
+	/**
+	 * Queues any user's failed or cancelled job again, for the administrator. Throws `notFound` for an unknown one, otherwise as `retry`.
+	 * Resolves to the job as it was.
+	 */
 	retryAny(id: string): Promise<JobRecord>;
 	/** Begins to run jobs, optionally of one kind only. A process that only reads them never calls it. */
 	begin(only?: string): void;

@@ -22,7 +22,8 @@ export async function runToEnd(run: JobRun, kind: AnyKind, given: StoredInput, l
 		const detail = result === undefined ? null : JSON.stringify(result);
 		const isTooLarge = detail !== null && Buffer.byteLength(detail) > jobLimits.detailBytes;
 		if (isTooLarge) log.warn({ job: run.key.id, kind: kind.name }, 'the result of a job is too large to be stored');
-		// The last reported progress is complete. While the database is not available, only the end of the job is retried; saving its progress is not worth a failure.
+		// The last reported progress is complete. While the database is not available, only the end of the job is retried; saving its
+		// progress is not worth a failure.
 		await run.renew().catch(() => {});
 		return { status: 'completed', error: null, detail: isTooLarge ? null : detail };
 	} catch (error) {
@@ -44,7 +45,10 @@ function outcomeOf(error: unknown, run: JobRun, kind: AnyKind, log: Log): JobEnd
 	};
 }
 
-/** Writes the end, with retries for as long as the database is not available: completed work must not be repeated. Throws once the process stops. */
+/**
+ * Writes the end, with retries for as long as the database is not available: completed work must not be repeated. Throws once the process
+ * stops.
+ */
 export async function recordEnd(
 	store: Pick<JobStore, 'requeue' | 'end'>,
 	key: JobRunKey,

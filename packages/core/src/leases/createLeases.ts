@@ -23,7 +23,10 @@ export interface LeaseOptions {
 export interface Lease {
 	/** The fencing token for writes under this lease. */
 	readonly key: AcquiredLease;
-	/** Fires when the lease is lost: another holder has it, or it could not be renewed in time. In a process that was suspended it fires some time after the process continues. */
+	/**
+	 * Fires when the lease is lost: another holder has it, or it could not be renewed in time. In a process that was suspended it fires
+	 * some time after the process continues.
+	 */
 	readonly signal: AbortSignal;
 	/** Whether the lease is certainly held. To be checked right before an action that can't be undone. */
 	isHeld(): boolean;
@@ -35,7 +38,10 @@ export interface Lease {
 
 /** Leases that this process holds. */
 export interface Leases {
-	/** Acquires a lease and renews it until it is released. Undefined if another holder, also in this process, keeps it for longer than the waiting time. */
+	/**
+	 * Acquires a lease and renews it until it is released. Undefined if another holder, also in this process, keeps it for longer than the
+	 * waiting time.
+	 */
 	acquire(name: string, options?: LeaseOptions): Promise<Lease | undefined>;
 	/** Runs `work` under a lease. Throws `locked` if another holder keeps it for longer than the waiting time. */
 	withLease<T>(name: string, options: LeaseOptions, work: (lease: Lease) => Promise<T>): Promise<T>;

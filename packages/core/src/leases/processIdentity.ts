@@ -2,13 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { readFile, readlink } from 'node:fs/promises';
 
 /**
- * Identifies a process so that another one can determine for certain that it has ended: by the boot of its machine, its PID namespace, its PID and when it started. All four
- * are the same for two processes only if they are one.
+ * Identifies a process so that another one can determine for certain that it has ended: by the boot of its machine, its PID namespace,
+ * its PID and when it started. All four are the same for two processes only if they are one.
  */
 export interface ProcessIdentity {
 	/** At most 191 characters, and no other process's. */
 	readonly name: string;
-	/** Whether the process of this name has ended. Also false if that can't be determined: it runs on another machine or in another container. */
+	/**
+	 * Whether the process of this name has ended. Also false if that can't be determined: it runs on another machine or in another
+	 * container.
+	 */
 	hasEnded(name: string): Promise<boolean>;
 }
 
@@ -24,7 +27,8 @@ export async function identifyProcess(): Promise<ProcessIdentity> {
 		async hasEnded(name) {
 			const [, otherPlace, pid, otherStart] = form.exec(name) ?? [];
 			if (otherPlace !== place || Number(pid) === process.pid) return otherPlace === place && otherStart !== started;
-			// The system itself rather than /proc, which may hide the processes of others. One that has ended is there until its last thread is gone.
+			// The system itself rather than /proc, which may hide the processes of others. One that has ended is there until its last thread is
+			// gone.
 			if (!isRunning(Number(pid))) return true;
 			const start = await startOf(Number(pid));
 			return start !== undefined && start !== otherStart;

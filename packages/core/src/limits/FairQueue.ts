@@ -12,7 +12,10 @@ export interface FairQueueLimits {
 	waitingPerClient: number;
 	/** Clients that together have no more than this, however many they are. Every other client may have one waiting beyond `waiting`. */
 	group?: { running: number; waiting: number; includes(client: string): boolean };
-	/** How much a client has had already. Who has had least is served first, and where no more of the group may wait, takes the place of who has had more or waits with more. */
+	/**
+	 * How much a client has had already. Who has had least is served first, and where no more of the group may wait, takes the place of who
+	 * has had more or waits with more.
+	 */
 	spent?(client: string): number;
 }
 
@@ -22,8 +25,8 @@ interface Waiter {
 }
 
 /**
- * Bounds how much work of a kind runs at once, and shares the places among clients: a client with one waiting job is served before those with
- * many, since clients are served round robin, or by what they have had. `clientKey` identifies a client.
+ * Bounds how much work of a kind runs at once, and shares the places among clients: a client with one waiting job is served before those
+ * with many, since clients are served round robin, or by what they have had. `clientKey` identifies a client.
  */
 export class FairQueue {
 	#running = 0;
@@ -51,8 +54,8 @@ export class FairQueue {
 	}
 
 	/**
-	 * Runs the work when a place is free and resolves to its result. Throws `unavailable` at once if too many wait, `rateLimited` if too many of this client do, and
-	 * the signal's reason if it fires before the work has begun.
+	 * Runs the work when a place is free and resolves to its result. Throws `unavailable` at once if too many wait, `rateLimited` if too
+	 * many of this client do, and the signal's reason if it fires before the work has begun.
 	 */
 	async run<T>(client: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
 		const release = await this.enter(client, signal);
@@ -110,7 +113,10 @@ export class FairQueue {
 		});
 	}
 
-	/** Refuses the last one waiting of that client of the group who has had most; false if none has had more, or waits with more, than this client. */
+	/**
+	 * Refuses the last one waiting of that client of the group who has had most; false if none has had more, or waits with more, than this
+	 * client.
+	 */
 	#displaceFor(client: string, waiting: number): boolean {
 		const { spent } = this.limits;
 		if (spent === undefined) return false;

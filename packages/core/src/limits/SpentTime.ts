@@ -14,7 +14,10 @@ const hourMs = 3_600_000;
 /** Clients that were forgotten had nothing left to be remembered, so this many is no limit of theirs. */
 const sweepAt = 1000;
 
-/** What clients spend of something that takes time. It is forgotten evenly, so that who has spent all may go on slowly, and after an hour has all of it again. */
+/**
+ * What clients spend of something that takes time. It is forgotten evenly, so that who has spent all may go on slowly, and after an hour
+ * has all of it again.
+ */
 export class SpentTime {
 	readonly #spent = new Map<string, { ms: number; at: number }>();
 	readonly #options: Required<SpentTimeOptions>;

@@ -9,7 +9,8 @@ const maxRemembered = 10_000;
 type Lifetime = Pick<LinkRecord, 'id' | 'createdAt' | 'expiresAt' | 'isEnded'>;
 
 /**
- * Whether links have expired. Times of day are stored, but the clock may be set back; so each link that this process has seen also expires when its time has really passed.
+ * Whether links have expired. Times of day are stored, but the clock may be set back; so each link that this process has seen also
+ * expires when its time has really passed.
  */
 export class Lifetimes {
 	/** On the monotonic clock, those met first first. */
@@ -21,7 +22,10 @@ export class Lifetimes {
 		readonly monotonic: () => number,
 	) {}
 
-	/** A link that is `notYetValid` was made while the clock was wrong, and could be valid for years: it counts as expired until the clock has reached that time. */
+	/**
+	 * A link that is `notYetValid` was made while the clock was wrong, and could be valid for years: it counts as expired until the clock
+	 * has reached that time.
+	 */
 	stateOf({ id, createdAt, expiresAt, isEnded }: Lifetime): 'good' | 'expired' | 'notYetValid' {
 		const time = this.now();
 		if (isEnded || time >= expiresAt) return 'expired';

@@ -35,7 +35,10 @@ export interface ListedLink extends LinkRecord {
 }
 
 export interface Links {
-	/** Creates a link to an item of the viewer's private area. Throws `notFound` for a missing one, and `rateLimited` if the viewer has too many links. */
+	/**
+	 * Creates a link to an item of the viewer's private area. Throws `notFound` for a missing one, and `rateLimited` if the viewer has too
+	 * many links.
+	 */
 	make(
 		viewer: Viewer,
 		path: StoragePath,
@@ -45,7 +48,10 @@ export interface Links {
 	resolve(token: string): Promise<ResolvedLink>;
 	/** Counts a download, if that can be written down. */
 	countDownload(id: string): Promise<void>;
-	/** Up to `limit` links of an owner that work, the newest first, from the one that follows `after`, with the current places of their items. Throws the signal's reason. */
+	/**
+	 * Up to `limit` links of an owner that work, the newest first, from the one that follows `after`, with the current places of their
+	 * items. Throws the signal's reason.
+	 */
 	page(ownerId: string, options?: PageOptions): Promise<ListedLink[]>;
 	/** All stored links, of one owner or of all, the newest first, with the current places of their items. */
 	list(ownerId?: string): AsyncGenerator<ListedLink>;
@@ -173,7 +179,8 @@ export function createLinks({
 		async resolve(token) {
 			if (!/^[\w-]{43}$/.test(token)) throw noSuchLink();
 			const first = await read(token);
-			// An item that was moved after its link was read is found once no move is under way here, and one moved by another process once that move has ended.
+			// An item that was moved after its link was read is found once no move is under way here, and one moved by another process once
+			// that move has ended.
 			const again = () => readWhileMoving(first, () => read(token));
 			const { link, opened } = first.opened ? first : await tracker.withoutMoves(first.link.owner.id, again);
 			if (opened === undefined) throw noSuchLink();

@@ -10,8 +10,8 @@ interface Options {
 }
 
 /**
- * All links of one owner or of all, the newest first, read by pages; other requests have their turn between them. Links may be changed or removed meanwhile. Throws the
- * signal's reason when it is aborted.
+ * All links of one owner or of all, the newest first, read by pages; other requests have their turn between them. Links may be changed or
+ * removed meanwhile. Throws the signal's reason when it is aborted.
  */
 export async function* linksOf(
 	store: Pick<LinkStore, 'page'>,

@@ -16,8 +16,8 @@ export interface LocatedLink {
 }
 
 /**
- * The current place of a link's item: its path or, if a move was interrupted before its end was recorded, the target of that move. Undefined once it is
- * gone, replaced or public.
+ * The current place of a link's item: its path or, if a move was interrupted before its end was recorded, the target of that move.
+ * Undefined once it is gone, replaced or public.
  */
 export async function locateLink(
 	storage: Pick<StorageProvider, 'open' | 'stat'>,
@@ -44,8 +44,8 @@ export async function openLink(
 }
 
 /**
- * Identifies a link's item. If the storage reuses ids, size and modified time are part of it, which both stay when it is moved: there a link ends when its item is changed,
- * rather than give away another one.
+ * Identifies a link's item. If the storage reuses ids, size and modified time are part of it, which both stay when it is moved: there a
+ * link ends when its item is changed, rather than give away another one.
  */
 export function identityOf({ id, mayReuseId, size, mtime }: StorageItem): string {
 	return mayReuseId ? `${id} ${size} ${mtime}` : id;

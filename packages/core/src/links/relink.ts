@@ -64,8 +64,9 @@ export type KnownLink = Pick<LinkRecord, 'id' | 'path' | 'itemId'>;
 export type Relinked = 'bound' | 'held' | 'differs' | 'unknown';
 
 /**
- * Binds a link again to the item at its path, after files were restored by other means and are new objects. It is bound only if link and path are those of
- * before, and the bytes are, in each file of a folder: other bytes under an old name are never served. The object that is bound is the one whose bytes were read.
+ * Binds a link again to the item at its path, after files were restored by other means and are new objects. It is bound only if link and
+ * path are those of before, and the bytes are, in each file of a folder: other bytes under an old name are never served. The object that
+ * is bound is the one whose bytes were read.
  */
 export async function relink(
 	link: LinkRecord,

@@ -26,11 +26,12 @@ interface Dependencies {
 const waitMs = 20_000;
 
 /**
- * Updates links when their items are moved, and removes them with their items. The target of each is recorded before the disk changes and confirmed after it, so
- * that a crash in between loses none: `locateLink` checks both places.
+ * Updates links when their items are moved, and removes them with their items. The target of each is recorded before the disk changes and
+ * confirmed after it, so that a crash in between loses none: `locateLink` checks both places.
  */
 export function trackItems({ links, storage, leases, log }: Dependencies): LinkTracker {
-	// Moves of a user with links are serialized, or each would plan for paths that another is changing: in this process by the mutex, in all by a lease.
+	// Moves of a user with links are serialized, or each would plan for paths that another is changing: in this process by the mutex, in
+	// all by a lease.
 	const exclusively = createKeyedMutex();
 	const underLease = <T>(ownerId: string, work: (lease?: Lease) => Promise<T>): Promise<T> =>
 		exclusively(ownerId, async () => {

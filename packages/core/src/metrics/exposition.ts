@@ -1,4 +1,7 @@
-/** The text format 0.0.4 of Prometheus. A hundred lines here: the usual library brings a tracing API and quantile sketches that nothing here uses. */
+/**
+ * The text format 0.0.4 of Prometheus. A hundred lines here: the usual library brings a tracing API and quantile sketches that nothing
+ * here uses.
+ */
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -23,7 +26,10 @@ export interface Histogram {
 /** A value that is read at the scrape, by its labels. */
 export type Sample = readonly [Labels, number];
 
-/** The families of a process, in the order in which they were made. Labels are words that are few: routes, kinds, names that the administrator gave. */
+/**
+ * The families of a process, in the order in which they were made. Labels are words that are few: routes, kinds, names that the
+ * administrator gave.
+ */
 export class Exposition {
 	readonly #families: Family[] = [];
 

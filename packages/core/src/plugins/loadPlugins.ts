@@ -10,8 +10,8 @@ import type { Config } from '../config/schema.js';
 type FoundPlugins = ReadonlyMap<string, { plugin: StowagePlugin; options: unknown }>;
 
 /**
- * Loads the plugins of the configuration and starts them. One that is missing, gets a wrong option or fails stops the server with its name and the reason:
- * a server without its auth plugin must not run open.
+ * Loads the plugins of the configuration and starts them. One that is missing, gets a wrong option or fails stops the server with its
+ * name and the reason: a server without its auth plugin must not run open.
  */
 export async function loadPlugins(server: Server, config: Config): Promise<void> {
 	for (const [name, { plugin, options }] of await findPlugins(config)) {
@@ -26,7 +26,10 @@ export async function loadPlugins(server: Server, config: Config): Promise<void>
 	}
 }
 
-/** Validates everything that can be wrong before anything is opened: the database's address, the plugins and their options. Throws the errors of a start. */
+/**
+ * Validates everything that can be wrong before anything is opened: the database's address, the plugins and their options. Throws the
+ * errors of a start.
+ */
 export async function checkConfig(config: Config): Promise<void> {
 	parseDatabaseUrl(config.databaseUrl);
 	await findPlugins(config);

@@ -11,7 +11,10 @@ export interface Reservation {
 	add(amount: Amount): Promise<void>;
 	/** Takes over the bytes of this staged file, so that they need not be reserved again when it is published. */
 	include(stagedId: string): void;
-	/** Releases the reservation, once the data is counted in the home, or is dropped. Bytes `held` by an unfinished upload continue to count. */
+	/**
+	 * Releases the reservation, once the data is counted in the home, or is dropped. Bytes `held` by an unfinished upload continue to
+	 * count.
+	 */
 	release(outcome?: 'held'): void;
 }
 
@@ -107,7 +110,10 @@ export class LimitedReservation implements Reservation {
 		reserved.entries += sign * entries;
 	}
 
-	/** Throws `storageFull` unless this much more fits into the known rest. Bytes that the same upload has brought so far are released once it is refused. */
+	/**
+	 * Throws `storageFull` unless this much more fits into the known rest. Bytes that the same upload has brought so far are released once
+	 * it is refused.
+	 */
 	#assertRoom(more: Amount): void {
 		const { viewer, limit, usage } = this.#home;
 		const taken = plus(plus(usage.current(), usage.reserved), usage.held);

@@ -7,8 +7,8 @@ import type { Place } from '../trees/Tree.js';
 export type AccelRedirect = (request: Request, place: Place) => Promise<string | undefined>;
 
 /**
- * Files are handed over only to a trusted proxy: any other client would get an empty answer. nginx opens the file again by its path and follows no symbolic link there; a file
- * that has replaced it meanwhile is the same owner's, under the same name.
+ * Files are handed over only to a trusted proxy: any other client would get an empty answer. nginx opens the file again by its path and
+ * follows no symbolic link there; a file that has replaced it meanwhile is the same owner's, under the same name.
  */
 export function createAccelRedirect(config: Pick<Config, 'downloads' | 'listen' | 'trustedProxies'>): AccelRedirect {
 	const { accelRedirect } = config.downloads;

@@ -1,6 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** The validators of a response: a strong ETag with its quotes, and the modified time in milliseconds; NaN, which matches no date, if unknown. */
+/**
+ * The validators of a response: a strong ETag with its quotes, and the modified time in milliseconds; NaN, which matches no date, if
+ * unknown.
+ */
 export interface Validators {
 	etag: string;
 	mtime: number;
@@ -21,7 +24,10 @@ export function checkPreconditions(
 	return dateOf(headers['if-modified-since']) >= seconds ? 'notModified' : 'go';
 }
 
-/** Whether the ranges of a request apply to this version (RFC 9110, section 13.1.5). Without a condition they apply to the one with `knownEtag`, or to any. */
+/**
+ * Whether the ranges of a request apply to this version (RFC 9110, section 13.1.5). Without a condition they apply to the one with
+ * `knownEtag`, or to any.
+ */
 export function mayUseRange(headers: IncomingHttpHeaders, { etag, mtime }: Validators, knownEtag = etag): boolean {
 	const ifRange = headers['if-range'];
 	if (ifRange === undefined) return etag === knownEtag;

@@ -4,9 +4,9 @@ import type { ByteRange } from '@stowage/plugin-api';
 const maxRanges = 64;
 
 /**
- * Parses a Range header for something of `size` bytes. `whole`: there is none, or one that must be ignored; `unsatisfiable`: answer 416. Ranges that
- * overlap or touch are joined, so that a response is never longer than the file (RFC 9110, section 17.15). The package range-parser takes `0-5x` and
- * `1-2-3` for ranges and any number of them.
+ * Parses a Range header for something of `size` bytes. `whole`: there is none, or one that must be ignored; `unsatisfiable`: answer 416.
+ * Ranges that overlap or touch are joined, so that a response is never longer than the file (RFC 9110, section 17.15). The package
+ * range-parser takes `0-5x` and `1-2-3` for ranges and any number of them.
  */
 export function parseRanges(header: string | undefined, size: number): ByteRange[] | 'whole' | 'unsatisfiable' {
 	const match = /^bytes=(.*)$/i.exec(header ?? '');

@@ -3,8 +3,8 @@ import { Failure, isFailure } from '@stowage/rules';
 const attempts = 3;
 
 /**
- * Opens and sends again a file that was changed between its stat and its first byte. A file that changes each time, such as a log file, is refused as
- * `unavailable`: a later attempt may succeed.
+ * Opens and sends again a file that was changed between its stat and its first byte. A file that changes each time, such as a log file,
+ * is refused as `unavailable`: a later attempt may succeed.
  */
 export async function retryIfChanged<T>(openAndSend: () => Promise<T>): Promise<T> {
 	for (let attempt = 1; ; attempt++) {

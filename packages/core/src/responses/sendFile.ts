@@ -28,8 +28,9 @@ export interface SendOptions {
 }
 
 /**
- * Answers a GET or HEAD with a file: whole, in one or several ranges, or not at all where a condition says so. Bytes go past hapi, straight to the socket.
- * Closes the file. Throws only before the first byte, which is read by then; a failure after it breaks the connection, so that a truncated file is not taken for a whole one.
+ * Answers a GET or HEAD with a file: whole, in one or several ranges, or not at all where a condition says so. Bytes go past hapi,
+ * straight to the socket. Closes the file. Throws only before the first byte, which is read by then; a failure after it breaks the
+ * connection, so that a truncated file is not taken for a whole one.
  */
 export async function sendFile(
 	request: Request,

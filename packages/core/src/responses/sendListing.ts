@@ -14,7 +14,10 @@ const wholeLength = 32 * 1024;
 /** Names are so repetitive that the fastest level already compresses them to a tenth. */
 const gzipOptions = { level: 1, chunkSize: 64 * 1024 };
 
-/** The JSON of a listing, a chunk for each batch of rows: a folder of any size takes the memory of one batch. `missing` is called at the end. */
+/**
+ * The JSON of a listing, a chunk for each batch of rows: a folder of any size takes the memory of one batch. `missing` is called at the
+ * end.
+ */
 export async function* listingText(
 	folder: { type: Area; directory: StoragePath },
 	batches: AsyncIterable<Entry[]>,
@@ -31,8 +34,8 @@ export async function* listingText(
 }
 
 /**
- * Responds with chunks of JSON: a long listing is sent while it is read, so that the first rows arrive at once. Throws before the first byte
- * only; a failure after it breaks the connection, so that a truncated listing is not taken for a whole one.
+ * Responds with chunks of JSON: a long listing is sent while it is read, so that the first rows arrive at once. Throws before the first
+ * byte only; a failure after it breaks the connection, so that a truncated listing is not taken for a whole one.
  */
 export async function sendListing(request: Request, h: ResponseToolkit, chunks: AsyncGenerator<string>, log: Log) {
 	let begun = '';
@@ -68,7 +71,8 @@ async function sendChunks(request: Request, begun: string, chunks: AsyncGenerato
 	}
 	const body = Readable.from(continued(begun, chunks), { objectMode: false });
 	try {
-		// A pipeline into the response itself would add seven listeners to it, which together with those of this module exceeds Node's limit for leak warnings.
+		// A pipeline into the response itself would add seven listeners to it, which together with those of this module exceeds Node's limit
+		// for leak warnings.
 		if (isZipped) await pipeline(body, createGzip(gzipOptions), (zipped) => writeBody(res, zipped));
 		else await writeBody(res, body);
 		res.end();

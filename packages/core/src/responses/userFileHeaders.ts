@@ -29,7 +29,10 @@ export function userFileHeaders({ name, isInline, isKept, isPdf }: Presentation)
 	};
 }
 
-/** RFC 6266: an ASCII name for old clients and the true one, percent-encoded as RFC 8187 says. The package content-disposition leaves Latin-1 and per cent signs in the plain name, which clients read differently. */
+/**
+ * RFC 6266: an ASCII name for old clients and the true one, percent-encoded as RFC 8187 says. The package content-disposition leaves
+ * Latin-1 and per cent signs in the plain name, which clients read differently.
+ */
 export function contentDisposition(kind: 'inline' | 'attachment', name: string): string {
 	const ascii = name.replace(/[^\x20-\x7E]/gu, '_').replace(/["\\%]/g, '_');
 	const encoded = encodeURIComponent(name).replace(

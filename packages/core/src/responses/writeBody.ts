@@ -9,8 +9,8 @@ export function endWhenStalled(response: ServerResponse): void {
 }
 
 /**
- * Writes chunks one by one, each only after the one before has left the process, so that their buffers can be used again and a slow reader costs a socket
- * and no memory. Throws ClientGone when the client disconnects.
+ * Writes chunks one by one, each only after the one before has left the process, so that their buffers can be used again and a slow
+ * reader costs a socket and no memory. Throws ClientGone when the client disconnects.
  */
 export async function writeBody(response: ServerResponse, chunks: AsyncIterable<Uint8Array>): Promise<void> {
 	for await (const chunk of chunks) await writeChunk(response, chunk);

@@ -29,7 +29,8 @@ export function accountRoutes(services: Services) {
 			await sessions.begin(request, user);
 		} catch (error) {
 			if (!isFailure(error, 'conflict')) throw error;
-			// Its sessions were ended meanwhile, which does not affect a new one, except after a change of the password or with a second factor, which may have been turned on meanwhile.
+			// Its sessions were ended meanwhile, which does not affect a new one, except after a change of the password or with a second
+			// factor, which may have been turned on meanwhile.
 			const now = await database.users.get(user.id);
 			if (now?.secret !== user.secret || now.isDisabled) throw error;
 			if ((await secondFactors.state(user.id)).isEnabled) throw secondFactorNeeded();

@@ -9,8 +9,8 @@ import type { ClientInfo } from '../http/requests/proxy.js';
 const viewerHosts = 'https://view.officeapps.live.com https://docs.google.com';
 
 /**
- * The page for every address of the app, rendered for each request: its policy admits only scripts with this response's nonce, so an uploaded file
- * never runs although it comes from the same origin.
+ * The page for every address of the app, rendered for each request: its policy admits only scripts with this response's nonce, so an
+ * uploaded file never runs although it comes from the same origin.
  */
 export async function pageRoutes(config: Config, webRoot: string): Promise<ServerRoute[]> {
 	const assetFolder = path.join(webRoot, 'assets');
@@ -79,8 +79,8 @@ export async function pageRoutes(config: Config, webRoot: string): Promise<Serve
 const frameScript = /^viewerFrame-[\w-]+\.js$/;
 
 /**
- * The document in which a user's books, documents and drawings are laid out. Its origin is opaque: browsers give it a process of its own, and nothing in it reaches the page or the session. Only the page's own script
- * runs there, and nothing is fetched but its parts.
+ * The document in which a user's books, documents and drawings are laid out. Its origin is opaque: browsers give it a process of its own,
+ * and nothing in it reaches the page or the session. Only the page's own script runs there, and nothing is fetched but its parts.
  */
 const frameHeaders = (nonce: string): Record<string, string> => ({
 	'content-security-policy': `sandbox allow-scripts; default-src 'none'; script-src 'nonce-${nonce}' 'strict-dynamic'; style-src 'unsafe-inline'; img-src blob: data:; font-src blob: data:; frame-ancestors 'self'`,

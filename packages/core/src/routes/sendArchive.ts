@@ -8,8 +8,9 @@ import { type SendOptions, sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
 
 /**
- * Answers a GET or HEAD with the archive of a selection, as `sendFile` answers with a file: exact length, ranges, conditions. Throws before the first byte if
- * a selected item does not exist for the viewer, and `conflict` if an item was changed since its stat. Limits count it for `client`, and `describe` is called with its size.
+ * Answers a GET or HEAD with the archive of a selection, as `sendFile` answers with a file: exact length, ranges, conditions. Throws
+ * before the first byte if a selected item does not exist for the viewer, and `conflict` if an item was changed since its stat. Limits
+ * count it for `client`, and `describe` is called with its size.
  */
 export async function sendArchive(
 	{ archives, log }: Pick<Services, 'archives' | 'log'>,

@@ -29,8 +29,8 @@ const viewerRow = z.object({
 });
 
 /**
- * Links by which an external viewer fetches one document, after its user agreed, until they expire or the session ends that made them. The server itself calls
- * no viewer.
+ * Links by which an external viewer fetches one document, after its user agreed, until they expire or the session ends that made them.
+ * The server itself calls no viewer.
  */
 export function viewerRoutes({ audit, config, database, files, sessions, log, now }: Services) {
 	const rows = database.keyValues('viewer-links');

@@ -44,8 +44,9 @@ const sweepIntervalMs = 60_000;
 const blockBytes = 4096;
 
 /**
- * Files in 256 folders, by the beginning of their keys. The time of change of each is that of its last use, and after each tenth of the allowed bytes those
- * used least recently are removed, down to eight tenths: another tenth may come while that is done. Several processes may share one folder.
+ * Files in 256 folders, by the beginning of their keys. The time of change of each is that of its last use, and after each tenth of the
+ * allowed bytes those used least recently are removed, down to eight tenths: another tenth may come while that is done. Several processes
+ * may share one folder.
  */
 export class DiskThumbnailCache implements ThumbnailCache {
 	/** Bytes written since the last sweep. Files of earlier processes are not counted, so the first file begins a sweep. */
@@ -128,7 +129,10 @@ export class DiskThumbnailCache implements ThumbnailCache {
 		this.#sweeping ??= this.#sweep(bytes);
 	}
 
-	/** Removes the files that were used least recently: those above the maximum, or as many bytes as others lack. Only two numbers are held for each file. */
+	/**
+	 * Removes the files that were used least recently: those above the maximum, or as many bytes as others lack. Only two numbers are held
+	 * for each file.
+	 */
 	async #sweep(lacking = 0): Promise<void> {
 		this.#written = 0;
 		try {

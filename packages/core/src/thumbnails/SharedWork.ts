@@ -18,8 +18,9 @@ export interface Waiter {
 }
 
 /**
- * Runs equal work once for all callers while it is under way (single flight), and aborts it when no caller waits any longer. Each caller waits for a place of its own in the queue, and the
- * first place of any of them begins the work: nobody waits behind the other work of who asked first.
+ * Runs equal work once for all callers while it is under way (single flight), and aborts it when no caller waits any longer. Each caller
+ * waits for a place of its own in the queue, and the first place of any of them begins the work: nobody waits behind the other work of
+ * who asked first.
  */
 export class SharedWork<T> {
 	readonly #underWay = new Map<string, Shared<T>>();
@@ -27,8 +28,8 @@ export class SharedWork<T> {
 	constructor(readonly queue: Pick<FairQueue, 'enter'>) {}
 
 	/**
-	 * Resolves as the work of this key does; `work` gets the client in whose place it runs. A signal that fires ends only its own waiting, with its reason. Throws what the queue does while
-	 * the work has not begun.
+	 * Resolves as the work of this key does; `work` gets the client in whose place it runs. A signal that fires ends only its own waiting,
+	 * with its reason. Throws what the queue does while the work has not begun.
 	 */
 	async join(
 		key: string,

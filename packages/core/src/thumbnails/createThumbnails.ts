@@ -42,8 +42,9 @@ export interface Thumbnail {
 
 export interface Thumbnails {
 	/**
-	 * The thumbnail of the file of `ref`, if the viewer may read that. `isKnown` is called with its ETag before anything is rendered. Throws `notFound` as a download
-	 * does, `unsupportedMediaType` for a file without one, and `unavailable` while too many are being rendered, the client has had its time of the decoders, or they can't be started.
+	 * The thumbnail of the file of `ref`, if the viewer may read that. `isKnown` is called with its ETag before anything is rendered.
+	 * Throws `notFound` as a download does, `unsupportedMediaType` for a file without one, and `unavailable` while too many are being
+	 * rendered, the client has had its time of the decoders, or they can't be started.
 	 */
 	get(
 		viewer: Viewer,
@@ -128,7 +129,8 @@ export function createThumbnails({
 	const keyOf = (viewer: Viewer, { area, path, owner }: ItemRef, item: StorageItem, size: PictureSize): string => {
 		const place = () => placeIn(trees.of(viewer, area, owner), path).storagePath;
 		const versions = [...renderers.all()].map(([name, { version }]) => [name, version]);
-		// If an id may be given to another file later, a thumbnail also depends on the path: else the one of a removed file could be shown for a new file.
+		// If an id may be given to another file later, a thumbnail also depends on the path: else the one of a removed file could be shown
+		// for a new file.
 		const identity = [storage().rootId, item.id, item.version, ...(item.mayReuseId ? [place()] : [])];
 		return createHash('sha256')
 			.update(JSON.stringify([identity, size, versions]))

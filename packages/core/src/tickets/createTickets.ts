@@ -63,8 +63,8 @@ export interface Tickets {
 	/** Counts a ticket that a client requests, before anything is read. Throws `rateLimited` if there were too many lately. */
 	count(client: string): Promise<void>;
 	/**
-	 * Keeps a ticket for a client, a `clientKey`; resolves to its token. Throws `rateLimited` if too much is kept for this client, `unavailable` if too much is kept in
-	 * all, and `storageFull` without room.
+	 * Keeps a ticket for a client, a `clientKey`; resolves to its token. Throws `rateLimited` if too much is kept for this client,
+	 * `unavailable` if too much is kept in all, and `storageFull` without room.
 	 */
 	add(client: string, ticket: Ticket): Promise<string>;
 	/** Throws `expired` for a ticket that has ended and `notFound` for an unknown one, or one that ended long ago. */

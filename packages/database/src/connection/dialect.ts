@@ -6,8 +6,9 @@ export function isMysql(knex: Knex): boolean {
 }
 
 /**
- * The time of day for values that several processes compare, as an expression in a statement: that of the server, or for a file that of the machine which all of its
- * processes share. If `now` is not the real clock, as in a test, the same difference is added to the server's.
+ * The time of day for values that several processes compare, as an expression in a statement: that of the server, or for a file that of
+ * the machine which all of its processes share. If `now` is not the real clock, as in a test, the same difference is added to the
+ * server's.
  */
 export function databaseTime(knex: Knex, now: () => number): Knex.Raw {
 	if (!isMysql(knex)) return knex.raw('?', [now()]);

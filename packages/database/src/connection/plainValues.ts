@@ -1,6 +1,6 @@
 /**
- * The row itself, after a check that each of its values is plain. Every insert and update goes through here, since knex would write an object as
- * JSON and run a function as a subquery.
+ * The row itself, after a check that each of its values is plain. Every insert and update goes through here, since knex would write an
+ * object as JSON and run a function as a subquery.
  */
 export function plainRow<Row extends object>(row: Row): Row {
 	for (const value of Object.values(row)) assertPlain(value);

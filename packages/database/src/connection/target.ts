@@ -28,7 +28,10 @@ function parsePath(path: string): string {
 	return path;
 }
 
-/** Throws for a password that is cut off by a character of its own: the address would name another host and database, which are not available, or none. */
+/**
+ * Throws for a password that is cut off by a character of its own: the address would name another host and database, which are not
+ * available, or none.
+ */
 function assertEncoded(url: string): void {
 	const rest = url.slice('mysql://'.length);
 	const end = rest.search(/[/?#]/);

@@ -1,7 +1,9 @@
 import type { Knex } from 'knex';
 import { createTable } from './createTable.js';
 
-/** Events that one process publishes for the pages of others, and which processes have such pages. Rows of both last for a minute or so. */
+/**
+ * Events that one process publishes for the pages of others, and which processes have such pages. Rows of both last for a minute or so.
+ */
 export async function addEvents(knex: Knex): Promise<void> {
 	await createTable(knex, 'events', (table) => {
 		table.string('process', 191).notNullable();

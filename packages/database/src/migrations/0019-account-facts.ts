@@ -1,6 +1,9 @@
 import type { Knex } from 'knex';
 
-/** When users signed in last, and what their homes contained when they were last measured, so that a list of them need not walk through all homes. */
+/**
+ * When users signed in last, and what their homes contained when they were last measured, so that a list of them need not walk through
+ * all homes.
+ */
 export async function addAccountFacts(knex: Knex): Promise<void> {
 	for (const column of ['last_sign_in_at', 'used_bytes', 'used_entries', 'measured_at']) {
 		if (await knex.schema.hasColumn('users', column)) continue;

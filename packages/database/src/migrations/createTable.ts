@@ -2,8 +2,8 @@ import type { Knex } from 'knex';
 import { isMysql } from '../connection/dialect.js';
 
 /**
- * Creates a table unless it exists, completely or not at all. Texts compare byte for byte on every database. Name indexes and foreign keys:
- * MySQL requires the keys' names to be unique in the whole database.
+ * Creates a table unless it exists, completely or not at all. Texts compare byte for byte on every database. Name indexes and foreign
+ * keys: MySQL requires the keys' names to be unique in the whole database.
  */
 export async function createTable(
 	knex: Knex,

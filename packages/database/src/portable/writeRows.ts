@@ -20,8 +20,8 @@ export type Written = ReadonlyMap<string, { count: number; digest: string }>;
 const batchSize = 100;
 
 /**
- * Fills an empty database of either kind with the rows of tables of these migrations, all of them or none, reads them back and compares. Throws a DatabaseError
- * for a database that is not empty, and for unknown migrations.
+ * Fills an empty database of either kind with the rows of tables of these migrations, all of them or none, reads them back and compares.
+ * Throws a DatabaseError for a database that is not empty, and for unknown migrations.
  */
 export async function fillDatabase(
 	url: string,

@@ -18,8 +18,8 @@ export interface LocalFileOptions {
 }
 
 /**
- * Lends a file as the storage has it, else as a copy without a name, of which nothing is left afterwards, not even by a kill. Throws `unsupportedMediaType` for
- * one that is too large to be copied.
+ * Lends a file as the storage has it, else as a copy without a name, of which nothing is left afterwards, not even by a kill. Throws
+ * `unsupportedMediaType` for one that is too large to be copied.
  */
 export async function withLocalFile<T>(
 	file: OpenFile,

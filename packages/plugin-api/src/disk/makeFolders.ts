@@ -2,8 +2,8 @@ import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * Makes a folder with the parents it lacks; one that is there already is fine. Node's own `recursive` never ends where the system says of a folder that is
- * there that it is not, as it does for new ones below /proc.
+ * Makes a folder with the parents it lacks; one that is there already is fine. Node's own `recursive` never ends where the system says of
+ * a folder that is there that it is not, as it does for new ones below /proc.
  */
 export async function makeFolders(folder: string, mode = 0o777): Promise<void> {
 	try {

@@ -5,8 +5,8 @@ export interface PooledMemory {
 }
 
 /**
- * Memory for the buffers of transfers that are under way at the same time. Each gets a part of the remaining memory, so that the first ones are fast and any number of them
- * stays near the total: beyond it, only `min` for each is added.
+ * Memory for the buffers of transfers that are under way at the same time. Each gets a part of the remaining memory, so that the first
+ * ones are fast and any number of them stays near the total: beyond it, only `min` for each is added.
  */
 export class MemoryPool {
 	#left: number;

@@ -9,7 +9,10 @@ function wakeNext(): void {
 	if (waiting.length > 0) setImmediate(wakeNext);
 }
 
-/** Divides long work into time slices: `if (yielder.shouldYield) await yielder.yield()` in its loop lets other requests be served meanwhile. */
+/**
+ * Divides long work into time slices: `if (yielder.shouldYield) await yielder.yield()` in its loop lets other requests be served
+ * meanwhile.
+ */
 export class Yielder {
 	#begun = performance.now();
 

@@ -28,14 +28,18 @@ type Answer<E extends AnyEndpoint> = E['result'] extends z.ZodUndefined
 
 declare module '@hapi/hapi' {
 	interface RouteOptionsApp {
-		/** The call that this route implements, for checks that read it before the route runs. A function: hapi deep-clones objects, schemas included. */
+		/**
+		 * The call that this route implements, for checks that read it before the route runs. A function: hapi deep-clones objects, schemas
+		 * included.
+		 */
 		endpoint?: () => AnyEndpoint;
 	}
 }
 
 /**
- * The hapi route of an endpoint. The server checks the audience before the body, and the query and payload are parsed before `answer` runs. A body is never read by hapi: JSON is
- * read here (an optional payload may be missing), and a form is left in `request.raw.req` for the route to stream.
+ * The hapi route of an endpoint. The server checks the audience before the body, and the query and payload are parsed before `answer`
+ * runs. A body is never read by hapi: JSON is read here (an optional payload may be missing), and a form is left in `request.raw.req` for
+ * the route to stream.
  */
 export function route<E extends AnyEndpoint>(
 	endpoint: E,

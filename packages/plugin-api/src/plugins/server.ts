@@ -41,12 +41,15 @@ export interface PluginLog {
 /** Reads the JSON of requests in a bounded time and memory, which all requests share. */
 export interface JsonBodies {
 	/**
-	 * Reads the JSON of a request whose body is unread, and holds the memory for it until `release`. Throws `unsupportedMediaType` unless it is declared as
-	 * plain `application/json`, `tooLarge` over `maxBytes`, `timeout` when it arrives too slowly, `invalid` for a syntax error, and `rateLimited` or `unavailable`
-	 * while too much is under way from this address or in all.
+	 * Reads the JSON of a request whose body is unread, and holds the memory for it until `release`. Throws `unsupportedMediaType` unless
+	 * it is declared as plain `application/json`, `tooLarge` over `maxBytes`, `timeout` when it arrives too slowly, `invalid` for a syntax
+	 * error, and `rateLimited` or `unavailable` while too much is under way from this address or in all.
 	 */
 	readJson(request: Request, maxBytes: number): Promise<unknown>;
-	/** Releases the memory that is held for a request. `route` does so after the response; a handler that no longer needs the payload may do so earlier. */
+	/**
+	 * Releases the memory that is held for a request. `route` does so after the response; a handler that no longer needs the payload may do
+	 * so earlier.
+	 */
 	release(request: Request): void;
 }
 

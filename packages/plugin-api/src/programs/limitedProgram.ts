@@ -2,7 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 
 /** The resource limits of a child process. A missing one is not limited. */
 export interface ProgramLimits {
-	/** Of private memory: the heap and all anonymous mappings (RLIMIT_DATA), which unlike the address space a JavaScript engine does not only reserve. */
+	/**
+	 * Of private memory: the heap and all anonymous mappings (RLIMIT_DATA), which unlike the address space a JavaScript engine does not
+	 * only reserve.
+	 */
 	memoryBytes: number;
 	/** Processor time in all. It ends with SIGXCPU; a program that ignores that is killed two seconds later. */
 	cpuSeconds?: number;
@@ -37,8 +40,9 @@ export interface ProgramCommand {
 }
 
 /**
- * Since V8 13 Node reserves its code range as private memory that counts, though none of it is used yet: 512 MB, without which it does not start. Node 20 doesn't. A command with Node in it
- * gets as much more, and a cage takes that off again before Node becomes another program.
+ * Since V8 13 Node reserves its code range as private memory that counts, though none of it is used yet: 512 MB, without which it does
+ * not start. Node 20 doesn't. A command with Node in it gets as much more, and a cage takes that off again before Node becomes another
+ * program.
  */
 export const nodeReservesBytes = Number(process.versions.node.split('.')[0]) > 20 ? 512 * 1024 * 1024 : 0;
 
@@ -55,16 +59,17 @@ const idle =
 const exec = 'exec "$@"';
 
 /**
- * The shell stays and waits for the program. Beside it a reader waits for the end of the input and then kills the process group; it holds none of the descriptors that were lent, or
- * a lock on one of them would outlive the program.
+ * The shell stays and waits for the program. Beside it a reader waits for the end of the input and then kills the process group; it holds
+ * none of the descriptors that were lent, or a lock on one of them would outlive the program.
  */
 const watched =
 	'exec 9<&0 </dev/null; "$@" 9<&- & program=$!; (exec 3>&- 4>&- >/dev/null 2>&1; read -r _ <&9; kill -KILL 0) & reader=$!; exec 9<&-; ' +
 	'wait $program; code=$?; kill -KILL $reader; wait $reader 2>/dev/null; exit $code';
 
 /**
- * The command that runs a program on untrusted input: with limits, a low priority, none of the server's environment, which holds secrets, and in a process
- * group of its own, so that `killGroup` ends it with all that it started. Under `endsWithInput` a program that was ended by a signal has 128 and its number as its code.
+ * The command that runs a program on untrusted input: with limits, a low priority, none of the server's environment, which holds secrets,
+ * and in a process group of its own, so that `killGroup` ends it with all that it started. Under `endsWithInput` a program that was ended
+ * by a signal has 128 and its number as its code.
  */
 export function limitedCommand(program: string, args: readonly string[], options: ProgramOptions): ProgramCommand {
 	const { memoryBytes, cpuSeconds, fileBytes, openFiles = 64, files = [], env } = options;

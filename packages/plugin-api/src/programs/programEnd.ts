@@ -17,8 +17,8 @@ const own: ReadonlySet<string> = new Set([
 const notStarted = [125, 126, 127];
 
 /**
- * Whether the end says nothing of what the program was given: it was not started, was killed by the system for memory or by a person, or the machine had no processes or descriptors
- * left. The same may succeed later.
+ * Whether the end says nothing of what the program was given: it was not started, was killed by the system for memory or by a person, or
+ * the machine had no processes or descriptors left. The same may succeed later.
  */
 export function wasDisturbed({ code, signal, errors }: ProgramEnd): boolean {
 	if (code === 0) return false;

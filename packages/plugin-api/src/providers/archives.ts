@@ -29,8 +29,8 @@ export interface Archive {
 	/** Bytes, exact. */
 	readonly size: number;
 	/**
-	 * Yields the bytes of the range, all of them by default, and fails if a content fails or changes. A chunk is valid until the next one is requested.
-	 * With the signal it ends also between two chunks.
+	 * Yields the bytes of the range, all of them by default, and fails if a content fails or changes. A chunk is valid until the next one
+	 * is requested. With the signal it ends also between two chunks.
 	 */
 	read(range?: ByteRange, signal?: AbortSignal): AsyncIterable<Uint8Array>;
 }

@@ -10,7 +10,10 @@ export interface RenderSource {
 	readonly kind: PreviewKind | 'unknown';
 	/** The kind by the first bytes alone; undefined where they show none. */
 	readonly contentKind: PreviewKind | undefined;
-	/** Identifies whose file it is. A process that decoded files of one owner must not be given those of another: a hostile one would see them. */
+	/**
+	 * Identifies whose file it is. A process that decoded files of one owner must not be given those of another: a hostile one would see
+	 * them.
+	 */
 	readonly owner: string;
 	/** In lower case and without its dot; `''` where there is none. */
 	readonly extension: string;
@@ -19,15 +22,15 @@ export interface RenderSource {
 	/** Yields the bytes of the range, all of them by default. A chunk is valid until the next one is requested. */
 	read(range?: ByteRange): AsyncIterable<Uint8Array>;
 	/**
-	 * Lends the content as an open descriptor for a program of its own, until `use` has settled. If the storage has none, it is that of a temporary copy; a
-	 * file too large for that throws `unsupportedMediaType`.
+	 * Lends the content as an open descriptor for a program of its own, until `use` has settled. If the storage has none, it is that of a
+	 * temporary copy; a file too large for that throws `unsupportedMediaType`.
 	 */
 	withLocalFile<T>(use: (file: LocalFile) => Promise<T>): Promise<T>;
 }
 
 /**
- * Makes pictures of files. The server checks permissions, bounds the number of concurrent calls and caches the results. Files are untrusted: the code that decodes
- * them belongs into a child process with limits, in a cage (`findCage`).
+ * Makes pictures of files. The server checks permissions, bounds the number of concurrent calls and caches the results. Files are
+ * untrusted: the code that decodes them belongs into a child process with limits, in a cage (`findCage`).
  */
 export interface Renderer {
 	/** Must be changed whenever the same file is rendered differently; cached pictures of another version are not used. */
@@ -37,8 +40,9 @@ export interface Renderer {
 	/** Whether it may be able to render such a file. Of several renderers the one that was registered last is called first. */
 	accepts(kind: PreviewKind | 'unknown', extension: string): boolean;
 	/**
-	 * Resolves to a picture in the format WebP that has at most `size` pixels at either edge. Throws `unsupportedMediaType` for a file of which it can make none,
-	 * which is remembered, and `unavailable` where it is not the file's fault: that is tried again. Stops when the signal fires: no client waits any longer, or it took too long.
+	 * Resolves to a picture in the format WebP that has at most `size` pixels at either edge. Throws `unsupportedMediaType` for a file of
+	 * which it can make none, which is remembered, and `unavailable` where it is not the file's fault: that is tried again. Stops when the
+	 * signal fires: no client waits any longer, or it took too long.
 	 */
 	render(source: RenderSource, size: PictureSize, signal: AbortSignal): Promise<Uint8Array>;
 }

@@ -46,13 +46,18 @@ export interface PublishRequest {
 
 /** For files whose ids are recorded elsewhere, so that they can be removed from staging or found once published. */
 export interface PublishOptions {
-	/** Called when this file could not be published: `false` leaves everything as it is, staged or published. `publish` throws in any case. */
+	/**
+	 * Called when this file could not be published: `false` leaves everything as it is, staged or published. `publish` throws in any case.
+	 */
 	mayRollBack(refused: PublishRequest): Promise<boolean>;
 }
 
 /** A staged file that a program of its own writes, wherever in it it likes. */
 export interface DescriptorFile extends LocalFile {
-	/** The size that it may grow to, as far as is known now: a limit that the system can enforce on the program. Infinity if the storage does not know its space. */
+	/**
+	 * The size that it may grow to, as far as is known now: a limit that the system can enforce on the program. Infinity if the storage
+	 * does not know its space.
+	 */
 	readonly maxBytes: number;
 	/** Fires once it may not grow any more; its reason is a Failure. The program has to end then. */
 	readonly full: AbortSignal;
@@ -62,26 +67,30 @@ export interface DescriptorFile extends LocalFile {
 export type FileCopyOptions = Pick<CopyOptions, 'signal' | 'beforeItem' | 'afterBytes' | 'staged'>;
 
 /**
- * Files as a viewer may see and change them. All access to files goes through here, so no permission check can be forgotten: each call throws a Failure for anything that the rules do not allow.
+ * Files as a viewer may see and change them. All access to files goes through here, so no permission check can be forgotten: each call
+ * throws a Failure for anything that the rules do not allow.
  */
 export interface Files {
 	/**
-	 * The rows of a folder in batches as they are found, in no order. Refusals are thrown before the first batch. `onMissing` is called for each owner whose public tree
-	 * can't be shown, since its disk is away, as long as there is another tree to show.
+	 * The rows of a folder in batches as they are found, in no order. Refusals are thrown before the first batch. `onMissing` is called for
+	 * each owner whose public tree can't be shown, since its disk is away, as long as there is another tree to show.
 	 */
 	list(viewer: Viewer, folder: ItemRef, onMissing?: (owner: Owner) => void): AsyncIterable<Entry[]>;
 	/** Everything below the folder that matches; of more than 1,000 the best, best first. */
 	search(viewer: Viewer, folder: ItemRef, query: SearchQuery, signal?: AbortSignal): Promise<FoundListing>;
 	/**
-	 * Calls `onChange` each time the listing of the folder may have changed, by any process, and at once if that was a moment ago. Also when the folder is
-	 * removed or created again: the caller lists again. Throws as `list` does.
+	 * Calls `onChange` each time the listing of the folder may have changed, by any process, and at once if that was a moment ago. Also
+	 * when the folder is removed or created again: the caller lists again. Throws as `list` does.
 	 */
 	watch(viewer: Viewer, folder: ItemRef, onChange: () => void): Promise<Watch>;
 	/** The item of `ref`. A public item may be read by anyone who names its owner. */
 	find(viewer: Viewer, ref: ItemRef): Promise<Entry>;
 	/** Opens a file for reading; the caller closes it. Throws `notFound` for a folder. */
 	open(viewer: Viewer, ref: ItemRef): Promise<{ entry: Entry; file: OpenFile }>;
-	/** Stats several items of an area, one after another in their order. Throws `notFound` at a missing one, and for a root, which is no item. */
+	/**
+	 * Stats several items of an area, one after another in their order. Throws `notFound` at a missing one, and for a root, which is no
+	 * item.
+	 */
 	stat(
 		viewer: Viewer,
 		area: Area,
@@ -89,8 +98,8 @@ export interface Files {
 		signal?: AbortSignal,
 	): AsyncIterable<WalkedItem>;
 	/**
-	 * The direct contents of a folder with a stat of each, in no order; empty for a folder that was removed. A tree is walked folder by folder.
-	 * In the public area it takes the owner.
+	 * The direct contents of a folder with a stat of each, in no order; empty for a folder that was removed. A tree is walked folder by
+	 * folder. In the public area it takes the owner.
 	 */
 	listWithStats(viewer: Viewer, folder: ItemRef): AsyncIterable<WalkBatch>;
 	createFolder(viewer: Viewer, folder: ItemRef, name: string): Promise<Entry>;
@@ -98,8 +107,8 @@ export interface Files {
 	/** Moves to a full new path in the same area, with its missing parents; a taken name gets ` (n)`. */
 	move(viewer: Viewer, item: ItemRef, toPath: StoragePath): Promise<Entry>;
 	/**
-	 * Copies to a full new path, with its missing parents; a taken name gets ` (n)`. Throws `storageFull` once it would use the reserve. A staged copy is
-	 * counted with all that was copied before, and refused like a new one.
+	 * Copies to a full new path, with its missing parents; a taken name gets ` (n)`. Throws `storageFull` once it would use the reserve. A
+	 * staged copy is counted with all that was copied before, and refused like a new one.
 	 */
 	copy(viewer: Viewer, item: ItemRef, to: ItemRef, options?: FileCopyOptions): Promise<Entry>;
 	/** Removes an unfinished staged copy. Does nothing for one that was published or discarded before. */
@@ -107,13 +116,14 @@ export interface Files {
 	/** Removes a file, or a folder with its contents. */
 	remove(viewer: Viewer, item: ItemRef): Promise<void>;
 	/**
-	 * Begins a file that the viewer will publish, on the disk of their files, or finds one by its id. It is invisible, and permissions are not checked, before `publish`. Its bytes end with
-	 * `storageFull` where they would take from the space that stays free.
+	 * Begins a file that the viewer will publish, on the disk of their files, or finds one by its id. It is invisible, and permissions are
+	 * not checked, before `publish`. Its bytes end with `storageFull` where they would take from the space that stays free.
 	 */
 	stage(viewer: Viewer, id?: string): Promise<StagedFile>;
 	/**
-	 * Lends a staged file to a program of its own until `use` has settled; if a storage has no such files, a temporary one whose bytes are staged after that. It
-	 * is checked while it grows, and throws `storageFull` as an upload does once it would use the reserved space, or exceed the viewer's quota.
+	 * Lends a staged file to a program of its own until `use` has settled; if a storage has no such files, a temporary one whose bytes are
+	 * staged after that. It is checked while it grows, and throws `storageFull` as an upload does once it would use the reserved space, or
+	 * exceed the viewer's quota.
 	 */
 	withDescriptor<T>(viewer: Viewer, staged: StagedFile, use: (file: DescriptorFile) => Promise<T>): Promise<T>;
 	/** Refuses a place as `publish` would, before any byte arrives. */
@@ -130,6 +140,9 @@ export interface Files {
 	 * Discards nothing when it fails. Throws `notFound` if the folder is gone, or the file and its published entry.
 	 */
 	publishOnce(viewer: Viewer, folder: ItemRef, request: PublishRequest): Promise<Entry>;
-	/** The entry of a published staged file with this wished name in the folder; undefined if it was not published, or has been moved or removed since. */
+	/**
+	 * The entry of a published staged file with this wished name in the folder; undefined if it was not published, or has been moved or
+	 * removed since.
+	 */
 	findPublished(viewer: Viewer, folder: ItemRef, stagedId: string, name: string): Promise<Entry | undefined>;
 }

@@ -57,18 +57,23 @@ export interface JobContext<Input> {
 	/** The value of the last checkpoint, of this run or an earlier one; undefined without one. */
 	readonly saved: unknown;
 	/**
-	 * Fires when the job is cancelled, when the server stops, when the job's lease was lost and when it gives back a place for short jobs. The run then ends soon, by throwing what the signal has as its
-	 * reason or anything else; the runner decides what happens to the job.
-	 * It may have fired before the run begins: a job that is cancelled while it waits, and has saved something, begins once more to clean up.
+	 * Fires when the job is cancelled, when the server stops, when the job's lease was lost and when it gives back a place for short jobs.
+	 * The run then ends soon, by throwing what the signal has as its reason or anything else; the runner decides what happens to the job.
+	 * It may have fired before the run begins: a job that is cancelled while it waits, and has saved something, begins once more to clean
+	 * up.
 	 */
 	readonly signal: AbortSignal;
 	/** Whether the owner has cancelled it: then partial results are to be removed. Otherwise a further run may continue with them. */
 	readonly isCancelled: boolean;
-	/** Saves durably, as JSON, the state that a further run continues from. Throws if another process runs the job now: nothing may be changed any more. */
+	/**
+	 * Saves durably, as JSON, the state that a further run continues from. Throws if another process runs the job now: nothing may be
+	 * changed any more.
+	 */
 	checkpoint(value: unknown): Promise<void>;
 	/**
-	 * Tells how long the whole work will take, in seconds, once the run knows that. Long work that has begun in a place for short jobs (`JobKind.short`) is queued again
-	 * for an ordinary one: then `signal` fires, and this throws its reason. So it is called before the work, and what is to last is saved before it.
+	 * Tells how long the whole work will take, in seconds, once the run knows that. Long work that has begun in a place for short jobs
+	 * (`JobKind.short`) is queued again for an ordinary one: then `signal` fires, and this throws its reason. So it is called before the
+	 * work, and what is to last is saved before it.
 	 */
 	expect(seconds: number): Promise<void>;
 	/** Reports the progress. May be called often: updates of pages and of the database are throttled. */
@@ -76,9 +81,10 @@ export interface JobContext<Input> {
 }
 
 /**
- * Further places, beside those of `concurrency`, for jobs that take at most so many seconds. A job counts as short until it is known to be longer: by `JobOptions.expectedSeconds`
- * when it starts, by `JobContext.expect` while it runs, or since it has had such a place for twice as long while another job waits for one. Then it is queued again for an
- * ordinary place (unless it has one), and loses what it has not saved; one of a kind that fails `onRestart` is left where it is.
+ * Further places, beside those of `concurrency`, for jobs that take at most so many seconds. A job counts as short until it is known to
+ * be longer: by `JobOptions.expectedSeconds` when it starts, by `JobContext.expect` while it runs, or since it has had such a place for
+ * twice as long while another job waits for one. Then it is queued again for an ordinary place (unless it has one), and loses what it has
+ * not saved; one of a kind that fails `onRestart` is left where it is.
  */
 export interface ShortJobs {
 	readonly places: number;
@@ -92,15 +98,17 @@ export interface JobKind<Input> {
 	/** The schema of the input: it is stored as JSON and parsed again before each run. */
 	readonly input: z.ZodType<Input>;
 	/**
-	 * What happens to a job whose process ended: `resume` runs it again with its checkpoint, `restart` without, `fail` ends it with a sentence.
-	 * In each case an interruption of `run` at any point must do no harm.
+	 * What happens to a job whose process ended: `resume` runs it again with its checkpoint, `restart` without, `fail` ends it with a
+	 * sentence. In each case an interruption of `run` at any point must do no harm.
 	 */
 	readonly onRestart: 'resume' | 'restart' | 'fail';
 	/** How many run at once, over all processes. */
 	readonly concurrency: number;
 	/** The most waiting and running jobs of one user. */
 	readonly perUser: number;
-	/** The most jobs of one user that run in the places of `concurrency`, so that others need not wait for hours; `concurrency` by default. */
+	/**
+	 * The most jobs of one user that run in the places of `concurrency`, so that others need not wait for hours; `concurrency` by default.
+	 */
 	readonly runningPerUser?: number;
 	/** Places for short jobs, so that none of them waits behind hours of work; none by default. */
 	readonly short?: ShortJobs;
@@ -132,8 +140,8 @@ export interface Jobs {
 	/** The newest first. */
 	list(owner: JobOwner): Promise<Job[]>;
 	/**
-	 * Cancels a job, and resolves once that is durable; the `signal` of a run in any process fires within seconds. Does nothing to one that has ended. Throws `forbidden` for one that the
-	 * administrator has ordered, otherwise as `find`.
+	 * Cancels a job, and resolves once that is durable; the `signal` of a run in any process fires within seconds. Does nothing to one that
+	 * has ended. Throws `forbidden` for one that the administrator has ordered, otherwise as `find`.
 	 */
 	cancel(owner: JobOwner, id: string): Promise<void>;
 	/** Queues a failed or cancelled one again. Throws `conflict` for any other state, otherwise as `cancel` and `start`. */

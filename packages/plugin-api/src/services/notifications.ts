@@ -8,9 +8,15 @@ export type Notification =
 /** Its recipients: the pages of a signed-in user, or of the holder of a ticket (a visitor has no name). */
 export type Audience = { userId: string } | { ticket: string };
 
-/** Publishes to the event streams of pages, those of tickets to pages at any process over this database. Events are hints: a page that missed one fetches the state again. */
+/**
+ * Publishes to the event streams of pages, those of tickets to pages at any process over this database. Events are hints: a page that
+ * missed one fetches the state again.
+ */
 export interface Notifications {
 	publish(audience: Audience, item: Notification): void;
-	/** Calls `listener` for each item published to the audience until the returned function is called. For a ticket the latest item before is replayed first, asynchronously. */
+	/**
+	 * Calls `listener` for each item published to the audience until the returned function is called. For a ticket the latest item before
+	 * is replayed first, asynchronously.
+	 */
 	subscribe(audience: Audience, listener: (item: Notification) => void): () => void;
 }

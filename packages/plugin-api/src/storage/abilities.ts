@@ -10,7 +10,10 @@ export interface StatsBatch {
 	skippedNames?: readonly string[];
 }
 
-/** An optional ability of a storage: to list a folder with all properties of `stat`, for less than a `stat` each, and to count the items that it leaves out. */
+/**
+ * An optional ability of a storage: to list a folder with all properties of `stat`, for less than a `stat` each, and to count the items
+ * that it leaves out.
+ */
 export interface StatsListingStorage extends StorageProvider {
 	/** Batches in no order, as they are found. Throws like `list`. */
 	listWithStats(path: StoragePath): AsyncIterable<StatsBatch>;
@@ -65,9 +68,15 @@ export function hasAccess(storage: StorageProvider): storage is AccessStorage {
 
 /** Why the server can't use an item. */
 export type UnusableReason =
-	/** A file that may not be read, or a folder that may not be listed or entered; in an unwritable folder nothing may be made, renamed or removed. */
+	/**
+	 * A file that may not be read, or a folder that may not be listed or entered; in an unwritable folder nothing may be made, renamed or
+	 * removed.
+	 */
 	| { kind: 'unreadable' | 'unwritable'; owner: number; mode: number }
-	/** No path can contain the name: its bytes are no UTF-8, it has characters that are refused, or it is too long. `freeName` is like it, valid, and not taken; undefined if none was found. */
+	/**
+	 * No path can contain the name: its bytes are no UTF-8, it has characters that are refused, or it is too long. `freeName` is like it,
+	 * valid, and not taken; undefined if none was found.
+	 */
 	| { kind: 'name'; fault: 'encoding' | 'characters' | 'length'; freeName: string | undefined }
 	/** Neither file nor folder. */
 	| { kind: 'link' | 'special' };
@@ -91,8 +100,9 @@ export interface InspectedBatch {
 /** An optional ability of a storage: to find what other programs put into it in a way that the server can't use. */
 export interface InspectableStorage extends StorageProvider {
 	/**
-	 * Walks a folder with all below it, and leads over no link. The name of a folder is reported after what is in it, so that the places found before are still right once it has been
-	 * renamed. Throws `notFound` for a missing folder; one that may not be read is an unusable item.
+	 * Walks a folder with all below it, and leads over no link. The name of a folder is reported after what is in it, so that the places
+	 * found before are still right once it has been renamed. Throws `notFound` for a missing folder; one that may not be read is an
+	 * unusable item.
 	 */
 	findUnusable(folder: StoragePath): AsyncIterable<InspectedBatch>;
 }
@@ -113,7 +123,9 @@ export function hasReplace(storage: StorageProvider): storage is ReplacingStorag
 	return 'canReplace' in storage;
 }
 
-/** An optional ability of a storage: its files are plain files below one folder, and another program of this machine may read them there. */
+/**
+ * An optional ability of a storage: its files are plain files below one folder, and another program of this machine may read them there.
+ */
 export interface LocalFilesStorage extends StorageProvider {
 	/** The place of an item, relative to that folder. */
 	localPath(path: StoragePath): string;
@@ -143,8 +155,8 @@ export interface FolderListener {
 /** An optional ability of a storage: to report changes as they happen, by any process. */
 export interface WatchingStorage extends StorageProvider {
 	/**
-	 * Watches the rows of one folder; once it has resolved, no later change is missed. Throws `notFound`. Resolves to undefined where changes can't be reported as they
-	 * happen (files on a network file system, a limit of the system is reached): then poll the folder.
+	 * Watches the rows of one folder; once it has resolved, no later change is missed. Throws `notFound`. Resolves to undefined where
+	 * changes can't be reported as they happen (files on a network file system, a limit of the system is reached): then poll the folder.
 	 */
 	watch(path: StoragePath, listener: FolderListener): Promise<Watch | undefined>;
 }

@@ -41,8 +41,8 @@ export interface LocalFile {
 export interface OpenFile {
 	readonly item: StorageItem;
 	/**
-	 * Yields the bytes of the range, all of them by default, in large chunks, and fails with `conflict` if the file turns out shorter. May be called
-	 * several times, also concurrently. A chunk is valid until the next one is requested.
+	 * Yields the bytes of the range, all of them by default, in large chunks, and fails with `conflict` if the file turns out shorter. May
+	 * be called several times, also concurrently. A chunk is valid until the next one is requested.
 	 */
 	read(range?: ByteRange): AsyncIterable<Uint8Array>;
 	/** Fills the buffers, one behind another, with the bytes from `position` on, and fails as `read` does. Optional. */
@@ -65,9 +65,9 @@ export interface NamingOptions {
 	/**
 	 * What happens if the name of the path is taken. `fail` tries the other names, and throws `alreadyExists` if all are taken.
 	 *
-	 * With a version the existing file is replaced in one step, and no other name is tried. Throws `preconditionFailed` if anything but that version of the file is there, or
-	 * nothing, and `invalid` for a folder, for a file that shall replace itself, and where the storage can't (`canReplace`); then nothing has changed. A power cut at any time leaves the old
-	 * file or the new one there, whole.
+	 * With a version the existing file is replaced in one step, and no other name is tried. Throws `preconditionFailed` if anything but
+	 * that version of the file is there, or nothing, and `invalid` for a folder, for a file that shall replace itself, and where the
+	 * storage can't (`canReplace`); then nothing has changed. A power cut at any time leaves the old file or the new one there, whole.
 	 * @default 'fail'
 	 */
 	onConflict?: 'fail' | ReplaceVersion | undefined;
@@ -76,7 +76,10 @@ export interface NamingOptions {
 }
 
 export interface MoveOptions extends NamingOptions {
-	/** Awaited before the item gets a name, so that the caller can record it before it exists; called again for each further name after one that turns out to be taken. */
+	/**
+	 * Awaited before the item gets a name, so that the caller can record it before it exists; called again for each further name after one
+	 * that turns out to be taken.
+	 */
 	beforeNaming?: ((name: string) => Promise<void>) | undefined;
 }
 
@@ -99,9 +102,10 @@ export interface CopyOptions extends MoveOptions {
 	/** Ends the copy, of which then nothing is left, unless it is staged. */
 	signal?: AbortSignal | undefined;
 	/**
-	 * Makes a copy that survives a failure as well as a crash, until it is discarded: the next copy with its id continues it. Files that are complete in it
-	 * are not copied again, unless the original has another size or modified time by now; items that the original no longer has are removed. A copy that was published, though the
-	 * process ended before it could record that, is found under the name of the path or that of `staged`, and nothing is copied. Throws `locked` while another call works on it.
+	 * Makes a copy that survives a failure as well as a crash, until it is discarded: the next copy with its id continues it. Files that
+	 * are complete in it are not copied again, unless the original has another size or modified time by now; items that the original no
+	 * longer has are removed. A copy that was published, though the process ended before it could record that, is found under the name of
+	 * the path or that of `staged`, and nothing is copied. Throws `locked` while another call works on it.
 	 */
 	staged?: CopyStaging | undefined;
 	/** Awaited before each file and folder of the copy is created, or found to exist already; an error ends the copy. */
@@ -124,31 +128,35 @@ export interface StagedFile {
 	/** The bytes written so far. */
 	size(): Promise<number>;
 	/**
-	 * Writes the body at offset `at`; the bytes from there on are dropped first. Resolves to the new size. Throws `conflict` for an offset past the end
-	 * and `locked` while another call appends or commits. When the body fails, the bytes received by then are kept and the error is thrown. A chunk may be
-	 * written after the next one is requested, so the body must not reuse its memory.
+	 * Writes the body at offset `at`; the bytes from there on are dropped first. Resolves to the new size. Throws `conflict` for an offset
+	 * past the end and `locked` while another call appends or commits. When the body fails, the bytes received by then are kept and the
+	 * error is thrown. A chunk may be written after the next one is requested, so the body must not reuse its memory.
 	 */
 	append(body: AsyncIterable<Uint8Array>, at: number): Promise<number>;
 	/**
-	 * Lends the file itself, open for reading and writing, to a program of its own, until `use` has settled. The file then contains what the program wrote. Throws
-	 * `locked` as `append` does, and locks the file meanwhile. Optional.
+	 * Lends the file itself, open for reading and writing, to a program of its own, until `use` has settled. The file then contains what
+	 * the program wrote. Throws `locked` as `append` does, and locks the file meanwhile. Optional.
 	 */
 	withLocalFile?<T>(use: (file: LocalFile) => Promise<T>): Promise<T>;
 	/**
-	 * Locks the file against all others, in this process and elsewhere, also between the calls that are made meanwhile. Throws `locked` while another one works on it, and `notFound` for
-	 * one that left staging. The lock ends with the process. Optional.
+	 * Locks the file against all others, in this process and elsewhere, also between the calls that are made meanwhile. Throws `locked`
+	 * while another one works on it, and `notFound` for one that left staging. The lock ends with the process. Optional.
 	 */
 	lock?(): Promise<StagedLock>;
 	/**
-	 * A new staged file with the first `size` bytes of this one, durable, even while this one is locked: those bytes must not be changed any more.
-	 * Not every storage has such.
+	 * A new staged file with the first `size` bytes of this one, durable, even while this one is locked: those bytes must not be changed
+	 * any more. Not every storage has such.
 	 */
 	fork?(size: number): Promise<StagedFile>;
-	/** Resolves when every byte would survive a power cut. When it fails, the file is dropped: a later sync might succeed although bytes are lost. */
+	/**
+	 * Resolves when every byte would survive a power cut. When it fails, the file is dropped: a later sync might succeed although bytes are
+	 * lost.
+	 */
 	sync(): Promise<void>;
 	/**
-	 * Publishes the file under `path`, durably and completely; replaces nothing unless requested: throws `alreadyExists` if that and all `otherNames` are taken. Throws `notFound` where
-	 * the folder is missing, and for a file that was published or discarded before: `findPublished` distinguishes them.
+	 * Publishes the file under `path`, durably and completely; replaces nothing unless requested: throws `alreadyExists` if that and all
+	 * `otherNames` are taken. Throws `notFound` where the folder is missing, and for a file that was published or discarded before:
+	 * `findPublished` distinguishes them.
 	 */
 	commit(path: StoragePath, options?: CommitOptions): Promise<StorageItem>;
 	/** Removes the file. Does nothing if it was committed or discarded before. */
@@ -163,7 +171,8 @@ export interface StagingCutoffs {
 
 /**
  * One opened root: bytes and names. It knows no users, no areas and no HTTP. A change is durable when its promise resolves.
- * Everywhere: `notFound` for a missing item (or a symbolic link or special file), `alreadyExists` for a taken name, `storageFull` and `unavailable` (root away, read only) as Failures.
+ * Everywhere: `notFound` for a missing item (or a symbolic link or special file), `alreadyExists` for a taken name, `storageFull` and
+ * `unavailable` (root away, read only) as Failures.
  */
 export interface StorageProvider {
 	/** The id that is stored in the root itself, so that an empty mount point is never taken for it. */
@@ -188,21 +197,24 @@ export interface StorageProvider {
 	/** Removes an empty folder. Throws `conflict` if it contains anything, also items that are not listed, and `notFound` for a file. */
 	removeEmptyFolder(path: StoragePath): Promise<void>;
 	/**
-	 * Begins a file, or finds one again by the id it had. Throws `notFound` for an id that was never given. Of a file that was committed or discarded all
-	 * calls but `discard` throw that.
+	 * Begins a file, or finds one again by the id it had. Throws `notFound` for an id that was never given. Of a file that was committed or
+	 * discarded all calls but `discard` throw that.
 	 */
 	stage(id?: string): Promise<StagedFile>;
 	/**
-	 * The durable item at the path, if it is the staged file of this id, published there by a call that may have been interrupted after that. Undefined for anything
-	 * else, and where nothing is.
+	 * The durable item at the path, if it is the staged file of this id, published there by a call that may have been interrupted after
+	 * that. Undefined for anything else, and where nothing is.
 	 */
 	findPublished(id: string, path: StoragePath): Promise<StorageItem | undefined>;
 	/**
-	 * Removes unused staged files and copies that were not modified since then, milliseconds since the epoch. A clock may have been wrong when they
-	 * were: `isNeeded` is called with the id of each of them.
+	 * Removes unused staged files and copies that were not modified since then, milliseconds since the epoch. A clock may have been wrong
+	 * when they were: `isNeeded` is called with the id of each of them.
 	 */
 	sweepStaging(before: StagingCutoffs, isNeeded: (id: string) => Promise<boolean>): Promise<void>;
-	/** Bytes that may still be written; undefined if the storage does not know. Then nothing is refused beforehand: the storage throws `storageFull` itself. */
+	/**
+	 * Bytes that may still be written; undefined if the storage does not know. Then nothing is refused beforehand: the storage throws
+	 * `storageFull` itself.
+	 */
 	freeSpace(): Promise<number | undefined>;
 	/** The total bytes of the disk, written or not; undefined if the storage does not know. */
 	totalSpace(): Promise<number | undefined>;
@@ -214,14 +226,15 @@ export interface StorageProvider {
 /** The driver of a storage plugin: it opens a root. */
 export interface StorageDriver {
 	/**
-	 * Opens the root with the id `rootId`. Without an id (the database knows none) a root that is there already is taken over as it is, and a new one is
-	 * made where there is nothing. `location` says where it lies, such as a folder; left out, it is where the plugin's options say. Throws `invalid` for one that
-	 * can't be valid. Also resolves if a known root is not available now: then its calls throw `unavailable` until it is.
+	 * Opens the root with the id `rootId`. Without an id (the database knows none) a root that is there already is taken over as it is, and
+	 * a new one is made where there is nothing. `location` says where it lies, such as a folder; left out, it is where the plugin's options
+	 * say. Throws `invalid` for one that can't be valid. Also resolves if a known root is not available now: then its calls throw
+	 * `unavailable` until it is.
 	 */
 	open(rootId: string | undefined, location?: string): Promise<StorageProvider>;
 	/**
-	 * The id of the root at a location, which is not changed; undefined if there is none. Throws `invalid` for an impossible location, and `unavailable` for one that can't be
-	 * read right now. A storage that can't determine it lacks this.
+	 * The id of the root at a location, which is not changed; undefined if there is none. Throws `invalid` for an impossible location, and
+	 * `unavailable` for one that can't be read right now. A storage that can't determine it lacks this.
 	 */
 	identify?(location: string): Promise<string | undefined>;
 }

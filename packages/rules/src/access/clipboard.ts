@@ -115,7 +115,10 @@ export interface OwnedSplit<T> {
 	message: string | undefined;
 }
 
-/** Splits a selection into the items that the viewer owns and those that are skipped (spec, section 6). Private items are the viewer's own. */
+/**
+ * Splits a selection into the items that the viewer owns and those that are skipped (spec, section 6). Private items are the viewer's
+ * own.
+ */
 export function splitOwned<T extends { owner?: Owner | undefined }>(
 	items: readonly T[],
 	viewer: Viewer,

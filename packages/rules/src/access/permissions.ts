@@ -89,7 +89,10 @@ export function copyDenial(viewer: Viewer, item: Item): Failure | undefined {
 	return denial ?? protectedDenial(item, 'copy');
 }
 
-/** Moving an item to a full new path, in the same area or the other. The rules of 'Move to Public' and 'Move back to Private' apply if it is one of them. */
+/**
+ * Moving an item to a full new path, in the same area or the other. The rules of 'Move to Public' and 'Move back to Private' apply if it
+ * is one of them.
+ */
 export function moveDenial(viewer: Viewer, item: Item, target: Item): Failure | undefined {
 	const denial = foreignDenial(viewer, item) ?? foreignDenial(viewer, target) ?? directionDenial(viewer, item, target);
 	if (denial) return denial;
@@ -125,7 +128,10 @@ function directionDenial(viewer: Viewer, item: Item, target: Item): Failure | un
 /** A move that changes who can read an item. */
 export type MoveDirection = 'toPublic' | 'toPrivate';
 
-/** Undefined for a move that stays private or stays public. Each end may be a path of either area: `docs` in public is `Public/docs` in the home. */
+/**
+ * Undefined for a move that stays private or stays public. Each end may be a path of either area: `docs` in public is `Public/docs` in
+ * the home.
+ */
 export function moveDirection(item: Item, target: Item): MoveDirection | undefined {
 	if (isPublic(item) === isPublic(target)) return undefined;
 	return isPublic(target) ? 'toPublic' : 'toPrivate';

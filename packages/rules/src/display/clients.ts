@@ -5,8 +5,8 @@ export interface ClientDescription {
 }
 
 /**
- * Describes a client by its user agent, as far as that is honest: browsers freeze the versions of themselves and of their systems, and some names that they are sold by
- * (Brave) are not in it. Null if the client sent none.
+ * Describes a client by its user agent, as far as that is honest: browsers freeze the versions of themselves and of their systems, and
+ * some names that they are sold by (Brave) are not in it. Null if the client sent none.
  */
 export function describeClient(userAgent: string | null): ClientDescription {
 	const text = userAgent ?? '';

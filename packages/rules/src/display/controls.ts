@@ -1,6 +1,6 @@
 /**
- * What a terminal obeys and does not show: controls (of C0, DEL and C1), separators of lines, and format characters, which turn the direction of a line round or hide in it. Joiners stay, since emoji
- * and several scripts are written with them.
+ * What a terminal obeys and does not show: controls (of C0, DEL and C1), separators of lines, and format characters, which turn the
+ * direction of a line round or hide in it. Joiners stay, since emoji and several scripts are written with them.
  */
 const controls = /(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 

@@ -28,8 +28,8 @@ export function conversionQualityLabel(quality: number): string {
 }
 
 /**
- * The name of a converted video: the base name where the original is deleted, else with `_converted`. One that would grow past 255 bytes is shortened before its
- * suffix. The server picks another where it is taken.
+ * The name of a converted video: the base name where the original is deleted, else with `_converted`. One that would grow past 255 bytes
+ * is shortened before its suffix. The server picks another where it is taken.
  */
 export function convertedName(fileName: string, format: ConversionFormat, deletesOriginal: boolean): string {
 	const suffix = `${deletesOriginal ? '' : '_converted'}.${format}`;
@@ -37,8 +37,8 @@ export function convertedName(fileName: string, format: ConversionFormat, delete
 }
 
 /**
- * The name that a person gave a converted video, as it is stored: with the extension of its format, in place of another one of a video. Throws `invalidName` for
- * one that no file can have.
+ * The name that a person gave a converted video, as it is stored: with the extension of its format, in place of another one of a video.
+ * Throws `invalidName` for one that no file can have.
  */
 export function conversionOutputName(requestedName: string, format: ConversionFormat): string {
 	const name = normalizeName(requestedName);

@@ -6,8 +6,8 @@ import { findDoctype, skipMisc } from './xmlProlog.js';
 export const sniffedBytes = 4096;
 
 /**
- * The kind of a file by its first bytes. A playlist names other files, which a player would fetch, so it is never played. Undefined for bytes that are none of
- * these: also for some formats, such as MP3 without a tag, that can't be recognized for certain.
+ * The kind of a file by its first bytes. A playlist names other files, which a player would fetch, so it is never played. Undefined for
+ * bytes that are none of these: also for some formats, such as MP3 without a tag, that can't be recognized for certain.
  */
 export function sniff(firstBytes: Uint8Array): PreviewKind | 'playlist' | undefined {
 	const head = firstBytes.subarray(0, sniffedBytes);
@@ -74,8 +74,8 @@ function isText(head: Uint8Array): boolean {
 const unambiguousKinds: ReadonlySet<string> = new Set(['image', 'video', 'audio', 'pdf', 'epub']);
 
 /**
- * With which viewer a file is shown: the one of its name, unless its first bytes say otherwise. Bytes that no viewer of that kind can show are `unknown`;
- * files that only seem to be wrong are left to the viewer, which shows an error of its own.
+ * With which viewer a file is shown: the one of its name, unless its first bytes say otherwise. Bytes that no viewer of that kind can
+ * show are `unknown`; files that only seem to be wrong are left to the viewer, which shows an error of its own.
  */
 export function effectivePreviewKind(named: PreviewKind, firstBytes: Uint8Array): PreviewKind | 'unknown' {
 	const found = sniff(firstBytes);

@@ -12,9 +12,9 @@ export type VideoContainer =
 	| 'rm';
 
 /**
- * The container of a video by its first 4 kB; undefined for anything else. Programs that guess a format search a file's text for the names of playlists, up to the first NUL, and then
- * open the files that a playlist names. So a few bytes of a container are not enough: lengths, versions and markers are checked, and no text is a video. Reads each byte a few
- * times at most.
+ * The container of a video by its first 4 kB; undefined for anything else. Programs that guess a format search a file's text for the
+ * names of playlists, up to the first NUL, and then open the files that a playlist names. So a few bytes of a container are not enough:
+ * lengths, versions and markers are checked, and no text is a video. Reads each byte a few times at most.
  */
 export function videoContainer(head: Uint8Array): VideoContainer | undefined {
 	const found = checks.find(([, isOne]) => isOne(head));

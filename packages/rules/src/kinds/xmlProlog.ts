@@ -1,4 +1,7 @@
-/** Where the comments, instructions and white space from `at` on have ended; undefined where one of them has no end. Each character is read once. */
+/**
+ * Where the comments, instructions and white space from `at` on have ended; undefined where one of them has no end. Each character is
+ * read once.
+ */
 export function skipMisc(text: string, at: number): number | undefined {
 	let from = at;
 	for (;;) {
@@ -19,8 +22,8 @@ function isSpace(unit: number): boolean {
 const doctype = '<!DOCTYPE';
 
 /**
- * The document type declaration that precedes the root element: its place in the text, with the declarations within it. `none` if there is none, `broken` for a
- * prolog without an end. The `>` of quoted texts, comments and instructions in it don't end it.
+ * The document type declaration that precedes the root element: its place in the text, with the declarations within it. `none` if there
+ * is none, `broken` for a prolog without an end. The `>` of quoted texts, comments and instructions in it don't end it.
  */
 export function findDoctype(text: string): { start: number; end: number } | 'none' | 'broken' {
 	const start = skipMisc(text, text.startsWith('\uFEFF') ? 1 : 0);

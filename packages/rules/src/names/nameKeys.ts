@@ -2,8 +2,8 @@
 export const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
 
 /**
- * The characters that the collator weighs one by one, but for Han. Others (ß and æ, which it takes for two, emoji, scripts in which neighbours change each
- * other) have no key.
+ * The characters that the collator weighs one by one, but for Han. Others (ß and æ, which it takes for two, emoji, scripts in which
+ * neighbours change each other) have no key.
  */
 const weighedAlone =
 	/[ -~À-ÅÇ-Þà-åç-ÿĀ-ıĴ-ľŁ-ňŊ-őŔ-žẠ-ỹΆ-ώЀ-џぁ-ゖァ-ヺ\u1100-\u1112\u1161-\u1175\u11A8-\u11C2]|[\u0300-\u0362]/;
@@ -31,8 +31,8 @@ let hasHan = false;
 const units = new Uint16Array(3 * maxNameLength);
 
 /**
- * A key that compares by `<` with other keys as the collator compares the names, which makes a sort more than three times faster. A name with characters that
- * the collator does not weigh one by one has none and must be compared by the collator.
+ * A key that compares by `<` with other keys as the collator compares the names, which makes a sort more than three times faster. A name
+ * with characters that the collator does not weigh one by one has none and must be compared by the collator.
  */
 export function nameKey(name: string): string | undefined {
 	if (name.length > maxNameLength) return undefined;

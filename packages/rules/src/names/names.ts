@@ -27,8 +27,8 @@ export function normalizeName(name: string): string {
 }
 
 /**
- * A given name without the white space at its ends: all that JavaScript's `trim` takes away, such as a no-break space or a byte order mark, but for
- * control characters. A tab or a line feed stays, and is refused in any position.
+ * A given name without the white space at its ends: all that JavaScript's `trim` takes away, such as a no-break space or a byte order
+ * mark, but for control characters. A tab or a line feed stays, and is refused in any position.
  */
 export function trimName(name: string): string {
 	let start = 0;
@@ -52,7 +52,8 @@ const lastNumber = 999;
 
 /**
  * The names to try for an entry, in order: its own, then `name (1).ext` to `name (999).ext`, then `name (copy).ext`
- * (spec, section 5). A folder has no extension. A name that would grow past 255 bytes is shortened before its suffix. The first `skipped` ones are left out.
+ * (spec, section 5). A folder has no extension. A name that would grow past 255 bytes is shortened before its suffix. The first `skipped`
+ * ones are left out.
  */
 export function* candidateNames(name: string, type: 'file' | 'directory', skipped = 0): Generator<string, void> {
 	if (skipped === 0) yield name;

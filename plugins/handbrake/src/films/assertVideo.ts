@@ -4,8 +4,8 @@ import type { CagedProgram } from '../CagedProgram.js';
 import { type Film, probe } from './probe.js';
 
 /**
- * The container of a video, by its name and its first 4 kB. Throws for anything else: with a playlist an encoder would open the files that it names, which are other
- * people's.
+ * The container of a video, by its name and its first 4 kB. Throws for anything else: with a playlist an encoder would open the files
+ * that it names, which are other people's.
  */
 export async function assertVideo(name: string, file: OpenFile): Promise<VideoContainer> {
 	const container = fileType(name) === 'video' ? videoContainer(await firstBytes(file, sniffedBytes)) : undefined;
@@ -14,8 +14,9 @@ export async function assertVideo(name: string, file: OpenFile): Promise<VideoCo
 }
 
 /**
- * Throws unless ffprobe, which opens nothing but the formats on its list, finds a film of this container in an open file. So the same is found by the program that knows each
- * format and by the first bytes, and HandBrake, which has no such list, is given nothing about which they differ.
+ * Throws unless ffprobe, which opens nothing but the formats on its list, finds a film of this container in an open file. So the same is
+ * found by the program that knows each format and by the first bytes, and HandBrake, which has no such list, is given nothing about which
+ * they differ.
  */
 export async function assertFilm(
 	ffprobe: CagedProgram,

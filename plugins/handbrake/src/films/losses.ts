@@ -17,7 +17,10 @@ interface Comparison {
 /** The part of frames that may be missing: the times of a film are rounded, and two frames may have the same one. */
 const tolerance = 0.01;
 
-/** What an original has and its output has not, in words for people. In doubt something is missing: only where nothing is may the original be deleted. */
+/**
+ * What an original has and its output has not, in words for people. In doubt something is missing: only where nothing is may the original
+ * be deleted.
+ */
 export function lossesOf({ original, output, decoderErrors }: Comparison): string[] {
 	return [
 		...lostTracks(original.film, output.film),
@@ -55,8 +58,9 @@ function lostFrames(original: ReadFilm, output: ReadFilm): string[] {
 }
 
 /**
- * The frames that the first track of video should have; undefined if they can't be counted. What can't be read of a damaged film has no packets: so they are counted only where the film's
- * index says which there are, or where its sound goes on all the time. Otherwise it is the duration that counts: then a film of changing rates may seem to lack some.
+ * The frames that the first track of video should have; undefined if they can't be counted. What can't be read of a damaged film has no
+ * packets: so they are counted only where the film's index says which there are, or where its sound goes on all the time. Otherwise it is
+ * the duration that counts: then a film of changing rates may seem to lack some.
  */
 function expectedFrames({ film, packets }: ReadFilm): number | undefined {
 	const [track] = film.video;

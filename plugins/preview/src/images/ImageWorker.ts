@@ -81,7 +81,8 @@ export class ImageWorker {
 	#reasonOf(code: number | null, signal: NodeJS.Signals | null): Error {
 		if (this.#isKilled) return new WorkerDied('The child was killed.');
 		const isDisturbed = wasDisturbed({ code, signal, errors: this.#isReady ? '' : this.#errorText });
-		// Before it is ready it has looked at no image; an end by a signal, which a cage reports as a code from 128 on, is no sign of a missing library either.
+		// Before it is ready it has looked at no image; an end by a signal, which a cage reports as a code from 128 on, is no sign of a
+		// missing library either.
 		const isSignalled = code === null || code > 128;
 		if (isDisturbed || (!this.#isReady && isSignalled)) return new WorkerDisturbed('The child was ended.');
 		return this.#isReady ? new WorkerDied('The child has ended.') : new WorkerUnusable(lastLine(this.#errorText));

@@ -31,8 +31,8 @@ const retryMs = 60_000;
 const maxIdle = 2;
 
 /**
- * The children that decode images. There is one for each concurrent request, and each works on one image at a time, and on those of one owner only: a file that has taken it over
- * sees no other owner's.
+ * The children that decode images. There is one for each concurrent request, and each works on one image at a time, and on those of one
+ * owner only: a file that has taken it over sees no other owner's.
  */
 export class ImageWorkers {
 	readonly #idle: { worker: ImageWorker; timer: NodeJS.Timeout }[] = [];
@@ -52,8 +52,8 @@ export class ImageWorkers {
 	}
 
 	/**
-	 * A picture of an image in one of the formats of `imageFormat`. Throws `unsupportedMediaType` for every other content, and for one that takes more than a
-	 * child may have, and `unavailable` where children can't be started or are ended from outside.
+	 * A picture of an image in one of the formats of `imageFormat`. Throws `unsupportedMediaType` for every other content, and for one that
+	 * takes more than a child may have, and `unavailable` where children can't be started or are ended from outside.
 	 */
 	async render(image: OwnedImage, size: number, signal: AbortSignal): Promise<Buffer> {
 		// A child that died may have been corrupted by an earlier image; if the next one dies too, this one is the cause.

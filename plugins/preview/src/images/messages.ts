@@ -1,4 +1,7 @@
-/** The protocol between the server and the child that renders pictures. A request is eight bytes, then the file; a response is five bytes, then its content. */
+/**
+ * The protocol between the server and the child that renders pictures. A request is eight bytes, then the file; a response is five bytes,
+ * then its content.
+ */
 
 /** The longest edge in pixels, and how many bytes the file has. */
 export const requestHeaderBytes = 8;

@@ -15,8 +15,8 @@ const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = fs.constants;
 type ObjectType = 'file' | 'directory';
 
 /**
- * The file or folder in staging that a copy is made in, open and locked so that it is not swept or used by another call. Publishing it is one rename, and a caller with its
- * id finds it afterwards under any name.
+ * The file or folder in staging that a copy is made in, open and locked so that it is not swept or used by another call. Publishing it is
+ * one rename, and a caller with its id finds it afterwards under any name.
  */
 export class CopyObject implements Disposable {
 	private constructor(
@@ -43,8 +43,8 @@ export class CopyObject implements Disposable {
 	}
 
 	/**
-	 * Finds a staged one again. Resolves to undefined if it has left staging, and removes one of another type, which is of no use. Throws `locked` while another call
-	 * works on it.
+	 * Finds a staged one again. Resolves to undefined if it has left staging, and removes one of another type, which is of no use. Throws
+	 * `locked` while another call works on it.
 	 */
 	static async find(
 		disk: Disk,

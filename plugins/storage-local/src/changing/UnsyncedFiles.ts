@@ -23,8 +23,8 @@ interface UnsyncedFile {
 }
 
 /**
- * The files of a staged copy whose bytes a power cut could still take. They get their modified time only after a sync: so a file that has the time of its original is
- * certainly complete.
+ * The files of a staged copy whose bytes a power cut could still take. They get their modified time only after a sync: so a file that has
+ * the time of its original is certainly complete.
  */
 export class UnsyncedFiles {
 	#files = new Map<CopyPath, UnsyncedFile[]>();

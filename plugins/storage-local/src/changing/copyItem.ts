@@ -107,7 +107,10 @@ async function fill(
 	await means.unsynced?.flush();
 }
 
-/** Syncs a folder with all its contents; a file is durable once it is filled. After a failed sync it is unknown which bytes were lost, so the copy can't be used any more. */
+/**
+ * Syncs a folder with all its contents; a file is durable once it is filled. After a failed sync it is unknown which bytes were lost, so
+ * the copy can't be used any more.
+ */
 async function syncCopy(disk: Disk, copy: CopyObject): Promise<void> {
 	if (copy.type === 'file') return;
 	try {

@@ -76,7 +76,10 @@ export function assertApart(from: StoragePath, to: StoragePath, version?: string
 	if (from === rootPath) throw intoItself();
 }
 
-/** By the paths it was no move into itself, but the target may have been moved there since; a name that the file system does not support is refused alike. */
+/**
+ * By the paths it was no move into itself, but the target may have been moved there since; a name that the file system does not support
+ * is refused alike.
+ */
 function impossibleMove({ type }: StorageItem, from: StoragePath, to: StoragePath): Failure {
 	const mayBeIntoItself = type === 'directory' && parentPath(from) !== parentPath(to);
 	return mayBeIntoItself ? intoItself() : new Failure('invalidName', invalidNameMessage);

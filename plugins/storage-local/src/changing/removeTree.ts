@@ -9,8 +9,8 @@ import { isSystemError } from '../system/systemErrors.js';
 const removalConcurrency = 8;
 
 /**
- * Removes the object of that name and, of a folder, its contents; symbolic links are removed, not their targets. Files that another process
- * removes meanwhile are no failure. Stops half-way when the disk is being closed.
+ * Removes the object of that name and, of a folder, its contents; symbolic links are removed, not their targets. Files that another
+ * process removes meanwhile are no failure. Stops half-way when the disk is being closed.
  */
 export async function removeTree(disk: Disk, folder: Folder, name: RawName): Promise<void> {
 	if (!(await removeUnlessFolder(folder, name))) await removeFolder(disk, folder, name);

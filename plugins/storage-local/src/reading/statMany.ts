@@ -43,8 +43,8 @@ const firstBatch = 16;
 const growth = 4;
 
 /**
- * How many entries go to the background after a stat that was slow. A disk that was slow stays so, so the batch grows; a thread that was held up
- * for a moment, as by other programs, does not.
+ * How many entries go to the background after a stat that was slow. A disk that was slow stays so, so the batch grows; a thread that was
+ * held up for a moment, as by other programs, does not.
  */
 export class AdaptiveBatch {
 	#size = firstBatch;

@@ -146,8 +146,9 @@ interface Opening {
 }
 
 /**
- * Open folders that the calls of one burst share. A burst lasts until nothing is left to do at once: nothing can happen to the disk through this process
- * before its end, so sharing is as good as opening anew. Only for uses without a state of their own, such as a position in a listing or a lock.
+ * Open folders that the calls of one burst share. A burst lasts until nothing is left to do at once: nothing can happen to the disk
+ * through this process before its end, so sharing is as good as opening anew. Only for uses without a state of their own, such as a
+ * position in a listing or a lock.
  */
 export class SharedFolders {
 	readonly #openings = new Map<string, Opening>();

@@ -9,8 +9,8 @@ import { randomName, replacingPrefix } from './privateFolder.js';
 const unsupportedCodes = ['ENOSYS', 'EINVAL', 'EOPNOTSUPP', 'EPERM'];
 
 /**
- * Determines whether files can be replaced: their file system must exchange names, and have locks, which distinguish work in progress from the remains of a crash. It is tested with two
- * files of our own.
+ * Determines whether files can be replaced: their file system must exchange names, and have locks, which distinguish work in progress
+ * from the remains of a crash. It is tested with two files of our own.
  */
 export class ExchangeFlag {
 	#found: boolean | undefined;

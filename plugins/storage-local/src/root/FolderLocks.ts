@@ -4,8 +4,8 @@ import type { SystemCalls } from '../system/systemCalls.js';
 /** Serializes what calls of this process do in the same folder. */
 export class FolderLocks {
 	/**
-	 * Whether changes of names are serialized: only where a name can't be taken atomically. Everywhere else the system call is atomic, and there is no wait. Set
-	 * for good at the first use of the fallback.
+	 * Whether changes of names are serialized: only where a name can't be taken atomically. Everywhere else the system call is atomic, and
+	 * there is no wait. Set for good at the first use of the fallback.
 	 */
 	isNeeded = false;
 	readonly #last = new Map<string, Promise<void>>();
@@ -19,8 +19,9 @@ export class FolderLocks {
 	}
 
 	/**
-	 * Runs `work` while no other call in this process searches for an alternative to this name in the folder. All of them would find the same one, and all but
-	 * one would try the next: a thousand files of one name would cost half a million attempts. `work` may call `hold`, and not the other way round.
+	 * Runs `work` while no other call in this process searches for an alternative to this name in the folder. All of them would find the
+	 * same one, and all but one would try the next: a thousand files of one name would cost half a million attempts. `work` may call
+	 * `hold`, and not the other way round.
 	 */
 	holdName<T>(folder: Folder, name: string, work: () => Promise<T>): Promise<T> {
 		return this.#serialize([`${folderKey(this.calls, folder)}/${name}`], work);

@@ -12,8 +12,8 @@ const unsupportedCodes = ['ENOSYS', 'EINVAL', 'EOPNOTSUPP', 'EPERM'];
 const maxTries = 10;
 
 /**
- * Determines for each file system whether it can rename without replacing. It is tested with a file of our own: EINVAL is also the error for a folder that
- * shall go into itself, and EPERM for an immutable object.
+ * Determines for each file system whether it can rename without replacing. It is tested with a file of our own: EINVAL is also the error
+ * for a folder that shall go into itself, and EPERM for an immutable object.
  */
 export class RenameFlag {
 	readonly #found = new Map<bigint, boolean>();

@@ -91,7 +91,10 @@ export class Root {
 		return `${device}/${inode}/${birthtimeNs}`;
 	}
 
-	/** Changes when the marker is removed or replaced, so that it is read again then. Over a network it is read when the root itself changes. */
+	/**
+	 * Changes when the marker is removed or replaced, so that it is read again then. Over a network it is read when the root itself
+	 * changes.
+	 */
 	async #markerState(folder: Folder): Promise<string> {
 		if (this.isRemote) return '';
 		try {

@@ -32,7 +32,9 @@ export const fstat = (fd: number): Promise<fs.BigIntStats> =>
 
 const setTimes = promisify(fs.futimes);
 
-/** Sets the modified time, in seconds since the epoch. As text, since Node takes a negative number, a time before 1970, for the present. */
+/**
+ * Sets the modified time, in seconds since the epoch. As text, since Node takes a negative number, a time before 1970, for the present.
+ */
 export const setModified = (fd: number, seconds: number): Promise<void> =>
 	setTimes(fd, Date.now() / 1000, String(seconds));
 

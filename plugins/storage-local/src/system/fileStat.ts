@@ -66,7 +66,10 @@ export function toItem(name: string, stat: FileStat & { type: 'file' | 'director
 	return stat.birthtimeNs === 0n && stat.handle === undefined ? { ...item, mayReuseId: true } : item;
 }
 
-/** The inode number of a removed object may be reused; its time of birth is unique, and so is its handle, which contains the generation of the number. */
+/**
+ * The inode number of a removed object may be reused; its time of birth is unique, and so is its handle, which contains the generation of
+ * the number.
+ */
 export function objectId({ inode, birthtimeNs, handle }: FileStat): string {
 	const life = handle === undefined ? birthtimeNs.toString(36) : createHash('sha256').update(handle).digest('hex');
 	return `${inode.toString(36)}-${life}`;

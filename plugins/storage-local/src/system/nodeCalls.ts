@@ -15,7 +15,8 @@ export const nodeCalls: SystemCalls = {
 		throw systemError('renameat2', constants.errno.ENOSYS);
 	},
 	syncFileSystem: async () => false,
-	// A sync would do it, but one that fails in the background consumes the error: the sync that a caller waits for would then succeed over lost bytes.
+	// A sync would do it, but one that fails in the background consumes the error: the sync that a caller waits for would then succeed over
+	// lost bytes.
 	async startWriteback() {},
 	copyRange: async () => undefined,
 	async *readNames(folder) {

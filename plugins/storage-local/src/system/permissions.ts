@@ -3,7 +3,8 @@ import type { Ownership } from './fileStat.js';
 const readBits = { file: 4, directory: 4 | 1 };
 
 /**
- * Whether the mode of an object allows this process to read it; for a folder, also its contents. Where it does not, an ACL or a capability may: then the system has to be asked.
+ * Whether the mode of an object allows this process to read it; for a folder, also its contents. Where it does not, an ACL or a
+ * capability may: then the system has to be asked.
  */
 export function mayReadByMode({ mode, uid, gid }: Ownership, type: 'file' | 'directory'): boolean {
 	const bits = readBits[type];

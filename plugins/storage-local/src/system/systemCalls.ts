@@ -14,7 +14,9 @@ export interface Attributes {
 	remove(fd: number, name: string): Promise<void>;
 }
 
-/** Calls of the operating system beyond node:fs. `nodeCalls` implements those that are possible without, so that everything runs anywhere. */
+/**
+ * Calls of the operating system beyond node:fs. `nodeCalls` implements those that are possible without, so that everything runs anywhere.
+ */
 export interface SystemCalls {
 	/** Whether the items of an open folder can be named through its descriptor, as `/proc` allows on Linux. */
 	readonly namesByDescriptor: boolean;
@@ -49,8 +51,8 @@ export interface SystemCalls {
 	/** The same of who may use it. */
 	ownershipCached(fd: number): Ownership | undefined;
 	/**
-	 * The file system's own identifier of an object, unique even after its inode number was reused: of the one of that name, or of the open one
-	 * for ''. Undefined if it has none.
+	 * The file system's own identifier of an object, unique even after its inode number was reused: of the one of that name, or of the open
+	 * one for ''. Undefined if it has none.
 	 */
 	readonly handleOf?: (fd: number, name: string) => string | undefined;
 	/** Extended attributes of open objects, such as ACLs. Left out if there are none. */

@@ -100,7 +100,10 @@ export function nameTaken(path: StoragePath): Failure {
 	return new Failure('alreadyExists', `There is already a file or folder named ${baseName(path)}`);
 }
 
-/** Says the path of the root in place of that of a descriptor, which tells an administrator nothing, in the messages of an error and its causes. */
+/**
+ * Says the path of the root in place of that of a descriptor, which tells an administrator nothing, in the messages of an error and its
+ * causes.
+ */
 export function nameRoot(error: unknown, root: string): void {
 	for (let each = error; each instanceof Error; each = each.cause) {
 		each.message = each.message.replaceAll(/\/proc\/self\/fd\/\d+([^']*)/g, (_, rest: string) =>

@@ -12,8 +12,8 @@ import { ChildFolders } from './ChildFolders.js';
 const checkMs = 1000;
 
 /**
- * Watches a folder with the system's notifications (inotify). Resolves to undefined if there are none: elsewhere than on Linux, over a network, or when the
- * system's limit of watches is reached.
+ * Watches a folder with the system's notifications (inotify). Resolves to undefined if there are none: elsewhere than on Linux, over a
+ * network, or when the system's limit of watches is reached.
  */
 export async function watchFolder(
 	disk: Disk,

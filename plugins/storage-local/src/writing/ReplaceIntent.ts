@@ -31,8 +31,9 @@ const suffix = '.json';
 const maxBytes = 64 * 1024;
 
 /**
- * The durable record of a replacement under way, locked by the call that works on it. It names a place in staging that contains the file before the exchange and the replaced one after
- * it, and exists for as long as that place is in use: so a file there has a record, also after a power cut.
+ * The durable record of a replacement under way, locked by the call that works on it. It names a place in staging that contains the file
+ * before the exchange and the replaced one after it, and exists for as long as that place is in use: so a file there has a record, also
+ * after a power cut.
  */
 export class ReplaceIntent implements Disposable {
 	private constructor(

@@ -22,8 +22,9 @@ const defaultAclName = 'system.posix_acl_default';
 const requestedModes = { file: 0o666, directory: 0o777 };
 
 /**
- * Gives a staged file or folder, open as `fd`, the group, mode and ACL that it would have if it had been made in `folder` (open(2), acl(5)): the staging folder, in
- * which it was made, has others. A group that the process is not a member of is left as it is, since only the kernel may give a file to it.
+ * Gives a staged file or folder, open as `fd`, the group, mode and ACL that it would have if it had been made in `folder` (open(2),
+ * acl(5)): the staging folder, in which it was made, has others. A group that the process is not a member of is left as it is, since only
+ * the kernel may give a file to it.
  */
 export async function inheritAccess(disk: Disk, folder: Folder, fd: number, type: ItemType): Promise<void> {
 	const parent = await disk.ownershipOf(folder.fd);
@@ -165,7 +166,10 @@ function entriesOf(acl: Buffer): Map<number, number> {
 	return entries;
 }
 
-/** The entries that a mode limits and shows: of the owner, of the mask (or the group where there is no mask) and of all others, with their shifts in the mode. */
+/**
+ * The entries that a mode limits and shows: of the owner, of the mask (or the group where there is no mask) and of all others, with their
+ * shifts in the mode.
+ */
 function classesOf(acl: Buffer): { at: number; shift: number }[] {
 	const entries = entriesOf(acl);
 	const classes = [

@@ -54,7 +54,9 @@ export async function commitStaged(
 	return toItem(taken.name, { ...(await disk.statOf(fd)), type: 'file' });
 }
 
-/** The item at the path if it is this staged file. It may have been published by a call that was interrupted before the name was durable. */
+/**
+ * The item at the path if it is this staged file. It may have been published by a call that was interrupted before the name was durable.
+ */
 export async function findPublished(disk: Disk, id: string, path: StoragePath): Promise<StorageItem | undefined> {
 	try {
 		const staged = parseStagedId(id);
@@ -74,8 +76,8 @@ function isOwn(staged: StagedId, stat: FileStat): boolean {
 }
 
 /**
- * Syncs a staged file. After a failed sync the system may consider lost bytes as written, so that the next one succeeds without them: the file
- * is dropped, whichever the call and the error.
+ * Syncs a staged file. After a failed sync the system may consider lost bytes as written, so that the next one succeeds without them: the
+ * file is dropped, whichever the call and the error.
  */
 export async function syncOrDrop(disk: Disk, { name }: StagedId, sync: () => Promise<void>): Promise<void> {
 	try {

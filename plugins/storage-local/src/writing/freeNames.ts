@@ -28,8 +28,9 @@ export function* namesFrom(path: StoragePath, otherNames: Iterable<string>): Gen
 }
 
 /**
- * Claims the first of these names that is free, by `claim`, which rejects with EEXIST if the name was taken meanwhile. The first one is tried at once; those after it are
- * looked up, which costs a fraction of an attempt. With `isOwn`, a name that leads to what the caller wanted to put there counts as claimed by them. Resolves to nothing if none is free.
+ * Claims the first of these names that is free, by `claim`, which rejects with EEXIST if the name was taken meanwhile. The first one is
+ * tried at once; those after it are looked up, which costs a fraction of an attempt. With `isOwn`, a name that leads to what the caller
+ * wanted to put there counts as claimed by them. Resolves to nothing if none is free.
  */
 export async function claimFreeName(
 	disk: Disk,

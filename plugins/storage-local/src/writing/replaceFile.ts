@@ -40,9 +40,10 @@ export function onlyFiles(): Failure {
 }
 
 /**
- * Replaces the file of this version by another one, whose bytes are durable. It is in staging until one exchange of names; the file that this brings out is
- * checked after it, so a file that was written there meanwhile is not lost: it is restored. The replaced file is removed only when the exchange is durable. `finishReplacements` continues
- * an interrupted one. Throws `preconditionFailed` for another version; then the file is in its former place.
+ * Replaces the file of this version by another one, whose bytes are durable. It is in staging until one exchange of names; the file that
+ * this brings out is checked after it, so a file that was written there meanwhile is not lost: it is restored. The replaced file is
+ * removed only when the exchange is durable. `finishReplacements` continues an interrupted one. Throws `preconditionFailed` for another
+ * version; then the file is in its former place.
  */
 export async function replaceFile(
 	disk: Disk,
@@ -186,8 +187,8 @@ async function statVersion(disk: Disk, folder: Folder, path: StoragePath, versio
 }
 
 /**
- * Restores the name of a file that the exchange brought out, but that was not to be replaced. If the new file has left that name meanwhile, it gets the next free one beside
- * the file that came after it.
+ * Restores the name of a file that the exchange brought out, but that was not to be replaced. If the new file has left that name
+ * meanwhile, it gets the next free one beside the file that came after it.
  */
 async function undoExchange(
 	disk: Disk,

@@ -6,10 +6,12 @@ const acceptingRounds = 8;
 const maxWhileAccepting = 2;
 
 /**
- * Starts a few requests in each round of the event loop and lets the others wait, round robin by client: a client with a hundred connections delays all others by
- * one request, not by a hundred. Those of a quiet server start at once. How many can wait is bounded by the number of connections.
+ * Starts a few requests in each round of the event loop and lets the others wait, round robin by client: a client with a hundred
+ * connections delays all others by one request, not by a hundred. Those of a quiet server start at once. How many can wait is bounded by
+ * the number of connections.
  *
- * Node accepts one connection a round. A further one would wait in the kernel until all before it were accepted and, one a round, answered; so accepting has priority.
+ * Node accepts one connection a round. A further one would wait in the kernel until all before it were accepted and, one a round,
+ * answered; so accepting has priority.
  */
 export class RequestScheduler {
 	/** By client, in round robin order. */

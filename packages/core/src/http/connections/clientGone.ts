@@ -5,7 +5,9 @@ import { Failure } from '@stowage/rules';
 /** By request, since a retry asks again: each response has one listener. */
 const signals = new WeakMap<ServerResponse, AbortSignal>();
 
-/** Fires when the client leaves before it has its response, for work that serves no other client. The same for each call with a request. */
+/**
+ * Fires when the client leaves before it has its response, for work that serves no other client. The same for each call with a request.
+ */
 export function clientGone({ raw: { res } }: Request): AbortSignal {
 	const known = signals.get(res);
 	if (known !== undefined) return known;

@@ -3,8 +3,9 @@ import type { Log } from '../../log.js';
 import { rawPathOf } from '../requests/rawPath.js';
 
 /**
- * Handles an uncaught error, called where Node reports it: ends the request that it belongs to, with its connection, and answers true. False when it belongs
- * to no request or says that the process has no memory left: then the state of the process is unknown, and it should end.
+ * Handles an uncaught error, called where Node reports it: ends the request that it belongs to, with its connection, and answers true.
+ * False when it belongs to no request or says that the process has no memory left: then the state of the process is unknown, and it
+ * should end.
  */
 export function endFailedRequest(error: unknown, log: Log): boolean {
 	const { socket, response } = currentContext() ?? {};

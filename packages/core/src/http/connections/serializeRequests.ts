@@ -18,8 +18,8 @@ const headers = {
 
 /**
  * Stands between Node's parser and hapi: hapi gets the requests of a connection one at a time, scheduled fairly by client (`clientOf`) and
- * at most `maxAtOnce()` under way, and never one that can't be parsed. A refusal by Node before there is a request, such as a bad request line, too many headers or an unknown expectation, gets the
- * same shape as every other refusal.
+ * at most `maxAtOnce()` under way, and never one that can't be parsed. A refusal by Node before there is a request, such as a bad request
+ * line, too many headers or an unknown expectation, gets the same shape as every other refusal.
  */
 export function serializeRequests(
 	listener: HttpServer,
@@ -127,8 +127,9 @@ interface Exchange {
 }
 
 /**
- * The requests of one connection, one after another: each begins when the answer before it has been sent. Node would begin all of a packet at once and keep their answers in
- * memory. One may wait; those behind it are dropped, and its answer says `Connection: close`: a client repeats unanswered requests (RFC 9112, section 9.3.2).
+ * The requests of one connection, one after another: each begins when the answer before it has been sent. Node would begin all of a
+ * packet at once and keep their answers in memory. One may wait; those behind it are dropped, and its answer says `Connection: close`: a
+ * client repeats unanswered requests (RFC 9112, section 9.3.2).
  */
 class Pipeline {
 	readonly #socket: Socket;
@@ -222,7 +223,10 @@ class Pipeline {
 	}
 }
 
-/** The reader of the body gets the failure, and responds with it. The connection stays open for that response; Node would destroy it together with the request. */
+/**
+ * The reader of the body gets the failure, and responds with it. The connection stays open for that response; Node would destroy it
+ * together with the request.
+ */
 function failBody(request: IncomingMessage, failure: Failure): void {
 	request._destroy = (error, callback) => callback(request.listenerCount('error') > 0 ? error : null);
 	request.destroy(failure);

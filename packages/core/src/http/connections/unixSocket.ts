@@ -29,8 +29,9 @@ export async function listen(
 }
 
 /**
- * Makes the socket of a server one that nobody but its user can connect to, from the first instant: the system creates it with the umask's mode. Node binds within the call of `listen`. The umask
- * is that of the whole process, so what other threads create in that moment is closed to others too, and never more open.
+ * Makes the socket of a server one that nobody but its user can connect to, from the first instant: the system creates it with the
+ * umask's mode. Node binds within the call of `listen`. The umask is that of the whole process, so what other threads create in that
+ * moment is closed to others too, and never more open.
  */
 function bindClosed({ listener }: HapiServer): void {
 	const begin = listener.listen.bind(listener) as (...words: unknown[]) => typeof listener;
@@ -61,7 +62,9 @@ async function setMode(path: string, mode: number): Promise<void> {
 	}
 }
 
-/** Frees the path of a socket: removes a socket without a listener, as a crash leaves. Throws ConfigError for anything else of that name. */
+/**
+ * Frees the path of a socket: removes a socket without a listener, as a crash leaves. Throws ConfigError for anything else of that name.
+ */
 async function removeStaleSocket(path: string): Promise<void> {
 	const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
 		if (error.code === 'ENOENT') return undefined;

@@ -1,7 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Time for a client to read a response that was sent before its body was read. Closing at once would reset the connection (behind nginx: a 502). */
+/**
+ * Time for a client to read a response that was sent before its body was read. Closing at once would reset the connection (behind nginx:
+ * a 502).
+ */
 export const lingerMs = 1_500;
 
 /** Whether a body was announced and has not arrived completely. */
@@ -12,8 +15,8 @@ export function hasUnreadBody(request: IncomingMessage): boolean {
 }
 
 /**
- * Responds without reading the rest of the body: the connection takes no more bytes, says `Connection: close`, and is destroyed once the client had
- * time to read the answer. Left alone, Node would read the body to its end, however long, to keep the connection.
+ * Responds without reading the rest of the body: the connection takes no more bytes, says `Connection: close`, and is destroyed once the
+ * client had time to read the answer. Left alone, Node would read the body to its end, however long, to keep the connection.
  */
 export function leaveBodyUnread(request: IncomingMessage, response: ServerResponse): void {
 	const { socket } = request;

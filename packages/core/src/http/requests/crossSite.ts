@@ -10,8 +10,8 @@ function changesState(request: Request): boolean {
 }
 
 /**
- * Throws `crossSite` for a state-changing request that another site sent, or that is a GET by a link. Programs send neither header; browsers on plain http send no `Sec-Fetch-Site`, so
- * there `Origin` and the cookie's `SameSite` protect it.
+ * Throws `crossSite` for a state-changing request that another site sent, or that is a GET by a link. Programs send neither header;
+ * browsers on plain http send no `Sec-Fetch-Site`, so there `Origin` and the cookie's `SameSite` protect it.
  */
 export function assertSameSite(request: Request, client: ClientInfo, publicUrl: string): void {
 	if (!changesState(request)) return;
@@ -24,8 +24,9 @@ export function assertSameSite(request: Request, client: ClientInfo, publicUrl: 
 }
 
 /**
- * Whether a browser follows a link or loads a picture, neither of which is a call of the page: both may be in a user's file that the page shows. Browsers on plain
- * http send no `Sec-Fetch-Mode`; there a navigation, a picture or a style sheet is known by the types it wishes for.
+ * Whether a browser follows a link or loads a picture, neither of which is a call of the page: both may be in a user's file that the page
+ * shows. Browsers on plain http send no `Sec-Fetch-Mode`; there a navigation, a picture or a style sheet is known by the types it wishes
+ * for.
  */
 function isByMarkup(request: Request): boolean {
 	if (!safeMethods.includes(request.method)) return false;

@@ -4,8 +4,8 @@ import { maxPayloadBytesFor } from '@stowage/contract';
 import type { Request } from '@stowage/plugin-api';
 
 /**
- * Sends `100 Continue` only once the request is not going to be refused. hapi would do so before authentication, and the client would send a body that
- * is not read.
+ * Sends `100 Continue` only once the request is not going to be refused. hapi would do so before authentication, and the client would
+ * send a body that is not read.
  */
 export function handleExpectContinue(server: Server, listener: HttpServer): void {
 	listener.removeAllListeners('checkContinue');

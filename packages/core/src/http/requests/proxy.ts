@@ -50,8 +50,8 @@ export function createClientReader(
 }
 
 /**
- * A proxy that serves us below a path may take that path off and say so by `X-Forwarded-Prefix`. It is restored before any check, so that there is one way to
- * read a URL.
+ * A proxy that serves us below a path may take that path off and say so by `X-Forwarded-Prefix`. It is restored before any check, so that
+ * there is one way to read a URL.
  */
 export function restorePrefix(listener: HttpServer, basePath: string, { addressOf, isTrusted }: Peers): void {
 	if (basePath === '') return;
@@ -65,8 +65,9 @@ export function restorePrefix(listener: HttpServer, basePath: string, { addressO
 }
 
 /**
- * The rightmost hop that is no trusted proxy. Anything left of it is claimed by the client; so is anything left of a hop that is no address (`unknown`, an
- * obfuscated name), and then the proxy that wrote it is as far as we can see. The package proxy-addr takes such a hop, or one with its port, for the address itself.
+ * The rightmost hop that is no trusted proxy. Anything left of it is claimed by the client; so is anything left of a hop that is no
+ * address (`unknown`, an obfuscated name), and then the proxy that wrote it is as far as we can see. The package proxy-addr takes such a
+ * hop, or one with its port, for the address itself.
  */
 function clientBehind(peer: string, forwardedFor: string, isTrusted: (address: string) => boolean): string {
 	let seen = peer;

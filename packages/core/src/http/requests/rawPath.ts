@@ -3,8 +3,8 @@ import { Failure, parsePath, type StoragePath } from '@stowage/rules';
 const refuse = () => new Failure('invalidPath', 'That is not a valid path.');
 
 /**
- * The path of a request line without its query, as the client spelt it: frameworks resolve dot segments and decode it before it can be checked. A client may name
- * the whole address, as it would to a proxy.
+ * The path of a request line without its query, as the client spelt it: frameworks resolve dot segments and decode it before it can be
+ * checked. A client may name the whole address, as it would to a proxy.
  */
 export function rawPathOf(url: string): string {
 	const target = url.replace(/^https?:\/\/[^/?#]*/i, '');

@@ -29,8 +29,8 @@ interface Child {
 }
 
 /**
- * Finds out the kinds of files by their first bytes, in a child process as decoding is: contents are made by anybody, and what they do to the child reaches nothing else. One that takes
- * forever is ended by the time limit.
+ * Finds out the kinds of files by their first bytes, in a child process as decoding is: contents are made by anybody, and what they do to
+ * the child reaches nothing else. One that takes forever is ended by the time limit.
  */
 export class KindProcess {
 	#child: Child | undefined;

@@ -1,4 +1,5 @@
-// The program of the child process that reads the first bytes of files. It writes an empty line once it is ready, and answers each line of JSON with one.
+// The program of the child process that reads the first bytes of files. It writes an empty line once it is ready, and answers each line
+// of JSON with one.
 import { createInterface } from 'node:readline';
 import { effectivePreviewKind, type PreviewKind, sniff } from '@stowage/rules';
 

@@ -13,8 +13,8 @@ const migrationLockSeconds = 600;
 const poolSize = 10;
 
 /**
- * Set for each connection, whatever the server's own defaults are: a value that does not fit a column is refused rather than truncated, and a
- * backslash in a text is escaped as the driver takes for granted. Weaker isolation than the default makes for fewer deadlocks.
+ * Set for each connection, whatever the server's own defaults are: a value that does not fit a column is refused rather than truncated,
+ * and a backslash in a text is escaped as the driver takes for granted. Weaker isolation than the default makes for fewer deadlocks.
  */
 const sessionSettings = [
 	"set session sql_mode = 'STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION'",

@@ -6,7 +6,10 @@ import Libsql from 'libsql/promise';
 import { DatabaseError, isLocked } from '../errors.js';
 import { plainBindings } from '../plainValues.js';
 
-/** libsql has as many threads as the machine has cores, and one that waits for a lock blocks the commit that would free it: the rest of the time is waited between attempts. */
+/**
+ * libsql has as many threads as the machine has cores, and one that waits for a lock blocks the commit that would free it: the rest of
+ * the time is waited between attempts.
+ */
 const blockingBusyMs = 20;
 
 /** Reads wait for a file that another process is just opening or putting right, and for moments only: they run on the main thread. */
@@ -43,8 +46,9 @@ interface SqliteQuery {
 }
 
 /**
- * knex's SQLite client over libsql, which contains its binary inside its package. Its one connection writes: what waits for another process or for the disk, the beginning and the commit of
- * each transaction, does so on a thread of libsql's. Plain reads go to `reads` and wait for no write.
+ * knex's SQLite client over libsql, which contains its binary inside its package. Its one connection writes: what waits for another
+ * process or for the disk, the beginning and the commit of each transaction, does so on a thread of libsql's. Plain reads go to `reads`
+ * and wait for no write.
  */
 export class SqliteClient extends BetterSqlite3Client {
 	/** Set before the first query. Undefined in a transaction: it reads its own writes. */

@@ -8,9 +8,8 @@ export interface Changes {
 }
 
 /**
- * Watches an SQLite file. `data_version` changes for the commits of other connections only, so this one is separate and changes nothing; a query costs a read of
- * memory that all processes share.
- * See https://www.sqlite.org/pragma.html#pragma_data_version
+ * Watches an SQLite file. `data_version` changes for the commits of other connections only, so this one is separate and changes nothing;
+ * a query costs a read of memory that all processes share. See https://www.sqlite.org/pragma.html#pragma_data_version
  */
 export function sqliteChanges(path: string): Changes {
 	let watching: { connection: Libsql.Database; statement: Libsql.Statement } | undefined;

@@ -50,7 +50,10 @@ export function namedFile(error: unknown, path: string): unknown {
 	return isDamaged ? new DatabaseError(`The database is damaged, or is no database: ${path}`, { cause: error }) : error;
 }
 
-/** An existing file is never opened and closed: the system would drop all locks that this process has on it, also those of other connections. */
+/**
+ * An existing file is never opened and closed: the system would drop all locks that this process has on it, also those of other
+ * connections.
+ */
 function makeFile(path: string): void {
 	try {
 		// Over no link: one that leads nowhere would create a file elsewhere.
@@ -86,7 +89,9 @@ function closeToOthers(file: string): void {
 	}
 }
 
-/** Node's own `recursive` never ends where the system says of a folder that is there that it is not, as it does for new ones below /proc. */
+/**
+ * Node's own `recursive` never ends where the system says of a folder that is there that it is not, as it does for new ones below /proc.
+ */
 function makeFolders(folder: string): void {
 	if (existsSync(folder)) return;
 	makeFolders(dirname(folder));

@@ -48,8 +48,8 @@ export function userStore(knex: Knex, now: () => number): UserStore {
 			.select<Known[]>('users.*', 'credentials.secret');
 
 	/**
-	 * In one commit. A session that begins at the same time is of the former generation, and so is none, also where another node of a cluster knows nothing of this
-	 * one's locks. Resolves to the new generation.
+	 * In one commit. A session that begins at the same time is of the former generation, and so is none, also where another node of a
+	 * cluster knows nothing of this one's locks. Resolves to the new generation.
 	 */
 	const changeAndEndSessions = (
 		id: string,

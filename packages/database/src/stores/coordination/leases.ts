@@ -95,7 +95,10 @@ export function leaseStore(knex: Knex, now: () => number): LeaseStore {
 		},
 	};
 
-	/** Expired also for a clock that goes back a little, and yet kept for a while, so that its epoch continues; increased, so that a concurrent renewal finds another one. */
+	/**
+	 * Expired also for a clock that goes back a little, and yet kept for a while, so that its epoch continues; increased, so that a
+	 * concurrent renewal finds another one.
+	 */
 	function givenBack() {
 		return { holder: '', ends_at: untilIn(knex, time(), -clockSkewMs / 2), epoch: knex.raw('epoch + 1') };
 	}

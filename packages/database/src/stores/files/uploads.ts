@@ -126,7 +126,10 @@ async function countUnfinished(knex: Knex, address: string, now: number): Promis
 	return Number(row?.count ?? 0);
 }
 
-/** The address has no row of its own. One in `limits` is locked for it, so that those who begin from there are counted one after the other. */
+/**
+ * The address has no row of its own. One in `limits` is locked for it, so that those who begin from there are counted one after the
+ * other.
+ */
 async function assertRoom(
 	transaction: Knex.Transaction,
 	{ address, touchedAt, expiresAt }: UploadRecord,

@@ -6,17 +6,20 @@ export interface Bubblewrap {
 	/** Its absolute path. */
 	bwrap: string;
 	/**
-	 * Whether a cage has a `/proc` of its own. Where parts of `/proc` are protected, as in containers and by systemd, the kernel allows none: then it has the system's, which can't be
-	 * written, and lists other processes but reveals nothing else of them.
+	 * Whether a cage has a `/proc` of its own. Where parts of `/proc` are protected, as in containers and by systemd, the kernel allows
+	 * none: then it has the system's, which can't be written, and lists other processes but reveals nothing else of them.
 	 */
 	hasOwnProc: boolean;
-	/** What confines programs in it as well: a filter of system calls, and Landlock in this version of it, 0 for none. Undefined where there is no filter for this processor. */
+	/**
+	 * What confines programs in it as well: a filter of system calls, and Landlock in this version of it, 0 for none. Undefined where there
+	 * is no filter for this processor.
+	 */
 	inner: { landlock: number } | undefined;
 }
 
 /**
- * The arguments for bubblewrap: no network, no other process, no file but those of programs and those named, which can't be written, and no place to write to. Open descriptors stay
- * open: sources and outputs are lent as such.
+ * The arguments for bubblewrap: no network, no other process, no file but those of programs and those named, which can't be written, and
+ * no place to write to. Open descriptors stay open: sources and outputs are lent as such.
  */
 export function bubblewrapArguments({ hasOwnProc, inner }: Bubblewrap, program: string, needs: CageNeeds): string[] {
 	const { devices = [] } = needs;
@@ -52,8 +55,8 @@ function lentForReading({ files = [] }: CageNeeds): { descriptor: number; path: 
 }
 
 /**
- * The command before a program that replaces its descriptor by one of the mount that can't be written. Another file may have got its name meanwhile: then it ends as one that could not
- * be started.
+ * The command before a program that replaces its descriptor by one of the mount that can't be written. Another file may have got its name
+ * meanwhile: then it ends as one that could not be started.
  */
 function reopened(descriptor: number): string[] {
 	const path = lentPath(descriptor);

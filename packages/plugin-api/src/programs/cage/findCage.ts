@@ -15,14 +15,18 @@ import type { Launch } from './landlock/launch.js';
 import { moduleFiles } from './moduleFiles.js';
 import { type CageNeeds, programPaths } from './needs.js';
 
-/** A way of running programs on untrusted contents, in which they reach nothing but what they are lent. It works here: a program has been run in it. */
+/**
+ * A way of running programs on untrusted contents, in which they reach nothing but what they are lent. It works here: a program has been
+ * run in it.
+ */
 export interface Cage {
 	readonly kind: 'bubblewrap' | 'landlock';
 	/** For people: which cage it is, and what the kernel lacks for it. */
 	readonly description: string;
 	/**
-	 * The command that runs a program in it, for `spawnLimited`. The program is an absolute path. It may read the system's programs and libraries, itself, and what it needs; it has no
-	 * network, sees no other process and sends none a signal, and writes to nothing but the files lent for that.
+	 * The command that runs a program in it, for `spawnLimited`. The program is an absolute path. It may read the system's programs and
+	 * libraries, itself, and what it needs; it has no network, sees no other process and sends none a signal, and writes to nothing but the
+	 * files lent for that.
 	 */
 	wrap(program: string, args: readonly string[], needs?: CageNeeds): { command: string; args: string[] };
 }
@@ -47,9 +51,10 @@ const timeoutMs = 30_000;
 const found = new Map<string, { cage: Promise<Cage | undefined>; at: number }>();
 
 /**
- * The strongest cage that works here: bubblewrap with Landlock and a filter of system calls, else these two, else bubblewrap with the filter, else bubblewrap alone, as on processors for
- * which there is no filter. Undefined where there is none. Tried once for all that ask. Where that could not be found out for want of descriptors, processes or time, `wrap` of the
- * result throws `unavailable`, and the next call tries again.
+ * The strongest cage that works here: bubblewrap with Landlock and a filter of system calls, else these two, else bubblewrap with the
+ * filter, else bubblewrap alone, as on processors for which there is no filter. Undefined where there is none. Tried once for all that
+ * ask. Where that could not be found out for want of descriptors, processes or time, `wrap` of the result throws `unavailable`, and the
+ * next call tries again.
  */
 export async function findCage({ bwrap = 'bwrap', landlock = true }: CageOptions = {}): Promise<Cage | undefined> {
 	const key = JSON.stringify([bwrap, landlock]);
@@ -159,7 +164,9 @@ async function landlockHere(): Promise<number | 'unknown'> {
 	}
 }
 
-/** Prints what it reached: a file that it was lent for reading, to write to; a file outside, a port of this machine, a place to write to. */
+/**
+ * Prints what it reached: a file that it was lent for reading, to write to; a file outside, a port of this machine, a place to write to.
+ */
 const probe = `
 const { openSync, readFileSync, writeFileSync } = require('node:fs');
 const [, file, port, folder] = process.argv;
@@ -184,7 +191,10 @@ function isPassing(error: unknown): boolean {
 	return /Resource temporarily unavailable|Cannot allocate memory|Too many open files/.test(stderr);
 }
 
-/** A file that nothing in a cage may read, one to be lent for reading, and a folder that nothing may write to; where none can be made, others that are there. */
+/**
+ * A file that nothing in a cage may read, one to be lent for reading, and a folder that nothing may write to; where none can be made,
+ * others that are there.
+ */
 async function outside(): Promise<{ file: string; source: string; folder: string; remove(): Promise<void> }> {
 	try {
 		const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-cage-'));

@@ -6,11 +6,17 @@ import type { CagedFile } from './landlock/ruleset.js';
 export interface CageNeeds {
 	/** Files, and folders with all below them, that it may read and execute. */
 	readOnly?: readonly string[];
-	/** All files that it is lent as descriptors, by their numbers in the program: 3 and on. It may open them again by `/proc/self/fd/<descriptor>`. */
+	/**
+	 * All files that it is lent as descriptors, by their numbers in the program: 3 and on. It may open them again by
+	 * `/proc/self/fd/<descriptor>`.
+	 */
 	files?: readonly LentDescriptor[];
 	/** Below `/dev`, to be written and controlled. */
 	devices?: readonly string[];
-	/** Whether it may start further processes, each of which may take as much memory as it. Off by default: then it has threads only, and what it becomes by `exec`. */
+	/**
+	 * Whether it may start further processes, each of which may take as much memory as it. Off by default: then it has threads only, and
+	 * what it becomes by `exec`.
+	 */
 	mayFork?: boolean;
 }
 

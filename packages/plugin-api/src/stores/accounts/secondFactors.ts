@@ -17,11 +17,14 @@ export interface SecondFactorStore {
 	find(userId: string): Promise<SecondFactor | undefined>;
 	/** The ids of the users who have enabled theirs. */
 	enabledUserIds(): Promise<Set<string>>;
-	/** Stores one that is not enabled, in place of another such one. Throws `conflict` if one is enabled, and `notFound` for an unknown user. */
+	/**
+	 * Stores one that is not enabled, in place of another such one. Throws `conflict` if one is enabled, and `notFound` for an unknown
+	 * user.
+	 */
 	begin(userId: string, factor: Pick<SecondFactor, 'secret' | 'session' | 'recoveryHashes'>): Promise<void>;
 	/**
-	 * Enables the one with this secret, uses up the code of this time step and ends all sessions of the user, all or nothing. Resolves to the user's new
-	 * generation, and to undefined if there is no such one that waits for it.
+	 * Enables the one with this secret, uses up the code of this time step and ends all sessions of the user, all or nothing. Resolves to
+	 * the user's new generation, and to undefined if there is no such one that waits for it.
 	 */
 	enable(userId: string, secret: string, step: number): Promise<number | undefined>;
 	/** Uses up the code of this time step. Resolves to false if it was used, or if the user has no enabled one with this secret. */

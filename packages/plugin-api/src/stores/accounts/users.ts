@@ -55,7 +55,10 @@ export interface UserStore {
 	renewSecret(id: string, secret: string, expectedSecret: string): Promise<void>;
 	/** Disabling ends all sessions of the user and requests the end of their jobs, all or nothing. */
 	setDisabled(id: string, isDisabled: boolean): Promise<void>;
-	/** Renames the account, disables it or not, ends all its sessions and requests the end of its jobs, all or nothing. Throws `alreadyExists` as `add` does. */
+	/**
+	 * Renames the account, disables it or not, ends all its sessions and requests the end of its jobs, all or nothing. Throws
+	 * `alreadyExists` as `add` does.
+	 */
 	rename(id: string, username: string, isDisabled: boolean): Promise<void>;
 	/** Removes the account with its sessions and settings, and requests the end of its jobs; its files stay. */
 	remove(id: string): Promise<void>;

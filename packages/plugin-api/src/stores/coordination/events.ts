@@ -6,7 +6,10 @@ export interface EventRecord {
 	payload: string;
 }
 
-/** Events across processes, and which processes listen to them. Rows are added and never changed; ages are measured by the clock of the database. */
+/**
+ * Events across processes, and which processes listen to them. Rows are added and never changed; ages are measured by the clock of the
+ * database.
+ */
 export interface EventStore {
 	/** Adds the next events of a process. They become visible together, and before all that it adds later. */
 	add(process: string, events: readonly Pick<EventRecord, 'number' | 'payload'>[]): Promise<void>;
@@ -15,7 +18,10 @@ export interface EventStore {
 	/** Registers a process as a listener, or renews it. */
 	listen(process: string, pollsFolders: boolean): Promise<void>;
 	unlisten(process: string): Promise<void>;
-	/** The processes, except one, that called `listen` in the last milliseconds; `pollsFolders` if they watch folders whose storage reports no changes. */
+	/**
+	 * The processes, except one, that called `listen` in the last milliseconds; `pollsFolders` if they watch folders whose storage reports
+	 * no changes.
+	 */
 	listeners(ms: number, except: string): Promise<{ process: string; pollsFolders: boolean }[]>;
 	/** Removes the events and the listeners that are older than these milliseconds. Resolves to how many. */
 	sweep(ages: { eventsMs: number; listenersMs: number }): Promise<number>;

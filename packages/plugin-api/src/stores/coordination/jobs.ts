@@ -81,7 +81,10 @@ export interface JobChoice {
 	isLong?: boolean;
 }
 
-/** Why a run gives its job back: its process stops, the job waits for a place for long work, or its process has ended without giving it back. */
+/**
+ * Why a run gives its job back: its process stops, the job waits for a place for long work, or its process has ended without giving it
+ * back.
+ */
 export type JobReturn = 'released' | 'yielded' | 'interrupted';
 
 /** The limits of one user. */
@@ -102,35 +105,48 @@ export interface JobEnd {
 export type JobProgressRecord = Pick<JobRecord, 'done' | 'total' | 'unit' | 'speed' | 'timeLeft' | 'detail'>;
 
 /**
- * Jobs, shared by all processes. Leases are measured by the clock of the database; of an SQLite file, whose processes share a machine, by that machine's. What is
- * written for a run resolves to whether the job was still its own; if not, nothing has changed.
+ * Jobs, shared by all processes. Leases are measured by the clock of the database; of an SQLite file, whose processes share a machine, by
+ * that machine's. What is written for a run resolves to whether the job was still its own; if not, nothing has changed.
  */
 export interface JobStore {
 	/**
-	 * Queues a job behind the user's waiting jobs; users are served round robin. Throws `rateLimited` if the user has too many of the kind or keeps
-	 * too much, `notFound` for a user who is gone or disabled, and `alreadyExists` for a known id.
+	 * Queues a job behind the user's waiting jobs; users are served round robin. Throws `rateLimited` if the user has too many of the kind
+	 * or keeps too much, `notFound` for a user who is gone or disabled, and `alreadyExists` for a known id.
 	 */
 	add(job: NewJob, limits: JobLimits): Promise<void>;
-	/** Queues a failed or cancelled one again; false if it is in another state. Its checkpoint stays if its kind resumes. Throws as `add` does. */
+	/**
+	 * Queues a failed or cancelled one again; false if it is in another state. Its checkpoint stays if its kind resumes. Throws as `add`
+	 * does.
+	 */
 	retry(id: string, limits: JobLimits): Promise<boolean>;
 	find(id: string): Promise<JobRecord | undefined>;
 	/** Its input, while that is kept. */
 	input(id: string): Promise<string | undefined>;
-	/** Whether the checkpoint of a job that has not ended contains this text, which has only letters, digits and `-`: so that a sweep does not remove what the job continues with. */
+	/**
+	 * Whether the checkpoint of a job that has not ended contains this text, which has only letters, digits and `-`: so that a sweep does
+	 * not remove what the job continues with.
+	 */
 	isInCheckpoint(text: string): Promise<boolean>;
 	/** Jobs that have not ended and the latest `maxEnded` ended ones, of one user or of all, the newest first. */
 	list(maxEnded: number, userId?: string): Promise<JobRecord[]>;
 	/** How many there are of each kind and status. */
 	counts(): Promise<{ kind: string; status: JobRecord['status']; count: number }[]>;
-	/** All that are held. A lease that ends later than `leaseMs` from now, and a minute, was given while the clock was wrong: it has expired too. */
+	/**
+	 * All that are held. A lease that ends later than `leaseMs` from now, and a minute, was given while the clock was wrong: it has expired
+	 * too.
+	 */
 	listHeld(leaseMs: number): Promise<HeldJob[]>;
-	/** The next waiting job of the kind, first those that only have to clean up. Long jobs have a queue of their own, in which users are served round robin too. */
+	/**
+	 * The next waiting job of the kind, first those that only have to clean up. Long jobs have a queue of their own, in which users are
+	 * served round robin too.
+	 */
 	next(
 		kind: string,
 		choice?: JobChoice,
 	): Promise<{ id: string; userId: string; epoch: number; isCancelRequested: boolean } | undefined>;
 	/**
-	 * Takes a waiting job with this `epoch`. Undefined, and nothing has changed, if another process was first, the slot is taken, or another job is on trial and this is to be.
+	 * Takes a waiting job with this `epoch`. Undefined, and nothing has changed, if another process was first, the slot is taken, or
+	 * another job is on trial and this is to be.
 	 */
 	claim(
 		run: JobRunKey,
@@ -146,16 +162,19 @@ export interface JobStore {
 	endTrial(run: JobRunKey): Promise<boolean>;
 	/** The job is known to be long from now on. */
 	setLong(run: JobRunKey): Promise<boolean>;
-	/** Frees its slot. The checkpoint of a completed job is removed. The interruptions of one that ends in its own process are forgotten, of a cancelled one only after its trial. */
+	/**
+	 * Frees its slot. The checkpoint of a completed job is removed. The interruptions of one that ends in its own process are forgotten, of
+	 * a cancelled one only after its trial.
+	 */
 	end(run: JobRunKey, end: JobEnd, takeover?: JobTakeover): Promise<boolean>;
 	/**
-	 * Puts it back into the queue, with its checkpoint if its kind resumes: one that has `yielded` as a long one, behind the user's other long ones. A job whose cancellation was
-	 * requested is cancelled instead. Only an interruption is counted as such.
+	 * Puts it back into the queue, with its checkpoint if its kind resumes: one that has `yielded` as a long one, behind the user's other
+	 * long ones. A job whose cancellation was requested is cancelled instead. Only an interruption is counted as such.
 	 */
 	requeue(run: JobRunKey, reason: JobReturn, takeover?: JobTakeover): Promise<boolean>;
 	/**
-	 * Cancels a waiting one, and requests the end of a running one; does nothing to others. A waiting one with a checkpoint begins once more, to remove
-	 * its partial results, unless it is cancelled again.
+	 * Cancels a waiting one, and requests the end of a running one; does nothing to others. A waiting one with a checkpoint begins once
+	 * more, to remove its partial results, unless it is cancelled again.
 	 */
 	cancel(id: string): Promise<void>;
 	/** All that are remembered, the latest first, and the time of the database. */
@@ -164,7 +183,10 @@ export interface JobStore {
 	forgetInterruptions(choice: InterruptionChoice): Promise<number>;
 	/** The jobs that have changed in these milliseconds, the latest 1,000 at most. */
 	listChanged(sinceMs: number): Promise<JobRecord[]>;
-	/** Forgets jobs that ended and interruptions that happened before the time, and of each user those beyond the latest that ended; resolves to how many. */
+	/**
+	 * Forgets jobs that ended and interruptions that happened before the time, and of each user those beyond the latest that ended;
+	 * resolves to how many.
+	 */
 	sweep(endedBefore: number, maxEnded: number): Promise<number>;
 }
 

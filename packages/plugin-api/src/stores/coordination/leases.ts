@@ -21,18 +21,22 @@ export interface AcquiredLease extends LeaseKey {
 }
 
 /**
- * Leases, shared by all processes: each has one holder for a span, who renews it. They are measured by the clock of the database; of an SQLite file, whose processes
- * share a machine, by that machine's. One that ends later than its span from now, and a minute, was taken while the clock was wrong: it has expired too.
+ * Leases, shared by all processes: each has one holder for a span, who renews it. They are measured by the clock of the database; of an
+ * SQLite file, whose processes share a machine, by that machine's. One that ends later than its span from now, and a minute, was taken
+ * while the clock was wrong: it has expired too.
  */
 export interface LeaseStore {
 	/**
-	 * Acquires it for this many milliseconds, an hour at most. Undefined while it is held, also by the same process, unless it is the holding `ended`, whose process the caller
-	 * knows to have ended.
+	 * Acquires it for this many milliseconds, an hour at most. Undefined while it is held, also by the same process, unless it is the
+	 * holding `ended`, whose process the caller knows to have ended.
 	 */
 	acquire(name: string, holder: string, ms: number, ended?: LeaseKey): Promise<AcquiredLease | undefined>;
 	/** The holder. Undefined for a lease that has expired or was released. */
 	find(name: string): Promise<HeldLease | undefined>;
-	/** Extends it to this many milliseconds from now; also an expired one, if no other process has taken it meanwhile. `requested`: another holder has requested its release. */
+	/**
+	 * Extends it to this many milliseconds from now; also an expired one, if no other process has taken it meanwhile. `requested`: another
+	 * holder has requested its release.
+	 */
 	renew(lease: LeaseKey, ms: number): Promise<'kept' | 'requested' | 'lost'>;
 	/** Does nothing if another holder has it by now. */
 	release(lease: LeaseKey): Promise<void>;

@@ -1,6 +1,8 @@
 /** Counts attempts in a window, shared by all processes and kept through restarts. */
 export interface LimitStore {
-	/** Adds one, or the amount, and resolves to the count in the current window, which begins with the first attempt and lasts `windowMs`. */
+	/**
+	 * Adds one, or the amount, and resolves to the count in the current window, which begins with the first attempt and lasts `windowMs`.
+	 */
 	hit(key: string, windowMs: number, now: number, amount?: number): Promise<{ count: number; endsAt: number }>;
 	/** Adds one under each of several keys, in one commit. Resolves to the counts in the order of the keys, which must differ. */
 	hitEach(

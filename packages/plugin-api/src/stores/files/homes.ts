@@ -12,13 +12,16 @@ export interface HomeStore {
 	findWithMove(name: string): Promise<{ rootId: string | undefined; move: HomeMove | undefined }>;
 	/** All moves of jobs that have not ended. */
 	listMoves(): Promise<HomeMove[]>;
-	/** Registers this run of a job as the one that moves a home, not frozen: writes of earlier runs of the job have no effect from now on. Throws `conflict` while another job moves it. */
+	/**
+	 * Registers this run of a job as the one that moves a home, not frozen: writes of earlier runs of the job have no effect from now on.
+	 * Throws `conflict` while another job moves it.
+	 */
 	beginMove(move: Omit<HomeMove, 'isFrozen'>): Promise<void>;
 	/** Blocks changes of the home, or permits them again. False if the run is no longer the one that moves it. */
 	setFrozen(runId: string, isFrozen: boolean): Promise<boolean>;
 	/**
-	 * Assigns a frozen home to another root, permits changes again, and binds links to the copies of their items, in one transaction. False, and nothing has changed, if
-	 * the run no longer moves it.
+	 * Assigns a frozen home to another root, permits changes again, and binds links to the copies of their items, in one transaction.
+	 * False, and nothing has changed, if the run no longer moves it.
 	 */
 	switchRoot(runId: string, rootId: string, links: readonly ReboundLink[]): Promise<boolean>;
 	/** Forgets a move; nothing happens to that of another run. */

@@ -23,8 +23,8 @@ export type LinkPosition = Pick<LinkRecord, 'createdAt' | 'id'>;
 /** Temporary links by the hash of their token: the token itself is never stored. */
 export interface LinkStore {
 	/**
-	 * Throws `rateLimited` if the owner has `most` links that have not expired, and `notFound` for an unknown owner. All of an owner are never more than that: those that
-	 * expired first give way.
+	 * Throws `rateLimited` if the owner has `most` links that have not expired, and `notFound` for an unknown owner. All of an owner are
+	 * never more than that: those that expired first give way.
 	 */
 	add(
 		link: {

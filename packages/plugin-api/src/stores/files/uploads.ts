@@ -32,8 +32,8 @@ export interface UploadRecord {
 /** Uploads by the hash of their id: the id itself is never stored. */
 export interface UploadStore {
 	/**
-	 * Throws `alreadyExists` for a known id, also when two are added at once. A visitor's with a number `maxPerAddress` is refused (`rateLimited`) if visitors of its address have that many that
-	 * are not finished, also when many begin at once in several processes.
+	 * Throws `alreadyExists` for a known id, also when two are added at once. A visitor's with a number `maxPerAddress` is refused
+	 * (`rateLimited`) if visitors of its address have that many that are not finished, also when many begin at once in several processes.
 	 */
 	add(idHash: string, upload: UploadRecord, maxPerAddress?: number): Promise<void>;
 	find(idHash: string): Promise<UploadRecord | undefined>;
@@ -41,7 +41,10 @@ export interface UploadStore {
 	listUnfinished(userId: string): Promise<UploadRecord[]>;
 	/** Those of everybody in the same order, each with the hash of its id. */
 	listAllUnfinished(): Promise<(UploadRecord & { idHash: string })[]>;
-	/** Saves the number of durable bytes. Resolves to whether it still has this staged file; if not, nothing has changed: another process continued with another one, or has ended it. */
+	/**
+	 * Saves the number of durable bytes. Resolves to whether it still has this staged file; if not, nothing has changed: another process
+	 * continued with another one, or has ended it.
+	 */
 	saveProgress(
 		idHash: string,
 		stagedId: string,

@@ -15,8 +15,8 @@ export const firstTurn = -1;
 export type JobQueue = Pick<JobRow, 'kind' | 'is_long'>;
 
 /**
- * One behind the last of the user's, but not before those that begin now: so users are served round robin, whether they wait with many or have waited for long. It is the
- * virtual time of fair queueing; two look-ups in an index, here rather than at each claim.
+ * One behind the last of the user's, but not before those that begin now: so users are served round robin, whether they wait with many or
+ * have waited for long. It is the virtual time of fair queueing; two look-ups in an index, here rather than at each claim.
  */
 export async function nextTurn(transaction: Knex.Transaction, userId: string, queue: JobQueue): Promise<number> {
 	const jobs = () => transaction<JobRow>('jobs').where({ kind: queue.kind, is_long: queue.is_long });
@@ -25,7 +25,9 @@ export async function nextTurn(transaction: Knex.Transaction, userId: string, qu
 	return Math.max(Number(last?.turn ?? -1) + 1, Number(begun?.turn ?? 0));
 }
 
-/** Locks the user's row, so that two who start jobs are counted one after the other, and neither after the user was removed or disabled. */
+/**
+ * Locks the user's row, so that two who start jobs are counted one after the other, and neither after the user was removed or disabled.
+ */
 export async function assertRoom(
 	transaction: Knex.Transaction,
 	userId: string,
@@ -77,7 +79,8 @@ export async function cancelJobs(
 ): Promise<void> {
 	const jobs = () => transaction<JobRow>('jobs').where(chosen);
 	const endsNow = "status = 'queued' and (saved is null or is_cancel_requested)";
-	// One statement: between two a waiting job could begin. MySQL assigns from left to right, so columns that a condition reads come after it.
+	// One statement: between two a waiting job could begin. MySQL assigns from left to right, so columns that a condition reads come after
+	// it.
 	await jobs()
 		.whereIn('status', activeStatuses)
 		.update({

@@ -1,5 +1,6 @@
-// The program that confines itself by Landlock and a filter of system calls, and then becomes the program that it is given: the confinement stays, also for all that this one starts.
-// Its arguments: JSON of `Launch`; the program; its arguments. Without any it prints the version of Landlock.
+// The program that confines itself by Landlock and a filter of system calls, and then becomes the program that it is given: the
+// confinement stays, also for all that this one starts. Its arguments: JSON of `Launch`; the program; its arguments. Without any it
+// prints the version of Landlock.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
@@ -71,8 +72,8 @@ function confine(launch: Launch): void {
 }
 
 /**
- * RLIMIT_NPROC counts all threads of a user, those outside of the cage as well where that has no user of its own. All that there are now, whosever, are no fewer. The system lets only
- * root have more.
+ * RLIMIT_NPROC counts all threads of a user, those outside of the cage as well where that has no user of its own. All that there are now,
+ * whosever, are no fewer. The system lets only root have more.
  */
 function limitThreads(): void {
 	const others = Number(/^\S+ \S+ \S+ \d+\/(\d+) /.exec(readIfThere('/proc/loadavg'))?.[1] ?? threadsOfOthers);

@@ -17,7 +17,10 @@ const failWith = (errno: number) => 0x00050000 | errno;
 const refuse = failWith(1);
 const unknown = failWith(38);
 
-/** Offsets in `struct seccomp_data`. The lower halves of the arguments: both processors are little-endian, and the kernel looks at no more of these. */
+/**
+ * Offsets in `struct seccomp_data`. The lower halves of the arguments: both processors are little-endian, and the kernel looks at no more
+ * of these.
+ */
 const callOffset = 0;
 const archOffset = 4;
 const argumentOffset = (index: number) => 16 + 8 * index;
@@ -38,8 +41,8 @@ const truncate = 0o1000;
 const accessMode = 3;
 
 /**
- * The system calls of a program in a cage: all but those of `systemCalls.ts`, with signals, limits and priorities for itself alone (`pid`), and `mayFork` those that start processes. A refused call fails with EPERM. It stays in
- * force for all that the program starts.
+ * The system calls of a program in a cage: all but those of `systemCalls.ts`, with signals, limits and priorities for itself alone
+ * (`pid`), and `mayFork` those that start processes. A refused call fails with EPERM. It stays in force for all that the program starts.
  */
 export function seccompFilter(processor: Processor, pid: number, { mayFork }: { mayFork: boolean }): Buffer {
 	const number = (name: Parameters<typeof judgedCall>[0]) => judgedCall(name, processor);
