@@ -11,6 +11,7 @@ import { frameEvent } from '../src/features/previews/frame/frameMessages.js';
 import { fitted, panBy, rotate, zoomTo } from '../src/features/previews/image/imageView.js';
 import { replaceAddresses } from '../src/features/previews/inFrame/cssAddresses.js';
 import { neighboursOf } from '../src/features/previews/panel/neighbours.js';
+import { boundPages } from '../src/features/previews/pdf/boundPages.js';
 import { encodingOf } from '../src/features/previews/text/encodings.js';
 import { isNumber } from '../src/features/previews/text/isNumber.js';
 import { languageOf } from '../src/features/previews/text/languages.js';
@@ -396,4 +397,42 @@ test('what the frame of a file says is read by its form', (t) => {
 	]) {
 		t.false(frameEvent.safeParse(other).success);
 	}
+});
+
+test('a page of a PDF has no more links and texts than a browser lays out in a moment', async (t) => {
+	const texts = Array.from({ length: 30 }, () => ({ items: Array.from({ length: 1000 }, () => ({ str: 'word' })) }));
+	const made = {
+		getAnnotations: async () => Array.from({ length: 40_000 }, () => ({})),
+		streamTextContent: () =>
+			new ReadableStream<(typeof texts)[number]>({
+				start(controller) {
+					for (const chunk of texts) controller.enqueue(chunk);
+					controller.close();
+				},
+			}),
+	};
+	const document = { getPage: async () => made };
+	boundPages(document);
+	await document.getPage();
+	const page = await document.getPage();
+	t.is((await page.getAnnotations()).length, 2000);
+	let items = 0;
+	for await (const chunk of page.streamTextContent() as unknown as AsyncIterable<(typeof texts)[number]>) {
+		items += chunk.items.length;
+	}
+	t.is(items, 8_000);
+});
+
+test('subtitles have no more files, cues and letters than a browser lays out in time', (t) => {
+	const film = { name: 'a.mp4', path: 'a.mp4', type: 'file', size: 1, mtime: 0 } as unknown as Entry;
+	const beside = Array.from({ length: 300 }, (_, index) => ({
+		...film,
+		name: `a.${index}.srt`,
+		path: `a.${index}.srt`,
+	}));
+	t.is(subtitlesOf(film, beside as Entry[]).length, 30);
+	const cue = (text: string) => `1\n00:00:00,000 --> 00:00:59,000\n${text}\n\n`;
+	t.is(toVtt(cue('a').repeat(30_000)).split('-->').length - 1, 10_000);
+	t.true(toVtt(cue('a'.repeat(1_000_000))).length < 1100);
+	t.true(toVtt(`WEBVTT\n\n${cue('a'.repeat(1_000_000))}`).length < 1100);
 });

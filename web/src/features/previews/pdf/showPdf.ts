@@ -1,4 +1,5 @@
 import { isOwnCall } from '../common/links.js';
+import { boundPages } from './boundPages.js';
 import { assertPages, loadPlugin, openPdf } from './loadPdf.js';
 
 export interface OutlineItem {
@@ -58,6 +59,7 @@ export async function showPdf(
 		ends.push(() => void task.destroy().catch(() => {}));
 		const document = await task.promise;
 		await assertPages(document);
+		boundPages(document);
 		signal.throwIfAborted();
 
 		const eventBus = new kit.EventBus();
