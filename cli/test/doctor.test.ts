@@ -44,7 +44,7 @@ test('doctor finds no errors in a sound installation, and each warning has a rem
 		'space',
 		'clock',
 		'ffmpeg',
-		'cage of decoders',
+		'sandbox of decoders',
 		'pdftoppm',
 		'sharp',
 	])

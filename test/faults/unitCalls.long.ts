@@ -12,7 +12,7 @@ import { type ServerProcess, serveArgs, startServer } from '../serverProcess.js'
 
 test.after.always(removeFilms);
 
-/** V8 tries the first and continues without it; a cage gives up capabilities only where there are some, and the unit leaves none. */
+/** V8 tries the first and continues without it; a sandbox gives up capabilities only where there are some, and the unit leaves none. */
 const optional = ['pkey_alloc', 'capset'];
 
 /** The system calls in one of systemd's sets, and those in the sets that it names. */
@@ -62,11 +62,11 @@ async function convertFilm(server: ServerProcess, dataDir: string): Promise<void
 	if (status?.status !== 'completed') throw new Error(`It was not converted: ${JSON.stringify(status)}`);
 }
 
-const isAllowed = test.macro(async (t, cage: 'bubblewrap' | 'Landlock') => {
+const isAllowed = test.macro(async (t, sandbox: 'bubblewrap' | 'Landlock') => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-calls-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const trace = path.join(folder, 'trace');
-	const programs = cage === 'bubblewrap' ? (process.env.PATH ?? '') : await programsWithoutBubblewrap(folder);
+	const programs = sandbox === 'bubblewrap' ? (process.env.PATH ?? '') : await programsWithoutBubblewrap(folder);
 	const server = await startServer(t, {
 		command: 'strace',
 		args: [
@@ -84,9 +84,9 @@ const isAllowed = test.macro(async (t, cage: 'bubblewrap' | 'Landlock') => {
 	await convertFilm(server, path.join(folder, 'data'));
 	await server.stop();
 	const lines = await readFile(trace, 'latin1');
-	t.is(cage === 'bubblewrap', /execve\("[^"]*\/bwrap"/.test(lines));
-	t.regex(lines, /prctl\(PR_SET_SECCOMP, SECCOMP_MODE_FILTER/, 'both cages filter system calls');
-	// What has failed is allowed to: a cage refuses calls of its own.
+	t.is(sandbox === 'bubblewrap', /execve\("[^"]*\/bwrap"/.test(lines));
+	t.regex(lines, /prctl\(PR_SET_SECCOMP, SECCOMP_MODE_FILTER/, 'both sandboxes filter system calls');
+	// What has failed is allowed to: a sandbox refuses calls of its own.
 	const called = lines.matchAll(/^\d+ +(?:<\.\.\. )?(\w+)(?:\(.*| resumed.*) = (?!-1 )/gm);
 	const unit = unitText({
 		user: 'stowage',
@@ -96,7 +96,7 @@ const isAllowed = test.macro(async (t, cage: 'bubblewrap' | 'Landlock') => {
 		dataDir: '/var/lib/stowage',
 		storageRoots: [],
 	});
-	const allowed = await allowedBy(cage === 'bubblewrap' ? unit + sandboxText() : unit);
+	const allowed = await allowedBy(sandbox === 'bubblewrap' ? unit + sandboxText() : unit);
 	const denied = [...new Set([...called].map(([, name = '']) => name))].filter((name) => !allowed.has(name));
 	t.deepEqual(
 		denied.filter((name) => !optional.includes(name)),
@@ -111,7 +111,7 @@ test(
 	'bubblewrap',
 );
 test(
-	'the unit allows all system calls of serving, uploading, rendering and converting in a cage of Landlock',
+	'the unit allows all system calls of serving, uploading, rendering and converting in a sandbox of Landlock',
 	isAllowed,
 	'Landlock',
 );

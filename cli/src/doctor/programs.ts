@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
-import { type Config, findCage } from '@stowage/core';
+import { type Config, findSandbox } from '@stowage/core';
 import { type Finding, ok, reasonOf, warn } from './findings.js';
 
 const run = promisify(execFile);
@@ -15,7 +15,7 @@ const programs = [
 	{
 		name: 'bwrap',
 		args: ['--ro-bind', '/', '/', 'true'],
-		for: 'the strongest cage of decoders and conversions',
+		for: 'the strongest sandbox of decoders and conversions',
 		package: 'bubblewrap',
 	},
 ] as const;
@@ -36,13 +36,13 @@ export async function checkPrograms(config: Config): Promise<Finding[]> {
 			);
 		}
 	});
-	return [...(await Promise.all(found)), await checkCage(), ...checkSharp(config)];
+	return [...(await Promise.all(found)), await checkSandbox(), ...checkSharp(config)];
 }
 
-/** Both cages are tried: which one the server has depends on what may be done where it runs. */
-async function checkCage(): Promise<Finding> {
-	const what = 'cage of decoders';
-	const [strongest, landlock] = await Promise.all([findCage(), findCage({ bwrap: false })]);
+/** Both sandboxes are tried: which one the server has depends on what may be done where it runs. */
+async function checkSandbox(): Promise<Finding> {
+	const what = 'sandbox of decoders';
+	const [strongest, landlock] = await Promise.all([findSandbox(), findSandbox({ bwrap: false })]);
 	if (strongest === undefined) {
 		return warn(
 			what,

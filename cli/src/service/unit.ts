@@ -101,7 +101,7 @@ SystemCallFilter=@system-service
 SystemCallFilter=~@privileged @mount @debug @cpu-emulation @obsolete
 # Files are given to the group that shares their folder, which must be one of the service's own.
 SystemCallFilter=fchown
-# The cage of the decoders.
+# The sandbox of the decoders.
 SystemCallFilter=landlock_create_ruleset landlock_add_rule landlock_restrict_self
 SystemCallErrorNumber=EPERM
 

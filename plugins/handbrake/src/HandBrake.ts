@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
-import { findCage, findProgram, type PluginLog } from '@stowage/plugin-api';
-import { CagedProgram } from './CagedProgram.js';
+import { findProgram, findSandbox, type PluginLog } from '@stowage/plugin-api';
+import { SandboxedProgram } from './SandboxedProgram.js';
 
 export interface HandBrakeOptions {
 	/** The name of HandBrakeCLI, or its absolute path. */
@@ -9,9 +9,9 @@ export interface HandBrakeOptions {
 	ffprobe: string;
 	/** The same of bubblewrap; false for none. */
 	bwrap: string | false;
-	/** Whether Landlock may be the cage. */
+	/** Whether Landlock may be the sandbox. */
 	landlock: boolean;
-	/** Whether the programs run with limits only where no cage works. */
+	/** Whether the programs run with limits only where no sandbox works. */
 	allowWithoutSandbox: boolean;
 	memoryBytes: number;
 	mayUseHardware: boolean;
@@ -22,9 +22,9 @@ export interface InstalledHandBrake {
 	version: string;
 	/** Names of its encoders, for video and audio. */
 	encoders(): Promise<ReadonlySet<string>>;
-	encoder: CagedProgram;
-	/** In the same cage. */
-	ffprobe: CagedProgram;
+	encoder: SandboxedProgram;
+	/** In the same sandbox. */
+	ffprobe: SandboxedProgram;
 }
 
 /** Whether videos can be converted, and why not: a sentence for people. */
@@ -38,7 +38,7 @@ const probeIntervalMs = 60_000;
 /** ffprobe holds a few packets and the index of a film. */
 const ffprobeMemoryBytes = 1024 ** 3;
 
-/** The installed HandBrake, with ffprobe and the cage for both: checked at each call, and run once when one has changed. */
+/** The installed HandBrake, with ffprobe and the sandbox for both: checked at each call, and run once when one has changed. */
 export class HandBrake {
 	#probed: { key: string; triedAt: number; found: Promise<Found> } | undefined;
 	#isAvailable = false;
@@ -76,22 +76,22 @@ export class HandBrake {
 			return this.#unavailable('ffprobe, which decides what is a video, is not installed (in Debian: ffmpeg)');
 		}
 		const { landlock, allowWithoutSandbox, memoryBytes, mayUseHardware } = this.options;
-		const cage = await findCage({ bwrap: bwrap ?? false, landlock });
-		if (cage === undefined && !allowWithoutSandbox) {
+		const sandbox = await findSandbox({ bwrap: bwrap ?? false, landlock });
+		if (sandbox === undefined && !allowWithoutSandbox) {
 			return this.#unavailable('no sandbox for the encoder works here, neither bubblewrap nor Landlock');
 		}
-		const encoder = new CagedProgram({ program, cage, memoryBytes, mayUseHardware });
-		const prober = new CagedProgram({ program: ffprobe, cage, memoryBytes: ffprobeMemoryBytes });
+		const encoder = new SandboxedProgram({ program, sandbox, memoryBytes, mayUseHardware });
+		const prober = new SandboxedProgram({ program: ffprobe, sandbox, memoryBytes: ffprobeMemoryBytes });
 		const version = await this.#versionOf(encoder, ['--version'], /^HandBrake (\S+)/m);
 		if (version === undefined) return this.#unavailable('a test run of HandBrake failed');
 		if ((await this.#versionOf(prober, ['-version'], /^ffprobe version (\S+)/m)) === undefined) {
 			return this.#unavailable('a test run of ffprobe failed');
 		}
 		this.#reported = undefined;
-		const message = cage
-			? `HandBrake runs in a sandbox without network and files: ${cage.description}`
+		const message = sandbox
+			? `HandBrake runs in a sandbox without network and files: ${sandbox.description}`
 			: 'HandBrake runs with limits only, without a sandbox, as the configuration allows';
-		this.log[cage ? 'info' : 'warn']({ program, version, ffprobe, cage: cage?.kind }, message);
+		this.log[sandbox ? 'info' : 'warn']({ program, version, ffprobe, sandbox: sandbox?.kind }, message);
 		return { installed: { version, encoder, encoders: lookUpEncoders(encoder), ffprobe: prober } };
 	}
 
@@ -104,23 +104,23 @@ export class HandBrake {
 		return { installed: undefined, reason: `Videos can't be converted on this server now: ${why}.` };
 	}
 
-	async #versionOf(program: CagedProgram, args: readonly string[], pattern: RegExp): Promise<string | undefined> {
-		const { program: file, cage } = program.options;
+	async #versionOf(program: SandboxedProgram, args: readonly string[], pattern: RegExp): Promise<string | undefined> {
+		const { program: file, sandbox } = program.options;
 		try {
 			const outcome = await program.run(args, { signal: AbortSignal.timeout(probeTimeoutMs) });
 			const [, version] = pattern.exec(outcome.output) ?? [];
 			if (outcome.code === 0 && version !== undefined) return version;
 			const { code, log: lines } = outcome;
-			this.log.warn({ program: file, code, cage: cage?.kind, lines }, 'a test run failed');
+			this.log.warn({ program: file, code, sandbox: sandbox?.kind, lines }, 'a test run failed');
 		} catch (error) {
-			this.log.warn({ err: error, program: file, cage: cage?.kind }, 'a program could not be started');
+			this.log.warn({ err: error, program: file, sandbox: sandbox?.kind }, 'a program could not be started');
 		}
 		return undefined;
 	}
 }
 
 /** Lists the encoders once, when they are needed. */
-function lookUpEncoders(encoder: CagedProgram): () => Promise<ReadonlySet<string>> {
+function lookUpEncoders(encoder: SandboxedProgram): () => Promise<ReadonlySet<string>> {
 	let names: Promise<ReadonlySet<string>> | undefined;
 	return () => {
 		names ??= encoder

@@ -1,6 +1,5 @@
 import { type DescriptorFile, Failure, type JobContext, type PluginLog } from '@stowage/plugin-api';
 import { noFreeSpace } from '@stowage/rules';
-import type { ProgramOutcome } from './CagedProgram.js';
 import type { Conversion } from './conversion.js';
 import { countPackets } from './films/countPackets.js';
 import { lossesOf } from './films/losses.js';
@@ -9,6 +8,7 @@ import { scan } from './films/scan.js';
 import { conversionArguments, videoEncoder } from './formats.js';
 import type { InstalledHandBrake } from './HandBrake.js';
 import { parseProgress } from './progress.js';
+import type { ProgramOutcome } from './SandboxedProgram.js';
 
 interface EncodeOptions {
 	job: Pick<JobContext<Conversion>, 'id' | 'input' | 'signal' | 'progress'>;

@@ -11,11 +11,11 @@ import { until } from '../../../packages/core/test/until.js';
 
 const run = promisify(execFile);
 
-/** How the programs for films can run, as options of the plugin and of `findCage`. */
+/** How the programs for films can run, as options of the plugin and of `findSandbox`. */
 export const places = {
 	bubblewrap: { landlock: false },
 	Landlock: { bwrap: false },
-	'no cage': { bwrap: false, landlock: false },
+	'no sandbox': { bwrap: false, landlock: false },
 } as const;
 
 export type Place = keyof typeof places;
@@ -23,7 +23,7 @@ export type Place = keyof typeof places;
 /** The options of a server that converts in this place. */
 export const optionsFor = (place: Place) => ({
 	...places[place],
-	...(place === 'no cage' ? { allowWithoutSandbox: true } : {}),
+	...(place === 'no sandbox' ? { allowWithoutSandbox: true } : {}),
 });
 
 export type Status = ResultOf<typeof handbrakeStatus>;

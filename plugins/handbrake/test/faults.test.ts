@@ -101,7 +101,7 @@ const leavesNothing = test.macro(async (t, place: Place) => {
 	await assertClean(t, at, names);
 });
 
-for (const place of ['bubblewrap', 'Landlock', 'no cage'] as const) {
+for (const place of ['bubblewrap', 'Landlock', 'no sandbox'] as const) {
 	test(
 		`a conversion in ${place} leaves all files unchanged when it is cancelled or killed or its original changes`,
 		leavesNothing,

@@ -228,7 +228,7 @@ test('a film of which the beginning is trimmed is deleted once it is converted',
 	t.is(detail.isOriginalDeleted, true);
 });
 
-for (const place of ['bubblewrap', 'Landlock', 'no cage'] as const) {
+for (const place of ['bubblewrap', 'Landlock', 'no sandbox'] as const) {
 	test(`films are converted to each format in ${place}`, async (t) => {
 		const { alice, home } = await site(t, optionsFor(place));
 		await film('sound.mp4', [...picture('160x90', 2), ...tone(440, 2), ...h264], path.join(home, 'film.mp4'));

@@ -86,7 +86,7 @@ test("a conversion of a file that is no video, missing or another user's is refu
 test('HandBrake that is installed, broken or removed while the server runs is detected', async (t) => {
 	const { alice, home, names, lines } = await site(t, {
 		handbrake: path.join('/tmp', `stowage-handbrake-${process.pid}`),
-		...optionsFor('no cage'),
+		...optionsFor('no sandbox'),
 	});
 	const program = path.join('/tmp', `stowage-handbrake-${process.pid}`);
 	t.teardown(() => rm(program, { force: true }));

@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 import type { Files, JobContext, StagedFile } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { Client, type TestApp, testApp } from '../../../packages/core/test/testApp.js';
-import type { ProgramRun } from '../src/CagedProgram.js';
 import type { Conversion } from '../src/conversion.js';
 import { convert } from '../src/convert.js';
 import type { HandBrake } from '../src/HandBrake.js';
+import type { ProgramRun } from '../src/SandboxedProgram.js';
 
 const readAt = promisify(read);
 

@@ -1,4 +1,4 @@
-import { definePlugin, findCage, findProgram, type PluginLog, type Renderer, z } from '@stowage/plugin-api';
+import { definePlugin, findProgram, findSandbox, type PluginLog, type Renderer, z } from '@stowage/plugin-api';
 import { ImageWorkers } from './images/ImageWorkers.js';
 import { imageRenderer, pdfRenderer, videoRenderer } from './renderers.js';
 
@@ -17,11 +17,11 @@ export const plugin = definePlugin({
 	async start(server, { ffmpeg, pdftoppm, memoryMiB }) {
 		const log = server.logOf('@stowage/preview');
 		const memoryBytes = memoryMiB * 1024 * 1024;
-		const workers = new ImageWorkers({ memoryBytes, log, findCage });
+		const workers = new ImageWorkers({ memoryBytes, log, findSandbox });
 		server.ext('onPostStop', () => workers.close());
 		// Not awaited: trying it takes a moment.
-		server.ext('onPostStart', () => void logCage(log));
-		const means = { workers, memoryBytes, findCage };
+		server.ext('onPostStart', () => void logSandbox(log));
+		const means = { workers, memoryBytes, findSandbox };
 		const register = (name: string, renderer: Renderer) => server.providers.renderer.register(name, renderer);
 		register('image', imageRenderer(means));
 		const found = {
@@ -33,9 +33,9 @@ export const plugin = definePlugin({
 	},
 });
 
-async function logCage(log: PluginLog): Promise<void> {
-	const cage = await findCage();
-	if (cage !== undefined) log.info({ cage: cage.description }, 'thumbnails are decoded in a cage');
+async function logSandbox(log: PluginLog): Promise<void> {
+	const sandbox = await findSandbox();
+	if (sandbox !== undefined) log.info({ sandbox: sandbox.description }, 'thumbnails are decoded in a sandbox');
 	else log.warn({}, 'thumbnails are decoded with limits only: neither bubblewrap nor Landlock works here');
 }
 

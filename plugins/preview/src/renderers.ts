@@ -1,4 +1,4 @@
-import { type Cage, Failure, type Renderer } from '@stowage/plugin-api';
+import { Failure, type Renderer, type Sandbox } from '@stowage/plugin-api';
 import { hasDecoder } from '@stowage/rules';
 import type { ImageWorkers } from './images/ImageWorkers.js';
 import { inputPath, runProgram } from './runProgram.js';
@@ -6,8 +6,8 @@ import { inputPath, runProgram } from './runProgram.js';
 interface RendererDependencies {
 	workers: ImageWorkers;
 	memoryBytes: number;
-	/** The cage of the decoders; undefined for limits only. */
-	findCage(): Promise<Cage | undefined>;
+	/** The sandbox of the decoders; undefined for limits only. */
+	findSandbox(): Promise<Sandbox | undefined>;
 }
 
 /** Larger than any photo; a child buffers all of it. */
@@ -29,16 +29,16 @@ export function imageRenderer({ workers }: RendererDependencies): Renderer {
 const containers = 'mov,matroska,avi,mpegts,mpeg,ogg,flv,asf';
 
 /** A frame of a video by ffmpeg. */
-export function videoRenderer(ffmpeg: string, { workers, memoryBytes, findCage }: RendererDependencies): Renderer {
+export function videoRenderer(ffmpeg: string, { workers, memoryBytes, findSandbox }: RendererDependencies): Renderer {
 	return {
 		version: '2',
 		accepts: (kind) => kind === 'video' && workers.isUsable,
 		async render(source, size, signal) {
 			// Not by its name alone.
 			if (source.contentKind !== 'video') throw noPicture();
-			const cage = await findCage();
+			const sandbox = await findSandbox();
 			const frame = await source.withLocalFile(async ({ descriptor }) => {
-				const run = { memoryBytes, descriptor, signal, cage };
+				const run = { memoryBytes, descriptor, signal, sandbox };
 				// The first second is often black; a short clip has no more.
 				return (await runProgram(ffmpeg, frameAt(1, size), run)) ?? (await runProgram(ffmpeg, frameAt(0, size), run));
 			});
@@ -79,16 +79,16 @@ function frameAt(seconds: number, size: number): string[] {
 }
 
 /** The first page of a PDF by pdftoppm. */
-export function pdfRenderer(pdftoppm: string, { workers, memoryBytes, findCage }: RendererDependencies): Renderer {
+export function pdfRenderer(pdftoppm: string, { workers, memoryBytes, findSandbox }: RendererDependencies): Renderer {
 	return {
 		version: '1',
 		accepts: (kind) => kind === 'pdf' && workers.isUsable,
 		async render(source, size, signal) {
 			if (source.contentKind !== 'pdf') throw noPicture();
-			const cage = await findCage();
+			const sandbox = await findSandbox();
 			const args = ['-q', '-f', '1', '-l', '1', '-singlefile', '-scale-to', String(size), '-png', inputPath];
 			const page = await source.withLocalFile(({ descriptor }) =>
-				runProgram(pdftoppm, args, { memoryBytes, descriptor, signal, cage }),
+				runProgram(pdftoppm, args, { memoryBytes, descriptor, signal, sandbox }),
 			);
 			return shrink(workers, source.owner, page, size, signal);
 		},

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { type Cage, Failure, killGroup, type ProgramEnd, spawnLimited, wasDisturbed } from '@stowage/plugin-api';
+import { Failure, killGroup, type ProgramEnd, type Sandbox, spawnLimited, wasDisturbed } from '@stowage/plugin-api';
 
 export interface RunOptions {
 	memoryBytes: number;
@@ -7,7 +7,7 @@ export interface RunOptions {
 	descriptor: number;
 	signal: AbortSignal;
 	/** Undefined for limits only. */
-	cage: Cage | undefined;
+	sandbox: Sandbox | undefined;
 }
 
 /** A picture is smaller. */
@@ -29,13 +29,13 @@ export const inputPath = '/dev/fd/3';
 export async function runProgram(
 	program: string,
 	args: readonly string[],
-	{ memoryBytes, descriptor, signal, cage }: RunOptions,
+	{ memoryBytes, descriptor, signal, sandbox }: RunOptions,
 ): Promise<Buffer | undefined> {
 	signal.throwIfAborted();
 	const limits = { memoryBytes, cpuSeconds, fileBytes: 0, files: [descriptor] };
 	let child: ReturnType<typeof spawnLimited>;
 	try {
-		const wrapped = cage?.wrap(program, args, { files: [{ descriptor: 3, access: 'read', source: descriptor }] });
+		const wrapped = sandbox?.wrap(program, args, { files: [{ descriptor: 3, access: 'read', source: descriptor }] });
 		child = spawnLimited(wrapped?.command ?? program, wrapped?.args ?? args, limits);
 	} catch (error) {
 		// Some errors of starting it are thrown, others are events. A program may be gone after an upgrade.

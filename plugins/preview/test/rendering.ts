@@ -5,8 +5,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import {
-	findCage,
 	findProgram,
+	findSandbox,
 	type PictureSize,
 	type PluginLog,
 	type Renderer,
@@ -46,13 +46,13 @@ export async function rendering(
 	const addLine = (_details: object, message: string) => void lines.push(message);
 	const log: PluginLog = { info: addLine, warn: addLine, error: addLine };
 	const memoryBytes = options.memoryBytes ?? 1024 * megabyte;
-	const caged = options.findCage ?? (() => findCage());
-	const workers = new ImageWorkers({ log, ...options, memoryBytes, findCage: caged });
+	const sandboxed = options.findSandbox ?? (() => findSandbox());
+	const workers = new ImageWorkers({ log, ...options, memoryBytes, findSandbox: sandboxed });
 	t.teardown(async () => {
 		workers.close();
 		await rm(folder, { recursive: true, force: true });
 	});
-	const means = { workers, memoryBytes, findCage: caged };
+	const means = { workers, memoryBytes, findSandbox: sandboxed };
 	const programs = await Promise.all(['ffmpeg', 'pdftoppm'].map(findProgram));
 	const [ffmpeg = '', pdftoppm = ''] = options.programs ?? programs;
 	const renderers: Renderer[] = [imageRenderer(means), videoRenderer(ffmpeg, means), pdfRenderer(pdftoppm, means)];

@@ -7,9 +7,9 @@ import { runProgram } from '../src/runProgram.js';
 const memoryBytes = 2 ** 29;
 const { signal } = new AbortController();
 const log = { info() {}, warn() {}, error() {} };
-const workers = new ImageWorkers({ memoryBytes, log, findCage: async () => undefined });
+const workers = new ImageWorkers({ memoryBytes, log, findSandbox: async () => undefined });
 const descriptor = openSync('/dev/null', 'r');
-const runTrue = () => runProgram('/bin/echo', ['done'], { memoryBytes, descriptor, signal, cage: undefined });
+const runTrue = () => runProgram('/bin/echo', ['done'], { memoryBytes, descriptor, signal, sandbox: undefined });
 async function* read() {
 	yield Buffer.from('x');
 }

@@ -13,7 +13,7 @@ const own: ReadonlySet<string> = new Set([
 	...['SIGXCPU', 'SIGXFSZ'],
 ]);
 
-/** By shells, and by a cage, for a program that can't be started. */
+/** By shells, and by a sandbox, for a program that can't be started. */
 const notStarted = [125, 126, 127];
 
 /**
@@ -22,14 +22,14 @@ const notStarted = [125, 126, 127];
  */
 export function wasDisturbed({ code, signal, errors }: ProgramEnd): boolean {
 	if (code === 0) return false;
-	// Shells and cages report the signal of their child so.
+	// Shells and sandboxes report the signal of their child so.
 	const numbers = Object.entries(os.constants.signals);
 	const reported = code === null ? undefined : numbers.find(([, number]) => number === code - 128)?.[0];
 	const endedBy = signal ?? reported;
 	if (endedBy !== undefined) return !own.has(endedBy);
 	if (code !== null && notStarted.includes(code)) return true;
 	return (
-		/^(bwrap|cage|nice|ionice|(\/bin\/)?sh): /.test(errors) ||
+		/^(bwrap|sandbox|nice|ionice|(\/bin\/)?sh): /.test(errors) ||
 		/Resource temporarily unavailable|Too many open files/.test(errors)
 	);
 }

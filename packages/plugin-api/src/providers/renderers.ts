@@ -30,7 +30,7 @@ export interface RenderSource {
 
 /**
  * Makes pictures of files. The server checks permissions, bounds the number of concurrent calls and caches the results. Files are
- * untrusted: the code that decodes them belongs into a child process with limits, in a cage (`findCage`).
+ * untrusted: the code that decodes them belongs into a child process with limits, in a sandbox (`findSandbox`).
  */
 export interface Renderer {
 	/** Must be changed whenever the same file is rendered differently; cached pictures of another version are not used. */

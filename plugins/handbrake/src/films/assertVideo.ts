@@ -1,6 +1,6 @@
 import { Failure, firstBytes, type OpenFile } from '@stowage/plugin-api';
 import { fileType, sniffedBytes, type VideoContainer, videoContainer } from '@stowage/rules';
-import type { CagedProgram } from '../CagedProgram.js';
+import type { SandboxedProgram } from '../SandboxedProgram.js';
 import { type Film, probe } from './probe.js';
 
 /**
@@ -19,7 +19,7 @@ export async function assertVideo(name: string, file: OpenFile): Promise<VideoCo
  * they differ.
  */
 export async function assertFilm(
-	ffprobe: CagedProgram,
+	ffprobe: SandboxedProgram,
 	descriptor: number,
 	container: VideoContainer,
 	signal: AbortSignal,

@@ -1,4 +1,4 @@
-import type { CagedProgram } from '../CagedProgram.js';
+import type { SandboxedProgram } from '../SandboxedProgram.js';
 import { source } from './probe.js';
 
 /** What a track has. Its packets are read, not decoded. */
@@ -17,7 +17,7 @@ const shortestGap = 0.5;
 
 /** Reads all packets of an open film, by the index of their streams: as long as it takes to read the file. Undefined if ffprobe fails. */
 export async function countPackets(
-	ffprobe: CagedProgram,
+	ffprobe: SandboxedProgram,
 	descriptor: number,
 	signal: AbortSignal,
 ): Promise<ReadonlyMap<number, TrackPackets> | undefined> {

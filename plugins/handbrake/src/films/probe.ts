@@ -1,6 +1,6 @@
 import { z } from '@stowage/plugin-api';
 import type { VideoContainer } from '@stowage/rules';
-import type { CagedProgram } from '../CagedProgram.js';
+import type { SandboxedProgram } from '../SandboxedProgram.js';
 
 /** A film, as ffprobe reports it. */
 export interface Film {
@@ -91,7 +91,11 @@ const entries = [
 const cpuSeconds = 60;
 
 /** Reads what an open file contains; undefined if that is no film in one of the containers. */
-export async function probe(ffprobe: CagedProgram, descriptor: number, signal: AbortSignal): Promise<Film | undefined> {
+export async function probe(
+	ffprobe: SandboxedProgram,
+	descriptor: number,
+	signal: AbortSignal,
+): Promise<Film | undefined> {
 	const args = [...source, '-show_entries', entries.join(':'), '-of', 'json'];
 	const { code, output } = await ffprobe.run(args, { files: [descriptor], cpuSeconds, signal });
 	return code === 0 ? parseProbe(output) : undefined;

@@ -1,5 +1,5 @@
 import { z } from '@stowage/plugin-api';
-import type { CagedProgram } from '../CagedProgram.js';
+import type { SandboxedProgram } from '../SandboxedProgram.js';
 
 /** The content of a file, as HandBrake reports it. */
 export interface Video {
@@ -30,7 +30,11 @@ const ticksPerSecond = 90_000;
 const maxTracks = 99;
 
 /** Scans an open file; undefined if it contains no video. */
-export async function scan(encoder: CagedProgram, descriptor: number, signal: AbortSignal): Promise<Video | undefined> {
+export async function scan(
+	encoder: SandboxedProgram,
+	descriptor: number,
+	signal: AbortSignal,
+): Promise<Video | undefined> {
 	const args = ['--scan', '--json', '--previews', '2:0', '-i', '/proc/self/fd/3'];
 	const { output } = await encoder.run(args, { files: [descriptor], signal });
 	return parseScan(output);

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Writable } from 'node:stream';
-import { type Cage, killGroup, moduleFiles, spawnLimited, wasDisturbed } from '@stowage/plugin-api';
+import { killGroup, moduleFiles, type Sandbox, spawnLimited, wasDisturbed } from '@stowage/plugin-api';
 import { answerHeaderBytes, parseAnswerHeader, requestHeader } from './messages.js';
 
 /** The child ended before it had answered. */
@@ -23,7 +23,7 @@ export interface ImageWorkerOptions {
 	program: string;
 	memoryBytes: number;
 	/** Undefined for limits only. */
-	cage: Cage | undefined;
+	sandbox: Sandbox | undefined;
 }
 
 /** One child process that decodes images of one owner. */
@@ -47,14 +47,14 @@ export class ImageWorker {
 	/** Throws `WorkerDisturbed` if it can't be started now. */
 	constructor(
 		readonly owner: string,
-		{ program, memoryBytes, cage }: ImageWorkerOptions,
+		{ program, memoryBytes, sandbox }: ImageWorkerOptions,
 	) {
 		this.#ended = new Promise((resolve) => {
 			this.#setEnded = resolve;
 		});
 		const args = ['--max-old-space-size=64', program];
 		try {
-			const wrapped = cage?.wrap(process.execPath, args, {
+			const wrapped = sandbox?.wrap(process.execPath, args, {
 				readOnly: moduleFiles(program, ['sharp', 'libheif-js/wasm-bundle.js']),
 			});
 			this.#child = spawnLimited(wrapped?.command ?? process.execPath, wrapped?.args ?? args, {
@@ -81,7 +81,7 @@ export class ImageWorker {
 	#reasonOf(code: number | null, signal: NodeJS.Signals | null): Error {
 		if (this.#isKilled) return new WorkerDied('The child was killed.');
 		const isDisturbed = wasDisturbed({ code, signal, errors: this.#isReady ? '' : this.#errorText });
-		// Before it is ready it has looked at no image; an end by a signal, which a cage reports as a code from 128 on, is no sign of a
+		// Before it is ready it has looked at no image; an end by a signal, which a sandbox reports as a code from 128 on, is no sign of a
 		// missing library either.
 		const isSignalled = code === null || code > 128;
 		if (isDisturbed || (!this.#isReady && isSignalled)) return new WorkerDisturbed('The child was ended.');

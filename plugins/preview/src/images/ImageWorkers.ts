@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url';
-import { type Cage, Failure, type PluginLog } from '@stowage/plugin-api';
+import { Failure, type PluginLog, type Sandbox } from '@stowage/plugin-api';
 import { notNow } from '../runProgram.js';
 import { ImageWorker, WorkerDied, WorkerDisturbed, WorkerUnusable } from './ImageWorker.js';
 
 export interface ImageWorkersOptions {
 	memoryBytes: number;
 	log: PluginLog;
-	/** The cage of the children; undefined for limits only. */
-	findCage(): Promise<Cage | undefined>;
+	/** The sandbox of the children; undefined for limits only. */
+	findSandbox(): Promise<Sandbox | undefined>;
 	/** The program of a child; a test may name another. */
 	program?: string;
 	/** A child is replaced after this many pictures: memory that a decoder leaks, or state that a file has corrupted, is gone with it. */
@@ -75,9 +75,9 @@ export class ImageWorkers {
 	}
 
 	async #try({ owner, length, read }: OwnedImage, size: number, signal: AbortSignal) {
-		const cage = await this.#options.findCage();
+		const sandbox = await this.#options.findSandbox();
 		signal.throwIfAborted();
-		const worker = this.#acquire(owner, cage);
+		const worker = this.#acquire(owner, sandbox);
 		const end = () => worker.kill();
 		signal.addEventListener('abort', end, { once: true });
 		this.#busy.add(worker);
@@ -104,12 +104,12 @@ export class ImageWorkers {
 		}
 	}
 
-	#acquire(owner: string, cage: Cage | undefined): ImageWorker {
+	#acquire(owner: string, sandbox: Sandbox | undefined): ImageWorker {
 		for (const kept of this.#idle.filter(({ worker }) => worker.owner === owner || !worker.isAlive)) {
 			this.#take(kept.worker);
 			if (kept.worker.isAlive) return kept.worker;
 		}
-		return new ImageWorker(owner, { ...this.#options, cage });
+		return new ImageWorker(owner, { ...this.#options, sandbox });
 	}
 
 	/** From the idle ones. */

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { findCage, killGroup, moduleFiles, spawnLimited } from '@stowage/plugin-api';
+import { findSandbox, killGroup, moduleFiles, spawnLimited } from '@stowage/plugin-api';
 import { Failure, type PreviewKind } from '@stowage/rules';
 import type { KindAnswer, KindRequest } from './kindProgram.js';
 
@@ -77,10 +77,13 @@ export class KindProcess {
 	async #start(): Promise<Child> {
 		const { program } = this.#options;
 		const args = ['--max-old-space-size=32', program];
-		const caged = (await findCage())?.wrap(process.execPath, args, {
+		const sandboxed = (await findSandbox())?.wrap(process.execPath, args, {
 			readOnly: moduleFiles(program, ['@stowage/rules']),
 		});
-		const child = spawnLimited(caged?.command ?? process.execPath, caged?.args ?? args, { memoryBytes, fileBytes: 0 });
+		const child = spawnLimited(sandboxed?.command ?? process.execPath, sandboxed?.args ?? args, {
+			memoryBytes,
+			fileBytes: 0,
+		});
 		await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject));
 		const { stdin, stdout } = child;
 		if (stdin === null || stdout === null) throw new Error('The child has no pipes.');

@@ -4,7 +4,7 @@ import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 export type SystemCall = (call: number, ...rest: readonly (number | Buffer)[]) => number;
 
 /** A file that the program is lent as a descriptor, and may open again by `/proc/self/fd/<descriptor>`. */
-export interface CagedFile {
+export interface SandboxedFile {
 	descriptor: number;
 	access: 'read' | 'write';
 }
@@ -15,7 +15,7 @@ export interface Allowed {
 	readOnly: readonly string[];
 	/** The same, to be written and controlled as well. */
 	devices: readonly string[];
-	files: readonly CagedFile[];
+	files: readonly SandboxedFile[];
 }
 
 const createRuleset = 444;

@@ -2,33 +2,33 @@ import { once } from 'node:events';
 import { mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { type Cage, findCage, findProgram } from '@stowage/plugin-api';
+import { findProgram, findSandbox, type Sandbox } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { execaNode } from 'execa';
-import { CagedProgram } from '../src/CagedProgram.js';
 import { scan } from '../src/films/scan.js';
 import { HandBrake, type HandBrakeOptions } from '../src/HandBrake.js';
+import { SandboxedProgram } from '../src/SandboxedProgram.js';
 import { film, h264, type Place, picture, places, removeFilms } from './conversions.js';
 
 test.after.always(removeFilms);
 
 const { signal } = new AbortController();
 
-async function programIn(place: Place, name: string, memoryBytes: number): Promise<CagedProgram> {
-	const cage = await findCage(places[place]);
-	if (cage === undefined && place !== 'no cage') throw new Error(`There is no ${place} here.`);
+async function programIn(place: Place, name: string, memoryBytes: number): Promise<SandboxedProgram> {
+	const sandbox = await findSandbox(places[place]);
+	if (sandbox === undefined && place !== 'no sandbox') throw new Error(`There is no ${place} here.`);
 	const program = (await findProgram(name)) ?? '';
-	return new CagedProgram({ program, cage, memoryBytes });
+	return new SandboxedProgram({ program, sandbox, memoryBytes });
 }
 
 /** A shell that may start programs, as encoders don't. */
-async function shellIn(place: Place, memoryBytes = 2 ** 30): Promise<CagedProgram> {
-	const { program, cage } = (await programIn(place, 'sh', memoryBytes)).options;
-	const forking: Cage | undefined = cage && {
-		...cage,
-		wrap: (command, args, needs) => cage.wrap(command, args, { ...needs, mayFork: true }),
+async function shellIn(place: Place, memoryBytes = 2 ** 30): Promise<SandboxedProgram> {
+	const { program, sandbox } = (await programIn(place, 'sh', memoryBytes)).options;
+	const forking: Sandbox | undefined = sandbox && {
+		...sandbox,
+		wrap: (command, args, needs) => sandbox.wrap(command, args, { ...needs, mayFork: true }),
 	};
-	return new CagedProgram({ program, cage: forking, memoryBytes });
+	return new SandboxedProgram({ program, sandbox: forking, memoryBytes });
 }
 
 async function temporaryFolder(t: ExecutionContext): Promise<string> {
@@ -113,7 +113,7 @@ const reportsExit = test.macro(async (t, place: Place) => {
 	const encoder = await shellIn(place);
 	t.is((await encoder.run(['-c', 'echo two >&2; exit 2'], { signal })).code, 2);
 	const killed = await encoder.run(['-c', 'echo last words >&2; kill -KILL $$'], { signal });
-	// As the first process of its cage it can't kill itself.
+	// As the first process of its sandbox it can't kill itself.
 	if (place !== 'bubblewrap') t.is(killed.code, 137);
 	t.true(killed.log.includes('last words'));
 });
@@ -132,7 +132,7 @@ test('a program ends when the server is killed', async (t) => {
 	t.pass();
 });
 
-test('HandBrake in a cage finds no file that a playlist names', async (t) => {
+test('HandBrake in a sandbox finds no file that a playlist names', async (t) => {
 	const folder = await temporaryFolder(t);
 	await film('secret.ts', [...picture('160x90', 2), ...h264, '-f', 'mpegts'], path.join(folder, 'secret.ts'));
 	const playlist = `#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\n${folder}/secret.ts\n#EXT-X-ENDLIST\n`;
@@ -150,8 +150,8 @@ test('HandBrake in a cage finds no file that a playlist names', async (t) => {
 		t.is(await scanned('secret.ts', place), 160);
 		t.is(await scanned('leak.mp4', place), undefined);
 	}
-	// Without a cage it is found, so that ffprobe and the first bytes decide before.
-	t.is(await scanned('leak.mp4', 'no cage'), 160);
+	// Without a sandbox it is found, so that ffprobe and the first bytes decide before.
+	t.is(await scanned('leak.mp4', 'no sandbox'), 160);
 });
 
 interface Lookup {
@@ -193,8 +193,8 @@ for (const [how, [script, kind, logged]] of Object.entries(brokenBubblewraps)) {
 		await writeFile(bwrap, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 		const { handbrake, lines } = lookup({ bwrap });
 		const { installed } = await handbrake.find();
-		t.is(installed?.encoder.options.cage?.kind, kind);
-		t.is(installed?.ffprobe.options.cage?.kind, kind);
+		t.is(installed?.encoder.options.sandbox?.kind, kind);
+		t.is(installed?.ffprobe.options.sandbox?.kind, kind);
 		t.regex(lines.join(), logged);
 		const encoders = await installed?.encoders();
 		for (const name of ['x264', 'VP9', 'av_aac', 'opus']) t.true(encoders?.has(name));
@@ -216,7 +216,7 @@ test('where no sandbox works HandBrake is unavailable, unless the administrator 
 	const accepted = lookup({ ...none, allowWithoutSandbox: true });
 	const { installed } = await accepted.handbrake.find();
 	t.truthy(installed);
-	t.is(installed?.encoder.options.cage, undefined);
+	t.is(installed?.encoder.options.sandbox, undefined);
 	t.deepEqual(accepted.lines, ['HandBrake runs with limits only, without a sandbox, as the configuration allows']);
 });
 
@@ -230,7 +230,7 @@ test('without ffprobe HandBrake is unavailable, and is found once ffprobe is ins
 });
 
 test('a program is killed when the shell that waits for it is killed', async (t) => {
-	const encoder = await shellIn('no cage');
+	const encoder = await shellIn('no sandbox');
 	let group = 0;
 	const onLine = (line: string) => {
 		group = Number(line);

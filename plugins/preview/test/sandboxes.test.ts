@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type Cage, findCage, isFailure } from '@stowage/plugin-api';
+import { findSandbox, isFailure, type Sandbox } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { ImageWorkers } from '../src/images/ImageWorkers.js';
 import { runProgram } from '../src/runProgram.js';
@@ -14,16 +14,16 @@ import { rendering } from './rendering.js';
 
 const memoryBytes = 2 ** 29;
 const { signal } = new AbortController();
-const cages = {
-	bubblewrap: () => findCage(),
-	Landlock: () => findCage({ bwrap: false }),
+const sandboxes = {
+	bubblewrap: () => findSandbox(),
+	Landlock: () => findSandbox({ bwrap: false }),
 } as const;
-type CageName = keyof typeof cages;
+type SandboxName = keyof typeof sandboxes;
 
-async function cageOf(t: ExecutionContext, name: CageName): Promise<Cage> {
-	const cage = await cages[name]();
-	t.is(cage?.kind, name === 'Landlock' ? 'landlock' : 'bubblewrap');
-	return cage as Cage;
+async function sandboxOf(t: ExecutionContext, name: SandboxName): Promise<Sandbox> {
+	const sandbox = await sandboxes[name]();
+	t.is(sandbox?.kind, name === 'Landlock' ? 'landlock' : 'bubblewrap');
+	return sandbox as Sandbox;
 }
 
 /** A folder as a server has it, a port on which it listens, and a place for programs elsewhere. */
@@ -71,8 +71,8 @@ async function connects() {
 }
 `;
 
-const holdsDecoder = test.macro(async (t, name: CageName) => {
-	const cage = await cageOf(t, name);
+const holdsDecoder = test.macro(async (t, name: SandboxName) => {
+	const sandbox = await sandboxOf(t, name);
 	const { folder, port } = await server(t);
 	const script = `${attempts(folder, port)}
 	const lent = fs.readFileSync('/dev/fd/3', 'utf8');
@@ -81,14 +81,16 @@ const holdsDecoder = test.macro(async (t, name: CageName) => {
 	const source = await open(path.join(folder, 'source'));
 	t.teardown(() => source.close());
 	const run = { memoryBytes, descriptor: source.fd, signal };
-	const output = await runProgram(process.execPath, ['-e', script], { ...run, cage });
+	const output = await runProgram(process.execPath, ['-e', script], { ...run, sandbox });
 	t.deepEqual(JSON.parse(String(output)), { lent: 'content of source', reached: [] });
-	const uncaged = JSON.parse(String(await runProgram(process.execPath, ['-e', script], { ...run, cage: undefined })));
-	t.true(['read session.key', 'signal the server', 'connect'].every((each) => uncaged.reached.includes(each)));
+	const unsandboxed = JSON.parse(
+		String(await runProgram(process.execPath, ['-e', script], { ...run, sandbox: undefined })),
+	);
+	t.true(['read session.key', 'signal the server', 'connect'].every((each) => unsandboxed.reached.includes(each)));
 });
 
 /** A program in the place of the one that decodes images, which answers with what it has reached. */
-async function workersOf(t: ExecutionContext, cage: Cage | undefined) {
+async function workersOf(t: ExecutionContext, sandbox: Sandbox | undefined) {
 	const { folder, programs, port } = await server(t);
 	const program = path.join(programs, 'images/child/program.mjs');
 	await mkdir(path.dirname(program), { recursive: true });
@@ -111,7 +113,7 @@ async function workersOf(t: ExecutionContext, cage: Cage | undefined) {
 		});`,
 	);
 	const log = { info() {}, warn() {}, error: (_details: object, message: string) => t.fail(message) };
-	const workers = new ImageWorkers({ memoryBytes, log, program, findCage: async () => cage });
+	const workers = new ImageWorkers({ memoryBytes, log, program, findSandbox: async () => sandbox });
 	t.teardown(() => workers.close());
 	return async (owner: string, content: string): Promise<{ seen: string[]; reached: string[] }> => {
 		async function* read() {
@@ -121,23 +123,23 @@ async function workersOf(t: ExecutionContext, cage: Cage | undefined) {
 	};
 }
 
-const holdsWorker = test.macro(async (t, name: CageName) => {
-	const render = await workersOf(t, await cageOf(t, name));
+const holdsWorker = test.macro(async (t, name: SandboxName) => {
+	const render = await workersOf(t, await sandboxOf(t, name));
 	t.deepEqual(await render('ada', 'hostile'), { seen: ['hostile'], reached: [] });
 });
 
-const makesPictures = test.macro(async (t, name: CageName) => {
-	const cage = await cageOf(t, name);
-	const made = await rendering(t, { findCage: async () => cage });
+const makesPictures = test.macro(async (t, name: SandboxName) => {
+	const sandbox = await sandboxOf(t, name);
+	const made = await rendering(t, { findSandbox: async () => sandbox });
 	await made.ffmpeg('-f', 'lavfi', '-i', 'testsrc=s=320x240:d=3', '-pix_fmt', 'yuv420p', 'a.mp4');
 	t.true((await made.render('a.mp4')).length > 0);
 	t.deepEqual(made.lines, []);
 });
 
-for (const name of Object.keys(cages) as CageName[]) {
-	test(`a program in the place of ffmpeg reaches nothing but its source in a cage of ${name}`, holdsDecoder, name);
-	test(`a program in the place of the image decoder reaches nothing in a cage of ${name}`, holdsWorker, name);
-	test(`ffmpeg and the image decoder make pictures in a cage of ${name}`, makesPictures, name);
+for (const name of Object.keys(sandboxes) as SandboxName[]) {
+	test(`a program in the place of ffmpeg reaches nothing but its source in a sandbox of ${name}`, holdsDecoder, name);
+	test(`a program in the place of the image decoder reaches nothing in a sandbox of ${name}`, holdsWorker, name);
+	test(`ffmpeg and the image decoder make pictures in a sandbox of ${name}`, makesPictures, name);
 }
 
 test('a child that decodes images gets those of one owner only', async (t) => {
@@ -168,18 +170,18 @@ test('a decoder that was not started or was ended from outside says nothing abou
 		'kill -TERM $$': 'unavailable',
 		'echo "pthread_create: Resource temporarily unavailable" >&2; exit 1': 'unavailable',
 	};
-	for (const [cageName, cage] of [
+	for (const [sandboxName, sandbox] of [
 		['none', undefined] as const,
-		['Landlock', await findCage({ bwrap: false })] as const,
+		['Landlock', await findSandbox({ bwrap: false })] as const,
 	]) {
 		for (const [text, outcome] of Object.entries(ends)) {
 			const program = await script('decoder', text);
-			const run = runProgram(program, [], { memoryBytes, descriptor: source.fd, signal, cage });
-			if (outcome === 'refused') t.is(await run, undefined, `${cageName}: ${text}`);
-			else t.true(isFailure(await t.throwsAsync(run), 'unavailable'), `${cageName}: ${text}`);
+			const run = runProgram(program, [], { memoryBytes, descriptor: source.fd, signal, sandbox });
+			if (outcome === 'refused') t.is(await run, undefined, `${sandboxName}: ${text}`);
+			else t.true(isFailure(await t.throwsAsync(run), 'unavailable'), `${sandboxName}: ${text}`);
 		}
-		const gone = runProgram('/nonexistent/ffmpeg', [], { memoryBytes, descriptor: source.fd, signal, cage });
-		t.true(isFailure(await t.throwsAsync(gone), 'unavailable'), `${cageName}: gone`);
+		const gone = runProgram('/nonexistent/ffmpeg', [], { memoryBytes, descriptor: source.fd, signal, sandbox });
+		t.true(isFailure(await t.throwsAsync(gone), 'unavailable'), `${sandboxName}: gone`);
 	}
 });
 
@@ -201,7 +203,7 @@ test('an image decoder that ends before it is ready says nothing about an image,
 		const program = path.join(programs, 'images/child/ending.mjs');
 		await mkdir(path.dirname(program), { recursive: true });
 		await writeFile(program, text);
-		const workers = new ImageWorkers({ memoryBytes, log, program, findCage: async () => undefined });
+		const workers = new ImageWorkers({ memoryBytes, log, program, findSandbox: async () => undefined });
 		const error = await t.throwsAsync(workers.render({ owner: 'ada', length: 1_000_000, read }, 256, signal));
 		t.true(isFailure(error, kind), `${text}: ${error}`);
 		workers.close();

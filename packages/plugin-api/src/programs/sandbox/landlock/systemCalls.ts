@@ -4,10 +4,10 @@ export type Processor = 'x64' | 'arm64';
 /** How the kernel names a processor to a filter (AUDIT_ARCH). */
 export const auditArch: Readonly<Record<Processor, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 };
 
-/** Numbers from here on are younger than this table: they do not exist for a program in a cage. */
+/** Numbers from here on are younger than this table: they do not exist for a program in a sandbox. */
 export const firstUnknownCall = 463;
 
-/** Calls that a program in a cage may never make, by what they would reach. Undefined where a processor has none. */
+/** Calls that a program in a sandbox may never make, by what they would reach. Undefined where a processor has none. */
 const refused: Readonly<Record<string, readonly [x64: number | undefined, arm64: number | undefined]>> = {
 	// Sockets, but not reading and writing those that it was given.
 	socket: [41, 198],

@@ -13,25 +13,25 @@ import { killGroup, nodeReservesBytes, spawnLimited } from '../limitedProgram.js
 import { type Bubblewrap, bubblewrapArguments } from './bubblewrap.js';
 import type { Launch } from './landlock/launch.js';
 import { moduleFiles } from './moduleFiles.js';
-import { type CageNeeds, programPaths } from './needs.js';
+import { programPaths, type SandboxNeeds } from './needs.js';
 
 /**
  * A way of running programs on untrusted contents, in which they reach nothing but what they are lent. It works here: a program has been
  * run in it.
  */
-export interface Cage {
+export interface Sandbox {
 	readonly kind: 'bubblewrap' | 'landlock';
-	/** For people: which cage it is, and what the kernel lacks for it. */
+	/** For people: which sandbox it is, and what the kernel lacks for it. */
 	readonly description: string;
 	/**
 	 * The command that runs a program in it, for `spawnLimited`. The program is an absolute path. It may read the system's programs and
 	 * libraries, itself, and what it needs; it has no network, sees no other process and sends none a signal, and writes to nothing but the
 	 * files lent for that.
 	 */
-	wrap(program: string, args: readonly string[], needs?: CageNeeds): { command: string; args: string[] };
+	wrap(program: string, args: readonly string[], needs?: SandboxNeeds): { command: string; args: string[] };
 }
 
-export interface CageOptions {
+export interface SandboxOptions {
 	/**
 	 * The name of bubblewrap or its path; false for none.
 	 * @default 'bwrap'
@@ -48,47 +48,50 @@ const retryMs = 60_000;
 
 const timeoutMs = 30_000;
 
-const found = new Map<string, { cage: Promise<Cage | undefined>; at: number }>();
+const found = new Map<string, { sandbox: Promise<Sandbox | undefined>; at: number }>();
 
 /**
- * The strongest cage that works here: bubblewrap with Landlock and a filter of system calls, else these two, else bubblewrap with the
+ * The strongest sandbox that works here: bubblewrap with Landlock and a filter of system calls, else these two, else bubblewrap with the
  * filter, else bubblewrap alone, as on processors for which there is no filter. Undefined where there is none. Tried once for all that
  * ask. Where that could not be found out for want of descriptors, processes or time, `wrap` of the result throws `unavailable`, and the
  * next call tries again.
  */
-export async function findCage({ bwrap = 'bwrap', landlock = true }: CageOptions = {}): Promise<Cage | undefined> {
+export async function findSandbox({
+	bwrap = 'bwrap',
+	landlock = true,
+}: SandboxOptions = {}): Promise<Sandbox | undefined> {
 	const key = JSON.stringify([bwrap, landlock]);
 	const known = found.get(key);
-	if (known !== undefined && ((await known.cage) !== undefined || performance.now() - known.at < retryMs)) {
-		return known.cage;
+	if (known !== undefined && ((await known.sandbox) !== undefined || performance.now() - known.at < retryMs)) {
+		return known.sandbox;
 	}
-	const cage = tryAll(bwrap, landlock);
-	found.set(key, { cage, at: performance.now() });
-	if ((await cage) === unknownCage) found.delete(key);
-	return cage;
+	const sandbox = tryAll(bwrap, landlock);
+	found.set(key, { sandbox, at: performance.now() });
+	if ((await sandbox) === unknownSandbox) found.delete(key);
+	return sandbox;
 }
 
-async function tryAll(bwrap: string | false, landlock: boolean): Promise<Cage | undefined> {
+async function tryAll(bwrap: string | false, landlock: boolean): Promise<Sandbox | undefined> {
 	const bwrapAt = bwrap === false ? undefined : await findProgram(bwrap);
 	const version = landlock ? await landlockHere() : 0;
-	if (version === 'unknown') return unknownCage;
+	if (version === 'unknown') return unknownSandbox;
 	const inBubblewrap = (inner: Bubblewrap['inner']) =>
 		bwrapAt === undefined
 			? []
-			: [true, false].map((hasOwnProc) => bubblewrapCage({ bwrap: bwrapAt, hasOwnProc, inner }));
-	const withLandlock = version > 0 ? [...inBubblewrap({ landlock: version }), landlockCage(version)] : [];
-	const cages = [...withLandlock, ...inBubblewrap({ landlock: 0 }), ...inBubblewrap(undefined)];
+			: [true, false].map((hasOwnProc) => bubblewrapSandbox({ bwrap: bwrapAt, hasOwnProc, inner }));
+	const withLandlock = version > 0 ? [...inBubblewrap({ landlock: version }), landlockSandbox(version)] : [];
+	const sandboxes = [...withLandlock, ...inBubblewrap({ landlock: 0 }), ...inBubblewrap(undefined)];
 	let isUnknown = false;
-	for (const cage of cages) {
-		const outcome = await tryCage(cage);
-		if (outcome === 'holds') return cage;
+	for (const sandbox of sandboxes) {
+		const outcome = await trySandbox(sandbox);
+		if (outcome === 'holds') return sandbox;
 		isUnknown ||= outcome === 'unknown';
 	}
-	// Without a cage a program would run with limits only, so that must not follow from a machine that is busy for a moment.
-	return isUnknown ? unknownCage : undefined;
+	// Without a sandbox a program would run with limits only, so that must not follow from a machine that is busy for a moment.
+	return isUnknown ? unknownSandbox : undefined;
 }
 
-const unknownCage: Cage = {
+const unknownSandbox: Sandbox = {
 	kind: 'bubblewrap',
 	description: 'not known yet',
 	wrap() {
@@ -98,8 +101,8 @@ const unknownCage: Cage = {
 	},
 };
 
-/** A cage of bubblewrap, which may not work here. */
-export function bubblewrapCage(options: Bubblewrap): Cage {
+/** A sandbox of bubblewrap, which may not work here. */
+export function bubblewrapSandbox(options: Bubblewrap): Sandbox {
 	const { bwrap, hasOwnProc, inner } = options;
 	return {
 		kind: 'bubblewrap',
@@ -122,8 +125,8 @@ export function bubblewrapCage(options: Bubblewrap): Cage {
 	};
 }
 
-/** A cage of Landlock in this version of it, which may not work here. */
-export function landlockCage(version: number): Cage {
+/** A sandbox of Landlock in this version of it, which may not work here. */
+export function landlockSandbox(version: number): Sandbox {
 	return {
 		kind: 'landlock',
 		description: described(version),
@@ -136,7 +139,7 @@ function described(landlock: number): string {
 }
 
 /** The command of the launcher, which confines itself by a filter of system calls, and by Landlock unless the version is 0. */
-function launch(landlock: number, program: string, args: readonly string[], needs: CageNeeds) {
+function launch(landlock: number, program: string, args: readonly string[], needs: SandboxNeeds) {
 	const { files = [], devices = [], mayFork = false } = needs;
 	const parts: Launch = {
 		isRestricted: landlock > 0,
@@ -175,7 +178,7 @@ const attempt = (name, run) => { try { run(); reached.push(name); } catch {} };
 attempt('lent', () => openSync('/proc/self/fd/3', 'r+'));
 attempt('read', () => readFileSync(file));
 attempt('write', () => writeFileSync(folder + '/written', ''));
-attempt('device', () => writeFileSync('/dev/shm/stowage-cage-probe', ''));
+attempt('device', () => writeFileSync('/dev/shm/stowage-sandbox-probe', ''));
 const done = () => process.stdout.write(JSON.stringify(reached));
 try {
 	const socket = require('node:net').connect(Number(port), '127.0.0.1');
@@ -192,12 +195,12 @@ function isPassing(error: unknown): boolean {
 }
 
 /**
- * A file that nothing in a cage may read, one to be lent for reading, and a folder that nothing may write to; where none can be made,
+ * A file that nothing in a sandbox may read, one to be lent for reading, and a folder that nothing may write to; where none can be made,
  * others that are there.
  */
 async function outside(): Promise<{ file: string; source: string; folder: string; remove(): Promise<void> }> {
 	try {
-		const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-cage-'));
+		const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-sandbox-'));
 		const file = path.join(folder, 'outside');
 		const source = path.join(folder, 'source');
 		for (const each of [file, source]) await writeFile(each, '');
@@ -226,7 +229,7 @@ async function outcomeOf(child: ChildProcess): Promise<'holds' | 'fails'> {
 }
 
 /** Whether a program runs in it and reaches nothing, by running one. */
-async function tryCage(cage: Cage): Promise<'holds' | 'fails' | 'unknown'> {
+async function trySandbox(sandbox: Sandbox): Promise<'holds' | 'fails' | 'unknown'> {
 	const { file, source, folder, remove } = await outside();
 	const server = createServer((socket) => socket.destroy());
 	let lent: FileHandle | undefined;
@@ -235,8 +238,8 @@ async function tryCage(cage: Cage): Promise<'holds' | 'fails' | 'unknown'> {
 		server.listen(0, '127.0.0.1');
 		await once(server, 'listening');
 		const { port } = server.address() as AddressInfo;
-		const needs: CageNeeds = { files: [{ descriptor: 3, access: 'read', source: lent.fd }] };
-		const { command, args } = cage.wrap(process.execPath, ['-e', probe, file, String(port), folder], needs);
+		const needs: SandboxNeeds = { files: [{ descriptor: 3, access: 'read', source: lent.fd }] };
+		const { command, args } = sandbox.wrap(process.execPath, ['-e', probe, file, String(port), folder], needs);
 		const limits = { memoryBytes: 512 * 1024 * 1024, cpuSeconds: 20 };
 		return await outcomeOf(spawnLimited(command, args, { ...limits, files: [lent.fd] }));
 	} catch (error) {

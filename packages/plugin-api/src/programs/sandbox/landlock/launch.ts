@@ -72,7 +72,7 @@ function confine(launch: Launch): void {
 }
 
 /**
- * RLIMIT_NPROC counts all threads of a user, those outside of the cage as well where that has no user of its own. All that there are now,
+ * RLIMIT_NPROC counts all threads of a user, those outside of the sandbox as well where that has no user of its own. All that there are now,
  * whosever, are no fewer. The system lets only root have more.
  */
 function limitThreads(): void {
@@ -137,7 +137,7 @@ if (launch === undefined || program === undefined) {
 		execv(program, [program, ...rest, null]);
 		throw new Error(`${program} could not be started: error ${koffi.errno()}.`);
 	} catch (error) {
-		process.stderr.write(`cage: ${(error as Error).message}\n`);
+		process.stderr.write(`sandbox: ${(error as Error).message}\n`);
 		process.exitCode = cannotStart;
 	}
 }

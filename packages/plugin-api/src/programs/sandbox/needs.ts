@@ -1,9 +1,9 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
-import type { CagedFile } from './landlock/ruleset.js';
+import type { SandboxedFile } from './landlock/ruleset.js';
 
 /** What a program needs besides the programs and libraries of the system. Paths are absolute; those that do not exist are left out. */
-export interface CageNeeds {
+export interface SandboxNeeds {
 	/** Files, and folders with all below them, that it may read and execute. */
 	readOnly?: readonly string[];
 	/**
@@ -21,7 +21,7 @@ export interface CageNeeds {
 }
 
 /** A file that a program is lent. */
-export interface LentDescriptor extends CagedFile {
+export interface LentDescriptor extends SandboxedFile {
 	/** The descriptor in this process, open until the program has started. */
 	source: number;
 }
@@ -38,7 +38,7 @@ const system = [
 ];
 
 /** The paths that a program may read and execute: also itself, wherever it lies, but not what lies beside it. */
-export function programPaths(program: string, { readOnly = [] }: CageNeeds): string[] {
+export function programPaths(program: string, { readOnly = [] }: SandboxNeeds): string[] {
 	const isSystem = (file: string) => system.some((each) => file.startsWith(`${each}/`));
 	const own = [path.resolve(program), realpathSync(program)].filter((file) => !isSystem(file));
 	return [...new Set([...system, ...own, ...readOnly])];

@@ -41,7 +41,7 @@ const truncate = 0o1000;
 const accessMode = 3;
 
 /**
- * The system calls of a program in a cage: all but those of `systemCalls.ts`, with signals, limits and priorities for itself alone
+ * The system calls of a program in a sandbox: all but those of `systemCalls.ts`, with signals, limits and priorities for itself alone
  * (`pid`), and `mayFork` those that start processes. A refused call fails with EPERM. It stays in force for all that the program starts.
  */
 export function seccompFilter(processor: Processor, pid: number, { mayFork }: { mayFork: boolean }): Buffer {

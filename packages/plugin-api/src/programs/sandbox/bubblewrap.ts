@@ -1,12 +1,12 @@
 import { existsSync, fstatSync, readlinkSync, realpathSync } from 'node:fs';
-import { type CageNeeds, programPaths } from './needs.js';
+import { programPaths, type SandboxNeeds } from './needs.js';
 
 /** How bubblewrap is called here. */
 export interface Bubblewrap {
 	/** Its absolute path. */
 	bwrap: string;
 	/**
-	 * Whether a cage has a `/proc` of its own. Where parts of `/proc` are protected, as in containers and by systemd, the kernel allows
+	 * Whether a sandbox has a `/proc` of its own. Where parts of `/proc` are protected, as in containers and by systemd, the kernel allows
 	 * none: then it has the system's, which can't be written, and lists other processes but reveals nothing else of them.
 	 */
 	hasOwnProc: boolean;
@@ -21,7 +21,7 @@ export interface Bubblewrap {
  * The arguments for bubblewrap: no network, no other process, no file but those of programs and those named, which can't be written, and
  * no place to write to. Open descriptors stay open: sources and outputs are lent as such.
  */
-export function bubblewrapArguments({ hasOwnProc, inner }: Bubblewrap, program: string, needs: CageNeeds): string[] {
+export function bubblewrapArguments({ hasOwnProc, inner }: Bubblewrap, program: string, needs: SandboxNeeds): string[] {
 	const { devices = [] } = needs;
 	// A descriptor that is lent for reading is a way to open its file for writing, which Landlock prevents.
 	const readOnlyFiles = inner !== undefined && inner.landlock > 0 ? [] : lentForReading(needs);
@@ -48,7 +48,7 @@ export function bubblewrapArguments({ hasOwnProc, inner }: Bubblewrap, program: 
 const lentPath = (descriptor: number) => `/lent/${descriptor}`;
 
 /** Files with names that are lent for reading, by the names that they have now. */
-function lentForReading({ files = [] }: CageNeeds): { descriptor: number; path: string }[] {
+function lentForReading({ files = [] }: SandboxNeeds): { descriptor: number; path: string }[] {
 	return files
 		.filter(({ access, source }) => access === 'read' && fstatSync(source).isFile())
 		.map(({ descriptor, source }) => ({ descriptor, path: readlinkSync(`/proc/self/fd/${source}`) }));

@@ -7,31 +7,31 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
-import { bubblewrapCage, type Cage, findCage, landlockCage } from '../src/programs/cage/findCage.js';
-import type { CageNeeds } from '../src/programs/cage/needs.js';
 import { findProgram } from '../src/programs/findProgram.js';
 import { nodeReservesBytes, type ProgramOptions, spawnLimited } from '../src/programs/limitedProgram.js';
+import { bubblewrapSandbox, findSandbox, landlockSandbox, type Sandbox } from '../src/programs/sandbox/findSandbox.js';
+import type { SandboxNeeds } from '../src/programs/sandbox/needs.js';
 
 const bwrap = (await findProgram('bwrap')) ?? '';
-const found = await findCage();
-if (found === undefined) throw new Error('There is no cage.');
-const cages = {
-	bubblewrap: bubblewrapCage({ bwrap, hasOwnProc: true, inner: undefined }),
-	'bubblewrap with the /proc of the system': bubblewrapCage({ bwrap, hasOwnProc: false, inner: undefined }),
-	'bubblewrap and a filter': bubblewrapCage({ bwrap, hasOwnProc: true, inner: { landlock: 0 } }),
-	'bubblewrap and Landlock': bubblewrapCage({ bwrap, hasOwnProc: true, inner: { landlock: 1 } }),
-	'bubblewrap and Landlock with the /proc of the system': bubblewrapCage({
+const found = await findSandbox();
+if (found === undefined) throw new Error('There is no sandbox.');
+const sandboxes = {
+	bubblewrap: bubblewrapSandbox({ bwrap, hasOwnProc: true, inner: undefined }),
+	'bubblewrap with the /proc of the system': bubblewrapSandbox({ bwrap, hasOwnProc: false, inner: undefined }),
+	'bubblewrap and a filter': bubblewrapSandbox({ bwrap, hasOwnProc: true, inner: { landlock: 0 } }),
+	'bubblewrap and Landlock': bubblewrapSandbox({ bwrap, hasOwnProc: true, inner: { landlock: 1 } }),
+	'bubblewrap and Landlock with the /proc of the system': bubblewrapSandbox({
 		bwrap,
 		hasOwnProc: false,
 		inner: { landlock: 1 },
 	}),
-	Landlock: landlockCage(1),
+	Landlock: landlockSandbox(1),
 } as const;
 /** For comparison. */
-const none: Cage = { kind: 'landlock', description: '', wrap: (command, args) => ({ command, args: [...args] }) };
+const none: Sandbox = { kind: 'landlock', description: '', wrap: (command, args) => ({ command, args: [...args] }) };
 
-type CageName = keyof typeof cages;
-const names = Object.keys(cages) as CageName[];
+type SandboxName = keyof typeof sandboxes;
+const names = Object.keys(sandboxes) as SandboxName[];
 
 interface Outcome {
 	code: number | null;
@@ -39,19 +39,19 @@ interface Outcome {
 	errors: string;
 }
 
-interface RunNeeds extends Pick<CageNeeds, 'readOnly' | 'mayFork'>, Pick<ProgramOptions, 'fileBytes'> {
+interface RunNeeds extends Pick<SandboxNeeds, 'readOnly' | 'mayFork'>, Pick<ProgramOptions, 'fileBytes'> {
 	lent?: readonly number[];
 	access?: readonly ('read' | 'write')[];
 }
 
 async function run(
-	cage: Cage,
+	sandbox: Sandbox,
 	program: string,
 	args: readonly string[],
 	{ lent = [], access = [], fileBytes, ...needs }: RunNeeds = {},
 ): Promise<Outcome> {
 	const files = lent.map((source, n) => ({ descriptor: 3 + n, access: access[n] ?? 'read', source }));
-	const { command, args: wrapped } = cage.wrap(program, args, { ...needs, files });
+	const { command, args: wrapped } = sandbox.wrap(program, args, { ...needs, files });
 	const child = spawnLimited(command, wrapped, {
 		memoryBytes: 2 ** 29,
 		files: lent,
@@ -63,11 +63,11 @@ async function run(
 	return { code, output, errors };
 }
 
-const shell = (cage: Cage, script: string, needs: RunNeeds = {}) =>
-	run(cage, '/bin/sh', ['-c', script], { mayFork: true, ...needs });
+const shell = (sandbox: Sandbox, script: string, needs: RunNeeds = {}) =>
+	run(sandbox, '/bin/sh', ['-c', script], { mayFork: true, ...needs });
 
 async function temporaryFolder(t: ExecutionContext): Promise<string> {
-	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-cage-'));
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-sandbox-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	return folder;
 }
@@ -76,7 +76,7 @@ async function temporaryFolder(t: ExecutionContext): Promise<string> {
 const perlCall = (number: number, ...args: (number | string)[]) =>
 	`perl -e 'my $zeros = "\\0" x 200; exit(syscall(${[number, ...args].join(', ')}) < 0 ? 1 : 0)'`;
 
-const isIsolated = test.macro(async (t, name: CageName) => {
+const isIsolated = test.macro(async (t, name: SandboxName) => {
 	const folder = await temporaryFolder(t);
 	const secret = path.join(folder, 'session.key');
 	await writeFile(secret, 'secret');
@@ -123,17 +123,21 @@ const isIsolated = test.macro(async (t, name: CageName) => {
 		...(process.arch === 'x64' ? [`perl -e 'exit(syscall(101, 16, ${process.pid}, 0, 0) < 0 ? 1 : 0)'`] : []),
 	];
 	for (const attempt of attempts) {
-		const { code, errors } = await shell(cages[name], attempt);
+		const { code, errors } = await shell(sandboxes[name], attempt);
 		t.not(code, 0, attempt);
-		t.notRegex(errors, /^(cage|bwrap): |not found/m, attempt);
+		t.notRegex(errors, /^(sandbox|bwrap): |not found/m, attempt);
 	}
 	t.is(await readFile(secret, 'utf8'), 'secret');
 	t.is((await stat(secret)).mode & 0o777, 0o644);
 });
 
-const runs = test.macro(async (t, name: CageName) => {
-	const cage = cages[name];
-	t.deepEqual(await shell(cage, 'cat; echo out; echo err >&2; exit 3'), { code: 3, output: 'out\n', errors: 'err\n' });
+const runs = test.macro(async (t, name: SandboxName) => {
+	const sandbox = sandboxes[name];
+	t.deepEqual(await shell(sandbox, 'cat; echo out; echo err >&2; exit 3'), {
+		code: 3,
+		output: 'out\n',
+		errors: 'err\n',
+	});
 	const folder = await temporaryFolder(t);
 	await writeFile(path.join(folder, 'read.js'), 'console.log(require("node:fs").readFileSync(__filename).length)');
 	await writeFile(path.join(folder, 'beside'), 'x');
@@ -141,13 +145,13 @@ const runs = test.macro(async (t, name: CageName) => {
 	await writeFile(own, `#!/bin/sh\ncat ${own} >/dev/null && ! cat ${folder}/beside\n`);
 	await chmod(own, 0o755);
 	const script = path.join(folder, 'read.js');
-	t.is((await run(cage, process.execPath, [script], { readOnly: [script] })).code, 0);
-	t.not((await run(cage, process.execPath, [script])).code, 0);
-	const { code, errors } = await run(cage, own, [], { mayFork: true });
+	t.is((await run(sandbox, process.execPath, [script], { readOnly: [script] })).code, 0);
+	t.not((await run(sandbox, process.execPath, [script])).code, 0);
+	const { code, errors } = await run(sandbox, own, [], { mayFork: true });
 	t.is(code, 0, errors);
 });
 
-const lends = test.macro(async (t, name: CageName) => {
+const lends = test.macro(async (t, name: SandboxName) => {
 	const folder = await temporaryFolder(t);
 	const [sourceName, targetName] = ['source', 'target'].map((each) => path.join(folder, each)) as [string, string];
 	await writeFile(sourceName, 'from the source');
@@ -162,10 +166,10 @@ const lends = test.macro(async (t, name: CageName) => {
 	if (/Landlock/.test(name)) await unlink(sourceName);
 	const lent = [source.fd, target.fd];
 	const access = ['read', 'write'] as const;
-	const copied = await shell(cages[name], 'cat /proc/self/fd/3 > /dev/fd/4', { lent, access });
+	const copied = await shell(sandboxes[name], 'cat /proc/self/fd/3 > /dev/fd/4', { lent, access });
 	t.deepEqual(copied, { code: 0, output: '', errors: '' });
 	t.is((await target.read(Buffer.alloc(99), 0, 99, 0)).bytesRead, 'from the source'.length);
-	const tooMuch = await shell(cages[name], 'head -c 100000 /dev/zero > /proc/self/fd/4', {
+	const tooMuch = await shell(sandboxes[name], 'head -c 100000 /dev/zero > /proc/self/fd/4', {
 		lent,
 		access,
 		fileBytes: 20_480,
@@ -174,10 +178,14 @@ const lends = test.macro(async (t, name: CageName) => {
 	t.is((await target.stat()).size, 20_480);
 });
 
-const endsWhole = test.macro(async (t, name: CageName) => {
-	const { command, args } = cages[name].wrap('/bin/sh', ['-c', '(sleep 600 & setsid sleep 600 & wait) & echo; wait'], {
-		mayFork: true,
-	});
+const endsWhole = test.macro(async (t, name: SandboxName) => {
+	const { command, args } = sandboxes[name].wrap(
+		'/bin/sh',
+		['-c', '(sleep 600 & setsid sleep 600 & wait) & echo; wait'],
+		{
+			mayFork: true,
+		},
+	);
 	const child = spawnLimited(command, args, { memoryBytes: 2 ** 29 });
 	await once(child.stdout as NodeJS.ReadableStream, 'data');
 	process.kill(-(child.pid ?? 0), 'SIGKILL');
@@ -187,14 +195,18 @@ const endsWhole = test.macro(async (t, name: CageName) => {
 });
 
 for (const name of names) {
-	test(`a program in a cage of ${name} reaches no file, process, socket or place to write`, isIsolated, name);
-	test(`a program in a cage of ${name} runs, and reads itself and what it needs, but not what lies beside`, runs, name);
-	test(`files lent into a cage of ${name} are read and written, also without a name, up to the limit`, lends, name);
-	test(`a program in a cage of ${name} ends with all that it started`, endsWhole, name);
+	test(`a program in a sandbox of ${name} reaches no file, process, socket or place to write`, isIsolated, name);
+	test(
+		`a program in a sandbox of ${name} runs, and reads itself and what it needs, but not what lies beside`,
+		runs,
+		name,
+	);
+	test(`files lent into a sandbox of ${name} are read and written, also without a name, up to the limit`, lends, name);
+	test(`a program in a sandbox of ${name} ends with all that it started`, endsWhole, name);
 }
 
-for (const [name, cage] of Object.entries({ ...cages, 'the strongest kind': found })) {
-	test(`a file that is lent for reading can not be written in a cage of ${name}`, async (t) => {
+for (const [name, sandbox] of Object.entries({ ...sandboxes, 'the strongest kind': found })) {
+	test(`a file that is lent for reading can not be written in a sandbox of ${name}`, async (t) => {
 		const folder = await temporaryFolder(t);
 		const file = path.join(folder, 'source');
 		await writeFile(file, 'source');
@@ -202,7 +214,7 @@ for (const [name, cage] of Object.entries({ ...cages, 'the strongest kind': foun
 		const source = await open(file);
 		t.teardown(() => source.close());
 		const needs = { lent: [source.fd] };
-		t.is((await shell(cage, 'cat /dev/fd/3', needs)).output, 'source');
+		t.is((await shell(sandbox, 'cat /dev/fd/3', needs)).output, 'source');
 		const emptied = `perl -MFcntl -e 'sysopen(F, "/dev/fd/3", O_RDONLY | O_TRUNC) or exit 1'`;
 		const changed = ['chmod 777 /dev/fd/3', 'touch -d 2001-01-01 /dev/fd/3'];
 		for (const script of [
@@ -212,25 +224,25 @@ for (const [name, cage] of Object.entries({ ...cages, 'the strongest kind': foun
 			emptied,
 			...changed,
 		]) {
-			t.not((await shell(cage, script, needs)).code, 0, script);
+			t.not((await shell(sandbox, script, needs)).code, 0, script);
 		}
 		t.is(await readFile(file, 'utf8'), 'source');
 		t.is((await stat(file)).mode & 0o777, 0o600);
 	});
 }
 
-for (const [name, cage] of Object.entries({ ...cages, 'the strongest kind': found })) {
+for (const [name, sandbox] of Object.entries({ ...sandboxes, 'the strongest kind': found })) {
 	if (!/Landlock|filter|strongest/.test(name)) continue;
-	test(`a program in a cage of ${name} starts no other process, so that its memory has one limit, and its threads have one`, async (t) => {
+	test(`a program in a sandbox of ${name} starts no other process, so that its memory has one limit, and its threads have one`, async (t) => {
 		const fork = `my $child = fork; exit(7) if !defined $child; exit 0`;
-		t.is((await run(cage, '/usr/bin/perl', ['-e', fork])).code, 7);
-		t.is((await run(cage, '/usr/bin/perl', ['-e', fork], { mayFork: true })).code, 0);
-		t.is((await shell(cage, 'exec true', { mayFork: false })).code, 0);
+		t.is((await run(sandbox, '/usr/bin/perl', ['-e', fork])).code, 7);
+		t.is((await run(sandbox, '/usr/bin/perl', ['-e', fork], { mayFork: true })).code, 0);
+		t.is((await shell(sandbox, 'exec true', { mayFork: false })).code, 0);
 		const thread = 'new (require("node:worker_threads").Worker)("1", { eval: true }).on("exit", console.log)';
-		const { output } = await run(cage, process.execPath, ['-e', thread]);
+		const { output } = await run(sandbox, process.execPath, ['-e', thread]);
 		t.is(output, '0\n', 'it has threads');
 		const limit = Number(
-			(await shell(cage, "grep 'Max processes' /proc/self/limits || ulimit -p")).output.match(/\d+/)?.[0],
+			(await shell(sandbox, "grep 'Max processes' /proc/self/limits || ulimit -p")).output.match(/\d+/)?.[0],
 		);
 		const threads = Number((await readFile('/proc/loadavg', 'latin1')).match(/\/(\d+)/)?.[1]);
 		t.true(limit > 256 && limit < threads + 10_000, `${limit}`);
@@ -245,7 +257,7 @@ test('a source that was exchanged before bubblewrap has mounted it is not read',
 	t.teardown(() => source.close());
 	for (const name of names.filter((each) => !/Landlock/.test(each))) {
 		const needs = { files: [{ descriptor: 3, access: 'read', source: source.fd }] } as const;
-		const { command, args } = cages[name].wrap('/bin/cat', ['/dev/fd/3'], needs);
+		const { command, args } = sandboxes[name].wrap('/bin/cat', ['/dev/fd/3'], needs);
 		await rename(file, `${file}.old`);
 		await writeFile(file, 'another');
 		const child = spawnLimited(command, args, { memoryBytes: 2 ** 29, files: [source.fd] });
@@ -272,19 +284,19 @@ if (process.arch === 'x64') {
 		'signals of a file to another process': `perl -e 'open(F, "</dev/null"); fcntl(F, 8, ${process.pid}) or exit 1'`,
 	};
 	for (const [name, script] of Object.entries(calls)) {
-		test(`a program in a cage with a filter is refused ${name}`, async (t) => {
-			for (const cage of ['Landlock', 'bubblewrap and a filter', 'bubblewrap and Landlock'] as const) {
-				const { code, errors } = await shell(cages[cage], script);
-				t.not(code, 0, cage);
-				t.notRegex(errors, /^cage: /m);
+		test(`a program in a sandbox with a filter is refused ${name}`, async (t) => {
+			for (const sandbox of ['Landlock', 'bubblewrap and a filter', 'bubblewrap and Landlock'] as const) {
+				const { code, errors } = await shell(sandboxes[sandbox], script);
+				t.not(code, 0, sandbox);
+				t.notRegex(errors, /^sandbox: /m);
 			}
-			if (!name.startsWith('a call')) t.is((await shell(none, script)).code, 0, 'without a cage');
+			if (!name.startsWith('a call')) t.is((await shell(none, script)).code, 0, 'without a sandbox');
 		});
 	}
 }
 
 test('what Node reserves of the limit of memory is taken off before another program begins, also below what Node has in use', async (t) => {
-	const { command, args } = cages.Landlock.wrap('/bin/sh', ['-c', 'ulimit -d; ulimit -Hd']);
+	const { command, args } = sandboxes.Landlock.wrap('/bin/sh', ['-c', 'ulimit -d; ulimit -Hd']);
 	const launch = args.findIndex((each) => each.startsWith('{'));
 	t.is(JSON.parse(args[launch] ?? '').reservedBytes, nodeReservesBytes);
 	const reservedBytes = 2 ** 29 + nodeReservesBytes;
@@ -293,18 +305,18 @@ test('what Node reserves of the limit of memory is taken off before another prog
 	child.stdin?.end();
 	if (child.stdout === null) throw new Error('It has no output.');
 	t.is(await text(child.stdout), '16384\n16384\n');
-	const own = cages.Landlock.wrap(process.execPath, []);
+	const own = sandboxes.Landlock.wrap(process.execPath, []);
 	t.is(JSON.parse(own.args[launch] ?? '').reservedBytes, 0, 'Node itself needs it');
 });
 
-test('of the cages the strongest that works is found', async (t) => {
-	t.is((await findCage())?.kind, 'bubblewrap');
-	t.is((await findCage({ bwrap: false }))?.kind, 'landlock');
-	t.is((await findCage({ bwrap: '/nonexistent/bwrap' }))?.kind, 'landlock');
-	t.is(await findCage({ bwrap: false, landlock: false }), undefined);
+test('of the sandboxes the strongest that works is found', async (t) => {
+	t.is((await findSandbox())?.kind, 'bubblewrap');
+	t.is((await findSandbox({ bwrap: false }))?.kind, 'landlock');
+	t.is((await findSandbox({ bwrap: '/nonexistent/bwrap' }))?.kind, 'landlock');
+	t.is(await findSandbox({ bwrap: false, landlock: false }), undefined);
 });
 
-test('a cage that could not be tried for want of processes is not taken for none, and is tried again', async (t) => {
+test('a sandbox that could not be tried for want of processes is not taken for none, and is tried again', async (t) => {
 	const folder = await temporaryFolder(t);
 	const fake = path.join(folder, 'bwrap');
 	await writeFile(
@@ -312,7 +324,7 @@ test('a cage that could not be tried for want of processes is not taken for none
 		'#!/bin/sh\necho "bwrap: Creating new namespace failed: Resource temporarily unavailable" >&2\nexit 1\n',
 	);
 	await chmod(fake, 0o755);
-	const unknown = await findCage({ bwrap: fake, landlock: false });
+	const unknown = await findSandbox({ bwrap: fake, landlock: false });
 	t.true(
 		isFailure(
 			t.throws(() => unknown?.wrap('/bin/true', [])),
@@ -321,13 +333,13 @@ test('a cage that could not be tried for want of processes is not taken for none
 	);
 	await rm(fake);
 	await symlink(bwrap, fake);
-	t.is((await findCage({ bwrap: fake, landlock: false }))?.kind, 'bubblewrap');
+	t.is((await findSandbox({ bwrap: fake, landlock: false }))?.kind, 'bubblewrap');
 });
 
-test('a cage that confines nothing is not taken', async (t) => {
+test('a sandbox that confines nothing is not taken', async (t) => {
 	const folder = await temporaryFolder(t);
 	const fake = path.join(folder, 'bwrap');
 	await writeFile(fake, '#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n');
 	await chmod(fake, 0o755);
-	t.is(await findCage({ bwrap: fake, landlock: false }), undefined);
+	t.is(await findSandbox({ bwrap: fake, landlock: false }), undefined);
 });

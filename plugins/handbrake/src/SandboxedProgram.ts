@@ -1,11 +1,11 @@
-import { type Cage, killGroup, type LentDescriptor, limitedCommand } from '@stowage/plugin-api';
+import { killGroup, type LentDescriptor, limitedCommand, type Sandbox } from '@stowage/plugin-api';
 import { lineReader } from './progress.js';
 
-export interface CagedProgramOptions {
+export interface SandboxedProgramOptions {
 	/** Its absolute path. */
 	program: string;
 	/** Undefined for limits only. */
-	cage: Cage | undefined;
+	sandbox: Sandbox | undefined;
 	memoryBytes: number;
 	/** Whether it may use the graphics processor. */
 	mayUseHardware?: boolean;
@@ -40,9 +40,9 @@ const maxLogLines = 40;
 /** What the graphics processor needs. */
 const hardware = { devices: ['/dev/dri', '/dev/nvidia0', '/dev/nvidiactl', '/dev/nvidia-uvm'], readOnly: ['/sys'] };
 
-/** A program for films as a child process with limits, in a cage if there is one. */
-export class CagedProgram {
-	constructor(readonly options: CagedProgramOptions) {}
+/** A program for films as a child process with limits, in a sandbox if there is one. */
+export class SandboxedProgram {
+	constructor(readonly options: SandboxedProgramOptions) {}
 
 	/**
 	 * Runs it to its end. When the signal fires it is killed with all its child processes, and the signal's reason thrown once they have
@@ -93,13 +93,13 @@ export class CagedProgram {
 	}
 
 	#commandOf(args: readonly string[], { files = [], fileBytes = 0, cpuSeconds }: ProgramRun) {
-		const { program, cage, memoryBytes, mayUseHardware } = this.options;
+		const { program, sandbox, memoryBytes, mayUseHardware } = this.options;
 		const lent = files.map(
 			(source, n): LentDescriptor => ({ descriptor: 3 + n, access: n === 0 ? 'read' : 'write', source }),
 		);
 		const needs = { files: lent, ...(mayUseHardware === true ? hardware : {}) };
-		const caged = cage?.wrap(program, args, needs) ?? { command: program, args };
-		return limitedCommand(caged.command, caged.args, {
+		const sandboxed = sandbox?.wrap(program, args, needs) ?? { command: program, args };
+		return limitedCommand(sandboxed.command, sandboxed.args, {
 			memoryBytes,
 			openFiles: 256,
 			priority: 'idle',
