@@ -58,7 +58,7 @@ const shown: Record<string, (page: Page) => Promise<unknown>> = {
 	'broken.jpg': (page) => page.getByText('Failed to load image').waitFor(),
 };
 
-/** Checks the contents of the viewer's frame as a separate page: no script runs inside of the frame, including axe. */
+/** Checks the contents of the viewer's frame as a separate page: its policy keeps axe out of the frame itself. */
 async function assertFrameAccessible(t: ExecutionContext, page: Page, name: string): Promise<void> {
 	const frame = page.frames().find((each) => each.url().includes('/viewer-frame?'));
 	if (!frame) return;
