@@ -4,7 +4,7 @@ import { auditedAccounts, auditedSecondFactors } from '../accounts/auditedAccoun
 import { createSecondFactors } from '../accounts/secondFactors.js';
 import { createArchives, defaultArchiveLimits } from '../archives/createArchives.js';
 import { EventStreams } from '../events/EventStreams.js';
-import { FairQueue } from '../limits/FairQueue.js';
+import { createWalkQueue } from '../limits/createWalkQueue.js';
 import { auditedHomeMoves } from '../moving/auditedHomeMoves.js';
 import { createHomeMoves } from '../moving/createHomeMoves.js';
 import { createPasting } from '../pasting/createPasting.js';
@@ -64,10 +64,7 @@ export function createServices({ providers, monotonic, ...given }: Dependencies)
 		renames: database.keyValues('user-renames'),
 		secondFactors,
 	});
-	const walkQueue = new FairQueue(
-		{ running: 8, runningPerClient: 2, waiting: 400, waitingPerClient: 64 },
-		'Too many searches and ZIPs are under way. Please try again in a moment.',
-	);
+	const walkQueue = createWalkQueue();
 	const archives = createArchives({
 		files,
 		format: () => providers.archive.find('zip'),

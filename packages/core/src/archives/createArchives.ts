@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { ArchiveFormat, ByteRange, Files, OpenFile } from '@stowage/plugin-api';
+import type { ArchiveFormat, ByteRange, Files, OpenFile, Turn } from '@stowage/plugin-api';
 import { type Area, Failure, isFailure, type Viewer, zipFileName } from '@stowage/rules';
+import { isVisitorKey } from '../http/requests/proxy.js';
 import { Budget, type BudgetLimits } from '../limits/Budget.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import { contentKeyOf, type ManifestEntry } from './Manifest.js';
@@ -56,8 +57,12 @@ const megabyte = 1024 * 1024;
 
 /** A paused download is an archive at once, too, and costs two buffers. */
 export const defaultArchiveLimits: Omit<ArchiveLimits, 'maxEntries'> = {
-	concurrent: { total: 400, perClient: 256 },
-	memory: { total: 192 * megabyte, perClient: 96 * megabyte },
+	concurrent: { total: 400, perClient: 200, group: { total: 200, includes: isVisitorKey } },
+	memory: {
+		total: 192 * megabyte,
+		perClient: 96 * megabyte,
+		group: { total: 128 * megabyte, includes: isVisitorKey },
+	},
 };
 
 interface Dependencies {
@@ -89,14 +94,14 @@ export function createArchives({ files, format, walks, limits }: Dependencies): 
 			held.release();
 		};
 		try {
-			const opened = await walks.run(requester.client, () => make(held.add), requester.signal);
+			const opened = await walks.run(requester.client, (turn) => make(held.add, turn), requester.signal);
 			return { ...opened, file: closing(opened.file, close) };
 		} catch (error) {
 			close();
 			throw error;
 		}
 
-		async function make(hold: (bytes: number) => void): Promise<OpenSelection> {
+		async function make(hold: (bytes: number) => void, turn: Turn): Promise<OpenSelection> {
 			const { area } = selection;
 			const { client, signal } = requester;
 			let bytes = 0;
@@ -105,7 +110,7 @@ export function createArchives({ files, format, walks, limits }: Dependencies): 
 				if (bytes > limits.memory.perClient) throw tooLong();
 				hold(more);
 			};
-			const dependencies = { files, viewer, area, reserve, maxEntries: limits.maxEntries, signal };
+			const dependencies = { files, viewer, area, reserve, maxEntries: limits.maxEntries, signal, turn };
 			const found = await statSelected(dependencies, selection.items);
 			const items = found.map(({ path, owner }) => ({ path, ...ownedBy(owner) }));
 			const [only] = found;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Files, type WalkedItem, Yielder } from '@stowage/plugin-api';
+import { type Files, type Turn, type WalkedItem, Yielder } from '@stowage/plugin-api';
 import {
 	type Area,
 	archiveNamer,
@@ -44,6 +44,7 @@ interface Dependencies {
 	reserve(bytes: number): void;
 	maxEntries: number;
 	signal: AbortSignal | undefined;
+	turn?: Turn;
 }
 
 /** Longest path that an archive can contain, without the slash of a folder. */
@@ -60,16 +61,17 @@ const hashBatchBytes = 16 * 1024;
  * left out. Throws `notFound` if any is not there.
  */
 export async function statSelected(
-	{ files, viewer, area, reserve, signal }: Pick<Dependencies, 'files' | 'viewer' | 'area' | 'reserve' | 'signal'>,
+	{ files, viewer, area, reserve, signal, turn }: Omit<Dependencies, 'maxEntries'>,
 	chosen: readonly ChosenItem[],
 ): Promise<WalkedItem[]> {
 	const items = new Map<string, WalkedItem>();
+	const yielder = new Yielder(turn);
 	for await (const item of files.stat(viewer, area, withoutDuplicates(area, chosen), signal)) {
+		if (yielder.shouldYield) await yielder.yield(signal);
 		reserve(itemBytes + 2 * item.path.length);
 		items.set(keyOf(item), item);
 	}
 	const isContained = containedIn(items);
-	const yielder = new Yielder();
 	const kept: WalkedItem[] = [];
 	for (const item of items.values()) {
 		if (yielder.shouldYield) await yielder.yield(signal);
@@ -80,9 +82,9 @@ export async function statSelected(
 
 /** Lists the resolved items and all below them. An item has its own name in the archive, without the folders above it. */
 export async function makeManifest(dependencies: Dependencies, items: readonly WalkedItem[]): Promise<Contents> {
-	const { reserve, signal } = dependencies;
+	const { reserve, signal, turn } = dependencies;
 	const manifest = new Manifest(reserve);
-	const yielder = new Yielder();
+	const yielder = new Yielder(turn);
 	let skipped = 0;
 	for (const [top, item] of items.entries()) {
 		if (yielder.shouldYield) await yielder.yield(signal);
@@ -114,6 +116,7 @@ async function addBelow(
 		const { path } = manifest.entry(folder);
 		for await (const batch of files.listWithStats(viewer, { area, path, ...ownedBy(owner) })) {
 			signal?.throwIfAborted();
+			if (yielder.shouldYield) await yielder.yield(signal);
 			skipped += batch.skipped;
 			assertRoom(manifest, batch.items.length, dependencies);
 			for (const item of batch.items) manifest.add(item, top);

@@ -6,11 +6,17 @@ export interface BudgetLimits {
 	total: number;
 	/** The share that one client may reserve at the same time. */
 	perClient: number;
+	/** Clients that together have no more than this, however many they are. */
+	group?: { total: number; includes(client: string): boolean };
 }
 
-/** An amount, such as bytes of memory, that all share at once. A client is named by `clientKey`. */
+/**
+ * An amount, such as bytes of memory, that all share at once. A client is named by `clientKey`. None gets more than it leaves: a few who hold
+ * all that they may for long leave something to everybody else, and each further one can only halve it.
+ */
 export class Budget {
 	#used = 0;
+	#usedByGroup = 0;
 	readonly #usedBy = new Counts();
 
 	constructor(
@@ -25,8 +31,8 @@ export class Budget {
 	}
 
 	/**
-	 * Reserves an amount at once. Throws `rateLimited` if this client would have too much and `unavailable` if all would. The result
-	 * releases it and may be called more than once.
+	 * Reserves an amount at once. Throws `rateLimited` if this client would have too much and `unavailable` if all would, or if less than
+	 * the client has would be left. The result releases it and may be called more than once.
 	 */
 	reserve(client: string, amount: number): () => void {
 		const { add, release } = this.openReservation(client);
@@ -39,20 +45,25 @@ export class Budget {
 		let reserved = 0;
 		return {
 			add: (amount) => {
-				if (this.#usedBy.of(client) + amount > this.limits.perClient)
-					throw new Failure('rateLimited', this.exhausted, { retryAfter: 2 });
-				if (this.#used + amount > this.limits.total) {
-					throw new Failure('unavailable', this.exhausted, { retryAfter: 2 });
-				}
-				this.#used += amount;
-				this.#usedBy.add(client, amount);
+				const { total, perClient, group } = this.limits;
+				const own = this.#usedBy.of(client) + amount;
+				if (own > perClient) throw new Failure('rateLimited', this.exhausted, { retryAfter: 2 });
+				const left = total - this.#used - amount;
+				const leftOfGroup = group?.includes(client) ? group.total - this.#usedByGroup - amount : left;
+				if (own > left || own > leftOfGroup) throw new Failure('unavailable', this.exhausted, { retryAfter: 2 });
+				this.#take(client, amount);
 				reserved += amount;
 			},
 			release: () => {
-				this.#used -= reserved;
-				this.#usedBy.add(client, -reserved);
+				this.#take(client, -reserved);
 				reserved = 0;
 			},
 		};
+	}
+
+	#take(client: string, amount: number): void {
+		this.#used += amount;
+		this.#usedBy.add(client, amount);
+		if (this.limits.group?.includes(client)) this.#usedByGroup += amount;
 	}
 }

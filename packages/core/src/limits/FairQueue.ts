@@ -1,3 +1,4 @@
+import type { Turn } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import { Counts } from './Counts.js';
 
@@ -17,9 +18,22 @@ export interface FairQueueLimits {
 	 * has had more or waits with more.
 	 */
 	spent?(client: string): number;
+	/** For work that takes long: it may be asked to give its place to others from time to time. */
+	turns?: {
+		/** How long work has its place while others wait, in milliseconds. */
+		ms: number;
+		/** How much work that has begun may wait for its next turn, beyond which no other begins: each keeps its memory. */
+		paused: number;
+		/** Called with the time that a client has had a place. */
+		onEnd(client: string, ms: number): void;
+		/** Milliseconds of any clock that never goes back. */
+		now?: () => number;
+	};
 }
 
 interface Waiter {
+	/** Work that has begun, and waits for its next turn. */
+	readonly isPaused: boolean;
 	start(): void;
 	refuse(reason: Failure): void;
 }
@@ -33,6 +47,7 @@ export class FairQueue {
 	#waitingCount = 0;
 	#runningOfGroup = 0;
 	#waitingOfGroup = 0;
+	#paused = 0;
 	readonly #runningOf = new Counts();
 	/** In the order in which clients are served next. */
 	readonly #waiting = new Map<string, Waiter[]>();
@@ -57,29 +72,51 @@ export class FairQueue {
 	 * Runs the work when a place is free and resolves to its result. Throws `unavailable` at once if too many wait, `rateLimited` if too
 	 * many of this client do, and the signal's reason if it fires before the work has begun.
 	 */
-	async run<T>(client: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-		const release = await this.enter(client, signal);
+	async run<T>(client: string, work: (turn: Turn) => Promise<T>, signal?: AbortSignal): Promise<T> {
+		const place = await this.#takePlace(client, signal);
 		try {
-			return await work();
+			return await work(place);
 		} finally {
-			release();
+			place.release();
 		}
 	}
 
 	/** Like `run`, for work that ends elsewhere: resolves to a function that frees the place, which may be called more than once. */
 	async enter(client: string, signal?: AbortSignal): Promise<() => void> {
+		const place = await this.#takePlace(client, signal);
+		return () => place.release();
+	}
+
+	async #takePlace(client: string, signal: AbortSignal | undefined): Promise<Turn & { release(): void }> {
 		signal?.throwIfAborted();
 		if (this.#mayRun(client) && !this.#waiting.has(client)) this.#begin(client);
-		else await this.#wait(client, signal);
-		let isReleased = false;
-		return () => {
-			if (isReleased) return;
-			isReleased = true;
+		else await this.#waitForPlace(client, signal);
+		const { turns } = this.limits;
+		const now = turns?.now ?? (() => performance.now());
+		let since: number | undefined = now();
+		const release = () => {
+			if (since === undefined) return;
+			turns?.onEnd(client, now() - since);
+			since = undefined;
 			this.#end(client);
+		};
+		const hasOthers = () => this.#waitingCount > 0;
+		return {
+			get isOver() {
+				return turns !== undefined && since !== undefined && hasOthers() && now() - since >= turns.ms;
+			},
+			next: async () => {
+				// Before it frees the place, for which it is a candidate too.
+				const turn = this.#wait(client, 'paused', signal);
+				release();
+				await turn;
+				since = now();
+			},
+			release,
 		};
 	}
 
-	#wait(client: string, signal: AbortSignal | undefined): Promise<void> {
+	async #waitForPlace(client: string, signal: AbortSignal | undefined): Promise<void> {
 		const own = this.#waiting.get(client) ?? [];
 		if (own.length >= this.limits.waitingPerClient) throw new Failure('rateLimited', this.busy, { retryAfter: 2 });
 		const isFull =
@@ -89,8 +126,15 @@ export class FairQueue {
 		const hasOwnPlace = this.limits.group !== undefined && !this.#isInGroup(client) && own.length === 0;
 		if (isFull || (this.#waitingCount >= this.limits.waiting && !hasOwnPlace))
 			throw new Failure('unavailable', this.busy, { retryAfter: 2 });
+		await this.#wait(client, 'new', signal);
+	}
+
+	#wait(client: string, work: 'new' | 'paused', signal: AbortSignal | undefined): Promise<void> {
+		const own = this.#waiting.get(client) ?? [];
+		const isPaused = work === 'paused';
 		this.#waiting.set(client, own);
 		this.#waitingCount++;
+		if (isPaused) this.#paused++;
 		if (this.#isInGroup(client)) this.#waitingOfGroup++;
 		return new Promise((resolve, reject) => {
 			const leave = () => {
@@ -98,6 +142,7 @@ export class FairQueue {
 				reject(signal?.reason);
 			};
 			const waiter: Waiter = {
+				isPaused,
 				start: () => {
 					signal?.removeEventListener('abort', leave);
 					resolve();
@@ -109,7 +154,10 @@ export class FairQueue {
 				},
 			};
 			signal?.addEventListener('abort', leave, { once: true });
-			own.push(waiter);
+			// What has begun comes before the rest of its client.
+			if (isPaused) own.splice(own.filter((each) => each.isPaused).length, 0, waiter);
+			else own.push(waiter);
+			if (signal?.aborted) leave();
 		});
 	}
 
@@ -125,10 +173,12 @@ export class FairQueue {
 		let last: Waiter | undefined;
 		for (const [other, waiters] of this.#waiting) {
 			if (other === client || !this.#isInGroup(other)) continue;
+			const newest = waiters.at(-1);
+			if (newest === undefined || newest.isPaused) continue;
 			const each = { spent: spent(other), waiting: waiters.length };
 			if (each.spent < largest.spent || (each.spent === largest.spent && each.waiting <= largest.waiting)) continue;
 			largest = each;
-			last = waiters.at(-1);
+			last = newest;
 		}
 		last?.refuse(new Failure('unavailable', this.busy, { retryAfter: 2 }));
 		return last !== undefined;
@@ -158,13 +208,14 @@ export class FairQueue {
 
 	/** Starts who may run: who has had least first, and each client once before any client's second. */
 	#startNext(): void {
-		const { spent = () => 0 } = this.limits;
+		const { spent = () => 0, turns } = this.limits;
+		const isFull = () => turns !== undefined && this.#paused > turns.paused;
 		const had = new Map([...this.#waiting.keys()].map((client) => [client, spent(client)]));
 		const inOrder = [...this.#waiting].sort(([a], [b]) => (had.get(a) ?? 0) - (had.get(b) ?? 0));
 		for (const [client, own] of inOrder) {
 			if (this.#running >= this.limits.running) return;
 			const [next] = own;
-			if (next === undefined || !this.#mayRun(client)) continue;
+			if (next === undefined || !this.#mayRun(client) || (isFull() && !next.isPaused)) continue;
 			this.#forget(client, next);
 			const rest = this.#waiting.get(client);
 			if (rest !== undefined) {
@@ -183,6 +234,7 @@ export class FairQueue {
 		if (own === undefined || at === -1) return;
 		own.splice(at, 1);
 		this.#waitingCount--;
+		if (waiter.isPaused) this.#paused--;
 		if (this.#isInGroup(client)) this.#waitingOfGroup--;
 		if (own.length === 0) this.#waiting.delete(client);
 	}

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { LinkPosition, LinkRecord, LinkStore, OpenFile } from '@stowage/plugin-api';
+import type { LinkPosition, LinkRecord, LinkStore, OpenFile, Turn } from '@stowage/plugin-api';
 import {
 	assertAllowed,
 	Failure,
@@ -71,6 +71,7 @@ export interface PageOptions {
 	limit?: number | undefined;
 	after?: LinkPosition | undefined;
 	signal?: AbortSignal | undefined;
+	turn?: Turn;
 }
 
 interface Dependencies {
@@ -189,9 +190,9 @@ export function createLinks({
 
 		countDownload: (id) => recordIfPossible(log, links.countDownload(id)),
 
-		async page(ownerId, { limit = maxLinks, after, signal } = {}) {
+		async page(ownerId, { limit = maxLinks, ...options } = {}) {
 			const found: ListedLink[] = [];
-			for await (const link of linksOf(links, { ownerId, after, signal })) {
+			for await (const link of linksOf(links, { ownerId, ...options })) {
 				const one = await listed(link);
 				if (one.state === 'good' && found.push(one) >= limit) break;
 			}

@@ -1,4 +1,4 @@
-import { type LinkPosition, type LinkRecord, type LinkStore, Yielder } from '@stowage/plugin-api';
+import { type LinkPosition, type LinkRecord, type LinkStore, type Turn, Yielder } from '@stowage/plugin-api';
 
 /** Rows that are read at once. */
 const pageSize = 100;
@@ -7,6 +7,7 @@ interface Options {
 	ownerId?: string | undefined;
 	after?: LinkPosition | undefined;
 	signal?: AbortSignal | undefined;
+	turn?: Turn;
 }
 
 /**
@@ -15,9 +16,9 @@ interface Options {
  */
 export async function* linksOf(
 	store: Pick<LinkStore, 'page'>,
-	{ ownerId, after, signal }: Options = {},
+	{ ownerId, after, signal, turn }: Options = {},
 ): AsyncGenerator<LinkRecord> {
-	const yielder = new Yielder();
+	const yielder = new Yielder(turn);
 	for (let last = after; ; ) {
 		signal?.throwIfAborted();
 		const page = await store.page({

@@ -117,7 +117,11 @@ export function copyKind({ files, uploadLimits, walkQueue, log, monotonic }: Cop
 			async function count({ input: { from, items } }: JobContext<PasteInput>, ended: AbortSignal): Promise<void> {
 				const client = clientKey(viewer, input.address);
 				try {
-					state.totalBytes = await walkQueue.run(client, () => countBytes(files, viewer, from, items, ended), ended);
+					state.totalBytes = await walkQueue.run(
+						client,
+						(turn) => countBytes(files, viewer, from, items, ended, turn),
+						ended,
+					);
 					reportProgress();
 				} catch (error) {
 					// The copy itself reports errors of the files. Without a slot for the walk only the progress bar lacks its total.

@@ -1,4 +1,4 @@
-import { type Files, type WalkedItem, Yielder } from '@stowage/plugin-api';
+import { type Files, type Turn, type WalkedItem, Yielder } from '@stowage/plugin-api';
 import { type Area, isFailure, type Viewer } from '@stowage/rules';
 import type { PastedItem } from './pasteInput.js';
 
@@ -12,8 +12,9 @@ export async function countBytes(
 	area: Area,
 	items: readonly PastedItem[],
 	signal: AbortSignal,
+	turn?: Turn,
 ): Promise<number | undefined> {
-	const yielder = new Yielder();
+	const yielder = new Yielder(turn);
 	let bytes = 0;
 	let entries = 0;
 	const count = (found: readonly WalkedItem[], folders: WalkedItem[]) => {

@@ -81,7 +81,7 @@ export function fileRoutes({ files, pasting, uploadLimits, walkQueue, log }: Ser
 		return {
 			type,
 			directory,
-			...(await walkQueue.run(client, () => files.search(viewer, folder, wanted, signal), signal)),
+			...(await walkQueue.run(client, (turn) => files.search(viewer, folder, wanted, signal, turn), signal)),
 		};
 	};
 	return [

@@ -1,5 +1,5 @@
 import * as contract from '@stowage/contract';
-import { type LinkPosition, type Request, route } from '@stowage/plugin-api';
+import { type LinkPosition, type Request, route, type Turn } from '@stowage/plugin-api';
 import { baseName, Failure, isFailure, type Viewer } from '@stowage/rules';
 import type { AuditEvent } from '../audit/auditLine.js';
 import { clientGone } from '../http/connections/clientGone.js';
@@ -14,9 +14,13 @@ import { sendArchive } from './sendArchive.js';
 export function linkRoutes(services: Services) {
 	const { audit, config, links, log, walkQueue } = services;
 	/** Runs work that looks up many items on the disk, when it is the client's turn. */
-	const queued = <T>(viewer: Viewer, request: Request, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+	const queued = <T>(
+		viewer: Viewer,
+		request: Request,
+		work: (signal: AbortSignal, turn: Turn) => Promise<T>,
+	): Promise<T> => {
 		const signal = clientGone(request);
-		return walkQueue.run(clientKey(viewer, request.client.address), () => work(signal), signal);
+		return walkQueue.run(clientKey(viewer, request.client.address), (turn) => work(signal, turn), signal);
 	};
 	return [
 		route(contract.generateTempLink, async ({ viewer, payload, request }) => {
@@ -61,7 +65,9 @@ export function linkRoutes(services: Services) {
 		route(contract.temporaryLinks, async ({ viewer, query, request }) => {
 			const { limit, after } = query;
 			const options = { limit, after: after === undefined ? undefined : positionOf(after) };
-			const found = await queued(viewer, request, (signal) => links.page(userOf(viewer).id, { ...options, signal }));
+			const found = await queued(viewer, request, (signal, turn) =>
+				links.page(userOf(viewer).id, { ...options, signal, turn }),
+			);
 			return found.map(({ id, path, createdAt, expiresAt, downloads }) => ({
 				id,
 				path,

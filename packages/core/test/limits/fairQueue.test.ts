@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Turn } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
 import test from 'ava';
 import { Budget } from '../../src/limits/Budget.js';
+import { createWalkQueue } from '../../src/limits/createWalkQueue.js';
 import { FairQueue } from '../../src/limits/FairQueue.js';
 
 const queueOf = (limits: Partial<FairQueue['limits']> = {}) =>
@@ -74,8 +76,106 @@ test('a task that is aborted while it waits leaves the queue, and a failed one f
 	await last;
 });
 
+/** A queue of turns of 10 ms by a clock of the test, and how long each client has had a place. */
+function turnQueue(limits: Partial<FairQueue['limits']> = {}, paused = 10) {
+	const spent = new Map<string, number>();
+	const clock = { now: 0 };
+	const onEnd = (client: string, ms: number) => spent.set(client, (spent.get(client) ?? 0) + ms);
+	const queue = queueOf({
+		running: 1,
+		spent: (client) => spent.get(client) ?? 0,
+		turns: { ms: 10, paused, onEnd, now: () => clock.now },
+		...limits,
+	});
+	const steps: string[] = [];
+	/** Work in steps of 5 ms. */
+	const work = (name: string, count: number) => async (turn: Turn) => {
+		for (let step = 0; step < count; step++) {
+			if (turn.isOver) await turn.next();
+			steps.push(name);
+			clock.now += 5;
+			await setImmediate();
+		}
+	};
+	return { queue, spent, steps, work };
+}
+
+test('work that takes long is paused for those who have had less, and goes on before the rest of its client', async (t) => {
+	const { queue, spent, steps, work } = turnQueue();
+	await Promise.all([
+		queue.run('a', work('a', 6)),
+		queue.run('a', work('later', 1)),
+		queue.run('b', work('b', 1)),
+		queue.run('c', work('c', 3)),
+	]);
+	t.is(steps.join(' '), 'a a b c c a a c a a later');
+	t.deepEqual([spent.get('a'), spent.get('b'), spent.get('c')], [35, 5, 15]);
+	t.deepEqual([queue.running, queue.waiting], [0, 0]);
+});
+
+test('work keeps its place while nobody waits', async (t) => {
+	const { queue, steps, work } = turnQueue();
+	await queue.run('a', async (turn) => {
+		await work('a', 5)(turn);
+		t.false(turn.isOver);
+	});
+	t.is(steps.length, 5);
+});
+
+test('no more work is begun than may be paused, since each keeps its memory', async (t) => {
+	const { queue, steps, work } = turnQueue({}, 1);
+	await Promise.all(['a', 'b', 'c', 'd'].map((name) => queue.run(name, work(name, 4))));
+	t.is(steps.join(' '), 'a a b b a a c c b b d d c c d d');
+});
+
+test('paused work that is aborted leaves the queue without a place, and is never refused for others', async (t) => {
+	const { queue, work } = turnQueue({ group: { running: 1, waiting: 1, includes: () => true } });
+	const leaving = new AbortController();
+	let place: Turn | undefined;
+	const held = queue.run(
+		'a',
+		async (turn) => {
+			place = turn;
+			await work('a', 3)(turn);
+			await turn.next();
+		},
+		leaving.signal,
+	);
+	const { work: wait, endFirst } = heldWork();
+	const other = queue.run('b', wait('b'));
+	for (let round = 0; round < 10; round++) await setImmediate();
+	t.deepEqual([queue.running, queue.waiting], [1, 1]);
+	t.true(isFailure(await t.throwsAsync(queue.run('c', wait('c'))), 'unavailable'));
+	leaving.abort(new Error('gone'));
+	await t.throwsAsync(held, { message: 'gone' });
+	t.false(place?.isOver);
+	await endFirst();
+	await other;
+	t.deepEqual([queue.running, queue.waiting], [0, 0]);
+});
+
+test('walks of many visitors leave half of the places, and room to wait, to people with an account', async (t) => {
+	const queue = createWalkQueue();
+	const { started, work } = heldWork();
+	const refused: unknown[] = [];
+	for (let address = 1; address <= 10; address++) {
+		for (let count = 0; count < 66; count++)
+			queue.run(`10.0.0.${address}`, work('visitor')).catch((error: unknown) => refused.push(error));
+	}
+	await setImmediate();
+	t.deepEqual([started.length, queue.waiting], [4, 200]);
+	void queue.run('user 1', work('user'));
+	await setImmediate();
+	t.deepEqual(started.slice(4), ['user']);
+	// A new visitor takes the place of one who waits with more.
+	const { work: other } = heldWork();
+	const waiting = queue.run('10.0.1.1', other('new'));
+	t.is(await Promise.race([waiting.then(String, String), setImmediate('waits')]), 'waits');
+	t.true(refused.every((error) => isFailure(error)));
+});
+
 test('a budget limits each client and the total, and a released amount can be taken again, once', (t) => {
-	const budget = new Budget({ total: 10, perClient: 6 }, 'Too much.');
+	const budget = new Budget({ total: 20, perClient: 6 }, 'Too much.');
 	const release = budget.reserve('a', 6);
 	t.true(
 		isFailure(
@@ -83,15 +183,49 @@ test('a budget limits each client and the total, and a released amount can be ta
 			'rateLimited',
 		),
 	);
+	budget.reserve('b', 6);
 	t.true(
 		isFailure(
-			t.throws(() => budget.reserve('b', 5)),
+			t.throws(() => budget.reserve('c', 5)),
 			'unavailable',
 		),
 	);
-	budget.reserve('b', 4);
+	budget.reserve('c', 4);
 	release();
 	release();
-	t.notThrows(() => budget.reserve('c', 6));
-	t.throws(() => budget.reserve('d', 1));
+	t.notThrows(() => budget.reserve('d', 5));
+	t.throws(() => budget.reserve('e', 4));
+});
+
+test('however much a few clients hold of a budget, something is left for the next one', (t) => {
+	const budget = new Budget({ total: 400, perClient: 256 }, 'Too much.');
+	const takeAll = (client: string) => {
+		let taken = 0;
+		const takeOne = () => {
+			budget.reserve(client, 1);
+			return ++taken;
+		};
+		t.throws(() => {
+			while (takeOne() < 1000);
+		});
+		return taken;
+	};
+	t.deepEqual(['a', 'b', 'c', 'd'].map(takeAll), [200, 100, 50, 25]);
+	t.notThrows(() => budget.reserve('honest', 1));
+});
+
+test('a group of clients leaves the rest of a budget to others, however many they are', (t) => {
+	const group = { total: 10, includes: (client: string) => client.startsWith('visitor') };
+	const budget = new Budget({ total: 20, perClient: 20, group }, 'Too much.');
+	const releases = [...Array(10).keys()].flatMap((number) => {
+		try {
+			return [budget.reserve(`visitor ${number}`, 1)];
+		} catch {
+			return [];
+		}
+	});
+	t.is(releases.length, 9);
+	t.notThrows(() => budget.reserve('user', 5));
+	releases[0]?.();
+	t.notThrows(() => budget.reserve('visitor', 1));
 });

@@ -9,12 +9,25 @@ function wakeNext(): void {
 	if (waiting.length > 0) setImmediate(wakeNext);
 }
 
+/** The place of long work in a queue, which it gives up for a while when its turn is over. */
+export interface Turn {
+	/** Whether others wait for the place and this work has had it for long enough. */
+	readonly isOver: boolean;
+	/** Gives the place to who is next, and resolves when it is this work's turn again. Throws the reason of the signal that the work waited with. */
+	next(): Promise<void>;
+}
+
 /**
  * Divides long work into time slices: `if (yielder.shouldYield) await yielder.yield()` in its loop lets other requests be served
- * meanwhile.
+ * meanwhile. Work in a queue whose places are for a time passes its turn.
  */
 export class Yielder {
+	readonly #turn: Turn | undefined;
 	#begun = performance.now();
+
+	constructor(turn?: Turn) {
+		this.#turn = turn;
+	}
 
 	get shouldYield(): boolean {
 		return performance.now() - this.#begun > sliceMs;
@@ -22,6 +35,7 @@ export class Yielder {
 
 	/** Resolves when this work may continue. Throws the signal's reason if it has fired by then. */
 	async yield(signal?: AbortSignal): Promise<void> {
+		if (this.#turn?.isOver) await this.#turn.next();
 		await new Promise<void>((resolve) => {
 			if (waiting.push(resolve) === 1) setImmediate(wakeNext);
 		});

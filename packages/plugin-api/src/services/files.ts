@@ -1,4 +1,5 @@
 import type { Area, Entry, Owner, SearchQuery, StoragePath, Viewer } from '@stowage/rules';
+import type { Turn } from '../limits/Yielder.js';
 import type { Watch } from '../storage/abilities.js';
 import type { CopyOptions, LocalFile, OpenFile, StagedFile, StorageItem } from '../storage/storage.js';
 
@@ -76,8 +77,8 @@ export interface Files {
 	 * each owner whose public tree can't be shown, since its disk is away, as long as there is another tree to show.
 	 */
 	list(viewer: Viewer, folder: ItemRef, onMissing?: (owner: Owner) => void): AsyncIterable<Entry[]>;
-	/** Everything below the folder that matches; of more than 1,000 the best, best first. */
-	search(viewer: Viewer, folder: ItemRef, query: SearchQuery, signal?: AbortSignal): Promise<FoundListing>;
+	/** Everything below the folder that matches; of more than 1,000 the best, best first. It passes its turn where it has one. */
+	search(viewer: Viewer, folder: ItemRef, query: SearchQuery, signal?: AbortSignal, turn?: Turn): Promise<FoundListing>;
 	/**
 	 * Calls `onChange` each time the listing of the folder may have changed, by any process, and at once if that was a moment ago. Also
 	 * when the folder is removed or created again: the caller lists again. Throws as `list` does.
