@@ -7,6 +7,7 @@ import { describeImage, maxPixels, pixelsOf, pixelsOfAddress } from '../src/feat
 import { languageIn } from '../src/features/previews/document/languageIn.js';
 import { assertModestFiles, assertModestPages } from '../src/features/previews/document/wordBounds.js';
 import { nextReading, parsePosition, type Reading, storedPosition } from '../src/features/previews/epub/reading.js';
+import { connectFrame } from '../src/features/previews/frame/frameLink.js';
 import { frameEvent } from '../src/features/previews/frame/frameMessages.js';
 import { fitted, panBy, rotate, zoomTo } from '../src/features/previews/image/imageView.js';
 import { replaceAddresses } from '../src/features/previews/inFrame/cssAddresses.js';
@@ -394,9 +395,48 @@ test('what the frame of a file says is read by its form', (t) => {
 		{ kind: 'other' },
 		{ kind: 'link', address: {} },
 		{ kind: 'ended', chapter: 1, by: 9 },
+		{ kind: 'link', address: `https://a/${'a'.repeat(20_000)}` },
 	]) {
 		t.false(frameEvent.safeParse(other).success);
 	}
+});
+
+test('a frame can not have the page show a table of contents without an end', (t) => {
+	const line = (items: readonly object[]) => ({ label: 'a', href: 'b', items });
+	const texts = { title: '', creator: '', description: '', publisher: '', language: '' };
+	const isRead = (toc: readonly object[]) =>
+		frameEvent.safeParse({ kind: 'opened', book: { ...texts, chapters: ['b'], toc } }).success;
+	const nested = (levels: number) => {
+		let lines: object[] = [];
+		for (let level = 0; level < levels; level++) lines = [line(lines)];
+		return lines;
+	};
+	t.true(isRead(nested(9)));
+	t.false(isRead(nested(10)));
+	t.false(isRead(nested(50_000)));
+	const many = Array.from({ length: 100 }, () => line(Array.from({ length: 60 }, () => line([]))));
+	t.true(isRead(many.slice(0, 80)));
+	t.false(isRead(many));
+	t.false(isRead([{ ...line([]), label: 'a'.repeat(501) }]));
+});
+
+test('a frame that says more than a page could hear has failed, and is heard no more', async (t) => {
+	const ports: MessagePort[] = [];
+	const target = { postMessage: (_: string, __: string, given: MessagePort[]) => ports.push(...given) };
+	const heard: string[] = [];
+	const failed = new Promise<void>((resolve) => {
+		connectFrame(target as unknown as Window, ({ kind }) => {
+			heard.push(kind);
+			if (kind === 'failed') resolve();
+		});
+	});
+	const [port] = ports;
+	for (let count = 0; count < 5000; count++) port?.postMessage({ kind: 'scrolled', chapter: 0, down: 0 });
+	await failed;
+	// The others have arrived already.
+	await new Promise(setImmediate);
+	t.true(heard.length <= 1001);
+	t.is(heard.indexOf('failed'), heard.length - 1);
 });
 
 test('a page of a PDF has no more links and texts than a browser lays out in a moment', async (t) => {

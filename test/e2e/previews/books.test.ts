@@ -228,6 +228,26 @@ test.serial('a book whose styles would stop the page is shown without them', asy
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('of a table of contents only the lines on screen are laid out, which are thousands at most', async (t) => {
+	const app = await fixture.enter(t);
+	const line = `<li><a href="text/c1.xhtml">${'ب\u064eس\u0650'.repeat(130)}</a></li>`;
+	const nav = `<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops"><body><nav epub:type="toc"><ol>${line.repeat(5050)}</ol></nav></body></html>`;
+	await writeFiles(app.home, { 'lines.epub': book({ chapters: chapters(1), files: { 'OPS/nav.xhtml': nav } }) });
+	const page = await app.open('/browser?type=private');
+	const viewer = await openPreview(page, 'lines.epub');
+	const lines = viewer.getByRole('navigation', { name: 'Contents' }).locator('button');
+	await lines.first().waitFor();
+	const isLaidOut = (element: Element) => element.checkVisibility({ contentVisibilityAuto: true });
+	t.is(await lines.count(), 5000);
+	t.is((await lines.first().textContent())?.length, 500);
+	t.true(await lines.first().evaluate(isLaidOut));
+	t.false(await lines.last().evaluate(isLaidOut));
+	// By its name the button would be looked for among all lines, which lays them out.
+	await page.keyboard.press('Escape');
+	await viewer.waitFor({ state: 'detached' });
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('a book or document that no browser lays out in time is refused, and the page goes on', async (t) => {
 	const app = await fixture.enter(t);
 	const within = (open: string, close: string, times: number) => `${open.repeat(times)}x${close.repeat(times)}`;
@@ -263,7 +283,8 @@ test.serial('a link of a drawing in a book is opened as any other one, and none 
 	await writeFiles(app.home, {
 		'links.epub': book({
 			chapters: {
-				'c1.xhtml': `<h1>Links</h1>${drawing('foreign', 'x:href="http://127.0.0.1:9/drawing"')}
+				'c1.xhtml': `<h1>Links</h1><svg xmlns="http://www.w3.org/2000/svg" width="90" height="30"><defs><a id="l" href="http://127.0.0.1:9/used"><rect width="90" height="30"/></a></defs><use id="used" href="#l"/></svg>
+					${drawing('foreign', 'x:href="http://127.0.0.1:9/drawing"')}
 					${drawing('within', 'x:href="c2.xhtml"')}${drawing('call', `x:href="${app.url}/api/logout"`)}
 					<p><a id="text" href="${app.url}/api/logout">sign out</a></p>`,
 				'c2.xhtml': '<h1>Second</h1>',
@@ -279,6 +300,7 @@ test.serial('a link of a drawing in a book is opened as any other one, and none 
 	await inside(page).locator('#call').click();
 	await inside(page).locator('#text').click();
 	await inside(page).locator('#text').click({ button: 'middle' });
+	await inside(page).locator('#used').click();
 	const popup = page.context().waitForEvent('page');
 	await inside(page).locator('#foreign').click();
 	await (await popup).close();

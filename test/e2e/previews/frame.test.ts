@@ -53,6 +53,21 @@ test.serial(
 	},
 );
 
+test.serial('a frame with another document in it is removed, and Escape closes the panel', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'letter.docx': word({ body: paragraph('Dear reader,') }) });
+	const page = await app.open('/browser?type=private');
+	const viewer = await openPreview(page, 'letter.docx');
+	await viewer.frameLocator('iframe').getByText('Dear reader,').click();
+	await frameOf(page).evaluate(() => {
+		location.href = 'about:blank';
+	});
+	await viewer.getByRole('alert').getByText('Failed to render DOCX file.').waitFor();
+	await page.keyboard.press('Escape');
+	await viewer.waitFor({ state: 'detached' });
+	t.deepEqual(app.faults, []);
+});
+
 /** What a file does to the browser that takes minutes to lay out, whatever it is. */
 const keepBusy = (frame: Frame) => {
 	frame

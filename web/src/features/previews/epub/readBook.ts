@@ -6,6 +6,7 @@ import { textOfHtml } from '../common/htmlAsXml.js';
 import { countElements, TooMuchMarkup } from '../common/markupBounds.js';
 import { openZip, type ZipArchive } from '../common/zip.js';
 import type { BookContents, TocItem } from '../frame/frameMessages.js';
+import { maxAddress, maxChapters, maxLabel, maxTocItems, maxTocLevels } from './bookBounds.js';
 
 export interface Book extends BookContents {
 	zip: ZipArchive;
@@ -20,13 +21,10 @@ export const noChapters = 'No readable chapters found in EPUB';
 export class UnreadableBook extends Error {}
 
 const growth = 3;
-const maxChapters = 5_000;
-const maxTocItems = 5_000;
 const maxTextBytes = 6 * 1024 * 1024;
 /** Elements of its package, or of its table of contents. */
 const maxItems = 30_000;
 /** Characters. */
-const maxLabel = 500;
 const maxDescription = 5_000;
 
 /** Opens a book. Throws `UnreadableBook` with one of the two sentences, and another error for a file that is no book at all. */
@@ -45,8 +43,9 @@ export function readBook(bytes: Uint8Array, fileName: string): Book {
 		.filter(({ linear }) => linear !== 'no')
 		.flatMap(({ idref }) => {
 			const item = pack.manifest[idref];
-			const isReadable = item && /xhtml|html|svg/.test(item.type) && zip.has(inBook(item.href));
-			return isReadable ? [inBook(item.href)] : [];
+			if (!item || !/xhtml|html|svg/.test(item.type)) return [];
+			const path = inBook(item.href);
+			return zip.has(path) && path.length <= maxAddress ? [path] : [];
 		})
 		.slice(0, maxChapters);
 	if (chapters.length === 0) throw new UnreadableBook(noChapters);
@@ -109,11 +108,11 @@ function readToc(zip: ZipArchive, pack: Pack, inBook: (href: string) => string, 
 	let count = 0;
 	const convert = (items: readonly RawTocItem[], depth: number): TocItem[] =>
 		items.flatMap(({ label, title, href, subitems, children }) => {
-			if (depth > 8 || ++count > maxTocItems) return [];
+			if (depth >= maxTocLevels || ++count > maxTocItems) return [];
 			const inner = convert(subitems ?? children ?? [], depth + 1);
 			// A heading without a link of its own leads to its first child.
 			const target = href ? joined(inBook(path), href) : inner[0]?.href;
-			if (target === undefined) return [];
+			if (target === undefined || target.length > maxAddress) return inner;
 			return { label: (label ?? title ?? '').trim().slice(0, maxLabel), href: target, items: inner };
 		});
 	try {

@@ -50,8 +50,9 @@ export function ViewerFrame({ ref, title, className, style, content, keys = noKe
 
 	function connect() {
 		const target = frame.current?.contentWindow;
-		// A second document in it would not be ours.
-		if (target && !link) setLink(connectFrame(target, (event) => latest.current(event)));
+		// A second document is not ours, and would keep the keys.
+		if (link) onEvent({ kind: 'failed' });
+		else if (target) setLink(connectFrame(target, (event) => latest.current(event)));
 	}
 
 	return (

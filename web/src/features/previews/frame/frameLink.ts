@@ -6,6 +6,9 @@ export interface FrameLink {
 	close(): void;
 }
 
+/** In a second. A key that is held down and a page that scrolls say some dozens. */
+const maxEvents = 1_000;
+
 /**
  * Connects the page with the document in its viewers' frame. One that says nothing for too long, since its file keeps the browser busy, says `failed` in the end: the frame has a process of its own where the browser
  * can do that, so the page goes on, and ends it by removing the frame.
@@ -16,20 +19,32 @@ export function connectFrame(target: Window, onEvent: (event: FrameEvent) => voi
 		() => port.postMessage({ kind: 'ping' } satisfies FrameCommand),
 		() => onEvent({ kind: 'failed' }),
 	);
-	port.onmessage = ({ data }) => {
+	const close = () => {
+		watch.end();
+		port.onmessage = null;
+		port.close();
+	};
+	let heard = 0;
+	let second = performance.now();
+	port.onmessage = (message) => {
 		watch.hear();
-		const parsed = frameEvent.safeParse(data);
+		if (performance.now() - second > 1000) [heard, second] = [0, performance.now()];
+		const event = ++heard > maxEvents ? undefined : read(message);
 		// The frame of another version of the page, or one that was taken over.
-		const event: FrameEvent = parsed.success ? parsed.data : { kind: 'failed' };
-		if (event.kind !== 'pong') onEvent(event);
+		if (event === undefined) {
+			close();
+			onEvent({ kind: 'failed' });
+		} else if (event.kind !== 'pong') onEvent(event);
 	};
 	// Its origin is opaque, so it has no name; only the frame's first document, which is the server's, gets the port.
 	target.postMessage('connect', '*', [port2]);
 	return {
 		send: (command) => port.postMessage(command),
-		close() {
-			watch.end();
-			port.close();
-		},
+		close,
 	};
+}
+
+function read({ data }: MessageEvent<unknown>): FrameEvent | undefined {
+	const parsed = frameEvent.safeParse(data);
+	return parsed.success ? parsed.data : undefined;
 }

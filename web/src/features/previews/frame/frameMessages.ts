@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { maxAddress, maxChapters, maxLabel, maxTocItems, maxTocLevels } from '../epub/bookBounds.js';
 
 /** What the page asks of its viewers' frame (`inFrame/viewerFrame.ts`). */
 export type FrameCommand =
@@ -36,6 +37,9 @@ export interface FrameView {
 }
 
 const text = z.string().max(10_000);
+/** A browser's own addresses are not longer. */
+const address = z.string().max(10_000);
+const pathInBook = z.string().max(maxAddress);
 
 export interface TocItem {
 	label: string;
@@ -44,11 +48,14 @@ export interface TocItem {
 	items: readonly TocItem[];
 }
 
-const tocItem: z.ZodType<TocItem> = z.object({
-	label: text,
-	href: z.string(),
-	items: z.array(z.lazy(() => tocItem)),
-});
+/** A schema for each level: one that contained itself would follow as many levels as a frame says there are. */
+function tocLevel(left: number): z.ZodType<TocItem[]> {
+	const label = z.string().max(maxLabel);
+	const items = left > 1 ? tocLevel(left - 1) : z.array(z.never());
+	return z.array(z.object({ label, href: pathInBook, items })).max(maxTocItems);
+}
+
+const countOf = (items: readonly TocItem[]): number => items.reduce((sum, item) => sum + 1 + countOf(item.items), 0);
 
 const bookContents = z.object({
 	title: text,
@@ -57,8 +64,10 @@ const bookContents = z.object({
 	publisher: text,
 	language: text,
 	/** Paths within the book, in reading order; at least one. */
-	chapters: z.array(z.string()).min(1).readonly(),
-	toc: z.array(tocItem).readonly(),
+	chapters: z.array(pathInBook).min(1).max(maxChapters).readonly(),
+	toc: tocLevel(maxTocLevels)
+		.refine((items) => countOf(items) <= maxTocItems)
+		.readonly(),
 });
 
 /** What the page shows of a book beside its text. */
@@ -74,9 +83,9 @@ export const frameEvent = z.discriminatedUnion('kind', [
 	/** A page was to be turned where the chapter ends. */
 	z.object({ kind: z.literal('ended'), chapter: z.number(), by: z.literal([1, -1]) }),
 	/** A link within the book was followed. */
-	z.object({ kind: z.literal('followed'), href: z.string() }),
+	z.object({ kind: z.literal('followed'), href: address }),
 	/** A link that leads elsewhere was clicked. */
-	z.object({ kind: z.literal('link'), address: z.string() }),
+	z.object({ kind: z.literal('link'), address }),
 	z.object({
 		kind: z.literal('key'),
 		key: z.string().max(40),

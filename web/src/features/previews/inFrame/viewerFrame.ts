@@ -33,10 +33,11 @@ function listen(port: MessagePort): void {
 		say({ kind: 'key', key, code, ctrlKey, metaKey, altKey, shiftKey });
 	});
 	const follow = (event: Event) => {
-		const link = (event.target as Element).closest?.('a, area');
+		const target = event.target as Element;
+		const link = target.closest?.('a, area');
+		// Whatever it is, the frame never goes there by itself. A link that a drawing uses is none of the document's elements, only the `use` is.
+		if (link || target instanceof SVGElement) event.preventDefault();
 		if (!link) return;
-		// Whatever it is, the frame never goes there by itself.
-		event.preventDefault();
 		const address = (link.getAttribute('href') ?? link.getAttributeNS(xlink, 'href'))?.trim();
 		if (address === undefined) return;
 		if (/^(?:[a-z][\w+.-]*:|\/\/)/i.test(address)) say({ kind: 'link', address });
