@@ -229,6 +229,29 @@ for (const [name, sandbox] of Object.entries({ ...sandboxes, 'the strongest kind
 		t.is(await readFile(file, 'utf8'), 'source');
 		t.is((await stat(file)).mode & 0o777, 0o600);
 	});
+	if (process.arch !== 'x64' || !/Landlock|filter|strongest/.test(name)) continue;
+	test(`a file that is lent for reading keeps its flags and its number, its lock, and can be opened, in a sandbox of ${name}`, async (t) => {
+		const file = path.join(await temporaryFolder(t), 'source');
+		await writeFile(file, 'source');
+		const source = await open(file);
+		t.teardown(() => source.close());
+		/** A file system without such a control refuses it by another error. */
+		const isRefused = (call: string) => `my $data = pack('L9', 64); exit(syscall(${call}) < 0 && $! == 1 ? 0 : 1)`;
+		const calls = {
+			FS_IOC_SETFLAGS: '16, 3, 0x40086602, $data',
+			FS_IOC_SETVERSION: '16, 3, 0x40087602, $data',
+			EXT4_IOC_SETVERSION: '16, 3, 0x40086604, $data',
+			FS_IOC_FSSETXATTR: '16, 3, 0x401c5820, $data',
+			FS_IOC_ENABLE_VERITY: '16, 3, 0x40806685, $data',
+			FAT_IOCTL_SET_ATTRIBUTES: '16, 3, 0x40047211, $data',
+			F_SETLEASE: '72, 3, 1024, 1',
+			flock: '73, 3, 6',
+		};
+		for (const [call, words] of Object.entries(calls)) {
+			const { code, errors } = await run(sandbox, '/usr/bin/perl', ['-e', isRefused(words)], { lent: [source.fd] });
+			t.deepEqual([code, errors], [0, ''], call);
+		}
+	});
 }
 
 for (const [name, sandbox] of Object.entries({ ...sandboxes, 'the strongest kind': found })) {

@@ -31,10 +31,16 @@ const namespaceFlags = 0x80 | 0x20000 | 0x02000000 | 0x04000000 | 0x08000000 | 0
 /** CLONE_THREAD: without it another process begins. */
 const threadFlag = 0x10000;
 
-/** F_SETOWN, F_SETSIG and F_SETOWN_EX send signals to other processes. */
-const fileSignals = [8, 10, 15];
+/** F_SETOWN, F_SETSIG and F_SETOWN_EX send signals to other processes; F_SETLEASE has whoever opens the file wait for 45 s. */
+const badFileControls = [8, 10, 15, 1024];
 /** FIOSETOWN and SIOCSPGRP do so as well; TIOCSTI and TIOCLINUX type into a terminal. */
 const badControls = [0x8901, 0x8902, 0x5412, 0x541c];
+
+/**
+ * The kinds of controls (bits 8 to 15) by which file systems change a file that is open for reading only: its flags, its generation, its
+ * encryption, and whether it can ever be written again. Common ones, those of ext2 to 4, XFS, FAT, btrfs, F2FS and bcachefs.
+ */
+const controlsOfFileSystems = [...'fvXr'].map((kind) => kind.charCodeAt(0)).concat(0x94, 0xf5, 0xbc);
 
 /** O_TRUNC with O_RDONLY: it empties a file, and old versions of Landlock take it for reading. */
 const truncate = 0o1000;
@@ -64,8 +70,9 @@ export function seccompFilter(processor: Processor, pid: number, { mayFork }: { 
 			...(mayFork ? [] : onlyThreads),
 		]),
 		...(mayFork ? [] : [...endIf(number('fork'), refuse), ...endIf(number('vfork'), refuse)]),
-		...judge(number('fcntl'), 1, fileSignals.flatMap(refuseEqual)),
+		...judge(number('fcntl'), 1, badFileControls.flatMap(refuseEqual)),
 		...judge(number('ioctl'), 1, badControls.flatMap(refuseEqual)),
+		...judge(number('ioctl'), 1, noChangeOfFiles),
 		...judge(number('kill'), 0, onlyEqual(pid)),
 		...judge(number('tgkill'), 0, onlyEqual(pid)),
 		...judge(number('mmap'), 3, noSharedMemory),
@@ -135,6 +142,11 @@ const noSharedMemory: readonly Instruction[] = [
 	[and, 0, 0, sharedAnonymous],
 	[jumpIfEqual, 0, 1, sharedAnonymous],
 	[end, 0, 0, refuse],
+];
+
+const noChangeOfFiles: readonly Instruction[] = [
+	[and, 0, 0, 0xff00],
+	...controlsOfFileSystems.flatMap((kind) => refuseEqual(kind << 8)),
 ];
 
 const noTruncatingRead: readonly Instruction[] = [

@@ -50,7 +50,8 @@ const refused: Readonly<Record<string, readonly [x64: number | undefined, arm64:
 	kcmp: [312, 272],
 	migrate_pages: [256, 238],
 	move_pages: [279, 239],
-	// What Landlock does not check: attributes, watches, files by their handles.
+	// What Landlock does not check: attributes, watches, files by their handles, the locks that the server has on what it lends.
+	flock: [73, 32],
 	chmod: [90, undefined],
 	fchmod: [91, 52],
 	fchmodat: [268, 53],
