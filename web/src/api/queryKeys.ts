@@ -26,7 +26,7 @@ export const queryKeys = {
 		area: (area: Area) => ['listing', area] as const,
 		folder: (area: Area, directory: string) => ['listing', area, directory] as const,
 		/** Visitors see other entries in the public area than users do. */
-		of: (area: Area, directory: string, search: string, isSignedIn: boolean) =>
+		of: (area: Area, directory: string, search: Readonly<Record<string, string>>, isSignedIn: boolean) =>
 			['listing', area, directory, search, isSignedIn ? 'user' : 'visitor'] as const,
 	},
 } as const;

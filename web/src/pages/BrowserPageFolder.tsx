@@ -1,5 +1,6 @@
 import type { Entry, UserSettings, Viewer } from '@stowage/rules';
 import { useRef } from 'react';
+import { isSearch } from '../api/listings/search.js';
 import { useDropFolders } from '../features/files/dragAndDrop/useDropFolders.js';
 import { useEntryDrag } from '../features/files/dragAndDrop/useEntryDrag.js';
 import { useFolderView } from '../features/files/folder/useFolderView.js';
@@ -57,7 +58,7 @@ export function BrowserPageFolder({ location, viewer, isSessionChecked, settings
 		perform,
 		clipboard,
 		folder,
-		isSearch: location.search !== '',
+		isSearch: isSearch(location),
 		focusList: () => list.current?.focusCursor(),
 	});
 	const commands = listCommands({

@@ -28,6 +28,7 @@ export function BrowserToolbar(props: BrowserToolbarProps) {
 			isSignedIn={isSignedIn}
 			directory={location.directory}
 			search={location.search}
+			filters={location.filters}
 			letter={folder.letter}
 			results={folder.rows?.entries.length}
 			selected={folder.selected.length}

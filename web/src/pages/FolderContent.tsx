@@ -1,3 +1,4 @@
+import { isSearch } from '../api/listings/search.js';
 import { ConnectionNote } from '../features/files/folder/ConnectionNote.js';
 import { EmptyList } from '../features/files/folder/EmptyList.js';
 import { LoadError } from '../features/files/folder/LoadError.js';
@@ -29,12 +30,13 @@ export function FolderContent(props: FolderContentProps) {
 				{folder.error ? (
 					<LoadError error={folder.error} onRetry={folder.refresh} onHome={navigation.goHome} />
 				) : (
-					<FileList {...list} sort={location.sort} onSort={navigation.sort} showsFolder={location.search !== ''} />
+					<FileList {...list} sort={location.sort} onSort={navigation.sort} showsFolder={isSearch(location)} />
 				)}
 				{folder.rows?.entries.length === 0 && !folder.error && (
 					<div className={styles.empty}>
 						<EmptyList
 							search={location.search}
+							filters={location.filters}
 							letter={folder.letter}
 							mayUpload={mayUpload}
 							onShowAll={() => folder.filter('ALL')}

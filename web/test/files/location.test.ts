@@ -15,7 +15,7 @@ function parse(url: string): BrowserLocation | undefined {
 }
 
 function at(directory: string, more: Partial<BrowserLocation> = {}): BrowserLocation {
-	return { area: 'private', directory: parsePath(directory), search: '', sort: 'type', ...more };
+	return { area: 'private', directory: parsePath(directory), search: '', filters: {}, sort: 'type', ...more };
 }
 
 const parsesTo = (t: ExecutionContext, url: string, expected: BrowserLocation | undefined) =>
@@ -35,6 +35,24 @@ test(
 	`/browser?search=${'x'.repeat(40)}`,
 	at('', { area: 'public', search: 'x'.repeat(25) }),
 );
+test(
+	'filters are read from a URL, kinds in one order and once',
+	parsesTo,
+	'/browser?type=private&kind=video,image,video&minSize=10&maxSize=20&after=30&before=40',
+	at('', { filters: { kinds: ['image', 'video'], minSize: 10, maxSize: 20, after: 30, before: 40 } }),
+);
+test(
+	'an invalid filter in a URL is left out, the others hold',
+	parsesTo,
+	'/browser?type=private&kind=image,films&minSize=-1&maxSize=1e3&after=tomorrow&before=40',
+	at('', { filters: { before: 40 } }),
+);
+test(
+	'a time in a URL that is no date is left out',
+	parsesTo,
+	'/browser?type=private&after=9999999999999999&kind=&minSize=9999999999999999',
+	at(''),
+);
 test('a sort mode is read from a URL', parsesTo, '/browser?type=private&sort=rsize', at('', { sort: 'rsize' }));
 test('an unknown sort mode in a URL is replaced by the default', parsesTo, '/browser?type=private&sort=mood', at(''));
 
@@ -52,23 +70,38 @@ test(
 	at('docs', { area: 'public', search: 'report', sort: 'rtime' }),
 );
 
+test(
+	'filters without a term are the same after their URL is parsed',
+	roundTrips,
+	at('docs', { filters: { kinds: ['folder', 'other'], minSize: 0, maxSize: 2 ** 50, after: 0, before: 8.64e15 } }),
+);
+test('the filters in a URL have the names and forms of the call', (t) => {
+	const url = hrefOf(
+		at('', { search: 'a b', filters: { kinds: ['image', 'text'], minSize: 5, before: 7 }, sort: 'name' }),
+	);
+	t.is(url, '/browser?type=private&search=a+b&kind=image,text&minSize=5&before=7&sort=name');
+});
+
 test('a URL always has the type, and no other default value', (t) => {
 	t.is(hrefOf(at('')), '/browser?type=private');
 	t.is(hrefOf(at('a', { area: 'public', sort: 'name' })), '/browser/a?type=public&sort=name');
 });
 
 test('opening another folder keeps the sort mode and ends the search', (t) => {
-	t.deepEqual(toLocation(at('a', { search: 'x', sort: 'name' }), parsePath('b')), at('b', { sort: 'name' }));
+	const search = { search: 'x', filters: { minSize: 1 } };
+	t.deepEqual(toLocation(at('a', { ...search, sort: 'name' }), parsePath('b')), at('b', { sort: 'name' }));
 });
 
 test('Home leads to the root of the area, and from there to the landing page', (t) => {
 	t.is(homeHref(at('a/b')), '/browser?type=private');
 	t.is(homeHref(at('', { search: 'x' })), '/browser?type=private');
+	t.is(homeHref(at('', { filters: { minSize: 1 } })), '/browser?type=private');
 	t.is(homeHref(at('')), '/');
 });
 
 test('a folder has the same key in each sort mode', (t) => {
 	t.is(folderKey(at('a', { sort: 'name' })), folderKey(at('a')));
 	t.not(folderKey(at('a', { search: 'x' })), folderKey(at('a')));
+	t.not(folderKey(at('a', { filters: { minSize: 1 } })), folderKey(at('a', { filters: { maxSize: 1 } })));
 	t.not(folderKey(at('a', { area: 'public' })), folderKey(at('a')));
 });

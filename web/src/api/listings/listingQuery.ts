@@ -4,13 +4,14 @@ import { queryOptions } from '@tanstack/react-query';
 import { fetchResponse, NetworkFailure } from '../client/client.js';
 import { queryKeys } from '../queryKeys.js';
 import { ListingReader } from './ListingReader.js';
+import { type Search, searchParams } from './search.js';
 
 /** The entries of a folder, or the results of a search below it. */
-export function listingQuery(area: Area, directory: string, search: string, isSignedIn: boolean) {
+export function listingQuery(area: Area, directory: string, search: Search, isSignedIn: boolean) {
 	return queryOptions({
-		queryKey: queryKeys.listings.of(area, directory, search, isSignedIn),
+		queryKey: queryKeys.listings.of(area, directory, searchParams(search), isSignedIn),
 		queryFn: ({ signal }) => {
-			const query = { directory, ...(search === '' ? {} : { search }) };
+			const query = { directory, ...searchParams(search) };
 			return isSignedIn
 				? callListing(browse, { ...query, type: area }, signal)
 				: callListing(browsePublic, query, signal);

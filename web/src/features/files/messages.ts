@@ -1,4 +1,4 @@
-import { plural } from '@stowage/rules';
+import { maxSearchResults, plural } from '@stowage/rules';
 
 /** How a sentence names items: `report.pdf` or `3 items`. */
 export function nameItems(items: readonly { name: string }[]): string {
@@ -18,11 +18,15 @@ export const filesMessages = {
 	emptyFolder: 'This folder is empty.',
 	emptyHint: 'Drop files here to upload them.',
 	emptySearch: (term: string) => `Nothing here or further down has “${term}” in its name.`,
+	emptyFiltered: (term: string) =>
+		term === ''
+			? 'Nothing here or further down is of that kind, size and time.'
+			: `Nothing here or further down has “${term}” in its name and is of that kind, size and time.`,
 	emptyFilter: (letter: string) =>
 		letter === '#' ? 'No name here starts with a digit.' : `No name here starts with ${letter}.`,
 	showAll: 'Show all',
 	missing: 'Some files are not shown: the disk that they lie on is not available right now.',
-	truncated: 'Only the first results are shown. A longer search term finds fewer.',
+	truncated: `Only the best ${maxSearchResults.toLocaleString('en-US')} results are shown. A longer search term or a filter finds fewer.`,
 	in: (folder: string) => `in ${folder}`,
 	unreadable: 'The server may not read this',
 	refused: (name: string) => `No permission to read or change: ${name}`,

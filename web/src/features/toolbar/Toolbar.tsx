@@ -1,17 +1,20 @@
 import { Button } from '@blueprintjs/core';
 import { CaretDownIcon, CogIcon, HomeIcon } from '@blueprintjs/icons';
 import type { Area } from '@stowage/rules';
+import { useRef } from 'react';
+import { isSearch } from '../../api/listings/search.js';
 import { AlphabetFilter, type AlphabetFilterProps } from './AlphabetFilter.js';
 import { AreaSelect } from './AreaSelect.js';
 import { toolbarMessages as messages } from './messages.js';
 import { PathBreadcrumbs, type PathBreadcrumbsProps } from './PathBreadcrumbs.js';
-import { SearchBox, type SearchBoxProps } from './SearchBox.js';
 import { SelectionStatus, type SelectionStatusProps } from './SelectionStatus.js';
+import { FilterTags } from './search/FilterTags.js';
+import { SearchBox, type SearchBoxProps } from './search/SearchBox.js';
 import styles from './Toolbar.module.css';
 import { ViewSwitch, type ViewSwitchProps } from './ViewSwitch.js';
 
 export interface ToolbarProps
-	extends SearchBoxProps,
+	extends Omit<SearchBoxProps, 'filtersButton'>,
 		SelectionStatusProps,
 		AlphabetFilterProps,
 		ViewSwitchProps,
@@ -30,14 +33,20 @@ export interface ToolbarProps
 
 /** The location and the filters of the list. It has no state: the page passes it. */
 export function Toolbar(props: ToolbarProps) {
+	const filtersButton = useRef<HTMLButtonElement>(null);
 	const { area, isSignedIn, onArea, onHome, onSettings, onActions, isMenuOpen, hasList } = props;
 	return (
 		<section className={styles.toolbar} aria-label={messages.toolbar}>
 			<div className={styles.places}>
 				{hasList && <Button variant="minimal" icon={<HomeIcon />} aria-label={messages.home} onClick={onHome} />}
 				<AreaSelect area={area} isSignedIn={isSignedIn} onArea={onArea} />
-				<PathBreadcrumbs directory={props.directory} hrefOf={props.hrefOf} isSearch={props.search !== ''} />
-				<SearchBox search={props.search} onSearch={props.onSearch} />
+				<PathBreadcrumbs directory={props.directory} hrefOf={props.hrefOf} isSearch={isSearch(props)} />
+				<SearchBox
+					search={props.search}
+					filters={props.filters}
+					onSearch={props.onSearch}
+					filtersButton={filtersButton}
+				/>
 				{isSignedIn && (
 					<Button
 						className={styles.settings}
@@ -48,6 +57,7 @@ export function Toolbar(props: ToolbarProps) {
 					/>
 				)}
 			</div>
+			<FilterTags filters={props.filters} onFilters={(filters) => props.onSearch({ filters })} button={filtersButton} />
 			{hasList && (
 				<div className={styles.contents}>
 					<Button

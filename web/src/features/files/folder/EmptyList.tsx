@@ -1,25 +1,28 @@
 import { Button } from '@blueprintjs/core';
 import { FilterIcon, FolderOpenIcon, SearchIcon } from '@blueprintjs/icons';
 import type { LetterFilter } from '@stowage/rules';
+import { hasFilters, type Search } from '../../../api/listings/search.js';
 import { EmptyState } from '../../../ui/display/EmptyState.js';
 import { filesMessages as messages } from '../messages.js';
 
-export interface EmptyListProps {
-	/** The search term; `''` for the folder itself. */
-	search: string;
+export interface EmptyListProps extends Search {
 	letter: LetterFilter;
 	mayUpload: boolean;
 	onShowAll: () => void;
 }
 
 /** Shown instead of rows if there are none. */
-export function EmptyList({ search, letter, mayUpload, onShowAll }: EmptyListProps) {
+export function EmptyList({ search, filters, letter, mayUpload, onShowAll }: EmptyListProps) {
 	if (letter !== 'ALL') {
 		return (
 			<EmptyState icon={<FilterIcon size={32} />} title={messages.noMatches} detail={messages.emptyFilter(letter)}>
 				<Button text={messages.showAll} onClick={onShowAll} />
 			</EmptyState>
 		);
+	}
+	if (hasFilters(filters)) {
+		const detail = messages.emptyFiltered(search);
+		return <EmptyState icon={<FilterIcon size={32} />} title={messages.noMatches} detail={detail} />;
 	}
 	if (search !== '') {
 		return (

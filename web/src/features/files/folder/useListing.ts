@@ -27,10 +27,10 @@ export interface Listing {
 
 /** The rows of a folder or a search, sorted and filtered. They are refreshed when the folder changes. */
 export function useListing(location: BrowserLocation, letter: LetterFilter, isSignedIn: boolean | undefined): Listing {
-	const { area, directory, search, sort } = location;
+	const { area, directory, sort } = location;
 	const queryClient = useQueryClient();
 	const { data, error, refetch } = useQuery({
-		...listingQuery(area, directory, search, isSignedIn ?? false),
+		...listingQuery(area, directory, location, isSignedIn ?? false),
 		enabled: isSignedIn !== undefined,
 		refetchOnWindowFocus: true,
 		// However fresh, since change events may have been missed.
@@ -50,10 +50,11 @@ export function useListing(location: BrowserLocation, letter: LetterFilter, isSi
 
 	const patch = useCallback(
 		(change: ListingPatch) => {
-			const { queryKey } = listingQuery(area, directory, search, isSignedIn ?? false);
+			const { area, directory } = location;
+			const { queryKey } = listingQuery(area, directory, location, isSignedIn ?? false);
 			queryClient.setQueryData(queryKey, (old) => old && { ...old, entries: patchEntries(old.entries, change) });
 		},
-		[queryClient, area, directory, search, isSignedIn],
+		[queryClient, location, isSignedIn],
 	);
 	// After a transient error the last rows stay; after any other, such as a removed folder, they do not.
 	const isKept = rows !== undefined && (error === null || isTransient(error));

@@ -2,20 +2,18 @@ import {
 	type Area,
 	defaultSortMode,
 	isSortMode,
-	maxSearchLength,
 	parsePath,
 	pathSegments,
 	rootPath,
 	type SortMode,
 	type StoragePath,
 } from '@stowage/rules';
+import { isSearch, noSearch, parseSearch, type Search, searchParams } from '../../../api/listings/search.js';
 
-/** The location of the file browser. The URL is its only store. */
-export interface BrowserLocation {
+/** The location of the file browser: a folder, or a search in it. The URL is its only store. */
+export interface BrowserLocation extends Search {
 	area: Area;
 	directory: StoragePath;
-	/** `''` for the folder itself, not a search in it. */
-	search: string;
 	sort: SortMode;
 }
 
@@ -29,7 +27,7 @@ export function parseLocation(pathname: string, query: URLSearchParams): Browser
 	return {
 		area: query.get('type') === 'private' ? 'private' : 'public',
 		directory,
-		search: (query.get('search') ?? '').slice(0, maxSearchLength),
+		...parseSearch(query),
 		sort: isSortMode(sort) ? sort : defaultSortMode,
 	};
 }
@@ -49,11 +47,12 @@ function parseDirectory(pathname: string): StoragePath | undefined {
 }
 
 /** The URL of a location, relative to the base path. */
-export function hrefOf({ area, directory, search, sort }: BrowserLocation): string {
-	const query = new URLSearchParams({ type: area });
-	if (search !== '') query.set('search', search);
+export function hrefOf({ area, directory, sort, ...search }: BrowserLocation): string {
+	const query = new URLSearchParams({ type: area, ...searchParams(search) });
 	if (sort !== defaultSortMode) query.set('sort', sort);
-	return `${[route, ...pathSegments(directory).map(encodeURIComponent)].join('/')}?${query}`;
+	// A comma needs no encoding, and kinds are easier to read with it.
+	const text = query.toString().replaceAll('%2C', ',');
+	return `${[route, ...pathSegments(directory).map(encodeURIComponent)].join('/')}?${text}`;
 }
 
 /** Another folder or area with the same sort mode and without the search. */
@@ -62,16 +61,16 @@ export function toLocation(
 	directory: StoragePath,
 	area: Area = location.area,
 ): BrowserLocation {
-	return { ...location, area, directory, search: '' };
+	return { ...location, area, directory, ...noSearch };
 }
 
 /** Home is the area's root; from the root it is the landing page. */
 export function homeHref(location: BrowserLocation): string {
-	const isHome = location.directory === rootPath && location.search === '';
+	const isHome = location.directory === rootPath && !isSearch(location);
 	return isHome ? '/' : hrefOf(toLocation(location, rootPath));
 }
 
 /** Identifies a listing within a tab, whatever its sort mode. */
-export function folderKey({ area, directory, search }: BrowserLocation): string {
-	return `${area}:${directory}?${search}`;
+export function folderKey({ area, directory, ...search }: BrowserLocation): string {
+	return `${area}:${directory}?${new URLSearchParams(searchParams(search))}`;
 }

@@ -8,6 +8,7 @@ import {
 	type Viewer,
 } from '@stowage/rules';
 import { useLocation, useNavigate, useNavigationType } from 'react-router';
+import type { Search } from '../../../api/listings/search.js';
 import { useFirstLocation } from '../../../ui/firstLocation.js';
 import type { Visit } from '../folder/folders.js';
 import { keyOf } from '../list/rows.js';
@@ -21,7 +22,8 @@ export interface BrowserNavigation {
 	goHome: () => void;
 	/** The cursor begins at the folder that was left. */
 	goUp: () => void;
-	search: (term: string) => void;
+	/** Another term, other filters, or both. */
+	search: (search: Partial<Search>) => void;
 	sort: (column: SortColumn) => void;
 }
 
@@ -31,7 +33,7 @@ export function useBrowserNavigation(location: BrowserLocation, viewer: Viewer):
 	const isReturn = useIsReturn();
 	const { state } = useLocation();
 	const start: unknown = state?.start;
-	const { area, directory, search, sort } = location;
+	const { area, directory, sort } = location;
 	return {
 		arrival: { isReturn, startKey: typeof start === 'string' ? start : undefined },
 		hrefOf: (to) => hrefOf(toLocation(location, to)),
@@ -43,8 +45,9 @@ export function useBrowserNavigation(location: BrowserLocation, viewer: Viewer):
 			const from = keyOf({ path: directory, owner });
 			void navigate(hrefOf(toLocation(location, parentPath(directory))), { state: { start: from } });
 		},
-		search: (term) => {
-			if (term !== search) void navigate(hrefOf({ ...location, search: term }));
+		search: (search) => {
+			const to = hrefOf({ ...location, ...search });
+			if (to !== hrefOf(location)) void navigate(to);
 		},
 		// Replaces the entry in the history, so that Back leaves the folder instead of undoing the sort.
 		sort: (column) => void navigate(hrefOf({ ...location, sort: toggleSort(sort, column) }), { replace: true, state }),

@@ -1,18 +1,20 @@
 import { Button, InputGroup } from '@blueprintjs/core';
 import { CrossIcon, SearchIcon } from '@blueprintjs/icons';
 import { maxSearchLength } from '@stowage/rules';
-import { useRef } from 'react';
-import { useScopedState } from '../../ui/useScopedState.js';
-import { toolbarMessages as messages } from './messages.js';
+import { type RefObject, useRef } from 'react';
+import type { Search } from '../../../api/listings/search.js';
+import { useScopedState } from '../../../ui/useScopedState.js';
+import { toolbarMessages as messages } from '../messages.js';
+import { Filters } from './Filters.js';
 import styles from './SearchBox.module.css';
 
-export interface SearchBoxProps {
-	/** The search term of the list; `''` for no search. */
-	search: string;
-	onSearch: (search: string) => void;
+export interface SearchBoxProps extends Search {
+	/** Another term, other filters, or both. */
+	onSearch: (search: Partial<Search>) => void;
+	filtersButton: RefObject<HTMLButtonElement | null>;
 }
 
-export function SearchBox({ search, onSearch }: SearchBoxProps) {
+export function SearchBox({ search, filters, onSearch, filtersButton }: SearchBoxProps) {
 	// When the search in the URL changes, it replaces the typed text.
 	const [typed, setTyped] = useScopedState<{ text: string }>(search);
 	const field = useRef<HTMLInputElement>(null);
@@ -22,7 +24,7 @@ export function SearchBox({ search, onSearch }: SearchBoxProps) {
 		// The button disappears with the text that it clears.
 		field.current?.focus();
 		change('');
-		if (search !== '') onSearch('');
+		if (search !== '') onSearch({ search: '' });
 	};
 	return (
 		<search className={styles.search}>
@@ -30,7 +32,7 @@ export function SearchBox({ search, onSearch }: SearchBoxProps) {
 				className={styles.searchForm}
 				onSubmit={(event) => {
 					event.preventDefault();
-					onSearch(text.trim());
+					onSearch({ search: text.trim() });
 				}}
 			>
 				<InputGroup
@@ -63,6 +65,11 @@ export function SearchBox({ search, onSearch }: SearchBoxProps) {
 				/>
 				<Button type="submit" icon={<SearchIcon />} aria-label={messages.search} />
 			</form>
+			<Filters
+				buttonRef={filtersButton}
+				filters={filters}
+				onApply={(applied) => onSearch({ search: text.trim(), filters: applied })}
+			/>
 		</search>
 	);
 }
