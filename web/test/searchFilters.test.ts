@@ -88,9 +88,9 @@ test('fields that were not changed keep their filters, which they may show round
 	});
 });
 
-const refused = (t: ExecutionContext, changes: Partial<FilterDraft>, field: string) => {
+const refused = (t: ExecutionContext, changes: Partial<FilterDraft>, field: keyof FilterDraft) => {
 	const result = read(changes);
-	t.is('field' in result ? result.field : undefined, field);
+	t.is<string | undefined, string>('field' in result ? result.field : undefined, field);
 };
 test('a text that is no size is refused at its field', refused, { maxSize: { text: 'big', unit: 'MB' } }, 'maxSize');
 test('a day before 1970 is refused', refused, { after: '1969-12-31' }, 'after');

@@ -25,6 +25,9 @@ export const queryKeys = {
 		all: ['listing'],
 		area: (area: Area) => ['listing', area] as const,
 		folder: (area: Area, directory: string) => ['listing', area, directory] as const,
+		/** Begins like no folder's, so that what refetches a folder leaves them alone. */
+		hits: (area: Area, directory: string, isSignedIn: boolean, search: Readonly<Record<string, string>>) =>
+			['listing', 'hits', area, directory, isSignedIn ? 'user' : 'visitor', search] as const,
 		/** Visitors see other entries in the public area than users do. */
 		of: (area: Area, directory: string, search: Readonly<Record<string, string>>, isSignedIn: boolean) =>
 			['listing', area, directory, search, isSignedIn ? 'user' : 'visitor'] as const,

@@ -83,11 +83,12 @@ export function BrowserPageFolder({ location, viewer, isSessionChecked, settings
 			<h1 className="visually-hidden">{messages.heading(name)}</h1>
 			<BrowserToolbar
 				location={location}
-				isSignedIn={isSignedIn}
+				isSignedIn={isSessionChecked ? isSignedIn : undefined}
 				navigation={navigation}
 				folder={folder}
 				menu={menu}
 				list={list}
+				onOpen={(entry) => perform('open', [entry])}
 				view={view}
 				onView={setView}
 			/>

@@ -1,4 +1,4 @@
-import { rootPath } from '@stowage/rules';
+import { type Entry, rootPath } from '@stowage/rules';
 import type { RefObject } from 'react';
 import type { FolderView } from '../features/files/folder/useFolderView.js';
 import type { FileListHandle } from '../features/files/list/FileList.js';
@@ -11,11 +11,14 @@ import { useFrame } from '../ui/frame.js';
 
 export interface BrowserToolbarProps extends ViewSwitchProps {
 	location: BrowserLocation;
-	isSignedIn: boolean;
+	/** Undefined until the session was checked. */
+	isSignedIn: boolean | undefined;
 	navigation: BrowserNavigation;
 	folder: FolderView;
 	menu: ContextMenuState;
 	list: RefObject<FileListHandle | null>;
+	/** Opens a hit of the search. */
+	onOpen: (entry: Entry) => void;
 }
 
 /** The toolbar, connected to the folder on screen. */
@@ -39,6 +42,7 @@ export function BrowserToolbar(props: BrowserToolbarProps) {
 			hrefOf={navigation.hrefOf}
 			onArea={(area) => navigation.goTo(rootPath, area)}
 			onSearch={navigation.search}
+			onOpen={props.onOpen}
 			onHome={navigation.goHome}
 			onSettings={frame.openSettings}
 			onClearSelection={() => {

@@ -1,7 +1,7 @@
 import { browse, browsePublic, type QueryInput, type ResultOf } from '@stowage/contract';
 import { type Area, isFailure } from '@stowage/rules';
 import { queryOptions } from '@tanstack/react-query';
-import { fetchResponse, NetworkFailure } from '../client/client.js';
+import { call, fetchResponse, NetworkFailure } from '../client/client.js';
 import { queryKeys } from '../queryKeys.js';
 import { ListingReader } from './ListingReader.js';
 import { type Search, searchParams } from './search.js';
@@ -19,6 +19,41 @@ export function listingQuery(area: Area, directory: string, search: Search, isSi
 		staleTime: 5_000,
 		retry: (failures, error) => isFailure(error, 'unavailable') && failures < 2,
 	});
+}
+
+/** How many hits are shown while a term is typed. */
+const shownHits = 8;
+
+/** For how long no letter is typed before the server is asked. */
+const typingPauseMs = 200;
+
+/** The best results of a search, best first. It is cancelled, also while it waits for a pause in the typing, when another one replaces it. */
+export function hitsQuery(area: Area, directory: string, search: Search, isSignedIn: boolean) {
+	const params = searchParams(search);
+	return queryOptions({
+		queryKey: queryKeys.listings.hits(area, directory, isSignedIn, params),
+		queryFn: async ({ signal }) => {
+			await pause(typingPauseMs, signal);
+			const query = { directory, ...params };
+			const { entries } = isSignedIn
+				? await call(browse, { query: { ...query, type: area }, signal })
+				: await call(browsePublic, { query, signal });
+			return entries.slice(0, shownHits);
+		},
+		staleTime: 5_000,
+		retry: false,
+	});
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+	await new Promise((resolve) => {
+		const timer = setTimeout(resolve, ms);
+		signal.addEventListener('abort', () => {
+			clearTimeout(timer);
+			resolve(undefined);
+		});
+	});
+	signal.throwIfAborted();
 }
 
 /** Lists or searches a folder, parsing the response while it arrives. Throws as `call` does. */

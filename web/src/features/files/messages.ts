@@ -20,8 +20,8 @@ export const filesMessages = {
 	emptySearch: (term: string) => `Nothing here or further down has “${term}” in its name.`,
 	emptyFiltered: (term: string) =>
 		term === ''
-			? 'Nothing here or further down is of that kind, size and time.'
-			: `Nothing here or further down has “${term}” in its name and is of that kind, size and time.`,
+			? 'Nothing here or further down passes the filters.'
+			: `Nothing here or further down has “${term}” in its name and passes the filters.`,
 	emptyFilter: (letter: string) =>
 		letter === '#' ? 'No name here starts with a digit.' : `No name here starts with ${letter}.`,
 	showAll: 'Show all',

@@ -20,7 +20,6 @@ export interface ToolbarProps
 		ViewSwitchProps,
 		Omit<PathBreadcrumbsProps, 'isSearch'> {
 	area: Area;
-	isSignedIn: boolean;
 	onArea: (area: Area) => void;
 	onHome: () => void;
 	onSettings: () => void;
@@ -39,12 +38,16 @@ export function Toolbar(props: ToolbarProps) {
 		<section className={styles.toolbar} aria-label={messages.toolbar}>
 			<div className={styles.places}>
 				{hasList && <Button variant="minimal" icon={<HomeIcon />} aria-label={messages.home} onClick={onHome} />}
-				<AreaSelect area={area} isSignedIn={isSignedIn} onArea={onArea} />
+				<AreaSelect area={area} isSignedIn={isSignedIn ?? false} onArea={onArea} />
 				<PathBreadcrumbs directory={props.directory} hrefOf={props.hrefOf} isSearch={isSearch(props)} />
 				<SearchBox
 					search={props.search}
 					filters={props.filters}
+					area={area}
+					directory={props.directory}
+					isSignedIn={isSignedIn}
 					onSearch={props.onSearch}
+					onOpen={props.onOpen}
 					filtersButton={filtersButton}
 				/>
 				{isSignedIn && (

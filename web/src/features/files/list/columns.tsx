@@ -1,12 +1,12 @@
 import { LockIcon, TickIcon } from '@blueprintjs/icons';
 import { type Entry, formatDate, formatListSize, formatTime, type SortColumn } from '@stowage/rules';
 import type { CSSProperties, ReactNode } from 'react';
+import { typeIcon } from '../../../ui/display/typeIcons.js';
 import { rowHeight } from '../layout/layout.js';
 import { filesMessages as messages } from '../messages.js';
 import cells from './cells.module.css';
 import { MenuButton } from './items/MenuButton.js';
 import { nameParts } from './items/rowText.js';
-import { typeIcon } from './items/typeIcons.js';
 
 /** An entry as a row shows it. */
 export interface ListedEntry {

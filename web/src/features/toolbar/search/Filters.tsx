@@ -45,7 +45,7 @@ export function Filters({ buttonRef, filters, onApply }: FiltersProps) {
 				className={styles.button}
 				icon={<FilterIcon />}
 				aria-label={messages.filters}
-				text={<span className={styles.label}>{messages.filters}</span>}
+				text={messages.filters}
 			/>
 		</PopoverNext>
 	);

@@ -82,8 +82,12 @@ export function FiltersForm({ filters, onApply }: FiltersFormProps) {
 				</Field>
 			</div>
 			<p className={styles.hint}>{messages.boundsHint}</p>
-			<div id={`${id}-error`}>{refusal && <FormError className={styles.error}>{refusal.error}</FormError>}</div>
-			<Button type="submit" intent="primary" fill text={messages.apply} />
+			{refusal && (
+				<div id={`${id}-error`}>
+					<FormError className={styles.error}>{refusal.error}</FormError>
+				</div>
+			)}
+			<Button className={styles.apply} type="submit" intent="primary" fill text={messages.apply} />
 		</form>
 	);
 }

@@ -1,38 +1,87 @@
 import { Button, InputGroup } from '@blueprintjs/core';
 import { CrossIcon, SearchIcon } from '@blueprintjs/icons';
-import { maxSearchLength } from '@stowage/rules';
-import { type RefObject, useRef } from 'react';
-import type { Search } from '../../../api/listings/search.js';
+import { type Entry, maxSearchLength } from '@stowage/rules';
+import { type KeyboardEvent, type RefObject, useId, useRef } from 'react';
+import { hasFilters, type Search } from '../../../api/listings/search.js';
 import { useScopedState } from '../../../ui/useScopedState.js';
 import { toolbarMessages as messages } from '../messages.js';
 import { Filters } from './Filters.js';
+import { HitList, hitId } from './HitList.js';
+import { hitKey, stepInHits } from './hits.js';
 import styles from './SearchBox.module.css';
+import { type HitsPlace, useHits } from './useHits.js';
 
-export interface SearchBoxProps extends Search {
+export interface SearchBoxProps extends Search, HitsPlace {
 	/** Another term, other filters, or both. */
 	onSearch: (search: Partial<Search>) => void;
+	/** Opens one of the hits that are shown while a term is typed. */
+	onOpen: (entry: Entry) => void;
 	filtersButton: RefObject<HTMLButtonElement | null>;
 }
 
-export function SearchBox({ search, filters, onSearch, filtersButton }: SearchBoxProps) {
-	// When the search in the URL changes, it replaces the typed text.
-	const [typed, setTyped] = useScopedState<{ text: string }>(search);
+interface Typed {
+	text: string;
+	/** The hits are shown. */
+	isOpen: boolean;
+	/** The key of the hit that the arrow keys have chosen. */
+	chosen: string | null;
+}
+
+/** The search field with the hits below it, and the filters. The field keeps the role of a search field; assistive technology follows the chosen hit by its id. */
+export function SearchBox(props: SearchBoxProps) {
+	const { search, filters, area, directory, onSearch, onOpen, filtersButton } = props;
+	// When the folder or the search in the URL changes, it replaces the typed text.
+	const [typed, setTyped] = useScopedState<Typed>(`${area}:${directory}?${search}`);
 	const field = useRef<HTMLInputElement>(null);
-	const text = typed?.text ?? search;
-	const change = (value: string) => setTyped({ text: value });
+	const listId = useId();
+	const { text, isOpen, chosen } = typed ?? { text: search, isOpen: false, chosen: null };
+	const term = text.trim();
+	const isShown = isOpen && term !== '';
+	const found = useHits(props, { search: term, filters }, isShown);
+	const hits = isShown ? (found.hits ?? []) : [];
+	const chosenIndex = hits.findIndex((entry) => hitKey(entry) === chosen);
+
+	const change = (changed: Partial<Typed>) => setTyped((last) => ({ text, isOpen, chosen, ...last, ...changed }));
+	const close = () => change({ isOpen: false, chosen: null });
 	const clear = () => {
 		// The button disappears with the text that it clears.
 		field.current?.focus();
-		change('');
+		change({ text: '', isOpen: false, chosen: null });
 		if (search !== '') onSearch({ search: '' });
+	};
+	const open = (entry: Entry) => {
+		close();
+		onOpen(entry);
+	};
+	const onKeyDown = (event: KeyboardEvent) => {
+		// The keys of an input method choose a letter.
+		if (event.nativeEvent.isComposing) return;
+		if (event.key === 'Escape' && (isShown || text !== '')) {
+			event.stopPropagation();
+			return isShown ? close() : clear();
+		}
+		if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+		const entry = hits[chosenIndex];
+		if (event.key === 'Enter' && entry) {
+			event.preventDefault();
+			return open(entry);
+		}
+		const next = stepInHits(event.key, hits, chosen);
+		if (next === undefined || term === '') return;
+		event.preventDefault();
+		change({ isOpen: true, chosen: next });
 	};
 	return (
 		<search className={styles.search}>
 			<form
 				className={styles.searchForm}
+				onBlur={(event) => {
+					if (isOpen && !event.currentTarget.contains(event.relatedTarget)) close();
+				}}
 				onSubmit={(event) => {
 					event.preventDefault();
-					onSearch({ search: text.trim() });
+					close();
+					onSearch({ search: term });
 				}}
 			>
 				<InputGroup
@@ -43,14 +92,14 @@ export function SearchBox({ search, filters, onSearch, filtersButton }: SearchBo
 					type="search"
 					enterKeyHint="search"
 					autoComplete="off"
+					aria-autocomplete="list"
+					aria-haspopup="listbox"
+					{...(hits.length > 0 && { 'aria-controls': listId })}
+					{...(chosenIndex >= 0 && { 'aria-activedescendant': hitId(listId, chosenIndex) })}
 					maxLength={maxSearchLength}
 					value={text}
-					onValueChange={change}
-					onKeyDown={(event) => {
-						if (event.key !== 'Escape' || text === '') return;
-						event.stopPropagation();
-						clear();
-					}}
+					onValueChange={(value) => change({ text: value, isOpen: true, chosen: null })}
+					onKeyDown={onKeyDown}
 					rightElement={
 						text !== '' || search !== '' ? (
 							<Button
@@ -64,11 +113,23 @@ export function SearchBox({ search, filters, onSearch, filtersButton }: SearchBo
 					}
 				/>
 				<Button type="submit" icon={<SearchIcon />} aria-label={messages.search} />
+				{isShown && (
+					<HitList
+						{...found}
+						id={listId}
+						chosen={chosen}
+						emptyText={hasFilters(filters) ? messages.noFilteredHits(term) : messages.noHits(term)}
+						onOpen={open}
+					/>
+				)}
+				<span className="visually-hidden" aria-live="polite">
+					{isShown && !found.isLoading && (found.error?.message ?? messages.hitCount(hits.length))}
+				</span>
 			</form>
 			<Filters
 				buttonRef={filtersButton}
 				filters={filters}
-				onApply={(applied) => onSearch({ search: text.trim(), filters: applied })}
+				onApply={(applied) => onSearch({ search: term, filters: applied })}
 			/>
 		</search>
 	);

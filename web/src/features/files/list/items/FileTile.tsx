@@ -3,13 +3,13 @@
 import { ArrowUpIcon, LockIcon, TickIcon } from '@blueprintjs/icons';
 import { formatListSize, plural } from '@stowage/rules';
 import { memo } from 'react';
+import { typeIcon } from '../../../../ui/display/typeIcons.js';
 import { filesMessages as messages } from '../../messages.js';
 import { columnIndex, columnsFrom } from '../columns.js';
 import type { FileItemProps, ParentItemProps } from './FileItem.js';
 import styles from './FileTile.module.css';
 import { MenuButton } from './MenuButton.js';
 import { rowLabel, tileName, whereOf } from './rowText.js';
-import { typeIcon } from './typeIcons.js';
 import { useThumbnail } from './useThumbnail.js';
 
 /**

@@ -9,8 +9,8 @@ import {
 	rootPath,
 	splitName,
 } from '@stowage/rules';
+import { typeIcon } from '../../../../ui/display/typeIcons.js';
 import { filesMessages as messages } from '../../messages.js';
-import { typeIcon } from './typeIcons.js';
 
 /** Longer endings are rather part of a sentence with a dot than extensions. */
 const maxTailLength = 12;
