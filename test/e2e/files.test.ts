@@ -4,4 +4,5 @@ import './files/grid.test.js';
 import './files/liveUpdates.test.js';
 import './files/navigation.test.js';
 import './files/operations.test.js';
+import './files/search.test.js';
 import './files/selection.test.js';

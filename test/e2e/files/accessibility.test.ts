@@ -75,6 +75,33 @@ const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await page.keyboard.press('Enter');
 	await rowOf(page, 'one.jpg').waitFor();
 	await assertAccessible(t, page, 'search results');
+	await page.getByRole('button', { name: 'Filters', exact: true }).click();
+	await dialog.locator(':focus').waitFor();
+	await assertAccessible(t, page, 'filters');
+	await dialog.getByLabel('Larger than').fill('much');
+	await page.keyboard.press('Enter');
+	await dialog.getByRole('alert').waitFor();
+	await assertAccessible(t, page, 'filters with an error');
+	await dialog.getByLabel('Larger than').fill('1 B');
+	await dialog.getByRole('checkbox', { name: 'Image' }).check();
+	await page.keyboard.press('Enter');
+	await overlaysClosed(page);
+	await page.getByRole('listitem').getByText('Larger than 1 B').waitFor();
+	await assertAccessible(t, page, 'search results with filters');
+	await page.getByRole('searchbox', { name: 'Search' }).fill('on');
+	await page.getByRole('option', { name: 'one.jpg' }).waitFor();
+	await page.keyboard.press('ArrowDown');
+	await page.getByRole('option', { name: 'one.jpg', selected: true }).waitFor();
+	await assertAccessible(t, page, 'hits of a search, one chosen');
+	await page.getByRole('searchbox', { name: 'Search' }).fill('nowhere');
+	await page.getByText('No name here or further down').waitFor();
+	await assertAccessible(t, page, 'no hits');
+	await page.getByRole('searchbox', { name: 'Search' }).press('Enter');
+	await page.getByText('No results match filter').waitFor();
+	await assertAccessible(t, page, 'nothing passes the filters');
+	for (const name of ['Image', 'Larger than 1 B']) {
+		await page.getByRole('button', { name: `Remove filter ${name}` }).click();
+	}
 	await page.getByRole('searchbox', { name: 'Search' }).fill('nowhere');
 	await page.keyboard.press('Enter');
 	await page.getByText('No results found').waitFor();

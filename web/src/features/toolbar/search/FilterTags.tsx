@@ -1,7 +1,7 @@
 import { Classes, Tag } from '@blueprintjs/core';
 import { SmallCrossIcon } from '@blueprintjs/icons';
 import type { SearchFilters } from '@stowage/rules';
-import { type RefObject, useRef } from 'react';
+import { type KeyboardEvent, type RefObject, useRef } from 'react';
 import { toolbarMessages as messages } from '../messages.js';
 import styles from './Filters.module.css';
 import { filterTags } from './filters.js';
@@ -40,6 +40,8 @@ export function FilterTags({ filters, onFilters, button }: FilterTagsProps) {
 								className={Classes.TAG_REMOVE}
 								aria-label={messages.removeFilter(text)}
 								onClick={() => remove(index, others)}
+								onKeyDown={keepFromTag}
+								onKeyUp={keepFromTag}
 							>
 								<SmallCrossIcon />
 							</button>
@@ -51,4 +53,9 @@ export function FilterTags({ filters, onFilters, button }: FilterTagsProps) {
 			))}
 		</ul>
 	);
+}
+
+/** Blueprint's tag takes the keys of a button for itself, also where it is none. */
+function keepFromTag(event: KeyboardEvent): void {
+	if (event.key === 'Enter' || event.key === ' ') event.stopPropagation();
 }

@@ -31,13 +31,15 @@ export function Filters({ buttonRef, filters, onApply }: FiltersProps) {
 			autoFocus={false}
 			onOpening={(element) => element.querySelector('input')?.focus({ preventScroll: true })}
 			content={
-				<FiltersForm
-					filters={filters}
-					onApply={(applied) => {
-						setOpen(false);
-						onApply(applied);
-					}}
-				/>
+				<div role="dialog" aria-label={messages.filters}>
+					<FiltersForm
+						filters={filters}
+						onApply={(applied) => {
+							setOpen(false);
+							onApply(applied);
+						}}
+					/>
+				</div>
 			}
 		>
 			<Button

@@ -42,8 +42,6 @@ export function FiltersForm({ filters, onApply }: FiltersFormProps) {
 	);
 	return (
 		<form
-			role="dialog"
-			aria-label={messages.filters}
 			className={styles.form}
 			onSubmit={(event) => {
 				event.preventDefault();

@@ -58,6 +58,8 @@ export function SearchBox(props: SearchBoxProps) {
 		if (event.nativeEvent.isComposing) return;
 		if (event.key === 'Escape' && (isShown || text !== '')) {
 			event.stopPropagation();
+			// Browsers clear a search field by this key.
+			event.preventDefault();
 			return isShown ? close() : clear();
 		}
 		if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
