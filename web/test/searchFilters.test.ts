@@ -39,6 +39,8 @@ test('the typed unit is shown as chosen, and choosing another takes it out of th
 	t.is(unitOf({ text: '3 gb', unit: 'MB' }), 'GB');
 	t.is(unitOf({ text: '3', unit: 'MB' }), 'MB');
 	t.is(unitOf({ text: '3 x', unit: 'MB' }), undefined);
+	t.is(unitOf({ text: 'about 3 gb', unit: 'MB' }), 'MB');
+	t.deepEqual(withUnit({ text: 'about 3', unit: 'MB' }, 'KB'), { text: 'about 3', unit: 'KB' });
 	t.deepEqual(withUnit({ text: '3 gb', unit: 'MB' }, 'KB'), { text: '3', unit: 'KB' });
 });
 

@@ -64,18 +64,17 @@ export function readDraft(draft: FilterDraft, before: SearchFilters): ReadDraft 
 
 /** The size in bytes; undefined if the text is none. A decimal comma counts as a point. */
 export function parseSize(draft: SizeDraft): number | undefined {
-	const [, amount = ''] = /^(\d+(?:[.,]\d*)?|[.,]\d+)\s*[a-z]*$/i.exec(draft.text.trim()) ?? [];
+	const { amount } = partsOf(draft.text);
 	const unit = unitOf(draft);
-	if (amount === '' || unit === undefined) return undefined;
+	if (unit === undefined || !/^(?:\d+(?:[.,]\d*)?|[.,]\d+)$/.test(amount)) return undefined;
 	const bytes = Math.round(Number(amount.replace(',', '.')) * 1024 ** sizeUnits.indexOf(unit));
 	return Number.isSafeInteger(bytes) ? bytes : undefined;
 }
 
 /** The typed unit, otherwise the chosen one; undefined if the typed one is none. `m`, `MB` and `MiB` are the same. */
 export function unitOf({ text, unit }: SizeDraft): SizeUnit | undefined {
-	const [typed = ''] = /[a-z]*$/i.exec(text.trim()) ?? [];
-	if (typed === '') return unit;
-	return sizeUnits.find((each) => new Set(spellings(each)).has(typed.toUpperCase()));
+	const { letters } = partsOf(text);
+	return letters === '' ? unit : sizeUnits.find((each) => spellings(each).includes(letters.toUpperCase()));
 }
 
 function spellings(unit: SizeUnit): string[] {
@@ -84,7 +83,13 @@ function spellings(unit: SizeUnit): string[] {
 
 /** Another unit for the same number: a typed one is taken out of the text. */
 export function withUnit({ text }: SizeDraft, unit: SizeUnit): SizeDraft {
-	return { text: text.replace(/\s*[a-z]*\s*$/i, ''), unit };
+	return { text: partsOf(text).amount, unit };
+}
+
+/** A typed size as its number and its unit, which may be empty. A text that has another form counts as a number that is none. */
+function partsOf(text: string): { amount: string; letters: string } {
+	const parts = /^([\d.,]*)\s*([a-z]*)$/i.exec(text.trim());
+	return parts ? { amount: parts[1] ?? '', letters: parts[2] ?? '' } : { amount: text, letters: '' };
 }
 
 function sizeDraft(bytes: number | undefined): SizeDraft {
