@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, link, mkdtemp, open, readFile, rename, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -5,6 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { findProgram } from '../src/programs/findProgram.js';
@@ -357,6 +359,17 @@ test('a sandbox that could not be tried for want of processes is not taken for n
 	await rm(fake);
 	await symlink(bwrap, fake);
 	t.is((await findSandbox({ bwrap: fake, landlock: false }))?.kind, 'bubblewrap');
+});
+
+test('a sandbox that could not be tried for want of descriptors is not taken for none, and is tried again', async (t) => {
+	const program = fileURLToPath(new URL('fewDescriptors.js', import.meta.url));
+	const child = spawn('/bin/sh', ['-c', 'ulimit -n 96; exec "$@"', 'sh', process.execPath, program]);
+	const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+	t.is(errors, '');
+	const outcomes: string[] = JSON.parse(output);
+	t.is(outcomes[0], 'not known yet');
+	t.is(outcomes.at(-1), found.description);
+	t.false(outcomes.includes('none'), output);
 });
 
 test('a sandbox that confines nothing is not taken', async (t) => {

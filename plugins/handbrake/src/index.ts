@@ -9,11 +9,9 @@ const program = z.string().regex(/^(\/.+|[^/]+)$/, 'must be the name of a progra
 
 const hours = z.int().min(1).max(1000);
 
-/** Converts videos as jobs. `mostHours` is the former name of `maxHours`, and is still read. */
-export const plugin = definePlugin({
-	name: '@stowage/handbrake',
-	version: '0.1.0',
-	options: z.strictObject({
+/** `mostHours` is the former name of `maxHours`, and is still read. */
+const options = z
+	.strictObject({
 		handbrake: program.default('HandBrakeCLI'),
 		ffprobe: program.default('ffprobe'),
 		bwrap: z.union([z.literal(false), program]).default('bwrap'),
@@ -30,10 +28,16 @@ export const plugin = definePlugin({
 		maxHours: hours.optional(),
 		mostHours: hours.optional(),
 		hardwareEncoders: z.boolean().default(false),
-	}),
+	})
+	.transform(({ mostHours = 48, maxHours = mostHours, ...others }) => ({ ...others, maxHours }));
+
+/** Converts videos as jobs. */
+export const plugin = definePlugin({
+	name: '@stowage/handbrake',
+	version: '0.1.0',
+	options,
 	start(server, options) {
-		const { concurrency, shortConversions, perUser, memoryMiB } = options;
-		const maxHours = options.maxHours ?? options.mostHours ?? 48;
+		const { concurrency, shortConversions, perUser, memoryMiB, maxHours } = options;
 		const log = server.logOf('@stowage/handbrake');
 		const handbrake = new HandBrake(
 			{

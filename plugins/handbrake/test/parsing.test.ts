@@ -6,6 +6,7 @@ import { type Film, parseProbe } from '../src/films/probe.js';
 import { parseScan, type Video } from '../src/films/scan.js';
 import { conversionArguments, videoEncoder } from '../src/formats.js';
 import { parseEncoders } from '../src/HandBrake.js';
+import { plugin } from '../src/index.js';
 import { lineReader, parseProgress } from '../src/progress.js';
 
 const film: Video = {
@@ -248,4 +249,12 @@ test('ffprobe finds a film only in a container of the list that has a track of v
 	for (const name of ['dash', 'hls', 'concat', 'image2', 'movie']) t.is(parseProbe(printed(name)), undefined);
 	t.is(parseProbe(printed('avi', streams.slice(1))), undefined);
 	for (const text of ['', '{', '{}', printed('avi').slice(0, -9)]) t.is(parseProbe(text), undefined);
+});
+
+test('the limit of hours is also read by the name that the option had before', (t) => {
+	const hoursOf = (options: object) => plugin.options.parse(options);
+	t.like(hoursOf({}), { maxHours: 48 });
+	t.like(hoursOf({ mostHours: 5 }), { maxHours: 5 });
+	t.like(hoursOf({ mostHours: 5, maxHours: 7 }), { maxHours: 7 });
+	t.false(plugin.options.safeParse({ mostHours: 0 }).success);
 });

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 
 /** The resource limits of a child process. A missing one is not limited. */
 export interface ProgramLimits {
@@ -66,12 +67,29 @@ const watched =
 	'exec 9<&0 </dev/null; "$@" 9<&- & program=$!; (exec 3>&- 4>&- >/dev/null 2>&1; read -r _ <&9; kill -KILL 0) & reader=$!; exec 9<&-; ' +
 	'wait $program; code=$?; kill -KILL $reader; wait $reader 2>/dev/null; exit $code';
 
+/** More than the start of a program takes. */
+const descriptorsOfStart = 16;
+
+/**
+ * Throws the system's EMFILE or ENFILE where there are too few descriptors to start a program, right before that: a start that fails for
+ * want of them never closes the pipes that it had made (Node forgets them), so that a server would have ever fewer.
+ */
+export function assertDescriptors(): void {
+	const free: number[] = [];
+	try {
+		while (free.length < descriptorsOfStart) free.push(openSync('/dev/null', 'r'));
+	} finally {
+		for (const descriptor of free) closeSync(descriptor);
+	}
+}
+
 /**
  * The command that runs a program on untrusted input: with limits, a low priority, none of the server's environment, which holds secrets,
  * and in a process group of its own, so that `killGroup` ends it with all that it started. Under `endsWithInput` a program that was ended
- * by a signal has 128 and its number as its code.
+ * by a signal has 128 and its number as its code. To be started at once: throws as `assertDescriptors` does.
  */
 export function limitedCommand(program: string, args: readonly string[], options: ProgramOptions): ProgramCommand {
+	assertDescriptors();
 	const { memoryBytes, cpuSeconds, fileBytes, openFiles = 64, files = [], env } = options;
 	const script =
 		limits + (options.priority === 'idle' ? idle : low) + (options.endsWithInput === true ? watched : exec);

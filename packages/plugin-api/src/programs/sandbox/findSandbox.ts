@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Failure } from '@stowage/rules';
 import { findProgram } from '../findProgram.js';
-import { killGroup, nodeReservesBytes, spawnLimited } from '../limitedProgram.js';
+import { assertDescriptors, killGroup, nodeReservesBytes, spawnLimited } from '../limitedProgram.js';
 import { type Bubblewrap, bubblewrapArguments } from './bubblewrap.js';
 import type { Launch } from './landlock/launch.js';
 import { moduleFiles } from './moduleFiles.js';
@@ -160,6 +160,7 @@ const plainDevices = ['null', 'zero', 'full', 'random', 'urandom'].map((name) =>
 /** The version of Landlock; 0 for none, also where the calls can't be made. */
 async function landlockHere(): Promise<number | 'unknown'> {
 	try {
+		assertDescriptors();
 		const { stdout } = await promisify(execFile)(process.execPath, [launcher], { timeout: timeoutMs });
 		return Number(stdout);
 	} catch (error) {
