@@ -1,7 +1,7 @@
 import type { Area, Entry, StoragePath } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
 import { hitsQuery } from '../../../api/listings/listingQuery.js';
-import type { Search } from '../../../api/listings/search.js';
+import { noSearch, type Search } from '../../../api/listings/search.js';
 
 export interface HitsPlace {
 	area: Area;
@@ -17,9 +17,10 @@ export interface Hits {
 	error: Error | null;
 }
 
-/** The best hits of a search, if they are wanted. */
+/** The best hits of a search, if they are wanted. As soon as they are not, the call that is under way is cancelled. */
 export function useHits({ area, directory, isSignedIn }: HitsPlace, search: Search, isWanted: boolean): Hits {
-	const query = hitsQuery(area, directory, search, isSignedIn ?? false);
+	// A disabled query would go on to its end.
+	const query = hitsQuery(area, directory, isWanted ? search : noSearch, isSignedIn ?? false);
 	const place = JSON.stringify(query.queryKey.slice(0, -1));
 	const { data, error, isFetching } = useQuery({
 		...query,
