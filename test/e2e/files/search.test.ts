@@ -303,6 +303,11 @@ test.serial('while a term is typed the best hits are shown, and the keyboard ope
 	// Enter with none chosen lists all.
 	await page.keyboard.type('reporting');
 	await hits(page).first().waitFor();
+	// The hits are closed when the focus goes on.
+	await page.keyboard.press('Tab');
+	await gone(t, hits(page));
+	await page.keyboard.press('Shift+Tab');
+	await focused(box, page).waitFor();
 	await page.keyboard.press('Enter');
 	await page.waitForURL('**/browser?type=private&search=reporting');
 	await gone(t, hits(page));

@@ -77,9 +77,6 @@ export function SearchBox(props: SearchBoxProps) {
 		<search className={styles.search}>
 			<form
 				className={styles.searchForm}
-				onBlur={(event) => {
-					if (isOpen && !event.currentTarget.contains(event.relatedTarget)) close();
-				}}
 				onSubmit={(event) => {
 					event.preventDefault();
 					close();
@@ -102,6 +99,9 @@ export function SearchBox(props: SearchBoxProps) {
 					value={text}
 					onValueChange={(value) => change({ text: value, isOpen: true, chosen: null })}
 					onKeyDown={onKeyDown}
+					onBlur={() => {
+						if (isOpen) close();
+					}}
 					rightElement={
 						text !== '' || search !== '' ? (
 							<Button
