@@ -211,7 +211,22 @@ export const parsers: readonly Parser[] = [
 	{ name: "HandBrake's scan", fragments: ['JSON Title Set: {', '{', '[', '"', '}', ',', '\n'], run: parseScan },
 	{
 		name: 'subtitles',
-		fragments: ['00:00:01,000', ' ', '-->', '\n', '\r', '<font', '>', '<', '{\\an8}', '{\\', '1'],
+		fragments: [
+			'00:00:01,000',
+			' ',
+			'-->',
+			'WEBVTT\n',
+			'00:01.000 --> 00:02.000\n',
+			'\n\n',
+			'\n',
+			'\r',
+			'<font',
+			'>',
+			'<',
+			'{\\an8}',
+			'{\\',
+			'1',
+		],
 		run: (text) => toVtt(decodeSubtitles(Buffer.from(text))),
 	},
 	{

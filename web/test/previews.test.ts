@@ -254,6 +254,15 @@ test('Markdown that is nested too deep, or has too many elements, is not read', 
 	t.true(copied === undefined || JSON.stringify(copied).length < 100_000);
 });
 
+test('Markdown with a paragraph or list of more joined letters than a browser lays out in time is not read', (t) => {
+	const letters = (count: number) => 'ب\u064e'.repeat(count / 2);
+	t.not(markdownTree(`${letters(18_000)}\n\n`.repeat(20)), undefined);
+	t.is(markdownTree(letters(22_000)), undefined);
+	t.is(markdownTree(`<b>${letters(12_000)}</b> *${letters(12_000)}*`), undefined);
+	t.is(markdownTree(`- ${letters(10_000)}\n`.repeat(12)), undefined);
+	t.is(markdownTree(`a${'\u0301'.repeat(22_000)}`), undefined);
+});
+
 test('a text is cut into blocks of whole lines, and only a line that is too long for a block is cut itself', (t) => {
 	const text = `${'line\n'.repeat(150)}${'x'.repeat(3999)}😀${'y'.repeat(5000)}\nend`;
 	const blocks = textBlocks(text);
@@ -471,8 +480,15 @@ test('subtitles have no more files, cues and letters than a browser lays out in 
 		path: `a.${index}.srt`,
 	}));
 	t.is(subtitlesOf(film, beside as Entry[]).length, 30);
-	const cue = (text: string) => `1\n00:00:00,000 --> 00:00:59,000\n${text}\n\n`;
-	t.is(toVtt(cue('a').repeat(30_000)).split('-->').length - 1, 10_000);
+	const cue = (text: string, at = 0) => {
+		const minute = `${String(Math.floor(at / 60)).padStart(2, '0')}:${String(at % 60).padStart(2, '0')}`;
+		return `1\n${minute}:00,000 --> ${minute}:59,000\n${text}\n\n`;
+	};
+	const countIn = (vtt: string) => vtt.split('-->').length - 1;
+	t.is(countIn(toVtt(Array.from({ length: 11_000 }, (_, at) => cue('a', at % 5900)).join(''))), 10_000);
+	t.is(countIn(toVtt(cue('a').repeat(100))), 12, 'at the same time');
+	t.is(countIn(toVtt(`WEBVTT\n\n${'00:00.000 --> 99:00:00.000\na\n'.repeat(30)}`)), 1, 'in one block');
+	t.is(countIn(toVtt(cue('long') + Array.from({ length: 90 }, (_, at) => cue('a', at)).join(''))), 91);
 	t.true(toVtt(cue('a'.repeat(1_000_000))).length < 1100);
 	t.true(toVtt(`WEBVTT\n\n${cue('a'.repeat(1_000_000))}`).length < 1100);
 });

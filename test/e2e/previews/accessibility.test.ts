@@ -51,7 +51,7 @@ const shown: Record<string, (page: Page) => Promise<unknown>> = {
 	'code.ts': (page) => page.locator('[class*=hljs]').first().waitFor(),
 	'notes.md': (page) => page.getByText('Heading').first().waitFor(),
 	'table.csv': (page) => page.getByText('apples').first().waitFor(),
-	'paper.pdf': (page) => page.getByText('Page 1 of the paper').waitFor(),
+	'paper.pdf': (page) => page.frameLocator('iframe').getByText('Page 1 of the paper').waitFor(),
 	'letter.docx': (page) => page.frameLocator('iframe').getByText('this is a letter.').waitFor(),
 	'novel.epub': (page) => page.frameLocator('iframe').getByText('It began.').waitFor(),
 	'budget.xlsx': (page) => page.getByText('Cannot preview xlsx file').waitFor(),

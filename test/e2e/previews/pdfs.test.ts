@@ -1,4 +1,5 @@
 import test from 'ava';
+import type { Locator } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { eventually, eventuallyMatches } from '../support/expect.js';
 import { setUpFixture, writeFiles } from '../support/fileManager.js';
@@ -7,6 +8,9 @@ import { closePreview, expectValue, openPreview, watchRequests } from '../suppor
 
 const fixture = setUpFixture(test);
 
+/** The pages are in the viewers' frame. */
+const inside = (viewer: Locator) => viewer.frameLocator('iframe');
+
 test.serial('a PDF shows only pages near the screen, and can be searched, navigated and zoomed', async (t) => {
 	const app = await fixture.enter(t);
 
@@ -14,19 +18,26 @@ test.serial('a PDF shows only pages near the screen, and can be searched, naviga
 	const page = await app.open('/browser?type=private');
 	const foreign = watchRequests(page, app.url);
 	const viewer = await openPreview(page, 'paper.pdf');
-	const text = (number: number) => viewer.getByText(`Page ${number} of the paper`, { exact: true });
+	const text = (number: number) => inside(viewer).getByText(`Page ${number} of the paper`, { exact: true });
 	await text(1).waitFor();
 	await viewer.getByText('/ 200', { exact: true }).waitFor();
 	await eventually(
 		t,
-		async () => (await viewer.locator('canvas').count()) < 10,
+		async () => (await inside(viewer).locator('canvas').count()) < 10,
 		true,
 		'only pages near the screen are drawn',
 	);
 	await assertAccessible(t, page, 'PDF viewer');
 
 	await text(1).click({ clickCount: 3 });
-	await page.waitForFunction(() => String(getSelection()).includes('Page 1 of the paper'));
+	await eventuallyMatches(
+		t,
+		() =>
+			inside(viewer)
+				.locator('body')
+				.evaluate(() => String(getSelection())),
+		/Page 1 of the paper/,
+	);
 
 	const field = viewer.getByRole('textbox', { name: 'Page' });
 	await field.fill('57');
@@ -37,7 +48,7 @@ test.serial('a PDF shows only pages near the screen, and can be searched, naviga
 	await text(111).waitFor();
 
 	const width = () =>
-		viewer
+		inside(viewer)
 			.locator('.page')
 			.first()
 			.evaluate((element) => (element as HTMLElement).offsetWidth);
@@ -49,7 +60,7 @@ test.serial('a PDF shows only pages near the screen, and can be searched, naviga
 	await search.fill('page 163');
 	await search.press('Enter');
 	await viewer.getByText('1 / 1', { exact: true }).waitFor();
-	await text(163).or(viewer.locator('.highlight.selected')).first().waitFor();
+	await text(163).or(inside(viewer).locator('.highlight.selected')).first().waitFor();
 	await search.fill('nowhere');
 	await search.press('Enter');
 	await viewer.getByText('Not found').waitFor();
@@ -70,7 +81,7 @@ test.serial('a script in a PDF does not run, and a broken PDF shows an error', a
 		void dialog.dismiss();
 	});
 	const viewer = await openPreview(page, 'script.pdf');
-	await viewer.getByText('Page 1 of the paper').waitFor();
+	await inside(viewer).getByText('Page 1 of the paper').waitFor();
 	t.deepEqual(foreign, []);
 	await closePreview(page);
 	const broken = await openPreview(page, 'broken.pdf');
@@ -78,13 +89,30 @@ test.serial('a script in a PDF does not run, and a broken PDF shows an error', a
 	await broken.getByText('Failed to load the PDF file.').waitFor();
 	await assertAccessible(t, page, 'a broken PDF');
 	await closePreview(page);
-	await page.route('**/pdf.worker*', (route) => route.fulfill({ status: 404, body: '' }));
+	await page.route('**/pdfWorker*', (route) => route.fulfill({ status: 404, body: '' }));
 	const missing = await openPreview(page, 'script.pdf');
 	await missing.getByText('PDF plugin not available').waitFor();
 	const link = missing.getByRole('link', { name: 'Open in a new tab' });
 	await eventuallyMatches(t, () => link.getAttribute('href'), /script\.pdf\?type=private&inline=1$/);
 	t.deepEqual(app.faults, []);
 });
+
+test.serial(
+	'a PDF that keeps the browser busy is refused in the end, and the page goes on all the while',
+	async (t) => {
+		const app = await fixture.enter(t);
+		const curves = Array.from({ length: 2000 }, (_, index) => `0 0 m 200 ${index} 400 ${index} 612 ${index} c S`);
+		await writeFiles(app.home, { 'curves.pdf': pdf({ pages: 1, drawing: `[0.001 0.001] 0 d ${curves.join(' ')}` }) });
+		const page = await app.open('/browser?type=private');
+		const viewer = await openPreview(page, 'curves.pdf');
+		await viewer.getByText('/ 1', { exact: true }).waitFor();
+		await closePreview(page);
+		await openPreview(page, 'curves.pdf');
+		await viewer.getByRole('alert').getByText('Cannot preview PDF').waitFor();
+		await closePreview(page);
+		t.deepEqual(app.faults, []);
+	},
+);
 
 test.serial('a large PDF is fetched by ranges, and its pages far from the screen are released', async (t) => {
 	const app = await fixture.enter(t);
@@ -95,12 +123,11 @@ test.serial('a large PDF is fetched by ranges, and its pages far from the screen
 	let received = 0;
 	page.on('response', (response) => {
 		if (!response.url().includes('/api/download/large.pdf')) return;
-		// The first request, for the whole file, is aborted once its answer accepts ranges.
 		if (response.status() === 206) received += Number(response.headers()['content-length']);
 	});
 	const viewer = await openPreview(page, 'large.pdf');
-	await viewer.getByText('Page 1 of the paper').waitFor();
-	await viewer.locator('canvas').first().waitFor();
+	await inside(viewer).getByText('Page 1 of the paper').waitFor();
+	await inside(viewer).locator('canvas').first().waitFor();
 	t.log(`${Math.round((100 * received) / file.length)} % of ${file.length} bytes were fetched before the first page.`);
 	t.true(received < file.length / 3, `${received} of ${file.length}`);
 
@@ -110,8 +137,8 @@ test.serial('a large PDF is fetched by ranges, and its pages far from the screen
 	for (let wanted = 25; wanted <= 500; wanted += 25) {
 		await field.fill(String(wanted));
 		await field.press('Enter');
-		await viewer.getByText(`Page ${wanted} of the paper`).waitFor();
-		const drawn = await viewer
+		await inside(viewer).getByText(`Page ${wanted} of the paper`).waitFor();
+		const drawn = await inside(viewer)
 			.locator('canvas')
 			.evaluateAll((canvases) =>
 				canvases.map((canvas) => (canvas as HTMLCanvasElement).width * (canvas as HTMLCanvasElement).height),
@@ -121,7 +148,7 @@ test.serial('a large PDF is fetched by ranges, and its pages far from the screen
 	}
 	t.log(`At most ${most} pages were drawn at once, ${megapixels.toFixed(1)} megapixels.`);
 	t.true(most <= 14, `${most} canvases`);
-	await eventually(t, async () => (await viewer.locator('.textLayer').count()) <= 14, true);
+	await eventually(t, async () => (await inside(viewer).locator('.textLayer').count()) <= 14, true);
 	t.true(megapixels <= 10 * 8.4);
 	t.deepEqual(app.faults, []);
 });

@@ -151,10 +151,12 @@ export interface PdfOptions {
 	catalogue?: string;
 	/** Additional bytes of each page, like those of pictures. */
 	weight?: number;
+	/** Operators that draw more on each page. */
+	drawing?: string;
 }
 
 /** A document whose page n says `Page n of the paper`, with an outline of every tenth. */
-export function pdf({ pages, catalogue = '', weight = 0 }: PdfOptions): Buffer {
+export function pdf({ pages, catalogue = '', weight = 0, drawing = '' }: PdfOptions): Buffer {
 	const objects: string[] = [];
 	const add = (text = '') => objects.push(text);
 	const root = add();
@@ -164,7 +166,7 @@ export function pdf({ pages, catalogue = '', weight = 0 }: PdfOptions): Buffer {
 	const branches = Array.from({ length: Math.ceil(pages / branchPages) }, () => add());
 	const kids: number[] = [];
 	for (let page = 1; page <= pages; page++) {
-		const text = `BT /F1 24 Tf 72 700 Td (Page ${page} of the paper) Tj ET${weight > 0 ? `\n%${'x'.repeat(weight)}\n` : ''}`;
+		const text = `BT /F1 24 Tf 72 700 Td (Page ${page} of the paper) Tj ET ${drawing}${weight > 0 ? `\n%${'x'.repeat(weight)}\n` : ''}`;
 		const content = add(`<< /Length ${text.length} >>\nstream\n${text}\nendstream`);
 		kids.push(
 			add(

@@ -255,7 +255,7 @@ test('existing assets may be cached for a year, and assets, frame and page have 
 		/^<!doctype html><title><\/title><script type="module" nonce="([^"]+)" src="[^"]+">/.exec(frame.payload) ?? [];
 	t.is(
 		frame.headers['content-security-policy'],
-		`sandbox allow-scripts; default-src 'none'; script-src 'nonce-${own}' 'strict-dynamic'; style-src 'unsafe-inline'; img-src blob: data:; font-src blob: data:; frame-ancestors 'self'`,
+		`sandbox allow-scripts; default-src 'none'; script-src 'nonce-${own}' 'strict-dynamic'; style-src 'unsafe-inline'; img-src blob: data:; font-src 'self' blob: data:; frame-ancestors 'self'`,
 	);
 	t.not((await visitor.get('/viewer-frame?script=viewerFrame-3c4d.js')).payload, frame.payload);
 	for (const other of ['app-1a2b.js', 'viewerFrame-5e6f.js', '']) {

@@ -7,7 +7,7 @@ const maxLetters = 2_000_000;
 /** Of those that join or combine, which take far longer: a long chapter. */
 const maxJoining = 300_000;
 /** Of those in one paragraph, for whose lines the browser takes the square of their number. */
-const maxInParagraph = 20_000;
+export const maxInParagraph = 20_000;
 const joining = /[\u0300-\u036F\u0590-\u1DFF\uFB1D-\uFDFF\uFE70-\uFEFF]/g;
 
 /** What is within a line by itself. Everything else is taken to end a paragraph, which styles may not change (`cleanMarkup`). */
@@ -16,6 +16,12 @@ const inline = new Set(
 		' ',
 	),
 );
+
+/** Whether it is within a line by itself, and so part of the paragraph around it. */
+export const isInline = (name: string) => inline.has(name);
+
+/** The letters of a text that join or combine. */
+export const countJoining = (text: string) => text.match(joining)?.length ?? 0;
 
 /**
  * Lets lines end within words that are longer than any: to find the ends of lines in one, the browser measures it as often as it has lines. Throws for more text than it lays out in time.
@@ -27,11 +33,11 @@ export function boundTexts(root: Node): void {
 	let paragraph = 0;
 	for (let node = nodes.nextNode(); node; node = nodes.nextNode()) {
 		if (node instanceof Element) {
-			if (!inline.has(node.localName)) paragraph = 0;
+			if (!isInline(node.localName)) paragraph = 0;
 			continue;
 		}
 		const text = node.nodeValue ?? '';
-		const ofThese = text.match(joining)?.length ?? 0;
+		const ofThese = countJoining(text);
 		letters += text.length;
 		joined += ofThese;
 		paragraph += ofThese;

@@ -14,7 +14,7 @@ import { ViewerFrame, type ViewerFrameHandle } from '../frame/ViewerFrame.js';
 import { previewMessages as messages } from '../messages.js';
 import { BookContents } from './BookContents.js';
 import styles from './EpubViewer.module.css';
-import { nextReading, parsePosition, type Reading, storedPosition } from './reading.js';
+import { nextReading, parsePosition, type Reading, type ReadingAction, storedPosition } from './reading.js';
 
 const positions = createSavedPositions('stowage.bookPlaces');
 const sizes = createSavedPositions('stowage.bookTextSize');
@@ -23,6 +23,8 @@ const minSize = 70;
 const maxSize = 200;
 const sizeStep = 10;
 const keys = ['ArrowLeft', 'ArrowRight', 'PageDown', 'PageUp', ' '];
+const isReadingEvent = (event: ContentEvent): event is Extract<ContentEvent, ReadingAction> =>
+	['opened', 'failed', 'ended', 'followed'].includes(event.kind);
 const isWide = () => window.matchMedia('(min-width: 900px)').matches;
 
 const beginReading = (id: string): Reading => ({ status: 'loading', position: parsePosition(positions.read(id)) });
@@ -56,7 +58,7 @@ export function EpubViewer({ file }: ViewerProps) {
 	const onEvent = (event: ContentEvent) => {
 		if (event.kind === 'scrolled') {
 			if (event.chapter === chapter) positions.write(file.id, storedPosition(event));
-		} else if (event.kind !== 'shown') act(event);
+		} else if (isReadingEvent(event)) act(event);
 	};
 	const turn = (by: 1 | -1) => frame.current?.send({ kind: 'turn', by });
 	const resize = (by: number) => {

@@ -6,6 +6,7 @@ import { mayOpenLink } from '../common/links.js';
 import frameScript from '../inFrame/viewerFrame.ts?worker&url';
 import { connectFrame, type FrameLink } from './frameLink.js';
 import type { ContentEvent, FrameCommand, FrameContent, FrameEvent } from './frameMessages.js';
+import { useFreshFrame } from './useFreshFrame.js';
 
 export interface ViewerFrameHandle {
 	/** Nothing happens until its content is `opened` or `shown`. */
@@ -26,6 +27,8 @@ export interface ViewerFrameProps {
 }
 
 const noKeys: readonly string[] = [];
+/** For its script, on a slow connection. */
+const maxLoadMs = 60_000;
 
 /**
  * A frame with an origin and a policy of its own, in which a user's file is read, cleaned and laid out by one script of ours, and by nothing else. Browsers give it a process of
@@ -41,9 +44,16 @@ export function ViewerFrame({ ref, title, className, style, content, keys = noKe
 		} else if (event.kind !== 'pong') onEvent(event);
 	});
 
+	const isThere = useFreshFrame(link !== undefined);
+
 	useEffect(() => () => link?.close(), [link]);
 	useEffect(() => {
-		if (content) link?.send({ kind: 'open', content, keys });
+		if (link) return;
+		const timer = setTimeout(() => latest.current({ kind: 'failed' }), maxLoadMs);
+		return () => clearTimeout(timer);
+	}, [link]);
+	useEffect(() => {
+		if (content) link?.send({ kind: 'open', content, keys }, content.kind === 'pdf' ? [content.port] : []);
 	}, [link, content, keys]);
 	useImperativeHandle(ref, () => ({ send: (command) => link?.send(command) }), [link]);
 	useSelectAll(link);
@@ -55,6 +65,7 @@ export function ViewerFrame({ ref, title, className, style, content, keys = noKe
 		else if (target) setLink(connectFrame(target, (event) => latest.current(event)));
 	}
 
+	if (!isThere) return null;
 	return (
 		<iframe
 			ref={frame}

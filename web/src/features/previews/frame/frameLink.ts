@@ -2,7 +2,8 @@ import { type FrameCommand, type FrameEvent, frameEvent } from './frameMessages.
 import { watchSilence } from './watchSilence.js';
 
 export interface FrameLink {
-	send(command: FrameCommand): void;
+	/** Its ports and bytes that are named in `transfer` are the frame's from then on. */
+	send(command: FrameCommand, transfer?: Transferable[]): void;
 	close(): void;
 }
 
@@ -39,7 +40,7 @@ export function connectFrame(target: Window, onEvent: (event: FrameEvent) => voi
 	// Its origin is opaque, so it has no name; only the frame's first document, which is the server's, gets the port.
 	target.postMessage('connect', '*', [port2]);
 	return {
-		send: (command) => port.postMessage(command),
+		send: (command, transfer = []) => port.postMessage(command, transfer),
 		close,
 	};
 }

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { maxAddress, maxChapters, maxLabel, maxTocItems, maxTocLevels } from '../epub/bookBounds.js';
+import { maxOutlineItems, maxOutlineLevels, maxTitle } from '../pdf/pdfBounds.js';
 
 /** What the page asks of its viewers' frame (`inFrame/viewerFrame.ts`). */
 export type FrameCommand =
 	| { kind: 'open'; content: FrameContent; keys: readonly string[] }
 	| { kind: 'selectAll' }
 	| { kind: 'ping' }
-	| BookCommand;
+	| BookCommand
+	| PdfCommand;
 
 /** What it asks of an open book. */
 export type BookCommand =
@@ -16,10 +18,23 @@ export type BookCommand =
 	| { kind: 'turn'; by: 1 | -1 }
 	| { kind: 'textSize'; percent: number };
 
+/** What it asks of an open PDF. */
+export type PdfCommand =
+	/** A part of the file that was asked for. */
+	| { kind: 'bytes'; begin: number; bytes: Uint8Array }
+	| { kind: 'goToPage'; page: number }
+	/** By its number in the outline. */
+	| { kind: 'goToDestination'; destination: number }
+	| { kind: 'zoom'; to: 'in' | 'out' }
+	/** Searches a text; an empty one ends the search. */
+	| { kind: 'find'; query: string; step: 'first' | 'next' | 'previous' };
+
 export type FrameContent =
 	| { kind: 'book'; bytes: Uint8Array; fileName: string }
 	| { kind: 'word'; bytes: Uint8Array; fileName: string }
-	| { kind: 'drawing'; bytes: Uint8Array };
+	| { kind: 'drawing'; bytes: Uint8Array }
+	/** `port` leads to the worker that reads it, whose parts are asked for as they are needed. */
+	| { kind: 'pdf'; port: MessagePort; size: number; fileName: string };
 
 /** A reading position: a chapter by its index, and how far down one is in it, from 0 to 1, or an element of it. */
 export interface BookPosition {
@@ -30,8 +45,8 @@ export interface BookPosition {
 
 /** A file that is shown in the frame. */
 export interface FrameView {
-	/** The page asks this of a book only. */
-	run?(command: BookCommand): void;
+	/** The page asks this of a book or a PDF only. */
+	run?(command: BookCommand | PdfCommand): void;
 	/** A link within the file was clicked. */
 	follow(address: string): void;
 }
@@ -55,7 +70,11 @@ function tocLevel(left: number): z.ZodType<TocItem[]> {
 	return z.array(z.object({ label, href: pathInBook, items })).max(maxTocItems);
 }
 
-const countOf = (items: readonly TocItem[]): number => items.reduce((sum, item) => sum + 1 + countOf(item.items), 0);
+interface Nested {
+	items: readonly Nested[];
+}
+
+const countOf = (items: readonly Nested[]): number => items.reduce((sum, item) => sum + 1 + countOf(item.items), 0);
 
 const bookContents = z.object({
 	title: text,
@@ -73,6 +92,20 @@ const bookContents = z.object({
 /** What the page shows of a book beside its text. */
 export type BookContents = z.infer<typeof bookContents>;
 
+export interface OutlineItem {
+	title: string;
+	/** The number of its target; undefined for a heading or for an external link. */
+	destination: number | undefined;
+	items: readonly OutlineItem[];
+}
+
+function outlineLevel(left: number): z.ZodType<OutlineItem[]> {
+	const title = z.string().max(maxTitle);
+	const destination = z.union([z.number(), z.undefined()]);
+	const items = left > 1 ? outlineLevel(left - 1) : z.array(z.never());
+	return z.array(z.object({ title, destination, items })).max(maxOutlineItems);
+}
+
 /** What the frame says. It has read a stranger's file, so nothing of it is trusted. */
 export const frameEvent = z.discriminatedUnion('kind', [
 	z.object({ kind: z.literal('opened'), book: bookContents }),
@@ -84,6 +117,20 @@ export const frameEvent = z.discriminatedUnion('kind', [
 	z.object({ kind: z.literal('ended'), chapter: z.number(), by: z.literal([1, -1]) }),
 	/** A link within the book was followed. */
 	z.object({ kind: z.literal('followed'), href: address }),
+	/** A PDF is open. */
+	z.object({
+		kind: z.literal('paged'),
+		pages: z.number(),
+		outline: outlineLevel(maxOutlineLevels)
+			.refine((items) => countOf(items) <= maxOutlineItems)
+			.readonly(),
+	}),
+	/** Bytes of a PDF are needed, up to but without `end`. */
+	z.object({ kind: z.literal('part'), begin: z.int().min(0), end: z.int().min(1) }),
+	z.object({ kind: z.literal('page'), page: z.number() }),
+	z.object({ kind: z.literal('scale'), scale: z.number() }),
+	/** The results of a search in a PDF. */
+	z.object({ kind: z.literal('found'), current: z.number(), total: z.number() }),
 	/** A link that leads elsewhere was clicked. */
 	z.object({ kind: z.literal('link'), address }),
 	z.object({

@@ -59,6 +59,8 @@ async function open(content: FrameContent, say: (event: FrameEvent) => void): Pr
 		case 'drawing':
 			say({ kind: 'shown', ...(await (await import('../image/showDrawing.js')).showDrawing(content.bytes)) });
 			return { follow: () => {} };
+		case 'pdf':
+			return (await import('../pdf/showPdf.js')).showPdf(content, say);
 	}
 }
 

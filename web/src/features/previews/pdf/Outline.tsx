@@ -1,21 +1,21 @@
+import type { OutlineItem } from '../frame/frameMessages.js';
 import { previewMessages as messages } from '../messages.js';
 import styles from './PdfViewer.module.css';
-import type { OutlineItem, PdfPages } from './showPdf.js';
 
-export function Outline({ pages }: { pages: PdfPages }) {
+export interface OutlineProps {
+	items: readonly OutlineItem[];
+	onChoose: (destination: number) => void;
+}
+
+export function Outline({ items, onChoose }: OutlineProps) {
 	return (
 		<nav className={styles.outline} aria-label={messages.outline}>
-			<Items items={pages.outline} onChoose={pages.goToDestination} />
+			<Items items={items} onChoose={onChoose} />
 		</nav>
 	);
 }
 
-interface ItemsProps {
-	items: readonly OutlineItem[];
-	onChoose: PdfPages['goToDestination'];
-}
-
-function Items({ items, onChoose }: ItemsProps) {
+function Items({ items, onChoose }: OutlineProps) {
 	return (
 		<ul>
 			{items.map(({ title, destination, items: inner }, index) => (

@@ -9,44 +9,71 @@ import {
 	ShareIcon,
 } from '@blueprintjs/icons';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { HttpFailure, readPart } from '../../../api/previews.js';
+import { useLatest } from '../../../ui/useLatest.js';
+import type { PreviewFile } from '../common/previewFile.js';
 import { useKeys } from '../common/useKeys.js';
 import { ViewerError } from '../common/ViewerError.js';
 import { ViewerLoading } from '../common/ViewerLoading.js';
 import type { ViewerProps } from '../common/ViewerProps.js';
 import viewerStyles from '../common/viewers.module.css';
+import type { ContentEvent, FrameCommand, FrameContent, OutlineItem } from '../frame/frameMessages.js';
+import { ViewerFrame, type ViewerFrameHandle } from '../frame/ViewerFrame.js';
 import { previewMessages as messages } from '../messages.js';
-import { PdfPluginMissing } from './loadPdf.js';
 import { Outline } from './Outline.js';
 import styles from './PdfViewer.module.css';
-import './pdfPages.css';
-import { type PdfPages, showPdf } from './showPdf.js';
+import { PdfPluginMissing, startPdfWorker } from './startPdfWorker.js';
 
-type State = { status: 'loading' } | { status: 'shown'; pages: PdfPages } | { status: 'failed'; error: unknown };
+type State =
+	| { status: 'loading' }
+	| { status: 'shown'; count: number; outline: readonly OutlineItem[] }
+	| { status: 'failed'; error: unknown };
 
+type PdfContent = Extract<FrameContent, { kind: 'pdf' }>;
+
+const keys = ['+', '=', '-'];
+/** What its frame says when the code that draws PDFs could not be had, or when one can't be read without a password. */
+const missing = 'missing';
+const password = 'password';
+
+/** Draws a PDF in a frame of its own, which asks for the parts of the file that it needs. */
 export function PdfViewer({ file }: ViewerProps) {
-	const container = useRef<HTMLDivElement>(null);
+	const frame = useRef<ViewerFrameHandle>(null);
+	const [content, setContent] = useState<PdfContent>();
 	const [state, setState] = useState<State>({ status: 'loading' });
 	const [page, setPage] = useState(1);
 	const [scale, setScale] = useState(1);
 	const [found, setFound] = useState<{ current: number; total: number }>();
 	const [hasOutline, setOutline] = useState(false);
-	const pages = state.status === 'shown' ? state.pages : undefined;
+	const fail = (error: unknown) => setState({ status: 'failed', error });
+	const read = useParts(file, (part) => frame.current?.send({ kind: 'bytes', ...part }), fail);
+	const shown = state.status === 'shown' ? state : undefined;
+	const send = shown && ((command: FrameCommand) => frame.current?.send(command));
 
 	useEffect(() => {
-		const element = container.current;
-		if (!element) return;
 		const abort = new AbortController();
-		showPdf(element, file.url, { onPage: setPage, onScale: setScale, onFound: setFound }, abort.signal).then(
-			(shown) => !abort.signal.aborted && setState({ status: 'shown', pages: shown }),
+		startPdfWorker(abort.signal).then(
+			(port) => {
+				if (!abort.signal.aborted) setContent({ kind: 'pdf', port, size: file.size, fileName: file.name });
+			},
 			(error: unknown) => !abort.signal.aborted && setState({ status: 'failed', error }),
 		);
 		return () => abort.abort();
-	}, [file.url]);
+	}, [file.size, file.name]);
+
+	const onEvent = (event: ContentEvent) => {
+		if (event.kind === 'part') read(event.begin, event.end);
+		else if (event.kind === 'paged') setState({ status: 'shown', count: event.pages, outline: event.outline });
+		else if (event.kind === 'page') setPage(event.page);
+		else if (event.kind === 'scale') setScale(event.scale);
+		else if (event.kind === 'found') setFound(event);
+		else if (event.kind === 'failed') fail(event.reason === missing ? new PdfPluginMissing() : event.reason);
+	};
 
 	useKeys(({ key }) => {
-		if (!pages) return false;
-		if (key === '+' || key === '=') pages.zoomIn();
-		else if (key === '-') pages.zoomOut();
+		if (!send) return false;
+		if (key === '+' || key === '=') send({ kind: 'zoom', to: 'in' });
+		else if (key === '-') send({ kind: 'zoom', to: 'out' });
 		else return false;
 		return true;
 	});
@@ -70,7 +97,7 @@ export function PdfViewer({ file }: ViewerProps) {
 				role="toolbar"
 				aria-label={messages.pdfControls}
 			>
-				{pages && pages.outline.length > 0 && (
+				{shown && shown.outline.length > 0 && (
 					<Button
 						variant="minimal"
 						icon={<PropertiesIcon />}
@@ -80,14 +107,19 @@ export function PdfViewer({ file }: ViewerProps) {
 						onClick={() => setOutline(!hasOutline)}
 					/>
 				)}
-				<PageField key={page} page={page} count={pages?.count} onPage={(wanted) => pages?.goTo(wanted)} />
+				<PageField
+					key={page}
+					page={page}
+					count={shown?.count}
+					onPage={(wanted) => send?.({ kind: 'goToPage', page: wanted })}
+				/>
 				<span className={viewerStyles.gap} />
 				<Button
 					variant="minimal"
 					icon={<MinusIcon />}
 					aria-label={messages.zoomOut}
-					disabled={!pages}
-					onClick={() => pages?.zoomOut()}
+					disabled={!send}
+					onClick={() => send?.({ kind: 'zoom', to: 'out' })}
 				/>
 				<output className={styles.scale} aria-label={messages.zoom}>
 					{Math.round(scale * 100)}%
@@ -96,31 +128,67 @@ export function PdfViewer({ file }: ViewerProps) {
 					variant="minimal"
 					icon={<PlusIcon />}
 					aria-label={messages.zoomIn}
-					disabled={!pages}
-					onClick={() => pages?.zoomIn()}
+					disabled={!send}
+					onClick={() => send?.({ kind: 'zoom', to: 'in' })}
 				/>
 				<span className={viewerStyles.spring} />
-				<FindField pages={pages} found={found} onCleared={() => setFound(undefined)} />
+				<FindField
+					onFind={send && ((query, step) => send({ kind: 'find', query, step }))}
+					found={found}
+					onCleared={() => setFound(undefined)}
+				/>
 			</div>
 			<div className={styles.middle}>
-				{hasOutline && pages && <Outline pages={pages} />}
+				{hasOutline && shown && (
+					<Outline items={shown.outline} onChoose={(destination) => send?.({ kind: 'goToDestination', destination })} />
+				)}
 				<div className={styles.place}>
 					{state.status === 'loading' && <ViewerLoading />}
-					{/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls by the keyboard */}
-					<div ref={container} className={styles.container} tabIndex={0} role="document" aria-label={file.name}>
-						<div className="pdfViewer" />
-					</div>
+					<ViewerFrame
+						ref={frame}
+						className={styles.frame}
+						title={file.name}
+						content={content}
+						keys={keys}
+						onEvent={onEvent}
+					/>
 				</div>
 			</div>
 		</div>
 	);
 }
 
+/** Reads parts of a file for its frame: each of its bytes once, and not much more often, whatever the frame asks for. */
+function useParts(
+	{ url, size }: PreviewFile,
+	onPart: (part: { begin: number; bytes: Uint8Array }) => void,
+	onFailed: (error: unknown) => void,
+): (begin: number, end: number) => void {
+	const latest = useLatest({ onPart, onFailed });
+	const reading = useRef<{ abort: AbortController; left: number }>(undefined);
+	useEffect(() => {
+		const abort = new AbortController();
+		reading.current = { abort, left: 2 * size + 1024 * 1024 };
+		return () => abort.abort();
+	}, [size]);
+	return (begin, end) => {
+		const { current } = reading;
+		if (!current) return;
+		const { signal } = current.abort;
+		current.left -= end - begin;
+		if (end <= begin || current.left < 0) latest.current.onFailed(undefined);
+		else {
+			readPart(url, begin, end, signal).then(
+				({ bytes }) => latest.current.onPart({ begin, bytes }),
+				(error: unknown) => !signal.aborted && latest.current.onFailed(error),
+			);
+		}
+	};
+}
+
 function reasonOf(error: unknown): string | undefined {
-	if (!(error instanceof Error)) return undefined;
-	if (error.name === 'PasswordException') return messages.passwordProtected;
-	const status = (error as Error & { status?: number }).status;
-	return status === undefined || status === 0 ? undefined : `HTTP ${status}`;
+	if (error === password) return messages.passwordProtected;
+	return error instanceof HttpFailure ? error.message : undefined;
 }
 
 interface PageFieldProps {
@@ -159,17 +227,18 @@ function PageField({ page, count, onPage }: PageFieldProps) {
 }
 
 interface FindFieldProps {
-	pages: PdfPages | undefined;
+	/** Undefined before there is anything to search. */
+	onFind: ((query: string, step: 'first' | 'next' | 'previous') => void) | undefined;
 	found: { current: number; total: number } | undefined;
 	onCleared: () => void;
 }
 
-function FindField({ pages, found, onCleared }: FindFieldProps) {
+function FindField({ onFind, found, onCleared }: FindFieldProps) {
 	const [query, setQuery] = useState('');
 	const [asked, setAsked] = useState('');
 	const find = (direction: 'next' | 'previous') => {
 		if (query === '') onCleared();
-		pages?.find(query, query !== asked ? 'first' : direction);
+		onFind?.(query, query !== asked ? 'first' : direction);
 		setAsked(query);
 	};
 	const hasResult = asked !== '' && asked === query && found !== undefined;
@@ -188,7 +257,7 @@ function FindField({ pages, found, onCleared }: FindFieldProps) {
 				aria-label={messages.search}
 				placeholder={messages.search}
 				value={query}
-				disabled={!pages}
+				disabled={!onFind}
 				onValueChange={setQuery}
 			/>
 			<span className={styles.found} role="status">
@@ -206,7 +275,7 @@ function FindField({ pages, found, onCleared }: FindFieldProps) {
 				variant="minimal"
 				icon={<ChevronDownIcon />}
 				aria-label={messages.nextResult}
-				disabled={!pages || query === ''}
+				disabled={!onFind || query === ''}
 			/>
 		</form>
 	);

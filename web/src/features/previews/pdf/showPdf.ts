@@ -1,31 +1,8 @@
-import { isOwnCall } from '../common/links.js';
+import type { FrameContent, FrameEvent, FrameView, OutlineItem, PdfCommand } from '../frame/frameMessages.js';
 import { boundPages } from './boundPages.js';
-import { assertPages, loadPlugin, openPdf } from './loadPdf.js';
-
-export interface OutlineItem {
-	title: string;
-	/** Its target within the document; undefined for a heading or for an external link. */
-	destination: string | unknown[] | undefined;
-	items: readonly OutlineItem[];
-}
-
-/** A document that is on screen. */
-export interface PdfPages {
-	count: number;
-	outline: readonly OutlineItem[];
-	goTo(page: number): void;
-	goToDestination(destination: string | unknown[]): void;
-	zoomIn(): void;
-	zoomOut(): void;
-	/** Searches a text; an empty one ends the search. */
-	find(query: string, step: 'first' | 'next' | 'previous'): void;
-}
-
-export interface PdfListeners {
-	onPage: (page: number) => void;
-	onScale: (scale: number) => void;
-	onFound: (found: { current: number; total: number }) => void;
-}
+import { assertPages, loadPdfjs, type OpenPdf, openPdf } from './openPdf.js';
+import { maxOutlineItems, maxOutlineLevels, maxTitle } from './pdfBounds.js';
+import pageStyles from './pdfPages.css?inline';
 
 /**
  * Pixels of one page; the visible part of a larger one is drawn on a second canvas. The viewer keeps the ten pages that were seen last or are near
@@ -36,46 +13,34 @@ const maxCanvasPixels = 8 * 1024 * 1024;
 const zoomStep = 1.25;
 const maxScale = 5;
 const minScale = 0.1;
-const maxOutlineItems = 5_000;
+const foundMs = 50;
 
-/** Renders a document into a container, its pages as they come on screen, until the signal is fired. Throws `PdfPluginMissing`. */
-export async function showPdf(
-	container: HTMLDivElement,
-	url: string,
-	listeners: PdfListeners,
-	signal: AbortSignal,
-): Promise<PdfPages> {
-	const plugin = await loadPlugin();
-	const { pdfjs, kit, worker } = plugin;
-	const ends: (() => unknown)[] = [() => worker.terminate()];
-	const end = () => {
-		for (const each of ends.splice(0).reverse()) each();
-	};
-	signal.addEventListener('abort', end, { once: true });
-	try {
-		signal.throwIfAborted();
-		const task = openPdf(plugin, url);
-		// Its worker is ended as well, whatever is left of the task.
-		ends.push(() => void task.destroy().catch(() => {}));
-		const document = await task.promise;
-		await assertPages(document);
+type PdfContent = Extract<FrameContent, { kind: 'pdf' }>;
+
+/** Draws a document in the frame, its pages as they come on screen. What it does to the browser that takes minutes is done in the frame's process. */
+export function showPdf(content: PdfContent, say: (event: FrameEvent) => void): FrameView {
+	let receive: OpenPdf['receive'] = () => {};
+	let run: ((command: PdfCommand) => void) | undefined;
+	const open = async () => {
+		const { pdfjs, kit } = await loadPdfjs().catch(() => {
+			throw new Refused('missing');
+		});
+		const opened = openPdf(pdfjs, content, say);
+		({ receive } = opened);
+		const document = await opened.task.promise;
+		assertPages(document);
 		boundPages(document);
-		signal.throwIfAborted();
-
+		const { info } = await document.getMetadata().catch(() => ({ info: {} }));
+		const container = placeContainer(content.fileName, languageOf(info));
 		const eventBus = new kit.EventBus();
-		const linkService = new kit.PDFLinkService({ eventBus, externalLinkTarget: kit.LinkTarget.BLANK });
-		linkService.externalLinkRel = 'noopener noreferrer';
-		const addLink = linkService.addLinkAttributes.bind(linkService);
-		linkService.addLinkAttributes = (link, address, newWindow) => {
-			if (!isOwnCall(address)) addLink(link, address, newWindow);
-		};
-		const findController = new kit.PDFFindController({ eventBus, linkService });
+		// Links are opened by the frame's handler.
+		const linkService = new kit.PDFLinkService({ eventBus });
 		const viewer = new kit.PDFViewer({
 			container,
 			viewer: container.firstElementChild as HTMLDivElement,
 			eventBus,
 			linkService,
-			findController,
+			findController: new kit.PDFFindController({ eventBus, linkService }),
 			annotationMode: pdfjs.AnnotationMode.ENABLE,
 			annotationEditorMode: pdfjs.AnnotationEditorType.DISABLE,
 			removePageBorders: true,
@@ -83,49 +48,100 @@ export async function showPdf(
 		});
 		linkService.setViewer(viewer);
 		const initiated = new Promise<void>((resolve) => eventBus.on('pagesinit', () => resolve(), { once: true }));
-		eventBus.on('pagechanging', ({ pageNumber }: { pageNumber: number }) => listeners.onPage(pageNumber));
-		eventBus.on('scalechanging', ({ scale }: { scale: number }) => listeners.onScale(scale));
-		const onFound = ({ matchesCount }: { matchesCount: { current: number; total: number } }) =>
-			listeners.onFound(matchesCount);
+		eventBus.on('pagechanging', ({ pageNumber }: { pageNumber: number }) => say({ kind: 'page', page: pageNumber }));
+		eventBus.on('scalechanging', ({ scale }: { scale: number }) => say({ kind: 'scale', scale }));
+		let found = { current: 0, total: 0 };
+		let isToBeSaid = false;
+		const onFound = ({ matchesCount }: { matchesCount: typeof found }) => {
+			found = matchesCount;
+			if (isToBeSaid) return;
+			isToBeSaid = true;
+			// Each of thousands of pages has its own results.
+			setTimeout(() => {
+				isToBeSaid = false;
+				say({ kind: 'found', current: found.current, total: found.total });
+			}, foundMs);
+		};
 		eventBus.on('updatefindmatchescount', onFound);
 		eventBus.on('updatefindcontrolstate', onFound);
-		ends.push(() => viewer.setDocument(null as never));
 		viewer.setDocument(document);
 		linkService.setDocument(document, null);
 		await initiated;
 		viewer.currentScaleValue = 'auto';
-		const outline = outlineOf(await document.getOutline().catch(() => []));
-		signal.throwIfAborted();
+		const { items, destinations } = outlineOf(await document.getOutline().catch(() => []));
 
 		const zoomBy = (factor: number) => {
 			viewer.currentScale = Math.min(maxScale, Math.max(minScale, viewer.currentScale * factor));
 		};
-		return {
-			count: document.numPages,
-			outline,
-			goTo(page) {
-				viewer.currentPageNumber = page;
-			},
-			goToDestination: (destination) => void linkService.goToDestination(destination as string),
-			zoomIn: () => zoomBy(zoomStep),
-			zoomOut: () => zoomBy(1 / zoomStep),
-			find(query, step) {
+		run = (command) => {
+			if (command.kind === 'goToPage') viewer.currentPageNumber = command.page;
+			else if (command.kind === 'goToDestination') {
+				void linkService.goToDestination(destinations[command.destination] as string);
+			} else if (command.kind === 'zoom') zoomBy(command.to === 'in' ? zoomStep : 1 / zoomStep);
+			else if (command.kind === 'find') {
 				eventBus.dispatch('find', {
 					source: container,
-					type: step === 'first' ? '' : 'again',
-					query,
+					type: command.step === 'first' ? '' : 'again',
+					query: command.query,
 					caseSensitive: false,
 					entireWord: false,
 					highlightAll: true,
-					findPrevious: step === 'previous',
+					findPrevious: command.step === 'previous',
 					matchDiacritics: false,
 				});
-			},
+			}
 		};
-	} catch (error) {
-		end();
-		throw error;
-	}
+		say({ kind: 'paged', pages: document.numPages, outline: items });
+	};
+	open().catch((error: unknown) => say({ kind: 'failed', reason: reasonOf(error) }));
+	return {
+		run(command) {
+			if (command.kind === 'bytes') receive(command.begin, command.bytes);
+			else run?.(command as PdfCommand);
+		},
+		// pdf.js goes there by itself.
+		follow: () => {},
+	};
+}
+
+/** Why it can't be shown, by a word that the page knows. */
+class Refused extends Error {}
+
+function reasonOf(error: unknown): string | undefined {
+	if (error instanceof Refused) return error.message;
+	return error instanceof Error && error.name === 'PasswordException' ? 'password' : undefined;
+}
+
+/** The viewer of pdf.js wants a container that is placed so. */
+const frameStyles = `
+	html { height: 100%; background: #171b20; }
+	body { margin: 0; font: 14px/1.3 sans-serif; }
+	.container { position: absolute; inset: 0; overflow: auto; outline-offset: -2px; }
+`;
+
+/** The language that a document declares. */
+function languageOf(info: object): string {
+	const declared = 'Language' in info ? String(info.Language).slice(0, 40) : '';
+	return /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]+)*$/.test(declared) ? declared : 'en';
+}
+
+function placeContainer(name: string, language: string): HTMLDivElement {
+	const style = document.createElement('style');
+	style.textContent = frameStyles + pageStyles;
+	document.head.append(style);
+	document.title = name;
+	document.documentElement.lang = language;
+	const container = document.createElement('div');
+	container.className = 'container';
+	// It scrolls by the keyboard.
+	container.tabIndex = 0;
+	container.setAttribute('role', 'document');
+	container.setAttribute('aria-label', name);
+	const pages = document.createElement('div');
+	pages.className = 'pdfViewer';
+	container.append(pages);
+	document.body.replaceChildren(container);
+	return container;
 }
 
 interface RawItem {
@@ -134,13 +150,16 @@ interface RawItem {
 	items: RawItem[];
 }
 
-/** The outline is truncated after this many entries. */
-function outlineOf(raw: readonly RawItem[] | null): OutlineItem[] {
+/** The outline, truncated where it is too long, with its destinations by their numbers. */
+function outlineOf(raw: readonly RawItem[] | null): { items: OutlineItem[]; destinations: unknown[] } {
 	let count = 0;
-	const convert = (items: readonly RawItem[], depth: number): OutlineItem[] =>
-		items.flatMap((item) => {
-			if (depth > 8 || ++count > maxOutlineItems) return [];
-			return { title: item.title, destination: item.dest ?? undefined, items: convert(item.items, depth + 1) };
+	const destinations: unknown[] = [];
+	const convert = (items: readonly RawItem[], level: number): OutlineItem[] =>
+		items.flatMap(({ title, dest, items: inner }) => {
+			if (level >= maxOutlineLevels || ++count > maxOutlineItems) return [];
+			// A heading or an external link has none.
+			const destination = dest === null ? undefined : destinations.push(dest) - 1;
+			return { title: title.slice(0, maxTitle), destination, items: convert(inner, level + 1) };
 		});
-	return convert(raw ?? [], 0);
+	return { items: convert(raw ?? [], 0), destinations };
 }

@@ -1,5 +1,6 @@
 import { Parser } from 'htmlparser2';
 import { marked } from 'marked';
+import { countJoining, isInline, maxInParagraph } from '../common/longTexts.js';
 import { maxPixels, pixelsOfAddress } from '../common/pictureSize.js';
 
 /** A text, or an element with its parts. Only elements and attributes of the lists below occur; where its links lead has not been asked yet. */
@@ -32,6 +33,9 @@ const maxDepth = 40;
 const maxOpen = 200;
 /** Rows and columns that one cell of a table may take. */
 const maxSpan = 100;
+
+/** Of the letters that join or combine, in an element that lies in no other one: each of these is laid out when it comes on screen. */
+const maxInBlock = 100_000;
 
 /** There is more of it than the page could show without a stop. */
 class TooMuch extends Error {}
@@ -66,6 +70,12 @@ function readTree(html: string): MarkdownNode[] {
 	const top: Open = { children: [], depth: 0, isRemoved: false };
 	const open = [top];
 	let nodes = 0;
+	/** Letters that join or combine. */
+	const joined = { paragraph: 0, block: 0 };
+	const enter = (name: string) => {
+		if (!isInline(name)) joined.paragraph = 0;
+		if (open.length === 1) joined.block = 0;
+	};
 	const add = (parent: Open, node: MarkdownNode) => {
 		if (++nodes > maxNodes) throw new TooMuch();
 		parent.children.push(node);
@@ -74,6 +84,7 @@ function readTree(html: string): MarkdownNode[] {
 		onopentag(name, given) {
 			const parent = open.at(-1) ?? top;
 			const isRemoved = parent.isRemoved || removed.has(name);
+			enter(name);
 			const made = isRemoved || !tags.has(name) ? undefined : nodeOf(name, given);
 			const src = typeof made === 'object' ? made.attributes.src : undefined;
 			if (src !== undefined) pixels += pixelsOfAddress(src);
@@ -84,10 +95,17 @@ function readTree(html: string): MarkdownNode[] {
 			if (own.depth > maxDepth || open.length > maxOpen) throw new TooMuch();
 			open.push({ ...own, isRemoved });
 		},
-		onclosetag: () => open.pop(),
+		onclosetag(name) {
+			open.pop();
+			enter(name);
+		},
 		ontext(text) {
 			const parent = open.at(-1) ?? top;
 			if (parent.isRemoved) return;
+			const count = countJoining(text);
+			joined.paragraph += count;
+			joined.block += count;
+			if (joined.paragraph > maxInParagraph || joined.block > maxInBlock) throw new TooMuch();
 			const before = parent.children.at(-1);
 			// It comes in pieces.
 			if (typeof before === 'string') parent.children[parent.children.length - 1] = before + text;

@@ -14,6 +14,10 @@ const maxFiles = 30;
 /** A long film has some thousands, of a few lines each. */
 const maxCues = 10_000;
 const maxCue = 1_000;
+/** A film shows a few at a time, with the texts of signs. */
+const maxAtOnce = 12;
+/** Styles and regions, which come first. */
+const maxOthers = 20;
 
 /** The subtitles of a film: `.srt` and `.vtt` files beside it that are named after it. */
 export function subtitlesOf(film: Entry, entries: readonly Entry[]): SubtitleFile[] {
@@ -34,7 +38,7 @@ export function subtitlesOf(film: Entry, entries: readonly Entry[]): SubtitleFil
 /** Converts either format to WebVTT, which browsers play, without what they could not lay out in time. SubRip has commas in its times and no header. */
 export function toVtt(text: string): string {
 	const lines = text.replace(/^\uFEFF/, '').replaceAll(/\r\n?/g, '\n');
-	if (lines.startsWith('WEBVTT')) return bounded(lines);
+	if (lines.startsWith('WEBVTT')) return bounded(lines.slice(lines.indexOf('\n') + 1).trimStart());
 	const times = /^(\d{1,2}:\d{2}:\d{2})[,.](\d{3})[ \t]*-->[ \t]*(\d{1,2}:\d{2}:\d{2})[,.](\d{3}).*$/gm;
 	const padded = (time: string) => time.padStart(8, '0');
 	const cues = lines.replaceAll(
@@ -42,12 +46,54 @@ export function toVtt(text: string): string {
 		(_, from, fromMs, to, toMs) => `${padded(from)}.${fromMs} --> ${padded(to)}.${toMs}`,
 	);
 	// Of its marks WebVTT knows bold, italic and underlined only.
-	return bounded(`WEBVTT\n\n${cues.replaceAll(/<\/?font[^<>]*>|\{\\an?\d\}/gi, '')}`);
+	return bounded(cues.replaceAll(/<\/?font[^<>]*>|\{\\an?\d\}/gi, ''));
 }
 
-function bounded(vtt: string): string {
-	const blocks = vtt.split('\n\n', maxCues + 1);
-	return blocks.map((block) => block.slice(0, maxCue)).join('\n\n');
+/** Without the cues that would be shown beside too many others: the browser lays all of them out anew for each one. */
+function bounded(text: string): string {
+	const cues: Cue[] = [];
+	const others: string[] = [];
+	for (const block of text.split('\n\n', maxCues)) {
+		const lines = block.slice(0, maxCue).split('\n');
+		const at = lines.findIndex((line) => line.includes('-->'));
+		if (at === -1) {
+			if (/^(?:STYLE|REGION)\b/.test(block)) others.push(lines.join('\n'));
+		} else {
+			const cue = readCue(lines, at);
+			if (cue) cues.push(cue);
+		}
+	}
+	let ends: number[] = [];
+	const shown = cues
+		.sort((one, other) => one.start - other.start)
+		.filter(({ start, end }) => {
+			ends = ends.filter((each) => each > start);
+			return ends.length < maxAtOnce && ends.push(end) > 0;
+		});
+	return ['WEBVTT', ...others.slice(0, maxOthers), ...shown.map(({ text }) => text)].join('\n\n');
+}
+
+interface Cue {
+	/** Milliseconds. */
+	start: number;
+	end: number;
+	text: string;
+}
+
+/** A cue whose times are in the line `at`, up to where another one begins; undefined for one that no browser shows. */
+function readCue(lines: readonly string[], at: number): Cue | undefined {
+	const [from = '', to = ''] = (lines[at] ?? '').split('-->');
+	const start = readTime(from);
+	const end = readTime(to);
+	if (start === undefined || end === undefined) return undefined;
+	const next = lines.findIndex((line, index) => index > at && line.includes('-->'));
+	return { start, end, text: lines.slice(0, next === -1 ? undefined : next).join('\n') };
+}
+
+function readTime(text: string): number | undefined {
+	const [, hours = '0', minutes = '', seconds = '', ms = ''] =
+		/^\s*(?:(\d{1,6}):)?(\d{2}):(\d{2})\.(\d{3})/.exec(text) ?? [];
+	return ms === '' ? undefined : ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + Number(ms);
 }
 
 /** UTF-8 if it is valid, else the encoding of most old subtitles. */

@@ -1,0 +1,4 @@
+/** What the page shows of a document beside its pages: the lines of its outline on all levels, the levels, and the characters of one line. */
+export const maxOutlineItems = 5_000;
+export const maxOutlineLevels = 9;
+export const maxTitle = 500;

@@ -1,0 +1,11 @@
+/// <reference lib="webworker" />
+import { WorkerMessageHandler } from 'pdfjs-dist/build/pdf.worker.min.mjs';
+
+/** Reads PDFs for the viewers' frame, which has an origin that starts no workers: the page passes it a port to this one. */
+const scope = globalThis as unknown as DedicatedWorkerGlobalScope;
+
+scope.addEventListener('message', ({ ports: [port] }) => {
+	if (!port) return;
+	WorkerMessageHandler.initializeFromPort(port);
+	port.start();
+});
