@@ -1,16 +1,17 @@
-import type {
-	ByteRange,
-	CopyOptions,
-	FolderTimesStorage,
-	MoveOptions,
-	NamingOptions,
-	OpenFile,
-	ReplacingStorage,
-	StagedFile,
-	StagingCutoffs,
-	StorageDriver,
-	StorageEntry,
-	StorageItem,
+import {
+	type ByteRange,
+	type CopyOptions,
+	type FolderTimesStorage,
+	type MoveOptions,
+	type NamingOptions,
+	type OpenFile,
+	type ReplacingStorage,
+	type StagedFile,
+	type StagingCutoffs,
+	type StorageDriver,
+	type StorageEntry,
+	type StorageItem,
+	trashFolder,
 } from '@stowage/plugin-api';
 import {
 	baseName,
@@ -57,12 +58,12 @@ export class MemoryStorage implements FolderTimesStorage, ReplacingStorage {
 	}
 
 	async *list(path: StoragePath): AsyncGenerator<StorageEntry[]> {
-		const rows = [...this.#folder(path).children].map(([name, node]) => entryOf(name, node));
+		const rows = this.#rows(path).map(([name, node]) => entryOf(name, node));
 		for (let at = 0; at < rows.length; at += batchSize) yield rows.slice(at, at + batchSize);
 	}
 
 	async count(path: StoragePath): Promise<number> {
-		return this.#folder(path).children.size;
+		return this.#rows(path).length;
 	}
 
 	async stat(path: StoragePath): Promise<StorageItem> {
@@ -194,6 +195,12 @@ export class MemoryStorage implements FolderTimesStorage, ReplacingStorage {
 
 	#assertHere(): void {
 		if (this.rootId !== this.#root.id) throw new Failure('unavailable', 'The storage is not available right now.');
+	}
+
+	/** Without the private folder of the root. */
+	#rows(path: StoragePath): [string, Node][] {
+		const rows = [...this.#folder(path).children];
+		return path === rootPath ? rows.filter(([name]) => name !== parentPath(trashFolder)) : rows;
 	}
 
 	#findNode(path: StoragePath): Node | undefined {

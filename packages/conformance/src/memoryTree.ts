@@ -1,4 +1,5 @@
-import type { StorageEntry, StorageItem } from '@stowage/plugin-api';
+import { type StorageEntry, type StorageItem, trashFolder } from '@stowage/plugin-api';
+import { parentPath } from '@stowage/rules';
 
 export type Node = FileNode | FolderNode;
 
@@ -64,6 +65,10 @@ export class MemoryRoot {
 
 	/** Staged copies by id. They stay here once they are published, so that they are found by it. */
 	readonly copies = new Map<string, MemoryCopy>();
+
+	constructor() {
+		this.tree.children.set(parentPath(trashFolder), new FolderNode());
+	}
 
 	beginCopy(type: Node['type']): MemoryCopy {
 		const copy: MemoryCopy = { id: crypto.randomUUID(), type, begunAt: Date.now(), isBusy: false };

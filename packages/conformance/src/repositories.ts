@@ -12,6 +12,7 @@ import type { Clock, Rule } from './repositories/rules.js';
 import { secondFactorRules } from './repositories/secondFactors.js';
 import { sessionRules } from './repositories/sessions.js';
 import { ticketRules } from './repositories/tickets.js';
+import { trashRules } from './repositories/trash.js';
 import { uploadRules } from './repositories/uploads.js';
 import { userRules } from './repositories/users.js';
 
@@ -48,6 +49,7 @@ export function repositoriesSuite(
 	keyValueRules(assertThat);
 	linkRules(assertThat);
 	ticketRules(assertThat);
+	trashRules(assertThat);
 	jobRules(assertThat);
 	leaseRules(assertThat);
 	eventRules(assertThat);

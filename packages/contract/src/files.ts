@@ -58,8 +58,15 @@ export const deleteItem = endpoint({
 	method: 'DELETE',
 	path: '/api/deleteItem',
 	audience: 'user',
-	payload: z.strictObject({ filePath: itemPath, type: area, owner: owner.optional() }),
-	result: message,
+	payload: z.strictObject({
+		filePath: itemPath,
+		type: area,
+		owner: owner.optional(),
+		/** Whether the item passes the trash by. */
+		permanent: z.boolean().optional(),
+	}),
+	/** The id in the trash; none for what was removed for good. */
+	result: message.extend({ trashId: z.string().optional() }),
 });
 
 export const moveItem = endpoint({

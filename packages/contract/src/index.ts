@@ -9,5 +9,6 @@ export * from './jobs.js';
 export * from './links.js';
 export * as schemas from './schemas.js';
 export * from './service.js';
+export * from './trash.js';
 export * from './uploads.js';
 export * from './viewers.js';

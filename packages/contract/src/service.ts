@@ -35,6 +35,8 @@ export const capabilities = endpoint({
 		/** Whether the server has a public https address, without which no external viewer can fetch a file. */
 		hasPublicHttps: z.boolean(),
 		handbrake: z.boolean(),
+		/** How long what is deleted stays in the trash, in milliseconds; 0 where there is no trash. */
+		trashKeepFor: z.number(),
 		/** Whether a plugin renders thumbnails of files. */
 		thumbnails: z.boolean(),
 		/** Which files may have one besides images, videos and PDFs; in lower case, without their dots. */

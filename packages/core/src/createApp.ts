@@ -109,7 +109,7 @@ async function assemble(
 	const coordination = await createCoordination({ ...ground, audit, secret, feeds: () => fileServices.feeds });
 	const { identity, databaseReserve, relay, notifications, leases, jobs } = coordination;
 	const fileServices = createFileServices({ ...ground, audit, relay, leases, storage: openedStorage });
-	const { files, links, quotas, trees } = fileServices;
+	const { files, links, quotas, trees, trash, trashBin } = fileServices;
 
 	const { dataDir } = config;
 	const offered = { dataDir, files, bodies, notifications, jobs, database, databaseReserve, log };
@@ -125,14 +125,14 @@ async function assemble(
 	parts.push(roots);
 	const storage = new MountedStorage(roots);
 	opened = storage;
-	parts.push(relay);
+	parts.push(relay, trashBin);
 	// Closed before its dependencies.
 	parts.push(jobs);
 
 	const services = createServices({
 		...{ ...ground, version: buildVersion, audit, bodies, providers },
 		...{ databaseReserve, notifications, leases, jobs },
-		...{ storage, roots, trees, files, links, quotas },
+		...{ storage, roots, trees, files, links, quotas, trash, trashBin },
 		...{ sessions, knownClients: createKnownClients(config, secret, now) },
 	});
 	parts.push(services.inFlightUploads);

@@ -9,6 +9,7 @@ export async function sweep({
 	leases,
 	links,
 	resumableUploads,
+	trashBin,
 	log,
 	now,
 }: Services): Promise<void> {
@@ -26,6 +27,7 @@ export async function sweep({
 			await links.sweep();
 			await jobs.sweep();
 			await resumableUploads.sweep();
+			await trashBin.sweep();
 		} finally {
 			await lease.release();
 		}

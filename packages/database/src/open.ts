@@ -20,6 +20,7 @@ import { linkStore } from './stores/files/links.js';
 import { publishedNameStore } from './stores/files/publishedNames.js';
 import { rootStore } from './stores/files/roots.js';
 import { ticketStore } from './stores/files/tickets.js';
+import { trashStore } from './stores/files/trash.js';
 import { uploadStore } from './stores/files/uploads.js';
 
 /** The stores of the database. */
@@ -87,6 +88,7 @@ function database(knex: Knex, now: () => number, freeSpace: () => Promise<number
 		idempotency: guarded(idempotencyStore(knex, now)),
 		publishedNames: guarded(publishedNameStore(knex, now)),
 		tickets: guarded(ticketStore(knex, now)),
+		trash: guarded(trashStore(knex, now)),
 		jobs: guarded(jobStore(knex, now)),
 		leases: guarded(leaseStore(knex, now)),
 		events: guarded(eventStore(knex, now)),

@@ -48,5 +48,6 @@ export * from './stores/files/links.js';
 export * from './stores/files/publishedNames.js';
 export * from './stores/files/roots.js';
 export * from './stores/files/tickets.js';
+export * from './stores/files/trash.js';
 export * from './stores/files/uploads.js';
 export * from './stores/Stores.js';

@@ -1,4 +1,5 @@
-import { hasFolderTimes } from '@stowage/plugin-api';
+import { hasFolderTimes, trashFolder } from '@stowage/plugin-api';
+import { joinPath } from '@stowage/rules';
 import { names, outcomes, put, putFolders, type Rule, readText, refused, toPath } from './steps.js';
 
 /** Making folders, moving and removing. */
@@ -50,6 +51,25 @@ export function changingRules(assertThat: Rule): void {
 		t.is((await storage.stat(toPath('folder'))).mtime, 1_234_567_890_123);
 		await refused(t, 'notFound', () => storage.setFolderTime(toPath('folder/file'), 0));
 		await refused(t, 'notFound', () => storage.setFolderTime(toPath('nothing'), 0));
+	});
+
+	assertThat('items are moved to the trash and back, which is listed nowhere', async (t, storage) => {
+		await putFolders(storage, 'folder', 'folder/inner');
+		await put(storage, 'folder/inner/file', 'content', { mtime: 1_500_000_000_000 });
+		const item = await storage.stat(toPath('folder'));
+		await putFolders(storage, trashFolder);
+		await refused(t, 'alreadyExists', () => storage.makeDirectory(trashFolder));
+		await storage.move(toPath('folder'), joinPath(trashFolder, 'one'));
+		t.deepEqual(await names(storage, ''), []);
+		t.is(await storage.count(toPath('')), 0);
+		t.deepEqual(await names(storage, trashFolder), ['one']);
+		t.is(await readText(storage, `${trashFolder}/one/inner/file`), 'content');
+		t.is((await storage.move(joinPath(trashFolder, 'one'), toPath('folder'))).id, item.id);
+		t.like(await storage.stat(toPath('folder/inner/file')), { mtime: 1_500_000_000_000, size: 7 });
+		await storage.move(toPath('folder/inner/file'), joinPath(trashFolder, 'two'));
+		await storage.remove(joinPath(trashFolder, 'two'));
+		await refused(t, 'notFound', () => storage.stat(joinPath(trashFolder, 'two')));
+		t.deepEqual(await names(storage, trashFolder), []);
 	});
 
 	assertThat('a renamed or moved file keeps its time', async (t, storage) => {

@@ -3,7 +3,9 @@ import type { Audit } from '../audit/createAudit.js';
 import type { Config } from '../config/schema.js';
 import type { EventRelay } from '../events/EventRelay.js';
 import { auditedFiles } from '../files/auditedFiles.js';
+import { auditedTrash } from '../files/auditedTrash.js';
 import { createFiles } from '../files/createFiles.js';
+import { createTrash } from '../files/trash.js';
 import type { Leases } from '../leases/createLeases.js';
 import { auditedLinks } from '../links/auditedLinks.js';
 import { createLinks } from '../links/createLinks.js';
@@ -12,6 +14,7 @@ import { createQuotas } from '../quotas/createQuotas.js';
 import { FolderFeeds } from '../trees/feeds/FolderFeeds.js';
 import type { MountedStorage } from '../trees/MountedStorage.js';
 import { Trees } from '../trees/Trees.js';
+import { TrashBin } from '../trees/trash/TrashBin.js';
 
 interface Dependencies {
 	config: Config;
@@ -31,19 +34,30 @@ export function createFileServices(dependencies: Dependencies) {
 	const { config, database, storage, audit, relay, leases, log, now, monotonic } = dependencies;
 	const { users, uploads, publishedNames } = database;
 	const links = auditedLinks(createLinks({ links: database.links, storage, leases, log, now, monotonic }), audit);
-	const quotas = createQuotas({ config, users, uploads, storage, log, now, monotonic });
+	const trashBin = new TrashBin({
+		store: database.trash,
+		storage,
+		config,
+		onPurged: ({ ownerId, ownerName, size }) =>
+			quotas.onPurged({ kind: 'user', id: ownerId, username: ownerName }, size),
+		log,
+		now,
+	});
+	const quotas = createQuotas({ config, users, uploads, storage, trash: trashBin, log, now, monotonic });
 	const feeds = new FolderFeeds(storage, log, relay);
-	const trees = new Trees({ config, storage, users, quotas, feeds });
+	const trees = new Trees({ config, storage, users, quotas, trash: trashBin, feeds });
 	const { publicListing, dataDir: temporaryFolder } = config;
 	const parts = {
 		trees,
 		storage,
 		feeds,
 		watcher: links.watcher,
+		trash: trashBin,
 		names: publishedNames,
 		log,
 		temporaryFolder,
 		publicListing,
 	};
-	return { links, quotas, feeds, trees, files: auditedFiles(createFiles(parts), audit) };
+	const files = auditedFiles(createFiles(parts), audit);
+	return { links, quotas, feeds, trees, files, trashBin, trash: auditedTrash(createTrash(parts), audit) };
 }

@@ -117,7 +117,7 @@ export function createServices({ providers, monotonic, ...given }: Dependencies)
 
 type UploadDependencies = Pick<
 	Dependencies,
-	'bodies' | 'config' | 'database' | 'files' | 'leases' | 'log' | 'monotonic' | 'now' | 'storage' | 'trees'
+	'bodies' | 'config' | 'database' | 'files' | 'leases' | 'log' | 'monotonic' | 'now' | 'storage' | 'trashBin' | 'trees'
 >;
 
 function createUploads(dependencies: UploadDependencies): Uploads {

@@ -48,6 +48,8 @@ export const changeActions = [
 	'move',
 	'copy',
 	'delete',
+	'restoreItem',
+	'purgeTrash',
 	'convert',
 	'createLink',
 	'revokeLink',
@@ -83,6 +85,8 @@ export interface AuditEvent {
 	paths?: readonly string[];
 	/** The id of a temporary link, which opens nothing. */
 	link?: string;
+	/** The id of an item in the trash. */
+	trash?: string;
 	/** The account that was changed. */
 	account?: string;
 	/** The kind or the title of a job. */

@@ -36,6 +36,9 @@ const duration = z.union([z.number(), z.string()]).transform((value, context) =>
 	return z.NEVER;
 });
 
+/** The same, or 0. */
+const durationOrNone = z.union([z.literal([0, '0']).transform(() => 0), duration]);
+
 /** The milliseconds of a time span in the configuration; undefined for an invalid text. */
 export function parseDuration(text: string): number | undefined {
 	const parsed = duration.safeParse(text);
@@ -203,6 +206,7 @@ export const configSchema = z.strictObject({
 			noMap,
 		)
 		.prefault({}),
+	trash: z.strictObject({ keepFor: durationOrNone.default(30 * 24 * 60 * 60 * 1000) }, noMap).prefault({}),
 	downloads: z
 		.strictObject(
 			{

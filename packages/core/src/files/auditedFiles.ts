@@ -38,7 +38,12 @@ export function auditedFiles(files: Files, audit: Audit): Files {
 				({ path, type, size }) => ({ to: path, ...(type === 'file' ? { bytes: size } : {}) }),
 			),
 
-		remove: (viewer, item) => audit.recorded(event('delete', viewer, item), () => files.remove(viewer, item)),
+		remove: (viewer, item, options) =>
+			audit.recorded(
+				event('delete', viewer, item),
+				() => files.remove(viewer, item, options),
+				({ trashId }) => (trashId === undefined ? {} : { trash: trashId }),
+			),
 
 		async assertUpload(viewer, folder) {
 			try {

@@ -1,16 +1,59 @@
-import type { ItemRef } from '@stowage/plugin-api';
-import { assertAllowed, deleteDenial, type Viewer } from '@stowage/rules';
-import { placeIn } from '../trees/Tree.js';
+import type { ItemRef, RemoveOptions } from '@stowage/plugin-api';
+import { assertAllowed, deleteDenial, homeRoot, joinPath, relativePath, type User, type Viewer } from '@stowage/rules';
+import type { OwnTree } from '../trees/OwnTree.js';
+import { type Place, placeIn } from '../trees/Tree.js';
+import { withTrashFolder } from '../trees/trash/TrashBin.js';
+import { trashedLinkPath, trashedPath } from '../trees/trash/trashPaths.js';
 import type { FileParts } from './FileParts.js';
 
-/** Removes a file, or a folder with its contents. Links to it end. */
-export async function remove({ trees, watcher }: FileParts, viewer: Viewer, ref: ItemRef): Promise<void> {
+/** Puts an item into the trash, and resolves to its id there. Where there is no trash, or for good, it is removed with its contents, and links to it end. */
+export async function remove(
+	parts: FileParts,
+	viewer: Viewer,
+	ref: ItemRef,
+	{ isForGood = false }: RemoveOptions = {},
+): Promise<{ trashId?: string }> {
 	assertAllowed(deleteDenial(viewer, ref));
-	const tree = trees.own(viewer, ref.area);
-	const { storagePath } = placeIn(tree, ref.path);
+	const tree = parts.trees.own(viewer, ref.area);
+	const place = placeIn(tree, ref.path);
+	if (!isForGood && parts.trash.isOn && viewer.kind === 'user') {
+		const trashId = await moveToTrash(parts, viewer, tree, place);
+		tree.publishChange(place.storagePath);
+		return { trashId };
+	}
+	await removeForGood(parts, tree, place);
+	tree.publishChange(place.storagePath);
+	return {};
+}
+
+async function moveToTrash(
+	{ trash, watcher }: FileParts,
+	viewer: User,
+	{ storage }: OwnTree,
+	{ storagePath }: Place,
+): Promise<string> {
+	const home = homeRoot(viewer.username);
+	const { type, size } = await storage.stat(storagePath);
+	const kept = {
+		ownerId: viewer.id,
+		ownerName: viewer.username,
+		rootId: (await storage.mount()).storage.rootId,
+		path: relativePath(storagePath, home),
+		type,
+		size: type === 'file' ? { bytes: size, entries: 1 } : undefined,
+		deletedBy: viewer.username,
+	};
+	return trash.keep(kept, (id) =>
+		watcher.moving(viewer, storagePath, async (before) => {
+			await before(joinPath(home, trashedLinkPath(id)));
+			return withTrashFolder(storage, () => storage.moveFrom(storage, storagePath, trashedPath(id)));
+		}),
+	);
+}
+
+async function removeForGood({ watcher }: FileParts, tree: OwnTree, { storagePath }: Place): Promise<void> {
 	await tree.quota.removing(
 		() => tree.storage.stat(storagePath),
-		() => watcher.removing(viewer, storagePath, () => tree.storage.remove(storagePath)),
+		() => watcher.removing(tree.viewer, storagePath, () => tree.storage.remove(storagePath)),
 	);
-	tree.publishChange(storagePath);
 }

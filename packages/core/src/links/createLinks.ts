@@ -8,7 +8,9 @@ import {
 	type LinkExpiration,
 	linkExpirationMilliseconds,
 	type StoragePath,
+	signedIn,
 	temporaryLinkDenial,
+	type User,
 	type Viewer,
 } from '@stowage/rules';
 import type { ItemWatcher } from '../files/itemWatcher.js';
@@ -16,6 +18,7 @@ import type { Leases } from '../leases/createLeases.js';
 import type { Log } from '../log.js';
 import { secretHash } from '../secretHash.js';
 import type { MountedStorage } from '../trees/MountedStorage.js';
+import { isTrashedLink } from '../trees/trash/trashPaths.js';
 import { Lifetimes } from './Lifetimes.js';
 import { linksOf } from './linksOf.js';
 import { identityOf, type LocatedLink, locateLink, openLink } from './locateLink.js';
@@ -31,7 +34,7 @@ export interface ResolvedLink extends LocatedLink {
 }
 
 export interface ListedLink extends LinkRecord {
-	state: 'good' | 'expired' | 'gone';
+	state: 'good' | 'expired' | 'trashed' | 'gone';
 }
 
 export interface Links {
@@ -60,7 +63,7 @@ export interface Links {
 	/** Removes expired links and those whose item is gone; resolves to how many. */
 	purge(): Promise<number>;
 	/** The same of one user, while none of their items is moved. Throws the signal's reason. */
-	purgeOf(user: Extract<Viewer, { kind: 'user' }>, signal: AbortSignal): Promise<number>;
+	purgeOf(user: User, signal: AbortSignal): Promise<number>;
 	/** Forgets those that expired long ago. */
 	sweep(): Promise<void>;
 	watcher: ItemWatcher;
@@ -113,7 +116,9 @@ export function createLinks({
 	const listed = async (link: LinkRecord): Promise<ListedLink> => {
 		if (lifetimes.stateOf(link) !== 'good') return { ...link, state: 'expired' };
 		const located = await locateLink(storage(), link);
-		return located === undefined ? { ...link, state: 'gone' } : { ...link, path: located.path, state: 'good' };
+		if (located !== undefined) return { ...link, path: located.path, state: 'good' };
+		const isTrashed = isTrashedLink(link.path) || (link.nextPath !== undefined && isTrashedLink(link.nextPath));
+		return { ...link, state: isTrashed ? 'trashed' : 'gone' };
 	};
 	const list = async function* (ownerId?: string, signal?: AbortSignal): AsyncGenerator<ListedLink> {
 		for await (const link of linksOf(links, { ownerId, signal })) yield listed(link);
@@ -126,13 +131,13 @@ export function createLinks({
 			const ids: string[] = [];
 			// An item that was moved during the search is found by the second one.
 			for (const link of await links.get(bad)) {
-				if ((await listed(link)).state !== 'good') ids.push(link.id);
+				if (isEnded((await listed(link)).state)) ids.push(link.id);
 			}
 			removed += await links.remove(ids);
 			bad = [];
 		};
 		for await (const { id, state } of list(ownerId, signal)) {
-			if (state !== 'good' && bad.push(id) >= purgedAtOnce) await removeBad();
+			if (isEnded(state) && bad.push(id) >= purgedAtOnce) await removeBad();
 		}
 		await removeBad();
 		return removed;
@@ -158,14 +163,14 @@ export function createLinks({
 	return {
 		async make(viewer, path, expiration) {
 			assertAllowed(temporaryLinkDenial(viewer, { area: 'private', path }));
-			if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in first.');
-			const home = homeRoot(viewer.username);
+			const { id: ownerId, username } = signedIn(viewer);
+			const home = homeRoot(username);
 			// The item has another id on another root.
-			return storage().changing(viewer.username, async () => {
+			return storage().changing(username, async () => {
 				const itemId = identityOf(await storage().stat(joinPath(home, path)));
 				const token = randomBytes(32).toString('base64url');
 				const expiresAt = now() + linkExpirationMilliseconds[expiration];
-				const row = { tokenHash: secretHash(token), ownerId: viewer.id, path, itemId, expiresAt };
+				const row = { tokenHash: secretHash(token), ownerId, path, itemId, expiresAt };
 				const link = await links.add(row, maxLinks);
 				lifetimes.stateOf(link);
 				if ((await locateLink(storage(), link)) === undefined) {
@@ -221,6 +226,9 @@ export function createLinks({
 		watcher: tracker,
 	};
 }
+
+/** Whether a link will never work again. */
+const isEnded = (state: ListedLink['state']) => state === 'expired' || state === 'gone';
 
 interface Reading {
 	link: LinkRecord;

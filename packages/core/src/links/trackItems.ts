@@ -5,6 +5,7 @@ import type { Lease, Leases } from '../leases/createLeases.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
 import type { Log } from '../log.js';
 import type { MountedStorage } from '../trees/MountedStorage.js';
+import { isTrashedLink } from '../trees/trash/trashPaths.js';
 import { isPublicPath, locateLink } from './locateLink.js';
 import { recordIfPossible } from './recordIfPossible.js';
 
@@ -63,8 +64,11 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 		}
 		return paths;
 	};
-	const currentPath = async (link: LinkRecord) =>
-		link.nextPath === undefined ? link.path : (await locateLink(storage(), link))?.path;
+	const currentPath = async (link: LinkRecord) => {
+		if (link.nextPath === undefined) return link.path;
+		// One whose item is in neither place is in the trash, if it was to get there or to leave it.
+		return (await locateLink(storage(), link))?.path ?? [link.nextPath, link.path].find(isTrashedLink);
+	};
 
 	/** Some of them may have been moved out in time: only missing ones are removed. */
 	const removeMissing = async (ids: readonly string[]): Promise<void> => {

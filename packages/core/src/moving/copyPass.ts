@@ -1,7 +1,7 @@
 import { Failure, isFailure, type StoragePath } from '@stowage/rules';
 import { HomeComparison } from '../trees/compareHomes.js';
 import { copyAccess, copyContents, copyFolderTime } from '../trees/copyContents.js';
-import { availableSpace, createSpaceGuard } from '../trees/freeSpace.js';
+import { availableSpace, createSpaceGuards } from '../trees/freeSpace.js';
 import type { HomeMoveParts, Move } from './HomeMove.js';
 
 /** The least time between two progress reports. */
@@ -18,7 +18,9 @@ export interface Progress {
 export function createPass({ config }: HomeMoveParts, move: Move, folder: StoragePath, progress: Progress) {
 	const { job, source, target, home } = move;
 	const { signal } = job;
-	const guard = createSpaceGuard(() => availableSpace(target.storage, config.uploads));
+	// A home that is moved takes nobody's trash.
+	const available = () => availableSpace(target.storage, config.uploads);
+	const { user: guard } = createSpaceGuards(available, async () => false);
 	const comparison = new HomeComparison(
 		{ storage: source.storage, root: home },
 		{ storage: target.storage, root: folder },

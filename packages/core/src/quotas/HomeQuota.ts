@@ -14,6 +14,8 @@ interface Dependencies {
 	knownUsage(): HomeUsage | undefined;
 	/** Ids of the staged files of all homes whose bytes are reserved. */
 	reservedFiles: Set<string>;
+	/** Makes room by what is in the trash, if that is enough; resolves to whether it is. */
+	giveWay(lack: Amount): Promise<boolean>;
 }
 
 /** The quota of one home: a user's own, or the one of all visitors. */
@@ -28,10 +30,10 @@ export class HomeQuota {
 	async reserve(unfinished?: UnfinishedFile): Promise<Reservation> {
 		const limit = await this.#home.limit();
 		if (limit === undefined) return unlimited;
-		const { viewer, reservedFiles } = this.#home;
+		const { viewer, reservedFiles, giveWay } = this.#home;
 		const usage = this.#home.usage();
 		await usage.used();
-		return new LimitedReservation({ viewer, limit, usage, reservedFiles }, unfinished);
+		return new LimitedReservation({ viewer, limit, usage, reservedFiles, giveWay }, unfinished);
 	}
 
 	/** Runs work with a reservation, and counts the result in the home once it has succeeded. */
@@ -74,8 +76,7 @@ export class HomeQuota {
 		if (usage === undefined) return remove();
 		const item = await stat();
 		await remove();
-		if (item.type === 'file') usage.add({ bytes: -item.size, entries: -1 });
-		else usage.markInexact();
+		usage.removed(item.type === 'file' ? { bytes: item.size, entries: 1 } : undefined);
 	}
 
 	/** An unfinished upload was dropped. */

@@ -20,6 +20,8 @@ const pauseFactor = 3;
 
 interface Dependencies {
 	storage(): StorageProvider;
+	/** What is in the trash of the home. */
+	trashTotals(): Promise<Amount>;
 	/** The bytes of the owner's unfinished uploads, except these. */
 	unfinishedTotals(except: readonly string[]): Promise<Amount>;
 	/** Called with each measured content. */
@@ -79,9 +81,10 @@ export class HomeUsage {
 		if (entries > 0) this.#added = plus(this.#added, { bytes, entries });
 	}
 
-	/** Called after a removal of unknown size. */
-	markInexact(): void {
-		this.#isInexact = true;
+	/** Called after a removal; its size may be unknown. */
+	removed(size: Amount | undefined): void {
+		if (size === undefined) this.#isInexact = true;
+		else this.add({ bytes: -size.bytes, entries: -size.entries });
 	}
 
 	/** Measures again if that may show more room than the count. */
@@ -129,7 +132,7 @@ export class HomeUsage {
 			// No caller waits for it, so it leaves the disk and the processor to others.
 			if (!this.#isUrgent) await wait(workedMs * pauseFactor, undefined, { ref: false });
 		});
-		this.#used = plus(found, this.#added);
+		this.#used = plus(plus(found, await this.dependencies.trashTotals()), this.#added);
 		this.#measuredAt = startedAt;
 		await this.dependencies.onMeasured(this.#used);
 	}

@@ -46,6 +46,8 @@ interface Limited {
 	usage: HomeUsage;
 	/** Ids of the staged files of all homes whose bytes are reserved. */
 	reservedFiles: Set<string>;
+	/** Makes room by what is in the trash, if that is enough; resolves to whether it is. */
+	giveWay(lack: Amount): Promise<boolean>;
 }
 
 /** A reservation in a home with a quota. */
@@ -70,13 +72,12 @@ export class LimitedReservation implements Reservation {
 	}
 
 	assertRoom(amount: Amount): Promise<void> {
-		return this.#retryCorrected(() => this.#assertRoom(amount));
+		return this.#withRoom(amount, () => {});
 	}
 
 	add(amount: Amount): Promise<void> {
-		return this.#retryCorrected(() => {
+		return this.#withRoom(amount, () => {
 			// Reserved synchronously: several files of one copy may need it at once.
-			this.#assertRoom(amount);
 			for (const sum of [this.#own, this.#arrived]) {
 				sum.bytes += amount.bytes;
 				sum.entries += amount.entries;
@@ -110,29 +111,45 @@ export class LimitedReservation implements Reservation {
 		reserved.entries += sign * entries;
 	}
 
-	/**
-	 * Throws `storageFull` unless this much more fits into the known rest. Bytes that the same upload has brought so far are released once
-	 * it is refused.
-	 */
+	/** Throws `storageFull` unless this much more fits into the known rest. Bytes that the same upload has brought so far are released once it is refused. */
 	#assertRoom(more: Amount): void {
-		const { viewer, limit, usage } = this.#home;
-		const taken = plus(plus(usage.current(), usage.reserved), usage.held);
+		const { viewer, limit } = this.#home;
+		const excess = this.#excess(more);
+		const left = this.#left();
 		for (const kind of ['bytes', 'entries'] as const) {
-			const left = Math.max(0, limit[kind] - taken[kind]);
-			if (limit[kind] > 0 && more[kind] > 0 && more[kind] > left) {
-				throw full(viewer, kind, limit[kind], left + this.#arrived[kind]);
-			}
+			if (excess[kind] > 0) throw full(viewer, kind, limit[kind], Math.max(0, left[kind]) + this.#arrived[kind]);
 		}
 	}
 
-	/** Checks again after a refusal that was based on an old count: a new measurement decides. */
-	async #retryCorrected(check: () => void): Promise<void> {
-		try {
-			check();
-		} catch {
+	/** The known rest; less than nothing where more is there than there may be. */
+	#left(): Amount {
+		const { limit, usage } = this.#home;
+		const taken = plus(plus(usage.current(), usage.reserved), usage.held);
+		return { bytes: limit.bytes - taken.bytes, entries: limit.entries - taken.entries };
+	}
+
+	/** How far the limits would be exceeded by so much more. */
+	#excess(more: Amount): Amount {
+		const { limit } = this.#home;
+		const left = this.#left();
+		const excessOf = (kind: keyof Amount) =>
+			limit[kind] > 0 && more[kind] > 0 ? Math.max(0, more[kind] - left[kind]) : 0;
+		return { bytes: excessOf('bytes'), entries: excessOf('entries') };
+	}
+
+	#fits(more: Amount): boolean {
+		const { bytes, entries } = this.#excess(more);
+		return bytes === 0 && entries === 0;
+	}
+
+	/** Runs `use` once there is room. A count that may be too high is measured again before anything is refused, and then the trash gives way. */
+	async #withRoom(more: Amount, use: () => void): Promise<void> {
+		if (!this.#fits(more)) {
 			await this.#home.usage.correct();
-			check();
+			if (!this.#fits(more)) await this.#home.giveWay(this.#excess(more));
+			this.#assertRoom(more);
 		}
+		use();
 	}
 }
 

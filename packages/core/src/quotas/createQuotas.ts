@@ -3,6 +3,7 @@ import { anonymousOwner, homeRoot, isFailure, type Viewer } from '@stowage/rules
 import type { Config } from '../config/schema.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import type { Log } from '../log.js';
+import type { TrashBin } from '../trees/trash/TrashBin.js';
 import { HomeQuota } from './HomeQuota.js';
 import { HomeUsage } from './HomeUsage.js';
 import type { Amount } from './measureTree.js';
@@ -12,6 +13,7 @@ interface Dependencies {
 	users: Pick<UserStore, 'quota' | 'setUsed'>;
 	uploads: Pick<UploadStore, 'unfinishedTotals'>;
 	storage(): StorageProvider;
+	trash: Pick<TrashBin, 'totals' | 'giveWay'>;
 	log: Log;
 	now(): number;
 	/** Milliseconds of a monotonic clock. */
@@ -23,6 +25,8 @@ export interface Quotas {
 	of(viewer: Viewer): HomeQuota;
 	/** The quota of a user and its use; undefined without a quota, or if measuring takes longer than `waitMs`. */
 	usage(viewer: Viewer, waitMs: number): Promise<{ quota: Amount; used: Amount } | undefined>;
+	/** Called when something of a user’s trash was removed for good. */
+	onPurged(viewer: Viewer, size: Amount | undefined): void;
 	/** The content of a home, measured by a walk if it is not known. */
 	used(viewer: Viewer): Promise<Amount>;
 }
@@ -31,7 +35,7 @@ export interface Quotas {
 const cachedMs = 5_000;
 const maxCached = 10_000;
 
-export function createQuotas({ config, users, uploads, storage, log, now, monotonic }: Dependencies): Quotas {
+export function createQuotas({ config, users, uploads, storage, trash, log, now, monotonic }: Dependencies): Quotas {
 	const homes = new Map<string, HomeUsage>();
 	const cached = new Map<string, { quota: Amount; at: number }>();
 	const reservedFiles = new Set<string>();
@@ -63,6 +67,8 @@ export function createQuotas({ config, users, uploads, storage, log, now, monoto
 				log,
 				monotonic,
 				onMeasured: (content) => record(viewer, content),
+				trashTotals: async () =>
+					viewer.kind === 'user' ? trash.totals({ ownerId: viewer.id }) : { bytes: 0, entries: 0 },
 				unfinishedTotals: (except) => uploads.unfinishedTotals(viewer.kind === 'user' ? viewer.id : null, except),
 			});
 		homes.set(home, known);
@@ -97,6 +103,7 @@ export function createQuotas({ config, users, uploads, storage, log, now, monoto
 				usage: () => usageOf(viewer),
 				knownUsage: () => homes.get(homeOf(viewer)),
 				reservedFiles,
+				giveWay: async (lack) => viewer.kind === 'user' && (await trash.giveWay({ ownerId: viewer.id }, lack)),
 			}),
 
 		async usage(viewer, waitMs) {
@@ -112,6 +119,8 @@ export function createQuotas({ config, users, uploads, storage, log, now, monoto
 			const used = await Promise.race([measuring, isLate]).finally(() => clearTimeout(timer));
 			return used && { quota, used };
 		},
+
+		onPurged: (viewer, size) => homes.get(homeOf(viewer))?.removed(size),
 
 		used: (viewer) => usageOf(viewer).used(),
 	};

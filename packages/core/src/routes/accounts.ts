@@ -1,7 +1,7 @@
 import * as contract from '@stowage/contract';
 import type { Request, UserRecord } from '@stowage/plugin-api';
 import { route } from '@stowage/plugin-api';
-import { Failure, isFailure, type Viewer } from '@stowage/rules';
+import { Failure, isFailure, signedIn } from '@stowage/rules';
 import type { SignInClient } from '../accounts/accounts.js';
 import { secondFactorNeeded } from '../accounts/secondFactors.js';
 import { clientGone } from '../http/connections/clientGone.js';
@@ -93,7 +93,7 @@ export function accountRoutes(services: Services) {
 		}),
 
 		route(contract.changeSettings, async ({ viewer, payload }) => {
-			const { id } = personOf(viewer);
+			const { id } = signedIn(viewer);
 			const before = JSON.stringify(await database.users.settings(id));
 			const settings = await audit.recorded(
 				{ action: 'settings' },
@@ -105,40 +105,40 @@ export function accountRoutes(services: Services) {
 
 		route(contract.sessions, async ({ viewer, request }) => {
 			const current = sessions.keyOf(request);
-			const found = await sessions.list(personOf(viewer).id);
+			const found = await sessions.list(signedIn(viewer).id);
 			return found.map(({ key, ...session }) => ({ ...session, current: key === current }));
 		}),
 
 		route(contract.endSession, async ({ viewer, params }) => {
-			await sessions.endOne(personOf(viewer), params.id ?? '');
+			await sessions.endOne(signedIn(viewer), params.id ?? '');
 			return { message: 'The session has ended.' };
 		}),
 
 		route(contract.endOtherSessions, async ({ viewer, request }) => {
-			await sessions.endOthers(request, personOf(viewer));
+			await sessions.endOthers(request, signedIn(viewer));
 			return { message: 'All other sessions have ended.' };
 		}),
 
 		route(contract.changePassword, async ({ viewer, payload, request, h }) => {
 			const { currentPassword, newPassword, newPasswordConfirm } = payload;
 			if (newPassword !== newPasswordConfirm) throw new Failure('invalid', 'Passwords do not match');
-			const { username } = personOf(viewer);
+			const { username } = signedIn(viewer);
 			const user = await accounts.changePassword(username, currentPassword, newPassword, clientOf(request));
 			await beginSession(request, user);
 			knownClients.remember(request, h, user);
 			return { message: 'Your password was changed.' };
 		}),
 
-		route(contract.totp, ({ viewer }) => secondFactors.state(personOf(viewer).id)),
+		route(contract.totp, ({ viewer }) => secondFactors.state(signedIn(viewer).id)),
 
 		route(contract.startTotp, async ({ viewer, payload, request }) => {
-			const user = personOf(viewer);
+			const user = signedIn(viewer);
 			await assertOwner(request, user.username, payload?.currentPassword);
 			return secondFactors.begin(user, sessionOf(request));
 		}),
 
 		route(contract.confirmTotp, async ({ viewer, payload, request }) => {
-			const user = await accounts.find(personOf(viewer).username);
+			const user = await accounts.find(signedIn(viewer).username);
 			const knownClientId = knownClients.idOf(request, user);
 			const generation = await secondFactors.confirm(user, sessionOf(request), payload.code, knownClientId);
 			await sessions.begin(request, { ...user, generation });
@@ -146,7 +146,7 @@ export function accountRoutes(services: Services) {
 		}),
 
 		route(contract.removeTotp, async ({ viewer, payload, request }) => {
-			const user = await accounts.find(personOf(viewer).username);
+			const user = await accounts.find(signedIn(viewer).username);
 			await assertOwner(request, user.username, payload?.currentPassword);
 			await secondFactors.turnOff(user, codeOf(payload?.code), knownClients.idOf(request, user));
 			return { message: 'Two-factor sign-in is off.' };
@@ -157,9 +157,4 @@ export function accountRoutes(services: Services) {
 /** An empty field of a form is a missing code. */
 function codeOf(entered: string | undefined): string | undefined {
 	return entered?.trim() || undefined;
-}
-
-function personOf(viewer: Viewer): Extract<Viewer, { kind: 'user' }> {
-	if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in first.');
-	return viewer;
 }

@@ -131,8 +131,8 @@ export function fileRoutes({ files, pasting, uploadLimits, walkQueue, log }: Ser
 		}),
 
 		route(contract.deleteItem, async ({ viewer, payload }) => {
-			await files.remove(viewer, item(payload.type, payload.filePath, payload.owner));
-			return { message: 'Deleted.' };
+			const chosen = item(payload.type, payload.filePath, payload.owner);
+			return { message: 'Deleted.', ...(await files.remove(viewer, chosen, { isForGood: payload.permanent })) };
 		}),
 	];
 }

@@ -1,6 +1,6 @@
 import * as contract from '@stowage/contract';
 import { type LinkPosition, type Request, route, type Turn } from '@stowage/plugin-api';
-import { baseName, Failure, isFailure, type Viewer } from '@stowage/rules';
+import { baseName, isFailure, signedIn, type Viewer } from '@stowage/rules';
 import type { AuditEvent } from '../audit/auditLine.js';
 import { clientGone } from '../http/connections/clientGone.js';
 import { clientKey } from '../http/requests/proxy.js';
@@ -28,7 +28,7 @@ export function linkRoutes(services: Services) {
 			const { token, expiresAt } = await make().catch(async (error: unknown) => {
 				if (!isFailure(error, 'rateLimited')) throw error;
 				// Links whose items are gone count as well, and their owner sees none of them that could be revoked.
-				if ((await queued(viewer, request, (signal) => links.purgeOf(userOf(viewer), signal))) === 0) throw error;
+				if ((await queued(viewer, request, (signal) => links.purgeOf(signedIn(viewer), signal))) === 0) throw error;
 				return make();
 			});
 			return { token, expiresAt };
@@ -66,7 +66,7 @@ export function linkRoutes(services: Services) {
 			const { limit, after } = query;
 			const options = { limit, after: after === undefined ? undefined : positionOf(after) };
 			const found = await queued(viewer, request, (signal, turn) =>
-				links.page(userOf(viewer).id, { ...options, signal, turn }),
+				links.page(signedIn(viewer).id, { ...options, signal, turn }),
 			);
 			return found.map(({ id, path, createdAt, expiresAt, downloads }) => ({
 				id,
@@ -78,7 +78,7 @@ export function linkRoutes(services: Services) {
 		}),
 
 		route(contract.revokeLink, async ({ viewer, params }) => {
-			await links.revoke(params.id ?? '', userOf(viewer).id);
+			await links.revoke(params.id ?? '', signedIn(viewer).id);
 			return { message: 'Revoked.' };
 		}),
 	];
@@ -87,9 +87,4 @@ export function linkRoutes(services: Services) {
 function positionOf(after: string): LinkPosition {
 	const dash = after.indexOf('-');
 	return { createdAt: Number(after.slice(0, dash)), id: after.slice(dash + 1) };
-}
-
-function userOf(viewer: Viewer): Extract<Viewer, { kind: 'user' }> {
-	if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in first.');
-	return viewer;
 }

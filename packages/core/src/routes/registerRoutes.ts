@@ -14,6 +14,7 @@ import { resumableUploadRoutes } from './resumableUploads.js';
 import { serviceRoutes } from './service.js';
 import { thumbnailRoutes } from './thumbnails.js';
 import { ticketRoutes } from './tickets.js';
+import { trashRoutes } from './trash.js';
 import { uploadRoutes } from './uploads.js';
 import { viewerRoutes } from './viewers.js';
 
@@ -31,6 +32,7 @@ export async function registerRoutes(server: Server, services: Services, webRoot
 		eventRoutes,
 		thumbnailRoutes,
 		linkRoutes,
+		trashRoutes,
 		jobRoutes,
 		viewerRoutes,
 		serviceRoutes,

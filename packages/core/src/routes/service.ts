@@ -39,6 +39,7 @@ export function serviceRoutes({ config, database, roots, version }: Services) {
 			maxFileSize: config.uploads.maxFileSize,
 			externalViewers: config.externalViewers,
 			hasPublicHttps: config.publicUrl.startsWith('https:'),
+			trashKeepFor: config.trash.keepFor,
 			handbrake: request.server.providers.capability.find('handbrake')?.() ?? false,
 			thumbnails: request.server.providers.renderer.all().size > 0,
 			thumbnailExtensions: [...request.server.providers.renderer.all().values()].flatMap(

@@ -18,7 +18,7 @@ import { rootPath, type StoragePath } from '@stowage/rules';
 import { HomeStorage } from './HomeStorage.js';
 import { listHomes } from './listHomes.js';
 import { MountedStaging } from './MountedStaging.js';
-import { type Homes, homeAt, homesFolder, type Mounts } from './Mounts.js';
+import { type Homes, homeAt, homesFolder, type Mount, type Mounts } from './Mounts.js';
 
 /**
  * All storage roots as one: each home is on one of them, and everything without a user on the default one. A root that is not available affects its own part
@@ -40,6 +40,11 @@ export class MountedStorage implements ReplacingStorage, StatsListingStorage, Wa
 	/** On which root each home lies. */
 	get homes(): Homes {
 		return this.#mounts.homes;
+	}
+
+	/** All roots. */
+	mounts(): readonly Mount[] {
+		return this.#mounts.all();
 	}
 
 	/** The files of a home, or of `undefined` all that no user has. */

@@ -10,11 +10,18 @@ import {
 } from '@stowage/rules';
 import type { HomeQuota } from '../quotas/HomeQuota.js';
 import type { FolderFeeds } from './feeds/FolderFeeds.js';
-import { availableSpace, createSpaceGuard, type FreeSpaceReserve, type SpaceGuard } from './freeSpace.js';
+import {
+	availableSpace,
+	createSpaceGuards,
+	type FreeSpaceReserve,
+	type SpaceGuard,
+	type SpaceGuards,
+} from './freeSpace.js';
 import type { HomeStorage } from './HomeStorage.js';
 import { makeHome } from './homes.js';
 import type { ItemStorage } from './Mounts.js';
 import { placeIn, type Tree } from './Tree.js';
+import type { TrashBin } from './trash/TrashBin.js';
 
 export interface OwnTreeParts {
 	users: Pick<UserStore, 'get'>;
@@ -54,7 +61,7 @@ export class OwnTree implements Tree {
 
 	/** The reserve of that disk. */
 	async space(): Promise<SpaceGuard> {
-		return this.#parts.spaces.of(await this.disk());
+		return this.#parts.spaces.of(await this.disk())[this.viewer.kind];
 	}
 
 	/** Throws `conflict` if the user was renamed, disabled or removed during the request: nothing may be written under the old name any more. */
@@ -102,17 +109,27 @@ const notFoundFolder = () => new Failure('notFound', 'There is no such folder.')
 
 /** The reserves of the disks, one for each. */
 export class DiskSpaces {
-	readonly #guards = new WeakMap<StorageProvider, SpaceGuard>();
+	readonly #guards = new WeakMap<StorageProvider, SpaceGuards>();
 	readonly #settings: { freeSpaceReserve: FreeSpaceReserve };
+	readonly #trash: Pick<TrashBin, 'giveWay'>;
 
-	constructor(settings: { freeSpaceReserve: FreeSpaceReserve }) {
+	constructor(settings: { freeSpaceReserve: FreeSpaceReserve }, trash: Pick<TrashBin, 'giveWay'>) {
 		this.#settings = settings;
+		this.#trash = trash;
 	}
 
 	/** It asks the disk itself: the home by which the disk was found may lie on another one later. */
-	of(disk: StorageProvider): SpaceGuard {
-		const guard = this.#guards.get(disk) ?? createSpaceGuard(() => availableSpace(disk, this.#settings));
-		this.#guards.set(disk, guard);
-		return guard;
+	of(disk: StorageProvider): SpaceGuards {
+		const guards = this.#guards.get(disk) ?? this.#guardsOf(disk);
+		this.#guards.set(disk, guards);
+		return guards;
+	}
+
+	#guardsOf(disk: StorageProvider): SpaceGuards {
+		const { rootId } = disk;
+		return createSpaceGuards(
+			() => availableSpace(disk, this.#settings),
+			(bytes) => this.#trash.giveWay({ rootId }, { bytes, entries: 0 }),
+		);
 	}
 }

@@ -2,11 +2,11 @@ import type { ItemRef, UserStore } from '@stowage/plugin-api';
 import {
 	type Area,
 	anonymousOwner,
-	Failure,
 	homeRoot,
 	isValidUsername,
 	type Owner,
 	publicRoot,
+	signedIn,
 	undefinedIf,
 	type Viewer,
 	visibleOwners,
@@ -19,6 +19,7 @@ import { homesOnDisk } from './homes.js';
 import type { MountedStorage } from './MountedStorage.js';
 import { DiskSpaces, OwnTree } from './OwnTree.js';
 import { notFound, type Place, placeIn, type Tree } from './Tree.js';
+import type { TrashBin } from './trash/TrashBin.js';
 
 interface Dependencies {
 	config: Pick<Config, 'publicListing' | 'uploads'>;
@@ -26,6 +27,7 @@ interface Dependencies {
 	storage(): MountedStorage;
 	users: Pick<UserStore, 'get'>;
 	quotas: Pick<Quotas, 'of'>;
+	trash: Pick<TrashBin, 'giveWay'>;
 	feeds: FolderFeeds;
 }
 
@@ -36,7 +38,7 @@ export class Trees {
 
 	constructor(dependencies: Dependencies) {
 		this.#dependencies = dependencies;
-		this.#spaces = new DiskSpaces(dependencies.config.uploads);
+		this.#spaces = new DiskSpaces(dependencies.config.uploads, dependencies.trash);
 	}
 
 	/** The tree that the viewer writes to. Throws `notSignedIn` for the private one of a visitor, who has none. */
@@ -48,7 +50,7 @@ export class Trees {
 
 	/** The tree of an area that an owner has; without one it is the administrator's public tree. Throws `notFound` for a name that can't be an owner. */
 	of(viewer: Viewer, area: Area, owner: Owner = null): Tree {
-		const home = area === 'private' ? privateHome(viewer) : publicHome(owner);
+		const home = area === 'private' ? signedIn(viewer).username : publicHome(owner);
 		const root = area === 'private' ? homeRoot(home as string) : publicRoot(owner);
 		const storage = this.#dependencies.storage().home(home);
 		return { area, owner: area === 'private' ? undefined : owner, root, storage };
@@ -85,9 +87,4 @@ function publicHome(owner: Owner): string | undefined {
 	// Names come from clients: an impossible user name must not reach the disk, and is answered like an unknown one.
 	if (!isValidUsername(owner)) throw notFound();
 	return owner;
-}
-
-function privateHome(viewer: Viewer): string {
-	if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in first.');
-	return viewer.username;
 }

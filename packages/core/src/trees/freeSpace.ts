@@ -1,5 +1,5 @@
 import type { StagedFile, StorageProvider } from '@stowage/plugin-api';
-import { noFreeSpace } from '@stowage/rules';
+import { noFreeSpace, type Viewer } from '@stowage/rules';
 import { type ByteMeter, metered } from './metered.js';
 
 /** The default reserve: a twentieth of the disk, at most 1 GB; 1 GB if the storage does not know the size of the disk. */
@@ -50,6 +50,9 @@ export interface SpaceGuard {
 	beginGrants(): SpaceGrants;
 }
 
+/** The guard of one disk. What users write takes the place of the trash; what visitors write does not. */
+export type SpaceGuards = Readonly<Record<Viewer['kind'], SpaceGuard>>;
+
 export interface SpaceGrants {
 	/** Throws `storageFull` unless this many bytes, which are written next, leave the reserve alone. */
 	reserve(bytes: number): Promise<void>;
@@ -57,7 +60,11 @@ export interface SpaceGrants {
 	end(): void;
 }
 
-export function createSpaceGuard(freeAboveReserve: () => Promise<number>): SpaceGuard {
+/** `giveWay` frees so many bytes by what is in the trash of the disk, if there is so much; it resolves to whether it did. */
+export function createSpaceGuards(
+	freeAboveReserve: () => Promise<number>,
+	giveWay: (bytes: number) => Promise<boolean>,
+): SpaceGuards {
 	/** Bytes granted to uploads under way that may not be written to the disk yet. */
 	let promised = 0;
 
@@ -74,16 +81,24 @@ export function createSpaceGuard(freeAboveReserve: () => Promise<number>): Space
 		return reading.free - Math.max(before, promised);
 	};
 
-	const meter = (): ByteMeter => {
+	/** The same, after room was made where less than that is left. */
+	const makeAvailable = async (bytes: number): Promise<number> => {
+		const available = await readAvailable();
+		if (available >= bytes || !(await giveWay(bytes - available))) return available;
+		lastReading = undefined;
+		return readAvailable();
+	};
+
+	const meter = (available: Available): ByteMeter => {
 		let granted = 0;
 		let passed = 0;
 		let counted = 0;
 		return {
 			async arrived(bytes) {
 				if (bytes > granted) {
-					const available = granted + (await readAvailable());
-					if (available < bytes) throw noFreeSpace();
-					granted = Math.min(available, Math.max(bytes, Math.min(stepBytes, passed)));
+					const all = granted + (await available(bytes - granted));
+					if (all < bytes) throw noFreeSpace();
+					granted = Math.min(all, Math.max(bytes, Math.min(stepBytes, passed)));
 				}
 				granted -= bytes;
 				passed += bytes;
@@ -99,16 +114,16 @@ export function createSpaceGuard(freeAboveReserve: () => Promise<number>): Space
 		};
 	};
 
-	return {
+	const guardOf = (available: Available): SpaceGuard => ({
 		async assertSpace(bytes = 0) {
-			if ((await readAvailable()) <= bytes) throw noFreeSpace();
+			if ((await available(bytes + 1)) <= bytes) throw noFreeSpace();
 		},
 		available: readAvailable,
 		beginGrants() {
 			const granted: number[] = [];
 			return {
 				async reserve(bytes) {
-					if (bytes > (await readAvailable())) throw noFreeSpace();
+					if (bytes > (await available(bytes))) throw noFreeSpace();
 					promised += bytes;
 					granted.push(bytes);
 					// Bytes reserved this long ago are written, and included in the reading.
@@ -121,6 +136,10 @@ export function createSpaceGuard(freeAboveReserve: () => Promise<number>): Space
 			};
 		},
 
-		guarded: (staged) => metered(staged, () => [meter()]),
-	};
+		guarded: (staged) => metered(staged, () => [meter(available)]),
+	});
+	return { user: guardOf(makeAvailable), anonymous: guardOf(readAvailable) };
 }
+
+/** Bytes that may be written, of which so many are wanted. */
+type Available = (wanted: number) => Promise<number>;

@@ -20,6 +20,7 @@ import { addJobInterruptions } from './0018-job-interruptions.js';
 import { addAccountFacts } from './0019-account-facts.js';
 import { addUploadStarts } from './0020-upload-starts.js';
 import { renameSmallRows } from './0021-key-values.js';
+import { addTrash } from './0022-trash.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -54,6 +55,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0019-account-facts', up: addAccountFacts },
 	{ name: '0020-upload-starts', up: addUploadStarts },
 	{ name: '0021-key-values', up: renameSmallRows },
+	{ name: '0022-trash', up: addTrash },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

@@ -64,6 +64,11 @@ export interface DescriptorFile extends LocalFile {
 	readonly full: AbortSignal;
 }
 
+export interface RemoveOptions {
+	/** Pass the trash by. @default false */
+	isForGood?: boolean | undefined;
+}
+
 /** Progress, cancellation and continuation of a copy. */
 export type FileCopyOptions = Pick<CopyOptions, 'signal' | 'beforeItem' | 'afterBytes' | 'staged'>;
 
@@ -114,8 +119,11 @@ export interface Files {
 	copy(viewer: Viewer, item: ItemRef, to: ItemRef, options?: FileCopyOptions): Promise<Entry>;
 	/** Removes an unfinished staged copy. Does nothing for one that was published or discarded before. */
 	discardCopy(id: string): Promise<void>;
-	/** Removes a file, or a folder with its contents. */
-	remove(viewer: Viewer, item: ItemRef): Promise<void>;
+	/**
+	 * Puts a file, or a folder with its contents, into the trash, and resolves to its id there. It is removed for good where there is no trash: then without an
+	 * id.
+	 */
+	remove(viewer: Viewer, item: ItemRef, options?: RemoveOptions): Promise<{ trashId?: string }>;
 	/**
 	 * Begins a file that the viewer will publish, on the disk of their files, or finds one by its id. It is invisible, and permissions are
 	 * not checked, before `publish`. Its bytes end with `storageFull` where they would take from the space that stays free.

@@ -1,4 +1,10 @@
-import type { StoragePath } from '@stowage/rules';
+import { parsePath, type StoragePath } from '@stowage/rules';
+
+/**
+ * The folder of a root in which removed items wait until they are restored or gone for good. It is used as any other one, but the root does not list it, and
+ * where other programs can use the files of the root, none but the server itself gets to it. It may be missing, but not its parent: who moves something there makes it.
+ */
+export const trashFolder = parsePath('.stowage/trash');
 
 /** A file or folder of a storage. */
 export interface StorageEntry {

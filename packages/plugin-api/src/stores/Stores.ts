@@ -12,6 +12,7 @@ import type { LinkStore } from './files/links.js';
 import type { PublishedNameStore } from './files/publishedNames.js';
 import type { RootStore } from './files/roots.js';
 import type { TicketStore } from './files/tickets.js';
+import type { TrashStore } from './files/trash.js';
 import type { UploadStore } from './files/uploads.js';
 
 /** The stores of one database. A change is durable when its promise resolves. */
@@ -27,6 +28,7 @@ export interface Stores {
 	readonly idempotency: IdempotencyStore;
 	readonly publishedNames: PublishedNameStore;
 	readonly tickets: TicketStore;
+	readonly trash: TrashStore;
 	readonly jobs: JobStore;
 	readonly leases: LeaseStore;
 	readonly events: EventStore;

@@ -19,7 +19,20 @@ export const protectedFolders: readonly string[] = [publicFolderName];
 export type VisitorAccess = 'upload' | 'read' | 'off';
 
 /** The caller. */
-export type Viewer = { kind: 'anonymous'; access: VisitorAccess } | { kind: 'user'; id: string; username: string };
+export type Viewer = { kind: 'anonymous'; access: VisitorAccess } | User;
+
+/** A signed-in caller. */
+export interface User {
+	kind: 'user';
+	id: string;
+	username: string;
+}
+
+/** Throws `notSignedIn` for a visitor. */
+export function signedIn(viewer: Viewer): User {
+	if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in first.');
+	return viewer;
+}
 
 /**
  * The path of a user's home, or of the anonymous one, in the storage. Throws `invalidPath` for an invalid user name.

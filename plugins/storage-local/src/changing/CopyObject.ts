@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { Failure } from '@stowage/rules';
 import type { Disk } from '../root/Disk.js';
-import { copyPrefix, randomName, scratchPrefix, trashFolder } from '../root/privateFolder.js';
+import { copyPrefix, randomName, removedFolder, scratchPrefix } from '../root/privateFolder.js';
 import { closeSync, lstat, mkdir, open, rename } from '../system/descriptors.js';
 import { objectId } from '../system/fileStat.js';
 import { Folder, openChild } from '../system/openFolder.js';
@@ -114,7 +114,7 @@ export async function discardObject(
 	staging: Folder,
 	name: string,
 ): Promise<(() => Promise<void>) | undefined> {
-	using trash = await disk.privateFolder(trashFolder, 'pass');
+	using trash = await disk.privateFolder(removedFolder, 'pass');
 	const discarded = randomName();
 	try {
 		await rename(staging.at(name), trash.at(discarded));
@@ -123,7 +123,7 @@ export async function discardObject(
 		throw error;
 	}
 	return async () => {
-		using again = await disk.privateFolder(trashFolder, 'pass');
+		using again = await disk.privateFolder(removedFolder, 'pass');
 		await removeTree(disk, again, rawName(discarded));
 	};
 }

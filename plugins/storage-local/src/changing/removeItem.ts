@@ -1,6 +1,6 @@
 import { baseName, Failure, rootPath, type StoragePath } from '@stowage/rules';
 import type { Disk } from '../root/Disk.js';
-import { randomName, trashFolder } from '../root/privateFolder.js';
+import { randomName, removedFolder } from '../root/privateFolder.js';
 import { rename, rmdir, unlink } from '../system/descriptors.js';
 import { rawName } from '../system/rawNames.js';
 import { isSystemError, noSuchEntry } from '../system/systemErrors.js';
@@ -21,12 +21,12 @@ export async function removeItem(disk: Disk, path: StoragePath): Promise<() => P
 		await disk.syncs.sync(folder);
 		return async () => {};
 	}
-	using trash = await disk.privateFolder(trashFolder, 'pass');
+	using trash = await disk.privateFolder(removedFolder, 'pass');
 	const discarded = randomName();
 	await disk.locks.hold([folder], () => rename(folder.at(name), trash.at(discarded)));
 	await disk.syncs.sync(folder);
 	return async () => {
-		using again = await disk.privateFolder(trashFolder, 'pass');
+		using again = await disk.privateFolder(removedFolder, 'pass');
 		await removeTree(disk, again, rawName(discarded));
 	};
 }

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
-import { Failure, parentPath, pathSegments, type StoragePath } from '@stowage/rules';
+import { trashFolder } from '@stowage/plugin-api';
+import { Failure, isWithin, parentPath, pathSegments, type StoragePath } from '@stowage/rules';
 import { fstat, lstat } from '../system/descriptors.js';
 import { type FileStat, type Ownership, toFileStat } from '../system/fileStat.js';
 import { type Access, Folder, folderFlags, openFolder, pathOnly } from '../system/openFolder.js';
@@ -8,7 +9,7 @@ import { isSystemError, noSuchEntry } from '../system/systemErrors.js';
 import { ExchangeFlag } from './ExchangeFlag.js';
 import { FolderLocks } from './FolderLocks.js';
 import { FolderSyncs } from './FolderSyncs.js';
-import { isPrivateName, privateFolder, stagingFolder, type trashFolder } from './privateFolder.js';
+import { isPrivateName, privateFolder, type removedFolder, stagingFolder } from './privateFolder.js';
 import { RenameFlag } from './RenameFlag.js';
 import type { Root } from './Root.js';
 
@@ -47,17 +48,17 @@ export class Disk {
 	}
 
 	async folder(path: StoragePath, access: Access): Promise<Folder> {
-		assertPublic(path);
+		assertUsable(path);
 		return this.#open(pathSegments(path), access);
 	}
 
-	/** The folder that contains `path`. Throws `notFound` for the private folder and its contents. */
-	parentOf(path: StoragePath, access: Access): Promise<Folder> {
-		assertPublic(path);
-		return this.folder(parentPath(path), access);
+	/** The folder that contains `path`. Throws `notFound` for the private folder and its contents, except the trash. */
+	async parentOf(path: StoragePath, access: Access): Promise<Folder> {
+		assertUsable(path);
+		return this.#open(pathSegments(parentPath(path)), access);
 	}
 
-	async privateFolder(name: typeof stagingFolder | typeof trashFolder, access: Access): Promise<Folder> {
+	async privateFolder(name: typeof stagingFolder | typeof removedFolder, access: Access): Promise<Folder> {
 		try {
 			return await this.#open([privateFolder, name], access);
 		} catch (cause) {
@@ -136,8 +137,8 @@ export class Disk {
 }
 
 /** Refuses paths that only the storage itself may use, with the message for missing items. */
-function assertPublic(path: StoragePath): void {
-	if (isPrivateName(pathSegments(path)[0] ?? '')) throw noSuchEntry(path);
+function assertUsable(path: StoragePath): void {
+	if (isPrivateName(pathSegments(path)[0] ?? '') && !isWithin(path, trashFolder)) throw noSuchEntry(path);
 }
 
 interface Opening {

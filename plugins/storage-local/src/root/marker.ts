@@ -8,7 +8,7 @@ import { Folder, folderFlags, openChild, readFileFlags } from '../system/openFol
 import type { SystemCalls } from '../system/systemCalls.js';
 import { isSystemError } from '../system/systemErrors.js';
 import { FolderLocks } from './FolderLocks.js';
-import { privateFolder, stagingFolder, trashFolder } from './privateFolder.js';
+import { privateFolder, removedFolder, stagingFolder } from './privateFolder.js';
 import { RenameFlag } from './RenameFlag.js';
 import { renameOwn } from './renaming.js';
 
@@ -79,7 +79,7 @@ export async function makePrivateFolders(root: Folder): Promise<void> {
 		await makeFolder(root.at(privateFolder));
 		using folder = await openChild(root, privateFolder, 'pass');
 		await makeFolder(folder.at(stagingFolder));
-		await makeFolder(folder.at(trashFolder));
+		await makeFolder(folder.at(removedFolder));
 	} catch (error) {
 		if (!isSystemError(error, 'EROFS', 'EACCES')) throw error;
 	}

@@ -2,7 +2,7 @@ import type { StagingCutoffs } from '@stowage/plugin-api';
 import { discardObject } from '../changing/CopyObject.js';
 import { removeTree } from '../changing/removeTree.js';
 import type { Disk } from '../root/Disk.js';
-import { copyPrefix, replacingPrefix, scratchPrefix, stagingFolder, trashFolder } from '../root/privateFolder.js';
+import { copyPrefix, removedFolder, replacingPrefix, scratchPrefix, stagingFolder } from '../root/privateFolder.js';
 import { closeSync, lstat, open } from '../system/descriptors.js';
 import { toFileStat } from '../system/fileStat.js';
 import { type Folder, readFileFlags } from '../system/openFolder.js';
@@ -16,7 +16,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 /** Completes removals and removes incomplete copies after a crash. Uploads are left alone: they may be continued. */
 export async function sweepLeftovers(disk: Disk): Promise<void> {
-	using trash = await disk.privateFolder(trashFolder, 'read');
+	using trash = await disk.privateFolder(removedFolder, 'read');
 	await sweep(disk, trash, (name) => removeTree(disk, trash, name));
 	using staging = await disk.privateFolder(stagingFolder, 'read');
 	await sweep(disk, staging, (name) => removeIfAbandoned(disk, staging, name));

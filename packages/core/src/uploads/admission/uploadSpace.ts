@@ -5,10 +5,12 @@ import { clientKey } from '../../http/requests/proxy.js';
 import { availableSpace } from '../../trees/freeSpace.js';
 import type { ByteMeter } from '../../trees/metered.js';
 import type { Trees } from '../../trees/Trees.js';
+import type { TrashBin } from '../../trees/trash/TrashBin.js';
 
 interface Dependencies {
 	config: Pick<Config, 'uploads'>;
 	trees: Pick<Trees, 'own'>;
+	trashBin: Pick<TrashBin, 'giveWay'>;
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 }
@@ -50,7 +52,7 @@ interface Claim {
 	lastBytesAt: number;
 }
 
-export function createUploadSpace({ config, trees, monotonic }: Dependencies): UploadSpace {
+export function createUploadSpace({ config, trees, trashBin: trash, monotonic }: Dependencies): UploadSpace {
 	const claims = new Set<Claim>();
 
 	const diskOf = (viewer: Viewer) => trees.own(viewer, 'public').disk();
@@ -68,19 +70,33 @@ export function createUploadSpace({ config, trees, monotonic }: Dependencies): U
 		return Math.min(free * totalShare, sum);
 	};
 
-	const assertRoom = (bytes: number, room: number) => {
-		if (bytes > room) throw new Failure('storageFull', 'There is not enough free space for this upload.');
+	/** The trash gives way to what a user uploads. */
+	const assertRoom = async (
+		{ kind }: Viewer,
+		{ rootId }: StorageProvider,
+		bytes: number,
+		roomNow: () => Promise<number>,
+	) => {
+		const room = await roomNow();
+		if (bytes <= room) return;
+		const hasWay = kind === 'user' && (await trash.giveWay({ rootId }, { bytes: bytes - room, entries: 0 }));
+		if (!hasWay || bytes > (await roomNow()))
+			throw new Failure('storageFull', 'There is not enough free space for this upload.');
 	};
 	return {
 		async assertChunk(viewer, bytes) {
-			if (bytes >= smallChunkBytes) assertRoom(bytes, await freeOn(await diskOf(viewer)));
+			if (bytes < smallChunkBytes) return;
+			const disk = await diskOf(viewer);
+			await assertRoom(viewer, disk, bytes, () => freeOn(disk));
 		},
 
 		async assertNew({ viewer }, bytes) {
 			if (bytes < smallBytes) return;
 			const disk = await diskOf(viewer);
-			const free = Math.max(0, await freeOn(disk));
-			assertRoom(bytes, free - (await claimed(disk, free, viewer.kind === 'anonymous')));
+			await assertRoom(viewer, disk, bytes, async () => {
+				const free = Math.max(0, await freeOn(disk));
+				return free - (await claimed(disk, free, viewer.kind === 'anonymous'));
+			});
 		},
 
 		claim({ viewer, address }, bytes) {

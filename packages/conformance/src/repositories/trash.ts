@@ -1,0 +1,87 @@
+import type { TrashRecord } from '@stowage/plugin-api';
+import { parsePath } from '@stowage/rules';
+import { day, hostileTexts, type Rule, second } from './rules.js';
+
+const idOf = (n: number) => n.toString(16).padStart(32, '0');
+
+const recordOf = (n: number, change: Partial<TrashRecord> = {}): TrashRecord => ({
+	id: idOf(n),
+	ownerId: 'ada-id',
+	ownerName: 'ada',
+	rootId: 'root-1',
+	path: parsePath(`docs/${n} ä 😀.txt`),
+	type: 'file',
+	size: { bytes: 1000 + n, entries: 1 },
+	deletedAt: Date.UTC(2030, 0, 1) + n * second,
+	deletedBy: 'ada',
+	state: 'kept',
+	...change,
+});
+
+/** The trash. */
+export function trashRules(assertThat: Rule): void {
+	assertThat('an item of the trash is found by its id as it was added', async (t, { trash }) => {
+		const folder = recordOf(1, { type: 'directory', size: undefined, state: 'moving', deletedBy: 'bob' });
+		await trash.add(folder);
+		t.deepEqual(await trash.get(folder.id), folder);
+		for (const text of hostileTexts) t.is(await trash.get(text), undefined);
+		await trash.setSize(folder.id, { bytes: 2 ** 50, entries: 77 });
+		await trash.setRoot(folder.id, 'root-2');
+		const changed = { ...folder, size: { bytes: 2 ** 50, entries: 77 }, rootId: 'root-2' };
+		t.deepEqual(await trash.get(folder.id), changed);
+		await trash.remove([folder.id]);
+		t.is(await trash.get(folder.id), undefined);
+	});
+
+	assertThat('the trash is listed by owner, root and time, and summed', async (t, { trash }) => {
+		for (let n = 1; n <= 5; n++) await trash.add(recordOf(n));
+		await trash.add(recordOf(6, { ownerId: 'bob-id', rootId: 'root-2', size: undefined }));
+		const ids = async (options: Parameters<typeof trash.list>[0]) => (await trash.list(options)).map(({ id }) => id);
+		t.deepEqual(await ids({ order: 'newest', limit: 2, ownerId: 'ada-id' }), [idOf(5), idOf(4)]);
+		t.deepEqual(await ids({ order: 'oldest', limit: 2 }), [idOf(1), idOf(2)]);
+		t.deepEqual(await ids({ order: 'oldest', limit: 9, rootId: 'root-2' }), [idOf(6)]);
+		t.deepEqual(await ids({ order: 'oldest', limit: 9, deletedUntil: recordOf(2).deletedAt }), [idOf(1), idOf(2)]);
+		t.deepEqual(await ids({ order: 'oldest', limit: 9, ids: [idOf(4), 'unknown'] }), [idOf(4)]);
+		t.deepEqual(await ids({ order: 'oldest', limit: 9, isUnmeasured: true }), [idOf(6)]);
+		t.deepEqual(await trash.totals({ ownerId: 'ada-id' }), { bytes: 5015, entries: 5, unmeasured: 0 });
+		t.deepEqual(await trash.totals({}), { bytes: 5015, entries: 5, unmeasured: 1 });
+		t.deepEqual(await trash.totals({ ownerId: 'nobody' }), { bytes: 0, entries: 0, unmeasured: 0 });
+	});
+
+	assertThat('what is purged is neither listed nor summed nor moved any more', async (t, { trash }) => {
+		for (let n = 1; n <= 3; n++) await trash.add(recordOf(n));
+		t.is(await trash.beginPurging({ ids: [idOf(1)], ownerId: 'bob-id' }), 0);
+		t.is(await trash.beginPurging({ ids: [idOf(1)], ownerId: 'ada-id' }), 1);
+		t.is(await trash.beginPurging({ ids: [idOf(1)] }), 0);
+		t.false(await trash.beginMoving(idOf(1)));
+		t.false(await trash.beginMoving('unknown'));
+		t.true(await trash.beginMoving(idOf(2)));
+		t.deepEqual(
+			(await trash.list({ order: 'newest', limit: 9 })).map(({ state }) => state),
+			['kept', 'moving'],
+		);
+		t.is((await trash.totals({})).entries, 2);
+		t.deepEqual(
+			(await trash.unfinished(0, 9)).map(({ id }) => id),
+			[idOf(1)],
+		);
+		t.is(await trash.beginPurging({}), 2);
+		t.is((await trash.unfinished(0, 9)).length, 3);
+	});
+
+	assertThat('items that were being moved are found after a while, and settled', async (t, { trash }, clock) => {
+		await trash.add(recordOf(1, { state: 'moving' }));
+		clock.now += day;
+		await trash.add(recordOf(2, { state: 'moving' }));
+		await trash.add(recordOf(3));
+		t.deepEqual(
+			(await trash.unfinished(clock.now - second, 9)).map(({ id }) => id),
+			[idOf(1)],
+		);
+		t.is((await trash.unfinished(clock.now, 1)).length, 1);
+		t.is(await trash.settle([idOf(1), idOf(2), idOf(3), 'unknown']), 2);
+		t.deepEqual(await trash.unfinished(clock.now, 9), []);
+		t.is((await trash.get(idOf(2)))?.state, 'kept');
+		t.is(await trash.settle([idOf(1)]), 0);
+	});
+}

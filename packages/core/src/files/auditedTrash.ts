@@ -1,0 +1,25 @@
+import type { Audit } from '../audit/createAudit.js';
+import type { Trash } from './trash.js';
+
+/** The same service, with what is restored and removed for good recorded. */
+export function auditedTrash(trash: Trash, audit: Audit): Trash {
+	return {
+		get keepFor() {
+			return trash.keepFor;
+		},
+		list: (viewer) => trash.list(viewer),
+		restore: (viewer, id) =>
+			audit.recorded(
+				{ action: 'restoreItem', viewer, area: 'private', trash: id },
+				() => trash.restore(viewer, id),
+				({ path }) => ({ path }),
+			),
+		purge: (viewer, id) => audit.recorded({ action: 'purgeTrash', viewer, trash: id }, () => trash.purge(viewer, id)),
+		empty: (viewer) =>
+			audit.recorded(
+				{ action: 'purgeTrash', viewer },
+				() => trash.empty(viewer),
+				(entries) => (entries === 0 ? undefined : { entries }),
+			),
+	};
+}

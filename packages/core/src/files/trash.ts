@@ -1,0 +1,79 @@
+import type { TrashRecord } from '@stowage/plugin-api';
+import { type Entry, Failure, homeRoot, joinPath, parentPath, signedIn, type User, type Viewer } from '@stowage/rules';
+import { placeIn } from '../trees/Tree.js';
+import { trashedLinkPath, trashedPath } from '../trees/trash/trashPaths.js';
+import { addItem } from './addItem.js';
+import type { FileParts } from './FileParts.js';
+
+/** Items of the trash that are listed at most. */
+const maxListed = 10_000;
+
+export interface TrashListing {
+	items: TrashRecord[];
+	/** The bytes of all that is in the trash, listed or not. */
+	size: number;
+	/** Only where more are in it than are listed. */
+	truncated?: true;
+}
+
+/** The trash of a user's home. */
+export interface Trash {
+	/** How long an item is kept, in milliseconds; 0 where nothing is. */
+	readonly keepFor: number;
+	/** The newest first. */
+	list(viewer: Viewer): Promise<TrashListing>;
+	/** Back to where it was, with missing folders; a taken name gets ` (n)`. */
+	restore(viewer: Viewer, id: string): Promise<Entry>;
+	/** For good. Throws `notFound`. */
+	purge(viewer: Viewer, id: string): Promise<void>;
+	/** All of it for good; resolves to how many items it had. */
+	empty(viewer: Viewer): Promise<number>;
+}
+
+export function createTrash(parts: FileParts): Trash {
+	const { trash } = parts;
+	return {
+		get keepFor() {
+			return trash.keepFor;
+		},
+		async list(viewer) {
+			const { id } = signedIn(viewer);
+			const items = await trash.list(id, maxListed + 1);
+			const { bytes } = await trash.totals({ ownerId: id });
+			return {
+				items: items.slice(0, maxListed),
+				size: bytes,
+				...(items.length > maxListed ? { truncated: true } : {}),
+			};
+		},
+		async restore(viewer, id) {
+			const user = signedIn(viewer);
+			const entry = await trash.takeOut(id, user.id, (record) => putBack(parts, user, record));
+			if (entry === undefined) throw notInTrash();
+			return entry;
+		},
+		async purge(viewer, id) {
+			if ((await trash.purge({ ids: [id], ownerId: signedIn(viewer).id })) === 0) throw notInTrash();
+		},
+		empty: async (viewer) => trash.purge({ ownerId: signedIn(viewer).id }),
+	};
+}
+
+async function putBack({ trees, watcher, trash }: FileParts, viewer: User, record: TrashRecord): Promise<Entry> {
+	const tree = trees.own(viewer, 'private');
+	const { storage } = tree;
+	const from = { tree, path: record.path, storagePath: trashedPath(record.id) };
+	// It is still on the disk that its home has left.
+	await trash.bring(record, await storage.mount());
+	const links = joinPath(homeRoot(viewer.username), trashedLinkPath(record.id));
+	return addItem(tree, from, placeIn(tree, record.path), (path, options) =>
+		watcher.moving(viewer, links, (before) =>
+			storage.moveFrom(storage, from.storagePath, path, {
+				...options,
+				beforeNaming: (name) => before(joinPath(parentPath(path), name)),
+			}),
+		),
+	);
+}
+
+const notInTrash = () => new Failure('notFound', 'This is not in the trash any more.');

@@ -1,0 +1,310 @@
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { Client, file, json, reportSpace, type TestApp, testApp } from '../testApp.js';
+import { create } from '../tusClient.js';
+import { until } from '../until.js';
+
+const day = 24 * 60 * 60_000;
+
+interface Fixture {
+	app: TestApp;
+	ada: Client;
+	home(name: string): string;
+	/** Deletes an item of the private area and resolves to its id in the trash. */
+	remove(filePath: string): Promise<string>;
+	restore(
+		...ids: string[]
+	): Promise<{ restored: { id: string; path: string }[]; failed: { id: string; code: string }[] }>;
+	trash(client?: Client): Promise<TrashAnswer>;
+	/** The items in the trash of the disk. */
+	onDisk(): Promise<string[]>;
+}
+
+interface TrashAnswer {
+	entries: {
+		id: string;
+		name: string;
+		path: string;
+		type: string;
+		size: number;
+		deletedAt: number;
+		expiresAt: number;
+		deletedBy: string;
+	}[];
+	size: number;
+	keepFor: number;
+}
+
+async function setUp(
+	t: ExecutionContext,
+	flags: Record<string, string> = {},
+	clock: { now: () => number } = { now: Date.now },
+): Promise<Fixture> {
+	const app = await testApp(t, flags, clock);
+	const ada = await new Client(app).register('ada');
+	const home = (name: string) => path.join(app.filesDir, 'users/ada', name);
+	await mkdir(home('docs/deep'), { recursive: true });
+	await writeFile(home('docs/fox.txt'), 'The quick brown fox');
+	await writeFile(home('docs/deep/dog.txt'), 'lazy');
+	const trash = async (client = ada) => json(await client.get('/api/trash')) as TrashAnswer;
+	return {
+		app,
+		ada,
+		home,
+		trash,
+		async remove(filePath) {
+			const answer = await ada.call('DELETE', '/api/deleteItem', { filePath, type: 'private' });
+			t.is(answer.statusCode, 200, answer.payload);
+			t.regex(json(answer).trashId, /^[0-9a-f]{32}$/);
+			return json(answer).trashId;
+		},
+		async restore(...ids) {
+			const answer = await ada.post('/api/trash/restore', { ids });
+			t.is(answer.statusCode, 200, answer.payload);
+			return json(answer);
+		},
+		onDisk: () => readdir(path.join(app.filesDir, '.stowage/trash')).catch(() => []),
+	};
+}
+
+test('a deleted file is in the trash with its place, and restored to it as it was', async (t) => {
+	const { home, remove, restore, trash, onDisk } = await setUp(t);
+	await utimes(home('docs/fox.txt'), 1_500_000_000, 1_500_000_000);
+	const before = await stat(home('docs/fox.txt'));
+	const id = await remove('docs/fox.txt');
+	t.deepEqual(await readdir(home('docs')), ['deep']);
+	t.deepEqual(await onDisk(), [id]);
+	const { entries, size, keepFor } = await trash();
+	t.is(keepFor, 30 * day);
+	t.is(size, 19);
+	t.like(entries[0], { id, name: 'fox.txt', path: 'docs/fox.txt', type: 'file', size: 19, deletedBy: 'ada' });
+	t.is(entries[0]?.expiresAt, (entries[0]?.deletedAt ?? 0) + 30 * day);
+	t.deepEqual(await restore(id), { restored: [{ id, path: 'docs/fox.txt' }], failed: [] });
+	const after = await stat(home('docs/fox.txt'));
+	t.deepEqual([after.ino, after.mtimeMs], [before.ino, before.mtimeMs]);
+	t.deepEqual(await trash(), { entries: [], size: 0, keepFor });
+	t.deepEqual(
+		(await restore(id)).failed.map(({ code }) => code),
+		['NOT_FOUND'],
+	);
+});
+
+test('a deleted folder is in the trash with the size of all in it, and is restored whole', async (t) => {
+	const { home, remove, restore, trash } = await setUp(t);
+	const id = await remove('docs');
+	t.like((await trash()).entries[0], { id, name: 'docs', type: 'directory', size: 23 });
+	t.deepEqual(await restore(id), { restored: [{ id, path: 'docs' }], failed: [] });
+	t.is(await readFile(home('docs/deep/dog.txt'), 'utf8'), 'lazy');
+});
+
+test('missing folders are made for what is restored, and a taken name gets a number', async (t) => {
+	const { home, remove, restore } = await setUp(t);
+	const dog = await remove('docs/deep/dog.txt');
+	const fox = await remove('docs/fox.txt');
+	await remove('docs');
+	t.deepEqual((await restore(dog)).restored, [{ id: dog, path: 'docs/deep/dog.txt' }]);
+	await writeFile(home('docs/fox.txt'), 'another');
+	t.deepEqual((await restore(fox)).restored, [{ id: fox, path: 'docs/fox (1).txt' }]);
+	t.is(await readFile(home('docs/fox.txt'), 'utf8'), 'another');
+	t.is(await readFile(home('docs/fox (1).txt'), 'utf8'), 'The quick brown fox');
+});
+
+test('a public file is restored to the public folder', async (t) => {
+	const { ada, home, restore, trash } = await setUp(t);
+	await writeFile(home('Public/a.txt'), 'public');
+	const answer = await ada.call('DELETE', '/api/deleteItem', { filePath: 'a.txt', type: 'public' });
+	t.is((await trash()).entries[0]?.path, 'Public/a.txt');
+	await restore(json(answer).trashId);
+	t.is(await readFile(home('Public/a.txt'), 'utf8'), 'public');
+});
+
+test('what is deleted for good is not in the trash, and so is everything where there is no trash', async (t) => {
+	const { app, ada, home, trash, onDisk } = await setUp(t);
+	const forGood = { filePath: 'docs/fox.txt', type: 'private', permanent: true };
+	t.deepEqual(json(await ada.call('DELETE', '/api/deleteItem', forGood)), { message: 'Deleted.' });
+	t.deepEqual((await trash()).entries, []);
+	app.services.config.trash.keepFor = 0;
+	t.deepEqual(json(await ada.call('DELETE', '/api/deleteItem', { filePath: 'docs', type: 'private' })), {
+		message: 'Deleted.',
+	});
+	t.deepEqual(await readdir(home('')), ['Public']);
+	t.deepEqual(await onDisk(), []);
+	t.is(json(await ada.get('/api/capabilities')).trashKeepFor, 0);
+});
+
+test('the trash of a user is seen, restored and emptied by nobody else', async (t) => {
+	const { app, remove, trash } = await setUp(t);
+	const id = await remove('docs');
+	const bob = await new Client(app).register('bob');
+	t.deepEqual((await trash(bob)).entries, []);
+	const restored = json(await bob.post('/api/trash/restore', { ids: [id] }));
+	t.deepEqual([restored.restored, restored.failed[0]?.code], [[], 'NOT_FOUND']);
+	t.is((await bob.call('DELETE', `/api/trash/${id}`)).statusCode, 404);
+	t.is((await bob.call('DELETE', '/api/trash')).statusCode, 200);
+	t.is((await trash()).entries.length, 1);
+	const visitor = new Client(app);
+	t.is((await visitor.get('/api/trash')).statusCode, 401);
+	t.is((await visitor.post('/api/trash/restore', { ids: [id] })).statusCode, 401);
+	t.is((await visitor.call('DELETE', '/api/trash')).statusCode, 401);
+	t.is((await visitor.call('DELETE', `/api/trash/${id}`)).statusCode, 401);
+});
+
+test('one item or all of the trash is removed for good', async (t) => {
+	const { ada, remove, trash, onDisk } = await setUp(t);
+	const fox = await remove('docs/fox.txt');
+	const docs = await remove('docs');
+	t.is((await ada.call('DELETE', `/api/trash/${fox}`)).statusCode, 200);
+	t.deepEqual(
+		(await trash()).entries.map(({ id }) => id),
+		[docs],
+	);
+	t.is((await ada.call('DELETE', `/api/trash/${fox}`)).statusCode, 404);
+	t.is((await ada.call('DELETE', '/api/trash/..%2Fx')).statusCode, 404);
+	t.is((await ada.call('DELETE', '/api/trash')).statusCode, 200);
+	t.deepEqual((await trash()).entries, []);
+	await until('the disk is free', async () => (await onDisk()).length === 0);
+});
+
+test('a temporary link answers 404 while its item is in the trash, and works again once it is restored', async (t) => {
+	const { app, ada, home, remove, restore } = await setUp(t);
+	const visitor = new Client(app);
+	const link = async (filePath: string) =>
+		`/api/temp/${json(await ada.post('/api/generateTempLink', { filePath, expiration: '1h' })).token}`;
+	const [fox, dog, docs] = [await link('docs/fox.txt'), await link('docs/deep/dog.txt'), await link('docs')];
+	const statuses = async () => [
+		(await visitor.get(fox)).statusCode,
+		(await visitor.get(dog)).statusCode,
+		(await visitor.get(docs)).statusCode,
+	];
+	t.deepEqual(await statuses(), [200, 200, 200]);
+	const id = await remove('docs');
+	t.deepEqual(await statuses(), [404, 404, 404]);
+	t.deepEqual(json(await ada.get('/api/links')), []);
+	// Nothing under the old name is given away, and the links of another item there stay its own.
+	await mkdir(home('docs'));
+	await writeFile(home('docs/fox.txt'), 'another fox');
+	const other = await link('docs/fox.txt');
+	t.is(await app.services.links.purge(), 0);
+	t.deepEqual(await statuses(), [404, 404, 404]);
+	t.is((await ada.post('/api/renameItem', { oldPath: 'docs', newName: 'papers', type: 'private' })).statusCode, 200);
+	t.deepEqual((await restore(id)).restored, [{ id, path: 'docs' }]);
+	t.deepEqual(await statuses(), [200, 200, 200]);
+	t.is((await visitor.get(dog)).payload, 'lazy');
+	t.is((await visitor.get(other)).payload, 'another fox');
+	t.is((await visitor.get(fox)).payload, 'The quick brown fox');
+});
+
+test('the trash counts in the quota and gives way to what would not fit, the oldest first and only if that is enough', async (t) => {
+	const { ada, remove, trash } = await setUp(t, { '--quotas-user-bytes': '3 MB' });
+	const put = (name: string, kb: number) => ada.upload('/api/upload', [file(name, Buffer.alloc(kb * 1024, 7))]);
+	const names = async () => (await trash()).entries.map(({ name }) => name);
+	for (const name of ['a', 'b', 'c']) t.is((await put(name, 900)).statusCode, 200);
+	for (const name of ['a', 'b', 'c']) await remove(name);
+	t.is((await put('small', 100)).statusCode, 200);
+	t.deepEqual(await names(), ['c', 'b', 'a']);
+	t.is((await put('large', 1000)).statusCode, 200);
+	t.deepEqual(await names(), ['c', 'b']);
+	t.is((await create(ada, 3000 * 1024, { filename: 'too large', type: 'private' })).statusCode, 507);
+	t.deepEqual(await names(), ['c', 'b'], 'nothing is taken for what is refused all the same');
+	t.is((await put('all', 1900)).statusCode, 200);
+	t.deepEqual(await names(), []);
+});
+
+test('the trash of all homes gives way to the reserve of the disk', async (t) => {
+	const { app, ada, remove, trash } = await setUp(t, { '--uploads-free-space-reserve': '1 MB' });
+	const bob = await new Client(app).register('bob');
+	const put = (client: Client, name: string, kb: number) =>
+		client.upload('/api/upload', [file(name, Buffer.alloc(kb * 1024, 7))]);
+	t.is((await put(ada, 'a', 3000)).statusCode, 200);
+	await remove('a');
+	await bob.call('DELETE', '/api/deleteItem', { filePath: 'nothing', type: 'private' });
+	const onDisk = path.join(app.filesDir, '.stowage/trash');
+	const isFull = async () => (await readdir(onDisk)).length > 0;
+	reportSpace(app, { freeSpace: async () => ((await isFull()) ? 1.5 * 1024 ** 2 : 4.5 * 1024 ** 2) });
+	t.is((await create(bob, 5000 * 1024, { filename: 'too large', type: 'private' })).statusCode, 507);
+	t.is((await trash()).entries.length, 1);
+	t.is((await put(bob, 'b', 2000)).statusCode, 200);
+	t.deepEqual((await trash()).entries, []);
+});
+
+test('what is older than it is kept is removed by the sweep', async (t) => {
+	const clock = { ms: Date.now() };
+	const { app, remove, trash, onDisk } = await setUp(t, {}, { now: () => clock.ms });
+	await remove('docs/fox.txt');
+	clock.ms += day;
+	const docs = await remove('docs');
+	await app.services.trashBin.sweep();
+	t.is((await trash()).entries.length, 2);
+	clock.ms += 29 * day;
+	await app.services.trashBin.sweep();
+	t.deepEqual(await onDisk(), [docs]);
+	const ada = await app.services.database.users.find('ada');
+	t.deepEqual(
+		(await app.services.trashBin.list(ada?.id ?? '', 9)).map(({ id }) => id),
+		[docs],
+	);
+});
+
+test('an interrupted deletion or restoration is completed by what the disk says', async (t) => {
+	const clock = { ms: Date.now() };
+	const { app, home, remove, trash } = await setUp(t, {}, { now: () => clock.ms });
+	const { database, trashBin } = app.services;
+	const ada = await database.users.find('ada');
+	const kept = {
+		ownerId: ada?.id ?? '',
+		ownerName: 'ada',
+		rootId: app.services.storage.rootId,
+		path: 'docs/fox.txt' as never,
+		type: 'file' as const,
+		size: { bytes: 19, entries: 1 },
+		deletedBy: 'ada',
+	};
+	// Interrupted before the rename: in its place, and not in the trash.
+	const before = { ...kept, id: 'a'.repeat(32), deletedAt: clock.ms, state: 'moving' as const };
+	await database.trash.add(before);
+	t.deepEqual((await trash()).entries, []);
+	// Interrupted after it, and before that was recorded.
+	const after = await remove('docs/deep/dog.txt');
+	await until('it is recorded', async () => (await database.trash.get(after))?.state === 'kept');
+	t.true(await database.trash.beginMoving(after));
+	t.deepEqual(
+		(await trash()).entries.map(({ id }) => id),
+		[after],
+	);
+	clock.ms += 2 * 60_000;
+	await trashBin.sweep();
+	t.is((await database.trash.get(after))?.state, 'kept');
+	t.truthy(await database.trash.get(before.id));
+	clock.ms += 2 * day;
+	await trashBin.sweep();
+	t.is(await database.trash.get(before.id), undefined);
+	t.is(await readFile(home('docs/fox.txt'), 'utf8'), 'The quick brown fox');
+	t.is((await database.trash.get(after))?.state, 'kept');
+});
+
+test('an item that cannot be restored stays in the trash, and the others are restored', async (t) => {
+	const { home, remove, restore, trash } = await setUp(t);
+	const dog = await remove('docs/deep/dog.txt');
+	const fox = await remove('docs/fox.txt');
+	await rm(home('docs/deep'), { recursive: true });
+	await writeFile(home('docs/deep'), 'a file where the folder was');
+	const { restored, failed } = await restore(dog, fox);
+	t.deepEqual(restored, [{ id: fox, path: 'docs/fox.txt' }]);
+	t.like(failed[0], { id: dog, code: 'ALREADY_EXISTS' });
+	t.deepEqual(
+		(await trash()).entries.map(({ id }) => id),
+		[dog],
+	);
+});
+
+test('what is in the trash is in no listing, search, count or archive', async (t) => {
+	const { ada, remove } = await setUp(t);
+	await remove('docs/fox.txt');
+	const names = async (url: string) => json(await ada.get(url)).entries.map(({ name }: { name: string }) => name);
+	t.deepEqual(await names('/api/browse?type=private&directory=docs'), ['deep']);
+	t.deepEqual(await names('/api/browse?type=private&search=fox'), []);
+	t.is((await ada.get('/api/download/docs/fox.txt?type=private')).statusCode, 404);
+	t.is((await ada.get('/api/download/.stowage/trash?type=private')).statusCode, 404);
+	t.is((await ada.get('/api/browse/public?directory=.stowage%2Ftrash')).statusCode, 404);
+});

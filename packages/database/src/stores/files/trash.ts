@@ -1,0 +1,154 @@
+import type { TrashRecord, TrashSelection, TrashState, TrashStore } from '@stowage/plugin-api';
+import { parsePath } from '@stowage/rules';
+import type { Knex } from 'knex';
+import { plainRow } from '../../connection/plainValues.js';
+import { batches } from '../batches.js';
+
+interface TrashRow {
+	id: string;
+	user_id: string;
+	username: string;
+	root_id: string;
+	path: string;
+	type: string;
+	bytes: number | null;
+	entries: number | null;
+	deleted_at: number;
+	deleted_by: string;
+	state: string;
+	state_at: number;
+}
+
+type Rows = Knex.QueryBuilder<TrashRow>;
+
+export function trashStore(knex: Knex, now: () => number): TrashStore {
+	const trash = () => knex<TrashRow>('trash');
+	const inState = (state: TrashState) => plainRow({ state, state_at: now() });
+	/** Runs a statement for each part of the ids, or once where they are no condition. */
+	const forEachPart = async <T>(selection: TrashSelection, run: (rows: Rows) => Promise<T>): Promise<T[]> => {
+		const { ids } = selection;
+		if (ids === undefined) return [await run(selected(trash(), selection))];
+		const results: T[] = [];
+		for (const part of batches(ids)) results.push(await run(selected(trash(), selection).whereIn('id', part)));
+		return results;
+	};
+	return {
+		async add(record) {
+			await trash().insert(plainRow(toRow(record, now())));
+		},
+		async get(id) {
+			const row = await trash().where({ id }).first();
+			return row && toRecord(row);
+		},
+		async list({ order, limit, ...selection }) {
+			const direction = order === 'newest' ? 'desc' : 'asc';
+			const found = await forEachPart(
+				selection,
+				(rows): Promise<TrashRow[]> =>
+					rows
+						.whereNot('state', 'purging')
+						.orderBy([
+							{ column: 'deleted_at', order: direction },
+							{ column: 'id', order: direction },
+						])
+						.limit(limit),
+			);
+			return found.flat().slice(0, limit).map(toRecord);
+		},
+		async totals(selection) {
+			const sums = await forEachPart(
+				selection,
+				(rows): Promise<Record<string, number | null>[]> =>
+					rows
+						.whereNot('state', 'purging')
+						.sum({ bytes: 'bytes', entries: 'entries' })
+						.count({ measured: 'bytes', all: '*' }),
+			);
+			const totals = { bytes: 0, entries: 0, unmeasured: 0 };
+			for (const row of sums.flat()) {
+				totals.bytes += Number(row.bytes ?? 0);
+				totals.entries += Number(row.entries ?? 0);
+				totals.unmeasured += Number(row.all) - Number(row.measured);
+			}
+			return totals;
+		},
+		async unfinished(movingSince, limit) {
+			const rows: TrashRow[] = await trash()
+				.where({ state: 'purging' })
+				.orWhere((moving) => moving.where({ state: 'moving' }).where('state_at', '<=', movingSince))
+				.orderBy('state_at')
+				.limit(limit);
+			return rows.map(toRecord);
+		},
+		async settle(ids) {
+			const settled = await forEachPart(
+				{ ids },
+				(rows): Promise<number> => rows.where({ state: 'moving' }).update(inState('kept')),
+			);
+			return sum(settled);
+		},
+		async beginMoving(id) {
+			return (await trash().where({ id }).whereNot('state', 'purging').update(inState('moving'))) > 0;
+		},
+		async beginPurging(selection) {
+			const marked = await forEachPart(
+				selection,
+				(rows): Promise<number> => rows.whereNot('state', 'purging').update(inState('purging')),
+			);
+			return sum(marked);
+		},
+		async setSize(id, { bytes, entries }) {
+			await trash().where({ id }).update(plainRow({ bytes, entries }));
+		},
+		async setRoot(id, rootId) {
+			await trash()
+				.where({ id })
+				.update(plainRow({ root_id: rootId }));
+		},
+		async remove(ids) {
+			await forEachPart({ ids }, (rows): Promise<number> => rows.delete());
+		},
+	};
+}
+
+function selected(rows: Rows, { ownerId, rootId, deletedUntil, isUnmeasured }: TrashSelection): Rows {
+	if (ownerId !== undefined) rows.where('user_id', ownerId);
+	if (rootId !== undefined) rows.where('root_id', rootId);
+	if (deletedUntil !== undefined) rows.where('deleted_at', '<=', deletedUntil);
+	if (isUnmeasured) rows.whereNull('bytes');
+	return rows;
+}
+
+const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
+
+function toRow(record: TrashRecord, stateAt: number): TrashRow {
+	return {
+		id: record.id,
+		user_id: record.ownerId,
+		username: record.ownerName,
+		root_id: record.rootId,
+		path: record.path,
+		type: record.type,
+		bytes: record.size?.bytes ?? null,
+		entries: record.size?.entries ?? null,
+		deleted_at: record.deletedAt,
+		deleted_by: record.deletedBy,
+		state: record.state,
+		state_at: stateAt,
+	};
+}
+
+function toRecord(row: TrashRow): TrashRecord {
+	return {
+		id: row.id,
+		ownerId: row.user_id,
+		ownerName: row.username,
+		rootId: row.root_id,
+		path: parsePath(row.path),
+		type: row.type as TrashRecord['type'],
+		size: row.bytes === null || row.entries === null ? undefined : { bytes: row.bytes, entries: row.entries },
+		deletedAt: row.deleted_at,
+		deletedBy: row.deleted_by,
+		state: row.state as TrashState,
+	};
+}
