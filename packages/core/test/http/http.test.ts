@@ -313,6 +313,7 @@ test('health, readiness and capabilities are answered without a session', async 
 		maxFileSize: 0,
 		externalViewers: false,
 		hasPublicHttps: false,
+		trashKeepFor: 30 * 24 * 60 * 60_000,
 		handbrake: false,
 		thumbnails: false,
 		thumbnailExtensions: [],

@@ -158,16 +158,18 @@ test('a copy that exceeds the quota is refused, and the bytes of a copy count', 
 	t.is((await post('c', 20)).statusCode, 200);
 });
 
-test('deleted bytes are free again: at once after a call, and once the home is measured again after a change on the disk', async (t) => {
+test('bytes that are removed for good are free again: at once after a call, and once the home is measured again after a change on the disk', async (t) => {
 	const { app, ada, clock, post, quota } = await setUp(t, { '--quotas-user-bytes': '100 KB' });
 	await mkdir(path.join(homeOf(app), 'deep/er'), { recursive: true });
 	await writeFile(path.join(homeOf(app), 'deep/er/a'), kb(60));
 	t.is((await quota()).used, 60 * 1024, 'files that existed before are counted');
 	t.is((await post('b', 40)).statusCode, 200);
 	t.is((await post('c', 10)).statusCode, 507);
-	await ada.call('DELETE', '/api/deleteItem', { filePath: 'b', type: 'private' } as never);
+	const removeForGood = (filePath: string) =>
+		ada.call('DELETE', '/api/deleteItem', { filePath, type: 'private', permanent: true });
+	await removeForGood('b');
 	t.is((await quota()).used, 60 * 1024);
-	await ada.call('DELETE', '/api/deleteItem', { filePath: 'deep', type: 'private' } as never);
+	await removeForGood('deep');
 	t.is((await post('c', 90)).statusCode, 200, 'the freed size of a folder is measured when it is needed');
 	await rm(path.join(homeOf(app), 'c'));
 	t.is((await post('d', 90)).statusCode, 507, 'the server has not measured the home again yet');
