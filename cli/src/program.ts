@@ -13,6 +13,7 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
 	['user', async () => (await import('./commands/user/index.js')).userCommand()],
 	['root', async () => (await import('./commands/root.js')).rootCommand()],
 	['link', async () => (await import('./commands/link.js')).linkCommand()],
+	['trash', async () => (await import('./commands/trash.js')).trashCommand()],
 	['public', async () => (await import('./commands/public.js')).publicCommand()],
 	['upload', async () => (await import('./commands/upload.js')).uploadCommand()],
 	['job', async () => (await import('./commands/job.js')).jobCommand()],

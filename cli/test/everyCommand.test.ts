@@ -37,12 +37,14 @@ const expectedOrders = [
 	'jobEnd bob',
 	'moveHome bob big',
 	'password ada',
+	'purgeTrash',
 	'relocateRoot archive',
 	'removeRoot archive',
 	'removeUpload',
 	'removeUser bob',
 	'renameRoot big',
 	'renameUser ada',
+	'restoreItem bob',
 	'revokeLink bob',
 	'setDefaultRoot archive',
 	'setDefaultRoot local',
@@ -143,6 +145,25 @@ async function runEveryCommand(t: ExecutionContext, database: Record<string, str
 	await call(`link revoke ${link.id}`, { code: 1 });
 	await call('link purge');
 	t.deepEqual(await list('link list'), []);
+
+	// The trash.
+	const deleted = async (name: string) => {
+		t.is((await bob.upload('/api/upload', [file(name, name)])).statusCode, 200);
+		const answer = await bob.call('DELETE', '/api/deleteItem', { filePath: name, type: 'private' });
+		return json(answer).trashId as string;
+	};
+	const restorable = await deleted('restored.txt');
+	t.like(await list('trash list --user bob'), [{ id: restorable, user: 'bob', path: 'restored.txt', size: 12 }]);
+	await call('trash restore zzzzzzzz', { code: 1 });
+	t.is(await call(`trash restore ${restorable.slice(0, 8)}`), 'Restored restored.txt of bob.');
+	t.is((await bob.get('/api/download/restored.txt?type=private')).payload, 'restored.txt');
+	await call('trash purge', { code: 1 });
+	await call('trash purge --older-than 7d');
+	await deleted('one.txt');
+	const two = await deleted('two.txt');
+	t.is(await call(`trash purge ${two}`), 'Removed 1.');
+	t.is(await call('trash purge --user bob --root local'), 'Removed 1.');
+	t.deepEqual(json(await bob.get('/api/trash')).entries, []);
 
 	// Roots, and a home that moves.
 	await call(`root add big ${at('big')}`);

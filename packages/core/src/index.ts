@@ -12,7 +12,14 @@ export {
 	type TableRows,
 	type Written,
 } from '@stowage/database';
-export { findSandbox, hasInspection, type UnusableItem, type UnusableReason } from '@stowage/plugin-api';
+export {
+	findSandbox,
+	hasInspection,
+	type TrashRecord,
+	type TrashSelection,
+	type UnusableItem,
+	type UnusableReason,
+} from '@stowage/plugin-api';
 export type { Accounts } from './accounts/accounts.js';
 export type { FilesAction } from './accounts/removeUser.js';
 export type { SessionInfo } from './accounts/sessions.js';

@@ -114,7 +114,8 @@ export function userCommand(): Command {
 			})
 				.option('--keep-files', 'they stay on disk, and nobody can register the name')
 				.option('--delete-files', 'they are deleted')
-				.option('--move-files-to <user>', 'they become a folder in the private files of another user'),
+				.option('--move-files-to <user>', 'they become a folder in the private files of another user')
+				.option('--delete-trash', 'remove for good what is in the trash, which otherwise stays until it expires'),
 		)
 		.addCommand(
 			appCommand<QuotaOptions>({

@@ -1,5 +1,5 @@
 import type { FilesAction, Services } from '@stowage/core';
-import { Failure } from '@stowage/rules';
+import { Failure, formatListSize, plural } from '@stowage/rules';
 import { printLine } from '../../terminal/output.js';
 import { isInteractive, prompt } from '../../terminal/prompt.js';
 
@@ -7,17 +7,36 @@ export interface RemoveOptions {
 	keepFiles?: boolean;
 	deleteFiles?: boolean;
 	moveFilesTo?: string;
+	deleteTrash?: boolean;
 }
 
 /** Removes an account. An option or the answer at the terminal decides on its files; without either they stay. */
-export async function removeUser({ accounts }: Services, name: string, options: RemoveOptions): Promise<void> {
-	const { username } = await accounts.find(name);
+export async function removeUser(
+	{ accounts, trashBin }: Services,
+	name: string,
+	options: RemoveOptions,
+): Promise<void> {
+	const { id, username } = await accounts.find(name);
 	const filesAction = await filesActionOf({ accounts }, username, options);
+	const { bytes, entries } = await trashBin.totals({ ownerId: id });
+	if (filesAction.kind !== 'delete' && entries > 0)
+		filesAction.purgesTrash = await purgesTrash(`${plural(entries, 'item')} (${formatListSize(bytes)})`, options);
 	const folder = await accounts.remove(username, filesAction);
 	if (filesAction.kind === 'delete') printLine(`Removed ${username} with all files.`);
 	else if (folder === undefined) printLine(`Removed ${username}. The files stay on disk.`);
 	else if (filesAction.kind === 'move')
 		printLine(`Removed ${username}. The files are in the private folder '${folder}' of ${filesAction.to.username}.`);
+}
+
+/** Without an answer the trash stays until it expires. */
+async function purgesTrash(content: string, { deleteTrash }: RemoveOptions): Promise<boolean> {
+	if (deleteTrash || !isInteractive()) return deleteTrash === true;
+	const answer = await prompt(
+		`What becomes of the ${content} in the trash? 'keep' them until they expire, or 'delete' them: `,
+	);
+	if (answer !== 'keep' && answer !== 'delete')
+		throw new Failure('invalid', 'Cancelled: the answer is keep or delete.');
+	return answer === 'delete';
 }
 
 async function filesActionOf(

@@ -39,6 +39,8 @@ export function trashRules(assertThat: Rule): void {
 		const ids = async (options: Parameters<typeof trash.list>[0]) => (await trash.list(options)).map(({ id }) => id);
 		t.deepEqual(await ids({ order: 'newest', limit: 2, ownerId: 'ada-id' }), [idOf(5), idOf(4)]);
 		t.deepEqual(await ids({ order: 'oldest', limit: 2 }), [idOf(1), idOf(2)]);
+		t.deepEqual(await ids({ order: 'oldest', limit: 2, after: recordOf(4) }), [idOf(5), idOf(6)]);
+		t.deepEqual(await ids({ order: 'newest', limit: 2, after: recordOf(4) }), [idOf(3), idOf(2)]);
 		t.deepEqual(await ids({ order: 'oldest', limit: 9, rootId: 'root-2' }), [idOf(6)]);
 		t.deepEqual(await ids({ order: 'oldest', limit: 9, deletedUntil: recordOf(2).deletedAt }), [idOf(1), idOf(2)]);
 		t.deepEqual(await ids({ order: 'oldest', limit: 9, ids: [idOf(4), 'unknown'] }), [idOf(4)]);

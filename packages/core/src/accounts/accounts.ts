@@ -14,6 +14,7 @@ import { FairQueue } from '../limits/FairQueue.js';
 import { rateLimited } from '../limits/rateLimited.js';
 import { homesOnDisk, makeHome } from '../trees/homes.js';
 import type { MountedStorage } from '../trees/MountedStorage.js';
+import type { TrashBin } from '../trees/trash/TrashBin.js';
 import { limitAttempts } from './loginLimits.js';
 import { type FilesAction, removeUser } from './removeUser.js';
 import { renameUser } from './renameUser.js';
@@ -92,11 +93,12 @@ interface Dependencies {
 	storage: MountedStorage;
 	/** Renames that have begun, by the id of the user. */
 	renames: KeyValueStore;
+	trash: Pick<TrashBin, 'purge'>;
 	secondFactors: Pick<SecondFactors, 'accept'>;
 }
 
 export function createAccounts(parts: Dependencies): Accounts {
-	const { users, limits: store, config, now, auth, storage, renames, secondFactors } = parts;
+	const { users, limits: store, config, now, auth, storage, renames, secondFactors, trash } = parts;
 	const homes = () => homesOnDisk(storage);
 	const limits = withMemoryFallback(store);
 	const hashes = new FairQueue(hashing, 'Too many people are signing in right now. Please try again in a moment.');
@@ -219,7 +221,7 @@ export function createAccounts(parts: Dependencies): Accounts {
 		},
 
 		async remove(username, filesAction) {
-			return removeUser(await find(username), filesAction, { users, storage });
+			return removeUser(await find(username), filesAction, { users, storage, trash });
 		},
 
 		find,

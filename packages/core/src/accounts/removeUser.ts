@@ -4,10 +4,13 @@ import { HomeComparison } from '../trees/compareHomes.js';
 import { withFreeName } from '../trees/freeName.js';
 import { makeHome } from '../trees/homes.js';
 import type { MountedStorage } from '../trees/MountedStorage.js';
+import type { TrashBin } from '../trees/trash/TrashBin.js';
 import { measureHome } from '../trees/walkHome.js';
 
-/** What to do with the files of a removed account. */
-export type FilesAction = { kind: 'keep' } | { kind: 'delete' } | { kind: 'move'; to: UserRecord };
+/** What to do with the files of a removed account. Where they are not deleted, what is in the trash stays there until it expires, unless that is purged. */
+export type FilesAction =
+	| { kind: 'delete' }
+	| ({ purgesTrash?: boolean } & ({ kind: 'keep' } | { kind: 'move'; to: UserRecord }));
 
 /**
  * Removes an account, its files first: after an interruption the same call continues. The user can't be signed in meanwhile and upload
@@ -16,13 +19,14 @@ export type FilesAction = { kind: 'keep' } | { kind: 'delete' } | { kind: 'move'
 export async function removeUser(
 	user: UserRecord,
 	filesAction: FilesAction,
-	{ users, storage }: { users: UserStore; storage: MountedStorage },
+	{ users, storage, trash }: { users: UserStore; storage: MountedStorage; trash: Pick<TrashBin, 'purge'> },
 ): Promise<string | undefined> {
 	if (filesAction.kind === 'move' && filesAction.to.id === user.id)
 		throw new Failure('invalid', 'The files of a user who goes can only be moved to another one.');
 	await storage.homes.assertNotMoving(user.username);
 	if (filesAction.kind !== 'keep') await users.setDisabled(user.id, true);
 	const folder = await handleFiles(user, filesAction, storage);
+	if (filesAction.kind === 'delete' || filesAction.purgesTrash) await trash.purge({ ownerId: user.id });
 	await users.remove(user.id);
 	return folder;
 }

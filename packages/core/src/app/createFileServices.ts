@@ -9,6 +9,7 @@ import { createTrash } from '../files/trash.js';
 import type { Leases } from '../leases/createLeases.js';
 import { auditedLinks } from '../links/auditedLinks.js';
 import { createLinks } from '../links/createLinks.js';
+import { rebindTrashedLinks } from '../links/rebindTrashedLinks.js';
 import type { Log } from '../log.js';
 import { createQuotas } from '../quotas/createQuotas.js';
 import { FolderFeeds } from '../trees/feeds/FolderFeeds.js';
@@ -40,6 +41,7 @@ export function createFileServices(dependencies: Dependencies) {
 		config,
 		onPurged: ({ ownerId, ownerName, size }) =>
 			quotas.onPurged({ kind: 'user', id: ownerId, username: ownerName }, size),
+		onBrought: (record, from, to) => rebindTrashedLinks(database.links, record, from, to),
 		log,
 		now,
 	});

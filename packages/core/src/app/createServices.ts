@@ -62,6 +62,7 @@ export function createServices({ providers, monotonic, ...given }: Dependencies)
 		auth: () => providers.auth.get(config.auth),
 		storage,
 		renames: database.keyValues('user-renames'),
+		trash: given.trashBin,
 		secondFactors,
 	});
 	const walkQueue = createWalkQueue();
@@ -109,7 +110,17 @@ export function createServices({ providers, monotonic, ...given }: Dependencies)
 		rootAdministration: auditedRoots(new RootAdministration(roots, database, config), audit),
 		pasting: createPasting(jobs, { files, uploadLimits: uploads.uploadLimits, walkQueue, log, monotonic }),
 		homeMoves: auditedHomeMoves(
-			createHomeMoves({ jobs, jobStore: database.jobs, users, roots, database, config, log, monotonic }),
+			createHomeMoves({
+				jobs,
+				jobStore: database.jobs,
+				users,
+				roots,
+				database,
+				config,
+				trashBin: given.trashBin,
+				log,
+				monotonic,
+			}),
 			audit,
 		),
 	};

@@ -15,6 +15,18 @@ export function auditedTrash(trash: Trash, audit: Audit): Trash {
 				({ path }) => ({ path }),
 			),
 		purge: (viewer, id) => audit.recorded({ action: 'purgeTrash', viewer, trash: id }, () => trash.purge(viewer, id)),
+		restoreFor: (user, id) =>
+			audit.recorded(
+				{ action: 'restoreItem', account: user.username, area: 'private', trash: id },
+				() => trash.restoreFor(user, id),
+				({ path }) => ({ path }),
+			),
+		purgeAny: (selection) =>
+			audit.recorded(
+				{ action: 'purgeTrash' },
+				() => trash.purgeAny(selection),
+				(entries) => (entries === 0 ? undefined : { entries }),
+			),
 		empty: (viewer) =>
 			audit.recorded(
 				{ action: 'purgeTrash', viewer },

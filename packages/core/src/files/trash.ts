@@ -1,4 +1,4 @@
-import type { TrashRecord } from '@stowage/plugin-api';
+import type { TrashRecord, TrashSelection } from '@stowage/plugin-api';
 import { type Entry, Failure, homeRoot, joinPath, parentPath, signedIn, type User, type Viewer } from '@stowage/rules';
 import { placeIn } from '../trees/Tree.js';
 import { trashedLinkPath, trashedPath } from '../trees/trash/trashPaths.js';
@@ -28,6 +28,10 @@ export interface Trash {
 	purge(viewer: Viewer, id: string): Promise<void>;
 	/** All of it for good; resolves to how many items it had. */
 	empty(viewer: Viewer): Promise<number>;
+	/** For the administrator: of whomever it is, also of a user who is gone. Restored to the home of `user`. Throws `notFound`. */
+	restoreFor(user: User, id: string): Promise<Entry>;
+	/** The same: all that is chosen, for good. Resolves to how many items that were. */
+	purgeAny(selection: TrashSelection): Promise<number>;
 }
 
 export function createTrash(parts: FileParts): Trash {
@@ -48,14 +52,15 @@ export function createTrash(parts: FileParts): Trash {
 		},
 		async restore(viewer, id) {
 			const user = signedIn(viewer);
-			const entry = await trash.takeOut(id, user.id, (record) => putBack(parts, user, record));
-			if (entry === undefined) throw notInTrash();
-			return entry;
+			return restored(await trash.takeOut(id, user.id, (record) => putBack(parts, user, record)));
 		},
 		async purge(viewer, id) {
 			if ((await trash.purge({ ids: [id], ownerId: signedIn(viewer).id })) === 0) throw notInTrash();
 		},
 		empty: async (viewer) => trash.purge({ ownerId: signedIn(viewer).id }),
+		restoreFor: async (user, id) =>
+			restored(await trash.takeOut(id, undefined, (record) => putBack(parts, user, record))),
+		purgeAny: (selection) => trash.purge(selection),
 	};
 }
 
@@ -74,6 +79,11 @@ async function putBack({ trees, watcher, trash }: FileParts, viewer: User, recor
 			}),
 		),
 	);
+}
+
+function restored(entry: Entry | undefined): Entry {
+	if (entry === undefined) throw notInTrash();
+	return entry;
 }
 
 const notInTrash = () => new Failure('notFound', 'This is not in the trash any more.');

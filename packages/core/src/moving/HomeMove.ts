@@ -9,12 +9,14 @@ import { withNewNames } from '../jobs/withNewNames.js';
 import type { Log } from '../log.js';
 import type { Mount } from '../trees/Mounts.js';
 import type { Roots } from '../trees/roots/Roots.js';
+import type { TrashBin } from '../trees/trash/TrashBin.js';
 
 /** What moves of homes work with. */
 export interface HomeMoveParts {
 	roots: Roots;
 	database: Pick<Database, 'homes' | 'links'>;
 	config: Pick<Config, 'uploads'>;
+	trashBin: Pick<TrashBin, 'bringAll'>;
 	log: Log;
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;

@@ -25,7 +25,7 @@ const maxPasses = 4;
 
 /**
  * Moves a home to another storage root. It is copied and compared while its user goes on working; then changes are blocked for as long as it takes to copy and compare what was changed
- * meanwhile, and from one transaction on it lies on the other root, with its links. Only then is the old tree removed. The next run continues wherever this one was interrupted.
+ * meanwhile, and from one transaction on it lies on the other root, with its links. Only then is the old tree removed, and what is in the trash follows. The next run continues wherever this one was interrupted.
  */
 export function homeMoveKind(parts: HomeMoveParts): JobKind<HomeMoveInput> {
 	const { database, monotonic } = parts;
@@ -40,6 +40,7 @@ export function homeMoveKind(parts: HomeMoveParts): JobKind<HomeMoveInput> {
 			const result = { root: move.target.name };
 			if (move.state.step === 'switching' && (await hasMoved(parts, move))) {
 				await removeOld(parts, move);
+				await bringTrash(parts, move);
 				return result;
 			}
 			try {
@@ -56,6 +57,7 @@ export function homeMoveKind(parts: HomeMoveParts): JobKind<HomeMoveInput> {
 				}
 			}
 			await removeOld(parts, move);
+			await bringTrash(parts, move);
 			return result;
 		},
 	};
@@ -92,6 +94,11 @@ async function copyAndSwitch(parts: HomeMoveParts, move: Move): Promise<void> {
 	signal.throwIfAborted();
 	if (!(await database.homes.switchRoot(move.state.runId, target.storage.rootId, rebound)))
 		throw new Failure('conflict', 'Another process moves this home now.');
+}
+
+/** What is in the trash follows once the home has moved: until then it is restored from where it is. */
+function bringTrash({ trashBin }: HomeMoveParts, { job, target }: Move): Promise<void> {
+	return trashBin.bringAll(job.viewer.id, target, job.signal);
 }
 
 async function abandon({ database, log }: HomeMoveParts, move: Move): Promise<void> {

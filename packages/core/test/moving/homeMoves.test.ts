@@ -185,6 +185,43 @@ test('a home moves to another root while its user works, and keeps its links, up
 	t.deepEqual(await names(path.join(app.filesDir, 'users')), ['anonymous']);
 });
 
+test('the trash follows a home to another root, with the links to what is in it', async (t) => {
+	const fixture = await setUp(t);
+	const { app, ada, big, newHome } = fixture;
+	const visitor = new Client(app);
+	const { token } = json(await ada.post('/api/generateTempLink', { filePath: 'docs/a.txt', expiration: '1h' }));
+	const remove = async (filePath: string) =>
+		json(await ada.call('DELETE', '/api/deleteItem', { filePath, type: 'private' })).trashId as string;
+	const [inner, docs] = [await remove('docs/deep'), await remove('docs')];
+	const { start, ended } = mover(fixture);
+	t.like(await ended(await start()), { status: 'completed' });
+	t.deepEqual(await names(path.join(app.filesDir, '.stowage/trash')), []);
+	t.deepEqual(await names(path.join(big, '.stowage/trash')), [inner, docs].sort());
+	const trashed = json(await ada.get('/api/trash')).entries as { size: number }[];
+	t.deepEqual(trashed.map(({ size }) => size).sort(), [3_000_000, 5]);
+	const restored = json(await ada.post('/api/trash/restore', { ids: [docs, inner] }));
+	t.deepEqual(restored.failed, []);
+	t.is(await readFile(path.join(newHome, 'docs/a.txt'), 'utf8'), 'alpha');
+	t.is((await readFile(path.join(newHome, 'docs/deep/é 1.bin'))).length, 3_000_000);
+	t.is((await visitor.get(`/api/temp/${token}`)).payload, 'alpha');
+});
+
+test('what was left in the trash of a former root is restored to where the home lies now', async (t) => {
+	const fixture = await setUp(t);
+	const { app, ada, newHome } = fixture;
+	const remove = async (filePath: string) =>
+		json(await ada.call('DELETE', '/api/deleteItem', { filePath, type: 'private' })).trashId as string;
+	const docs = await remove('docs');
+	const { start, ended } = mover(fixture);
+	Object.assign(app.services.trashBin, { bringAll: async () => {} });
+	t.like(await ended(await start()), { status: 'completed' });
+	t.deepEqual(await names(path.join(app.filesDir, '.stowage/trash')), [docs]);
+	await t.throwsAsync(app.services.rootAdministration.remove('big'), { message: /home/ });
+	t.deepEqual(json(await ada.post('/api/trash/restore', { ids: [docs] })).restored, [{ id: docs, path: 'docs' }]);
+	t.is(await readFile(path.join(newHome, 'docs/a.txt'), 'utf8'), 'alpha');
+	t.deepEqual(await names(path.join(app.filesDir, '.stowage/trash')), []);
+});
+
 test('a damaged byte in the copy fails the move, and the home stays where it was', async (t) => {
 	const fixture = await setUp(t);
 	const { storage } = await fixture.app.services.roots.named('big');

@@ -5,7 +5,13 @@ import { Failure, isFailure, parsePath } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import { ensureFolder } from '../folders.js';
 import { assertApart, assertUnreserved } from './assertApart.js';
-import { assertNoPublicFiles, assertNothingStaged, type RemovalStores, unassignRemovedHomes } from './assertUnused.js';
+import {
+	assertNoPublicFiles,
+	assertNoTrash,
+	assertNothingStaged,
+	type RemovalStores,
+	unassignRemovedHomes,
+} from './assertUnused.js';
 import { firstSettings, unownedFolders } from './RootOpener.js';
 import type { Roots } from './Roots.js';
 import { reservedFolders } from './reservedFolders.js';
@@ -118,7 +124,7 @@ export class RootAdministration {
 		return true;
 	}
 
-	/** Removes a root from the database; its files stay. Throws `conflict` for the first one, the default one and one with homes or unfinished uploads. */
+	/** Removes a root from the database; its files stay. Throws `conflict` for the first one, the default one and one with homes, unfinished uploads or trash. */
 	async remove(name: string): Promise<void> {
 		await this.#roots.reload();
 		const { rootId } = this.#roots.record(name);
@@ -126,6 +132,7 @@ export class RootAdministration {
 			throw new Failure('conflict', `${name} is the root of the configuration.`);
 		if (rootId === this.#roots.default.storage.rootId) throw new Failure('conflict', `${name} is the default root.`);
 		await assertNothingStaged(this.#database, name, this.#roots.withId(rootId));
+		await assertNoTrash(this.#database, name, this.#roots.withId(rootId));
 		await unassignRemovedHomes(this.#database, this.#roots.withId(rootId));
 		await this.#store.remove(name);
 		await this.#roots.reload();

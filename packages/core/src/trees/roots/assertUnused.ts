@@ -7,7 +7,7 @@ import { hasHome } from './HomeMounts.js';
 import { unownedFolders } from './RootOpener.js';
 
 /** The references that keep a root from being removed. */
-export type RemovalStores = Pick<Database, 'homes' | 'users' | 'uploads'>;
+export type RemovalStores = Pick<Database, 'homes' | 'users' | 'uploads' | 'trash'>;
 
 /** Uploads stay on the root that they began on, also when the home has left it. */
 export async function assertNothingStaged(
@@ -20,6 +20,20 @@ export async function assertNothingStaged(
 	throw new Failure(
 		'conflict',
 		`There ${count === 1 ? 'is' : 'are'} ${plural(count, 'unfinished upload')} on ${name}. Wait until ${count === 1 ? 'it is' : 'they are'} finished or expired (uploads.expireAfter), or end ${count === 1 ? 'it' : 'them'}: stowage upload remove --root ${name}`,
+	);
+}
+
+/** What is in the trash of a root stays there when its homes have left, and after their users. */
+export async function assertNoTrash(
+	{ trash }: Pick<RemovalStores, 'trash'>,
+	name: string,
+	{ storage }: Mount,
+): Promise<void> {
+	const [first] = await trash.list({ order: 'oldest', limit: 1, rootId: storage.rootId });
+	if (first === undefined) return;
+	throw new Failure(
+		'conflict',
+		`There is something in the trash of ${name}, such as ${first.path} of ${first.ownerName}. To remove it for good: stowage trash purge --root ${name}`,
 	);
 }
 

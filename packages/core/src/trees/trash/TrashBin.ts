@@ -40,6 +40,8 @@ interface Dependencies {
 	config: Pick<Config, 'trash'>;
 	/** Called with each item whose space is free again. */
 	onPurged(record: TrashRecord): void;
+	/** Called with each item that was copied from the trash of one root to that of another one, before the first one is removed. */
+	onBrought(record: TrashRecord, from: Mount, to: Mount): Promise<void>;
 	log: Log;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
@@ -100,11 +102,16 @@ export class TrashBin {
 		return record.id;
 	}
 
-	/** Takes an item of a user out of the trash by `move`, which gets its record. Throws `notFound`. */
-	async takeOut<T>(id: string, ownerId: string, move: (record: TrashRecord) => Promise<T>): Promise<T | undefined> {
+	/** Takes an item, of that user if one is given, out of the trash by `move`, which gets its record. Resolves to undefined if there is none. */
+	async takeOut<T>(
+		id: string,
+		ownerId: string | undefined,
+		move: (record: TrashRecord) => Promise<T>,
+	): Promise<T | undefined> {
 		const { store } = this.#dependencies;
 		const record = await store.get(id);
-		if (record?.ownerId !== ownerId || !(await store.beginMoving(id))) return undefined;
+		if (record === undefined || (ownerId !== undefined && record.ownerId !== ownerId)) return undefined;
+		if (!(await store.beginMoving(id))) return undefined;
 		try {
 			const result = await move(record);
 			this.#arrived.delete(id);
@@ -231,6 +238,7 @@ export class TrashBin {
 		if (located === undefined) throw new Failure('notFound', 'This is not in the trash any more.');
 		if (located.mount.storage === target.storage) return;
 		const path = trashedPath(record.id);
+		const { store, onBrought } = this.#dependencies;
 		const source = located.mount.storage;
 		const copy = () => copyAcross(source, path, target.storage, path, {});
 		try {
@@ -239,8 +247,28 @@ export class TrashBin {
 			// A copy is there whole or not at all: an earlier call was interrupted after it.
 			if (!isFailure(error, 'alreadyExists')) throw error;
 		}
-		await this.#dependencies.store.setRoot(record.id, target.storage.rootId);
+		await onBrought(record, located.mount, target);
+		await store.setRoot(record.id, target.storage.rootId);
 		await source.remove(path).catch(ignoreMissing);
+	}
+
+	/** Moves all of a user's items to the trash of the root on which their home lies now. */
+	async bringAll(ownerId: string, target: Mount, signal: AbortSignal): Promise<void> {
+		const { store, storage } = this.#dependencies;
+		for (const { storage: source } of storage().mounts()) {
+			if (source.rootId === target.storage.rootId) continue;
+			for (;;) {
+				const records = await store.list({ order: 'oldest', limit: batchSize, ownerId, rootId: source.rootId });
+				if (records.length === 0) break;
+				for (const record of records) {
+					signal.throwIfAborted();
+					// Restored or removed meanwhile.
+					await this.bring(record, target).catch(ignoreMissing);
+					if ((await store.get(record.id))?.rootId === source.rootId && (await this.locate(record)) === undefined)
+						await store.remove([record.id]);
+				}
+			}
+		}
 	}
 
 	/** Writes what waits. */

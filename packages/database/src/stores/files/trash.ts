@@ -40,12 +40,12 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 			const row = await trash().where({ id }).first();
 			return row && toRecord(row);
 		},
-		async list({ order, limit, ...selection }) {
+		async list({ order, limit, after, ...selection }) {
 			const direction = order === 'newest' ? 'desc' : 'asc';
 			const found = await forEachPart(
 				selection,
 				(rows): Promise<TrashRow[]> =>
-					rows
+					(after === undefined ? rows : following(rows, after, order))
 						.whereNot('state', 'purging')
 						.orderBy([
 							{ column: 'deleted_at', order: direction },
@@ -109,6 +109,18 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 			await forEachPart({ ids }, (rows): Promise<number> => rows.delete());
 		},
 	};
+}
+
+function following(
+	rows: Rows,
+	{ deletedAt, id }: Pick<TrashRecord, 'deletedAt' | 'id'>,
+	order: 'newest' | 'oldest',
+): Rows {
+	const [beyond, orAt] = order === 'newest' ? ['<', '<='] : ['>', '>='];
+	// The first condition is what an index can begin at.
+	return rows
+		.where('deleted_at', orAt, deletedAt)
+		.where((next) => next.where('deleted_at', beyond, deletedAt).orWhere('id', beyond, id));
 }
 
 function selected(rows: Rows, { ownerId, rootId, deletedUntil, isUnmeasured }: TrashSelection): Rows {

@@ -53,8 +53,14 @@ export interface TrashStore {
 	add(record: TrashRecord): Promise<void>;
 	/** Whatever its state is. */
 	get(id: string): Promise<TrashRecord | undefined>;
-	/** Those that are not `purging`, by the time of their deletion. */
-	list(options: { order: 'newest' | 'oldest'; limit: number } & TrashSelection): Promise<TrashRecord[]>;
+	/** Those that are not `purging`, by the time of their deletion, from the one that follows `after`. */
+	list(
+		options: {
+			order: 'newest' | 'oldest';
+			limit: number;
+			after?: Pick<TrashRecord, 'deletedAt' | 'id'> | undefined;
+		} & TrashSelection,
+	): Promise<TrashRecord[]>;
 	/** The sums of those that are not `purging`. */
 	totals(selection: TrashSelection): Promise<TrashTotals>;
 	/** Those that are `purging` (any time), or `moving` since then or longer. */

@@ -1,0 +1,24 @@
+import type { LinkStore, TrashRecord } from '@stowage/plugin-api';
+import { joinPath, relativePath, type StoragePath, undefinedIf } from '@stowage/rules';
+import type { Mount } from '../trees/Mounts.js';
+import { prefixed } from '../trees/rootIds.js';
+import { trashedLinkPath, trashedPath } from '../trees/trash/trashPaths.js';
+import { identityOf } from './locateLink.js';
+
+/** Binds the links to an item of the trash, and to what is in it, to its copy in the trash of another root. */
+export async function rebindTrashedLinks(
+	links: LinkStore,
+	{ id, ownerId }: Pick<TrashRecord, 'id' | 'ownerId'>,
+	from: Mount,
+	to: Mount,
+): Promise<void> {
+	const root = trashedLinkPath(id);
+	const identityAt = async ({ storage, idPrefix }: Mount, path: StoragePath) => {
+		const item = await undefinedIf(storage.stat(joinPath(trashedPath(id), relativePath(path, root))), 'notFound');
+		return item && identityOf(prefixed(item, idPrefix));
+	};
+	for (const link of await links.within(ownerId, root)) {
+		const [before, after] = [await identityAt(from, link.path), await identityAt(to, link.path)];
+		if (before === link.itemId && after !== undefined) await links.rebind(link.id, before, after);
+	}
+}
