@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { inOrder, onDisk, requestOf } from '../model/compareWithModel.js';
 import { FileModel } from '../model/FileModel.js';
-import { type Call, randomCall, seededNumbers } from '../model/randomCalls.js';
+import { type Call, randomCall, removeCall, restoreCall, seededNumbers } from '../model/randomCalls.js';
 import { serveArgs, startServer } from '../serverProcess.js';
 import { mountSmallDisk } from './smallDisk.js';
 
@@ -36,6 +36,7 @@ export async function cutPowerAtEachAnswer(
 		const context = `${++cuts}: ${call.method} ${call.path} ${JSON.stringify(call.body)}`;
 		t.is(answer.status, expected.status, context);
 		if (answer.status !== 200) continue;
+		call.onAnswer?.(await answer.json());
 		const found = await disk.afterPowerCut((folder) => onDisk(path.join(folder, 'data')));
 		if (!t.deepEqual(found, inOrder(model), context)) return;
 	}
@@ -57,7 +58,7 @@ export async function cutPowerAtEachAnswer(
 }
 
 /** Each kind of change once. */
-export function* everyChange(): Generator<Call> {
+export function* everyChange(model: FileModel): Generator<Call> {
 	const post = (path: string, body: Record<string, unknown>, inModel: Call['inModel']): Call => ({
 		actor: 'ann',
 		method: 'POST',
@@ -87,11 +88,8 @@ export function* everyChange(): Generator<Call> {
 	);
 	yield move('docs/inner', 'Public/docs/inner');
 	yield move('Public/docs/inner', 'a/place/that/was/not/there');
-	for (const filePath of ['copy of docs', 'docs/moved.txt']) {
-		const body = { filePath, type };
-		const remove = post('deleteItem', body, (m) => m.remove('ann', type, filePath, undefined));
-		yield { ...remove, method: 'DELETE' };
-	}
+	for (const filePath of ['copy of docs', 'docs/moved.txt']) yield removeCall('ann', type, filePath, undefined);
+	for (const item of model.trash.slice()) yield restoreCall('ann', item);
 	yield {
 		actor: undefined,
 		method: 'POST',
@@ -104,7 +102,7 @@ export function* everyChange(): Generator<Call> {
 
 /** Any changes, the same for the same seed, after each kind once. */
 export function* manyChanges(model: FileModel, count: number, seed: number): Generator<Call> {
-	yield* everyChange();
+	yield* everyChange(model);
 	const next = seededNumbers(seed);
 	for (let n = 0; n < count; n++) yield randomCall(next, model, users);
 }

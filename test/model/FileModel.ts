@@ -19,6 +19,17 @@ export interface ModelRow {
 	protected?: true;
 }
 
+/** What one deletion has put into the trash. */
+export interface Trashed {
+	actor: string;
+	/** Below the storage root. */
+	path: string;
+	/** By their paths in it, '' for itself. */
+	nodes: Map<string, string | null>;
+	/** What the server answered. */
+	id?: string;
+}
+
 const refused = (status: number): Expected => ({ status });
 
 /**
@@ -32,6 +43,9 @@ export class FileModel {
 		['users/anonymous', null],
 		['users/anonymous/Public', null],
 	]);
+
+	/** The oldest first. */
+	readonly trash: Trashed[] = [];
 
 	addUser(name: string): void {
 		this.nodes.set(`users/${name}`, null);
@@ -93,7 +107,32 @@ export class FileModel {
 		if (refusal !== undefined || actor === undefined) return refused(refusal ?? 401);
 		const removed = join(ownRoot(actor, area), path);
 		if (!this.nodes.has(removed)) return refused(404);
+		const nodes = new Map(
+			this.#tree(removed).map((each) => [each.slice(removed.length), this.nodes.get(each) ?? null]),
+		);
+		this.trash.push({ actor, path: removed, nodes });
 		for (const each of this.#tree(removed)) this.nodes.delete(each);
+		return { status: 200 };
+	}
+
+	/** The answer for one item: the path that it got, or the code of the refusal. */
+	restore(actor: Actor, item: Trashed): Expected & { restored?: string; failed?: string } {
+		if (actor === undefined) return refused(401);
+		if (actor !== item.actor || !this.trash.includes(item)) return { status: 200, failed: 'NOT_FOUND' };
+		for (let each = parent(item.path); each !== ''; each = parent(each))
+			if (this.nodes.has(each) && !this.#isFolder(each)) return { status: 200, failed: 'ALREADY_EXISTS' };
+		for (let each = parent(item.path); each !== ''; each = parent(each)) this.nodes.set(each, null);
+		const type = item.nodes.get('') === null ? 'directory' : 'file';
+		const to = this.#freeName(parent(item.path), base(item.path), type);
+		for (const [path, content] of item.nodes) this.nodes.set(to + path, content);
+		this.trash.splice(this.trash.indexOf(item), 1);
+		return { status: 200, restored: to.slice(`users/${actor}/`.length) };
+	}
+
+	purge(actor: Actor, item: Trashed): Expected {
+		if (actor === undefined) return refused(401);
+		if (actor !== item.actor || !this.trash.includes(item)) return refused(404);
+		this.trash.splice(this.trash.indexOf(item), 1);
 		return { status: 200 };
 	}
 

@@ -60,6 +60,16 @@ interface Answer {
 	entry?: { path: string; type: string };
 	rows?: string[];
 	content?: string | null;
+	restored?: string;
+	failed?: string;
+}
+
+interface AnswerBody {
+	entry?: ModelRow;
+	entries?: ModelRow[];
+	trashId?: string;
+	restored?: { path: string }[];
+	failed?: { code: string }[];
 }
 
 /** The parts of an answer that the model knows. */
@@ -70,8 +80,12 @@ async function answerOf(call: Call, answer: Response): Promise<Answer> {
 		return { status };
 	}
 	if (call.path.startsWith('/api/download/')) return { status, content: await answer.text() };
-	const { entry, entries } = (await answer.json()) as { entry?: ModelRow; entries?: ModelRow[] };
+	const body = (await answer.json()) as AnswerBody;
+	call.onAnswer?.(body);
+	const { entry, entries, restored, failed } = body;
 	if (call.method === 'GET') return { status, rows: rowsOf(entries ?? []) };
+	if (restored?.[0] !== undefined) return { status, restored: restored[0].path };
+	if (failed?.[0] !== undefined) return { status, failed: failed[0].code };
 	const made = entry ?? entries?.[0];
 	return made === undefined ? { status } : { status, entry: { path: made.path, type: made.type } };
 }

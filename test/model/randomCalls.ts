@@ -1,4 +1,4 @@
-import type { Actor, Area, Expected, FileModel, ModelRow, NamedOwner } from './FileModel.js';
+import type { Actor, Area, Expected, FileModel, ModelRow, NamedOwner, Trashed } from './FileModel.js';
 
 export interface Call {
 	actor: Actor;
@@ -8,7 +8,38 @@ export interface Call {
 	body?: Record<string, unknown>;
 	file?: { name: string; content: string };
 	/** Does the same in the model and returns the expected answer. */
-	inModel: (model: FileModel) => Expected & { rows?: ModelRow[]; content?: string | null };
+	inModel: (model: FileModel) => Expected & {
+		rows?: ModelRow[];
+		content?: string | null;
+		restored?: string;
+		failed?: string;
+	};
+	/** Gets the JSON of the answer to a successful call. */
+	onAnswer?: (answer: { trashId?: string }) => void;
+}
+
+/** Deletes an item, which is then in the trash under the id of the answer. */
+export function removeCall(actor: Actor, type: Area, filePath: string, owner: NamedOwner): Call {
+	let removed: Trashed | undefined;
+	return {
+		actor,
+		method: 'DELETE',
+		path: '/api/deleteItem',
+		body: { filePath, type, ...(owner === undefined ? {} : { owner }) },
+		inModel(model) {
+			const answer = model.remove(actor, type, filePath, owner);
+			if (answer.status === 200) removed = model.trash.at(-1);
+			return answer;
+		},
+		onAnswer({ trashId }) {
+			if (removed !== undefined && trashId !== undefined) removed.id = trashId;
+		},
+	};
+}
+
+export function restoreCall(actor: Actor, item: Trashed): Call {
+	const body = { ids: [item.id] };
+	return { actor, method: 'POST', path: '/api/trash/restore', body, inModel: (m) => m.restore(actor, item) };
 }
 
 /** Pseudorandom numbers, the same for the same seed. */
@@ -75,6 +106,13 @@ export function randomCallBy(
 		return search;
 	};
 
+	/** Mostly one that is the caller's, and sometimes one that is in no trash. */
+	const someTrashed = (): Trashed => {
+		const known = model.trash.filter(({ id, actor: of }) => id !== undefined && (of === actor || next() < 0.1));
+		const none = { actor: '', path: '', nodes: new Map(), id: 'f'.repeat(32) };
+		return known.length > 0 && next() < 0.95 ? pick(known) : none;
+	};
+
 	const type = area();
 	const makers: (() => Call)[] = [
 		() => {
@@ -136,13 +174,14 @@ export function randomCallBy(
 		},
 		() => {
 			const [filePath, owner] = [somePath(type), someOwner()];
-			return {
-				actor,
-				method: 'DELETE',
-				path: '/api/deleteItem',
-				body: { filePath, type, ...named(owner) },
-				inModel: (m) => m.remove(actor, type, filePath, owner),
-			};
+			return removeCall(actor, type, filePath, owner);
+		},
+		() => restoreCall(actor, someTrashed()),
+		() => {
+			const item = someTrashed();
+			// One of ten: what is restored is more to be tested.
+			if (next() < 0.9) return restoreCall(actor, item);
+			return { actor, method: 'DELETE', path: `/api/trash/${item.id}`, inModel: (m) => m.purge(actor, item) };
 		},
 		() => {
 			const directory = someFolder(type);
