@@ -38,6 +38,7 @@ const expectedOrders = [
 	'moveHome bob big',
 	'password ada',
 	'purgeTrash',
+	'recoverTrash local',
 	'relocateRoot archive',
 	'removeRoot archive',
 	'removeUpload',
@@ -50,6 +51,8 @@ const expectedOrders = [
 	'setDefaultRoot local',
 	'setQuota bob',
 ];
+
+const trashOf = ({ filesDir }: { filesDir: string }) => path.join(filesDir, '.stowage/trash');
 
 async function runEveryCommand(t: ExecutionContext, database: Record<string, string>): Promise<void> {
 	const app = await testApp(t, { '--public-listing': 'everyone', ...database });
@@ -164,6 +167,12 @@ async function runEveryCommand(t: ExecutionContext, database: Record<string, str
 	t.is(await call(`trash purge ${two}`), 'Removed 1.');
 	t.is(await call('trash purge --user bob --root local'), 'Removed 1.');
 	t.deepEqual(json(await bob.get('/api/trash')).entries, []);
+	const lost = await deleted('lost.txt');
+	await until('there is a note', async () => (await readdir(trashOf(app))).some((name) => name.startsWith('notes-')));
+	await app.services.database.trash.remove([lost]);
+	t.regex((await run(['doctor', '--json', ...flags])).stdout, /trash recover/);
+	t.is(await call('trash recover'), 'local: 1 item listed again.');
+	t.is(await call(`trash restore ${lost}`), 'Restored lost.txt of bob.');
 
 	// Roots, and a home that moves.
 	await call(`root add big ${at('big')}`);

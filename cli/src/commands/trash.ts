@@ -1,5 +1,5 @@
-import type { Services, TrashRecord, TrashSelection } from '@stowage/core';
-import { Failure, formatListSize } from '@stowage/rules';
+import { recoverTrash, type Services, type TrashRecord, type TrashSelection } from '@stowage/core';
+import { Failure, formatListSize, plural } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
 import { durationOf } from '../commandLine/durations.js';
@@ -11,6 +11,9 @@ interface SelectionOptions {
 	root?: string;
 	olderThan?: string;
 }
+
+/** Items that are named. */
+const maxNamed = 20;
 
 /** Items that are read together. */
 const pageSize = 1_000;
@@ -52,6 +55,14 @@ export function trashCommand(): Command {
 					run: (services, [id], options) => purgeTrash(services, id, options),
 				}).option('--all', 'everything of everybody'),
 			),
+		)
+		.addCommand(
+			appCommand({
+				usage: 'recover',
+				description: 'list again what the database does not know, as after it was lost, by the notes beside the items',
+				examples: ['trash recover'],
+				run: recoverAll,
+			}),
 		);
 }
 
@@ -82,6 +93,21 @@ async function* itemsOf(store: Services['database']['trash'], selection: TrashSe
 		yield* records;
 		after = records.at(-1);
 		if (records.length < pageSize) return;
+	}
+}
+
+async function recoverAll({ audit, database, roots }: Services): Promise<void> {
+	for (const mount of roots.all()) {
+		const { recovered, unknown } = await audit.recorded(
+			{ action: 'recoverTrash', root: mount.name },
+			() => recoverTrash({ store: database.trash, users: database.users }, mount),
+			({ recovered: entries }) => (entries === 0 ? undefined : { entries }),
+		);
+		printLine(`${mount.name}: ${plural(recovered, 'item')} listed again.`);
+		if (unknown.length > 0)
+			printLine(
+				`Nothing says whose these were, in .stowage/trash: ${unknown.slice(0, maxNamed).join(', ')}${unknown.length > maxNamed ? ', ...' : ''}`,
+			);
 	}
 }
 

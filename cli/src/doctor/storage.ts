@@ -8,9 +8,10 @@ import {
 	moreWatches,
 	type RootState,
 	type Services,
+	unknownTrash,
 	visitorFiles,
 } from '@stowage/core';
-import { formatListSize, isFailure } from '@stowage/rules';
+import { formatListSize, isFailure, plural } from '@stowage/rules';
 import { checkAccess } from './access.js';
 import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
 import { checkHomes } from './homes.js';
@@ -32,13 +33,35 @@ export async function checkStorage(config: Config): Promise<Finding[]> {
 			const roots = await app.services.rootAdministration.list();
 			const drivers = app.server.providers.storage.all();
 			const findings = await Promise.all(roots.map((root) => findingsOf(root, drivers, app.services)));
-			return [...findings.flat(), ...(await checkHomes(app.services, roots)), ...(await checkAccess(config, roots))];
+			return [
+				...findings.flat(),
+				...(await checkHomes(app.services, roots)),
+				...(await checkTrash(app.services)),
+				...(await checkAccess(config, roots)),
+			];
 		} finally {
 			await app.stop();
 		}
 	} catch (error) {
 		return [fault('storage root', reasonOf(error), mountAgain('the folder'))];
 	}
+}
+
+/** Items of the trash that the database does not know, as after it was lost or restored from an older copy. */
+async function checkTrash({ roots, database }: Services): Promise<Finding[]> {
+	const findings: Finding[] = [];
+	for (const mount of roots.all()) {
+		try {
+			const unknown = await unknownTrash(database.trash, mount);
+			if (unknown.length === 0) continue;
+			const says = `the database does not know ${plural(unknown.length, 'item')} in the trash of ${mount.name}`;
+			findings.push(warn('trash', says, 'To list what its notes say: stowage trash recover'));
+		} catch (error) {
+			// Its root has a finding of its own.
+			if (!isFailure(error, 'unavailable')) throw error;
+		}
+	}
+	return findings;
 }
 
 async function findingsOf(

@@ -57,6 +57,7 @@ export function trashRules(assertThat: Rule): void {
 		t.is(await trash.beginPurging({ ids: [idOf(1)] }), 0);
 		t.false(await trash.beginMoving(idOf(1)));
 		t.false(await trash.beginMoving('unknown'));
+		t.deepEqual((await trash.known([idOf(1), idOf(2), 'unknown'])).sort(), [idOf(1), idOf(2)]);
 		t.true(await trash.beginMoving(idOf(2)));
 		t.deepEqual(
 			(await trash.list({ order: 'newest', limit: 9 })).map(({ state }) => state),

@@ -44,6 +44,7 @@ export function createFileServices(dependencies: Dependencies) {
 		onBrought: (record, from, to) => rebindTrashedLinks(database.links, record, from, to),
 		log,
 		now,
+		monotonic,
 	});
 	const quotas = createQuotas({ config, users, uploads, storage, trash: trashBin, log, now, monotonic });
 	const feeds = new FolderFeeds(storage, log, relay);

@@ -31,6 +31,7 @@ export const securityActions = [
 	'removeUpload',
 	'purgeLinks',
 	'relinkLinks',
+	'recoverTrash',
 	'backup',
 	'restore',
 	'migrate',

@@ -13,6 +13,7 @@ export const liveSettings: readonly string[] = [
 	'maxConnectionsPerAddress',
 	'uploads',
 	'quotas',
+	'trash',
 	'downloads.maxZipEntries',
 	'jobs.run',
 	'externalViewers',

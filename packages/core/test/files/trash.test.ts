@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { type AppOptions, recoverTrash, unknownTrash } from '../../src/index.js';
 import { Client, file, json, reportSpace, type TestApp, testApp } from '../testApp.js';
 import { create } from '../tusClient.js';
 import { until } from '../until.js';
@@ -39,7 +40,7 @@ interface TrashAnswer {
 async function setUp(
 	t: ExecutionContext,
 	flags: Record<string, string> = {},
-	clock: { now: () => number } = { now: Date.now },
+	clock: AppOptions = {},
 ): Promise<Fixture> {
 	const app = await testApp(t, flags, clock);
 	const ada = await new Client(app).register('ada');
@@ -64,7 +65,10 @@ async function setUp(
 			t.is(answer.statusCode, 200, answer.payload);
 			return json(answer);
 		},
-		onDisk: () => readdir(path.join(app.filesDir, '.stowage/trash')).catch(() => []),
+		async onDisk() {
+			const found = await readdir(path.join(app.filesDir, '.stowage/trash')).catch(() => []);
+			return found.filter((name) => !name.startsWith('notes-'));
+		},
 	};
 }
 
@@ -220,7 +224,7 @@ test('the trash of all homes gives way to the reserve of the disk', async (t) =>
 	await remove('a');
 	await bob.call('DELETE', '/api/deleteItem', { filePath: 'nothing', type: 'private' });
 	const onDisk = path.join(app.filesDir, '.stowage/trash');
-	const isFull = async () => (await readdir(onDisk)).length > 0;
+	const isFull = async () => (await readdir(onDisk)).some((name) => !name.startsWith('notes-'));
 	reportSpace(app, { freeSpace: async () => ((await isFull()) ? 1.5 * 1024 ** 2 : 4.5 * 1024 ** 2) });
 	t.is((await create(bob, 5000 * 1024, { filename: 'too large', type: 'private' })).statusCode, 507);
 	t.is((await trash()).entries.length, 1);
@@ -230,7 +234,7 @@ test('the trash of all homes gives way to the reserve of the disk', async (t) =>
 
 test('what is older than it is kept is removed by the sweep', async (t) => {
 	const clock = { ms: Date.now() };
-	const { app, remove, trash, onDisk } = await setUp(t, {}, { now: () => clock.ms });
+	const { app, remove, trash, onDisk } = await setUp(t, {}, { now: () => clock.ms, monotonic: () => clock.ms });
 	await remove('docs/fox.txt');
 	clock.ms += day;
 	const docs = await remove('docs');
@@ -307,4 +311,69 @@ test('what is in the trash is in no listing, search, count or archive', async (t
 	t.is((await ada.get('/api/download/docs/fox.txt?type=private')).statusCode, 404);
 	t.is((await ada.get('/api/download/.stowage/trash?type=private')).statusCode, 404);
 	t.is((await ada.get('/api/browse/public?directory=.stowage%2Ftrash')).statusCode, 404);
+});
+
+test('a clock that is set ahead removes nothing from the trash for a day', async (t) => {
+	const clock = { ms: Date.now(), monotonic: 0 };
+	const clocks = { now: () => clock.ms, monotonic: () => clock.monotonic };
+	const { app, remove, onDisk } = await setUp(t, {}, clocks);
+	const { trashBin } = app.services;
+	const id = await remove('docs');
+	const hours = (count: number, jump = 0) => {
+		clock.monotonic += count * 60 * 60_000;
+		clock.ms += count * 60 * 60_000 + jump;
+	};
+	hours(1, 365 * day);
+	await trashBin.sweep();
+	hours(23);
+	await trashBin.sweep();
+	t.deepEqual(await onDisk(), [id]);
+	hours(2);
+	await trashBin.sweep();
+	t.deepEqual(await onDisk(), []);
+});
+
+test('what a lost database does not know is listed again by the notes beside the items', async (t) => {
+	const { app, remove, restore, trash, onDisk } = await setUp(t);
+	const { database, roots } = app.services;
+	const [fox, docs] = [await remove('docs/fox.txt'), await remove('docs')];
+	const folder = path.join(app.filesDir, '.stowage/trash');
+	const notes = async () => (await readdir(folder)).filter((name) => name.startsWith('notes-'));
+	await until(
+		'there are notes',
+		async () => (await database.trash.get(docs))?.state === 'kept' && (await notes()).length > 0,
+	);
+	await database.trash.remove([fox, docs]);
+	await mkdir(path.join(folder, 'e'.repeat(32)));
+	t.deepEqual((await trash()).entries, []);
+	t.deepEqual((await unknownTrash(database.trash, roots.first)).sort(), [...(await onDisk())].sort());
+	const stores = { store: database.trash, users: database.users };
+	await writeFile(path.join(folder, (await notes())[0] ?? ''), '{"id":1}\nno JSON\n', { flag: 'a' });
+	t.deepEqual(await recoverTrash(stores, roots.first), { recovered: 2, unknown: ['e'.repeat(32)] });
+	t.deepEqual(await recoverTrash(stores, roots.first), { recovered: 0, unknown: ['e'.repeat(32)] });
+	t.deepEqual((await trash()).entries.map(({ name, size }) => [name, size]).sort(), [
+		['docs', 4],
+		['fox.txt', 19],
+	]);
+	t.deepEqual(
+		(await restore(docs, fox)).restored.map(({ path: at }) => at),
+		['docs', 'docs/fox.txt'],
+	);
+});
+
+test('notes of many deletions are put together, without those of items that are gone', async (t) => {
+	const { app, ada, home, remove, onDisk } = await setUp(t);
+	const { trashBin } = app.services;
+	const folder = path.join(app.filesDir, '.stowage/trash');
+	const notes = async () => (await readdir(folder)).filter((name) => name.startsWith('notes-'));
+	for (let n = 0; n < 60; n++) {
+		await writeFile(home(`${n}`), `${n}`);
+		await remove(`${n}`);
+		await until('it is noted', async () => (await notes()).length > n);
+	}
+	t.is((await ada.call('DELETE', `/api/trash/${(await onDisk())[0]}`)).statusCode, 200);
+	await trashBin.sweep();
+	t.is((await notes()).length, 1);
+	const lines = (await readFile(path.join(folder, (await notes())[0] ?? ''), 'utf8')).trim().split('\n');
+	t.deepEqual(lines.map((line) => JSON.parse(line).id).sort(), (await onDisk()).sort());
 });

@@ -16,17 +16,26 @@ import { measureTree } from '../../quotas/measureTree.js';
 import { copyAcross } from '../copyAcross.js';
 import type { MountedStorage } from '../MountedStorage.js';
 import { type ItemStorage, ignoreMissing, type Mount } from '../Mounts.js';
+import { trashContents, writeNotes } from './TrashNotes.js';
 import { trashedPath } from './trashPaths.js';
 
 /** An item of which it is not known yet whether it has arrived is looked for again after this time, and forgotten after that one. */
 const movingMs = 60_000;
-const lostMs = 24 * 60 * 60_000;
+const dayMs = 24 * 60 * 60_000;
+const lostMs = dayMs;
+
+/** A suspended machine, whose monotonic clock stands still, is one whose clock was set as well. */
+const maxJumpMs = 60 * 60_000;
 
 /** How long an item that has arrived waits for others, so that one statement records many. */
 const settleMs = 200;
 
 /** Items that are handled together. */
 const batchSize = 200;
+
+/** Files of notes that there may be for no reason, and how many notes each of the others has at least. */
+const maxNoteFiles = 50;
+const notesOfFile = 1_000;
 
 /** How long a list waits for the sizes of folders that are being measured. */
 const sizesMs = 2_000;
@@ -45,6 +54,8 @@ interface Dependencies {
 	log: Log;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
+	/** Milliseconds of a monotonic clock. */
+	monotonic(): number;
 }
 
 /** Where an item of the trash was found. */
@@ -63,11 +74,15 @@ export class TrashBin {
 	/** Items that have arrived, and whose rows do not say so yet. */
 	readonly #arrived = new Map<string, TrashRecord>();
 	readonly #measuring = new Map<string, Promise<TrashSize | undefined>>();
+	/** When both clocks were last in step, and until when the monotonic one keeps all that would expire. */
+	#inStep: { now: number; monotonic: number };
+	#keepsAllUntil = Number.NEGATIVE_INFINITY;
 	#settling: NodeJS.Timeout | undefined;
 	#purging: Promise<void> | undefined;
 
 	constructor(dependencies: Dependencies) {
 		this.#dependencies = dependencies;
+		this.#inStep = { now: dependencies.now(), monotonic: dependencies.monotonic() };
 	}
 
 	/** Whether what is deleted is kept at all. */
@@ -196,7 +211,7 @@ export class TrashBin {
 	/** Removes what is older than it is kept, and completes what was interrupted. */
 	async sweep(): Promise<number> {
 		const { store, now } = this.#dependencies;
-		const expired = await store.beginPurging({ deletedUntil: now() - this.keepFor });
+		const expired = this.#isClockRight() ? await store.beginPurging({ deletedUntil: now() - this.keepFor }) : 0;
 		await this.removePurged();
 		for (const record of await store.unfinished(now() - movingMs, batchSize)) {
 			if (record.state !== 'moving') continue;
@@ -208,6 +223,7 @@ export class TrashBin {
 				if (!isFailure(error, 'unavailable')) throw error;
 			}
 		}
+		await this.#tidyNotes();
 		return expired;
 	}
 
@@ -285,6 +301,7 @@ export class TrashBin {
 		try {
 			if (arrived.length === 0) return;
 			const settled = await store.settle(arrived.map(({ id }) => id));
+			await this.#note(arrived);
 			if (settled === arrived.length) return;
 			// Another process may have taken one for lost while this one was suspended.
 			for (const record of arrived) {
@@ -296,6 +313,50 @@ export class TrashBin {
 			this.#warn(error);
 		} finally {
 			for (const { id } of arrived) this.#arrived.delete(id);
+		}
+	}
+
+	/** False for a day after the time of day was set: a wrong clock must not remove what shall be kept for weeks. */
+	#isClockRight(): boolean {
+		const { now, monotonic, log } = this.#dependencies;
+		const { now: time, monotonic: at } = this.#inStep;
+		this.#inStep = { now: now(), monotonic: monotonic() };
+		const jump = this.#inStep.now - time - (this.#inStep.monotonic - at);
+		if (Math.abs(jump) > maxJumpMs) {
+			this.#keepsAllUntil = this.#inStep.monotonic + dayMs;
+			log.warn({ jump }, 'the clock was set: nothing in the trash expires for a day');
+		}
+		return this.#inStep.monotonic >= this.#keepsAllUntil;
+	}
+
+	/** Writes beside the items what they are. */
+	async #note(records: readonly TrashRecord[]): Promise<void> {
+		for (const { storage } of this.#dependencies.storage().mounts()) {
+			const here = records.filter(({ rootId }) => rootId === storage.rootId);
+			if (here.length > 0) await writeNotes(storage, here);
+		}
+	}
+
+	/** Replaces many small files of notes, and those of items that are gone, by a few that have all rows of the root. */
+	async #tidyNotes(): Promise<void> {
+		const { storage: mounted, store } = this.#dependencies;
+		for (const { storage } of mounted().mounts()) {
+			try {
+				const { notes, ids } = await trashContents(storage);
+				if (notes.length <= maxNoteFiles + (2 * ids.length) / notesOfFile) continue;
+				for (let after: TrashRecord | undefined; ; ) {
+					const records = await store.list({
+						...({ order: 'oldest', limit: notesOfFile, rootId: storage.rootId } as const),
+						after,
+					});
+					if (records.length > 0) await writeNotes(storage, records);
+					after = records.at(-1);
+					if (records.length < notesOfFile) break;
+				}
+				for (const path of notes) await storage.remove(path);
+			} catch (error) {
+				this.#warn(error);
+			}
 		}
 	}
 

@@ -55,6 +55,10 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 			);
 			return found.flat().slice(0, limit).map(toRecord);
 		},
+		async known(ids) {
+			const found = await forEachPart({ ids }, (rows): Promise<string[]> => rows.pluck('id'));
+			return found.flat();
+		},
 		async totals(selection) {
 			const sums = await forEachPart(
 				selection,

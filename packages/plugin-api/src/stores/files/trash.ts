@@ -61,6 +61,8 @@ export interface TrashStore {
 			after?: Pick<TrashRecord, 'deletedAt' | 'id'> | undefined;
 		} & TrashSelection,
 	): Promise<TrashRecord[]>;
+	/** Which of these there are, whatever their state is. */
+	known(ids: readonly string[]): Promise<string[]>;
 	/** The sums of those that are not `purging`. */
 	totals(selection: TrashSelection): Promise<TrashTotals>;
 	/** Those that are `purging` (any time), or `moving` since then or longer. */

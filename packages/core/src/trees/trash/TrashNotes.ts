@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto';
+import { type StorageProvider, type TrashRecord, trashFolder } from '@stowage/plugin-api';
+import { isFailure, joinPath, parsePath, type StoragePath } from '@stowage/rules';
+import { z } from 'zod';
+
+const noteName = /^notes-[0-9a-f]{32}\.jsonl$/;
+
+/** More than a thousand long paths. */
+const maxNoteBytes = 32 * 1024 * 1024;
+
+/** A line of a file of notes. */
+const note = z.object({
+	id: z.string().regex(/^[0-9a-f]{32}$/),
+	ownerId: z.string(),
+	ownerName: z.string(),
+	path: z.string().transform((text) => parsePath(text)),
+	type: z.enum(['file', 'directory']),
+	deletedAt: z.number(),
+	deletedBy: z.string(),
+});
+
+export type TrashNote = z.infer<typeof note>;
+
+/** Writes what these items of one root are beside them, durably, for the case that the database is lost. */
+export async function writeNotes(storage: StorageProvider, records: readonly TrashRecord[]): Promise<StoragePath> {
+	const lines = records.map(({ id, ownerId, ownerName, path, type, deletedAt, deletedBy }) =>
+		JSON.stringify({ id, ownerId, ownerName, path, type, deletedAt, deletedBy }),
+	);
+	const path = joinPath(trashFolder, `notes-${randomBytes(16).toString('hex')}.jsonl`);
+	const staged = await storage.stage();
+	try {
+		await staged.append(oneChunk(Buffer.from(`${lines.join('\n')}\n`)), 0);
+		await staged.commit(path);
+	} finally {
+		await staged.discard();
+	}
+	return path;
+}
+
+/** The paths of a root's files of notes, and the ids of the items in its trash. */
+export async function trashContents(storage: StorageProvider): Promise<{ notes: StoragePath[]; ids: string[] }> {
+	const notes: StoragePath[] = [];
+	const ids: string[] = [];
+	try {
+		for await (const batch of storage.list(trashFolder)) {
+			for (const { name } of batch) {
+				if (noteName.test(name)) notes.push(joinPath(trashFolder, name));
+				else if (/^[0-9a-f]{32}$/.test(name)) ids.push(name);
+			}
+		}
+	} catch (error) {
+		if (!isFailure(error, 'notFound')) throw error;
+	}
+	return { notes, ids };
+}
+
+/** The notes of a file; lines that are damaged are left out. */
+export async function readNotes(storage: StorageProvider, path: StoragePath): Promise<TrashNote[]> {
+	const file = await storage.open(path);
+	try {
+		const chunks: Uint8Array[] = [];
+		if (file.item.size <= maxNoteBytes) for await (const chunk of file.read()) chunks.push(Uint8Array.from(chunk));
+		const lines = Buffer.concat(chunks).toString('utf8').split('\n');
+		return lines.flatMap((line) => {
+			try {
+				return [note.parse(JSON.parse(line))];
+			} catch {
+				return [];
+			}
+		});
+	} finally {
+		await file.close();
+	}
+}
+
+async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+	yield bytes;
+}
