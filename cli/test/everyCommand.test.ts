@@ -52,7 +52,8 @@ const expectedOrders = [
 	'setQuota bob',
 ];
 
-const trashOf = ({ filesDir }: { filesDir: string }) => path.join(filesDir, '.stowage/trash');
+const hasNotes = async ({ filesDir }: { filesDir: string }) =>
+	(await readdir(path.join(filesDir, '.stowage/trash'))).some((name) => name.startsWith('notes-'));
 
 async function runEveryCommand(t: ExecutionContext, database: Record<string, string>): Promise<void> {
 	const app = await testApp(t, { '--public-listing': 'everyone', ...database });
@@ -151,7 +152,10 @@ async function runEveryCommand(t: ExecutionContext, database: Record<string, str
 
 	// The trash.
 	const deleted = async (name: string) => {
-		t.is((await bob.upload('/api/upload', [file(name, name)])).statusCode, 200);
+		await until('the former quota is forgotten', async () => {
+			const { statusCode } = await bob.upload('/api/upload', [file(name, name)]);
+			return statusCode === 200;
+		});
 		const answer = await bob.call('DELETE', '/api/deleteItem', { filePath: name, type: 'private' });
 		return json(answer).trashId as string;
 	};
@@ -168,8 +172,9 @@ async function runEveryCommand(t: ExecutionContext, database: Record<string, str
 	t.is(await call('trash purge --user bob --root local'), 'Removed 1.');
 	t.deepEqual(json(await bob.get('/api/trash')).entries, []);
 	const lost = await deleted('lost.txt');
-	await until('there is a note', async () => (await readdir(trashOf(app))).some((name) => name.startsWith('notes-')));
-	await app.services.database.trash.remove([lost]);
+	const { trash } = app.services.database;
+	await until('it is noted', async () => (await trash.get(lost))?.state === 'kept' && (await hasNotes(app)));
+	await trash.remove([lost]);
 	t.regex((await run(['doctor', '--json', ...flags])).stdout, /trash recover/);
 	t.is(await call('trash recover'), 'local: 1 item listed again.');
 	t.is(await call(`trash restore ${lost}`), 'Restored lost.txt of bob.');
