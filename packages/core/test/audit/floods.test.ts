@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import test from 'ava';
 import { AuditFile } from '../../src/audit/AuditFile.js';
 import { type AuditClass, auditShares } from '../../src/audit/auditClasses.js';
@@ -117,12 +118,14 @@ function simulation(maxSize: number) {
 			return written;
 		},
 		/** Lets all the time that lines are kept pass, with a flood in each quarter of an hour. */
-		pass(flood: (quarter: number) => void) {
+		async pass(flood: (quarter: number) => void) {
 			for (let quarter = 0; quarter < keepFor / quarterMs; quarter++) {
 				flood(quarter);
 				now += quarterMs;
 				floods.writeSums();
 				written = [];
+				// Other tests of the process have servers of their own, whose time-outs go on meanwhile.
+				if (quarter % 20 === 0) await turn();
 			}
 		},
 	};
@@ -130,12 +133,12 @@ function simulation(maxSize: number) {
 
 const maxSize = 100 * 1024 ** 2;
 
-test('an account that floods the log for as long as lines are kept fills a third of the share of changes at most, and others are recorded in detail', (t) => {
+test('an account that floods the log for as long as lines are kept fills a third of the share of changes at most, and others are recorded in detail', async (t) => {
 	const log = simulation(maxSize);
 	const by = (name: string) => ({ user: name, userId: name, address: '2001:db8::1' });
 	const actions = ['upload', 'delete', 'settings', 'rename', 'move', 'createFolder', 'createLink', 'jobEnd'] as const;
 	let count = 0;
-	log.pass((quarter) => {
+	await log.pass((quarter) => {
 		for (let n = 0; n < 16; n++) {
 			const name = `${'x'.repeat(700)}/${quarter}-${n}`;
 			const reason = n > 7 ? String(n) : 'fault';
@@ -153,9 +156,9 @@ test('an account that floods the log for as long as lines are kept fills a third
 	}
 });
 
-test('wrong passwords from everywhere for as long as lines are kept stay within their share, and sign-ins are recorded in detail', (t) => {
+test('wrong passwords from everywhere for as long as lines are kept stay within their share, and sign-ins are recorded in detail', async (t) => {
 	const log = simulation(maxSize);
-	log.pass((quarter) => {
+	await log.pass((quarter) => {
 		for (let n = 0; n < 20; n++) {
 			const address = `203.${quarter % 256}.${n}.${Math.floor(quarter / 256)}`;
 			for (const account of ['ada', 'bob'])
