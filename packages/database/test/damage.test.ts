@@ -1,9 +1,15 @@
-import { open, readFile, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { open, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { DatabaseError, openDatabase } from '@stowage/database';
 import { isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
+import { translated } from '../src/connection/errors.js';
+import { namingFullDisk } from '../src/connection/sqlite/sqliteFile.js';
 import { temporaryFolder } from './temporaryFolder.js';
 
+const run = promisify(execFile);
 const secret = '$argon2id$v=19$m=32768,t=3,p=1$c29tZXNhbHQ$';
 
 test('a file that is not a database is refused with its path', async (t) => {
@@ -26,6 +32,29 @@ test('a folder in place of the file is refused', async (t) => {
 	t.teardown(folder.remove);
 	const error = await t.throwsAsync(() => openDatabase(`sqlite:${folder.path}`), { instanceOf: DatabaseError });
 	t.regex(error?.message ?? '', /^The database file cannot be used: .* is no file/);
+});
+
+test('a full disk is named as the reason where the files beside the database can’t be made', async (t) => {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	try {
+		await run('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'stowage-test', folder.path]);
+	} catch (error) {
+		t.log(`No disk can be mounted here: ${(error as Error).message}`);
+		return t.pass();
+	}
+	t.teardown(() => run('umount', ['-l', folder.path]));
+	const path = join(folder.path, 'stowage.db');
+	const filler = join(folder.path, 'filler');
+	/** As SQLite fails on ext4 whose last block is taken. */
+	const fails = () => t.throwsAsync(namingFullDisk(path, () => Promise.reject(cantOpen())));
+	const cantOpen = () => Object.assign(new Error('unable to open database file'), { code: 'SQLITE_CANTOPEN' });
+	t.true(isFailure(translated(await fails()), 'unavailable'));
+	await t.throwsAsync(writeFile(filler, Buffer.alloc(2 * 1024 * 1024)), { code: 'ENOSPC' });
+	const error = translated(await fails());
+	t.true(isFailure(error, 'storageFull') && error.message === 'The disk of the database is full.');
+	await rm(filler);
+	t.true(isFailure(translated(await fails()), 'unavailable'));
 });
 
 test('a flipped bit anywhere causes a clear error, or no session with another user', async (t) => {

@@ -5,6 +5,7 @@ import SyncLibsql from 'libsql';
 import Libsql from 'libsql/promise';
 import { DatabaseError, isLocked } from '../errors.js';
 import { plainBindings } from '../plainValues.js';
+import { namingFullDisk } from './sqliteFile.js';
 
 /**
  * libsql has as many threads as the machine has cores, and one that waits for a lock blocks the commit that would free it: the rest of
@@ -60,7 +61,7 @@ export class SqliteClient extends BetterSqlite3Client {
 
 	override acquireRawConnection(): Promise<Connection> {
 		const { filename } = this.connectionSettings as { filename: string };
-		return retriedWhileLocked(() => openConnection(filename));
+		return namingFullDisk(filename, () => retriedWhileLocked(() => openConnection(filename)));
 	}
 
 	override async destroyRawConnection(connection: Connection): Promise<void> {
@@ -93,10 +94,13 @@ export class SqliteClient extends BetterSqlite3Client {
 	}
 
 	override async _query(connection: Connection, query: SqliteQuery): Promise<SqliteQuery> {
+		const { filename } = this.connectionSettings as { filename: string };
 		const bindings = this._formatBindings(query.bindings);
-		if (/^(begin|commit|rollback|savepoint|release)\b/i.test(query.sql)) await execPatiently(connection, query.sql);
-		else if (connection.inTransaction || /^pragma\b/i.test(query.sql)) await run(connection, query, bindings);
-		else await runAlone(connection, query, bindings);
+		await namingFullDisk(filename, () => {
+			if (/^(begin|commit|rollback|savepoint|release)\b/i.test(query.sql)) return execPatiently(connection, query.sql);
+			const isWithin = connection.inTransaction || /^pragma\b/i.test(query.sql);
+			return isWithin ? run(connection, query, bindings) : runAlone(connection, query, bindings);
+		});
 		return query;
 	}
 
@@ -123,11 +127,12 @@ export class SqliteReader extends BetterSqlite3Client {
 
 	override acquireRawConnection(): Promise<SyncLibsql.Database> {
 		const { filename } = this.connectionSettings as { filename: string };
-		return retriedWhileLocked(() => {
+		const open = () => {
 			const connection = new SyncLibsql(filename, { timeout: readerBusyMs });
 			connection.exec('PRAGMA query_only = ON');
 			return connection;
-		});
+		};
+		return namingFullDisk(filename, () => retriedWhileLocked(open));
 	}
 
 	override prepBindings(bindings: unknown): unknown {
@@ -135,10 +140,12 @@ export class SqliteReader extends BetterSqlite3Client {
 	}
 
 	override async _query(connection: SyncLibsql.Database, query: ReadQuery): Promise<ReadQuery> {
+		const { filename } = this.connectionSettings as { filename: string };
 		const bindings = this._formatBindings(query.bindings);
-		await retriedWhileLocked(() => {
+		const read = () => {
 			query.response = connection.prepare(query.sql).all(bindings);
-		});
+		};
+		await namingFullDisk(filename, () => retriedWhileLocked(read));
 		return query;
 	}
 }

@@ -7,6 +7,7 @@ import {
 	fstatSync,
 	mkdirSync,
 	openSync,
+	statfsSync,
 	statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
@@ -48,6 +49,32 @@ export function namedFile(error: unknown, path: string): unknown {
 	const code = codeOf(error);
 	const isDamaged = code === 'SQLITE_NOTADB' || code?.startsWith('SQLITE_CORRUPT');
 	return isDamaged ? new DatabaseError(`The database is damaged, or is no database: ${path}`, { cause: error }) : error;
+}
+
+/** What SQLite needs beside the database to begin with. */
+const leastBytes = 64 * 1024;
+
+/**
+ * Runs work on the file. SQLite says of some files that it can't make or extend them, and not that there is no room: where the disk is full,
+ * the error says so.
+ */
+export async function namingFullDisk<T>(path: string, work: () => T | Promise<T>): Promise<T> {
+	try {
+		return await work();
+	} catch (error) {
+		if (!/^SQLITE_(CANTOPEN|IOERR)/.test(codeOf(error) ?? '') || !isFull(dirname(path))) throw error;
+		throw Object.assign(new Error('The disk is full.', { cause: error }), { code: 'SQLITE_FULL' });
+	}
+}
+
+function isFull(folder: string): boolean {
+	try {
+		const { blocks, bavail, bsize, files, ffree } = statfsSync(folder);
+		// Where the file system doesn't know, these are zeros.
+		return (blocks > 0 && bavail * bsize < leastBytes) || (files > 0 && ffree === 0);
+	} catch {
+		return false;
+	}
 }
 
 /**
