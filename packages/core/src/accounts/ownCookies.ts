@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Request } from '@stowage/plugin-api';
 import type { Config } from '../config/schema.js';
+import { Counts } from '../limits/Counts.js';
 
 type Site = Pick<Config, 'basePath'>;
 
@@ -31,16 +32,22 @@ export function hasSessionCookie({ raw: { req } }: Request): boolean {
 const sealed = /^Fe26\.2\*[\w*~-]+$/;
 const proofs = /^[\w.~-]+$/;
 
+/** Values of one name that are tried. Each is decrypted, and a header has room for thousands. */
+const maxValues = 16;
+
 /**
  * Removes values from the header that can't be the server's cookies under these names. Another program on the host, or one that knew the
  * host before us, may have set a cookie of the same name or one that can't be parsed: neither may keep a person's own from being seen.
- * Several may remain.
+ * Several may remain, but not thousands.
  */
 export function keepOwnCookies(headers: IncomingHttpHeaders, { session, device }: CookieNames): void {
 	if (headers.cookie === undefined) return;
+	const found = new Counts();
 	const isOwn = (pair: string) => {
-		const [, name, value = ''] = /^([^=]*)=(.*)$/.exec(pair) ?? [];
-		return (name === session && sealed.test(value)) || (name === device && proofs.test(value));
+		const [, name = '', value = ''] = /^([^=]*)=(.*)$/.exec(pair) ?? [];
+		const mayBe = (name === session && sealed.test(value)) || (name === device && proofs.test(value));
+		if (mayBe) found.add(name, 1);
+		return mayBe && found.of(name) <= maxValues;
 	};
 	const own = headers.cookie
 		.split(';')

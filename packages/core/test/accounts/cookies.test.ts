@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
+import { keepOwnCookies } from '../../src/accounts/ownCookies.js';
 import { Client, json, type TestApp, testApp } from '../testApp.js';
 
 async function isLoggedIn(app: TestApp, cookie: string): Promise<boolean> {
@@ -29,6 +30,15 @@ test(
 	findsSession,
 	(own) => `${own.slice(0, -8)}AAAAAAAA; ${own}`,
 );
+
+test('of thousands of values under the name of the session a few are tried', (t) => {
+	const headers = { cookie: `${'sid=Fe26.2*a; '.repeat(2000)}device=b~c; ${'device=a~; '.repeat(100)}` };
+	keepOwnCookies(headers, { session: 'sid', device: 'device' });
+	const kept = headers.cookie.split('; ');
+	t.is(kept.filter((pair) => pair === 'sid=Fe26.2*a').length, 16);
+	t.is(kept.filter((pair) => pair.startsWith('device=')).length, 16);
+	t.true(kept.includes('device=b~c'));
+});
 
 test('the session is found after the cookie of an ended one, and neither cookie is cleared', async (t) => {
 	const app = await testApp(t);
