@@ -107,8 +107,21 @@ export const parsers: readonly Parser[] = [
 	{ name: 'document type', fragments: xml, run: findDoctype },
 	{
 		name: 'pictures',
-		fragments: ['\xFF\xD8', '\xFF\xC4\0\x02', '\xFF\xE0\0\0', 'RIFF'],
-		run: (text) => describeImage(bytesOf(text)),
+		fragments: [
+			'\xFF\xD8',
+			'\xFF\xC4\0\x02',
+			'\xFF\xE0\0\0',
+			'\xFF',
+			'\0\0\0\x08meta',
+			'\0\0\0\x08free',
+			'ispe',
+			'!\xFE\0',
+		],
+		run: (text) => {
+			for (const head of ['', '\xFF\xD8', 'GIF89a\0\0\0\0\0\0\0', '\0\0\0\x10ftypavis\0\0\0\0']) {
+				describeImage(bytesOf(head + text));
+			}
+		},
 	},
 	{
 		name: 'user agents',

@@ -4,6 +4,7 @@ import { htmlAsXml, textOfHtml } from '../src/features/previews/common/htmlAsXml
 import { isOwnCall, mayOpenLink } from '../src/features/previews/common/links.js';
 import { countElements, TooMuchMarkup } from '../src/features/previews/common/markupBounds.js';
 import { describeImage, maxPixels, pixelsOf, pixelsOfAddress } from '../src/features/previews/common/pictureSize.js';
+import { imageSource } from '../src/features/previews/common/previewFile.js';
 import { languageIn } from '../src/features/previews/document/languageIn.js';
 import { assertModestFiles, assertModestPages } from '../src/features/previews/document/wordBounds.js';
 import { nextReading, parsePosition, type Reading, storedPosition } from '../src/features/previews/epub/reading.js';
@@ -73,7 +74,8 @@ test('the size of a picture is read from its first bytes', (t) => {
 		width: 512,
 		height: 256,
 	});
-	t.deepEqual(describeImage(hex('474946383961 2003 5802')), { type: 'image/gif', width: 800, height: 600 });
+	const gif = '474946383961 2003 5802 000000 2c 0000 0000 2003 5802 00';
+	t.deepEqual(describeImage(hex(gif)), { type: 'image/gif', width: 800, height: 600 });
 	t.deepEqual(describeImage(hex('89504e47')), { type: 'image/png', width: 0, height: 0 });
 });
 
@@ -89,14 +91,35 @@ test('a picture within a file is known by its pixels, and one without a known si
 	// A browser enlarges a GIF to its first frame, here behind an extension.
 	const gif = '474946383961 0100 0100 000000 21f904 00000000 00 2c 0000 0000 3075 3075 00';
 	t.is(pixelsOf(hex(gif)), 900_000_000);
-	const avif = '0000001c 66747970 61766966 00000000 00000014 69737065 00000000 00003e80 00003e80';
-	t.is(pixelsOf(hex(avif)), 256_000_000);
+	const type = '00000010 66747970 61766966 00000000';
+	const size = '00000014 69737065 00000000 00003e80 00003e80';
+	t.is(pixelsOf(hex(`${type} 0000001c 6d657461 ${size}`)), 256_000_000);
 	for (const other of ['', '89504e47', 'ffd8', '00000018 66747970 68656963', '3c737667']) {
 		t.is(pixelsOf(hex(other)), Number.POSITIVE_INFINITY, other);
 	}
+	// A size in a box that no decoder reads, before one that lies further back.
+	t.is(pixelsOf(hex(`${type} 0000001c 66726565 ${size} 00001000 6d657461`)), Number.POSITIVE_INFINITY);
+	// Behind the extensions of a GIF, and behind markers that have no length or are filled up.
+	t.is(pixelsOf(hex('474946383961 0100 0100 000000 21fe ff')), Number.POSITIVE_INFINITY);
+	for (const marker of ['ffd0', 'ff01', 'ff', 'ffff']) {
+		t.is(pixelsOf(hex(`ffd8 ${marker} ffc0 0011 08 4e20 4e20 03 000000 ffc0 0011 08 0001 0001`)), 400_000_000, marker);
+	}
+	t.is(pixelsOf(hex('ffd8 00 ffc0 0011 08 0001 0001 03')), Number.POSITIVE_INFINITY);
+	t.is(pixelsOf(hex('ffd8 ffda ffc0 0011 08 0001 0001 03')), Number.POSITIVE_INFINITY);
 	const address = (bytes: Buffer) => `data:image/png;base64,${bytes.toString('base64')}`;
 	t.is(pixelsOfAddress(address(pngOf(20, 30))), 600);
 	t.is(pixelsOfAddress('data:image/png,%89PNG'), Number.POSITIVE_INFINITY);
+});
+
+test('a picture whose size can not be found is not drawn from its own bytes', (t) => {
+	const shown = (name: string, bytes: Uint8Array) =>
+		imageSource({ id: '', name, size: 9000, url: 'own', renditionUrl: 'rendition' }, bytes);
+	const unknown = hex(`ffd8 ffe2 1f40 ${'00'.repeat(100)}`);
+	const expected = { kind: 'rendition', url: 'rendition', otherwise: { kind: 'none' } };
+	t.deepEqual(shown('a.jpg', unknown), expected);
+	t.deepEqual(shown('a.ico', unknown), expected);
+	t.deepEqual(shown('a.jpg', hex('ffd8 ffc0 0011 08 0100 0200 03')), { kind: 'address', url: 'own' });
+	t.is(shown('a.ico', hex('00000100')).kind, 'blob');
 });
 
 test('a Markdown text has no pictures above a bound of all pixels', (t) => {

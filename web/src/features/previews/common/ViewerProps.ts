@@ -6,7 +6,7 @@ export interface ViewerProps {
 	area: Area;
 	file: PreviewFile;
 	entry: Entry;
-	/** The first bytes of the file, at most `sniffedBytes`. */
+	/** The first bytes of the file: `sniffedBytes`, of a picture as many as name its size. */
 	firstBytes: Uint8Array;
 	/** The entries of the folder, in the order on screen. */
 	entries: readonly Entry[];

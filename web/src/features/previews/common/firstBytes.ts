@@ -2,13 +2,24 @@ import { sniffedBytes } from '@stowage/rules';
 import { queryOptions } from '@tanstack/react-query';
 import { readPart } from '../../../api/previews.js';
 import { queryKeys } from '../../../api/queryKeys.js';
+import { isSizeFurther } from './pictureSize.js';
 import type { PreviewFile } from './previewFile.js';
 
-/** The first bytes of a file, and its current size on the server. */
+/** As many bytes of a picture are read to find its size: behind a small picture of it as cameras add one, and behind much else. */
+const furtherBytes = [128 * 1024, 2 * 1024 * 1024];
+
+/** The first bytes of a file, of a picture as many as name its size, and its current size on the server. */
 export function firstBytesQuery(file: PreviewFile) {
 	return queryOptions({
 		queryKey: queryKeys.previews.firstBytes(file.id),
-		queryFn: ({ signal }) => readPart(file.url, 0, sniffedBytes, signal),
+		queryFn: async ({ signal }) => {
+			let part = await readPart(file.url, 0, sniffedBytes, signal);
+			for (const end of furtherBytes) {
+				if (part.bytes.length >= part.size || !isSizeFurther(part.bytes)) break;
+				part = await readPart(file.url, 0, end, signal);
+			}
+			return part;
+		},
 		retry: false,
 		staleTime: 60_000,
 		gcTime: 60_000,

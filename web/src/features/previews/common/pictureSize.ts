@@ -28,15 +28,24 @@ export function describeImage(head: Uint8Array): { type: string | undefined; wid
 	return { type: undefined, width: 0, height: 0 };
 }
 
-/** Iterates over the segments up to the one with the size, which metadata may have put too far back. */
+/** Iterates over the segments up to the one with the size, which metadata may have put too far back. Whatever a decoder would skip in a way of its own ends it. */
 function jpegSize(view: DataView): { width: number; height: number } {
 	let at = 2;
 	while (at + 9 <= view.byteLength && view.getUint8(at) === 0xff) {
 		const marker = view.getUint8(at + 1);
-		if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)) {
+		if (marker === 0xff) {
+			// A marker may be filled up.
+			at++;
+		} else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7)) {
+			// It has no length.
+			at += 2;
+		} else if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)) {
 			return { width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
+		} else {
+			const length = view.getUint16(at + 2);
+			if (marker < 0xc0 || (marker >= 0xd8 && marker <= 0xda) || length < 2) break;
+			at += 2 + length;
 		}
-		at += 2 + view.getUint16(at + 2);
 	}
 	return { width: 0, height: 0 };
 }
@@ -57,10 +66,9 @@ function webpSize(view: DataView, chunk: string): { width: number; height: numbe
 
 /** A browser makes the picture as large as its first frame, if that is larger than it says. */
 function gifSize(view: DataView): { width: number; height: number } {
-	if (view.byteLength < 10) return { width: 0, height: 0 };
+	if (view.byteLength < 13) return { width: 0, height: 0 };
 	const width = view.getUint16(6, true);
 	const height = view.getUint16(8, true);
-	if (view.byteLength < 13) return { width, height };
 	const colours = view.getUint8(10);
 	let at = 13 + (colours & 0x80 ? 3 * 2 ** ((colours & 7) + 1) : 0);
 	// Extensions, in blocks, may come before it.
@@ -69,21 +77,55 @@ function gifSize(view: DataView): { width: number; height: number } {
 		while (at < view.byteLength && view.getUint8(at) !== 0) at += 1 + view.getUint8(at);
 		at++;
 	}
-	if (at + 9 > view.byteLength || view.getUint8(at) !== 0x2c) return { width, height };
+	if (at + 9 > view.byteLength || view.getUint8(at) !== 0x2c) return { width: 0, height: 0 };
 	const edge = (from: number) => view.getUint16(at + from, true) + view.getUint16(at + from + 4, true);
 	return { width: Math.max(width, edge(1)), height: Math.max(height, edge(3)) };
 }
 
-/** The largest of its parts: a grid of smaller ones has a size, too. */
+/** The largest of its parts, since a grid of smaller ones has a size, too, and of its tracks. It is unknown unless all of the boxes that may have one are there. */
 function avifSize(head: Uint8Array, view: DataView): { width: number; height: number } {
 	const found = { width: 0, height: 0 };
-	const [i, s, p, e] = [0x69, 0x73, 0x70, 0x65];
-	for (let at = head.indexOf(i); at !== -1 && at + 16 <= head.length; at = head.indexOf(i, at + 1)) {
-		if (head[at + 1] !== s || head[at + 2] !== p || head[at + 3] !== e) continue;
-		found.width = Math.max(found.width, view.getUint32(at + 8));
-		found.height = Math.max(found.height, view.getUint32(at + 12));
+	const isSequence = head[11] === 0x73;
+	const wanted = isSequence ? ['meta', 'moov'] : ['meta'];
+	const typeAt = (at: number) => String.fromCharCode(...head.subarray(at + 4, at + 8));
+	for (let at = 0; wanted.length > 0; ) {
+		if (at + 8 > head.length) return { width: 0, height: 0 };
+		const length = view.getUint32(at);
+		const end = at + length;
+		const place = wanted.indexOf(typeAt(at));
+		if (length < 8 || (place !== -1 && end > head.length)) return { width: 0, height: 0 };
+		if (place !== -1) {
+			wanted.splice(place, 1);
+			addSizes(view, at, end, found);
+		}
+		at = end;
 	}
 	return found;
+}
+
+const [ispe, tkhd] = [0x69737065, 0x746b6864];
+
+/** The sizes of pictures and tracks that are named anywhere between two places. */
+function addSizes(view: DataView, start: number, end: number, found: { width: number; height: number }): void {
+	const add = (width: number, height: number) => {
+		found.width = Math.max(found.width, width);
+		found.height = Math.max(found.height, height);
+	};
+	for (let at = start; at + 16 <= end; at++) {
+		const type = view.getUint32(at);
+		if (type === ispe) add(view.getUint32(at + 8), view.getUint32(at + 12));
+		else if (type === tkhd) {
+			// Behind the times, whose lengths depend on the version; with a fraction of 16 bits.
+			const from = at + (view.getUint8(at + 4) === 1 ? 92 : 80);
+			if (from + 8 <= end) add(view.getUint16(from), view.getUint16(from + 4));
+		}
+	}
+}
+
+/** Whether its size lies further back than these first bytes. */
+export function isSizeFurther(head: Uint8Array): boolean {
+	const { type, width, height } = describeImage(head);
+	return type !== undefined && type !== undrawnType && width * height === 0;
 }
 
 /** The number of pixels of a picture within a document or a sound; infinite for one whose size is not known. */

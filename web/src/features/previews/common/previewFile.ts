@@ -1,6 +1,6 @@
 import { type Area, contentType, type Entry, extensionOf, needsRendition } from '@stowage/rules';
 import { downloadUrl, thumbnailUrl } from '../../../api/downloads.js';
-import { describeImage, maxPixels, undrawnType } from './pictureSize.js';
+import { describeImage, maxPixels, pixelsOf, undrawnType } from './pictureSize.js';
 
 /** A file that is shown. */
 export interface PreviewFile {
@@ -31,8 +31,9 @@ export type ImageSource =
 /** The URL that a picture is drawn from; its type and size come from its first bytes. */
 export function imageSource(file: PreviewFile, firstBytes: Uint8Array): ImageSource {
 	const extension = extensionOf(file.name);
-	const { type, width, height } = describeImage(firstBytes);
-	const pixels = width * height;
+	const { type } = describeImage(firstBytes);
+	// What names no size may be endless.
+	const pixels = type === undefined ? 0 : pixelsOf(firstBytes);
 	const isUndrawn = type === undrawnType || needsRendition(file.name, 0);
 	if (isUndrawn || needsRendition(file.name, pixels)) {
 		const otherwise = isUndrawn || pixels > maxPixels ? ({ kind: 'none' } as const) : ownSource(file, extension, type);
