@@ -17,12 +17,12 @@ const fault = z.object({ path: z.string(), message: z.string(), code: z.string()
 const saved = withNewNames(
 	z.object({
 		/** The item that is next, or under way. */
-		next: z.number().default(0),
-		failed: z.number().default(0),
+		next: z.int().min(0).default(0),
+		failed: z.int().min(0).default(0),
 		faults: z.array(fault).default([]),
 		/** Bytes of the items that are done, and of all. */
-		bytes: z.number().default(0),
-		totalBytes: z.number().optional(),
+		bytes: z.number().min(0).default(0),
+		totalBytes: z.number().min(0).optional(),
 		/** Identifies the item under way to the next run. */
 		marker: z.string().optional(),
 	}),
@@ -31,8 +31,12 @@ const saved = withNewNames(
 
 export type PasteState = z.infer<typeof saved>;
 
-export function stateOf({ saved: value }: JobContext<PasteInput>): PasteState {
-	return saved.parse(value ?? {});
+/** Throws for a checkpoint that can't be of these items: by a damaged one the job would end as done, and its user might remove the originals. */
+export function stateOf({ saved: value, input }: Pick<JobContext<PasteInput>, 'saved' | 'input'>): PasteState {
+	const state = saved.parse(value ?? {});
+	if (state.next > input.items.length || state.failed > state.next)
+		throw new Error(`The checkpoint is at item ${state.next} of ${input.items.length}, with ${state.failed} failed.`);
+	return state;
 }
 
 interface PasteLabels {
