@@ -83,8 +83,17 @@ async function selectionOf(services: Services, { user, root, olderThan }: Select
 
 /** Also of a user whose account is gone. */
 async function ownerIdOf({ accounts, database }: Services, name: string): Promise<string> {
-	for await (const { ownerId, ownerName } of itemsOf(database.trash, {})) if (ownerName === name) return ownerId;
+	const user = await database.users.find(name);
+	if (user !== undefined) return user.id;
+	const namesNow = await currentNames({ database });
+	for await (const { ownerId, ownerName } of itemsOf(database.trash, {}))
+		if (ownerName === name && !namesNow.has(ownerId)) return ownerId;
 	return (await accounts.find(name)).id;
+}
+
+/** The names of users by their ids: an item has the one that its owner had when it was deleted. */
+async function currentNames({ database }: Pick<Services, 'database'>): Promise<Map<string, string>> {
+	return new Map((await database.users.list()).map(({ id, username }) => [id, username]));
 }
 
 async function* itemsOf(store: Services['database']['trash'], selection: TrashSelection): AsyncGenerator<TrashRecord> {
@@ -117,18 +126,22 @@ async function listTrash(
 	{ json, ...options }: SelectionOptions & { json?: boolean },
 ): Promise<void> {
 	const { database, trash } = services;
+	const namesNow = await currentNames({ database });
+	const nameOf = ({ ownerId, ownerName }: Pick<TrashRecord, 'ownerId' | 'ownerName'>) =>
+		namesNow.get(ownerId) ?? `${ownerName} (removed)`;
 	await printEach(itemsOf(database.trash, await selectionOf(services, options)), {
 		json: json === true,
-		toJson: ({ id, ownerName, path, type, size, deletedAt, deletedBy }) => ({
-			...{ id, user: ownerName, path, type, size: size?.bytes ?? null, deletedBy },
+		toJson: ({ id, path, type, size, deletedAt, deletedBy, ...owner }) => ({
+			...{ id, user: namesNow.get(owner.ownerId) ?? null, formerUser: owner.ownerName },
+			...{ path, type, size: size?.bytes ?? null, deletedBy },
 			...{ deletedAt: timeText(deletedAt), expiresAt: timeText(deletedAt + trash.keepFor) },
 		}),
 		columns: [
 			...[{ title: 'ID' }, { title: 'USER' }, { title: 'DELETED' }, { title: 'EXPIRES' }, { title: 'SIZE' }],
 			{ title: 'PATH', fit: 'cut' },
 		],
-		row: ({ id, ownerName, path, size, deletedAt }) => [
-			...[id, ownerName, timeCell(deletedAt), timeCell(deletedAt + trash.keepFor)],
+		row: ({ id, path, size, deletedAt, ...owner }) => [
+			...[id, nameOf(owner), timeCell(deletedAt), timeCell(deletedAt + trash.keepFor)],
 			...[size === undefined ? '-' : formatListSize(size.bytes), path],
 		],
 	});

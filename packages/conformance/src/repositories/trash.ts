@@ -64,6 +64,8 @@ export function trashRules(assertThat: Rule): void {
 			['kept', 'moving'],
 		);
 		t.is((await trash.totals({})).entries, 2);
+		t.is(await trash.count('ada-id'), 2);
+		t.is(await trash.count('bob-id'), 0);
 		t.deepEqual(
 			(await trash.unfinished(0, 9)).map(({ id }) => id),
 			[idOf(1)],

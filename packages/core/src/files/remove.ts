@@ -1,5 +1,15 @@
 import type { ItemRef, RemoveOptions } from '@stowage/plugin-api';
-import { assertAllowed, deleteDenial, homeRoot, joinPath, relativePath, type User, type Viewer } from '@stowage/rules';
+import {
+	assertAllowed,
+	deleteDenial,
+	Failure,
+	homeRoot,
+	isFailure,
+	joinPath,
+	relativePath,
+	type User,
+	type Viewer,
+} from '@stowage/rules';
 import type { OwnTree } from '../trees/OwnTree.js';
 import { type Place, placeIn } from '../trees/Tree.js';
 import { withTrashFolder } from '../trees/trash/TrashBin.js';
@@ -43,12 +53,20 @@ async function moveToTrash(
 		size: type === 'file' ? { bytes: size, entries: 1 } : undefined,
 		deletedBy: viewer.username,
 	};
-	return trash.keep(kept, (id) =>
-		watcher.moving(viewer, storagePath, async (before) => {
-			await before(joinPath(home, trashedLinkPath(id)));
-			return withTrashFolder(storage, () => storage.moveFrom(storage, storagePath, trashedPath(id)));
-		}),
-	);
+	return trash
+		.keep(kept, (id) =>
+			watcher.moving(viewer, storagePath, async (before) => {
+				await before(joinPath(home, trashedLinkPath(id)));
+				return withTrashFolder(storage, () => storage.moveFrom(storage, storagePath, trashedPath(id)));
+			}),
+		)
+		.catch((error: unknown) => {
+			// Another disk is mounted within the root.
+			if (!isFailure(error, 'conflict')) throw error;
+			throw new Failure('conflict', `${error.message} It can’t be moved to the trash, but deleted forever.`, {
+				cause: error,
+			});
+		});
 }
 
 async function removeForGood({ watcher }: FileParts, tree: OwnTree, { storagePath }: Place): Promise<void> {

@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { Failure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type AppOptions, recoverTrash, unknownTrash } from '../../src/index.js';
 import { Client, file, json, reportSpace, type TestApp, testApp } from '../testApp.js';
@@ -376,4 +377,35 @@ test('notes of many deletions are put together, without those of items that are 
 	t.is((await notes()).length, 1);
 	const lines = (await readFile(path.join(folder, (await notes())[0] ?? ''), 'utf8')).trim().split('\n');
 	t.deepEqual(lines.map((line) => JSON.parse(line).id).sort(), (await onDisk()).sort());
+});
+
+test('of more items than a user may keep the oldest go', async (t) => {
+	const { app, home, remove, trash } = await setUp(t);
+	Object.assign(app.services.trashBin, { limits: { items: 3, uncounted: 2 } });
+	for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
+		await writeFile(home(name), name);
+		await remove(name);
+	}
+	const names = async () => (await trash()).entries.map(({ name }) => name);
+	await until('the oldest are gone', async () => (await names()).join('') === 'fed');
+	t.pass();
+});
+
+test('what lies on a disk of its own says that it can only be deleted forever, and stays', async (t) => {
+	const { app, ada, home, trash } = await setUp(t);
+	Object.assign(app.services.roots.first.storage, {
+		async move() {
+			throw new Failure('conflict', 'fox.txt lies on another disk than the rest of the storage.');
+		},
+	});
+	const answer = await ada.call('DELETE', '/api/deleteItem', { filePath: 'docs/fox.txt', type: 'private' });
+	t.is(answer.statusCode, 409);
+	t.is(
+		json(answer).message,
+		'fox.txt lies on another disk than the rest of the storage. It can’t be moved to the trash, but deleted forever.',
+	);
+	t.deepEqual((await trash()).entries, []);
+	t.is(await readFile(home('docs/fox.txt'), 'utf8'), 'The quick brown fox');
+	const forGood = { filePath: 'docs/fox.txt', type: 'private', permanent: true };
+	t.is((await ada.call('DELETE', '/api/deleteItem', forGood)).statusCode, 200);
 });

@@ -10,6 +10,8 @@ import {
 } from '@stowage/plugin-api';
 import { Failure, isFailure, undefinedIf } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
+import { Counts } from '../../limits/Counts.js';
+import { FairQueue } from '../../limits/FairQueue.js';
 import { createKeyedMutex } from '../../limits/keyedMutex.js';
 import type { Log } from '../../log.js';
 import { measureTree } from '../../quotas/measureTree.js';
@@ -36,6 +38,9 @@ const batchSize = 200;
 /** Files of notes that there may be for no reason, and how many notes each of the others has at least. */
 const maxNoteFiles = 50;
 const notesOfFile = 1_000;
+
+/** Items of one user that are kept at most, and how many new ones there may be before they are counted again. */
+export const trashLimits = { items: 100_000, uncounted: 1_000 };
 
 /** How long a list waits for the sizes of folders that are being measured. */
 const sizesMs = 2_000;
@@ -74,13 +79,22 @@ export class TrashBin {
 	/** Items that have arrived, and whose rows do not say so yet. */
 	readonly #arrived = new Map<string, TrashRecord>();
 	readonly #measuring = new Map<string, Promise<TrashSize | undefined>>();
+	readonly #walks = new FairQueue(
+		{ running: 2, runningPerClient: 1, waiting: 10_000, waitingPerClient: 1_000 },
+		'Too many folders are being measured. Please try again in a moment.',
+	);
+	/** How many items each user has put in since their number was last read. */
+	readonly #keptOf = new Counts();
 	/** When both clocks were last in step, and until when the monotonic one keeps all that would expire. */
 	#inStep: { now: number; monotonic: number };
 	#keepsAllUntil = Number.NEGATIVE_INFINITY;
 	#settling: NodeJS.Timeout | undefined;
 	#purging: Promise<void> | undefined;
 
-	constructor(dependencies: Dependencies) {
+	constructor(
+		dependencies: Dependencies,
+		readonly limits = trashLimits,
+	) {
 		this.#dependencies = dependencies;
 		this.#inStep = { now: dependencies.now(), monotonic: dependencies.monotonic() };
 	}
@@ -112,6 +126,7 @@ export class TrashBin {
 			throw error;
 		}
 		this.#arrived.set(record.id, record);
+		void this.#limit(record.ownerId);
 		this.#settling ??= setTimeout(() => void this.#settle(), settleMs).unref();
 		if (record.size === undefined) void this.#sizeOf(record);
 		return record.id;
@@ -298,6 +313,7 @@ export class TrashBin {
 		this.#settling = undefined;
 		const { store } = this.#dependencies;
 		const arrived = [...this.#arrived.values()];
+		this.#arrived.clear();
 		try {
 			if (arrived.length === 0) return;
 			const settled = await store.settle(arrived.map(({ id }) => id));
@@ -311,8 +327,6 @@ export class TrashBin {
 		} catch (error) {
 			// A sweep does it.
 			this.#warn(error);
-		} finally {
-			for (const { id } of arrived) this.#arrived.delete(id);
 		}
 	}
 
@@ -381,6 +395,23 @@ export class TrashBin {
 		}
 	}
 
+	/** Each item is a row, so a user has no more than so many: the oldest go. */
+	async #limit(ownerId: string): Promise<void> {
+		this.#keptOf.add(ownerId, 1);
+		const { items, uncounted } = this.limits;
+		if (this.#keptOf.of(ownerId) < uncounted) return;
+		this.#keptOf.add(ownerId, -uncounted);
+		const { store } = this.#dependencies;
+		try {
+			for (let excess = (await store.count(ownerId)) - items; excess > 0; excess -= batchSize) {
+				const oldest = await store.list({ order: 'oldest', limit: Math.min(excess, batchSize), ownerId });
+				await this.purge({ ids: oldest.map(({ id }) => id) });
+			}
+		} catch (error) {
+			this.#warn(error);
+		}
+	}
+
 	/** Undefined where it could not be measured. */
 	#sizeOf(record: TrashRecord): Promise<TrashSize | undefined> {
 		const measuring = this.#measuring.get(record.id) ?? this.#measure(record);
@@ -393,12 +424,14 @@ export class TrashBin {
 			const located = await this.locate(record);
 			if (located === undefined) return undefined;
 			const { mount, item } = located;
-			const inside = await measureTree(mount.storage, trashedPath(record.id), async () => {});
+			const measure = () => measureTree(mount.storage, trashedPath(record.id), async () => {});
+			const inside = await this.#walks.run(record.ownerId, measure);
 			const size = { bytes: inside.bytes + item.size, entries: inside.entries + 1 };
 			await this.#dependencies.store.setSize(record.id, size);
 			return size;
 		} catch (error) {
-			this.#warn(error);
+			// Too many wait, or its root is away: it is measured when its size is wanted again.
+			if (!isFailure(error)) this.#warn(error);
 			return undefined;
 		} finally {
 			this.#measuring.delete(record.id);

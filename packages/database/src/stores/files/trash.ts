@@ -59,6 +59,10 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 			const found = await forEachPart({ ids }, (rows): Promise<string[]> => rows.pluck('id'));
 			return found.flat();
 		},
+		async count(ownerId) {
+			const [row] = await trash().where({ user_id: ownerId }).whereNot('state', 'purging').count({ count: '*' });
+			return Number(row?.count);
+		},
 		async totals(selection) {
 			const sums = await forEachPart(
 				selection,

@@ -63,6 +63,8 @@ export interface TrashStore {
 	): Promise<TrashRecord[]>;
 	/** Which of these there are, whatever their state is. */
 	known(ids: readonly string[]): Promise<string[]>;
+	/** How many a user has that are not `purging`. */
+	count(ownerId: string): Promise<number>;
 	/** The sums of those that are not `purging`. */
 	totals(selection: TrashSelection): Promise<TrashTotals>;
 	/** Those that are `purging` (any time), or `moving` since then or longer. */
