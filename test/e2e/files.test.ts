@@ -6,3 +6,4 @@ import './files/navigation.test.js';
 import './files/operations.test.js';
 import './files/search.test.js';
 import './files/selection.test.js';
+import './files/trash.test.js';

@@ -1,5 +1,5 @@
 import { capabilities } from '@stowage/contract';
-import { queryOptions } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { call } from './client/client.js';
 import { queryKeys } from './queryKeys.js';
 
@@ -10,3 +10,8 @@ export const capabilitiesQuery = queryOptions({
 	staleTime: 5 * 60_000,
 	retry: false,
 });
+
+/** How long what is deleted stays in the trash, in milliseconds; 0 without a trash, and until it is known. */
+export function useTrashKeepFor(): number {
+	return useQuery(capabilitiesQuery).data?.trashKeepFor ?? 0;
+}

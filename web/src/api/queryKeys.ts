@@ -11,6 +11,10 @@ export const queryKeys = {
 		all: ['jobs'],
 		of: (username: string) => ['jobs', username] as const,
 	},
+	trash: {
+		all: ['trash'],
+		of: (username: string) => ['trash', username] as const,
+	},
 	conversion: (id: string) => ['conversion', id] as const,
 	previews: {
 		firstBytes: (id: string) => ['preview', 'first', id] as const,

@@ -110,6 +110,7 @@ export function Frame() {
 				onArea={(target) => navigate(`/browser?type=${target}`)}
 				onSignIn={frame.openSignIn}
 				onSignUp={frame.openSignUp}
+				onTrash={capabilities.data?.trashKeepFor ? () => navigate('/trash') : undefined}
 				onSettings={frame.openSettings}
 				onLinks={() => setDialog({ kind: 'links' })}
 				onActivity={frame.openActivity}

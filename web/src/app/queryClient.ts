@@ -3,7 +3,7 @@ import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { queryKeys } from '../api/queryKeys.js';
 import { sessionQuery } from '../api/session/sessionQuery.js';
 
-/** The listings and jobs of one user are not shown to the next, however the session changed: here, in another tab, or on the server. */
+/** The listings, jobs and trash of one user are not shown to the next, however the session changed: here, in another tab, or on the server. */
 function forgetOnUserChange(client: QueryClient): void {
 	let username: string | null | undefined;
 	client.getQueryCache().subscribe((event) => {
@@ -18,6 +18,7 @@ function forgetOnUserChange(client: QueryClient): void {
 		if (before === undefined || before === username) return;
 		client.removeQueries({ queryKey: queryKeys.listings.all });
 		client.removeQueries({ queryKey: queryKeys.jobs.all });
+		client.removeQueries({ queryKey: queryKeys.trash.all });
 	});
 }
 

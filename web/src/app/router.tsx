@@ -8,6 +8,8 @@ import { Frame } from './Frame.js';
 const LandingPage = lazy(async () => ({ default: (await import('../pages/LandingPage.js')).LandingPage }));
 const BrowserPage = lazy(async () => ({ default: (await import('../pages/BrowserPage.js')).BrowserPage }));
 
+const TrashPage = lazy(async () => ({ default: (await import('../pages/TrashPage.js')).TrashPage }));
+
 /** Every page is rendered inside the frame and has its own bundle. */
 export function AppRoutes() {
 	return (
@@ -15,6 +17,7 @@ export function AppRoutes() {
 			<Route element={<Frame />}>
 				<Route index element={<LandingPage />} />
 				<Route path="browser/*" element={<BrowserPage />} />
+				<Route path="trash" element={<TrashPage />} />
 				<Route path="*" element={<NotFoundPage />} />
 			</Route>
 		</Routes>

@@ -1,5 +1,3 @@
-import { Button } from '@blueprintjs/core';
-import { LockIcon } from '@blueprintjs/icons';
 import { browseDenial, defaultSettings, type Viewer, type VisitorAccess } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
@@ -9,10 +7,9 @@ import { type Session, useSession } from '../api/session/useSession.js';
 import { LoadError } from '../features/files/folder/LoadError.js';
 import { hrefOf, parseLocation } from '../features/files/location/location.js';
 import { messages } from '../messages.js';
-import { EmptyState } from '../ui/display/EmptyState.js';
-import { useFrame } from '../ui/frame.js';
 import styles from './BrowserPage.module.css';
 import { BrowserPageFolder } from './BrowserPageFolder.js';
+import { SignInNeeded } from './SignInNeeded.js';
 
 /** The file browser: `/browser` and everything below it. The frame around it has the header and the account dialogs. */
 export function BrowserPage() {
@@ -36,7 +33,9 @@ export function BrowserPage() {
 	if (location.area === 'private' && session.status === 'signedOut') {
 		return <Navigate replace to={hrefOf({ ...location, area: 'public' })} />;
 	}
-	if (isSessionChecked && browseDenial(viewer, location.area)) return <SignInNeeded />;
+	if (isSessionChecked && browseDenial(viewer, location.area)) {
+		return <SignInNeeded title={messages.signInToSee} hint={messages.signInToSeeHint} />;
+	}
 	return (
 		<BrowserPageFolder
 			location={location}
@@ -44,23 +43,6 @@ export function BrowserPage() {
 			isSessionChecked={isSessionChecked}
 			settings={session.status === 'signedIn' ? session.settings : defaultSettings}
 		/>
-	);
-}
-
-/** Shown to visitors of a server that shows them nothing. */
-function SignInNeeded() {
-	const { openSignIn } = useFrame();
-	return (
-		<div className={styles.page}>
-			<EmptyState
-				icon={<LockIcon size={32} />}
-				title={messages.signInToSee}
-				titleTagName="h1"
-				detail={messages.signInToSeeHint}
-			>
-				<Button intent="primary" text={messages.signIn} onClick={openSignIn} />
-			</EmptyState>
-		</div>
 	);
 }
 

@@ -12,6 +12,7 @@ import { folderName, useTitle } from '../features/files/location/folderTitle.js'
 import type { BrowserLocation } from '../features/files/location/location.js';
 import { useBrowserNavigation } from '../features/files/location/useBrowserNavigation.js';
 import { ContextMenu } from '../features/files/menu/ContextMenu.js';
+import { menuFor } from '../features/files/menu/menu.js';
 import { useContextMenu } from '../features/files/menu/useContextMenu.js';
 import { filesMessages as messages } from '../features/files/messages.js';
 import { PreviewPanel } from '../features/previews/panel/PreviewPanel.js';
@@ -53,12 +54,12 @@ export function BrowserPageFolder({ location, viewer, isSessionChecked, settings
 	const uploads = useFolderUploads(viewer, location);
 	const actions = useFolderActions({ location, viewer, settings, folder, navigation, uploads, preview });
 	const { perform, clipboard, cutKeys } = actions;
+	const shown = folder.rows?.entries.length ?? 0;
 	const menu = useContextMenu({
-		...place,
-		perform,
-		clipboard,
 		folder,
-		isSearch: isSearch(location),
+		name,
+		groupsFor: (entries) => menuFor({ ...place, clipboard, isSearch: isSearch(location), shown }, entries),
+		perform,
 		focusList: () => list.current?.focusCursor(),
 	});
 	const commands = listCommands({

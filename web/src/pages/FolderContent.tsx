@@ -1,7 +1,10 @@
+import { type Entry, type SortColumn, sortOrder } from '@stowage/rules';
 import { isSearch } from '../api/listings/search.js';
 import { ConnectionNote } from '../features/files/folder/ConnectionNote.js';
 import { EmptyList } from '../features/files/folder/EmptyList.js';
 import { LoadError } from '../features/files/folder/LoadError.js';
+import type { FolderView } from '../features/files/folder/useFolderView.js';
+import { folderTable } from '../features/files/list/columns.js';
 import { FileList, type FileListProps } from '../features/files/list/FileList.js';
 import { folderName } from '../features/files/location/folderTitle.js';
 import type { BrowserLocation } from '../features/files/location/location.js';
@@ -9,7 +12,9 @@ import type { BrowserNavigation } from '../features/files/location/useBrowserNav
 import { filesMessages as messages } from '../features/files/messages.js';
 import styles from './FolderContent.module.css';
 
-export interface FolderContentProps extends Omit<FileListProps, 'sort' | 'onSort' | 'showsFolder'> {
+export interface FolderContentProps
+	extends Omit<FileListProps<Entry, SortColumn>, 'folder' | 'table' | 'sort' | 'onSort' | 'showsFolder'> {
+	folder: FolderView;
 	location: BrowserLocation;
 	navigation: BrowserNavigation;
 	mayUpload: boolean;
@@ -21,6 +26,7 @@ export interface FolderContentProps extends Omit<FileListProps, 'sort' | 'onSort
 export function FolderContent(props: FolderContentProps) {
 	const { location, navigation, mayUpload, isOverPage, ...list } = props;
 	const { folder } = list;
+	const sort = sortOrder(location.sort);
 	return (
 		<>
 			<ConnectionNote isOffline={folder.isOffline} />
@@ -30,7 +36,13 @@ export function FolderContent(props: FolderContentProps) {
 				{folder.error ? (
 					<LoadError error={folder.error} onRetry={folder.refresh} onHome={navigation.goHome} />
 				) : (
-					<FileList {...list} sort={location.sort} onSort={navigation.sort} showsFolder={isSearch(location)} />
+					<FileList
+						{...list}
+						table={folderTable}
+						sort={sort}
+						onSort={navigation.sort}
+						showsFolder={isSearch(location)}
+					/>
 				)}
 				{folder.rows?.entries.length === 0 && !folder.error && (
 					<div className={styles.empty}>

@@ -48,6 +48,9 @@ test('F10 alone is left to the browser', givesCommand, 'F10', undefined);
 test('F2 renames the entry', givesCommand, 'F2', { kind: 'rename' });
 test('F8 converts the selected videos', givesCommand, 'F8', { kind: 'convert' });
 test('Delete deletes the selected entries', givesCommand, 'Delete', { kind: 'delete' });
+test('Shift and Delete delete the selected entries past the trash', givesCommand, 'Shift+Delete', {
+	kind: 'deleteForever',
+});
 test('Backspace opens the folder above', givesCommand, 'Backspace', { kind: 'goUp' });
 test('Escape clears the selection', givesCommand, 'Escape', { kind: 'clear' });
 test('Ctrl+A selects all entries', givesCommand, 'Ctrl+a', { kind: 'selectAll' });

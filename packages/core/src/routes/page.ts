@@ -39,6 +39,7 @@ export async function pageRoutes(config: Config, webRoot: string): Promise<Serve
 		page('/'),
 		page('/browser'),
 		page('/browser/{path*}'),
+		page('/trash'),
 		{
 			method: 'GET',
 			path: '/assets/{file*}',

@@ -10,15 +10,20 @@ export interface SelectionStatusProps {
 	results: number | undefined;
 	selected: number;
 	view: View;
+	/** The entries that are shown, counted. @default '3 Results' */
+	summary?: string | undefined;
+	/** What to do while nothing is selected. By default how to select. */
+	hint?: string | undefined;
 	onClearSelection: () => void;
 }
 
 /** The number of entries and of selected ones. */
-export function SelectionStatus({ results, selected, view, onClearSelection }: SelectionStatusProps) {
+export function SelectionStatus(props: SelectionStatusProps) {
+	const { results, selected, view, summary, hint, onClearSelection } = props;
 	return (
 		<div className={styles.status}>
 			<span className={styles.results} role="status">
-				{results !== undefined && plural(results, 'Result')}
+				{results !== undefined && (summary ?? plural(results, 'Result'))}
 			</span>
 			{selected > 0 ? (
 				<span className={styles.selected}>
@@ -33,8 +38,8 @@ export function SelectionStatus({ results, selected, view, onClearSelection }: S
 				</span>
 			) : (
 				<span className={styles.hint}>
-					<span className={styles.mouseHint}>{messages.hint}</span>
-					<span className={styles.touchHint}>{messages.touchHint[view]}</span>
+					<span className={styles.mouseHint}>{hint ?? messages.hint}</span>
+					<span className={styles.touchHint}>{hint ?? messages.touchHint[view]}</span>
 				</span>
 			)}
 		</div>

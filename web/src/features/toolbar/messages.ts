@@ -53,4 +53,10 @@ export const toolbarMessages = {
 	grid: 'Grid',
 	actions: 'Actions',
 	toolbar: 'Folder',
+	trash: 'Trash',
+	trashSummary: (items: string, size: string) => `${items}, ${size}`,
+	trashHint: 'Select items to restore them',
+	restore: 'Restore',
+	deleteForever: 'Delete forever',
+	emptyTrash: 'Empty Trash',
 } as const;

@@ -1,5 +1,5 @@
 import { Menu, MenuDivider, MenuItem, PopoverNext, PopupKind } from '@blueprintjs/core';
-import { CogIcon, FolderCloseIcon, LinkIcon, LogOutIcon, PulseIcon } from '@blueprintjs/icons';
+import { CogIcon, FolderCloseIcon, LinkIcon, LogOutIcon, PulseIcon, TrashIcon } from '@blueprintjs/icons';
 import { useEffect, useState } from 'react';
 import { messages } from '../../messages.js';
 import { QuotaNote } from '../display/QuotaNote.js';
@@ -10,6 +10,8 @@ import { UserButton } from './UserButton.js';
 export interface UserMenuProps {
 	username: string;
 	onArea: (area: 'private' | 'public') => void;
+	/** Opens the user's trash; undefined on a server without one. */
+	onTrash: (() => void) | undefined;
 	/** Opens the user's temporary links. */
 	onLinks: () => void;
 	/** Opens the user's long work. */
@@ -22,7 +24,7 @@ export interface UserMenuProps {
 }
 
 export function UserMenu(props: UserMenuProps) {
-	const { username, isOpenAtFirst, onArea, onLinks, onActivity, onSettings, onLogout, onClosed } = props;
+	const { username, isOpenAtFirst, onArea, onTrash, onLinks, onActivity, onSettings, onLogout, onClosed } = props;
 	const [isOpen, setOpen] = useState(false);
 	useEffect(() => {
 		// The open menu partly covers controls of the page, which must not get the focus then.
@@ -60,6 +62,7 @@ export function UserMenu(props: UserMenuProps) {
 							text={messages.myFiles}
 							onClick={() => onArea('private')}
 						/>
+						{onTrash && <MenuItem tagName="button" icon={<TrashIcon />} text={messages.trash} onClick={onTrash} />}
 						<MenuItem tagName="button" icon={<LinkIcon />} text={messages.myLinks} onClick={onLinks} />
 						<MenuItem tagName="button" icon={<PulseIcon />} text={messages.activity} onClick={onActivity} />
 						<MenuItem tagName="button" icon={<CogIcon />} text={messages.settings} onClick={onSettings} />

@@ -1,32 +1,60 @@
+import { Checkbox } from '@blueprintjs/core';
 import type { Entry } from '@stowage/rules';
+import { useState } from 'react';
+import { useTrashKeepFor } from '../../../api/capabilities.js';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
 import { filesMessages as messages, nameItems } from '../messages.js';
+import type { Removal } from '../operations/useFileOperations.js';
+import { keptFor } from '../trash/keptFor.js';
 import styles from './dialogs.module.css';
 import { EntryPaths } from './EntryPaths.js';
 import type { DialogProps } from './fileDialog.js';
 
 export interface DeleteDialogProps extends DialogProps {
 	entries: readonly Entry[];
-	onDelete: (entries: readonly Entry[]) => void;
+	onDelete: (entries: readonly Entry[], to: Removal) => void;
 }
 
+/** Asks before entries are deleted: into the trash where there is one, unless its box is checked. */
 export function DeleteDialog({ entries, onDelete, ...dialog }: DeleteDialogProps) {
-	const hasFolder = entries.some(({ type }) => type === 'directory');
+	const keepFor = useTrashKeepFor();
+	const [isForever, setForever] = useState(false);
+	const items = nameItems(entries);
+	const isKept = keepFor > 0 && !isForever;
 	return (
 		<FormDialog
 			{...dialog}
 			title={messages.delete}
 			confirm={messages.delete}
-			intent="danger"
+			intent={isKept ? 'primary' : 'danger'}
 			focusesConfirm
 			onConfirm={async () => {
-				onDelete(entries);
+				onDelete(entries, isForever ? 'forever' : 'trash');
 				return true;
 			}}
 		>
-			<p className={styles.question}>{messages.deleteQuestion(nameItems(entries))}</p>
+			<p className={styles.question}>{questionFor(items, keepFor, isForever)}</p>
 			<EntryPaths entries={entries} />
-			{hasFolder && <p className={styles.note}>{messages.deleteFolders}</p>}
+			<FoldersNote entries={entries} />
+			{keepFor > 0 && (
+				<Checkbox
+					className={styles.box}
+					label={messages.deleteForever}
+					checked={isForever}
+					onChange={(event) => setForever(event.currentTarget.checked)}
+				/>
+			)}
 		</FormDialog>
 	);
+}
+
+function questionFor(items: string, keepFor: number, isForever: boolean): string {
+	if (keepFor === 0) return messages.deleteQuestion(items);
+	return isForever ? messages.deleteForeverQuestion(items) : messages.trashNote(items, keptFor(keepFor));
+}
+
+/** Says so if a folder is among the entries. */
+export function FoldersNote({ entries }: { entries: readonly Pick<Entry, 'type'>[] }) {
+	if (!entries.some(({ type }) => type === 'directory')) return null;
+	return <p className={styles.note}>{messages.deleteFolders}</p>;
 }

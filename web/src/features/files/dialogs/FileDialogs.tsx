@@ -2,6 +2,7 @@ import { Fragment, type ReactNode, useState } from 'react';
 import type { FileOperations } from '../operations/useFileOperations.js';
 import { CreateFolderDialog } from './CreateFolderDialog.js';
 import { DeleteDialog } from './DeleteDialog.js';
+import { DeleteForeverDialog } from './DeleteForeverDialog.js';
 import type { DialogProps, FileDialog, OtherDialog } from './fileDialog.js';
 import { MoveDialog } from './MoveDialog.js';
 import { RenameDialog } from './RenameDialog.js';
@@ -32,7 +33,15 @@ function render(dialog: FileDialog, isOpen: boolean, props: Omit<FileDialogsProp
 		case 'rename':
 			return <RenameDialog {...common} {...dialog} onRename={operations.rename} />;
 		case 'delete':
-			return <DeleteDialog {...common} {...dialog} onDelete={operations.remove} />;
+			return <DeleteDialog {...common} entries={dialog.entries} onDelete={operations.remove} />;
+		case 'deleteForever':
+			return (
+				<DeleteForeverDialog
+					{...common}
+					entries={dialog.entries}
+					onDelete={() => operations.remove(dialog.entries, 'forever')}
+				/>
+			);
 		case 'move':
 			return <MoveDialog {...common} {...dialog} onMove={operations.moveToOtherArea} />;
 		default:

@@ -5,6 +5,7 @@ export type FileDialog =
 	| { kind: 'createFolder' }
 	| { kind: 'rename'; entry: Entry }
 	| { kind: 'delete'; entries: readonly Entry[] }
+	| { kind: 'deleteForever'; entries: readonly Entry[] }
 	| { kind: 'move'; direction: MoveDirection; entries: readonly Entry[] }
 	| OtherDialog;
 

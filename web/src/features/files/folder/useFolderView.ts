@@ -1,15 +1,20 @@
 import type { Entry } from '@stowage/rules';
 import { useMemo } from 'react';
-import { selectedEntries } from '../list/rows.js';
+import { type Rows, selectedEntries } from '../list/rows.js';
 import { type BrowserLocation, folderKey } from '../location/location.js';
 import type { Visit } from './folders.js';
 import { type Folder, useFolder } from './useFolder.js';
 import { type Listing, useListing } from './useListing.js';
 
-export interface FolderView extends Folder, Listing {
+/** A folder as the list shows it. */
+export interface ListedFolder<E extends Entry = Entry> extends Folder {
+	/** Undefined while they are loading, or if they can't be shown. */
+	rows: Rows<E> | undefined;
 	/** The selected entries that are shown, in the order of the rows. */
-	selected: readonly Entry[];
+	selected: readonly E[];
 }
+
+export interface FolderView extends ListedFolder, Listing {}
 
 /** The list's view of the current folder. */
 export function useFolderView(
@@ -19,8 +24,11 @@ export function useFolderView(
 ): FolderView {
 	const folder = useFolder({ key: folderKey(location), ...arrival });
 	const listing = useListing(location, folder.letter, isSignedIn);
-	const { rows } = listing;
-	const keys = folder.selection.selected;
-	const selected = useMemo(() => (rows ? selectedEntries(rows, keys) : []), [rows, keys]);
-	return { ...folder, ...listing, selected };
+	return { ...folder, ...listing, selected: useSelected(listing.rows, folder) };
+}
+
+/** The selected entries that are shown. */
+export function useSelected<E extends Entry>(rows: Rows<E> | undefined, { selection }: Folder): readonly E[] {
+	const keys = selection.selected;
+	return useMemo(() => (rows ? selectedEntries(rows, keys) : []), [rows, keys]);
 }

@@ -16,6 +16,7 @@ export type KeyCommand =
 				| 'rename'
 				| 'convert'
 				| 'delete'
+				| 'deleteForever'
 				| 'selectAll'
 				| 'cut'
 				| 'copy'
@@ -67,7 +68,7 @@ export function commandFor(stroke: Keystroke, typing: boolean): KeyCommand | und
 		case 'F8':
 			return { kind: 'convert' };
 		case 'Delete':
-			return { kind: 'delete' };
+			return { kind: stroke.shiftKey ? 'deleteForever' : 'delete' };
 	}
 	if (control) return stroke.shiftKey ? undefined : shortcuts[stroke.key.toLowerCase()];
 	// One letter of any alphabet, also one of two UTF-16 units. The names of other keys are longer.

@@ -1,19 +1,21 @@
 import type { Entry } from '@stowage/rules';
-import type { FolderView } from '../folder/useFolderView.js';
+import type { ListedFolder } from '../folder/useFolderView.js';
 import { entryAt } from '../list/rows.js';
-import type { Action } from '../menu/menu.js';
 import type { ContextMenuState } from '../menu/useContextMenu.js';
 import type { Point } from '../selection/marquee.js';
 import { cursorIndex } from '../selection/selection.js';
 import type { ListCommand } from './useListKeys.js';
 
-export interface ListCommandOptions {
-	folder: Pick<FolderView, 'rows' | 'selection' | 'selected'>;
-	menu: ContextMenuState;
+/** The commands that act on entries. */
+export type EntryCommand = 'open' | Exclude<ListCommand, 'goUp' | 'menu'>;
+
+export interface ListCommandOptions<E extends Entry> {
+	folder: Pick<ListedFolder<E>, 'rows' | 'selection' | 'selected'>;
+	menu: Pick<ContextMenuState, 'openAt' | 'openForSelection'>;
 	/** The position of a menu that was requested by the keyboard. */
 	menuPoint: () => Point;
 	goUp: () => void;
-	perform: (action: Action, entries: readonly Entry[]) => void;
+	perform: (command: EntryCommand, entries: readonly E[]) => void;
 }
 
 export interface ListCommands {
@@ -25,7 +27,8 @@ export interface ListCommands {
 	run: (command: ListCommand) => void;
 }
 
-export function listCommands({ folder, menu, menuPoint, goUp, perform }: ListCommandOptions): ListCommands {
+export function listCommands<E extends Entry>(options: ListCommandOptions<E>): ListCommands {
+	const { folder, menu, menuPoint, goUp, perform } = options;
 	const { rows, selection, selected } = folder;
 	return {
 		open(index) {

@@ -8,7 +8,16 @@ import { type Cursor, cursorAt, cursorIndex, type Selection, type SelectionActio
 import { commandFor, type KeyCommand } from './keyboard.js';
 
 /** The commands that the list passes on. */
-export type ListCommand = 'goUp' | 'menu' | 'preview' | 'rename' | 'convert' | 'delete' | 'cut' | 'copy';
+export type ListCommand =
+	| 'goUp'
+	| 'menu'
+	| 'preview'
+	| 'rename'
+	| 'convert'
+	| 'delete'
+	| 'deleteForever'
+	| 'cut'
+	| 'copy';
 
 export interface ListKeysOptions {
 	rows: Rows | undefined;
@@ -63,6 +72,7 @@ const shortcuts: ReadonlySet<KeyCommand['kind']> = new Set([
 	'rename',
 	'convert',
 	'delete',
+	'deleteForever',
 	'clear',
 ]);
 

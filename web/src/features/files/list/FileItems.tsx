@@ -6,11 +6,13 @@ import type { RowKey } from '../selection/selection.js';
 import { FileRow, ParentRow } from './items/FileRow.js';
 import { FileTile, ParentTile } from './items/FileTile.js';
 import { entryAt, parentRowKey, type Rows } from './rows.js';
+import type { Table } from './table.js';
 
-export interface FileItemsProps {
+export interface FileItemsProps<E extends Entry> {
+	table: Table<E>;
 	view: View;
 	layout: Layout;
-	rows: Rows;
+	rows: Rows<E>;
 	/** Makes each folder's Up Directory another row. */
 	folderKey: string;
 	/** The entries to be rendered, by their indexes. */
@@ -18,18 +20,19 @@ export interface FileItemsProps {
 	cursor: number | undefined;
 	cursorRef: Ref<HTMLDivElement>;
 	selected: ReadonlySet<RowKey>;
-	/** The rows that were cut. */
-	cutKeys: ReadonlySet<RowKey>;
-	/** Shows the folder of each entry, for search results. */
-	showsFolder: boolean;
-	mayDrag: (entry: Entry) => boolean;
-	/** The URL of an entry's thumbnail in the grid; undefined for a kind without one. */
-	thumbnailOf: (entry: Entry) => string | undefined;
+	/** The rows that were cut; none by default. */
+	cutKeys?: ReadonlySet<RowKey> | undefined;
+	/** Shows the folder of each entry, for search results. @default false */
+	showsFolder?: boolean | undefined;
+	/** None by default. */
+	mayDrag?: ((entry: E) => boolean) | undefined;
+	/** The URL of an entry's thumbnail in the grid; undefined for a kind without one. None by default. */
+	thumbnailOf?: ((entry: E) => string | undefined) | undefined;
 }
 
 /** The entries on screen, as rows or as tiles. */
-export function FileItems(props: FileItemsProps) {
-	const { view, layout, rows, folderKey, indexes, cursor, cursorRef, selected, cutKeys } = props;
+export function FileItems<E extends Entry>(props: FileItemsProps<E>) {
+	const { table, view, layout, rows, folderKey, indexes, cursor, cursorRef, selected, cutKeys } = props;
 	const [FileItem, ParentItem] = view === 'grid' ? [FileTile, ParentTile] : [FileRow, ParentRow];
 	return indexes.map((index) => {
 		const { left, top } = positionOf(layout, index);
@@ -37,18 +40,19 @@ export function FileItems(props: FileItemsProps) {
 		const place = { ref: isCursor ? cursorRef : undefined, left, top, isCursor };
 		const entry = entryAt(rows, index);
 		const key = rows.keys[index];
-		if (!entry || key === undefined) return <ParentItem key={`${parentRowKey}${folderKey}`} {...place} />;
+		if (!entry || key === undefined) return <ParentItem key={`${parentRowKey}${folderKey}`} {...place} table={table} />;
 		return (
 			<FileItem
 				key={key}
 				{...place}
+				table={table}
 				entry={entry}
 				index={index}
-				thumbnail={view === 'grid' ? props.thumbnailOf(entry) : undefined}
+				thumbnail={view === 'grid' ? props.thumbnailOf?.(entry) : undefined}
 				isSelected={selected.has(key)}
-				isCut={cutKeys.has(key)}
-				showsFolder={props.showsFolder}
-				mayDrag={props.mayDrag(entry)}
+				isCut={cutKeys?.has(key) ?? false}
+				showsFolder={props.showsFolder ?? false}
+				mayDrag={props.mayDrag?.(entry) ?? false}
 			/>
 		);
 	});

@@ -1,9 +1,9 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a virtualized list can't be a table
-import type { SortColumn, SortMode } from '@stowage/rules';
-import { type CSSProperties, type Ref, useCallback, useImperativeHandle, useRef } from 'react';
+import type { Entry } from '@stowage/rules';
+import { type CSSProperties, type Ref, useCallback, useImperativeHandle, useMemo, useRef } from 'react';
 import { thumbnails } from '../../../api/ThumbnailLoader.js';
 import type { EntryDrag } from '../dragAndDrop/useEntryDrag.js';
-import type { FolderView } from '../folder/useFolderView.js';
+import type { ListedFolder } from '../folder/useFolderView.js';
 import type { ListCommands } from '../keyboard/listCommands.js';
 import { useListKeys } from '../keyboard/useListKeys.js';
 import { type Layout, totalHeight } from '../layout/layout.js';
@@ -15,12 +15,12 @@ import { useVirtualLines } from '../layout/useVirtualLines.js';
 import { filesMessages as messages } from '../messages.js';
 import type { Point } from '../selection/marquee.js';
 import { cursorIndex } from '../selection/selection.js';
-import { columnSizes, columns } from './columns.js';
 import { FileItems, type FileItemsProps } from './FileItems.js';
 import styles from './FileList.module.css';
 import { FileListHeader } from './FileListHeader.js';
 import { FileSkeletons } from './FileSkeletons.js';
 import { entryAt } from './rows.js';
+import { columnSizes, type SortOrder, type Table } from './table.js';
 import { useListFocus } from './useListFocus.js';
 import { rowIndexOf, useListPointer } from './useListPointer.js';
 
@@ -38,12 +38,16 @@ export interface FileListHandle {
 	menuPoint: () => Point;
 }
 
-export interface FileListProps extends Pick<FileItemsProps, 'view' | 'cutKeys' | 'showsFolder' | 'thumbnailOf'> {
+export interface FileListProps<E extends Entry, C extends string>
+	extends Pick<FileItemsProps<E>, 'view' | 'cutKeys' | 'showsFolder' | 'thumbnailOf'> {
 	ref?: Ref<FileListHandle>;
-	folder: FolderView;
-	sort: SortMode;
-	onSort: (column: SortColumn) => void;
-	drag: EntryDrag;
+	/** What it shows of each entry. */
+	table: Table<E, C>;
+	folder: ListedFolder<E>;
+	sort: SortOrder<C>;
+	onSort: (column: C) => void;
+	/** Without it nothing can be dragged. */
+	drag?: EntryDrag;
 	commands: ListCommands;
 }
 
@@ -51,14 +55,15 @@ export interface FileListProps extends Pick<FileItemsProps, 'view' | 'cutKeys' |
  * The files of a folder, as a list or as a grid of tiles: a virtualized ARIA grid either way, in which each entry is a row. Only
  * the entries on screen and the one with the focus are rendered.
  */
-export function FileList(props: FileListProps) {
-	const { ref, view, folder, sort, onSort, drag, commands, ...looks } = props;
+export function FileList<E extends Entry, C extends string>(props: FileListProps<E, C>) {
+	const { ref, table, view, folder, sort, onSort, drag, commands, ...looks } = props;
 	const { key: folderKey, rows, selection, select } = folder;
 	const grid = useRef<HTMLDivElement>(null);
 	const scroller = useRef<HTMLDivElement>(null);
 	const marquee = useRef<HTMLDivElement>(null);
 	const count = rows?.keys.length ?? 0;
 	const cursor = rows && cursorIndex(selection.cursor, rows);
+	const sizes = useMemo(() => columnSizes(table), [table]);
 	const layout = useLayout(view, scroller);
 	const lines = useVirtualLines(scroller, view, layout, count, cursor);
 	const focus = useListFocus(grid, folder, cursor);
@@ -118,16 +123,17 @@ export function FileList(props: FileListProps) {
 			role="grid"
 			aria-label={messages.grid}
 			aria-rowcount={count + 1}
-			aria-colcount={columns.length}
+			aria-colcount={table.columns.length}
 			aria-multiselectable
 			aria-busy={rows === undefined}
 			tabIndex={count === 0 ? 0 : -1}
 			className={styles.grid}
-			style={columnSizes}
+			style={sizes}
 			data-view={view}
 			{...focus.handlers}
 		>
 			<FileListHeader
+				table={table}
 				sort={sort}
 				onSort={(column) => {
 					onSort(column);
@@ -146,14 +152,15 @@ export function FileList(props: FileListProps) {
 				{...onPointer}
 				onDragStart={(event) => {
 					const entry = rows && entryAt(rows, rowIndexOf(event.target as Element) ?? -1);
-					if (entry) drag.start(event, entry);
+					if (entry) drag?.start(event, entry);
 				}}
-				onDragEnd={drag.end}
+				onDragEnd={drag?.end}
 			>
 				{rows ? (
 					<div role="presentation" className={styles.rows} style={sizesOf(layout, count)}>
 						<FileItems
 							{...looks}
+							table={table}
 							view={view}
 							layout={layout}
 							rows={rows}
@@ -162,12 +169,12 @@ export function FileList(props: FileListProps) {
 							cursor={cursor}
 							cursorRef={focus.cursorRef}
 							selected={selection.selected}
-							mayDrag={drag.mayDrag}
+							mayDrag={drag?.mayDrag}
 						/>
 						<div ref={marquee} className={styles.marquee} hidden />
 					</div>
 				) : (
-					<FileSkeletons view={view} />
+					<FileSkeletons view={view} table={table} />
 				)}
 			</div>
 		</div>

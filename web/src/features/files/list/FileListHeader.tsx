@@ -1,23 +1,26 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a virtualized list can't be a table
 // biome-ignore-all lint/a11y/useFocusableInteractive: in a grid its rows are focused, and the buttons of its headers
 import { CaretDownIcon, CaretUpIcon } from '@blueprintjs/icons';
-import { type SortColumn, type SortMode, sortOrder } from '@stowage/rules';
 import cells from './cells.module.css';
-import { cellProps, columns, type Header } from './columns.js';
 import styles from './FileListHeader.module.css';
+import { cellProps, type Header, type SortOrder, type Table } from './table.js';
 
-export interface FileListHeaderProps {
-	sort: SortMode;
+interface SortProps<C extends string> {
+	sort: SortOrder<C>;
 	/** A header was clicked. */
-	onSort: (column: SortColumn) => void;
+	onSort: (column: C) => void;
+}
+
+export interface FileListHeaderProps<C extends string> extends SortProps<C> {
+	table: Table<never, C>;
 }
 
 /** The row of column headers; each is a button that sorts by its column, if that is possible. */
-export function FileListHeader({ sort, onSort }: FileListHeaderProps) {
+export function FileListHeader<C extends string>({ table, sort, onSort }: FileListHeaderProps<C>) {
 	return (
 		<div role="rowgroup" className={styles.group}>
 			<div role="row" aria-rowindex={1} className={`${cells.line} ${styles.header}`}>
-				{columns.map((column) => {
+				{table.columns.map((column) => {
 					const { key, header } = column;
 					if (!header) return null;
 					return (
@@ -39,16 +42,15 @@ export function FileListHeader({ sort, onSort }: FileListHeaderProps) {
 	);
 }
 
-function directionOf(column: SortColumn, sort: SortMode): 'ascending' | 'descending' | 'none' {
-	const order = sortOrder(sort);
-	if (order.column !== column) return 'none';
-	return order.descending ? 'descending' : 'ascending';
+function directionOf(column: string, sort: SortOrder): 'ascending' | 'descending' | 'none' {
+	if (sort.column !== column) return 'none';
+	return sort.descending ? 'descending' : 'ascending';
 }
 
-function Title({ header, sort, onSort }: FileListHeaderProps & { header: Header }) {
+function Title<C extends string>({ header, sort, onSort }: SortProps<C> & { header: Header<C> }) {
 	const { title, isHidden = false, sortsBy } = header;
 	if (!sortsBy) return <span className={isHidden ? 'visually-hidden' : undefined}>{title}</span>;
-	const { column, descending } = sortOrder(sort);
+	const { column, descending } = sort;
 	return (
 		<button
 			type="button"

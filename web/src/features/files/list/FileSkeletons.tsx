@@ -1,13 +1,13 @@
 import type { View } from '../../../ui/useView.js';
 import cells from './cells.module.css';
-import { type Column, cellProps, columns } from './columns.js';
 import styles from './FileSkeletons.module.css';
+import { type Column, cellProps, type Table } from './table.js';
 
 /** Percent; one for each entry. */
 const nameWidths = [38, 24, 52, 31, 45, 28, 60, 35, 42, 22, 48, 33];
 
 /** Placeholders for the entries while they are loading. */
-export function FileSkeletons({ view }: { view: View }) {
+export function FileSkeletons({ view, table }: { view: View; table: Table<never> }) {
 	if (view === 'grid') {
 		return (
 			<div className={`${styles.skeletons} ${styles.tiles}`} aria-hidden="true">
@@ -24,7 +24,7 @@ export function FileSkeletons({ view }: { view: View }) {
 		<div className={styles.skeletons} aria-hidden="true">
 			{nameWidths.map((nameWidth) => (
 				<div key={nameWidth} className={`${cells.line} ${styles.row}`}>
-					{columns.map((column) => (
+					{table.columns.map((column) => (
 						<span key={column.key} className={cells.cell} {...cellProps(column)}>
 							<Placeholder column={column} nameWidth={nameWidth} />
 						</span>
@@ -35,7 +35,7 @@ export function FileSkeletons({ view }: { view: View }) {
 	);
 }
 
-function Placeholder({ column, nameWidth }: { column: Column; nameWidth: number }) {
+function Placeholder({ column, nameWidth }: { column: Column<never>; nameWidth: number }) {
 	const { key, placeholder } = column;
 	if (placeholder === undefined) return null;
 	const width = placeholder === 'name' ? `${nameWidth}%` : placeholder;

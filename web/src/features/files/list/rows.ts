@@ -6,8 +6,8 @@ import type { RowKey, RowOrder } from '../selection/selection.js';
 export const parentRowKey: RowKey = '..';
 
 /** The rows of the list in order: Up Directory where there is one, then the entries. */
-export interface Rows extends RowOrder {
-	entries: readonly Entry[];
+export interface Rows<E extends Entry = Entry> extends RowOrder {
+	entries: readonly E[];
 	/** The names in which a typed prefix is searched; empty for Up Directory. */
 	names: readonly string[];
 }
@@ -21,8 +21,12 @@ export function keyOf(entry: Pick<Entry, 'path' | 'owner'>): RowKey {
 const maxLinearSearches = 16;
 
 /** The rows of sorted and filtered entries. */
-export function rowsOf(entries: readonly Entry[], hasParentRow: boolean): Rows {
-	const keys = entries.map(keyOf);
+export function rowsOf<E extends Entry>(
+	entries: readonly E[],
+	hasParentRow: boolean,
+	key: (entry: E) => RowKey = keyOf,
+): Rows<E> {
+	const keys = entries.map(key);
 	if (hasParentRow) keys.unshift(parentRowKey);
 	let indexes: Map<RowKey, number> | undefined;
 	let names: string[] | undefined;
@@ -48,12 +52,12 @@ export function rowsOf(entries: readonly Entry[], hasParentRow: boolean): Rows {
 }
 
 /** The entry of a row; undefined for Up Directory and beyond the end. */
-export function entryAt(rows: Rows, index: number): Entry | undefined {
+export function entryAt<E extends Entry>(rows: Rows<E>, index: number): E | undefined {
 	return rows.entries[index - rows.firstEntry];
 }
 
 /** The selected entries that are shown, in the order of the rows. Those that are filtered out or gone are left out. */
-export function selectedEntries(rows: Rows, selected: ReadonlySet<RowKey>): Entry[] {
+export function selectedEntries<E extends Entry>(rows: Rows<E>, selected: ReadonlySet<RowKey>): E[] {
 	const indexes: number[] = [];
 	for (const key of selected) {
 		const index = rows.indexOf(key);

@@ -1,5 +1,5 @@
 import { type FocusEvent, type RefObject, useCallback, useLayoutEffect, useRef } from 'react';
-import type { FolderView } from '../folder/useFolderView.js';
+import type { ListedFolder } from '../folder/useFolderView.js';
 import { cursorAt } from '../selection/selection.js';
 import { rowIndexOf } from './useListPointer.js';
 
@@ -18,7 +18,7 @@ export interface ListFocus {
 /** Keeps the focus of the list on the row with the cursor, also when that is removed, arrives or becomes another. */
 export function useListFocus(
 	grid: RefObject<HTMLElement | null>,
-	{ rows, select }: Pick<FolderView, 'rows' | 'select'>,
+	{ rows, select }: Pick<ListedFolder, 'rows' | 'select'>,
 	cursor: number | undefined,
 ): ListFocus {
 	const row = useRef<HTMLElement>(null);

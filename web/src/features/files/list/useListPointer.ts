@@ -1,5 +1,5 @@
 import type { MouseEvent as ReactMouseEvent, PointerEvent as ReactPointerEvent, RefObject } from 'react';
-import type { FolderView } from '../folder/useFolderView.js';
+import type { ListedFolder } from '../folder/useFolderView.js';
 import type { ListCommands } from '../keyboard/listCommands.js';
 import type { Layout } from '../layout/layout.js';
 import { useLongPress } from '../menu/useLongPress.js';
@@ -12,7 +12,7 @@ export interface ListPointerOptions {
 	scroller: RefObject<HTMLElement | null>;
 	/** The rectangle of the marquee. */
 	marquee: RefObject<HTMLElement | null>;
-	folder: Pick<FolderView, 'rows' | 'selection' | 'select'>;
+	folder: Pick<ListedFolder, 'rows' | 'selection' | 'select'>;
 	layout: Layout;
 	commands: ListCommands;
 }

@@ -55,6 +55,11 @@ export function hrefOf({ area, directory, sort, ...search }: BrowserLocation): s
 	return `${[route, ...pathSegments(directory).map(encodeURIComponent)].join('/')}?${text}`;
 }
 
+/** The URL of a folder as it is first shown. */
+export function folderHref(area: Area, directory: StoragePath): string {
+	return hrefOf({ area, directory, ...noSearch, sort: defaultSortMode });
+}
+
 /** Another folder or area with the same sort mode and without the search. */
 export function toLocation(
 	location: BrowserLocation,

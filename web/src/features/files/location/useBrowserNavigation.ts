@@ -55,7 +55,7 @@ export function useBrowserNavigation(location: BrowserLocation, viewer: Viewer):
 }
 
 /** Whether the user came back to this location by the browser's Back or Forward or by a reload. */
-function useIsReturn(): boolean {
+export function useIsReturn(): boolean {
 	const first = useFirstLocation();
 	// The first location of a document is a `POP` as well.
 	const hasNavigated = useLocation() !== first;

@@ -6,18 +6,20 @@ import type { Point } from '../selection/marquee.js';
 import { actionIcons } from './actionIcons.js';
 import styles from './ContextMenu.module.css';
 import { closeFromOutside, focusFirst } from './closeFromOutside.js';
-import type { Action, MenuItem as Item, MenuKind } from './menu.js';
+import type { Action, AnyAction, MenuItem as Item, MenuKind } from './menu.js';
 
-export interface ContextMenuProps {
+export interface ContextMenuProps<A extends AnyAction = Action> {
 	/** The accessible name. */
 	label: string;
 	kind: MenuKind;
-	groups: readonly (readonly Item[])[];
+	groups: readonly (readonly Item<A>[])[];
 	at: Point;
-	onChoose: (action: Action) => void;
+	onChoose: (action: A) => void;
 	/** Closed without a choice. */
 	onClose: () => void;
 }
+
+const dangerous: ReadonlySet<AnyAction> = new Set(['delete', 'deleteForever', 'emptyTrash']);
 
 /** The space between the menu and the edge of the window. */
 const padding = 10;
@@ -26,7 +28,7 @@ const padding = 10;
  * A menu at a point, flipped or shifted to stay within the window. Blueprint places it and counts it among what is open. Presses outside of it are handled here, without
  * a backdrop: they close it at once, and a drag or a scroll that begins so is not lost; and what a long press opens stays when its finger is lifted.
  */
-export function ContextMenu({ at, onClose, ...items }: ContextMenuProps) {
+export function ContextMenu<A extends AnyAction>({ at, onClose, ...items }: ContextMenuProps<A>) {
 	const { x: left, y: top } = at;
 	return (
 		<PopoverNext
@@ -53,7 +55,7 @@ export function ContextMenu({ at, onClose, ...items }: ContextMenuProps) {
 	);
 }
 
-function Items({ label, kind, groups, onChoose, onClose }: Omit<ContextMenuProps, 'at'>) {
+function Items<A extends AnyAction>({ label, kind, groups, onChoose, onClose }: Omit<ContextMenuProps<A>, 'at'>) {
 	const box = useRef<HTMLDivElement>(null);
 	const latest = useLatest(onClose);
 	useLayoutEffect(() => {
@@ -88,9 +90,9 @@ function Items({ label, kind, groups, onChoose, onClose }: Omit<ContextMenuProps
 								tagName="button"
 								icon={actionIcons[item.action]}
 								text={item.label}
-								intent={item.action === 'delete' ? 'danger' : 'none'}
+								intent={dangerous.has(item.action) ? 'danger' : 'none'}
 								disabled={item.isDisabled ?? false}
-								aria-keyshortcuts={item.shortcut?.replace('Ctrl', 'Control').replace('Del', 'Delete')}
+								aria-keyshortcuts={item.shortcut?.replace('Ctrl', 'Control').replace(/Del$/, 'Delete')}
 								labelElement={item.shortcut && <span aria-hidden="true">{item.shortcut}</span>}
 								onClick={() => onChoose(item.action)}
 							/>

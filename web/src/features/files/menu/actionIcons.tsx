@@ -2,6 +2,7 @@ import {
 	ClipboardIcon,
 	CloudUploadIcon,
 	CompressedIcon,
+	CrossCircleIcon,
 	CutIcon,
 	DownloadIcon,
 	DuplicateIcon,
@@ -17,13 +18,14 @@ import {
 	SelectIcon,
 	TimeIcon,
 	TrashIcon,
+	UndoIcon,
 	VideoIcon,
 } from '@blueprintjs/icons';
 import type { JSX } from 'react';
-import type { Action } from './menu.js';
+import type { AnyAction } from './menu.js';
 
 /** The icons of the items of menus. */
-export const actionIcons: Readonly<Record<Action, JSX.Element>> = {
+export const actionIcons: Readonly<Record<AnyAction, JSX.Element>> = {
 	createFolder: <FolderNewIcon />,
 	uploadFiles: <CloudUploadIcon />,
 	uploadFolder: <FolderSharedOpenIcon />,
@@ -43,4 +45,7 @@ export const actionIcons: Readonly<Record<Action, JSX.Element>> = {
 	moveToPublic: <GlobeIcon />,
 	moveToPrivate: <LockIcon />,
 	delete: <TrashIcon />,
+	deleteForever: <CrossCircleIcon />,
+	restore: <UndoIcon />,
+	emptyTrash: <TrashIcon />,
 };

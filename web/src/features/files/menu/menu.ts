@@ -23,7 +23,7 @@ import {
 	type Viewer,
 } from '@stowage/rules';
 
-/** All actions of the menus. */
+/** All actions on a folder and its entries. */
 export type Action =
 	| 'createFolder'
 	| 'uploadFiles'
@@ -43,10 +43,16 @@ export type Action =
 	| 'copy'
 	| 'moveToPublic'
 	| 'moveToPrivate'
-	| 'delete';
+	| 'delete'
+	| 'deleteForever';
 
-export interface MenuItem {
-	action: Action;
+/** The actions of the trash's menus. */
+export type TrashAction = 'restore' | 'deleteForever' | 'emptyTrash' | 'selectAll' | 'refresh';
+
+export type AnyAction = Action | TrashAction;
+
+export interface MenuItem<A extends AnyAction = Action> {
+	action: A;
 	label: string;
 	/** The key of the same action, as it is shown. */
 	shortcut?: string;

@@ -1,48 +1,48 @@
-import type { Area, Clipboard, Entry, StoragePath, Viewer } from '@stowage/rules';
+import type { Entry } from '@stowage/rules';
 import { useScopedState } from '../../../ui/useScopedState.js';
-import type { FolderView } from '../folder/useFolderView.js';
-import { entryAt, keyOf } from '../list/rows.js';
-import { folderName } from '../location/folderTitle.js';
+import type { ListedFolder } from '../folder/useFolderView.js';
+import { entryAt } from '../list/rows.js';
 import { nameItems } from '../messages.js';
 import type { Point } from '../selection/marquee.js';
 import type { ContextMenuProps } from './ContextMenu.js';
-import { type Action, menuFor, menuKind } from './menu.js';
+import { type Action, type AnyAction, type MenuItem, menuKind } from './menu.js';
 
-export interface ContextMenuOptions {
-	viewer: Viewer;
-	area: Area;
-	directory: StoragePath;
-	isSearch: boolean;
-	folder: Pick<FolderView, 'key' | 'rows' | 'selection' | 'selected' | 'select'>;
-	clipboard: Clipboard | undefined;
-	perform: (action: Action, entries: readonly Entry[]) => void;
+export interface ContextMenuOptions<E extends Entry, A extends AnyAction> {
+	folder: Pick<ListedFolder<E>, 'key' | 'rows' | 'selection' | 'selected' | 'select'>;
+	/** Of the folder, which names its own menu. */
+	name: string;
+	/** The items of the menu of these entries, or of the folder if there are none. */
+	groupsFor: (entries: readonly E[]) => MenuItem<A>[][];
+	perform: (action: A, entries: readonly E[]) => void;
 	/** Moves the focus to the list, if the element that had it before is gone. */
 	focusList: () => void;
 }
 
-export interface ContextMenuState {
+export interface ContextMenuState<A extends AnyAction = Action> {
 	/** Of the open menu. */
-	props: ContextMenuProps | undefined;
+	props: ContextMenuProps<A> | undefined;
 	/** Opens the menu of a row, which becomes the selection unless it is part of it; or of the folder, which keeps the selection. */
 	openAt: (at: Point, index: number | undefined) => void;
 	/** Opens the menu of the selection, or of the folder if nothing is selected. */
 	openForSelection: (at: Point) => void;
 }
 
-interface OpenMenu {
+interface OpenMenu<E> {
 	at: Point;
 	/** None for the menu of the folder. */
-	entries: readonly Entry[];
+	entries: readonly E[];
 	/** The element that had the focus before. */
 	opener: Element | null;
 }
 
 /** The menu of the list, which is closed when its folder is left. */
-export function useContextMenu(options: ContextMenuOptions): ContextMenuState {
-	const { viewer, area, directory, isSearch, folder, clipboard, perform, focusList } = options;
+export function useContextMenu<E extends Entry, A extends AnyAction>(
+	options: ContextMenuOptions<E, A>,
+): ContextMenuState<A> {
+	const { folder, name, groupsFor, perform, focusList } = options;
 	const { rows, selection, selected, select } = folder;
-	const [menu, setMenu] = useScopedState<OpenMenu>(folder.key);
-	const open = (at: Point, entries: readonly Entry[]) => {
+	const [menu, setMenu] = useScopedState<OpenMenu<E>>(folder.key);
+	const open = (at: Point, entries: readonly E[]) => {
 		// When one menu replaces another, the focus returns to the element that had it before the first one.
 		setMenu((before) => ({ at, entries, opener: before?.opener ?? document.activeElement }));
 	};
@@ -54,12 +54,11 @@ export function useContextMenu(options: ContextMenuOptions): ContextMenuState {
 		} else focusList();
 		setMenu(undefined);
 	};
-	const context = { viewer, area, directory, isSearch, shown: rows?.entries.length ?? 0, clipboard };
 	return {
 		props: menu && {
-			label: menu.entries.length === 0 ? folderName(area, directory) : nameItems(menu.entries),
+			label: menu.entries.length === 0 ? name : nameItems(menu.entries),
 			kind: menuKind(menu.entries),
-			groups: menuFor(context, menu.entries),
+			groups: groupsFor(menu.entries),
 			at: menu.at,
 			onClose: close,
 			onChoose: (action) => {
@@ -69,8 +68,8 @@ export function useContextMenu(options: ContextMenuOptions): ContextMenuState {
 		},
 		openAt(at, index) {
 			const entry = rows && index !== undefined ? entryAt(rows, index) : undefined;
-			if (!entry || index === undefined) return open(at, []);
-			const key = keyOf(entry);
+			const key = index === undefined ? undefined : rows?.keys[index];
+			if (!entry || index === undefined || key === undefined) return open(at, []);
 			if (selection.selected.has(key)) return open(at, selected);
 			select({ type: 'only', at: { key, index } });
 			open(at, [entry]);

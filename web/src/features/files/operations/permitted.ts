@@ -16,7 +16,15 @@ import {
 } from '@stowage/rules';
 
 /** The actions that the rules permit or refuse entry by entry. */
-export type GuardedAction = 'rename' | 'convert' | 'cut' | 'copy' | 'delete' | 'moveToPublic' | 'moveToPrivate';
+export type GuardedAction =
+	| 'rename'
+	| 'convert'
+	| 'cut'
+	| 'copy'
+	| 'delete'
+	| 'deleteForever'
+	| 'moveToPublic'
+	| 'moveToPrivate';
 
 const refusals: Readonly<Record<GuardedAction, (viewer: Viewer, item: Item) => Failure | undefined>> = {
 	rename: renameDenial,
@@ -24,6 +32,7 @@ const refusals: Readonly<Record<GuardedAction, (viewer: Viewer, item: Item) => F
 	cut: cutDenial,
 	copy: copyDenial,
 	delete: deleteDenial,
+	deleteForever: deleteDenial,
 	moveToPublic: moveToPublicDenial,
 	moveToPrivate: moveToPrivateDenial,
 };

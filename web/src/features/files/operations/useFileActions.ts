@@ -166,7 +166,8 @@ export function useFileActions(context: ActionContext): FileActions {
 						entries: allowed,
 					}));
 				case 'delete':
-					return openDialogFor(action, entries, (allowed) => ({ kind: 'delete', entries: allowed }));
+				case 'deleteForever':
+					return openDialogFor(action, entries, (allowed) => ({ kind: action, entries: allowed }));
 				default:
 					return action satisfies never;
 			}

@@ -36,11 +36,14 @@ export interface OperationContext {
 	show: (entry: Entry) => void;
 }
 
+/** Where deleted entries go. A server without a trash removes them forever. */
+export type Removal = 'trash' | 'forever';
+
 export interface FileOperations {
 	/** Creates a folder and shows it. Resolves to whether that succeeded. */
 	createFolder: (name: string) => Promise<boolean>;
 	rename: (entry: Entry, newName: string) => Promise<boolean>;
-	remove: (entries: readonly Entry[]) => Promise<void>;
+	remove: (entries: readonly Entry[], to: Removal) => Promise<void>;
 	/** 'Move to Public' and 'Move back to Private'. */
 	moveToOtherArea: (direction: MoveDirection, entries: readonly Entry[]) => Promise<void>;
 	/** Pastes into a folder. Resolves to the rest of the clipboard. */
@@ -60,7 +63,10 @@ export function useFileOperations({ viewer, area, directory, patch, show }: Oper
 		const fail = (message: string, reason: unknown) => notify({ intent: 'danger', message, ...detail(reason) });
 		const succeed = (message: string) => notify({ intent: 'success', message });
 		// In both areas: a move to public changes both of them, and the counts of the folders above.
-		const refetch = () => queryClient.invalidateQueries({ queryKey: queryKeys.listings.all });
+		const refetch = () => {
+			void queryClient.invalidateQueries({ queryKey: queryKeys.trash.all });
+			return queryClient.invalidateQueries({ queryKey: queryKeys.listings.all });
+		};
 
 		/** One call that changes one entry and responds with it. */
 		const change = async (title: string, failure: string, send: () => Promise<{ entry: Entry }>, removed: Entry[]) => {
@@ -117,14 +123,16 @@ export function useFileOperations({ viewer, area, directory, patch, show }: Oper
 				return true;
 			},
 
-			remove: async (entries) => {
+			remove: async (entries, to) => {
+				const permanent = to === 'forever' ? { permanent: true } : {};
 				const outcome = await runBatch(messages.deleting(nameItems(entries)), entries, (entry, signal) =>
-					call(deleteItem, { payload: withOwner({ filePath: entry.path, type: area }, entry), signal }),
+					call(deleteItem, { payload: withOwner({ filePath: entry.path, type: area, ...permanent }, entry), signal }),
 				);
 				patch({ removed: outcome.done });
 				void refetch();
 				const { done, failed, reason } = outcome;
-				if (failed.length === 0) return void (done.length > 0 && succeed(messages.deleted(nameItems(done))));
+				const sentence = to === 'forever' ? messages.deletedForever : messages.deleted;
+				if (failed.length === 0) return void (done.length > 0 && succeed(sentence(nameItems(done))));
 				if (done.length === 0) return void fail(messages.deletedNone, reason);
 				const partly = messages.deletedSome(nameItems(done), failed.length, reasonOf(reason));
 				fail(messages.deleteFailed, partly);

@@ -1,8 +1,10 @@
 import type { Entry } from '@stowage/rules';
 import type { Ref } from 'react';
+import type { Table } from '../table.js';
 
 /** A place in the list or the grid. */
 export interface ParentItemProps {
+	table: Table<never>;
 	ref?: Ref<HTMLDivElement> | undefined;
 	left: number;
 	top: number;
@@ -11,8 +13,9 @@ export interface ParentItemProps {
 }
 
 /** An entry of the list or the grid. */
-export interface FileItemProps extends ParentItemProps {
-	entry: Entry;
+export interface FileItemProps<E extends Entry> extends Omit<ParentItemProps, 'table'> {
+	table: Table<E>;
+	entry: E;
 	index: number;
 	/** The URL of its thumbnail, for the grid. */
 	thumbnail: string | undefined;

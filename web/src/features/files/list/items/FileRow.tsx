@@ -1,31 +1,23 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a virtualized list can't be a table
 // biome-ignore-all lint/a11y/useFocusableInteractive: in a grid its rows are focused, and the buttons of its headers
 import { ArrowUpIcon } from '@blueprintjs/icons';
+import type { Entry } from '@stowage/rules';
 import { memo } from 'react';
 import { filesMessages as messages } from '../../messages.js';
 import cells from '../cells.module.css';
-import { cellProps, columns, columnsFrom } from '../columns.js';
+import { cellProps, columnsFrom } from '../table.js';
 import type { FileItemProps, ParentItemProps } from './FileItem.js';
 import styles from './FileRow.module.css';
-import { rowLabel, whereOf } from './rowText.js';
-
-/** The same for each row: many are rendered while the list scrolls. */
-const rowCells = columns.map((column) => ({
-	column,
-	attributes: {
-		role: 'gridcell',
-		className: cells.cell,
-		'data-text': 'text' in column || undefined,
-		...cellProps(column),
-	},
-}));
+import { whereOf } from './rowText.js';
 
 /**
  * One entry of the list. It has no event handlers: the list finds the row of an event by `data-index`. So a row is rendered
  * again only when its properties have changed.
  */
-export const FileRow = memo(function FileRow(props: FileItemProps) {
-	const { ref, entry, index, top, isSelected, isCut, isCursor, showsFolder, mayDrag } = props;
+export const FileRow = memo(Row) as typeof Row;
+
+function Row<E extends Entry>(props: FileItemProps<E>) {
+	const { table, ref, entry, index, top, isSelected, isCut, isCursor, showsFolder, mayDrag } = props;
 	const where = showsFolder ? whereOf(entry) : undefined;
 	const row = { entry, isSelected, mayDrag, where };
 	return (
@@ -34,24 +26,30 @@ export const FileRow = memo(function FileRow(props: FileItemProps) {
 			role="row"
 			aria-rowindex={index + 2}
 			aria-selected={isSelected}
-			aria-label={rowLabel(entry, isCut, where)}
+			aria-label={table.labelOf(entry, isCut, where)}
 			tabIndex={isCursor ? 0 : -1}
 			className={`${cells.line} ${styles.row}`}
 			data-index={index}
 			data-cut={isCut || undefined}
 			style={{ transform: `translateY(${top}px)` }}
 		>
-			{rowCells.map(({ column, attributes }) => (
-				<span key={column.key} {...attributes}>
+			{table.columns.map((column) => (
+				<span
+					key={column.key}
+					role="gridcell"
+					className={cells.cell}
+					data-text={'text' in column || undefined}
+					{...cellProps(column)}
+				>
 					{'text' in column ? column.text(entry) : column.render(row)}
 				</span>
 			))}
 		</div>
 	);
-});
+}
 
 /** The row that leads to the folder above. Always first, never selected. */
-export const ParentRow = memo(function ParentRow({ ref, top, isCursor }: ParentItemProps) {
+export const ParentRow = memo(function ParentRow({ table, ref, top, isCursor }: ParentItemProps) {
 	return (
 		<div
 			ref={ref}
@@ -68,7 +66,7 @@ export const ParentRow = memo(function ParentRow({ ref, top, isCursor }: ParentI
 					<ArrowUpIcon size={16} aria-hidden />
 				</span>
 			</span>
-			<span role="gridcell" className={cells.cell} data-column="name" aria-colspan={columnsFrom('name')}>
+			<span role="gridcell" className={cells.cell} data-column="name" aria-colspan={columnsFrom(table, 'name')}>
 				<span className={styles.parent}>{messages.upDirectory}</span>
 			</span>
 		</div>

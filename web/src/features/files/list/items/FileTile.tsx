@@ -1,37 +1,38 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a virtualized list can't be a table
 // biome-ignore-all lint/a11y/useFocusableInteractive: in a grid its rows are focused
 import { ArrowUpIcon, LockIcon, TickIcon } from '@blueprintjs/icons';
-import { formatListSize, plural } from '@stowage/rules';
+import type { Entry } from '@stowage/rules';
 import { memo } from 'react';
 import { typeIcon } from '../../../../ui/display/typeIcons.js';
 import { filesMessages as messages } from '../../messages.js';
-import { columnIndex, columnsFrom } from '../columns.js';
+import { columnIndex, columnsFrom } from '../table.js';
 import type { FileItemProps, ParentItemProps } from './FileItem.js';
 import styles from './FileTile.module.css';
 import { MenuButton } from './MenuButton.js';
-import { rowLabel, tileName, whereOf } from './rowText.js';
+import { tileName, whereOf } from './rowText.js';
 import { useThumbnail } from './useThumbnail.js';
 
 /**
  * One entry of the grid. It is a row of one line of the ARIA grid, as in the list, with those of its columns that a tile shows. It
  * has no event handlers either: the list finds the entry of an event by `data-index`.
  */
-export const FileTile = memo(function FileTile(props: FileItemProps) {
-	const { ref, entry, thumbnail, index, left, top, isSelected, isCut, isCursor, showsFolder, mayDrag } = props;
+export const FileTile = memo(Tile) as typeof Tile;
+
+function Tile<E extends Entry>(props: FileItemProps<E>) {
+	const { table, ref, entry, thumbnail, index, left, top, isSelected, isCut, isCursor, showsFolder, mayDrag } = props;
 	const { Icon, hue } = typeIcon(entry);
 	const { picture, fail } = useThumbnail(thumbnail);
 	const { head, middle, tail } = tileName(entry.name);
 	const where = showsFolder ? whereOf(entry) : undefined;
 	const isFolder = entry.type === 'directory';
-	const count = entry.count === undefined || entry.unreadable ? '' : plural(entry.count, 'item');
-	const measure = isFolder ? count : formatListSize(entry.size);
+	const details = table.detailsOf(entry, where);
 	return (
 		<div
 			ref={ref}
 			role="row"
 			aria-rowindex={index + 2}
 			aria-selected={isSelected}
-			aria-label={rowLabel(entry, isCut, where)}
+			aria-label={table.labelOf(entry, isCut, where)}
 			tabIndex={isCursor ? 0 : -1}
 			className={styles.tile}
 			data-index={index}
@@ -42,7 +43,7 @@ export const FileTile = memo(function FileTile(props: FileItemProps) {
 		>
 			<span
 				role="gridcell"
-				aria-colindex={columnIndex('type')}
+				aria-colindex={columnIndex(table, 'type')}
 				className={styles.picture}
 				data-hue={hue}
 				data-drawn={picture !== undefined || undefined}
@@ -63,7 +64,7 @@ export const FileTile = memo(function FileTile(props: FileItemProps) {
 					</span>
 				)}
 			</span>
-			<span role="gridcell" aria-colindex={columnIndex('name')} className={styles.caption}>
+			<span role="gridcell" aria-colindex={columnIndex(table, 'name')} className={styles.caption}>
 				<span className={styles.name} data-part="name">
 					<bdi>{head}</bdi>
 					{middle !== '' && (
@@ -74,21 +75,21 @@ export const FileTile = memo(function FileTile(props: FileItemProps) {
 					)}
 				</span>
 			</span>
-			<span role="gridcell" aria-colindex={columnIndex(isFolder ? 'count' : 'size')} className={styles.details}>
-				{[measure, entry.owner, where].filter(Boolean).join(' · ')}
+			<span role="gridcell" aria-colindex={columnIndex(table, details.column)} className={styles.details}>
+				{details.text}
 			</span>
 			<span className={styles.check} data-part="check" aria-hidden>
 				<TickIcon size={14} />
 			</span>
-			<span role="gridcell" aria-colindex={columnIndex('actions')} className={styles.actions}>
+			<span role="gridcell" aria-colindex={columnIndex(table, 'actions')} className={styles.actions}>
 				<MenuButton name={entry.name} className={styles.menuButton} />
 			</span>
 		</div>
 	);
-});
+}
 
 /** The tile that leads to the folder above. Always first, never selected. */
-export const ParentTile = memo(function ParentTile({ ref, left, top, isCursor }: ParentItemProps) {
+export const ParentTile = memo(function ParentTile({ table, ref, left, top, isCursor }: ParentItemProps) {
 	return (
 		<div
 			ref={ref}
@@ -100,13 +101,13 @@ export const ParentTile = memo(function ParentTile({ ref, left, top, isCursor }:
 			data-index={0}
 			style={{ transform: `translate(${left}px, ${top}px)` }}
 		>
-			<span role="gridcell" aria-colindex={columnIndex('type')} className={styles.picture} data-hue="plain">
+			<span role="gridcell" aria-colindex={columnIndex(table, 'type')} className={styles.picture} data-hue="plain">
 				<ArrowUpIcon size={40} aria-hidden />
 			</span>
 			<span
 				role="gridcell"
-				aria-colindex={columnIndex('name')}
-				aria-colspan={columnsFrom('name')}
+				aria-colindex={columnIndex(table, 'name')}
+				aria-colspan={columnsFrom(table, 'name')}
 				className={styles.caption}
 			>
 				<span className={styles.parent}>{messages.upDirectory}</span>
