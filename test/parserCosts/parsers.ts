@@ -1,20 +1,25 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import {
 	compareNames,
 	describeClient,
+	escapeControls,
+	escapeJson,
 	findDoctype,
 	normalizeName,
 	parsePath,
 	searchMatcher,
 	sniff,
+	videoContainer,
 	zipFileName,
 } from '@stowage/rules';
 import { timeOf } from '../../cli/src/commandLine/times.js';
 import { installedUnit } from '../../cli/src/service/installedUnit.js';
-import { keepOwnCookies } from '../../packages/core/src/accounts/ownCookies.js';
+import { hasSessionCookie, keepOwnCookies } from '../../packages/core/src/accounts/ownCookies.js';
 import { parseAuditLine } from '../../packages/core/src/audit/auditLine.js';
+import { JsonShape } from '../../packages/core/src/bodies/JsonShape.js';
 import { isHostPattern } from '../../packages/core/src/config/allowedHosts.js';
 import { parseNetwork } from '../../packages/core/src/config/networks.js';
 import { configSchema, parseByteSize, parseDuration } from '../../packages/core/src/config/schema.js';
@@ -26,8 +31,11 @@ import { parseRanges } from '../../packages/core/src/responses/ranges.js';
 import { userFileHeaders } from '../../packages/core/src/responses/userFileHeaders.js';
 import { unescapeOctal } from '../../packages/core/src/trees/systemMounts.js';
 import { parseChecksum, parseFileDigest } from '../../packages/core/src/uploads/checksum.js';
+import { createFormParser } from '../../packages/core/src/uploads/form/formParser.js';
 import { parsePartHeader } from '../../packages/core/src/uploads/form/partHeader.js';
 import { parseUploadMetadata } from '../../packages/core/src/uploads/resumable/uploadMetadata.js';
+import { decoderErrors } from '../../plugins/handbrake/src/encode.js';
+import { countPackets } from '../../plugins/handbrake/src/films/countPackets.js';
 import { parseProbe } from '../../plugins/handbrake/src/films/probe.js';
 import { parseScan } from '../../plugins/handbrake/src/films/scan.js';
 import { parseEncoders } from '../../plugins/handbrake/src/HandBrake.js';
@@ -106,6 +114,22 @@ export const parsers: readonly Parser[] = [
 	{ name: 'first bytes', fragments: [...xml, '<smil', '#EXTM3U', '\0', 'RIFF'], run: (text) => sniff(bytesOf(text)) },
 	{ name: 'document type', fragments: xml, run: findDoctype },
 	{
+		name: 'containers of videos',
+		fragments: [
+			'\0\0\0\x18ftypisom',
+			'\0\0\0\x08',
+			'moov',
+			'\x1A\x45\xDF\xA3',
+			'G',
+			'\0\0\x01',
+			'\xBA',
+			'RIFF',
+			'ID3',
+			'a',
+		],
+		run: (text) => videoContainer(bytesOf(text.slice(0, 4096))),
+	},
+	{
 		name: 'pictures',
 		fragments: [
 			'\xFF\xD8',
@@ -152,6 +176,31 @@ export const parsers: readonly Parser[] = [
 		fragments: [';a=b', ';', ' ', 'a=b', ';a="', '\\', '"', ";a*=utf-8''", '%41', '='],
 		run: (text) => parsePartHeader([`form-data; name="a"${withOwnNames(text)}`]),
 	},
+	{
+		name: 'forms',
+		fragments: [
+			'--b\r\n',
+			'\r\n',
+			'Content-Disposition: form-data; name="a"',
+			'; filename="f"',
+			'--',
+			'b',
+			'\r',
+			'\n',
+			': ',
+		],
+		run: readForm,
+	},
+	{
+		name: 'JSON before it is parsed',
+		fragments: ['{', '[', '"', '\\', ',', ']', 'a', ' '],
+		run: (text) => new JsonShape().add(bytesOf(text)),
+	},
+	{
+		name: 'controls',
+		fragments: ['\x1B', '\x9B', '\u202E', '\u200D', '\u2028', '\uD800', '😀', 'a', '\n'],
+		run: (text) => [escapeControls(text), escapeJson(text)],
+	},
 	{ name: 'tus metadata', fragments: ['filename YQ==', ',', ' ', '=', 'a', 'a,'], run: parseUploadMetadata },
 	{
 		name: 'checksums',
@@ -172,7 +221,10 @@ export const parsers: readonly Parser[] = [
 	{
 		name: 'cookies',
 		fragments: ['sid=Fe26.2*', 'sid=', 'device=a~', ';', ' ', '=', '*', 'a'],
-		run: (text) => keepOwnCookies({ cookie: text }, { session: 'sid', device: 'device' }),
+		run: (text) => [
+			hasSessionCookie({ raw: { req: { headers: { cookie: text } } } } as never),
+			keepOwnCookies({ cookie: text }, { session: 'sid', device: 'device' }),
+		],
 	},
 	{
 		name: 'forwarded headers',
@@ -221,6 +273,11 @@ export const parsers: readonly Parser[] = [
 	},
 	{ name: "HandBrake's encoders", fragments: [' -e, ', ' ', '\n', 'x264', '   -'], run: parseEncoders },
 	{ name: "ffprobe's report", fragments: ['{"streams":', '{', '[', '"', '}', ',', '\n'], run: parseProbe },
+	{
+		name: "ffprobe's packets and HandBrake's log",
+		fragments: ['0,', '1.2', 'N/A,', 'K_', ',', '-', '\n', 'a', 'error', '['],
+		run: eachPacket,
+	},
 	{ name: "HandBrake's scan", fragments: ['JSON Title Set: {', '{', '[', '"', '}', ',', '\n'], run: parseScan },
 	{
 		name: 'subtitles',
@@ -349,6 +406,26 @@ function eachLine(text: string): void {
 	const take = lineReader(parseProgress);
 	// In the pieces that a pipe brings.
 	for (let at = 0; at < text.length; at += 64) take(text.slice(at, at + 64));
+}
+
+async function eachPacket(text: string): Promise<void> {
+	const errors = decoderErrors();
+	const inLines = async (onLine: (line: string) => void) => {
+		const take = lineReader(onLine);
+		for (let at = 0; at < text.length; at += 64) take(text.slice(at, at + 64));
+		return { code: 0 };
+	};
+	const ffprobe = { run: (_: unknown, { onLine }: { onLine(line: string): void }) => inLines(onLine) };
+	await countPackets(ffprobe as never, 3, new AbortController().signal);
+	await inLines((line) => errors.take(line));
+}
+
+async function readForm(text: string): Promise<void> {
+	const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+	const { parser } = createFormParser({ headers } as never, () => {});
+	parser.on('file', (_, file) => file.resume());
+	parser.end(bytesOf(text));
+	await once(parser, 'close');
 }
 
 async function unitFile(text: string): Promise<void> {
