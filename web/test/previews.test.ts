@@ -287,26 +287,26 @@ test('Markdown with a paragraph or list of more joined letters than a browser la
 });
 
 test('a text is cut into blocks of whole lines, and only a line that is too long for a block is cut itself', (t) => {
-	const text = `${'line\n'.repeat(150)}${'x'.repeat(3999)}😀${'y'.repeat(5000)}\nend`;
+	const text = `${'line\n'.repeat(250)}${'x'.repeat(3999)}😀${'y'.repeat(5000)}\nend`;
 	const blocks = textBlocks(text);
 	t.is(blocks.map(({ content }) => content).join(''), text);
 	t.deepEqual(
 		blocks.map(({ lines, content }) => [lines, content.length]),
 		[
-			[100, 500],
+			[200, 1000],
 			[50, 250],
-			[1, 3999],
-			[1, 4000],
-			[2, 1006],
+			[34, 3999],
+			[34, 4000],
+			[9, 1006],
 		],
 	);
 	t.deepEqual(textBlocks(''), []);
 });
 
 test('colours go on in the next block, and a text with too many has none', (t) => {
-	const html = `<span class="a">${'line\n'.repeat(150)}</span>end`;
+	const html = `<span class="a">${'line\n'.repeat(250)}</span>end`;
 	t.deepEqual(colouredBlocks(html), [
-		{ lines: 100, content: `<span class="a">${'line\n'.repeat(100)}</span>` },
+		{ lines: 200, content: `<span class="a">${'line\n'.repeat(200)}</span>` },
 		{ lines: 51, content: `<span class="a">${'line\n'.repeat(50)}</span>end` },
 	]);
 	t.is(colouredBlocks('<span class="a">'.repeat(41)), undefined);

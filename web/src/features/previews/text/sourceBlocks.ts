@@ -1,6 +1,8 @@
 /** As much as the browser lays out in a moment, whatever it is: a line of a megabyte, or of letters that join, takes it minutes. */
 const maxUnits = 4000;
-const maxLines = 100;
+const maxLines = 200;
+/** Of a line on screen, at least: where there are more, it goes on in the next one. */
+const unitsOnScreen = 120;
 /** The same with the tags of the highlighter. */
 const maxColouredUnits = 16_000;
 /** Colours within each other, which each block repeats, and in all. */
@@ -9,7 +11,7 @@ const maxTags = 200_000;
 
 /** Consecutive lines of a text, with their ends. */
 export interface SourceBlock {
-	/** How many lines it has, for its height until it is laid out. */
+	/** How many lines it takes on screen, for its height until it is laid out: one that is too low would bring dozens of others on screen. */
 	lines: number;
 	content: string;
 }
@@ -34,7 +36,7 @@ export function textBlocks(text: string): SourceBlock[] {
 			end = isPair ? limit - 1 : limit;
 			lines = 1;
 		}
-		blocks.push({ lines, content: text.slice(start, end) });
+		blocks.push({ lines: Math.max(lines, Math.ceil((end - start) / unitsOnScreen)), content: text.slice(start, end) });
 		start = end;
 	}
 	return blocks;
