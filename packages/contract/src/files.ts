@@ -54,6 +54,15 @@ export const createFolder = endpoint({
 	result: messageWithEntry,
 });
 
+/** Creates an empty file. */
+export const createFile = endpoint({
+	method: 'POST',
+	path: '/api/createFile',
+	audience: 'user',
+	payload: z.strictObject({ directory: path, fileName: z.string(), type: area }),
+	result: messageWithEntry,
+});
+
 export const deleteItem = endpoint({
 	method: 'DELETE',
 	path: '/api/deleteItem',

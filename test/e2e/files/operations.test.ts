@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { absent, eventually, gone } from '../support/expect.js';
@@ -188,6 +190,25 @@ test.serial(
 		t.deepEqual(app.faults, []);
 	},
 );
+
+test.serial('an empty file is created, and a taken name is refused', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'taken.txt': 'kept' });
+	const page = await app.open('/browser?type=private');
+	const dialog = page.getByRole('dialog', { name: 'Create File' });
+	await keyboard.inFolder(page, 'Create File');
+	await dialog.getByRole('button', { name: 'Create' }).click();
+	await dialog.getByText('Please enter a file name').waitFor();
+	await dialog.getByRole('textbox', { name: 'File name' }).fill('taken.txt');
+	await page.keyboard.press('Enter');
+	await expectNotice(page, 'Error creating file');
+	await dialog.getByRole('textbox', { name: 'File name' }).fill(' notes.md ');
+	await page.keyboard.press('Enter');
+	await expectNotice(page, 'Created notes.md');
+	await rowOf(page, 'notes.md').waitFor();
+	await expectOnDisk(t, app.home, ['Public/', 'notes.md', 'taken.txt']);
+	t.is(await readFile(path.join(app.home, 'taken.txt'), 'utf8'), 'kept');
+});
 
 test.serial('every operation on private files changes the disk, by mouse', onPrivateFiles, mouse);
 test.serial('every operation on private files changes the disk, by keyboard alone', onPrivateFiles, keyboard);

@@ -38,28 +38,28 @@ test(
 	hasMenu,
 	place(alice, 'private'),
 	[],
-	'Create Folder, Upload Files, Upload Folder | (Paste), Select All | Refresh',
+	'Create Folder, Create File, Upload Files, Upload Folder | (Paste), Select All | Refresh',
 );
 test(
 	'the menu of an own folder enables Paste for a copy',
 	hasMenu,
 	place(alice, 'private', '', { clipboard: copied }),
 	[],
-	'Create Folder, Upload Files, Upload Folder | Paste, Select All | Refresh',
+	'Create Folder, Create File, Upload Files, Upload Folder | Paste, Select All | Refresh',
 );
 test(
 	'the menu of a folder disables Paste for entries that were cut in it',
 	hasMenu,
 	place(alice, 'private', '', { clipboard: cutHere }),
 	[],
-	'Create Folder, Upload Files, Upload Folder | (Paste), Select All | Refresh',
+	'Create Folder, Create File, Upload Files, Upload Folder | (Paste), Select All | Refresh',
 );
 test(
 	'the menu of an empty folder disables Select All',
 	hasMenu,
 	place(alice, 'private', '', { shown: 0 }),
 	[],
-	'Create Folder, Upload Files, Upload Folder | (Paste), (Select All) | Refresh',
+	'Create Folder, Create File, Upload Files, Upload Folder | (Paste), (Select All) | Refresh',
 );
 test(
 	'the menu of search results offers no upload, paste or new folder',

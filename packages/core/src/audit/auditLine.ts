@@ -44,6 +44,7 @@ export const securityActions = [
 export const changeActions = [
 	'settings',
 	'upload',
+	'createFile',
 	'createFolder',
 	'rename',
 	'move',

@@ -10,6 +10,13 @@ export function auditedFiles(files: Files, audit: Audit): Files {
 	const audited: Files = {
 		...files,
 
+		createFile: (viewer, folder, name) =>
+			audit.recorded(
+				event('createFile', viewer, { ...folder, path: below(folder, name) }),
+				() => files.createFile(viewer, folder, name),
+				({ path }) => ({ path }),
+			),
+
 		createFolder: (viewer, folder, name) =>
 			audit.recorded(
 				event('createFolder', viewer, { ...folder, path: below(folder, name) }),

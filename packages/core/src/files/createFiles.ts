@@ -1,5 +1,6 @@
 import type { Files } from '@stowage/plugin-api';
 import { copy } from './copy.js';
+import { createFile } from './createFile.js';
 import { createFolder } from './createFolder.js';
 import type { FileParts } from './FileParts.js';
 import { list } from './list.js';
@@ -23,6 +24,7 @@ export function createFiles(parts: FileParts): Files {
 		open: (...call) => open(parts, ...call),
 		stat: (...call) => stat(parts, ...call),
 		listWithStats: (...call) => listWithStats(parts, ...call),
+		createFile: (...call) => createFile(parts, ...call),
 		createFolder: (...call) => createFolder(parts, ...call),
 		rename: (...call) => rename(parts, ...call),
 		move: (...call) => move(parts, ...call),

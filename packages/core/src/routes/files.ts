@@ -92,6 +92,11 @@ export function fileRoutes({ files, pasting, uploadLimits, walkQueue, log }: Ser
 			return browse(call, viewer, 'public', call.query);
 		}),
 
+		route(contract.createFile, async ({ viewer, payload }) => ({
+			message: 'File created.',
+			entry: await files.createFile(viewer, item(payload.type, payload.directory, undefined), payload.fileName),
+		})),
+
 		route(contract.createFolder, async ({ viewer, payload }) => ({
 			message: 'Folder created.',
 			entry: await files.createFolder(viewer, item(payload.type, payload.directory, undefined), payload.folderName),

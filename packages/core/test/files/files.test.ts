@@ -141,6 +141,30 @@ test('a folder is created unless its name is taken or invalid, its parent is mis
 	t.is(json(visitor).message, 'You must be logged in to create folders in public.');
 });
 
+test('an empty file is created unless its name is taken or invalid, its folder is missing, or a visitor asks for it', async (t) => {
+	const app = await testApp(t, { '--quotas-user-entries': '5' });
+	const ada = await new Client(app).register('ada');
+	const make = (fileName: string, directory = '', type = 'private') =>
+		ada.post('/api/createFile', { directory, fileName, type });
+	t.like(json(await make('  notes.md ')).entry, { name: 'notes.md', path: 'notes.md', type: 'file', size: 0 });
+	await put(app, 'users/ada/notes.md', 'kept');
+	t.is((await make('notes.md')).statusCode, 409);
+	t.is((await make('Public')).statusCode, 409);
+	t.is(await readFile(path.join(app.filesDir, 'users/ada/notes.md'), 'utf8'), 'kept');
+	t.is((await make('x', 'nowhere')).statusCode, 404);
+	t.is((await make('x', 'notes.md')).statusCode, 404);
+	t.is(json(await make('   ')).message, 'Please enter a file name');
+	t.is(json(await make('a/b')).code, 'INVALID_NAME');
+	t.is((await make('shared.txt', '', 'public')).statusCode, 200);
+	t.deepEqual(await readdir(path.join(app.filesDir, 'users/ada/Public')), ['shared.txt']);
+	t.is((await make('fourth')).statusCode, 200);
+	t.is((await make('fifth')).statusCode, 200);
+	t.is((await make('sixth')).statusCode, 507);
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+	const visitor = await new Client(app).post('/api/createFile', { directory: '', fileName: 'x', type: 'public' });
+	t.is(visitor.statusCode, 401);
+});
+
 test('an entry is renamed unless the new name is taken or invalid, or the entry is protected or missing', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');

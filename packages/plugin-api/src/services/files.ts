@@ -108,6 +108,8 @@ export interface Files {
 	 * folder. In the public area it takes the owner.
 	 */
 	listWithStats(viewer: Viewer, folder: ItemRef): AsyncIterable<WalkBatch>;
+	/** Creates an empty file. Throws `alreadyExists` for a taken name. */
+	createFile(viewer: Viewer, folder: ItemRef, name: string): Promise<Entry>;
 	createFolder(viewer: Viewer, folder: ItemRef, name: string): Promise<Entry>;
 	rename(viewer: Viewer, item: ItemRef, newName: string): Promise<Entry>;
 	/** Moves to a full new path in the same area, with its missing parents; a taken name gets ` (n)`. */

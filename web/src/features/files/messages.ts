@@ -47,12 +47,23 @@ export const filesMessages = {
 	offline: 'You are offline. What you see may be out of date.',
 	unreachable: 'The server does not answer. Trying again…',
 
-	createFolder: 'Create Folder',
-	folderName: 'Folder name',
+	createDialog: {
+		folder: {
+			title: 'Create Folder',
+			name: 'Folder name',
+			placeholder: 'New folder',
+			enterName: 'Please enter a folder name',
+			failed: 'Error creating folder',
+		},
+		file: {
+			title: 'Create File',
+			name: 'File name',
+			placeholder: 'New file.txt',
+			enterName: 'Please enter a file name',
+			failed: 'Error creating file',
+		},
+	},
 	create: 'Create',
-	newFolder: 'New folder',
-	enterFolderName: 'Please enter a folder name',
-	createFailed: 'Error creating folder',
 	created: (name: string) => `Created ${name}`,
 
 	rename: 'Rename',

@@ -1,6 +1,6 @@
 import { Fragment, type ReactNode, useState } from 'react';
 import type { FileOperations } from '../operations/useFileOperations.js';
-import { CreateFolderDialog } from './CreateFolderDialog.js';
+import { CreateDialog } from './CreateDialog.js';
 import { DeleteDialog } from './DeleteDialog.js';
 import { DeleteForeverDialog } from './DeleteForeverDialog.js';
 import type { DialogProps, FileDialog, OtherDialog } from './fileDialog.js';
@@ -28,8 +28,8 @@ function render(dialog: FileDialog, isOpen: boolean, props: Omit<FileDialogsProp
 	const { operations, onClose, onClosed } = props;
 	const common = { isOpen, onClose, onClosed };
 	switch (dialog.kind) {
-		case 'createFolder':
-			return <CreateFolderDialog {...common} onCreate={operations.createFolder} />;
+		case 'create':
+			return <CreateDialog {...common} {...dialog} onCreate={(name) => operations.create(dialog.what, name)} />;
 		case 'rename':
 			return <RenameDialog {...common} {...dialog} onRename={operations.rename} />;
 		case 'delete':

@@ -2,7 +2,7 @@ import type { Entry, MoveDirection } from '@stowage/rules';
 
 /** The open dialog. Its entries are those that the action is permitted for. */
 export type FileDialog =
-	| { kind: 'createFolder' }
+	| { kind: 'create'; what: 'file' | 'folder' }
 	| { kind: 'rename'; entry: Entry }
 	| { kind: 'delete'; entries: readonly Entry[] }
 	| { kind: 'deleteForever'; entries: readonly Entry[] }

@@ -4,6 +4,7 @@ import {
 	CompressedIcon,
 	CrossCircleIcon,
 	CutIcon,
+	DocumentIcon,
 	DownloadIcon,
 	DuplicateIcon,
 	EditIcon,
@@ -27,6 +28,7 @@ import type { AnyAction } from './menu.js';
 /** The icons of the items of menus. */
 export const actionIcons: Readonly<Record<AnyAction, JSX.Element>> = {
 	createFolder: <FolderNewIcon />,
+	createFile: <DocumentIcon />,
 	uploadFiles: <CloudUploadIcon />,
 	uploadFolder: <FolderSharedOpenIcon />,
 	paste: <ClipboardIcon />,

@@ -26,6 +26,7 @@ import {
 /** All actions on a folder and its entries. */
 export type Action =
 	| 'createFolder'
+	| 'createFile'
 	| 'uploadFiles'
 	| 'uploadFolder'
 	| 'paste'
@@ -97,6 +98,7 @@ function folderGroups(context: MenuContext): OptionalItem[][] {
 	return [
 		[
 			mayWrite(createFolderDenial(viewer, folder)) ? { action: 'createFolder', label: 'Create Folder' } : undefined,
+			mayWrite(createFolderDenial(viewer, folder)) ? { action: 'createFile', label: 'Create File' } : undefined,
 			mayWrite(uploadDenial(viewer, folder)) ? { action: 'uploadFiles', label: 'Upload Files' } : undefined,
 			mayWrite(createFolderDenial(viewer, folder)) ? { action: 'uploadFolder', label: 'Upload Folder' } : undefined,
 		],

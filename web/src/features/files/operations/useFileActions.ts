@@ -120,7 +120,9 @@ export function useFileActions(context: ActionContext): FileActions {
 			}
 			switch (action) {
 				case 'createFolder':
-					return setDialog({ kind: 'createFolder' });
+					return setDialog({ kind: 'create', what: 'folder' });
+				case 'createFile':
+					return setDialog({ kind: 'create', what: 'file' });
 				case 'uploadFiles':
 					return uploadFiles();
 				case 'uploadFolder':

@@ -1,4 +1,4 @@
-import { createFolder, deleteItem, moveItem, renameItem } from '@stowage/contract';
+import { createFile, createFolder, deleteItem, moveItem, renameItem } from '@stowage/contract';
 import {
 	type Area,
 	type Clipboard,
@@ -41,7 +41,7 @@ export type Removal = 'trash' | 'forever';
 
 export interface FileOperations {
 	/** Creates a folder and shows it. Resolves to whether that succeeded. */
-	createFolder: (name: string) => Promise<boolean>;
+	create: (what: 'file' | 'folder', name: string) => Promise<boolean>;
 	rename: (entry: Entry, newName: string) => Promise<boolean>;
 	remove: (entries: readonly Entry[], to: Removal) => Promise<void>;
 	/** 'Move to Public' and 'Move back to Private'. */
@@ -104,9 +104,14 @@ export function useFileOperations({ viewer, area, directory, patch, show }: Oper
 		const cancelled = (message: string, reason: unknown) => void notify({ message, ...detail(reason) });
 
 		return {
-			createFolder: async (folderName) => {
-				const send = () => call(createFolder, { payload: { directory, folderName, type: area } });
-				const entry = await change(messages.createFolder, messages.createFailed, send, []);
+			create: async (what, name) => {
+				const place = { directory, type: area };
+				const send = () =>
+					what === 'file'
+						? call(createFile, { payload: { ...place, fileName: name } })
+						: call(createFolder, { payload: { ...place, folderName: name } });
+				const { title, failed } = messages.createDialog[what];
+				const entry = await change(title, failed, send, []);
 				if (!entry) return false;
 				succeed(messages.created(entry.name));
 				show(entry);

@@ -5,20 +5,22 @@ import { filesMessages as messages } from '../messages.js';
 import type { DialogProps } from './fileDialog.js';
 import { NameField } from './NameField.js';
 
-export interface CreateFolderDialogProps extends DialogProps {
-	/** Resolves to whether the folder was created. */
+export interface CreateDialogProps extends DialogProps {
+	what: 'file' | 'folder';
+	/** Resolves to whether it was created. */
 	onCreate: (name: string) => Promise<boolean>;
 }
 
-export function CreateFolderDialog({ onCreate, ...dialog }: CreateFolderDialogProps) {
+export function CreateDialog({ what, onCreate, ...dialog }: CreateDialogProps) {
+	const texts = messages.createDialog[what];
 	const [name, setName] = useState('');
 	const [isEmptyRefused, setEmptyRefused] = useState(false);
 	const isEmpty = trimName(name) === '';
-	const error = isEmpty ? (isEmptyRefused ? messages.enterFolderName : undefined) : nameError(name);
+	const error = isEmpty ? (isEmptyRefused ? texts.enterName : undefined) : nameError(name);
 	return (
 		<FormDialog
 			{...dialog}
-			title={messages.createFolder}
+			title={texts.title}
 			confirm={messages.create}
 			onConfirm={async () => {
 				setEmptyRefused(isEmpty);
@@ -26,8 +28,8 @@ export function CreateFolderDialog({ onCreate, ...dialog }: CreateFolderDialogPr
 			}}
 		>
 			<NameField
-				label={messages.folderName}
-				placeholder={messages.newFolder}
+				label={texts.name}
+				placeholder={texts.placeholder}
 				value={name}
 				onChange={(value) => {
 					setName(value);
