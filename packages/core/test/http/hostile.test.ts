@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { parseInput, z } from '@stowage/plugin-api';
 import test from 'ava';
 import { Client, field, file, json, type TestApp, testApp } from '../testApp.js';
 
@@ -178,4 +179,13 @@ test('a field with an object, a list, a number or null is refused with its name'
 		}
 	}
 	await untouched(t, app);
+});
+
+test('an answer repeats few of the unknown fields of a body, and none that is long', (t) => {
+	const schema = z.strictObject({});
+	const refusal = (body: object) => t.throws(() => parseInput(schema, body)).message;
+	t.is(refusal({ a: 1, b: 2 }), 'Unknown field: a, b');
+	const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`field${n}`, 0]));
+	t.is(refusal(many), 'Unknown field: field0, field1, field2, field3, field4, ...');
+	t.true(refusal({ ['k'.repeat(1_000_000)]: 1 }).length < 200);
 });

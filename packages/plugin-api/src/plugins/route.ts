@@ -94,12 +94,17 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unkn
 	throw new Failure(isPath ? 'invalidPath' : 'invalid', describeIssue(issue));
 }
 
+/** A body may have a hundred thousand fields, and a name of megabytes: an answer repeats a few. */
+const maxNamed = 5;
+const maxNameLength = 100;
+
 /** One sentence for people: the field, and what is wrong with it. */
 export function describeIssue(issue: z.core.$ZodIssue): string {
 	const where = issue.path.map(String).join('.');
 	if (issue.code === 'unrecognized_keys') {
-		const names = issue.keys.map((key) => (where === '' ? key : `${where}.${key}`)).join(', ');
-		return `Unknown field: ${names}`;
+		const named = issue.keys.slice(0, maxNamed).map((key) => key.slice(0, maxNameLength));
+		const names = named.map((key) => (where === '' ? key : `${where}.${key}`)).join(', ');
+		return `Unknown field: ${names}${issue.keys.length > maxNamed ? ', ...' : ''}`;
 	}
 	return where === '' ? issue.message : `${where}: ${issue.message}`;
 }
