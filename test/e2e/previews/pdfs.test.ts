@@ -114,41 +114,48 @@ test.serial(
 	},
 );
 
-test.serial('a large PDF is fetched by ranges, and its pages far from the screen are released', async (t) => {
-	const app = await fixture.enter(t);
-	const file = pdf({ pages: 500, weight: 16 * 1024 });
-	t.true(file.length > 8_000_000);
-	await writeFiles(app.home, { 'large.pdf': file });
-	const page = await app.open('/browser?type=private');
-	let received = 0;
-	page.on('response', (response) => {
-		if (!response.url().includes('/api/download/large.pdf')) return;
-		if (response.status() === 206) received += Number(response.headers()['content-length']);
-	});
-	const viewer = await openPreview(page, 'large.pdf');
-	await inside(viewer).getByText('Page 1 of the paper').waitFor();
-	await inside(viewer).locator('canvas').first().waitFor();
-	t.log(`${Math.round((100 * received) / file.length)} % of ${file.length} bytes were fetched before the first page.`);
-	t.true(received < file.length / 3, `${received} of ${file.length}`);
+test.serial(
+	'a large PDF is fetched by ranges, also over a connection that is lost, and its pages far from the screen are released',
+	async (t) => {
+		const app = await fixture.enter(t);
+		const file = pdf({ pages: 500, weight: 16 * 1024 });
+		t.true(file.length > 8_000_000);
+		await writeFiles(app.home, { 'large.pdf': file });
+		const page = await app.open('/browser?type=private');
+		let received = 0;
+		page.on('response', (response) => {
+			if (!response.url().includes('/api/download/large.pdf')) return;
+			if (response.status() === 206) received += Number(response.headers()['content-length']);
+		});
+		const viewer = await openPreview(page, 'large.pdf');
+		await inside(viewer).getByText('Page 1 of the paper').waitFor();
+		await inside(viewer).locator('canvas').first().waitFor();
+		t.log(
+			`${Math.round((100 * received) / file.length)} % of ${file.length} bytes were fetched before the first page.`,
+		);
+		t.true(received < file.length / 3, `${received} of ${file.length}`);
 
-	const field = viewer.getByRole('textbox', { name: 'Page' });
-	let most = 0;
-	let megapixels = 0;
-	for (let wanted = 25; wanted <= 500; wanted += 25) {
-		await field.fill(String(wanted));
-		await field.press('Enter');
-		await inside(viewer).getByText(`Page ${wanted} of the paper`).waitFor();
-		const drawn = await inside(viewer)
-			.locator('canvas')
-			.evaluateAll((canvases) =>
-				canvases.map((canvas) => (canvas as HTMLCanvasElement).width * (canvas as HTMLCanvasElement).height),
-			);
-		most = Math.max(most, drawn.length);
-		megapixels = Math.max(megapixels, drawn.reduce((sum, pixels) => sum + pixels, 0) / 1e6);
-	}
-	t.log(`At most ${most} pages were drawn at once, ${megapixels.toFixed(1)} megapixels.`);
-	t.true(most <= 14, `${most} canvases`);
-	await eventually(t, async () => (await inside(viewer).locator('.textLayer').count()) <= 14, true);
-	t.true(megapixels <= 10 * 8.4);
-	t.deepEqual(app.faults, []);
-});
+		let lost = 2;
+		await page.route('**/api/download/large.pdf?*', (route) => (lost-- > 0 ? route.abort() : route.continue()));
+		const field = viewer.getByRole('textbox', { name: 'Page' });
+		let most = 0;
+		let megapixels = 0;
+		for (let wanted = 25; wanted <= 500; wanted += 25) {
+			await field.fill(String(wanted));
+			await field.press('Enter');
+			await inside(viewer).getByText(`Page ${wanted} of the paper`).waitFor();
+			const drawn = await inside(viewer)
+				.locator('canvas')
+				.evaluateAll((canvases) =>
+					canvases.map((canvas) => (canvas as HTMLCanvasElement).width * (canvas as HTMLCanvasElement).height),
+				);
+			most = Math.max(most, drawn.length);
+			megapixels = Math.max(megapixels, drawn.reduce((sum, pixels) => sum + pixels, 0) / 1e6);
+		}
+		t.log(`At most ${most} pages were drawn at once, ${megapixels.toFixed(1)} megapixels.`);
+		t.true(most <= 14, `${most} canvases`);
+		await eventually(t, async () => (await inside(viewer).locator('.textLayer').count()) <= 14, true);
+		t.true(megapixels <= 10 * 8.4);
+		t.deepEqual(app.faults, []);
+	},
+);

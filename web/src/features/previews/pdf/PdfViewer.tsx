@@ -9,7 +9,7 @@ import {
 	ShareIcon,
 } from '@blueprintjs/icons';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { HttpFailure, readPart } from '../../../api/previews.js';
+import { type FilePart, HttpFailure, readPart } from '../../../api/previews.js';
 import { useLatest } from '../../../ui/useLatest.js';
 import type { PreviewFile } from '../common/previewFile.js';
 import { useKeys } from '../common/useKeys.js';
@@ -178,12 +178,27 @@ function useParts(
 		current.left -= end - begin;
 		if (end <= begin || current.left < 0) latest.current.onFailed(undefined);
 		else {
-			readPart(url, begin, end, signal).then(
+			readAgain(url, begin, end, signal).then(
 				({ bytes }) => latest.current.onPart({ begin, bytes }),
 				(error: unknown) => !signal.aborted && latest.current.onFailed(error),
 			);
 		}
 	};
+}
+
+/** After a connection was lost, and while the server is busy. */
+const retryMs = [1000, 3000, 9000];
+
+async function readAgain(url: string, begin: number, end: number, signal: AbortSignal): Promise<FilePart> {
+	for (const ms of retryMs) {
+		try {
+			return await readPart(url, begin, end, signal);
+		} catch (error) {
+			if (signal.aborted || (error instanceof HttpFailure && error.answered < 429)) throw error;
+			await new Promise((resolve) => setTimeout(resolve, ms));
+		}
+	}
+	return readPart(url, begin, end, signal);
 }
 
 function reasonOf(error: unknown): string | undefined {
