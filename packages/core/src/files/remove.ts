@@ -12,7 +12,7 @@ import {
 } from '@stowage/rules';
 import type { OwnTree } from '../trees/OwnTree.js';
 import { type Place, placeIn } from '../trees/Tree.js';
-import { withTrashFolder } from '../trees/trash/TrashBin.js';
+import { withTrashFolder } from '../trees/trash/bringTrash.js';
 import { trashedLinkPath, trashedPath } from '../trees/trash/trashPaths.js';
 import type { FileParts } from './FileParts.js';
 

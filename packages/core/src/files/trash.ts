@@ -1,6 +1,7 @@
 import type { TrashRecord, TrashSelection } from '@stowage/plugin-api';
-import { type Entry, Failure, homeRoot, joinPath, parentPath, signedIn, type User, type Viewer } from '@stowage/rules';
+import { type Entry, homeRoot, joinPath, parentPath, signedIn, type User, type Viewer } from '@stowage/rules';
 import { placeIn } from '../trees/Tree.js';
+import { notInTrash } from '../trees/trash/bringTrash.js';
 import { trashedLinkPath, trashedPath } from '../trees/trash/trashPaths.js';
 import { addItem } from './addItem.js';
 import type { FileParts } from './FileParts.js';
@@ -68,7 +69,7 @@ async function putBack({ trees, watcher, trash }: FileParts, viewer: User, recor
 	const tree = trees.own(viewer, 'private');
 	const { storage } = tree;
 	const from = { tree, path: record.path, storagePath: trashedPath(record.id) };
-	// It is still on the disk that its home has left.
+	// It may still be on the disk that its home has left.
 	await trash.bring(record, await storage.mount());
 	const links = joinPath(homeRoot(viewer.username), trashedLinkPath(record.id));
 	return addItem(tree, from, placeIn(tree, record.path), (path, options) =>
@@ -85,5 +86,3 @@ function restored(entry: Entry | undefined): Entry {
 	if (entry === undefined) throw notInTrash();
 	return entry;
 }
-
-const notInTrash = () => new Failure('notFound', 'This is not in the trash any more.');

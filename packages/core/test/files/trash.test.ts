@@ -3,6 +3,8 @@ import path from 'node:path';
 import { Failure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type AppOptions, recoverTrash, unknownTrash } from '../../src/index.js';
+import { TrashPurge } from '../../src/trees/trash/TrashPurge.js';
+import { TrashSizes } from '../../src/trees/trash/TrashSizes.js';
 import { Client, file, json, reportSpace, type TestApp, testApp } from '../testApp.js';
 import { create } from '../tusClient.js';
 import { until } from '../until.js';
@@ -381,14 +383,22 @@ test('notes of many deletions are put together, without those of items that are 
 
 test('of more items than a user may keep the oldest go', async (t) => {
 	const { app, home, remove, trash } = await setUp(t);
-	Object.assign(app.services.trashBin, { limits: { items: 3, uncounted: 2 } });
+	const { config, database, log, storage } = app.services;
 	for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
 		await writeFile(home(name), name);
 		await remove(name);
 	}
-	const names = async () => (await trash()).entries.map(({ name }) => name);
-	await until('the oldest are gone', async () => (await names()).join('') === 'fed');
-	t.pass();
+	const parts = {
+		...{ config, log, store: database.trash, storage: () => storage },
+		...{ now: Date.now, monotonic: () => 0, onPurged: () => {}, onBrought: async () => {} },
+	};
+	const purge = new TrashPurge(parts, new TrashSizes(parts), { items: 3, uncounted: 2 });
+	const names = async () => (await trash()).entries.map(({ name }) => name).join('');
+	const ada = await database.users.find('ada');
+	await purge.limit(ada?.id ?? '');
+	t.is(await names(), 'fedcba', 'they are not counted for each one');
+	await purge.limit(ada?.id ?? '');
+	t.is(await names(), 'fed');
 });
 
 test('what lies on a disk of its own says that it can only be deleted forever, and stays', async (t) => {

@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { type StorageProvider, type TrashRecord, trashFolder } from '@stowage/plugin-api';
+import { type StorageProvider, type TrashRecord, type TrashStore, trashFolder } from '@stowage/plugin-api';
 import { isFailure, joinPath, parsePath, type StoragePath } from '@stowage/rules';
 import { z } from 'zod';
 
 const noteName = /^notes-[0-9a-f]{32}\.jsonl$/;
+
+/** Files that there may be for no reason, and how many notes each of the others has at least. */
+const maxFiles = 50;
+const notesOfFile = 1_000;
 
 /** More than a thousand long paths. */
 const maxNoteBytes = 32 * 1024 * 1024;
@@ -22,7 +26,7 @@ const note = z.object({
 export type TrashNote = z.infer<typeof note>;
 
 /** Writes what these items of one root are beside them, durably, for the case that the database is lost. */
-export async function writeNotes(storage: StorageProvider, records: readonly TrashRecord[]): Promise<StoragePath> {
+export async function writeNotes(storage: StorageProvider, records: readonly TrashRecord[]): Promise<void> {
 	const lines = records.map(({ id, ownerId, ownerName, path, type, deletedAt, deletedBy }) =>
 		JSON.stringify({ id, ownerId, ownerName, path, type, deletedAt, deletedBy }),
 	);
@@ -34,7 +38,6 @@ export async function writeNotes(storage: StorageProvider, records: readonly Tra
 	} finally {
 		await staged.discard();
 	}
-	return path;
 }
 
 /** The paths of a root's files of notes, and the ids of the items in its trash. */
@@ -75,4 +78,18 @@ export async function readNotes(storage: StorageProvider, path: StoragePath): Pr
 
 async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 	yield bytes;
+}
+
+/** Replaces many small files of notes, and those of items that are gone, by a few that have all rows of the root. */
+export async function tidyNotes(store: TrashStore, storage: StorageProvider): Promise<void> {
+	const { notes, ids } = await trashContents(storage);
+	if (notes.length <= maxFiles + (2 * ids.length) / notesOfFile) return;
+	for (let after: TrashRecord | undefined; ; ) {
+		const { rootId } = storage;
+		const records = await store.list({ order: 'oldest', limit: notesOfFile, rootId, after });
+		if (records.length > 0) await writeNotes(storage, records);
+		after = records.at(-1);
+		if (records.length < notesOfFile) break;
+	}
+	for (const path of notes) await storage.remove(path);
 }

@@ -1,0 +1,66 @@
+import type { TrashRecord } from '@stowage/plugin-api';
+import { isTrashed } from './locateTrashed.js';
+import { writeNotes } from './TrashNotes.js';
+import { type TrashParts, warnOfTrash } from './trashParts.js';
+
+/** How long an item that has arrived waits for others, so that one statement and one file of notes record many. */
+const settleMs = 200;
+
+/** Items that have arrived in the trash, and whose rows and notes do not say so yet. Nothing waits for them: until then the disk says it. */
+export class TrashArrivals {
+	readonly #parts: TrashParts;
+	readonly #arrived = new Map<string, TrashRecord>();
+	#timer: NodeJS.Timeout | undefined;
+
+	constructor(parts: TrashParts) {
+		this.#parts = parts;
+	}
+
+	add(record: TrashRecord): void {
+		this.#arrived.set(record.id, record);
+		this.#timer ??= setTimeout(() => void this.#settle(), settleMs).unref();
+	}
+
+	has(id: string): boolean {
+		return this.#arrived.has(id);
+	}
+
+	/** It has left again. */
+	delete(id: string): void {
+		this.#arrived.delete(id);
+	}
+
+	/** Writes what waits. */
+	async close(): Promise<void> {
+		clearTimeout(this.#timer);
+		await this.#settle();
+	}
+
+	async #settle(): Promise<void> {
+		this.#timer = undefined;
+		const { store } = this.#parts;
+		const arrived = [...this.#arrived.values()];
+		this.#arrived.clear();
+		if (arrived.length === 0) return;
+		try {
+			const settled = await store.settle(arrived.map(({ id }) => id));
+			await this.#note(arrived);
+			if (settled === arrived.length) return;
+			// Another process may have taken one for lost while this one was suspended.
+			for (const record of arrived) {
+				if ((await store.get(record.id)) === undefined && (await isTrashed(this.#parts, record)))
+					await store.add({ ...record, state: 'kept' });
+			}
+		} catch (error) {
+			warnOfTrash(this.#parts, error);
+		}
+	}
+
+	/** Writes beside the items what they are. */
+	async #note(records: readonly TrashRecord[]): Promise<void> {
+		for (const { storage } of this.#parts.storage().mounts()) {
+			const here = records.filter(({ rootId }) => rootId === storage.rootId);
+			if (here.length > 0) await writeNotes(storage, here);
+		}
+	}
+}

@@ -1,0 +1,108 @@
+import type { TrashSelection, TrashSize } from '@stowage/plugin-api';
+import { Counts } from '../../limits/Counts.js';
+import { createKeyedMutex } from '../../limits/keyedMutex.js';
+import { ignoreMissing } from '../Mounts.js';
+import { locateTrashed } from './locateTrashed.js';
+import type { TrashSizes } from './TrashSizes.js';
+import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
+import { trashedPath } from './trashPaths.js';
+
+/** Items of one user that are kept at most, and how many new ones there may be before they are counted again. */
+const trashLimits = { items: 100_000, uncounted: 1_000 };
+
+/** Removing from the trash for good. What is marked `purging` is gone for everybody, and its space is freed by and by. */
+export class TrashPurge {
+	readonly #parts: TrashParts;
+	readonly #sizes: TrashSizes;
+	readonly #alone = createKeyedMutex();
+	/** How many items each user has put in since their number was last read. */
+	readonly #keptOf = new Counts();
+	#removing: Promise<void> = Promise.resolve();
+
+	constructor(
+		parts: TrashParts,
+		sizes: TrashSizes,
+		readonly limits = trashLimits,
+	) {
+		this.#parts = parts;
+		this.#sizes = sizes;
+	}
+
+	/** Resolves to how many were chosen. */
+	async purge(selection: TrashSelection): Promise<number> {
+		const count = await this.#parts.store.beginPurging(selection);
+		if (count > 0) void this.removePurged();
+		return count;
+	}
+
+	/** Purges the oldest until this much is free again, if there is so much; resolves to whether it is. */
+	giveWay(selection: Pick<TrashSelection, 'ownerId' | 'rootId'>, lack: TrashSize): Promise<boolean> {
+		return this.#alone(JSON.stringify(selection), async () => {
+			const { store } = this.#parts;
+			const all = await this.#sizes.totals(selection);
+			if (all.bytes < lack.bytes || all.entries < lack.entries) return false;
+			const freed: TrashSize = { bytes: 0, entries: 0 };
+			const isEnough = () => freed.bytes >= lack.bytes && freed.entries >= lack.entries;
+			while (!isEnough()) {
+				const ids: string[] = [];
+				for (const { id, size } of await store.list({ order: 'oldest', limit: trashBatch, ...selection })) {
+					if (isEnough()) break;
+					ids.push(id);
+					freed.bytes += size?.bytes ?? 0;
+					freed.entries += size?.entries ?? 0;
+				}
+				if (ids.length === 0) return false;
+				await store.beginPurging({ ids });
+			}
+			await this.removePurged();
+			return true;
+		});
+	}
+
+	/** Called for each new item. Each is a row, so a user has no more than so many: the oldest go. */
+	async limit(ownerId: string): Promise<void> {
+		this.#keptOf.add(ownerId, 1);
+		const { items, uncounted } = this.limits;
+		if (this.#keptOf.of(ownerId) < uncounted) return;
+		this.#keptOf.add(ownerId, -uncounted);
+		const { store } = this.#parts;
+		try {
+			for (let excess = (await store.count(ownerId)) - items; excess > 0; excess -= trashBatch) {
+				const oldest = await store.list({ order: 'oldest', limit: Math.min(excess, trashBatch), ownerId });
+				await this.purge({ ids: oldest.map(({ id }) => id) });
+			}
+		} catch (error) {
+			warnOfTrash(this.#parts, error);
+		}
+	}
+
+	/** Removes what is being purged. A root that is away keeps its items until it is back. */
+	removePurged(): Promise<void> {
+		// One after another: what is marked while one runs may be missed by it.
+		this.#removing = this.#removing
+			.then(() => this.#removePurged())
+			.catch((error: unknown) => warnOfTrash(this.#parts, error));
+		return this.#removing;
+	}
+
+	async #removePurged(): Promise<void> {
+		const { store, onPurged } = this.#parts;
+		for (;;) {
+			// None is `moving` since before the epoch.
+			const records = await store.unfinished(-1, trashBatch);
+			const removed: string[] = [];
+			for (const record of records) {
+				try {
+					const located = await locateTrashed(this.#parts, record);
+					await located?.mount.storage.remove(trashedPath(record.id)).catch(ignoreMissing);
+					removed.push(record.id);
+					onPurged(record);
+				} catch (error) {
+					warnOfTrash(this.#parts, error);
+				}
+			}
+			await store.remove(removed);
+			if (removed.length === 0 || records.length < trashBatch) return;
+		}
+	}
+}

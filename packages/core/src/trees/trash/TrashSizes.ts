@@ -1,0 +1,60 @@
+import type { TrashRecord, TrashSelection, TrashSize } from '@stowage/plugin-api';
+import { isFailure } from '@stowage/rules';
+import { FairQueue } from '../../limits/FairQueue.js';
+import { measureTree } from '../../quotas/measureTree.js';
+import { locateTrashed } from './locateTrashed.js';
+import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
+import { trashedPath } from './trashPaths.js';
+
+/** The sizes of folders in the trash, which are measured once they are there: a folder of any size is deleted in the time of a file. */
+export class TrashSizes {
+	readonly #parts: TrashParts;
+	readonly #measuring = new Map<string, Promise<TrashSize | undefined>>();
+	readonly #walks = new FairQueue(
+		{ running: 2, runningPerClient: 1, waiting: 10_000, waitingPerClient: 1_000 },
+		'Too many folders are being measured. Please try again in a moment.',
+	);
+
+	constructor(parts: TrashParts) {
+		this.#parts = parts;
+	}
+
+	/** Undefined where it could not be measured. */
+	of(record: TrashRecord): Promise<TrashSize | undefined> {
+		const measuring = this.#measuring.get(record.id) ?? this.#measure(record);
+		this.#measuring.set(record.id, measuring);
+		return measuring;
+	}
+
+	/** The sum; folders that are not measured yet are, unless that fails. */
+	async totals(selection: TrashSelection): Promise<TrashSize> {
+		const { store } = this.#parts;
+		const known = await store.totals(selection);
+		if (known.unmeasured === 0) return known;
+		for (let measured = 1; measured > 0; ) {
+			measured = 0;
+			const records = await store.list({ order: 'oldest', limit: trashBatch, isUnmeasured: true, ...selection });
+			for (const record of records) if ((await this.of(record)) !== undefined) measured++;
+		}
+		return store.totals(selection);
+	}
+
+	async #measure(record: TrashRecord): Promise<TrashSize | undefined> {
+		try {
+			const located = await locateTrashed(this.#parts, record);
+			if (located === undefined) return undefined;
+			const { mount, item } = located;
+			const measure = () => measureTree(mount.storage, trashedPath(record.id), async () => {});
+			const inside = await this.#walks.run(record.ownerId, measure);
+			const size = { bytes: inside.bytes + item.size, entries: inside.entries + 1 };
+			await this.#parts.store.setSize(record.id, size);
+			return size;
+		} catch (error) {
+			// Too many wait, or its root is away: it is measured when its size is wanted again.
+			if (!isFailure(error)) warnOfTrash(this.#parts, error);
+			return undefined;
+		} finally {
+			this.#measuring.delete(record.id);
+		}
+	}
+}

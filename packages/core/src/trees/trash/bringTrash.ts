@@ -1,0 +1,72 @@
+import { type TrashRecord, trashFolder } from '@stowage/plugin-api';
+import { Failure, isFailure } from '@stowage/rules';
+import { copyAcross } from '../copyAcross.js';
+import { type ItemStorage, ignoreMissing, type Mount } from '../Mounts.js';
+import { locateTrashed } from './locateTrashed.js';
+import { type TrashParts, trashBatch } from './trashParts.js';
+import { trashedPath } from './trashPaths.js';
+
+/** Moves an item to the trash of the root on which its home lies now. Throws `notFound` for one that is in no trash. */
+export async function bringTrashed(parts: TrashParts, record: TrashRecord, target: Mount): Promise<void> {
+	const located = await locateTrashed(parts, record);
+	if (located === undefined) throw notInTrash();
+	if (located.mount.storage === target.storage) return;
+	const path = trashedPath(record.id);
+	const source = located.mount.storage;
+	try {
+		await withTrashFolder(target.storage, () => copyAcross(source, path, target.storage, path, {}));
+	} catch (error) {
+		// A copy is there whole or not at all: an earlier call was interrupted after it.
+		if (!isFailure(error, 'alreadyExists')) throw error;
+	}
+	await parts.onBrought(record, located.mount, target);
+	await parts.store.setRoot(record.id, target.storage.rootId);
+	await source.remove(path).catch(ignoreMissing);
+}
+
+/** The same for all of a user's items. */
+export async function bringAllTrash(
+	parts: TrashParts,
+	ownerId: string,
+	target: Mount,
+	signal: AbortSignal,
+): Promise<void> {
+	const { store, storage } = parts;
+	const others = storage()
+		.mounts()
+		.filter((mount) => mount.storage !== target.storage);
+	for (const { rootId } of others.map((mount) => mount.storage)) {
+		for (;;) {
+			const records = await store.list({ order: 'oldest', limit: trashBatch, ownerId, rootId });
+			if (records.length === 0) break;
+			for (const record of records) {
+				signal.throwIfAborted();
+				// It may have been restored or removed meanwhile.
+				await bringTrashed(parts, record, target).catch(ignoreMissing);
+				const isLeft = (await store.get(record.id))?.rootId === rootId;
+				if (isLeft && (await locateTrashed(parts, record)) === undefined) await store.remove([record.id]);
+			}
+		}
+	}
+}
+
+/** Runs a move into the trash of a root, whose folder is made if it is missing. */
+export async function withTrashFolder<T>(
+	storage: Pick<ItemStorage, 'makeDirectory'>,
+	move: () => Promise<T>,
+): Promise<T> {
+	try {
+		return await move();
+	} catch (error) {
+		if (!isFailure(error, 'notFound')) throw error;
+		try {
+			await storage.makeDirectory(trashFolder);
+		} catch (cause) {
+			// The folder is there, so it is the item that is missing.
+			throw isFailure(cause, 'alreadyExists') ? error : cause;
+		}
+		return move();
+	}
+}
+
+export const notInTrash = () => new Failure('notFound', 'This is not in the trash any more.');

@@ -1,0 +1,61 @@
+import { isFailure } from '@stowage/rules';
+import { locateTrashed } from './locateTrashed.js';
+import { tidyNotes } from './TrashNotes.js';
+import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
+
+const dayMs = 24 * 60 * 60_000;
+
+/** An item of which it is not known whether it has arrived is looked for after this time, and its row forgotten after that one. */
+const movingMs = 60_000;
+const lostMs = dayMs;
+
+/** A suspended machine, whose monotonic clock stands still, is one whose clock was set as well. */
+const maxJumpMs = 60 * 60_000;
+
+/** Completes what was interrupted, and puts many small files of notes together. */
+export async function completeTrash(parts: TrashParts): Promise<void> {
+	const { store, now, storage } = parts;
+	for (const record of await store.unfinished(now() - movingMs, trashBatch)) {
+		if (record.state !== 'moving') continue;
+		try {
+			const located = await locateTrashed(parts, record);
+			if (located !== undefined) await store.settle([record.id]);
+			else if (record.deletedAt < now() - lostMs) await store.remove([record.id]);
+		} catch (error) {
+			if (!isFailure(error, 'unavailable')) throw error;
+		}
+	}
+	for (const mount of storage().mounts()) {
+		try {
+			await tidyNotes(store, mount.storage);
+		} catch (error) {
+			warnOfTrash(parts, error);
+		}
+	}
+}
+
+/** Whether the time of day can be trusted: a wrong clock must not remove what shall be kept for weeks. */
+export class ClockJumps {
+	readonly #parts: Pick<TrashParts, 'now' | 'monotonic' | 'log'>;
+	/** When both clocks were last in step. */
+	#inStep: { now: number; monotonic: number };
+	#distrustedUntil = Number.NEGATIVE_INFINITY;
+
+	constructor(parts: Pick<TrashParts, 'now' | 'monotonic' | 'log'>) {
+		this.#parts = parts;
+		this.#inStep = { now: parts.now(), monotonic: parts.monotonic() };
+	}
+
+	/** False for a day after it was set. */
+	isTrusted(): boolean {
+		const { now, monotonic, log } = this.#parts;
+		const before = this.#inStep;
+		this.#inStep = { now: now(), monotonic: monotonic() };
+		const jump = this.#inStep.now - before.now - (this.#inStep.monotonic - before.monotonic);
+		if (Math.abs(jump) > maxJumpMs) {
+			this.#distrustedUntil = this.#inStep.monotonic + dayMs;
+			log.warn({ jump }, 'the clock was set: nothing in the trash expires for a day');
+		}
+		return this.#inStep.monotonic >= this.#distrustedUntil;
+	}
+}

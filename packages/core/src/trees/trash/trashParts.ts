@@ -1,0 +1,30 @@
+import type { TrashRecord, TrashStore } from '@stowage/plugin-api';
+import type { Config } from '../../config/schema.js';
+import type { Log } from '../../log.js';
+import type { MountedStorage } from '../MountedStorage.js';
+import type { Mount } from '../Mounts.js';
+
+/** What the trash works with. */
+export interface TrashParts {
+	store: TrashStore;
+	/** Throws until it is open. */
+	storage(): MountedStorage;
+	config: Pick<Config, 'trash'>;
+	/** Called with each item whose space is free again. */
+	onPurged(record: TrashRecord): void;
+	/** Called with each item that was copied from the trash of one root to that of another one, before the first one is removed. */
+	onBrought(record: TrashRecord, from: Mount, to: Mount): Promise<void>;
+	log: Log;
+	/** The time of day, milliseconds since the epoch. */
+	now(): number;
+	/** Milliseconds of a monotonic clock. */
+	monotonic(): number;
+}
+
+/** Items that are handled together. */
+export const trashBatch = 200;
+
+/** For a fault after which the trash is as good as before. */
+export function warnOfTrash({ log }: Pick<TrashParts, 'log'>, error: unknown): void {
+	log.warn({ err: error }, 'the trash could not be completed: a later sweep does it');
+}
