@@ -73,7 +73,13 @@ test.serial('a script in a PDF does not run, and a broken PDF shows an error', a
 	const app = await fixture.enter(t);
 	const action =
 		"/OpenAction << /S /JavaScript /JS (app.alert\\(1\\); this.submitForm\\('http://127.0.0.1:9/form'\\);) >>";
-	await writeFiles(app.home, { 'script.pdf': pdf({ pages: 3, catalogue: action }), 'broken.pdf': 'no paper' });
+	// The list of its pages contains itself.
+	const endless = pdf({ pages: 3 }).toString('latin1').replace('/Kids [4 0 R]', '/Kids [2 0 R]');
+	await writeFiles(app.home, {
+		'script.pdf': pdf({ pages: 3, catalogue: action }),
+		'broken.pdf': 'no paper',
+		'endless.pdf': endless,
+	});
 	const page = await app.open('/browser?type=private');
 	const foreign = watchRequests(page, app.url);
 	page.on('dialog', (dialog) => {
@@ -88,6 +94,9 @@ test.serial('a script in a PDF does not run, and a broken PDF shows an error', a
 	await broken.getByText('Cannot preview PDF').waitFor();
 	await broken.getByText('Failed to load the PDF file.').waitFor();
 	await assertAccessible(t, page, 'a broken PDF');
+	await closePreview(page);
+	const endlessPages = await openPreview(page, 'endless.pdf');
+	await endlessPages.getByText('Failed to load the PDF file.').waitFor();
 	await closePreview(page);
 	await page.route('**/pdfWorker*', (route) => route.fulfill({ status: 404, body: '' }));
 	const missing = await openPreview(page, 'script.pdf');

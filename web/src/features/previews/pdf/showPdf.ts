@@ -30,6 +30,8 @@ export function showPdf(content: PdfContent, say: (event: FrameEvent) => void): 
 		const document = await opened.task.promise;
 		assertPages(document);
 		boundPages(document);
+		// Without it the viewer of pdf.js would wait for ever.
+		await document.getPage(1);
 		const { info } = await document.getMetadata().catch(() => ({ info: {} }));
 		const container = placeContainer(content.fileName, languageOf(info));
 		const eventBus = new kit.EventBus();
