@@ -42,12 +42,16 @@ export const job = z.object({
 
 /**
  * The `detail` of a `copy` or `move`: how many items of those named are in their place and how many are not, and why, for the first of
- * these.
+ * these; and under which names.
  */
 export const transferDetail = z.object({
 	done: z.number(),
 	failed: z.number(),
 	errors: z.array(z.object({ path: z.string(), message: z.string(), code: z.string().optional() })).default([]),
+	/** The items whose names were taken, by their places in the list, with the names that they got; the first ones. */
+	renamed: z.array(z.tuple([z.number(), z.string()])).default([]),
+	/** How many others got other names. */
+	unlisted: z.number().default(0),
 });
 
 /** The `detail` of a `convert`, as far as known. The job's id is the id of the conversion. */

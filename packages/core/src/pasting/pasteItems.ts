@@ -1,5 +1,14 @@
 import type { JobContext } from '@stowage/plugin-api';
-import { type Entry, Failure, type FailureKind, isFailure, pasteDenial, plural, truncateToBytes } from '@stowage/rules';
+import {
+	baseName,
+	type Entry,
+	Failure,
+	type FailureKind,
+	isFailure,
+	pasteDenial,
+	plural,
+	truncateToBytes,
+} from '@stowage/rules';
 import { z } from 'zod';
 import { withNewNames } from '../jobs/withNewNames.js';
 import { type PasteInput, type PasteStep, stepOf } from './pasteInput.js';
@@ -7,6 +16,8 @@ import { type PasteInput, type PasteStep, stepOf } from './pasteInput.js';
 /** Bytes of JSON that a job keeps about the items that failed. */
 const faultsBytes = 8 * 1024;
 const messageBytes = 1000;
+/** The same about the items that got other names. */
+const renamedBytes = 6 * 1024;
 
 /** The remaining items would fail for the same reason. */
 const fatalKinds: readonly FailureKind[] = ['storageFull', 'rateLimited', 'unavailable'];
@@ -20,6 +31,9 @@ const saved = withNewNames(
 		next: z.int().min(0).default(0),
 		failed: z.int().min(0).default(0),
 		faults: z.array(fault).default([]),
+		/** The items that got other names since theirs were taken, by their numbers, as far as there is room for them; and how many others. */
+		renamed: z.array(z.tuple([z.number(), z.string()])).default([]),
+		unlisted: z.number().default(0),
 		/** Bytes of the items that are done, and of all. */
 		bytes: z.number().min(0).default(0),
 		totalBytes: z.number().min(0).optional(),
@@ -79,6 +93,7 @@ export async function pasteItems(
 			if (denial !== undefined) throw denial;
 			job.signal.throwIfAborted();
 			entry = await work.pasteItem(step);
+			if (entry.name !== baseName(step.to.path)) recordName(state, entry.name);
 		} catch (error) {
 			if (job.signal.aborted && !job.isCancelled) throw error;
 			delete state.marker;
@@ -109,8 +124,9 @@ export async function pasteItems(
 }
 
 /** The details of a job, while it runs, and its result at the end. */
-export function detailOf({ next, failed, faults }: PasteState): Record<string, unknown> {
-	return { done: next - failed, failed, errors: faults };
+export function detailOf({ next, failed, faults, renamed, unlisted }: PasteState): Record<string, unknown> {
+	const names = renamed.length === 0 ? {} : { renamed, ...(unlisted === 0 ? {} : { unlisted }) };
+	return { done: next - failed, failed, errors: faults, ...names };
 }
 
 function doneSentence({ next, failed }: PasteState, labels: PasteLabels, items: number): string {
@@ -122,4 +138,12 @@ function recordFault(state: PasteState, path: string, { message, code }: Failure
 	const recorded = { path, message: truncateToBytes(message, messageBytes), code };
 	const bytes = Buffer.byteLength(JSON.stringify([...state.faults, recorded]));
 	if (bytes <= faultsBytes) state.faults.push(recorded);
+}
+
+/** The name of the current item. */
+function recordName(state: PasteState, name: string): void {
+	const recorded: [number, string] = [state.next, name];
+	const bytes = Buffer.byteLength(JSON.stringify([...state.renamed, recorded]));
+	if (bytes <= renamedBytes) state.renamed.push(recorded);
+	else state.unlisted++;
 }

@@ -121,7 +121,7 @@ test('items are copied under free names, and progress is reported in bytes', asy
 	const { home, viewer, kinds, writeFiles, staged } = await setUp(t);
 	await writeFiles({ 'a.txt': 'four', 'docs/b.txt': 'eleven byte', 'docs/deep/c.txt': '', 'to/a.txt': 'taken' });
 	const { result, recorded } = await runKind(kinds.copy, viewer, input('private', 'private', 'to', 'a.txt', 'docs'));
-	t.deepEqual(result, { done: 2, failed: 0, errors: [] });
+	t.deepEqual(result, { done: 2, failed: 0, errors: [], renamed: [[0, 'a (1).txt']] });
 	t.deepEqual(await tree(path.join(home, 'to')), {
 		'a.txt': 'taken',
 		'a (1).txt': 'four',
@@ -146,7 +146,11 @@ for (const isSaved of [true, false]) {
 			input('private', 'private', 'to', 'a', 'docs', 'd'),
 			isSaved,
 		);
-		t.deepEqual(result, { done: 3, failed: 0, errors: [] });
+		const renamed = [
+			[0, 'a (1)'],
+			[1, 'docs (2)'],
+		];
+		t.deepEqual(result, { done: 3, failed: 0, errors: [], renamed });
 		t.deepEqual(await tree(path.join(home, 'to')), {
 			a: 'taken',
 			'a (1)': 'one',
@@ -173,7 +177,7 @@ for (const isSaved of [true, false]) {
 			input('private', 'private', 'to', 'a', 'docs', 'd'),
 			isSaved,
 		);
-		t.deepEqual(result, { done: 3, failed: 0, errors: [] });
+		t.deepEqual(result, { done: 3, failed: 0, errors: [], renamed: [[0, 'a (1)']] });
 		t.deepEqual(await tree(path.join(home, 'to')), {
 			a: 'taken',
 			'a (1)': 'one',
@@ -248,6 +252,20 @@ test('a long list of errors is cut in the result', async (t) => {
 	t.like(result, { done: 1, failed: 2000 });
 	t.true(JSON.stringify(result).length < 16 * 1024);
 	t.true(((result?.errors ?? []) as unknown[]).length > 5);
+});
+
+test('a long list of new names is cut in the result, which counts the others', async (t) => {
+	const { viewer, kinds, writeFiles } = await setUp(t);
+	const names = Array.from({ length: 300 }, (_, n) => `a photo of the holiday ${n}.jpg`);
+	await writeFiles(Object.fromEntries(names.map((name) => [name, '1'])));
+	const { result } = await runKind(kinds.copy, viewer, input('private', 'private', '', ...names));
+	t.like(result, { done: 300, failed: 0 });
+	const { renamed, unlisted } = result as { renamed: [number, string][]; unlisted: number };
+	t.true(renamed.length > 100 && unlisted > 0);
+	t.is(renamed.length + unlisted, 300);
+	const last = renamed.length - 1;
+	t.deepEqual(renamed.at(-1), [last, `a photo of the holiday ${last} (1).jpg`]);
+	t.true(Buffer.byteLength(JSON.stringify(result)) < 8 * 1024);
 });
 
 test('a cancelled copy or move leaves no part of the item under way, and reports how many items were done', async (t) => {
