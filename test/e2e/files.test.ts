@@ -7,3 +7,4 @@ import './files/operations.test.js';
 import './files/search.test.js';
 import './files/selection.test.js';
 import './files/trash.test.js';
+import './files/undo.test.js';

@@ -3,6 +3,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { useState } from 'react';
 import { BrowserRouter } from 'react-router';
 import { basePath } from '../api/client/basePath.js';
+import { UndoProvider } from '../features/files/undo/UndoProvider.js';
 import { UploadQueueProvider } from '../features/uploadQueue/UploadQueueProvider.js';
 import { FirstLocation } from '../ui/firstLocation.js';
 import { NotificationProvider } from '../ui/notifications/NotificationProvider.js';
@@ -15,14 +16,16 @@ export function App() {
 		<QueryClientProvider client={queryClient}>
 			<OverlaysProvider>
 				<NotificationProvider>
-					<UploadQueueProvider>
-						{/* Without transitions: what is pressed next, however soon, acts on the folder that was opened and not on the one before. */}
-						<BrowserRouter basename={basePath === '' ? '/' : basePath} useTransitions={false}>
-							<FirstLocation>
-								<AppRoutes />
-							</FirstLocation>
-						</BrowserRouter>
-					</UploadQueueProvider>
+					<UndoProvider>
+						<UploadQueueProvider>
+							{/* Without transitions: what is pressed next, however soon, acts on the folder that was opened and not on the one before. */}
+							<BrowserRouter basename={basePath === '' ? '/' : basePath} useTransitions={false}>
+								<FirstLocation>
+									<AppRoutes />
+								</FirstLocation>
+							</BrowserRouter>
+						</UploadQueueProvider>
+					</UndoProvider>
 				</NotificationProvider>
 			</OverlaysProvider>
 		</QueryClientProvider>

@@ -15,6 +15,7 @@ import { ContextMenu } from '../features/files/menu/ContextMenu.js';
 import { menuFor } from '../features/files/menu/menu.js';
 import { useContextMenu } from '../features/files/menu/useContextMenu.js';
 import { filesMessages as messages } from '../features/files/messages.js';
+import { useUndo } from '../features/files/undo/useUndo.js';
 import { PreviewPanel } from '../features/previews/panel/PreviewPanel.js';
 import { FilePicker } from '../features/uploadQueue/choosing/FilePicker.js';
 import { UploadQueueDialog } from '../features/uploadQueue/view/UploadQueueDialog.js';
@@ -52,7 +53,8 @@ export function BrowserPageFolder({ location, viewer, isSessionChecked, settings
 	useRefreshNotice(folder);
 	const [previewed, preview] = useScopedState<Entry>(folder.key);
 	const uploads = useFolderUploads(viewer, location);
-	const actions = useFolderActions({ location, viewer, settings, folder, navigation, uploads, preview });
+	const { remember, undoLast } = useUndo(viewer.kind === 'user' ? viewer.username : undefined);
+	const actions = useFolderActions({ location, viewer, settings, folder, navigation, uploads, remember, preview });
 	const { perform, clipboard, cutKeys } = actions;
 	const shown = folder.rows?.entries.length ?? 0;
 	const menu = useContextMenu({
@@ -67,6 +69,7 @@ export function BrowserPageFolder({ location, viewer, isSessionChecked, settings
 		menu,
 		menuPoint: () => list.current?.menuPoint() ?? { x: 0, y: 0 },
 		goUp: navigation.goUp,
+		undo: undoLast,
 		perform,
 	});
 	const drag = useEntryDrag({ ...place, folder });

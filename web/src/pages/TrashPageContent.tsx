@@ -29,6 +29,7 @@ import { trashMenuFor } from '../features/files/trash/trashMenu.js';
 import { trashTable } from '../features/files/trash/trashTable.js';
 import { useTrash } from '../features/files/trash/useTrash.js';
 import { useTrashOperations } from '../features/files/trash/useTrashOperations.js';
+import { useUndo } from '../features/files/undo/useUndo.js';
 import { TrashToolbar } from '../features/toolbar/TrashToolbar.js';
 import { EmptyState } from '../ui/display/EmptyState.js';
 import { useScopedState } from '../ui/useScopedState.js';
@@ -51,6 +52,7 @@ export function TrashPageContent({ username }: { username: string | undefined })
 	const operations = useTrashOperations(trash, (directory: StoragePath, path: string) =>
 		navigate(folderHref('private', directory), { state: { start: path } }),
 	);
+	const { undoLast } = useUndo(username);
 	const [dialog, setDialog] = useScopedState<TrashDialog>(trash.key);
 	const items = trash.rows?.entries.length;
 	const openEmpty = () => setDialog({ kind: 'empty', items: items ?? 0, size: trash.size });
@@ -84,6 +86,7 @@ export function TrashPageContent({ username }: { username: string | undefined })
 			menu,
 			menuPoint: () => list.current?.menuPoint() ?? { x: 0, y: 0 },
 			goUp: () => {},
+			undo: undoLast,
 			// The other keys of the list have no meaning for what is in the trash.
 			perform: (command: EntryCommand, entries: readonly TrashedEntry[]) => {
 				if (command === 'delete' || command === 'deleteForever') perform('deleteForever', entries);

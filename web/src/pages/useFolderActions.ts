@@ -1,4 +1,5 @@
 import type { Entry, UserSettings, Viewer } from '@stowage/rules';
+import { useTrashKeepFor } from '../api/capabilities.js';
 import { useBackgroundConversions } from '../features/conversion/useBackgroundConversions.js';
 import { useMayConvert } from '../features/conversion/useMayConvert.js';
 import { useRefreshAfterConversion } from '../features/conversion/useRefreshAfterConversion.js';
@@ -8,6 +9,7 @@ import type { BrowserLocation } from '../features/files/location/location.js';
 import type { BrowserNavigation } from '../features/files/location/useBrowserNavigation.js';
 import { type FileActions, useFileActions } from '../features/files/operations/useFileActions.js';
 import { type FileOperations, useFileOperations } from '../features/files/operations/useFileOperations.js';
+import type { Undoing } from '../features/files/undo/useUndo.js';
 import { useCopyLink } from '../features/links/useCopyLink.js';
 import type { FolderUploads } from './useFolderUploads.js';
 
@@ -18,6 +20,8 @@ export interface FolderActionsOptions {
 	folder: FolderView;
 	navigation: BrowserNavigation;
 	uploads: FolderUploads;
+	/** Remembers what can be undone. */
+	remember: Undoing['remember'];
 	/** Shows the preview of a file. */
 	preview: (entry: Entry) => void;
 }
@@ -33,11 +37,12 @@ export interface FolderActions extends FileActions {
 
 /** The actions on the folder on screen and its entries, with the features that carry them out. */
 export function useFolderActions(options: FolderActionsOptions): FolderActions {
-	const { location, viewer, settings, folder, navigation, uploads, preview } = options;
+	const { location, viewer, settings, folder, navigation, uploads, remember, preview } = options;
 	const { area, directory } = location;
 	const place = { viewer, area, directory };
 	const download = useDownloads(area, directory);
-	const operations = useFileOperations({ ...place, patch: folder.patch, show: folder.show });
+	const hasTrash = useTrashKeepFor() > 0;
+	const operations = useFileOperations({ ...place, patch: folder.patch, show: folder.show, remember, hasTrash });
 	const showConverted = useRefreshAfterConversion(area);
 	const followConversions = useBackgroundConversions(showConverted);
 	const actions = useFileActions({

@@ -1,7 +1,7 @@
-import { isFailure } from '@stowage/rules';
+import { isFailure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import type { Job } from '../../src/api/jobs/jobs.js';
-import { joinOutcomes, outcomeOf } from '../../src/features/files/operations/transferOutcome.js';
+import { joinOutcomes, outcomeOf, transferredBy } from '../../src/features/files/operations/transferOutcome.js';
 import { jobWith } from '../jobWith.js';
 
 const job = (given: Partial<Job>) => jobWith({ status: 'completed', title: 'Copy 5 items to Holiday', ...given });
@@ -71,12 +71,42 @@ test('the kind of a failure distinguishes a refused item from a fault of the ser
 });
 
 test('the parts of a transfer have one outcome', (t) => {
-	const done = { done: [1], failed: [], reason: undefined, isCancelled: false };
+	const done = { done: [1], placed: [1], failed: [], reason: undefined, isCancelled: false };
 	const reason = new Error('No room');
-	t.deepEqual(joinOutcomes([done, { done: [2], failed: [3], reason, isCancelled: true }]), {
+	t.deepEqual(joinOutcomes([done, { done: [2], placed: [20], failed: [3], reason, isCancelled: true }]), {
 		done: [1, 2],
+		placed: [1, 20],
 		failed: [3],
 		reason,
 		isCancelled: true,
 	});
+	t.is(joinOutcomes([done, { ...done, placed: undefined }]).placed, undefined);
 });
+
+const steps = ['a', 'b', 'c'].map((path) => ({ item: { path }, toPath: parsePath(`to/${path}`) }));
+
+const isPlaced = (t: ExecutionContext, detail: Job['detail'], expected: string[] | undefined) =>
+	t.deepEqual(
+		transferredBy(steps, job({ detail })).placed?.map(({ toPath }) => String(toPath)),
+		expected,
+	);
+test('items keep their names where those are free', isPlaced, { done: 3, failed: 0 }, ['to/a', 'to/b', 'to/c']);
+test(
+	'an item whose name was taken is where the server says',
+	isPlaced,
+	{ done: 2, failed: 1, errors: [missing('a')], renamed: [[1, 'b (1)']] },
+	['to/b (1)', 'to/c'],
+);
+test(
+	'it is not known where items are if their new names are not all listed',
+	isPlaced,
+	{ done: 3, failed: 0, renamed: [[0, 'a (1)']], unlisted: 1 },
+	undefined,
+);
+test(
+	'it is not known where items are if the failed ones are not all listed',
+	isPlaced,
+	{ done: 1, failed: 2, errors: [missing('a')] },
+	undefined,
+);
+test('it is not known where items are without a detail', isPlaced, null, undefined);

@@ -1,8 +1,9 @@
 import test, { type ExecutionContext } from 'ava';
 import type { TrashListing } from '../../src/api/trash.js';
 import { entryAt } from '../../src/features/files/list/rows.js';
+import { reasonLines } from '../../src/features/files/operations/runEach.js';
 import { keptFor } from '../../src/features/files/trash/keptFor.js';
-import { restoredPlace, restoreFailures } from '../../src/features/files/trash/restoreOutcome.js';
+import { restoredPlace } from '../../src/features/files/trash/restoreOutcome.js';
 import {
 	defaultTrashOrder,
 	parseTrashOrder,
@@ -92,10 +93,8 @@ test('the trash names folders as the browser does, and who else has deleted some
 });
 
 test('a notice names the first reasons and counts the others', (t) => {
-	const failed = ['1', '2', '3', '4', '5'].map((id) => ({ id, code: 'NOT_FOUND', message: 'Gone' }));
-	const nameOf = (id: string) => `${id}.txt`;
-	t.is(restoreFailures({ failed: failed.slice(0, 1) }, nameOf), '1.txt: Gone');
-	t.is(restoreFailures({ failed }, nameOf), '1.txt: Gone\n2.txt: Gone\n3.txt: Gone\n…and 2 more');
+	t.is(reasonLines(['a.txt: Gone']), 'a.txt: Gone');
+	t.is(reasonLines(['1', '2', '3', '4', '5']), '1\n2\n3\n…and 2 more');
 });
 
 test('what was restored is shown in its folder, unless it is in several', (t) => {

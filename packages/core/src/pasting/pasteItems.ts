@@ -32,8 +32,8 @@ const saved = withNewNames(
 		failed: z.int().min(0).default(0),
 		faults: z.array(fault).default([]),
 		/** The items that got other names since theirs were taken, by their numbers, as far as there is room for them; and how many others. */
-		renamed: z.array(z.tuple([z.number(), z.string()])).default([]),
-		unlisted: z.number().default(0),
+		renamed: z.array(z.tuple([z.int().min(0), z.string()])).default([]),
+		unlisted: z.int().min(0).default(0),
 		/** Bytes of the items that are done, and of all. */
 		bytes: z.number().min(0).default(0),
 		totalBytes: z.number().min(0).optional(),

@@ -1,4 +1,5 @@
 import { copyItem, maxJobItems, moveItem, type PayloadInput, respondedAsync, startJob } from '@stowage/contract';
+import type { Entry } from '@stowage/rules';
 import { asMutation, call, fetchResponse } from '../client/client.js';
 
 /** Several items that are copied or moved into one folder. */
@@ -26,22 +27,26 @@ export async function startTransfer({ items, ...rest }: Transfer): Promise<Start
 	}
 }
 
-/** Copies one item. Returns the id of a job that continues it if it takes longer. */
-export function copyOne(payload: PayloadInput<typeof copyItem>): Promise<string | undefined> {
+/** The answer to a call for one item: where the item is, or the job that continues if it takes longer. */
+export type SingleTransfer = { entry: Entry } | { jobId: string };
+
+/** Copies one item. */
+export function copyOne(payload: PayloadInput<typeof copyItem>): Promise<SingleTransfer> {
 	return sendAsync(copyItem, payload);
 }
 
 /** The same with a move. */
-export function moveOne(payload: PayloadInput<typeof moveItem>): Promise<string | undefined> {
+export function moveOne(payload: PayloadInput<typeof moveItem>): Promise<SingleTransfer> {
 	return sendAsync(moveItem, payload);
 }
 
 async function sendAsync<E extends typeof copyItem | typeof moveItem>(
 	endpoint: E,
 	payload: PayloadInput<E>,
-): Promise<string | undefined> {
+): Promise<SingleTransfer> {
 	return asMutation(async () => {
 		const response = await fetchResponse<E>(endpoint, { payload, headers: { prefer: 'respond-async' } });
-		return response.status === 202 ? respondedAsync.parse(await response.json()).jobId : undefined;
+		const answer: unknown = await response.json();
+		return response.status === 202 ? respondedAsync.parse(answer) : endpoint.result.parse(answer);
 	});
 }

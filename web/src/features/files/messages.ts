@@ -99,6 +99,22 @@ export const filesMessages = {
 	restored: (items: string) => `Restored ${items}`,
 	restoreFailed: (items: string) => `${items} could not be restored`,
 	show: 'Show',
+
+	undo: 'Undo',
+	undoing: (items: string) => `Undoing: ${items}`,
+	undoCancelled: 'Undo cancelled',
+	nothingToUndo: 'Nothing to undo',
+	movedBack: (items: string) => `Moved ${items} back`,
+	renamedBack: (name: string) => `Renamed back to ${name}`,
+	discarded: (items: string) => `Moved ${items} to the trash`,
+	cannotUndo: (reason: string) => `Cannot undo: ${reason}`,
+	cannotUndoFor: (items: string) => `Cannot undo for ${items}`,
+	notInTrash: (name: string) => `"${name}" is not in the trash any more.`,
+	notThere: (name: string, folder: string) => `"${name}" is not in ${folder} any more.`,
+	wasDeletedForever: 'what is deleted forever cannot be restored.',
+	namesUnknown: 'the new names of the items are not all known.',
+	noTrashForCopies: 'this server has no trash for the copies.',
+
 	emptyTrash: 'Empty Trash',
 	emptyTrashQuestion: (items: string, size: string) =>
 		`Delete all that is in the trash forever (${items}, ${size})? This cannot be undone.`,

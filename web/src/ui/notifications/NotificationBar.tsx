@@ -27,7 +27,7 @@ function NoticeLine({ notice, onDismiss }: { notice: ShownNotice; onDismiss: (ke
 	useEffect(() => {
 		// A notice stays while the pointer moves over it, but not under a pointer that only rests where it appeared.
 		if (isHeld || !autoHides(notice)) return;
-		const timer = setTimeout(() => onDismiss(notice.key), autoHideMilliseconds);
+		const timer = setTimeout(() => onDismiss(notice.key), notice.hidesAfter ?? autoHideMilliseconds);
 		return () => clearTimeout(timer);
 	}, [notice, isHeld, onDismiss]);
 	return (

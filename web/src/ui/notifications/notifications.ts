@@ -9,6 +9,8 @@ export interface Notice {
 	detail?: string;
 	/** 0 to 1, or `indeterminate`. A notice with progress stays until it is dismissed or replaced. */
 	progress?: number | 'indeterminate';
+	/** How many milliseconds it stays without progress. @default 3000 */
+	hidesAfter?: number;
 	/** Stays until it is dismissed or replaced, also without progress. */
 	stays?: boolean;
 	/** Shows `Cancel`. */
@@ -23,7 +25,7 @@ export interface ShownNotice extends Notice {
 
 export type NotificationAction = { type: 'shown'; notice: ShownNotice } | { type: 'dismissed'; key: string };
 
-/** How long a notice without progress stays. */
+/** How long a notice without progress stays by default. */
 export const autoHideMilliseconds = 3000;
 
 /** With more than this, the oldest notice that hides itself is removed. */

@@ -20,6 +20,7 @@ export type KeyCommand =
 				| 'selectAll'
 				| 'cut'
 				| 'copy'
+				| 'undo'
 				| 'clear';
 	  };
 
@@ -79,4 +80,5 @@ const shortcuts: Readonly<Record<string, KeyCommand>> = {
 	a: { kind: 'selectAll' },
 	c: { kind: 'copy' },
 	x: { kind: 'cut' },
+	z: { kind: 'undo' },
 };

@@ -7,7 +7,7 @@ import { cursorIndex } from '../selection/selection.js';
 import type { ListCommand } from './useListKeys.js';
 
 /** The commands that act on entries. */
-export type EntryCommand = 'open' | Exclude<ListCommand, 'goUp' | 'menu'>;
+export type EntryCommand = 'open' | Exclude<ListCommand, 'goUp' | 'menu' | 'undo'>;
 
 export interface ListCommandOptions<E extends Entry> {
 	folder: Pick<ListedFolder<E>, 'rows' | 'selection' | 'selected'>;
@@ -15,6 +15,8 @@ export interface ListCommandOptions<E extends Entry> {
 	/** The position of a menu that was requested by the keyboard. */
 	menuPoint: () => Point;
 	goUp: () => void;
+	/** Undoes the last operation. */
+	undo: () => void;
 	perform: (command: EntryCommand, entries: readonly E[]) => void;
 }
 
@@ -28,7 +30,7 @@ export interface ListCommands {
 }
 
 export function listCommands<E extends Entry>(options: ListCommandOptions<E>): ListCommands {
-	const { folder, menu, menuPoint, goUp, perform } = options;
+	const { folder, menu, menuPoint, goUp, undo, perform } = options;
 	const { rows, selection, selected } = folder;
 	return {
 		open(index) {
@@ -39,6 +41,7 @@ export function listCommands<E extends Entry>(options: ListCommandOptions<E>): L
 		openMenu: menu.openAt,
 		run(command) {
 			if (command === 'goUp') return goUp();
+			if (command === 'undo') return undo();
 			const index = rows && selection.cursor && cursorIndex(selection.cursor, rows);
 			const entry = rows && index !== undefined ? entryAt(rows, index) : undefined;
 			if (command !== 'menu') return perform(command, selected.length > 0 ? selected : entry ? [entry] : []);

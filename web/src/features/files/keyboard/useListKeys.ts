@@ -17,7 +17,8 @@ export type ListCommand =
 	| 'delete'
 	| 'deleteForever'
 	| 'cut'
-	| 'copy';
+	| 'copy'
+	| 'undo';
 
 export interface ListKeysOptions {
 	rows: Rows | undefined;
@@ -74,6 +75,7 @@ const shortcuts: ReadonlySet<KeyCommand['kind']> = new Set([
 	'delete',
 	'deleteForever',
 	'clear',
+	'undo',
 ]);
 
 function appliesIn({ kind }: KeyCommand, scope: KeyScope): boolean {

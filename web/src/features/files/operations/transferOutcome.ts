@@ -1,7 +1,31 @@
 import { transferDetail } from '@stowage/contract';
-import { Failure, failureKind } from '@stowage/rules';
+import { Failure, failureKind, joinPath, parentPath, type StoragePath } from '@stowage/rules';
 import type { Job } from '../../../api/jobs/jobs.js';
 import type { Outcome } from './runEach.js';
+
+/** How a transfer ended. */
+export interface Transferred<S> extends Outcome<S> {
+	/** The steps that are done, with the paths that their items got; undefined if those are not all known. */
+	placed: readonly S[] | undefined;
+}
+
+/** The same of one part, a job that has ended. */
+export function transferredBy<S extends { item: { path: string }; toPath: StoragePath }>(
+	steps: readonly S[],
+	job: Job,
+): Transferred<S> {
+	const outcome = outcomeOf(steps, job);
+	const { success, data } = transferDetail.safeParse(job.detail);
+	// Of failures that are not listed `done` only counts: an undo would take what was there before for a copy.
+	const isKnown = success && data.unlisted === 0 && data.failed <= data.errors.length;
+	if (!isKnown) return { ...outcome, placed: outcome.done.length === 0 ? [] : undefined };
+	const names = new Map(data.renamed.map(([index, name]) => [steps[index], name]));
+	const placed = outcome.done.map((step) => {
+		const name = names.get(step);
+		return name === undefined ? step : { ...step, toPath: joinPath(parentPath(step.toPath), name) };
+	});
+	return { ...outcome, placed };
+}
 
 /** The results of the items of a job that has ended, in their order. */
 export function outcomeOf<T extends { item: { path: string } }>(items: readonly T[], job: Job): Outcome<T> {
@@ -40,8 +64,10 @@ function failureOf(message: string, code: string | undefined): Failure {
 }
 
 /** Of the parts of a transfer, in their order. */
-export function joinOutcomes<T>(outcomes: readonly Outcome<T>[]): Outcome<T> {
+export function joinOutcomes<T>(outcomes: readonly Transferred<T>[]): Transferred<T> {
+	const placed = outcomes.map((outcome) => outcome.placed);
 	return {
+		placed: placed.every((steps) => steps !== undefined) ? placed.flat() : undefined,
 		done: outcomes.flatMap(({ done }) => done),
 		failed: outcomes.flatMap(({ failed }) => failed),
 		reason: outcomes.find(({ reason }) => reason !== undefined)?.reason,

@@ -6,6 +6,7 @@ import {
 	type Entry,
 	isFailure,
 	type MoveDirection,
+	type MoveStep,
 	moveToOtherArea,
 	type PastePlan,
 	parentPath,
@@ -22,7 +23,10 @@ import { queryKeys } from '../../../api/queryKeys.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import type { ListingPatch } from '../folder/listingPatch.js';
 import { filesMessages as messages, nameItems } from '../messages.js';
+import { type Deletion, undoCopies, undoDeletion, undoMoves, undoRename } from '../undo/reversals.js';
+import type { Undoing, UndoOffer } from '../undo/useUndo.js';
 import { type Outcome, reasonOf } from './runEach.js';
+import type { Transferred } from './transferOutcome.js';
 import { useBatch } from './useBatch.js';
 import { moveCall, type TransferPlan, useTransfer } from './useTransfer.js';
 
@@ -34,6 +38,10 @@ export interface OperationContext {
 	patch: (patch: ListingPatch) => void;
 	/** Selects an entry and scrolls to it. */
 	show: (entry: Entry) => void;
+	/** Remembers what can be undone. */
+	remember: Undoing['remember'];
+	/** Whether copies can be put into a trash. */
+	hasTrash: boolean;
 }
 
 /** Where deleted entries go. A server without a trash removes them forever. */
@@ -53,15 +61,17 @@ export interface FileOperations {
 }
 
 /** The operations on files: their calls, their effect on the list, and their notices. */
-export function useFileOperations({ viewer, area, directory, patch, show }: OperationContext): FileOperations {
+export function useFileOperations(context: OperationContext): FileOperations {
+	const { viewer, area, directory, patch, show, remember, hasTrash } = context;
 	const queryClient = useQueryClient();
 	const { notify } = useNotify();
 	const runBatch = useBatch();
 	const runTransfer = useTransfer();
 
 	return useMemo(() => {
-		const fail = (message: string, reason: unknown) => notify({ intent: 'danger', message, ...detail(reason) });
-		const succeed = (message: string) => notify({ intent: 'success', message });
+		const fail = (message: string, reason: unknown, offer: UndoOffer = {}) =>
+			notify({ intent: 'danger', message, ...detail(reason), ...offer });
+		const succeed = (message: string, offer: UndoOffer = {}) => notify({ intent: 'success', message, ...offer });
 		// In both areas: a move to public changes both of them, and the counts of the folders above.
 		const refetch = () => {
 			void queryClient.invalidateQueries({ queryKey: queryKeys.trash.all });
@@ -88,12 +98,22 @@ export function useFileOperations({ viewer, area, directory, patch, show }: Oper
 			title: string,
 		) => runTransfer(title, { ...plan, from, to: area, directory: target });
 
+		const offerFor = ({ done, placed }: Transferred<MoveStep>, isMove: boolean): UndoOffer => {
+			if (done.length === 0) return {};
+			return remember(isMove ? undoMoves(placed) : undoCopies(placed, hasTrash));
+		};
+
 		/** Items of several folders, such as those of a search, are moved one by one. */
-		const moveToArea = (title: string, direction: MoveDirection, entries: readonly Entry[]) => {
+		const moveToArea = async (title: string, direction: MoveDirection, entries: readonly Entry[]) => {
 			const steps = entries.map((entry) => ({ ...moveToOtherArea(direction, entry), entry }));
 			const [folder, ...others] = new Set(entries.map(({ path }) => parentPath(parsePath(path))));
 			if (folder === undefined || others.length > 0) {
-				return runBatch(title, steps, (step, signal) => call(moveItem, { payload: moveCall([step]), signal }));
+				const placed: (typeof steps)[number][] = [];
+				const outcome = await runBatch(title, steps, async (step, signal) => {
+					const { entry } = await call(moveItem, { payload: moveCall([step]), signal });
+					placed.push({ ...step, toPath: parsePath(entry.path) });
+				});
+				return { ...outcome, placed };
 			}
 			const to = direction === 'toPublic' ? 'public' : 'private';
 			const from = direction === 'toPublic' ? 'private' : 'public';
@@ -101,7 +121,8 @@ export function useFileOperations({ viewer, area, directory, patch, show }: Oper
 			return runTransfer(title, plan);
 		};
 
-		const cancelled = (message: string, reason: unknown) => void notify({ message, ...detail(reason) });
+		const cancelled = (message: string, reason: unknown, offer: UndoOffer = {}) =>
+			void notify({ message, ...detail(reason), ...offer });
 
 		return {
 			create: async (what, name) => {
@@ -123,24 +144,28 @@ export function useFileOperations({ viewer, area, directory, patch, show }: Oper
 				const send = () => call(renameItem, { payload });
 				const renamed = await change(messages.rename, messages.renameFailed, send, [entry]);
 				if (!renamed) return false;
-				succeed(messages.renamed(renamed.name));
+				succeed(messages.renamed(renamed.name), remember(undoRename(area, entry, renamed)));
 				show(renamed);
 				return true;
 			},
 
 			remove: async (entries, to) => {
 				const permanent = to === 'forever' ? { permanent: true } : {};
-				const outcome = await runBatch(messages.deleting(nameItems(entries)), entries, (entry, signal) =>
-					call(deleteItem, { payload: withOwner({ filePath: entry.path, type: area, ...permanent }, entry), signal }),
-				);
+				const deleted: Deletion[] = [];
+				const outcome = await runBatch(messages.deleting(nameItems(entries)), entries, async (entry, signal) => {
+					const payload = withOwner({ filePath: entry.path, type: area, ...permanent }, entry);
+					const { trashId } = await call(deleteItem, { payload, signal });
+					deleted.push({ entry, trashId });
+				});
 				patch({ removed: outcome.done });
 				void refetch();
 				const { done, failed, reason } = outcome;
+				const offer = done.length > 0 ? remember(undoDeletion(deleted)) : {};
 				const sentence = to === 'forever' ? messages.deletedForever : messages.deleted;
-				if (failed.length === 0) return void (done.length > 0 && succeed(sentence(nameItems(done))));
+				if (failed.length === 0) return void (done.length > 0 && succeed(sentence(nameItems(done)), offer));
 				if (done.length === 0) return void fail(messages.deletedNone, reason);
 				const partly = messages.deletedSome(nameItems(done), failed.length, reasonOf(reason));
-				fail(messages.deleteFailed, partly);
+				fail(messages.deleteFailed, partly, offer);
 			},
 
 			moveToOtherArea: async (direction, entries) => {
@@ -149,13 +174,15 @@ export function useFileOperations({ viewer, area, directory, patch, show }: Oper
 				const moved = outcome.done.map(({ entry }) => entry);
 				patch({ removed: moved });
 				void refetch();
+				const offer = moved.length > 0 ? remember(undoMoves(outcome.placed)) : {};
 				if (outcome.failed.length > 0) {
-					return void fail(isPublic ? messages.moveToPublicFailed : messages.moveToPrivateFailed, outcome.reason);
+					const sentence = isPublic ? messages.moveToPublicFailed : messages.moveToPrivateFailed;
+					return void fail(sentence, outcome.reason, offer);
 				}
-				if (outcome.isCancelled) return cancelled(messages.moveCancelled, outcome.reason);
+				if (outcome.isCancelled) return cancelled(messages.moveCancelled, outcome.reason, offer);
 				if (moved.length === 0) return;
 				const items = nameItems(moved);
-				succeed(isPublic ? messages.movedToPublic(items) : messages.movedToPrivate(items));
+				succeed(isPublic ? messages.movedToPublic(items) : messages.movedToPrivate(items), offer);
 			},
 
 			paste: async (clipboard, target) => {
@@ -176,11 +203,13 @@ export function useFileOperations({ viewer, area, directory, patch, show }: Oper
 				const left = clipboard.operation === 'copy' ? clipboard : without(clipboard, outcome);
 				const failed = outcome.failed.length + plan.skipped.length;
 				const reason = outcome.reason ?? plan.skipped[0]?.refusal;
-				if (outcome.isCancelled) cancelled(messages.pasteCancelled, outcome.reason);
-				else if (failed === 0) succeed(messages.pasted(nameItems(clipboard.items)));
+				const isMove = clipboard.operation === 'cut';
+				const offer = offerFor(outcome, isMove);
+				if (outcome.isCancelled) cancelled(messages.pasteCancelled, outcome.reason, offer);
+				else if (failed === 0) succeed(messages.pasted(nameItems(clipboard.items)), offer);
 				else if (outcome.done.length === 0)
 					fail(isRefusal(reason) ? messages.pasteFailed : messages.pasteError, reason);
-				else fail(pasteResult(outcome.done.length, failed), reason);
+				else fail(pasteResult(outcome.done.length, failed), reason, offer);
 				return left;
 			},
 
@@ -189,12 +218,13 @@ export function useFileOperations({ viewer, area, directory, patch, show }: Oper
 				if (plan.kind === 'refused') return void fail(messages.moveFailed, plan.refusal);
 				const outcome = await transfer(plan, dragged, target, messages.moving(nameItems(dragged.items)));
 				void refetch();
-				if (outcome.isCancelled) return cancelled(messages.moveCancelled, outcome.reason);
-				if (outcome.reason !== undefined) return void fail(messages.moveFailed, outcome.reason);
-				if (outcome.done.length > 0) succeed(messages.moved(nameItems(outcome.done.map(({ item }) => item))));
+				const offer = offerFor(outcome, true);
+				if (outcome.isCancelled) return cancelled(messages.moveCancelled, outcome.reason, offer);
+				if (outcome.reason !== undefined) return void fail(messages.moveFailed, outcome.reason, offer);
+				if (outcome.done.length > 0) succeed(messages.moved(nameItems(outcome.done.map(({ item }) => item))), offer);
 			},
 		};
-	}, [viewer, area, directory, patch, show, queryClient, notify, runBatch, runTransfer]);
+	}, [viewer, area, directory, patch, show, remember, hasTrash, queryClient, notify, runBatch, runTransfer]);
 }
 
 /** Whether the server refused the request. Anything else is an error of the server, the connection or the page. */

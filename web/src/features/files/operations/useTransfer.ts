@@ -1,5 +1,12 @@
-import type { Area, CopyStep, MoveStep, StoragePath } from '@stowage/rules';
-import { Failure, isFailure } from '@stowage/rules';
+import {
+	type Area,
+	type CopyStep,
+	Failure,
+	isFailure,
+	type MoveStep,
+	parsePath,
+	type StoragePath,
+} from '@stowage/rules';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { cancel, type Job } from '../../../api/jobs/jobs.js';
@@ -9,8 +16,8 @@ import { sessionQuery } from '../../../api/session/sessionQuery.js';
 import { fractionOf, progressParts, unbreakable } from '../../../ui/display/progressText.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { filesMessages as messages } from '../messages.js';
-import { type Outcome, reasonOf } from './runEach.js';
-import { joinOutcomes, outcomeOf } from './transferOutcome.js';
+import { reasonOf } from './runEach.js';
+import { joinOutcomes, type Transferred, transferredBy } from './transferOutcome.js';
 import { noticeDelayMs } from './useBatch.js';
 
 /** How long the notification bar shows the progress. Then the button of Activity does. */
@@ -21,7 +28,7 @@ export type TransferPlan =
 	| { kind: 'copy'; from: Area; to: Area; directory: StoragePath; steps: readonly CopyStep[] }
 	| { kind: 'move'; from: Area; to: Area; directory: StoragePath; steps: readonly MoveStep[] };
 
-export type RunTransfer = <P extends TransferPlan>(title: string, plan: P) => Promise<Outcome<P['steps'][number]>>;
+export type RunTransfer = <P extends TransferPlan>(title: string, plan: P) => Promise<Transferred<P['steps'][number]>>;
 
 /** Copies or moves items: one by its call, several as a job, which continues without the page. The notification bar shows the progress at first, with `Cancel`. */
 export function useTransfer(): RunTransfer {
@@ -89,14 +96,19 @@ export function useTransfer(): RunTransfer {
 type WaitForEnd = (id: string) => Promise<Job>;
 
 /** A quick one answers as it always did. */
-async function sendOne<P extends TransferPlan>(plan: P, waitForEnd: WaitForEnd): Promise<Outcome<P['steps'][number]>> {
+async function sendOne<P extends TransferPlan>(
+	plan: P,
+	waitForEnd: WaitForEnd,
+): Promise<Transferred<P['steps'][number]>> {
 	const { steps } = plan;
 	try {
-		const id = plan.kind === 'copy' ? await copyOne(copyCall(plan.steps)) : await moveOne(moveCall(plan.steps));
-		if (id !== undefined) return outcomeOf(steps, await waitForEnd(id));
-		return { done: [...steps], failed: [], reason: undefined, isCancelled: false };
+		const answer = plan.kind === 'copy' ? await copyOne(copyCall(plan.steps)) : await moveOne(moveCall(plan.steps));
+		if ('jobId' in answer) return transferredBy(steps, await waitForEnd(answer.jobId));
+		const toPath = parsePath(answer.entry.path);
+		const placed = steps.map((step) => ({ ...step, toPath }));
+		return { done: [...steps], placed, failed: [], reason: undefined, isCancelled: false };
 	} catch (reason) {
-		return { done: [], failed: [...steps], reason, isCancelled: false };
+		return { done: [], placed: [], failed: [...steps], reason, isCancelled: false };
 	}
 }
 
@@ -110,7 +122,10 @@ export function moveCall([step]: readonly MoveStep[]) {
 	return { type, fromPath, toPath, ...(item.owner === undefined ? {} : { owner: item.owner }) };
 }
 
-async function sendAll<P extends TransferPlan>(plan: P, waitForEnd: WaitForEnd): Promise<Outcome<P['steps'][number]>> {
+async function sendAll<P extends TransferPlan>(
+	plan: P,
+	waitForEnd: WaitForEnd,
+): Promise<Transferred<P['steps'][number]>> {
 	const { kind, from, to, directory, steps } = plan;
 	const items = steps.map(({ item: { path, owner } }) => ({ path, ...(owner === undefined ? {} : { owner }) }));
 	const { jobs, refusal } = await startTransfer({ kind, type: from, toType: to, directory, items });
@@ -119,11 +134,12 @@ async function sendAll<P extends TransferPlan>(plan: P, waitForEnd: WaitForEnd):
 		const part = steps.slice(start, start + count);
 		start += count;
 		return waitForEnd(id).then(
-			(job) => outcomeOf(part, job),
-			(reason: unknown) => ({ done: [], failed: part, reason, isCancelled: false }),
+			(job) => transferredBy(part, job),
+			// It may go on, and some of it may be done.
+			(reason: unknown) => ({ done: [], placed: undefined, failed: part, reason, isCancelled: false }),
 		);
 	});
-	const refused = { done: [], failed: steps.slice(start), reason: refusal, isCancelled: false };
+	const refused = { done: [], placed: [], failed: steps.slice(start), reason: refusal, isCancelled: false };
 	return joinOutcomes([...(await Promise.all(parts)), refused]);
 }
 

@@ -1,16 +1,6 @@
 import { baseName, parentPath, parsePath, type StoragePath } from '@stowage/rules';
 import type { Restored } from '../../../api/trash.js';
 
-/** Reasons that a notice has room for. */
-const maxReasons = 3;
-
-/** Why items could not be restored: a line for each of the first, and how many more there are. */
-export function restoreFailures({ failed }: Pick<Restored, 'failed'>, nameOf: (id: string) => string): string {
-	const lines = failed.slice(0, maxReasons).map(({ id, message }) => `${nameOf(id)}: ${message}`);
-	const more = failed.length - lines.length;
-	return [...lines, ...(more > 0 ? [`…and ${more} more`] : [])].join('\n');
-}
-
 /** The folder that all restored items are in, and the one of them that it begins at; undefined where there are several. */
 export function restoredPlace({
 	restored,

@@ -6,9 +6,9 @@ import { deleteAllForever, deleteForever, type Restored, restoreFromTrash } from
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { useLatest } from '../../../ui/useLatest.js';
 import { filesMessages as messages, nameItems } from '../messages.js';
-import { reasonOf } from '../operations/runEach.js';
+import { reasonLines, reasonOf } from '../operations/runEach.js';
 import { useBatch } from '../operations/useBatch.js';
-import { restoredItems, restoredPlace, restoreFailures } from './restoreOutcome.js';
+import { restoredItems, restoredPlace } from './restoreOutcome.js';
 import type { TrashedEntry } from './trashEntries.js';
 import type { TrashView } from './useTrash.js';
 
@@ -68,7 +68,7 @@ export function useTrashOperations(
 				notify({
 					intent: 'danger',
 					message: messages.restoreFailed(nameItems(refused)),
-					detail: restoreFailures(result, nameOf),
+					detail: reasonLines(failed.map(({ id, message }) => `${nameOf(id)}: ${message}`)),
 				});
 			},
 

@@ -1,0 +1,93 @@
+import { plural } from '@stowage/rules';
+import { useQueryClient } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { queryKeys } from '../../../api/queryKeys.js';
+import type { Notice } from '../../../ui/notifications/notifications.js';
+import { useNotify } from '../../../ui/notifications/useNotify.js';
+import { filesMessages as messages, nameItems } from '../messages.js';
+import { reasonLines } from '../operations/runEach.js';
+import { useBatch } from '../operations/useBatch.js';
+import { type Reverted, runReversal } from './runReversal.js';
+import { useUndoStore } from './UndoProvider.js';
+import { type Reversal, stepToUndo, type Undo } from './undoStack.js';
+
+/** How long a notice offers to undo what it is about. */
+const offeredMs = 10_000;
+
+/** What a notice needs to offer the undo of what it is about; empty where that is not possible. */
+export type UndoOffer = Pick<Notice, 'key' | 'action' | 'hidesAfter'>;
+
+export interface Undoing {
+	/** Remembers an operation that was done. */
+	remember: (undo: Undo) => UndoOffer;
+	/** Undoes the last operation that was not undone yet. */
+	undoLast: () => void;
+}
+
+/** Undoes what a user has done since the page was opened; a visitor has nothing to be undone. */
+export function useUndo(username: string | undefined): Undoing {
+	const store = useUndoStore();
+	const queryClient = useQueryClient();
+	const { notify, dismiss } = useNotify();
+	const runBatch = useBatch();
+
+	return useMemo(() => {
+		/** One after another, in the order of the requests. */
+		let running: Promise<unknown> = Promise.resolve();
+
+		const revert = async (reversal: Reversal, user: string) => {
+			const result = await runReversal(reversal, user, runBatch);
+			if (result.left)
+				store.dispatch({ type: 'added', username: user, step: { id: store.nextId(), undo: result.left } });
+			void queryClient.invalidateQueries({ queryKey: queryKeys.listings.all });
+			void queryClient.invalidateQueries({ queryKey: queryKeys.trash.all });
+			report(reversal, result);
+		};
+
+		const report = ({ kind }: Reversal, { done, reasons, isCancelled }: Reverted) => {
+			if (done.length > 0) notify({ intent: 'success', message: sentences[kind](nameItems(done)) });
+			if (isCancelled) return void notify({ message: messages.undoCancelled });
+			const [reason, ...others] = reasons;
+			if (reason === undefined) return;
+			const message =
+				others.length === 0 ? messages.cannotUndo(reason) : messages.cannotUndoFor(plural(reasons.length, 'item'));
+			notify({ intent: 'danger', message, ...(others.length > 0 && { detail: reasonLines(reasons) }) });
+		};
+
+		const undo = (id?: number) => {
+			const step = username === undefined ? undefined : stepToUndo(store.stack(), username, id);
+			if (!step || username === undefined) return void notify({ message: messages.nothingToUndo });
+			store.dispatch({ type: 'taken', id: step.id });
+			dismiss(noticeKey(step.id));
+			const { undo: reversal } = step;
+			if (reversal.kind === 'impossible') {
+				return void notify({ intent: 'warning', message: messages.cannotUndo(reversal.reason) });
+			}
+			running = running.catch(() => {}).then(() => revert(reversal, username));
+		};
+
+		return {
+			remember(done) {
+				if (username === undefined || (done.kind !== 'impossible' && done.items.length === 0)) return {};
+				const id = store.nextId();
+				store.dispatch({ type: 'added', username, step: { id, undo: done } });
+				if (done.kind === 'impossible') return {};
+				return {
+					key: noticeKey(id),
+					action: { text: messages.undo, onClick: () => undo(id) },
+					hidesAfter: offeredMs,
+				};
+			},
+			undoLast: () => undo(),
+		};
+	}, [username, store, queryClient, notify, dismiss, runBatch]);
+}
+
+const noticeKey = (id: number) => `undo-${id}`;
+
+const sentences: Readonly<Record<Reversal['kind'], (items: string) => string>> = {
+	restore: messages.restored,
+	moveBack: messages.movedBack,
+	renameBack: messages.renamedBack,
+	discard: messages.discarded,
+};

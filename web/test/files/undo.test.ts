@@ -1,0 +1,86 @@
+import { parsePath } from '@stowage/rules';
+import test from 'ava';
+import { undoCopies, undoDeletion, undoMoves, undoRename } from '../../src/features/files/undo/reversals.js';
+import {
+	emptyUndoStack,
+	reduceUndo,
+	stepToUndo,
+	type UndoStack,
+	type UndoStep,
+} from '../../src/features/files/undo/undoStack.js';
+
+const step = (id: number): UndoStep => ({ id, undo: { kind: 'restore', items: [{ name: 'a', trashId: `${id}` }] } });
+const stackOf = (username: string, ...ids: number[]): UndoStack =>
+	ids.reduce((stack, id) => reduceUndo(stack, { type: 'added', username, step: step(id) }), emptyUndoStack);
+const ids = ({ steps }: UndoStack) => steps.map(({ id }) => id);
+
+test('the last operation is undone first, and each one once', (t) => {
+	let stack = stackOf('ada', 1, 2, 3);
+	const undone: number[] = [];
+	for (let next = stepToUndo(stack, 'ada'); next; next = stepToUndo(stack, 'ada')) {
+		undone.push(next.id);
+		stack = reduceUndo(stack, { type: 'taken', id: next.id });
+	}
+	t.deepEqual(undone, [3, 2, 1]);
+	t.is(stepToUndo(emptyUndoStack, 'ada'), undefined);
+});
+
+test('the button of a notice undoes its own operation, and no other one once that is undone', (t) => {
+	const stack = stackOf('ada', 1, 2, 3);
+	t.is(stepToUndo(stack, 'ada', 2)?.id, 2);
+	const after = reduceUndo(stack, { type: 'taken', id: 2 });
+	t.deepEqual(ids(after), [1, 3]);
+	t.is(stepToUndo(after, 'ada', 2), undefined);
+});
+
+test('what could not be undone for now is undone next', (t) => {
+	const stack = reduceUndo(stackOf('ada', 1, 2), { type: 'taken', id: 2 });
+	t.is(stepToUndo(reduceUndo(stack, { type: 'added', username: 'ada', step: step(4) }), 'ada')?.id, 4);
+});
+
+test('nothing of another user is undone', (t) => {
+	const stack = stackOf('ada', 1, 2);
+	t.is(stepToUndo(stack, 'bob'), undefined);
+	t.is(stepToUndo(stack, 'bob', 1), undefined);
+	const after = reduceUndo(stack, { type: 'added', username: 'bob', step: step(3) });
+	t.deepEqual(ids(after), [3]);
+	t.is(stepToUndo(after, 'ada'), undefined);
+});
+
+test('the oldest of too many operations is forgotten', (t) => {
+	const stack = stackOf('ada', ...Array.from({ length: 150 }, (_, id) => id));
+	t.is(stack.steps.length, 100);
+	t.deepEqual([ids(stack)[0], stepToUndo(stack, 'ada')?.id], [50, 149]);
+});
+
+test('what was deleted is restored by its ids in the trash', (t) => {
+	const deleted = [
+		{ entry: { name: 'a' }, trashId: '1' },
+		{ entry: { name: 'b' }, trashId: undefined },
+	];
+	t.deepEqual(undoDeletion(deleted), { kind: 'restore', items: [{ name: 'a', trashId: '1' }] });
+	t.is(undoDeletion(deleted.slice(1)).kind, 'impossible');
+});
+
+test('what was moved goes back to its former name', (t) => {
+	const placed = [{ type: 'private' as const, fromPath: parsePath('a.txt'), toPath: parsePath('docs/a (1).txt') }];
+	t.deepEqual(undoMoves(placed), {
+		kind: 'moveBack',
+		items: [{ name: 'a (1).txt', area: 'private', path: parsePath('docs/a (1).txt'), before: parsePath('a.txt') }],
+	});
+	t.is(undoMoves(undefined).kind, 'impossible');
+	t.deepEqual(undoRename('public', { name: 'a.txt' }, { name: 'b.txt', path: 'docs/b.txt' }), {
+		kind: 'renameBack',
+		items: [{ name: 'b.txt', area: 'public', path: parsePath('docs/b.txt'), before: 'a.txt' }],
+	});
+});
+
+test('copies go to the trash where there is one, and are never deleted forever', (t) => {
+	const placed = [{ type: 'public' as const, fromPath: parsePath('a.txt'), toPath: parsePath('a (1).txt') }];
+	t.deepEqual(undoCopies(placed, true), {
+		kind: 'discard',
+		items: [{ name: 'a (1).txt', area: 'public', path: parsePath('a (1).txt') }],
+	});
+	t.is(undoCopies(placed, false).kind, 'impossible');
+	t.is(undoCopies(undefined, true).kind, 'impossible');
+});
