@@ -106,7 +106,7 @@ test.serial('what was deleted is in the trash with its folder, and restored to i
 	t.true(await toolbarButton(page, 'Empty Trash').isDisabled());
 
 	await page.getByRole('status').filter({ hasText: 'Restored deep' }).getByRole('button', { name: 'Show' }).click();
-	await rowOf(page, 'deep').waitFor();
+	await expectSelected(t, page, 'deep');
 	await rowOf(page, 'a.txt').waitFor();
 	await expectOnDisk(t, app.home, ['Public/', 'c.txt', 'docs/', 'docs/a.txt', 'docs/deep/', 'docs/deep/b.txt']);
 	t.deepEqual(app.faults, []);

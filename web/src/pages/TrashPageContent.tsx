@@ -50,7 +50,7 @@ export function TrashPageContent({ username }: { username: string | undefined })
 	const trash = useTrash(username, order);
 	useRefreshNotice(trash);
 	const operations = useTrashOperations(trash, (directory: StoragePath, path: string) =>
-		navigate(folderHref('private', directory), { state: { start: path } }),
+		navigate(folderHref('private', directory), { state: { start: path, isStartSelected: true } }),
 	);
 	const { undoLast } = useUndo(username);
 	const [dialog, setDialog] = useScopedState<TrashDialog>(trash.key);

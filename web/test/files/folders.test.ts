@@ -19,6 +19,7 @@ const visit = (key: string, given: Partial<Visit> = {}): Visit => ({
 	key,
 	isReturn: false,
 	startKey: undefined,
+	isStartSelected: false,
 	...given,
 });
 const a = { key: 'a.txt', index: 1 };
@@ -53,6 +54,13 @@ test('the cursor begins at the folder that was left upwards', (t) => {
 	const { current } = enterFolder(selected, visit('', { startKey: 'docs' }));
 	t.is(current.selection.cursor?.key, 'docs');
 	t.is(current.revealed, 'docs');
+	t.is(current.selection.selected.size, 0);
+});
+
+test('an entry for which its folder is opened is selected', (t) => {
+	const { current } = enterFolder(selected, visit('', { startKey: 'docs', isStartSelected: true }));
+	t.deepEqual([...current.selection.selected], ['docs']);
+	t.like(current, { revealed: 'docs', selection: { anchor: 'docs' } });
 });
 
 test('the first action in a folder enters it, and an entered folder is not entered again', (t) => {

@@ -32,6 +32,8 @@ export interface Visit {
 	isReturn: boolean;
 	/** The row at which the cursor begins, such as the folder that was left upwards. */
 	startKey: RowKey | undefined;
+	/** That row is selected, too: it is what the folder was opened for. */
+	isStartSelected: boolean;
 }
 
 export type FolderAction =
@@ -85,13 +87,14 @@ export function enterFolder(folders: Folders, visit: Visit): Folders {
 }
 
 /** The state on arrival in a folder, with no other on screen before. */
-export function arrive({ key, isReturn, startKey }: Visit, left: SavedFolders): Folders {
+export function arrive({ key, isReturn, startKey, isStartSelected }: Visit, left: SavedFolders): Folders {
 	const saved = isReturn ? left[key] : undefined;
 	const cursor = startKey === undefined ? undefined : { key: startKey, index: 0 };
+	const selected = isStartSelected && startKey !== undefined ? new Set([startKey]) : emptySelection.selected;
 	const current = {
 		key,
 		letter: saved?.letter ?? 'ALL',
-		selection: saved ? selectionOf(saved) : { ...emptySelection, cursor, anchor: startKey },
+		selection: saved ? selectionOf(saved) : { selected, cursor, anchor: startKey },
 		scrollTop: saved?.scrollTop ?? 0,
 		revealed: saved ? undefined : startKey,
 	};

@@ -24,8 +24,11 @@ export interface Folder extends FolderState {
 }
 
 /** Selection, cursor, letter filter and scroll offset of the folder on screen. They survive a reload and going back. */
-export function useFolder({ key, isReturn, startKey }: Visit): Folder {
-	const visit = useMemo(() => ({ key, isReturn, startKey }), [key, isReturn, startKey]);
+export function useFolder({ key, isReturn, startKey, isStartSelected }: Visit): Folder {
+	const visit = useMemo(
+		() => ({ key, isReturn, startKey, isStartSelected }),
+		[key, isReturn, startKey, isStartSelected],
+	);
 	const [state, dispatch] = useReducer(reduceFolders, visit, (first) => arrive(first, readFolders(folderStorage())));
 	// Calculated, so that no frame shows one folder with the selection of another; the reducer follows.
 	const folders = useMemo(() => enterFolder(state, visit), [state, visit]);

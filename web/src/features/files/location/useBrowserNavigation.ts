@@ -35,7 +35,11 @@ export function useBrowserNavigation(location: BrowserLocation, viewer: Viewer):
 	const start: unknown = state?.start;
 	const { area, directory, sort } = location;
 	return {
-		arrival: { isReturn, startKey: typeof start === 'string' ? start : undefined },
+		arrival: {
+			isReturn,
+			startKey: typeof start === 'string' ? start : undefined,
+			isStartSelected: state?.isStartSelected === true,
+		},
 		hrefOf: (to) => hrefOf(toLocation(location, to)),
 		goTo: (to, toArea) => void navigate(hrefOf(toLocation(location, to, toArea))),
 		goHome: () => void navigate(homeHref(location)),

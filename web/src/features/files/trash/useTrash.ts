@@ -20,7 +20,12 @@ export interface TrashView
 
 /** The trash of a user as the list shows it. Undefined until the user is known. */
 export function useTrash(username: string | undefined, order: TrashOrder): TrashView {
-	const folder = useFolder({ key: 'trash', isReturn: useIsReturn(), startKey: undefined });
+	const folder = useFolder({
+		key: 'trash',
+		isReturn: useIsReturn(),
+		startKey: undefined,
+		isStartSelected: false,
+	});
 	const queryClient = useQueryClient();
 	const query = trashQuery(username ?? '');
 	const { data, error, refetch } = useQuery({
