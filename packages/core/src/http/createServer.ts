@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { getHeapStatistics } from 'node:v8';
 import { server as createHapi, type Request as HapiRequest, type Server as HapiServer } from '@hapi/hapi';
 import { Failure } from '@stowage/rules';
 import { createHostCheck } from '../config/allowedHosts.js';
@@ -8,6 +7,7 @@ import { setRequestCaller } from '../context.js';
 import type { Log } from '../log.js';
 import { limitConnections } from './connections/limitConnections.js';
 import { createListener } from './connections/listener.js';
+import { refuseUnderLoad } from './connections/loadCheck.js';
 import { serializeRequests } from './connections/serializeRequests.js';
 import { socketPathOf } from './connections/unixSocket.js';
 import { hasUnreadBody, leaveBodyUnread } from './connections/unreadBody.js';
@@ -48,12 +48,6 @@ export function createServer(config: Config, log: Log, maxEventLoopDelayMs: numb
 	const server = createHapi({
 		listener,
 		...(socketPath === undefined ? { host: config.host, port: config.port } : { port: socketPath }),
-		// An overloaded process refuses requests instead of delaying all clients, and does not run out of memory.
-		load: {
-			sampleInterval: 1000,
-			maxEventLoopDelay: maxEventLoopDelayMs,
-			maxHeapUsedBytes: Math.floor(getHeapStatistics().heap_size_limit * 0.9),
-		},
 		compression: { minBytes: 1024 },
 		// A user's text file must keep its length and ranges, so only the server's own answers are compressed.
 		mime: { override: { 'text/plain': { compressible: false } } },
@@ -78,6 +72,7 @@ export function createServer(config: Config, log: Log, maxEventLoopDelayMs: numb
 		},
 	});
 	handleExpectContinue(server, listener);
+	refuseUnderLoad(server, maxEventLoopDelayMs);
 	const peers = createPeers(config);
 	limitConnections(listener, () => config.maxConnectionsPerAddress, peers);
 	const readClient = createClientReader(peers, config.publicUrl);

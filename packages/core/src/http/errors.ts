@@ -28,11 +28,9 @@ interface Logs {
 /** The JSON of an error. An unexpected one is a 500 with a request id; its stack is only logged. */
 function errorAnswer(error: Error, request: Request, { log, logFailure }: Logs): ErrorAnswer {
 	const place = { method: request.method, path: request.route.path };
-	// The process is overloaded and hapi refuses more work.
-	const failure = isBoom(error, 503) ? overloaded : error;
-	if (isFailure(failure)) {
-		if (failure.status >= 500) logFailure(failure, place);
-		return failureAnswer(failure);
+	if (isFailure(error)) {
+		if (error.status >= 500) logFailure(error, place);
+		return failureAnswer(error);
 	}
 	const status = isBoom(error) ? error.output.statusCode : 500;
 	if (status < 500) {
@@ -46,7 +44,8 @@ function errorAnswer(error: Error, request: Request, { log, logFailure }: Logs):
 	return { statusCode: 500, code: 'INTERNAL', error: message, message, requestId };
 }
 
-const overloaded = new Failure('unavailable', 'The server is busy right now. Please try again in a moment.', {
+/** The process can't keep up. */
+export const overloaded = new Failure('unavailable', 'The server is busy right now. Please try again in a moment.', {
 	retryAfter: 2,
 });
 
@@ -63,10 +62,9 @@ function codeOfStatus(status: number): string {
 export function answerError(error: Boom | Failure, request: Request, h: ResponseToolkit, logs: Logs) {
 	const answer = errorAnswer(error, request, logs);
 	const response = h.response(answer).code(answer.statusCode);
-	const failure = isBoom(error, 503) ? overloaded : error;
-	if (isFailure(failure)) {
-		for (const [name, value] of Object.entries(failure.headers)) response.header(name, value);
-		if (failure.retryAfter !== undefined) response.header('retry-after', String(Math.ceil(failure.retryAfter)));
+	if (isFailure(error)) {
+		for (const [name, value] of Object.entries(error.headers)) response.header(name, value);
+		if (error.retryAfter !== undefined) response.header('retry-after', String(Math.ceil(error.retryAfter)));
 	}
 	return response;
 }

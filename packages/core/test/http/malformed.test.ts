@@ -175,6 +175,26 @@ test.serial('a server whose event loop is blocked for seconds answers 503 with R
 	t.is(answer.headers['retry-after'], '2');
 });
 
+test.serial(
+	'the measurement of the load reads no file, which without a free descriptor would end the process',
+	async (t) => {
+		const { memoryUsage } = process;
+		t.teardown(() => {
+			process.memoryUsage = memoryUsage;
+		});
+		let calls = 0;
+		process.memoryUsage = Object.assign(() => {
+			calls++;
+			return memoryUsage();
+		}, memoryUsage);
+		const app = await testApp(t);
+		// The load is measured each second.
+		await wait(2500);
+		t.is((await new Client(app).get('/api/health')).statusCode, 200);
+		t.is(calls, 0);
+	},
+);
+
 test('the request id of an unexpected error is a random UUID', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
