@@ -50,7 +50,7 @@ function pdfFiles(): Plugin {
 const shortName = (name: string) => name.replace(/~.*/, '');
 
 /** A group of the modules that several parts use. */
-const shared = { name: 'shared', minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 20_000 };
+const shared = { name: 'shared', minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 8_000 };
 
 export default defineConfig({
 	root: import.meta.dirname,
