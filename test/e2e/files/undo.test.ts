@@ -214,6 +214,39 @@ test.serial('of several items those that can be brought back are, and the others
 	t.deepEqual(app.faults, []);
 });
 
+test.serial(
+	'what a user has done is not undone by the next one of the same tab, who has a file of that name',
+	async (t) => {
+		const bob = await fixture.enter(t);
+		await writeFiles(bob.home, { 'b.txt': 'of bob' });
+		const ada = await fixture.enter(t);
+		await writeFiles(ada.home, { 'a.txt': 'of ada' });
+		await holdTimers(ada.context, 10_000);
+		const page = await ada.open('/browser?type=private');
+		await mouse.onEntry(page, 'a.txt', 'Rename');
+		await mouse.confirm(page, 'Rename', 'b.txt');
+		await expectNotice(page, 'Renamed to b.txt');
+		await page.getByRole('button', { name: ada.username }).click();
+		await page.getByRole('menuitem', { name: 'Logout' }).click();
+		await page.getByRole('banner').getByRole('button', { name: 'Sign In' }).click();
+		const dialog = page.getByRole('dialog', { name: 'Sign In' });
+		await dialog.getByLabel('Username').fill(bob.username);
+		await dialog.getByLabel('Password').fill('correct horse');
+		await dialog.getByRole('button', { name: 'Sign In' }).click();
+		await page.getByRole('button', { name: bob.username }).waitFor();
+		await overlaysClosed(page);
+		await page.getByRole('banner').getByRole('button', { name: 'Private Files' }).click();
+		await rowOf(page, 'b.txt').waitFor();
+		await page.getByRole('button', { name: 'Undo' }).click();
+		await expectNotice(page, 'Nothing to undo');
+		await page.keyboard.press('Control+z');
+		await expectNotice(page, 'Nothing to undo');
+		await expectOnDisk(t, bob.home, ['Public/', 'b.txt']);
+		await expectOnDisk(t, ada.home, ['Public/', 'b.txt']);
+		t.deepEqual([...ada.faults, ...bob.faults], []);
+	},
+);
+
 const offered = async (t: ExecutionContext, viewport: typeof desktop | undefined) => {
 	const app = await fixture.enter(t, viewport ? { viewport, hasTouch: true } : {});
 	await holdTimers(app.context, 10_000);

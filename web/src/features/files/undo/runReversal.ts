@@ -76,7 +76,7 @@ async function restore(reversal: Extract<Reversal, { kind: 'restore' }>, runBatc
 		done,
 		reasons: failed.map(({ name, trashId }) => {
 			const error = errors.get(trashId);
-			return isFailure(error, 'notFound') ? messages.notInTrash(name) : messageOf(name, error);
+			return isFailure(error, 'notFound') ? messages.notInTrash(name) : messageOf(error);
 		}),
 		left: leftOf(
 			reversal,
@@ -111,7 +111,7 @@ async function revertEach<R extends Located>(
 		done: [...names.values()].map((name) => ({ name })),
 		reasons: failed.map((item) => {
 			const error = errors.get(item);
-			return isFailure(error, 'notFound') ? messages.notThere(item.name, folderOf(item)) : messageOf(item.name, error);
+			return isFailure(error, 'notFound') ? messages.notThere(item.name, folderOf(item)) : messageOf(error);
 		}),
 		left: leftOf(reversal, left),
 		isCancelled: outcome.isCancelled,
@@ -127,8 +127,8 @@ function folderOf({ area, path }: { area: Area; path: StoragePath }): string {
 	return folderName(area, parentPath(path));
 }
 
-function messageOf(name: string, error: unknown): string {
-	return error instanceof Error ? error.message : name;
+function messageOf(error: unknown): string {
+	return error instanceof Error ? error.message : String(error);
 }
 
 /** Whether an error says nothing about the item. Without one it was not tried: it was cancelled, or the session has ended. */

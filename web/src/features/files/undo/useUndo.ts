@@ -2,6 +2,7 @@ import { plural } from '@stowage/rules';
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { queryKeys } from '../../../api/queryKeys.js';
+import { sessionQuery } from '../../../api/session/sessionQuery.js';
 import type { Notice } from '../../../ui/notifications/notifications.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { filesMessages as messages, nameItems } from '../messages.js';
@@ -55,7 +56,9 @@ export function useUndo(username: string | undefined): Undoing {
 		};
 
 		const undo = (id?: number) => {
-			const step = username === undefined ? undefined : stepToUndo(store.stack(), username, id);
+			// Another user may have signed in since the notice was shown, whose files have the same paths.
+			const isSignedIn = queryClient.getQueryData(sessionQuery.queryKey)?.username === username;
+			const step = username === undefined || !isSignedIn ? undefined : stepToUndo(store.stack(), username, id);
 			if (!step || username === undefined) return void notify({ message: messages.nothingToUndo });
 			store.dispatch({ type: 'taken', id: step.id });
 			dismiss(noticeKey(step.id));
