@@ -42,7 +42,7 @@ test('the storage plugin of the guide installs by its commands, and keeps delete
 	const deleted = await fetch(`${server.url}/api/deleteItem`, {
 		method: 'DELETE',
 		headers: { cookie, 'content-type': 'application/json' },
-		body: JSON.stringify({ filePath: 'photo.jpg', type: 'private' }),
+		body: JSON.stringify({ filePath: 'photo.jpg', type: 'private', permanent: true }),
 	});
 	t.is(deleted.status, 200);
 
