@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { Locator } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { eventually, eventuallyMatches } from '../support/expect.js';
 import { setUpFixture, writeFiles } from '../support/fileManager.js';
@@ -122,6 +122,68 @@ test.serial(
 		t.deepEqual(app.faults, []);
 	},
 );
+
+/** Its table of objects is to be found again, which reads the rest of the file for each of its trailers. */
+const trailers = `%PDF-1.7\n${'trailer\n<</A startxref\n'.repeat(50_000)}`;
+
+const readers = (page: Page) => page.workers().filter((worker) => worker.url().includes('pdfWorker')).length;
+
+test.serial('a PDF that keeps its reader busy holds up neither Close nor Escape, which end the reader', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'trailers.pdf': trailers });
+	const page = await app.open('/browser?type=private');
+	for (const close of [() => closePreview(page), () => page.keyboard.press('Escape')]) {
+		const viewer = await openPreview(page, 'trailers.pdf');
+		await eventually(t, async () => readers(page), 1);
+		await close();
+		await viewer.waitFor({ state: 'detached' });
+		await eventually(t, async () => readers(page), 0);
+	}
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('a PDF that takes too long to open is refused, unless it waits for its bytes', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, {
+		'trailers.pdf': trailers,
+		'slow.pdf': pdf({ pages: 3 }),
+		'paper.pdf': pdf({ pages: 3 }),
+	});
+	const [busy, slow, silent] = [
+		await app.open('/browser?type=private'),
+		await app.open('/browser?type=private'),
+		await app.open('/browser?type=private'),
+	];
+	let release = () => {};
+	const released = new Promise<void>((resolve) => {
+		release = resolve;
+	});
+	await slow.route('**/api/download/slow.pdf?*', async (route) => {
+		await released;
+		await route.continue();
+	});
+	// It lives and answers nothing, as after an error that has been lost.
+	const worker = 'onmessage = ({ ports }) => { if (!ports.length) postMessage({}); }; postMessage({});';
+	await silent.route('**/pdfWorker*', (route) => route.fulfill({ contentType: 'text/javascript', body: worker }));
+	const asked = slow.waitForRequest('**/api/download/slow.pdf?*');
+	const slowViewer = await openPreview(slow, 'slow.pdf');
+	await asked;
+	const refused = [
+		{ page: busy, name: 'trailers.pdf' },
+		{ page: silent, name: 'paper.pdf' },
+	];
+	for (const { page, name } of refused) await openPreview(page, name);
+	for (const { page, name } of refused) {
+		const viewer = page.getByRole('dialog', { name });
+		await viewer.getByRole('alert').getByText('Cannot preview PDF').waitFor();
+		t.true((await viewer.getByRole('link', { name: 'Download' }).count()) > 0);
+		await eventually(t, async () => readers(page), 0);
+	}
+	t.is(await slowViewer.getByRole('alert').count(), 0);
+	release();
+	await inside(slowViewer).getByText('Page 1 of the paper').waitFor();
+	t.deepEqual(app.faults, []);
+});
 
 test.serial(
 	'a large PDF is fetched by ranges, also over a connection that is lost, and its pages far from the screen are released',

@@ -1,6 +1,6 @@
 const stepMs = 1000;
 /** Longer than any ordinary file takes on a slow machine. */
-const maxSteps = 15;
+const defaultSeconds = 15;
 
 export interface SilenceWatch {
 	/** There was a sign of life. */
@@ -8,11 +8,11 @@ export interface SilenceWatch {
 	end(): void;
 }
 
-/** Asks again and again, and calls `onSilent` once when there was no answer for 15 seconds. They are counted in steps: a computer that slept has not been silent. */
-export function watchSilence(ask: () => void, onSilent: () => void): SilenceWatch {
+/** Asks again and again, and calls `onSilent` once when there was no answer for so many seconds. They are counted in steps: a computer that slept has not been silent. */
+export function watchSilence(ask: () => void, onSilent: () => void, seconds = defaultSeconds): SilenceWatch {
 	let unanswered = 0;
 	const timer = setInterval(() => {
-		if (unanswered < maxSteps) {
+		if (unanswered < seconds) {
 			unanswered++;
 			ask();
 			return;

@@ -50,16 +50,17 @@ export function PdfViewer({ file }: ViewerProps) {
 	const shown = state.status === 'shown' ? state : undefined;
 	const send = shown && ((command: FrameCommand) => frame.current?.send(command));
 
+	const isFailed = state.status === 'failed';
 	useEffect(() => {
+		// It ends the worker, which may still be busy.
+		if (isFailed) return;
 		const abort = new AbortController();
-		startPdfWorker(abort.signal).then(
-			(port) => {
-				if (!abort.signal.aborted) setContent({ kind: 'pdf', port, size: file.size, fileName: file.name });
-			},
-			(error: unknown) => !abort.signal.aborted && setState({ status: 'failed', error }),
-		);
+		const failed = (error?: unknown) => !abort.signal.aborted && setState({ status: 'failed', error });
+		startPdfWorker(abort.signal, failed).then((port) => {
+			if (!abort.signal.aborted) setContent({ kind: 'pdf', port, size: file.size, fileName: file.name });
+		}, failed);
 		return () => abort.abort();
-	}, [file.size, file.name]);
+	}, [file.size, file.name, isFailed]);
 
 	const onEvent = (event: ContentEvent) => {
 		if (event.kind === 'part') read(event.begin, event.end);

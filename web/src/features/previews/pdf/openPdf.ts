@@ -21,6 +21,8 @@ export async function loadPdfjs(): Promise<{ pdfjs: Pdfjs; kit: PdfViewerKit }> 
 
 export interface OpenPdf {
 	task: PDFDocumentLoadingTask;
+	/** It can't go on before it receives bytes that it has asked for. */
+	isWaiting(): boolean;
 	/** Bytes that were asked for. */
 	receive(begin: number, bytes: Uint8Array): void;
 }
@@ -31,8 +33,10 @@ export function openPdf(
 	{ port, size }: Extract<FrameContent, { kind: 'pdf' }>,
 	say: (event: FrameEvent) => void,
 ): OpenPdf {
+	let missing = 0;
 	class Parts extends pdfjs.PDFDataRangeTransport {
 		override requestDataRange(begin: number, end: number): void {
+			missing++;
 			say({ kind: 'part', begin, end });
 		}
 	}
@@ -62,7 +66,14 @@ export function openPdf(
 		iccUrl: new URL('iccs/', folder).href,
 		verbosity: pdfjs.VerbosityLevel.ERRORS,
 	});
-	return { task, receive: (begin, bytes) => range.onDataRange(begin, bytes) };
+	return {
+		task,
+		isWaiting: () => missing > 0,
+		receive(begin, bytes) {
+			missing--;
+			range.onDataRange(begin, bytes);
+		},
+	};
 }
 
 export function assertPages(document: PDFDocumentProxy): void {

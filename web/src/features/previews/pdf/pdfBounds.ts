@@ -2,3 +2,5 @@
 export const maxOutlineItems = 5_000;
 export const maxOutlineLevels = 9;
 export const maxTitle = 500;
+/** Longer than opening any ordinary file and reading any page of it takes on a slow machine, without the time of its bytes. The page shows something meanwhile. */
+export const maxSilentSeconds = 30;

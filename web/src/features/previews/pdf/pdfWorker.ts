@@ -5,7 +5,8 @@ import { WorkerMessageHandler } from 'pdfjs-dist/build/pdf.worker.min.mjs';
 const scope = globalThis as unknown as DedicatedWorkerGlobalScope;
 
 scope.addEventListener('message', ({ ports: [port] }) => {
-	if (!port) return;
+	// The page asks whether it still answers.
+	if (!port) return scope.postMessage({});
 	WorkerMessageHandler.initializeFromPort(port);
 	port.start();
 });

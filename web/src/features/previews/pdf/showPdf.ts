@@ -1,7 +1,8 @@
 import type { FrameContent, FrameEvent, FrameView, OutlineItem, PdfCommand } from '../frame/frameMessages.js';
+import { type SilenceWatch, watchSilence } from '../frame/watchSilence.js';
 import { boundPages } from './boundPages.js';
 import { assertPages, loadPdfjs, type OpenPdf, openPdf } from './openPdf.js';
-import { maxOutlineItems, maxOutlineLevels, maxTitle } from './pdfBounds.js';
+import { maxOutlineItems, maxOutlineLevels, maxSilentSeconds, maxTitle } from './pdfBounds.js';
 import pageStyles from './pdfPages.css?inline';
 
 /**
@@ -21,12 +22,19 @@ type PdfContent = Extract<FrameContent, { kind: 'pdf' }>;
 export function showPdf(content: PdfContent, say: (event: FrameEvent) => void): FrameView {
 	let receive: OpenPdf['receive'] = () => {};
 	let run: ((command: PdfCommand) => void) | undefined;
+	let opening: SilenceWatch | undefined;
 	const open = async () => {
 		const { pdfjs, kit } = await loadPdfjs().catch(() => {
 			throw new Refused('missing');
 		});
 		const opened = openPdf(pdfjs, content, say);
 		({ receive } = opened);
+		// pdf.js never ends some waits after an error. The page sees to a worker that is busy.
+		opening = watchSilence(
+			() => opened.isWaiting() && opening?.hear(),
+			() => say({ kind: 'failed' }),
+			maxSilentSeconds,
+		);
 		const document = await opened.task.promise;
 		assertPages(document);
 		boundPages(document);
@@ -95,7 +103,9 @@ export function showPdf(content: PdfContent, say: (event: FrameEvent) => void): 
 		};
 		say({ kind: 'paged', pages: document.numPages, outline: items });
 	};
-	open().catch((error: unknown) => say({ kind: 'failed', reason: reasonOf(error) }));
+	open()
+		.catch((error: unknown) => say({ kind: 'failed', reason: reasonOf(error) }))
+		.finally(() => opening?.end());
 	return {
 		run(command) {
 			if (command.kind === 'bytes') receive(command.begin, command.bytes);
