@@ -1,3 +1,4 @@
+import { deflateSync } from 'node:zlib';
 import type { Entry } from '@stowage/rules';
 import test from 'ava';
 import { htmlAsXml, textOfHtml } from '../src/features/previews/common/htmlAsXml.js';
@@ -13,6 +14,7 @@ import { frameEvent } from '../src/features/previews/frame/frameMessages.js';
 import { fitted, panBy, rotate, zoomTo } from '../src/features/previews/image/imageView.js';
 import { replaceAddresses } from '../src/features/previews/inFrame/cssAddresses.js';
 import { neighboursOf } from '../src/features/previews/panel/neighbours.js';
+import { boundMemory, maxUnpackedBytes } from '../src/features/previews/pdf/boundMemory.js';
 import { boundPages } from '../src/features/previews/pdf/boundPages.js';
 import { encodingOf } from '../src/features/previews/text/encodings.js';
 import { isNumber } from '../src/features/previews/text/isNumber.js';
@@ -514,4 +516,31 @@ test('subtitles have no more files, cues and letters than a browser lays out in 
 	t.is(countIn(toVtt(cue('long') + Array.from({ length: 90 }, (_, at) => cue('a', at)).join(''))), 91);
 	t.true(toVtt(cue('a'.repeat(1_000_000))).length < 1100);
 	t.true(toVtt(`WEBVTT\n\n${cue('a'.repeat(1_000_000))}`).length < 1100);
+});
+
+/** How much of it a stream is after decompression, as pdf.js reads one. */
+async function unpackedBytes(scope: Pick<typeof globalThis, 'DecompressionStream'>, packed: Buffer): Promise<number> {
+	const { readable, writable } = new scope.DecompressionStream('deflate');
+	const writer = writable.getWriter();
+	writer
+		.write(new Uint8Array(packed))
+		.then(() => writer.close())
+		// Reading throws the same.
+		.catch(() => {});
+	let sum = 0;
+	for await (const chunk of readable) sum += chunk.length;
+	return sum;
+}
+
+test('a stream of a PDF is unpacked up to a bound', async (t) => {
+	const scope = { Uint8Array, DecompressionStream };
+	boundMemory(scope);
+	t.is(new scope.Uint8Array(maxUnpackedBytes).length, maxUnpackedBytes);
+	t.throws(() => new scope.Uint8Array(maxUnpackedBytes + 1), { instanceOf: RangeError });
+	t.deepEqual(new scope.Uint8Array([1, 2]), Uint8Array.from([1, 2]));
+	t.true(new Uint8Array(1) instanceof scope.Uint8Array);
+	const ordinary = Buffer.alloc(5_000_000, 'paper ');
+	t.is(await unpackedBytes(scope, deflateSync(ordinary)), ordinary.length);
+	const bomb = deflateSync(Buffer.alloc(maxUnpackedBytes + 1));
+	await t.throwsAsync(unpackedBytes(scope, bomb), { instanceOf: RangeError });
 });
