@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, openPage, phone } from '../support/browser.js';
-import { absent, eventually, gone } from '../support/expect.js';
+import { absent, eventually, eventuallyMatches, gone } from '../support/expect.js';
 import {
 	expectOnDisk,
 	expectSelected,
@@ -76,8 +76,8 @@ test.serial('what was deleted is in the trash with its folder, and restored to i
 	await openTrash(page, app.username);
 	await page.getByText('Items are deleted forever after 30 days.').waitFor();
 	await rowOf(page, 'deep').waitFor();
-	t.deepEqual(await namesOf(page), ['deep', 'a.txt'], 'the newest first');
-	t.deepEqual(await page.getByRole('columnheader').allInnerTexts(), [
+	await eventually(t, () => namesOf(page), ['deep', 'a.txt'], 'the newest first');
+	await eventually(t, () => page.getByRole('columnheader').allInnerTexts(), [
 		'Type',
 		'Name',
 		'Original folder',
@@ -85,11 +85,12 @@ test.serial('what was deleted is in the trash with its folder, and restored to i
 		'Size',
 		'Actions',
 	]);
-	t.regex(
-		(await rowOf(page, 'a.txt').getAttribute('aria-label')) ?? '',
+	await eventuallyMatches(
+		t,
+		() => rowOf(page, 'a.txt').getAttribute('aria-label'),
 		/^a\.txt, text file, from docs, deleted \w+ \d+, \d+ \d+:\d+ [AP]M, 1 B$/,
 	);
-	t.is(await rowOf(page, 'deep').locator('[data-column=size]').textContent(), '2 B');
+	await eventually(t, () => rowOf(page, 'deep').locator('[data-column=size]').textContent(), '2 B');
 
 	// Nothing in the trash is opened: a click selects.
 	await nameIn(page, 'a.txt').click();
@@ -99,11 +100,11 @@ test.serial('what was deleted is in the trash with its folder, and restored to i
 	await gone(t, rowOf(page, 'a.txt'));
 	await expectOnDisk(t, app.home, ['Public/', 'c.txt', 'docs/', 'docs/a.txt']);
 	await nameIn(page, 'deep').click({ button: 'right' });
-	t.deepEqual(await menuItems(page), ['Restore', 'Delete forever']);
+	await eventually(t, () => menuItems(page), ['Restore', 'Delete forever']);
 	await page.getByRole('menuitem', { name: 'Restore' }).click();
 	await expectNotice(page, 'Restored deep');
 	await page.getByText('The trash is empty').waitFor();
-	t.true(await toolbarButton(page, 'Empty Trash').isDisabled());
+	await eventually(t, () => toolbarButton(page, 'Empty Trash').isDisabled(), true);
 
 	await page.getByRole('status').filter({ hasText: 'Restored deep' }).getByRole('button', { name: 'Show' }).click();
 	await expectSelected(t, page, 'deep');
@@ -133,12 +134,12 @@ test.serial('items of the trash are deleted forever, some or all, after a questi
 	await dialog.getByText('docs/a.txt').waitFor();
 	await mouse.confirm(page, 'Delete forever');
 	await expectNotice(page, 'Deleted 2 items forever');
-	t.deepEqual(await namesOf(page), ['d.txt', 'c.txt']);
+	await eventually(t, () => namesOf(page), ['d.txt', 'c.txt']);
 	await expectKept(t, app, before, 2);
 	await toolbarButton(page, 'Empty Trash').click();
 	await page.getByRole('dialog', { name: 'Empty Trash' }).getByText('(2 items, 4 B)').waitFor();
 	await mouse.cancel(page);
-	t.deepEqual(await namesOf(page), ['d.txt', 'c.txt']);
+	await eventually(t, () => namesOf(page), ['d.txt', 'c.txt']);
 	await toolbarButton(page, 'Empty Trash').click();
 	await mouse.confirm(page, 'Empty Trash');
 	await expectNotice(page, 'The trash is empty now');
@@ -162,7 +163,7 @@ test.serial('Shift+Delete and a box of the question delete past the trash', asyn
 	await mouse.onEntry(page, 'docs', 'Delete');
 	await dialog.getByText('A folder goes with everything in it.').waitFor();
 	await dialog.getByText('Delete forever').click();
-	t.true(await dialog.getByRole('checkbox', { name: 'Delete forever' }).isChecked());
+	await eventually(t, () => dialog.getByRole('checkbox', { name: 'Delete forever' }).isChecked(), true);
 	await dialog.getByText('Delete docs forever? This cannot be undone.').waitFor();
 	await mouse.confirm(page, 'Delete');
 	await expectNotice(page, 'Deleted docs forever');
@@ -196,7 +197,7 @@ test.serial('the trash works by keyboard alone, and is sorted by each of its col
 	await writeFiles(app.home, { 'b/2.txt': '2', 'a/10.txt': '1010', '3.txt': '333' });
 	await remove(app, 'b/2.txt', '3.txt', 'a/10.txt');
 	const page = await app.open('/trash');
-	t.deepEqual(await namesOf(page), ['10.txt', '3.txt', '2.txt']);
+	await eventually(t, () => namesOf(page), ['10.txt', '3.txt', '2.txt']);
 	const sorted = async (column: string, ...expected: string[]) => {
 		await page.getByRole('columnheader', { name: column }).getByRole('button').press('Enter');
 		await eventually(t, () => namesOf(page), expected, column);
@@ -243,7 +244,7 @@ test.serial('what cannot be restored is named with the reason, and stays in the 
 	await toolbarButton(page, 'Restore').click();
 	await expectNotice(page, 'Restored c.txt');
 	await expectNotice(page, '2 items could not be restored', 'a.txt: ');
-	t.deepEqual((await namesOf(page)).sort(), ['a.txt', 'b.txt']);
+	await eventually(t, async () => (await namesOf(page)).sort(), ['a.txt', 'b.txt']);
 	await page.route('**/api/trash/restore', (route) => route.fulfill({ status: 502, body: '' }));
 	await nameIn(page, 'a.txt').click();
 	await toolbarButton(page, 'Restore').click();
@@ -285,8 +286,9 @@ test.serial('users see their own trash only, and visitors are asked to sign in',
 	await remove(bob, 'bob.txt');
 	const page = await bob.open('/trash');
 	await rowOf(page, 'bob.txt').waitFor();
-	t.deepEqual(await namesOf(page), ['bob.txt']);
-	t.deepEqual(await namesOf(await ada.open('/trash')), ['c.txt']);
+	await eventually(t, () => namesOf(page), ['bob.txt']);
+	const adas = await ada.open('/trash');
+	await eventually(t, () => namesOf(adas), ['c.txt']);
 	const visitor = await fixture.enter(t, { isVisitor: true });
 	const { page: empty } = await openPage(visitor.context, `${visitor.url}/trash`, visitor.faults);
 	await empty.getByRole('heading', { name: 'Sign in to see your trash' }).waitFor();

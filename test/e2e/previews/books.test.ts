@@ -238,10 +238,10 @@ test.serial('of a table of contents only the lines on screen are laid out, which
 	const lines = viewer.getByRole('navigation', { name: 'Contents' }).locator('button');
 	await lines.first().waitFor();
 	const isLaidOut = (element: Element) => element.checkVisibility({ contentVisibilityAuto: true });
-	t.is(await lines.count(), 5000);
-	t.is((await lines.first().textContent())?.length, 500);
-	t.true(await lines.first().evaluate(isLaidOut));
-	t.false(await lines.last().evaluate(isLaidOut));
+	await eventually(t, () => lines.count(), 5000);
+	await eventually(t, async () => (await lines.first().textContent())?.length, 500);
+	await eventually(t, () => lines.first().evaluate(isLaidOut), true);
+	await eventually(t, () => lines.last().evaluate(isLaidOut), false);
 	// By its name the button would be looked for among all lines, which lays them out.
 	await page.keyboard.press('Escape');
 	await viewer.waitFor({ state: 'detached' });

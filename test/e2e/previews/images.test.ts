@@ -1,7 +1,7 @@
 import test from 'ava';
 import { execa } from 'execa';
 import type { Locator, Page } from 'playwright-core';
-import { eventually } from '../support/expect.js';
+import { eventually, eventuallyMatches } from '../support/expect.js';
 import { overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { closePreview, expectValue, openPreview, picture, recorded, watchRequests } from '../support/previews.js';
 
@@ -312,7 +312,7 @@ test.serial('a photo is rotated by its EXIF orientation, and a picture that is t
 	await dialog.getByRole('img', { name: 'photo.jpg' }).waitFor();
 	const size = await dialog.getByRole('img').evaluate(({ clientWidth, clientHeight }) => [clientWidth, clientHeight]);
 	t.deepEqual(size, [40, 60]);
-	t.regex((await dialog.getByRole('img').getAttribute('src')) ?? '', /download/);
+	await eventuallyMatches(t, () => dialog.getByRole('img').getAttribute('src'), /download/);
 	await page.keyboard.press('ArrowRight');
 	// No browser shows it; the server renders it.
 	await dialog.getByRole('img', { name: 'scan.tif' }).waitFor();
