@@ -176,7 +176,7 @@ test.serial('a PDF that takes too long to open is refused, unless it waits for i
 	for (const { page, name } of refused) {
 		const viewer = page.getByRole('dialog', { name });
 		await viewer.getByRole('alert').getByText('Cannot preview PDF').waitFor();
-		t.true((await viewer.getByRole('link', { name: 'Download' }).count()) > 0);
+		await viewer.getByRole('link', { name: 'Download' }).first().waitFor();
 		await eventually(t, async () => readers(page), 0);
 	}
 	await absent(t, slowViewer.getByRole('alert'));
