@@ -91,7 +91,8 @@ class KillableProcess {
 const log = { info() {}, warn() {}, error() {} };
 
 async function setUp(t: ExecutionContext) {
-	const app = await testApp(t);
+	// Without a trash, whose notes lie in staging for a moment.
+	const app = await testApp(t, { '--trash-keep-for': '0' });
 	await new Client(app).register('alice');
 	const { id } = (await app.services.database.users.find('alice')) ?? { id: '' };
 	return {
