@@ -67,11 +67,13 @@ export function trashRules(assertThat: Rule): void {
 		t.is(await trash.count('ada-id'), 2);
 		t.is(await trash.count('bob-id'), 0);
 		t.deepEqual(
-			(await trash.unfinished(0, 9)).map(({ id }) => id),
+			(await trash.inState('purging', { limit: 9 })).map(({ id }) => id),
 			[idOf(1)],
 		);
 		t.is(await trash.beginPurging({}), 2);
-		t.is((await trash.unfinished(0, 9)).length, 3);
+		t.is((await trash.inState('purging', { limit: 9 })).length, 3);
+		const [, next] = await trash.inState('purging', { limit: 9 });
+		t.deepEqual(await trash.inState('purging', { limit: 1, skip: 1 }), [next]);
 	});
 
 	assertThat('items that were being moved are found after a while, and settled', async (t, { trash }, clock) => {
@@ -80,12 +82,12 @@ export function trashRules(assertThat: Rule): void {
 		await trash.add(recordOf(2, { state: 'moving' }));
 		await trash.add(recordOf(3));
 		t.deepEqual(
-			(await trash.unfinished(clock.now - second, 9)).map(({ id }) => id),
+			(await trash.inState('moving', { limit: 9, until: clock.now - second })).map(({ id }) => id),
 			[idOf(1)],
 		);
-		t.is((await trash.unfinished(clock.now, 1)).length, 1);
+		t.is((await trash.inState('moving', { limit: 1, until: clock.now })).length, 1);
 		t.is(await trash.settle([idOf(1), idOf(2), idOf(3), 'unknown']), 2);
-		t.deepEqual(await trash.unfinished(clock.now, 9), []);
+		t.deepEqual(await trash.inState('moving', { limit: 9, until: clock.now }), []);
 		t.is((await trash.get(idOf(2)))?.state, 'kept');
 		t.is(await trash.settle([idOf(1)]), 0);
 	});

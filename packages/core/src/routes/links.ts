@@ -1,34 +1,26 @@
 import * as contract from '@stowage/contract';
-import { type LinkPosition, type Request, route, type Turn } from '@stowage/plugin-api';
-import { baseName, isFailure, signedIn, type Viewer } from '@stowage/rules';
+import { type LinkPosition, route } from '@stowage/plugin-api';
+import { baseName, isFailure, signedIn } from '@stowage/rules';
 import type { AuditEvent } from '../audit/auditLine.js';
-import { clientGone } from '../http/connections/clientGone.js';
 import { clientKey } from '../http/requests/proxy.js';
 import { failurePage, wantsPage } from '../links/failurePage.js';
 import { retryIfChanged } from '../responses/retryIfChanged.js';
 import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
+import { queued } from './queued.js';
 import { sendArchive } from './sendArchive.js';
 
 /** Temporary links: created, listed and revoked by their owner, used by anybody who has one. */
 export function linkRoutes(services: Services) {
-	const { audit, config, links, log, walkQueue } = services;
-	/** Runs work that looks up many items on the disk, when it is the client's turn. */
-	const queued = <T>(
-		viewer: Viewer,
-		request: Request,
-		work: (signal: AbortSignal, turn: Turn) => Promise<T>,
-	): Promise<T> => {
-		const signal = clientGone(request);
-		return walkQueue.run(clientKey(viewer, request.client.address), (turn) => work(signal, turn), signal);
-	};
+	const { audit, config, links, log } = services;
 	return [
 		route(contract.generateTempLink, async ({ viewer, payload, request }) => {
 			const make = () => links.make(viewer, payload.filePath, payload.expiration);
 			const { token, expiresAt } = await make().catch(async (error: unknown) => {
 				if (!isFailure(error, 'rateLimited')) throw error;
 				// Links whose items are gone count as well, and their owner sees none of them that could be revoked.
-				if ((await queued(viewer, request, (signal) => links.purgeOf(signedIn(viewer), signal))) === 0) throw error;
+				if ((await queued(services, viewer, request, (signal) => links.purgeOf(signedIn(viewer), signal))) === 0)
+					throw error;
 				return make();
 			});
 			return { token, expiresAt };
@@ -65,7 +57,7 @@ export function linkRoutes(services: Services) {
 		route(contract.temporaryLinks, async ({ viewer, query, request }) => {
 			const { limit, after } = query;
 			const options = { limit, after: after === undefined ? undefined : positionOf(after) };
-			const found = await queued(viewer, request, (signal, turn) =>
+			const found = await queued(services, viewer, request, (signal, turn) =>
 				links.page(signedIn(viewer).id, { ...options, signal, turn }),
 			);
 			return found.map(({ id, path, createdAt, expiresAt, downloads }) => ({

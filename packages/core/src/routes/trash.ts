@@ -1,20 +1,15 @@
 import * as contract from '@stowage/contract';
-import { type Request, route } from '@stowage/plugin-api';
-import { baseName, Failure, isFailure, type Viewer } from '@stowage/rules';
-import { clientGone } from '../http/connections/clientGone.js';
-import { clientKey } from '../http/requests/proxy.js';
+import { route, Yielder } from '@stowage/plugin-api';
+import { baseName, Failure, isFailure } from '@stowage/rules';
 import type { Services } from '../services.js';
+import { queued } from './queued.js';
 
 /** The trash of the caller's home. */
-export function trashRoutes({ trash, walkQueue }: Services) {
-	/** Runs work on many items when it is the client's turn. */
-	const queued = <T>(viewer: Viewer, request: Request, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
-		const signal = clientGone(request);
-		return walkQueue.run(clientKey(viewer, request.client.address), () => work(signal), signal);
-	};
+export function trashRoutes(services: Services) {
+	const { trash } = services;
 	return [
 		route(contract.listTrash, async ({ viewer, request }) => {
-			const { items, ...listing } = await queued(viewer, request, () => trash.list(viewer));
+			const { items, ...listing } = await queued(services, viewer, request, () => trash.list(viewer));
 			const { keepFor } = trash;
 			const entries = items.map(({ id, path, type, size, deletedAt, deletedBy }) => ({
 				id,
@@ -30,11 +25,13 @@ export function trashRoutes({ trash, walkQueue }: Services) {
 		}),
 
 		route(contract.restoreTrash, ({ viewer, payload, request }) =>
-			queued(viewer, request, async (signal) => {
+			queued(services, viewer, request, async (signal, turn) => {
+				const yielder = new Yielder(turn);
 				const restored: { id: string; path: string }[] = [];
 				const failed: { id: string; code: string; message: string }[] = [];
 				for (const id of payload.ids) {
 					signal.throwIfAborted();
+					if (yielder.shouldYield) await yielder.yield(signal);
 					try {
 						restored.push({ id, path: (await trash.restore(viewer, id)).path });
 					} catch (error) {

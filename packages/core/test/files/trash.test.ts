@@ -419,3 +419,34 @@ test('what lies on a disk of its own says that it can only be deleted forever, a
 	const forGood = { filePath: 'docs/fox.txt', type: 'private', permanent: true };
 	t.is((await ada.call('DELETE', '/api/deleteItem', forGood)).statusCode, 200);
 });
+
+test('items that can’t be removed or completed, as those of a root that is away, hold up no others', async (t) => {
+	const clock = { ms: Date.now() };
+	const { app, remove, onDisk } = await setUp(t, {}, { now: () => clock.ms, monotonic: () => clock.ms });
+	const { database, roots, trashBin } = app.services;
+	const [fox, dog] = [await remove('docs/fox.txt'), await remove('docs/deep/dog.txt')];
+	await until('both are recorded', async () => (await database.trash.get(dog))?.state === 'kept');
+	const record = await database.trash.get(fox);
+	if (record === undefined) return t.fail();
+	const { storage } = roots.first;
+	const stat = storage.stat.bind(storage);
+	Object.assign(storage, {
+		async stat(at: string) {
+			if (/\/away/.test(at)) throw new Failure('unavailable', 'This disk is away.');
+			return stat(at as never);
+		},
+	});
+	for (const state of ['purging', 'moving'] as const) {
+		for (let n = 0; n < 250; n++)
+			await database.trash.add({ ...record, id: `away-${state}-${n}`, state, deletedAt: clock.ms });
+	}
+	clock.ms += 1000;
+	t.true(await database.trash.beginMoving(dog));
+	t.is(await trashBin.purge({ ids: [fox] }), 1);
+	await trashBin.removePurged();
+	t.deepEqual(await onDisk(), [dog]);
+	clock.ms += 2 * 60_000;
+	await trashBin.sweep();
+	t.is((await database.trash.get(dog))?.state, 'kept');
+	t.is((await database.trash.inState('purging', { limit: 999 })).length, 250);
+});

@@ -87,9 +87,9 @@ export class TrashPurge {
 
 	async #removePurged(): Promise<void> {
 		const { store, onPurged } = this.#parts;
-		for (;;) {
-			// None is `moving` since before the epoch.
-			const records = await store.unfinished(-1, trashBatch);
+		// Those that could not be removed, such as on a root that is away: they hold up no others.
+		for (let skip = 0; ; ) {
+			const records = await store.inState('purging', { limit: trashBatch, skip });
 			const removed: string[] = [];
 			for (const record of records) {
 				try {
@@ -102,7 +102,8 @@ export class TrashPurge {
 				}
 			}
 			await store.remove(removed);
-			if (removed.length === 0 || records.length < trashBatch) return;
+			skip += records.length - removed.length;
+			if (records.length < trashBatch) return;
 		}
 	}
 }

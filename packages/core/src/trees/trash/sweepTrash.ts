@@ -1,3 +1,4 @@
+import type { TrashRecord } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
 import { locateTrashed } from './locateTrashed.js';
 import { tidyNotes } from './TrashNotes.js';
@@ -15,15 +16,10 @@ const maxJumpMs = 60 * 60_000;
 /** Completes what was interrupted, and puts many small files of notes together. */
 export async function completeTrash(parts: TrashParts): Promise<void> {
 	const { store, now, storage } = parts;
-	for (const record of await store.unfinished(now() - movingMs, trashBatch)) {
-		if (record.state !== 'moving') continue;
-		try {
-			const located = await locateTrashed(parts, record);
-			if (located !== undefined) await store.settle([record.id]);
-			else if (record.deletedAt < now() - lostMs) await store.remove([record.id]);
-		} catch (error) {
-			if (!isFailure(error, 'unavailable')) throw error;
-		}
+	for (let skip = 0; ; ) {
+		const records = await store.inState('moving', { limit: trashBatch, until: now() - movingMs, skip });
+		for (const record of records) if (!(await complete(parts, record))) skip++;
+		if (records.length < trashBatch) break;
 	}
 	for (const mount of storage().mounts()) {
 		try {
@@ -31,6 +27,21 @@ export async function completeTrash(parts: TrashParts): Promise<void> {
 		} catch (error) {
 			warnOfTrash(parts, error);
 		}
+	}
+}
+
+/** Resolves to false for one that is not there yet, or whose root is away. */
+async function complete(parts: TrashParts, record: TrashRecord): Promise<boolean> {
+	const { store, now } = parts;
+	try {
+		const isHere = (await locateTrashed(parts, record)) !== undefined;
+		if (isHere) await store.settle([record.id]);
+		else if (record.deletedAt < now() - lostMs) await store.remove([record.id]);
+		else return false;
+		return true;
+	} catch (error) {
+		if (!isFailure(error, 'unavailable')) throw error;
+		return false;
 	}
 }
 

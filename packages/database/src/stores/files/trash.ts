@@ -80,12 +80,10 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 			}
 			return totals;
 		},
-		async unfinished(movingSince, limit) {
-			const rows: TrashRow[] = await trash()
-				.where({ state: 'purging' })
-				.orWhere((moving) => moving.where({ state: 'moving' }).where('state_at', '<=', movingSince))
-				.orderBy('state_at')
-				.limit(limit);
+		async inState(state, { limit, until, skip = 0 }) {
+			const found = trash().where({ state });
+			if (until !== undefined) found.where('state_at', '<=', until);
+			const rows: TrashRow[] = await found.orderBy(['state_at', 'id']).limit(limit).offset(skip);
 			return rows.map(toRecord);
 		},
 		async settle(ids) {

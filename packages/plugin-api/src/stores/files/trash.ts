@@ -67,8 +67,11 @@ export interface TrashStore {
 	count(ownerId: string): Promise<number>;
 	/** The sums of those that are not `purging`. */
 	totals(selection: TrashSelection): Promise<TrashTotals>;
-	/** Those that are `purging` (any time), or `moving` since then or longer. */
-	unfinished(movingSince: number, limit: number): Promise<TrashRecord[]>;
+	/** Those that have been in this state the longest, entered by `until` (any time by default), after the first `skip` of them. */
+	inState(
+		state: 'moving' | 'purging',
+		options: { limit: number; until?: number | undefined; skip?: number | undefined },
+	): Promise<TrashRecord[]>;
 	/** `kept` for those that were `moving`. Resolves to how many. */
 	settle(ids: readonly string[]): Promise<number>;
 	/** `moving`, unless it is `purging` or there is none: then it resolves to false. */
