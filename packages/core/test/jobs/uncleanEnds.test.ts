@@ -342,7 +342,10 @@ test('a cancelled job makes those of its user wait for each other for a day, and
 		await three.poll();
 		return (await database.jobs.listInterruptions()).interruptions.length < before;
 	});
-	t.like(await three.jobs.find(ada, interrupted.id), { status: 'cancelled' });
+	await until('it is cancelled', async () => {
+		await three.poll();
+		return (await three.jobs.find(ada, interrupted.id)).status === 'cancelled';
+	});
 });
 
 test('jobs that are cancelled after each of three ends keep those of their user waiting longer than a day', async (t) => {
