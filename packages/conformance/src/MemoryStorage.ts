@@ -5,6 +5,7 @@ import {
 	type MoveOptions,
 	type NamingOptions,
 	type OpenFile,
+	type ReplaceVersion,
 	type ReplacingStorage,
 	type StagedFile,
 	type StagingCutoffs,
@@ -239,7 +240,7 @@ export class MemoryStorage implements FolderTimesStorage, ReplacingStorage {
 	#freePath(path: StoragePath, { otherNames = [], onConflict = 'fail' }: NamingOptions): StoragePath {
 		const { children } = this.#folder(parentPath(path));
 		if (onConflict !== 'fail') {
-			this.#assertVersion(path, onConflict.replace);
+			this.#assertReplaceable(path, onConflict);
 			return path;
 		}
 		const free = [baseName(path), ...otherNames].find((name) => !children.has(name));
@@ -251,18 +252,22 @@ export class MemoryStorage implements FolderTimesStorage, ReplacingStorage {
 		const folder = this.#folder(parentPath(path));
 		if (onConflict !== 'fail') {
 			if (node.type === 'directory') throw onlyFiles();
-			this.#assertVersion(path, onConflict.replace);
-			if (folder.children.get(baseName(path)) === node)
-				throw new Failure('invalid', 'A file cannot take its own place.');
+			const replaced = this.#assertReplaceable(path, onConflict);
+			if (replaced === node) throw new Failure('invalid', 'A file cannot take its own place.');
+			const { keepAs } = onConflict;
+			if (keepAs !== undefined) this.#folder(parentPath(keepAs)).set(baseName(keepAs), replaced);
 		} else if (path === rootPath || folder.children.has(baseName(path))) throw nameTaken(path);
 		folder.set(baseName(path), node);
 	}
 
-	#assertVersion(path: StoragePath, version: string): void {
+	#assertReplaceable(path: StoragePath, { replace, keepAs }: ReplaceVersion): FileNode {
 		const node = this.#findNode(path);
-		if (node?.type !== 'file' || itemOf('', node).version !== version) {
+		if (node?.type !== 'file' || itemOf('', node).version !== replace) {
 			throw new Failure('preconditionFailed', 'The file has changed.');
 		}
+		if (keepAs !== undefined && this.#folder(parentPath(keepAs)).children.has(baseName(keepAs)))
+			throw nameTaken(keepAs);
+		return node;
 	}
 }
 

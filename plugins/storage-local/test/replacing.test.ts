@@ -1,7 +1,8 @@
-import { linkSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { linkSync, readdirSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { StorageProvider } from '@stowage/plugin-api';
+import { type ReplaceVersion, type StorageProvider, trashFolder } from '@stowage/plugin-api';
+import { joinPath } from '@stowage/rules';
 import { localStorageDriver } from '@stowage/storage-local';
 import test, { type ExecutionContext } from 'ava';
 import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
@@ -12,6 +13,8 @@ import { body, localStorage, names, p, plant, put, readText, refused } from './s
 const real = await loadSystemCalls();
 const canExchange = real.exchange !== undefined;
 
+const kept = joinPath(trashFolder, 'kept');
+
 const ways = ['commit', 'move', 'copy'] as const;
 
 interface Scene {
@@ -19,6 +22,8 @@ interface Scene {
 	root: string;
 	/** Replaces the old file by the new one. */
 	replace(): Promise<unknown>;
+	/** The same, and keeps the old file as `kept`. */
+	replaceAndKeep(): Promise<unknown>;
 	/** Opens the root again, as after a crash. */
 	reopen(): Promise<StorageProvider>;
 	/** The content of the new file at its former place. */
@@ -32,16 +37,20 @@ async function scene(t: ExecutionContext, way: (typeof ways)[number], calls: Par
 	const { storage, root } = await localStorage(t, { calls: { ...real, tryLock: () => true, ...calls } });
 	await plant(root, { 'home/a': 'old', 'from/b': 'new' });
 	const { version } = await storage.stat(p('home/a'));
-	const onConflict = { replace: version };
 	const staged = await storage.stage();
 	await staged.append(body('new'), 0);
+	const replace = (onConflict: ReplaceVersion) =>
+		way === 'commit'
+			? staged.commit(p('home/a'), { onConflict })
+			: storage[way](p('from/b'), p('home/a'), { onConflict });
 	return {
 		storage,
 		root,
-		replace: () =>
-			way === 'commit'
-				? staged.commit(p('home/a'), { onConflict })
-				: storage[way](p('from/b'), p('home/a'), { onConflict }),
+		replace: () => replace({ replace: version }),
+		async replaceAndKeep() {
+			await storage.makeDirectory(trashFolder);
+			return replace({ replace: version, keepAs: kept });
+		},
 		async reopen() {
 			const opened = await localStorageDriver(root).open(storage.rootId);
 			t.teardown(() => opened.close());
@@ -71,7 +80,7 @@ function killedAt(last: number, atExchange: () => void = () => {}) {
 	const calls: Partial<SystemCalls> = {
 		async renameNoReplace(...args) {
 			// The root's marker gets its name in the same way.
-			const isTaking = args[3].startsWith('replacing-');
+			const isTaking = args[3].startsWith('replacing-') || args[3] === 'kept';
 			if (isTaking) await step();
 			await real.renameNoReplace(...args);
 			if (isTaking) await step();
@@ -105,6 +114,48 @@ for (const way of ways) {
 			t.deepEqual(await names(opened, 'home'), ['a']);
 			t.deepEqual(left(), []);
 		}
+	});
+
+	test(`a replaced file that is kept is in one of both places after an interruption at any rename (${way})`, async (t) => {
+		if (!canExchange) return t.pass('not supported by this machine');
+		for (const isTrashGone of [false, true]) {
+			let outcome = 'killed';
+			let last = 0;
+			for (; outcome === 'killed'; last++) {
+				const { calls, run } = killedAt(last);
+				const { root, replaceAndKeep, reopen, untouched, left } = await scene(t, way, calls);
+				outcome = await run(replaceAndKeep);
+				const hasArrived = last >= 5;
+				if (isTrashGone && !hasArrived) rmdirSync(join(root, trashFolder));
+				const opened = await reopen();
+				const isNew = last >= 3;
+				t.is(await readText(opened, 'home/a'), isNew ? 'new' : 'old', `after ${last} steps`);
+				if (isNew) t.is(await readText(opened, kept), 'old', `after ${last} steps`);
+				else {
+					t.is(await untouched(opened), 'new');
+					await refused(t, 'notFound', () => opened.stat(kept));
+				}
+				t.deepEqual(await names(opened, 'home'), ['a']);
+				t.deepEqual(left(), []);
+			}
+			t.is(last, 7);
+		}
+	});
+
+	test(`a replaced file that can’t get the name under which it is kept is restored (${way})`, async (t) => {
+		if (!canExchange) return t.pass('not supported by this machine');
+		const { replaceAndKeep, storage, untouched, left } = await scene(t, way, {
+			async renameNoReplace(...args) {
+				if (args[3] === 'kept') throw systemError('renameat2', 28);
+				await real.renameNoReplace(...args);
+			},
+		});
+		await refused(t, 'storageFull', replaceAndKeep);
+		t.is(await readText(storage, 'home/a'), 'old');
+		t.is(await untouched(storage), 'new');
+		t.deepEqual(await names(storage, 'home'), ['a']);
+		t.deepEqual(await names(storage, trashFolder), []);
+		t.deepEqual(left(), []);
 	});
 
 	test(`another file that takes the place during a replacement is not lost (${way})`, async (t) => {

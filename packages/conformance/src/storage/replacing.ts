@@ -4,8 +4,9 @@ import {
 	type StagedFile,
 	type StorageItem,
 	type StorageProvider,
+	trashFolder,
 } from '@stowage/plugin-api';
-import { joinPath } from '@stowage/rules';
+import { joinPath, type StoragePath } from '@stowage/rules';
 import type { ExecutionContext } from 'ava';
 import { body, names, outcomes, put, putFolders, type Rule, readBytes, readText, refused, toPath } from './steps.js';
 
@@ -19,7 +20,7 @@ interface Replacement {
 	replace(
 		path: string,
 		version: string,
-		more?: NamingOptions & { beforeNaming?: (name: string) => Promise<void> },
+		more?: NamingOptions & { beforeNaming?: (name: string) => Promise<void>; keepAs?: StoragePath },
 	): Promise<StorageItem>;
 	/** Asserts that the new file is still where it was before. */
 	assertUntouched(t: ExecutionContext): Promise<void>;
@@ -31,7 +32,10 @@ async function prepareReplacement(
 	content: string,
 	source: string,
 ): Promise<Replacement> {
-	const options = (version: string, more = {}) => ({ ...more, onConflict: { replace: version } });
+	const options = (version: string, { keepAs, ...more }: { keepAs?: StoragePath } = {}) => ({
+		...more,
+		onConflict: { replace: version, keepAs },
+	});
 	if (way === 'commit') {
 		const staged: StagedFile = await storage.stage();
 		await staged.append(body(content), 0);
@@ -178,6 +182,49 @@ export function replacingRules(assertThat: Rule): void {
 		t.is(await readText(storage, 'a'), 'new');
 	});
 
+	replacing(
+		'a replaced file can be kept in the trash folder, with its id, time and bytes',
+		async (t, storage, reopen) => {
+			await storage.makeDirectory(trashFolder);
+			await putFolders(storage, 'from');
+			for (const way of ways) {
+				const old = await put(storage, way, 'the old one', { mtime: 1_500_000_000_000 });
+				const replacement = await prepareReplacement(storage, way, 'the new one', `from/${way}`);
+				const keepAs = joinPath(trashFolder, `kept ${way}`);
+				const item = await replacement.replace(way, old.version, { keepAs });
+				const reopened = await reopen();
+				t.deepEqual(await reopened.stat(toPath(way)), item);
+				const { id, size, mtime } = await reopened.stat(keepAs);
+				t.deepEqual({ id, size, mtime }, { id: old.id, size: old.size, mtime: old.mtime });
+				t.is(await readText(reopened, keepAs), 'the old one');
+				// And back, while what it replaces is kept in the same folder.
+				const { version } = await storage.stat(toPath(way));
+				const other = joinPath(trashFolder, `other ${way}`);
+				t.is((await storage.move(keepAs, toPath(way), { onConflict: { replace: version, keepAs: other } })).id, old.id);
+				t.is(await readText(storage, way), 'the old one');
+				t.is(await readText(storage, other), 'the new one');
+				await refused(t, 'notFound', () => storage.stat(keepAs));
+			}
+			t.deepEqual(await names(storage, ''), ['commit', 'copy', 'from', 'move']);
+		},
+	);
+
+	replacing('a file is not replaced if it can’t be kept', async (t, storage) => {
+		for (const way of ways) {
+			const old = await put(storage, `${way} it`, 'old');
+			const replacement = await prepareReplacement(storage, way, 'new', way);
+			const keepAs = joinPath(trashFolder, 'kept');
+			await refused(t, 'notFound', () => replacement.replace(`${way} it`, old.version, { keepAs }));
+			await storage.makeDirectory(trashFolder);
+			await put(storage, keepAs, 'another one');
+			await refused(t, 'alreadyExists', () => replacement.replace(`${way} it`, old.version, { keepAs }));
+			await replacement.assertUntouched(t);
+			t.deepEqual(await storage.stat(toPath(`${way} it`)), old);
+			t.is(await readText(storage, keepAs), 'another one');
+			await storage.remove(trashFolder);
+		}
+	});
+
 	replacing('an open file can be read to its end after it is replaced', async (t, storage) => {
 		const { version } = await put(storage, 'a', 'old '.repeat(1000));
 		const file = await storage.open(toPath('a'));
@@ -222,6 +269,32 @@ export function replacingRules(assertThat: Rule): void {
 				for (const [n, replacement] of all.entries()) if (results[n] !== 'done') await replacement.assertUntouched(t);
 			},
 		);
+
+		replacing(`of many concurrent replacements each former content is kept once (${way})`, async (t, storage) => {
+			await storage.makeDirectory(trashFolder);
+			let current = await put(storage, 'wanted', 'content 0');
+			const kept: StoragePath[] = [];
+			const all = await Promise.all(
+				Array.from({ length: 8 }, (_, n) => prepareReplacement(storage, way, `content ${n + 1}`, `from ${n}`)),
+			);
+			for (let left = all; left.length > 0; ) {
+				const targets = left.map((_, n) => joinPath(trashFolder, `${left.length} ${n}`));
+				const results = await outcomes(
+					left.map((each, n) => each.replace('wanted', current.version, { keepAs: targets[n] })),
+				);
+				t.is(results.filter((result) => result === 'done').length, 1);
+				kept.push(targets[results.indexOf('done')] as StoragePath);
+				left = left.filter((_, n) => results[n] !== 'done');
+				current = await storage.stat(toPath('wanted'));
+			}
+			const contents = [await readText(storage, 'wanted')];
+			for (const path of kept) contents.push(await readText(storage, path));
+			t.deepEqual(
+				contents.sort(),
+				Array.from({ length: 9 }, (_, n) => `content ${n}`),
+			);
+			t.is((await names(storage, trashFolder)).length, 8);
+		});
 
 		replacing(`a file that is moved or removed while it is replaced is not lost (${way})`, async (t, storage) => {
 			await putFolders(storage, 'at', 'to', 'from');

@@ -64,6 +64,11 @@ export interface OpenFile {
 /** Replaces the file with this version, as `stat` returns it. */
 export interface ReplaceVersion {
 	replace: string;
+	/**
+	 * A free name in the trash folder that the replaced file gets, durably, instead of being removed. At any moment, also after a power cut, it is there or in its
+	 * former place. Throws `notFound` where that folder is missing, and `alreadyExists` for a taken name; then nothing has changed.
+	 */
+	keepAs?: StoragePath | undefined;
 }
 
 /** Alternative names for an item whose name is taken. */

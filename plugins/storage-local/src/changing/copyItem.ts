@@ -9,7 +9,7 @@ import { objectId, toItem } from '../system/fileStat.js';
 import { type Folder, openChild, readFileFlags } from '../system/openFolder.js';
 import { nameTaken, noSuchEntry } from '../system/systemErrors.js';
 import { inheritAccess } from '../writing/access.js';
-import { claimFreeName, namesFrom, replacedVersion, statNames } from '../writing/freeNames.js';
+import { claimFreeName, namesFrom, replacement, statNames } from '../writing/freeNames.js';
 import { assertReplaceable, onlyFiles, replaceFile } from '../writing/replaceFile.js';
 import { parseCopyId, type StagedId } from '../writing/stagedIds.js';
 import { CopyObject, discardObject } from './CopyObject.js';
@@ -25,12 +25,12 @@ export async function copyItem(
 	options: CopyOptions,
 ): Promise<StorageItem> {
 	const { signal, otherNames = [], beforeNaming, staged } = options;
-	const version = replacedVersion(options);
-	assertApart(from, to, version);
+	const replacing = replacement(options);
+	assertApart(from, to, replacing !== undefined);
 	signal?.throwIfAborted();
 	using source = await disk.parentOf(from, 'pass');
 	const item = await itemAt(disk, source, baseName(from));
-	if (item.type === 'directory' && version !== undefined) throw onlyFiles();
+	if (item.type === 'directory' && replacing !== undefined) throw onlyFiles();
 	if (item.type === 'directory' && isWithin(parentPath(to), from)) throw intoItself();
 	using target = await disk.parentOf(to, 'read');
 	using staging = await disk.privateFolder(stagingFolder, 'pass');
@@ -41,7 +41,7 @@ export async function copyItem(
 		const published = await findPublished(disk, before, item.type, target, names);
 		if (published !== undefined) return published;
 	}
-	if (version !== undefined) await assertReplaceable(disk, target, to, version);
+	if (replacing !== undefined) await assertReplaceable(disk, target, to, replacing);
 	else if (found === undefined) await assertFree(disk, target, to, otherNames);
 	using copy = found ?? (await CopyObject.begin(disk, staging, item.type, staged === undefined ? 'scratch' : 'staged'));
 	try {
@@ -53,9 +53,9 @@ export async function copyItem(
 		await syncCopy(disk, copy);
 		signal?.throwIfAborted();
 		const whole = toItem(copy.name, { ...(await disk.statOf(copy.fd)), type: item.type });
-		if (version !== undefined) {
+		if (replacing !== undefined) {
 			const own = { folder: staging, name: copy.name, object: whole.id };
-			await replaceFile(disk, own, { folder: target, path: to, version }, beforeNaming);
+			await replaceFile(disk, own, { folder: target, path: to, ...replacing }, beforeNaming);
 			return await itemNow(disk, target, baseName(to), whole);
 		}
 		const taken = await claimFreeName(disk, target, namesFrom(to, otherNames), async (toName) => {

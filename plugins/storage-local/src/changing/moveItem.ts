@@ -15,7 +15,7 @@ import { closeSync, fsync, open } from '../system/descriptors.js';
 import { objectId } from '../system/fileStat.js';
 import { type Folder, readFileFlags } from '../system/openFolder.js';
 import { fileChanged, isSystemError, nameTaken, noSuchEntry } from '../system/systemErrors.js';
-import { claimFreeName, namesFrom, replacedVersion } from '../writing/freeNames.js';
+import { claimFreeName, namesFrom, replacement } from '../writing/freeNames.js';
 import { assertReplaceable, onlyFiles, replaceFile } from '../writing/replaceFile.js';
 
 /** Moves in one step and syncs both folders. */
@@ -26,18 +26,18 @@ export async function moveItem(
 	options: MoveOptions,
 ): Promise<StorageItem> {
 	const { otherNames = [], beforeNaming } = options;
-	const version = replacedVersion(options);
-	assertApart(from, to, version);
+	const replacing = replacement(options);
+	assertApart(from, to, replacing !== undefined);
 	using source = await disk.parentOf(from, 'read');
 	const before = await itemAt(disk, source, baseName(from));
 	if (before.type === 'directory' && isWithin(parentPath(to), from)) throw intoItself();
 	using target = await disk.parentOf(to, 'read');
-	if (version !== undefined) {
+	if (replacing !== undefined) {
 		if (before.type === 'directory') throw onlyFiles();
-		await assertReplaceable(disk, target, to, version);
+		await assertReplaceable(disk, target, to, replacing);
 		await syncFile(disk, source, before, from);
 		const own = { folder: source, name: baseName(from), object: before.id, path: from };
-		await replaceFile(disk, own, { folder: target, path: to, version }, beforeNaming);
+		await replaceFile(disk, own, { folder: target, path: to, ...replacing }, beforeNaming);
 		return await itemNow(disk, target, baseName(to), before);
 	}
 	const taken = await claimFreeName(disk, target, namesFrom(to, otherNames), async (toName) => {
@@ -71,8 +71,8 @@ export async function itemNow(disk: Disk, folder: Folder, name: string, before: 
 }
 
 /** Refuses items that can't be moved or copied in any state of the disk. */
-export function assertApart(from: StoragePath, to: StoragePath, version?: string): void {
-	if (to === rootPath) throw version === undefined ? nameTaken(to) : fileChanged();
+export function assertApart(from: StoragePath, to: StoragePath, isReplacing = false): void {
+	if (to === rootPath) throw isReplacing ? fileChanged() : nameTaken(to);
 	if (from === rootPath) throw intoItself();
 }
 

@@ -23,6 +23,8 @@ export interface IntentRecord {
 	object: string;
 	to: StoragePath;
 	old: OldFile;
+	/** Where the replaced file goes; undefined if it is removed. */
+	keepAs: StoragePath | undefined;
 }
 
 const suffix = '.json';
@@ -81,12 +83,13 @@ export class ReplaceIntent implements Disposable {
 		const buffer = Buffer.alloc(maxBytes);
 		const text = buffer.toString('utf8', 0, await readFully(this.fd, buffer, 0));
 		try {
-			const { from, to, object, old } = JSON.parse(text);
+			const { from, to, object, old, keepAs } = JSON.parse(text);
 			return {
 				from: 'path' in from ? { path: parsePath(from.path) } : { staged: String(from.staged) },
 				to: parsePath(to),
 				object: String(object),
 				old: { object: String(old.object), size: Number(old.size), mtime: String(old.mtime) },
+				keepAs: keepAs === undefined ? undefined : parsePath(keepAs),
 			};
 		} catch {
 			return undefined;

@@ -7,7 +7,7 @@ import { fsync, setModified, unlink } from '../system/descriptors.js';
 import { type FileStat, objectId, toItem } from '../system/fileStat.js';
 import { fileChanged, isSystemError, nameTaken } from '../system/systemErrors.js';
 import { inheritAccess } from './access.js';
-import { claimFreeName, namesFrom, replacedVersion } from './freeNames.js';
+import { claimFreeName, namesFrom, replacement } from './freeNames.js';
 import { assertReplaceable, replaceFile } from './replaceFile.js';
 import { parseStagedId, type StagedId } from './stagedIds.js';
 
@@ -23,18 +23,18 @@ export async function commitStaged(
 	options: CommitOptions,
 ): Promise<StorageItem> {
 	const { mtime, otherNames = [], beforeNaming } = options;
-	const version = replacedVersion(options);
-	if (path === rootPath) throw version === undefined ? nameTaken(path) : fileChanged();
+	const replacing = replacement(options);
+	if (path === rootPath) throw replacing === undefined ? nameTaken(path) : fileChanged();
 	using folder = await disk.parentOf(path, 'read');
 	using staging = await disk.privateFolder(stagingFolder, 'pass');
-	if (version !== undefined) await assertReplaceable(disk, folder, path, version);
+	if (replacing !== undefined) await assertReplaceable(disk, folder, path, replacing);
 	// Before the sync, which makes it durable with the bytes.
 	await inheritAccess(disk, folder, fd, 'file');
 	if (mtime !== undefined) await setModified(fd, mtime / 1000);
 	await syncOrDrop(disk, staged, () => fsync(fd));
-	if (version !== undefined) {
+	if (replacing !== undefined) {
 		const own = { folder: staging, name: staged.name, object: staged.object };
-		await replaceFile(disk, own, { folder, path, version }, beforeNaming);
+		await replaceFile(disk, own, { folder, path, ...replacing }, beforeNaming);
 		return toItem(baseName(path), { ...(await disk.statOf(fd)), type: 'file' });
 	}
 	const taken = await claimFreeName(

@@ -1,4 +1,4 @@
-import type { NamingOptions } from '@stowage/plugin-api';
+import type { NamingOptions, ReplaceVersion } from '@stowage/plugin-api';
 import { baseName, type StoragePath } from '@stowage/rules';
 import { AdaptiveBatch, statMany } from '../reading/statMany.js';
 import type { Disk } from '../root/Disk.js';
@@ -16,9 +16,9 @@ export interface NameWithStat {
 	stat: FileStat | undefined;
 }
 
-/** The version to be replaced; undefined for none. */
-export function replacedVersion({ onConflict = 'fail' }: NamingOptions): string | undefined {
-	return onConflict === 'fail' ? undefined : onConflict.replace;
+/** The version to be replaced, and where it goes; undefined for none. */
+export function replacement({ onConflict = 'fail' }: NamingOptions): ReplaceVersion | undefined {
+	return onConflict === 'fail' ? undefined : onConflict;
 }
 
 /** The name of a path and its alternatives. */

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { CommitOptions } from '@stowage/plugin-api';
+import type { CommitOptions, ReplaceVersion } from '@stowage/plugin-api';
 import { baseName, candidateNames, Failure, isFailure, parentPath, rootPath, type StoragePath } from '@stowage/rules';
 import type { Disk } from '../root/Disk.js';
 import { stagingFolder } from '../root/privateFolder.js';
-import { close, closeSync, open, unlink } from '../system/descriptors.js';
+import { close, closeSync, mkdir, open, unlink } from '../system/descriptors.js';
 import { type FileStat, objectId, toItem } from '../system/fileStat.js';
 import { type Folder, openChild, readFileFlags } from '../system/openFolder.js';
 import { fileChanged, isSystemError, nameTaken, noSuchEntry } from '../system/systemErrors.js';
@@ -25,10 +25,28 @@ export interface Replacing {
 	path?: StoragePath;
 }
 
+/** The file to be replaced. */
+interface Target extends ReplaceVersion {
+	folder: Folder;
+	path: StoragePath;
+}
+
+/** The name that the replaced file gets. */
+interface Keeping {
+	folder: Folder;
+	name: string;
+}
+
 /** Refuses files that can't be replaced, before anything is done for it. */
-export async function assertReplaceable(disk: Disk, folder: Folder, path: StoragePath, version: string): Promise<void> {
+export async function assertReplaceable(
+	disk: Disk,
+	folder: Folder,
+	path: StoragePath,
+	{ replace, keepAs }: ReplaceVersion,
+): Promise<void> {
 	if (!(await disk.exchangeFlag.isSupportedAt(folder))) throw cannotReplace();
-	await statVersion(disk, folder, path, version);
+	await statVersion(disk, folder, path, replace);
+	if (keepAs !== undefined) (await openKept(disk, keepAs)).folder[Symbol.dispose]();
 }
 
 export function cannotReplace(): Failure {
@@ -42,39 +60,45 @@ export function onlyFiles(): Failure {
 /**
  * Replaces the file of this version by another one, whose bytes are durable. It is in staging until one exchange of names; the file that
  * this brings out is checked after it, so a file that was written there meanwhile is not lost: it is restored. The replaced file is
- * removed only when the exchange is durable. `finishReplacements` continues an interrupted one. Throws `preconditionFailed` for another
- * version; then the file is in its former place.
+ * removed, or gets the name under which it is kept, only when the exchange is durable. `finishReplacements` continues an interrupted one.
+ * Throws `preconditionFailed` for another version; then the file is in its former place.
  */
 export async function replaceFile(
 	disk: Disk,
 	own: Replacing,
-	target: { folder: Folder; path: StoragePath; version: string },
+	target: Target,
 	beforeNaming?: CommitOptions['beforeNaming'],
 ): Promise<void> {
-	const { folder, path, version } = target;
-	if (objectId(await statVersion(disk, folder, path, version)) === own.object) {
+	const { folder, path, replace, keepAs } = target;
+	if (objectId(await statVersion(disk, folder, path, replace)) === own.object) {
 		throw new Failure('invalid', 'A file cannot take its own place.');
 	}
 	await beforeNaming?.(baseName(path));
-	const locked = await lockVersion(disk, folder, path, version);
+	const kept = keepAs === undefined ? undefined : await openKept(disk, keepAs);
 	try {
-		await exchange(disk, own, target, oldFile(locked.stat));
+		const locked = await lockVersion(disk, folder, path, replace);
+		try {
+			await exchange(disk, own, target, kept, oldFile(locked.stat));
+		} finally {
+			// In the background: it frees the replaced file.
+			await close(locked.fd);
+		}
 	} finally {
-		// In the background: it frees the replaced file.
-		await close(locked.fd);
+		kept?.folder[Symbol.dispose]();
 	}
 }
 
 async function exchange(
 	disk: Disk,
 	own: Replacing,
-	{ folder, path }: { folder: Folder; path: StoragePath },
+	{ folder, path, keepAs }: Target,
+	kept: Keeping | undefined,
 	old: OldFile,
 ): Promise<void> {
 	const toName = baseName(path);
 	using staging = await disk.privateFolder(stagingFolder, 'read');
 	const from = own.path === undefined ? { staged: own.name } : { path: own.path };
-	using intent = await ReplaceIntent.begin(disk, staging, { from, object: own.object, to: path, old });
+	using intent = await ReplaceIntent.begin(disk, staging, { from, object: own.object, to: path, old, keepAs });
 	const { held } = intent;
 	try {
 		await disk.calls.renameNoReplace(own.folder, own.name, staging, held);
@@ -106,8 +130,44 @@ async function exchange(
 	await disk.syncs.sync(folder);
 	if (own.path !== undefined) await disk.syncs.sync(own.folder);
 	await disk.syncs.sync(staging);
-	await unlink(staging.at(held));
+	if (kept === undefined) await unlink(staging.at(held));
+	else {
+		try {
+			await keep(disk, staging, held, old, kept);
+		} catch (error) {
+			// Once it has left staging the record stays until that is durable.
+			if ((await statIfPresent(disk, staging, held)) !== undefined) await undo();
+			throw error;
+		}
+	}
 	await intent.end();
+}
+
+/** The place of a file that is kept. Throws where its folder is missing or the name is taken. */
+async function openKept(disk: Disk, path: StoragePath): Promise<Keeping> {
+	const folder = await disk.parentOf(path, 'read');
+	const name = baseName(path);
+	try {
+		if ((await statIfPresent(disk, folder, name)) !== undefined) throw nameTaken(path);
+		return { folder, name };
+	} catch (error) {
+		folder[Symbol.dispose]();
+		throw error;
+	}
+}
+
+/** Gives the replaced file the name under which it is kept, durably. An interrupted call may have done that already. */
+async function keep(disk: Disk, staging: Folder, held: string, old: OldFile, { folder, name }: Keeping): Promise<void> {
+	try {
+		await disk.calls.renameNoReplace(staging, held, folder, name);
+	} catch (error) {
+		const taken = isSystemError(error, 'EEXIST') ? await statIfPresent(disk, folder, name) : undefined;
+		// After a power cut a file may have both names.
+		if (taken === undefined || !isOldFile(old, taken)) throw error;
+		await unlink(staging.at(held));
+	}
+	await disk.syncs.sync(folder);
+	await disk.syncs.sync(staging);
 }
 
 /** The file of this version, open and locked: of concurrent replacements one proceeds, and the others find another version after that. */
@@ -158,11 +218,15 @@ async function isFinished(disk: Disk, staging: Folder, intent: ReplaceIntent): P
 	if (lying === undefined) return true;
 	const record = await intent.read();
 	if (record === undefined) return false;
-	const { from, to, object, old } = record;
+	const { from, to, object, old, keepAs } = record;
 	using folder = await openIfPresent(disk, to);
 	if (isOldFile(old, lying)) {
 		if (folder !== undefined) await disk.syncs.sync(folder);
-		await unlink(staging.at(held));
+		if (keepAs === undefined) await unlink(staging.at(held));
+		else {
+			using keeping = await madeFolder(disk, parentPath(keepAs));
+			await keep(disk, staging, held, old, { folder: keeping, name: baseName(keepAs) });
+		}
 		return true;
 	}
 	if (objectId(lying) !== object) {
@@ -229,6 +293,19 @@ async function moveToFreeName(disk: Disk, staging: Folder, held: string, folder:
 		disk.calls.renameNoReplace(staging, held, folder, free),
 	);
 	if (taken === undefined) throw nameTaken(name as StoragePath);
+}
+
+/** A folder that is made if it was removed meanwhile. */
+async function madeFolder(disk: Disk, path: StoragePath): Promise<Folder> {
+	try {
+		return await disk.folder(path, 'read');
+	} catch (error) {
+		if (!isSystemError(error, 'ENOENT')) throw error;
+		using parent = await disk.parentOf(path, 'read');
+		await mkdir(parent.at(baseName(path)));
+		await disk.syncs.sync(parent);
+		return await disk.folder(path, 'read');
+	}
 }
 
 async function openIfPresent(disk: Disk, path: StoragePath): Promise<Folder | undefined> {
