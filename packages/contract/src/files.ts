@@ -11,6 +11,7 @@ import {
 	owner,
 	path,
 	queryOwner,
+	replacing,
 	searching,
 	uploaded,
 } from './schemas.js';
@@ -30,6 +31,7 @@ export const browsePublic = endpoint({
 	result: listing,
 });
 
+/** The form's fields `onConflict` and `ifMatch` are those of `copyItem`; the latter is for a single file. */
 export const upload = endpoint({
 	method: 'POST',
 	path: '/api/upload',
@@ -82,7 +84,13 @@ export const moveItem = endpoint({
 	method: 'POST',
 	path: '/api/moveItem',
 	audience: 'user',
-	payload: z.strictObject({ fromPath: itemPath, toPath: itemPath, type: area, owner: owner.optional() }),
+	payload: z.strictObject({
+		fromPath: itemPath,
+		toPath: itemPath,
+		type: area,
+		owner: owner.optional(),
+		...replacing,
+	}),
 	result: messageWithEntry,
 });
 
@@ -96,6 +104,7 @@ export const copyItem = endpoint({
 		type: area,
 		fromType: area.optional(),
 		owner: owner.optional(),
+		...replacing,
 	}),
 	result: messageWithEntry,
 });

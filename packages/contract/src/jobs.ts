@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from './define.js';
-import { area, itemPath, listOf, message, owner, path } from './schemas.js';
+import { area, itemPath, listOf, message, owner, path, replacing } from './schemas.js';
 
 /** Items that one paste may name. */
 export const maxJobItems = 10_000;
@@ -89,7 +89,10 @@ export const retryJob = endpoint({ method: 'POST', path: '/api/jobs/{id}/retry',
 /** The response to `Prefer: respond-async`, as 202, when a call takes longer. */
 export const respondedAsync = z.object({ jobId: z.string() });
 
-/** Copies or moves items of the area `type` into the folder `directory` of `toType`, by default the same area. Answers 202. */
+/**
+ * Copies or moves items of the area `type` into the folder `directory` of `toType`, by default the same area. Answers 202. `ifMatch` is for
+ * a single item.
+ */
 export const startJob = endpoint({
 	method: 'POST',
 	path: '/api/jobs',
@@ -100,6 +103,7 @@ export const startJob = endpoint({
 		toType: area.optional(),
 		directory: path,
 		items: listOf(z.strictObject({ path: itemPath, owner: owner.optional() }), maxJobItems),
+		...replacing,
 	}),
 	maxPayloadBytes: 16 * 1024 * 1024,
 	result: z.object({ id: z.string() }),

@@ -91,6 +91,21 @@ export const entry = z.object({
 	unreadable: z.literal(true).optional(),
 } satisfies { [Key in keyof Entry]-?: z.ZodType<Entry[Key]> });
 
+/**
+ * What happens to an item that has the wished name already: the new one gets another name (the default), it replaces the file, or it is
+ * refused.
+ */
+export const onConflict = z.enum(['rename', 'replace', 'fail']);
+
+/** The version that may be replaced, and no other: an `ETag` of a download with its quotes, several by comma, or `*`. */
+export const ifMatch = z
+	.string()
+	.max(1000)
+	.regex(/^(?:\*|(?:W\/)?"[^"]*"(?:, *(?:W\/)?"[^"]*")*)$/, 'must be an ETag with its quotes, as a download has it');
+
+/** Optional fields of each call that brings items. */
+export const replacing = { onConflict: onConflict.optional(), ifMatch: ifMatch.optional() };
+
 export const listing = z.object({
 	type: area,
 	directory: z.string(),

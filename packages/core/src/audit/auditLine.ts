@@ -83,6 +83,8 @@ export interface AuditEvent {
 	to?: string;
 	/** The area of that path, if it is another one. */
 	toArea?: Area;
+	/** It has replaced a file. */
+	replaced?: true;
 	/** The selected items, if there are several. */
 	paths?: readonly string[];
 	/** The id of a temporary link, which opens nothing. */

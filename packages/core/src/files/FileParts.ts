@@ -1,3 +1,4 @@
+import type { PublishedNameStore } from '@stowage/plugin-api';
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
 import type { FolderFeeds } from '../trees/feeds/FolderFeeds.js';
@@ -5,7 +6,9 @@ import type { MountedStorage } from '../trees/MountedStorage.js';
 import type { Trees } from '../trees/Trees.js';
 import type { TrashBin } from '../trees/trash/TrashBin.js';
 import type { ItemWatcher } from './itemWatcher.js';
-import type { PublishedNames } from './publishing.js';
+
+/** Where the other name is recorded that a file is about to get instead of the one it wished. */
+export type PublishedNames = Pick<PublishedNameStore, 'set' | 'find'>;
 
 /** What the calls on files work with. */
 export interface FileParts extends Pick<Config, 'publicListing'> {

@@ -1,4 +1,4 @@
-import type { NamingOptions, StorageItem } from '@stowage/plugin-api';
+import type { ConflictOptions, NamingOptions, StorageItem } from '@stowage/plugin-api';
 import {
 	baseName,
 	type Entry,
@@ -10,32 +10,38 @@ import {
 } from '@stowage/rules';
 import type { Reservation } from '../quotas/Reservation.js';
 import { ensureFolder, removeCreatedFolders, retryOnRemovedItems } from '../trees/folders.js';
-import { withFreeName } from '../trees/freeName.js';
 import type { OwnTree } from '../trees/OwnTree.js';
 import { folderOf, type Place } from '../trees/Tree.js';
 import { countedRow } from './entries.js';
+import type { FileParts } from './FileParts.js';
+import { type PlacedItem, placeItem } from './placeItem.js';
+
+interface Addition extends ConflictOptions, Pick<PlacedItem, 'findPlaced'> {
+	from: Place;
+	to: Place;
+}
 
 /**
- * Moves or copies an item to the wished place in a tree, or the next free name beside it, by `commit`, which also counts what it adds. The parents are created only once
+ * Moves or copies an item to the wished place in a tree by `commit`, which also counts what it adds. The parents are created only once
  * the source is known to exist, and removed again if it fails.
  */
 export async function addItem(
+	parts: FileParts,
 	tree: OwnTree,
-	from: Place,
-	to: Place,
+	{ from, to, ...naming }: Addition,
 	commit: (path: StoragePath, options: NamingOptions, add: Reservation['add']) => Promise<StorageItem>,
 ): Promise<Entry> {
 	const folder = parentPath(to.storagePath);
+	const toFolder = folderOf(to);
 	const source = () => from.tree.storage.stat(from.storagePath);
-	const item = await retryOnRemovedItems(source, ({ type }) =>
+	const item = await retryOnRemovedItems(source, ({ type, id }) =>
 		tree.quota.adding(async ({ add }) => {
 			await tree.create();
 			const made = await ensureFolder(tree.storage, folder, pathSegments(from.path));
 			try {
 				await add({ bytes: 0, entries: made.length });
-				return await withFreeName(folder, baseName(to.storagePath), type, (path, options) =>
-					commit(path, options, add),
-				);
+				const placed = { ...naming, folder: toFolder, name: baseName(to.storagePath), type, id };
+				return await placeItem(parts, tree, placed, (path, options) => commit(path, options, add));
 			} catch (error) {
 				await removeCreatedFolders(tree.storage, made);
 				throw error;
@@ -43,7 +49,7 @@ export async function addItem(
 		}),
 	);
 	tree.publishChange(to.storagePath);
-	return countedRow(folderOf(to), item);
+	return countedRow(toFolder, item);
 }
 
 /** The name at the end of a path from a client is validated, unless the item has it already. */

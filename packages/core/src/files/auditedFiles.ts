@@ -1,4 +1,4 @@
-import type { Files, ItemRef } from '@stowage/plugin-api';
+import type { ConflictOptions, Files, ItemRef } from '@stowage/plugin-api';
 import type { Viewer } from '@stowage/rules';
 import { type AuditAction, type AuditEvent, chosen } from '../audit/auditLine.js';
 import { type Audit, outcomeOf } from '../audit/createAudit.js';
@@ -31,19 +31,27 @@ export function auditedFiles(files: Files, audit: Audit): Files {
 				({ path }) => (path === item.path ? undefined : { to: path }),
 			),
 
-		move: (viewer, item, toPath) =>
-			audit.recorded(
+		move(viewer, item, toPath, options) {
+			const replacement = noted(options);
+			return audit.recorded(
 				{ ...event('move', viewer, item), to: toPath },
-				() => files.move(viewer, item, toPath),
-				({ path }) => (path === item.path ? undefined : { to: path }),
-			),
+				() => files.move(viewer, item, toPath, { ...options, onReplaced: replacement.onReplaced }),
+				({ path }) => (path === item.path ? undefined : { to: path, ...replacement.details() }),
+			);
+		},
 
-		copy: (viewer, item, to, options) =>
-			audit.recorded(
+		copy(viewer, item, to, options) {
+			const replacement = noted(options);
+			return audit.recorded(
 				{ ...event('copy', viewer, item), to: to.path, ...(to.area === item.area ? {} : { toArea: to.area }) },
-				() => files.copy(viewer, item, to, options),
-				({ path, type, size }) => ({ to: path, ...(type === 'file' ? { bytes: size } : {}) }),
-			),
+				() => files.copy(viewer, item, to, { ...options, onReplaced: replacement.onReplaced }),
+				({ path, type, size }) => ({
+					to: path,
+					...(type === 'file' ? { bytes: size } : {}),
+					...replacement.details(),
+				}),
+			);
+		},
 
 		remove: (viewer, item, options) =>
 			audit.recorded(
@@ -52,21 +60,26 @@ export function auditedFiles(files: Files, audit: Audit): Files {
 				({ trashId }) => (trashId === undefined ? {} : { trash: trashId }),
 			),
 
-		async assertUpload(viewer, folder) {
+		async assertUpload(viewer, folder, file) {
 			try {
-				await files.assertUpload(viewer, folder);
+				await files.assertUpload(viewer, folder, file);
 			} catch (error) {
-				audit.record(event(published(), viewer, folder), outcomeOf(error));
+				const place = file === undefined ? folder : { ...folder, path: below(folder, file.name) };
+				audit.record(event(published(), viewer, place), outcomeOf(error));
 				throw error;
 			}
 		},
 
 		async publish(viewer, folder, requests, options) {
 			if (requests.length === 0) return files.publish(viewer, folder, requests, options);
+			const replacements = requests.map((request) => noted(request));
+			const watched = requests.map((request, n) => ({ ...request, onReplaced: replacements[n]?.onReplaced }));
 			try {
-				const entries = await files.publish(viewer, folder, requests, options);
-				for (const { path, size } of entries)
-					audit.record({ ...event(published(), viewer, folder), path, bytes: size }, { outcome: 'ok' });
+				const entries = await files.publish(viewer, folder, watched, options);
+				for (const [n, { path, size }] of entries.entries()) {
+					const details = { path, bytes: size, ...replacements[n]?.details() };
+					audit.record({ ...event(published(), viewer, folder), ...details }, { outcome: 'ok' });
+				}
 				return entries;
 			} catch (error) {
 				const asked = requests.map(({ name }) => ({ path: below(folder, name) }));
@@ -75,14 +88,28 @@ export function auditedFiles(files: Files, audit: Audit): Files {
 			}
 		},
 
-		publishOnce: (viewer, folder, request) =>
-			audit.recorded(
+		publishOnce(viewer, folder, request) {
+			const replacement = noted(request);
+			return audit.recorded(
 				event(published(), viewer, { ...folder, path: below(folder, request.name) }),
-				() => files.publishOnce(viewer, folder, request),
-				({ path, size }) => ({ path, bytes: size }),
-			),
+				() => files.publishOnce(viewer, folder, { ...request, onReplaced: replacement.onReplaced }),
+				({ path, size }) => ({ path, bytes: size, ...replacement.details() }),
+			);
+		},
 	};
 	return audited;
+}
+
+/** Notes whether a file is replaced. */
+function noted({ onReplaced }: ConflictOptions = {}): { onReplaced(): void; details(): { replaced?: true } } {
+	let isReplaced = false;
+	return {
+		onReplaced() {
+			isReplaced = true;
+			onReplaced?.();
+		},
+		details: () => (isReplaced ? { replaced: true } : {}),
+	};
 }
 
 /** As requested, valid or not. */

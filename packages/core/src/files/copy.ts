@@ -1,5 +1,14 @@
-import type { FileCopyOptions, ItemRef } from '@stowage/plugin-api';
-import { assertAllowed, baseName, copyDenial, copyToDenial, type Entry, readDenial, type Viewer } from '@stowage/rules';
+import type { CopyStaging, FileCopyOptions, ItemRef } from '@stowage/plugin-api';
+import {
+	assertAllowed,
+	baseName,
+	copyDenial,
+	copyToDenial,
+	type Entry,
+	readDenial,
+	type StoragePath,
+	type Viewer,
+} from '@stowage/rules';
 import { placeIn } from '../trees/Tree.js';
 import { addItem, targetPath } from './addItem.js';
 import type { FileParts } from './FileParts.js';
@@ -11,7 +20,7 @@ export async function copy(
 	viewer: Viewer,
 	ref: ItemRef,
 	toRef: ItemRef,
-	options: FileCopyOptions = {},
+	{ onConflict, onReplaced, ...options }: FileCopyOptions = {},
 ): Promise<Entry> {
 	const { trees, publicListing, names } = parts;
 	assertAllowed(copyDenial(viewer, ref));
@@ -23,8 +32,13 @@ export async function copy(
 	const to = placeIn(tree, targetPath(ref.path, toRef.path));
 	const grants = (await tree.space()).beginGrants();
 	const staged = options.staged && (await namedCopy(names, options.staged));
+	// Continues one that a call before this has begun.
+	const isContinued = staged?.id !== undefined;
+	const findPlaced = (path: StoragePath) =>
+		tree.storage.findCopy(from.tree.storage, from.storagePath, path, staged as CopyStaging);
+	const addition = { from, to, onConflict, onReplaced, ...(isContinued ? { findPlaced } : {}) };
 	try {
-		return await addItem(tree, from, to, (path, naming, add) =>
+		return await addItem(parts, tree, addition, (path, naming, add) =>
 			tree.storage.copyFrom(from.tree.storage, from.storagePath, path, {
 				...options,
 				...naming,

@@ -1,4 +1,4 @@
-import type { ItemRef, NamingOptions, StorageItem } from '@stowage/plugin-api';
+import type { ConflictOptions, ItemRef, NamingOptions, StorageItem } from '@stowage/plugin-api';
 import {
 	assertAllowed,
 	type Entry,
@@ -14,12 +14,20 @@ import { addItem, targetPath } from './addItem.js';
 import type { FileParts } from './FileParts.js';
 
 /** Moves an item within its area, as one rename. */
-export async function move(parts: FileParts, viewer: Viewer, ref: ItemRef, toPath: StoragePath): Promise<Entry> {
+export async function move(
+	parts: FileParts,
+	viewer: Viewer,
+	ref: ItemRef,
+	toPath: StoragePath,
+	{ onConflict, onReplaced }: ConflictOptions = {},
+): Promise<Entry> {
 	assertAllowed(moveDenial(viewer, ref, { area: ref.area, path: toPath }));
 	const tree = parts.trees.own(viewer, ref.area);
 	const from = placeIn(tree, ref.path);
 	const to = placeIn(tree, targetPath(ref.path, toPath));
-	return addItem(tree, from, to, (path, options) => moveItem(parts, tree, from.storagePath, path, options));
+	return addItem(parts, tree, { from, to, onConflict, onReplaced }, (path, options) =>
+		moveItem(parts, tree, from.storagePath, path, options),
+	);
 }
 
 /** Moves an item to a path of the storage. Links to it are updated. */

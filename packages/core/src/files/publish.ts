@@ -4,12 +4,20 @@ import type { OwnTree } from '../trees/OwnTree.js';
 import { type Place, placeIn } from '../trees/Tree.js';
 import { entryIn } from './entries.js';
 import type { FileParts } from './FileParts.js';
+import { assertPlaceable } from './placeItem.js';
 import { findPublishedFile, publishAll, publishFileOnce } from './publishing.js';
 
-/** Refuses a folder as `publish` would, before any byte arrives. */
-export async function assertUpload({ trees }: FileParts, viewer: Viewer, folder: ItemRef): Promise<void> {
+/** Refuses a folder, and a file in it, as `publish` would, before any byte arrives. */
+export async function assertUpload(
+	{ trees }: FileParts,
+	viewer: Viewer,
+	folder: ItemRef,
+	file?: Pick<PublishRequest, 'name' | 'onConflict'>,
+): Promise<void> {
 	assertAllowed(uploadDenial(viewer, folder));
-	await trees.own(viewer, folder.area).assertFolder(folder.path);
+	const tree = trees.own(viewer, folder.area);
+	await tree.assertFolder(folder.path);
+	if (file !== undefined) await assertPlaceable(tree, placeIn(tree, folder.path), file);
 }
 
 /** Publishes all or none. */
@@ -20,10 +28,9 @@ export async function publish(
 	requests: readonly PublishRequest[],
 	options?: PublishOptions,
 ): Promise<Entry[]> {
-	const { log, names } = parts;
 	const { tree, folder } = await folderToPublishIn(parts, viewer, ref);
 	const staged = requests.map((request) => request.staged);
-	const all = () => publishAll(tree.storage, folder.storagePath, requests, log, options && { ...options, names });
+	const all = () => publishAll(parts, tree, folder, requests, options);
 	const items = await tree.quota.publishing(staged, all);
 	return items.map((item) => published(tree, folder, item));
 }
@@ -36,7 +43,7 @@ export async function publishOnce(
 	request: PublishRequest,
 ): Promise<Entry> {
 	const { tree, folder } = await folderToPublishIn(parts, viewer, ref);
-	const once = async () => [await publishFileOnce(tree.storage, parts.names, folder.storagePath, request)];
+	const once = async () => [await publishFileOnce(parts, tree, folder, request)];
 	const [item] = (await tree.quota.publishing([request.staged], once)) as [StorageItem];
 	return published(tree, folder, item);
 }

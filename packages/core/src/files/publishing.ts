@@ -1,24 +1,25 @@
-import type { CopyStaging, PublishedNameStore, PublishOptions, PublishRequest, StorageItem } from '@stowage/plugin-api';
-import { isFailure, joinPath, type StoragePath } from '@stowage/rules';
-import type { Log } from '../log.js';
-import { TriedNames, withFreeName } from '../trees/freeName.js';
+import type { CopyStaging, PublishOptions, PublishRequest, StorageItem } from '@stowage/plugin-api';
+import { Failure, isFailure, joinPath, type StoragePath } from '@stowage/rules';
+import { TriedNames } from '../trees/freeName.js';
 import type { ItemStorage } from '../trees/Mounts.js';
-
-/** Where the other name is recorded that a file is about to get instead of the one it wished. */
-export type PublishedNames = Pick<PublishedNameStore, 'set' | 'find'>;
+import type { OwnTree } from '../trees/OwnTree.js';
+import type { Place } from '../trees/Tree.js';
+import type { FileParts, PublishedNames } from './FileParts.js';
+import { assertPlaceable, placeItem } from './placeItem.js';
 
 /** Publishes a file that an interrupted call may have published already: then that entry is returned. Discards nothing. */
 export async function publishFileOnce(
-	storage: ItemStorage,
-	names: PublishedNames,
-	folder: StoragePath,
+	parts: FileParts,
+	tree: OwnTree,
+	folder: Place,
 	request: PublishRequest,
 ): Promise<StorageItem> {
+	const { names } = parts;
 	try {
-		return await publishAs(folder, request, { names });
+		return await publishAs(parts, tree, folder, request, { names });
 	} catch (error) {
 		const found = isFailure(error, 'notFound')
-			? await findPublishedFile(storage, names, folder, request.staged.id, request.name)
+			? await findPublishedFile(tree.storage, names, folder.storagePath, request.staged.id, request.name)
 			: undefined;
 		if (found === undefined) throw error;
 		return found;
@@ -63,44 +64,58 @@ export async function namedCopy(
 }
 
 function publishAs(
-	folder: StoragePath,
-	{ staged, name, mtime }: PublishRequest,
+	parts: FileParts,
+	tree: OwnTree,
+	folder: Place,
+	{ staged, name, mtime, onConflict, onReplaced }: PublishRequest,
 	{ names, skipped }: { names?: PublishedNames | undefined; skipped?: number },
 ): Promise<StorageItem> {
 	const beforeNaming = names && (async (next: string) => void (next !== name && (await names.set(staged.id, next))));
 	const options = { beforeNaming, ...(mtime === undefined ? {} : { mtime }) };
-	return withFreeName(
-		folder,
-		name,
-		'file',
-		(path, { otherNames }) => staged.commit(path, { ...options, otherNames }),
-		skipped,
+	const findPlaced = (path: StoragePath) => tree.storage.findPublished(staged.id, path);
+	return placeItem(
+		parts,
+		tree,
+		{ folder, name, type: 'file', onConflict, onReplaced, findPlaced, ...(skipped === undefined ? {} : { skipped }) },
+		(path, naming) => staged.commit(path, { ...options, ...naming }),
 	);
 }
 
-/** Publishes all or none: if one fails, those before it are removed again and the rest is discarded, unless `mayRollBack` forbids it. */
+/**
+ * Publishes all or none: if one fails, those before it are removed again and the rest is discarded, unless `mayRollBack` forbids it. What has replaced a file stays in
+ * its place: that can't be undone. So those that replace nothing come first, after all has been checked that can be known.
+ */
 export async function publishAll(
-	storage: ItemStorage,
-	folder: StoragePath,
+	parts: FileParts,
+	tree: OwnTree,
+	folder: Place,
 	requests: readonly PublishRequest[],
-	log: Log,
-	options?: PublishOptions & { names: PublishedNames },
+	options?: PublishOptions,
 ): Promise<StorageItem[]> {
-	const published: StorageItem[] = [];
+	const { log } = parts;
+	const names = options && parts.names;
+	const published = new Map<PublishRequest, StorageItem>();
+	const replaced = new Set<PublishRequest>();
 	const tried = new TriedNames();
-	let refused: PublishRequest | undefined;
+	let refused = requests[0];
 	try {
-		for (const request of requests) {
+		for (const request of await replacingLast(tree, folder, requests)) {
 			refused = request;
-			const item = await publishAs(folder, request, { names: options?.names, skipped: tried.count(request.name) });
+			const onReplaced = () => {
+				replaced.add(request);
+				request.onReplaced?.();
+			};
+			const skipped = tried.count(request.name);
+			const item = await publishAs(parts, tree, folder, { ...request, onReplaced }, { names, skipped });
 			tried.record(request.name, item.name);
-			published.push(item);
+			published.set(request, item);
 		}
-		return published;
+		return requests.map((request) => published.get(request) as StorageItem);
 	} catch (error) {
 		if (refused !== undefined && (await options?.mayRollBack(refused)) === false) throw error;
+		const added = [...published].filter(([request]) => !replaced.has(request));
 		const undone = await Promise.allSettled([
-			...published.map((item) => removePublished(storage, joinPath(folder, item.name), item.id)),
+			...added.map(([, { name, id }]) => removePublished(tree.storage, joinPath(folder.storagePath, name), id)),
 			...requests.map(({ staged }) => staged.discard()),
 		]);
 		// The caller gets the original error, not one of the cleanup.
@@ -108,6 +123,27 @@ export async function publishAll(
 			if (each.status === 'rejected') log.error({ err: each.reason }, 'a refused upload could not be rolled back');
 		throw error;
 	}
+}
+
+/** The order in which they are published. Throws for those that can't be, and for two that would replace each other. */
+async function replacingLast(
+	tree: OwnTree,
+	folder: Place,
+	requests: readonly PublishRequest[],
+): Promise<readonly PublishRequest[]> {
+	if (requests.length < 2) return requests;
+	const names = new Set<string>();
+	const adding: PublishRequest[] = [];
+	const replacing: PublishRequest[] = [];
+	for (const request of requests) {
+		const { name, onConflict } = request;
+		if (onConflict?.kind === 'replace' && names.has(name))
+			throw new Failure('invalid', `Two files of one upload can’t both replace ${name}.`);
+		names.add(name);
+		const isReplacing = await assertPlaceable(tree, folder, request);
+		(isReplacing ? replacing : adding).push(request);
+	}
+	return [...adding, ...replacing];
 }
 
 async function removePublished(storage: ItemStorage, path: StoragePath, id: string): Promise<void> {

@@ -65,14 +65,15 @@ export function createTrash(parts: FileParts): Trash {
 	};
 }
 
-async function putBack({ trees, watcher, trash }: FileParts, viewer: User, record: TrashRecord): Promise<Entry> {
+async function putBack(parts: FileParts, viewer: User, record: TrashRecord): Promise<Entry> {
+	const { trees, watcher, trash } = parts;
 	const tree = trees.own(viewer, 'private');
 	const { storage } = tree;
 	const from = { tree, path: record.path, storagePath: trashedPath(record.id) };
 	// It may still be on the disk that its home has left.
 	await trash.bring(record, await storage.mount());
 	const links = joinPath(homeRoot(viewer.username), trashedLinkPath(record.id));
-	return addItem(tree, from, placeIn(tree, record.path), (path, options) =>
+	return addItem(parts, tree, { from, to: placeIn(tree, record.path) }, (path, options) =>
 		watcher.moving(viewer, links, (before) =>
 			storage.moveFrom(storage, from.storagePath, path, {
 				...options,

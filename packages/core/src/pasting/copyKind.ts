@@ -1,5 +1,6 @@
 import type { CopyStaging, FileCopyOptions, Files, JobContext, JobKind } from '@stowage/plugin-api';
 import { type Entry, isFailure } from '@stowage/rules';
+import { conflictOf } from '../files/conflictOf.js';
 import { clientKey } from '../http/requests/proxy.js';
 import type { FairQueue } from '../limits/FairQueue.js';
 import type { Log } from '../log.js';
@@ -62,6 +63,7 @@ export function copyKind({ files, uploadLimits, walkQueue, log, monotonic }: Cop
 			const options: Omit<FileCopyOptions, 'beforeItem'> = {
 				signal,
 				staged,
+				onConflict: conflictOf(input),
 				afterBytes(bytes) {
 					itemBytes += bytes;
 					if (monotonic() - reportedAt >= reportMs) reportProgress();

@@ -11,6 +11,7 @@ import {
 	plural,
 	type StoragePath,
 } from '@stowage/rules';
+import { conflictOf } from '../files/conflictOf.js';
 import { type CopyDependencies, copyKind } from './copyKind.js';
 import { moveKind } from './moveKind.js';
 import { type PasteInput, stepOf } from './pasteInput.js';
@@ -50,6 +51,9 @@ export function createPasting(jobs: Jobs, dependencies: CopyDependencies): Pasti
 
 function assertSomeAllowed(owner: JobOwner, kind: 'copy' | 'move', input: PasteInput): void {
 	if (input.items.length === 0) throw new Failure('invalid', 'Nothing to paste');
+	if (input.ifMatch !== undefined && input.items.length > 1)
+		throw new Failure('invalid', 'ifMatch: is for a single item');
+	conflictOf(input);
 	let first: Failure | undefined;
 	for (const item of input.items) {
 		const { from, to } = stepOf(input, item);

@@ -1,5 +1,6 @@
 import type { Files, JobKind, WalkedItem } from '@stowage/plugin-api';
 import { baseName, type Entry, isFailure, joinPath, parentPath, type Viewer } from '@stowage/rules';
+import { conflictOf } from '../files/conflictOf.js';
 import { type PasteInput, type PasteStep, pasteInput, withinOneArea } from './pasteInput.js';
 import { detailOf, pasteItems, stateOf } from './pasteItems.js';
 import { retryWhileLocked } from './retryWhileLocked.js';
@@ -17,6 +18,7 @@ export function moveKind(files: Files): JobKind<PasteInput> {
 		async run(job) {
 			const state = stateOf(job);
 			const { viewer, input } = job;
+			const onConflict = conflictOf(input);
 			const reportProgress = () => {
 				job.progress({ done: state.next, total: input.items.length, unit: 'items', detail: detailOf(state) });
 			};
@@ -35,7 +37,7 @@ export function moveKind(files: Files): JobKind<PasteInput> {
 						for await (const { id } of files.stat(viewer, step.from.area, [step.from])) state.marker = id;
 						// With its id, since the next run after an interruption must know that the move is done.
 						await job.checkpoint(state);
-						return retryWhileLocked(() => files.move(viewer, step.from, step.to.path), job.signal);
+						return retryWhileLocked(() => files.move(viewer, step.from, step.to.path, { onConflict }), job.signal);
 					},
 					discardCurrent: async () => {},
 					reportProgress,

@@ -15,6 +15,7 @@ export const pasteInput = z.object({
 	to: schemas.area,
 	directory: schemas.path,
 	items: z.array(pastedItem),
+	...schemas.replacing,
 	/** The client's address, whose hourly uploads may be limited. */
 	address: z.string(),
 });

@@ -35,7 +35,8 @@ export function mayUseRange(headers: IncomingHttpHeaders, { etag, mtime }: Valid
 	return condition.startsWith('"') ? condition === etag : dateOf(condition) === Math.floor(mtime / 1000);
 }
 
-function listsTag(header: string, etag: string, comparison: 'strong' | 'weak'): boolean {
+/** Whether a list of ETags has this one, or is `*`. By the weak comparison also one that a proxy has made weak. */
+export function listsTag(header: string, etag: string, comparison: 'strong' | 'weak'): boolean {
 	return header.split(',').some((part) => {
 		const tag = part.trim();
 		return tag === '*' || tag === etag || (comparison === 'weak' && tag === `W/${etag}`);

@@ -10,6 +10,7 @@ import {
 	type StoragePath,
 	type Viewer,
 } from '@stowage/rules';
+import { conflictOf } from '../files/conflictOf.js';
 import { clientGone } from '../http/connections/clientGone.js';
 import { clientKey } from '../http/requests/proxy.js';
 import { listingText, sendListing } from '../responses/sendListing.js';
@@ -61,7 +62,8 @@ export function fileRoutes({ files, pasting, uploadLimits, walkQueue, log }: Ser
 		const directory = parentPath(payload.toPath);
 		const chosen = { path, name: baseName(payload.toPath), ...(owner === undefined ? {} : { owner }) };
 		const { address } = request.client;
-		const input = { from, to, directory, items: [chosen], address };
+		const { onConflict, ifMatch } = payload;
+		const input = { from, to, directory, items: [chosen], address, onConflict, ifMatch };
 		const outcome = await pasting.startSingle(ownerOf(viewer), kind, input, asyncAfterMs);
 		if ('entry' in outcome) return { message, entry: outcome.entry };
 		return h.response(outcome).code(202).header('preference-applied', respondAsync);
@@ -112,7 +114,8 @@ export function fileRoutes({ files, pasting, uploadLimits, walkQueue, log }: Ser
 			const from = item(payload.type, payload.fromPath, payload.owner);
 			try {
 				// One rename, whatever its size.
-				return { message: 'Moved.', entry: await files.move(viewer, from, payload.toPath) };
+				const entry = await files.move(viewer, from, payload.toPath, { onConflict: conflictOf(payload) });
+				return { message: 'Moved.', entry };
 			} catch (error) {
 				// The home is on its way to another disk, which a job waits for.
 				if (!isFailure(error, 'locked') || !prefersAsync(call.request)) throw error;
@@ -123,10 +126,12 @@ export function fileRoutes({ files, pasting, uploadLimits, walkQueue, log }: Ser
 		route(contract.copyItem, async (call) => {
 			const { viewer, payload, request } = call;
 			const from = item(payload.fromType ?? payload.type, payload.fromPath, payload.owner);
+			const onConflict = conflictOf(payload);
 			if (prefersAsync(request)) return asJob(call, 'copy', from, payload.type, 'Copied.');
 			const entry = await uploadLimits.counted(viewer, request.client.address, { files: 0, bytes: 0 }, (counting) =>
 				files.copy(viewer, from, item(payload.type, payload.toPath, undefined), {
 					signal: clientGone(request),
+					onConflict,
 					beforeItem: async ({ type, size }) => {
 						if (type === 'file') await counting.createdFile(size);
 					},

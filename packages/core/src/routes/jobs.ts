@@ -7,8 +7,8 @@ import type { Services } from '../services.js';
 export function jobRoutes({ jobs, pasting }: Services) {
 	return [
 		route(contract.startJob, async ({ viewer, payload, request, h }) => {
-			const { kind, type, toType, directory, items } = payload;
-			const input = { from: type, to: toType ?? type, directory, items, address: request.client.address };
+			const { kind, type, toType, ...pasted } = payload;
+			const input = { from: type, to: toType ?? type, ...pasted, address: request.client.address };
 			const { id } = await pasting.start(ownerOf(viewer), kind, input);
 			return h.response({ id }).code(202);
 		}),

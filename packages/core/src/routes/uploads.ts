@@ -1,6 +1,7 @@
 import * as contract from '@stowage/contract';
 import { type Call, type ItemRef, parseInput, route, z } from '@stowage/plugin-api';
 import { type Area, Failure, normalizeName } from '@stowage/rules';
+import { conflictOf } from '../files/conflictOf.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
 import type { Services } from '../services.js';
 import type { AdmittedForm } from '../uploads/admission/Admission.js';
@@ -21,9 +22,10 @@ const fieldsSchema = z.object({
 		.array(z.string())
 		.refine((times) => times.every((time) => /^-?\d{1,15}$/.test(time)), 'must be milliseconds since the epoch')
 		.optional(),
+	...schemas.replacing,
 });
 
-const publicFields = ['directory', 'fileName', 'lastModified'];
+const publicFields = ['directory', 'fileName', 'lastModified', 'onConflict', 'ifMatch'];
 const allFields = [...publicFields, 'type', 'isPublic'];
 
 /** Whole files by multipart form. The response is sent after the bytes are durable and published. */
@@ -103,9 +105,12 @@ function parseFields(fields: FormFields): z.output<typeof fieldsSchema> {
 }
 
 function publishRequestsOf({ fields, files }: ReceivedForm) {
-	const { fileName, lastModified } = parseFields(fields);
+	const { fileName, lastModified, ...replacing } = parseFields(fields);
+	const onConflict = conflictOf(replacing);
 	if (files.length === 0) throw new Failure('invalid', 'file: is missing');
 	if (fileName !== undefined && files.length > 1) throw new Failure('invalid', 'fileName: is for a single file');
+	if (replacing.ifMatch !== undefined && files.length > 1)
+		throw new Failure('invalid', 'ifMatch: is for a single file');
 	if (lastModified !== undefined && lastModified.length !== 1 && lastModified.length !== files.length) {
 		throw new Failure('invalid', 'lastModified: must be given once, or once for each file');
 	}
@@ -114,6 +119,7 @@ function publishRequestsOf({ fields, files }: ReceivedForm) {
 		return {
 			staged,
 			name: normalizeName(fileName ?? name),
+			onConflict,
 			...(mtime === undefined ? {} : { mtime: Number(mtime) }),
 		};
 	});

@@ -1,5 +1,6 @@
 import {
 	type CopyOptions,
+	type CopyStaging,
 	hasListWithStats,
 	hasLocalFiles,
 	type MoveOptions,
@@ -10,7 +11,7 @@ import {
 	type StorageItem,
 	type StorageProvider,
 } from '@stowage/plugin-api';
-import { Failure, isFailure, type StoragePath } from '@stowage/rules';
+import { Failure, isFailure, type StoragePath, undefinedIf } from '@stowage/rules';
 import { copyBetween } from './copyBetween.js';
 import { itemsIn } from './itemsIn.js';
 import type { MountedStaging } from './MountedStaging.js';
@@ -112,7 +113,6 @@ export class HomeStorage implements ItemStorage {
 			if (this.#home !== undefined) this.#mounts.homes.assertUnfrozen(this.#home);
 		};
 		return this.#change(async (target) => {
-			await assertReplaceable(target, to, options);
 			const source = await mountOf(this.#mounts, from.#home);
 			return copyBetween(
 				{ mount: source, path },
@@ -120,6 +120,18 @@ export class HomeStorage implements ItemStorage {
 				{ ...options, staging: this.#staging, assertUnfrozen },
 			);
 		});
+	}
+
+	/** The item at `to`, if it is this staged copy of an item, published there by a call that was interrupted. Nothing is copied. */
+	findCopy(
+		from: HomeStorage,
+		path: StoragePath,
+		to: StoragePath,
+		staged: CopyStaging,
+	): Promise<StorageItem | undefined> {
+		// A published one is looked for first, and no file has this version.
+		const copied = this.copyFrom(from, path, to, { staged, onConflict: { replace: '' } });
+		return undefinedIf(copied, 'preconditionFailed', 'invalid');
 	}
 
 	/** Begins a file on the disk of the home, on which it will be published. */

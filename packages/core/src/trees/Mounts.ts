@@ -75,13 +75,13 @@ export function changeHome<T>(
 	return mounts.homes.changing(home, async () => change(await mounts.homes.mountOf(home)));
 }
 
-export async function canReplaceOn({ storage }: Mount, path: StoragePath): Promise<boolean> {
+export async function canReplaceOn({ storage }: Pick<Mount, 'storage'>, path: StoragePath): Promise<boolean> {
 	return hasReplace(storage) && (await storage.canReplace(path));
 }
 
 /** Refuses early what the root itself would refuse, before bytes are copied between roots. */
 export async function assertReplaceable(
-	mount: Mount,
+	mount: Pick<Mount, 'storage'>,
 	path: StoragePath,
 	{ onConflict = 'fail' }: NamingOptions = {},
 ): Promise<void> {

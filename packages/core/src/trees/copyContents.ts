@@ -9,7 +9,7 @@ import {
 import { isFailure, joinPath, type StoragePath, undefinedIf } from '@stowage/rules';
 import { filePrefix, pathsOf } from './copies.js';
 import { itemsIn } from './itemsIn.js';
-import { ignoreMissing } from './Mounts.js';
+import { assertReplaceable, ignoreMissing } from './Mounts.js';
 
 /** Copies a file to another root. A staged copy begins again, unless it was published. */
 export async function copyFile(
@@ -24,6 +24,7 @@ export async function copyFile(
 		const published = await findPublished(target, earlier, to, staging?.name);
 		if (published !== undefined) return published;
 	}
+	await assertReplaceable({ storage: target }, to, { onConflict });
 	const staged = await target.stage();
 	try {
 		await staging?.onBegin(`${filePrefix}${staged.id}`);

@@ -3,9 +3,11 @@ import { MemoryStorage, memoryStorageDriver, storageSuite } from '@stowage/confo
 import type { CopyOptions, StagingCutoffs } from '@stowage/plugin-api';
 import { Failure, isFailure, parsePath } from '@stowage/rules';
 import test from 'ava';
-import { type PublishedNames, publishFileOnce } from '../../src/files/publishing.js';
+import type { FileParts, PublishedNames } from '../../src/files/FileParts.js';
+import { publishFileOnce } from '../../src/files/publishing.js';
 import { MountedStorage } from '../../src/trees/MountedStorage.js';
 import type { Mount } from '../../src/trees/Mounts.js';
+import type { OwnTree } from '../../src/trees/OwnTree.js';
 
 const p = parsePath;
 const utf8 = (text: string) => Buffer.from(text);
@@ -185,7 +187,9 @@ test('a staged file is published once on the root that its home has moved to, wh
 			find: async (id) => noted.get(id),
 		};
 		const request = { staged, name: 'x', mtime: 1_700_000_000_000 };
-		const commit = () => publishFileOnce(storage, names, p('users/far-1'), request);
+		const home = { area: 'private', storage: storage.home('far-1') } as OwnTree;
+		const folder = { tree: home, path: p(''), storagePath: p('users/far-1') };
+		const commit = () => publishFileOnce({ names } as FileParts, home, folder, request);
 		count.left = n;
 		const outcome = await commit().catch(String);
 		const isCutOff = outcome === 'Error: cut off';

@@ -36,10 +36,25 @@ export interface WalkBatch {
 	skipped: number;
 }
 
+/**
+ * What happens where an item's name is taken. `rename`: it gets ` (n)`. `fail`: `alreadyExists`. `replace`: it replaces the file in one
+ * step, never a folder (`alreadyExists`), and with `ifMatch` only a version that matches: an ETag of a download, several by comma, or `*`;
+ * throws `preconditionFailed` for another one and where no file has the name.
+ */
+export type OnConflict = { kind: 'rename' } | { kind: 'fail' } | { kind: 'replace'; ifMatch?: string };
+
+/** How an item gets its name. */
+export interface ConflictOptions {
+	/** @default rename */
+	onConflict?: OnConflict | undefined;
+	/** Called once it has replaced a file. */
+	onReplaced?: (() => void) | undefined;
+}
+
 /** A file that is about to be published under a name in a folder. */
-export interface PublishRequest {
+export interface PublishRequest extends ConflictOptions {
 	staged: StagedFile;
-	/** The wished name; the one in the result may have ` (n)`. */
+	/** The wished name; the one in the result may have ` (n)` unless `onConflict` says otherwise. */
 	name: string;
 	/** Milliseconds since the epoch. */
 	mtime?: number;
@@ -70,7 +85,7 @@ export interface RemoveOptions {
 }
 
 /** Progress, cancellation and continuation of a copy. */
-export type FileCopyOptions = Pick<CopyOptions, 'signal' | 'beforeItem' | 'afterBytes' | 'staged'>;
+export type FileCopyOptions = Pick<CopyOptions, 'signal' | 'beforeItem' | 'afterBytes' | 'staged'> & ConflictOptions;
 
 /**
  * Files as a viewer may see and change them. All access to files goes through here, so no permission check can be forgotten: each call
@@ -112,10 +127,10 @@ export interface Files {
 	createFile(viewer: Viewer, folder: ItemRef, name: string): Promise<Entry>;
 	createFolder(viewer: Viewer, folder: ItemRef, name: string): Promise<Entry>;
 	rename(viewer: Viewer, item: ItemRef, newName: string): Promise<Entry>;
-	/** Moves to a full new path in the same area, with its missing parents; a taken name gets ` (n)`. */
-	move(viewer: Viewer, item: ItemRef, toPath: StoragePath): Promise<Entry>;
+	/** Moves to a full new path in the same area, with its missing parents. */
+	move(viewer: Viewer, item: ItemRef, toPath: StoragePath, options?: ConflictOptions): Promise<Entry>;
 	/**
-	 * Copies to a full new path, with its missing parents; a taken name gets ` (n)`. Throws `storageFull` once it would use the reserve. A
+	 * Copies to a full new path, with its missing parents. Throws `storageFull` once it would use the reserve. A
 	 * staged copy is counted with all that was copied before, and refused like a new one.
 	 */
 	copy(viewer: Viewer, item: ItemRef, to: ItemRef, options?: FileCopyOptions): Promise<Entry>;
@@ -137,9 +152,9 @@ export interface Files {
 	 * exceed the viewer's quota.
 	 */
 	withDescriptor<T>(viewer: Viewer, staged: StagedFile, use: (file: DescriptorFile) => Promise<T>): Promise<T>;
-	/** Refuses a place as `publish` would, before any byte arrives. */
-	assertUpload(viewer: Viewer, folder: ItemRef): Promise<void>;
-	/** Publishes all or none; a taken name gets ` (n)`. Discards the files that it could not publish. */
+	/** Refuses a folder, and a file in it, as `publish` would, before any byte arrives. */
+	assertUpload(viewer: Viewer, folder: ItemRef, file?: Pick<PublishRequest, 'name' | 'onConflict'>): Promise<void>;
+	/** Publishes all or none. Discards the files that it could not publish. */
 	publish(
 		viewer: Viewer,
 		folder: ItemRef,

@@ -78,6 +78,12 @@ export function deleteDenial(viewer: Viewer, item: Item): Failure | undefined {
 	return foreignDenial(viewer, item) ?? protectedDenial(item, 'delete');
 }
 
+/** Replacing a file by another one: who may not delete it may not replace it. A visitor replaces nothing. */
+export function replaceDenial(viewer: Viewer, item: Item): Failure | undefined {
+	if (viewer.kind === 'anonymous') return new Failure('forbidden', 'You must be logged in to replace files.');
+	return foreignDenial(viewer, item) ?? protectedDenial(item, 'replace');
+}
+
 /** Putting an item on the clipboard to be moved. */
 export function cutDenial(viewer: Viewer, item: Item): Failure | undefined {
 	return foreignDenial(viewer, item, 'Cannot cut files you do not own') ?? protectedDenial(item, 'cut');

@@ -24,6 +24,7 @@ import {
 	parsePath,
 	readDenial,
 	renameDenial,
+	replaceDenial,
 	temporaryLinkDenial,
 	uploadDenial,
 	type Viewer,
@@ -187,6 +188,20 @@ for (const [verb, { refuse, foreign }] of Object.entries(verbs)) {
 	test(`a user may not ${verb} the private root`, refused, refuse(ann, privately('')), 'protected', guarded);
 	test(`a user may not ${verb} the public root`, refused, refuse(ann, publicly('')), 'protected', guarded);
 }
+
+// Replacing
+test('a user may replace their own file', allowed, replaceDenial(ann, privately('docs/a')));
+test('a user may replace a file in their own public tree', allowed, replaceDenial(ann, publicly('a', 'ann')));
+test("a user may not replace another user's file", refused, replaceDenial(ann, publicly('a', 'bob')), 'notOwner');
+test("a user may not replace a visitor's file", refused, replaceDenial(ann, publicly('a', 'anonymous')), 'notOwner');
+test('a user may not replace Public', refused, replaceDenial(ann, privately('Public')), 'protected');
+test(
+	'a visitor may not replace a file, not even one of a visitor',
+	refused,
+	replaceDenial(visitor, publicly('a', 'anonymous')),
+	'forbidden',
+	'You must be logged in to replace files.',
+);
 
 // Copying
 test("a user may copy another user's public item", allowed, copyDenial(ann, publicly('a', 'bob')));

@@ -41,8 +41,12 @@ export async function copyItem(
 		const published = await findPublished(disk, before, item.type, target, names);
 		if (published !== undefined) return published;
 	}
-	if (replacing !== undefined) await assertReplaceable(disk, target, to, replacing);
-	else if (found === undefined) await assertFree(disk, target, to, otherNames);
+	if (replacing !== undefined) {
+		await assertReplaceable(disk, target, to, replacing).catch((error: unknown) => {
+			found?.[Symbol.dispose]();
+			throw error;
+		});
+	} else if (found === undefined) await assertFree(disk, target, to, otherNames);
 	using copy = found ?? (await CopyObject.begin(disk, staging, item.type, staged === undefined ? 'scratch' : 'staged'));
 	try {
 		if (copy.isNew) await staged?.onBegin(await copy.id());
