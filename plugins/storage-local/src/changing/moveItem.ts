@@ -47,7 +47,8 @@ export async function moveItem(
 		throw isSystemError(error, 'EINVAL') ? impossibleMove(before, from, to) : error;
 	});
 	if (taken === undefined) throw nameTaken(to);
-	await disk.syncs.syncAll([target, source]);
+	await disk.syncs.sync(target);
+	await disk.syncs.sync(source);
 	return await itemNow(disk, target, taken.name, before);
 }
 
