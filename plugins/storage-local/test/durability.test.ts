@@ -40,6 +40,8 @@ test('a replaced file is removed after the new file, the record and the exchange
 	t.is(answer, 'done');
 	const exchanged = find(calls, /^renameat2$/, /"a\.txt".*RENAME_EXCHANGE.*= 0/);
 	const later = calls.filter((call) => call.begun > exchanged.ended);
+	const unlinked = find(later, /^unlink/, /replacing-[0-9a-f]{32}"/);
+	assertOrder(t, [exchanged, find(later, sync, /\.stowage\/staging>/), unlinked]);
 	assertOrder(t, [
 		find(calls, sync, /\.stowage\/staging\/[0-9a-f]{32}>/),
 		find(calls, sync, /\.stowage\/staging\/replacing-[0-9a-f]{32}\.json>/),
@@ -47,8 +49,7 @@ test('a replaced file is removed after the new file, the record and the exchange
 		find(calls, /^renameat2$/, /"replacing-[0-9a-f]{32}", RENAME_NOREPLACE.*= 0/),
 		exchanged,
 		find(later, sync, /files\/docs>/),
-		find(later, sync, /\.stowage\/staging>/),
-		find(later, /^unlink/, /replacing-[0-9a-f]{32}"/),
+		unlinked,
 		find(later, /^unlink/, /replacing-[0-9a-f]{32}\.json"/),
 		find(calls, /^write$/, answered),
 	]);

@@ -47,8 +47,7 @@ export async function moveItem(
 		throw isSystemError(error, 'EINVAL') ? impossibleMove(before, from, to) : error;
 	});
 	if (taken === undefined) throw nameTaken(to);
-	await disk.syncs.sync(target);
-	await disk.syncs.sync(source);
+	await disk.syncs.syncAll([target, source]);
 	return await itemNow(disk, target, taken.name, before);
 }
 

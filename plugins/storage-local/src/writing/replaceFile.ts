@@ -127,9 +127,7 @@ async function exchange(
 		await undo();
 		throw fileChanged();
 	}
-	await disk.syncs.sync(folder);
-	if (own.path !== undefined) await disk.syncs.sync(own.folder);
-	await disk.syncs.sync(staging);
+	await disk.syncs.syncAll(own.path === undefined ? [folder, staging] : [folder, own.folder, staging]);
 	if (kept === undefined) await unlink(staging.at(held));
 	else {
 		try {
@@ -166,8 +164,7 @@ async function keep(disk: Disk, staging: Folder, held: string, old: OldFile, { f
 		if (taken === undefined || !isOldFile(old, taken)) throw error;
 		await unlink(staging.at(held));
 	}
-	await disk.syncs.sync(folder);
-	await disk.syncs.sync(staging);
+	await disk.syncs.syncAll([folder, staging]);
 }
 
 /** The file of this version, open and locked: of concurrent replacements one proceeds, and the others find another version after that. */
