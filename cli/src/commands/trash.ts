@@ -1,22 +1,20 @@
-import { recoverTrash, type Services, type TrashRecord, type TrashSelection } from '@stowage/core';
+import { recoverTrash, type Services, type TrashRecord } from '@stowage/core';
 import { Failure, formatListSize, plural } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
-import { durationOf } from '../commandLine/durations.js';
 import { idOf } from '../commandLine/ids.js';
+import {
+	currentNames,
+	idsOf,
+	recordsOf,
+	type SelectionOptions,
+	selectionOf,
+	withSelection,
+} from '../commandLine/trashSelection.js';
 import { printEach, printLine, timeCell, timeText } from '../terminal/output.js';
-
-interface SelectionOptions {
-	user?: string;
-	root?: string;
-	olderThan?: string;
-}
 
 /** Items that are named. */
 const maxNamed = 20;
-
-/** Items that are read together. */
-const pageSize = 1_000;
 
 /** What users have deleted, whether the server runs or not. */
 export function trashCommand(): Command {
@@ -30,6 +28,7 @@ export function trashCommand(): Command {
 					examples: ['trash list', 'trash list --user ada --older-than 7d', 'trash list --json'],
 					run: listTrash,
 				}).option('--json', 'as JSON'),
+				'deleted',
 			),
 		)
 		.addCommand(
@@ -54,6 +53,7 @@ export function trashCommand(): Command {
 					],
 					run: (services, [id], options) => purgeTrash(services, id, options),
 				}).option('--all', 'everything of everybody'),
+				'deleted',
 			),
 		)
 		.addCommand(
@@ -66,50 +66,11 @@ export function trashCommand(): Command {
 		);
 }
 
-function withSelection(command: Command): Command {
-	return command
-		.option('--user <name>', 'only what that user has deleted')
-		.option('--root <name>', 'only what is on that storage root')
-		.option('--older-than <time>', 'only what was deleted so long ago, such as 12h or 7d');
-}
-
-async function selectionOf(services: Services, { user, root, olderThan }: SelectionOptions): Promise<TrashSelection> {
-	const selection: TrashSelection = {};
-	if (user !== undefined) selection.ownerId = await ownerIdOf(services, user);
-	if (root !== undefined) selection.rootId = (await services.roots.named(root)).storage.rootId;
-	if (olderThan !== undefined) selection.deletedUntil = services.now() - durationOf('--older-than', olderThan);
-	return selection;
-}
-
-/** Also of a user whose account is gone. */
-async function ownerIdOf({ accounts, database }: Services, name: string): Promise<string> {
-	const user = await database.users.find(name);
-	if (user !== undefined) return user.id;
-	const namesNow = await currentNames({ database });
-	for await (const { ownerId, ownerName } of itemsOf(database.trash, {}))
-		if (ownerName === name && !namesNow.has(ownerId)) return ownerId;
-	return (await accounts.find(name)).id;
-}
-
-/** The names of users by their ids: an item has the one that its owner had when it was deleted. */
-async function currentNames({ database }: Pick<Services, 'database'>): Promise<Map<string, string>> {
-	return new Map((await database.users.list()).map(({ id, username }) => [id, username]));
-}
-
-async function* itemsOf(store: Services['database']['trash'], selection: TrashSelection): AsyncGenerator<TrashRecord> {
-	for (let after: TrashRecord | undefined; ; ) {
-		const records = await store.list({ order: 'oldest', limit: pageSize, after, ...selection });
-		yield* records;
-		after = records.at(-1);
-		if (records.length < pageSize) return;
-	}
-}
-
-async function recoverAll({ audit, database, roots }: Services): Promise<void> {
+async function recoverAll({ audit, database, roots, storage }: Services): Promise<void> {
 	for (const mount of roots.all()) {
 		const { recovered, unknown } = await audit.recorded(
 			{ action: 'recoverTrash', root: mount.name },
-			() => recoverTrash({ store: database.trash, users: database.users }, mount),
+			() => recoverTrash({ store: database.trash, users: database.users, storage }, mount),
 			({ recovered: entries }) => (entries === 0 ? undefined : { entries }),
 		);
 		printLine(`${mount.name}: ${plural(recovered, 'item')} listed again.`);
@@ -129,7 +90,7 @@ async function listTrash(
 	const namesNow = await currentNames({ database });
 	const nameOf = ({ ownerId, ownerName }: Pick<TrashRecord, 'ownerId' | 'ownerName'>) =>
 		namesNow.get(ownerId) ?? `${ownerName} (removed)`;
-	await printEach(itemsOf(database.trash, await selectionOf(services, options)), {
+	await printEach(recordsOf(database.trash, 'item', await selectionOf(services, 'item', options)), {
 		json: json === true,
 		toJson: ({ id, path, type, size, deletedAt, deletedBy, ...owner }) => ({
 			...{ id, user: namesNow.get(owner.ownerId) ?? null, formerUser: owner.ownerName },
@@ -147,12 +108,8 @@ async function listTrash(
 	});
 }
 
-async function* idsOf({ database }: Services): AsyncGenerator<string> {
-	for await (const { id } of itemsOf(database.trash, {})) yield id;
-}
-
 async function restoreItem(services: Services, typed: string, to: string | undefined): Promise<void> {
-	const id = await idOf(typed, idsOf(services));
+	const id = await idOf(typed, idsOf(services, 'item'));
 	const record = await services.database.trash.get(id);
 	if (record === undefined) throw new Failure('notFound', 'There is no such item in the trash.');
 	const user = to === undefined ? await services.database.users.get(record.ownerId) : await services.accounts.find(to);
@@ -170,8 +127,8 @@ async function purgeTrash(
 	typed: string | undefined,
 	{ all, ...options }: SelectionOptions & { all?: boolean },
 ): Promise<void> {
-	const selection = await selectionOf(services, options);
-	if (typed !== undefined) selection.ids = [await idOf(typed, idsOf(services))];
+	const selection = await selectionOf(services, 'item', options);
+	if (typed !== undefined) selection.ids = [await idOf(typed, idsOf(services, 'item'))];
 	else if (Object.keys(selection).length === 0 && !all)
 		throw new Failure('invalid', 'Name an item, or choose several by --user, --root, --older-than or --all.');
 	const count = await services.trash.purgeAny(selection);

@@ -15,6 +15,7 @@ import { ticketRules } from './repositories/tickets.js';
 import { trashRules } from './repositories/trash.js';
 import { uploadRules } from './repositories/uploads.js';
 import { userRules } from './repositories/users.js';
+import { versionRules } from './repositories/versions.js';
 
 export interface OpenedRepositories {
 	/** The database, which uses `clock` for new rows. */
@@ -50,6 +51,7 @@ export function repositoriesSuite(
 	linkRules(assertThat);
 	ticketRules(assertThat);
 	trashRules(assertThat);
+	versionRules(assertThat);
 	jobRules(assertThat);
 	leaseRules(assertThat);
 	eventRules(assertThat);

@@ -15,6 +15,7 @@ import {
 	searching,
 	uploaded,
 } from './schemas.js';
+import { versionId } from './versions.js';
 
 export const browse = endpoint({
 	method: 'GET',
@@ -121,7 +122,13 @@ export const renameItem = endpoint({
 export const download = endpoint({
 	method: 'GET',
 	path: '/api/download/{path*}',
-	query: z.object({ type: area.default('public'), owner: queryOwner.optional(), inline: z.string().optional() }),
+	query: z.object({
+		type: area.default('public'),
+		owner: queryOwner.optional(),
+		inline: z.string().optional(),
+		/** A former content of this file, of the caller's own, by its id. */
+		version: versionId.optional(),
+	}),
 });
 
 /** Longest edges of the server's pictures, in pixels. */

@@ -11,4 +11,5 @@ export * as schemas from './schemas.js';
 export * from './service.js';
 export * from './trash.js';
 export * from './uploads.js';
+export * from './versions.js';
 export * from './viewers.js';

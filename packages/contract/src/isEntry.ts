@@ -13,6 +13,7 @@ export function isEntry(value: unknown): value is Entry {
 		count,
 		protected: isProtected,
 		unreadable,
+		versions,
 	} = value as Record<string, unknown>;
 	return (
 		typeof name === 'string' &&
@@ -23,6 +24,7 @@ export function isEntry(value: unknown): value is Entry {
 		(owner === undefined || owner === null || typeof owner === 'string') &&
 		(count === undefined || Number.isFinite(count)) &&
 		(isProtected === undefined || isProtected === true) &&
-		(unreadable === undefined || unreadable === true)
+		(unreadable === undefined || unreadable === true) &&
+		(versions === undefined || Number.isFinite(versions))
 	);
 }

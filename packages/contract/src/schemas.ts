@@ -89,6 +89,7 @@ export const entry = z.object({
 	count: z.number().optional(),
 	protected: z.literal(true).optional(),
 	unreadable: z.literal(true).optional(),
+	versions: z.number().optional(),
 } satisfies { [Key in keyof Entry]-?: z.ZodType<Entry[Key]> });
 
 /**
@@ -101,10 +102,7 @@ export const onConflict = z.enum(['rename', 'replace', 'fail']);
 export const ifMatch = z
 	.string()
 	.max(1000)
-	.regex(
-		/^(?:\*|(?:W\/)?"[!#-~\u0080-\u00ff]*"(?:, *(?:W\/)?"[!#-~\u0080-\u00ff]*")*)$/,
-		'must be an ETag with its quotes, as a download has it',
-	);
+	.regex(/^(?:\*|(?:W\/)?"[^"]*"(?:, *(?:W\/)?"[^"]*")*)$/, 'must be an ETag with its quotes, as a download has it');
 
 /** Optional fields of each call that brings items. */
 export const replacing = { onConflict: onConflict.optional(), ifMatch: ifMatch.optional() };

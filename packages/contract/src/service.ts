@@ -37,6 +37,8 @@ export const capabilities = endpoint({
 		handbrake: z.boolean(),
 		/** How long what is deleted stays in the trash, in milliseconds; 0 where there is no trash. */
 		trashKeepFor: z.number(),
+		/** How long the former content of a replaced file is kept, in milliseconds; 0 where it is not. */
+		versionsKeepFor: z.number(),
 		/** Whether a plugin renders thumbnails of files. */
 		thumbnails: z.boolean(),
 		/** Which files may have one besides images, videos and PDFs; in lower case, without their dots. */

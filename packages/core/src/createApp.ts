@@ -109,7 +109,7 @@ async function assemble(
 	const coordination = await createCoordination({ ...ground, audit, secret, feeds: () => fileServices.feeds });
 	const { identity, databaseReserve, relay, notifications, leases, jobs } = coordination;
 	const fileServices = createFileServices({ ...ground, audit, relay, leases, storage: openedStorage });
-	const { files, links, quotas, trees, trash, trashBin } = fileServices;
+	const { files, links, quotas, trees, trash, trashBin, versions } = fileServices;
 
 	const { dataDir } = config;
 	const offered = { dataDir, files, bodies, notifications, jobs, database, databaseReserve, log };
@@ -132,7 +132,7 @@ async function assemble(
 	const services = createServices({
 		...{ ...ground, version: buildVersion, audit, bodies, providers },
 		...{ databaseReserve, notifications, leases, jobs },
-		...{ storage, roots, trees, files, links, quotas, trash, trashBin },
+		...{ storage, roots, trees, files, links, quotas, trash, trashBin, versions },
 		...{ sessions, knownClients: createKnownClients(config, secret, now) },
 	});
 	parts.push(services.inFlightUploads);

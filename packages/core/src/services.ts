@@ -10,6 +10,7 @@ import type { Bodies } from './bodies/createBodies.js';
 import type { Config } from './config/schema.js';
 import type { EventStreams } from './events/EventStreams.js';
 import type { Trash } from './files/trash.js';
+import type { FileVersions } from './files/versions.js';
 import type { JobService } from './jobs/createJobs.js';
 import type { Leases } from './leases/createLeases.js';
 import type { DatabaseReserve } from './limits/databaseReserve.js';
@@ -52,6 +53,7 @@ export interface Services {
 	links: Links;
 	trash: Trash;
 	trashBin: TrashBin;
+	versions: FileVersions;
 	archives: Archives;
 	tickets: Tickets;
 	transfers: Transfers;

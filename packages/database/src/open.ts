@@ -22,6 +22,7 @@ import { rootStore } from './stores/files/roots.js';
 import { ticketStore } from './stores/files/tickets.js';
 import { trashStore } from './stores/files/trash.js';
 import { uploadStore } from './stores/files/uploads.js';
+import { versionStore } from './stores/files/versions.js';
 
 /** The stores of the database. */
 export interface Database extends Stores {
@@ -89,6 +90,7 @@ function database(knex: Knex, now: () => number, freeSpace: () => Promise<number
 		publishedNames: guarded(publishedNameStore(knex, now)),
 		tickets: guarded(ticketStore(knex, now)),
 		trash: guarded(trashStore(knex, now)),
+		versions: guarded(versionStore(knex, now)),
 		jobs: guarded(jobStore(knex, now)),
 		leases: guarded(leaseStore(knex, now)),
 		events: guarded(eventStore(knex, now)),

@@ -50,4 +50,5 @@ export * from './stores/files/roots.js';
 export * from './stores/files/tickets.js';
 export * from './stores/files/trash.js';
 export * from './stores/files/uploads.js';
+export * from './stores/files/versions.js';
 export * from './stores/Stores.js';

@@ -1,5 +1,6 @@
 import type { Stores } from '@stowage/plugin-api';
 import { type Rule, refuses, second } from './rules.js';
+import { versionAt } from './versions.js';
 
 /** The storage roots of the database, and the homes on each. */
 export function rootRules(assertThat: Rule): void {
@@ -122,10 +123,14 @@ export function rootRules(assertThat: Rule): void {
 			await homes.beginMove({ name: 'ada', jobId, runId: 'earlier' });
 			await homes.setFrozen('earlier', true);
 			await homes.beginMove({ name: 'ada', jobId, runId: 'run' });
-			const rebound = [
-				{ id: first.id, expectedItemId: 'old 1', itemId: 'new 1' },
-				{ id: second.id, expectedItemId: 'another', itemId: 'new 2' },
-			];
+			await db.trash.add(versionAt(1, 'a', { ownerId: link.ownerId, versionOf: 'old 1' }));
+			const rebound = {
+				links: [
+					{ id: first.id, expectedItemId: 'old 1', itemId: 'new 1' },
+					{ id: second.id, expectedItemId: 'another', itemId: 'new 2' },
+				],
+				versions: [{ ownerId: link.ownerId, former: 'old 1', file: 'new 1', path: link.path }],
+			};
 			t.false(await homes.setFrozen('earlier', true));
 			t.false(await homes.switchRoot('earlier', 'new', rebound));
 			t.false(await homes.switchRoot('run', 'new', rebound), 'it is not frozen');
@@ -137,6 +142,7 @@ export function rootRules(assertThat: Rule): void {
 				move: { name: 'ada', jobId, runId: 'run', isFrozen: false },
 			});
 			t.deepEqual((await links.page({ limit: 10 })).map(({ itemId }) => itemId).sort(), ['new 1', 'old 2']);
+			t.is((await db.versions.of(link.ownerId, 'new 1')).length, 1);
 			await homes.endMove('earlier');
 			t.is((await homes.listMoves()).length, 1);
 			await homes.endMove('run');

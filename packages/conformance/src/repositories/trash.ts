@@ -1,10 +1,11 @@
-import type { TrashRecord } from '@stowage/plugin-api';
+import type { TrashedItem } from '@stowage/plugin-api';
 import { parsePath } from '@stowage/rules';
 import { day, hostileTexts, type Rule, second } from './rules.js';
 
 const idOf = (n: number) => n.toString(16).padStart(32, '0');
 
-const recordOf = (n: number, change: Partial<TrashRecord> = {}): TrashRecord => ({
+const recordOf = (n: number, change: Partial<TrashedItem> = {}): TrashedItem => ({
+	kind: 'item',
 	id: idOf(n),
 	ownerId: 'ada-id',
 	ownerName: 'ada',
@@ -64,8 +65,8 @@ export function trashRules(assertThat: Rule): void {
 			['kept', 'moving'],
 		);
 		t.is((await trash.totals({})).entries, 2);
-		t.is(await trash.count('ada-id'), 2);
-		t.is(await trash.count('bob-id'), 0);
+		t.is(await trash.count('ada-id', 'item'), 2);
+		t.is(await trash.count('bob-id', 'item'), 0);
 		t.deepEqual(
 			(await trash.inState('purging', { limit: 9 })).map(({ id }) => id),
 			[idOf(1)],

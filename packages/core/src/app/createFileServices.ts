@@ -4,8 +4,11 @@ import type { Config } from '../config/schema.js';
 import type { EventRelay } from '../events/EventRelay.js';
 import { auditedFiles } from '../files/auditedFiles.js';
 import { auditedTrash } from '../files/auditedTrash.js';
+import { auditedVersions } from '../files/auditedVersions.js';
 import { createFiles } from '../files/createFiles.js';
+import { followVersions } from '../files/followVersions.js';
 import { createTrash } from '../files/trash.js';
+import { createFileVersions } from '../files/versions.js';
 import type { Leases } from '../leases/createLeases.js';
 import { auditedLinks } from '../links/auditedLinks.js';
 import { createLinks } from '../links/createLinks.js';
@@ -15,7 +18,10 @@ import { createQuotas } from '../quotas/createQuotas.js';
 import { FolderFeeds } from '../trees/feeds/FolderFeeds.js';
 import type { MountedStorage } from '../trees/MountedStorage.js';
 import { Trees } from '../trees/Trees.js';
+import { rebindTrashedVersions } from '../trees/trash/rebindVersions.js';
 import { TrashBin } from '../trees/trash/TrashBin.js';
+import type { TrashParts } from '../trees/trash/trashParts.js';
+import { Versions } from '../trees/trash/Versions.js';
 
 interface Dependencies {
 	config: Config;
@@ -35,17 +41,25 @@ export function createFileServices(dependencies: Dependencies) {
 	const { config, database, storage, audit, relay, leases, log, now, monotonic } = dependencies;
 	const { users, uploads, publishedNames } = database;
 	const links = auditedLinks(createLinks({ links: database.links, storage, leases, log, now, monotonic }), audit);
-	const trashBin = new TrashBin({
+	const trashParts: TrashParts = {
 		store: database.trash,
+		versions: database.versions,
+		users,
 		storage,
 		config,
 		onPurged: ({ ownerId, ownerName, size }) =>
 			quotas.onPurged({ kind: 'user', id: ownerId, username: ownerName }, size),
-		onBrought: (record, from, to) => rebindTrashedLinks(database.links, record, from, to),
+		async onBrought(record, from, to) {
+			await rebindTrashedLinks(database.links, record, from, to);
+			await rebindTrashedVersions(database.versions, record, from, to);
+		},
+		onReplaced: (file) => links.replaced(file),
 		log,
 		now,
 		monotonic,
-	});
+	};
+	const trashBin = new TrashBin(trashParts);
+	const versionBin = new Versions(trashParts, trashBin);
 	const quotas = createQuotas({ config, users, uploads, storage, trash: trashBin, log, now, monotonic });
 	const feeds = new FolderFeeds(storage, log, relay);
 	const trees = new Trees({ config, storage, users, quotas, trash: trashBin, feeds });
@@ -54,13 +68,16 @@ export function createFileServices(dependencies: Dependencies) {
 		trees,
 		storage,
 		feeds,
-		watcher: links.watcher,
+		watcher: followVersions(links.watcher, versionBin),
 		trash: trashBin,
+		versions: versionBin,
 		names: publishedNames,
 		log,
 		temporaryFolder,
 		publicListing,
 	};
 	const files = auditedFiles(createFiles(parts), audit);
-	return { links, quotas, feeds, trees, files, trashBin, trash: auditedTrash(createTrash(parts), audit) };
+	const trash = auditedTrash(createTrash(parts), audit);
+	const versions = auditedVersions(createFileVersions(parts), audit);
+	return { links, quotas, feeds, trees, files, trashBin, trash, versions };
 }

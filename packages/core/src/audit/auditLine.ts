@@ -52,6 +52,8 @@ export const changeActions = [
 	'delete',
 	'restoreItem',
 	'purgeTrash',
+	'restoreVersion',
+	'purgeVersions',
 	'convert',
 	'createLink',
 	'revokeLink',
@@ -89,7 +91,7 @@ export interface AuditEvent {
 	paths?: readonly string[];
 	/** The id of a temporary link, which opens nothing. */
 	link?: string;
-	/** The id of an item in the trash. */
+	/** The id of an item in the trash, or of a version. */
 	trash?: string;
 	/** The account that was changed. */
 	account?: string;

@@ -14,6 +14,7 @@ export const liveSettings: readonly string[] = [
 	'uploads',
 	'quotas',
 	'trash',
+	'versions',
 	'downloads.maxZipEntries',
 	'jobs.run',
 	'externalViewers',

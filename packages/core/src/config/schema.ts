@@ -207,6 +207,7 @@ export const configSchema = z.strictObject({
 		)
 		.prefault({}),
 	trash: z.strictObject({ keepFor: durationOrNone.default(30 * 24 * 60 * 60 * 1000) }, noMap).prefault({}),
+	versions: z.strictObject({ keepFor: durationOrNone.default(30 * 24 * 60 * 60 * 1000) }, noMap).prefault({}),
 	downloads: z
 		.strictObject(
 			{

@@ -5,6 +5,7 @@ import type { FolderFeeds } from '../trees/feeds/FolderFeeds.js';
 import type { MountedStorage } from '../trees/MountedStorage.js';
 import type { Trees } from '../trees/Trees.js';
 import type { TrashBin } from '../trees/trash/TrashBin.js';
+import type { Versions } from '../trees/trash/Versions.js';
 import type { ItemWatcher } from './itemWatcher.js';
 
 /** Where the other name is recorded that a file is about to get instead of the one it wished. */
@@ -18,6 +19,7 @@ export interface FileParts extends Pick<Config, 'publicListing'> {
 	feeds: FolderFeeds;
 	watcher: ItemWatcher;
 	trash: TrashBin;
+	versions: Versions;
 	names: PublishedNames;
 	log: Log;
 	temporaryFolder: string;

@@ -8,6 +8,8 @@ export interface ItemWatcher {
 		from: StoragePath,
 		move: (before: (to: StoragePath) => Promise<void>) => Promise<T>,
 	): Promise<T>;
+	/** Runs `replace`, which replaces a file of the viewer's own, and binds what belonged to it to the new one. */
+	replacing<T>(viewer: Viewer, replace: () => Promise<T>): Promise<T>;
 	/** Runs `remove`, which removes the viewer's own item. */
 	removing(viewer: Viewer, at: StoragePath, remove: () => Promise<void>): Promise<void>;
 }

@@ -8,16 +8,26 @@ import type { FileParts } from './FileParts.js';
  * The rows of a folder. A private tree that is missing is created: a user has one from the beginning, and whoever deletes it by other ways has an empty one.
  */
 export async function* list(
-	{ trees }: FileParts,
+	{ trees, versions }: FileParts,
 	viewer: Viewer,
 	folder: ItemRef,
 	onMissing?: (owner: Owner) => void,
 ): AsyncGenerator<Entry[]> {
 	const places = await shownPlaces({ trees }, viewer, folder);
 	const [own] = places;
-	if (folder.area === 'public' || own === undefined) return yield* listMerged(places, onMissing);
+	const versionsOf = (place: Place) => versionsIn(versions, viewer, place);
+	if (folder.area === 'public' || own === undefined) return yield* listMerged(places, versionsOf, onMissing);
 	if (folder.path === '') await trees.own(viewer, folder.area).assertFolder(folder.path);
-	yield* listPlace(own);
+	yield* listPlace(own, versionsOf);
+}
+
+/** How many versions each file of a place has, by its name. */
+type VersionCounts = (place: Place) => Promise<ReadonlyMap<string, number>>;
+
+/** Nobody sees the versions of another one's files. */
+async function versionsIn(versions: FileParts['versions'], viewer: Viewer, { tree, storagePath }: Place) {
+	const isOwn = viewer.kind === 'user' && (tree.area === 'private' || tree.owner === viewer.username);
+	return isOwn ? versions.countsIn(viewer, tree.storage, storagePath) : new Map<string, number>();
 }
 
 /** The places that a listing of the folder shows. */
@@ -34,13 +44,20 @@ export async function shownPlaces(
 const folderConcurrency = 64;
 
 /** The rows of one folder in batches, folders with the number of visible children. Throws `notFound` before the first batch. */
-export async function* listPlace(place: Place): AsyncGenerator<Entry[]> {
+export async function* listPlace(place: Place, versionsOf: VersionCounts): AsyncGenerator<Entry[]> {
+	let versions: ReadonlyMap<string, number> | undefined;
 	for await (const batch of place.tree.storage.list(place.storagePath)) {
+		versions ??= await versionsOf(place);
 		const files: Entry[] = [];
 		const folders: Found[] = [];
 		for (const item of batch) {
 			if (item.type === 'directory') folders.push({ folder: place, item });
-			else files.push(entryIn(place, item));
+			else {
+				const entry = entryIn(place, item);
+				const count = versions.get(item.name);
+				if (count !== undefined) entry.versions = count;
+				files.push(entry);
+			}
 		}
 		if (files.length > 0) yield files;
 		for (let at = 0; at < folders.length; at += folderConcurrency) {
@@ -55,6 +72,7 @@ export async function* listPlace(place: Place): AsyncGenerator<Entry[]> {
  */
 export async function* listMerged(
 	places: readonly Place[],
+	versionsOf: VersionCounts,
 	onMissing: (owner: Owner) => void = () => {},
 ): AsyncGenerator<Entry[]> {
 	// The public area itself always exists, even while no user has published anything.
@@ -62,7 +80,7 @@ export async function* listMerged(
 	const away: unknown[] = [];
 	for (const place of places) {
 		try {
-			yield* listPlace(place);
+			yield* listPlace(place, versionsOf);
 			isAnyThere = true;
 		} catch (error) {
 			if (isFailure(error, 'unavailable')) {

@@ -45,6 +45,7 @@ async function moveToTrash(
 	const home = homeRoot(viewer.username);
 	const { type, size } = await storage.stat(storagePath);
 	const kept = {
+		kind: 'item',
 		ownerId: viewer.id,
 		ownerName: viewer.username,
 		rootId: (await storage.mount()).storage.rootId,
@@ -52,12 +53,13 @@ async function moveToTrash(
 		type,
 		size: type === 'file' ? { bytes: size, entries: 1 } : undefined,
 		deletedBy: viewer.username,
-	};
+	} as const;
 	return trash
 		.keep(kept, (id) =>
 			watcher.moving(viewer, storagePath, async (before) => {
 				await before(joinPath(home, trashedLinkPath(id)));
-				return withTrashFolder(storage, () => storage.moveFrom(storage, storagePath, trashedPath(id)));
+				await withTrashFolder(storage, () => storage.moveFrom(storage, storagePath, trashedPath(id)));
+				return id;
 			}),
 		)
 		.catch((error: unknown) => {

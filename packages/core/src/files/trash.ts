@@ -1,4 +1,4 @@
-import type { TrashRecord, TrashSelection } from '@stowage/plugin-api';
+import type { TrashedItem, TrashSelection } from '@stowage/plugin-api';
 import { type Entry, homeRoot, joinPath, parentPath, signedIn, type User, type Viewer } from '@stowage/rules';
 import { placeIn } from '../trees/Tree.js';
 import { notInTrash } from '../trees/trash/bringTrash.js';
@@ -10,7 +10,7 @@ import type { FileParts } from './FileParts.js';
 const maxListed = 10_000;
 
 export interface TrashListing {
-	items: TrashRecord[];
+	items: TrashedItem[];
 	/** The bytes of all that is in the trash, listed or not. */
 	size: number;
 	/** Only where more are in it than are listed. */
@@ -32,7 +32,7 @@ export interface Trash {
 	/** For the administrator: of whomever it is, also of a user who is gone. Restored to the home of `user`. Throws `notFound`. */
 	restoreFor(user: User, id: string): Promise<Entry>;
 	/** The same: all that is chosen, for good. Resolves to how many items that were. */
-	purgeAny(selection: TrashSelection): Promise<number>;
+	purgeAny(selection: Omit<TrashSelection, 'kind'>): Promise<number>;
 }
 
 export function createTrash(parts: FileParts): Trash {
@@ -44,7 +44,7 @@ export function createTrash(parts: FileParts): Trash {
 		async list(viewer) {
 			const { id } = signedIn(viewer);
 			const items = await trash.list(id, maxListed + 1);
-			const { bytes } = await trash.totals({ ownerId: id });
+			const { bytes } = await trash.totals({ kind: 'item', ownerId: id });
 			return {
 				items: items.slice(0, maxListed),
 				size: bytes,
@@ -56,16 +56,16 @@ export function createTrash(parts: FileParts): Trash {
 			return restored(await trash.takeOut(id, user.id, (record) => putBack(parts, user, record)));
 		},
 		async purge(viewer, id) {
-			if ((await trash.purge({ ids: [id], ownerId: signedIn(viewer).id })) === 0) throw notInTrash();
+			if ((await trash.purge({ kind: 'item', ids: [id], ownerId: signedIn(viewer).id })) === 0) throw notInTrash();
 		},
-		empty: async (viewer) => trash.purge({ ownerId: signedIn(viewer).id }),
+		empty: async (viewer) => trash.purge({ kind: 'item', ownerId: signedIn(viewer).id }),
 		restoreFor: async (user, id) =>
 			restored(await trash.takeOut(id, undefined, (record) => putBack(parts, user, record))),
-		purgeAny: (selection) => trash.purge(selection),
+		purgeAny: (selection) => trash.purge({ ...selection, kind: 'item' }),
 	};
 }
 
-async function putBack(parts: FileParts, viewer: User, record: TrashRecord): Promise<Entry> {
+async function putBack(parts: FileParts, viewer: User, record: TrashedItem): Promise<Entry> {
 	const { trees, watcher, trash } = parts;
 	const tree = trees.own(viewer, 'private');
 	const { storage } = tree;

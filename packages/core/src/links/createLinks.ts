@@ -17,11 +17,13 @@ import type { ItemWatcher } from '../files/itemWatcher.js';
 import type { Leases } from '../leases/createLeases.js';
 import type { Log } from '../log.js';
 import { secretHash } from '../secretHash.js';
+import { identityOf } from '../trees/identity.js';
 import type { MountedStorage } from '../trees/MountedStorage.js';
+import type { ReplacedFile } from '../trees/trash/trashParts.js';
 import { isTrashedLink } from '../trees/trash/trashPaths.js';
 import { Lifetimes } from './Lifetimes.js';
 import { linksOf } from './linksOf.js';
-import { identityOf, type LocatedLink, locateLink, openLink } from './locateLink.js';
+import { type LocatedLink, locateLink, openLink } from './locateLink.js';
 import { recordIfPossible } from './recordIfPossible.js';
 import { trackItems } from './trackItems.js';
 
@@ -67,6 +69,8 @@ export interface Links {
 	/** Forgets those that expired long ago. */
 	sweep(): Promise<void>;
 	watcher: ItemWatcher;
+	/** Binds links to a file that was replaced to the one that is in its place. May be called again. */
+	replaced(file: ReplacedFile): Promise<void>;
 }
 
 export interface PageOptions {
@@ -224,6 +228,8 @@ export function createLinks({
 		},
 
 		watcher: tracker,
+
+		replaced: (file) => tracker.replaced(file),
 	};
 }
 

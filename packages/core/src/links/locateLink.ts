@@ -8,6 +8,7 @@ import {
 	type StoragePath,
 	undefinedIf,
 } from '@stowage/rules';
+import { identityOf } from '../trees/identity.js';
 
 export interface LocatedLink {
 	/** Relative to the owner's home. */
@@ -41,14 +42,6 @@ export async function openLink(
 	if (file === undefined || identityOf(file.item) === link.itemId) return file && { ...located, item: file.item, file };
 	await file.close();
 	return undefined;
-}
-
-/**
- * Identifies a link's item. If the storage reuses ids, size and modified time are part of it, which both stay when it is moved: there a
- * link ends when its item is changed, rather than give away another one.
- */
-export function identityOf({ id, mayReuseId, size, mtime }: StorageItem): string {
-	return mayReuseId ? `${id} ${size} ${mtime}` : id;
 }
 
 /** Whether a path of a home lies in its public tree. */

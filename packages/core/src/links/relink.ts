@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { LinkRecord, LinkStore, StorageProvider } from '@stowage/plugin-api';
 import { homeRoot, isFailure, joinPath, type StoragePath, undefinedIf } from '@stowage/rules';
-import { identityOf, isPublicPath, locateLink } from './locateLink.js';
+import { identityOf } from '../trees/identity.js';
+import { isPublicPath, locateLink } from './locateLink.js';
 
 /** The SHA-256 of a file's bytes, by its path in the storage. */
 export interface FileHash {

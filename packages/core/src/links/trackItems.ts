@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { type LinkRecord, type LinkStore, Yielder } from '@stowage/plugin-api';
 import { Failure, homeRoot, isFailure, isWithin, joinPath, relativePath, type StoragePath } from '@stowage/rules';
 import type { ItemWatcher } from '../files/itemWatcher.js';
@@ -5,15 +6,18 @@ import type { Lease, Leases } from '../leases/createLeases.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
 import type { Log } from '../log.js';
 import type { MountedStorage } from '../trees/MountedStorage.js';
+import type { ReplacedFile } from '../trees/trash/trashParts.js';
 import { isTrashedLink } from '../trees/trash/trashPaths.js';
 import { isPublicPath, locateLink } from './locateLink.js';
 import { recordIfPossible } from './recordIfPossible.js';
 
 export interface LinkTracker extends ItemWatcher {
-	/** Runs `work` while no linked item of that user is being moved by this process. */
+	/** Runs `work` while no linked item of that user is being moved by this process, nor replaced, unless that takes long. */
 	withoutMoves<T>(ownerId: string, work: () => Promise<T>): Promise<T>;
 	/** The same for moves by any process. Throws `locked` if one takes too long. */
 	alone<T>(ownerId: string, work: () => Promise<T>): Promise<T>;
+	/** Binds links to a file that was replaced to the one that is in its place. May be called again. */
+	replaced(file: ReplacedFile): Promise<void>;
 }
 
 interface Dependencies {
@@ -25,6 +29,9 @@ interface Dependencies {
 
 /** Milliseconds for which a move waits for one of the same user in another process. */
 const waitMs = 20_000;
+
+/** Milliseconds for which the use of a link waits for a replacement: it may be a long copy. */
+const replacementMs = 1_000;
 
 /**
  * Updates links when their items are moved, and removes them with their items. The target of each is recorded before the disk changes and
@@ -54,6 +61,9 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 			throw error;
 		}
 	};
+
+	/** Replacements under way, by the owners of their files. */
+	const replacements = new Map<string, Set<Promise<unknown>>>();
 
 	/** The paths, as the home has them, of linked items at `source` or below. */
 	const linkedWithin = async (ownerId: string, source: StoragePath): Promise<Map<string, StoragePath>> => {
@@ -124,7 +134,36 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 			if (within.size > 0) await record(storage().changing(viewer.username, tidy));
 		},
 
-		withoutMoves: exclusively,
+		async replacing(viewer, replace) {
+			if (viewer.kind === 'anonymous' || !(await links.hasAny(viewer.id))) return replace();
+			const ofOwner = replacements.get(viewer.id) ?? new Set();
+			replacements.set(viewer.id, ofOwner);
+			const replacing = replace();
+			ofOwner.add(replacing);
+			try {
+				return await replacing;
+			} finally {
+				ofOwner.delete(replacing);
+				if (ofOwner.size === 0) replacements.delete(viewer.id);
+			}
+		},
+
+		async replaced({ ownerId, path, former, file }) {
+			if (former === file || !(await links.hasAny(ownerId))) return;
+			const bound = async () => (await links.within(ownerId, path)).filter(({ itemId }) => itemId === former);
+			if ((await bound()).length === 0) return;
+			await underLease(ownerId, async () => {
+				for (const { id } of await bound()) await links.rebind(id, former, file);
+			});
+		},
+
+		async withoutMoves(ownerId, work) {
+			const ofOwner = replacements.get(ownerId);
+			if (ofOwner !== undefined)
+				await Promise.race([Promise.allSettled(ofOwner), wait(replacementMs, undefined, { ref: false })]);
+			return exclusively(ownerId, work);
+		},
+
 		alone: (ownerId, work) => underLease(ownerId, work),
 	};
 }

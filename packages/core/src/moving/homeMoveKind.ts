@@ -16,6 +16,7 @@ import {
 import { copyFolder, dropCopy } from './homeCopy.js';
 import { removeOld } from './oldTree.js';
 import { reboundLinks } from './reboundLinks.js';
+import { reboundVersions } from './reboundVersions.js';
 
 export const homeMoveName = 'move-root';
 
@@ -90,7 +91,7 @@ async function copyAndSwitch(parts: HomeMoveParts, move: Move): Promise<void> {
 		await target.storage.move(folder, home);
 		await copyFolderTime(source.storage, home, target.storage, home);
 	}
-	const rebound = await reboundLinks(parts, move);
+	const rebound = { links: await reboundLinks(parts, move), versions: await reboundVersions(parts, move) };
 	signal.throwIfAborted();
 	if (!(await database.homes.switchRoot(move.state.runId, target.storage.rootId, rebound)))
 		throw new Failure('conflict', 'Another process moves this home now.');

@@ -1,7 +1,8 @@
 import type { ReboundLink } from '@stowage/plugin-api';
 import { joinPath, type StoragePath } from '@stowage/rules';
 import { linksOf } from '../links/linksOf.js';
-import { identityOf, locateLink } from '../links/locateLink.js';
+import { locateLink } from '../links/locateLink.js';
+import { identityOf } from '../trees/identity.js';
 import { prefixed } from '../trees/rootIds.js';
 import type { HomeMoveParts, Move } from './HomeMove.js';
 

@@ -70,6 +70,13 @@ export class HomeQuota {
 		});
 	}
 
+	/** Runs `replace`, which replaces a file that is gone after it. */
+	async replacing<T>({ size }: StorageItem, replace: () => Promise<T>): Promise<T> {
+		const made = await replace();
+		this.#home.knownUsage()?.removed({ bytes: size, entries: 1 });
+		return made;
+	}
+
 	/** Runs `remove`; measures before it what will be removed. */
 	async removing(stat: () => Promise<StorageItem>, remove: () => Promise<void>): Promise<void> {
 		const usage = this.#home.knownUsage();

@@ -14,7 +14,7 @@ import { sendArchive } from './sendArchive.js';
 const at = (path: StoragePath, owner: Owner | undefined) => ({ path, ...(owner === undefined ? {} : { owner }) });
 
 export function downloadRoutes(services: Services) {
-	const { audit, config, files, log, trees } = services;
+	const { audit, config, files, log, trees, versions } = services;
 	const handOver = createAccelRedirect(config);
 	const prefix = `${config.basePath}/api/download/`;
 	return [
@@ -26,6 +26,11 @@ export function downloadRoutes(services: Services) {
 			const event: AuditEvent = { action: isInline ? 'preview' : 'download', viewer, area, ...wanted };
 			return audit.sending(event, request.raw.res, (describe) =>
 				retryIfChanged(async () => {
+					if (query.version !== undefined) {
+						describe({ trash: query.version });
+						const { entry, file } = await versions.open(viewer, { area, ...wanted }, query.version);
+						return sendFile(request, h, file, { name: entry.name, isInline, log });
+					}
 					const found = await files.find(viewer, { area, ...wanted });
 					// An item that was named without an owner was found in one tree, whose owner is used from here on.
 					const item = at(path, found.owner);

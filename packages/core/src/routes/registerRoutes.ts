@@ -16,6 +16,7 @@ import { thumbnailRoutes } from './thumbnails.js';
 import { ticketRoutes } from './tickets.js';
 import { trashRoutes } from './trash.js';
 import { uploadRoutes } from './uploads.js';
+import { versionRoutes } from './versions.js';
 import { viewerRoutes } from './viewers.js';
 
 /** All calls of the API, and the page where it is built. Called after the plugins have registered theirs. */
@@ -33,6 +34,7 @@ export async function registerRoutes(server: Server, services: Services, webRoot
 		thumbnailRoutes,
 		linkRoutes,
 		trashRoutes,
+		versionRoutes,
 		jobRoutes,
 		viewerRoutes,
 		serviceRoutes,

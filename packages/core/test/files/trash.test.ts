@@ -259,6 +259,7 @@ test('an interrupted deletion or restoration is completed by what the disk says'
 	const { database, trashBin } = app.services;
 	const ada = await database.users.find('ada');
 	const kept = {
+		kind: 'item' as const,
 		ownerId: ada?.id ?? '',
 		ownerName: 'ada',
 		rootId: app.services.storage.rootId,
@@ -350,7 +351,7 @@ test('what a lost database does not know is listed again by the notes beside the
 	await mkdir(path.join(folder, 'e'.repeat(32)));
 	t.deepEqual((await trash()).entries, []);
 	t.deepEqual((await unknownTrash(database.trash, roots.first)).sort(), [...(await onDisk())].sort());
-	const stores = { store: database.trash, users: database.users };
+	const stores = { store: database.trash, users: database.users, storage: app.services.storage };
 	await writeFile(path.join(folder, (await notes())[0] ?? ''), '{"id":1}\nno JSON\n', { flag: 'a' });
 	t.deepEqual(await recoverTrash(stores, roots.first), { recovered: 2, unknown: ['e'.repeat(32)] });
 	t.deepEqual(await recoverTrash(stores, roots.first), { recovered: 0, unknown: ['e'.repeat(32)] });
@@ -389,15 +390,22 @@ test('of more items than a user may keep the oldest go', async (t) => {
 		await remove(name);
 	}
 	const parts = {
-		...{ config, log, store: database.trash, storage: () => storage },
-		...{ now: Date.now, monotonic: () => 0, onPurged: () => {}, onBrought: async () => {} },
+		...{
+			config,
+			log,
+			store: database.trash,
+			storage: () => storage,
+			versions: database.versions,
+			users: database.users,
+		},
+		...{ now: Date.now, monotonic: () => 0, onPurged: () => {}, onBrought: async () => {}, onReplaced: async () => {} },
 	};
 	const purge = new TrashPurge(parts, new TrashSizes(parts), { items: 3, uncounted: 2 });
 	const names = async () => (await trash()).entries.map(({ name }) => name).join('');
 	const ada = await database.users.find('ada');
-	await purge.limit(ada?.id ?? '');
+	await purge.limit(ada?.id ?? '', 'item');
 	t.is(await names(), 'fedcba', 'they are not counted for each one');
-	await purge.limit(ada?.id ?? '');
+	await purge.limit(ada?.id ?? '', 'item');
 	t.is(await names(), 'fed');
 });
 

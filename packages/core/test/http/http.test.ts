@@ -314,6 +314,7 @@ test('health, readiness and capabilities are answered without a session', async 
 		externalViewers: false,
 		hasPublicHttps: false,
 		trashKeepFor: 30 * 24 * 60 * 60_000,
+		versionsKeepFor: 30 * 24 * 60 * 60_000,
 		handbrake: false,
 		thumbnails: false,
 		thumbnailExtensions: [],

@@ -4,8 +4,8 @@ import type { LinkStore } from '@stowage/plugin-api';
 import { parsePath, type Viewer } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { clientKey } from '../../src/http/requests/proxy.js';
-import { identityOf } from '../../src/links/locateLink.js';
 import { trackItems } from '../../src/links/trackItems.js';
+import { identityOf } from '../../src/trees/identity.js';
 import { Client, json, type TestApp, testApp } from '../testApp.js';
 import { until } from '../until.js';
 

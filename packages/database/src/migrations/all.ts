@@ -21,7 +21,7 @@ import { addAccountFacts } from './0019-account-facts.js';
 import { addUploadStarts } from './0020-upload-starts.js';
 import { renameSmallRows } from './0021-key-values.js';
 import { addTrash } from './0022-trash.js';
-import { addUploadConflicts } from './0024-upload-conflicts.js';
+import { addVersions } from './0023-versions.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -57,7 +57,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0020-upload-starts', up: addUploadStarts },
 	{ name: '0021-key-values', up: renameSmallRows },
 	{ name: '0022-trash', up: addTrash },
-	{ name: '0024-upload-conflicts', up: addUploadConflicts },
+	{ name: '0023-versions', up: addVersions },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

@@ -14,6 +14,7 @@ import type { RootStore } from './files/roots.js';
 import type { TicketStore } from './files/tickets.js';
 import type { TrashStore } from './files/trash.js';
 import type { UploadStore } from './files/uploads.js';
+import type { VersionStore } from './files/versions.js';
 
 /** The stores of one database. A change is durable when its promise resolves. */
 export interface Stores {
@@ -29,6 +30,7 @@ export interface Stores {
 	readonly publishedNames: PublishedNameStore;
 	readonly tickets: TicketStore;
 	readonly trash: TrashStore;
+	readonly versions: VersionStore;
 	readonly jobs: JobStore;
 	readonly leases: LeaseStore;
 	readonly events: EventStore;

@@ -18,4 +18,6 @@ export interface Entry {
 	protected?: true | undefined;
 	/** The server may not read it. */
 	unreadable?: true | undefined;
+	/** How many former contents the owner can restore; only in listings of their own files, and only where there are any. */
+	versions?: number | undefined;
 }

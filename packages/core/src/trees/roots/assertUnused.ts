@@ -31,9 +31,11 @@ export async function assertNoTrash(
 ): Promise<void> {
 	const [first] = await trash.list({ order: 'oldest', limit: 1, rootId: storage.rootId });
 	if (first === undefined) return;
+	const [what, command] =
+		first.kind === 'item' ? ['something in the trash of', 'trash'] : ['a version of a file on', 'versions'];
 	throw new Failure(
 		'conflict',
-		`There is something in the trash of ${name}, such as ${first.path} of ${first.ownerName}. To remove it for good: stowage trash purge --root ${name}`,
+		`There is ${what} ${name}, such as ${first.path} of ${first.ownerName}. To remove it for good: stowage ${command} purge --root ${name}`,
 	);
 }
 

@@ -44,16 +44,24 @@ export class TrashArrivals {
 		if (arrived.length === 0) return;
 		try {
 			const settled = await store.settle(arrived.map(({ id }) => id));
-			await this.#note(arrived);
+			await this.#note(await this.#current(arrived));
 			if (settled === arrived.length) return;
 			// Another process may have taken one for lost while this one was suspended.
 			for (const record of arrived) {
 				if ((await store.get(record.id)) === undefined && (await isTrashed(this.#parts, record)))
-					await store.add({ ...record, state: 'kept' });
+					await store.add({ ...record, state: record.kind === 'version' ? 'moving' : 'kept' });
 			}
 		} catch (error) {
 			warnOfTrash(this.#parts, error);
 		}
+	}
+
+	/** Versions as they are now: they belong to another file than when they began to arrive. */
+	async #current(records: readonly TrashRecord[]): Promise<TrashRecord[]> {
+		const ids = records.filter(({ kind }) => kind === 'version').map(({ id }) => id);
+		const { store } = this.#parts;
+		const versions = ids.length === 0 ? [] : await store.list({ order: 'oldest', limit: ids.length, ids });
+		return [...records.filter(({ kind }) => kind === 'item'), ...versions];
 	}
 
 	/** Writes beside the items what they are. */

@@ -1,14 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { TrashRecord, TrashSelection, TrashSize } from '@stowage/plugin-api';
+import type { FileVersion, TrashedItem, TrashRecord, TrashSelection, TrashSize } from '@stowage/plugin-api';
+import { isFailure } from '@stowage/rules';
 import type { Mount } from '../Mounts.js';
 import { bringAllTrash, bringTrashed } from './bringTrash.js';
+import { finishVersion } from './finishVersion.js';
 import { isTrashed, locateTrashed } from './locateTrashed.js';
 import { ClockJumps, completeTrash } from './sweepTrash.js';
 import { TrashArrivals } from './TrashArrivals.js';
 import { TrashPurge } from './TrashPurge.js';
 import { TrashSizes } from './TrashSizes.js';
 import { type TrashParts, warnOfTrash } from './trashParts.js';
+
+type Arriving<Kept extends TrashRecord> = Omit<Kept, 'id' | 'deletedAt' | 'state'>;
 
 /** How long a list waits for the sizes of folders that are being measured. */
 const sizesMs = 2_000;
@@ -43,36 +47,49 @@ export class TrashBin {
 		return this.#parts.config.trash.keepFor;
 	}
 
-	/** Puts an item into the trash by `move`, which gets its id, and resolves to that. */
-	async keep(
-		kept: Omit<TrashRecord, 'id' | 'deletedAt' | 'state'>,
-		move: (id: string) => Promise<unknown>,
-	): Promise<string> {
+	/** Puts an item into the trash by `move`, which gets its id. Resolves to what that does. */
+	async keep<T>(kept: Arriving<TrashedItem> | Arriving<FileVersion>, move: (id: string) => Promise<T>): Promise<T> {
 		const { store, now } = this.#parts;
 		const id = randomBytes(16).toString('hex');
 		const record: TrashRecord = { ...kept, id, deletedAt: now(), state: 'moving' };
 		await store.add(record);
+		let result: T;
 		try {
-			await move(id);
+			result = await move(id);
 		} catch (error) {
-			await this.#forgetUnlessHere(record);
+			await this.#forgetUnlessHere(record, error);
 			throw error;
 		}
 		this.#arrivals.add(record);
-		void this.#purge.limit(record.ownerId);
+		void this.#purge.limit(record.ownerId, record.kind);
 		if (record.size === undefined) void this.#sizes.of(record);
-		return id;
+		return result;
 	}
 
 	/** Takes an item, of that user if one is given, out of the trash by `move`. Resolves to undefined if there is none. */
-	async takeOut<T>(
+	takeOut<T>(
 		id: string,
 		ownerId: string | undefined,
+		move: (record: TrashedItem) => Promise<T>,
+	): Promise<T | undefined> {
+		const isItem = (record: TrashRecord) =>
+			record.kind === 'item' && (ownerId === undefined || record.ownerId === ownerId);
+		return this.take(
+			id,
+			(record) => isItem(record),
+			(record) => move(record as TrashedItem),
+		);
+	}
+
+	/** The same for any that `isMeant`. */
+	async take<T>(
+		id: string,
+		isMeant: (record: TrashRecord) => boolean,
 		move: (record: TrashRecord) => Promise<T>,
 	): Promise<T | undefined> {
 		const { store } = this.#parts;
 		const record = await store.get(id);
-		if (record === undefined || (ownerId !== undefined && record.ownerId !== ownerId)) return undefined;
+		if (record === undefined || !isMeant(record)) return undefined;
 		if (!(await store.beginMoving(id))) return undefined;
 		try {
 			const result = await move(record);
@@ -81,26 +98,29 @@ export class TrashBin {
 			await store.remove([id]).catch((error: unknown) => warnOfTrash(this.#parts, error));
 			return result;
 		} catch (error) {
-			await this.#forgetUnlessHere(record);
+			await this.#forgetUnlessHere(record, error);
 			throw error;
 		}
 	}
 
-	/** The newest items of a user that are there, with their sizes where those are found in time. */
-	async list(ownerId: string, limit: number): Promise<TrashRecord[]> {
-		const records = await this.#parts.store.list({ order: 'newest', limit, ownerId });
-		const isHere = (record: TrashRecord) =>
-			record.state === 'kept' || this.#arrivals.has(record.id) || isTrashed(this.#parts, record);
-		const here = await Promise.all(records.map(isHere));
+	/** Whether an item has arrived. */
+	async isHere(record: TrashRecord): Promise<boolean> {
+		return record.state === 'kept' || this.#arrivals.has(record.id) || isTrashed(this.#parts, record);
+	}
+
+	/** The newest deleted items of a user that are there, with their sizes where those are found in time. */
+	async list(ownerId: string, limit: number): Promise<TrashedItem[]> {
+		const records = await this.#parts.store.list({ order: 'newest', limit, ownerId, kind: 'item' });
+		const here = await Promise.all(records.map((record) => this.isHere(record)));
 		const late = wait(sizesMs, undefined, { ref: false });
-		const sized = async (record: TrashRecord) => ({
+		const sized = async (record: TrashedItem) => ({
 			...record,
 			size: record.size ?? (await Promise.race([this.#sizes.of(record), late])),
 		});
 		return Promise.all(records.filter((_, n) => here[n]).map(sized));
 	}
 
-	/** What is in the trash; folders that are not measured yet are, unless that fails. */
+	/** What is in the trash, with versions unless one kind is chosen; folders that are not measured yet are, unless that fails. */
 	totals(selection: TrashSelection): Promise<TrashSize> {
 		return this.#sizes.totals(selection);
 	}
@@ -133,7 +153,10 @@ export class TrashBin {
 	/** Removes what is older than it is kept, and completes what was interrupted. */
 	async sweep(): Promise<void> {
 		const { store, now } = this.#parts;
-		if (this.#clock.isTrusted()) await store.beginPurging({ deletedUntil: now() - this.keepFor });
+		if (this.#clock.isTrusted()) {
+			await store.beginPurging({ kind: 'item', deletedUntil: now() - this.keepFor });
+			await store.beginPurging({ kind: 'version', deletedUntil: now() - this.#parts.config.versions.keepFor });
+		}
 		await this.removePurged();
 		await completeTrash(this.#parts);
 	}
@@ -145,14 +168,24 @@ export class TrashBin {
 	}
 
 	/** After a failure: the row of an item that is not in the trash is of no use. */
-	async #forgetUnlessHere(record: TrashRecord): Promise<void> {
+	async #forgetUnlessHere(record: TrashRecord, error: unknown): Promise<void> {
 		const { store } = this.#parts;
 		try {
-			if ((await locateTrashed(this.#parts, record)) === undefined) await store.remove([record.id]);
-			else await store.settle([record.id]);
-		} catch (error) {
+			const isHere = (await locateTrashed(this.#parts, record)) !== undefined;
+			// A faulty disk may still hold a replaced file back, until its root is opened again.
+			const mayArrive = record.kind === 'version' && !isRefusal(error);
+			if (isHere) {
+				if (record.kind === 'version') await finishVersion(this.#parts, record);
+				await store.settle([record.id]);
+			} else if (!mayArrive) await store.remove([record.id]);
+		} catch (cause) {
 			// A sweep does it.
-			warnOfTrash(this.#parts, error);
+			warnOfTrash(this.#parts, cause);
 		}
 	}
+}
+
+/** Whether nothing has changed after this error. */
+function isRefusal(error: unknown): boolean {
+	return isFailure(error) && error.kind !== 'unavailable' && error.kind !== 'storageFull';
 }

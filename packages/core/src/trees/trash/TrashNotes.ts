@@ -21,15 +21,19 @@ const note = z.object({
 	type: z.enum(['file', 'directory']),
 	deletedAt: z.number(),
 	deletedBy: z.string(),
+	/** Of a version: the identity of its file, and its own from when it was the file. */
+	version: z.object({ of: z.string(), replacedId: z.string() }).optional(),
 });
 
 export type TrashNote = z.infer<typeof note>;
 
 /** Writes what these items of one root are beside them, durably, for the case that the database is lost. */
 export async function writeNotes(storage: StorageProvider, records: readonly TrashRecord[]): Promise<void> {
-	const lines = records.map(({ id, ownerId, ownerName, path, type, deletedAt, deletedBy }) =>
-		JSON.stringify({ id, ownerId, ownerName, path, type, deletedAt, deletedBy }),
-	);
+	const lines = records.map((record) => {
+		const { id, ownerId, ownerName, path, type, deletedAt, deletedBy } = record;
+		const version = record.kind === 'version' ? { of: record.versionOf, replacedId: record.replacedId } : undefined;
+		return JSON.stringify({ id, ownerId, ownerName, path, type, deletedAt, deletedBy, version });
+	});
 	const path = joinPath(trashFolder, `notes-${randomBytes(16).toString('hex')}.jsonl`);
 	const staged = await storage.stage();
 	try {

@@ -1,13 +1,13 @@
-import type { TrashSelection, TrashSize } from '@stowage/plugin-api';
+import type { TrashRecord, TrashSelection, TrashSize } from '@stowage/plugin-api';
 import { Counts } from '../../limits/Counts.js';
 import { createKeyedMutex } from '../../limits/keyedMutex.js';
 import { ignoreMissing } from '../Mounts.js';
 import { locateTrashed } from './locateTrashed.js';
 import type { TrashSizes } from './TrashSizes.js';
 import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
-import { trashedPath } from './trashPaths.js';
+import { trashedLinkPath, trashedPath } from './trashPaths.js';
 
-/** Items of one user that are kept at most, and how many new ones there may be before they are counted again. */
+/** Items of one user and kind that are kept at most, and how many new ones there may be before they are counted again. */
 const trashLimits = { items: 100_000, uncounted: 1_000 };
 
 /** Removing from the trash for good. What is marked `purging` is gone for everybody, and its space is freed by and by. */
@@ -15,7 +15,7 @@ export class TrashPurge {
 	readonly #parts: TrashParts;
 	readonly #sizes: TrashSizes;
 	readonly #alone = createKeyedMutex();
-	/** How many items each user has put in since their number was last read. */
+	/** How many items of a kind each user has put in since their number was last read. */
 	readonly #keptOf = new Counts();
 	#removing: Promise<void> = Promise.resolve();
 
@@ -35,7 +35,7 @@ export class TrashPurge {
 		return count;
 	}
 
-	/** Purges the oldest until this much is free again, if there is so much; resolves to whether it is. */
+	/** Purges the oldest until this much is free again, if there is so much, versions first; resolves to whether it is. */
 	giveWay(selection: Pick<TrashSelection, 'ownerId' | 'rootId'>, lack: TrashSize): Promise<boolean> {
 		return this.#alone(JSON.stringify(selection), async () => {
 			const { store } = this.#parts;
@@ -45,7 +45,10 @@ export class TrashPurge {
 			const isEnough = () => freed.bytes >= lack.bytes && freed.entries >= lack.entries;
 			while (!isEnough()) {
 				const ids: string[] = [];
-				for (const { id, size } of await store.list({ order: 'oldest', limit: trashBatch, ...selection })) {
+				const oldest = (kind: TrashRecord['kind']) =>
+					store.list({ order: 'oldest', limit: trashBatch, kind, ...selection });
+				const versions = await oldest('version');
+				for (const { id, size } of versions.length > 0 ? versions : await oldest('item')) {
 					if (isEnough()) break;
 					ids.push(id);
 					freed.bytes += size?.bytes ?? 0;
@@ -60,15 +63,17 @@ export class TrashPurge {
 	}
 
 	/** Called for each new item. Each is a row, so a user has no more than so many: the oldest go. */
-	async limit(ownerId: string): Promise<void> {
-		this.#keptOf.add(ownerId, 1);
+	async limit(ownerId: string, kind: TrashRecord['kind']): Promise<void> {
+		const key = `${kind} ${ownerId}`;
+		this.#keptOf.add(key, 1);
 		const { items, uncounted } = this.limits;
-		if (this.#keptOf.of(ownerId) < uncounted) return;
-		this.#keptOf.add(ownerId, -uncounted);
+		if (this.#keptOf.of(key) < uncounted) return;
+		this.#keptOf.add(key, -uncounted);
 		const { store } = this.#parts;
 		try {
-			for (let excess = (await store.count(ownerId)) - items; excess > 0; excess -= trashBatch) {
-				const oldest = await store.list({ order: 'oldest', limit: Math.min(excess, trashBatch), ownerId });
+			for (let excess = (await store.count(ownerId, kind)) - items; excess > 0; excess -= trashBatch) {
+				const limit = Math.min(excess, trashBatch);
+				const oldest = await store.list({ order: 'oldest', limit, ownerId, kind });
 				await this.purge({ ids: oldest.map(({ id }) => id) });
 			}
 		} catch (error) {
@@ -91,10 +96,12 @@ export class TrashPurge {
 		for (let skip = 0; ; ) {
 			const records = await store.inState('purging', { limit: trashBatch, skip });
 			const removed: string[] = [];
+			let ended = 0;
 			for (const record of records) {
 				try {
 					const located = await locateTrashed(this.#parts, record);
 					await located?.mount.storage.remove(trashedPath(record.id)).catch(ignoreMissing);
+					if (record.kind === 'item') ended += await this.#endVersions(record);
 					removed.push(record.id);
 					onPurged(record);
 				} catch (error) {
@@ -103,7 +110,19 @@ export class TrashPurge {
 			}
 			await store.remove(removed);
 			skip += records.length - removed.length;
-			if (records.length < trashBatch) return;
+			if (records.length < trashBatch && ended === 0) return;
 		}
+	}
+
+	/** The versions of files that were in the trash, or in a folder there, go with them. */
+	async #endVersions({ id, ownerId }: TrashRecord): Promise<number> {
+		const { versions } = this.#parts;
+		if (!(await versions.hasAny(ownerId))) return 0;
+		const files = await versions.countsWithin(ownerId, trashedLinkPath(id));
+		if (files.length === 0) return 0;
+		return versions.beginPurging(
+			ownerId,
+			files.map(({ file }) => file),
+		);
 	}
 }

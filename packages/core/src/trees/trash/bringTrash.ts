@@ -59,12 +59,10 @@ export async function withTrashFolder<T>(
 		return await move();
 	} catch (error) {
 		if (!isFailure(error, 'notFound')) throw error;
-		try {
-			await storage.makeDirectory(trashFolder);
-		} catch (cause) {
-			// The folder is there, so it is the item that is missing.
-			throw isFailure(cause, 'alreadyExists') ? error : cause;
-		}
+		await storage.makeDirectory(trashFolder).catch((cause: unknown) => {
+			// Another call was faster, unless it is the item that is missing: then it fails once more.
+			if (!isFailure(cause, 'alreadyExists')) throw cause;
+		});
 		return move();
 	}
 }

@@ -1,5 +1,6 @@
 import type { TrashRecord } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
+import { finishVersion } from './finishVersion.js';
 import { locateTrashed } from './locateTrashed.js';
 import { tidyNotes } from './TrashNotes.js';
 import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
@@ -35,8 +36,10 @@ async function complete(parts: TrashParts, record: TrashRecord): Promise<boolean
 	const { store, now } = parts;
 	try {
 		const isHere = (await locateTrashed(parts, record)) !== undefined;
-		if (isHere) await store.settle([record.id]);
-		else if (record.deletedAt < now() - lostMs) await store.remove([record.id]);
+		if (isHere) {
+			if (record.kind === 'version') await finishVersion(parts, record);
+			await store.settle([record.id]);
+		} else if (record.deletedAt < now() - lostMs) await store.remove([record.id]);
 		else return false;
 		return true;
 	} catch (error) {

@@ -1,4 +1,5 @@
-import type { TrashRecord, TrashStore } from '@stowage/plugin-api';
+import type { TrashRecord, TrashStore, UserStore, VersionStore } from '@stowage/plugin-api';
+import type { StoragePath } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import type { Log } from '../../log.js';
 import type { MountedStorage } from '../MountedStorage.js';
@@ -7,18 +8,31 @@ import type { Mount } from '../Mounts.js';
 /** What the trash works with. */
 export interface TrashParts {
 	store: TrashStore;
+	versions: VersionStore;
+	users: Pick<UserStore, 'get'>;
 	/** Throws until it is open. */
 	storage(): MountedStorage;
-	config: Pick<Config, 'trash'>;
+	config: Pick<Config, 'trash' | 'versions'>;
 	/** Called with each item whose space is free again. */
 	onPurged(record: TrashRecord): void;
 	/** Called with each item that was copied from the trash of one root to that of another one, before the first one is removed. */
 	onBrought(record: TrashRecord, from: Mount, to: Mount): Promise<void>;
+	/** Called with each file that another one has replaced, maybe more than once: what belonged to the former one belongs to that. */
+	onReplaced(replaced: ReplacedFile): Promise<void>;
 	log: Log;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
+}
+
+/** A replaced file and the one in its place, by their identities. */
+export interface ReplacedFile {
+	ownerId: string;
+	/** Relative to the home. */
+	path: StoragePath;
+	former: string;
+	file: string;
 }
 
 /** Items that are handled together. */

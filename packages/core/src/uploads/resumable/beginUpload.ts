@@ -16,8 +16,7 @@ interface Dependencies {
 	expiry: UploadExpiry;
 }
 
-type UploadTarget = 'name' | 'directory' | 'area' | 'mtime' | 'onConflict';
-type NewUpload = Pick<UploadRecord, UploadTarget | 'metadata' | 'length' | 'address'>;
+type NewUpload = Pick<UploadRecord, 'name' | 'directory' | 'area' | 'mtime' | 'metadata' | 'length' | 'address'>;
 
 /** Begins an upload as described by the headers of its first request. Throws all refusals before the first byte is read. */
 export async function beginUpload(
@@ -40,12 +39,12 @@ export async function beginUpload(
 		throw new Failure('headersTooLarge', `Upload-Metadata: may have ${maxMetadata} bytes`);
 	}
 	const length = byteCount(raw.req.headers, 'Upload-Length');
-	const { name, directory, area = defaultArea(viewer, request), mtime, onConflict } = parseUploadMetadata(metadata);
+	const { name, directory, area = defaultArea(viewer, request), mtime } = parseUploadMetadata(metadata);
 	admission.assertFileSize(length);
 	assertAnnounced(raw.req, length);
-	await files.assertUpload(viewer, { area, path: directory }, { name, onConflict });
+	await files.assertUpload(viewer, { area, path: directory });
 	const { address } = client;
-	const upload = { name, directory, area, mtime, onConflict, metadata, length, address };
+	const upload = { name, directory, area, mtime, metadata, length, address };
 	return admission.unfinished({ viewer, address }, length, (maxRows) => add(parts, viewer, idHash, upload, maxRows));
 }
 

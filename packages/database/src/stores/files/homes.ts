@@ -99,7 +99,7 @@ export function homeStore(knex: Knex, now: () => number): HomeStore {
 			// MySQL counts rows that it found, also those that were so before.
 			return changed > 0;
 		},
-		switchRoot(runId, rootId, links) {
+		switchRoot(runId, rootId, { links, versions }) {
 			return transact(knex, async (transaction) => {
 				const move = await transaction<MoveRow>('home_moves')
 					.where(plainRow({ run_id: runId, is_frozen: true }))
@@ -115,6 +115,11 @@ export function homeStore(knex: Knex, now: () => number): HomeStore {
 					await transaction('temp_links')
 						.where(plainRow({ id, item_id: expectedItemId }))
 						.update(plainRow({ item_id: itemId }));
+				}
+				for (const { ownerId, former, file } of versions) {
+					await transaction('trash')
+						.where(plainRow({ user_id: ownerId, version_of: former }))
+						.update(plainRow({ version_of: file }));
 				}
 				return true;
 			});

@@ -1,10 +1,18 @@
-import type { TrashRecord, TrashSelection, TrashState, TrashStore } from '@stowage/plugin-api';
-import { parsePath } from '@stowage/rules';
+import type {
+	FileVersion,
+	TrashedItem,
+	TrashRecord,
+	TrashSelection,
+	TrashState,
+	TrashStore,
+} from '@stowage/plugin-api';
+import { parentPath, parsePath } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
 import { batches } from '../batches.js';
 
-interface TrashRow {
+/** The last four are set for a version only. */
+export interface TrashRow {
 	id: string;
 	user_id: string;
 	username: string;
@@ -17,9 +25,15 @@ interface TrashRow {
 	deleted_by: string;
 	state: string;
 	state_at: number;
+	version_of: string | null;
+	replaced_id: string | null;
+	mtime: number | null;
+	folder: string | null;
 }
 
 type Rows = Knex.QueryBuilder<TrashRow>;
+
+type ListOptions = Parameters<TrashStore['list']>[0];
 
 export function trashStore(knex: Knex, now: () => number): TrashStore {
 	const trash = () => knex<TrashRow>('trash');
@@ -40,7 +54,7 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 			const row = await trash().where({ id }).first();
 			return row && toRecord(row);
 		},
-		async list({ order, limit, after, ...selection }) {
+		async list<Kind extends TrashRecord['kind']>({ order, limit, after, ...selection }: ListOptions & { kind?: Kind }) {
 			const direction = order === 'newest' ? 'desc' : 'asc';
 			const found = await forEachPart(
 				selection,
@@ -53,14 +67,14 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 						])
 						.limit(limit),
 			);
-			return found.flat().slice(0, limit).map(toRecord);
+			return found.flat().slice(0, limit).map(toRecord) as Extract<TrashRecord, { kind: Kind }>[];
 		},
 		async known(ids) {
 			const found = await forEachPart({ ids }, (rows): Promise<string[]> => rows.pluck('id'));
 			return found.flat();
 		},
-		async count(ownerId) {
-			const [row] = await trash().where({ user_id: ownerId }).whereNot('state', 'purging').count({ count: '*' });
+		async count(ownerId, kind) {
+			const [row] = await selected(trash(), { ownerId, kind }).whereNot('state', 'purging').count({ count: '*' });
 			return Number(row?.count);
 		},
 		async totals(selection) {
@@ -89,7 +103,11 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 		async settle(ids) {
 			const settled = await forEachPart(
 				{ ids },
-				(rows): Promise<number> => rows.where({ state: 'moving' }).update(inState('kept')),
+				(rows): Promise<number> =>
+					rows
+						.where({ state: 'moving' })
+						.where((settled) => settled.whereNull('version_of').orWhereRaw('version_of <> replaced_id'))
+						.update(inState('kept')),
 			);
 			return sum(settled);
 		},
@@ -129,11 +147,13 @@ function following(
 		.where((next) => next.where('deleted_at', beyond, deletedAt).orWhere('id', beyond, id));
 }
 
-function selected(rows: Rows, { ownerId, rootId, deletedUntil, isUnmeasured }: TrashSelection): Rows {
+function selected(rows: Rows, { ownerId, rootId, deletedUntil, isUnmeasured, kind }: TrashSelection): Rows {
 	if (ownerId !== undefined) rows.where('user_id', ownerId);
 	if (rootId !== undefined) rows.where('root_id', rootId);
 	if (deletedUntil !== undefined) rows.where('deleted_at', '<=', deletedUntil);
 	if (isUnmeasured) rows.whereNull('bytes');
+	if (kind === 'item') rows.whereNull('version_of');
+	if (kind === 'version') rows.whereNotNull('version_of');
 	return rows;
 }
 
@@ -153,20 +173,30 @@ function toRow(record: TrashRecord, stateAt: number): TrashRow {
 		deleted_by: record.deletedBy,
 		state: record.state,
 		state_at: stateAt,
+		...(record.kind === 'item' ? noVersion : versionColumns(record)),
 	};
 }
 
-function toRecord(row: TrashRow): TrashRecord {
-	return {
+const noVersion = { version_of: null, replaced_id: null, mtime: null, folder: null };
+
+function versionColumns({ versionOf, replacedId, mtime, path }: FileVersion) {
+	return { version_of: versionOf, replaced_id: replacedId, mtime, folder: parentPath(path) };
+}
+
+export function toRecord(row: TrashRow): TrashRecord {
+	const { bytes, entries, version_of: versionOf, replaced_id: replacedId, mtime } = row;
+	const size = bytes === null || entries === null ? undefined : { bytes, entries };
+	const kept = {
 		id: row.id,
 		ownerId: row.user_id,
 		ownerName: row.username,
 		rootId: row.root_id,
 		path: parsePath(row.path),
-		type: row.type as TrashRecord['type'],
-		size: row.bytes === null || row.entries === null ? undefined : { bytes: row.bytes, entries: row.entries },
 		deletedAt: row.deleted_at,
 		deletedBy: row.deleted_by,
 		state: row.state as TrashState,
 	};
+	if (versionOf === null || replacedId === null || mtime === null || size === undefined)
+		return { ...kept, kind: 'item', type: row.type as TrashedItem['type'], size };
+	return { ...kept, kind: 'version', type: 'file', size, mtime, versionOf, replacedId };
 }

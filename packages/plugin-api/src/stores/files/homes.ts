@@ -1,3 +1,5 @@
+import type { VersionedFile } from './versions.js';
+
 /** The storage root of each home, by name; homes without a row are on the first one. */
 export interface HomeStore {
 	find(name: string): Promise<string | undefined>;
@@ -20,10 +22,10 @@ export interface HomeStore {
 	/** Blocks changes of the home, or permits them again. False if the run is no longer the one that moves it. */
 	setFrozen(runId: string, isFrozen: boolean): Promise<boolean>;
 	/**
-	 * Assigns a frozen home to another root, permits changes again, and binds links to the copies of their items, in one transaction.
-	 * False, and nothing has changed, if the run no longer moves it.
+	 * Assigns a frozen home to another root, permits changes again, and binds links and versions to the copies of their items, in one
+	 * transaction. False, and nothing has changed, if the run no longer moves it.
 	 */
-	switchRoot(runId: string, rootId: string, links: readonly ReboundLink[]): Promise<boolean>;
+	switchRoot(runId: string, rootId: string, rebound: Rebound): Promise<boolean>;
 	/** Forgets a move; nothing happens to that of another run. */
 	endMove(runId: string): Promise<void>;
 	/** Records that a process has read the run's move, and whether all its changes of the home have ended. */
@@ -43,6 +45,18 @@ export interface HomeMove {
 	runId: string;
 	/** Whether changes of the home are blocked. */
 	isFrozen: boolean;
+}
+
+/** What belongs to items that get other ids by a move. */
+export interface Rebound {
+	links: readonly ReboundLink[];
+	versions: readonly ReboundVersions[];
+}
+
+/** A file with versions, whose identity was `former`. */
+export interface ReboundVersions extends VersionedFile {
+	ownerId: string;
+	former: string;
 }
 
 /** A link whose item gets another id by a move. It is only changed if it has the expected id. */

@@ -12,8 +12,8 @@ export interface TrashSize {
 	entries: number;
 }
 
-/** An item in the trash. Times are milliseconds since the epoch. */
-export interface TrashRecord {
+/** What every item in the trash has. Times are milliseconds since the epoch. */
+interface KeptItem {
 	/** 32 hexadecimal digits; also its name in the trash of its root. */
 	id: string;
 	/** The user in whose home it was; their name then, which a lost user is known by. */
@@ -21,16 +21,37 @@ export interface TrashRecord {
 	ownerName: string;
 	/** The root whose trash it is in. */
 	rootId: string;
-	/** Where it was, relative to the home. */
+	/** Relative to the home. */
 	path: StoragePath;
-	type: 'file' | 'directory';
-	/** Undefined until a folder was measured. */
-	size: TrashSize | undefined;
 	deletedAt: number;
 	/** The name of the user who deleted it. */
 	deletedBy: string;
 	state: TrashState;
 }
+
+/** A file or folder that was deleted; `path` is where it was. */
+export interface TrashedItem extends KeptItem {
+	kind: 'item';
+	type: 'file' | 'directory';
+	/** Undefined until a folder was measured. */
+	size: TrashSize | undefined;
+}
+
+/** A former content of a file that is there; `path` is where that file is, also after it was moved. `deletedAt` is when it was replaced. */
+export interface FileVersion extends KeptItem {
+	kind: 'version';
+	type: 'file';
+	size: TrashSize;
+	mtime: number;
+	/** The identity of the file that it is a version of. While it is `moving`, it may still be its own. */
+	versionOf: string;
+	/** Its own, from when it was the file. */
+	replacedId: string;
+}
+
+export type TrashRecord = TrashedItem | FileVersion;
+
+type TrashKind = TrashRecord['kind'];
 
 /** Chooses items: all that fit each given property. */
 export interface TrashSelection {
@@ -41,6 +62,8 @@ export interface TrashSelection {
 	deletedUntil?: number;
 	/** Only those without a size. */
 	isUnmeasured?: true;
+	/** Without it both kinds. */
+	kind?: TrashKind;
 }
 
 export interface TrashTotals extends TrashSize {
@@ -54,17 +77,18 @@ export interface TrashStore {
 	/** Whatever its state is. */
 	get(id: string): Promise<TrashRecord | undefined>;
 	/** Those that are not `purging`, by the time of their deletion, from the one that follows `after`. */
-	list(
+	list<Kind extends TrashKind = TrashKind>(
 		options: {
 			order: 'newest' | 'oldest';
 			limit: number;
 			after?: Pick<TrashRecord, 'deletedAt' | 'id'> | undefined;
+			kind?: Kind;
 		} & TrashSelection,
-	): Promise<TrashRecord[]>;
+	): Promise<Extract<TrashRecord, { kind: Kind }>[]>;
 	/** Which of these there are, whatever their state is. */
 	known(ids: readonly string[]): Promise<string[]>;
-	/** How many a user has that are not `purging`. */
-	count(ownerId: string): Promise<number>;
+	/** How many of a kind a user has that are not `purging`. */
+	count(ownerId: string, kind: TrashKind): Promise<number>;
 	/** The sums of those that are not `purging`. */
 	totals(selection: TrashSelection): Promise<TrashTotals>;
 	/** Those that have been in this state the longest, entered by `until` (any time by default), after the first `skip` of them. */
@@ -72,7 +96,7 @@ export interface TrashStore {
 		state: 'moving' | 'purging',
 		options: { limit: number; until?: number | undefined; skip?: number | undefined },
 	): Promise<TrashRecord[]>;
-	/** `kept` for those that were `moving`. Resolves to how many. */
+	/** `kept` for those that were `moving`, except versions that still belong to themselves. Resolves to how many. */
 	settle(ids: readonly string[]): Promise<number>;
 	/** `moving`, unless it is `purging` or there is none: then it resolves to false. */
 	beginMoving(id: string): Promise<boolean>;

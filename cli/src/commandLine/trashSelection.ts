@@ -1,0 +1,68 @@
+import type { Services, TrashRecord, TrashSelection } from '@stowage/core';
+import type { Command } from 'commander';
+import { durationOf } from './durations.js';
+
+export interface SelectionOptions {
+	user?: string;
+	root?: string;
+	olderThan?: string;
+}
+
+type Kind = TrashRecord['kind'];
+type RecordOf<K extends Kind> = Extract<TrashRecord, { kind: K }>;
+
+/** Items that are read together. */
+const pageSize = 1_000;
+
+/** The options by which items of the trash, or versions, are chosen; `what` is what has happened to them. */
+export function withSelection(command: Command, what: 'deleted' | 'replaced'): Command {
+	return command
+		.option('--user <name>', `only what that user has ${what}`)
+		.option('--root <name>', 'only what is on that storage root')
+		.option('--older-than <time>', `only what was ${what} so long ago, such as 12h or 7d`);
+}
+
+export async function selectionOf(
+	services: Services,
+	kind: Kind,
+	{ user, root, olderThan }: SelectionOptions,
+): Promise<Omit<TrashSelection, 'kind'>> {
+	const selection: Omit<TrashSelection, 'kind'> = {};
+	if (user !== undefined) selection.ownerId = await ownerIdOf(services, kind, user);
+	if (root !== undefined) selection.rootId = (await services.roots.named(root)).storage.rootId;
+	if (olderThan !== undefined) selection.deletedUntil = services.now() - durationOf('--older-than', olderThan);
+	return selection;
+}
+
+/** Also of a user whose account is gone. */
+async function ownerIdOf({ accounts, database }: Services, kind: Kind, name: string): Promise<string> {
+	const user = await database.users.find(name);
+	if (user !== undefined) return user.id;
+	const namesNow = await currentNames({ database });
+	for await (const { ownerId, ownerName } of recordsOf(database.trash, kind, {}))
+		if (ownerName === name && !namesNow.has(ownerId)) return ownerId;
+	return (await accounts.find(name)).id;
+}
+
+/** The names of users by their ids: an item has the one that its owner had when it was deleted. */
+export async function currentNames({ database }: Pick<Services, 'database'>): Promise<Map<string, string>> {
+	return new Map((await database.users.list()).map(({ id, username }) => [id, username]));
+}
+
+/** The chosen ones, the oldest first. */
+export async function* recordsOf<K extends Kind>(
+	store: Services['database']['trash'],
+	kind: K,
+	selection: Omit<TrashSelection, 'kind'>,
+): AsyncGenerator<RecordOf<K>> {
+	for (let after: RecordOf<K> | undefined; ; ) {
+		const records = await store.list({ order: 'oldest', limit: pageSize, after, ...selection, kind });
+		yield* records;
+		after = records.at(-1);
+		if (records.length < pageSize) return;
+	}
+}
+
+export async function* idsOf({ database }: Services, kind: Kind): AsyncGenerator<string> {
+	for await (const { id } of recordsOf(database.trash, kind, {})) yield id;
+}

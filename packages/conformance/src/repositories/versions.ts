@@ -1,0 +1,144 @@
+import type { FileVersion, Stores } from '@stowage/plugin-api';
+import { parsePath } from '@stowage/rules';
+import { hostileTexts, type Rule, second } from './rules.js';
+
+const idOf = (n: number) => n.toString(16).padStart(32, '0');
+
+/** A version of the file `file-1` of ada's. */
+export const versionAt = (n: number, path: string, change: Partial<FileVersion> = {}): FileVersion => ({
+	kind: 'version',
+	id: idOf(n),
+	ownerId: 'ada-id',
+	ownerName: 'ada',
+	rootId: 'root-1',
+	path: parsePath(path),
+	type: 'file',
+	size: { bytes: 1000 + n, entries: 1 },
+	mtime: Date.UTC(2029, 0, 1) + n,
+	deletedAt: Date.UTC(2030, 0, 1) + n * second,
+	deletedBy: 'ada',
+	state: 'kept',
+	versionOf: 'file-1',
+	replacedId: `was-${n}`,
+	...change,
+});
+
+const ids = (records: { id: string }[]) => records.map(({ id }) => Number.parseInt(id, 16));
+
+/** Path, file and number of versions of each, sorted. */
+const within = async ({ versions }: Stores, path: string) =>
+	(await versions.countsWithin('ada-id', parsePath(path)))
+		.map((each) => `${each.path}: ${each.file} ${each.count}`)
+		.sort();
+
+/** Former contents of files. */
+export function versionRules(assertThat: Rule): void {
+	assertThat('a version is an item of the trash with its file', async (t, { trash, versions }) => {
+		t.false(await versions.hasAny('ada-id'));
+		const version = versionAt(1, 'docs/ä 😀.txt');
+		await trash.add(version);
+		t.deepEqual(await trash.get(version.id), version);
+		t.true(await versions.hasAny('ada-id'));
+		t.false(await versions.hasAny('bob-id'));
+		t.deepEqual(await versions.of('ada-id', 'file-1'), [version]);
+		t.deepEqual(await versions.of('bob-id', 'file-1'), []);
+		for (const text of hostileTexts) t.deepEqual(await versions.of('ada-id', text), []);
+		await trash.add(versionAt(2, 'docs/ä 😀.txt'));
+		t.deepEqual(ids(await versions.of('ada-id', 'file-1')), [2, 1]);
+	});
+
+	assertThat('versions are told from deleted items where one kind is meant', async (t, { trash }) => {
+		await trash.add(versionAt(1, 'a'));
+		const { versionOf, replacedId, mtime, ...kept } = versionAt(2, 'b');
+		await trash.add({ ...kept, kind: 'item' });
+		const list = async (kind?: 'item' | 'version') =>
+			ids(await trash.list({ order: 'oldest', limit: 9, ...(kind && { kind }) }));
+		t.deepEqual(await list(), [1, 2]);
+		t.deepEqual(await list('version'), [1]);
+		t.deepEqual(await list('item'), [2]);
+		t.is(await trash.count('ada-id', 'version'), 1);
+		t.is(await trash.count('ada-id', 'item'), 1);
+		t.is((await trash.totals({})).entries, 2);
+		t.is((await trash.totals({ kind: 'version' })).bytes, 1001);
+		t.is(await trash.beginPurging({ kind: 'item' }), 1);
+		t.deepEqual(await list(), [1]);
+	});
+
+	assertThat('versions are counted by folder and file', async (t, stores) => {
+		const { trash, versions } = stores;
+		await trash.add(versionAt(1, 'a'));
+		await trash.add(versionAt(2, 'docs/a'));
+		await trash.add(versionAt(3, 'docs/a', { versionOf: 'file-2' }));
+		await trash.add(versionAt(4, 'docs/a', { versionOf: 'file-2' }));
+		await trash.add(versionAt(5, 'docs/in/a', { versionOf: 'file-3' }));
+		await trash.add(versionAt(6, 'docs 2/a', { versionOf: 'file-4' }));
+		await trash.add(versionAt(7, 'docs', { ownerId: 'bob-id' }));
+		const countsIn = async (folder: string) =>
+			(await versions.countsIn('ada-id', parsePath(folder))).map(({ file, count }) => `${file} ${count}`).sort();
+		t.deepEqual(await countsIn(''), ['file-1 1']);
+		t.deepEqual(await countsIn('docs'), ['file-1 1', 'file-2 2']);
+		t.deepEqual(await countsIn('nothing'), []);
+		t.deepEqual(await within(stores, 'docs'), ['docs/a: file-1 1', 'docs/a: file-2 2', 'docs/in/a: file-3 1']);
+		t.deepEqual(await within(stores, 'docs/in/a'), ['docs/in/a: file-3 1']);
+		t.is((await within(stores, '')).length, 5);
+		t.is(await versions.beginPurging('ada-id', ['file-2', 'file-3', 'unknown']), 3);
+		t.is(await versions.beginPurging('ada-id', ['file-2']), 0);
+		t.is(await versions.beginPurging('bob-id', ['file-4']), 0);
+		t.deepEqual(await within(stores, 'docs'), ['docs/a: file-1 1']);
+		t.deepEqual(ids(await trash.inState('purging', { limit: 9 })), [3, 4, 5]);
+	});
+
+	assertThat('versions follow files and folders that are moved', async (t, stores) => {
+		const { trash, versions } = stores;
+		await trash.add(versionAt(1, 'ä😀/a'));
+		await trash.add(versionAt(2, 'ä😀/in/b', { versionOf: 'file-2' }));
+		await trash.add(versionAt(3, 'ä😀 2/c', { versionOf: 'file-3' }));
+		await trash.add(versionAt(4, 'ä😀', { versionOf: 'file-4', ownerId: 'bob-id' }));
+		await versions.move('ada-id', parsePath('ä😀'), parsePath('some/where'));
+		t.deepEqual(await within(stores, ''), ['some/where/a: file-1 1', 'some/where/in/b: file-2 1', 'ä😀 2/c: file-3 1']);
+		t.is((await versions.countsIn('ada-id', parsePath('some/where/in'))).length, 1);
+		await versions.move('ada-id', parsePath('some/where/in/b'), parsePath('b'));
+		t.is((await versions.countsIn('ada-id', parsePath(''))).length, 1);
+		for (const text of ['%', 'a_b', 'it’s', "'", '"', '`', '?', '??', '$1', '😀😀', 'e\u0301']) {
+			const path = parsePath(text);
+			await versions.move('ada-id', parsePath('b'), path);
+			t.true((await within(stores, path)).includes(`${path}: file-2 1`), text);
+			await versions.move('ada-id', path, parsePath('b'));
+		}
+		t.is((await versions.of('bob-id', 'file-4'))[0]?.path, parsePath('ä😀'));
+	});
+
+	assertThat('the versions of a file that is replaced belong to the new one', async (t, stores) => {
+		const { trash, versions } = stores;
+		await trash.add(versionAt(1, 'a'));
+		const becoming = versionAt(2, 'a', { versionOf: 'file-1', replacedId: 'file-1', state: 'moving' });
+		await trash.add(becoming);
+		t.deepEqual(ids(await versions.of('ada-id', 'file-1')), [1]);
+		t.deepEqual(await within(stores, ''), ['a: file-1 1']);
+		t.deepEqual(await versions.unfinished('ada-id', parsePath('a')), [becoming]);
+		t.deepEqual(await versions.unfinished('ada-id', parsePath('b')), []);
+		t.is(await versions.bind('bob-id', 'file-1', { file: 'file-2', path: parsePath('b') }), 0);
+		t.is(await versions.bind('ada-id', 'file-1', { file: 'file-2', path: parsePath('docs/b') }), 2);
+		t.deepEqual(ids(await versions.of('ada-id', 'file-2')), [2, 1]);
+		t.deepEqual(await versions.of('ada-id', 'file-1'), []);
+		t.deepEqual(await within(stores, ''), ['docs/b: file-2 2']);
+		t.deepEqual(await versions.unfinished('ada-id', parsePath('docs/b')), []);
+	});
+
+	assertThat('a version is settled once it belongs to another file', async (t, { trash, versions }) => {
+		await trash.add(versionAt(1, 'a', { versionOf: 'was-1', state: 'moving' }));
+		await trash.add(versionAt(2, 'b', { state: 'moving' }));
+		t.is(await trash.settle([idOf(1), idOf(2)]), 1);
+		t.deepEqual(ids(await trash.inState('moving', { limit: 9 })), [1]);
+		await versions.bind('ada-id', 'was-1', { file: 'file-3', path: parsePath('a') });
+		t.is(await trash.settle([idOf(1), idOf(2)]), 1);
+	});
+
+	assertThat('a version can become an ordinary item of the trash', async (t, { trash, versions }) => {
+		await trash.add(versionAt(1, ':trash/x/a'));
+		await versions.detach(idOf(1), parsePath('docs/a'));
+		const { versionOf, replacedId, mtime, ...kept } = versionAt(1, 'docs/a');
+		t.deepEqual(await trash.get(idOf(1)), { ...kept, kind: 'item' });
+		t.false(await versions.hasAny('ada-id'));
+	});
+}

@@ -1,0 +1,25 @@
+import type { Audit } from '../audit/createAudit.js';
+import type { FileVersions } from './versions.js';
+
+/** The same service, with what is restored and removed for good recorded. */
+export function auditedVersions(versions: FileVersions, audit: Audit): FileVersions {
+	return {
+		get keepFor() {
+			return versions.keepFor;
+		},
+		list: (...call) => versions.list(...call),
+		open: (...call) => versions.open(...call),
+		restore: (viewer, { area, path }, id) =>
+			audit.recorded({ action: 'restoreVersion', viewer, area, path, trash: id }, () =>
+				versions.restore(viewer, { area, path }, id),
+			),
+		purge: (viewer, id) =>
+			audit.recorded({ action: 'purgeVersions', viewer, trash: id }, () => versions.purge(viewer, id)),
+		purgeAny: (selection) =>
+			audit.recorded(
+				{ action: 'purgeVersions' },
+				() => versions.purgeAny(selection),
+				(entries) => (entries === 0 ? undefined : { entries }),
+			),
+	};
+}

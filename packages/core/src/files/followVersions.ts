@@ -1,0 +1,47 @@
+import { homeRoot, relativePath, type StoragePath, type Viewer } from '@stowage/rules';
+import { createKeyedMutex } from '../limits/keyedMutex.js';
+import { isPublicPath } from '../links/locateLink.js';
+import type { Versions } from '../trees/trash/Versions.js';
+import type { ItemWatcher } from './itemWatcher.js';
+
+/**
+ * The same watcher, whose items take their versions with them. What is made public leaves them behind: its former contents are not meant for others. The paths of
+ * versions are written after the disk has changed, since they belong to the file itself, whatever its path is.
+ */
+export function followVersions(watcher: ItemWatcher, versions: Versions): ItemWatcher {
+	// Moves of one user, or a path might be written that another move has changed since.
+	const exclusively = createKeyedMutex();
+	const hasAny = async (viewer: Viewer) => viewer.kind === 'user' && (await versions.hasAny(viewer.id));
+	return {
+		...watcher,
+
+		async moving(viewer, from, move) {
+			if (viewer.kind === 'anonymous' || !(await hasAny(viewer))) return watcher.moving(viewer, from, move);
+			const home = homeRoot(viewer.username);
+			const source = relativePath(from, home);
+			return exclusively(viewer.id, () =>
+				watcher.moving(viewer, from, async (before) => {
+					let target = source;
+					const moved = await move(async (to) => {
+						target = relativePath(to, home);
+						await before(to);
+					});
+					await versions.moved(viewer.id, source, target);
+					if (isPublicPath(target) && !isPublicPath(source)) await endAll(viewer, target);
+					return moved;
+				}),
+			);
+		},
+
+		async removing(viewer, at, remove) {
+			if (viewer.kind === 'anonymous' || !(await hasAny(viewer))) return watcher.removing(viewer, at, remove);
+			const files = await versions.filesWithin(viewer, relativePath(at, homeRoot(viewer.username)));
+			await watcher.removing(viewer, at, remove);
+			await versions.end(viewer.id, files);
+		},
+	};
+
+	async function endAll(viewer: Viewer & { kind: 'user' }, path: StoragePath): Promise<void> {
+		await versions.end(viewer.id, await versions.filesWithin(viewer, path));
+	}
+}

@@ -1,0 +1,218 @@
+import type { FileVersion, OpenFile, StorageItem, VersionCount, VersionedFile } from '@stowage/plugin-api';
+import {
+	baseName,
+	homeRoot,
+	isFailure,
+	joinPath,
+	relativePath,
+	type StoragePath,
+	type User,
+	undefinedIf,
+} from '@stowage/rules';
+import type { HomeStorage } from '../HomeStorage.js';
+import { identityOf } from '../identity.js';
+import { prefixedFile } from '../rootIds.js';
+import { withTrashFolder } from './bringTrash.js';
+import { bindVersions, finishVersion } from './finishVersion.js';
+import { isTrashed, locateTrashed } from './locateTrashed.js';
+import type { TrashBin } from './TrashBin.js';
+import { type TrashParts, warnOfTrash } from './trashParts.js';
+import { trashedPath } from './trashPaths.js';
+
+/** Versions of one file. */
+const maxVersions = 50;
+
+/** Files that are looked up together. For more than so many all of a folder are. */
+const statsAtOnce = 16;
+const mostStats = 100;
+
+/** A file that is about to be replaced. */
+interface Replaced {
+	user: User;
+	storage: HomeStorage;
+	/** Relative to the home. */
+	path: StoragePath;
+	item: StorageItem;
+}
+
+/**
+ * The former contents of files. A version is an item of the trash that belongs to a file: by its identity, so that it follows the file wherever that goes, and by its
+ * path, so that those of a folder are found. Its row is written, as its own version, before the replacement, and bound to the new file after it: what is interrupted
+ * between the two is completed by what the disk says.
+ */
+export class Versions {
+	readonly #parts: TrashParts;
+	readonly #bin: TrashBin;
+
+	constructor(parts: TrashParts, bin: TrashBin) {
+		this.#parts = parts;
+		this.#bin = bin;
+	}
+
+	/** Whether former contents are kept at all. */
+	get isOn(): boolean {
+		return this.keepFor > 0;
+	}
+
+	/** Milliseconds. */
+	get keepFor(): number {
+		return this.#parts.config.versions.keepFor;
+	}
+
+	/** Runs `replace`, which replaces a file and keeps it under the given path. The new file has all versions of the former one. */
+	async keep(
+		{ user, storage, path, item }: Replaced,
+		replace: (keepAs: StoragePath) => Promise<StorageItem>,
+	): Promise<StorageItem> {
+		const replacedId = identityOf(item);
+		const version = {
+			kind: 'version',
+			ownerId: user.id,
+			ownerName: user.username,
+			rootId: (await storage.mount()).storage.rootId,
+			path,
+			type: 'file',
+			size: { bytes: item.size, entries: 1 },
+			mtime: item.mtime,
+			deletedBy: user.username,
+			versionOf: replacedId,
+			replacedId,
+		} as const;
+		return this.#bin.keep(version, async (id) => {
+			const made = await withTrashFolder(storage, () => replace(trashedPath(id)));
+			await this.#bind(version, made);
+			return made;
+		});
+	}
+
+	/** What a file that was replaced without becoming a version had, the new one has. */
+	async follow({ user, path, item }: Pick<Replaced, 'user' | 'path' | 'item'>, made: StorageItem): Promise<void> {
+		await this.#bind({ ownerId: user.id, path, replacedId: identityOf(item) }, made);
+	}
+
+	/** Those of a file that can be restored, the newest first. */
+	async list(ownerId: string, path: StoragePath, item: StorageItem): Promise<FileVersion[]> {
+		const { versions } = this.#parts;
+		if (!this.isOn || !(await versions.hasAny(ownerId))) return [];
+		// What a process had no time to bind.
+		for (const version of await versions.unfinished(ownerId, path))
+			if (version.replacedId !== identityOf(item) && (await isTrashed(this.#parts, version)))
+				await finishVersion(this.#parts, version);
+		const file = identityOf(item);
+		const found = await versions.of(ownerId, file);
+		if (found.some((version) => version.path !== path)) await versions.bind(ownerId, file, { file, path });
+		const isHere = (version: FileVersion) => this.#bin.isHere(version);
+		const here = await Promise.all(found.map(isHere));
+		return found.filter((_, n) => here[n]);
+	}
+
+	/** The caller closes it. Undefined once it is gone. */
+	async open(version: FileVersion): Promise<OpenFile | undefined> {
+		const located = await locateTrashed(this.#parts, version);
+		if (located === undefined) return undefined;
+		const { storage, idPrefix } = located.mount;
+		const file = await undefinedIf(storage.open(trashedPath(version.id)), 'notFound');
+		return file && prefixedFile(file, idPrefix);
+	}
+
+	/** How many each file directly in a folder of the storage has, by its name. Only who has any pays for it. */
+	async countsIn(owner: User, storage: HomeStorage, folder: StoragePath): Promise<ReadonlyMap<string, number>> {
+		if (!this.isOn) return noCounts;
+		const counts = await this.#parts.versions.countsIn(owner.id, relativePath(folder, homeRoot(owner.username)));
+		if (counts.length === 0) return noCounts;
+		const present =
+			counts.length > mostStats ? await presentIn(storage, folder, counts) : await this.#present(owner, counts);
+		return new Map(present.map(({ path, count }) => [baseName(path), count]));
+	}
+
+	hasAny(ownerId: string): Promise<boolean> {
+		return this.#parts.versions.hasAny(ownerId);
+	}
+
+	/** Files at a path or below that have versions. A path may be out of date after a crash: only the files that are there count. */
+	async filesWithin(owner: User, path: StoragePath): Promise<VersionedFile[]> {
+		return this.#present(owner, await this.#parts.versions.countsWithin(owner.id, path));
+	}
+
+	/** A file, or a folder with all in it, has been moved. */
+	async moved(ownerId: string, from: StoragePath, to: StoragePath): Promise<void> {
+		await this.#parts.versions.move(ownerId, from, to).catch((error: unknown) => warnOfTrash(this.#parts, error));
+	}
+
+	/** Files are gone for good, and all their versions with them. */
+	async end(ownerId: string, files: readonly VersionedFile[]): Promise<void> {
+		try {
+			const ended = await this.#parts.versions.beginPurging(
+				ownerId,
+				files.map(({ file }) => file),
+			);
+			if (ended > 0) void this.#bin.removePurged();
+		} catch (error) {
+			warnOfTrash(this.#parts, error);
+		}
+	}
+
+	async #present<T extends VersionedFile>({ username }: User, files: readonly T[]): Promise<T[]> {
+		const home = this.#parts.storage().home(username);
+		const isPresent = async ({ path, file }: T) => {
+			const found = home.stat(joinPath(homeRoot(username), path));
+			const item = await undefinedIf(found, 'notFound', 'forbidden');
+			return item !== undefined && identityOf(item) === file;
+		};
+		const present: T[] = [];
+		for (let at = 0; at < files.length; at += statsAtOnce) {
+			const part = files.slice(at, at + statsAtOnce);
+			const found = await Promise.all(part.map(isPresent));
+			present.push(...part.filter((_, n) => found[n]));
+		}
+		return present;
+	}
+
+	async #bind(version: Pick<FileVersion, 'ownerId' | 'path' | 'replacedId'>, made: StorageItem): Promise<void> {
+		try {
+			const file = identityOf(made);
+			const count = await bindVersions(this.#parts, version, file);
+			if (count > maxVersions) await this.#limit(version.ownerId, file);
+		} catch (error) {
+			// The file is replaced, and a sweep completes it.
+			warnOfTrash(this.#parts, error);
+		}
+	}
+
+	async #limit(ownerId: string, file: string): Promise<void> {
+		const all = await this.#parts.versions.of(ownerId, file);
+		const ids = superfluous(all, maxVersions).map(({ id }) => id);
+		if (ids.length > 0) await this.#bin.purge({ ids });
+	}
+}
+
+const noCounts: ReadonlyMap<string, number> = new Map();
+
+/** The files of a folder that are those with versions. */
+async function presentIn(
+	storage: HomeStorage,
+	folder: StoragePath,
+	counts: readonly VersionCount[],
+): Promise<VersionCount[]> {
+	const files = new Map<string, string>();
+	try {
+		for await (const { items } of storage.listWithStats(folder))
+			for (const item of items) files.set(item.name, identityOf(item));
+	} catch (error) {
+		if (!isFailure(error, 'notFound') && !isFailure(error, 'forbidden')) throw error;
+	}
+	return counts.filter(({ path, file }) => files.get(baseName(path)) === file);
+}
+
+/** Those to remove so that there are `most`: each time the one that is closest to its neighbours, never the first or the last. */
+export function superfluous<T extends { deletedAt: number }>(versions: readonly T[], most: number): T[] {
+	const left = [...versions].sort((one, other) => one.deletedAt - other.deletedAt);
+	const removed: T[] = [];
+	while (left.length > most) {
+		const gapAt = (at: number) => (left[at + 1]?.deletedAt ?? 0) - (left[at - 1]?.deletedAt ?? 0);
+		let closest = 1;
+		for (let at = 2; at < left.length - 1; at++) if (gapAt(at) < gapAt(closest)) closest = at;
+		removed.push(...left.splice(closest, 1));
+	}
+	return removed;
+}

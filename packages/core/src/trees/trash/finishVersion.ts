@@ -1,0 +1,90 @@
+import type { FileVersion, StorageItem } from '@stowage/plugin-api';
+import {
+	baseName,
+	homeRoot,
+	joinPath,
+	pathSegments,
+	relativePath,
+	type StoragePath,
+	undefinedIf,
+} from '@stowage/rules';
+import { identityOf } from '../identity.js';
+import { prefixed } from '../rootIds.js';
+import { locateTrashed } from './locateTrashed.js';
+import type { TrashParts } from './trashParts.js';
+import { isTrashedLink, trashedLinkPath, trashedPath } from './trashPaths.js';
+
+/**
+ * Completes a replacement: what belonged to the former file belongs to the one that has its path now. May be called again. Where no file is there, its former contents
+ * become ordinary items of the trash. Throws `unavailable`.
+ */
+export async function finishVersion(parts: TrashParts, version: FileVersion): Promise<void> {
+	const { ownerId, path, versionOf: former } = version;
+	if (former !== version.replacedId) return;
+	const item = await itemAt(parts, ownerId, path);
+	if (item?.type === 'file') {
+		await bindVersions(parts, version, identityOf(item));
+		return;
+	}
+	const was = await formerPath(parts, path);
+	for (const { id } of [version, ...(await parts.versions.of(ownerId, former))]) await parts.versions.detach(id, was);
+}
+
+/** Versions of the former file, and links to it, belong to the file that has replaced it. */
+export async function bindVersions(
+	{ versions, onReplaced }: TrashParts,
+	{ ownerId, path, replacedId: former }: Pick<FileVersion, 'ownerId' | 'path' | 'replacedId'>,
+	file: string,
+): Promise<number> {
+	// Before the versions, which show that there is something left to do.
+	await onReplaced({ ownerId, path, former, file });
+	return versions.bind(ownerId, former, { file, path });
+}
+
+/** What has this path of a user's home, or did when it was put into the trash. */
+export async function itemAt(
+	parts: Pick<TrashParts, 'storage' | 'store' | 'users'>,
+	ownerId: string,
+	path: StoragePath,
+): Promise<StorageItem | undefined> {
+	const trashed = trashedPartOf(path);
+	if (trashed === undefined) {
+		const user = await parts.users.get(ownerId);
+		if (user === undefined) return undefined;
+		const { username } = user;
+		return undefinedIf(
+			parts
+				.storage()
+				.home(username)
+				.stat(joinPath(homeRoot(username), path)),
+			'notFound',
+			'forbidden',
+		);
+	}
+	const record = await parts.store.get(trashed.id);
+	const located = record && (await locateTrashed(parts, record));
+	if (located === undefined) return undefined;
+	const { storage, idPrefix } = located.mount;
+	const item = await undefinedIf(
+		storage.stat(joinPath(trashedPath(trashed.id), trashed.rest)),
+		'notFound',
+		'forbidden',
+	);
+	return item && prefixed(item, idPrefix);
+}
+
+/** The path that an item had before it, or the folder that it is in, was put into the trash. */
+async function formerPath({ store }: TrashParts, path: StoragePath): Promise<StoragePath> {
+	const trashed = trashedPartOf(path);
+	if (trashed === undefined) return path;
+	const record = await store.get(trashed.id);
+	if (record !== undefined) return joinPath(record.path, trashed.rest);
+	return baseName(path) as StoragePath;
+}
+
+/** The item of the trash that a path is in, and the rest of the path. */
+function trashedPartOf(path: StoragePath): { id: string; rest: StoragePath } | undefined {
+	const [, id] = pathSegments(path);
+	if (!isTrashedLink(path) || id === undefined) return undefined;
+	return { id, rest: relativePath(path, trashedLinkPath(id)) };
+}

@@ -1,0 +1,531 @@
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { type AppOptions, recoverTrash } from '../../src/index.js';
+import { superfluous } from '../../src/trees/trash/Versions.js';
+import { Client, field, file, json, reportSpace, type TestApp, testApp } from '../testApp.js';
+import { until } from '../until.js';
+
+const day = 24 * 60 * 60_000;
+
+interface Listed {
+	id: string;
+	size: number;
+	mtime: number;
+	replacedAt: number;
+	replacedBy: string;
+	expiresAt: number;
+}
+
+interface Fixture {
+	app: TestApp;
+	ada: Client;
+	home: string;
+	/** The content of a file of the home. */
+	read(name: string): Promise<string>;
+	/** Uploads each content over the one before. */
+	write(name: string, ...contents: string[]): Promise<void>;
+	list(name: string, type?: string): Promise<Listed[]>;
+	/** The contents of all versions, the newest first. */
+	contents(name: string, type?: string): Promise<string[]>;
+	/** Makes a call that succeeds. */
+	call(method: string, url: string, payload: unknown): Promise<ReturnType<typeof json>>;
+	restore(filePath: string, id: string): Promise<ReturnType<typeof json>>;
+	/** The items in the trash of the disk. */
+	onDisk(): Promise<string[]>;
+	/** Resolves once all that was replaced is recorded. */
+	settled(): Promise<unknown>;
+}
+
+async function setUp(
+	t: ExecutionContext,
+	flags: Record<string, string> = {},
+	options: AppOptions = {},
+): Promise<Fixture> {
+	const app = await testApp(t, flags, options);
+	const ada = await new Client(app).register('ada');
+	const home = path.join(app.filesDir, 'users/ada');
+	await mkdir(path.join(home, 'docs'), { recursive: true });
+	const call: Fixture['call'] = async (method, url, payload) => {
+		const answer = await ada.call(method, url, payload);
+		t.is(answer.statusCode, 200, answer.payload);
+		return json(answer);
+	};
+	const list: Fixture['list'] = async (name, type = 'private') => {
+		const answer = await ada.get(`/api/versions/${encodeURI(name)}?type=${type}`);
+		t.is(answer.statusCode, 200, answer.payload);
+		return json(answer).versions;
+	};
+	return {
+		app,
+		ada,
+		home,
+		call,
+		list,
+		read: (name) => readFile(path.join(home, name), 'utf8'),
+		async write(name, ...contents) {
+			for (const content of contents) {
+				const directory = field('directory', path.dirname(name) === '.' ? '' : path.dirname(name));
+				const parts = [directory, field('onConflict', 'replace'), file(path.basename(name), content)];
+				const answer = await ada.upload('/api/upload', parts);
+				t.is(answer.statusCode, 200, answer.payload);
+			}
+		},
+		async contents(name, type = 'private') {
+			const found: string[] = [];
+			for (const { id } of await list(name, type))
+				found.push((await ada.get(`/api/download/${encodeURI(name)}?type=${type}&version=${id}`)).payload);
+			return found;
+		},
+		restore: (filePath, id) => call('POST', '/api/versions/restore', { filePath, type: 'private', id }),
+		async onDisk() {
+			const found = await readdir(path.join(app.filesDir, '.stowage/trash')).catch(() => []);
+			return found.filter((name) => !name.startsWith('notes-'));
+		},
+		settled: () =>
+			until(
+				'all has arrived',
+				async () => (await app.services.database.trash.inState('moving', { limit: 1 })).length === 0,
+			),
+	};
+}
+
+const type = 'private';
+
+test('the former content of a file that is replaced can be listed, downloaded and restored', async (t) => {
+	const { app, ada, home, read, write, list, contents, restore, onDisk } = await setUp(t);
+	await write('docs/a b.txt', 'one');
+	t.deepEqual(await list('docs/a b.txt'), []);
+	await utimes(path.join(home, 'docs/a b.txt'), 1_500_000_000, 1_500_000_000);
+	await write('docs/a b.txt', 'two two', 'three');
+	t.deepEqual(await contents('docs/a b.txt'), ['two two', 'one']);
+	const [two, one] = await list('docs/a b.txt');
+	t.like(one, { size: 3, mtime: 1_500_000_000_000, replacedBy: 'ada' });
+	t.is((one?.expiresAt ?? 0) - (one?.replacedAt ?? 0), 30 * day);
+	t.true((two?.replacedAt ?? 0) >= (one?.replacedAt ?? 0));
+
+	const url = `/api/download/docs/a%20b.txt?type=private&version=${two?.id}`;
+	const whole = await ada.get(url);
+	t.is(whole.statusCode, 200);
+	t.true(whole.headers['content-disposition']?.includes('a b.txt'));
+	t.is((await ada.call('HEAD', url)).headers['content-length'], '7');
+	t.is((await ada.get(url, { range: 'bytes=4-' })).payload, 'two');
+	t.is((await ada.get(url, { 'if-none-match': String(whole.headers.etag) })).statusCode, 304);
+	t.true((await ada.get(`${url}&inline=1`)).headers['content-disposition']?.startsWith('inline'));
+
+	t.like((await restore('docs/a b.txt', one?.id ?? '')).entry, {
+		path: 'docs/a b.txt',
+		size: 3,
+		mtime: 1_500_000_000_000,
+	});
+	t.is(await read('docs/a b.txt'), 'one');
+	t.deepEqual(await contents('docs/a b.txt'), ['three', 'two two']);
+	t.is((await onDisk()).length, 2);
+	t.is((await app.services.database.trash.totals({})).entries, 2);
+	const again = await ada.post('/api/versions/restore', { filePath: 'docs/a b.txt', type, id: one?.id });
+	t.is(again.statusCode, 404);
+});
+
+test('what a copy or a move replaces becomes a version too, and a moved file keeps its own', async (t) => {
+	const { call, read, write, contents } = await setUp(t);
+	await write('a', 'a1', 'a2');
+	await write('docs/b', 'b1', 'b2');
+	await write('c', 'c1');
+	await call('POST', '/api/copyItem', { fromPath: 'a', toPath: 'c', type, onConflict: 'replace' });
+	t.is(await read('c'), 'a2');
+	t.deepEqual(await contents('c'), ['c1']);
+	await call('POST', '/api/moveItem', { fromPath: 'a', toPath: 'docs/b', type, onConflict: 'replace' });
+	t.is(await read('docs/b'), 'a2');
+	t.deepEqual((await contents('docs/b')).sort(), ['a1', 'b1', 'b2']);
+});
+
+test('versions follow their file when it is renamed, moved, put in the trash and restored', async (t) => {
+	const { ada, call, write, contents } = await setUp(t);
+	const counts = async (directory: string) =>
+		json(await ada.get(`/api/browse?type=private&directory=${directory}`)).entries.map(
+			(entry: { name: string; versions?: number }) => `${entry.name} ${entry.versions ?? 0}`,
+		);
+	await write('docs/a', 'one', 'two', 'three');
+	await write('docs/none', 'x');
+	t.deepEqual((await counts('docs')).sort(), ['a 2', 'none 0']);
+	await call('POST', '/api/renameItem', { oldPath: 'docs/a', newName: 'ä', type });
+	t.deepEqual(await contents('docs/ä'), ['two', 'one']);
+	await call('POST', '/api/renameItem', { oldPath: 'docs', newName: 'papers', type });
+	t.deepEqual((await counts('papers')).sort(), ['none 0', 'ä 2']);
+	await call('POST', '/api/moveItem', { fromPath: 'papers', toPath: 'in/papers', type });
+	t.deepEqual(await contents('in/papers/ä'), ['two', 'one']);
+	const { trashId } = await call('DELETE', '/api/deleteItem', { filePath: 'in/papers', type });
+	const trash = json(await ada.get('/api/trash'));
+	t.deepEqual(
+		trash.entries.map(({ path: was }: { path: string }) => was),
+		['in/papers'],
+	);
+	await call('POST', '/api/trash/restore', { ids: [trashId] });
+	t.deepEqual((await counts('in/papers')).sort(), ['none 0', 'ä 2']);
+	t.deepEqual(await contents('in/papers/ä'), ['two', 'one']);
+});
+
+test('versions end with their file: deleted for good, purged with the trash, or made public', async (t) => {
+	const { app, call, write, contents, onDisk } = await setUp(t);
+	const { database, trashBin } = app.services;
+	for (const name of ['docs/a', 'docs/b', 'other', 'kept']) await write(name, 'one', 'two');
+	await call('DELETE', '/api/deleteItem', { filePath: 'docs/a', type, permanent: true });
+	t.is((await database.trash.totals({ kind: 'version' })).entries, 3);
+	const { trashId } = await call('DELETE', '/api/deleteItem', { filePath: 'docs', type });
+	await call('DELETE', `/api/trash/${trashId}`, undefined);
+	await trashBin.removePurged();
+	t.is((await database.trash.totals({ kind: 'version' })).entries, 2);
+	await call('POST', '/api/moveItem', { fromPath: 'other', toPath: 'Public/other', type });
+	await trashBin.removePurged();
+	t.deepEqual(await contents('Public/other'), []);
+	await call('DELETE', '/api/trash', undefined);
+	await trashBin.removePurged();
+	t.deepEqual(await contents('kept'), ['one'], 'emptying the trash leaves versions alone');
+	t.is((await onDisk()).length, 1);
+});
+
+test('a file of the public tree has versions, which nobody else sees', async (t) => {
+	const { app, ada, call, write, list, contents } = await setUp(t, { '--public-listing': 'everyone' });
+	await write('Public/a', 'one', 'two');
+	t.deepEqual(await contents('a', 'public'), ['one']);
+	const [version] = await list('a', 'public');
+	const bob = await new Client(app).register('bob');
+	const visitor = new Client(app);
+	const rows = async (client: Client, url: string) => json(await client.get(url)).entries;
+	t.is((await rows(ada, '/api/browse?type=public&directory='))[0].versions, 1);
+	t.is((await rows(bob, '/api/browse?type=public&directory='))[0].versions, undefined);
+	for (const client of [bob, visitor]) {
+		const answer = await client.get(`/api/download/a?type=public&owner=ada&version=${version?.id}`);
+		t.true([401, 403].includes(answer.statusCode), answer.payload);
+	}
+	t.is((await bob.get('/api/versions/a?type=public')).statusCode, 404);
+	t.is((await visitor.get('/api/versions/a?type=public')).statusCode, 401);
+	await call('DELETE', `/api/versions/${version?.id}`, undefined);
+	t.deepEqual(await list('a', 'public'), []);
+});
+
+test('a version is only given for its own file and to its owner', async (t) => {
+	const { app, ada, write, list, read } = await setUp(t);
+	await write('a', 'secret', 'two');
+	await write('b', 'one', 'two');
+	const [ofA] = await list('a');
+	const bob = await new Client(app).register('bob');
+	await bob.upload('/api/upload', [file('a', 'bobs')]);
+	const restore = (client: Client, filePath: string, id: unknown) =>
+		client.post('/api/versions/restore', { filePath, type, id });
+	t.is((await ada.get(`/api/download/b?type=private&version=${ofA?.id}`)).statusCode, 404);
+	t.is((await bob.get(`/api/download/a?type=private&version=${ofA?.id}`)).statusCode, 404);
+	t.is((await restore(ada, 'b', ofA?.id)).statusCode, 404);
+	t.is((await restore(bob, 'a', ofA?.id)).statusCode, 404);
+	t.is((await bob.call('DELETE', `/api/versions/${ofA?.id}`)).statusCode, 404);
+	t.is((await restore(ada, 'docs', ofA?.id)).statusCode, 404);
+	t.is((await restore(ada, 'a', 'x')).statusCode, 400);
+	t.is((await ada.get('/api/versions/docs?type=private')).statusCode, 404);
+	t.is((await ada.get('/api/versions/none?type=private')).statusCode, 404);
+	// By the ways of the trash it is not reached either.
+	t.is(json(await ada.post('/api/trash/restore', { ids: [ofA?.id] })).failed.length, 1);
+	t.is((await ada.call('DELETE', `/api/trash/${ofA?.id}`)).statusCode, 404);
+	t.is(await read('a'), 'two');
+	t.is((await list('a')).length, 1);
+});
+
+test('links to a file work on when it is replaced and when a version is restored', async (t) => {
+	const { app, call, write, list, restore } = await setUp(t);
+	await write('docs/a', 'one');
+	const { token } = await call('POST', '/api/generateTempLink', { filePath: 'docs/a', expiration: '1h' });
+	const follow = async () => (await new Client(app).get(`/api/temp/${token}`)).payload;
+	t.is(await follow(), 'one');
+	await write('docs/a', 'two');
+	t.is(await follow(), 'two');
+	await restore('docs/a', (await list('docs/a'))[0]?.id ?? '');
+	t.is(await follow(), 'one');
+	await call('POST', '/api/renameItem', { oldPath: 'docs/a', newName: 'b', type });
+	t.is(await follow(), 'one');
+});
+
+test('the trash and quotas count versions, which give way before what was deleted', async (t) => {
+	const { app, ada, call, write, contents, settled } = await setUp(t, { '--quotas-user-bytes': '1000' });
+	const { database, trashBin } = app.services;
+	await write('a', 'x'.repeat(100), 'y'.repeat(200));
+	await write('deleted', 'z'.repeat(300));
+	await call('DELETE', '/api/deleteItem', { filePath: 'deleted', type });
+	await write('a', 'w'.repeat(150));
+	await settled();
+	t.is(json(await ada.get('/api/trash')).size, 300, 'what is deleted');
+	t.is((await trashBin.totals({})).bytes, 600);
+	// 750 bytes are in use.
+	await write('b', 'b'.repeat(300));
+	t.deepEqual(
+		(await contents('a')).map((text) => text.length),
+		[200],
+		'the oldest version has given way',
+	);
+	t.is(json(await ada.get('/api/trash')).entries.length, 1);
+	const tooLarge = await ada.upload('/api/upload', [field('directory', ''), file('c', 'c'.repeat(900))]);
+	t.is(tooLarge.statusCode, 507);
+	t.is((await database.trash.totals({})).entries, 2, 'nothing gives way in vain');
+	await write('c', 'c'.repeat(500));
+	t.is((await database.trash.totals({})).entries, 0, 'both were needed');
+});
+
+test('without versions a replaced file is gone at once, and its bytes are free', async (t) => {
+	const { app, ada, write, list, onDisk } = await setUp(t, {
+		'--versions-keep-for': '0',
+		'--quotas-user-bytes': '1000',
+	});
+	await write('a', 'x'.repeat(400), 'y'.repeat(400), 'z'.repeat(400));
+	t.deepEqual(await list('a'), []);
+	t.deepEqual(await onDisk(), []);
+	t.is(json(await ada.get('/api/capabilities')).versionsKeepFor, 0);
+	await write('b', 'b'.repeat(600));
+	t.is((await app.services.database.trash.totals({})).entries, 0);
+});
+
+test('versions expire by their own setting, which can change while the server runs', async (t) => {
+	const clock = { ms: Date.now() };
+	const { app, ada, call, write, list } = await setUp(
+		t,
+		{ '--versions-keep-for': '2 days' },
+		{ now: () => clock.ms, monotonic: () => clock.ms },
+	);
+	const { trashBin, config } = app.services;
+	await write('a', 'one', 'two');
+	await write('gone', 'x');
+	await call('DELETE', '/api/deleteItem', { filePath: 'gone', type });
+	clock.ms += day;
+	await write('a', 'three');
+	clock.ms += day;
+	await trashBin.sweep();
+	t.is((await list('a')).length, 1);
+	t.is(json(await ada.get('/api/trash')).entries.length, 1);
+	config.versions.keepFor = 0;
+	await trashBin.sweep();
+	t.is((await app.services.database.trash.totals({ kind: 'version' })).entries, 0);
+	t.is(json(await ada.get('/api/trash')).entries.length, 1);
+});
+
+test('of many versions the one that is closest to its neighbours in time goes, never the first or the last', (t) => {
+	const left = (times: readonly number[], most: number) => {
+		const removed = superfluous(
+			times.map((deletedAt) => ({ deletedAt })),
+			most,
+		).map(({ deletedAt }) => deletedAt);
+		return times.filter((time) => !removed.includes(time));
+	};
+	t.deepEqual(left([1, 2, 3], 3), [1, 2, 3]);
+	t.deepEqual(left([0, 10, 11, 20, 30], 4), [0, 10, 20, 30]);
+	t.deepEqual(left([0, 10, 11, 20, 30], 3), [0, 20, 30]);
+	t.deepEqual(left([0, 1, 2, 3, 100], 2), [0, 100]);
+	t.deepEqual(left([100, 3, 2, 1, 0], 2), [100, 0], 'in any order');
+});
+
+test('a file has no more than 50 versions', async (t) => {
+	const clock = { ms: Date.now() };
+	const { write, contents, list, onDisk } = await setUp(t, {}, { now: () => clock.ms });
+	await write('a', 'first');
+	for (let n = 1; n <= 55; n++) {
+		clock.ms += n < 40 ? 1_000 : 60_000;
+		await write('a', `content ${n}`);
+	}
+	t.is((await list('a')).length, 50);
+	const kept = await contents('a');
+	t.is(kept.at(-1), 'first');
+	t.is(kept[0], 'content 54');
+	t.true(kept.includes('content 45'));
+	await until('the others are removed', async () => (await onDisk()).length === 50);
+});
+
+test('of many uploads of one name at once each content is the file or among its versions', async (t) => {
+	const { write, contents, read, restore, list } = await setUp(t);
+	await write('a', 'content 0');
+	await Promise.all(Array.from({ length: 20 }, (_, n) => write('a', `content ${n + 1}`)));
+	const [first] = await list('a');
+	await restore('a', first?.id ?? '');
+	t.deepEqual(
+		[await read('a'), ...(await contents('a'))].sort(),
+		Array.from({ length: 21 }, (_, n) => `content ${n}`).sort(),
+	);
+});
+
+/** Lets a call of a store fail once. */
+function failOnce<Key extends string>(
+	store: { [key in Key]: (...args: never[]) => Promise<unknown> },
+	name: Key,
+): void {
+	const method = store[name];
+	Object.assign(store, {
+		[name]: async () => {
+			Object.assign(store, { [name]: method });
+			throw new Error('the process ends here');
+		},
+	});
+}
+
+test('a version that was not bound to its file any more, as after a crash, is found and bound later', async (t) => {
+	const clock = { ms: Date.now() };
+	const { app, call, write, contents, settled } = await setUp(t, {}, { now: () => clock.ms });
+	const { database, trashBin } = app.services;
+	const { token } = await (async () => {
+		await write('docs/a', 'one');
+		return call('POST', '/api/generateTempLink', { filePath: 'docs/a', expiration: '1h' });
+	})();
+	const follow = async () => (await new Client(app).get(`/api/temp/${token}`)).payload;
+	for (const [interrupted, how] of [
+		[{ store: database.versions, name: 'bind' }, 'list'],
+		[{ store: database.versions, name: 'bind' }, 'sweep'],
+		[{ store: database.links, name: 'rebind' }, 'sweep'],
+	] as const) {
+		clock.ms += 1_000;
+		await write('docs/a', 'before');
+		clock.ms += 1_000;
+		await settled();
+		const former = await contents('docs/a');
+		failOnce(interrupted.store as never, interrupted.name as never);
+		await write('docs/a', `after ${how}`);
+		if (how === 'sweep') {
+			// Meanwhile it is moved.
+			await call('POST', '/api/renameItem', { oldPath: 'docs', newName: 'papers', type });
+			clock.ms += 2 * 60_000;
+			await trashBin.sweep();
+			await settled();
+			await call('POST', '/api/renameItem', { oldPath: 'papers', newName: 'docs', type });
+		}
+		t.deepEqual(await contents('docs/a'), ['before', ...former], `${interrupted.name}, ${how}`);
+		t.is(await follow(), `after ${how}`, interrupted.name);
+	}
+});
+
+test('a version whose file is gone when it is completed becomes an item of the trash, with the older ones', async (t) => {
+	const clock = { ms: Date.now() };
+	const { app, ada, home, call, read, write, settled } = await setUp(t, {}, { now: () => clock.ms });
+	const { database, trashBin } = app.services;
+	await write('docs/a', 'one', 'two');
+	await settled();
+	clock.ms += 1_000;
+	failOnce(database.versions, 'bind');
+	await write('docs/a', 'three');
+	await rename(path.join(home, 'docs/a'), path.join(app.dataDir, 'moved by another program'));
+	clock.ms += 2 * 60_000;
+	await trashBin.sweep();
+	const { entries } = json(await ada.get('/api/trash'));
+	t.deepEqual(
+		entries.map((entry: { path: string }) => entry.path),
+		['docs/a', 'docs/a'],
+	);
+	await call('POST', '/api/trash/restore', { ids: entries.map(({ id }: { id: string }) => id) });
+	t.deepEqual([await read('docs/a'), await read('docs/a (1)')], ['two', 'one']);
+});
+
+test('a replacement that did not take place leaves no version', async (t) => {
+	const { app, ada, write, contents, onDisk } = await setUp(t);
+	const { database } = app.services;
+	await write('a', 'one', 'two');
+	const answer = await ada.upload('/api/upload', [
+		field('directory', ''),
+		field('onConflict', 'replace'),
+		field('ifMatch', '"another"'),
+		file('a', 'three'),
+	]);
+	t.is(answer.statusCode, 412);
+	failOnce(database.trash, 'add');
+	const failed = await ada.upload('/api/upload', [
+		field('directory', ''),
+		field('onConflict', 'replace'),
+		file('a', '3'),
+	]);
+	t.is(failed.statusCode, 500);
+	t.deepEqual(await contents('a'), ['one']);
+	t.is((await onDisk()).length, 1);
+	t.is((await database.trash.totals({})).entries, 1);
+	// A row of a process that ended before the exchange.
+	const record = await database.trash.list({ order: 'oldest', limit: 1 });
+	t.is(record.length, 1);
+});
+
+test('versions go with the home to another root, and are restored there', async (t) => {
+	const { app, call, read, write, contents, list, restore, settled } = await setUp(t);
+	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
+	t.teardown(() => rm(disk, { recursive: true, force: true }));
+	const { rootAdministration, homeMoves, jobs, accounts } = app.services;
+	await rootAdministration.add('big', 'local', path.join(disk, 'root'));
+	await write('docs/a', 'one', 'two', 'three');
+	await write('docs/trashed', 'four', 'five');
+	await settled();
+	const { trashId } = await call('DELETE', '/api/deleteItem', { filePath: 'docs/trashed', type });
+	const { token } = await call('POST', '/api/generateTempLink', { filePath: 'docs/a', expiration: '1h' });
+	const job = await homeMoves.start('ada', 'big');
+	const owner = { ...(await accounts.find('ada')), kind: 'user' as const };
+	t.like(await jobs.waitForEnd(owner, job.id, 5 * 60_000), { status: 'completed' });
+	const onRoot = async (root: string) =>
+		(await readdir(path.join(root, '.stowage/trash'))).filter((name) => !name.startsWith('notes-')).length;
+	t.is(await onRoot(app.filesDir), 0);
+	t.is(await onRoot(path.join(disk, 'root')), 4);
+	t.deepEqual(await contents('docs/a'), ['two', 'one']);
+	await restore('docs/a', (await list('docs/a'))[1]?.id ?? '');
+	t.is(await readFile(path.join(disk, 'root/users/ada/docs/a'), 'utf8'), 'one');
+	await t.throwsAsync(read('docs/a'));
+	t.deepEqual(await contents('docs/a'), ['three', 'two']);
+	t.is((await new Client(app).get(`/api/temp/${token}`)).payload, 'one');
+	await call('POST', '/api/trash/restore', { ids: [trashId] });
+	t.deepEqual(await contents('docs/trashed'), ['four']);
+});
+
+test('versions that the database does not know are recovered by the notes, as items of the trash if their file is not there', async (t) => {
+	const { app, ada, call, write, contents, settled } = await setUp(t);
+	const { database, roots, storage } = app.services;
+	await write('docs/a', 'one', 'two', 'three');
+	await write('docs/b', 'four', 'five');
+	await settled();
+	await call('POST', '/api/renameItem', { oldPath: 'docs/b', newName: 'c', type });
+	const folder = path.join(app.filesDir, '.stowage/trash');
+	const noted = async () => {
+		const names = (await readdir(folder)).filter((name) => name.startsWith('notes-'));
+		const texts = await Promise.all(names.map((name) => readFile(path.join(folder, name), 'utf8')));
+		return texts.join('').trim().split('\n').length;
+	};
+	await until('all are noted', async () => (await noted()) === 3);
+	const all = await database.trash.list({ order: 'oldest', limit: 9 });
+	await database.trash.remove(all.map(({ id }) => id));
+	t.deepEqual(await contents('docs/a'), []);
+	const stores = { store: database.trash, users: database.users, storage };
+	t.deepEqual(await recoverTrash(stores, roots.first), { recovered: 3, unknown: [] });
+	t.deepEqual((await contents('docs/a')).sort(), ['one', 'two']);
+	t.deepEqual(
+		json(await ada.get('/api/trash')).entries.map(({ path: was }: { path: string }) => was),
+		['docs/b'],
+	);
+});
+
+test('room on the disk is made by versions before what was deleted', async (t) => {
+	const { app, ada, call, write, list, settled } = await setUp(t, { '--uploads-free-space-reserve': '1000' });
+	await write('a', 'x'.repeat(500), 'y');
+	await write('b', 'z'.repeat(500));
+	await call('DELETE', '/api/deleteItem', { filePath: 'b', type });
+	await settled();
+	reportSpace(app, { freeSpace: async () => 1_000 + 200 + ((await list('a')).length === 0 ? 500 : 0) });
+	await write('c', 'c'.repeat(600));
+	t.deepEqual(await list('a'), []);
+	t.is(json(await ada.get('/api/trash')).entries.length, 1);
+});
+
+test('many files with versions are counted in a listing', async (t) => {
+	const { app, ada, home, write } = await setUp(t);
+	await write('docs/0', 'one', 'two');
+	const [version] = await app.services.database.trash.list({ order: 'oldest', limit: 1, kind: 'version' });
+	if (version === undefined) throw new Error('there is none');
+	for (let n = 1; n <= 120; n++) {
+		await writeFile(path.join(home, `docs/${n}`), 'x');
+		const versionOf = (await app.services.storage.stat(`users/ada/docs/${n}` as never)).id;
+		const id = n.toString(16).padStart(32, '0');
+		await app.services.database.trash.add({ ...version, id, path: `docs/${n}` as never, versionOf, state: 'kept' });
+	}
+	// Another program has replaced it.
+	await rm(path.join(home, 'docs/7'));
+	await writeFile(path.join(home, 'docs/7'), 'x');
+	const { entries } = json(await ada.get('/api/browse?type=private&directory=docs'));
+	const counts = new Map(entries.map((entry: { name: string; versions?: number }) => [entry.name, entry.versions]));
+	t.is(counts.size, 121);
+	t.is(counts.get('7'), undefined);
+	t.is([...counts.values()].filter((count) => count === 1).length, 120);
+});

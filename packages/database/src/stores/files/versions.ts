@@ -1,0 +1,93 @@
+import type { FileVersion, VersionCount, VersionStore } from '@stowage/plugin-api';
+import { parentPath, parsePath, type StoragePath } from '@stowage/rules';
+import type { Knex } from 'knex';
+import { isMysql } from '../../connection/dialect.js';
+import { plainRow } from '../../connection/plainValues.js';
+import { transact } from '../../connection/transact.js';
+import { batches } from '../batches.js';
+import { type TrashRow, toRecord } from './trash.js';
+
+export function versionStore(knex: Knex, now: () => number): VersionStore {
+	/** All versions of a user, also the unfinished ones. */
+	const rowsOf = (ownerId: string, connection = knex) =>
+		connection<TrashRow>('trash').where({ user_id: ownerId }).whereNotNull('version_of');
+	const kept = (ownerId: string) => rowsOf(ownerId).whereNot('state', 'purging');
+	const finished = (ownerId: string) => kept(ownerId).whereRaw('version_of <> replaced_id');
+	const counted = async (rows: Knex.QueryBuilder): Promise<VersionCount[]> => {
+		const counts: { path: string; version_of: string; count: number }[] = await rows
+			.groupBy('path', 'version_of')
+			.select('path', 'version_of')
+			.count({ count: '*' });
+		return counts.map(({ path, version_of, count }) => ({
+			path: parsePath(path),
+			file: version_of,
+			count: Number(count),
+		}));
+	};
+	return {
+		async hasAny(ownerId) {
+			return (await kept(ownerId).first('id')) !== undefined;
+		},
+		async of(ownerId, file) {
+			const rows = await finished(ownerId)
+				.where({ version_of: file })
+				.orderBy([
+					{ column: 'deleted_at', order: 'desc' },
+					{ column: 'id', order: 'desc' },
+				]);
+			return rows.map((row) => toRecord(row) as FileVersion);
+		},
+		countsIn: (ownerId, folder) => counted(finished(ownerId).where({ folder })),
+		countsWithin: (ownerId, path) =>
+			counted(
+				path === ''
+					? finished(ownerId)
+					: finished(ownerId).where((within) =>
+							isBelow(within, path).orWhere((at) => at.where({ folder: parentPath(path), path })),
+						),
+			),
+		async unfinished(ownerId, path) {
+			const rows = await kept(ownerId)
+				.where({ folder: parentPath(path), path })
+				.whereRaw('version_of = replaced_id');
+			return rows.map((row) => toRecord(row) as FileVersion);
+		},
+		move: (ownerId, from, to) =>
+			transact(knex, async (transaction) => {
+				const rows = () => rowsOf(ownerId, transaction);
+				const joined = isMysql(knex) ? 'concat(?, substr(??, ?))' : '? || substr(??, ?)';
+				// Databases count characters, not code units.
+				const rest = [...from].length + 1;
+				const moved = (column: string) => transaction.raw(joined, [to, column, rest]);
+				await rows()
+					.where((inside) => isBelow(inside, from))
+					.update({ path: moved('path'), folder: moved('folder') });
+				await rows()
+					.where({ folder: parentPath(from), path: from })
+					.update(plainRow({ path: to, folder: parentPath(to) }));
+			}),
+		bind: (ownerId, former, { file, path }) =>
+			rowsOf(ownerId)
+				.where({ version_of: former })
+				.update(plainRow({ version_of: file, path, folder: parentPath(path) })),
+		async beginPurging(ownerId, files) {
+			let marked = 0;
+			for (const part of batches(files)) {
+				const change = plainRow({ state: 'purging' as const, state_at: now() });
+				marked += await finished(ownerId).whereIn('version_of', part).update(change);
+			}
+			return marked;
+		},
+		async detach(id, path) {
+			const plain = { path, version_of: null, replaced_id: null, mtime: null, folder: null };
+			await knex<TrashRow>('trash').where({ id }).update(plainRow(plain));
+		},
+	};
+}
+
+/** Those in a folder and below. Texts compare byte for byte, and '0' is what follows '/'. */
+function isBelow(rows: Knex.QueryBuilder, folder: StoragePath): Knex.QueryBuilder {
+	return rows
+		.where({ folder })
+		.orWhere((deeper) => deeper.where('folder', '>=', `${folder}/`).where('folder', '<', `${folder}0`));
+}

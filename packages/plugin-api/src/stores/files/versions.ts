@@ -1,0 +1,36 @@
+import type { StoragePath } from '@stowage/rules';
+import type { FileVersion } from './trash.js';
+
+/** A file that has versions, by its identity, and its path relative to the home. */
+export interface VersionedFile {
+	file: string;
+	path: StoragePath;
+}
+
+export interface VersionCount extends VersionedFile {
+	count: number;
+}
+
+/**
+ * Versions by the files that have them. They are rows of the trash, which removes them; here they follow their files. One that is just becoming a version still belongs
+ * to itself: only `unfinished` has it. None has one that is `purging`.
+ */
+export interface VersionStore {
+	hasAny(ownerId: string): Promise<boolean>;
+	/** Of one file, the newest first. */
+	of(ownerId: string, file: string): Promise<FileVersion[]>;
+	/** Of the files directly in a folder. */
+	countsIn(ownerId: string, folder: StoragePath): Promise<VersionCount[]>;
+	/** Of the file at the path, or of all in a folder and below. */
+	countsWithin(ownerId: string, path: StoragePath): Promise<VersionCount[]>;
+	/** Those of a path that are just becoming versions, or were when the process ended. */
+	unfinished(ownerId: string, path: StoragePath): Promise<FileVersion[]>;
+	/** A file, or a folder with all in it, is at another path now. */
+	move(ownerId: string, from: StoragePath, to: StoragePath): Promise<void>;
+	/** What belonged to a file belongs to this one from now on. Resolves to how many versions that are. */
+	bind(ownerId: string, former: string, file: VersionedFile): Promise<number>;
+	/** All of these files are `purging`. Resolves to how many were not before. */
+	beginPurging(ownerId: string, files: readonly string[]): Promise<number>;
+	/** It is an ordinary item of the trash from now on, which was at this path. */
+	detach(id: string, path: StoragePath): Promise<void>;
+}
