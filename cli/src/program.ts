@@ -14,6 +14,7 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
 	['root', async () => (await import('./commands/root.js')).rootCommand()],
 	['link', async () => (await import('./commands/link.js')).linkCommand()],
 	['trash', async () => (await import('./commands/trash.js')).trashCommand()],
+	['versions', async () => (await import('./commands/versions.js')).versionsCommand()],
 	['public', async () => (await import('./commands/public.js')).publicCommand()],
 	['upload', async () => (await import('./commands/upload.js')).uploadCommand()],
 	['job', async () => (await import('./commands/job.js')).jobCommand()],

@@ -3,7 +3,7 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Command } from 'commander';
 import { codeAt } from '../../packages/core/test/authenticator.js';
-import { Client, file, json, testApp } from '../../packages/core/test/testApp.js';
+import { Client, field, file, json, testApp } from '../../packages/core/test/testApp.js';
 import { until } from '../../packages/core/test/until.js';
 import { startMariadb } from '../../packages/database/test/mariadb.js';
 import { administrator } from '../src/commandLine/administrator.js';
@@ -38,6 +38,7 @@ const expectedOrders = [
 	'moveHome bob big',
 	'password ada',
 	'purgeTrash',
+	'purgeVersions',
 	'recoverTrash local',
 	'relocateRoot archive',
 	'removeRoot archive',
@@ -178,6 +179,23 @@ async function runEveryCommand(t: ExecutionContext, database: Record<string, str
 	t.regex((await run(['doctor', '--json', ...flags])).stdout, /trash recover/);
 	t.is(await call('trash recover'), 'local: 1 item listed again.');
 	t.is(await call(`trash restore ${lost}`), 'Restored lost.txt of bob.');
+
+	// Versions.
+	const replaced = async (content: string) => {
+		const parts = [field('directory', ''), field('onConflict', 'replace'), file('lost.txt', content)];
+		t.is((await bob.upload('/api/upload', parts)).statusCode, 200);
+	};
+	for (const content of ['two', 'three', 'four']) await replaced(content);
+	const versions = await list('versions list --user bob');
+	t.like(
+		versions,
+		[8, 3, 5].map((size) => ({ user: 'bob', path: 'lost.txt', size })),
+	);
+	await call('versions purge', { code: 1 });
+	await call('versions purge --older-than 7d');
+	t.is(await call(`versions purge ${versions[0]?.id}`), 'Removed 1.');
+	t.is(await call('versions purge --user bob --root local'), 'Removed 2.');
+	t.deepEqual(json(await bob.get('/api/versions/lost.txt')).versions, []);
 
 	// Roots, and a home that moves.
 	await call(`root add big ${at('big')}`);
