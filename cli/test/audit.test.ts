@@ -43,6 +43,19 @@ test('audit lists who did what while a server runs, filtered, limited to the lat
 	t.like(JSON.parse(stdout), { action: 'delete', path: 'b.txt', user: 'ada', outcome: 'ok' });
 });
 
+test('audit tells an upload that replaced a file from one that added it', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const parts = [{ name: 'onConflict', value: 'replace' }, file('a.txt', 'A')];
+	for (let n = 0; n < 2; n++) await ada.upload('/api/upload', parts);
+	await app.services.audit.close();
+	const { stdout } = await run(['audit', '--data-dir', app.dataDir, '--action', 'upload']);
+	t.deepEqual(
+		stdout.split('\n').map((line) => line.split('\t').at(-1)),
+		['private:/a.txt  1 B', 'private:/a.txt  (replaced)  1 B'],
+	);
+});
+
 test('audit refuses an invalid option with a sentence, and prints nothing before the first record', async (t) => {
 	const app = await testApp(t);
 	await new Client(app).register('ada');

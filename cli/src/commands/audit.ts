@@ -136,7 +136,7 @@ function countText({ requests, first, last }: Partial<AuditRecord>, timeText: (t
 }
 
 function targetText({ area, owner, path, to, toArea, paths = [], ...record }: Partial<AuditRecord>): string {
-	const { account, link, kind, title, root, detail, entries, bytes } = record;
+	const { account, link, kind, title, root, detail, entries, bytes, replaced } = record;
 	const at = (where: string | undefined, text: string) => (where === undefined ? text : `${where}:/${text}`);
 	const whose = owner === undefined ? '' : ` of ${owner ?? 'the administrator'}`;
 	return [
@@ -146,6 +146,7 @@ function targetText({ area, owner, path, to, toArea, paths = [], ...record }: Pa
 		path === undefined ? undefined : at(area, path) + whose,
 		paths.length === 0 ? undefined : `${paths.map((each) => at(area, each)).join(', ')}${whose}`,
 		to === undefined ? undefined : `-> ${at(toArea ?? area, to)}`,
+		replaced ? '(replaced)' : undefined,
 		link === undefined ? undefined : `link ${link}`,
 		detail,
 		entries === undefined ? undefined : plural(entries, 'entry', 'entries'),

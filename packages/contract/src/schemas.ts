@@ -102,7 +102,10 @@ export const onConflict = z.enum(['rename', 'replace', 'fail']);
 export const ifMatch = z
 	.string()
 	.max(1000)
-	.regex(/^(?:\*|(?:W\/)?"[^"]*"(?:, *(?:W\/)?"[^"]*")*)$/, 'must be an ETag with its quotes, as a download has it');
+	.regex(
+		/^(?:\*|(?:W\/)?"[!#-~\u0080-\u00ff]*"(?:, *(?:W\/)?"[!#-~\u0080-\u00ff]*")*)$/,
+		'must be an ETag with its quotes, as a download has it',
+	);
 
 /** Optional fields of each call that brings items. */
 export const replacing = { onConflict: onConflict.optional(), ifMatch: ifMatch.optional() };

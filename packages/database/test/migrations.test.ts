@@ -206,7 +206,12 @@ test('an older database tells the last sign-ins by the sessions that it has, and
 			['bob', null, null],
 		],
 	);
-	t.like((await db.uploads.listAllUnfinished())[0], { idHash: 'u', startedAt: null, touchedAt: 1 });
+	t.like((await db.uploads.listAllUnfinished())[0], {
+		idHash: 'u',
+		startedAt: null,
+		touchedAt: 1,
+		onConflict: { kind: 'rename' },
+	});
 });
 
 test('an older database keeps its key-value stores', async (t) => {

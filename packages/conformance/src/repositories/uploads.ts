@@ -11,6 +11,7 @@ const upload: UploadRecord = {
 	directory: parsePath(''),
 	name: 'a.txt',
 	mtime: null,
+	onConflict: { kind: 'rename' },
 	metadata: '',
 	length: 100,
 	offset: 40,
@@ -31,6 +32,7 @@ export function uploadRules(assertThat: Rule): void {
 			directory: parsePath('folder/'.repeat(1000).slice(0, -1)),
 			name: '😀'.repeat(63),
 			mtime: -8_640_000_000_000_000,
+			onConflict: { kind: 'replace', ifMatch: `"${'é'.repeat(998)}"` },
 			metadata: 'key value,'.repeat(3000),
 			length: Number.MAX_SAFE_INTEGER,
 			offset: Number.MAX_SAFE_INTEGER - 1,
@@ -40,6 +42,10 @@ export function uploadRules(assertThat: Rule): void {
 		await uploads.add('two', large);
 		t.deepEqual(await uploads.find('one'), upload);
 		t.deepEqual(await uploads.find('two'), large);
+		for (const kind of ['fail', 'replace'] as const) {
+			await uploads.add(kind, { ...upload, onConflict: { kind } });
+			t.deepEqual((await uploads.find(kind))?.onConflict, { kind });
+		}
 		t.is(await uploads.find('ONE'), undefined);
 		t.is(await uploads.find('one '), undefined);
 	});

@@ -1,4 +1,5 @@
 import {
+	type CopyOptions,
 	hasReplace,
 	type NamingOptions,
 	type StagedFile,
@@ -109,6 +110,30 @@ export function replacingRules(assertThat: Rule): void {
 			const staged = await storage.stage();
 			const onConflict = { replace: item.version };
 			t.is((await staged.commit(toPath('second'), { mtime: 1_600_000_000_000, onConflict })).mtime, 1_600_000_000_000);
+		},
+	);
+
+	replacing(
+		'a staged copy is continued after a version that it may not replace, and found once it has replaced its file',
+		async (t, storage) => {
+			await put(storage, 'from', 'new');
+			const { version } = await put(storage, 'file', 'old');
+			let id: string | undefined;
+			const copy = (replace: string, more: CopyOptions = {}) => {
+				const onBegin = async (begun: string) => {
+					id = begun;
+				};
+				const options = { ...more, staged: { id, onBegin }, onConflict: { replace } };
+				return storage.copy(toPath('from'), toPath('file'), options);
+			};
+			const cutOff = async () => {
+				throw new Error('cut off');
+			};
+			await t.throwsAsync(copy(version, { beforeItem: cutOff }), { message: 'cut off' });
+			for (let n = 0; n < 2; n++) await refused(t, 'preconditionFailed', () => copy('another'));
+			const item = await copy(version);
+			for (const replace of [version, item.version, 'another']) t.deepEqual(await copy(replace), item);
+			t.is(await readText(storage, 'file'), 'new');
 		},
 	);
 

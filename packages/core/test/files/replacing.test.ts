@@ -1,62 +1,17 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { link, readdir, readFile, readlink, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
-import test, { type ExecutionContext } from 'ava';
-import { type Answer, Client, field, file, json, type Part, type TestApp, testApp } from '../testApp.js';
-
-interface Fixture {
-	app: TestApp;
-	ada: Client;
-	/** The folder of the home. */
-	home: string;
-	/** Writes files as another program would. */
-	put(files: Record<string, string>): Promise<void>;
-	/** The content of a file of the home. */
-	read(name: string): Promise<string>;
-	/** The ETag of a file of the private area. */
-	etag(name: string): Promise<string>;
-	/** Sends one file to the root of the home. */
-	send(name: string, content: string, fields: Record<string, string>): Promise<Answer>;
-	/** Nothing is left in staging. */
-	assertStagingEmpty(): Promise<void>;
-}
-
-async function fixture(t: ExecutionContext, app: TestApp): Promise<Fixture> {
-	const ada = await new Client(app).register('ada');
-	const home = path.join(app.filesDir, 'users/ada');
-	return {
-		app,
-		ada,
-		home,
-		async put(files) {
-			for (const [name, content] of Object.entries(files)) {
-				await mkdir(path.dirname(path.join(home, name)), { recursive: true });
-				await writeFile(path.join(home, name), content);
-			}
-		},
-		read: (name) => readFile(path.join(home, name), 'utf8'),
-		async etag(name) {
-			const answer = await ada.call('HEAD', `/api/download/${name}?type=private`);
-			t.is(answer.statusCode, 200);
-			return String(answer.headers.etag);
-		},
-		send: (name, content, fields) => ada.upload('/api/upload', [...fieldsOf(fields), file(name, content)]),
-		async assertStagingEmpty() {
-			t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
-		},
-	};
-}
-
-const setUp = async (t: ExecutionContext, flags: Record<string, string> = {}) => fixture(t, await testApp(t, flags));
-
-const fieldsOf = (fields: Record<string, string>): Part[] =>
-	Object.entries(fields).map(([name, value]) => field(name, value));
-
-const refusal = (answer: Answer) => [answer.statusCode, json(answer).code];
-const taken = [409, 'ALREADY_EXISTS'];
-const changed = [412, 'PRECONDITION_FAILED'];
+import { Failure } from '@stowage/rules';
+import test from 'ava';
+import { readAudit } from '../../src/audit/readAudit.js';
+import { openEvents } from '../openEvents.js';
+import { changed, fieldsOf, invalid, refusal, replacing, taken } from '../replacing.js';
+import { Client, field, file, json, testApp } from '../testApp.js';
+import { create } from '../tusClient.js';
+import { until } from '../until.js';
 
 test('an upload replaces the file of its name if it is to, and fails if that is wished', async (t) => {
-	const { home, put, read, send, assertStagingEmpty } = await setUp(t);
+	const { home, put, read, send, assertStagingEmpty } = await replacing(t);
 	await put({ 'a.txt': 'old' });
 	t.deepEqual(refusal(await send('a.txt', 'other', { onConflict: 'fail' })), taken);
 	t.is(await read('a.txt'), 'old');
@@ -75,7 +30,7 @@ test('an upload replaces the file of its name if it is to, and fails if that is 
 });
 
 test('with ifMatch a file is replaced only as its ETag has it', async (t) => {
-	const { put, read, send, etag, assertStagingEmpty } = await setUp(t);
+	const { put, read, send, etag, assertStagingEmpty } = await replacing(t);
 	await put({ 'a.txt': 'old' });
 	const seen = await etag('a.txt');
 	const save = (content: string, ifMatch: string) => send('a.txt', content, { onConflict: 'replace', ifMatch });
@@ -90,11 +45,283 @@ test('with ifMatch a file is replaced only as its ETag has it', async (t) => {
 
 	const other = await send('b.txt', 'b', { onConflict: 'replace', ifMatch: '*' });
 	t.deepEqual(refusal(other), changed, 'there is no such file');
-	t.deepEqual(refusal(await send('a.txt', 'x', { ifMatch: seen })), [400, 'INVALID'], 'it is to be renamed');
-	t.deepEqual(refusal(await send('a.txt', 'x', { onConflict: 'fail', ifMatch: seen })), [400, 'INVALID']);
+	t.deepEqual(refusal(await send('a.txt', 'x', { ifMatch: seen })), invalid, 'it is to be renamed');
+	t.deepEqual(refusal(await send('a.txt', 'x', { onConflict: 'fail', ifMatch: seen })), invalid);
 	for (const ifMatch of ['', 'unquoted', '"a" "b"', seen.slice(1)])
-		t.deepEqual(refusal(await save('x', ifMatch)), [400, 'INVALID'], ifMatch);
-	t.deepEqual(refusal(await send('a.txt', 'x', { onConflict: 'overwrite' })), [400, 'INVALID']);
+		t.deepEqual(refusal(await save('x', ifMatch)), invalid, ifMatch);
+	t.deepEqual(refusal(await send('a.txt', 'x', { onConflict: 'overwrite' })), invalid);
 	t.is(await read('a.txt'), 'third');
+	await assertStagingEmpty();
+});
+
+test('a form of several files is checked as a whole before one of them is published', async (t) => {
+	const { ada, home, put, read, assertStagingEmpty } = await replacing(t);
+	await put({ 'a.txt': 'old a', 'c.txt/inside': 'a folder of that name' });
+	const form = (fields: Record<string, string>, ...names: string[]) =>
+		ada.upload('/api/upload', [...fieldsOf(fields), ...names.map((name) => file(name, `new ${name}`))]);
+	t.deepEqual(refusal(await form({ onConflict: 'fail' }, 'b.txt', 'd.txt', 'a.txt')), taken);
+	t.deepEqual(refusal(await form({ onConflict: 'replace' }, 'a.txt', 'b.txt', 'c.txt')), taken);
+	t.deepEqual(
+		refusal(await form({ onConflict: 'replace' }, 'b.txt', 'b.txt')),
+		invalid,
+		'they would replace each other',
+	);
+	t.deepEqual(refusal(await form({ onConflict: 'fail' }, 'b.txt', 'b.txt')), taken);
+	t.deepEqual(refusal(await form({ onConflict: 'replace', ifMatch: '*' }, 'a.txt', 'b.txt')), invalid);
+	t.deepEqual(await readdir(home), ['Public', 'a.txt', 'c.txt']);
+	t.is(await read('a.txt'), 'old a');
+	const answer = await form({ onConflict: 'replace' }, 'a.txt', 'b.txt');
+	t.deepEqual(
+		json(answer).entries.map((entry: { path: string }) => entry.path),
+		['a.txt', 'b.txt'],
+		'in the order of the form',
+	);
+	t.is(await read('a.txt'), 'new a.txt');
+	await assertStagingEmpty();
+});
+
+test('a form whose last replacement fails keeps no new file, and what it has replaced has its new content', async (t) => {
+	const { app, ada, home, read, put, assertStagingEmpty } = await replacing(t);
+	await put({ 'a.txt': 'old a', 'b.txt': 'old b' });
+	const { storage } = app.services.roots.first;
+	const stage = storage.stage.bind(storage);
+	let replacements = 0;
+	storage.stage = async (id) => {
+		const staged = await stage(id);
+		const commit = staged.commit.bind(staged);
+		staged.commit = (to, options) => {
+			if (typeof options?.onConflict === 'object' && ++replacements === 2)
+				throw new Failure('storageFull', 'The storage is full.');
+			return commit(to, options);
+		};
+		return staged;
+	};
+	const form = (key: string) =>
+		ada.upload(
+			'/api/upload',
+			[field('onConflict', 'replace'), ...['a.txt', 'n.txt', 'b.txt'].map((name) => file(name, `new ${name}`))],
+			{ 'stowage-upload-key': key },
+		);
+	const key = randomBytes(16).toString('hex');
+	t.is((await form(key)).statusCode, 507);
+	t.deepEqual(await readdir(home), ['Public', 'a.txt', 'b.txt']);
+	t.deepEqual([await read('a.txt'), await read('b.txt')], ['new a.txt', 'old b']);
+	await assertStagingEmpty();
+	t.is((await form(key)).statusCode, 200, 'it is sent again');
+	t.deepEqual(await readdir(home), ['Public', 'a.txt', 'b.txt', 'n.txt']);
+	t.deepEqual([await read('a.txt'), await read('b.txt')], ['new a.txt', 'new b.txt']);
+	await assertStagingEmpty();
+});
+
+test('a form that is sent again with its key finds what it has replaced, also with ifMatch and at another server', async (t) => {
+	const { app, ada, home, put, etag, read, send, assertStagingEmpty } = await replacing(t);
+	await put({ 'a.txt': 'old' });
+	const seen = await etag('a.txt');
+	const headers = { 'stowage-upload-key': randomBytes(16).toString('hex') };
+	const other = new Client(await testApp(t, { '--data-dir': app.dataDir }));
+	other.cookie = ada.cookie;
+	const save = (client: Client, content: string) =>
+		client.upload(
+			'/api/upload',
+			[...fieldsOf({ onConflict: 'replace', ifMatch: seen }), file('a.txt', content)],
+			headers,
+		);
+	const first = await save(ada, 'new');
+	t.is(first.statusCode, 200);
+	const saved = await etag('a.txt');
+	for (const client of [ada, other, ada]) t.deepEqual(json(await save(client, 'new')), json(first));
+	t.is(await etag('a.txt'), saved, 'it was replaced once');
+	t.is(await read('a.txt'), 'new');
+	t.deepEqual(await readdir(home), ['Public', 'a.txt']);
+	await send('a.txt', 'by somebody else', { onConflict: 'replace' });
+	t.deepEqual(refusal(await save(ada, 'new')), changed);
+	t.is(await read('a.txt'), 'by somebody else');
+	await assertStagingEmpty();
+});
+
+test('nobody replaces what they may not delete', async (t) => {
+	const { app, ada, put } = await replacing(t);
+	const visitor = new Client(app);
+	const send = (client: Client, content: string, fields: Record<string, string>) =>
+		client.upload('/api/upload/public', [...fieldsOf(fields), file('a.txt', content)]);
+	const publicly = (owner: string) => readFile(path.join(app.filesDir, 'users', owner, 'Public/a.txt'), 'utf8');
+	t.is((await send(visitor, 'a visitor’s', {})).statusCode, 200);
+	t.deepEqual(refusal(await send(visitor, 'x', { onConflict: 'replace' })), [403, 'FORBIDDEN']);
+	t.deepEqual(refusal(await send(visitor, 'x', { onConflict: 'replace', ifMatch: '*' })), [403, 'FORBIDDEN']);
+	t.deepEqual(refusal(await send(visitor, 'x', { onConflict: 'fail' })), taken);
+	t.is((await send(ada, 'ada’s', { onConflict: 'replace' })).statusCode, 200, 'in her own public tree');
+	t.deepEqual([await publicly('anonymous'), await publicly('ada')], ['a visitor’s', 'ada’s']);
+	const bob = await new Client(app).register('bob');
+	t.is((await send(bob, 'bob’s', { onConflict: 'replace' })).statusCode, 200);
+	t.is(await publicly('ada'), 'ada’s');
+	await put({ 'x/Public': 'x' });
+	const overPublic = { fromPath: 'x/Public', toPath: 'Public', type: 'private', onConflict: 'replace' };
+	t.is((await ada.post('/api/copyItem', overPublic)).statusCode, 403);
+	t.is((await ada.post('/api/moveItem', overPublic)).statusCode, 403);
+});
+
+test('a copy or a move replaces a file, fails, or gets another name, as is wished', async (t) => {
+	const { ada, home, put, read, etag, assertStagingEmpty } = await replacing(t);
+	const call = (name: 'copyItem' | 'moveItem', fromPath: string, toPath: string, more: object, headers = {}) =>
+		ada.post(`/api/${name}`, { fromPath, toPath, type: 'private', ...more }, headers);
+	for (const headers of [{}, { prefer: 'respond-async' }]) {
+		for (const name of ['copyItem', 'moveItem'] as const) {
+			await put({ 'a.txt': 'new', 'to/a.txt': 'old', 'dir/inside': 'x', 'to/dir/own': 'y' });
+			t.deepEqual(refusal(await call(name, 'a.txt', 'to/a.txt', { onConflict: 'fail' }, headers)), taken);
+			const stale = { onConflict: 'replace', ifMatch: '"another"' };
+			t.deepEqual(refusal(await call(name, 'a.txt', 'to/a.txt', stale, headers)), changed);
+			t.deepEqual(refusal(await call(name, 'a.txt', 'to/none.txt', { ...stale, ifMatch: '*' }, headers)), changed);
+			t.deepEqual(refusal(await call(name, 'a.txt', 'to/a.txt', { ifMatch: '*' }, headers)), invalid);
+			t.deepEqual(await Promise.all([read('a.txt'), read('to/a.txt')]), ['new', 'old']);
+
+			const replaced = await call(
+				name,
+				'a.txt',
+				'to/a.txt',
+				{ onConflict: 'replace', ifMatch: await etag('to/a.txt') },
+				headers,
+			);
+			t.is(replaced.statusCode, 200, replaced.payload);
+			t.like(json(replaced).entry, { path: 'to/a.txt', size: 3 });
+			t.is(await read('to/a.txt'), 'new');
+			t.is((await readdir(home)).includes('a.txt'), name === 'copyItem');
+
+			// Folders replace nothing and are replaced by nothing.
+			await put({ file: 'f', 'to/file/own': 'y', folder: 'f' });
+			const replace = { onConflict: 'replace' };
+			t.deepEqual(refusal(await call(name, 'file', 'to/file', replace, headers)), taken);
+			t.deepEqual(refusal(await call(name, 'dir', 'to/dir', replace, headers)), taken);
+			t.deepEqual(refusal(await call(name, 'dir', 'to/a.txt', replace, headers)), taken);
+			t.is((await call(name, 'dir', 'to/new dir', replace, headers)).statusCode, 200);
+			t.deepEqual((await readdir(path.join(home, 'to'))).sort(), ['a.txt', 'dir', 'file', 'new dir']);
+			t.is(await read('to/dir/own'), 'y');
+			await rm(path.join(home, 'to/new dir'), { recursive: true });
+		}
+	}
+	await assertStagingEmpty();
+});
+
+test('a file does not replace itself', async (t) => {
+	const { ada, home, put, read } = await replacing(t);
+	await put({ 'Public/a.txt': 'a' });
+	const copy = {
+		fromPath: 'a.txt',
+		toPath: 'Public/a.txt',
+		fromType: 'public',
+		type: 'private',
+		onConflict: 'replace',
+	};
+	t.deepEqual(refusal(await ada.post('/api/copyItem', copy)), invalid);
+	t.like(json(await ada.post('/api/copyItem', copy)), { message: 'A file cannot take its own place.' });
+	await put({ 'b.txt': 'b' });
+	await link(path.join(home, 'b.txt'), path.join(home, 'Public/b.txt'));
+	const move = { fromPath: 'b.txt', toPath: 'Public/b.txt', type: 'private', onConflict: 'replace' };
+	t.deepEqual(refusal(await ada.post('/api/moveItem', move)), invalid);
+	t.deepEqual([await read('Public/a.txt'), await read('b.txt'), await read('Public/b.txt')], ['a', 'b', 'b']);
+});
+
+test('of two who replace the same version at once one gets 412, and without ifMatch both replace one after the other', async (t) => {
+	const { app, ada, home, put, etag, read, assertStagingEmpty } = await replacing(t);
+	const other = new Client(await testApp(t, { '--data-dir': app.dataDir }));
+	other.cookie = ada.cookie;
+	await put({ 'a.txt': 'old' });
+	const save = (client: Client, content: string, more: Record<string, string>) =>
+		client.upload('/api/upload', [...fieldsOf({ onConflict: 'replace', ...more }), file('a.txt', content)]);
+	const clients = [ada, other];
+	for (let n = 0; n < 200; n++) {
+		const ifMatch = await etag('a.txt');
+		const answers = await Promise.all(clients.map((client, at) => save(client, `${n} by ${at}`, { ifMatch })));
+		const codes = answers.map(({ statusCode }) => statusCode);
+		t.deepEqual([...codes].sort(), [200, 412], `round ${n}`);
+		t.is(await read('a.txt'), `${n} by ${codes.indexOf(200)}`);
+	}
+	for (let n = 0; n < 50; n++) {
+		const answers = await Promise.all([0, 1, 2, 3].map((at) => save(clients[at % 2] as Client, `${n} by ${at}`, {})));
+		t.deepEqual(
+			answers.map(({ statusCode }) => statusCode),
+			[200, 200, 200, 200],
+			`round ${n}`,
+		);
+		t.regex(await read('a.txt'), new RegExp(`^${n} by \\d$`));
+	}
+	t.deepEqual(await readdir(home), ['Public', 'a.txt']);
+	await assertStagingEmpty();
+});
+
+test('two who bring a first file of a name at once both do, the later one over the earlier', async (t) => {
+	const { ada, home, send } = await replacing(t);
+	for (let n = 0; n < 30; n++) {
+		const answers = await Promise.all([0, 1, 2].map((at) => send(`${n}.txt`, `by ${at}`, { onConflict: 'replace' })));
+		for (const answer of answers) t.is(json(answer).entries[0].path, `${n}.txt`, answer.payload);
+		await ada.call('DELETE', '/api/deleteItem', { filePath: `${n}.txt`, type: 'private', permanent: true });
+	}
+	t.deepEqual(await readdir(home), ['Public']);
+});
+
+test('a name that something has which is not shown is not replaced', async (t) => {
+	const { home, send, assertStagingEmpty } = await replacing(t);
+	await symlink('/etc/hostname', path.join(home, 'a.txt'));
+	t.deepEqual(refusal(await send('a.txt', 'x', { onConflict: 'replace' })), taken);
+	t.deepEqual(refusal(await send('a.txt', 'x', { onConflict: 'fail' })), taken);
+	t.is(await readlink(path.join(home, 'a.txt')), '/etc/hostname');
+	await assertStagingEmpty();
+});
+
+test('pages of the folder are notified of a replacement, and the audit log says that it was one', async (t) => {
+	const { app, ada, put, send } = await replacing(t);
+	await put({ 'a.txt': 'old', 'docs/a.txt': 'old', 'docs/b.txt': 'old' });
+	const page = await openEvents(app, '?type=private&directory=', ada.cookie);
+	await send('a.txt', 'new', { onConflict: 'replace' });
+	await page.next(({ event }) => event === 'changed');
+	page.close();
+	await send('n.txt', 'new', { onConflict: 'replace' });
+	const call = (name: string, fromPath: string, toPath: string) =>
+		ada.post(`/api/${name}`, { fromPath, toPath, type: 'private', onConflict: 'replace' });
+	await call('copyItem', 'a.txt', 'docs/a.txt');
+	await call('moveItem', 'n.txt', 'docs/b.txt');
+	await call('copyItem', 'a.txt', 'docs/c.txt');
+	await app.services.audit.close();
+	const lines: (string | boolean | undefined)[][] = [];
+	for await (const { action, path: at, to, replaced } of readAudit(app.dataDir, {}))
+		if (['upload', 'copy', 'move'].includes(action)) lines.push([action, at, to, replaced]);
+	t.deepEqual(lines, [
+		['upload', 'a.txt', undefined, true],
+		['upload', 'n.txt', undefined, undefined],
+		['copy', 'a.txt', 'docs/a.txt', true],
+		['move', 'n.txt', 'docs/b.txt', true],
+		['copy', 'a.txt', 'docs/c.txt', undefined],
+	]);
+});
+
+test('a replacement needs room for the new bytes beside the old ones', async (t) => {
+	const { app, ada, home, read, send } = await replacing(t, { '--quotas-user-bytes': '100 KB' });
+	const kb = (count: number) => 'x'.repeat(count * 1024);
+	const used = () =>
+		until('the quota is known', async () => json(await ada.get('/api/checkLoginStatus')).quota?.used as number);
+	t.is((await send('a', kb(40), {})).statusCode, 200);
+	t.is((await send('a', kb(61), { onConflict: 'replace' })).statusCode, 507);
+	t.is((await read('a')).length, 40 * 1024);
+	for (const size of [50, 40, 50]) {
+		t.is((await send('a', kb(size), { onConflict: 'replace' })).statusCode, 200);
+		t.is(await used(), size * 1024, 'what was replaced counts no more');
+	}
+	t.deepEqual(await readdir(home), ['Public', 'a']);
+	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+});
+
+test('where a disk can’t replace in one step it is refused as that, and nothing is kept', async (t) => {
+	const { app, ada, home, put, read, send, assertStagingEmpty } = await replacing(t);
+	Object.assign(app.services.roots.first.storage, { canReplace: async () => false });
+	await put({ 'a.txt': 'old', 'b.txt': 'b' });
+	const form = [field('onConflict', 'replace'), file('n.txt', 'n'), file('a.txt', 'a')];
+	t.deepEqual(refusal(await ada.upload('/api/upload', form)), invalid);
+	t.like(json(await create(ada, 1, { filename: 'a.txt', onConflict: 'replace' })), {
+		message: 'Files can’t be replaced in one step on this disk.',
+	});
+	const move = { fromPath: 'b.txt', toPath: 'Public/b.txt', type: 'private', onConflict: 'replace' };
+	t.is((await ada.post('/api/moveItem', move)).statusCode, 200);
+	t.is((await send('c.txt', 'c', { onConflict: 'replace' })).statusCode, 200, 'a free name needs no such disk');
+	t.deepEqual(await readdir(home), ['Public', 'a.txt', 'c.txt']);
+	t.is(await read('a.txt'), 'old');
 	await assertStagingEmpty();
 });

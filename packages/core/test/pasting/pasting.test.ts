@@ -1,4 +1,5 @@
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import os from 'node:os';
 import path from 'node:path';
 import type { JobContext, JobKind, JobOwner, JobProgress } from '@stowage/plugin-api';
 import { type Area, Failure, isFailure, parsePath } from '@stowage/rules';
@@ -188,6 +189,107 @@ for (const isSaved of [true, false]) {
 		t.deepEqual((await readdir(home)).sort(), ['Public', 'to']);
 	});
 }
+
+/** A server whose home of bob is on another root than that of ada, with a public file of his. */
+async function withTwoRoots(t: ExecutionContext) {
+	const fixture = await setUp(t);
+	const { app } = fixture;
+	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
+	t.teardown(() => rm(disk, { recursive: true, force: true }));
+	const big = path.join(disk, 'root');
+	await app.services.rootAdministration.add('big', 'local', big);
+	await app.services.rootAdministration.setDefault('big');
+	await new Client(app).register('bob');
+	const far = path.join(big, 'users/bob/Public');
+	await writeFile(path.join(far, 'a'), 'from afar');
+	return { ...fixture, far };
+}
+
+for (const isSaved of [true, false]) {
+	const where = isSaved ? 'after' : 'before';
+	test(`pastes that replace are done once for each item, also across roots, if they are interrupted ${where} each checkpoint is saved`, async (t) => {
+		const { home, viewer, kinds, writeFiles, far } = await withTwoRoots(t);
+		await writeFile(path.join(far, 'b'), 'b from afar');
+		const old = { 'to/a': 'old', 'to/docs/own': 'taken' };
+		await writeFiles({ a: 'one', 'docs/b': 'two', d: 'four', ...old });
+		const faults = [{ path: 'docs', message: 'There is already a file or folder named docs', code: 'ALREADY_EXISTS' }];
+		const replace = { onConflict: 'replace' as const };
+		const near = { ...input('private', 'private', 'to', 'a', 'docs', 'd'), ...replace };
+		const copied = await runInterrupted(kinds.copy, viewer, near, isSaved);
+		t.deepEqual(copied.result, { done: 2, failed: 1, errors: faults });
+		const expected = { a: 'one', d: 'four', docs: 'a folder', 'docs/own': 'taken' };
+		t.deepEqual(await tree(path.join(home, 'to')), expected);
+
+		const items = ['a', 'b'].map((name) => ({ path: parsePath(name), owner: 'bob' }));
+		await writeFiles({ 'to/b': 'old b' });
+		const across = { ...input('public', 'private', 'to', ...items), ...replace };
+		const crossed = await runInterrupted(kinds.copy, viewer, across, isSaved);
+		t.deepEqual(crossed.result, { done: 2, failed: 0, errors: [] });
+		t.deepEqual(await tree(path.join(home, 'to')), { ...expected, a: 'from afar', b: 'b from afar' });
+
+		const moved = await runInterrupted(kinds.move, viewer, near, isSaved);
+		t.deepEqual(moved.result, { done: 2, failed: 1, errors: faults });
+		t.deepEqual(await tree(path.join(home, 'to')), { ...expected, b: 'b from afar' });
+		t.deepEqual((await readdir(home)).sort(), ['Public', 'docs', 'to']);
+	});
+
+	test(`a paste that fails where names are taken keeps to that if it is interrupted ${where} each checkpoint is saved`, async (t) => {
+		const { home, viewer, kinds, writeFiles } = await setUp(t);
+		await writeFiles({ a: 'one', 'docs/b': 'two', d: 'four', 'to/d': 'old' });
+		const given = { ...input('private', 'private', 'to', 'a', 'docs', 'd'), onConflict: 'fail' as const };
+		const errors = [{ path: 'd', message: 'There is already a file or folder named d', code: 'ALREADY_EXISTS' }];
+		for (const kind of [kinds.copy, kinds.move]) {
+			t.deepEqual((await runInterrupted(kind, viewer, given, isSaved)).result, { done: 2, failed: 1, errors });
+			const expected = { a: 'one', d: 'old', docs: 'a folder', 'docs/b': 'two' };
+			t.deepEqual(await tree(path.join(home, 'to')), expected);
+			await rm(path.join(home, 'to/a'));
+			await rm(path.join(home, 'to/docs'), { recursive: true });
+		}
+	});
+}
+
+test('a paste over one version takes effect once, also across roots, if the process ends before it can record that', async (t) => {
+	const { app, home, viewer, kinds, writeFiles, clock } = await withTwoRoots(t);
+	await writeFiles({ a: 'one', 'to/a': 'old' });
+	const { files } = app.services;
+	const etag = async () => {
+		const { file: opened } = await files.open(viewer, { area: 'private', path: parsePath('to/a') });
+		await opened.close();
+		return `"${opened.item.version}"`;
+	};
+	const thenDies = <Call extends unknown[]>(work: (...call: Call) => Promise<unknown>) => {
+		return async (...call: Call): Promise<never> => {
+			await work(...call);
+			throw new Error('the power went');
+		};
+	};
+	const dying = { ...files, copy: thenDies(files.copy), move: thenDies(files.move) };
+	const copying = copyKind({ ...app.services, files: dying, monotonic: () => clock.ms });
+	for (const [kind, dyingKind, given] of [
+		[kinds.copy, copying, input('private', 'private', 'to', 'a')],
+		[kinds.copy, copying, input('public', 'private', 'to', { path: parsePath('a'), owner: 'bob' })],
+		[kinds.move, moveKind(dying), input('private', 'private', 'to', 'a')],
+	] as const) {
+		const wish = { ...given, onConflict: 'replace' as const, ifMatch: await etag() };
+		const { error, recorded } = await runKind(dyingKind, viewer, wish);
+		t.is(error?.message, 'the power went');
+		const done = await etag();
+		const { result } = await runKind(kind, viewer, wish, { saved: recorded.saved });
+		t.like(result, { done: 1, failed: 0, entry: { path: 'to/a' } });
+		t.is(await etag(), done, 'it was replaced once');
+		if (kind === kinds.move) continue;
+		const stale = await runKind(kind, viewer, wish);
+		t.true(isFailure(stale.error, 'preconditionFailed'), 'another job is another paste');
+		// Somebody has replaced it since: it can’t be found, and theirs is not the version that was to be replaced.
+		await writeFiles({ new: 'theirs' });
+		await rename(path.join(home, 'new'), path.join(home, 'to/a'));
+		const late = await runKind(kind, viewer, wish, { saved: recorded.saved });
+		t.true(isFailure(late.error, 'preconditionFailed'));
+		t.is(await readFile(path.join(home, 'to/a'), 'utf8'), 'theirs');
+	}
+	t.deepEqual(await tree(path.join(home, 'to')), { a: 'one' });
+	t.deepEqual((await readdir(home)).sort(), ['Public', 'to']);
+});
 
 test('a resumed move finds an item that was moved but not saved as done, and leaves a new item of its old name alone', async (t) => {
 	const { app, home, viewer, kinds, writeFiles } = await setUp(t);

@@ -22,6 +22,7 @@ import { addUploadStarts } from './0020-upload-starts.js';
 import { renameSmallRows } from './0021-key-values.js';
 import { addTrash } from './0022-trash.js';
 import { addVersions } from './0023-versions.js';
+import { addUploadConflicts } from './0024-upload-conflicts.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -58,6 +59,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0021-key-values', up: renameSmallRows },
 	{ name: '0022-trash', up: addTrash },
 	{ name: '0023-versions', up: addVersions },
+	{ name: '0024-upload-conflicts', up: addUploadConflicts },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

@@ -116,7 +116,7 @@ export interface CopyOptions extends MoveOptions {
 	 * Makes a copy that survives a failure as well as a crash, until it is discarded: the next copy with its id continues it. Files that
 	 * are complete in it are not copied again, unless the original has another size or modified time by now; items that the original no
 	 * longer has are removed. A copy that was published, though the process ended before it could record that, is found under the name of
-	 * the path or that of `staged`, and nothing is copied. Throws `locked` while another call works on it.
+	 * the path or that of `staged`, whichever version it was to replace, and nothing is copied. Throws `locked` while another call works on it.
 	 */
 	staged?: CopyStaging | undefined;
 	/** Awaited before each file and folder of the copy is created, or found to exist already; an error ends the copy. */

@@ -16,7 +16,8 @@ interface Dependencies {
 	expiry: UploadExpiry;
 }
 
-type NewUpload = Pick<UploadRecord, 'name' | 'directory' | 'area' | 'mtime' | 'metadata' | 'length' | 'address'>;
+type UploadTarget = 'name' | 'directory' | 'area' | 'mtime' | 'onConflict';
+type NewUpload = Pick<UploadRecord, UploadTarget | 'metadata' | 'length' | 'address'>;
 
 /** Begins an upload as described by the headers of its first request. Throws all refusals before the first byte is read. */
 export async function beginUpload(
@@ -39,12 +40,12 @@ export async function beginUpload(
 		throw new Failure('headersTooLarge', `Upload-Metadata: may have ${maxMetadata} bytes`);
 	}
 	const length = byteCount(raw.req.headers, 'Upload-Length');
-	const { name, directory, area = defaultArea(viewer, request), mtime } = parseUploadMetadata(metadata);
+	const { name, directory, area = defaultArea(viewer, request), mtime, onConflict } = parseUploadMetadata(metadata);
 	admission.assertFileSize(length);
 	assertAnnounced(raw.req, length);
-	await files.assertUpload(viewer, { area, path: directory });
+	await files.assertUpload(viewer, { area, path: directory }, { name, onConflict });
 	const { address } = client;
-	const upload = { name, directory, area, mtime, metadata, length, address };
+	const upload = { name, directory, area, mtime, onConflict, metadata, length, address };
 	return admission.unfinished({ viewer, address }, length, (maxRows) => add(parts, viewer, idHash, upload, maxRows));
 }
 

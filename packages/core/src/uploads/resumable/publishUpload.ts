@@ -9,11 +9,11 @@ export async function publishUpload(
 	idHash: string,
 	record: UploadRecord,
 ): Promise<UploadRecord> {
-	const { area, directory, name, mtime, length } = record;
+	const { area, directory, name, mtime, onConflict, length } = record;
 	const staged = await stagedOf(parts, viewer, record);
 	const owner = ownerOf(parts, viewer, record);
 	return parts.admission.complete({ viewer: owner }, staged, record.offset, async () => {
-		const request = { staged, name, ...(mtime === null ? {} : { mtime }) };
+		const request = { staged, name, onConflict, ...(mtime === null ? {} : { mtime }) };
 		const entry = await parts.files.publishOnce(owner, { area, path: directory }, request);
 		// Also if another process recorded it meanwhile, or ended the upload: a published file stays.
 		await parts.database.uploads.finish(idHash, staged.id, entry.path);

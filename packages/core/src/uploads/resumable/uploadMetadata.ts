@@ -1,6 +1,7 @@
 import { schemas } from '@stowage/contract';
-import { parseInput, z } from '@stowage/plugin-api';
+import { type OnConflict, parseInput, z } from '@stowage/plugin-api';
 import { type Area, Failure, normalizeName, type StoragePath } from '@stowage/rules';
+import { conflictOf } from '../../files/conflictOf.js';
 import { requestedArea } from '../requestedArea.js';
 
 /** The destination of an upload. */
@@ -10,6 +11,7 @@ export interface UploadMetadata {
 	/** Undefined where the client left it open. */
 	area: Area | undefined;
 	mtime: number | null;
+	onConflict: OnConflict;
 }
 
 const metadataSchema = z.object({
@@ -21,6 +23,7 @@ const metadataSchema = z.object({
 		.string()
 		.regex(/^-?\d{1,15}$/, 'must be milliseconds since the epoch')
 		.optional(),
+	...schemas.replacing,
 });
 
 /** Reads `Upload-Metadata`. Keys that mean nothing to us are passed over: programs send many. Throws `invalid`, `invalidName` or `invalidPath`. */
@@ -31,6 +34,7 @@ export function parseUploadMetadata(header: string): UploadMetadata {
 		directory: wish.directory ?? schemas.path.parse(''),
 		area: requestedArea(wish),
 		mtime: wish.lastModified === undefined ? null : Number(wish.lastModified),
+		onConflict: conflictOf(wish),
 	};
 }
 

@@ -1,4 +1,4 @@
-import type { UploadRecord, UploadStore } from '@stowage/plugin-api';
+import type { OnConflict, UploadRecord, UploadStore } from '@stowage/plugin-api';
 import { type Area, Failure, type StoragePath } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { isUniqueViolation } from '../../connection/errors.js';
@@ -15,6 +15,8 @@ interface UploadRow {
 	directory: string;
 	name: string;
 	mtime: number | null;
+	on_conflict: OnConflict['kind'] | null;
+	if_match: string | null;
 	metadata: string;
 	length: number;
 	offset: number;
@@ -151,6 +153,8 @@ function toRow(idHash: string, upload: UploadRecord): UploadRow {
 		directory: upload.directory,
 		name: upload.name,
 		mtime: upload.mtime,
+		on_conflict: upload.onConflict.kind,
+		if_match: (upload.onConflict.kind === 'replace' && upload.onConflict.ifMatch) || null,
 		metadata: upload.metadata,
 		length: upload.length,
 		offset: upload.offset,
@@ -159,6 +163,11 @@ function toRow(idHash: string, upload: UploadRecord): UploadRow {
 		touched_at: upload.touchedAt,
 		expires_at: upload.expiresAt,
 	};
+}
+
+function toConflict({ on_conflict: kind, if_match: ifMatch }: UploadRow): OnConflict {
+	if (kind === 'replace' && ifMatch !== null) return { kind, ifMatch };
+	return { kind: kind ?? 'rename' };
 }
 
 function toUpload(row: UploadRow): UploadRecord {
@@ -171,6 +180,7 @@ function toUpload(row: UploadRow): UploadRecord {
 		directory: row.directory as StoragePath,
 		name: row.name,
 		mtime: row.mtime,
+		onConflict: toConflict(row),
 		metadata: row.metadata,
 		length: row.length,
 		offset: row.offset,

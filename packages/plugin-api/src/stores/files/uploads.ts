@@ -1,4 +1,5 @@
 import type { Area, StoragePath } from '@stowage/rules';
+import type { OnConflict } from '../../services/files.js';
 
 /** An upload over several requests. Times are milliseconds since the epoch. */
 export interface UploadRecord {
@@ -14,6 +15,7 @@ export interface UploadRecord {
 	name: string;
 	/** The modified time that the file shall get. */
 	mtime: number | null;
+	onConflict: OnConflict;
 	/** The client's metadata, verbatim. */
 	metadata: string;
 	/** The size of the whole file in bytes. */
