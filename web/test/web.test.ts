@@ -21,5 +21,6 @@ import './frame.test.js';
 import './previews.test.js';
 import './toolbar.test.js';
 import './uploadQueue/chosenFiles.test.js';
+import './uploadQueue/conflicts.test.js';
 import './uploadQueue/runUploads.test.js';
 import './uploadQueue/uploadQueue.test.js';

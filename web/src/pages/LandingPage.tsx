@@ -9,13 +9,15 @@ import { type Chosen, chosenFiles } from '../features/uploadQueue/choosing/chose
 import { useFileDrop } from '../features/uploadQueue/choosing/useFileDrop.js';
 import { useFilePaste } from '../features/uploadQueue/choosing/useFilePaste.js';
 import { useUploadQueue, useUploadQueueView } from '../features/uploadQueue/useUploadQueue.js';
+import { outcomeText } from '../features/uploadQueue/view/UploadQueueControls.js';
 import { UploadQueuePanel } from '../features/uploadQueue/view/UploadQueuePanel.js';
 import { messages } from '../messages.js';
 import styles from './LandingPage.module.css';
 
 export function LandingPage() {
 	const queue = useUploadQueue();
-	const { items, hasSucceeded } = useUploadQueueView();
+	const view = useUploadQueueView();
+	const { items, hasSucceeded } = view;
 	const session = useSession();
 	const { data: capabilities } = useQuery(capabilitiesQuery);
 	const mayUpload = capabilities === undefined || capabilities.visitors === 'upload';
@@ -39,7 +41,7 @@ export function LandingPage() {
 			{hasSucceeded && (
 				<div className={styles.success} role="status">
 					<TickCircleIcon />
-					{messages.uploadSucceeded}
+					{outcomeText(view)}
 				</div>
 			)}
 			<div className={styles.zone} data-dragging={isDragging}>

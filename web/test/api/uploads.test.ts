@@ -21,7 +21,7 @@ type Fault = Answer | 'lost' | 'answer lost';
 class FakeServer {
 	readonly requests: { method: string; offset: number; size: number }[] = [];
 	readonly uploads = new Map<string, { size: number; metadata: string; bytes: Buffer; published?: string }>();
-	readonly forms: { fileName: string; key: string }[] = [];
+	readonly forms: { fileName: string; onConflict: unknown; key: string }[] = [];
 	readonly faults: (Fault | undefined)[] = [];
 	/** A proxy in front refuses larger bodies. */
 	bodyLimit = Number.POSITIVE_INFINITY;
@@ -73,7 +73,9 @@ class FakeServer {
 		if (headers['stowage-file-digest'] !== `sha-256=:${digestOf(bytes)}:`) return refusal(460, 'CHECKSUM_MISMATCH');
 		const key = headers['stowage-upload-key'] ?? '';
 		const fileName = String(form.get('fileName'));
-		if (!this.forms.some((form) => form.key === key)) this.forms.push({ fileName, key });
+		if (!this.forms.some((sent) => sent.key === key)) {
+			this.forms.push({ fileName, onConflict: form.get('onConflict'), key });
+		}
 		const entry = { name: fileName, path: fileName, type: 'file', size: 1, mtime: 1 };
 		return { status: 200, body: { message: 'File uploaded.', entries: [entry] } };
 	}
@@ -178,6 +180,7 @@ function uploadOf(size: number, changes: Partial<Upload> = {}): Upload & { bytes
 		directory: parsePath('docs'),
 		isPublic: false,
 		username: 'ada',
+		onConflict: 'rename',
 		key: newUploadKey(),
 		...changes,
 		bytes,
@@ -232,6 +235,46 @@ test('a small file is uploaded as one form with its digest, and a lost response 
 	t.is(server.requests.length, 3);
 	t.is(server.forms.length, 1);
 	t.deepEqual(page.waits, ['connection', undefined]);
+});
+
+test('an upload says what happens where its name is taken, unless it gets another name', async (t) => {
+	const server = new FakeServer();
+	const page = openPage(server);
+	for (const onConflict of ['rename', 'replace', 'fail'] as const) {
+		await page.upload(uploadOf(10, { onConflict }));
+		await page.upload(uploadOf(megabyte, { onConflict }));
+	}
+	t.deepEqual(
+		server.forms.map(({ onConflict }) => onConflict),
+		[null, 'replace', 'fail'],
+	);
+	t.deepEqual(
+		[...server.uploads.values()].map(({ metadata }) => /onConflict (\S+)/.exec(metadata)?.[1]),
+		[undefined, btoa('replace'), btoa('fail')],
+	);
+});
+
+test('a file whose name is taken is refused at once', async (t) => {
+	for (const size of [10, 2 * megabyte]) {
+		const server = new FakeServer();
+		const page = openPage(server);
+		server.faults.push(refusal(409, 'ALREADY_EXISTS', 'It exists already.'));
+		const failure = await fails(t, page.upload(uploadOf(size, { onConflict: 'fail' })), 'It exists already.');
+		t.is(failure.kind, 'alreadyExists');
+		t.is(server.requests.length, 1);
+	}
+});
+
+test('an upload that was begun to replace a file is not resumed as one that keeps both', async (t) => {
+	const server = new FakeServer();
+	const storage = new FakeStorage();
+	server.faults.push(undefined, undefined, refusal(400, 'INVALID'));
+	const upload = uploadOf(2 * megabyte, { onConflict: 'replace' });
+	await t.throwsAsync(openPage(server, storage).upload(upload));
+	await openPage(server, storage).upload({ ...upload, onConflict: 'rename', key: newUploadKey() });
+	t.is(server.uploads.size, 2);
+	await openPage(server, storage).upload(upload);
+	t.is(server.uploads.size, 2);
 });
 
 test('a lost connection is waited for, and only the interrupted chunk is sent again', async (t) => {

@@ -1,11 +1,14 @@
 import { Failure, parsePath, rootPath, type StoragePath } from '@stowage/rules';
 import test from 'ava';
 import { smallFileSize, type Transport, type Upload } from '../../src/api/uploads/upload.js';
+import type { NameState } from '../../src/features/uploadQueue/conflicts/conflicts.js';
 import { batchActions } from '../../src/features/uploadQueue/running/batchActions.js';
 import { paused, runUploads } from '../../src/features/uploadQueue/running/runUploads.js';
 import { UploadKeys } from '../../src/features/uploadQueue/running/UploadKeys.js';
 import {
 	emptyQueue,
+	fullName,
+	type IfExists,
 	type UploadQueueAction,
 	type UploadQueueState,
 	uploadQueueReducer,
@@ -33,6 +36,9 @@ interface RunTestOptions {
 	folder?: StoragePath;
 	emptyFolders?: StoragePath[];
 	ensureFolder?: (directory: StoragePath) => Promise<void>;
+	/** What is chosen for all files where their names are taken, and what has them. */
+	ifExists?: IfExists;
+	nameStates?: Readonly<Record<string, NameState>>;
 	/** An earlier run, whose queue and keys are used. */
 	after?: Run;
 	onAction?: (action: UploadQueueAction, dispatch: (action: UploadQueueAction) => void) => void;
@@ -73,6 +79,7 @@ async function run(transport: Transport, options: RunTestOptions = {}): Promise<
 			isVisitor,
 		});
 	}
+	if (options.ifExists) dispatch({ type: 'allIfExistsChanged', ifExists: options.ifExists });
 	const waiting = result.state.items.filter(({ status }) => status !== 'completed');
 	result.ids = waiting.map(({ id }) => id);
 	await runUploads(result.ids, {
@@ -83,6 +90,7 @@ async function run(transport: Transport, options: RunTestOptions = {}): Promise<
 			return transport(upload, listener, signal);
 		},
 		folders: result.state.folders,
+		nameStateOf: async (item) => options.nameStates?.[fullName(item)] ?? 'free',
 		ensureFolder: async (place) => {
 			result.made.push(place.directory);
 			await options.ensureFolder?.(place.directory);
@@ -190,6 +198,52 @@ test('a refused file does not delay the others', async (t) => {
 	t.deepEqual(statuses(result), ['completed', 'error', 'completed']);
 	t.is(result.state.failure, 'Too large');
 	t.false(result.state.hasSucceeded);
+});
+
+test('a file to skip whose name is taken is not sent, and the queue says so', async (t) => {
+	const result = await run(succeed, { ifExists: 'skip', nameStates: { 'a.txt': 'file', 'c.txt': 'directory' } });
+	t.deepEqual(statuses(result), ['skipped', 'completed', 'skipped']);
+	t.deepEqual(
+		result.uploads.map(({ fileName, onConflict }) => [fileName, onConflict]),
+		[['b.txt', 'fail']],
+	);
+	t.true(result.state.hasSucceeded);
+	t.is(result.state.failure, undefined);
+	t.deepEqual(result.made, ['']);
+});
+
+test('a file to skip whose name is taken meanwhile is skipped once the server says so', async (t) => {
+	const result = await run(
+		async (upload, ...rest) => {
+			if (upload.fileName === 'b.txt') throw new Failure('alreadyExists', 'It exists already.');
+			return succeed(upload, ...rest);
+		},
+		{ ifExists: 'skip', nameStates: { 'a.txt': 'unknown' } },
+	);
+	t.deepEqual(statuses(result), ['completed', 'skipped', 'completed']);
+	t.deepEqual(result.discarded, ['b.txt']);
+	t.true(result.state.hasSucceeded);
+});
+
+test('a file that replaces another one is sent as such, but a folder is never replaced', async (t) => {
+	const result = await run(succeed, { ifExists: 'replace', nameStates: { 'a.txt': 'file', 'b.txt': 'directory' } });
+	t.deepEqual(
+		result.uploads.map(({ onConflict }) => onConflict),
+		['replace', 'rename', 'replace'],
+	);
+});
+
+test('a file that could not replace another one is tried again with a new key once something else is chosen', async (t) => {
+	const keys: string[] = [];
+	const refuse: Transport = async ({ key }) => {
+		keys.push(key);
+		throw new Failure('notOwner', 'Not yours.');
+	};
+	const refused = await run(refuse, { sizes: [10], ifExists: 'replace' });
+	await run(refuse, { after: refused });
+	await run(refuse, { after: refused, ifExists: 'rename' });
+	t.is(keys[0], keys[1]);
+	t.not(keys[1], keys[2]);
 });
 
 test('a network error ends the run, and the other files stay pending', async (t) => {

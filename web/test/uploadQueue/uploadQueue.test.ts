@@ -185,6 +185,41 @@ test('signing in makes pending files private, and signing out makes them public 
 	t.is(directoryOf(item(signedOut)), rootPath);
 });
 
+test('what is chosen for a name that is taken ends with another name or place, and with the session', (t) => {
+	const chosenFor = (state: UploadQueueState) => state.items.map(({ ifExists }) => ifExists);
+	const state = after(added('a', 'b'), { type: 'allIfExistsChanged', ifExists: 'replace' });
+	t.deepEqual(chosenFor(state), ['replace', 'replace']);
+	const one = uploadQueueReducer(state, { type: 'ifExistsChanged', id: 2, ifExists: 'skip' });
+	t.deepEqual(chosenFor(one), ['replace', 'skip']);
+	t.deepEqual(chosenFor(uploadQueueReducer(one, { type: 'renamed', id: 1, name: 'c' })), ['rename', 'skip']);
+	t.deepEqual(chosenFor(uploadQueueReducer(one, { type: 'visibilityChanged', id: 2, isPublic: true })), [
+		'replace',
+		'rename',
+	]);
+	t.deepEqual(chosenFor(uploadQueueReducer(one, { type: 'allVisibilityChanged', isPublic: true })), [
+		'rename',
+		'rename',
+	]);
+	t.deepEqual(chosenFor(uploadQueueReducer(one, { type: 'signedOut' })), ['rename', 'rename']);
+	const running = uploadQueueReducer(one, { type: 'runStarted', ids: [1] });
+	t.is(uploadQueueReducer(running, { type: 'allIfExistsChanged', ifExists: 'rename' }), running);
+});
+
+test('skipped files leave the queue with those that were uploaded, and count for no progress', (t) => {
+	const state = after(
+		added('a', 'b'),
+		{ type: 'runStarted', ids: [1, 2] },
+		{ type: 'itemSkipped', id: 1 },
+		{ type: 'itemCompleted', id: 2, savedName: 'b', isVerified: false },
+		{ type: 'runEnded' },
+	);
+	t.true(state.hasSucceeded);
+	t.deepEqual(runProgress(state), { completed: 1, total: 1, uploadedSize: 10, totalSize: 10 });
+	const { completed, skipped, waiting } = summarize(state.items);
+	t.deepEqual([completed, skipped, waiting], [1, 1, []]);
+	t.deepEqual(uploadQueueReducer(state, { type: 'completedCleared' }).items, []);
+});
+
 test('signing out does not change files that were uploaded already', (t) => {
 	const state = after(
 		added('a', 'b'),

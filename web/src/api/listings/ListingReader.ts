@@ -1,7 +1,7 @@
 import { browse, isEntry, type ResultOf, schemas } from '@stowage/contract';
 import { NameOrder } from '@stowage/rules';
 
-type Listing = ResultOf<typeof browse>;
+export type Listing = ResultOf<typeof browse>;
 
 /** These can't occur inside a JSON string, where quotes are escaped. */
 const opening = '"entries":[';

@@ -1,24 +1,31 @@
-import { browse, browsePublic, type QueryInput, type ResultOf } from '@stowage/contract';
+import { browse, browsePublic, type QueryInput } from '@stowage/contract';
 import { type Area, isFailure } from '@stowage/rules';
 import { queryOptions } from '@tanstack/react-query';
 import { call, fetchResponse, NetworkFailure } from '../client/client.js';
 import { queryKeys } from '../queryKeys.js';
-import { ListingReader } from './ListingReader.js';
+import { type Listing, ListingReader } from './ListingReader.js';
 import { type Search, searchParams } from './search.js';
 
 /** The entries of a folder, or the results of a search below it. */
 export function listingQuery(area: Area, directory: string, search: Search, isSignedIn: boolean) {
 	return queryOptions({
 		queryKey: queryKeys.listings.of(area, directory, searchParams(search), isSignedIn),
-		queryFn: ({ signal }) => {
-			const query = { directory, ...searchParams(search) };
-			return isSignedIn
-				? callListing(browse, { ...query, type: area }, signal)
-				: callListing(browsePublic, query, signal);
-		},
+		queryFn: ({ signal }) => fetchListing(area, directory, search, isSignedIn, signal),
 		staleTime: 5_000,
 		retry: (failures, error) => isFailure(error, 'unavailable') && failures < 2,
 	});
+}
+
+/** Lists or searches a folder. Throws as `call` does. */
+export function fetchListing(
+	area: Area,
+	directory: string,
+	search: Search,
+	isSignedIn: boolean,
+	signal: AbortSignal,
+): Promise<Listing> {
+	const query = { directory, ...searchParams(search) };
+	return isSignedIn ? callListing(browse, { ...query, type: area }, signal) : callListing(browsePublic, query, signal);
 }
 
 /** How many hits are shown while a term is typed. */
@@ -56,12 +63,12 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 	signal.throwIfAborted();
 }
 
-/** Lists or searches a folder, parsing the response while it arrives. Throws as `call` does. */
+/** Parses the response while it arrives. */
 async function callListing<E extends typeof browse | typeof browsePublic>(
 	endpoint: E,
 	query: QueryInput<E>,
 	signal: AbortSignal,
-): Promise<ResultOf<typeof browse>> {
+): Promise<Listing> {
 	const { body } = await fetchResponse(endpoint, { query, signal });
 	const reader = new ListingReader();
 	if (body === null) return reader.finish();

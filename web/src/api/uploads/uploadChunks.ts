@@ -194,6 +194,8 @@ class ChunkedUpload {
 			this.listener.onOffset(0);
 			return true;
 		}
+		// The name is taken, which a retry does not change.
+		if (isFailure(error, 'alreadyExists')) return false;
 		// The chunk was damaged in transit, or the server expects another offset.
 		return isFailure(error, 'checksumMismatch') || (error instanceof UploadRefusal && error.httpStatus === 409);
 	}
@@ -222,12 +224,13 @@ function uploadUrl(id: string): string {
 	return `${uploadsPath}/${id}`;
 }
 
-function metadataOf({ file, fileName, directory, isPublic }: Upload): string {
+function metadataOf({ file, fileName, directory, isPublic, onConflict }: Upload): string {
 	const fields = {
 		filename: fileName,
 		directory,
 		type: isPublic ? 'public' : 'private',
 		lastModified: String(file.lastModified),
+		...(onConflict === 'rename' ? {} : { onConflict }),
 	};
 	return Object.entries(fields)
 		.map(([name, value]) => (value === '' ? name : `${name} ${base64(value)}`))

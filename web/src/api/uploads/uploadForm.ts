@@ -58,12 +58,13 @@ async function assertReadable(file: File): Promise<void> {
 	}
 }
 
-function formOf({ file, fileName, directory, isPublic, username }: Upload): FormData {
+function formOf({ file, fileName, directory, isPublic, username, onConflict }: Upload): FormData {
 	const form = new FormData();
 	form.set('directory', directory);
 	if (username !== undefined) form.set('isPublic', String(isPublic));
 	form.set('fileName', fileName);
 	form.set('lastModified', String(file.lastModified));
+	if (onConflict !== 'rename') form.set('onConflict', onConflict);
 	form.set('file', file, fileName);
 	return form;
 }

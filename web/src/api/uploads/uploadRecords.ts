@@ -47,10 +47,11 @@ export function browserStorage(): Storage | undefined {
 	}
 }
 
-/** The user, the destination and the file. Differs for another account, another place and a changed file. */
-function keyOf({ file, fileName, directory, isPublic, username }: Upload): string {
+/** The user, the destination and the file. Differs for another account, another place, another choice where its name is taken, and a changed file. */
+function keyOf({ file, fileName, directory, isPublic, username, onConflict }: Upload): string {
 	const area = isPublic ? 'public' : 'private';
-	return prefix + JSON.stringify([basePath, username ?? null, area, directory, fileName, file.size, file.lastModified]);
+	const parts = [basePath, username ?? null, area, directory, fileName, file.size, file.lastModified];
+	return prefix + JSON.stringify(onConflict === 'rename' ? parts : [...parts, onConflict]);
 }
 
 function read(text: string | null): StoredRecord | undefined {

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useMemo, useReducer } from 'react';
+import { useConflicts } from './conflicts/useConflicts.js';
 import { useRunner } from './running/useRunner.js';
 import { emptyQueue, summarize, uploadQueueReducer } from './uploadQueue.js';
 import {
@@ -20,6 +21,8 @@ export function UploadQueueProvider({ children }: { children: ReactNode }) {
 			restoreName: (id) => dispatch({ type: 'nameRestored', id }),
 			setVisibility: (id, isPublic) => dispatch({ type: 'visibilityChanged', id, isPublic }),
 			setAllVisibility: (isPublic) => dispatch({ type: 'allVisibilityChanged', isPublic }),
+			setIfExists: (id, ifExists) => dispatch({ type: 'ifExistsChanged', id, ifExists }),
+			setAllIfExists: (ifExists) => dispatch({ type: 'allIfExistsChanged', ifExists }),
 			openDialog: () => dispatch({ type: 'dialogOpened' }),
 			closeDialog: () => dispatch({ type: 'dialogClosed' }),
 			signedIn: () => dispatch({ type: 'signedIn' }),
@@ -29,9 +32,10 @@ export function UploadQueueProvider({ children }: { children: ReactNode }) {
 
 	const summary = useMemo(() => summarize(state.items), [state.items]);
 	const isRunning = state.run !== undefined;
+	const conflicts = useConflicts(state.items, isRunning);
 	const view = useMemo<UploadQueueView>(
-		() => ({ ...state, summary, isRunning, isDialogOpen: state.isDialogOpen && state.items.length > 0 }),
-		[state, summary, isRunning],
+		() => ({ ...state, summary, conflicts, isRunning, isDialogOpen: state.isDialogOpen && state.items.length > 0 }),
+		[state, summary, conflicts, isRunning],
 	);
 
 	useEffect(() => {

@@ -20,6 +20,9 @@ export interface UploadTarget {
 	directory: StoragePath;
 }
 
+/** What happens where the name is taken: the file gets another name, replaces the file that has it, or is not uploaded. */
+export type IfExists = 'rename' | 'replace' | 'skip';
+
 interface QueueItemFields {
 	id: number;
 	file: File;
@@ -35,6 +38,8 @@ interface QueueItemFields {
 	target: UploadTarget;
 	/** Below the target; created before the file is uploaded. */
 	folder: StoragePath;
+	/** Chosen for its name and place; with another one it is `rename` again. */
+	ifExists: IfExists;
 }
 
 /** An empty folder that the next run creates. */
@@ -49,6 +54,8 @@ export type QueueItem = QueueItemFields &
 	(
 		| { status: 'pending' | 'uploading' }
 		| { status: 'completed'; savedName: string; isVerified: boolean }
+		/** Its name is taken. */
+		| { status: 'skipped' }
 		| { status: 'error'; error: string; detail?: string | undefined }
 	);
 
@@ -70,7 +77,7 @@ export interface UploadQueueState {
 	progress: UploadProgress | undefined;
 	/** Why the last upload failed; shown as an alert until the next run. */
 	failure: string | undefined;
-	/** All files of the last run are uploaded; true while that is shown. */
+	/** All files of the last run are uploaded, or skipped as was chosen; true while that is shown. */
 	hasSucceeded: boolean;
 	/** The browser page shows the queue as soon as it has a file. */
 	isDialogOpen: boolean;
@@ -100,6 +107,8 @@ export type UploadQueueAction =
 	| { type: 'nameRestored'; id: number }
 	| { type: 'visibilityChanged'; id: number; isPublic: boolean }
 	| { type: 'allVisibilityChanged'; isPublic: boolean }
+	| { type: 'ifExistsChanged'; id: number; ifExists: IfExists }
+	| { type: 'allIfExistsChanged'; ifExists: IfExists }
 	| { type: 'removed'; id: number }
 	| { type: 'emptied' }
 	| { type: 'runStarted'; ids: readonly number[] }
@@ -108,6 +117,7 @@ export type UploadQueueAction =
 	| { type: 'itemResumed'; id: number; uploadedSize: number; at: number }
 	| { type: 'itemWaits'; id: number; reason: UploadWait | undefined }
 	| { type: 'itemCompleted'; id: number; savedName: string; isVerified: boolean }
+	| { type: 'itemSkipped'; id: number }
 	| { type: 'itemFailed'; id: number; error: string; detail?: string | undefined }
 	| { type: 'folderMade'; id: number }
 	| { type: 'folderFailed'; error: string }
@@ -133,13 +143,17 @@ export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueA
 			};
 		}
 		case 'renamed':
-			return changeItem(state, action.id, (item) => ({ ...item, name: action.name }));
+			return changeItem(state, action.id, (item) => movedTo(item, { name: action.name }));
 		case 'nameRestored':
-			return changeItem(state, action.id, (item) => ({ ...item, name: item.originalName }));
+			return changeItem(state, action.id, (item) => movedTo(item, { name: item.originalName }));
 		case 'visibilityChanged':
-			return changeItem(state, action.id, (item) => ({ ...item, isPublic: action.isPublic }));
+			return changeItem(state, action.id, (item) => movedTo(item, { isPublic: action.isPublic }));
 		case 'allVisibilityChanged':
 			return setVisibility(state, action.isPublic);
+		case 'ifExistsChanged':
+			return changeItem(state, action.id, (item) => ({ ...item, ifExists: action.ifExists }));
+		case 'allIfExistsChanged':
+			return state.run ? state : changeWaiting(state, (item) => ({ ...item, ifExists: action.ifExists }));
 		case 'removed': {
 			if (state.run) return state;
 			const items = state.items.filter(({ id }) => id !== action.id);
@@ -196,6 +210,11 @@ export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueA
 				})),
 				progress: undefined,
 			};
+		case 'itemSkipped':
+			return {
+				...replaceItem(state, action.id, (item) => ({ ...fieldsOf(item), status: 'skipped' })),
+				progress: undefined,
+			};
 		case 'itemFailed':
 			return {
 				...replaceItem(state, action.id, (item) => ({
@@ -215,11 +234,11 @@ export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueA
 			const { run } = state;
 			if (!run) return state;
 			const hasSucceeded =
-				state.failure === undefined && state.items.every(({ id, status }) => !run.has(id) || status === 'completed');
+				state.failure === undefined && state.items.every((item) => !run.has(item.id) || isOver(item));
 			return { ...backToPending(state), run: undefined, hasSucceeded };
 		}
 		case 'completedCleared': {
-			const items = state.items.filter(({ status }) => status !== 'completed');
+			const items = state.items.filter((item) => !isOver(item));
 			return items.length === 0 ? { ...emptyQueue, nextId: state.nextId } : { ...state, items, hasSucceeded: false };
 		}
 		case 'signedIn':
@@ -235,6 +254,7 @@ export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueA
 					needsAccount: false,
 					target: { area: 'public', directory: rootPath },
 					folder: rootPath,
+					ifExists: 'rename',
 				})),
 				folders: [],
 			};
@@ -262,13 +282,19 @@ function newItem(
 		needsAccount: !isVisitor,
 		target,
 		folder,
+		ifExists: 'rename',
 		status: 'pending',
 	};
 }
 
 function fieldsOf(item: QueueItem): QueueItemFields {
-	const { id, file, name, originalName, extension, size, isPublic, needsAccount, target, folder } = item;
-	return { id, file, name, originalName, extension, size, isPublic, needsAccount, target, folder };
+	const { id, file, name, originalName, extension, size, isPublic, needsAccount, target, folder, ifExists } = item;
+	return { id, file, name, originalName, extension, size, isPublic, needsAccount, target, folder, ifExists };
+}
+
+/** With another name or place, for which nothing was chosen yet. */
+function movedTo(item: QueueItem, change: { name: string } | { isPublic: boolean }): QueueItem {
+	return { ...item, ...change, ifExists: 'rename' };
 }
 
 function replaceItem(state: UploadQueueState, id: number, change: (item: QueueItem) => QueueItem): UploadQueueState {
@@ -288,7 +314,10 @@ function changeWaiting(state: UploadQueueState, change: (item: QueueItem) => Que
 
 function setVisibility(state: UploadQueueState, isPublic: boolean): UploadQueueState {
 	const folders = state.folders.map((folder) => ({ ...folder, isPublic }));
-	return { ...changeWaiting(state, (item) => ({ ...item, isPublic })), folders };
+	return {
+		...changeWaiting(state, (item) => (item.isPublic === isPublic ? item : movedTo(item, { isPublic }))),
+		folders,
+	};
 }
 
 function backToPending(state: UploadQueueState): UploadQueueState {
@@ -305,6 +334,11 @@ function backToPending(state: UploadQueueState): UploadQueueState {
 /** Neither uploaded nor being uploaded. */
 export function isWaiting({ status }: QueueItem): boolean {
 	return status === 'pending' || status === 'error';
+}
+
+/** Uploaded, or skipped as was chosen. */
+export function isOver({ status }: QueueItem): boolean {
+	return status === 'completed' || status === 'skipped';
 }
 
 /** The name under which it is uploaded. */
@@ -346,6 +380,8 @@ export interface QueueSummary {
 	waiting: readonly number[];
 	/** Some of them wait while no user is signed in. */
 	needsAccount: boolean;
+	completed: number;
+	skipped: number;
 }
 
 /** Summarizes the queue. It visits every item, so it is computed once for each change of `items`. */
@@ -354,8 +390,12 @@ export function summarize(items: readonly QueueItem[]): QueueSummary {
 	let publicCount = 0;
 	let hasInvalidName = false;
 	let needsAccount = false;
+	let completed = 0;
+	let skipped = 0;
 	for (const item of items) {
 		if (item.isPublic) publicCount++;
+		if (item.status === 'completed') completed++;
+		if (item.status === 'skipped') skipped++;
 		if (!isWaiting(item)) continue;
 		if (item.needsAccount) needsAccount = true;
 		waiting.push(item.id);
@@ -366,6 +406,8 @@ export function summarize(items: readonly QueueItem[]): QueueSummary {
 		hasInvalidName,
 		waiting,
 		needsAccount,
+		completed,
+		skipped,
 	};
 }
 
@@ -377,11 +419,11 @@ export interface RunProgress {
 	totalSize: number;
 }
 
-/** Progress of a run without the file that is being uploaded. */
+/** Progress of a run without the file that is being uploaded and those that are skipped. */
 export function runProgress({ items, run }: Pick<UploadQueueState, 'items' | 'run'>): RunProgress {
 	const progress: RunProgress = { completed: 0, total: 0, uploadedSize: 0, totalSize: 0 };
 	for (const item of items) {
-		if (run && !run.has(item.id)) continue;
+		if ((run && !run.has(item.id)) || item.status === 'skipped') continue;
 		progress.total++;
 		progress.totalSize += item.size;
 		if (item.status === 'completed') {

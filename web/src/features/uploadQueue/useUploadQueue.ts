@@ -1,6 +1,7 @@
 import { createContext, useContext } from 'react';
 import type { Chosen } from './choosing/chosenFiles.js';
-import type { QueueSummary, UploadQueueState, UploadTarget } from './uploadQueue.js';
+import type { Conflicts } from './conflicts/useConflicts.js';
+import type { IfExists, QueueSummary, UploadQueueState, UploadTarget } from './uploadQueue.js';
 
 /** The commands of the queue. Always the same object, so effects may depend on it. */
 export interface UploadQueue {
@@ -13,6 +14,9 @@ export interface UploadQueue {
 	restoreName(id: number): void;
 	setVisibility(id: number, isPublic: boolean): void;
 	setAllVisibility(isPublic: boolean): void;
+	/** What happens to a file whose name is taken. */
+	setIfExists(id: number, ifExists: IfExists): void;
+	setAllIfExists(ifExists: IfExists): void;
 	remove(id: number): void;
 	/** Uploads these files, or all that wait. */
 	start(ids?: readonly number[]): void;
@@ -29,6 +33,7 @@ export interface UploadQueue {
 
 export interface UploadQueueView extends UploadQueueState {
 	summary: QueueSummary;
+	conflicts: Conflicts;
 	isRunning: boolean;
 }
 

@@ -1,6 +1,8 @@
-import { type Area, isFailure, type StoragePath } from '@stowage/rules';
+import { type Area, Failure, isFailure, type StoragePath } from '@stowage/rules';
 import type { EnsureFolder, FolderPlace } from '../../../api/uploads/ensureFolder.js';
 import { isSmall, type Transport, type Upload } from '../../../api/uploads/upload.js';
+import { messages } from '../../../messages.js';
+import { choiceOf, type NameState } from '../conflicts/conflicts.js';
 import { baseOf, directoryOf, fullName, type QueueFolder, type QueueItem } from '../uploadQueue.js';
 import { type AttemptOptions, UploadAttempt } from './UploadAttempt.js';
 import type { UploadKeys } from './UploadKeys.js';
@@ -12,6 +14,8 @@ export interface RunOptions extends AttemptOptions {
 	username: () => string | undefined;
 	transport: Transport;
 	ensureFolder: EnsureFolder;
+	/** What has the name of an item now. Asked for items that would not just get another name. */
+	nameStateOf: (item: QueueItem) => Promise<NameState>;
 	/** Empty ones, created before the first file. */
 	folders: readonly QueueFolder[];
 	/** Removes a cancelled upload from the server. */
@@ -94,7 +98,15 @@ export async function runUploads(ids: readonly number[], options: RunOptions): P
 			complete(id, attempt);
 		} catch (error) {
 			if (signal.aborted) break;
+			const upload = attempts.get(id)?.upload;
 			attempts.delete(id);
+			if (itemOf(id)?.ifExists === 'skip' && isFailure(error, 'alreadyExists')) {
+				options.keys.remove(id);
+				dispatch({ type: 'itemSkipped', id });
+				// If the server has found it, it may have been sent.
+				if (upload) void options.discard(upload);
+				continue;
+			}
 			dispatch({ type: 'itemFailed', id, ...options.describe(error) });
 			if (isFatal(error)) break;
 		}
@@ -111,7 +123,7 @@ export async function runUploads(ids: readonly number[], options: RunOptions): P
 	notifier.flush();
 }
 
-/** The transport, preceded by the creation of these empty folders and of the item's own folder. */
+/** The transport, preceded by a look at the item's name and the creation of these empty folders and of the item's own folder. */
 function withFolders(item: QueueItem, emptyFolders: readonly QueueFolder[], options: RunOptions): Transport {
 	const { ensureFolder, transport, dispatch, describe } = options;
 	return async (upload, listener, signal) => {
@@ -124,9 +136,19 @@ function withFolders(item: QueueItem, emptyFolders: readonly QueueFolder[], opti
 				dispatch({ type: 'folderFailed', error: describe(error).error });
 			}
 		}
+		const onConflict = await onConflictOf(item, upload, options);
 		await ensureFolder(placeOf(item), listener, signal);
-		return transport(upload, listener, signal);
+		return transport({ ...upload, onConflict }, listener, signal);
 	};
+}
+
+/** Throws `alreadyExists` for an item to skip before any byte of it is sent. A name that is taken only later is found by the server. */
+async function onConflictOf(item: QueueItem, { onConflict, username }: Upload, { nameStateOf }: RunOptions) {
+	if (onConflict === 'rename') return onConflict;
+	const state = await nameStateOf(item);
+	const isTaken = state === 'file' || state === 'directory';
+	if (onConflict === 'fail' && isTaken) throw new Failure('alreadyExists', messages.nameTaken);
+	return choiceOf(item, state, username === undefined) === 'rename' ? 'rename' : onConflict;
 }
 
 /** The path of an item's folder. */
@@ -142,9 +164,10 @@ function isFatal(error: unknown): boolean {
 export function uploadOf(item: QueueItem, username: string | undefined, keys: UploadKeys): Upload {
 	const fileName = fullName(item);
 	const directory = directoryOf(item);
-	const { file, isPublic } = item;
-	const key = keys.keyOf(item.id, JSON.stringify([username, isPublic, directory, fileName]));
-	return { file, fileName, directory, isPublic, username, key };
+	const { file, isPublic, ifExists } = item;
+	const onConflict = ifExists === 'skip' ? 'fail' : ifExists;
+	const key = keys.keyOf(item.id, JSON.stringify([username, isPublic, directory, fileName, onConflict]));
+	return { file, fileName, directory, isPublic, username, onConflict, key };
 }
 
 /** Throttles `onUploaded` for each folder. */

@@ -14,6 +14,7 @@ import type { Notice } from '../../../ui/notifications/notifications.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { useLatest } from '../../../ui/useLatest.js';
 import { type Chosen, hasFolders } from '../choosing/chosenFiles.js';
+import { createNameLookup } from '../conflicts/lookUpNames.js';
 import {
 	isWaiting,
 	type QueueItem,
@@ -105,6 +106,7 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 					username,
 					transport: uploadFile,
 					ensureFolder: createFolderEnsurer(),
+					nameStateOf: createNameLookup(queryClient, username()),
 					folders: latest.current.folders,
 					discard: discardUpload,
 					waitForSignIn: (onWait, signal) => waitForSignIn(queryClient, onWait, signal),

@@ -7,16 +7,50 @@ import { useSession } from '../../../api/session/useSession.js';
 import { messages } from '../../../messages.js';
 import { QuotaNote } from '../../../ui/display/QuotaNote.js';
 import { useFrame } from '../../../ui/frame.js';
+import { choicesFor } from '../conflicts/conflicts.js';
 import { fraction, mayStart, runProgress } from '../uploadQueue.js';
 import { type UploadQueueView, useUploadQueue } from '../useUploadQueue.js';
+import { IfExistsSelect } from './IfExistsSelect.js';
 import styles from './UploadQueue.module.css';
 
 export function queueTitle({ items }: Pick<UploadQueueView, 'items'>): string {
 	return messages.uploadQueue(plural(items.length, 'file'));
 }
 
+/** What a run that succeeded has done. */
+export function outcomeText({ summary: { completed, skipped } }: Pick<UploadQueueView, 'summary'>): string {
+	const uploaded = completed > 0 ? messages.uploadSucceeded : messages.nothingUploaded;
+	return skipped === 0 ? uploaded : `${uploaded} ${messages.uploadSkipped(plural(skipped, 'file'))}`;
+}
+
+/** The choices for all files. */
+export function SetAll(view: UploadQueueView) {
+	return (
+		<>
+			<SetAllTo {...view} />
+			<IfTheyExist {...view} />
+		</>
+	);
+}
+
+/** What happens to all files whose names are taken; shown if there may be some. */
+function IfTheyExist({ conflicts, summary, isRunning }: UploadQueueView) {
+	const queue = useUploadQueue();
+	const isVisitor = useSession().status !== 'signedIn';
+	if (conflicts.choice === undefined) return null;
+	return (
+		<IfExistsSelect
+			label={messages.ifTheyExist}
+			value={conflicts.choice}
+			choices={choicesFor('file', isVisitor)}
+			isDisabled={isRunning || summary.waiting.length === 0}
+			onChange={queue.setAllIfExists}
+		/>
+	);
+}
+
 /** Sets the visibility of all files. Visitors have no choice. */
-export function SetAllTo({ summary, isRunning }: UploadQueueView) {
+function SetAllTo({ summary, isRunning }: UploadQueueView) {
 	const queue = useUploadQueue();
 	const id = useId();
 	const isSignedIn = useSession().status === 'signedIn';

@@ -7,7 +7,7 @@ import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { fraction, runProgress } from '../uploadQueue.js';
 import { type UploadQueueView, useUploadQueue, useUploadQueueView } from '../useUploadQueue.js';
 import styles from './UploadQueue.module.css';
-import { queueTitle, SetAllTo, UploadQueueFooter } from './UploadQueueControls.js';
+import { outcomeText, queueTitle, SetAll, UploadQueueFooter } from './UploadQueueControls.js';
 import { UploadQueueList } from './UploadQueueList.js';
 
 const noticeKey = 'upload-queue';
@@ -40,10 +40,10 @@ export function UploadQueueDialog({ onClosed }: { onClosed: () => void }) {
 						{filled.hasSucceeded ? (
 							<div className={styles.success} role="status">
 								<TickCircleIcon />
-								{messages.uploadSucceeded}
+								{outcomeText(filled)}
 							</div>
 						) : (
-							<SetAllTo {...filled} />
+							<SetAll {...filled} />
 						)}
 					</div>
 					<UploadQueueList {...filled} />
@@ -63,12 +63,13 @@ function useQueueNotice(view: UploadQueueView): void {
 	const value = isRunning ? fraction(done.uploadedSize + (progress?.uploadedSize ?? 0), done.totalSize) : undefined;
 	const percent = value === undefined ? undefined : Math.floor(value * 100) / 100;
 	const text = queueTitle({ items });
+	const outcome = outcomeText(view);
 
 	useEffect(() => {
 		if (!isAway) return dismiss(noticeKey);
 		const show = { text: messages.showQueue, onClick: queue.openDialog };
 		if (hasSucceeded) {
-			notify({ key: noticeKey, intent: 'success', message: messages.uploadSucceeded });
+			notify({ key: noticeKey, intent: 'success', message: outcome });
 		} else if (percent !== undefined) {
 			const message = `${messages.uploading} ${messages.filesDone(done.completed, done.total)}`;
 			notify({ key: noticeKey, message, progress: percent, onCancel: queue.cancel, action: show });
@@ -83,7 +84,7 @@ function useQueueNotice(view: UploadQueueView): void {
 		} else {
 			notify({ key: noticeKey, message: text, stays: true, action: show });
 		}
-	}, [isAway, percent, done, hasSucceeded, failure, text, notify, dismiss, queue]);
+	}, [isAway, percent, done, hasSucceeded, outcome, failure, text, notify, dismiss, queue]);
 
 	useEffect(() => () => dismiss(noticeKey), [dismiss]);
 }

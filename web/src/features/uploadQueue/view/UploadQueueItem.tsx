@@ -1,5 +1,6 @@
 import { Button, ProgressBar, SegmentedControl, Spinner, Tag } from '@blueprintjs/core';
 import {
+	DisableIcon,
 	DocumentIcon,
 	ErrorIcon,
 	FolderCloseIcon,
@@ -9,22 +10,26 @@ import {
 	SmallCrossIcon,
 	TickCircleIcon,
 	UndoIcon,
+	WarningSignIcon,
 } from '@blueprintjs/icons';
 import { formatDuration, formatQueueSize, formatSpeed, invalidNameMessage } from '@stowage/rules';
 import { memo, useId, useRef } from 'react';
 import type { UploadWait } from '../../../api/uploads/upload.js';
 import { messages } from '../../../messages.js';
+import { choiceOf, choicesFor, type NameState } from '../conflicts/conflicts.js';
 import {
 	directoryOf,
 	fraction,
 	fullName,
 	hasValidName,
 	isFinalizing,
+	isOver,
 	measuredPace,
 	type QueueItem,
 	type UploadProgress,
 } from '../uploadQueue.js';
 import type { UploadQueue } from '../useUploadQueue.js';
+import { IfExistsSelect } from './IfExistsSelect.js';
 import styles from './UploadQueue.module.css';
 
 export interface UploadQueueItemProps {
@@ -35,15 +40,18 @@ export interface UploadQueueItemProps {
 	isLocked: boolean;
 	/** Visitors can't choose the visibility. */
 	isVisitor: boolean;
+	/** What has its name already. */
+	nameState: NameState;
 	queue: UploadQueue;
 	onRemove: (item: QueueItem) => void;
 }
 
 export const UploadQueueItem = memo(function UploadQueueItem(props: UploadQueueItemProps) {
-	const { item, progress, isLocked, isVisitor, queue, onRemove } = props;
-	const isFixed = isLocked || item.status === 'completed';
+	const { item, progress, isLocked, isVisitor, nameState, queue, onRemove } = props;
+	const isFixed = isLocked || isOver(item);
 	const isValid = hasValidName(item);
 	const noteId = useId();
+	const conflictId = useId();
 	const name = useRef<HTMLInputElement>(null);
 	return (
 		<div className={styles.item} data-status={item.status}>
@@ -55,7 +63,7 @@ export const UploadQueueItem = memo(function UploadQueueItem(props: UploadQueueI
 						className={`bp6-input ${styles.name}`}
 						aria-label={messages.fileName}
 						aria-invalid={!isValid}
-						aria-describedby={noteId}
+						aria-describedby={`${noteId} ${conflictId}`}
 						title={isValid ? undefined : invalidNameMessage}
 						value={item.name}
 						disabled={isFixed}
@@ -80,12 +88,27 @@ export const UploadQueueItem = memo(function UploadQueueItem(props: UploadQueueI
 				)}
 			</div>
 			<div className={styles.note} id={noteId}>
-				{isValid || item.status === 'completed' ? (
+				{isValid || isOver(item) ? (
 					<ItemNote item={item} progress={progress} />
 				) : (
 					<span className={styles.failed}>{invalidNameMessage}</span>
 				)}
 			</div>
+			{isValid && (nameState === 'file' || nameState === 'directory') && (
+				<div className={styles.conflict}>
+					<span className={styles.conflictNote}>
+						<WarningSignIcon size={12} />
+						<span id={conflictId}>{nameState === 'file' ? messages.nameTaken : messages.nameTakenByFolder}</span>
+					</span>
+					<IfExistsSelect
+						label={messages.ifItExists}
+						value={choiceOf(item, nameState, isVisitor)}
+						choices={choicesFor(nameState, isVisitor)}
+						isDisabled={isLocked}
+						onChange={(ifExists) => queue.setIfExists(item.id, ifExists)}
+					/>
+				</div>
+			)}
 			<div className={styles.visibility}>
 				<ItemVisibility item={item} isLocked={isLocked} isVisitor={isVisitor} queue={queue} />
 			</div>
@@ -126,7 +149,7 @@ export const UploadQueueItem = memo(function UploadQueueItem(props: UploadQueueI
 
 function ItemVisibility(props: Pick<UploadQueueItemProps, 'item' | 'isLocked' | 'isVisitor' | 'queue'>) {
 	const { item, isLocked, isVisitor, queue } = props;
-	if (isVisitor || item.status === 'completed') {
+	if (isVisitor || isOver(item)) {
 		return (
 			<Tag minimal icon={item.isPublic ? <GlobeIcon size={12} /> : <LockIcon size={12} />}>
 				{!item.isPublic ? messages.private : isVisitor ? messages.publicOnly : messages.public}
@@ -177,6 +200,13 @@ function ItemNote({ item, progress }: { item: QueueItem; progress: UploadProgres
 					<span>{size}</span>
 				</>
 			);
+		case 'skipped':
+			return (
+				<>
+					<span>{messages.uploadItemSkipped}</span>
+					<span>{messages.nameTaken}</span>
+				</>
+			);
 		case 'error':
 			return (
 				<>
@@ -221,6 +251,8 @@ function itemIcon(item: QueueItem) {
 			return <Spinner size={16} intent="primary" aria-hidden="true" />;
 		case 'completed':
 			return <TickCircleIcon className={styles.completed} />;
+		case 'skipped':
+			return <DisableIcon />;
 		case 'error':
 			return <ErrorIcon className={styles.failed} />;
 	}

@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useCallback, useRef, useState } from 'react';
 import { useSession } from '../../../api/session/useSession.js';
-import type { QueueItem } from '../uploadQueue.js';
+import { isWaiting, type QueueItem } from '../uploadQueue.js';
 import { type UploadQueueView, useUploadQueue } from '../useUploadQueue.js';
 import { RemoveFileDialog } from './RemoveFileDialog.js';
 import styles from './UploadQueue.module.css';
@@ -10,7 +10,7 @@ import { UploadQueueItem } from './UploadQueueItem.js';
 const estimatedRowHeight = 72;
 
 /** The queued files. Only the rows on screen are rendered. */
-export function UploadQueueList({ items, progress, isRunning }: UploadQueueView) {
+export function UploadQueueList({ items, progress, isRunning, conflicts }: UploadQueueView) {
 	const queue = useUploadQueue();
 	const isVisitor = useSession().status !== 'signedIn';
 	const scroller = useRef<HTMLDivElement>(null);
@@ -61,6 +61,7 @@ export function UploadQueueList({ items, progress, isRunning }: UploadQueueView)
 										progress={progress?.id === item.id ? progress : undefined}
 										isLocked={isRunning}
 										isVisitor={isVisitor}
+										nameState={isWaiting(item) ? conflicts.stateOf(item) : 'free'}
 										queue={queue}
 										onRemove={setRemoving}
 									/>

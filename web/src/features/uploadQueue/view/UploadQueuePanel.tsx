@@ -1,7 +1,7 @@
 import { useId } from 'react';
 import { useUploadQueueView } from '../useUploadQueue.js';
 import styles from './UploadQueue.module.css';
-import { queueTitle, SetAllTo, UploadQueueFooter } from './UploadQueueControls.js';
+import { queueTitle, SetAll, UploadQueueFooter } from './UploadQueueControls.js';
 import { UploadQueueList } from './UploadQueueList.js';
 
 /** The queue as a part of a page. Renders nothing while it is empty. */
@@ -15,7 +15,9 @@ export function UploadQueuePanel() {
 				<h2 className={styles.title} id={titleId}>
 					{queueTitle(view)}
 				</h2>
-				<SetAllTo {...view} />
+				<div className={styles.choices}>
+					<SetAll {...view} />
+				</div>
 			</div>
 			<UploadQueueList {...view} />
 			<UploadQueueFooter {...view} />

@@ -1,0 +1,17 @@
+import { type Area, isFailure } from '@stowage/rules';
+import { queryOptions } from '@tanstack/react-query';
+import { queryKeys } from '../queryKeys.js';
+import type { Listing } from './ListingReader.js';
+
+/** The query of `listingQuery` without a search, for pages that rarely need it: its code is loaded when it is first sent. */
+export function folderQuery(area: Area, directory: string, isSignedIn: boolean) {
+	return queryOptions({
+		queryKey: queryKeys.listings.of(area, directory, {}, isSignedIn),
+		queryFn: async ({ signal }): Promise<Listing> => {
+			const { fetchListing } = await import('./listingQuery.js');
+			return fetchListing(area, directory, { search: '', filters: {} }, isSignedIn, signal);
+		},
+		staleTime: 5_000,
+		retry: (failures, error) => isFailure(error, 'unavailable') && failures < 2,
+	});
+}

@@ -1,0 +1,111 @@
+import { type Area, joinPath, pathSegments, type StoragePath } from '@stowage/rules';
+import type { TakenNames } from '../../../api/listings/takenNames.js';
+import { baseOf, fullName, type IfExists, isWaiting, type QueueItem } from '../uploadQueue.js';
+
+/** What has the name of an item already; `unknown` while that was not looked up. */
+export type NameState = 'free' | 'file' | 'directory' | 'unknown';
+
+export interface ListedFolder {
+	area: Area;
+	directory: StoragePath;
+}
+
+/** A name that is looked for in a folder. */
+interface Lookup extends ListedFolder {
+	/** Of the folder. */
+	key: string;
+	name: string;
+}
+
+/** The names of a folder, or undefined while they are not known. */
+export type ListedNames = (folder: ListedFolder & { key: string }) => TakenNames | undefined;
+
+/** Folders that are listed for one queue. What is in the others is decided by the server. */
+const maxListedFolders = 8;
+
+/** Cached by item, since a queue may have ten thousand and items are never mutated. */
+const lookups = new WeakMap<QueueItem, readonly Lookup[]>();
+
+/** The folders that lead to an item, from the one that exists already, each with what is looked for in it; the last one with its name. */
+export function lookupsOf(item: QueueItem): readonly Lookup[] {
+	let found = lookups.get(item);
+	if (!found) {
+		const area = item.isPublic ? 'public' : 'private';
+		let directory = baseOf(item);
+		found = [...pathSegments(item.folder), fullName(item)].map((name, index, names) => {
+			const before = names[index - 1];
+			if (before !== undefined) directory = joinPath(directory, before);
+			return { area, directory, key: folderKey(area, directory), name };
+		});
+		lookups.set(item, found);
+	}
+	return found;
+}
+
+export function folderKey(area: Area, directory: StoragePath): string {
+	return `${area}/${directory}`;
+}
+
+export function nameStateOf(item: QueueItem, listed: ListedNames): NameState {
+	const all = lookupsOf(item);
+	for (const lookup of all) {
+		const names = listed(lookup);
+		if (!names) return 'unknown';
+		const type = names.get(lookup.name)?.type;
+		if (lookup === all.at(-1)) return type ?? 'free';
+		// The folder will be made, so nothing is in it.
+		if (type !== 'directory') return 'free';
+	}
+	return 'unknown';
+}
+
+/** The folders to list so that the names of the waiting items are known. One below another is asked for once the other one is seen to have it. */
+export function foldersToList(items: readonly QueueItem[], listed: ListedNames): ListedFolder[] {
+	const folders = new Map<string, ListedFolder>();
+	for (const item of items) {
+		if (!isWaiting(item)) continue;
+		for (const lookup of lookupsOf(item)) {
+			if (!folders.has(lookup.key)) {
+				if (folders.size === maxListedFolders) break;
+				folders.set(lookup.key, { area: lookup.area, directory: lookup.directory });
+			}
+			if (listed(lookup)?.get(lookup.name)?.type !== 'directory') break;
+		}
+	}
+	return [...folders.values()];
+}
+
+/** What can be chosen: a folder is never replaced, and a visitor replaces nothing. */
+export function choicesFor(state: NameState, isVisitor: boolean): readonly IfExists[] {
+	return isVisitor || state === 'directory' ? ['rename', 'skip'] : ['rename', 'replace', 'skip'];
+}
+
+/** What was chosen, as far as it is possible. */
+export function choiceOf({ ifExists }: Pick<QueueItem, 'ifExists'>, state: NameState, isVisitor: boolean): IfExists {
+	return choicesFor(state, isVisitor).includes(ifExists) ? ifExists : 'rename';
+}
+
+export interface ConflictSummary {
+	/** Of the items whose name is or may be taken; undefined if there are none. */
+	choice: IfExists | 'mixed' | undefined;
+	/** Waiting files whose name is taken. */
+	taken: number;
+}
+
+/** Summarizes the names. It visits every item, so it is computed once for each change of `items` or of what is listed. */
+export function summarizeConflicts(
+	items: readonly QueueItem[],
+	stateOf: (item: QueueItem) => NameState,
+	isVisitor: boolean,
+): ConflictSummary {
+	let taken = 0;
+	const choices = new Set<IfExists>();
+	for (const item of items) {
+		if (!isWaiting(item)) continue;
+		const state = stateOf(item);
+		if (state === 'file' || state === 'directory') taken++;
+		if (state !== 'free') choices.add(choiceOf(item, state, isVisitor));
+	}
+	const [choice, ...others] = choices;
+	return { choice: others.length > 0 ? 'mixed' : choice, taken };
+}

@@ -1,0 +1,36 @@
+import type { QueryClient } from '@tanstack/react-query';
+import { folderQuery } from '../../../api/listings/folderQuery.js';
+import { type TakenNames, takenNames } from '../../../api/listings/takenNames.js';
+import type { QueueItem } from '../uploadQueue.js';
+import { type ListedFolder, lookupsOf, type NameState, nameStateOf } from './conflicts.js';
+
+/** For how long a run trusts what it has listed. */
+const maxAgeMs = 60_000;
+
+/** Looks names up during a run. Each folder is listed once, and again after a minute; one that can't be listed makes its names `unknown`. */
+export function createNameLookup(queryClient: QueryClient, username: string | undefined) {
+	const folders = new Map<string, { at: number; names: Promise<TakenNames | undefined> }>();
+	const list = async ({ area, directory }: ListedFolder) => {
+		try {
+			const query = folderQuery(area, directory, username !== undefined);
+			return takenNames((await queryClient.fetchQuery(query)).entries, area, username);
+		} catch {
+			return undefined;
+		}
+	};
+	return async (item: QueueItem): Promise<NameState> => {
+		const listed = new Map<string, TakenNames>();
+		for (const lookup of lookupsOf(item)) {
+			const { key, name } = lookup;
+			let folder = folders.get(key);
+			if (!folder || Date.now() - folder.at > maxAgeMs) {
+				folder = { at: Date.now(), names: list(lookup) };
+				folders.set(key, folder);
+			}
+			const names = await folder.names;
+			if (names) listed.set(key, names);
+			if (names?.get(name)?.type !== 'directory') break;
+		}
+		return nameStateOf(item, ({ key }) => listed.get(key));
+	};
+}

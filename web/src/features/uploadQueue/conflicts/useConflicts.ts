@@ -1,0 +1,54 @@
+import { useQueries, useQueryClient } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { folderQuery } from '../../../api/listings/folderQuery.js';
+import { takenNames } from '../../../api/listings/takenNames.js';
+import { useSession } from '../../../api/session/useSession.js';
+import type { QueueItem } from '../uploadQueue.js';
+import {
+	type ConflictSummary,
+	foldersToList,
+	type ListedNames,
+	type NameState,
+	nameStateOf,
+	summarizeConflicts,
+} from './conflicts.js';
+
+export interface Conflicts extends ConflictSummary {
+	stateOf: (item: QueueItem) => NameState;
+}
+
+/** What has the names of the queued files already, as far as a few listings tell. During a run nothing is listed for it. */
+export function useConflicts(items: readonly QueueItem[], isRunning: boolean): Conflicts {
+	const queryClient = useQueryClient();
+	const session = useSession();
+	const username = session.status === 'signedIn' ? session.username : undefined;
+	const isKnown = session.status !== 'unknown';
+	const listed = useMemo((): ListedNames => {
+		return ({ area, directory }) => {
+			const { queryKey } = folderQuery(area, directory, username !== undefined);
+			const listing = queryClient.getQueryData(queryKey);
+			return listing && takenNames(listing.entries, area, username);
+		};
+	}, [queryClient, username]);
+	const folders = isKnown && !isRunning ? foldersToList(items, listed) : [];
+	const { updates, isLoading } = useQueries({
+		queries: folders.map(({ area, directory }) => ({
+			...folderQuery(area, directory, username !== undefined),
+			structuralSharing: false,
+			refetchOnWindowFocus: true,
+		})),
+		combine: (results) => ({
+			updates: results.map(({ dataUpdatedAt }) => dataUpdatedAt).join(),
+			isLoading: results.some((result) => result.isLoading),
+		}),
+	});
+
+	return useMemo(() => {
+		// Changes with what is listed.
+		void updates;
+		const stateOf = (item: QueueItem) => nameStateOf(item, listed);
+		const summary = summarizeConflicts(items, stateOf, username === undefined);
+		// While it is being listed nothing is asked that may be needless.
+		return { ...summary, choice: isLoading && summary.taken === 0 ? undefined : summary.choice, stateOf };
+	}, [items, listed, updates, isLoading, username]);
+}
