@@ -1,111 +1,100 @@
-import { execFile } from 'node:child_process';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
+import http from 'node:http';
 import path from 'node:path';
-import { promisify } from 'node:util';
-import { startNginx } from '../test/nginx.js';
-import { ownAddress } from '../test/ownAddress.js';
-import { cpuSeconds, medianSeconds, type Row, type Target } from './target.js';
-import { writeSource } from './transfer.js';
+import { serveFolder } from './nginxFolder.js';
+import { fetchAll, fetchTimed, type Source } from './requests.js';
+import { gigabyte, megabyte, sized, writeSource } from './sources.js';
+import type { Suite } from './Workload.js';
 
-const run = promisify(execFile);
-const runs = 3;
-const largeBytes = 2 * 1024 ** 3;
-const atOnce = 64;
-const mediumBytes = 16 * 1024 ** 2;
-const ranges = 1000;
-const rangeBytes = 64 * 1024;
+const largeBytes = 2 * gigabyte;
+const mediumFiles = 64;
+const mediumBytes = 16 * megabyte;
+const ranges = 1_000;
+const rangeBytes = 256 * 1024;
+const seeks = 500;
 
-/** A server from which curl fetches the files: the URL of a name, and further options. */
-interface Source {
-	url(name: string): string;
-	options: readonly string[];
-}
-
-/** Downloads over HTTP, against nginx sending the same files; curl is the client of both. */
-export async function downloadRows(target: Target): Promise<Row[]> {
-	const folder = path.join(target.home, 'served');
-	await mkdir(folder);
-	await writeSource(path.join(folder, 'large.bin'));
-	const medium = Buffer.alloc(mediumBytes, 'stowage');
-	for (let n = 0; n < atOnce; n++) await writeFile(path.join(folder, `${n}.bin`), medium);
-
-	const nginx = await serveByNginx(folder);
-	const stowage: Source = {
-		url: (name) => `${target.url}/api/download/served/${name}?type=private`,
-		options: ['-b', target.cookie],
-	};
-	const nginxSource: Source = { url: (name) => `${nginx.url}/${name}`, options: [] };
-	try {
-		const rows: Row[] = [];
-		const compare = async (work: string, bar: string, fetch: (source: Source) => Promise<void>, gigabytes?: number) => {
-			// A warm-up: both read from the page cache afterwards.
-			await fetch(nginxSource);
-			const floor = await medianSeconds(runs, () => fetch(nginxSource));
-			const before = await cpuSeconds(target.pid);
-			const time = await medianSeconds(runs, () => fetch(stowage));
-			const cpu = (await cpuSeconds(target.pid)) - before;
-			const cost = gigabytes === undefined ? '' : `, ${(cpu / runs / gigabytes).toFixed(2)} CPU s/GB`;
-			rows.push({
-				work,
-				stowage: `${time.toFixed(2)} s`,
-				floor: `nginx ${floor.toFixed(2)} s`,
-				ratio: floor / time,
-				better: 'higher',
-				note: `bar ${bar}${cost}`,
-			});
-		};
-		await compare('download 2 GB', '0.50', fetchLarge, largeBytes / 1024 ** 3);
-		await compare('64 downloads of 16 MB at once', '1.20', fetchAtOnce, (atOnce * mediumBytes) / 1024 ** 3);
-		await compare('1,000 ranges of 64 kB', '0.40', (source) => fetchRanges(source, target.folder));
-		return rows;
-	} finally {
-		await nginx.stop();
-		await rm(folder, { recursive: true });
-	}
-}
-
-async function fetchLarge({ url, options }: Source): Promise<void> {
-	await run('curl', ['-sSf', ...options, '-o', '/dev/null', url('large.bin')]);
-}
-
-async function fetchAtOnce({ url, options }: Source): Promise<void> {
-	const many = url(`[0-${atOnce - 1}].bin`);
-	await run('curl', [
-		'-sSf',
-		'--parallel',
-		'--parallel-immediate',
-		'--parallel-max',
-		String(atOnce),
-		...options,
-		'-o',
-		'/dev/null',
-		many,
-	]);
-}
-
-/** One after another over one connection, as a player that seeks requests them. */
-async function fetchRanges({ url, options }: Source, folder: string): Promise<void> {
-	const list = path.join(folder, 'ranges.txt');
-	const [, cookie] = options;
-	const requests = Array.from({ length: ranges }, (_, index) => {
-		const start = (index * 7919 * 4096) % (mediumBytes - rangeBytes);
-		return [
-			`url = "${url('0.bin')}"`,
-			`range = "${start}-${start + rangeBytes - 1}"`,
-			'output = "/dev/null"',
-			...(cookie === undefined ? [] : [`cookie = "${cookie}"`]),
-		].join('\n');
-	});
-	await writeFile(list, requests.join('\nnext\n'));
-	await run('curl', ['-sSf', '-K', list]);
-}
-
-/** nginx with sendfile over one folder. */
-async function serveByNginx(folder: string): Promise<{ url: string; stop(): Promise<void> }> {
-	const address = `${ownAddress()}:7421`;
-	const { stop } = await startNginx(
-		address,
-		`sendfile on; tcp_nopush on; keepalive_requests 100000; server { listen ${address}; root ${folder}; }`,
-	);
-	return { url: `http://${address}`, stop };
-}
+/** Downloads over HTTP, against nginx with sendfile, which sends the same files. */
+export const downloads: Suite = {
+	name: 'downloads',
+	async *workloads({ home, url, cookie, scale }) {
+		const folder = path.join(home, 'served');
+		await mkdir(folder);
+		const bytes = Math.round((largeBytes * scale) / megabyte) * megabyte;
+		await writeSource(path.join(folder, 'large.bin'), bytes);
+		for (let n = 0; n < mediumFiles; n++) await writeSource(path.join(folder, `${n}.bin`), mediumBytes);
+		const nginx = await serveFolder(folder);
+		const own = (name: string): Source => ({
+			url: `${url}/api/download/served/${name}?type=private`,
+			headers: { cookie },
+		});
+		const other = (name: string): Source => ({ url: `${nginx.url}/${name}`, headers: {} });
+		const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+		const both = <T>(run: (source: (name: string) => Source) => Promise<T>) => ({
+			reference: { name: 'nginx', run: () => run(other) },
+			stowage: () => run(own),
+			end: async () => {},
+		});
+		try {
+			const all = `[0-${mediumFiles - 1}].bin`;
+			yield {
+				name: `download ${sized(bytes)}`,
+				by: 'time',
+				amount: { count: bytes / gigabyte, unit: 'GB' },
+				...both((source) => fetchAll(source('large.bin'))),
+			};
+			yield {
+				name: '64 downloads of 16 MB at once',
+				by: 'time',
+				amount: { count: (mediumFiles * mediumBytes) / gigabyte, unit: 'GB' },
+				...both((source) => fetchAll(source(all), mediumFiles)),
+			};
+			yield {
+				name: 'the first byte of each of 64 downloads at once',
+				by: 'latency',
+				amount: { count: mediumFiles, unit: 'request' },
+				...both(async (source) => {
+					const many = new http.Agent({ keepAlive: true, maxSockets: mediumFiles });
+					const names = Array.from({ length: mediumFiles }, (_, n) => `${n}.bin`);
+					const times = await Promise.all(names.map((name) => fetchTimed(source(name), many)));
+					many.destroy();
+					return times.map(({ first }) => first);
+				}),
+			};
+			const count = Math.round(ranges * scale);
+			yield {
+				name: `${count.toLocaleString('en-US')} ranges of 256 kB`,
+				by: 'latency',
+				amount: { count, unit: 'request' },
+				...both(async (source) => {
+					const ms: number[] = [];
+					for (let n = 0; n < count; n++) {
+						const start = (n * 7919 * 4096) % (mediumBytes - rangeBytes);
+						const range = `bytes=${start}-${start + rangeBytes - 1}`;
+						const { whole, bytes } = await fetchTimed(source('0.bin'), agent, { extra: { range } });
+						if (bytes !== rangeBytes) throw new Error(`A range has ${bytes} bytes.`);
+						ms.push(whole);
+					}
+					return ms;
+				}),
+			};
+			const dropped = Math.round(seeks * scale);
+			yield {
+				name: 'a seek in a film: an open range, dropped after its first bytes',
+				by: 'latency',
+				amount: { count: dropped, unit: 'request' },
+				...both(async (source) => {
+					const ms: number[] = [];
+					for (let n = 0; n < dropped; n++) {
+						const range = `bytes=${(n * 7919 * 4096) % (bytes / 2)}-`;
+						ms.push((await fetchTimed(source('large.bin'), agent, { isDropped: true, extra: { range } })).first);
+					}
+					return ms;
+				}),
+			};
+		} finally {
+			agent.destroy();
+			await nginx.stop();
+			await rm(folder, { recursive: true });
+		}
+	},
+};

@@ -1,15 +1,39 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { startServer } from '../test/serverProcess.js';
-import { archiveRows } from './archives.js';
-import { chunkRows } from './chunks.js';
-import { downloadRows } from './downloads.js';
-import { listingRows } from './listing.js';
+import { archives } from './archives.js';
+import { downloads } from './downloads.js';
+import { listings } from './listings.js';
+import { measure, type Result } from './measure.js';
 import { Processes } from './processes.js';
-import { smallFileRows } from './smallFiles.js';
-import type { Row } from './target.js';
-import { transferRows } from './transfer.js';
+import { keptReport, printReport, reportOf, slowerRows, writeReport } from './report.js';
+import { searches } from './searches.js';
+import { starts } from './starts.js';
+import { uploads } from './uploads.js';
+
+/**
+ * `npm run bench [-- uploads downloads ...] [--quick] [--rounds 5] [--json file] [--keep]`. `--keep` makes this run the one that others are compared with; that is done only
+ * with the sizes and the rounds of the documentation.
+ */
+const { values, positionals } = parseArgs({
+	allowPositionals: true,
+	options: {
+		quick: { type: 'boolean', default: false },
+		rounds: { type: 'string' },
+		json: { type: 'string' },
+		keep: { type: 'boolean', default: false },
+	},
+});
+const suites = [uploads, downloads, listings, archives, searches, starts];
+const unknown = positionals.filter((name) => !suites.some((suite) => suite.name === name));
+if (unknown.length > 0)
+	throw new Error(`There is no ${unknown.join(', ')}, but ${suites.map(({ name }) => name).join(', ')}.`);
+if (values.keep && values.quick) throw new Error('A quick run is not to be kept.');
+const rounds = Number(values.rounds ?? (values.quick ? 3 : 5));
+const scale = values.quick ? 0.1 : 1;
+const keptFile = path.resolve('bench/kept.json');
 
 const folder = await mkdtemp(path.join(process.env.BENCH_DIR ?? os.tmpdir(), 'stowage-bench-'));
 const processes = new Processes();
@@ -19,26 +43,24 @@ try {
 		args: ['cli/bin/stowage.js', 'serve', '--port', '0', '--data-dir', dataDir, '--log-level', 'warn'],
 	});
 	const cookie = await server.register('bench');
-	const target = { url: server.url, pid: server.pid, cookie, home: path.join(dataDir, 'files/users/bench'), folder };
-	const rows: Row[] = [];
-	const all = [transferRows, chunkRows, smallFileRows, listingRows, archiveRows, downloadRows];
-	const only = process.argv[2];
-	for (const measure of all.filter(({ name }) => only === undefined || name.startsWith(only)))
-		rows.push(...(await measure(target)));
-	print(rows);
+	const home = path.join(dataDir, 'files/users/bench');
+	const target = { url: server.url, pid: server.pid, cookie, home, folder, scale };
+	const results: Result[] = [];
+	for (const suite of suites) {
+		if (positionals.length > 0 && !positionals.includes(suite.name)) continue;
+		for await (const workload of suite.workloads(target)) {
+			console.error(`${workload.name} ...`);
+			results.push(await measure(target, workload, rounds));
+		}
+	}
+	const report = reportOf(results);
+	printReport(report);
+	if (values.json !== undefined) await writeReport(values.json, report);
+	// Smaller work has other ratios.
+	const kept = values.quick ? undefined : await keptReport(keptFile);
+	for (const row of kept === undefined ? [] : slowerRows(report, kept)) console.log(`Slower than before: ${row}`);
+	if (values.keep) await writeReport(keptFile, report);
 } finally {
 	await processes.end();
 	await rm(folder, { recursive: true, force: true });
-}
-
-function print(rows: readonly Row[]): void {
-	console.log(`\nNode ${process.versions.node}, ${os.cpus().length} cores, ${os.cpus()[0]?.model ?? 'unknown'}`);
-	console.table(
-		Object.fromEntries(
-			rows.map(({ work, stowage, floor, ratio, better, note }) => [
-				work,
-				{ stowage, floor, ratio: ratio.toFixed(2), 'better is': better, note: note ?? '' },
-			]),
-		),
-	);
 }
