@@ -8,6 +8,7 @@ import {
 	pathSegments,
 	type StoragePath,
 } from '@stowage/rules';
+import { plus } from '../quotas/HomeUsage.js';
 import type { Reservation } from '../quotas/Reservation.js';
 import { ensureFolder, removeCreatedFolders, retryOnRemovedItems } from '../trees/folders.js';
 import type { OwnTree } from '../trees/OwnTree.js';
@@ -41,7 +42,8 @@ export async function addItem(
 			try {
 				await add({ bytes: 0, entries: made.length });
 				const placed = { ...naming, folder: toFolder, name: baseName(to.storagePath), type, id };
-				return await placeItem(parts, tree, placed, (path, options) => commit(path, options, add));
+				const adding = countingOnce(add);
+				return await placeItem(parts, tree, placed, (path, options) => commit(path, options, adding()));
 			} catch (error) {
 				await removeCreatedFolders(tree.storage, made);
 				throw error;
@@ -50,6 +52,20 @@ export async function addItem(
 	);
 	tree.publishChange(to.storagePath);
 	return countedRow(toFolder, item);
+}
+
+/** For each attempt of one call: what an attempt before it has counted is not counted again. */
+function countingOnce(add: Reservation['add']): () => Reservation['add'] {
+	let counted = { bytes: 0, entries: 0 };
+	return () => {
+		let own = { bytes: 0, entries: 0 };
+		return async (amount) => {
+			own = plus(own, amount);
+			const before = counted;
+			counted = { bytes: Math.max(own.bytes, before.bytes), entries: Math.max(own.entries, before.entries) };
+			await add({ bytes: counted.bytes - before.bytes, entries: counted.entries - before.entries });
+		};
+	};
 }
 
 /** The name at the end of a path from a client is validated, unless the item has it already. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { link, readdir, readFile, readlink, rm, symlink } from 'node:fs/promises';
+import { link, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Failure } from '@stowage/rules';
 import test from 'ava';
@@ -307,6 +307,32 @@ test('a replacement needs room for the new bytes beside the old ones', async (t)
 	}
 	t.deepEqual(await readdir(home), ['Public', 'a']);
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+});
+
+test('a copy that is tried again, since its target was changed meanwhile, counts once in the quota', async (t) => {
+	const { app, ada, home, read, send } = await replacing(t, { '--quotas-user-bytes': '100 KB' });
+	for (const name of ['a', 'b']) await send(name, 'x'.repeat(20 * 1024), {});
+	const used = () =>
+		until('the quota is known', async () => json(await ada.get('/api/checkLoginStatus')).quota?.used as number);
+	t.is(await used(), 40 * 1024);
+	const { storage } = app.services.roots.first;
+	const copy = storage.copy.bind(storage);
+	let changes = 0;
+	storage.copy = (from, to, options = {}) =>
+		copy(from, to, {
+			...options,
+			async beforeItem(item) {
+				await options.beforeItem?.(item);
+				if (++changes < 4) await writeFile(path.join(home, 'Public/a'), `changed ${changes}`);
+			},
+		});
+	await writeFile(path.join(home, 'Public/a'), 'old');
+	const call = { fromPath: 'a', toPath: 'Public/a', type: 'private', onConflict: 'replace' };
+	t.is((await ada.post('/api/copyItem', call)).statusCode, 200);
+	t.is(changes, 4, 'it was tried as often');
+	t.is((await read('Public/a')).length, 20 * 1024);
+	t.true((await used()) <= 60 * 1024 + 'changed 3'.length, `${await used()}`);
+	t.is((await send('c', 'x'.repeat(39 * 1024), {})).statusCode, 200);
 });
 
 test('where a disk can’t replace in one step it is refused as that, and nothing is kept', async (t) => {
