@@ -1,4 +1,4 @@
-import type { ConflictOptions, Files, ItemRef } from '@stowage/plugin-api';
+import type { ConflictOptions, Files, ItemRef, StorageItem } from '@stowage/plugin-api';
 import type { Viewer } from '@stowage/rules';
 import { type AuditAction, type AuditEvent, chosen } from '../audit/auditLine.js';
 import { type Audit, outcomeOf } from '../audit/createAudit.js';
@@ -101,12 +101,15 @@ export function auditedFiles(files: Files, audit: Audit): Files {
 }
 
 /** Notes whether a file is replaced. */
-function noted({ onReplaced }: ConflictOptions = {}): { onReplaced(): void; details(): { replaced?: true } } {
+function noted({ onReplaced }: ConflictOptions = {}): {
+	onReplaced(replaced: StorageItem): void;
+	details(): { replaced?: true };
+} {
 	let isReplaced = false;
 	return {
-		onReplaced() {
+		onReplaced(replaced) {
 			isReplaced = true;
-			onReplaced?.();
+			onReplaced?.(replaced);
 		},
 		details: () => (isReplaced ? { replaced: true } : {}),
 	};

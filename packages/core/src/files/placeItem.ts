@@ -93,7 +93,7 @@ async function replaceOrPlace(
 		try {
 			if (replaced === undefined) return await place(path, {});
 			const made = await replaceItem(parts, tree, path, replaced, (onConflict) => place(path, { onConflict }));
-			item.onReplaced?.();
+			item.onReplaced?.(replaced);
 			return made;
 		} catch (error) {
 			// Somebody was faster. Without a condition this one replaces what they have brought.

@@ -1,11 +1,13 @@
 import type { CopyStaging, PublishOptions, PublishRequest, StorageItem } from '@stowage/plugin-api';
 import { Failure, isFailure, joinPath, type StoragePath } from '@stowage/rules';
 import { TriedNames } from '../trees/freeName.js';
+import { identityOf } from '../trees/identity.js';
 import type { ItemStorage } from '../trees/Mounts.js';
 import type { OwnTree } from '../trees/OwnTree.js';
 import type { Place } from '../trees/Tree.js';
 import type { FileParts, PublishedNames } from './FileParts.js';
 import { assertPlaceable, placeItem } from './placeItem.js';
+import { createFileVersions } from './versions.js';
 
 /** Publishes a file that an interrupted call may have published already: then that entry is returned. Discards nothing. */
 export async function publishFileOnce(
@@ -82,8 +84,8 @@ function publishAs(
 }
 
 /**
- * Publishes all or none: if one fails, those before it are removed again and the rest is discarded, unless `mayRollBack` forbids it. What has replaced a file stays in
- * its place: that can't be undone. So those that replace nothing come first, after all has been checked that can be known.
+ * Publishes all or none: if one fails, those before it are removed again, what they have replaced is put back, and the rest is discarded, unless `mayRollBack` forbids it.
+ * Where no versions are kept, what has replaced a file stays. So those that replace nothing come first, after all has been checked that can be known.
  */
 export async function publishAll(
 	parts: FileParts,
@@ -95,15 +97,15 @@ export async function publishAll(
 	const { log } = parts;
 	const names = options && parts.names;
 	const published = new Map<PublishRequest, StorageItem>();
-	const replaced = new Set<PublishRequest>();
+	const replaced = new Map<PublishRequest, StorageItem>();
 	const tried = new TriedNames();
 	let refused = requests[0];
 	try {
 		for (const request of await replacingLast(tree, folder, requests)) {
 			refused = request;
-			const onReplaced = () => {
-				replaced.add(request);
-				request.onReplaced?.();
+			const onReplaced = (former: StorageItem) => {
+				replaced.set(request, former);
+				request.onReplaced?.(former);
 			};
 			const skipped = tried.count(request.name);
 			const item = await publishAs(parts, tree, folder, { ...request, onReplaced }, { names, skipped });
@@ -113,9 +115,12 @@ export async function publishAll(
 		return requests.map((request) => published.get(request) as StorageItem);
 	} catch (error) {
 		if (refused !== undefined && (await options?.mayRollBack(refused)) === false) throw error;
-		const added = [...published].filter(([request]) => !replaced.has(request));
 		const undone = await Promise.allSettled([
-			...added.map(([, { name, id }]) => removePublished(tree.storage, joinPath(folder.storagePath, name), id)),
+			...[...published].map(([request, item]) => {
+				const former = replaced.get(request);
+				if (former !== undefined) return putBack(parts, tree, folder, item, former);
+				return removePublished(tree.storage, joinPath(folder.storagePath, item.name), item.id);
+			}),
 			...requests.map(({ staged }) => staged.discard()),
 		]);
 		// The caller gets the original error, not one of the cleanup.
@@ -144,6 +149,26 @@ async function replacingLast(
 		(isReplacing ? replacing : adding).push(request);
 	}
 	return [...adding, ...replacing];
+}
+
+/** Puts back what a file has replaced, if that was kept as a version and nobody has replaced the file since, and removes the file for good. */
+async function putBack(
+	parts: FileParts,
+	tree: OwnTree,
+	folder: Place,
+	item: StorageItem,
+	former: StorageItem,
+): Promise<void> {
+	tree.quota.stayed(item);
+	const { viewer, area } = tree;
+	const versions = createFileVersions(parts);
+	const ref = { area, path: joinPath(folder.path, item.name) };
+	const newest = async () => (await versions.list(viewer, ref))[0];
+	const kept = await newest();
+	if (kept?.replacedId !== identityOf(former)) return;
+	await versions.restore(viewer, ref, kept.id);
+	const refused = await newest();
+	if (refused?.replacedId === identityOf(item)) await versions.purge(viewer, refused.id);
 }
 
 async function removePublished(storage: ItemStorage, path: StoragePath, id: string): Promise<void> {

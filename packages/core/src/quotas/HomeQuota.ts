@@ -86,6 +86,11 @@ export class HomeQuota {
 		usage.removed(item.type === 'file' ? { bytes: item.size, entries: 1 } : undefined);
 	}
 
+	/** Counts a file that stays although the call that published it has failed. */
+	stayed({ size }: StorageItem): void {
+		this.#home.knownUsage()?.add({ bytes: size, entries: 1 });
+	}
+
 	/** An unfinished upload was dropped. */
 	onUploadDropped(): void {
 		this.#home.knownUsage()?.invalidateHeld();

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { link, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Failure } from '@stowage/rules';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { readAudit } from '../../src/audit/readAudit.js';
 import { openEvents } from '../openEvents.js';
 import { changed, fieldsOf, invalid, refusal, replacing, taken } from '../replacing.js';
@@ -80,34 +80,61 @@ test('a form of several files is checked as a whole before one of them is publis
 	await assertStagingEmpty();
 });
 
-test('a form whose last replacement fails keeps no new file, and what it has replaced has its new content', async (t) => {
-	const { app, ada, home, read, put, assertStagingEmpty } = await replacing(t);
+/** A form of three files, of which two replace others and the last one can't be published at first. */
+async function failingForm(t: ExecutionContext, flags: Record<string, string>) {
+	const fixture = await replacing(t, flags);
+	const { app, ada, put } = fixture;
 	await put({ 'a.txt': 'old a', 'b.txt': 'old b' });
 	const { storage } = app.services.roots.first;
 	const stage = storage.stage.bind(storage);
-	let replacements = 0;
+	const failure = { isOver: false };
 	storage.stage = async (id) => {
 		const staged = await stage(id);
 		const commit = staged.commit.bind(staged);
 		staged.commit = (to, options) => {
-			if (typeof options?.onConflict === 'object' && ++replacements === 2)
-				throw new Failure('storageFull', 'The storage is full.');
+			if (to.endsWith('/b.txt') && !failure.isOver) throw new Failure('storageFull', 'The storage is full.');
 			return commit(to, options);
 		};
 		return staged;
 	};
-	const form = (key: string) =>
-		ada.upload(
-			'/api/upload',
-			[field('onConflict', 'replace'), ...['a.txt', 'n.txt', 'b.txt'].map((name) => file(name, `new ${name}`))],
-			{ 'stowage-upload-key': key },
-		);
 	const key = randomBytes(16).toString('hex');
-	t.is((await form(key)).statusCode, 507);
+	const parts = ['a.txt', 'n.txt', 'b.txt'].map((name) => file(name, `new ${name}`));
+	const send = () =>
+		ada.upload('/api/upload', [field('onConflict', 'replace'), ...parts], { 'stowage-upload-key': key });
+	return { ...fixture, failure, send };
+}
+
+test('a form whose last replacement fails keeps nothing, and what it has replaced is there again', async (t) => {
+	const { app, ada, home, read, failure, send, assertStagingEmpty } = await failingForm(t, {
+		'--quotas-user-bytes': '100 KB',
+	});
+	const versions = async () => json(await ada.get('/api/versions/a.txt')).versions.length;
+	const used = () =>
+		until('the quota is known', async () => json(await ada.get('/api/checkLoginStatus')).quota?.used as number);
+	t.is(await used(), 10);
+	t.is((await send()).statusCode, 507);
+	t.deepEqual(await readdir(home), ['Public', 'a.txt', 'b.txt']);
+	t.deepEqual([await read('a.txt'), await read('b.txt')], ['old a', 'old b']);
+	t.is(await versions(), 0);
+	await app.services.trashBin.removePurged();
+	t.is(await used(), 10);
+	await assertStagingEmpty();
+	failure.isOver = true;
+	t.is((await send()).statusCode, 200, 'it is sent again');
+	t.deepEqual(await readdir(home), ['Public', 'a.txt', 'b.txt', 'n.txt']);
+	t.deepEqual([await read('a.txt'), await read('b.txt')], ['new a.txt', 'new b.txt']);
+	t.is(await versions(), 1);
+	await assertStagingEmpty();
+});
+
+test('where no versions are kept a form whose last replacement fails keeps what has replaced a file, and no other', async (t) => {
+	const { home, read, failure, send, assertStagingEmpty } = await failingForm(t, { '--versions-keep-for': '0' });
+	t.is((await send()).statusCode, 507);
 	t.deepEqual(await readdir(home), ['Public', 'a.txt', 'b.txt']);
 	t.deepEqual([await read('a.txt'), await read('b.txt')], ['new a.txt', 'old b']);
 	await assertStagingEmpty();
-	t.is((await form(key)).statusCode, 200, 'it is sent again');
+	failure.isOver = true;
+	t.is((await send()).statusCode, 200);
 	t.deepEqual(await readdir(home), ['Public', 'a.txt', 'b.txt', 'n.txt']);
 	t.deepEqual([await read('a.txt'), await read('b.txt')], ['new a.txt', 'new b.txt']);
 	await assertStagingEmpty();
@@ -294,7 +321,10 @@ test('pages of the folder are notified of a replacement, and the audit log says 
 });
 
 test('a replacement needs room for the new bytes beside the old ones', async (t) => {
-	const { app, ada, home, read, send } = await replacing(t, { '--quotas-user-bytes': '100 KB' });
+	const { app, ada, home, read, send } = await replacing(t, {
+		'--quotas-user-bytes': '100 KB',
+		'--versions-keep-for': '0',
+	});
 	const kb = (count: number) => 'x'.repeat(count * 1024);
 	const used = () =>
 		until('the quota is known', async () => json(await ada.get('/api/checkLoginStatus')).quota?.used as number);

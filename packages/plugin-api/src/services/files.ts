@@ -47,8 +47,8 @@ export type OnConflict = { kind: 'rename' } | { kind: 'fail' } | { kind: 'replac
 export interface ConflictOptions {
 	/** @default rename */
 	onConflict?: OnConflict | undefined;
-	/** Called once it has replaced a file. */
-	onReplaced?: (() => void) | undefined;
+	/** Called once it has replaced a file, as that was. */
+	onReplaced?: ((replaced: StorageItem) => void) | undefined;
 }
 
 /** A file that is about to be published under a name in a folder. */
