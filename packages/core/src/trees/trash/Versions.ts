@@ -96,8 +96,10 @@ export class Versions {
 		if (!this.isOn || !(await versions.hasAny(ownerId))) return [];
 		// What a process had no time to bind.
 		for (const version of await versions.unfinished(ownerId, path))
-			if (version.replacedId !== identityOf(item) && (await isTrashed(this.#parts, version)))
+			if (version.replacedId !== identityOf(item) && (await isTrashed(this.#parts, version))) {
 				await finishVersion(this.#parts, version);
+				await this.#parts.store.settle([version.id]);
+			}
 		const file = identityOf(item);
 		const found = await versions.of(ownerId, file);
 		if (found.some((version) => version.path !== path)) await versions.bind(ownerId, file, { file, path });
