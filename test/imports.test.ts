@@ -83,7 +83,7 @@ const webLayers: Readonly<Record<string, readonly string[]>> = {
 const coreLayers: readonly (readonly string[])[] = [
 	['log', 'context', 'secretHash', 'config'],
 	['http', 'plugins', 'limits', 'leases', 'events', 'audit'],
-	['quotas', 'trees'],
+	['quotas', 'trees', 'search'],
 	['bodies', 'responses'],
 	['accounts', 'files', 'archives', 'jobs', 'links', 'tickets', 'thumbnails', 'uploads'],
 	['pasting', 'moving'],

@@ -57,7 +57,7 @@ const hasNotes = async ({ filesDir }: { filesDir: string }) =>
 	(await readdir(path.join(filesDir, '.stowage/trash'))).some((name) => name.startsWith('notes-'));
 
 async function runEveryCommand(t: ExecutionContext, database: Record<string, string>): Promise<void> {
-	const app = await testApp(t, { '--public-listing': 'everyone', ...database });
+	const app = await testApp(t, { '--public-listing': 'everyone', '--search-index': 'true', ...database });
 	const folder = await dataFolder(t);
 	const at = (name: string) => path.join(folder, name);
 	const flags = ['--data-dir', app.dataDir, '--log-level', 'error', ...Object.entries(database).flat()];
@@ -260,6 +260,18 @@ async function runEveryCommand(t: ExecutionContext, database: Record<string, str
 	await call('upload remove', { code: 1 });
 	await call('root remove archive');
 	await until('the server has removed the root', () => !rootNames().includes('archive'));
+
+	// The index of names, which the server has.
+	const indexOf = async () => JSON.parse(await call('search status --json')).roots[0];
+	await until('all is indexed', async () => {
+		const { state, names, waiting } = await indexOf();
+		return state === 'indexed' && names > 0 && waiting === 0;
+	});
+	t.regex(await call('search rebuild'), /^The server builds the index anew/);
+	await until('it is built again', async () => {
+		const { names, waiting } = await indexOf();
+		return !(await readdir(path.join(app.dataDir, 'search'))).includes('rebuild') && names > 0 && waiting === 0;
+	});
 
 	// Commands that change nothing of the server.
 	for (const line of (await call('audit --json')).split('\n')) t.is(typeof JSON.parse(line).action, 'string');

@@ -21,6 +21,7 @@ import { createLog, type Log } from './log.js';
 import { decorateServer } from './plugins/decorateServer.js';
 import { loadPlugins } from './plugins/loadPlugins.js';
 import { bytesSent } from './responses/writeBody.js';
+import { SearchIndex } from './search/SearchIndex.js';
 import type { Services } from './services.js';
 import { sweep } from './sweep.js';
 import { MountedStorage } from './trees/MountedStorage.js';
@@ -108,7 +109,8 @@ async function assemble(
 	};
 	const coordination = await createCoordination({ ...ground, audit, secret, feeds: () => fileServices.feeds });
 	const { identity, databaseReserve, relay, notifications, leases, jobs } = coordination;
-	const fileServices = createFileServices({ ...ground, audit, relay, leases, storage: openedStorage });
+	const searchIndex = new SearchIndex({ ...ground, identity });
+	const fileServices = createFileServices({ ...ground, audit, relay, leases, searchIndex, storage: openedStorage });
 	const { files, links, quotas, trees, trash, trashBin, versions } = fileServices;
 
 	const { dataDir } = config;
@@ -121,8 +123,11 @@ async function assemble(
 	await loadPlugins(server, config);
 	providers.auth.get(config.auth);
 
-	const roots = await Roots.open({ drivers: providers.storage, config, database, log, identity, monotonic });
-	parts.push(roots);
+	const roots = await Roots.open({
+		...{ drivers: providers.storage, config, database, log, identity, monotonic },
+		wrap: (storage) => searchIndex.noted(storage),
+	});
+	parts.push(roots, searchIndex);
 	const storage = new MountedStorage(roots);
 	opened = storage;
 	parts.push(relay, trashBin);
@@ -132,7 +137,7 @@ async function assemble(
 	const services = createServices({
 		...{ ...ground, version: buildVersion, audit, bodies, providers },
 		...{ databaseReserve, notifications, leases, jobs },
-		...{ storage, roots, trees, files, links, quotas, trash, trashBin, versions },
+		...{ storage, roots, searchIndex, trees, files, links, quotas, trash, trashBin, versions },
 		...{ sessions, knownClients: createKnownClients(config, secret, now) },
 	});
 	parts.push(services.inFlightUploads);
@@ -155,6 +160,7 @@ async function assemble(
 			if (metrics !== undefined) log.info({ address: await metrics.listen() }, 'metrics are served');
 			const address = await listen(server, config);
 			jobs.begin();
+			void searchIndex.begin(roots);
 			return address;
 		},
 		reload(next) {

@@ -20,6 +20,7 @@ import type { Log } from './log.js';
 import type { HomeMoves } from './moving/createHomeMoves.js';
 import type { Pasting } from './pasting/createPasting.js';
 import type { Quotas } from './quotas/createQuotas.js';
+import type { SearchIndex } from './search/SearchIndex.js';
 import type { Thumbnails } from './thumbnails/createThumbnails.js';
 import type { Tickets } from './tickets/createTickets.js';
 import type { Transfers } from './tickets/Transfers.js';
@@ -44,6 +45,7 @@ export interface Services {
 	databaseReserve: DatabaseReserve;
 	storage: MountedStorage;
 	roots: Roots;
+	searchIndex: SearchIndex;
 	rootAdministration: AuditedRoots;
 	accounts: Accounts;
 	secondFactors: SecondFactors;

@@ -25,7 +25,8 @@ export async function testApp(
 	const dataDir = await mkdtemp(path.join(os.tmpdir(), 'stowage-core-'));
 	const plugins = JSON.stringify({ '@stowage/auth-password': { memoryKiB: 19456, iterations: 2, parallelism: 1 } });
 	const config = loadConfig({
-		flags: { '--data-dir': dataDir, '--port': '0', '--plugins': plugins, ...flags },
+		// Most tests put files there themselves, which an index notices later.
+		flags: { '--data-dir': dataDir, '--port': '0', '--plugins': plugins, '--search-index': 'false', ...flags },
 		defaultPlugins: ['@stowage/storage-local', '@stowage/auth-password', '@stowage/zip'],
 	});
 	const databaseFile = path.join(dataDir, 'stowage.db');

@@ -6,6 +6,11 @@ export type { DatabaseFindings } from './portable/checkDatabase.js';
 export type { Row } from './portable/Row.js';
 export type { Snapshot } from './portable/readRows.js';
 export type { TableRows, Written } from './portable/writeRows.js';
+export type { IndexedItem } from './searchIndex/blocks.js';
+export type { BlockQuery, IndexedBlock, IndexedRoot, IndexReader, StaleMark } from './searchIndex/IndexReader.js';
+export type { IndexWriter, KnownFolder, Relisted, WaitingMark } from './searchIndex/IndexWriter.js';
+export type { IndexLock } from './searchIndex/lockIndex.js';
+export type { SearchIndexFile } from './searchIndex/searchIndexFile.js';
 export { sessionAbsoluteMs, sessionIdleMs } from './stores/accounts/sessions.js';
 
 // Each is loaded by its call, with the database's program: who checks an address or a configuration needs none, and a start needs no more
@@ -22,3 +27,6 @@ export const readSnapshot: typeof import('./portable/readRows.js').readSnapshot 
 
 export const fillDatabase: typeof import('./portable/writeRows.js').fillDatabase = async (url, names, batches) =>
 	(await import('./portable/writeRows.js')).fillDatabase(url, names, batches);
+
+export const searchIndexFile: typeof import('./searchIndex/searchIndexFile.js').searchIndexFile = async (folder) =>
+	(await import('./searchIndex/searchIndexFile.js')).searchIndexFile(folder);

@@ -15,6 +15,7 @@ import { createLinks } from '../links/createLinks.js';
 import { rebindTrashedLinks } from '../links/rebindTrashedLinks.js';
 import type { Log } from '../log.js';
 import { createQuotas } from '../quotas/createQuotas.js';
+import type { SearchIndex } from '../search/SearchIndex.js';
 import { FolderFeeds } from '../trees/feeds/FolderFeeds.js';
 import type { MountedStorage } from '../trees/MountedStorage.js';
 import { Trees } from '../trees/Trees.js';
@@ -28,6 +29,7 @@ interface Dependencies {
 	database: Database;
 	/** Throws until the storage is open. */
 	storage: () => MountedStorage;
+	searchIndex: SearchIndex;
 	audit: Audit;
 	relay: EventRelay;
 	leases: Leases;
@@ -71,6 +73,7 @@ export function createFileServices(dependencies: Dependencies) {
 		watcher: followVersions(links.watcher, versionBin),
 		trash: trashBin,
 		versions: versionBin,
+		index: dependencies.searchIndex,
 		names: publishedNames,
 		log,
 		temporaryFolder,

@@ -19,6 +19,11 @@ export async function makeDataDir(dataDir: string): Promise<void> {
 	}
 }
 
+/** The index of names, which is a cache. */
+export function searchFolder(dataDir: string): string {
+	return path.join(dataDir, 'search');
+}
+
 /** The cache of pictures of files. */
 export function thumbnailFolder(dataDir: string): string {
 	return path.join(dataDir, 'thumbnails');

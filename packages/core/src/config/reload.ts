@@ -16,6 +16,8 @@ export const liveSettings: readonly string[] = [
 	'trash',
 	'versions',
 	'downloads.maxZipEntries',
+	'search.exclude',
+	'search.checkEvery',
 	'jobs.run',
 	'externalViewers',
 	'umask',

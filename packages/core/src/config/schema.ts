@@ -228,6 +228,16 @@ export const configSchema = z.strictObject({
 			noMap,
 		)
 		.prefault({}),
+	search: z
+		.strictObject(
+			{
+				index: flag.default(true),
+				exclude: list.default([]),
+				checkEvery: duration.default(60 * 60_000),
+			},
+			noMap,
+		)
+		.prefault({}),
 	jobs: z.strictObject({ run: flag.default(true) }, noMap).prefault({}),
 	externalViewers: flag.default(false),
 	audit: z

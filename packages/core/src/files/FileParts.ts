@@ -1,6 +1,7 @@
 import type { PublishedNameStore } from '@stowage/plugin-api';
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
+import type { SearchIndex } from '../search/SearchIndex.js';
 import type { FolderFeeds } from '../trees/feeds/FolderFeeds.js';
 import type { MountedStorage } from '../trees/MountedStorage.js';
 import type { Trees } from '../trees/Trees.js';
@@ -20,6 +21,7 @@ export interface FileParts extends Pick<Config, 'publicListing'> {
 	watcher: ItemWatcher;
 	trash: TrashBin;
 	versions: Versions;
+	index: Pick<SearchIndex, 'scope' | 'distrust' | 'failed'>;
 	names: PublishedNames;
 	log: Log;
 	temporaryFolder: string;

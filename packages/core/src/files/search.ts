@@ -5,18 +5,26 @@ import {
 	maxSearchResults,
 	type Owner,
 	type SearchQuery,
+	type StoragePath,
 	searchMatcher,
 	type Viewer,
 } from '@stowage/rules';
+import { rowsOf } from '../search/marks.js';
+import type { IndexScope } from '../search/SearchIndex.js';
 import { childOf, notFound, type Place } from '../trees/Tree.js';
+import { BestHits, type Hit } from './BestHits.js';
 import { countedRows, type Found } from './entries.js';
 import type { FileParts } from './FileParts.js';
 import { shownPlaces } from './list.js';
+import { isIndexable, searchIndexed, verified } from './searchIndexed.js';
 
 /** Hits of which the folders are counted together. */
 const countedAtOnce = 64;
 
-/** All below the folder that match. */
+/** How often a search is begun anew where the index turns out to be wrong about a folder, before all is read from the disk. */
+const maxAttempts = 3;
+
+/** All below the folder that match: by the index of names where there is one, else from the disk. */
 export async function search(
 	parts: FileParts,
 	viewer: Viewer,
@@ -25,61 +33,110 @@ export async function search(
 	signal?: AbortSignal,
 	turn?: Turn,
 ): Promise<FoundListing> {
-	return searchPlaces(await shownPlaces(parts, viewer, folder), query, new Yielder(turn), signal);
+	const yielder = new Yielder(turn);
+	const pause = async () => {
+		signal?.throwIfAborted();
+		if (yielder.shouldYield) await yielder.yield(signal);
+	};
+	const places = await shownPlaces(parts, viewer, folder);
+	const wrong = new Map<StoragePath, Place>();
+	for (let attempt = 1; attempt <= maxAttempts && isIndexable(query); attempt++) {
+		const found = await searchWithIndex();
+		if (found !== 'again') return found;
+	}
+	return searchPlaces(places, [], query, pause, () => {}, signal) as Promise<FoundListing>;
+
+	/** `again` where the index is wrong about so much that the best hits are not known. */
+	async function searchWithIndex(): Promise<FoundListing | 'again'> {
+		const scopes: Indexed[] = [];
+		try {
+			for (const place of places) {
+				const scope = await scopeOf(parts, place, [...wrong.keys()]);
+				if (scope !== undefined) scopes.push({ place, scope });
+			}
+			const onDifferent = (different: Place, rootId: string) => {
+				if (!wrong.has(different.storagePath)) parts.index.distrust(rootId, different.storagePath);
+				wrong.set(different.storagePath, different);
+			};
+			return await searchPlaces(places, scopes, query, pause, onDifferent, signal);
+		} catch (error) {
+			if (scopes.length === 0 || signal?.aborted || isFailure(error, 'notFound')) throw error;
+			// Without the index it is searched for all the same.
+			if (!isFailure(error)) parts.index.failed(error);
+			return await (searchPlaces(places, [], query, pause, () => {}, signal) as Promise<FoundListing>);
+		} finally {
+			for (const { scope } of scopes) scope.release();
+		}
+	}
 }
 
-/** The best of all hits, so that a term that very many names contain takes no more memory than another. */
-class BestHits {
-	#hits: (Found & { rank: number })[] = [];
-	#count = 0;
-
-	add(hit: Found & { rank: number }): void {
-		this.#count++;
-		this.#hits.push(hit);
-		if (this.#hits.length >= 2 * maxSearchResults) this.#hits = this.best();
-	}
-
-	get isTruncated(): boolean {
-		return this.#count > maxSearchResults;
-	}
-
-	/** Best first, and the shorter path first among equals. */
-	best(): (Found & { rank: number })[] {
-		const length = ({ folder, item }: Found) => folder.path.length + item.name.length;
-		const sorted = this.#hits.toSorted((one, other) => one.rank - other.rank || length(one) - length(other));
-		return sorted.slice(0, maxSearchResults);
-	}
+interface Indexed {
+	place: Place;
+	scope: IndexScope;
 }
 
-/** All entries below the places that match. Folders that may not be read are skipped. Throws the signal's reason when it is aborted. */
+/** What the index knows of a place, without folders that it is wrong about; undefined where the place has to be walked. */
+async function scopeOf(
+	{ index }: FileParts,
+	{ tree, storagePath }: Place,
+	wrong: readonly StoragePath[],
+): Promise<IndexScope | undefined> {
+	try {
+		const { storage } = await tree.storage.mount();
+		const scope = await index.scope(storage.rootId, storagePath);
+		if (scope === undefined) return undefined;
+		// The same answers as the walk where it is away, or not there.
+		if ((await tree.storage.stat(storagePath)).type === 'directory')
+			return { ...scope, stale: [...scope.stale, ...wrong.map(rowsOf)] };
+		scope.release();
+	} catch (error) {
+		if (!isFailure(error)) throw error;
+	}
+	return undefined;
+}
+
+/**
+ * All entries below the places that match: of those that have an index by it, else by walking. Folders that may not be read are skipped. Throws the signal's reason when it is aborted.
+ */
 async function searchPlaces(
 	places: readonly Place[],
+	indexed: readonly Indexed[],
 	query: SearchQuery,
-	yielder: Yielder,
+	pause: () => Promise<void>,
+	onDifferent: (folder: Place, rootId: string) => void,
 	signal?: AbortSignal,
-): Promise<FoundListing> {
+): Promise<FoundListing | 'again'> {
 	const rankOf = searchMatcher(query);
 	const hits = new BestHits();
 	const away: unknown[] = [];
 	const missing = new Set<Owner>();
-	let isAnyThere = places.some((place) => place.path === '');
-	const open = [...places];
+	let isAnyThere = indexed.length > 0 || places.some((place) => place.path === '');
+	const open = places.filter((place) => !indexed.some((each) => each.place === place));
+	for (const { place, scope } of indexed) open.push(...(await searchIndexed(place, scope, { query, hits, pause })));
 	for (let folder = open.pop(); folder !== undefined; folder = open.pop()) await searchOne(folder);
 	if (away.length >= places.length || (away.length > 0 && !isAnyThere)) throw away[0];
 	if (!isAnyThere) throw notFound();
+	const best = hits.best();
+	const right = await verified(best, query, (folder) => onDifferent(folder, rootOf(folder)), pause);
+	const dropped = best.length - right.length;
+	if (dropped > 0 && hits.count > maxSearchResults) return 'again';
 	return {
-		entries: await rowsOf(hits.best()),
-		indexedAt: null,
-		...(hits.isTruncated ? { truncated: true } : {}),
+		entries: await rowsOfHits(right),
+		indexedAt: indexed.length === 0 ? null : Math.min(...indexed.map(({ scope }) => scope.checkedAt)),
+		...(hits.count - dropped > maxSearchResults ? { truncated: true } : {}),
 		...(missing.size > 0 ? { missing: [...missing] } : {}),
 	};
 
+	function rootOf(folder: Place): string {
+		return indexed.find(({ place }) => place.tree === folder.tree)?.scope.rootId ?? '';
+	}
+
 	/** Counting the children of many folders may take as long as the walk. */
-	async function rowsOf(found: readonly Found[]): Promise<Entry[]> {
+	async function rowsOfHits(found: readonly Hit[]): Promise<Entry[]> {
 		const rows: Entry[] = [];
-		for (let at = 0; at < found.length; at += countedAtOnce) {
-			if (yielder.shouldYield) await yielder.yield(signal);
-			rows.push(...(await countedRows(found.slice(at, at + countedAtOnce), signal)));
+		for (const part of inParts(withoutTwins(found))) {
+			await pause();
+			rows.push(...(await countedRows(part, signal)));
 		}
 		return rows;
 	}
@@ -87,16 +144,14 @@ async function searchPlaces(
 	/** Collects the hits in one folder, and its folders. */
 	async function searchOne(folder: Place): Promise<void> {
 		try {
-			signal?.throwIfAborted();
-			if (yielder.shouldYield) await yielder.yield(signal);
+			await pause();
 			for await (const batch of folder.tree.storage.list(folder.storagePath)) {
-				signal?.throwIfAborted();
-				if (yielder.shouldYield) await yielder.yield(signal);
+				await pause();
 				isAnyThere = true;
 				for (const item of batch) {
 					if (item.type === 'directory') open.push(childOf(folder, item.name));
 					const rank = rankOf(item);
-					if (rank !== undefined) hits.add({ folder, item, rank });
+					if (rank !== undefined) hits.add(folder, item, rank, false);
 				}
 			}
 			isAnyThere = true;
@@ -107,4 +162,13 @@ async function searchPlaces(
 			} else if (!isFailure(error, 'notFound') && !isFailure(error, 'forbidden')) throw error;
 		}
 	}
+}
+
+/** What changes during a search may be found twice: in the index before and after it, or on the disk as well. */
+function withoutTwins(hits: readonly Hit[]): Hit[] {
+	return [...new Map(hits.map((hit) => [`${hit.folder.storagePath}/${hit.item.name}`, hit])).values()];
+}
+
+function* inParts(found: readonly Found[]): Generator<readonly Found[]> {
+	for (let at = 0; at < found.length; at += countedAtOnce) yield found.slice(at, at + countedAtOnce);
 }

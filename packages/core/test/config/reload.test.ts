@@ -8,7 +8,7 @@ import { create } from '../tusClient.js';
 test('a reload applies the settings that can change at once, and lists those that need a restart', async (t) => {
 	const app = await testApp(t, { '--registrations-per-hour': '1' });
 	const next = (flags: Record<string, string>) => ({
-		...loadConfig({ flags: { '--data-dir': app.dataDir, '--port': '0', ...flags } }),
+		...loadConfig({ flags: { '--data-dir': app.dataDir, '--port': '0', '--search-index': 'false', ...flags } }),
 		plugins: app.services.config.plugins,
 	});
 	const register = (name: string) =>

@@ -85,7 +85,8 @@ function beginsWord(name: string, at: number): boolean {
 	return !/[\p{L}\p{N}\p{M}]$/u.test(name.slice(Math.max(0, at - 2), at));
 }
 
-function foldCase(text: string): string {
+/** The form in which names are compared: two texts that differ only in case have the same. */
+export function foldCase(text: string): string {
 	// Lower case first and upper case last: it makes ß, ẞ and ss one, and σ and the ς at a word's end.
 	return text.toLowerCase().toUpperCase();
 }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '@stowage/database';
-import type { Registry, RootRecord, StorageDriver } from '@stowage/plugin-api';
+import type { Registry, RootRecord, StorageDriver, StorageProvider } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import type { Log } from '../../log.js';
@@ -19,6 +19,8 @@ interface Dependencies {
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 	reloadMs?: number;
+	/** Called with each storage that is opened; resolves to the one to be used in its place. */
+	wrap?(storage: StorageProvider): StorageProvider;
 }
 
 /** How often a process reads the list of roots. */
@@ -169,6 +171,12 @@ export class Roots implements Mounts {
 		if (mounts.length > 1) await this.homes.moves.poll();
 	}
 
+	async #open(record: RootRecord): Promise<StorageProvider> {
+		const storage = await this.#opener.open(record);
+		const { wrap } = this.#dependencies;
+		return wrap === undefined || storage instanceof ClosedStorage ? storage : wrap(storage);
+	}
+
 	/** The open mount of a record where nothing has changed, else a new one. */
 	async #mountOf(record: RootRecord, isFirst: boolean): Promise<OpenMount> {
 		const { name, rootId, location } = record;
@@ -176,7 +184,7 @@ export class Roots implements Mounts {
 		if (open !== undefined && open.location !== location)
 			this.#dependencies.log.info({ root: name, location }, 'the location of a storage root was changed');
 		const isOpen = open?.location === location && !(open.storage instanceof ClosedStorage);
-		const storage = isOpen ? open.storage : await this.#opener.open(record);
+		const storage = isOpen ? open.storage : await this.#open(record);
 		if (open?.storage === storage && open.name === name) return open;
 		return { name, idPrefix: isFirst ? '' : rootId.slice(0, 8), storage, location };
 	}

@@ -1,0 +1,171 @@
+import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { rootPath, type StoragePath } from '@stowage/rules';
+import type { Log } from '../log.js';
+import { type RootMark, treeAt } from './marks.js';
+
+/** A line of a journal: a change begins, or it has ended; or the file gets no further lines. */
+export type JournalLine =
+	| { begin: number; marks: readonly CompactMark[] }
+	| { end: number; marks: readonly CompactMark[] }
+	| { closed: true };
+
+type CompactMark = readonly [rootId: string, kind: RootMark['kind'], path: StoragePath];
+
+export const compact = ({ rootId, kind, path }: RootMark): CompactMark => [rootId, kind, path];
+export const expanded = ([rootId, kind, path]: CompactMark): RootMark => ({ rootId, kind, path });
+
+/** A change that is under way. */
+export interface NotedChange {
+	/** It has ended, and this is what became stale. */
+	end(marks: readonly RootMark[]): void;
+}
+
+/** Bytes of a file after which another one is begun. */
+const maxFileBytes = 256 * 1024;
+
+/** Files after which single changes are not kept any more. */
+const maxFiles = 16;
+
+interface JournalFile {
+	path: string;
+	descriptor: number;
+	bytes: number;
+	/** Changes that began in it and have not ended. */
+	open: number;
+}
+
+/**
+ * Records which folders this process changes, before and after each change, for the index of names: for the other processes, and for a process that comes after a crash. Lines are appended
+ * to a file of this process and not synced, which costs some microseconds: they survive the process, and what a power cut takes is found by comparing folders with the disk.
+ */
+export class ChangeJournal {
+	readonly #folder: string;
+	readonly #name: string;
+	readonly #log: Log;
+	#files: JournalFile[] = [];
+	#number = 0;
+	#change = 0;
+	/** The roots of which anything was noted, and those of which anything could not be. */
+	readonly #noted = new Set<string>();
+	readonly #lost = new Set<string>();
+	#hasFailed = false;
+	#isClosed = false;
+	/** Called after each change. */
+	onChange: () => void = () => {};
+
+	/** `name` is that of the process in names of files. */
+	constructor(folder: string, name: string, log: Log) {
+		this.#folder = folder;
+		this.#name = name;
+		this.#log = log;
+	}
+
+	begin(marks: readonly RootMark[]): NotedChange {
+		const begin = ++this.#change;
+		const file = this.#write({ begin, marks: marks.map(compact) }, marks);
+		if (file !== undefined) file.open++;
+		return {
+			end: (ended) => {
+				this.#write({ end: begin, marks: ended.map(compact) }, ended, file);
+				if (file !== undefined && --file.open === 0 && file !== this.#files.at(-1)) this.#closeFile(file);
+				this.onChange();
+			},
+		};
+	}
+
+	/** Something is stale, by whosoever change. */
+	note(marks: readonly RootMark[]): void {
+		this.#write({ end: 0, marks: marks.map(compact) }, marks);
+		this.onChange();
+	}
+
+	/** Whether changes of a root are missing in the journal, so that the index can't be relied on. Tries to make up for them. */
+	hasLost(rootId: string): boolean {
+		if (this.#lost.size > 0) this.#noteLost();
+		return this.#lost.has(rootId);
+	}
+
+	close(): void {
+		this.#isClosed = true;
+		for (const file of this.#files) if (file.open === 0) this.#closeFile(file);
+	}
+
+	/** Appends a line to the file that is open, or to `file`. Undefined where that fails: then the roots count as lost. */
+	#write(line: JournalLine, marks: readonly RootMark[], file?: JournalFile): JournalFile | undefined {
+		for (const { rootId } of marks) this.#noted.add(rootId);
+		if (this.#lost.size > 0) this.#noteLost();
+		try {
+			const target = file ?? this.#current();
+			this.#append(target, line);
+			this.#hasFailed = false;
+			return target;
+		} catch (error) {
+			for (const { rootId } of marks) this.#lost.add(rootId);
+			this.#report(error);
+			return undefined;
+		}
+	}
+
+	#append(file: JournalFile, line: JournalLine): void {
+		const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
+		const written = writeSync(file.descriptor, bytes);
+		file.bytes += written;
+		if (written === bytes.length) return;
+		// The rest of a line that did not fit is no line, and the next one begins behind it.
+		file.bytes = maxFileBytes;
+		throw new Error('The disk is full.');
+	}
+
+	#current(): JournalFile {
+		const last = this.#files.at(-1);
+		if (last !== undefined && last.bytes < maxFileBytes) return last;
+		if (last !== undefined && last.open === 0) this.#closeFile(last, true);
+		mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+		const file = path.join(this.#folder, `${this.#name}.${++this.#number}`);
+		const opened = { path: file, descriptor: openSync(file, 'ax', 0o600), bytes: 0, open: 0 };
+		this.#files.push(opened);
+		this.#forgetOld(opened);
+		return opened;
+	}
+
+	/** Where nobody applies them all is stale, which is one line. */
+	#forgetOld(current: JournalFile): void {
+		const own = readdirSync(this.#folder).filter((name) => name.startsWith(`${this.#name}.`));
+		if (own.length <= maxFiles) return;
+		const marks = [...this.#noted].map((rootId) => ({ rootId, ...treeAt(rootPath) }));
+		this.#append(current, { end: 0, marks: marks.map(compact) });
+		const used = this.#files.map((file) => path.basename(file.path));
+		for (const name of own) if (!used.includes(name)) rmSync(path.join(this.#folder, name), { force: true });
+	}
+
+	#closeFile(file: JournalFile, isFull = false): void {
+		try {
+			this.#append(file, { closed: true });
+		} catch (error) {
+			// The process ends, or another file is begun: this one counts as ended with it.
+			if (!isFull) this.#report(error);
+		}
+		closeSync(file.descriptor);
+		this.#files = this.#files.filter((each) => each !== file);
+	}
+
+	/** Of a root whose changes are lost all is stale. */
+	#noteLost(): void {
+		if (this.#isClosed) return;
+		try {
+			const marks = [...this.#lost].map((rootId) => ({ rootId, ...treeAt(rootPath) }));
+			this.#append(this.#current(), { end: 0, marks: marks.map(compact) });
+			this.#lost.clear();
+			this.#hasFailed = false;
+		} catch (error) {
+			this.#report(error);
+		}
+	}
+
+	#report(error: unknown): void {
+		if (!this.#hasFailed)
+			this.#log.warn({ err: error }, 'changes can’t be noted for the search index: searches read the disk');
+		this.#hasFailed = true;
+	}
+}

@@ -1,0 +1,108 @@
+import type { IndexWriter, KnownFolder, StaleMark } from '@stowage/database';
+import type { StorageProvider } from '@stowage/plugin-api';
+import { isFailure } from '@stowage/rules';
+import { rowsAround, rowsOf, treeAt } from './marks.js';
+
+/** Folders that are compared in one step. */
+const foldersPerStep = 50;
+
+/** A folder is listed at least so often: that a file in it was written to in its place is not to be seen from the folder. */
+const listedEveryMs = 24 * 60 * 60_000;
+
+interface Round {
+	rootId: string;
+	beganAt: number;
+	isFull: boolean;
+	after: number;
+}
+
+/** Compares the modified times of all folders with those that they had when they were listed: what differs is stale. One root after another, some folders in each step. */
+export class FolderCheck {
+	/** The roots that have an index. */
+	roots: readonly string[] = [];
+	/** All roots are compared as soon as possible. */
+	isDue = false;
+	readonly #now: () => number;
+	#round: Round | undefined;
+	/** Those that are due before their time. */
+	#queue: string[] = [];
+	#requests: { isFull: boolean; left: Set<string>; done: () => void }[] = [];
+
+	constructor(now: () => number) {
+		this.#now = now;
+	}
+
+	/** Whether someone waits for the end. */
+	get isRequested(): boolean {
+		return this.#requests.length > 0;
+	}
+
+	/** Resolves when all roots were compared after this call. */
+	request(isFull: boolean): Promise<void> {
+		return new Promise((resolve) => {
+			this.#round = undefined;
+			this.#queue = [...this.roots];
+			this.#requests.push({ isFull, left: new Set(this.roots), done: resolve });
+		});
+	}
+
+	/** Resolves to whether anything was to be done. Throws `unavailable` where the root is away. */
+	async step(writer: IndexWriter, mounts: readonly { storage: StorageProvider }[], everyMs: number): Promise<boolean> {
+		if (this.isDue) {
+			this.isDue = false;
+			this.#queue = [...this.roots];
+		}
+		const there = mounts.map(({ storage }) => storage.rootId);
+		if (this.#round !== undefined && !there.includes(this.#round.rootId)) this.#round = undefined;
+		this.#round ??= await this.#nextRound(writer, there, everyMs);
+		if (this.#round === undefined) return false;
+		const storage = mounts.find((mount) => mount.storage.rootId === this.#round?.rootId)?.storage;
+		if (storage !== undefined) await this.#compare(writer, storage, this.#round);
+		return true;
+	}
+
+	async #nextRound(writer: IndexWriter, there: readonly string[], everyMs: number): Promise<Round | undefined> {
+		const isFull = this.#requests.some((request) => request.isFull);
+		const requested = this.#queue.find((rootId) => there.includes(rootId));
+		if (requested !== undefined) {
+			this.#queue = this.#queue.filter((rootId) => rootId !== requested);
+			return { rootId: requested, beganAt: this.#now(), isFull, after: 0 };
+		}
+		for (const rootId of there) {
+			const checkedAt = await writer.checkedAt(rootId);
+			// A clock that was wrong must not put it off.
+			const age = checkedAt === undefined ? 0 : Math.abs(this.#now() - checkedAt);
+			if (age >= everyMs) return { rootId, beganAt: this.#now(), isFull: false, after: 0 };
+		}
+		return undefined;
+	}
+
+	async #compare(writer: IndexWriter, storage: StorageProvider, round: Round): Promise<void> {
+		const folders = await writer.folders(round.rootId, round.after, foldersPerStep);
+		const stale: StaleMark[] = [];
+		for (const folder of folders) stale.push(...(await compareFolder(storage, folder, round)));
+		await writer.mark(round.rootId, stale);
+		round.after = folders.at(-1)?.id ?? round.after;
+		if (folders.length === foldersPerStep || this.#round !== round) return;
+		// What was found different is marked, so the rest is as it was when this round began.
+		await writer.setChecked(round.rootId, round.beganAt);
+		this.#round = undefined;
+		for (const request of this.#requests) {
+			request.left.delete(round.rootId);
+			if (request.left.size === 0) request.done();
+		}
+		this.#requests = this.#requests.filter(({ left }) => left.size > 0);
+	}
+}
+
+/** What is stale of a folder. */
+async function compareFolder(storage: StorageProvider, folder: KnownFolder, round: Round): Promise<StaleMark[]> {
+	const { path, mtime, listedAt } = folder;
+	if (round.isFull || mtime === null || Math.abs(round.beganAt - listedAt) > listedEveryMs) return [rowsOf(path)];
+	try {
+		return (await storage.stat(path)).mtime === mtime ? [] : [rowsOf(path)];
+	} catch (error) {
+		if (!isFailure(error) || isFailure(error, 'unavailable')) throw error;
+		return [rowsAround(path), treeAt(path)];
+	}
+}
