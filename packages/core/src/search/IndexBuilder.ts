@@ -33,8 +33,9 @@ export function rebuildRequest(folder: string): string {
 	return path.join(folder, 'rebuild');
 }
 
-/** How often what other processes note is read, and the lock is asked for. */
+/** How often what other processes note is read, and how often the lock is asked for. */
 const pollMs = 1000;
+const lockMs = 2000;
 
 /** How long changes of this process are collected. */
 const wakeMs = 100;
@@ -148,11 +149,12 @@ export class IndexBuilder {
 			} catch (error) {
 				if (signal.aborted) return;
 				this.#report(error);
-				await this.#sleep(retryMs);
+				await this.#pause(retryMs);
 			} finally {
 				lock?.release();
 			}
-			await this.#sleep(pollMs);
+			// Whatever changes meanwhile: another process has it, or this one begins anew.
+			await this.#pause(lockMs);
 		}
 	}
 
