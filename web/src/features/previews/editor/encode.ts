@@ -1,0 +1,151 @@
+import type { Encoding } from '../text/encodings.js';
+
+/** The bytes of a text, or the first of its letters that the encoding lacks. */
+export type Encoded = { kind: 'bytes'; bytes: Uint8Array<ArrayBuffer> } | { kind: 'lacks'; letter: string };
+
+/** A text in an encoding, without a byte order mark. Browsers encode UTF-8 only; for the others the browser's decoder is reversed. */
+export function encode(text: string, encoding: Encoding): Encoded {
+	// Half of a surrogate pair is no letter of any encoding.
+	const [half] = /\p{Surrogate}/u.exec(text) ?? [];
+	if (half !== undefined) return { kind: 'lacks', letter: half };
+	switch (encoding) {
+		case 'UTF-8':
+			return { kind: 'bytes', bytes: new TextEncoder().encode(text) };
+		case 'UTF-16LE':
+		case 'UTF-16BE':
+			return { kind: 'bytes', bytes: encodeUtf16(text, encoding === 'UTF-16LE') };
+		default:
+			return encodeByTable(text, encoding);
+	}
+}
+
+function encodeUtf16(text: string, isLittleEndian: boolean): Uint8Array<ArrayBuffer> {
+	const bytes = new Uint8Array(text.length * 2);
+	const view = new DataView(bytes.buffer);
+	for (let at = 0; at < text.length; at++) view.setUint16(at * 2, text.charCodeAt(at), isLittleEndian);
+	return bytes;
+}
+
+function encodeByTable(text: string, encoding: Encoding): Encoded {
+	const table = tableOf(encoding);
+	// Four bytes for each letter, and for ISO-2022-JP an escape sequence as well.
+	const bytes = new Uint8Array(text.length * 6 + 3);
+	let length = 0;
+	let set = ascii;
+	const push = (code: number) => {
+		for (const byte of bytesOf(code)) bytes[length++] = byte;
+	};
+	for (const letter of text) {
+		const known = table.get(letter) ?? (encoding === 'GB18030' ? beyondBmp(letter) : undefined);
+		if (known === undefined) return { kind: 'lacks', letter };
+		const ownSet = Math.floor(known / setFactor);
+		if (ownSet !== set) push(escapes[ownSet] ?? 0);
+		set = ownSet;
+		push(known % setFactor);
+	}
+	if (set !== ascii) push(escapes[ascii] ?? 0);
+	return { kind: 'bytes', bytes: bytes.slice(0, length) };
+}
+
+/** The codes of letters: their bytes as one number, plus, for ISO-2022-JP, the number of their set times `setFactor`. */
+type Table = ReadonlyMap<string, number>;
+
+const setFactor = 2 ** 32;
+
+/** The sets of ISO-2022-JP by their escape sequences; every text begins and ends in the first. A backslash is never written in the second, where it is a yen sign. */
+const escapes = [0x1b2842, 0x1b284a, 0x1b2442, 0x1b2849];
+const ascii = 0;
+
+const tables = new Map<Encoding, Table>();
+
+function tableOf(encoding: Encoding): Table {
+	const table = tables.get(encoding) ?? (encoding === 'ISO-2022-JP' ? tableOfSets(encoding) : makeTable(encoding));
+	tables.set(encoding, table);
+	return table;
+}
+
+function makeTable(encoding: Encoding): Table {
+	const table = new Map<string, number>();
+	// Where a letter has several codes, the first that is added here is taken.
+	addSingles(table, encoding, 0, 0x7f);
+	addCodes(table, encoding, pairs(leadsOf(encoding), 0x40, 0xfe));
+	addSingles(table, encoding, 0x80, 0xff);
+	if (encoding === 'EUC-JP') {
+		const rare = pairs(range(0xa1, 0xfe), 0xa1, 0xfe).map((code) => 0x8f0000 + code);
+		addCodes(table, encoding, rare);
+	}
+	if (encoding === 'GB18030') addCodes(table, encoding, range(0, lastOfBmp).map(fourBytes));
+	return table;
+}
+
+/** The first bytes of two, those last whose codes other programs read but don't write. */
+function leadsOf(encoding: Encoding): number[] {
+	const leads = range(0x81, 0xfe);
+	const isRare = (lead: number) => {
+		if (encoding === 'Shift_JIS') return lead === 0xed || lead === 0xee;
+		return encoding === 'Big5' && lead < 0xa1;
+	};
+	return [...leads.filter((lead) => !isRare(lead)), ...leads.filter(isRare)];
+}
+
+function addSingles(table: Map<string, number>, encoding: Encoding, first: number, last: number): void {
+	const decoder = new TextDecoder(encoding);
+	for (const code of range(first, last)) addLetter(table, decoder.decode(new Uint8Array([code])), code);
+}
+
+/** Each code in a line of its own, since what a decoder makes of an impossible one differs in length. */
+function addCodes(table: Map<string, number>, encoding: Encoding, codes: readonly number[], set = ascii): void {
+	const [before, after] = set === ascii ? [[], []] : [bytesOf(escapes[set] ?? 0), bytesOf(escapes[ascii] ?? 0)];
+	const bytes = codes.flatMap((code) => [...before, ...bytesOf(code), ...after, newline]);
+	const letters = new TextDecoder(encoding).decode(new Uint8Array(bytes)).split('\n');
+	for (const [index, code] of codes.entries()) addLetter(table, letters[index] ?? '', code + set * setFactor);
+}
+
+function addLetter(table: Map<string, number>, letter: string, code: number): void {
+	const isOne = letter.length === ((letter.codePointAt(0) ?? 0) > 0xffff ? 2 : 1);
+	if (isOne && letter !== '\ufffd' && !table.has(letter)) table.set(letter, code);
+}
+
+function tableOfSets(encoding: Encoding): Table {
+	const table = new Map<string, number>();
+	addSingles(table, encoding, 0, 0x7f);
+	addCodes(table, encoding, [0x5c, 0x7e], 1);
+	addCodes(table, encoding, pairs(range(0x21, 0x7e), 0x21, 0x7e), 2);
+	addCodes(table, encoding, range(0x21, 0x5f), 3);
+	return table;
+}
+
+const newline = 0x0a;
+
+/** Of GB18030: the places of four bytes up to here are letters of the BMP, and those from `firstBeyond` all others in their order. */
+const lastOfBmp = 39_419;
+const firstBeyond = 189_000;
+
+function beyondBmp(letter: string): number | undefined {
+	const point = letter.codePointAt(0) ?? 0;
+	return point > 0xffff ? fourBytes(firstBeyond + point - 0x10000) : undefined;
+}
+
+function fourBytes(place: number): number {
+	const [first, second, third, fourth] = [
+		0x81 + Math.floor(place / 12_600),
+		0x30 + (Math.floor(place / 1260) % 10),
+		0x81 + (Math.floor(place / 10) % 126),
+		0x30 + (place % 10),
+	];
+	return ((first * 256 + second) * 256 + third) * 256 + fourth;
+}
+
+function bytesOf(code: number): number[] {
+	const count = code > 0xffffff ? 4 : code > 0xffff ? 3 : code > 0xff ? 2 : 1;
+	return [24, 16, 8, 0].slice(4 - count).map((shift) => (code >>> shift) & 0xff);
+}
+
+function pairs(leads: readonly number[], first: number, last: number): number[] {
+	const trails = range(first, last);
+	return leads.flatMap((lead) => trails.map((trail) => lead * 256 + trail));
+}
+
+function range(first: number, last: number): number[] {
+	return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}

@@ -1,0 +1,190 @@
+import { diffArrays } from 'diff';
+import type { Encoding } from '../text/encodings.js';
+import { type Encoded, encode } from './encode.js';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** A text as it was read, with all that is needed to write the same bytes again wherever it is not changed. */
+export interface ReadText {
+	encoding: Encoding;
+	/** Without a byte order mark; every line ends in `\n`, whatever its own end is. */
+	text: string;
+	/** The byte order mark, or nothing. */
+	mark: Bytes;
+	lines: readonly string[];
+	/** The end of each line: '\n', '\r', '\r\n', or '' of the last one. */
+	ends: readonly string[];
+	/** The end of a line that is added. */
+	usualEnd: string;
+	/** The bytes, without its end, of each line that has others than `encode` makes of it: some encodings have several codes for a letter. */
+	ownBytes: ReadonlyMap<number, Bytes>;
+}
+
+/** Undefined if some of the bytes have no meaning in this encoding, so that they would be lost when the text is written. */
+export function readText(bytes: Bytes, encoding: Encoding): ReadText | undefined {
+	const mark = markOf(bytes, encoding);
+	const body = bytes.subarray(mark.length);
+	const decoded = decodeWhole(body, encoding);
+	if (decoded === undefined) return undefined;
+	const lines = decoded.split(/\r\n?|\n/);
+	const ends = [...Array.from(decoded.matchAll(/\r\n?|\n/g), ([end]) => end), ''];
+	const ownBytes = ownBytesOf(body, encoding, lines, decoded);
+	return ownBytes && { encoding, text: lines.join('\n'), mark, lines, ends, usualEnd: mostFrequent(ends), ownBytes };
+}
+
+/** The bytes of a changed text: lines that were not changed keep their bytes and ends. */
+export function writeText(read: ReadText, text: string): Encoded {
+	const { encoding, mark } = read;
+	const lines = text.split('\n');
+	const origins = originsOf(read, lines);
+	const parts: Bytes[] = [mark];
+	let whole = '';
+	let plain = '';
+	let lastEnd = '';
+	for (const [index, line] of lines.entries()) {
+		const origin = origins[index] ?? -1;
+		const ownEnd = index === lines.length - 1 ? '' : (read.ends[origin] ?? '') || read.usualEnd;
+		// Together they would be one end.
+		const end: string = ownEnd === '\n' && line === '' && lastEnd === '\r' ? '\r' : ownEnd;
+		lastEnd = end;
+		const own = read.lines[origin] === line ? read.ownBytes.get(origin) : undefined;
+		whole += line + end;
+		if (own === undefined) {
+			plain += line + end;
+			continue;
+		}
+		const before = encode(plain, encoding);
+		if (before.kind === 'lacks') return before;
+		parts.push(before.bytes, own);
+		plain = end;
+	}
+	const rest = encode(plain, encoding);
+	if (rest.kind === 'lacks') return rest;
+	const bytes = concatenated([...parts, rest.bytes]);
+	// Nothing is saved that would not be read as it was written.
+	return decodeWhole(bytes.subarray(mark.length), encoding) === whole
+		? { kind: 'bytes', bytes }
+		: { kind: 'lacks', letter: '' };
+}
+
+/** The same text in UTF-8, with the ends of its lines. */
+export function asUtf8(read: ReadText): ReadText {
+	return { ...read, encoding: 'UTF-8', mark: new Uint8Array(), ownBytes: new Map() };
+}
+
+export function areEqual(one: Uint8Array, other: Uint8Array): boolean {
+	return one.length === other.length && one.every((byte, index) => byte === other[index]);
+}
+
+const marks: Partial<Record<Encoding, readonly number[]>> = {
+	'UTF-8': [0xef, 0xbb, 0xbf],
+	'UTF-16LE': [0xff, 0xfe],
+	'UTF-16BE': [0xfe, 0xff],
+};
+
+function markOf(bytes: Bytes, encoding: Encoding): Bytes {
+	const mark = marks[encoding] ?? [];
+	return mark.every((byte, index) => bytes[index] === byte) ? bytes.slice(0, mark.length) : new Uint8Array();
+}
+
+function decodeWhole(bytes: Uint8Array, encoding: Encoding): string | undefined {
+	try {
+		return new TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes);
+	} catch {
+		return undefined;
+	}
+}
+
+/** Undefined if a line can't be told from the others by its bytes, as where an escape sequence holds on to the next one. */
+function ownBytesOf(
+	body: Bytes,
+	encoding: Encoding,
+	lines: readonly string[],
+	decoded: string,
+): ReadonlyMap<number, Bytes> | undefined {
+	const whole = encode(decoded, encoding);
+	if (whole.kind === 'bytes' && areEqual(whole.bytes, body)) return new Map();
+	const parts = splitLines(body);
+	if (parts.length !== lines.length) return undefined;
+	const own = new Map<number, Bytes>();
+	for (const [index, line] of lines.entries()) {
+		const part = parts[index] ?? new Uint8Array();
+		const encoded = encode(line, encoding);
+		if (encoded.kind === 'bytes' && areEqual(encoded.bytes, part)) continue;
+		if (decodeWhole(part, encoding) !== line) return undefined;
+		own.set(index, part.slice());
+	}
+	return own;
+}
+
+/** In all encodings in which a letter has several codes these two bytes are line ends and nothing else. */
+function splitLines(bytes: Bytes): Bytes[] {
+	const [lineFeed, carriageReturn] = [0x0a, 0x0d];
+	const parts: Bytes[] = [];
+	let start = 0;
+	for (let at = 0; at < bytes.length; at++) {
+		if (bytes[at] !== lineFeed && bytes[at] !== carriageReturn) continue;
+		parts.push(bytes.subarray(start, at));
+		if (bytes[at] === carriageReturn && bytes[at + 1] === lineFeed) at++;
+		start = at + 1;
+	}
+	return [...parts, bytes.subarray(start)];
+}
+
+function mostFrequent(ends: readonly string[]): string {
+	const counts = new Map<string, number>();
+	for (const end of ends) if (end !== '') counts.set(end, (counts.get(end) ?? 0) + 1);
+	const [first] = [...counts].sort(([, one], [, other]) => other - one);
+	return first?.[0] ?? '\n';
+}
+
+/** More changed lines than this are not matched one by one. */
+const maxChanges = 1000;
+
+/** For each line the index of the former line that it is, or whose place it takes; -1 for one that was added. */
+function originsOf({ lines: old, ends, ownBytes }: ReadText, lines: readonly string[]): readonly number[] {
+	// All lines end alike, so that none needs its own.
+	if (ownBytes.size === 0 && new Set(ends).size <= 2) return [];
+	let start = 0;
+	while (start < Math.min(old.length, lines.length) && old[start] === lines[start]) start++;
+	let tail = 0;
+	while (tail < Math.min(old.length, lines.length) - start && old.at(-1 - tail) === lines.at(-1 - tail)) tail++;
+	const origins = Array.from({ length: start }, (_, index) => index);
+	const hunk = { removed: 0, added: 0 };
+	let next = start;
+	/** Of lines that replaced others the last take the places of the last. */
+	const close = () => {
+		for (let index = 0; index < hunk.added; index++) {
+			const place = hunk.removed - (hunk.added - index);
+			origins.push(place < 0 ? -1 : next + place);
+		}
+		next += hunk.removed;
+		Object.assign(hunk, { removed: 0, added: 0 });
+	};
+	const [before, after] = [old.slice(start, old.length - tail), lines.slice(start, lines.length - tail)];
+	const changes = diffArrays(before, after, { maxEditLength: maxChanges }) ?? [
+		{ count: before.length, removed: true, added: false },
+		{ count: after.length, removed: false, added: true },
+	];
+	for (const { count, removed, added } of changes) {
+		if (removed) hunk.removed += count;
+		else if (added) hunk.added += count;
+		else {
+			close();
+			for (let index = 0; index < count; index++) origins.push(next++);
+		}
+	}
+	close();
+	for (let index = tail; index > 0; index--) origins.push(old.length - index);
+	return origins;
+}
+
+function concatenated(parts: readonly Bytes[]): Bytes {
+	const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+	let at = 0;
+	for (const part of parts) {
+		bytes.set(part, at);
+		at += part.length;
+	}
+	return bytes;
+}

@@ -1,0 +1,180 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { encode } from '../src/features/previews/editor/encode.js';
+import { areEqual, asUtf8, type ReadText, readText, writeText } from '../src/features/previews/editor/textBytes.js';
+import { type Encoding, encodings } from '../src/features/previews/text/encodings.js';
+
+/** Each letter is one byte. */
+const bytes = (...parts: string[]) => new Uint8Array(Buffer.from(parts.join(''), 'latin1'));
+
+function read(content: Uint8Array<ArrayBuffer>, encoding: Encoding = 'UTF-8'): ReadText {
+	const text = readText(content, encoding);
+	if (!text) throw new Error(`It is no ${encoding}.`);
+	return text;
+}
+
+function written(text: ReadText, changed: string): string {
+	const result = writeText(text, changed);
+	return result.kind === 'bytes' ? Buffer.from(result.bytes).toString('latin1') : `lacks ${result.letter}`;
+}
+
+/** Bytes as files have them: of letters of the encoding, with all ends of lines, and some that are random. */
+const contents = (encoding: Encoding) => {
+	const ends = fc.constantFrom('\n', '\r\n', '\r', '', ' ');
+	const letters = fc.oneof(
+		fc.string({ unit: 'binary' }),
+		fc.string({
+			unit: fc.constantFrom('ä', 'Ж', 'ß', '日', '本', 'ｱ', '한', '€', '\\', '~', '¥', '😀', '𠮷', '﨑', '∵'),
+		}),
+	);
+	const texts = fc.array(fc.tuple(letters, ends)).map((parts) => parts.flat());
+	const encoded = texts.map((parts) =>
+		bytes(...parts.flatMap((part) => [...part].map((letter) => encode(letter, encoding))).map(rawBytes)),
+	);
+	return fc.oneof(
+		encoded,
+		fc.uint8Array({ maxLength: 40 }).map((array) => new Uint8Array(array)),
+	);
+};
+
+const rawBytes = (result: ReturnType<typeof encode>) =>
+	result.kind === 'bytes' ? Buffer.from(result.bytes).toString('latin1') : '';
+
+for (const encoding of encodings) {
+	test(`what can be read as ${encoding} is written byte for byte as it was where nothing was changed`, (t) => {
+		let lossless = 0;
+		fc.assert(
+			fc.property(contents(encoding), (content) => {
+				const text = readText(content, encoding);
+				if (!text) return true;
+				lossless++;
+				const result = writeText(text, text.text);
+				return result.kind === 'bytes' && areEqual(result.bytes, content);
+			}),
+			{ numRuns: 200 },
+		);
+		t.true(lossless > 20);
+	});
+}
+
+/** As many letters as a decoder has codes of one and two bytes for. */
+const decodable = (encoding: Encoding) => {
+	const codes = Array.from({ length: 0x80 + 0x7e * 0xc0 }, (_, index) =>
+		index < 0x80 ? [index + 0x80] : [0x81 + Math.floor((index - 0x80) / 0xc0), 0x40 + ((index - 0x80) % 0xc0)],
+	);
+	const decoder = new TextDecoder(encoding);
+	return codes.flatMap((code) => {
+		const text = decoder.decode(new Uint8Array(code));
+		return [...text].length === 1 && text !== '\ufffd' ? [text] : [];
+	});
+};
+
+test('every letter that a decoder knows can be written in its encoding', (t) => {
+	for (const encoding of encodings) {
+		if (encoding.startsWith('UTF')) continue;
+		const text = decodable(encoding).join('');
+		const result = encode(text, encoding);
+		const again = result.kind === 'bytes' ? new TextDecoder(encoding).decode(result.bytes) : `lacks ${result.letter}`;
+		t.is(again, text, encoding);
+	}
+	for (const [encoding, text, expected] of [
+		['GB18030', '€😀', '\xa2\xe3\x94\x39\xfc\x36'],
+		['EUC-JP', '丂', '\x8f\xb0\xa1'],
+		['ISO-2022-JP', 'あaｱ¥', '\x1b$B$"\x1b(Ba\x1b(I1\x1b(J\\\x1b(B'],
+		['Shift_JIS', '∵髙', '\x81\xe6\xfb\xfc'],
+	] as const) {
+		const result = encode(text, encoding);
+		t.is(rawBytes(result), expected, encoding);
+	}
+});
+
+test('a letter inserted at any place leaves all other bytes as they were', (t) => {
+	for (const encoding of ['UTF-8', 'windows-1252', 'Shift_JIS'] as const) {
+		t.notThrows(() =>
+			fc.assert(
+				fc.property(contents(encoding), fc.nat(), fc.constantFrom('x', '\n'), (content, place, letter) => {
+					const text = readText(content, encoding);
+					if (!text) return true;
+					const letters = [...text.text];
+					const at = place % (letters.length + 1);
+					const result = writeText(text, letters.toSpliced(at, 0, letter).join(''));
+					if (result.kind === 'lacks') return false;
+					let start = 0;
+					while (start < content.length && content[start] === result.bytes[start]) start++;
+					let end = 0;
+					while (end < content.length - start && content.at(-1 - end) === result.bytes.at(-1 - end)) end++;
+					// Beside it a line whose bytes are not those that we would write may be written anew.
+					return text.ownBytes.size > 0 || start + end === content.length;
+				}),
+			),
+		);
+	}
+});
+
+test('a changed text is read as it was written, whatever was changed', (t) => {
+	const lines = fc.array(fc.constantFrom('', 'a', 'b', 'ä')).map((all) => all.join('\n'));
+	const ends = fc.array(fc.constantFrom('a', 'b', '\n', '\r', '\r\n')).map((all) => all.join(''));
+	fc.assert(
+		fc.property(ends, lines, (content, changed) => {
+			const result = writeText(read(bytes(content)), changed);
+			return result.kind === 'bytes' && read(result.bytes).text === changed;
+		}),
+	);
+	t.pass();
+});
+
+test('each line keeps its own end, and new ones get the most frequent', (t) => {
+	const mixed = read(bytes('one\r\ntwo\nthree\rfour\r\nfive'));
+	t.is(mixed.text, 'one\ntwo\nthree\nfour\nfive');
+	t.is(written(mixed, 'one\nTWO\nthree\nfour\nfive'), 'one\r\nTWO\nthree\rfour\r\nfive');
+	t.is(written(mixed, 'one\ntwo\nnew\nthree\nfour\nfive'), 'one\r\ntwo\nnew\r\nthree\rfour\r\nfive');
+	t.is(written(mixed, 'one\nthree\nfour\nfive\n'), 'one\r\nthree\rfour\r\nfive\r\n');
+	t.is(written(mixed, 'one\nt\nwo\nthree\nfour\nfive'), 'one\r\nt\r\nwo\nthree\rfour\r\nfive');
+	t.is(written(read(bytes('')), 'a\nb'), 'a\nb');
+	// A carriage return before a line feed of an empty line would end one line and not two.
+	t.is(written(read(bytes('a\rb\nc\r')), 'a\n\nc\n'), 'a\r\rc\r');
+});
+
+test('more changed lines than are matched one by one keep their ends by their places', (t) => {
+	const old = Array.from({ length: 5000 }, (_, index) => `line ${index}${index % 7 === 0 ? '\r\n' : '\n'}`).join('');
+	const text = read(bytes(old));
+	t.is(written(text, text.text.replaceAll('line', 'row')), old.replaceAll('line', 'row'));
+});
+
+test('a byte order mark is kept, and shown to nobody', (t) => {
+	for (const [encoding, content] of [
+		['UTF-8', '\xef\xbb\xbfa\n'],
+		['UTF-16LE', '\xff\xfea\0\n\0'],
+		['UTF-16BE', '\xfe\xff\0a\0\n'],
+	] as const) {
+		const text = read(bytes(content), encoding);
+		t.is(text.text, 'a\n');
+		t.is(written(text, 'a\n'), content);
+	}
+	t.is(written(asUtf8(read(bytes('\xff\xfea\0\r\0\n\0'), 'UTF-16LE')), 'a\nb\n'), 'a\r\nb\r\n');
+});
+
+test('lines with codes that we would not write keep their bytes unless they are changed', (t) => {
+	// Both are the same sign.
+	const text = read(bytes('\x87\x9a one\r\n\x81\xe6 two\n\x87\x9a three'), 'Shift_JIS');
+	t.is(text.text, '∵ one\n∵ two\n∵ three');
+	t.is(written(text, '∵ one\n∵ 2\n∵ three'), '\x87\x9a one\r\n\x81\xe6 2\n\x87\x9a three');
+	t.is(written(text, '∵ 1\n∵ two\n∵ three'), '\x81\xe6 1\r\n\x81\xe6 two\n\x87\x9a three');
+});
+
+test('bytes without a meaning in an encoding are not read, since they would be lost', (t) => {
+	t.is(readText(bytes('a\xffb'), 'UTF-8'), undefined);
+	t.is(readText(bytes('a\0\0\xd8'), 'UTF-16LE'), undefined);
+	t.is(readText(bytes('a\0b'), 'UTF-16LE'), undefined);
+	t.is(readText(bytes('\x82'), 'Shift_JIS'), undefined);
+	// The escape sequence of the first line holds on to the second.
+	t.is(readText(bytes('\x1b(Ja\n\\\x1b(B'), 'ISO-2022-JP'), undefined);
+	t.is(read(bytes('\x81\xff'), 'windows-1252').text, '\x81ÿ');
+});
+
+test('a letter that the encoding lacks is named, and UTF-8 has it', (t) => {
+	const text = read(bytes('caf\xe9\r\n'), 'windows-1252');
+	t.is(written(text, 'café\n日本'), 'lacks 日');
+	t.is(written(asUtf8(text), 'café\n日'), 'caf\xc3\xa9\r\n\xe6\x97\xa5');
+	t.is(written(read(bytes('a')), '\ud800'), 'lacks \ud800');
+});
