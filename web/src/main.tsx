@@ -4,11 +4,13 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/App.js';
 import { holdKeyReleases } from './ui/keyboard/keyReleases.js';
+import { watchHistory } from './ui/unsavedWork.js';
 
 const root = document.getElementById('root');
 if (!root) throw new Error('The page has no element #root.');
 
 holdKeyReleases();
+watchHistory();
 createRoot(root).render(
 	<StrictMode>
 		<App />

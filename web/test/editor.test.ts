@@ -1,6 +1,9 @@
+import { type Entry, Failure } from '@stowage/rules';
 import test from 'ava';
 import fc from 'fast-check';
 import { encode } from '../src/features/previews/editor/encode.js';
+import { type Base, baseOf, saveText } from '../src/features/previews/editor/saveText.js';
+import { isModest } from '../src/features/previews/editor/syntax.js';
 import { areEqual, asUtf8, type ReadText, readText, writeText } from '../src/features/previews/editor/textBytes.js';
 import { type Encoding, encodings } from '../src/features/previews/text/encodings.js';
 
@@ -177,4 +180,104 @@ test('a letter that the encoding lacks is named, and UTF-8 has it', (t) => {
 	t.is(written(text, 'café\n日本'), 'lacks 日');
 	t.is(written(asUtf8(text), 'café\n日'), 'caf\xc3\xa9\r\n\xe6\x97\xa5');
 	t.is(written(read(bytes('a')), '\ud800'), 'lacks \ud800');
+});
+
+/** A file as a server has it, of which each writing makes another version. */
+function serverWith(content: string) {
+	let version = 1;
+	let file: Uint8Array<ArrayBuffer> | undefined = bytes(content);
+	let isAnswerLost = false;
+	const entry: Entry = { name: 'a.txt', path: 'a.txt', type: 'file', size: 1, mtime: 1 };
+	return {
+		content: () => file && Buffer.from(file).toString('latin1'),
+		/** Somebody else writes, or removes it. */
+		put(other: string | undefined) {
+			file = other === undefined ? undefined : bytes(other);
+			version++;
+		},
+		loseNextAnswer() {
+			isAnswerLost = true;
+		},
+		opened(): Base {
+			const current = { bytes: file as Uint8Array<ArrayBuffer>, etag: `"${version}"` };
+			return baseOf({ version: current, read: read(current.bytes) });
+		},
+		access: {
+			async write(written: Uint8Array<ArrayBuffer>, replaced: Base['replaced']) {
+				const isRight = replaced.kind === 'version' ? file && replaced.etag === `"${version}"` : file === undefined;
+				if (!isRight) throw new Failure('preconditionFailed', 'The file has changed.');
+				file = written;
+				version++;
+				if (isAnswerLost) {
+					isAnswerLost = false;
+					throw new Failure('unavailable', 'Network error');
+				}
+				return entry;
+			},
+			findCurrent: async () => file && { bytes: file, etag: `"${version}"` },
+		},
+	};
+}
+
+test('a text is saved over the version that was read, and then over what was saved', async (t) => {
+	const server = serverWith('a\r\n');
+	const first = await saveText(server.opened(), 'b\n', server.access);
+	t.is(server.content(), 'b\r\n');
+	if (first.kind !== 'saved') return t.fail();
+	const second = await saveText(first.base, 'c\n', server.access);
+	t.is(second.kind, 'saved');
+	t.is(server.content(), 'c\r\n');
+});
+
+test('what others have written is not replaced, and is handed on', async (t) => {
+	const server = serverWith('a');
+	const base = server.opened();
+	server.put('theirs');
+	const result = await saveText(base, 'mine', server.access);
+	t.is(result.kind === 'changed' && result.current && Buffer.from(result.current.bytes).toString(), 'theirs');
+	t.is(server.content(), 'theirs');
+	server.put(undefined);
+	t.deepEqual(await saveText(base, 'mine', server.access), { kind: 'changed', current: undefined });
+	t.is(server.content(), undefined);
+	const again = await saveText({ ...base, replaced: { kind: 'missing' } }, 'mine', server.access);
+	t.is(again.kind, 'saved');
+	t.is(server.content(), 'mine');
+});
+
+test('a text whose answer was lost, or whose file was only written again, is saved without a question', async (t) => {
+	const server = serverWith('a');
+	const base = server.opened();
+	server.loseNextAnswer();
+	await t.throwsAsync(saveText(base, 'b', server.access), { message: 'Network error' });
+	const again = await saveText(base, 'b', server.access);
+	t.is(again.kind === 'saved' && again.entry, undefined);
+	const touched = serverWith('a');
+	const opened = touched.opened();
+	touched.put('a');
+	t.is((await saveText(opened, 'b', touched.access)).kind, 'saved');
+	t.is(touched.content(), 'b');
+	// What this page cannot have seen is not replaced, even if it was lost and changed by others.
+	server.loseNextAnswer();
+	await t.throwsAsync(saveText(server.opened(), 'c', server.access));
+	server.put('theirs');
+	t.is((await saveText(base, 'd', server.access)).kind, 'changed');
+});
+
+test('a version that can’t be told after it was saved is found at the next attempt', async (t) => {
+	const server = serverWith('a');
+	const blind = { ...server.access, findCurrent: () => Promise.reject(new Failure('unavailable', 'Network error')) };
+	const first = await saveText(server.opened(), 'b', blind);
+	if (first.kind !== 'saved') return t.fail();
+	const second = await saveText(first.base, 'c', server.access);
+	t.is(second.kind, 'saved');
+	t.is(server.content(), 'c');
+});
+
+test('a text has colours in the editor if none of its parts is too long to be read at once', (t) => {
+	t.true(isModest('a line of code\n'.repeat(10_000), false));
+	t.false(isModest('a line of code\n'.repeat(20_000), false));
+	t.false(isModest(`short\n${'x'.repeat(2001)}`, false));
+	t.true(isModest('[a](b)\n\n'.repeat(10_000), true));
+	t.false(isModest('[a](\n'.repeat(2000), true));
+	t.true(isModest('x'.repeat(2001), true));
 });

@@ -44,10 +44,34 @@ export async function readWhole(url: string, limit: number, signal?: AbortSignal
 	return bytes;
 }
 
-async function fetchBytes(url: string, headers: Record<string, string>, signal?: AbortSignal): Promise<Response> {
+export interface FileVersion {
+	bytes: Uint8Array<ArrayBuffer>;
+	/** Of exactly these bytes. */
+	etag: string;
+}
+
+/** A whole file as it is now. Throws as `readWhole` does. */
+export async function readCurrent(url: string, limit: number): Promise<FileVersion> {
+	// Past the cache: a browser may put together parts of what it has read before with parts of what is there now.
+	const response = await fetchBytes(url, {}, undefined, 'no-store');
+	const bytes = await bodyOf(response, limit + 1);
+	if (bytes.length > limit) throw new Failure('tooLarge', 'The file is too large to be shown.');
+	const length = response.headers.get('content-length');
+	const isWhole = length === null || response.headers.has('content-encoding') || Number(length) === bytes.length;
+	if (response.status !== 200 || !isWhole) throw new NetworkFailure();
+	// A proxy that compresses the answer makes it a weak one.
+	return { bytes, etag: (response.headers.get('etag') ?? '').replace(/^W\//, '') };
+}
+
+async function fetchBytes(
+	url: string,
+	headers: Record<string, string>,
+	signal?: AbortSignal,
+	cache: RequestCache = 'default',
+): Promise<Response> {
 	let response: Response;
 	try {
-		response = await fetch(url, { credentials: 'same-origin', headers, ...(signal ? { signal } : {}) });
+		response = await fetch(url, { credentials: 'same-origin', cache, headers, ...(signal ? { signal } : {}) });
 	} catch (cause) {
 		if (signal?.aborted) throw cause;
 		throw new NetworkFailure(cause);

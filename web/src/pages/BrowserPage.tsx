@@ -7,6 +7,7 @@ import { type Session, useSession } from '../api/session/useSession.js';
 import { LoadError } from '../features/files/folder/LoadError.js';
 import { hrefOf, parseLocation } from '../features/files/location/location.js';
 import { messages } from '../messages.js';
+import { useIsPageHeld } from '../ui/unsavedWork.js';
 import styles from './BrowserPage.module.css';
 import { BrowserPageFolder } from './BrowserPageFolder.js';
 import { SignInNeeded } from './SignInNeeded.js';
@@ -21,6 +22,7 @@ export function BrowserPage() {
 	const access = capabilities?.visitors ?? 'upload';
 	const viewer = useMemo(() => viewerOf(session, access), [session, access]);
 	const isSessionChecked = session.status === 'signedIn' || (session.status === 'signedOut' && !isPending);
+	const isHeld = useIsPageHeld();
 	const location = useMemo(() => parseLocation(pathname, query), [pathname, query]);
 
 	if (!location) {
@@ -30,10 +32,11 @@ export function BrowserPage() {
 			</div>
 		);
 	}
-	if (location.area === 'private' && session.status === 'signedOut') {
+	// What is being edited stays, and can be saved once its user has signed in again.
+	if (!isHeld && location.area === 'private' && session.status === 'signedOut') {
 		return <Navigate replace to={hrefOf({ ...location, area: 'public' })} />;
 	}
-	if (isSessionChecked && browseDenial(viewer, location.area)) {
+	if (!isHeld && isSessionChecked && browseDenial(viewer, location.area)) {
 		return <SignInNeeded title={messages.signInToSee} hint={messages.signInToSeeHint} />;
 	}
 	return (

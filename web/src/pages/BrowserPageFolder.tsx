@@ -112,6 +112,7 @@ export function BrowserPageFolder({ location, viewer, isSessionChecked, settings
 			{menu.props && <ContextMenu {...menu.props} />}
 			<FolderDialogs location={location} actions={actions} onClosed={takeFocus} />
 			<PreviewPanel
+				viewer={viewer}
 				area={area}
 				entry={previewed}
 				entries={folder.rows?.entries ?? []}

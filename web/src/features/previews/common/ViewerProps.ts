@@ -1,8 +1,9 @@
-import type { Area, Entry } from '@stowage/rules';
+import type { Area, Entry, Viewer } from '@stowage/rules';
 import type { PreviewFile } from './previewFile.js';
 
 /** The props of every viewer. */
 export interface ViewerProps {
+	viewer: Viewer;
 	area: Area;
 	file: PreviewFile;
 	entry: Entry;

@@ -1,9 +1,10 @@
 import { Button, Dialog } from '@blueprintjs/core';
 import { CrossIcon, DragHandleVerticalIcon } from '@blueprintjs/icons';
-import type { Area, Entry } from '@stowage/rules';
+import type { Area, Entry, Viewer } from '@stowage/rules';
 import { type RefObject, useId, useLayoutEffect, useMemo, useRef } from 'react';
 import { dialogMilliseconds, useLast, useOpenings } from '../../../ui/dialogs/dialogs.js';
 import { isEditable } from '../../../ui/keyboard/isEditable.js';
+import { leaveWork } from '../../../ui/unsavedWork.js';
 import { useLatest } from '../../../ui/useLatest.js';
 import { DownloadLink } from '../common/DownloadLink.js';
 import { previewFile } from '../common/previewFile.js';
@@ -17,6 +18,7 @@ import { useDetectedKind } from './useDetectedKind.js';
 import { useMove } from './useMove.js';
 
 export interface PreviewPanelProps {
+	viewer: Viewer;
 	area: Area;
 	/** The entry on show; undefined closes the panel. */
 	entry: Entry | undefined;
@@ -38,7 +40,9 @@ export function PreviewPanel({ entry, ...props }: PreviewPanelProps) {
 
 type PanelProps = PreviewPanelProps & { entry: Entry; isOpen: boolean };
 
-function Panel({ area, entry, entries, isOpen, onShow, onClose, onClosed }: PanelProps) {
+function Panel({ viewer, area, entry, entries, isOpen, onShow: show, onClose: close, onClosed }: PanelProps) {
+	const onShow = (other: Entry) => leaveWork(() => show(other));
+	const onClose = () => leaveWork(close);
 	const title = useId();
 	const header = useRef<HTMLDivElement>(null);
 	const body = useRef<HTMLDivElement>(null);
@@ -85,6 +89,7 @@ function Panel({ area, entry, entries, isOpen, onShow, onClose, onClosed }: Pane
 			<div ref={body} tabIndex={-1} className={styles.body}>
 				<Preview
 					key={file.id}
+					viewer={viewer}
 					area={area}
 					file={file}
 					detected={detected}
@@ -92,7 +97,7 @@ function Panel({ area, entry, entries, isOpen, onShow, onClose, onClosed }: Pane
 					entries={entries}
 					previous={previous}
 					next={next}
-					onShow={onShow}
+					onShow={show}
 				/>
 				<Steps previous={previous} next={next} onShow={onShow} />
 			</div>

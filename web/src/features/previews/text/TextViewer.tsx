@@ -1,4 +1,5 @@
 import { Button, ButtonGroup, HTMLSelect } from '@blueprintjs/core';
+import { EditIcon } from '@blueprintjs/icons';
 import { extensionOf, fileType, previewLimits } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
 import { type CSSProperties, lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
@@ -8,6 +9,8 @@ import { ViewerError } from '../common/ViewerError.js';
 import { ViewerLoading } from '../common/ViewerLoading.js';
 import type { ViewerProps } from '../common/ViewerProps.js';
 import viewerStyles from '../common/viewers.module.css';
+import { editorMessages } from '../editor/messages.js';
+import { mayEdit, useEditing } from '../editor/useEditing.js';
 import { previewMessages as messages } from '../messages.js';
 import { decode, type Encoding, encodingOf, encodings } from './encodings.js';
 import { languageOf, maxHighlighted } from './languages.js';
@@ -15,22 +18,20 @@ import { runInTextWorker } from './runInTextWorker.js';
 import { type SourceBlock, textBlocks } from './sourceBlocks.js';
 import styles from './TextViewer.module.css';
 
+const TextEditor = lazy(async () => ({ default: (await import('../editor/TextEditor.js')).TextEditor }));
 const TextTable = lazy(async () => ({ default: (await import('./TextTable.js')).TextTable }));
 
 type View = 'source' | 'rendered';
 type Rendering = 'markdown' | 'table' | 'none';
 
-export function TextViewer({ file }: ViewerProps) {
+export function TextViewer({ viewer, area, file, entry, onShow }: ViewerProps) {
 	const rendering = renderingOf(file.name);
 	const [view, setView] = useState<View>(rendering === 'table' ? 'rendered' : 'source');
 	const [chosen, setChosen] = useState<Encoding>();
 	const { data: bytes, error } = useWhole(file.url, file.id, previewLimits.text);
 	const { data: detected } = useQuery({
 		queryKey: queryKeys.previews.encoding(file.id),
-		queryFn: async ({ signal }) => {
-			const known = bytes as Uint8Array;
-			return encodingOf(known, async () => (await runInTextWorker({ kind: 'detect', bytes: known }, signal)) ?? []);
-		},
+		queryFn: ({ signal }) => detectEncoding(bytes as Uint8Array, signal),
 		enabled: bytes !== undefined,
 		gcTime: 0,
 		staleTime: Number.POSITIVE_INFINITY,
@@ -38,6 +39,25 @@ export function TextViewer({ file }: ViewerProps) {
 	const encoding = chosen ?? detected;
 	const text = useMemo(() => (bytes && encoding ? decode(bytes, encoding) : undefined), [bytes, encoding]);
 
+	const editing = useEditing(file.name, file.url, detectEncoding);
+
+	if (editing.edited) {
+		return (
+			<Suspense fallback={<ViewerLoading />}>
+				<TextEditor
+					area={area}
+					entry={entry}
+					url={file.url}
+					edited={editing.edited}
+					detect={detectEncoding}
+					onDone={(shown) => {
+						editing.close();
+						if (shown) onShow(shown);
+					}}
+				/>
+			</Suspense>
+		);
+	}
 	if (error) return <ViewerError file={file} title={messages.failures.text[0]} reason={error.message} />;
 	if (text === undefined || encoding === undefined) return <ViewerLoading />;
 	return (
@@ -58,6 +78,14 @@ export function TextViewer({ file }: ViewerProps) {
 						))}
 					</ButtonGroup>
 				)}
+				{mayEdit(viewer, area, entry) && (
+					<Button
+						icon={<EditIcon />}
+						text={editorMessages.edit}
+						loading={editing.isOpening}
+						onClick={() => void editing.open(chosen)}
+					/>
+				)}
 			</div>
 			{text === '' ? (
 				<p className={viewerStyles.state}>{messages.emptyFile}</p>
@@ -70,6 +98,10 @@ export function TextViewer({ file }: ViewerProps) {
 			)}
 		</div>
 	);
+}
+
+function detectEncoding(bytes: Uint8Array, signal = new AbortController().signal): Promise<Encoding> {
+	return encodingOf(bytes, async () => (await runInTextWorker({ kind: 'detect', bytes }, signal)) ?? []);
 }
 
 function renderingOf(name: string): Rendering {

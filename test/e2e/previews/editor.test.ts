@@ -1,0 +1,261 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { Locator, Page } from 'playwright-core';
+import { assertAccessible } from '../support/axe.js';
+import { phone } from '../support/browser.js';
+import { absent, eventually, eventuallyMatches, gone } from '../support/expect.js';
+import { expectOnDisk, nameIn, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { expectNotice } from '../support/notices.js';
+import { openPreview } from '../support/previews.js';
+
+const fixture = setUpFixture(test);
+
+/** Opens a text of the list for editing. Resolves to its viewer and the text in the editor. */
+async function edit(page: Page, name: string): Promise<{ viewer: Locator; text: Locator }> {
+	const viewer = await openPreview(page, name);
+	await viewer.getByRole('button', { name: 'Edit', exact: true }).click();
+	const text = viewer.getByRole('textbox', { name: `Text of ${name}` });
+	await text.waitFor();
+	return { viewer, text };
+}
+
+/** Puts letters before the text. */
+async function typeAtStart(page: Page, letters: string): Promise<void> {
+	await page.keyboard.press('Control+Home');
+	await page.keyboard.insertText(letters);
+}
+
+const button = (within: Page | Locator, name: string) => within.getByRole('button', { name, exact: true });
+
+const onDisk = (t: ExecutionContext, file: string, expected: string) =>
+	eventually(t, () => readFile(file, 'latin1'), expected);
+
+test.serial('a text is edited and saved byte for byte as it was where nothing was changed', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, {
+		'notes.txt': 'one\r\ntwo\nthree\r\n',
+		'old.txt': Buffer.from('caf\xe9\n'.repeat(20), 'latin1'),
+	});
+	const page = await app.open('/browser?type=private');
+	const { viewer, text } = await edit(page, 'notes.txt');
+	await viewer.getByText('UTF-8, mixed line ends').waitFor();
+	await eventually(t, () => button(viewer, 'Save').isEnabled(), false);
+	await assertAccessible(t, page, 'editor');
+	await typeAtStart(page, 'zero\n');
+	await page.keyboard.press('Control+s');
+	await expectNotice(page, 'Saved notes.txt');
+	await onDisk(t, path.join(app.home, 'notes.txt'), 'zero\r\none\r\ntwo\nthree\r\n');
+	await eventually(t, () => button(viewer, 'Save').isEnabled(), false);
+	// Again, now that the page has saved another version.
+	await typeAtStart(page, '#');
+	await button(viewer, 'Save').click();
+	await expectNotice(page, 'Saved notes.txt');
+	await onDisk(t, path.join(app.home, 'notes.txt'), '#zero\r\none\r\ntwo\nthree\r\n');
+	await eventually(t, () => text.evaluate((element) => element === document.activeElement), true);
+	await button(viewer, 'Done').click();
+	await viewer.locator('pre').getByText('#zero').waitFor();
+	await button(viewer, 'Close').click();
+	await rowOf(page, 'notes.txt').getByText('23 B').waitFor();
+
+	const old = await edit(page, 'old.txt');
+	await typeAtStart(page, '日');
+	await button(old.viewer, 'Save').click();
+	const lacks = page.getByRole('dialog', { name: 'Encoding' });
+	await lacks.getByText('windows-1252 has no letter for “日”.').waitFor();
+	await assertAccessible(t, page, 'dialog about the encoding');
+	await button(lacks, 'Cancel').click();
+	await gone(t, lacks);
+	t.is(await readFile(path.join(app.home, 'old.txt'), 'latin1'), 'caf\xe9\n'.repeat(20));
+	await button(old.viewer, 'Undo').click();
+	await page.keyboard.insertText('ß');
+	await page.keyboard.press('Control+s');
+	await expectNotice(page, 'Saved old.txt');
+	await onDisk(t, path.join(app.home, 'old.txt'), `\xdf${'caf\xe9\n'.repeat(20)}`);
+	await typeAtStart(page, '日');
+	await page.keyboard.press('Control+s');
+	await button(lacks, 'Save as UTF-8').click();
+	await expectNotice(page, 'Saved old.txt');
+	await eventually(t, () => readFile(path.join(app.home, 'old.txt'), 'utf8'), `日ß${'café\n'.repeat(20)}`);
+	await old.viewer.getByText('UTF-8, LF').waitFor();
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('a text is found and replaced, has colours, and is left by the keyboard', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'code.ts': 'const answer: number = 42; // a comment\nexport { answer };\n' });
+	const page = await app.open('/browser?type=private');
+	const { viewer, text } = await edit(page, 'code.ts');
+	await text.locator('.tok-keyword').first().waitFor();
+	await page.keyboard.press('Control+f');
+	await viewer.getByRole('textbox', { name: 'Find' }).fill('answer');
+	await viewer.getByRole('textbox', { name: 'Replace with' }).fill('question');
+	await assertAccessible(t, page, 'find and replace');
+	await button(viewer, 'Replace all').click();
+	await eventuallyMatches(t, () => text.textContent(), /const question: .*export \{ question \};/s);
+	await viewer.getByRole('textbox', { name: 'Find' }).press('Escape');
+	await gone(t, viewer.getByRole('textbox', { name: 'Find' }));
+	await page.keyboard.press('Control+Home');
+	await page.keyboard.press('Tab');
+	await eventuallyMatches(t, () => text.textContent(), /^\tconst/);
+	await page.keyboard.press('Control+m');
+	await page.keyboard.press('Shift+Tab');
+	await eventually(t, () => button(viewer, 'Save').evaluate((save) => save === document.activeElement), true);
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('leaving with changes asks, and nothing is lost before the answer', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'folder/': '', 'folder/a.txt': 'a\n' });
+	const page = await app.open('/browser?type=private');
+	await nameIn(page, 'folder').click();
+	const { viewer, text } = await edit(page, 'a.txt');
+	const question = page.getByRole('dialog', { name: 'Unsaved changes' });
+	const staysBy = async (leave: () => Promise<unknown>) => {
+		await leave();
+		await question.waitFor();
+		await button(question, 'Cancel').click();
+		await gone(t, question);
+		await eventuallyMatches(t, () => text.textContent(), /^new/);
+	};
+	await typeAtStart(page, 'new ');
+	await staysBy(() => page.keyboard.press('Escape'));
+	await staysBy(() => button(viewer, 'Close').click());
+	await staysBy(() => button(viewer, 'Done').click());
+	await staysBy(() => page.goBack());
+	await eventuallyMatches(t, async () => page.url(), /\/browser\/folder/);
+	await page.goBack();
+	await question.waitFor();
+	await assertAccessible(t, page, 'unsaved changes');
+	await button(question, 'Save').click();
+	await gone(t, viewer);
+	await nameIn(page, 'folder').waitFor();
+	await onDisk(t, path.join(app.home, 'folder/a.txt'), 'new a\n');
+
+	await nameIn(page, 'folder').click();
+	await edit(page, 'a.txt');
+	await typeAtStart(page, 'newer ');
+	const asked = page.waitForEvent('dialog');
+	await page.evaluate(() => setTimeout(() => location.reload()));
+	const confirmation = await asked;
+	t.is(confirmation.type(), 'beforeunload');
+	await confirmation.dismiss();
+	await page.keyboard.press('Escape');
+	await button(question, 'Discard').click();
+	await gone(t, viewer);
+	t.is(await readFile(path.join(app.home, 'folder/a.txt'), 'utf8'), 'new a\n');
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('a file that changed meanwhile is not overwritten unasked', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.txt': 'a\n' });
+	const file = path.join(app.home, 'a.txt');
+	const page = await app.open('/browser?type=private');
+	const { viewer, text } = await edit(page, 'a.txt');
+	const question = page.getByRole('dialog', { name: 'Changed meanwhile' });
+	const collide = async (theirs: string, answer: string) => {
+		await typeAtStart(page, 'mine ');
+		await writeFile(file, theirs);
+		await page.keyboard.press('Control+s');
+		await question.waitFor();
+		t.is(await readFile(file, 'utf8'), theirs);
+		await button(question, answer).click();
+		await gone(t, question);
+	};
+	await collide('theirs\n', 'Overwrite');
+	await onDisk(t, file, 'mine a\n');
+	await expectNotice(page, 'Saved a.txt');
+	await collide('theirs again\n', 'Discard');
+	await eventually(t, () => text.textContent(), 'theirs again');
+	await eventually(t, () => button(viewer, 'Save').isEnabled(), false);
+	await collide('once more\n', 'Save a copy');
+	await expectNotice(page, 'Saved as a (1).txt');
+	await page.getByRole('dialog', { name: 'a (1).txt' }).locator('pre').getByText('mine theirs again').waitFor();
+	await expectOnDisk(t, app.home, ['Public/', 'a (1).txt', 'a.txt']);
+	t.is(await readFile(file, 'utf8'), 'once more\n');
+	t.deepEqual(
+		app.faults.filter((fault) => !fault.includes('412')),
+		[],
+	);
+});
+
+test.serial('when the session ends or the connection is lost, the text stays and can be saved later', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'a.txt': 'a\n' });
+	const page = await app.open('/browser?type=private');
+	const { viewer, text } = await edit(page, 'a.txt');
+	await typeAtStart(page, 'mine ');
+	await page.route('**/api/upload', (route) => route.abort());
+	await page.keyboard.press('Control+s');
+	await viewer.getByRole('alert').getByText('It could not be saved').waitFor();
+	await page.unroute('**/api/upload');
+	await page.route('**/api/upload', (route) =>
+		route.fulfill({
+			status: 507,
+			json: { code: 'STORAGE_FULL', message: 'The disk is full.', statusCode: 507, error: 'x' },
+		}),
+	);
+	await page.keyboard.press('Control+s');
+	await viewer.getByRole('alert').getByText('The disk is full.').waitFor();
+	await page.unroute('**/api/upload');
+
+	await app.context.clearCookies();
+	await page.keyboard.press('Control+s');
+	await viewer.getByRole('alert').getByText('Your session has ended.').waitFor();
+	await eventuallyMatches(t, () => text.textContent(), /^mine a/);
+	await assertAccessible(t, page, 'ended session');
+	await button(viewer, 'Sign In').click();
+	const auth = page.getByRole('dialog', { name: 'Sign In' });
+	await auth.getByRole('textbox', { name: 'Username' }).fill(app.username);
+	await auth.getByLabel('Password', { exact: true }).fill('correct horse');
+	await button(auth, 'Sign In').click();
+	await gone(t, auth);
+	await eventuallyMatches(t, () => text.textContent(), /^mine a/);
+	await button(viewer, 'Save').click();
+	await expectNotice(page, 'Saved a.txt');
+	await onDisk(t, path.join(app.home, 'a.txt'), 'mine a\n');
+});
+
+test.serial('Edit is there for own texts only, and refuses bytes that would be lost', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.files, { 'Public/theirs.txt': 'theirs\n' });
+	await writeFiles(app.home, { 'Public/mine.txt': 'mine\n', 'broken.txt': Buffer.from('abc\xff\xfe\n', 'latin1') });
+	const page = await app.open('/browser?type=public');
+	const theirs = await openPreview(page, 'theirs.txt');
+	await theirs.locator('pre').getByText('theirs').waitFor();
+	await absent(t, button(theirs, 'Edit'));
+	await button(theirs, 'Close').click();
+	await gone(t, theirs);
+	const mine = await edit(page, 'mine.txt');
+	await typeAtStart(page, 'all ');
+	await page.keyboard.press('Control+s');
+	await expectNotice(page, 'Saved mine.txt');
+	await onDisk(t, path.join(app.home, 'Public/mine.txt'), 'all mine\n');
+	await button(mine.viewer, 'Close').click();
+	await gone(t, mine.viewer);
+	await page.goto(`${app.url}/browser?type=private`);
+	const broken = await openPreview(page, 'broken.txt');
+	await broken.getByRole('combobox', { name: 'Encoding' }).selectOption('UTF-8');
+	await button(broken, 'Edit').click();
+	await expectNotice(page, 'broken.txt could not be opened for editing', 'mean nothing in UTF-8');
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('on a phone the editor fills the screen, and its controls fit', async (t) => {
+	const app = await fixture.enter(t, { viewport: phone, hasTouch: true });
+	await writeFiles(app.home, { 'notes.md': '# Title\n\nSome **bold** words.\n' });
+	const page = await app.open('/browser?type=private');
+	const { viewer, text } = await edit(page, 'notes.md');
+	await assertAccessible(t, page, 'editor on a phone');
+	const sizes = await text.evaluate((element) => ({
+		font: getComputedStyle(element).fontSize,
+		overflow: document.documentElement.scrollWidth - window.innerWidth,
+	}));
+	t.deepEqual(sizes, { font: '16px', overflow: 0 });
+	for (const name of ['Undo', 'Redo', 'Find and replace', 'Done', 'Save']) {
+		const box = await button(viewer, name).boundingBox();
+		t.true(box !== null && box.x >= 0 && box.x + box.width <= phone.width, name);
+	}
+	t.deepEqual(app.faults, []);
+});
