@@ -29,7 +29,8 @@ export async function cutPowerAtEachAnswer(
 	}
 	let cuts = 0;
 	for (const call of calls(model)) {
-		if (call.method === 'GET') continue;
+		// Only to learn the ids of versions.
+		if (call.method === 'GET' && call.onAnswer === undefined) continue;
 		const expected = call.inModel(model);
 		const cookie = call.actor === undefined ? undefined : cookies.get(call.actor);
 		const answer = await fetch(server.url + call.path, requestOf(call, cookie));
@@ -37,6 +38,7 @@ export async function cutPowerAtEachAnswer(
 		t.is(answer.status, expected.status, context);
 		if (answer.status !== 200) continue;
 		call.onAnswer?.(await answer.json());
+		if (call.method === 'GET') continue;
 		const found = await disk.afterPowerCut((folder) => onDisk(path.join(folder, 'data')));
 		if (!t.deepEqual(found, inOrder(model), context)) return;
 	}

@@ -1,6 +1,7 @@
 import { cp, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { localStorageDriver } from '@stowage/storage-local';
 import type { ExecutionContext } from 'ava';
 import { openDatabase } from '../../packages/database/src/index.js';
 import { memoryFolder } from '../memoryFolder.js';
@@ -33,6 +34,11 @@ export async function cutPowerWithinCalls(t: ExecutionContext, count: number, se
 		cookies.set(name, await server.register(name));
 		model.addUser(name);
 	}
+	/** The ids of versions. */
+	const learn = async (call: Call) => {
+		const answer = await fetch(server.url + call.path, requestOf(call, cookies.get(call.actor ?? '')));
+		call.onAnswer?.(await answer.json());
+	};
 	const next = seededNumbers(seed);
 	const times = [10];
 	const cutKinds = new Map<string, number>();
@@ -41,7 +47,11 @@ export async function cutPowerWithinCalls(t: ExecutionContext, count: number, se
 		const [nodes, contents] = [new Map(model.nodes), contentsOf(model)];
 		const expected = call.inModel(model);
 		// What reads or is refused changes nothing, which the test of the model checks.
-		if (call.method === 'GET' || expected.status !== 200) continue;
+		if (expected.status !== 200) continue;
+		if (call.method === 'GET') {
+			if (call.onAnswer !== undefined) await learn(call);
+			continue;
+		}
 		const context = `seed ${seed}, ${++cuts}: ${call.method} ${call.path} ${JSON.stringify(call.body)}`;
 		const cookie = call.actor === undefined ? undefined : cookies.get(call.actor);
 		const begun = performance.now();
@@ -60,14 +70,17 @@ export async function cutPowerWithinCalls(t: ExecutionContext, count: number, se
 			if (!isAnswered) cutKinds.set(kindOf(call), (cutKinds.get(kindOf(call)) ?? 0) + 1);
 			await disk.afterPowerCut(async (folder) => {
 				const data = path.join(folder, 'data');
+				// It completes what was being replaced.
+				await (await localStorageDriver(path.join(data, 'files')).open(undefined)).close();
 				const tree = await onDisk(data);
 				for (const [name, content] of nodes)
 					if (model.nodes.get(name) === content && tree[name] !== content) t.fail(`${name} is as it was: ${context}`);
 				const found = countEach([...Object.values(tree), ...(await trashed(data, scratch))]);
 				// What is removed for good is in the model no longer.
-				const isPurge = call.path.startsWith('/api/trash/') && call.method === 'DELETE';
-				for (const [content, least] of isPurge ? contentsOf(model) : contents)
-					if ((found.get(content) ?? 0) < least) t.fail(`${content} is in the tree or in the trash: ${context}`);
+				const after = contentsOf(model);
+				for (const [content, before] of contents)
+					if ((found.get(content) ?? 0) < Math.min(before, after.get(content) ?? 0))
+						t.fail(`${content} is in the tree or in the trash: ${context}`);
 			});
 		} finally {
 			process.kill(server.pid, 'SIGCONT');
@@ -81,7 +94,8 @@ export async function cutPowerWithinCalls(t: ExecutionContext, count: number, se
 	t.true(within > count / 20, 'many came before the answer');
 }
 
-const kindOf = ({ method, path }: Call) => `${method} ${path.replace(/[0-9a-f]{32}/, '{id}')}`;
+const kindOf = ({ method, path, body }: Call) =>
+	`${method} ${path.replace(/[0-9a-f]{32}/, '{id}')}${body?.onConflict === undefined ? '' : ' replacing'}`;
 
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
@@ -103,7 +117,12 @@ function countEach(contents: readonly (string | null)[]): Map<string, number> {
 }
 
 function contentsOf(model: FileModel): Map<string, number> {
-	return countEach([...model.nodes.values(), ...model.trash.flatMap(({ nodes }) => [...nodes.values()])]);
+	const versions = [model.versions, ...model.trash.map((item) => item.versions)].flatMap((each) => [...each.values()]);
+	return countEach([
+		...model.nodes.values(),
+		...model.trash.flatMap(({ nodes }) => [...nodes.values()]),
+		...versions.flat().map(({ content }) => content),
+	]);
 }
 
 /** The contents of all files in the trash that a row names. The database is read elsewhere: its driver keeps files open for a while. */

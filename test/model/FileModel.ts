@@ -17,6 +17,7 @@ export interface ModelRow {
 	owner?: string | null;
 	count?: number;
 	protected?: true;
+	versions?: number;
 }
 
 /** What one deletion has put into the trash. */
@@ -26,7 +27,15 @@ export interface Trashed {
 	path: string;
 	/** By their paths in it, '' for itself. */
 	nodes: Map<string, string | null>;
+	versions: Map<string, ModelVersion[]>;
 	/** What the server answered. */
+	id?: string;
+}
+
+/** A former content of a file. Its id is known once it was listed. */
+export interface ModelVersion {
+	actor: string;
+	content: string;
 	id?: string;
 }
 
@@ -46,6 +55,9 @@ export class FileModel {
 
 	/** The oldest first. */
 	readonly trash: Trashed[] = [];
+
+	/** Of each file by its path, the newest first. */
+	readonly versions = new Map<string, ModelVersion[]>();
 
 	addUser(name: string): void {
 		this.nodes.set(`users/${name}`, null);
@@ -110,7 +122,9 @@ export class FileModel {
 		const nodes = new Map(
 			this.#tree(removed).map((each) => [each.slice(removed.length), this.nodes.get(each) ?? null]),
 		);
-		this.trash.push({ actor, path: removed, nodes });
+		const versions = new Map(this.#versionsWithin(removed).map(([path, all]) => [path.slice(removed.length), all]));
+		for (const path of versions.keys()) this.versions.delete(removed + path);
+		this.trash.push({ actor, path: removed, nodes, versions });
 		for (const each of this.#tree(removed)) this.nodes.delete(each);
 		return { status: 200 };
 	}
@@ -125,6 +139,7 @@ export class FileModel {
 		const type = item.nodes.get('') === null ? 'directory' : 'file';
 		const to = this.#freeName(parent(item.path), base(item.path), type);
 		for (const [path, content] of item.nodes) this.nodes.set(to + path, content);
+		for (const [path, versions] of item.versions) this.versions.set(to + path, versions);
 		this.trash.splice(this.trash.indexOf(item), 1);
 		return { status: 200, restored: to.slice(`users/${actor}/`.length) };
 	}
@@ -147,6 +162,61 @@ export class FileModel {
 		return this.#answer(actor ?? 'anonymous', area, path);
 	}
 
+	/** An upload that replaces the file of its name. */
+	replace(actor: string, area: Area, directory: string, name: string, content: string): Expected {
+		if (!isValidName(name)) return refused(400);
+		const folder = join(ownRoot(actor, area), directory);
+		if (!this.#isFolder(folder)) return refused(404);
+		const path = join(folder, trim(name));
+		if (path === `users/${actor}/Public`) return refused(403);
+		const former = this.nodes.get(path);
+		if (former === null) return refused(409);
+		if (former !== undefined) this.versions.set(path, [{ actor, content: former }, ...this.versionsAt(path)]);
+		this.nodes.set(path, content);
+		return this.#answer(actor, area, path);
+	}
+
+	/** The bytes of each version, the newest first. */
+	listVersions(actor: Actor, area: Area, path: string): Expected & { versions?: readonly ModelVersion[] } {
+		const refusal = refuseWrite(actor, area, path, undefined);
+		if (refusal !== undefined || actor === undefined) return refused(refusal ?? 401);
+		const file = join(ownRoot(actor, area), path);
+		return typeof this.nodes.get(file) === 'string' ? { status: 200, versions: this.versionsAt(file) } : refused(404);
+	}
+
+	downloadVersion(actor: Actor, area: Area, path: string, id: string): Expected & { content?: string } {
+		const found = this.listVersions(actor, area, path);
+		const content = found.versions?.find((each) => each.id === id)?.content;
+		if (found.status !== 200) return { status: found.status };
+		return content === undefined ? refused(404) : { status: 200, content };
+	}
+
+	restoreVersion(actor: Actor, area: Area, path: string, id: string): Expected {
+		const found = this.downloadVersion(actor, area, path, id);
+		if (found.content === undefined || actor === undefined) return { status: found.status };
+		const file = join(ownRoot(actor, area), path);
+		const others = this.versionsAt(file).filter((each) => each.id !== id);
+		this.versions.set(file, [{ actor, content: this.nodes.get(file) ?? '' }, ...others]);
+		this.nodes.set(file, found.content);
+		return this.#answer(actor, area, file);
+	}
+
+	purgeVersion(actor: Actor, id: string): Expected {
+		if (actor === undefined) return refused(401);
+		const all = [...this.versions, ...this.trash.flatMap((item) => [...item.versions])];
+		for (const [, versions] of all) {
+			const at = versions.findIndex((each) => each.id === id && each.actor === actor);
+			if (at === -1) continue;
+			versions.splice(at, 1);
+			return { status: 200 };
+		}
+		return refused(404);
+	}
+
+	versionsAt(path: string): ModelVersion[] {
+		return this.versions.get(path) ?? [];
+	}
+
 	/** The bytes of a file; null for a folder, which is answered as a ZIP. */
 	download(actor: Actor, area: Area, path: string, owner: NamedOwner): Expected & { content?: string | null } {
 		if (area === 'private' && actor === undefined) return refused(401);
@@ -160,7 +230,13 @@ export class FileModel {
 		const roots = this.#roots(actor, area).filter(([root]) => this.#isFolder(join(root, directory)));
 		if (roots.length === 0) return refused(404);
 		const rows = roots.flatMap(([root, owner]) =>
-			this.#children(join(root, directory)).map((path) => this.#row(path, root, owner)),
+			this.#children(join(root, directory)).map((path) => {
+				const row = this.#row(path, root, owner);
+				const { length } = this.versionsAt(path);
+				// Only one's own files show them.
+				if (length > 0 && (area === 'private' || owner === actor)) row.versions = length;
+				return row;
+			}),
 		);
 		return { status: 200, rows };
 	}
@@ -212,6 +288,15 @@ export class FileModel {
 		const moved = this.#tree(from).map((path) => [path, this.nodes.get(path) ?? null] as const);
 		for (const [path] of moved) this.nodes.delete(path);
 		for (const [path, content] of moved) this.nodes.set(to + path.slice(from.length), content);
+		const versions = this.#versionsWithin(from);
+		for (const [path] of versions) this.versions.delete(path);
+		// What is made public leaves its former contents behind.
+		if (isPublic(to) && !isPublic(from)) return;
+		for (const [path, all] of versions) this.versions.set(to + path.slice(from.length), all);
+	}
+
+	#versionsWithin(path: string): [string, ModelVersion[]][] {
+		return [...this.versions].filter(([each]) => isWithin(each, path));
 	}
 
 	#copy(from: string, to: string): void {
@@ -288,6 +373,8 @@ function ownRoot(actor: string, area: Area): string {
 function isValidName(name: string): boolean {
 	return !['', '.', '..'].includes(trim(name)) && !/[<>:"/\\|?*\p{Cc}]/u.test(name);
 }
+
+const isPublic = (path: string) => /^users\/[^/]+\/Public(\/|$)/.test(path);
 
 const trim = (name: string) => name.replaceAll(/^ +| +$/g, '');
 const base = (path: string) => path.slice(path.lastIndexOf('/') + 1);

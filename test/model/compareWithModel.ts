@@ -60,6 +60,8 @@ interface Answer {
 	entry?: { path: string; type: string };
 	rows?: string[];
 	content?: string | null;
+	/** The bytes of versions, the newest first. */
+	versions?: number[];
 	restored?: string;
 	failed?: string;
 }
@@ -68,6 +70,7 @@ interface AnswerBody {
 	entry?: ModelRow;
 	entries?: ModelRow[];
 	trashId?: string;
+	versions?: { id: string; size: number }[];
 	restored?: { path: string }[];
 	failed?: { code: string }[];
 }
@@ -82,7 +85,8 @@ async function answerOf(call: Call, answer: Response): Promise<Answer> {
 	if (call.path.startsWith('/api/download/')) return { status, content: await answer.text() };
 	const body = (await answer.json()) as AnswerBody;
 	call.onAnswer?.(body);
-	const { entry, entries, restored, failed } = body;
+	const { entry, entries, restored, failed, versions } = body;
+	if (versions !== undefined) return { status, versions: versions.map(({ size }) => size) };
 	if (call.method === 'GET') return { status, rows: rowsOf(entries ?? []) };
 	if (restored?.[0] !== undefined) return { status, restored: restored[0].path };
 	if (failed?.[0] !== undefined) return { status, failed: failed[0].code };
@@ -90,15 +94,16 @@ async function answerOf(call: Call, answer: Response): Promise<Answer> {
 	return made === undefined ? { status } : { status, entry: { path: made.path, type: made.type } };
 }
 
-function expectedAnswer({ rows, ...expected }: ReturnType<Call['inModel']>): Answer {
+function expectedAnswer({ rows, versions, ...expected }: ReturnType<Call['inModel']>): Answer {
+	if (versions !== undefined) return { ...expected, versions: versions.map(({ content }) => content.length) };
 	return rows === undefined ? expected : { ...expected, rows: rowsOf(rows) };
 }
 
 /** Rows without their order, which the page chooses, and without times. */
 function rowsOf(rows: readonly ModelRow[]): string[] {
 	return rows
-		.map(({ path, type, size, owner, count, protected: isProtected }) =>
-			JSON.stringify({ path, type, size, owner, count, isProtected }),
+		.map(({ path, type, size, owner, count, versions, protected: isProtected }) =>
+			JSON.stringify({ path, type, size, owner, count, versions, isProtected }),
 		)
 		.sort();
 }

@@ -1,4 +1,4 @@
-import type { Actor, Area, Expected, FileModel, ModelRow, NamedOwner, Trashed } from './FileModel.js';
+import type { Actor, Area, Expected, FileModel, ModelRow, ModelVersion, NamedOwner, Trashed } from './FileModel.js';
 
 export interface Call {
 	actor: Actor;
@@ -13,9 +13,10 @@ export interface Call {
 		content?: string | null;
 		restored?: string;
 		failed?: string;
+		versions?: readonly ModelVersion[];
 	};
 	/** Gets the JSON of the answer to a successful call. */
-	onAnswer?: (answer: { trashId?: string }) => void;
+	onAnswer?: (answer: { trashId?: string; versions?: { id: string }[] }) => void;
 }
 
 /** Deletes an item, which is then in the trash under the id of the answer. */
@@ -40,6 +41,27 @@ export function removeCall(actor: Actor, type: Area, filePath: string, owner: Na
 export function restoreCall(actor: Actor, item: Trashed): Call {
 	const body = { ids: [item.id] };
 	return { actor, method: 'POST', path: '/api/trash/restore', body, inModel: (m) => m.restore(actor, item) };
+}
+
+/** Lists the versions of a file, whose ids the model knows after it. */
+function versionsCall(actor: Actor, type: Area, path: string): Call {
+	let listed: readonly ModelVersion[] = [];
+	return {
+		actor,
+		method: 'GET',
+		path: `/api/versions/${path.split('/').map(encodeURIComponent).join('/')}?type=${type}`,
+		inModel(model) {
+			const answer = model.listVersions(actor, type, path);
+			listed = answer.versions ?? [];
+			return answer;
+		},
+		onAnswer({ versions = [] }) {
+			for (const [n, version] of listed.entries()) {
+				const id = versions[n]?.id;
+				if (id !== undefined) version.id = id;
+			}
+		},
+	};
 }
 
 /** Pseudorandom numbers, the same for the same seed. */
@@ -109,8 +131,19 @@ export function randomCallBy(
 	/** Mostly one that is the caller's, and sometimes one that is in no trash. */
 	const someTrashed = (): Trashed => {
 		const known = model.trash.filter(({ id, actor: of }) => id !== undefined && (of === actor || next() < 0.1));
-		const none = { actor: '', path: '', nodes: new Map(), id: 'f'.repeat(32) };
+		const none = { actor: '', path: '', nodes: new Map(), versions: new Map(), id: 'f'.repeat(32) };
 		return known.length > 0 && next() < 0.95 ? pick(known) : none;
+	};
+
+	/** Mostly a file that has versions, and one of them whose id is known. */
+	const someVersion = (of: Area): { path: string; id: string } => {
+		const root = of === 'private' ? `users/${actor}/` : `users/${actor}/Public/`;
+		const known = [...model.versions].flatMap(([path, versions]) =>
+			path.startsWith(root) ? versions.map(({ id }) => ({ path: path.slice(root.length), id: id ?? '' })) : [],
+		);
+		const none = { path: somePath(of), id: 'e'.repeat(32) };
+		const { path, id } = known.length > 0 && next() < 0.9 ? pick(known) : none;
+		return { path, id: id === '' || next() < 0.05 ? none.id : id };
 	};
 
 	const type = area();
@@ -182,6 +215,46 @@ export function randomCallBy(
 			// One of ten: what is restored is more to be tested.
 			if (next() < 0.9) return restoreCall(actor, item);
 			return { actor, method: 'DELETE', path: `/api/trash/${item.id}`, inModel: (m) => m.purge(actor, item) };
+		},
+		() => {
+			const by = actor ?? (users[0] as string);
+			const known = model.paths(by, type).filter((path) => !path.endsWith('/'));
+			const chosen = next() < 0.7 && known.length > 0 ? pick(known) : inside(someFolder(type), pick(names));
+			const at = chosen.lastIndexOf('/');
+			const [directory, name] = [chosen.slice(0, Math.max(0, at)), chosen.slice(at + 1)];
+			const content = `${name}${Math.floor(next() * 1e6)}`.replaceAll(/[^ -~]/g, '');
+			return {
+				actor: by,
+				method: 'POST',
+				path: '/api/upload',
+				body: { directory, type, onConflict: 'replace' },
+				file: { name, content },
+				inModel: (m) => m.replace(by, type, directory, name, content),
+			};
+		},
+		() => versionsCall(actor, type, someVersion(type).path),
+		() => {
+			const { path, id } = someVersion(type);
+			const address = path.split('/').map(encodeURIComponent).join('/');
+			return {
+				actor,
+				method: 'GET',
+				path: `/api/download/${address}?type=${type}&version=${id}`,
+				inModel: (m) => m.downloadVersion(actor, type, path, id),
+			};
+		},
+		() => {
+			const { path: filePath, id } = someVersion(type);
+			// One of ten: what is restored is more to be tested.
+			if (next() < 0.1)
+				return { actor, method: 'DELETE', path: `/api/versions/${id}`, inModel: (m) => m.purgeVersion(actor, id) };
+			return {
+				actor,
+				method: 'POST',
+				path: '/api/versions/restore',
+				body: { filePath, type, id },
+				inModel: (m) => m.restoreVersion(actor, type, filePath, id),
+			};
 		},
 		() => {
 			const directory = someFolder(type);

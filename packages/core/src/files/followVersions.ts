@@ -1,6 +1,7 @@
 import { homeRoot, relativePath, type StoragePath, type Viewer } from '@stowage/rules';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
 import { isPublicPath } from '../links/locateLink.js';
+import { isTrashedLink } from '../trees/trash/trashPaths.js';
 import type { Versions } from '../trees/trash/Versions.js';
 import type { ItemWatcher } from './itemWatcher.js';
 
@@ -27,7 +28,9 @@ export function followVersions(watcher: ItemWatcher, versions: Versions): ItemWa
 						await before(to);
 					});
 					await versions.moved(viewer.id, source, target);
-					if (isPublicPath(target) && !isPublicPath(source)) await endAll(viewer, target);
+					// What is restored goes to where it was.
+					const isPublished = isPublicPath(target) && !isPublicPath(source) && !isTrashedLink(source);
+					if (isPublished) await endAll(viewer, target);
 					return moved;
 				}),
 			);
