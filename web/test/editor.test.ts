@@ -4,7 +4,14 @@ import fc from 'fast-check';
 import { encode } from '../src/features/previews/editor/encode.js';
 import { type Base, baseOf, saveText } from '../src/features/previews/editor/saveText.js';
 import { isModest } from '../src/features/previews/editor/syntax.js';
-import { areEqual, asUtf8, type ReadText, readText, writeText } from '../src/features/previews/editor/textBytes.js';
+import {
+	areEqual,
+	asUtf8,
+	canBeShown,
+	type ReadText,
+	readText,
+	writeText,
+} from '../src/features/previews/editor/textBytes.js';
 import { type Encoding, encodings } from '../src/features/previews/text/encodings.js';
 
 /** Each letter is one byte. */
@@ -273,10 +280,20 @@ test('a version that can’t be told after it was saved is found at the next att
 	t.is(server.content(), 'c');
 });
 
+test('a text is edited unless one of its lines has more joined letters than a browser lays out at once', (t) => {
+	const shown = (text: string) => canBeShown(read(new TextEncoder().encode(text)));
+	t.true(shown('x'.repeat(1_000_000)));
+	t.true(shown('عربي\n'.repeat(10_000)));
+	t.false(shown(`short\n${'عربي'.repeat(2000)}`));
+	t.false(shown(`a${'\u0301'.repeat(5001)}`));
+});
+
 test('a text has colours in the editor if none of its parts is too long to be read at once', (t) => {
 	t.true(isModest('a line of code\n'.repeat(10_000), false));
 	t.false(isModest('a line of code\n'.repeat(20_000), false));
 	t.false(isModest(`short\n${'x'.repeat(2001)}`, false));
+	t.true(isModest('f({});\n'.repeat(10_000), false));
+	t.false(isModest('f({\n'.repeat(1000), false));
 	t.true(isModest('[a](b)\n\n'.repeat(10_000), true));
 	t.false(isModest('[a](\n'.repeat(2000), true));
 	t.true(isModest('x'.repeat(2001), true));

@@ -217,30 +217,41 @@ test.serial('when the session ends or the connection is lost, the text stays and
 	await onDisk(t, path.join(app.home, 'a.txt'), 'mine a\n');
 });
 
-test.serial('Edit is there for own texts only, and refuses bytes that would be lost', async (t) => {
-	const app = await fixture.enter(t);
-	await writeFiles(app.files, { 'Public/theirs.txt': 'theirs\n' });
-	await writeFiles(app.home, { 'Public/mine.txt': 'mine\n', 'broken.txt': Buffer.from('abc\xff\xfe\n', 'latin1') });
-	const page = await app.open('/browser?type=public');
-	const theirs = await openPreview(page, 'theirs.txt');
-	await theirs.locator('pre').getByText('theirs').waitFor();
-	await absent(t, button(theirs, 'Edit'));
-	await button(theirs, 'Close').click();
-	await gone(t, theirs);
-	const mine = await edit(page, 'mine.txt');
-	await typeAtStart(page, 'all ');
-	await page.keyboard.press('Control+s');
-	await expectNotice(page, 'Saved mine.txt');
-	await onDisk(t, path.join(app.home, 'Public/mine.txt'), 'all mine\n');
-	await button(mine.viewer, 'Close').click();
-	await gone(t, mine.viewer);
-	await page.goto(`${app.url}/browser?type=private`);
-	const broken = await openPreview(page, 'broken.txt');
-	await broken.getByRole('combobox', { name: 'Encoding' }).selectOption('UTF-8');
-	await button(broken, 'Edit').click();
-	await expectNotice(page, 'broken.txt could not be opened for editing', 'mean nothing in UTF-8');
-	t.deepEqual(app.faults, []);
-});
+test.serial(
+	'Edit is there for own texts only, and refuses bytes that would be lost and lines that no browser lays out',
+	async (t) => {
+		const app = await fixture.enter(t);
+		await writeFiles(app.files, { 'Public/theirs.txt': 'theirs\n' });
+		await writeFiles(app.home, {
+			'Public/mine.txt': 'mine\n',
+			'broken.txt': Buffer.from('abc\xff\xfe\n', 'latin1'),
+			'joined.txt': 'عربي'.repeat(50_000),
+		});
+		const page = await app.open('/browser?type=public');
+		const theirs = await openPreview(page, 'theirs.txt');
+		await theirs.locator('pre').getByText('theirs').waitFor();
+		await absent(t, button(theirs, 'Edit'));
+		await button(theirs, 'Close').click();
+		await gone(t, theirs);
+		const mine = await edit(page, 'mine.txt');
+		await typeAtStart(page, 'all ');
+		await page.keyboard.press('Control+s');
+		await expectNotice(page, 'Saved mine.txt');
+		await onDisk(t, path.join(app.home, 'Public/mine.txt'), 'all mine\n');
+		await button(mine.viewer, 'Close').click();
+		await gone(t, mine.viewer);
+		await page.goto(`${app.url}/browser?type=private`);
+		const broken = await openPreview(page, 'broken.txt');
+		await broken.getByRole('combobox', { name: 'Encoding' }).selectOption('UTF-8');
+		await button(broken, 'Edit').click();
+		await expectNotice(page, 'broken.txt could not be opened for editing', 'mean nothing in UTF-8');
+		await button(broken, 'Close').click();
+		await gone(t, broken);
+		await button(await openPreview(page, 'joined.txt'), 'Edit').click();
+		await expectNotice(page, 'joined.txt could not be opened for editing', 'One of its lines is too long');
+		t.deepEqual(app.faults, []);
+	},
+);
 
 test.serial('on a phone the editor fills the screen, and its controls fit', async (t) => {
 	const app = await fixture.enter(t, { viewport: phone, hasTouch: true });

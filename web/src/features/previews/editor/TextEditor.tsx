@@ -20,7 +20,7 @@ import { EditorTrouble } from './EditorTrouble.js';
 import { editorMessages as messages } from './messages.js';
 import { type Base, baseOf, type Edited, type Saving, saveText } from './saveText.js';
 import styles from './TextEditor.module.css';
-import { asUtf8, readText, writeText } from './textBytes.js';
+import { asUtf8, canBeShown, readText, writeText } from './textBytes.js';
 import { useVisibleHeight } from './useVisibleHeight.js';
 
 export interface TextEditorProps {
@@ -239,7 +239,7 @@ export function TextEditor({ area, entry, url, edited, detect, onDone }: TextEdi
 	/** Shows what the file contains now instead of the text. */
 	async function load(current: FileVersion): Promise<void> {
 		const read = readText(current.bytes, base.read.encoding) ?? readText(current.bytes, await detect(current.bytes));
-		if (!read || !view.current) return leave(() => onDone(entry));
+		if (!read || !canBeShown(read) || !view.current) return leave(() => onDone(entry));
 		setError(undefined);
 		setBase(baseOf({ read, version: current }));
 		written.current = { ...entry, size: current.bytes.length, mtime: Date.now() };

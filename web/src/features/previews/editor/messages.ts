@@ -21,6 +21,8 @@ export const editorMessages = {
 	wouldLose: (encoding: string) =>
 		`Some of its bytes mean nothing in ${encoding} and would be lost. Choose its encoding first.`,
 
+	lineTooLong: 'One of its lines is too long to be edited here.',
+
 	unsaved: 'Unsaved changes',
 	unsavedQuestion: (name: string) => `${name} has changes that are not saved.`,
 	discard: 'Discard',

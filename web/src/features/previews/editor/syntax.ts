@@ -56,6 +56,7 @@ const grammars: readonly (readonly [names: string, load: Load])[] = [
 /** A line, or of Markdown a paragraph, is read at once: of some texts in the square of its length. */
 const maxLine = 2000;
 const maxParagraph = 8000;
+const maxDepth = 500;
 
 /** The colours of a file of that name with this text: nothing for prose, for what would hold the page up, and where their code can't be loaded. */
 export async function syntaxOf(name: string, text: string): Promise<Extension> {
@@ -73,11 +74,31 @@ export async function syntaxOf(name: string, text: string): Promise<Extension> {
 /** Whether no part that is read at once takes longer than a moment. */
 export function isModest(text: string, isMarkdown: boolean): boolean {
 	if (text.length > maxHighlighted) return false;
-	let paragraph = 0;
+	return isMarkdown ? hasShortParagraphs(text) : hasShortLines(text) && !isDeep(text);
+}
+
+function hasShortParagraphs(text: string): boolean {
+	let length = 0;
 	return text.split('\n').every((line) => {
-		paragraph = line.trim() === '' ? 0 : paragraph + line.length + 1;
-		return isMarkdown ? paragraph <= maxParagraph : line.length <= maxLine;
+		length = line.trim() === '' ? 0 : length + line.length + 1;
+		return length <= maxParagraph;
 	});
+}
+
+function hasShortLines(text: string): boolean {
+	return text.split('\n').every((line) => line.length <= maxLine);
+}
+
+/** Whether brackets lie within each other so deep that each letter in them costs time. */
+function isDeep(text: string): boolean {
+	let depth = 0;
+	for (let at = 0; at < text.length; at++) {
+		const letter = text.charAt(at);
+		if ('([{'.includes(letter)) depth++;
+		else if (')]}'.includes(letter) && depth > 0) depth--;
+		if (depth > maxDepth) return true;
+	}
+	return false;
 }
 
 /** Without the languages of the code in it, which are ten times as large. */

@@ -1,4 +1,5 @@
 import { diffArrays } from 'diff';
+import { countJoining } from '../common/longTexts.js';
 import type { Encoding } from '../text/encodings.js';
 import { type Encoded, encode } from './encode.js';
 
@@ -70,6 +71,14 @@ export function writeText(read: ReadText, text: string): Encoded {
 /** The same text in UTF-8, with the ends of its lines. */
 export function asUtf8(read: ReadText): ReadText {
 	return { ...read, encoding: 'UTF-8', mark: new Uint8Array(), ownBytes: new Map() };
+}
+
+/** Of the letters of a line that join or combine: the browser lays all of them out anew for each letter that is typed. */
+const maxJoined = 5000;
+
+/** Whether a browser shows each of its lines in a moment. */
+export function canBeShown({ lines }: ReadText): boolean {
+	return lines.every((line) => line.length <= maxJoined || countJoining(line) <= maxJoined);
 }
 
 export function areEqual(one: Uint8Array, other: Uint8Array): boolean {

@@ -42,8 +42,10 @@ export function useEditing(name: string, url: string, detect: (bytes: Uint8Array
 			]);
 			const encoding = chosen ?? (await detect(version.bytes));
 			const read = textBytes.readText(version.bytes, encoding);
-			if (read) setEdited({ version, read });
-			else notify({ intent: 'danger', message, detail: messages.wouldLose(encoding), hidesAfter: 10_000 });
+			const refuse = (detail: string) => notify({ intent: 'danger', message, detail, hidesAfter: 10_000 });
+			if (!read) refuse(messages.wouldLose(encoding));
+			else if (!textBytes.canBeShown(read)) refuse(messages.lineTooLong);
+			else setEdited({ version, read });
 		} catch (error) {
 			const detail = isFailure(error) ? error.message : pageMessages.moduleFailedReason;
 			notify({ intent: 'danger', message, detail });
