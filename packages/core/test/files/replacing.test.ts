@@ -321,7 +321,7 @@ test('pages of the folder are notified of a replacement, and the audit log says 
 });
 
 test('a replacement needs room for the new bytes beside the old ones', async (t) => {
-	const { app, ada, home, read, send } = await replacing(t, {
+	const { ada, home, read, send, assertStagingEmpty } = await replacing(t, {
 		'--quotas-user-bytes': '100 KB',
 		'--versions-keep-for': '0',
 	});
@@ -336,7 +336,7 @@ test('a replacement needs room for the new bytes beside the old ones', async (t)
 		t.is(await used(), size * 1024, 'what was replaced counts no more');
 	}
 	t.deepEqual(await readdir(home), ['Public', 'a']);
-	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+	await assertStagingEmpty();
 });
 
 test('a copy that is tried again, since its target was changed meanwhile, counts once in the quota', async (t) => {
