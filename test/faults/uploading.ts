@@ -12,11 +12,13 @@ export interface FailingServer {
 	diesAfterCommits?: number;
 	/** The file with the offset of its clock in milliseconds. */
 	clock?: string;
+	/** It kills itself right after so many files were replaced. */
+	diesAfterReplacements?: number;
 }
 
 export function startFailingServer(t: Teardown, server: FailingServer): Promise<ServerProcess> {
 	const flags = { '--port': '0', '--data-dir': server.dataDir, '--log-level': 'error', ...server.flags };
-	const more = [String(server.diesAfterCommits ?? 0), server.clock ?? ''];
+	const more = [String(server.diesAfterCommits ?? 0), server.clock ?? '', String(server.diesAfterReplacements ?? 0)];
 	return startServer(t, { args: ['test/faults/programs/serve.js', JSON.stringify(flags), ...more] });
 }
 

@@ -1,0 +1,8 @@
+import test from 'ava';
+import { dyingAfterReplacements } from './replacements.js';
+
+test(
+	'a server that dies 60 times right after a replacement loses no answered content of any file',
+	dyingAfterReplacements,
+	3000,
+);
