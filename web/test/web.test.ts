@@ -17,6 +17,7 @@ import './files/menu.test.js';
 import './files/refreshPolicy.test.js';
 import './files/rows.test.js';
 import './files/selection.test.js';
+import './files/taken.test.js';
 import './files/transfers.test.js';
 import './frame.test.js';
 import './previews.test.js';

@@ -6,6 +6,7 @@ import { absent, eventually, gone } from '../support/expect.js';
 import {
 	expectOnDisk,
 	type FileManager,
+	keepBoth,
 	menuItems,
 	overlaysClosed,
 	rowOf,
@@ -50,6 +51,7 @@ async function everyOperation(t: ExecutionContext, page: Page, input: InputMetho
 	await input.inFolder(page, 'Paste');
 	await rowOf(page, 'first.txt').waitFor();
 	await input.inFolder(page, 'Paste');
+	await keepBoth(page);
 	await rowOf(page, 'first (1).txt').waitFor();
 	const copies = ['Projects/', 'Projects/first.txt', 'Projects/first (1).txt'];
 	await expectFiles('first.txt', 'b.txt', ...old, ...photos, ...copies);

@@ -5,7 +5,15 @@ import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { type desktop, phone } from '../support/browser.js';
 import { absent, gone } from '../support/expect.js';
-import { expectOnDisk, nameIn, overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import {
+	expectOnDisk,
+	keepBoth,
+	nameIn,
+	overlaysClosed,
+	rowOf,
+	setUpFixture,
+	writeFiles,
+} from '../support/fileManager.js';
 import { holdTimers } from '../support/heldTimers.js';
 import { keyboard, mouse } from '../support/inputMethods.js';
 import { expectNotice, noticeMs } from '../support/notices.js';
@@ -60,6 +68,7 @@ const everyOperation = async (t: ExecutionContext, undo: (page: Page) => Promise
 	await page.keyboard.press('Control+x');
 	await mouse.open(page, 'docs');
 	await page.keyboard.press('Control+v');
+	await keepBoth(page);
 	await expectNotice(page, 'Pasted 2 items');
 	await expectOnDisk(t, app.home, ['Public/', 'docs/', 'docs/a (1).txt', 'docs/a.txt', 'docs/b.txt', 'docs/c.txt']);
 	await undone('Moved 2 items back');
@@ -81,6 +90,7 @@ const everyOperation = async (t: ExecutionContext, undo: (page: Page) => Promise
 
 	await mouse.goUp(page);
 	await nameIn(page, 'a.txt').dragTo(rowOf(page, 'docs'));
+	await keepBoth(page);
 	await expectNotice(page, 'Moved a.txt');
 	await undone('Moved a.txt back');
 	await mouse.onEntry(page, 'docs', 'Move to Public');

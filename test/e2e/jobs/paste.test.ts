@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import test from 'ava';
 import type { Locator, Page } from 'playwright-core';
 import { basePath } from '../support/browser.js';
-import { expectOnDisk, nameIn, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { expectOnDisk, keepBoth, nameIn, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { jobOf } from '../support/jobAnswers.js';
 import { expectNotice } from '../support/notices.js';
 
@@ -52,6 +52,7 @@ test.serial('a paste continues without its page, and another page shows, cancels
 	await page.bringToFront();
 	await holdCopies(page, 'hold');
 	await paste(page, 'b', 'many');
+	await keepBoth(page);
 	const notice = page.getByRole('status').filter({ hasText: 'Pasting 2 items' });
 	await expectProgress(page, notice.getByRole('progressbar', { name: 'Pasting 2 items' }));
 	await notice.getByRole('button', { name: 'Cancel' }).waitFor();

@@ -179,6 +179,13 @@ export async function listedPaths(page: Page): Promise<string[]> {
 	return lines.allInnerTexts();
 }
 
+/** Answers the question about a name that is taken. */
+export async function keepBoth(page: Page): Promise<void> {
+	const dialog = page.getByRole('dialog', { name: 'Already there' });
+	await dialog.getByRole('button', { name: 'Keep both' }).click();
+	await dialog.waitFor({ state: 'detached' });
+}
+
 /** Waits until all dialogs and menus are closed. */
 export async function overlaysClosed(page: Page): Promise<void> {
 	await page.getByRole('dialog').waitFor({ state: 'detached' });

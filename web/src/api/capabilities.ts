@@ -15,3 +15,8 @@ export const capabilitiesQuery = queryOptions({
 export function useTrashKeepFor(): number {
 	return useQuery(capabilitiesQuery).data?.trashKeepFor ?? 0;
 }
+
+/** The same of what was replaced; 0 if it is gone. */
+export function useVersionsKeepFor(): number {
+	return useQuery(capabilitiesQuery).data?.versionsKeepFor ?? 0;
+}

@@ -15,6 +15,10 @@ export const queryKeys = {
 		all: ['trash'],
 		of: (username: string) => ['trash', username] as const,
 	},
+	versions: {
+		all: ['versions'],
+		of: (area: Area, path: string) => ['versions', area, path] as const,
+	},
 	conversion: (id: string) => ['conversion', id] as const,
 	previews: {
 		firstBytes: (id: string) => ['preview', 'first', id] as const,

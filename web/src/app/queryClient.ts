@@ -19,6 +19,7 @@ function forgetOnUserChange(client: QueryClient): void {
 		client.removeQueries({ queryKey: queryKeys.listings.all });
 		client.removeQueries({ queryKey: queryKeys.jobs.all });
 		client.removeQueries({ queryKey: queryKeys.trash.all });
+		client.removeQueries({ queryKey: queryKeys.versions.all });
 	});
 }
 

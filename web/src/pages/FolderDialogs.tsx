@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { DownloadDialog } from '../features/downloads/DownloadDialog.js';
 import { FileDialogs } from '../features/files/dialogs/FileDialogs.js';
 import type { DialogProps, OtherDialog } from '../features/files/dialogs/fileDialog.js';
@@ -6,6 +7,9 @@ import { TemporaryLinkDialog } from '../features/links/TemporaryLinkDialog.js';
 import { lazyComponent } from '../ui/lazyComponent.js';
 import type { FolderActions } from './useFolderActions.js';
 
+const AlreadyThereDialog = lazyComponent(
+	async () => (await import('../features/files/dialogs/AlreadyThereDialog.js')).AlreadyThereDialog,
+);
 const ConvertDialog = lazyComponent(
 	async () => (await import('../features/conversion/ConvertDialog.js')).ConvertDialog,
 );
@@ -43,13 +47,29 @@ export function FolderDialogs({ location: { area, directory }, actions, onClosed
 				);
 		}
 	};
+	const { question, answer, cancel } = actions.asking;
+	const [asked, setAsked] = useState(false);
+	if (question && !asked) setAsked(true);
 	return (
-		<FileDialogs
-			dialog={actions.dialog}
-			operations={actions.operations}
-			onClose={actions.closeDialog}
-			onClosed={onClosed}
-			renderOther={renderOther}
-		/>
+		<>
+			<FileDialogs
+				dialog={actions.dialog}
+				operations={actions.operations}
+				area={area}
+				onClose={actions.closeDialog}
+				onClosed={onClosed}
+				renderOther={renderOther}
+			/>
+			{asked && (
+				<AlreadyThereDialog
+					question={question}
+					area={area}
+					onAnswer={answer}
+					onCancel={cancel}
+					onClosed={onClosed}
+					onLoadFailed={cancel}
+				/>
+			)}
+		</>
 	);
 }

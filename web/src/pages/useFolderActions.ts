@@ -1,5 +1,6 @@
 import type { Entry, UserSettings, Viewer } from '@stowage/rules';
-import { useTrashKeepFor } from '../api/capabilities.js';
+import { useMemo } from 'react';
+import { useTrashKeepFor, useVersionsKeepFor } from '../api/capabilities.js';
 import { useBackgroundConversions } from '../features/conversion/useBackgroundConversions.js';
 import { useMayConvert } from '../features/conversion/useMayConvert.js';
 import { useRefreshAfterConversion } from '../features/conversion/useRefreshAfterConversion.js';
@@ -9,6 +10,7 @@ import type { BrowserLocation } from '../features/files/location/location.js';
 import type { BrowserNavigation } from '../features/files/location/useBrowserNavigation.js';
 import { type FileActions, useFileActions } from '../features/files/operations/useFileActions.js';
 import { type FileOperations, useFileOperations } from '../features/files/operations/useFileOperations.js';
+import { type Asking, useQuestions } from '../features/files/operations/useQuestions.js';
 import type { Undoing } from '../features/files/undo/useUndo.js';
 import { useCopyLink } from '../features/links/useCopyLink.js';
 import type { FolderUploads } from './useFolderUploads.js';
@@ -28,6 +30,8 @@ export interface FolderActionsOptions {
 
 export interface FolderActions extends FileActions {
 	operations: FileOperations;
+	/** Questions about names that are taken. */
+	asking: Asking;
 	download: Download;
 	/** Shows new files once they are there. */
 	showConverted: (outputPaths: readonly string[]) => void;
@@ -42,7 +46,17 @@ export function useFolderActions(options: FolderActionsOptions): FolderActions {
 	const place = { viewer, area, directory };
 	const download = useDownloads(area, directory);
 	const hasTrash = useTrashKeepFor() > 0;
-	const operations = useFileOperations({ ...place, patch: folder.patch, show: folder.show, remember, hasTrash });
+	const hasVersions = useVersionsKeepFor() > 0;
+	const kept = useMemo(() => ({ hasTrash, hasVersions }), [hasTrash, hasVersions]);
+	const asking = useQuestions();
+	const operations = useFileOperations({
+		...place,
+		patch: folder.patch,
+		show: folder.show,
+		remember,
+		kept,
+		ask: asking.ask,
+	});
 	const showConverted = useRefreshAfterConversion(area);
 	const followConversions = useBackgroundConversions(showConverted);
 	const actions = useFileActions({
@@ -59,5 +73,5 @@ export function useFolderActions(options: FolderActionsOptions): FolderActions {
 		copyLink: useCopyLink(viewer, area),
 		mayConvert: useMayConvert(),
 	});
-	return { ...actions, operations, download, showConverted, followConversions };
+	return { ...actions, operations, asking, download, showConverted, followConversions };
 }

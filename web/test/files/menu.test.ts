@@ -91,6 +91,20 @@ test(
 	'Preview, Download, Temporary Link | Cut, Copy, Rename | Move to Public | Delete',
 );
 test(
+	'the menu of a file that has versions offers them',
+	hasMenu,
+	place(alice, 'private'),
+	[{ ...entry('docs/a.txt'), versions: 2 }],
+	'Preview, Download, Temporary Link | Cut, Copy, Rename, Versions | Move to Public | Delete',
+);
+test(
+	'the menu of several files offers no versions',
+	hasMenu,
+	place(alice, 'private'),
+	[{ ...entry('docs/a.txt'), versions: 2 }, entry('docs/b.txt')],
+	'Download, Download as ZIP | Cut, Copy | Move to Public | Delete',
+);
+test(
 	'the menu of a private folder offers all actions on a folder',
 	hasMenu,
 	place(alice, 'private'),

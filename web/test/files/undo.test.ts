@@ -1,6 +1,12 @@
 import { parsePath } from '@stowage/rules';
 import test from 'ava';
-import { undoCopies, undoDeletion, undoMoves, undoRename } from '../../src/features/files/undo/reversals.js';
+import {
+	undoCopies,
+	undoDeletion,
+	undoMoves,
+	undoRename,
+	undoRestoredVersion,
+} from '../../src/features/files/undo/reversals.js';
 import {
 	emptyUndoStack,
 	reduceUndo,
@@ -77,10 +83,59 @@ test('what was moved goes back to its former name', (t) => {
 
 test('copies go to the trash where there is one, and are never deleted forever', (t) => {
 	const placed = [{ type: 'public' as const, fromPath: parsePath('a.txt'), toPath: parsePath('a (1).txt') }];
-	t.deepEqual(undoCopies(placed, true), {
+	t.deepEqual(undoCopies(placed, { hasTrash: true, hasVersions: true }), {
 		kind: 'discard',
 		items: [{ name: 'a (1).txt', area: 'public', path: parsePath('a (1).txt') }],
 	});
-	t.is(undoCopies(placed, false).kind, 'impossible');
-	t.is(undoCopies(undefined, true).kind, 'impossible');
+	t.is(undoCopies(placed, { hasTrash: false, hasVersions: true }).kind, 'impossible');
+	t.is(undoCopies(undefined, { hasTrash: true, hasVersions: true }).kind, 'impossible');
+});
+
+test('a file that a copy has replaced is restored, with the other copies as one operation', (t) => {
+	const replaced = { name: 'a', path: 'docs/a', type: 'file' as const, size: 3, mtime: 5 };
+	const copy = (name: string) => ({
+		type: 'private' as const,
+		fromPath: parsePath(name),
+		toPath: parsePath(`docs/${name}`),
+	});
+	const file = { name: 'a', area: 'private', path: parsePath('docs/a'), size: 3, mtime: 5 } as const;
+	const placed = [{ ...copy('a'), replaced }, copy('b')];
+	const versions = { kind: 'restoreVersions', items: [file] } as const;
+	t.deepEqual(undoCopies(placed.slice(0, 1), { hasTrash: false, hasVersions: true }), versions);
+	t.deepEqual(undoCopies(placed, { hasTrash: true, hasVersions: true }), {
+		kind: 'several',
+		parts: [{ kind: 'discard', items: [{ name: 'b', area: 'private', path: parsePath('docs/b') }] }, versions],
+		reasons: [],
+	});
+	const withoutVersions = undoCopies(placed, { hasTrash: true, hasVersions: false });
+	t.true(withoutVersions.kind === 'several' && withoutVersions.reasons.length === 1);
+	t.is(undoCopies(placed.slice(0, 1), { hasTrash: true, hasVersions: false }).kind, 'impossible');
+});
+
+test('what was moved over a file stays, and the rest goes back', (t) => {
+	const replaced = { name: 'a', path: 'docs/a', type: 'file' as const, size: 3, mtime: 5 };
+	const moved = (name: string) => ({
+		type: 'private' as const,
+		fromPath: parsePath(name),
+		toPath: parsePath(`docs/${name}`),
+	});
+	const undo = undoMoves([{ ...moved('a'), replaced }, moved('b')]);
+	t.deepEqual(undo, {
+		kind: 'several',
+		parts: [
+			{ kind: 'moveBack', items: [{ name: 'b', area: 'private', path: parsePath('docs/b'), before: parsePath('b') }] },
+		],
+		reasons: ['“a” has replaced a file, which is among its versions now.'],
+	});
+	t.is(undoMoves([{ ...moved('a'), replaced }]).kind, 'impossible');
+});
+
+test('restoring a version is undone by the one that was not known before', (t) => {
+	const entry = { name: 'a', path: 'docs/a' };
+	const [known, other] = [[{ id: '1' }, { id: '2' }], { id: '3' }];
+	t.deepEqual(undoRestoredVersion('private', entry, known, [other, { id: '2' }]), {
+		kind: 'restoreBack',
+		items: [{ name: 'a', area: 'private', path: parsePath('docs/a'), version: '3' }],
+	});
+	t.is(undoRestoredVersion('private', entry, known, []).kind, 'impossible');
 });

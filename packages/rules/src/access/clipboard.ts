@@ -13,7 +13,7 @@ import {
 	notOwnedMessage,
 } from './permissions.js';
 
-export type ClipboardItem = Pick<Entry, 'name' | 'path' | 'type' | 'owner'>;
+export type ClipboardItem = Pick<Entry, 'name' | 'path' | 'type' | 'owner'> & Partial<Pick<Entry, 'size' | 'mtime'>>;
 
 /** The items that were cut or copied (spec, section 3). */
 export interface Clipboard {

@@ -1,4 +1,6 @@
+import type { Area } from '@stowage/rules';
 import { Fragment, type ReactNode, useState } from 'react';
+import { lazyComponent } from '../../../ui/lazyComponent.js';
 import type { FileOperations } from '../operations/useFileOperations.js';
 import { CreateDialog } from './CreateDialog.js';
 import { DeleteDialog } from './DeleteDialog.js';
@@ -7,10 +9,13 @@ import type { DialogProps, FileDialog, OtherDialog } from './fileDialog.js';
 import { MoveDialog } from './MoveDialog.js';
 import { RenameDialog } from './RenameDialog.js';
 
+const VersionsDialog = lazyComponent(async () => (await import('../versions/VersionsDialog.js')).VersionsDialog);
+
 export interface FileDialogsProps extends Omit<DialogProps, 'isOpen'> {
 	/** The open one. */
 	dialog: FileDialog | undefined;
 	operations: FileOperations;
+	area: Area;
 	/** Renders a dialog of another feature. */
 	renderOther: (dialog: OtherDialog, props: DialogProps) => ReactNode;
 }
@@ -25,7 +30,7 @@ export function FileDialogs({ dialog, ...props }: FileDialogsProps) {
 }
 
 function render(dialog: FileDialog, isOpen: boolean, props: Omit<FileDialogsProps, 'dialog'>): ReactNode {
-	const { operations, onClose, onClosed } = props;
+	const { operations, area, onClose, onClosed } = props;
 	const common = { isOpen, onClose, onClosed };
 	switch (dialog.kind) {
 		case 'create':
@@ -44,6 +49,19 @@ function render(dialog: FileDialog, isOpen: boolean, props: Omit<FileDialogsProp
 			);
 		case 'move':
 			return <MoveDialog {...common} {...dialog} onMove={operations.moveToOtherArea} />;
+		case 'versions':
+			return (
+				<VersionsDialog
+					{...common}
+					area={area}
+					entry={dialog.entry}
+					onRestore={operations.restoreVersion}
+					onLoadFailed={() => {
+						onClose();
+						onClosed();
+					}}
+				/>
+			);
 		default:
 			return props.renderOther(dialog, common);
 	}

@@ -7,6 +7,7 @@ export type FileDialog =
 	| { kind: 'delete'; entries: readonly Entry[] }
 	| { kind: 'deleteForever'; entries: readonly Entry[] }
 	| { kind: 'move'; direction: MoveDirection; entries: readonly Entry[] }
+	| { kind: 'versions'; entry: Entry }
 	| OtherDialog;
 
 /** The dialogs of other features. */

@@ -17,6 +17,7 @@ import {
 	planPaste,
 	previewOf,
 	renameDenial,
+	replaceDenial,
 	type StoragePath,
 	temporaryLinkDenial,
 	uploadDenial,
@@ -40,6 +41,7 @@ export type Action =
 	| 'copyLink'
 	| 'convert'
 	| 'rename'
+	| 'versions'
 	| 'cut'
 	| 'copy'
 	| 'moveToPublic'
@@ -149,6 +151,7 @@ function entryGroups({ viewer, area }: MenuContext, entries: readonly Entry[]): 
 			entries.some((entry) => isVideo(entry) && convertDenial(viewer, itemOf(area, entry)) === undefined)
 				? { action: 'convert', label: 'Convert Video', shortcut: 'F8' }
 				: undefined,
+			(single?.versions ?? 0) > 0 && every(replaceDenial) ? { action: 'versions', label: 'Versions' } : undefined,
 		],
 		[
 			some(moveToPublicDenial) ? { action: 'moveToPublic', label: 'Move to Public' } : undefined,

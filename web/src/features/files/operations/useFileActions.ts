@@ -152,6 +152,8 @@ export function useFileActions(context: ActionContext): FileActions {
 					return void convert(entries);
 				case 'rename':
 					return openDialogFor(action, entries.slice(0, 1), ([entry]) => ({ kind: 'rename', entry: entry as Entry }));
+				case 'versions':
+					return void (first && setDialog({ kind: 'versions', entry: first }));
 				case 'cut':
 				case 'copy':
 					return putOnClipboard(action, entries);

@@ -13,21 +13,38 @@ import {
 	parsePath,
 	pasteResult,
 	planPaste,
+	plural,
 	type StoragePath,
 	type Viewer,
 } from '@stowage/rules';
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { call } from '../../../api/client/client.js';
+import type { TakenNames } from '../../../api/listings/takenNames.js';
 import { queryKeys } from '../../../api/queryKeys.js';
+import { fetchVersions, restoreVersion, type Version } from '../../../api/versions.js';
+import type { Notice } from '../../../ui/notifications/notifications.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import type { ListingPatch } from '../folder/listingPatch.js';
+import { useTargetNames } from '../folder/useTargetNames.js';
+import { folderName } from '../location/folderTitle.js';
 import { filesMessages as messages, nameItems } from '../messages.js';
-import { type Deletion, undoCopies, undoDeletion, undoMoves, undoRename } from '../undo/reversals.js';
+import {
+	type Deletion,
+	type Kept,
+	undoCopies,
+	undoDeletion,
+	undoMoves,
+	undoRename,
+	undoRestoredVersion,
+} from '../undo/reversals.js';
 import type { Undoing, UndoOffer } from '../undo/useUndo.js';
+import { versionTime } from '../versions/versionTime.js';
 import { type Outcome, reasonOf } from './runEach.js';
+import { resolveSteps, takenSteps } from './taken.js';
 import type { Transferred } from './transferOutcome.js';
 import { useBatch } from './useBatch.js';
+import type { Ask } from './useQuestions.js';
 import { moveCall, type TransferPlan, useTransfer } from './useTransfer.js';
 
 export interface OperationContext {
@@ -40,8 +57,10 @@ export interface OperationContext {
 	show: (entry: Entry) => void;
 	/** Remembers what can be undone. */
 	remember: Undoing['remember'];
-	/** Whether copies can be put into a trash. */
-	hasTrash: boolean;
+	/** Whether there is a trash, and versions. */
+	kept: Kept;
+	/** Asks what happens to items whose names are taken. */
+	ask: Ask;
 }
 
 /** Where deleted entries go. A server without a trash removes them forever. */
@@ -56,22 +75,26 @@ export interface FileOperations {
 	moveToOtherArea: (direction: MoveDirection, entries: readonly Entry[]) => Promise<void>;
 	/** Pastes into a folder. Resolves to the rest of the clipboard. */
 	paste: (clipboard: Clipboard, target: StoragePath) => Promise<Clipboard | undefined>;
+	/** Makes one of these versions the content of a file again. Resolves to whether that succeeded. */
+	restoreVersion: (entry: Entry, version: Version, known: readonly Version[]) => Promise<boolean>;
 	/** Moves the dragged entries into a folder. */
 	dropInto: (dragged: Clipboard, target: StoragePath) => Promise<void>;
 }
 
 /** The operations on files: their calls, their effect on the list, and their notices. */
 export function useFileOperations(context: OperationContext): FileOperations {
-	const { viewer, area, directory, patch, show, remember, hasTrash } = context;
+	const { viewer, area, directory, patch, show, remember, kept, ask } = context;
 	const queryClient = useQueryClient();
 	const { notify } = useNotify();
 	const runBatch = useBatch();
 	const runTransfer = useTransfer();
+	const namesIn = useTargetNames(viewer, area);
 
 	return useMemo(() => {
 		const fail = (message: string, reason: unknown, offer: UndoOffer = {}) =>
 			notify({ intent: 'danger', message, ...detail(reason), ...offer });
-		const succeed = (message: string, offer: UndoOffer = {}) => notify({ intent: 'success', message, ...offer });
+		const succeed = (message: string, offer: UndoOffer & Pick<Notice, 'detail'> = {}) =>
+			notify({ intent: 'success', message, ...offer });
 		// In both areas: a move to public changes both of them, and the counts of the folders above.
 		const refetch = () => {
 			void queryClient.invalidateQueries({ queryKey: queryKeys.trash.all });
@@ -91,16 +114,28 @@ export function useFileOperations(context: OperationContext): FileOperations {
 			return entry;
 		};
 
-		const transfer = (
-			plan: Exclude<PastePlan, { kind: 'refused' }>,
-			{ sourceArea: from }: Clipboard,
-			target: StoragePath,
-			title: string,
-		) => runTransfer(title, { ...plan, from, to: area, directory: target });
+		type Plan = Exclude<PastePlan, { kind: 'refused' }>;
+
+		const transfer = (plan: Plan, { sourceArea: from }: Clipboard, target: StoragePath, title: string) =>
+			runTransfer(title, { ...plan, from, to: area, directory: target });
+
+		/** The plan without what is skipped, after all questions about names that are taken. Undefined if it is given up. */
+		const settle = async (plan: Plan, { sourceArea }: Clipboard, target: StoragePath) => {
+			let names: TakenNames = new Map();
+			const { isCancelled } = await runBatch(messages.comparing(folderName(area, target)), [target], async (folder) => {
+				names = await namesIn(folder);
+			});
+			// Without the listing the server decides: whatever has its name taken gets another one.
+			const questions = isCancelled ? undefined : await ask(takenSteps(plan.steps, sourceArea, area, names), target);
+			if (!questions) return undefined;
+			return plan.kind === 'copy'
+				? { ...plan, ...resolveSteps(plan.steps, questions) }
+				: { ...plan, ...resolveSteps(plan.steps, questions) };
+		};
 
 		const offerFor = ({ done, placed }: Transferred<MoveStep>, isMove: boolean): UndoOffer => {
 			if (done.length === 0) return {};
-			return remember(isMove ? undoMoves(placed) : undoCopies(placed, hasTrash));
+			return remember(isMove ? undoMoves(placed, kept.hasVersions) : undoCopies(placed, kept));
 		};
 
 		/** Items of several folders, such as those of a search, are moved one by one. */
@@ -146,6 +181,17 @@ export function useFileOperations(context: OperationContext): FileOperations {
 				if (!renamed) return false;
 				succeed(messages.renamed(renamed.name), remember(undoRename(area, entry, renamed)));
 				show(renamed);
+				return true;
+			},
+
+			restoreVersion: async (entry, version, known) => {
+				const send = async () => ({ entry: await restoreVersion(area, entry.path, version.id) });
+				const title = messages.restoringVersion(entry.name);
+				const restored = await change(title, messages.restoreVersionFailed, send, [entry]);
+				if (!restored) return false;
+				const offer = remember(undoRestoredVersion(area, restored, known, await versionsOf(area, restored.path)));
+				succeed(messages.versionRestored(restored.name, versionTime(version.mtime)), offer);
+				show(restored);
 				return true;
 			},
 
@@ -198,7 +244,13 @@ export function useFileOperations(context: OperationContext): FileOperations {
 					fail(messages.pasteFailed, plan.refusal);
 					return clipboard;
 				}
-				const outcome = await transfer(plan, clipboard, target, messages.pasting(nameItems(clipboard.items)));
+				const settled = await settle(plan, clipboard, target);
+				if (!settled) return clipboard;
+				if (settled.steps.length === 0 && plan.skipped.length === 0) {
+					notify({ message: messages.skipped(nameItems(clipboard.items)) });
+					return clipboard;
+				}
+				const outcome = await transfer(settled, clipboard, target, messages.pasting(namesOf(settled.steps)));
 				void refetch();
 				const left = clipboard.operation === 'copy' ? clipboard : without(clipboard, outcome);
 				const failed = outcome.failed.length + plan.skipped.length;
@@ -206,7 +258,7 @@ export function useFileOperations(context: OperationContext): FileOperations {
 				const isMove = clipboard.operation === 'cut';
 				const offer = offerFor(outcome, isMove);
 				if (outcome.isCancelled) cancelled(messages.pasteCancelled, outcome.reason, offer);
-				else if (failed === 0) succeed(messages.pasted(nameItems(clipboard.items)), offer);
+				else if (failed === 0) succeed(messages.pasted(namesOf(outcome.done)), { ...skippedNote(settled), ...offer });
 				else if (outcome.done.length === 0)
 					fail(isRefusal(reason) ? messages.pasteFailed : messages.pasteError, reason);
 				else fail(pasteResult(outcome.done.length, failed), reason, offer);
@@ -216,15 +268,30 @@ export function useFileOperations(context: OperationContext): FileOperations {
 			dropInto: async (dragged, target) => {
 				const plan = planPaste(dragged, viewer, area, target);
 				if (plan.kind === 'refused') return void fail(messages.moveFailed, plan.refusal);
-				const outcome = await transfer(plan, dragged, target, messages.moving(nameItems(dragged.items)));
+				const settled = await settle(plan, dragged, target);
+				if (!settled) return;
+				if (settled.steps.length === 0) return void notify({ message: messages.skipped(nameItems(dragged.items)) });
+				const outcome = await transfer(settled, dragged, target, messages.moving(namesOf(settled.steps)));
 				void refetch();
 				const offer = offerFor(outcome, true);
 				if (outcome.isCancelled) return cancelled(messages.moveCancelled, outcome.reason, offer);
 				if (outcome.reason !== undefined) return void fail(messages.moveFailed, outcome.reason, offer);
-				if (outcome.done.length > 0) succeed(messages.moved(nameItems(outcome.done.map(({ item }) => item))), offer);
+				if (outcome.done.length > 0)
+					succeed(messages.moved(namesOf(outcome.done)), { ...skippedNote(settled), ...offer });
 			},
 		};
-	}, [viewer, area, directory, patch, show, remember, hasTrash, queryClient, notify, runBatch, runTransfer]);
+	}, [viewer, area, directory, patch, show, remember, kept, ask, queryClient, notify, runBatch, runTransfer, namesIn]);
+}
+
+const namesOf = (steps: readonly { item: ClipboardItem }[]) => nameItems(steps.map(({ item }) => item));
+
+function skippedNote({ passedOver }: { passedOver: number }): { detail?: string } {
+	return passedOver === 0 ? {} : { detail: messages.skipped(plural(passedOver, 'item')) };
+}
+
+/** None if they can't be fetched. */
+async function versionsOf(area: Area, path: string): Promise<readonly Version[]> {
+	return fetchVersions(area, path).catch(() => []);
 }
 
 /** Whether the server refused the request. Anything else is an error of the server, the connection or the page. */

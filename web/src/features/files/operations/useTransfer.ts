@@ -17,6 +17,7 @@ import { fractionOf, progressParts, unbreakable } from '../../../ui/display/prog
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { filesMessages as messages } from '../messages.js';
 import { reasonOf } from './runEach.js';
+import type { Replacing } from './taken.js';
 import { joinOutcomes, type Transferred, transferredBy } from './transferOutcome.js';
 import { noticeDelayMs } from './useBatch.js';
 
@@ -25,8 +26,8 @@ const noticeMs = 60_000;
 
 /** Copies or moves from one area into one folder of an area. */
 export type TransferPlan =
-	| { kind: 'copy'; from: Area; to: Area; directory: StoragePath; steps: readonly CopyStep[] }
-	| { kind: 'move'; from: Area; to: Area; directory: StoragePath; steps: readonly MoveStep[] };
+	| { kind: 'copy'; from: Area; to: Area; directory: StoragePath; steps: readonly Replacing<CopyStep>[] }
+	| { kind: 'move'; from: Area; to: Area; directory: StoragePath; steps: readonly Replacing<MoveStep>[] };
 
 export type RunTransfer = <P extends TransferPlan>(title: string, plan: P) => Promise<Transferred<P['steps'][number]>>;
 
@@ -112,23 +113,41 @@ async function sendOne<P extends TransferPlan>(
 	}
 }
 
-function copyCall([step]: readonly CopyStep[]) {
-	const { type, fromType, fromPath, toPath, owner } = step as CopyStep;
-	return { type, fromType, fromPath, toPath, ...(owner === undefined ? {} : { owner }) };
+function copyCall([step]: readonly Replacing<CopyStep>[]) {
+	const { type, fromType, fromPath, toPath, owner, replaced } = step as Replacing<CopyStep>;
+	return { type, fromType, fromPath, toPath, ...(owner === undefined ? {} : { owner }), ...onConflict(replaced) };
 }
 
-export function moveCall([step]: readonly MoveStep[]) {
-	const { type, fromPath, toPath, item } = step as MoveStep;
-	return { type, fromPath, toPath, ...(item.owner === undefined ? {} : { owner: item.owner }) };
+export function moveCall([step]: readonly Replacing<MoveStep>[]) {
+	const { type, fromPath, toPath, item, replaced } = step as Replacing<MoveStep>;
+	const owner = item.owner === undefined ? {} : { owner: item.owner };
+	return { type, fromPath, toPath, ...owner, ...onConflict(replaced) };
 }
+
+function onConflict(replaced: unknown): { onConflict?: 'replace' } {
+	return replaced === undefined ? {} : { onConflict: 'replace' };
+}
+
+/** A job has one answer for all names that are taken, so those that replace a file have jobs of their own. */
 
 async function sendAll<P extends TransferPlan>(
 	plan: P,
 	waitForEnd: WaitForEnd,
 ): Promise<Transferred<P['steps'][number]>> {
-	const { kind, from, to, directory, steps } = plan;
+	const replacing = plan.steps.filter(({ replaced }) => replaced !== undefined);
+	const others = plan.steps.filter(({ replaced }) => replaced === undefined);
+	const groups = [others, replacing].filter((steps) => steps.length > 0);
+	return joinOutcomes(await Promise.all(groups.map((steps) => sendGroup(plan, steps, waitForEnd))));
+}
+
+async function sendGroup<P extends TransferPlan>(
+	{ kind, from, to, directory }: P,
+	steps: readonly P['steps'][number][],
+	waitForEnd: WaitForEnd,
+): Promise<Transferred<P['steps'][number]>> {
 	const items = steps.map(({ item: { path, owner } }) => ({ path, ...(owner === undefined ? {} : { owner }) }));
-	const { jobs, refusal } = await startTransfer({ kind, type: from, toType: to, directory, items });
+	const place = { kind, type: from, toType: to, directory };
+	const { jobs, refusal } = await startTransfer({ ...place, items, ...onConflict(steps[0]?.replaced) });
 	let start = 0;
 	const parts = jobs.map(({ id, items: count }) => {
 		const part = steps.slice(start, start + count);

@@ -1,6 +1,8 @@
 import { type Area, baseName, type Entry, type MoveStep, parsePath } from '@stowage/rules';
 import { filesMessages as messages } from '../messages.js';
-import type { Undo } from './undoStack.js';
+import { reasonLines } from '../operations/runEach.js';
+import type { Replacing } from '../operations/taken.js';
+import type { CopiedItem, ReplacedItem, Reversal, Undo } from './undoStack.js';
 
 /** An entry that was deleted, with its id in the trash unless it was deleted forever. */
 export interface Deletion {
@@ -24,26 +26,63 @@ export function undoRename(
 }
 
 /** A step that is done, with the path that the item got. */
-export type PlacedStep = Pick<MoveStep, 'type' | 'fromPath' | 'toPath'>;
+export type PlacedStep = Replacing<Pick<MoveStep, 'type' | 'fromPath' | 'toPath'>>;
 
-/** What takes moves back; undefined for steps whose places are not all known. */
-export function undoMoves(placed: readonly PlacedStep[] | undefined): Undo {
-	if (placed === undefined) return { kind: 'impossible', reason: messages.namesUnknown };
-	const items = placed.map(({ type, fromPath, toPath }) => ({
-		name: baseName(toPath),
-		area: type,
-		path: toPath,
-		before: fromPath,
-	}));
-	return { kind: 'moveBack', items };
+/** What the server keeps of what a paste has changed. */
+export interface Kept {
+	/** Copies that are taken back go there: they may have been changed since. */
+	hasTrash: boolean;
+	/** Of files that are replaced. */
+	hasVersions: boolean;
 }
 
-/** What takes copies back, if there is a trash for them: they may have been changed since. */
-export function undoCopies(placed: readonly PlacedStep[] | undefined, hasTrash: boolean): Undo {
+/**
+ * What takes moves back; undefined for steps whose places are not all known. A file that has replaced another one stays: its versions, and the links to
+ * the file that it has replaced, would go with it.
+ */
+export function undoMoves(placed: readonly PlacedStep[] | undefined, hasVersions = true): Undo {
 	if (placed === undefined) return { kind: 'impossible', reason: messages.namesUnknown };
-	if (!hasTrash) return { kind: 'impossible', reason: messages.noTrashForCopies };
-	return {
-		kind: 'discard',
-		items: placed.map(({ type, toPath }) => ({ name: baseName(toPath), area: type, path: toPath })),
-	};
+	const items = placed
+		.filter(({ replaced }) => !replaced)
+		.map(({ type, fromPath, toPath }) => ({ name: baseName(toPath), area: type, path: toPath, before: fromPath }));
+	const reasons = placed
+		.filter(({ replaced }) => replaced)
+		.map(({ toPath }) => (hasVersions ? messages.replacedByMove : messages.replacedForGood)(baseName(toPath)));
+	return undoOf([{ kind: 'moveBack', items }], reasons);
+}
+
+/** What takes copies back. */
+export function undoCopies(placed: readonly PlacedStep[] | undefined, { hasTrash, hasVersions }: Kept): Undo {
+	if (placed === undefined) return { kind: 'impossible', reason: messages.namesUnknown };
+	const reasons: string[] = [];
+	const copies: CopiedItem[] = [];
+	const files: ReplacedItem[] = [];
+	for (const { type, toPath, replaced } of placed) {
+		const copy = { name: baseName(toPath), area: type, path: toPath };
+		if (!replaced) copies.push(copy);
+		else if (hasVersions) files.push({ ...copy, size: replaced.size, mtime: replaced.mtime });
+		else reasons.push(messages.replacedForGood(copy.name));
+	}
+	if (!hasTrash && copies.length > 0) reasons.push(messages.noTrashForCopies);
+	const discard = { kind: 'discard', items: hasTrash ? copies : [] } as const;
+	return undoOf([discard, { kind: 'restoreVersions', items: files }], reasons);
+}
+
+/** What takes it back that a version was restored: what the file had before is the one that was not known before. */
+export function undoRestoredVersion(
+	area: Area,
+	{ name, path }: Pick<Entry, 'name' | 'path'>,
+	known: readonly { id: string }[],
+	now: readonly { id: string }[],
+): Undo {
+	const former = now.find(({ id }) => !known.some((version) => version.id === id));
+	if (!former) return { kind: 'impossible', reason: messages.formerVersionUnknown };
+	return { kind: 'restoreBack', items: [{ name, area, path: parsePath(path), version: former.id }] };
+}
+
+function undoOf(all: readonly Reversal[], reasons: readonly string[]): Undo {
+	const parts = all.filter(({ items }) => items.length > 0);
+	const [part] = parts;
+	if (part === undefined) return { kind: 'impossible', reason: reasonLines(reasons) };
+	return parts.length === 1 && reasons.length === 0 ? part : { kind: 'several', parts, reasons };
 }

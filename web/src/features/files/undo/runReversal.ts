@@ -11,6 +11,7 @@ import {
 } from '@stowage/rules';
 import { call } from '../../../api/client/client.js';
 import { restoreFromTrash } from '../../../api/trash.js';
+import { fetchVersions, restoreVersion } from '../../../api/versions.js';
 import { folderName } from '../location/folderTitle.js';
 import { filesMessages as messages, nameItems } from '../messages.js';
 import type { RunBatch } from '../operations/useBatch.js';
@@ -46,6 +47,22 @@ export function runReversal(reversal: Reversal, username: string, runBatch: RunB
 			return revertEach(reversal, runBatch, async ({ area, path, name }, signal) => {
 				await call(deleteItem, { payload: { filePath: path, type: area, ...ownerIn(area) }, signal });
 				return name;
+			});
+		case 'restoreVersions':
+			return revertEach(reversal, runBatch, async ({ area, path, name, size, mtime }, signal) => {
+				const versions = await fetchVersions(area, path, signal);
+				const version = versions.find((former) => former.size === size && former.mtime === mtime);
+				if (!version) throw new Failure('expired', messages.versionGone(name));
+				return (await restoreVersion(area, path, version.id, signal)).name;
+			});
+		case 'restoreBack':
+			return revertEach(reversal, runBatch, async ({ area, path, name, version }, signal) => {
+				try {
+					return (await restoreVersion(area, path, version, signal)).name;
+				} catch (error) {
+					// The file is there, or is not: the version is what tells.
+					throw isFailure(error, 'notFound') ? new Failure('expired', messages.versionGone(name)) : error;
+				}
 			});
 	}
 }

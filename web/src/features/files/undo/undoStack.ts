@@ -30,6 +30,25 @@ export interface CopiedItem {
 	path: StoragePath;
 }
 
+/** A file that a copy has replaced. */
+export interface ReplacedItem {
+	name: string;
+	area: Area;
+	path: StoragePath;
+	/** Of what was replaced: they tell its version among those of the file. */
+	size: number;
+	mtime: number;
+}
+
+/** A file that got a former content again. */
+export interface RestoredItem {
+	name: string;
+	area: Area;
+	path: StoragePath;
+	/** The version that has what it had before. */
+	version: string;
+}
+
 /** What takes an operation back. */
 export type Reversal =
 	/** What was deleted is restored from the trash. */
@@ -38,10 +57,18 @@ export type Reversal =
 	| { kind: 'moveBack'; items: readonly MovedItem[] }
 	| { kind: 'renameBack'; items: readonly RenamedItem[] }
 	/** The copies go to the trash. */
-	| { kind: 'discard'; items: readonly CopiedItem[] };
+	| { kind: 'discard'; items: readonly CopiedItem[] }
+	/** The files have what was replaced again, and the copies become versions. */
+	| { kind: 'restoreVersions'; items: readonly ReplacedItem[] }
+	/** The content that was the file's before another version was restored is restored itself. */
+	| { kind: 'restoreBack'; items: readonly RestoredItem[] };
 
 /** An operation that can't be undone stays in its place, or an undo would take back an earlier one instead. */
-export type Undo = Reversal | { kind: 'impossible'; reason: string };
+export type Undo =
+	| Reversal
+	/** Of several kinds; for the rest of the items these sentences say why it can't be done. */
+	| { kind: 'several'; parts: readonly Reversal[]; reasons: readonly string[] }
+	| { kind: 'impossible'; reason: string };
 
 export interface UndoStep {
 	id: number;

@@ -36,17 +36,29 @@ export function useUndo(username: string | undefined): Undoing {
 		/** One after another, in the order of the requests. */
 		let running: Promise<unknown> = Promise.resolve();
 
-		const revert = async (reversal: Reversal, user: string) => {
-			const result = await runReversal(reversal, user, runBatch);
-			if (result.left)
-				store.dispatch({ type: 'added', username: user, step: { id: store.nextId(), undo: result.left } });
+		const revert = async (parts: readonly Reversal[], impossible: readonly string[], user: string) => {
+			const left: Reversal[] = [];
+			const reasons = [...impossible];
+			let isCancelled = false;
+			for (const part of parts) {
+				const result: Reverted = isCancelled ? untouched(part) : await runReversal(part, user, runBatch);
+				const { done } = result;
+				if (done.length > 0) notify({ intent: 'success', message: sentences[part.kind](nameItems(done)) });
+				if (result.left) left.push(result.left);
+				reasons.push(...result.reasons);
+				isCancelled ||= result.isCancelled;
+			}
+			const [rest, ...others] = left;
+			if (rest) {
+				const undo: Undo = others.length === 0 ? rest : { kind: 'several', parts: left, reasons: [] };
+				store.dispatch({ type: 'added', username: user, step: { id: store.nextId(), undo } });
+			}
 			void queryClient.invalidateQueries({ queryKey: queryKeys.listings.all });
 			void queryClient.invalidateQueries({ queryKey: queryKeys.trash.all });
-			report(reversal, result);
+			report(reasons, isCancelled);
 		};
 
-		const report = ({ kind }: Reversal, { done, reasons, isCancelled }: Reverted) => {
-			if (done.length > 0) notify({ intent: 'success', message: sentences[kind](nameItems(done)) });
+		const report = (reasons: readonly string[], isCancelled: boolean) => {
 			if (isCancelled) return void notify({ message: messages.undoCancelled });
 			const [reason, ...others] = reasons;
 			if (reason === undefined) return;
@@ -66,12 +78,13 @@ export function useUndo(username: string | undefined): Undoing {
 			if (reversal.kind === 'impossible') {
 				return void notify({ intent: 'warning', message: messages.cannotUndo(reversal.reason) });
 			}
-			running = running.catch(() => {}).then(() => revert(reversal, username));
+			const { parts, reasons } = reversal.kind === 'several' ? reversal : { parts: [reversal], reasons: [] };
+			running = running.catch(() => {}).then(() => revert(parts, reasons, username));
 		};
 
 		return {
 			remember(done) {
-				if (username === undefined || (done.kind !== 'impossible' && done.items.length === 0)) return {};
+				if (username === undefined || ('items' in done && done.items.length === 0)) return {};
 				const id = store.nextId();
 				store.dispatch({ type: 'added', username, step: { id, undo: done } });
 				if (done.kind === 'impossible') return {};
@@ -86,6 +99,9 @@ export function useUndo(username: string | undefined): Undoing {
 	}, [username, store, queryClient, notify, dismiss, runBatch]);
 }
 
+/** It was not tried, since the user has cancelled what came before it. */
+const untouched = (left: Reversal): Reverted => ({ done: [], reasons: [], left, isCancelled: true });
+
 const noticeKey = (id: number) => `undo-${id}`;
 
 const sentences: Readonly<Record<Reversal['kind'], (items: string) => string>> = {
@@ -93,4 +109,6 @@ const sentences: Readonly<Record<Reversal['kind'], (items: string) => string>> =
 	moveBack: messages.movedBack,
 	renameBack: messages.renamedBack,
 	discard: messages.discarded,
+	restoreVersions: messages.versionsRestored,
+	restoreBack: messages.versionsRestored,
 };

@@ -1,0 +1,33 @@
+import { type Area, isFailure } from '@stowage/rules';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { queryKeys } from '../../../api/queryKeys.js';
+import { purgeVersion, type Version, versionsQuery } from '../../../api/versions.js';
+import { useNotify } from '../../../ui/notifications/useNotify.js';
+import { filesMessages as messages } from '../messages.js';
+import { reasonOf } from '../operations/runEach.js';
+
+/** The versions of a file. One that is removed leaves the list at once, and comes back if it could not be removed. */
+export function useVersions(area: Area, path: string) {
+	const queryClient = useQueryClient();
+	const { notify } = useNotify();
+	const query = versionsQuery(area, path);
+	const { data: versions, error, refetch } = useQuery({ ...query, refetchOnWindowFocus: true });
+
+	const remove = async ({ id }: Version) => {
+		await queryClient.cancelQueries(query);
+		queryClient.setQueryData(query.queryKey, (all) => all?.filter((version) => version.id !== id));
+		try {
+			await purgeVersion(id);
+		} catch (failure) {
+			// Gone already, as it was to be.
+			if (!isFailure(failure, 'notFound')) {
+				notify({ intent: 'danger', message: messages.deleteVersionFailed, detail: reasonOf(failure) ?? '' });
+				void refetch();
+			}
+		}
+		// How many there are, and the space that they take.
+		void queryClient.invalidateQueries({ queryKey: queryKeys.listings.all });
+		void queryClient.invalidateQueries({ queryKey: queryKeys.session });
+	};
+	return { versions, error, retry: () => void refetch(), remove };
+}
