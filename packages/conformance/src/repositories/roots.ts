@@ -142,7 +142,7 @@ export function rootRules(assertThat: Rule): void {
 				move: { name: 'ada', jobId, runId: 'run', isFrozen: false },
 			});
 			t.deepEqual((await links.page({ limit: 10 })).map(({ itemId }) => itemId).sort(), ['new 1', 'old 2']);
-			t.is((await db.versions.of(link.ownerId, 'new 1')).length, 1);
+			t.is((await db.versions.of(link.ownerId, { file: 'new 1', path: 'none' as never })).length, 1);
 			await homes.endMove('earlier');
 			t.is((await homes.listMoves()).length, 1);
 			await homes.endMove('run');

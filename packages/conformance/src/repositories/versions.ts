@@ -23,6 +23,10 @@ export const versionAt = (n: number, path: string, change: Partial<FileVersion> 
 	...change,
 });
 
+/** By the file alone. */
+const of = (versions: Stores['versions'], ownerId: string, file: string) =>
+	versions.of(ownerId, { file, path: parsePath('nowhere') });
+
 const ids = (records: { id: string }[]) => records.map(({ id }) => Number.parseInt(id, 16));
 
 /** Path, file and number of versions of each, sorted. */
@@ -40,12 +44,26 @@ export function versionRules(assertThat: Rule): void {
 		t.deepEqual(await trash.get(version.id), version);
 		t.true(await versions.hasAny('ada-id'));
 		t.false(await versions.hasAny('bob-id'));
-		t.deepEqual(await versions.of('ada-id', 'file-1'), [version]);
-		t.deepEqual(await versions.of('bob-id', 'file-1'), []);
-		for (const text of hostileTexts) t.deepEqual(await versions.of('ada-id', text), []);
+		t.deepEqual(await of(versions, 'ada-id', 'file-1'), [version]);
+		t.deepEqual(await of(versions, 'bob-id', 'file-1'), []);
+		for (const text of hostileTexts) t.deepEqual(await of(versions, 'ada-id', text), []);
 		await trash.add(versionAt(2, 'docs/ä 😀.txt'));
-		t.deepEqual(ids(await versions.of('ada-id', 'file-1')), [2, 1]);
+		t.deepEqual(ids(await of(versions, 'ada-id', 'file-1')), [2, 1]);
 	});
+
+	assertThat(
+		'what belonged to another file of the same path is among the versions of a file',
+		async (t, { trash, versions }) => {
+			await trash.add(versionAt(1, 'docs/a'));
+			await trash.add(versionAt(2, 'docs/a', { versionOf: 'file-2' }));
+			await trash.add(versionAt(3, 'docs/b', { versionOf: 'file-2' }));
+			await trash.add(versionAt(4, 'docs/a', { ownerId: 'bob-id' }));
+			await trash.add(versionAt(5, 'docs/a', { versionOf: 'was-5', state: 'moving' }));
+			t.deepEqual(ids(await versions.of('ada-id', { file: 'file-2', path: parsePath('docs/a') })), [3, 2, 1]);
+			t.deepEqual(ids(await versions.of('ada-id', { file: 'file-3', path: parsePath('docs/a') })), [2, 1]);
+			t.deepEqual(ids(await versions.of('ada-id', { file: 'file-3', path: parsePath('docs') })), []);
+		},
+	);
 
 	assertThat('versions are told from deleted items where one kind is meant', async (t, { trash }) => {
 		await trash.add(versionAt(1, 'a'));
@@ -105,7 +123,7 @@ export function versionRules(assertThat: Rule): void {
 			t.true((await within(stores, path)).includes(`${path}: file-2 1`), text);
 			await versions.move('ada-id', path, parsePath('b'));
 		}
-		t.is((await versions.of('bob-id', 'file-4'))[0]?.path, parsePath('ä😀'));
+		t.is((await of(versions, 'bob-id', 'file-4'))[0]?.path, parsePath('ä😀'));
 	});
 
 	assertThat('the versions of a file that is replaced belong to the new one', async (t, stores) => {
@@ -113,14 +131,14 @@ export function versionRules(assertThat: Rule): void {
 		await trash.add(versionAt(1, 'a'));
 		const becoming = versionAt(2, 'a', { versionOf: 'file-1', replacedId: 'file-1', state: 'moving' });
 		await trash.add(becoming);
-		t.deepEqual(ids(await versions.of('ada-id', 'file-1')), [1]);
+		t.deepEqual(ids(await of(versions, 'ada-id', 'file-1')), [1]);
 		t.deepEqual(await within(stores, ''), ['a: file-1 1']);
 		t.deepEqual(await versions.unfinished('ada-id', parsePath('a')), [becoming]);
 		t.deepEqual(await versions.unfinished('ada-id', parsePath('b')), []);
 		t.is(await versions.bind('bob-id', 'file-1', { file: 'file-2', path: parsePath('b') }), 0);
 		t.is(await versions.bind('ada-id', 'file-1', { file: 'file-2', path: parsePath('docs/b') }), 2);
-		t.deepEqual(ids(await versions.of('ada-id', 'file-2')), [2, 1]);
-		t.deepEqual(await versions.of('ada-id', 'file-1'), []);
+		t.deepEqual(ids(await of(versions, 'ada-id', 'file-2')), [2, 1]);
+		t.deepEqual(await of(versions, 'ada-id', 'file-1'), []);
 		t.deepEqual(await within(stores, ''), ['docs/b: file-2 2']);
 		t.deepEqual(await versions.unfinished('ada-id', parsePath('docs/b')), []);
 	});

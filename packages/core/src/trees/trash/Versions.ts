@@ -1,14 +1,5 @@
-import type { FileVersion, OpenFile, StorageItem, VersionCount, VersionedFile } from '@stowage/plugin-api';
-import {
-	baseName,
-	homeRoot,
-	isFailure,
-	joinPath,
-	relativePath,
-	type StoragePath,
-	type User,
-	undefinedIf,
-} from '@stowage/rules';
+import type { FileVersion, OpenFile, StorageItem, VersionedFile } from '@stowage/plugin-api';
+import { baseName, homeRoot, joinPath, relativePath, type StoragePath, type User, undefinedIf } from '@stowage/rules';
 import type { HomeStorage } from '../HomeStorage.js';
 import { identityOf } from '../identity.js';
 import { prefixedFile } from '../rootIds.js';
@@ -22,9 +13,8 @@ import { trashedPath } from './trashPaths.js';
 /** Versions of one file. */
 const maxVersions = 50;
 
-/** Files that are looked up together. For more than so many all of a folder are. */
+/** Files that are looked up together. */
 const statsAtOnce = 16;
-const mostStats = 100;
 
 /** A file that is about to be replaced. */
 interface Replaced {
@@ -37,7 +27,7 @@ interface Replaced {
 
 /**
  * The former contents of files. A version is an item of the trash that belongs to a file: by its identity, so that it follows the file wherever that goes, and by its
- * path, so that those of a folder are found. Its row is written, as its own version, before the replacement, and bound to the new file after it: what is interrupted
+ * path, so that those of a folder are found, and a file that another program has put in the place of the former one has them as well. Its row is written, as its own version, before the replacement, and bound to the new file after it: what is interrupted
  * between the two is completed by what the disk says.
  */
 export class Versions {
@@ -101,7 +91,7 @@ export class Versions {
 				await this.#parts.store.settle([version.id]);
 			}
 		const file = identityOf(item);
-		const found = await versions.of(ownerId, file);
+		const found = await versions.of(ownerId, { file, path });
 		if (found.some((version) => version.path !== path)) await versions.bind(ownerId, file, { file, path });
 		const isHere = (version: FileVersion) => this.#bin.isHere(version);
 		const here = await Promise.all(found.map(isHere));
@@ -117,14 +107,13 @@ export class Versions {
 		return file && prefixedFile(file, idPrefix);
 	}
 
-	/** How many each file directly in a folder of the storage has, by its name. Only who has any pays for it. */
-	async countsIn(owner: User, storage: HomeStorage, folder: StoragePath): Promise<ReadonlyMap<string, number>> {
-		if (!this.isOn) return noCounts;
-		const counts = await this.#parts.versions.countsIn(owner.id, relativePath(folder, homeRoot(owner.username)));
-		if (counts.length === 0) return noCounts;
-		const present =
-			counts.length > mostStats ? await presentIn(storage, folder, counts) : await this.#present(owner, counts);
-		return new Map(present.map(({ path, count }) => [baseName(path), count]));
+	/** How many each file directly in a folder of the storage has, by its name: one query. */
+	async countsIn({ id, username }: User, folder: StoragePath): Promise<ReadonlyMap<string, number>> {
+		const counts = new Map<string, number>();
+		if (!this.isOn) return counts;
+		for (const { path, count } of await this.#parts.versions.countsIn(id, relativePath(folder, homeRoot(username))))
+			counts.set(baseName(path), (counts.get(baseName(path)) ?? 0) + count);
+		return counts;
 	}
 
 	hasAny(ownerId: string): Promise<boolean> {
@@ -174,36 +163,18 @@ export class Versions {
 		try {
 			const file = identityOf(made);
 			const count = await bindVersions(this.#parts, version, file);
-			if (count > maxVersions) await this.#limit(version.ownerId, file);
+			if (count > maxVersions) await this.#limit(version.ownerId, { file, path: version.path });
 		} catch (error) {
 			// The file is replaced, and a sweep completes it.
 			warnOfTrash(this.#parts, error);
 		}
 	}
 
-	async #limit(ownerId: string, file: string): Promise<void> {
+	async #limit(ownerId: string, file: VersionedFile): Promise<void> {
 		const all = await this.#parts.versions.of(ownerId, file);
 		const ids = superfluous(all, maxVersions).map(({ id }) => id);
 		if (ids.length > 0) await this.#bin.purge({ ids });
 	}
-}
-
-const noCounts: ReadonlyMap<string, number> = new Map();
-
-/** The files of a folder that are those with versions. */
-async function presentIn(
-	storage: HomeStorage,
-	folder: StoragePath,
-	counts: readonly VersionCount[],
-): Promise<VersionCount[]> {
-	const files = new Map<string, string>();
-	try {
-		for await (const { items } of storage.listWithStats(folder))
-			for (const item of items) files.set(item.name, identityOf(item));
-	} catch (error) {
-		if (!isFailure(error, 'notFound') && !isFailure(error, 'forbidden')) throw error;
-	}
-	return counts.filter(({ path, file }) => files.get(baseName(path)) === file);
 }
 
 /** Those to remove so that there are `most`: each time the one that is closest to its neighbours, never the first or the last. */

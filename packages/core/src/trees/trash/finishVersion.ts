@@ -26,8 +26,18 @@ export async function finishVersion(parts: TrashParts, version: FileVersion): Pr
 		await bindVersions(parts, version, identityOf(item));
 		return;
 	}
+	if (!(await isHomeThere(parts, ownerId))) return;
 	const was = await formerPath(parts, path);
-	for (const { id } of [version, ...(await parts.versions.of(ownerId, former))]) await parts.versions.detach(id, was);
+	for (const { id } of [version, ...(await parts.versions.of(ownerId, { file: former, path }))])
+		await parts.versions.detach(id, was);
+}
+
+/** False while the home is on its way to another name. It is gone with its user. */
+async function isHomeThere({ storage, users }: TrashParts, ownerId: string): Promise<boolean> {
+	const user = await users.get(ownerId);
+	if (user === undefined) return true;
+	const home = storage().home(user.username).stat(homeRoot(user.username));
+	return (await undefinedIf(home, 'notFound')) !== undefined;
 }
 
 /** Versions of the former file, and links to it, belong to the file that has replaced it. */

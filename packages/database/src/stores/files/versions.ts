@@ -28,14 +28,20 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 		async hasAny(ownerId) {
 			return (await kept(ownerId).first('id')) !== undefined;
 		},
-		async of(ownerId, file) {
-			const rows = await finished(ownerId)
-				.where({ version_of: file })
-				.orderBy([
-					{ column: 'deleted_at', order: 'desc' },
-					{ column: 'id', order: 'desc' },
-				]);
-			return rows.map((row) => toRecord(row) as FileVersion);
+		async of(ownerId, { file, path }) {
+			// Each is a look-up in an index.
+			const rows = await Promise.all([
+				finished(ownerId).where({ version_of: file }),
+				finished(ownerId)
+					.where({ folder: parentPath(path), path })
+					.whereNot({ version_of: file }),
+			]);
+			const order = (one: TrashRow, other: TrashRow) =>
+				other.deleted_at - one.deleted_at || (one.id < other.id ? 1 : -1);
+			return rows
+				.flat()
+				.sort(order)
+				.map((row) => toRecord(row) as FileVersion);
 		},
 		countsIn: (ownerId, folder) => counted(finished(ownerId).where({ folder })),
 		countsWithin: (ownerId, path) =>

@@ -17,8 +17,8 @@ export interface VersionCount extends VersionedFile {
  */
 export interface VersionStore {
 	hasAny(ownerId: string): Promise<boolean>;
-	/** Of one file, the newest first. */
-	of(ownerId: string, file: string): Promise<FileVersion[]>;
+	/** Of one file, and of those that had its path before, the newest first. */
+	of(ownerId: string, file: VersionedFile): Promise<FileVersion[]>;
 	/** Of the files directly in a folder. */
 	countsIn(ownerId: string, folder: StoragePath): Promise<VersionCount[]>;
 	/** Of the file at the path, or of all in a folder and below. */
