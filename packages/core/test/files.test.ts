@@ -8,6 +8,8 @@ import './files/concurrentChanges.test.js';
 import './links/links.test.js';
 import './links/viewerLinks.test.js';
 import './responses/listings.test.js';
+import './search/searchFaults.test.js';
+import './search/searchIndex.test.js';
 import './trees/freeSpace.test.js';
 import './trees/mountedStorage.test.js';
 import './trees/rootLocations.test.js';

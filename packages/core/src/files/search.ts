@@ -2,6 +2,7 @@ import { type FoundListing, type ItemRef, type Turn, Yielder } from '@stowage/pl
 import {
 	type Entry,
 	isFailure,
+	isWithin,
 	maxSearchResults,
 	type Owner,
 	type SearchQuery,
@@ -87,7 +88,7 @@ async function scopeOf(
 		if (scope === undefined) return undefined;
 		// The same answers as the walk where it is away, or not there.
 		if ((await tree.storage.stat(storagePath)).type === 'directory')
-			return { ...scope, stale: [...scope.stale, ...wrong.map(rowsOf)] };
+			return { ...scope, stale: [...scope.stale, ...wrong.filter((path) => isWithin(path, storagePath)).map(rowsOf)] };
 		scope.release();
 	} catch (error) {
 		if (!isFailure(error)) throw error;

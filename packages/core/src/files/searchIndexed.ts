@@ -49,8 +49,8 @@ export async function searchIndexed(place: Place, scope: IndexScope, search: Sea
 	const walked: Place[] = [];
 	for (const { kind, path } of scope.stale) if (kind === 'tree') exclude(path, true);
 	// From the top: what is new in a folder is walked whole.
-	const folders = scope.stale.flatMap(({ kind, path }) => (kind === 'rows' ? [path] : []));
-	for (const path of folders.toSorted((one, other) => one.length - other.length)) {
+	const folders = new Set(scope.stale.flatMap(({ kind, path }) => (kind === 'rows' ? [path] : [])));
+	for (const path of [...folders].sort((one, other) => one.length - other.length)) {
 		await search.pause();
 		if (!isExcluded(path)) await listStale(path);
 	}

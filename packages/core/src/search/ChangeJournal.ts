@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { rootPath, type StoragePath } from '@stowage/rules';
 import type { Log } from '../log.js';
@@ -33,6 +33,8 @@ interface JournalFile {
 	bytes: number;
 	/** Changes that began in it and have not ended. */
 	open: number;
+	/** It has no name any more, and is closed. */
+	isRemoved: boolean;
 }
 
 /**
@@ -68,7 +70,9 @@ export class ChangeJournal {
 		return {
 			end: (ended) => {
 				this.#write({ end: begin, marks: ended.map(compact) }, ended, file);
-				if (file !== undefined && --file.open === 0 && file !== this.#files.at(-1)) this.#closeFile(file);
+				if (file === undefined) return this.onChange();
+				file.open--;
+				if (file.open === 0 && this.#files.includes(file) && file !== this.#files.at(-1)) this.#closeFile(file);
 				this.onChange();
 			},
 		};
@@ -96,9 +100,10 @@ export class ChangeJournal {
 		for (const { rootId } of marks) this.#noted.add(rootId);
 		if (this.#lost.size > 0) this.#noteLost();
 		try {
-			const target = file ?? this.#current();
+			const target = file !== undefined && isThere(file) ? file : this.#current();
 			this.#append(target, line);
 			this.#hasFailed = false;
+			if (this.#lost.size > 0) this.#noteLost();
 			return target;
 		} catch (error) {
 			for (const { rootId } of marks) this.#lost.add(rootId);
@@ -118,15 +123,24 @@ export class ChangeJournal {
 	}
 
 	#current(): JournalFile {
+		for (const file of this.#files.filter((each) => !isThere(each))) this.#forgetRemoved(file);
 		const last = this.#files.at(-1);
 		if (last !== undefined && last.bytes < maxFileBytes) return last;
 		if (last !== undefined && last.open === 0) this.#closeFile(last, true);
 		mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
 		const file = path.join(this.#folder, `${this.#name}.${++this.#number}`);
-		const opened = { path: file, descriptor: openSync(file, 'ax', 0o600), bytes: 0, open: 0 };
+		const opened = { path: file, descriptor: openSync(file, 'ax', 0o600), bytes: 0, open: 0, isRemoved: false };
 		this.#files.push(opened);
 		this.#forgetOld(opened);
 		return opened;
+	}
+
+	/** The folder of the index was removed: nobody knows what was noted here. */
+	#forgetRemoved(file: JournalFile): void {
+		for (const rootId of this.#noted) this.#lost.add(rootId);
+		this.#files = this.#files.filter((each) => each !== file);
+		file.isRemoved = true;
+		closeSync(file.descriptor);
 	}
 
 	/** Where nobody applies them all is stale, which is one line. */
@@ -168,4 +182,9 @@ export class ChangeJournal {
 			this.#log.warn({ err: error }, 'changes can’t be noted for the search index: searches read the disk');
 		this.#hasFailed = true;
 	}
+}
+
+/** Whether the file has its name still. */
+function isThere(file: JournalFile): boolean {
+	return !file.isRemoved && fstatSync(file.descriptor).nlink > 0;
 }

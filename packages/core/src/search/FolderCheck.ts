@@ -40,6 +40,7 @@ export class FolderCheck {
 	/** Resolves when all roots were compared after this call. */
 	request(isFull: boolean): Promise<void> {
 		return new Promise((resolve) => {
+			if (this.roots.length === 0) return resolve();
 			this.#round = undefined;
 			this.#queue = [...this.roots];
 			this.#requests.push({ isFull, left: new Set(this.roots), done: resolve });

@@ -115,7 +115,7 @@ export class IndexBuilder {
 
 	/** Builds all of it anew. Resolves to whether it did: false where another process has it. */
 	async buildNow(): Promise<boolean> {
-		const lock = this.#parts.file.lock();
+		const lock = await this.#parts.file.lock();
 		if (lock === undefined) return false;
 		this.#isUrgent = true;
 		try {
@@ -144,12 +144,14 @@ export class IndexBuilder {
 		while (!signal.aborted) {
 			let lock: IndexLock | undefined;
 			try {
-				lock = this.#parts.file.lock();
+				lock = await this.#parts.file.lock();
 				if (lock !== undefined) await this.#build();
 			} catch (error) {
 				if (signal.aborted) return;
-				this.#report(error);
-				await this.#pause(retryMs);
+				// It may be removed at any time, and is then made anew.
+				const isThere = (await this.#parts.file.identity().catch(() => undefined)) !== undefined;
+				if (isThere) this.#report(error);
+				await this.#pause(isThere ? retryMs : 0);
 			} finally {
 				lock?.release();
 			}

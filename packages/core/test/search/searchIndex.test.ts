@@ -166,6 +166,7 @@ test('the index and the walk answer the same while users and other programs chan
 				[visitor, inPublic],
 			] as const) {
 				const found = await files.search(viewer, folder, query);
+				if (!when.includes('change')) t.is(typeof found.indexedAt, 'number', when);
 				t.deepEqual(sorted(found), sorted(await walk(app, viewer, folder, query)), `${when}: ${JSON.stringify(query)}`);
 			}
 		}

@@ -1,4 +1,4 @@
-import { open, rm, stat } from 'node:fs/promises';
+import { mkdir, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '@stowage/rules';
 import { codeOf } from '../connection/errors.js';
@@ -10,7 +10,7 @@ import { type IndexLock, lockIndex } from './lockIndex.js';
 /** The index of names: a file of its own, which is a cache. */
 export interface SearchIndexFile {
 	/** The exclusive right to write; undefined while another process has it. */
-	lock(): IndexLock | undefined;
+	lock(): Promise<IndexLock | undefined>;
 	/** Opens it for the holder of the lock. One that is damaged or of another version is removed and made anew. */
 	write(): Promise<IndexWriter>;
 	/** Throws where there is none that can be read. */
@@ -23,7 +23,7 @@ export interface SearchIndexFile {
 	remove(): Promise<void>;
 }
 
-/** The index in a folder, which exists. */
+/** The index in a folder, which is made where it is missing once the index is written. */
 export async function searchIndexFile(folder: string): Promise<SearchIndexFile> {
 	const file = join(folder, 'names.db');
 	const logs = ['-wal', '-shm', '-journal'].map((ending) => `${file}${ending}`);
@@ -44,9 +44,13 @@ export async function searchIndexFile(folder: string): Promise<SearchIndexFile> 
 	const make = async (path: string) => {
 		if ((await statOf(path)) === undefined) await (await open(path, 'a', 0o600)).close();
 	};
-	await make(lockFile);
 	return {
-		lock: () => lockIndex(lockFile),
+		async lock() {
+			// It may be removed at any time.
+			await mkdir(folder, { recursive: true, mode: 0o700 });
+			await make(lockFile);
+			return lockIndex(lockFile);
+		},
 		async write() {
 			await make(file);
 			try {

@@ -1,0 +1,207 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { type Failure, parsePath, type SearchQuery, type Viewer } from '@stowage/rules';
+import test, { type ExecutionContext } from 'ava';
+import { pino } from 'pino';
+import { ChangeJournal } from '../../src/search/ChangeJournal.js';
+import { Journals } from '../../src/search/Journals.js';
+import { Client, json, type TestApp, testApp } from '../testApp.js';
+import { until } from '../until.js';
+
+const log = pino({ level: 'silent' });
+const withIndex = { '--search-index': 'true' };
+const visitor: Viewer = { kind: 'anonymous', access: 'read' };
+
+async function search(app: TestApp, query: Partial<SearchQuery> = {}) {
+	const folder = { area: 'public' as const, path: parsePath('') };
+	const found = await app.services.files.search(visitor, folder, { term: 'holiday', ...query });
+	return { ...found, paths: found.entries.map((entry) => entry.path).sort() };
+}
+
+const place = (app: TestApp, ...names: string[]) =>
+	Promise.all(names.map((name) => writeFile(path.join(app.filesDir, 'Public', name), '')));
+
+async function temporaryFolder(t: ExecutionContext): Promise<string> {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-search-'));
+	t.teardown(() => rm(folder, { recursive: true }));
+	return folder;
+}
+
+test('of two processes over one data folder one builds the index, and each finds at once what the other one changes', async (t) => {
+	const one = await testApp(t, withIndex);
+	await one.services.searchIndex.settled();
+	const two = await testApp(t, { ...withIndex, '--data-dir': one.dataDir });
+	const ada = await new Client(one).register('ada');
+	const atTwo = new Client(two);
+	atTwo.cookie = ada.cookie;
+	const found = async (client: Client) =>
+		json(await client.get('/api/browse?type=private&search=holiday')).entries.map(
+			(entry: { path: string }) => entry.path,
+		);
+	const create = async (client: Client, fileName: string) =>
+		t.is((await client.post('/api/createFile', { directory: '', fileName, type: 'private' })).statusCode, 200);
+	await create(atTwo, 'holiday 1.txt');
+	t.deepEqual(await found(ada), ['holiday 1.txt']);
+	await create(ada, 'holiday 2.txt');
+	t.deepEqual((await found(atTwo)).sort(), ['holiday 1.txt', 'holiday 2.txt']);
+	await one.services.searchIndex.settled();
+	t.deepEqual((await found(atTwo)).sort(), ['holiday 1.txt', 'holiday 2.txt']);
+	t.is(typeof json(await atTwo.get('/api/browse?type=private&search=holiday')).indexedAt, 'number');
+
+	await one.services.searchIndex.close();
+	await atTwo.post('/api/renameItem', { oldPath: 'holiday 1.txt', newName: 'work.txt', type: 'private' });
+	await two.services.searchIndex.settled();
+	t.deepEqual(await found(atTwo), ['holiday 2.txt']);
+});
+
+test('a damaged index is made anew, and searches find the same meanwhile', async (t) => {
+	const app = await testApp(t, withIndex);
+	await place(app, 'holiday.txt');
+	await app.services.searchIndex.check(false);
+	await app.services.searchIndex.settled();
+	t.like(await search(app), { paths: ['holiday.txt'] });
+	const file = path.join(app.dataDir, 'search', 'names.db');
+	await app.services.searchIndex.close();
+	await rm(`${file}-wal`, { force: true });
+	await writeFile(file, Buffer.alloc(100_000, 'no database '));
+
+	const again = await testApp(t, { ...withIndex, '--data-dir': app.dataDir });
+	t.like(await search(again), { paths: ['holiday.txt'] });
+	await again.services.searchIndex.settled();
+	const { indexedAt, paths } = await search(again);
+	t.deepEqual([typeof indexedAt, paths], ['number', ['holiday.txt']]);
+});
+
+test('an index that is removed while the server runs is made anew', async (t) => {
+	const app = await testApp(t, withIndex);
+	await place(app, 'holiday.txt');
+	await rm(path.join(app.dataDir, 'search'), { recursive: true });
+	t.deepEqual((await search(app)).paths, ['holiday.txt']);
+	await until('it is there again', async () => (await search(app)).indexedAt !== null);
+	t.deepEqual((await search(app)).paths, ['holiday.txt']);
+	await new Client(app).upload('/api/upload/public', [{ name: 'file', fileName: 'holiday 2.txt', value: 'a' }]);
+	t.deepEqual((await search(app)).paths, ['holiday 2.txt', 'holiday.txt']);
+});
+
+test('a root that is left out is not read in the background, and is searched all the same', async (t) => {
+	const app = await testApp(t, { ...withIndex, '--search-exclude': 'local' });
+	const listed: string[] = [];
+	const [mount] = app.services.roots.all();
+	const storage = mount?.storage as NonNullable<typeof mount>['storage'];
+	const { list, stat } = storage;
+	const noting =
+		(read: (at: never) => unknown) =>
+		(at: never): unknown => {
+			listed.push(at);
+			return read(at);
+		};
+	Object.assign(storage, { list: noting(list), stat: noting(stat) });
+	await app.services.searchIndex.settled();
+	await app.services.searchIndex.check(true);
+	t.deepEqual(listed, []);
+	t.like(await app.services.searchIndex.state(app.services.roots), { roots: [{ state: 'off', names: 0 }] });
+	await place(app, 'holiday.txt');
+	t.like(await search(app), { paths: ['holiday.txt'], indexedAt: null });
+
+	app.services.config.search.exclude = [];
+	await app.services.searchIndex.settled();
+	t.like(await search(app), { paths: ['holiday.txt'] });
+	t.not((await search(app)).indexedAt, null);
+});
+
+test('of more hits than a search answers the best are right, also where other programs have removed some of them', async (t) => {
+	const app = await testApp(t, withIndex);
+	const names = Array.from({ length: 1200 }, (_, index) => `a holiday ${String(index).padStart(4, '0')}.txt`);
+	await place(app, ...names, 'holiday', 'holiday.txt');
+	await app.services.searchIndex.check(true);
+	await app.services.searchIndex.settled();
+	const first = await search(app);
+	t.like(first, { truncated: true });
+	t.deepEqual(
+		first.entries.slice(0, 2).map(({ name }) => name),
+		['holiday', 'holiday.txt'],
+	);
+	for (const name of ['holiday', ...names.slice(0, 150)]) await rm(path.join(app.filesDir, 'Public', name));
+	const { entries, truncated, indexedAt } = await search(app);
+	t.deepEqual([entries.length, truncated, entries[0]?.name], [1000, true, 'holiday.txt']);
+	t.not(indexedAt, null);
+	const there = new Set(await readdir(path.join(app.filesDir, 'Public')));
+	t.true(entries.every(({ name }) => there.has(name)));
+	for (const name of names.slice(150, 250)) await rm(path.join(app.filesDir, 'Public', name));
+	t.like(await search(app), { truncated: undefined });
+	t.is((await search(app)).entries.length, 951);
+});
+
+test('a search in a folder that is not there, or on a disk that is away, answers as without the index', async (t) => {
+	const app = await testApp(t, withIndex);
+	await mkdir(path.join(app.filesDir, 'Public', 'trips'));
+	await app.services.searchIndex.check(true);
+	await app.services.searchIndex.settled();
+	const inside = (folder: string) =>
+		app.services.files.search(visitor, { area: 'public', path: parsePath(folder) }, { term: 'x' });
+	t.deepEqual((await inside('trips')).entries, []);
+	await rm(path.join(app.filesDir, 'Public', 'trips'), { recursive: true });
+	t.like(await t.throwsAsync<Failure>(inside('trips')), { kind: 'notFound' });
+	await rm(path.join(app.filesDir, '.stowage', 'root.json'));
+	await until('the root counts as away', async () => {
+		const error = await inside('').then(
+			() => undefined,
+			(failure: Failure) => failure.kind,
+		);
+		return error === 'unavailable';
+	});
+	await app.services.searchIndex.settled();
+});
+
+test('changes that can’t be noted make all of their root stale as soon as that can be noted', async (t) => {
+	const folder = path.join(await temporaryFolder(t), 'changes');
+	await writeFile(folder, 'no folder');
+	const journal = new ChangeJournal(folder, 'one', log);
+	t.teardown(() => journal.close());
+	const mark = { rootId: 'root', kind: 'rows' as const, path: parsePath('a') };
+	const change = journal.begin([mark]);
+	t.true(journal.hasLost('root'));
+	t.false(journal.hasLost('other'));
+	await rm(folder);
+	t.false(journal.hasLost('root'));
+	const journals = new Journals(folder);
+	await journals.read();
+	const all = { rootId: 'root', kind: 'tree' as const, path: parsePath('') };
+	t.deepEqual(journals.marks(new Map()), [all]);
+	change.end([mark]);
+	await journals.read();
+	t.deepEqual(journals.marks(new Map()), [all, mark]);
+});
+
+test('a change is stale from its beginning on, and what a process did not end is in its journal', async (t) => {
+	const folder = await temporaryFolder(t);
+	const journal = new ChangeJournal(folder, 'one', log);
+	t.teardown(() => journal.close());
+	const journals = new Journals(folder);
+	const mark = (at: string) => ({ rootId: 'root', kind: 'rows' as const, path: parsePath(at) });
+	const change = journal.begin([mark('a')]);
+	await journals.read();
+	t.deepEqual(journals.marks(new Map()), [mark('a')]);
+	const [before] = journals.pending(new Map());
+	t.like(before, { marks: [], open: [mark('a')], isClosed: false });
+	change.end([mark('b')]);
+	await journals.read();
+	t.deepEqual(journals.marks(new Map()), [mark('b')]);
+	const [{ file = '', position = 0 } = {}] = journals.pending(new Map());
+	t.deepEqual(journals.marks(new Map([[file, position]])), []);
+	journals.forget(new Map([[file, position]]));
+	t.deepEqual(journals.marks(new Map()), []);
+});
+
+test('what is noted and applied by nobody stays small', async (t) => {
+	const folder = await temporaryFolder(t);
+	const journal = new ChangeJournal(folder, 'one', log);
+	t.teardown(() => journal.close());
+	const long = parsePath(`${'long '.repeat(40)}name`);
+	for (let each = 0; each < 30_000; each++) journal.note([{ rootId: 'root', kind: 'rows', path: long }]);
+	t.true((await readdir(folder)).length <= 17);
+	const journals = new Journals(folder);
+	await journals.read();
+	t.true(journals.marks(new Map()).some(({ kind, path: at }) => kind === 'tree' && at === ''));
+});
