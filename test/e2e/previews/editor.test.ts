@@ -211,6 +211,8 @@ test.serial('when the session ends or the connection is lost, the text stays and
 	await auth.getByLabel('Password', { exact: true }).fill('correct horse');
 	await button(auth, 'Sign In').click();
 	await gone(t, auth);
+	const isFocusInside = () => viewer.evaluate((element) => element.contains(document.activeElement));
+	await eventually(t, isFocusInside, true);
 	await eventuallyMatches(t, () => text.textContent(), /^mine a/);
 	await button(viewer, 'Save').click();
 	await expectNotice(page, 'Saved a.txt');

@@ -46,7 +46,11 @@ export function leaveWork(proceed: () => void): void {
 
 /** Whether the page contains unsaved work, so that it must not be replaced by itself, as when the session ends. */
 export function useIsPageHeld(): boolean {
-	return useSyncExternalStore(subscribe, () => held !== undefined);
+	return useSyncExternalStore(subscribe, isPageHeld);
+}
+
+export function isPageHeld(): boolean {
+	return held !== undefined;
 }
 
 /** The router numbers the entries that it makes; one that it has not made lies before all of them. */

@@ -89,6 +89,11 @@ export function TextEditor({ area, entry, url, edited, detect, onDone }: TextEdi
 		return () => window.removeEventListener('keydown', listen);
 	}, []);
 
+	const isOwner = owner === username;
+	useEffect(() => {
+		if (isOwner) view.current?.focus();
+	}, [isOwner]);
+
 	const release = useRef<() => void>(undefined);
 	useEffect(() => {
 		if (!isChanged) return;
