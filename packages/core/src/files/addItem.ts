@@ -41,7 +41,7 @@ export async function addItem(
 			const made = await ensureFolder(tree.storage, folder, pathSegments(from.path));
 			try {
 				await add({ bytes: 0, entries: made.length });
-				const placed = { ...naming, folder: toFolder, name: baseName(to.storagePath), type, id };
+				const placed = { ...naming, folder: toFolder, name: baseName(to.storagePath), type, id, assertThere: source };
 				const adding = countingOnce(add);
 				return await placeItem(parts, tree, placed, (path, options) => commit(path, options, adding()));
 			} catch (error) {

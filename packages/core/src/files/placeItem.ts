@@ -22,6 +22,8 @@ export interface PlacedItem extends ConflictOptions {
 	type: 'file' | 'directory';
 	/** Its id, where it has a path already. */
 	id?: string;
+	/** Throws `notFound` once it has left that path. */
+	assertThere?(): Promise<unknown>;
 	/** The item at the path, if an interrupted call has put this one there. */
 	findPlaced?(path: StoragePath): Promise<StorageItem | undefined>;
 	/** How many of its names are known to be taken. */
@@ -111,7 +113,7 @@ async function replaceOrPlace(
 /** The file that the item is to replace; undefined where the name is free. Its version is checked again by the storage, which holds it until it is replaced. */
 async function findReplaced(
 	tree: OwnTree,
-	{ folder, name, type, id }: PlacedItem,
+	{ folder, name, type, id, assertThere }: PlacedItem,
 	ifMatch: string | undefined,
 ): Promise<StorageItem | undefined> {
 	const { area, owner, viewer } = tree;
@@ -122,7 +124,11 @@ async function findReplaced(
 		return undefined;
 	}
 	if (found.type === 'directory' || type === 'directory') throw isTaken(name);
-	if (found.id === id) throw new Failure('invalid', 'A file cannot take its own place.');
+	if (found.id === id) {
+		// Somebody else may have moved it there.
+		await assertThere?.();
+		throw new Failure('invalid', 'A file cannot take its own place.');
+	}
 	if (ifMatch !== undefined && !listsTag(ifMatch, `"${found.version}"`, 'weak'))
 		throw new Failure('preconditionFailed', `${name} was changed meanwhile.`);
 	return found;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { link, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import { link, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Failure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
@@ -245,6 +245,25 @@ test('a file does not replace itself', async (t) => {
 	const move = { fromPath: 'b.txt', toPath: 'Public/b.txt', type: 'private', onConflict: 'replace' };
 	t.deepEqual(refusal(await ada.post('/api/moveItem', move)), invalid);
 	t.deepEqual([await read('Public/a.txt'), await read('b.txt'), await read('Public/b.txt')], ['a', 'b', 'b']);
+});
+
+test('of two who move the same file over another one at once the later one finds it gone', async (t) => {
+	const { app, ada, home, put, read } = await replacing(t);
+	await put({ 'a.txt': 'new', 'to/a.txt': 'old' });
+	const { storage } = app.services.roots.first;
+	const stat = storage.stat.bind(storage);
+	let isMoved = false;
+	storage.stat = async (at) => {
+		if (at.endsWith('/to/a.txt') && !isMoved) {
+			isMoved = true;
+			await rename(path.join(home, 'a.txt'), path.join(home, 'to/a.txt'));
+		}
+		return stat(at);
+	};
+	const call = { fromPath: 'a.txt', toPath: 'to/a.txt', type: 'private', onConflict: 'replace' };
+	t.deepEqual(refusal(await ada.post('/api/moveItem', call)), [404, 'NOT_FOUND']);
+	t.true(isMoved);
+	t.is(await read('to/a.txt'), 'new');
 });
 
 test('of two who replace the same version at once one gets 412, and without ifMatch both replace one after the other', async (t) => {
