@@ -28,7 +28,7 @@ async function replace(page: Page, name: string, ...contents: string[]): Promise
 	}
 }
 
-const dialog = (page: Page) => page.getByRole('dialog', { name: 'Versions of a.txt' });
+const dialog = (page: Page) => page.getByRole('dialog', { name: 'Versions', exact: true });
 const rows = (page: Page) => dialog(page).getByRole('listitem');
 const button = (page: Page, index: number, name: string) => rows(page).nth(index).getByRole('button', { name });
 

@@ -153,7 +153,6 @@ export const filesMessages = {
 	alreadyThere: 'Already there',
 	isAlreadyThere: (name: string, folder: string) => `“${name}” is already in ${folder}.`,
 	versions: 'Versions',
-	versionsOf: (name: string) => `Versions of ${name}`,
 	versionsLoading: 'Loading the versions',
 	versionsFailed: 'The versions could not be loaded',
 	noVersions: 'There are no versions of this file',

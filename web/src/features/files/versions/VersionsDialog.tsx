@@ -22,7 +22,7 @@ export function VersionsDialog({ isOpen, onClose, onClosed, area, entry, onResto
 		<ListDialog
 			isOpen={isOpen}
 			className={styles.dialog}
-			title={messages.versionsOf(entry.name)}
+			title={messages.versions}
 			onClose={onClose}
 			onClosed={onClosed}
 		>
@@ -45,6 +45,7 @@ function Versions({ area, entry, onRestore, onRestored, onEmptied }: VersionsPro
 	if (!versions) return <ListLoading label={messages.versionsLoading} />;
 	return (
 		<>
+			<p className={styles.name}>{entry.name}</p>
 			{keepFor > 0 && versions.length > 0 && <p className={styles.note}>{messages.versionsKept(keptFor(keepFor))}</p>}
 			<VersionList
 				area={area}
