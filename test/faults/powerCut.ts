@@ -77,10 +77,17 @@ export function* everyChange(model: FileModel): Generator<Call> {
 		...post('upload', { directory, type }, (m) => m.upload('ann', type, directory, name, content)),
 		file: { name, content },
 	});
+	const replace = (directory: string, name: string, content: string): Call => ({
+		...post('upload', { directory, type, onConflict: 'replace' }, (m) =>
+			m.replace('ann', type, directory, name, content),
+		),
+		file: { name, content },
+	});
 	yield create('', 'docs');
 	yield create('docs', 'inner');
 	yield upload('docs/inner', 'a.txt', 'a'.repeat(300_000));
 	yield upload('', 'empty.txt', '');
+	for (const content of ['first', 'second', 'third']) yield replace('docs', 'replaced.txt', content);
 	yield move('empty.txt', 'docs/moved.txt');
 	yield post('renameItem', { oldPath: 'docs/inner/a.txt', newName: 'b.txt', type }, (m) =>
 		m.rename('ann', type, 'docs/inner/a.txt', 'b.txt', undefined),
