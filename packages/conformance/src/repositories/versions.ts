@@ -135,11 +135,14 @@ export function versionRules(assertThat: Rule): void {
 		t.deepEqual(await within(stores, ''), ['a: file-1 1']);
 		t.deepEqual(await versions.unfinished('ada-id', parsePath('a')), [becoming]);
 		t.deepEqual(await versions.unfinished('ada-id', parsePath('b')), []);
-		t.is(await versions.bind('bob-id', 'file-1', { file: 'file-2', path: parsePath('b') }), 0);
-		t.is(await versions.bind('ada-id', 'file-1', { file: 'file-2', path: parsePath('docs/b') }), 2);
+		t.is(await versions.bind('bob-id', 'file-1', 'file-2'), 0);
+		t.is(await versions.bind('ada-id', 'file-1', 'file-2'), 2);
 		t.deepEqual(ids(await of(versions, 'ada-id', 'file-2')), [2, 1]);
 		t.deepEqual(await of(versions, 'ada-id', 'file-1'), []);
+		t.deepEqual(await within(stores, ''), ['a: file-2 2']);
+		await versions.place('ada-id', { file: 'file-2', path: parsePath('docs/b') });
 		t.deepEqual(await within(stores, ''), ['docs/b: file-2 2']);
+		t.is((await versions.countsIn('ada-id', parsePath('docs'))).length, 1);
 		t.deepEqual(await versions.unfinished('ada-id', parsePath('docs/b')), []);
 	});
 
@@ -148,7 +151,7 @@ export function versionRules(assertThat: Rule): void {
 		await trash.add(versionAt(2, 'b', { state: 'moving' }));
 		t.is(await trash.settle([idOf(1), idOf(2)]), 1);
 		t.deepEqual(ids(await trash.inState('moving', { limit: 9 })), [1]);
-		await versions.bind('ada-id', 'was-1', { file: 'file-3', path: parsePath('a') });
+		await versions.bind('ada-id', 'was-1', 'file-3');
 		t.is(await trash.settle([idOf(1), idOf(2)]), 1);
 	});
 

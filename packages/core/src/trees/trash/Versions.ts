@@ -92,7 +92,7 @@ export class Versions {
 			}
 		const file = identityOf(item);
 		const found = await versions.of(ownerId, { file, path });
-		if (found.some((version) => version.path !== path)) await versions.bind(ownerId, file, { file, path });
+		if (found.some((version) => version.path !== path)) await versions.place(ownerId, { file, path });
 		const isHere = (version: FileVersion) => this.#bin.isHere(version);
 		const here = await Promise.all(found.map(isHere));
 		return found.filter((_, n) => here[n]);

@@ -48,7 +48,7 @@ export async function bindVersions(
 ): Promise<number> {
 	// Before the versions, which show that there is something left to do.
 	await onReplaced({ ownerId, path, former, file });
-	return versions.bind(ownerId, former, { file, path });
+	return versions.bind(ownerId, former, file);
 }
 
 /** What has this path of a user's home, or did when it was put into the trash. */

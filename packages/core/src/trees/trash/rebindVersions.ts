@@ -37,6 +37,6 @@ export async function rebindTrashedVersions(
 ): Promise<void> {
 	const root = trashedLinkPath(id);
 	const placeOf = (path: StoragePath) => joinPath(trashedPath(id), relativePath(path, root));
-	for (const { former, file, path } of await copiedFiles(versions, ownerId, root, placeOf, from, to))
-		await versions.bind(ownerId, former, { file, path });
+	for (const { former, file } of await copiedFiles(versions, ownerId, root, placeOf, from, to))
+		await versions.bind(ownerId, former, file);
 }

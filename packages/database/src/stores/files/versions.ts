@@ -72,10 +72,14 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 					.where({ folder: parentPath(from), path: from })
 					.update(plainRow({ path: to, folder: parentPath(to) }));
 			}),
-		bind: (ownerId, former, { file, path }) =>
+		bind: (ownerId, former, file) =>
 			rowsOf(ownerId)
 				.where({ version_of: former })
-				.update(plainRow({ version_of: file, path, folder: parentPath(path) })),
+				.update(plainRow({ version_of: file })),
+		async place(ownerId, { file, path }) {
+			const change = plainRow({ path, folder: parentPath(path) });
+			await rowsOf(ownerId).where({ version_of: file }).update(change);
+		},
 		async beginPurging(ownerId, files) {
 			let marked = 0;
 			for (const part of batches(files)) {

@@ -27,8 +27,10 @@ export interface VersionStore {
 	unfinished(ownerId: string, path: StoragePath): Promise<FileVersion[]>;
 	/** A file, or a folder with all in it, is at another path now. */
 	move(ownerId: string, from: StoragePath, to: StoragePath): Promise<void>;
-	/** What belonged to a file belongs to this one from now on. Resolves to how many versions that are. */
-	bind(ownerId: string, former: string, file: VersionedFile): Promise<number>;
+	/** What belonged to a file belongs to the other one from now on. Resolves to how many versions that are. */
+	bind(ownerId: string, former: string, file: string): Promise<number>;
+	/** Corrects the path of a file. */
+	place(ownerId: string, file: VersionedFile): Promise<void>;
 	/** All of these files are `purging`. Resolves to how many were not before. */
 	beginPurging(ownerId: string, files: readonly string[]): Promise<number>;
 	/** It is an ordinary item of the trash from now on, which was at this path. */
