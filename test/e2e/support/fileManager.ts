@@ -59,7 +59,8 @@ function makeFixture(test: TestFn, settings: readonly string[]): Fixture {
 		const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-e2e-'));
 		suite.teardown(() => rm(folder, { recursive: true, force: true }));
 		const [server, browser] = await Promise.all([
-			startServer(suite, { args: serveArgs(folder, ...settings) }),
+			// Tests put files there themselves, which an index notices later.
+			startServer(suite, { args: serveArgs(folder, '--search-index', 'false', ...settings) }),
 			launchBrowser(),
 		]);
 		return { server, browser, files: path.join(folder, 'files') };
