@@ -6,7 +6,7 @@ import { assertAccessible } from '../support/axe.js';
 import { openPage, phone } from '../support/browser.js';
 import { absent, eventually } from '../support/expect.js';
 import { expectOnDisk, setUpFixture, treeOf, writeFiles } from '../support/fileManager.js';
-import { dropFromDisk, queueClosed, sourceFolder, uploadAll } from '../support/uploads.js';
+import { dropFromDisk, makeFile, queueClosed, sha256, sourceFolder, uploadAll } from '../support/uploads.js';
 
 const fixture = setUpFixture(test);
 
@@ -98,6 +98,39 @@ test.serial('files of a dropped folder replace those that it has already, below 
 	}
 	t.deepEqual(manager.faults, []);
 });
+
+test.serial(
+	'a file that is uploaded in chunks replaces another one, or is skipped without any of it being sent',
+	async (t) => {
+		const manager = await fixture.enter(t);
+		const sources = await sourceFolder(t);
+		const names = ['replaced.bin', 'skipped.bin'];
+		for (const name of names) {
+			await makeFile(path.join(sources, name), 2_000_000);
+			await writeFiles(manager.home, { [name]: 'old' });
+		}
+		const page = await manager.open('/browser?type=private');
+		const created: string[] = [];
+		page.on('request', (request) => {
+			if (request.method() === 'POST' && request.url().endsWith('/api/uploads')) {
+				created.push(request.headers()['upload-metadata'] ?? '');
+			}
+		});
+		await page.setInputFiles(
+			'input[type=file]',
+			names.map((name) => path.join(sources, name)),
+		);
+		await choices(page).nth(0).selectOption('Replace');
+		await choices(page).nth(1).selectOption('Skip');
+		await uploadAll(page);
+		await queueClosed(page);
+		await expectOnDisk(t, manager.home, ['Public/', ...names]);
+		t.is(await sha256(path.join(manager.home, 'replaced.bin')), await sha256(path.join(sources, 'replaced.bin')));
+		t.is(await readFile(path.join(manager.home, 'skipped.bin'), 'utf8'), 'old');
+		t.is(created.length, 1);
+		t.deepEqual(manager.faults, []);
+	},
+);
 
 test.serial('a file that is skipped since its name was taken meanwhile says so, and changes nothing', async (t) => {
 	const manager = await fixture.enter(t);
