@@ -85,6 +85,8 @@ export default defineConfig({
 						// What several parts use: each gets no more than it needs, but for pieces that are too small to be asked for alone.
 						// Not together with packages, or a button would fetch parts of a viewer's.
 						{ ...shared, test: /[\\/](web[\\/]src|packages)[\\/]/, priority: 1 },
+						// Menus apart from the pieces that are too small, or an icon of the landing page would fetch all that a menu needs.
+						{ ...shared, name: 'menu', test: /[\\/]@blueprintjs[\\/]core[\\/].*[\\/]menu[\\/]/, priority: 2 },
 						{ ...shared, test: /[\\/]node_modules[\\/]/, priority: 1 },
 					],
 				},
