@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { Failure } from '@stowage/rules';
 import { codeOf } from '../connection/errors.js';
 import { DamagedIndexError } from './IndexConnection.js';
+import { type IndexLock, IndexLockFile } from './IndexLockFile.js';
 import { IndexReader } from './IndexReader.js';
 import { IndexWriter } from './IndexWriter.js';
-import { type IndexLock, lockIndex } from './lockIndex.js';
 
 /** The index of names: a file of its own, which is a cache. */
 export interface SearchIndexFile {
@@ -27,7 +27,7 @@ export interface SearchIndexFile {
 export async function searchIndexFile(folder: string): Promise<SearchIndexFile> {
 	const file = join(folder, 'names.db');
 	const logs = ['-wal', '-shm', '-journal'].map((ending) => `${file}${ending}`);
-	const lockFile = join(folder, 'lock.db');
+	const lockFile = new IndexLockFile(join(folder, 'lock.db'));
 	const statOf = async (path: string) => {
 		try {
 			return await stat(path);
@@ -44,12 +44,16 @@ export async function searchIndexFile(folder: string): Promise<SearchIndexFile> 
 	const make = async (path: string) => {
 		if ((await statOf(path)) === undefined) await (await open(path, 'a', 0o600)).close();
 	};
+	const identityOf = async (path: string) => {
+		const found = await statOf(path);
+		return found && `${found.ino}/${found.birthtimeMs}`;
+	};
 	return {
 		async lock() {
 			// It may be removed at any time.
 			await mkdir(folder, { recursive: true, mode: 0o700 });
-			await make(lockFile);
-			return lockIndex(lockFile);
+			await make(lockFile.file);
+			return lockFile.take(`${await identityOf(lockFile.file)}`);
 		},
 		async write() {
 			await make(file);
@@ -67,10 +71,7 @@ export async function searchIndexFile(folder: string): Promise<SearchIndexFile> 
 			if ((await statOf(file)) === undefined) throw new Failure('unavailable', 'There is no search index.');
 			return IndexReader.open(file);
 		},
-		async identity() {
-			const found = await statOf(file);
-			return found && `${found.ino}/${found.birthtimeMs}`;
-		},
+		identity: () => identityOf(file),
 		async size() {
 			const sizes = await Promise.all([file, ...logs].map(async (path) => (await statOf(path))?.size ?? 0));
 			return sizes.reduce((sum, size) => sum + size, 0);
