@@ -34,7 +34,7 @@ export function rebuildRequest(folder: string): string {
 }
 
 /** How often what other processes note is read, and how often the lock is asked for. */
-const pollMs = 1000;
+const pollMs = 5000;
 const lockMs = 2000;
 
 /** How long changes of this process are collected. */
