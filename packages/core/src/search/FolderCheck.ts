@@ -32,6 +32,12 @@ export class FolderCheck {
 		this.#now = now;
 	}
 
+	/** The index is a new one, which has no roots yet. */
+	restart(): void {
+		this.roots = [];
+		this.#round = undefined;
+	}
+
 	/** Whether someone waits for the end. */
 	get isRequested(): boolean {
 		return this.#requests.length > 0;

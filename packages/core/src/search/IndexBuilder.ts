@@ -204,6 +204,8 @@ export class IndexBuilder {
 		const wasClean = (await writer.state('end')) === 'clean';
 		await writer.setState('end', 'none');
 		if (!wasClean) this.#check.isDue = true;
+		// It may be a new file, in the place of one that was removed or damaged.
+		this.#check.restart();
 		await this.#chooseRoots(writer);
 		this.#cursor = 0;
 	}

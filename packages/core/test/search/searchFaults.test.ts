@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { type Failure, parsePath, type SearchQuery, type Viewer } from '@stowage/rules';
@@ -83,6 +83,25 @@ test('an index that is removed while the server runs is made anew', async (t) =>
 	t.deepEqual((await search(app)).paths, ['holiday.txt']);
 	await new Client(app).upload('/api/upload/public', [{ name: 'file', fileName: 'holiday 2.txt', value: 'a' }]);
 	t.deepEqual((await search(app)).paths, ['holiday 2.txt', 'holiday.txt']);
+});
+
+test('an index that was complete and is to be built anew is, by the server that runs', async (t) => {
+	const app = await testApp(t, withIndex);
+	await place(app, 'holiday.txt');
+	const { searchIndex } = app.services;
+	await searchIndex.check(false);
+	await searchIndex.settled();
+	const file = path.join(app.dataDir, 'search', 'names.db');
+	const isIndexed = async () => (await search(app)).indexedAt !== null;
+	t.true(await isIndexed());
+	for (const removed of ['by the command', 'by another program']) {
+		const { ino } = await stat(file);
+		if (removed === 'by the command') await writeFile(path.join(app.dataDir, 'search', 'rebuild'), '');
+		else await rm(file);
+		await until('the server has met it', async () => (await stat(file).catch(() => ({ ino }))).ino !== ino);
+		await until(`it is there again, removed ${removed}`, isIndexed);
+		t.deepEqual((await search(app)).paths, ['holiday.txt']);
+	}
 });
 
 test('a root that is left out is not read in the background, and is searched all the same', async (t) => {
