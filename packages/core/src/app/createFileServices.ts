@@ -51,6 +51,8 @@ export function createFileServices(dependencies: Dependencies) {
 		config,
 		onPurged: ({ ownerId, ownerName, size }) =>
 			quotas.onPurged({ kind: 'user', id: ownerId, username: ownerName }, size),
+		onEnded: (kind, entries, detail) =>
+			audit.record({ action: kind === 'item' ? 'purgeTrash' : 'purgeVersions', entries, detail }, { outcome: 'ok' }),
 		async onBrought(record, from, to) {
 			await rebindTrashedLinks(database.links, record, from, to);
 			await rebindTrashedVersions(database.versions, record, from, to);

@@ -102,7 +102,7 @@ export interface AuditEvent {
 	job?: string;
 	/** The storage root that was changed. */
 	root?: string;
-	/** What was ordered, such as a quota. */
+	/** What was ordered, such as a quota, or why the server did it. */
 	detail?: string;
 	entries?: number;
 	bytes?: number;

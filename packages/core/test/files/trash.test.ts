@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/p
 import path from 'node:path';
 import { Failure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
+import { readAudit } from '../../src/audit/readAudit.js';
 import { type AppOptions, recoverTrash, unknownTrash } from '../../src/index.js';
 import { TrashPurge } from '../../src/trees/trash/TrashPurge.js';
 import { TrashSizes } from '../../src/trees/trash/TrashSizes.js';
@@ -202,8 +203,17 @@ test('a temporary link answers 404 while its item is in the trash, and works aga
 	t.is((await visitor.get(fox)).payload, 'The quick brown fox');
 });
 
+/** Closes the audit log and resolves to how many items were removed for good for each reason. */
+async function purgesIn({ services, dataDir }: TestApp): Promise<Record<string, number>> {
+	await services.audit.close();
+	const purges: Record<string, number> = {};
+	for await (const { action, entries = 0, detail = '' } of readAudit(dataDir, {}))
+		if (action === 'purgeTrash') purges[detail] = (purges[detail] ?? 0) + entries;
+	return purges;
+}
+
 test('the trash counts in the quota and gives way to what would not fit, the oldest first and only if that is enough', async (t) => {
-	const { ada, remove, trash } = await setUp(t, { '--quotas-user-bytes': '3 MB' });
+	const { app, ada, remove, trash } = await setUp(t, { '--quotas-user-bytes': '3 MB' });
 	const put = (name: string, kb: number) => ada.upload('/api/upload', [file(name, Buffer.alloc(kb * 1024, 7))]);
 	const names = async () => (await trash()).entries.map(({ name }) => name);
 	for (const name of ['a', 'b', 'c']) t.is((await put(name, 900)).statusCode, 200);
@@ -216,6 +226,7 @@ test('the trash counts in the quota and gives way to what would not fit, the old
 	t.deepEqual(await names(), ['c', 'b'], 'nothing is taken for what is refused all the same');
 	t.is((await put('all', 1900)).statusCode, 200);
 	t.deepEqual(await names(), []);
+	t.deepEqual(await purgesIn(app), { space: 3 });
 });
 
 test('the trash of all homes gives way to the reserve of the disk', async (t) => {
@@ -251,6 +262,7 @@ test('what is older than it is kept is removed by the sweep', async (t) => {
 		(await app.services.trashBin.list(ada?.id ?? '', 9)).map(({ id }) => id),
 		[docs],
 	);
+	t.deepEqual(await purgesIn(app), { expired: 1 });
 });
 
 test('an interrupted deletion or restoration is completed by what the disk says', async (t) => {
@@ -389,7 +401,9 @@ test('of more items than a user may keep the oldest go', async (t) => {
 		await writeFile(home(name), name);
 		await remove(name);
 	}
+	const ended: string[] = [];
 	const parts = {
+		onEnded: (...end: unknown[]) => void ended.push(end.join(' ')),
 		...{
 			config,
 			log,
@@ -407,6 +421,7 @@ test('of more items than a user may keep the oldest go', async (t) => {
 	t.is(await names(), 'fedcba', 'they are not counted for each one');
 	await purge.limit(ada?.id ?? '', 'item');
 	t.is(await names(), 'fed');
+	t.deepEqual(ended, ['item 3 number']);
 });
 
 test('what lies on a disk of its own says that it can only be deleted forever, and stays', async (t) => {

@@ -152,10 +152,13 @@ export class TrashBin {
 
 	/** Removes what is older than it is kept, and completes what was interrupted. */
 	async sweep(): Promise<void> {
-		const { store, now } = this.#parts;
+		const { store, now, config, onEnded } = this.#parts;
 		if (this.#clock.isTrusted()) {
-			await store.beginPurging({ kind: 'item', deletedUntil: now() - this.keepFor });
-			await store.beginPurging({ kind: 'version', deletedUntil: now() - this.#parts.config.versions.keepFor });
+			const keepFor = { item: this.keepFor, version: config.versions.keepFor };
+			for (const kind of ['item', 'version'] as const) {
+				const expired = await store.beginPurging({ kind, deletedUntil: now() - keepFor[kind] });
+				if (expired > 0) onEnded(kind, expired, 'expired');
+			}
 		}
 		await this.removePurged();
 		await completeTrash(this.#parts);

@@ -48,14 +48,15 @@ export class TrashPurge {
 				const oldest = (kind: TrashRecord['kind']) =>
 					store.list({ order: 'oldest', limit: trashBatch, kind, ...selection });
 				const versions = await oldest('version');
-				for (const { id, size } of versions.length > 0 ? versions : await oldest('item')) {
+				const kind = versions.length > 0 ? 'version' : 'item';
+				for (const { id, size } of kind === 'version' ? versions : await oldest('item')) {
 					if (isEnough()) break;
 					ids.push(id);
 					freed.bytes += size?.bytes ?? 0;
 					freed.entries += size?.entries ?? 0;
 				}
 				if (ids.length === 0) return false;
-				await store.beginPurging({ ids });
+				this.#parts.onEnded(kind, await store.beginPurging({ ids }), 'space');
 			}
 			await this.removePurged();
 			return true;
@@ -74,7 +75,7 @@ export class TrashPurge {
 			for (let excess = (await store.count(ownerId, kind)) - items; excess > 0; excess -= trashBatch) {
 				const limit = Math.min(excess, trashBatch);
 				const oldest = await store.list({ order: 'oldest', limit, ownerId, kind });
-				await this.purge({ ids: oldest.map(({ id }) => id) });
+				this.#parts.onEnded(kind, await this.purge({ ids: oldest.map(({ id }) => id) }), 'number');
 			}
 		} catch (error) {
 			warnOfTrash(this.#parts, error);
