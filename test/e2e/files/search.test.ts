@@ -104,6 +104,8 @@ test.serial('filters find what the disk has, and Back, Forward and a reload keep
 	const byDay = await namesOnDisk(app.home, ({ mtime }) => mtime >= noonOf(1) && mtime <= noonOf(3));
 	t.deepEqual(byDay, ['report cover.jpg', 'report.zip', 'summer.png']);
 	await eventually(t, () => sortedNames(page), byDay);
+	await overlaysClosed(page);
+	await focused(filtersButton(page), page).waitFor();
 
 	// With a term as well.
 	await searchBox(page).fill('report');
