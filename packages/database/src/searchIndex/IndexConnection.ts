@@ -14,6 +14,9 @@ interface Statement {
 
 type Value = string | number | null;
 
+/** Prepared statements of one text that are kept while nobody uses them. */
+const maxIdle = 8;
+
 /** How long a statement waits for another process, in all. */
 const busyMs = 2000;
 
@@ -23,7 +26,8 @@ const busyMs = 2000;
  */
 export class IndexConnection {
 	readonly #database: Libsql;
-	readonly #statements = new Map<string, Promise<Statement>>();
+	/** Those that are not in use, by their texts. */
+	readonly #idle = new Map<string, Statement[]>();
 
 	private constructor(path: string) {
 		this.#database = new Libsql(path, { timeout: 5 });
@@ -36,13 +40,13 @@ export class IndexConnection {
 	/** The rows of one statement. Each row is an object by the names of its columns. */
 	async all<Row>(sql: string, ...bindings: Value[]): Promise<Row[]> {
 		return named(async () => {
-			let statement = this.#statements.get(sql);
-			if (statement === undefined) {
-				statement = this.#database.prepare(sql) as unknown as Promise<Statement>;
-				this.#statements.set(sql, statement);
-				statement.catch(() => this.#statements.delete(sql));
-			}
-			return (await (await statement).all(bindings)) as Row[];
+			const idle = this.#idle.get(sql) ?? [];
+			this.#idle.set(sql, idle);
+			// One call at a time has a statement: a second one would bind its values to it while the rows of the first are read, and each would get rows of the other.
+			const statement = idle.pop() ?? ((await this.#database.prepare(sql)) as unknown as Statement);
+			const rows = (await statement.all(bindings)) as Row[];
+			if (idle.length < maxIdle) idle.push(statement);
+			return rows;
 		});
 	}
 
