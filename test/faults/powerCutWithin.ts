@@ -56,7 +56,7 @@ export async function cutPowerWithinCalls(t: ExecutionContext, count: number, se
 		const cookie = call.actor === undefined ? undefined : cookies.get(call.actor);
 		const begun = performance.now();
 		let isAnswered = false;
-		const answering = fetch(server.url + call.path, requestOf(call, cookie)).then(async (answer) => {
+		const answering = answerOf(() => fetch(server.url + call.path, requestOf(call, cookie))).then(async (answer) => {
 			const body = await answer.json();
 			isAnswered = true;
 			times.push(performance.now() - begun);
@@ -92,6 +92,16 @@ export async function cutPowerWithinCalls(t: ExecutionContext, count: number, se
 		`seed ${seed}: ${within} of ${count} cuts came before the answer: ${JSON.stringify(Object.fromEntries(cutKinds))}`,
 	);
 	t.true(within > count / 20, 'many came before the answer');
+}
+
+/** A server that was stopped for long takes itself for overloaded and refuses what arrives, before it does any of it. */
+async function answerOf(call: () => Promise<Response>): Promise<Response> {
+	for (;;) {
+		const answer = await call();
+		if (answer.status !== 503) return answer;
+		await answer.body?.cancel();
+		await wait(1000);
+	}
 }
 
 const kindOf = ({ method, path, body }: Call) =>
