@@ -15,6 +15,15 @@ type Changing = Pick<StorageProvider, 'makeDirectory' | 'move' | 'copy' | 'remov
  * roots, so none can be forgotten.
  */
 export function notedStorage(storage: StorageProvider, journal: Pick<ChangeJournal, 'begin'>): StorageProvider {
+	// As they are now: one that is put in the place of a noted change may call that.
+	const plain: Changing = {
+		makeDirectory: storage.makeDirectory.bind(storage),
+		move: storage.move.bind(storage),
+		copy: storage.copy.bind(storage),
+		remove: storage.remove.bind(storage),
+		removeEmptyFolder: storage.removeEmptyFolder.bind(storage),
+		stage: storage.stage.bind(storage),
+	};
 	/** Runs a change that may make these stale; `after` says which it did once it has succeeded. */
 	async function noted<T>(
 		before: readonly StaleMark[],
@@ -42,23 +51,23 @@ export function notedStorage(storage: StorageProvider, journal: Pick<ChangeJourn
 
 	const changing: Changing = {
 		// A folder that the index does not know is read from the disk.
-		makeDirectory: (path) => noted([rowsAround(path)], () => storage.makeDirectory(path)),
+		makeDirectory: (path) => noted([rowsAround(path)], () => plain.makeDirectory(path)),
 		move: (from, to, options) =>
 			noted(
 				[rowsAround(from), rowsAround(to), treeAt(from), treeAt(to)],
-				() => storage.move(from, to, options),
+				() => plain.move(from, to, options),
 				(item) => [rowsAround(from), rowsAround(to), ...ifFolder(item, from, sibling(to, item))],
 			),
 		copy: (from, to, options) =>
 			noted(
 				[rowsAround(to), treeAt(to)],
-				() => storage.copy(from, to, options),
+				() => plain.copy(from, to, options),
 				(item) => [rowsAround(to), ...ifFolder(item, sibling(to, item))],
 			),
-		remove: (path) => noted([rowsAround(path), treeAt(path)], () => storage.remove(path)),
-		removeEmptyFolder: (path) => noted([rowsAround(path), treeAt(path)], () => storage.removeEmptyFolder(path)),
+		remove: (path) => noted([rowsAround(path), treeAt(path)], () => plain.remove(path)),
+		removeEmptyFolder: (path) => noted([rowsAround(path), treeAt(path)], () => plain.removeEmptyFolder(path)),
 		stage: async (id) =>
-			wrapStaged(await storage.stage(id), (staged) => ({
+			wrapStaged(await plain.stage(id), (staged) => ({
 				commit: (path, options) => noted([rowsAround(path)], () => staged.commit(path, options)),
 			})),
 	};
@@ -79,6 +88,7 @@ export function notedStorage(storage: StorageProvider, journal: Pick<ChangeJourn
 			// Its private fields are those of the storage itself.
 			return value.bind(target);
 		},
+		set: (target, key, value) => Reflect.set(Object.hasOwn(changing, key) ? changing : target, key, value),
 	});
 }
 

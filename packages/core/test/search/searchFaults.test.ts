@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import type { StorageProvider } from '@stowage/plugin-api';
 import { type Failure, parsePath, type SearchQuery, type Viewer } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
@@ -102,6 +103,20 @@ test('an index that was complete and is to be built anew is, by the server that 
 		await until(`it is there again, removed ${removed}`, isIndexed);
 		t.deepEqual((await search(app)).paths, ['holiday.txt']);
 	}
+});
+
+test('a storage may be given another way to stage files, which may use the one it had', async (t) => {
+	const app = await testApp(t, withIndex);
+	const storage = app.services.roots.all()[0]?.storage as StorageProvider;
+	const stage = storage.stage.bind(storage);
+	let staged = 0;
+	storage.stage = (id) => {
+		staged++;
+		return stage(id);
+	};
+	await new Client(app).upload('/api/upload/public', [{ name: 'file', fileName: 'holiday.txt', value: 'a' }]);
+	t.is(staged, 1);
+	t.deepEqual((await search(app)).paths, ['holiday.txt']);
 });
 
 test('a root that is left out is not read in the background, and is searched all the same', async (t) => {
