@@ -40,7 +40,8 @@ export async function copyAcrossKill(t: ExecutionContext, count: number, observe
 	const dying = pathToFileURL(path.resolve('test/faults/programs/dyingStorage.js')).href;
 	// All names are counted first, then three quarters are copied.
 	const plugins = JSON.stringify({ [dying]: { root, names: Math.floor(count * 1.75) } });
-	const args = serveArgs(folder, '--port', port, '--storage', 'dying', '--plugins', plugins);
+	// The index would list names as well.
+	const args = serveArgs(folder, '--port', port, '--storage', 'dying', '--plugins', plugins, '--search-index', 'false');
 	const server = await startServer(t, { args });
 	const cookie = await server.register('ada');
 	const home = path.join(root, 'users/ada');

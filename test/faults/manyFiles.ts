@@ -86,7 +86,8 @@ export async function killWhileCopying(t: ExecutionContext, count: number): Prom
 	const root = path.join(folder, 'files');
 	const dying = pathToFileURL(path.resolve('test/faults/programs/dyingStorage.js')).href;
 	const plugins = JSON.stringify({ [dying]: { root, names: count / 2 } });
-	const args = serveArgs(folder, '--storage', 'dying', '--plugins', plugins);
+	// The index would list names as well.
+	const args = serveArgs(folder, '--storage', 'dying', '--plugins', plugins, '--search-index', 'false');
 	const server = await startServer(t, { args });
 	const cookie = await server.register('ada');
 	const home = path.join(root, 'users/ada');
