@@ -1,6 +1,12 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type IndexReader, type SearchIndexFile, type StaleMark, searchIndexFile } from '@stowage/database';
+import {
+	type IndexedRoot,
+	type IndexReader,
+	type SearchIndexFile,
+	type StaleMark,
+	searchIndexFile,
+} from '@stowage/database';
 import type { StorageProvider } from '@stowage/plugin-api';
 import { Failure, isFailure, type StoragePath } from '@stowage/rules';
 import { searchFolder } from '../config/dataDir.js';
@@ -150,18 +156,27 @@ export class SearchIndex {
 
 	async state(mounts: IndexedMounts): Promise<IndexState> {
 		const { config } = this.#dependencies;
-		const shared = config.search.index ? await this.#sharedReader() : undefined;
+		const indexed = config.search.index ? await this.#indexedRoots() : [];
+		const roots = mounts.all().map(({ name, storage }): RootIndexState => {
+			const found = indexed.find(({ rootId }) => rootId === storage.rootId);
+			const isOff = !config.search.index || config.search.exclude.includes(name);
+			const none = { folders: 0, names: 0, waiting: 0, indexedAt: null };
+			if (isOff || found === undefined) return { name, state: isOff ? 'off' : 'none', ...none };
+			const { folders, names, stale, checkedAt } = found;
+			return { name, state: 'indexed', folders, names, waiting: stale, indexedAt: checkedAt };
+		});
+		return { bytes: (await this.#file?.size()) ?? 0, roots };
+	}
+
+	async #indexedRoots(): Promise<IndexedRoot[]> {
+		let shared: SharedReader | undefined;
 		try {
-			const indexed = (await shared?.reader.roots()) ?? [];
-			const roots = mounts.all().map(({ name, storage }): RootIndexState => {
-				const found = indexed.find(({ rootId }) => rootId === storage.rootId);
-				const isOff = !config.search.index || config.search.exclude.includes(name);
-				const none = { folders: 0, names: 0, waiting: 0, indexedAt: null };
-				if (isOff || found === undefined) return { name, state: isOff ? 'off' : 'none', ...none };
-				const { folders, names, stale, checkedAt } = found;
-				return { name, state: 'indexed', folders, names, waiting: stale, indexedAt: checkedAt };
-			});
-			return { bytes: (await this.#file?.size()) ?? 0, roots };
+			shared = await this.#sharedReader();
+			return (await shared?.reader.roots()) ?? [];
+		} catch (error) {
+			// Its file is being made anew just now, or is damaged and will be.
+			this.#report(error);
+			return [];
 		} finally {
 			shared?.release();
 		}

@@ -66,6 +66,7 @@ test('a damaged index is made anew, and searches find the same meanwhile', async
 	await app.services.searchIndex.close();
 	await rm(`${file}-wal`, { force: true });
 	await writeFile(file, Buffer.alloc(100_000, 'no database '));
+	t.like(await app.services.searchIndex.state(app.services.roots), { roots: [{ state: 'none', names: 0 }] });
 
 	const again = await testApp(t, { ...withIndex, '--data-dir': app.dataDir });
 	t.like(await search(again), { paths: ['holiday.txt'] });
