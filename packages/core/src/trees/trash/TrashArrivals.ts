@@ -11,6 +11,7 @@ export class TrashArrivals {
 	readonly #parts: TrashParts;
 	readonly #arrived = new Map<string, TrashRecord>();
 	#timer: NodeJS.Timeout | undefined;
+	#settling: Promise<void> = Promise.resolve();
 
 	constructor(parts: TrashParts) {
 		this.#parts = parts;
@@ -18,7 +19,7 @@ export class TrashArrivals {
 
 	add(record: TrashRecord): void {
 		this.#arrived.set(record.id, record);
-		this.#timer ??= setTimeout(() => void this.#settle(), settleMs).unref();
+		this.#timer ??= setTimeout(() => void this.#settleNext(), settleMs).unref();
 	}
 
 	has(id: string): boolean {
@@ -30,10 +31,15 @@ export class TrashArrivals {
 		this.#arrived.delete(id);
 	}
 
-	/** Writes what waits. */
+	/** Writes what waits, after what is being written. */
 	async close(): Promise<void> {
 		clearTimeout(this.#timer);
-		await this.#settle();
+		await this.#settleNext();
+	}
+
+	#settleNext(): Promise<void> {
+		this.#settling = this.#settling.then(() => this.#settle());
+		return this.#settling;
 	}
 
 	async #settle(): Promise<void> {
