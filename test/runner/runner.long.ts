@@ -50,6 +50,17 @@ for (const [how, crash] of [
 	});
 }
 
+test('an error without a stack frame is printed, and the tests after it run', async (t) => {
+	const thrown = (text: string) => `throw Object.assign(new Error('${text}'), { stack: 'Error: ${text}' });`;
+	const found = await runSuites(t, {
+		'units/a.test.js': `test('throws', () => {${thrown('within')}}); test('works', (t) => t.pass());`,
+		'units/b.test.js': `test('waits', async () => { setImmediate(() => {${thrown('astray')}}); await new Promise(() => {}); });`,
+	});
+	t.is(found.passed, 1);
+	const printed = found.lines.join(' ');
+	for (const part of ['within', 'astray']) t.true(printed.includes(part), `${part}: ${printed}`);
+});
+
 test('where many files fail none is run again', async (t) => {
 	const names = Array.from({ length: 4 }, (_, number) => `e2e/${number}.test.js`);
 	const files = names.map((name) => [name, "test('is broken', (t) => t.fail());"]);
