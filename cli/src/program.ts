@@ -13,6 +13,7 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
 	['user', async () => (await import('./commands/user/index.js')).userCommand()],
 	['root', async () => (await import('./commands/root.js')).rootCommand()],
 	['link', async () => (await import('./commands/link.js')).linkCommand()],
+	['share', async () => (await import('./commands/share.js')).shareCommand()],
 	['search', async () => (await import('./commands/search.js')).searchCommand()],
 	['trash', async () => (await import('./commands/trash.js')).trashCommand()],
 	['versions', async () => (await import('./commands/versions.js')).versionsCommand()],

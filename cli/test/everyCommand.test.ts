@@ -29,7 +29,9 @@ const expectedOrders = [
 	'configure',
 	'copyDatabase',
 	'createLink bob',
+	'createShare bob',
 	'createUser ada',
+	'deleteShare bob',
 	'disableTotp ada',
 	'disableUser ada',
 	'enableUser ada',
@@ -147,6 +149,21 @@ async function runEveryCommand(t: ExecutionContext, database: Record<string, str
 	await call(`link revoke ${link.id}`, { code: 1 });
 	await call('link purge');
 	t.deepEqual(await list('link list'), []);
+
+	// Shares.
+	const [address = ''] =
+		/\/s\/[\w-]{43}$/.exec(
+			await call('share create bob a.txt --expires 7d --password --max-downloads 2', { input: 'a secret word\n' }),
+		) ?? [];
+	const [share] = await list('share list bob');
+	t.like(share, { user: 'bob', mode: 'view', state: 'active', items: ['a.txt'], hasPassword: true, maxDownloads: 2 });
+	t.like(json(await bob.get('/api/shares')).shares, [{ id: share.id, title: 'a.txt' }]);
+	t.true(json(await bob.get('/api/shares')).shares[0].url.endsWith(address));
+	t.true((await list(`share show ${share.id.slice(0, 8)}`)).address.endsWith(address));
+	await call('share create bob a.txt --mode upload', { code: 1 });
+	await call(`share remove ${share.id.slice(0, 8)}`);
+	await call(`share remove ${share.id}`, { code: 1 });
+	t.deepEqual(await list('share list'), []);
 
 	// The trash.
 	const deleted = async (name: string) => {

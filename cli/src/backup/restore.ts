@@ -106,7 +106,7 @@ export async function relinkAll(
 	}
 	const wanted = new Set<StoragePath>();
 	let count = 0;
-	for await (const { owner, path: at } of links.list()) {
+	for await (const { owner, path: at } of links.list(undefined, { withShares: true })) {
 		wanted.add(joinPath(homeRoot(owner.username), at));
 		count++;
 	}
@@ -117,7 +117,7 @@ export async function relinkAll(
 	}
 	const counts: RelinkCounts = { bound: 0, held: 0, differs: [], unknown: 0 };
 	progress.begin({ what: 'Comparing', unit: 'link', total: { count } });
-	for await (const link of linksOf(database.links)) {
+	for await (const link of linksOf(database.links, { withShares: true })) {
 		const result = await relink(link, { link: known.get(link.id), hashes }, { links: database.links, storage });
 		progress.advance({ count: 1 });
 		if (result === 'differs') counts.differs.push(`${link.owner.username}: ${link.path}`);

@@ -128,7 +128,7 @@ async function* allHashes(storage: Services['storage']): AsyncGenerator<FileHash
 /** Each file once, however many links lead to it. */
 async function* linkedHashes({ storage, links }: Pick<Services, 'storage' | 'links'>): AsyncGenerator<FileHash> {
 	const hashed = new Set<string>();
-	for await (const { state, owner, path: at } of links.list()) {
+	for await (const { state, owner, path: at } of links.list(undefined, { withShares: true })) {
 		if (state !== 'good') continue;
 		for await (const hash of hashFiles(storage, joinPath(homeRoot(owner.username), at))) {
 			if (hashed.has(hash.path)) continue;

@@ -11,6 +11,7 @@ import { rootRules } from './repositories/roots.js';
 import type { Clock, Rule } from './repositories/rules.js';
 import { secondFactorRules } from './repositories/secondFactors.js';
 import { sessionRules } from './repositories/sessions.js';
+import { shareRules } from './repositories/shares.js';
 import { ticketRules } from './repositories/tickets.js';
 import { trashRules } from './repositories/trash.js';
 import { uploadRules } from './repositories/uploads.js';
@@ -49,6 +50,7 @@ export function repositoriesSuite(
 	limitRules(assertThat);
 	keyValueRules(assertThat);
 	linkRules(assertThat);
+	shareRules(assertThat);
 	ticketRules(assertThat);
 	trashRules(assertThat);
 	versionRules(assertThat);

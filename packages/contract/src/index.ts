@@ -9,6 +9,7 @@ export * from './jobs.js';
 export * from './links.js';
 export * as schemas from './schemas.js';
 export * from './service.js';
+export * from './shares.js';
 export * from './trash.js';
 export * from './uploads.js';
 export * from './versions.js';

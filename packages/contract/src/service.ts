@@ -39,6 +39,8 @@ export const capabilities = endpoint({
 		trashKeepFor: z.number(),
 		/** How long the former content of a replaced file is kept, in milliseconds; 0 where it is not. */
 		versionsKeepFor: z.number(),
+		/** Whether users may make shares, how long one lives at most (milliseconds; 0 is no limit), and whether it needs a password. */
+		shares: z.object({ enabled: z.boolean(), maxLifetime: z.number(), requirePassword: z.boolean() }),
 		/** Whether a plugin renders thumbnails of files. */
 		thumbnails: z.boolean(),
 		/** Which files may have one besides images, videos and PDFs; in lower case, without their dots. */

@@ -135,7 +135,7 @@ async function assemble(
 	parts.push(jobs);
 
 	const services = createServices({
-		...{ ...ground, version: buildVersion, audit, bodies, providers },
+		...{ ...ground, version: buildVersion, audit, bodies, providers, secret },
 		...{ databaseReserve, notifications, leases, jobs },
 		...{ storage, roots, searchIndex, trees, files, links, quotas, trash, trashBin, versions },
 		...{ sessions, knownClients: createKnownClients(config, secret, now) },

@@ -44,6 +44,7 @@ export { createLog, type Log } from './log.js';
 export { homeMoveName } from './moving/homeMoveKind.js';
 export { checkConfig } from './plugins/loadPlugins.js';
 export type { Services } from './services.js';
+export type { ListedShare } from './shares/createShares.js';
 export { checkWatch } from './trees/feeds/checkWatch.js';
 export { moreWatches } from './trees/feeds/FolderFeeds.js';
 export type { RootState } from './trees/roots/RootAdministration.js';

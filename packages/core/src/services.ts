@@ -21,6 +21,7 @@ import type { HomeMoves } from './moving/createHomeMoves.js';
 import type { Pasting } from './pasting/createPasting.js';
 import type { Quotas } from './quotas/createQuotas.js';
 import type { SearchIndex } from './search/SearchIndex.js';
+import type { Shares } from './shares/createShares.js';
 import type { Thumbnails } from './thumbnails/createThumbnails.js';
 import type { Tickets } from './tickets/createTickets.js';
 import type { Transfers } from './tickets/Transfers.js';
@@ -53,6 +54,7 @@ export interface Services {
 	knownClients: KnownClients;
 	files: Files;
 	links: Links;
+	shares: Shares;
 	trash: Trash;
 	trashBin: TrashBin;
 	versions: FileVersions;

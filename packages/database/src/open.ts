@@ -19,6 +19,7 @@ import { idempotencyStore } from './stores/files/idempotency.js';
 import { linkStore } from './stores/files/links.js';
 import { publishedNameStore } from './stores/files/publishedNames.js';
 import { rootStore } from './stores/files/roots.js';
+import { shareStore } from './stores/files/shares.js';
 import { ticketStore } from './stores/files/tickets.js';
 import { trashStore } from './stores/files/trash.js';
 import { uploadStore } from './stores/files/uploads.js';
@@ -85,6 +86,7 @@ function database(knex: Knex, now: () => number, freeSpace: () => Promise<number
 		homes: guarded(homeStore(knex, now)),
 		limits: guarded(limitStore(knex)),
 		links: guarded(linkStore(knex, now)),
+		shares: guarded(shareStore(knex, now)),
 		uploads: guarded(uploadStore(knex)),
 		idempotency: guarded(idempotencyStore(knex, now)),
 		publishedNames: guarded(publishedNameStore(knex, now)),

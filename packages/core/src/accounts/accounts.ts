@@ -61,6 +61,13 @@ export interface Accounts {
 	quota(username: string): Promise<{ user: UserRecord; quota: UserQuota }>;
 	/** Resolves to whether that changed anything. */
 	setQuota(username: string, quota: UserQuota): Promise<boolean>;
+	/** What to keep of a password for something else than an account, made in the same queue. */
+	hash(password: string, client: Caller): Promise<string>;
+	/**
+	 * Whether that is the password of something else than an account, which `name` identifies: in the same queue and within the same limits
+	 * as a sign-in. Throws `rateLimited`.
+	 */
+	verify(name: string, secret: string, password: string, client: Caller): Promise<boolean>;
 	/** The queue of hashes. */
 	queue: FairQueue;
 }
@@ -145,6 +152,15 @@ export function createAccounts(parts: Dependencies): Accounts {
 
 	const accounts: Accounts = {
 		queue: hashes,
+
+		hash: (password, client) => queued(client, () => auth().hash(password)),
+
+		verify: (name, secret, password, client) =>
+			queued(client, async () => {
+				const origin = { address: client.address, username: name, knownClientId: undefined };
+				const attempt = async () => ((await auth().verify(secret, password)) ? true : undefined);
+				return (await limitAttempts(limits, origin, now(), attempt)) === true;
+			}),
 
 		signUp: (username, password, client) =>
 			queued(client, async () => {

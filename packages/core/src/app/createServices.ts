@@ -4,11 +4,14 @@ import { auditedAccounts, auditedSecondFactors } from '../accounts/auditedAccoun
 import { createSecondFactors } from '../accounts/secondFactors.js';
 import { createArchives, defaultArchiveLimits } from '../archives/createArchives.js';
 import { EventStreams } from '../events/EventStreams.js';
+import { createEncryption } from '../events/encryption.js';
 import { createWalkQueue } from '../limits/createWalkQueue.js';
 import { auditedHomeMoves } from '../moving/auditedHomeMoves.js';
 import { createHomeMoves } from '../moving/createHomeMoves.js';
 import { createPasting } from '../pasting/createPasting.js';
 import type { Services } from '../services.js';
+import { auditedShares } from '../shares/auditedShares.js';
+import { createShares } from '../shares/createShares.js';
 import { createThumbnails } from '../thumbnails/createThumbnails.js';
 import { openThumbnailCache } from '../thumbnails/DiskThumbnailCache.js';
 import { createTickets } from '../tickets/createTickets.js';
@@ -33,6 +36,7 @@ type Made =
 	| 'pasting'
 	| 'rootAdministration'
 	| 'secondFactors'
+	| 'shares'
 	| 'streams'
 	| 'thumbnails'
 	| 'tickets'
@@ -41,12 +45,14 @@ type Made =
 
 interface Dependencies extends Omit<Services, Made> {
 	providers: Providers;
+	/** The key that seals what the database keeps. */
+	secret: string;
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 }
 
 /** The services over the files, once the plugins are loaded and the storage is open. */
-export function createServices({ providers, monotonic, ...given }: Dependencies): Services {
+export function createServices({ providers, secret, monotonic, ...given }: Dependencies): Services {
 	const { config, log, audit, database, databaseReserve, storage, roots, sessions, files, notifications, jobs, now } =
 		given;
 	const { users } = database;
@@ -64,6 +70,10 @@ export function createServices({ providers, monotonic, ...given }: Dependencies)
 		renames: database.keyValues('user-renames'),
 		trash: given.trashBin,
 		secondFactors,
+	});
+	const shares = createShares({
+		...{ store: database.shares, config, storage, accounts, log, now, monotonic },
+		encryption: createEncryption('shares', secret),
 	});
 	const walkQueue = createWalkQueue();
 	const archives = createArchives({
@@ -101,6 +111,7 @@ export function createServices({ providers, monotonic, ...given }: Dependencies)
 		...uploads,
 		accounts: auditedAccounts(accounts, audit),
 		secondFactors,
+		shares: auditedShares(shares, audit),
 		walkQueue,
 		archives,
 		thumbnails,

@@ -57,6 +57,9 @@ export const changeActions = [
 	'convert',
 	'createLink',
 	'revokeLink',
+	'createShare',
+	'changeShare',
+	'deleteShare',
 	'jobEnd',
 ] as const;
 
@@ -91,6 +94,8 @@ export interface AuditEvent {
 	paths?: readonly string[];
 	/** The id of a temporary link, which opens nothing. */
 	link?: string;
+	/** The id of a share, which opens nothing. */
+	share?: string;
 	/** The id of an item in the trash, or of a version. */
 	trash?: string;
 	/** The account that was changed. */

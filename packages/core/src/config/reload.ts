@@ -15,6 +15,7 @@ export const liveSettings: readonly string[] = [
 	'quotas',
 	'trash',
 	'versions',
+	'shares',
 	'downloads.maxZipEntries',
 	'search.exclude',
 	'search.checkEvery',

@@ -208,6 +208,16 @@ export const configSchema = z.strictObject({
 		.prefault({}),
 	trash: z.strictObject({ keepFor: durationOrNone.default(30 * 24 * 60 * 60 * 1000) }, noMap).prefault({}),
 	versions: z.strictObject({ keepFor: durationOrNone.default(30 * 24 * 60 * 60 * 1000) }, noMap).prefault({}),
+	shares: z
+		.strictObject(
+			{
+				enabled: flag.default(true),
+				maxLifetime: durationOrNone.default(0),
+				requirePassword: flag.default(false),
+			},
+			noMap,
+		)
+		.prefault({}),
 	downloads: z
 		.strictObject(
 			{

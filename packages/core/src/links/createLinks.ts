@@ -58,8 +58,8 @@ export interface Links {
 	 * items. Throws the signal's reason.
 	 */
 	page(ownerId: string, options?: PageOptions): Promise<ListedLink[]>;
-	/** All stored links, of one owner or of all, the newest first, with the current places of their items. */
-	list(ownerId?: string): AsyncGenerator<ListedLink>;
+	/** All stored links, of one owner or of all, the newest first, with the current places of their items; `withShares` also the items of shares. */
+	list(ownerId?: string, options?: { withShares?: boolean }): AsyncGenerator<ListedLink>;
 	/** Revokes a link at once, only one owner's if an owner is given. Resolves to the link. Throws `notFound`. */
 	revoke(id: string, ownerId?: string): Promise<LinkRecord>;
 	/** Removes expired links and those whose item is gone; resolves to how many. */
@@ -124,8 +124,11 @@ export function createLinks({
 		const isTrashed = isTrashedLink(link.path) || (link.nextPath !== undefined && isTrashedLink(link.nextPath));
 		return { ...link, state: isTrashed ? 'trashed' : 'gone' };
 	};
-	const list = async function* (ownerId?: string, signal?: AbortSignal): AsyncGenerator<ListedLink> {
-		for await (const link of linksOf(links, { ownerId, signal })) yield listed(link);
+	const list = async function* (
+		ownerId?: string,
+		options: { withShares?: boolean; signal?: AbortSignal | undefined } = {},
+	): AsyncGenerator<ListedLink> {
+		for await (const link of linksOf(links, { ownerId, ...options })) yield listed(link);
 	};
 
 	const purge = async (ownerId?: string, signal?: AbortSignal): Promise<number> => {
@@ -140,7 +143,7 @@ export function createLinks({
 			removed += await links.remove(ids);
 			bad = [];
 		};
-		for await (const { id, state } of list(ownerId, signal)) {
+		for await (const { id, state } of list(ownerId, { signal })) {
 			if (isEnded(state) && bad.push(id) >= purgedAtOnce) await removeBad();
 		}
 		await removeBad();
@@ -208,7 +211,7 @@ export function createLinks({
 			return found;
 		},
 
-		list: (ownerId) => list(ownerId),
+		list: (ownerId, options) => list(ownerId, options),
 
 		async revoke(id, ownerId) {
 			const isId = /^[0-9a-f-]{36}$/.test(id);

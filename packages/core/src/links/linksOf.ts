@@ -6,6 +6,8 @@ const pageSize = 100;
 interface Options {
 	ownerId?: string | undefined;
 	after?: LinkPosition | undefined;
+	/** The items of shares as well. */
+	withShares?: boolean;
 	signal?: AbortSignal | undefined;
 	turn?: Turn;
 }
@@ -16,13 +18,14 @@ interface Options {
  */
 export async function* linksOf(
 	store: Pick<LinkStore, 'page'>,
-	{ ownerId, after, signal, turn }: Options = {},
+	{ ownerId, after, withShares = false, signal, turn }: Options = {},
 ): AsyncGenerator<LinkRecord> {
 	const yielder = new Yielder(turn);
 	for (let last = after; ; ) {
 		signal?.throwIfAborted();
 		const page = await store.page({
 			limit: pageSize,
+			withShares,
 			...(ownerId === undefined ? {} : { ownerId }),
 			...(last === undefined ? {} : { after: last }),
 		});

@@ -1,4 +1,4 @@
-import type { LinkRecord, OpenFile, StorageItem, StorageProvider } from '@stowage/plugin-api';
+import type { BoundItem, OpenFile, StorageItem, StorageProvider } from '@stowage/plugin-api';
 import {
 	homeRoot,
 	isWithin,
@@ -22,7 +22,7 @@ export interface LocatedLink {
  */
 export async function locateLink(
 	storage: Pick<StorageProvider, 'open' | 'stat'>,
-	link: LinkRecord,
+	link: BoundItem,
 ): Promise<LocatedLink | undefined> {
 	for (const path of link.nextPath === undefined ? [link.path] : [link.path, link.nextPath]) {
 		const item = await undefinedIf(storage.stat(placeOf(link, path)), 'notFound', 'forbidden');
@@ -34,7 +34,7 @@ export async function locateLink(
 /** The same with the file opened, so that it can't be replaced meanwhile; the caller closes it. A folder has no file. */
 export async function openLink(
 	storage: Pick<StorageProvider, 'open' | 'stat'>,
-	link: LinkRecord,
+	link: BoundItem,
 ): Promise<(LocatedLink & { file: OpenFile | undefined }) | undefined> {
 	const located = await locateLink(storage, link);
 	if (located?.item.type !== 'file') return located && { ...located, file: undefined };
@@ -49,6 +49,6 @@ export function isPublicPath(path: StoragePath): boolean {
 	return isWithin(path, parsePath(publicFolderName));
 }
 
-function placeOf({ owner }: LinkRecord, path: StoragePath): StoragePath {
+function placeOf({ owner }: BoundItem, path: StoragePath): StoragePath {
 	return joinPath(homeRoot(owner.username), path);
 }

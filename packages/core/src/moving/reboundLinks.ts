@@ -6,7 +6,7 @@ import { identityOf } from '../trees/identity.js';
 import { prefixed } from '../trees/rootIds.js';
 import type { HomeMoveParts, Move } from './HomeMove.js';
 
-/** The links of the user, bound to the copies of their items. */
+/** The links of the user and the items of their shares, bound to the copies of their items. */
 export async function reboundLinks(
 	{ database }: HomeMoveParts,
 	{ job, source, target, home }: Move,
@@ -16,7 +16,7 @@ export async function reboundLinks(
 		stat: async (path: StoragePath) => prefixed(await source.storage.stat(path), source.idPrefix),
 		open: (path: StoragePath) => source.storage.open(path),
 	};
-	for await (const link of linksOf(database.links, { ownerId: job.viewer.id })) {
+	for await (const link of linksOf(database.links, { ownerId: job.viewer.id, withShares: true })) {
 		const located = await locateLink(before, link);
 		if (located === undefined) continue;
 		const item = prefixed(await target.storage.stat(joinPath(home, located.path)), target.idPrefix);

@@ -76,7 +76,8 @@ export function linkRoutes(services: Services) {
 	];
 }
 
-function positionOf(after: string): LinkPosition {
+/** What `after` of a list says. */
+export function positionOf(after: string): LinkPosition {
 	const dash = after.indexOf('-');
 	return { createdAt: Number(after.slice(0, dash)), id: after.slice(dash + 1) };
 }

@@ -12,6 +12,7 @@ import { linkRoutes } from './links.js';
 import { pageRoutes } from './page.js';
 import { resumableUploadRoutes } from './resumableUploads.js';
 import { serviceRoutes } from './service.js';
+import { shareRoutes } from './shares.js';
 import { thumbnailRoutes } from './thumbnails.js';
 import { ticketRoutes } from './tickets.js';
 import { trashRoutes } from './trash.js';
@@ -33,6 +34,7 @@ export async function registerRoutes(server: Server, services: Services, webRoot
 		eventRoutes,
 		thumbnailRoutes,
 		linkRoutes,
+		shareRoutes,
 		trashRoutes,
 		versionRoutes,
 		jobRoutes,

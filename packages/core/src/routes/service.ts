@@ -41,6 +41,7 @@ export function serviceRoutes({ config, database, roots, version }: Services) {
 			hasPublicHttps: config.publicUrl.startsWith('https:'),
 			trashKeepFor: config.trash.keepFor,
 			versionsKeepFor: config.versions.keepFor,
+			shares: config.shares,
 			handbrake: request.server.providers.capability.find('handbrake')?.() ?? false,
 			thumbnails: request.server.providers.renderer.all().size > 0,
 			thumbnailExtensions: [...request.server.providers.renderer.all().values()].flatMap(

@@ -315,6 +315,7 @@ test('health, readiness and capabilities are answered without a session', async 
 		hasPublicHttps: false,
 		trashKeepFor: 30 * 24 * 60 * 60_000,
 		versionsKeepFor: 30 * 24 * 60 * 60_000,
+		shares: { enabled: true, maxLifetime: 0, requirePassword: false },
 		handbrake: false,
 		thumbnails: false,
 		thumbnailExtensions: [],

@@ -23,6 +23,7 @@ import { renameSmallRows } from './0021-key-values.js';
 import { addTrash } from './0022-trash.js';
 import { addVersions } from './0023-versions.js';
 import { addUploadConflicts } from './0024-upload-conflicts.js';
+import { addShares } from './0025-shares.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -60,6 +61,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0022-trash', up: addTrash },
 	{ name: '0023-versions', up: addVersions },
 	{ name: '0024-upload-conflicts', up: addUploadConflicts },
+	{ name: '0025-shares', up: addShares },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

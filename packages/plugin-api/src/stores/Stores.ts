@@ -11,6 +11,7 @@ import type { IdempotencyStore } from './files/idempotency.js';
 import type { LinkStore } from './files/links.js';
 import type { PublishedNameStore } from './files/publishedNames.js';
 import type { RootStore } from './files/roots.js';
+import type { ShareStore } from './files/shares.js';
 import type { TicketStore } from './files/tickets.js';
 import type { TrashStore } from './files/trash.js';
 import type { UploadStore } from './files/uploads.js';
@@ -25,6 +26,7 @@ export interface Stores {
 	readonly homes: HomeStore;
 	readonly limits: CounterStore;
 	readonly links: LinkStore;
+	readonly shares: ShareStore;
 	readonly uploads: UploadStore;
 	readonly idempotency: IdempotencyStore;
 	readonly publishedNames: PublishedNameStore;

@@ -177,6 +177,14 @@ export function temporaryLinkDenial(viewer: Viewer, item: Item): Failure | undef
 		: undefined;
 }
 
+/** Sharing items of the viewer's private area: their addresses open them for strangers, who can see `Public` anyway. */
+export function shareDenial(viewer: Viewer, item: Item): Failure | undefined {
+	const denial = foreignDenial(viewer, item);
+	if (denial) return denial;
+	if (item.path === '') return new Failure('invalid', 'All of your files together can’t be shared.');
+	return isPublic(item) ? new Failure('invalid', 'What is in Public needs no share: everybody can see it.') : undefined;
+}
+
 /** Converting a video, which writes beside it and may delete it. */
 export function convertDenial(viewer: Viewer, item: Item): Failure | undefined {
 	return foreignDenial(viewer, item);

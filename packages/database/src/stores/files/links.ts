@@ -18,6 +18,8 @@ interface LinkRow {
 	expires_at: number;
 	is_ended: boolean | number;
 	downloads: number;
+	/** Of an item of a share; null of a link. */
+	share_id?: string | null;
 }
 
 type OwnedRow = LinkRow & { username: string };
@@ -52,7 +54,7 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 				// Locked, so that the links of one user are counted and added one after another.
 				const user = await transaction<UserRow>('users').where({ id: ownerId }).forUpdate().first();
 				if (user === undefined) throw new Failure('notFound', 'The owner of the link is gone.');
-				const own = () => transaction<LinkRow>('temp_links').where({ user_id: ownerId });
+				const own = () => transaction<LinkRow>('temp_links').where({ user_id: ownerId }).whereNull('share_id');
 				if ((await countOf(good(own()))) >= limit) throw tooMany(limit);
 				const excess = (await countOf(own())) - limit + 1;
 				if (excess > 0) {
@@ -82,11 +84,12 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 		async find(tokenHash) {
 			const row: OwnedRow | undefined = await owned()
 				.where('temp_links.token_hash', tokenHash)
+				.whereNull('temp_links.share_id')
 				.where('users.is_disabled', false)
 				.first();
 			return row && toLink(row);
 		},
-		async page({ limit, ownerId, after }) {
+		async page({ limit, ownerId, after, withShares = false }) {
 			const page = owned()
 				.orderBy([
 					{ column: 'temp_links.created_at', order: 'desc' },
@@ -94,6 +97,7 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 				])
 				.limit(limit);
 			if (ownerId !== undefined) page.where('temp_links.user_id', ownerId);
+			if (!withShares) page.whereNull('temp_links.share_id');
 			if (after !== undefined) {
 				// The first condition is what an index can begin at.
 				page
@@ -153,7 +157,7 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 			}
 			return removed;
 		},
-		sweep: (expiredBefore) => links().where('expires_at', '<', expiredBefore).delete(),
+		sweep: (expiredBefore) => links().whereNull('share_id').where('expires_at', '<', expiredBefore).delete(),
 	};
 }
 

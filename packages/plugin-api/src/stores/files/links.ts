@@ -1,15 +1,19 @@
 import type { StoragePath } from '@stowage/rules';
 
-/** A temporary link to an item of its owner's private area. */
-export interface LinkRecord {
+/** What an address leads to: an item of its owner's private area, wherever the owner moves it. */
+export interface BoundItem {
 	id: string;
 	owner: { id: string; username: string };
 	/** Relative to the owner's home. */
 	path: StoragePath;
 	/** The target of a move whose end has not been recorded yet. */
 	nextPath: StoragePath | undefined;
-	/** The storage's id of the item: the link does not lead to another item of the same name. */
+	/** The storage's id of the item: the address does not lead to another item of the same name. */
 	itemId: string;
+}
+
+/** A temporary link to an item, or an item of a share, which has no token of its own and never expires by itself. */
+export interface LinkRecord extends BoundItem {
 	createdAt: number;
 	expiresAt: number;
 	/** It was found to have expired; it stays expired, whatever the clock says later. */
@@ -20,7 +24,10 @@ export interface LinkRecord {
 /** A link's place in the order of a list, the newest first. */
 export type LinkPosition = Pick<LinkRecord, 'createdAt' | 'id'>;
 
-/** Temporary links by the hash of their token: the token itself is never stored. */
+/**
+ * Temporary links by the hash of their token: the token itself is never stored. What follows items when they are moved, replaced and
+ * removed (`hasAny`, `within`, `get`, `planMoves`, `setPaths`, `completeMove`, `rebind`, `remove`) is for items of shares as well.
+ */
 export interface LinkStore {
 	/**
 	 * Throws `rateLimited` if the owner has `most` links that have not expired, and `notFound` for an unknown owner. All of an owner are
@@ -38,8 +45,8 @@ export interface LinkStore {
 	): Promise<LinkRecord>;
 	/** Undefined for an unknown one and for one whose owner is disabled. */
 	find(tokenHash: string): Promise<LinkRecord | undefined>;
-	/** Up to `limit` links of one owner or of all, the newest first, from the one that follows `after`. */
-	page(options: { limit: number; ownerId?: string; after?: LinkPosition }): Promise<LinkRecord[]>;
+	/** Up to `limit` links of one owner or of all, the newest first, from the one that follows `after`; with `withShares` also the items of shares. */
+	page(options: { limit: number; ownerId?: string; after?: LinkPosition; withShares?: boolean }): Promise<LinkRecord[]>;
 	hasAny(ownerId: string): Promise<boolean>;
 	/** The owner's links whose path or planned path is this one or below it. */
 	within(ownerId: string, path: StoragePath): Promise<LinkRecord[]>;

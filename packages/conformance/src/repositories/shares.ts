@@ -1,0 +1,148 @@
+import type { NewShare } from '@stowage/plugin-api';
+import { parsePath } from '@stowage/rules';
+import { day, hostileTexts, type Rule, refuses, second } from './rules.js';
+
+const limits = { shares: 3, items: 5 };
+
+const shareOf = (owner: { id: string }, name: string, items: readonly string[] = [name]): NewShare => ({
+	tokenHash: `hash of ${name}`,
+	sealedToken: `sealed ${name}`,
+	ownerId: owner.id,
+	title: `${name} 😀`,
+	message: '',
+	mode: 'view',
+	asksName: false,
+	expiresAt: null,
+	passwordSecret: null,
+	maxDownloads: null,
+	maxUploadBytes: null,
+	items: items.map((path) => ({ path: parsePath(path), itemId: `id of ${path}`, type: 'file' as const })),
+});
+
+/** Shares. */
+export function shareRules(assertThat: Rule): void {
+	assertThat('a share is found by the hash of its token as it was added', async (t, { users, shares }, clock) => {
+		const alice = await users.add({ username: 'Alice', secret: 's' });
+		const items = ['docs/ä 😀.txt', 'b', 'a'];
+		const added = await shares.add({ ...shareOf(alice, 'one', items), expiresAt: clock.now + day }, limits);
+		const owner = { id: alice.id, username: 'Alice' };
+		t.deepEqual(added, {
+			...{ id: added.id, owner, sealedToken: 'sealed one', title: 'one 😀', message: '', mode: 'view' },
+			...{ asksName: false, createdAt: clock.now, expiresAt: clock.now + day, isEnded: false, passwordSecret: null },
+			...{ maxDownloads: null, maxUploadBytes: null, isPaused: false, lastUsedAt: null },
+			...{ downloads: 0, bytesSent: 0, uploads: 0, bytesReceived: 0 },
+			items: items.map((path, at) => ({
+				...{ id: added.items[at]?.id ?? '', owner, path: parsePath(path), nextPath: undefined },
+				...{ itemId: `id of ${path}`, type: 'file' as const },
+			})),
+		});
+		t.deepEqual(await shares.find('hash of one'), added);
+		t.deepEqual(await shares.findById(added.id), added);
+		t.deepEqual(await shares.get(added.id, alice.id), added);
+		t.is(await shares.get(added.id, 'another user'), undefined);
+		t.is(await shares.find('HASH of one'), undefined);
+		for (const text of hostileTexts) t.is(await shares.find(text), undefined);
+	});
+
+	assertThat('the items of shares are followed as those of links, and are no links', async (t, db) => {
+		const { users, shares, links } = db;
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		t.false(await links.hasAny(alice.id));
+		const { items } = await shares.add(shareOf(alice, 'one', ['a/one', 'two']), limits);
+		const [one, two] = items;
+		t.true(await links.hasAny(alice.id));
+		t.deepEqual(
+			(await links.within(alice.id, parsePath('a'))).map(({ id }) => id),
+			[one?.id],
+		);
+		t.deepEqual(await links.page({ limit: 10 }), []);
+		t.is((await links.page({ limit: 10, withShares: true })).length, 2);
+		t.is(await links.find(`item 0 of ${items[0]?.id}`), undefined);
+		await links.setPaths(new Map([[one?.id ?? '', parsePath('b/one')]]));
+		t.is(await links.sweep(Number.MAX_SAFE_INTEGER), 0);
+		t.is(await links.remove([two?.id ?? '']), 1);
+		t.deepEqual(
+			(await shares.find('hash of one'))?.items.map(({ path }) => String(path)),
+			['b/one'],
+		);
+		// They count in no limit of links, nor give way to new ones.
+		const link = { tokenHash: 'h', ownerId: alice.id, path: parsePath('c'), itemId: 'i', expiresAt: Date.UTC(2031) };
+		await links.add(link, 1);
+		t.is((await shares.find('hash of one'))?.items.length, 1);
+	});
+
+	assertThat('a user has so many shares and items in them, also when they are made at once', async (t, db) => {
+		const { users, shares } = db;
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		const bob = await users.add({ username: 'bob', secret: 's' });
+		const many = await Promise.allSettled(
+			Array.from({ length: 8 }, (_, n) => shares.add(shareOf(alice, `s${n}`), limits)),
+		);
+		t.is(many.filter(({ status }) => status === 'fulfilled').length, limits.shares);
+		await refuses(t, 'rateLimited', () => shares.add(shareOf(alice, 'more'), limits));
+		await shares.add(shareOf(bob, 'bobs', ['1', '2', '3']), limits);
+		await refuses(t, 'rateLimited', () => shares.add(shareOf(bob, 'bobs too', ['4', '5', '6']), limits));
+		await shares.add(shareOf(bob, 'bobs other', ['4', '5']), limits);
+		t.is((await shares.page({ limit: 10 })).length, 5);
+		await refuses(t, 'notFound', () => shares.add(shareOf({ id: 'nobody' }, 'none'), limits));
+	});
+
+	assertThat('a share of a disabled user is not found, and that of a removed user is gone', async (t, db) => {
+		const { users, shares, links } = db;
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		const { id } = await shares.add(shareOf(alice, 'one'), limits);
+		await users.setDisabled(alice.id, true);
+		t.is(await shares.find('hash of one'), undefined);
+		t.is(await shares.findById(id), undefined);
+		t.truthy(await shares.get(id));
+		await users.setDisabled(alice.id, false);
+		t.truthy(await shares.find('hash of one'));
+		await users.remove(alice.id);
+		t.is(await shares.get(id), undefined);
+		t.deepEqual(await links.page({ limit: 10, withShares: true }), []);
+	});
+
+	assertThat('a share is changed and removed by its owner only', async (t, { users, shares, links }, clock) => {
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		const { id } = await shares.add({ ...shareOf(alice, 'one'), expiresAt: clock.now + day }, limits);
+		t.false(await shares.change(id, 'another user', { title: 'mine' }));
+		t.false(await shares.change('unknown', alice.id, {}));
+		t.true(await shares.change(id, alice.id, {}));
+		await shares.end(id, clock.now);
+		t.false((await shares.get(id))?.isEnded);
+		await shares.end(id, clock.now + day);
+		t.true((await shares.get(id))?.isEnded);
+		t.true(await shares.change(id, alice.id, { isPaused: true, passwordSecret: 'p', maxDownloads: 2 ** 40 }));
+		t.like(await shares.get(id), { isEnded: true, isPaused: true, passwordSecret: 'p', maxDownloads: 2 ** 40 });
+		t.true(await shares.change(id, alice.id, { expiresAt: null, passwordSecret: null }));
+		t.like(await shares.get(id), { isEnded: false, expiresAt: null, passwordSecret: null, title: 'one 😀' });
+		t.false(await shares.remove(id, 'another user'));
+		t.true(await shares.remove(id, alice.id));
+		t.false(await shares.remove(id));
+		t.deepEqual(await links.page({ limit: 10, withShares: true }), []);
+	});
+
+	assertThat('shares are listed by pages, the newest first, also those of one moment', async (t, db, clock) => {
+		const { users, shares } = db;
+		const alice = await users.add({ username: 'alice', secret: 's' });
+		const bob = await users.add({ username: 'bob', secret: 's' });
+		for (let n = 0; n < 6; n++) {
+			if (n % 4 === 0) clock.now += second;
+			await shares.add(shareOf(n % 3 === 0 ? bob : alice, `s${n}`), { shares: 10, items: 10 });
+		}
+		const whole = await shares.page({ limit: 10 });
+		const paged = [];
+		for (let page = await shares.page({ limit: 2 }); page.length > 0; ) {
+			paged.push(...page);
+			const after = page.at(-1);
+			page = after === undefined ? [] : await shares.page({ limit: 2, after });
+		}
+		t.deepEqual(paged, whole);
+		t.deepEqual(
+			whole.map(({ createdAt }) => createdAt),
+			[...whole.map(({ createdAt }) => createdAt)].sort().reverse(),
+		);
+		t.is((await shares.page({ limit: 10, ownerId: bob.id })).length, 2);
+		t.deepEqual(await shares.page({ limit: 10, ownerId: 'nobody' }), []);
+	});
+}

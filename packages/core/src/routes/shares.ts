@@ -1,0 +1,74 @@
+import * as contract from '@stowage/contract';
+import { type LinkPosition, type Request, route } from '@stowage/plugin-api';
+import { signedIn } from '@stowage/rules';
+import { clientGone } from '../http/connections/clientGone.js';
+import type { Services } from '../services.js';
+import type { ListedShare } from '../shares/createShares.js';
+import { positionOf } from './links.js';
+import { queued } from './queued.js';
+
+/** Shares, for their owner. */
+export function shareRoutes(services: Services) {
+	const { config, shares } = services;
+	const shown = (request: Request, share: ListedShare) => {
+		const { id, title, message, mode, createdAt, expiresAt, isPaused, state } = share;
+		const { maxDownloads, maxUploadBytes, downloads, bytesSent, uploads, bytesReceived, lastUsedAt } = share;
+		return {
+			...{ id, url: share.token === undefined ? null : `${originOf(request)}${config.basePath}/s/${share.token}` },
+			...{ title, message, mode, askName: share.asksName, createdAt, expiresAt, isPaused, state },
+			items: share.items.map(({ path, type }) => ({ path, type })),
+			hasPassword: share.passwordSecret !== null,
+			...{ maxDownloads, maxUploadBytes, downloads, bytesSent, uploads, bytesReceived, lastUsedAt },
+		};
+	};
+	/** What people reach the server by. */
+	const originOf = ({ client }: Request) =>
+		config.publicUrl === ''
+			? `${client.isHttps ? 'https' : 'http'}://${client.host}`
+			: new URL(config.publicUrl).origin;
+	const callerOf = (request: Request) => ({ address: request.client.address, signal: clientGone(request) });
+	return [
+		route(contract.createShare, async ({ viewer, payload, request, h }) => {
+			const { items, askName, ...choices } = payload;
+			const wanted = {
+				...given(choices),
+				paths: items.map(({ path }) => path),
+				mode: payload.mode,
+				...(askName === undefined ? {} : { asksName: askName }),
+			};
+			return h.response(shown(request, await shares.make(viewer, wanted, callerOf(request)))).code(201);
+		}),
+
+		route(contract.listShares, async ({ viewer, query, request }) => {
+			const { limit, after } = query;
+			const options = { limit, after: after === undefined ? undefined : (positionOf(after) as LinkPosition) };
+			return queued(services, viewer, request, async (signal, turn) => {
+				const found: ReturnType<typeof shown>[] = [];
+				for await (const share of shares.list(signedIn(viewer).id, { ...options, signal, turn }))
+					found.push(shown(request, share));
+				return { shares: found };
+			});
+		}),
+
+		route(contract.getShare, async ({ viewer, params, request }) =>
+			shown(request, await shares.get(params.id ?? '', signedIn(viewer).id)),
+		),
+
+		route(contract.changeShare, async ({ viewer, params, payload, request }) => {
+			const id = params.id ?? '';
+			return shown(request, await shares.change(id, signedIn(viewer).id, given(payload), callerOf(request)));
+		}),
+
+		route(contract.deleteShare, async ({ viewer, params }) => {
+			await shares.remove(params.id ?? '', signedIn(viewer).id);
+			return { message: 'The share was deleted.' };
+		}),
+	];
+}
+
+type Given<T> = { [Key in keyof T]: Exclude<T[Key], undefined> };
+
+/** Without the keys that are not set. */
+function given<T extends object>(choices: T): Partial<Given<T>> {
+	return Object.fromEntries(Object.entries(choices).filter(([, value]) => value !== undefined)) as Partial<Given<T>>;
+}

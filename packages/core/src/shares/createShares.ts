@@ -1,0 +1,252 @@
+import { randomBytes } from 'node:crypto';
+import type {
+	BoundItem,
+	SharedItemRecord,
+	SharePosition,
+	ShareRecord,
+	ShareSettings,
+	ShareStore,
+	Turn,
+} from '@stowage/plugin-api';
+import { Yielder } from '@stowage/plugin-api';
+import {
+	assertAllowed,
+	baseName,
+	Failure,
+	homeRoot,
+	joinPath,
+	maxSharedItems,
+	type ShareMode,
+	type ShareState,
+	type StoragePath,
+	shareDenial,
+	signedIn,
+	type Viewer,
+} from '@stowage/rules';
+import type { Accounts, Caller } from '../accounts/accounts.js';
+import type { Config } from '../config/schema.js';
+import type { Encryption } from '../events/encryption.js';
+import { Lifetimes } from '../links/Lifetimes.js';
+import { locateLink } from '../links/locateLink.js';
+import { recordIfPossible } from '../links/recordIfPossible.js';
+import type { Log } from '../log.js';
+import { secretHash } from '../secretHash.js';
+import { identityOf } from '../trees/identity.js';
+import type { MountedStorage } from '../trees/MountedStorage.js';
+import { isTrashedLink } from '../trees/trash/trashPaths.js';
+
+/** A share as its owner sees it. */
+export interface ListedShare extends ShareRecord {
+	/** Undefined if it was sealed with another key. */
+	token: string | undefined;
+	state: ShareState;
+}
+
+/** What can be chosen for a share; what is left out stays, or is none. */
+export type ShareChoices = Partial<Omit<ShareSettings, 'passwordSecret'>> & { password?: string | null };
+
+export interface ShareRequest extends Omit<ShareChoices, 'isPaused'> {
+	paths: readonly StoragePath[];
+	mode: ShareMode;
+	asksName?: boolean;
+}
+
+export interface SharePageOptions {
+	/** As many as there may be by default. */
+	limit?: number | undefined;
+	after?: SharePosition | undefined;
+	signal?: AbortSignal | undefined;
+	turn?: Turn;
+}
+
+export interface Shares {
+	/**
+	 * Shares items of the viewer's private area. Throws `invalid` for what can't be shared, `notFound` for a missing item, `rateLimited` where
+	 * the viewer shares too much, and `forbidden` where the administrator allows no shares.
+	 */
+	make(viewer: Viewer, request: ShareRequest, client: Caller): Promise<ListedShare>;
+	/** The shares of an owner or of all, the newest first, read by pages. Throws the signal's reason. */
+	list(ownerId?: string, options?: SharePageOptions): AsyncGenerator<ListedShare>;
+	/** Throws `notFound`, also for that of another owner if one is given. */
+	get(id: string, ownerId?: string): Promise<ListedShare>;
+	/** Throws as `get` and `make` do. */
+	change(id: string, ownerId: string, choices: ShareChoices, client: Caller): Promise<ListedShare>;
+	/** Ends it at once, for good. Resolves to what it was. Throws `notFound`. */
+	remove(id: string, ownerId?: string): Promise<ShareRecord>;
+	/** When it ends, which the administrator may have set earlier than its owner; null is never. */
+	expiryOf(share: Pick<ShareRecord, 'createdAt' | 'expiresAt'>): number | null;
+	/** How it stands, but for its items. Remembers that it has expired, if that can be written down. */
+	stateOf(share: ShareRecord): Promise<Exclude<ShareState, 'gone'>>;
+}
+
+interface Dependencies {
+	store: ShareStore;
+	config: Pick<Config, 'shares'>;
+	storage: Pick<MountedStorage, 'open' | 'stat' | 'changing'>;
+	accounts: Pick<Accounts, 'hash'>;
+	encryption: Encryption;
+	log: Log;
+	/** The time of day, milliseconds since the epoch. */
+	now(): number;
+	/** Milliseconds of a monotonic clock. */
+	monotonic(): number;
+}
+
+/** More than anyone needs. Without limits one user could fill the database. */
+const limits = { shares: 1_000, items: 10_000 };
+
+/** Rows that are read at once. */
+const pageSize = 100;
+
+export function createShares(parts: Dependencies): Shares {
+	const { store, config, storage, accounts, encryption, log, now, monotonic } = parts;
+	const lifetimes = new Lifetimes(now, monotonic);
+
+	const expiryOf: Shares['expiryOf'] = ({ createdAt, expiresAt }) => {
+		const { maxLifetime } = config.shares;
+		if (maxLifetime === 0) return expiresAt;
+		return Math.min(expiresAt ?? Number.POSITIVE_INFINITY, createdAt + maxLifetime);
+	};
+
+	const stateOf: Shares['stateOf'] = async (share) => {
+		const expiresAt = expiryOf(share);
+		if (expiresAt !== null) {
+			// Another end is another life.
+			const life = { ...share, id: `${share.id} ${expiresAt}`, expiresAt };
+			if (lifetimes.stateOf(life) !== 'good') {
+				// Or a clock that is set back later would wake it.
+				if (now() >= expiresAt && !share.isEnded && share.expiresAt === expiresAt)
+					await recordIfPossible(log, store.end(share.id, expiresAt));
+				return 'expired';
+			}
+		}
+		if (share.maxDownloads !== null && share.downloads >= share.maxDownloads) return 'used';
+		return share.isPaused ? 'paused' : 'active';
+	};
+
+	const listed = async (share: ShareRecord): Promise<ListedShare> => {
+		const state = await stateOf(share);
+		return {
+			...share,
+			expiresAt: expiryOf(share),
+			token: encryption.decrypt(share.sealedToken),
+			items: share.items.filter((item) => !isInTrash(item)),
+			state: state === 'active' && !(await hasAnyItem(share.items)) ? 'gone' : state,
+		};
+	};
+
+	const hasAnyItem = async (items: readonly SharedItemRecord[]): Promise<boolean> => {
+		for (const item of items) if ((await locateLink(storage, item)) !== undefined) return true;
+		return false;
+	};
+
+	/** What is written of the choices. */
+	const settingsOf = async ({ password, ...choices }: ShareChoices, client: Caller) => {
+		if (choices.expiresAt !== undefined && choices.expiresAt !== null && choices.expiresAt <= now())
+			throw new Failure('invalid', 'The end of a share must be in the future.');
+		if (password === undefined) return choices;
+		if (password === null) assertMayBeOpen();
+		return { ...choices, passwordSecret: password === null ? null : await accounts.hash(password, client) };
+	};
+	const assertMayBeOpen = () => {
+		if (config.shares.requirePassword) throw new Failure('invalid', 'A share needs a password on this server.');
+	};
+
+	const get: Shares['get'] = async (id, ownerId) => {
+		const share = isId(id) ? await store.get(id, ownerId) : undefined;
+		if (share === undefined) throw noSuchShare();
+		return listed(share);
+	};
+
+	return {
+		async make(viewer, { paths, mode, asksName = false, ...choices }, client) {
+			const { id: ownerId, username } = signedIn(viewer);
+			if (!config.shares.enabled) throw new Failure('forbidden', 'Shares are turned off on this server.');
+			const chosen = [...new Set(paths)];
+			if (chosen.length === 0) throw new Failure('invalid', 'Please choose what to share.');
+			if (chosen.length > maxSharedItems)
+				throw new Failure('invalid', `A share can have ${maxSharedItems.toLocaleString('en')} items at most.`);
+			for (const path of chosen) assertAllowed(shareDenial(viewer, { area: 'private', path }));
+			const settings = await settingsOf({ ...choices, password: choices.password ?? null }, client);
+			const home = homeRoot(username);
+			// Items have other ids on another root.
+			return storage.changing(username, async () => {
+				const items: Parameters<ShareStore['add']>[0]['items'][number][] = [];
+				for (const path of chosen) {
+					const item = await storage.stat(joinPath(home, path));
+					items.push({ path, itemId: identityOf(item), type: item.type });
+				}
+				const [only] = items;
+				if (mode !== 'view' && (items.length !== 1 || only?.type !== 'directory'))
+					throw new Failure('invalid', 'Files can be received into one folder.');
+				const token = randomBytes(32).toString('base64url');
+				const share = await store.add(
+					{
+						...{ title: only !== undefined && items.length === 1 ? baseName(only.path) : '', message: '' },
+						...{ expiresAt: null, passwordSecret: null, maxDownloads: null, maxUploadBytes: null },
+						...settings,
+						...{ tokenHash: secretHash(token), sealedToken: encryption.encrypt(token), ownerId, mode, asksName, items },
+					},
+					limits,
+				);
+				await assertThere(share.items).catch(async (error: unknown) => {
+					await store.remove(share.id);
+					throw error;
+				});
+				return listed(share);
+			});
+		},
+
+		async *list(ownerId, { limit = Number.POSITIVE_INFINITY, after, signal, turn } = {}) {
+			const yielder = new Yielder(turn);
+			let left = limit;
+			for (let last = after; left > 0; ) {
+				signal?.throwIfAborted();
+				const page = await store.page({
+					limit: Math.min(left, pageSize),
+					...(ownerId === undefined ? {} : { ownerId }),
+					...(last === undefined ? {} : { after: last }),
+				});
+				for (const share of page) {
+					if (yielder.shouldYield) await yielder.yield(signal);
+					yield await listed(share);
+				}
+				left -= page.length;
+				last = page.at(-1);
+				if (page.length < pageSize) return;
+			}
+		},
+
+		get,
+
+		async change(id, ownerId, choices, client) {
+			if (!isId(id)) throw noSuchShare();
+			const settings = await settingsOf(choices, client);
+			if (!(await store.change(id, ownerId, settings))) throw noSuchShare();
+			return get(id, ownerId);
+		},
+
+		async remove(id, ownerId) {
+			const share = isId(id) ? await store.get(id, ownerId) : undefined;
+			if (share === undefined || !(await store.remove(id, ownerId))) throw noSuchShare();
+			return share;
+		},
+
+		expiryOf,
+		stateOf,
+	};
+
+	/** Throws `notFound` if one was moved while the share did not exist yet. */
+	async function assertThere(items: readonly BoundItem[]): Promise<void> {
+		for (const item of items)
+			if ((await locateLink(storage, item)) === undefined)
+				throw new Failure('notFound', 'There is no such file or folder.');
+	}
+}
+
+const isId = (id: string) => /^[0-9a-f-]{36}$/.test(id);
+
+const isInTrash = ({ path, nextPath }: BoundItem) =>
+	isTrashedLink(path) || (nextPath !== undefined && isTrashedLink(nextPath));
+
+const noSuchShare = () => new Failure('notFound', 'There is no such share.');

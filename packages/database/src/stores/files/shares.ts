@@ -1,0 +1,219 @@
+import { randomUUID } from 'node:crypto';
+import type { SharedItemRecord, ShareRecord, ShareSettings, ShareStore } from '@stowage/plugin-api';
+import { Failure, parsePath, type ShareMode } from '@stowage/rules';
+import type { Knex } from 'knex';
+import { plainRow } from '../../connection/plainValues.js';
+import { transact } from '../../connection/transact.js';
+import type { UserRow } from '../accounts/users.js';
+import { batches } from '../batches.js';
+
+interface ShareRow {
+	id: string;
+	token_hash: string;
+	sealed_token: string;
+	user_id: string;
+	title: string;
+	message: string;
+	mode: string;
+	created_at: number;
+	expires_at: number | null;
+	is_ended: boolean | number;
+	password: string | null;
+	max_downloads: number | null;
+	max_upload_bytes: number | null;
+	asks_name: boolean | number;
+	is_paused: boolean | number;
+	downloads: number;
+	bytes_sent: number;
+	uploads: number;
+	bytes_received: number;
+	last_used_at: number | null;
+}
+
+type OwnedRow = ShareRow & { username: string };
+
+interface ItemRow {
+	id: string;
+	share_id: string;
+	path: string;
+	next_path: string | null;
+	item_id: string;
+	item_type: string | null;
+}
+
+/** Later than any clock: an item of a share ends with its share. */
+const never = Date.UTC(9999, 0);
+
+export function shareStore(knex: Knex, now: () => number): ShareStore {
+	const shares = () => knex<ShareRow>('shares');
+	const owned = () =>
+		knex('shares')
+			.join('users', 'users.id', 'shares.user_id')
+			.select('shares.*', 'users.username') as Knex.QueryBuilder<OwnedRow, OwnedRow[]>;
+	const ofEnabled = () => owned().where('users.is_disabled', false);
+
+	const withItems = async (rows: readonly OwnedRow[]): Promise<ShareRecord[]> => {
+		const items = new Map<string, ItemRow[]>();
+		for (const part of batches(rows.map(({ id }) => id))) {
+			const found: ItemRow[] = await knex('temp_links')
+				.whereIn('share_id', part)
+				.orderBy(['share_id', 'share_position'])
+				.select('id', 'share_id', 'path', 'next_path', 'item_id', 'item_type');
+			for (const item of found) items.set(item.share_id, [...(items.get(item.share_id) ?? []), item]);
+		}
+		return rows.map((row) => toShare(row, items.get(row.id) ?? []));
+	};
+	const one = async (query: Knex.QueryBuilder): Promise<ShareRecord | undefined> => {
+		const row: OwnedRow | undefined = await query.first();
+		return row && (await withItems([row]))[0];
+	};
+
+	return {
+		async add({ items, ...share }, limits) {
+			const id = randomUUID();
+			const createdAt = now();
+			await transact(knex, async (transaction) => {
+				// Locked, so that the shares of one user are counted and added one after another.
+				const user = await transaction<UserRow>('users').where({ id: share.ownerId }).forUpdate().first();
+				if (user === undefined) throw new Failure('notFound', 'The owner of the share is gone.');
+				const own = { user_id: share.ownerId };
+				const made = await countOf(transaction('shares').where(own));
+				if (made >= limits.shares) throw tooMany(`You have ${thousands(made)} shares`);
+				const shared = await countOf(transaction('temp_links').where(own).whereNotNull('share_id'));
+				if (shared + items.length > limits.items) throw tooMany(`You share ${thousands(shared)} items`);
+				await transaction<ShareRow>('shares').insert(
+					plainRow({
+						...columnsOf({ ...share, isPaused: false }),
+						id,
+						token_hash: share.tokenHash,
+						sealed_token: share.sealedToken,
+						user_id: share.ownerId,
+						mode: share.mode,
+						created_at: createdAt,
+						is_ended: false,
+						asks_name: share.asksName,
+						downloads: 0,
+						bytes_sent: 0,
+						uploads: 0,
+						bytes_received: 0,
+						last_used_at: null,
+					}),
+				);
+				const rows = items.map(({ path, itemId, type }, position) =>
+					plainRow({
+						...{ id: randomUUID(), token_hash: `item ${position} of ${id}`, user_id: share.ownerId },
+						...{ path, next_path: null, item_id: itemId, item_type: type },
+						...{ created_at: createdAt, expires_at: never, is_ended: false, downloads: 0 },
+						...{ share_id: id, share_position: position },
+					}),
+				);
+				// SQLite bears so many values in a statement, and no more.
+				for (let at = 0; at < rows.length; at += 50) await transaction('temp_links').insert(rows.slice(at, at + 50));
+			});
+			return (await one(owned().where('shares.id', id))) as ShareRecord;
+		},
+		find: (tokenHash) => one(ofEnabled().where('shares.token_hash', tokenHash)),
+		findById: (id) => one(ofEnabled().where('shares.id', id)),
+		get(id, ownerId) {
+			const chosen = owned().where('shares.id', id);
+			return one(ownerId === undefined ? chosen : chosen.where('shares.user_id', ownerId));
+		},
+		async page({ limit, ownerId, after }) {
+			const page = owned()
+				.orderBy([
+					{ column: 'shares.created_at', order: 'desc' },
+					{ column: 'shares.id', order: 'desc' },
+				])
+				.limit(limit);
+			if (ownerId !== undefined) page.where('shares.user_id', ownerId);
+			if (after !== undefined) {
+				// The first condition is what an index can begin at.
+				page
+					.where('shares.created_at', '<=', after.createdAt)
+					.where((earlier) =>
+						earlier.where('shares.created_at', '<', after.createdAt).orWhere('shares.id', '<', after.id),
+					);
+			}
+			return withItems(await page);
+		},
+		async change(id, ownerId, changes) {
+			const columns = columnsOf(changes);
+			const chosen = () => shares().where({ id, user_id: ownerId });
+			if (Object.keys(columns).length > 0)
+				await chosen().update(plainRow({ ...columns, ...('expires_at' in columns ? { is_ended: false } : {}) }));
+			return (await chosen().first('id')) !== undefined;
+		},
+		async end(id, expiresAt) {
+			await shares()
+				.where({ id, expires_at: expiresAt })
+				.update(plainRow({ is_ended: true }));
+		},
+		remove: (id, ownerId) =>
+			transact(knex, async (transaction) => {
+				const chosen = { id, ...(ownerId === undefined ? {} : { user_id: ownerId }) };
+				if ((await transaction('shares').where(chosen).delete()) === 0) return false;
+				await transaction('temp_links').where({ share_id: id }).delete();
+				return true;
+			}),
+	};
+}
+
+/** The columns of those that are set. */
+function columnsOf(settings: Partial<ShareSettings>): Partial<ShareRow> {
+	const columns = {
+		title: settings.title,
+		message: settings.message,
+		expires_at: settings.expiresAt,
+		password: settings.passwordSecret,
+		max_downloads: settings.maxDownloads,
+		max_upload_bytes: settings.maxUploadBytes,
+		is_paused: settings.isPaused,
+	};
+	return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
+}
+
+const thousands = (count: number) => count.toLocaleString('en');
+
+function tooMany(what: string): Failure {
+	return new Failure('rateLimited', `${what}, and more are not possible. Please delete some shares.`);
+}
+
+async function countOf(chosen: Knex.QueryBuilder): Promise<number> {
+	const [row] = await chosen.count({ count: '*' });
+	return Number(row.count);
+}
+
+function toShare(row: OwnedRow, items: readonly ItemRow[]): ShareRecord {
+	const owner = { id: row.user_id, username: row.username };
+	return {
+		id: row.id,
+		owner,
+		sealedToken: row.sealed_token,
+		title: row.title,
+		message: row.message,
+		mode: row.mode as ShareMode,
+		createdAt: row.created_at,
+		expiresAt: row.expires_at,
+		isEnded: Boolean(row.is_ended),
+		passwordSecret: row.password,
+		maxDownloads: row.max_downloads,
+		maxUploadBytes: row.max_upload_bytes,
+		asksName: Boolean(row.asks_name),
+		isPaused: Boolean(row.is_paused),
+		downloads: row.downloads,
+		bytesSent: row.bytes_sent,
+		uploads: row.uploads,
+		bytesReceived: row.bytes_received,
+		lastUsedAt: row.last_used_at,
+		items: items.map(
+			(item): SharedItemRecord => ({
+				id: item.id,
+				owner,
+				path: parsePath(item.path),
+				nextPath: item.next_path === null ? undefined : parsePath(item.next_path),
+				itemId: item.item_id,
+				type: item.item_type === 'directory' ? 'directory' : 'file',
+			}),
+		),
+	};
+}
