@@ -14,6 +14,8 @@ interface Dependencies {
 	knownUsage(): HomeUsage | undefined;
 	/** Ids of the staged files of all homes whose bytes are reserved. */
 	reservedFiles: Set<string>;
+	/** Whether what is in the trash could make so much room. */
+	canGiveWay(lack: Amount): Promise<boolean>;
 	/** Makes room by what is in the trash, if that is enough; resolves to whether it is. */
 	giveWay(lack: Amount): Promise<boolean>;
 }
@@ -30,10 +32,10 @@ export class HomeQuota {
 	async reserve(unfinished?: UnfinishedFile): Promise<Reservation> {
 		const limit = await this.#home.limit();
 		if (limit === undefined) return unlimited;
-		const { viewer, reservedFiles, giveWay } = this.#home;
+		const { viewer, reservedFiles, canGiveWay, giveWay } = this.#home;
 		const usage = this.#home.usage();
 		await usage.used();
-		return new LimitedReservation({ viewer, limit, usage, reservedFiles, giveWay }, unfinished);
+		return new LimitedReservation({ viewer, limit, usage, reservedFiles, canGiveWay, giveWay }, unfinished);
 	}
 
 	/** Runs work with a reservation, and counts the result in the home once it has succeeded. */

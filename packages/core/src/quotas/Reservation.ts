@@ -5,9 +5,9 @@ import type { Amount } from './measureTree.js';
 
 /** A reservation in a home's quota for data that is arriving. */
 export interface Reservation {
-	/** Throws `storageFull` unless this many more bytes and entries fit. */
+	/** Throws `storageFull` unless this many more bytes and entries fit, or will once the trash gives way to them as they arrive. */
 	assertRoom(amount: Amount): Promise<void>;
-	/** The same, and takes it. */
+	/** Takes this much, to which the trash gives way. Throws `storageFull` unless it fits. */
 	add(amount: Amount): Promise<void>;
 	/** Takes over the bytes of this staged file, so that they need not be reserved again when it is published. */
 	include(stagedId: string): void;
@@ -46,6 +46,8 @@ interface Limited {
 	usage: HomeUsage;
 	/** Ids of the staged files of all homes whose bytes are reserved. */
 	reservedFiles: Set<string>;
+	/** Whether what is in the trash could make so much room. */
+	canGiveWay(lack: Amount): Promise<boolean>;
 	/** Makes room by what is in the trash, if that is enough; resolves to whether it is. */
 	giveWay(lack: Amount): Promise<boolean>;
 }
@@ -71,19 +73,22 @@ export class LimitedReservation implements Reservation {
 		this.#reserve(this.#own, 1);
 	}
 
-	assertRoom(amount: Amount): Promise<void> {
-		return this.#withRoom(amount, () => {});
+	async assertRoom(amount: Amount): Promise<void> {
+		if (this.#fits(amount) || (await this.#fitsAtLast(amount))) return;
+		if (!(await this.#home.canGiveWay(this.#excess(amount)))) this.#assertRoom(amount);
 	}
 
-	add(amount: Amount): Promise<void> {
-		return this.#withRoom(amount, () => {
-			// Reserved synchronously: several files of one copy may need it at once.
-			for (const sum of [this.#own, this.#arrived]) {
-				sum.bytes += amount.bytes;
-				sum.entries += amount.entries;
-			}
-			this.#reserve(amount, 1);
-		});
+	async add(amount: Amount): Promise<void> {
+		if (!this.#fits(amount)) {
+			if (!(await this.#fitsAtLast(amount))) await this.#home.giveWay(this.#excess(amount));
+			this.#assertRoom(amount);
+		}
+		// Reserved synchronously: several files of one copy may need it at once.
+		for (const sum of [this.#own, this.#arrived]) {
+			sum.bytes += amount.bytes;
+			sum.entries += amount.entries;
+		}
+		this.#reserve(amount, 1);
 	}
 
 	include(stagedId: string): void {
@@ -142,14 +147,10 @@ export class LimitedReservation implements Reservation {
 		return bytes === 0 && entries === 0;
 	}
 
-	/** Runs `use` once there is room. A count that may be too high is measured again before anything is refused, and then the trash gives way. */
-	async #withRoom(more: Amount, use: () => void): Promise<void> {
-		if (!this.#fits(more)) {
-			await this.#home.usage.correct();
-			if (!this.#fits(more)) await this.#home.giveWay(this.#excess(more));
-			this.#assertRoom(more);
-		}
-		use();
+	/** The same by another count: one that may be too high is measured again before anything is refused or gives way. */
+	async #fitsAtLast(more: Amount): Promise<boolean> {
+		await this.#home.usage.correct();
+		return this.#fits(more);
 	}
 }
 

@@ -13,7 +13,7 @@ interface Dependencies {
 	users: Pick<UserStore, 'quota' | 'setUsed'>;
 	uploads: Pick<UploadStore, 'unfinishedTotals'>;
 	storage(): StorageProvider;
-	trash: Pick<TrashBin, 'totals' | 'giveWay'>;
+	trash: Pick<TrashBin, 'totals' | 'canGiveWay' | 'giveWay'>;
 	log: Log;
 	now(): number;
 	/** Milliseconds of a monotonic clock. */
@@ -103,6 +103,7 @@ export function createQuotas({ config, users, uploads, storage, trash, log, now,
 				usage: () => usageOf(viewer),
 				knownUsage: () => homes.get(homeOf(viewer)),
 				reservedFiles,
+				canGiveWay: async (lack) => viewer.kind === 'user' && (await trash.canGiveWay({ ownerId: viewer.id }, lack)),
 				giveWay: async (lack) => viewer.kind === 'user' && (await trash.giveWay({ ownerId: viewer.id }, lack)),
 			}),
 

@@ -1,13 +1,15 @@
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { Failure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { readAudit } from '../../src/audit/readAudit.js';
 import { type AppOptions, recoverTrash, unknownTrash } from '../../src/index.js';
 import { TrashPurge } from '../../src/trees/trash/TrashPurge.js';
 import { TrashSizes } from '../../src/trees/trash/TrashSizes.js';
+import { cutAfterFirstBytes } from '../rawRequest.js';
 import { Client, file, json, reportSpace, type TestApp, testApp } from '../testApp.js';
-import { create } from '../tusClient.js';
+import { begin, create, patch } from '../tusClient.js';
 import { until } from '../until.js';
 
 const day = 24 * 60 * 60_000;
@@ -203,6 +205,15 @@ test('a temporary link answers 404 while its item is in the trash, and works aga
 	t.is((await visitor.get(fox)).payload, 'The quick brown fox');
 });
 
+async function bytesBelow(folder: string): Promise<number> {
+	let sum = 0;
+	for (const name of await readdir(folder, { recursive: true })) {
+		const found = await stat(path.join(folder, name)).catch(() => undefined);
+		if (found?.isFile()) sum += found.size;
+	}
+	return sum;
+}
+
 /** Closes the audit log and resolves to how many items were removed for good for each reason. */
 async function purgesIn({ services, dataDir }: TestApp): Promise<Record<string, number>> {
 	await services.audit.close();
@@ -244,6 +255,63 @@ test('the trash of all homes gives way to the reserve of the disk', async (t) =>
 	t.is((await trash()).entries.length, 1);
 	t.is((await put(bob, 'b', 2000)).statusCode, 200);
 	t.deepEqual((await trash()).entries, []);
+});
+
+test('an announced upload takes nothing from the trash: what gives way does so to bytes as they arrive', async (t) => {
+	const { app, ada, remove, trash } = await setUp(t, {
+		'--uploads-free-space-reserve': '1 MB',
+		'--quotas-user-bytes': '6 MB',
+	});
+	const mb = 1024 ** 2;
+	const eve = await new Client(app).register('eve');
+	const put = (client: Client, name: string, size: number) =>
+		client.upload('/api/upload', [file(name, Buffer.alloc(size, 7))]);
+	for (const [client, name] of [
+		[ada, 'a'],
+		[eve, 'e'],
+	] as const)
+		t.is((await put(client, name, 3 * mb)).statusCode, 200);
+	await remove('a');
+	await eve.call('DELETE', '/api/deleteItem', { filePath: 'e', type: 'private' });
+	// By the disk, which has no room beside the trash of both, and by the quota.
+	reportSpace(app, { freeSpace: async () => 9 * mb - (await bytesBelow(app.filesDir)) });
+	const location = await begin(eve, 3.5 * mb, { filename: 'x', type: 'private' });
+	const kept = async () => [(await trash()).entries.length, (await trash(eve)).entries.length];
+	t.deepEqual(await kept(), [1, 1], 'of another user, and one’s own');
+	const form = `--b\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n`;
+	await cutAfterFirstBytes(
+		app,
+		`POST /api/upload HTTP/1.1\r\nhost: a\r\ncookie: ${eve.cookie}\r\nexpect: 100-continue\r\ncontent-type: multipart/form-data; boundary=b\r\ncontent-length: ${3.5 * mb}\r\n\r\n${form}`,
+	);
+	t.deepEqual(await kept(), [1, 1], 'nor by a form whose body does not come');
+	t.is((await patch(eve, location, 0, Buffer.alloc(mb / 2))).statusCode, 204);
+	t.deepEqual(await kept(), [1, 1], 'these bytes have room');
+	const rest = await patch(eve, location, mb / 2, Buffer.alloc(3 * mb));
+	t.is(rest.statusCode, 204, rest.payload);
+	t.is((await kept())[1], 0, 'by the quota');
+});
+
+test('announcements of more than there is have the trash summed a few times, however many they are', async (t) => {
+	const { app, ada, remove } = await setUp(t, { '--uploads-free-space-reserve': '1 MB' });
+	await remove('docs/fox.txt');
+	await app.services.trashBin.totals({});
+	reportSpace(app, { freeSpace: async () => 3 * 1024 ** 2 });
+	const { trash } = app.services.database;
+	const { totals } = trash;
+	let sums = 0;
+	trash.totals = async (selection) => {
+		sums++;
+		await wait(20);
+		return totals(selection);
+	};
+	const began = performance.now();
+	const announce = () => create(ada, 1024 ** 4, { filename: 'x', type: 'private' });
+	for (let round = 0; round < 5; round++) {
+		const answers = await Promise.all(Array.from({ length: 20 }, announce));
+		t.true(answers.every(({ statusCode }) => statusCode === 507));
+	}
+	const took = performance.now() - began;
+	t.true(sums <= 1 + took / 300, `${sums} sums of 20 ms within ${took.toFixed()} ms`);
 });
 
 test('what is older than it is kept is removed by the sweep', async (t) => {

@@ -94,6 +94,7 @@ export class TrashBin {
 		try {
 			const result = await move(record);
 			this.#arrivals.delete(id);
+			this.#purge.onLeft();
 			// Without its row it would only be listed until a sweep finds that it has left.
 			await store.remove([id]).catch((error: unknown) => warnOfTrash(this.#parts, error));
 			return result;
@@ -135,7 +136,12 @@ export class TrashBin {
 		return this.#purge.removePurged();
 	}
 
-	/** Purges the oldest until this much is free again, if there is so much; resolves to whether it is. */
+	/** Whether so much could give way; nothing does. For what is announced: an announcement costs its client nothing, and what gives way is gone. */
+	canGiveWay(selection: Pick<TrashSelection, 'ownerId' | 'rootId'>, lack: TrashSize): Promise<boolean> {
+		return this.#purge.canGiveWay(selection, lack);
+	}
+
+	/** For what is written now. Purges the oldest until this much is free again, if there is so much; resolves to whether it is. */
 	giveWay(selection: Pick<TrashSelection, 'ownerId' | 'rootId'>, lack: TrashSize): Promise<boolean> {
 		return this.#purge.giveWay(selection, lack);
 	}

@@ -3,6 +3,7 @@ import { Counts } from '../../limits/Counts.js';
 import { createKeyedMutex } from '../../limits/keyedMutex.js';
 import { ignoreMissing } from '../Mounts.js';
 import { locateTrashed } from './locateTrashed.js';
+import { TrashRoom } from './TrashRoom.js';
 import type { TrashSizes } from './TrashSizes.js';
 import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
 import { trashedLinkPath, trashedPath } from './trashPaths.js';
@@ -10,10 +11,13 @@ import { trashedLinkPath, trashedPath } from './trashPaths.js';
 /** Items of one user and kind that are kept at most, and how many new ones there may be before they are counted again. */
 const trashLimits = { items: 100_000, uncounted: 1_000 };
 
+/** Whose trash gives way, or that of which disk. */
+type GivingWay = Pick<TrashSelection, 'ownerId' | 'rootId'>;
+
 /** Removing from the trash for good. What is marked `purging` is gone for everybody, and its space is freed by and by. */
 export class TrashPurge {
 	readonly #parts: TrashParts;
-	readonly #sizes: TrashSizes;
+	readonly #room: TrashRoom;
 	readonly #alone = createKeyedMutex();
 	/** How many items of a kind each user has put in since their number was last read. */
 	readonly #keptOf = new Counts();
@@ -25,7 +29,7 @@ export class TrashPurge {
 		readonly limits = trashLimits,
 	) {
 		this.#parts = parts;
-		this.#sizes = sizes;
+		this.#room = new TrashRoom(sizes);
 	}
 
 	/** Resolves to how many were chosen. */
@@ -35,12 +39,18 @@ export class TrashPurge {
 		return count;
 	}
 
+	/** Whether so much could give way. Nothing does. */
+	canGiveWay(selection: GivingWay, lack: TrashSize): Promise<boolean> {
+		return this.#room.has(selection, lack);
+	}
+
 	/** Purges the oldest until this much is free again, if there is so much, versions first; resolves to whether it is. */
-	giveWay(selection: Pick<TrashSelection, 'ownerId' | 'rootId'>, lack: TrashSize): Promise<boolean> {
+	async giveWay(selection: GivingWay, lack: TrashSize): Promise<boolean> {
+		// All who ask in vain are answered by the same sum, and don't wait for each other.
+		if (!(await this.#room.has(selection, lack))) return false;
 		return this.#alone(JSON.stringify(selection), async () => {
 			const { store } = this.#parts;
-			const all = await this.#sizes.totals(selection);
-			if (all.bytes < lack.bytes || all.entries < lack.entries) return false;
+			if (!(await this.#room.has(selection, lack))) return false;
 			const freed: TrashSize = { bytes: 0, entries: 0 };
 			const isEnough = () => freed.bytes >= lack.bytes && freed.entries >= lack.entries;
 			while (!isEnough()) {
@@ -58,9 +68,15 @@ export class TrashPurge {
 				if (ids.length === 0) return false;
 				this.#parts.onEnded(kind, await store.beginPurging({ ids }), 'space');
 			}
-			await this.removePurged();
+			this.#room.gave(selection, freed);
+			await this.#freeSpace();
 			return true;
 		});
+	}
+
+	/** Something has left the trash in another way. */
+	onLeft(): void {
+		this.#room.forget();
 	}
 
 	/** Called for each new item. Each is a row, so a user has no more than so many: the oldest go. */
@@ -84,6 +100,11 @@ export class TrashPurge {
 
 	/** Removes what is being purged. A root that is away keeps its items until it is back. */
 	removePurged(): Promise<void> {
+		this.onLeft();
+		return this.#freeSpace();
+	}
+
+	#freeSpace(): Promise<void> {
 		// One after another: what is marked while one runs may be missed by it.
 		this.#removing = this.#removing
 			.then(() => this.#removePurged())

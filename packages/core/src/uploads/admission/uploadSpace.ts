@@ -10,7 +10,7 @@ import type { TrashBin } from '../../trees/trash/TrashBin.js';
 interface Dependencies {
 	config: Pick<Config, 'uploads'>;
 	trees: Pick<Trees, 'own'>;
-	trashBin: Pick<TrashBin, 'giveWay'>;
+	trashBin: Pick<TrashBin, 'canGiveWay'>;
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 }
@@ -70,7 +70,7 @@ export function createUploadSpace({ config, trees, trashBin: trash, monotonic }:
 		return Math.min(free * totalShare, sum);
 	};
 
-	/** The trash gives way to what a user uploads. */
+	/** The trash gives way to the bytes that a user uploads as they arrive, and not to their announcement. */
 	const assertRoom = async (
 		{ kind }: Viewer,
 		{ rootId }: StorageProvider,
@@ -79,8 +79,7 @@ export function createUploadSpace({ config, trees, trashBin: trash, monotonic }:
 	) => {
 		const room = await roomNow();
 		if (bytes <= room) return;
-		const hasWay = kind === 'user' && (await trash.giveWay({ rootId }, { bytes: bytes - room, entries: 0 }));
-		if (!hasWay || bytes > (await roomNow()))
+		if (kind !== 'user' || !(await trash.canGiveWay({ rootId }, { bytes: bytes - room, entries: 0 })))
 			throw new Failure('storageFull', 'There is not enough free space for this upload.');
 	};
 	return {
