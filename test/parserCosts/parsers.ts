@@ -223,7 +223,7 @@ export const parsers: readonly Parser[] = [
 		fragments: ['sid=Fe26.2*', 'sid=', 'device=a~', ';', ' ', '=', '*', 'a'],
 		run: (text) => [
 			hasSessionCookie({ raw: { req: { headers: { cookie: text } } } } as never),
-			keepOwnCookies({ cookie: text }, { session: 'sid', device: 'device' }),
+			keepOwnCookies({ cookie: text }, { session: 'sid', device: 'device', share: 'share' }),
 		],
 	},
 	{

@@ -134,6 +134,11 @@ export const download = endpoint({
 /** Longest edges of the server's pictures, in pixels. */
 export const thumbnailSizes = [256, 2048] as const;
 
+/** One of them, in a query. */
+export const thumbnailSize = z
+	.enum(thumbnailSizes.map(String) as ['256', '2048'], `must be one of ${thumbnailSizes.join(', ')}`)
+	.transform((size) => Number(size) as ThumbnailSize);
+
 /** A picture of a file as WebP, no larger than `size` at either edge; 415 for a file without one. The path follows as in a download. */
 export const thumbnail = endpoint({
 	method: 'GET',
@@ -141,16 +146,14 @@ export const thumbnail = endpoint({
 	query: z.object({
 		type: area.default('public'),
 		owner: queryOwner.optional(),
-		size: z
-			.enum(thumbnailSizes.map(String) as ['256', '2048'], `must be one of ${thumbnailSizes.join(', ')}`)
-			.transform((size) => Number(size) as ThumbnailSize),
+		size: thumbnailSize,
 	}),
 });
 
 export type ThumbnailSize = (typeof thumbnailSizes)[number];
 
 /** Room for 10,000 long paths. */
-const maxSelectionBytes = 16 * 1024 * 1024;
+export const maxSelectionBytes = 16 * 1024 * 1024;
 
 /** `name` and `directory` only identify the folder in which the selection was made. */
 const selection = z.strictObject({
@@ -166,6 +169,17 @@ export const downloadZip = endpoint({
 	maxPayloadBytes: maxSelectionBytes,
 });
 
+export const ticket = z.object({
+	ticket: z.string(),
+	/** A path of this server, its base path included. */
+	url: z.string(),
+	fileName: z.string(),
+	/** Bytes, exact as long as nothing in the selection changes. */
+	size: z.number(),
+	/** How many items are not in the archive since they can't be read. */
+	skipped: z.number(),
+});
+
 /** Freezes a selection under a URL of 256 random bits: a single file as it is, all else as an archive. */
 export const makeTicket = endpoint({
 	method: 'POST',
@@ -173,16 +187,7 @@ export const makeTicket = endpoint({
 	payload: selection,
 	// The limit of one row of the database.
 	maxPayloadBytes: maxSelectionBytes / 2,
-	result: z.object({
-		ticket: z.string(),
-		/** A path of this server, its base path included. */
-		url: z.string(),
-		fileName: z.string(),
-		/** Bytes, exact as long as nothing in the selection changes. */
-		size: z.number(),
-		/** How many items are not in the archive since they can't be read. */
-		skipped: z.number(),
-	}),
+	result: ticket,
 });
 
 /** The fixed selection, for some hours, until it is ended, or until the session that made it ends: 410 from then on. */

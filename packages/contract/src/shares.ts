@@ -1,8 +1,9 @@
-import { maxSharedItems, passwordLength, shareModes, shareStates, shareTextLength } from '@stowage/rules';
+import { maxSharedItems, passwordLength, rootPath, shareModes, shareStates, shareTextLength } from '@stowage/rules';
 import { z } from 'zod';
 import { endpoint } from './define.js';
+import { maxSelectionBytes, thumbnailSize, ticket } from './files.js';
 import { maxLinksOfPage } from './links.js';
-import { itemPath, listOf, message } from './schemas.js';
+import { entry, itemPath, listing, listOf, message, path, searching } from './schemas.js';
 
 const text = (limit: number) => z.string().max(limit, `must have at most ${limit} characters`);
 const count = z.int().min(1).max(Number.MAX_SAFE_INTEGER);
@@ -92,3 +93,64 @@ export const changeShare = endpoint({
 });
 
 export const deleteShare = endpoint({ method: 'DELETE', path: '/api/shares/{id}', audience: 'user', result: message });
+
+/**
+ * What the page of a share shows, for anybody who has its address: 401 `PASSWORD_REQUIRED` until it is opened, 404 for one that is unknown,
+ * deleted, paused or gone, 410 for one that has ended. The answers, and so the cookie that the first one sets, are for this address alone.
+ */
+export const lookAtShare = endpoint({
+	method: 'GET',
+	path: '/api/share/{token}',
+	result: z.object({
+		title: z.string(),
+		message: z.string(),
+		/** The owner's name. */
+		from: z.string(),
+		mode: z.enum(shareModes),
+		expiresAt: z.number().nullable(),
+		askName: z.boolean(),
+		/** Whether it can be looked at only by downloading it: downloads are counted. */
+		isLimited: z.boolean(),
+		items: z.array(entry),
+	}),
+});
+
+/** Opens a share that has a password, for this client. */
+export const openShare = endpoint({
+	method: 'POST',
+	path: '/api/share/{token}/open',
+	payload: z.strictObject({ password: z.string().max(passwordLength.max) }),
+	result: message,
+});
+
+export const browseShare = endpoint({
+	method: 'GET',
+	path: '/api/share/{token}/browse',
+	query: z.object({ directory: path.default(rootPath), ...searching }),
+	result: listing,
+});
+
+/** The path of an item follows in the URL, as in `download`; without one it is all that is shared. */
+export const downloadFromShare = endpoint({
+	method: 'GET',
+	path: '/api/share/{token}/download/{path*}',
+	query: z.object({ inline: z.string().optional() }),
+});
+
+/** As `makeTicket`; the path '' is all that is shared. */
+export const makeShareTicket = endpoint({
+	method: 'POST',
+	path: '/api/share/{token}/downloadTickets',
+	payload: z.strictObject({
+		files: listOf(z.strictObject({ path, name: z.string().optional() }), 100_000),
+		directory: path.optional(),
+	}),
+	maxPayloadBytes: maxSelectionBytes / 2,
+	result: ticket,
+});
+
+export const shareThumbnail = endpoint({
+	method: 'GET',
+	path: '/api/share/{token}/thumbnail/{path*}',
+	query: z.object({ size: thumbnailSize }),
+});

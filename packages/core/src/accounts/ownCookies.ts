@@ -10,12 +10,15 @@ export interface CookieNames {
 	session: string;
 	/** To which accounts this client has signed in before. */
 	device: string;
+	/** Which client of a share this is. */
+	share: string;
 }
 
 /** Over https a cookie is one that no other host or plain page can set (`__Host-`), over plain http an ordinary one. */
 export function cookieNames({ basePath }: Site, isHttps: boolean): CookieNames {
 	const prefix = isHttps ? (basePath === '' ? '__Host-' : '__Secure-') : '';
-	return { session: `${prefix}sid`, device: `${prefix}device` };
+	// That of a share has a path of its own, which the strictest prefix does not permit.
+	return { session: `${prefix}sid`, device: `${prefix}device`, share: `${isHttps ? '__Secure-' : ''}share` };
 }
 
 /** The attributes of every cookie of the server. */
@@ -40,12 +43,12 @@ const maxValues = 16;
  * host before us, may have set a cookie of the same name or one that can't be parsed: neither may keep a person's own from being seen.
  * Several may remain, but not thousands.
  */
-export function keepOwnCookies(headers: IncomingHttpHeaders, { session, device }: CookieNames): void {
+export function keepOwnCookies(headers: IncomingHttpHeaders, { session, device, share }: CookieNames): void {
 	if (headers.cookie === undefined) return;
 	const found = new Counts();
 	const isOwn = (pair: string) => {
 		const [, name = '', value = ''] = /^([^=]*)=(.*)$/.exec(pair) ?? [];
-		const mayBe = (name === session && sealed.test(value)) || (name === device && proofs.test(value));
+		const mayBe = (name === session && sealed.test(value)) || ([device, share].includes(name) && proofs.test(value));
 		if (mayBe) found.add(name, 1);
 		return mayBe && found.of(name) <= maxValues;
 	};

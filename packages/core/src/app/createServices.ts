@@ -11,7 +11,10 @@ import { createHomeMoves } from '../moving/createHomeMoves.js';
 import { createPasting } from '../pasting/createPasting.js';
 import type { Services } from '../services.js';
 import { auditedShares } from '../shares/auditedShares.js';
+import { createGuests } from '../shares/createGuests.js';
 import { createShares } from '../shares/createShares.js';
+import { ShareTransfers } from '../shares/ShareTransfers.js';
+import { createShareCookies } from '../shares/shareCookies.js';
 import { createThumbnails } from '../thumbnails/createThumbnails.js';
 import { openThumbnailCache } from '../thumbnails/DiskThumbnailCache.js';
 import { createTickets } from '../tickets/createTickets.js';
@@ -37,6 +40,9 @@ type Made =
 	| 'rootAdministration'
 	| 'secondFactors'
 	| 'shares'
+	| 'guests'
+	| 'shareCookies'
+	| 'shareTransfers'
 	| 'streams'
 	| 'thumbnails'
 	| 'tickets'
@@ -75,6 +81,8 @@ export function createServices({ providers, secret, monotonic, ...given }: Depen
 		...{ store: database.shares, config, storage, accounts, log, now, monotonic },
 		encryption: createEncryption('shares', secret),
 	});
+	const { links } = given;
+	const guests = createGuests({ store: database.shares, shares, config, storage, links, accounts });
 	const walkQueue = createWalkQueue();
 	const archives = createArchives({
 		files,
@@ -112,6 +120,9 @@ export function createServices({ providers, secret, monotonic, ...given }: Depen
 		accounts: auditedAccounts(accounts, audit),
 		secondFactors,
 		shares: auditedShares(shares, audit),
+		guests,
+		shareCookies: createShareCookies(config, secret, now),
+		shareTransfers: new ShareTransfers(guests),
 		walkQueue,
 		archives,
 		thumbnails,

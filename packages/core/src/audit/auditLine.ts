@@ -64,7 +64,7 @@ export const changeActions = [
 ] as const;
 
 /** Reading that is recorded also when only changes are. */
-export const sharedReadActions = ['followLink', 'openInViewer'] as const;
+export const sharedReadActions = ['followLink', 'followShare', 'openShare', 'openInViewer'] as const;
 
 /** The other events of reading. */
 export const readActions = ['preview', 'download', 'downloadArchive'] as const;

@@ -7,6 +7,7 @@ import {
 	type Entry,
 	readDenial,
 	type StoragePath,
+	signedIn,
 	type Viewer,
 } from '@stowage/rules';
 import { placeIn } from '../trees/Tree.js';
@@ -25,7 +26,7 @@ export async function copy(
 	const { trees, publicListing, names } = parts;
 	assertAllowed(copyDenial(viewer, ref));
 	assertAllowed(readDenial(viewer, ref, publicListing));
-	const from = await trees.find(viewer, ref);
+	const from = await trees.find(signedIn(viewer), ref);
 	// Only now is the owner of an item known that was named without one.
 	assertAllowed(copyToDenial(viewer, { ...from.tree, path: from.path }, toRef));
 	const tree = trees.own(viewer, toRef.area);

@@ -19,7 +19,7 @@ export function entryIn(folder: Place, item: StorageEntry, count?: number): Entr
 	if (folder.tree.owner !== undefined) entry.owner = folder.tree.owner;
 	if (count !== undefined) entry.count = count;
 	// The name was a segment of a listed folder, so it is a legal path.
-	if (isProtected(folder.tree.area, path as StoragePath)) entry.protected = true;
+	if (folder.tree.area !== 'share' && isProtected(folder.tree.area, path as StoragePath)) entry.protected = true;
 	if (item.unreadable) entry.unreadable = true;
 	return entry;
 }

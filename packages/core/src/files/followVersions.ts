@@ -17,7 +17,7 @@ export function followVersions(watcher: ItemWatcher, versions: Versions): ItemWa
 		...watcher,
 
 		async moving(viewer, from, move) {
-			if (viewer.kind === 'anonymous' || !(await hasAny(viewer))) return watcher.moving(viewer, from, move);
+			if (viewer.kind !== 'user' || !(await hasAny(viewer))) return watcher.moving(viewer, from, move);
 			const home = homeRoot(viewer.username);
 			const source = relativePath(from, home);
 			return exclusively(viewer.id, () =>
@@ -37,7 +37,7 @@ export function followVersions(watcher: ItemWatcher, versions: Versions): ItemWa
 		},
 
 		async removing(viewer, at, remove) {
-			if (viewer.kind === 'anonymous' || !(await hasAny(viewer))) return watcher.removing(viewer, at, remove);
+			if (viewer.kind !== 'user' || !(await hasAny(viewer))) return watcher.removing(viewer, at, remove);
 			const files = await versions.filesWithin(viewer, relativePath(at, homeRoot(viewer.username)));
 			await watcher.removing(viewer, at, remove);
 			await versions.end(viewer.id, files);

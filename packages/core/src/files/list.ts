@@ -17,7 +17,7 @@ export async function* list(
 	const [own] = places;
 	const versionsOf = (place: Place) => versionsIn(versions, viewer, place);
 	if (folder.area === 'public' || own === undefined) return yield* listMerged(places, versionsOf, onMissing);
-	if (folder.path === '') await trees.own(viewer, folder.area).assertFolder(folder.path);
+	if (folder.path === '' && own.tree.area === 'private') await trees.own(viewer, folder.area).assertFolder(folder.path);
 	yield* listPlace(own, versionsOf);
 }
 

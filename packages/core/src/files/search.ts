@@ -82,6 +82,7 @@ async function scopeOf(
 	{ tree, storagePath }: Place,
 	wrong: readonly StoragePath[],
 ): Promise<IndexScope | undefined> {
+	if (tree.isVirtual) return undefined;
 	try {
 		const { storage } = await tree.storage.mount();
 		const scope = await index.scope(storage.rootId, storagePath);

@@ -69,6 +69,8 @@ export interface Links {
 	/** Forgets those that expired long ago. */
 	sweep(): Promise<void>;
 	watcher: ItemWatcher;
+	/** Runs `work` while no linked or shared item of that user is being moved by this process, nor replaced, unless that takes long. */
+	withoutMoves<T>(ownerId: string, work: () => Promise<T>): Promise<T>;
 	/** Binds links to a file that was replaced to the one that is in its place. May be called again. */
 	replaced(file: ReplacedFile): Promise<void>;
 }
@@ -231,6 +233,8 @@ export function createLinks({
 		},
 
 		watcher: tracker,
+
+		withoutMoves: (ownerId, work) => tracker.withoutMoves(ownerId, work),
 
 		replaced: (file) => tracker.replaced(file),
 	};

@@ -96,7 +96,7 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 
 	return {
 		async moving(viewer, from, move) {
-			if (viewer.kind === 'anonymous' || !(await links.hasAny(viewer.id))) return move(async () => {});
+			if (viewer.kind !== 'user' || !(await links.hasAny(viewer.id))) return move(async () => {});
 			return underLease(viewer.id, async (lease) => {
 				const home = homeRoot(viewer.username);
 				const source = relativePath(from, home);
@@ -125,7 +125,7 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 		},
 
 		async removing(viewer, at, remove) {
-			if (viewer.kind === 'anonymous' || !(await links.hasAny(viewer.id))) return remove();
+			if (viewer.kind !== 'user' || !(await links.hasAny(viewer.id))) return remove();
 			const home = homeRoot(viewer.username);
 			const within = await linkedWithin(viewer.id, relativePath(at, home));
 			await remove();
@@ -135,7 +135,7 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 		},
 
 		async replacing(viewer, replace) {
-			if (viewer.kind === 'anonymous' || !(await links.hasAny(viewer.id))) return replace();
+			if (viewer.kind !== 'user' || !(await links.hasAny(viewer.id))) return replace();
 			const ofOwner = replacements.get(viewer.id) ?? new Set();
 			replacements.set(viewer.id, ofOwner);
 			const replacing = replace();

@@ -14,6 +14,7 @@ const transfers: Readonly<Record<string, 'upload' | 'download'>> = {
 	'get /api/download/{path*}': 'download',
 	'post /api/downloadZip': 'download',
 	'get /api/temp/{token}': 'download',
+	'get /api/share/{token}/download/{path*}': 'download',
 	'get /api/downloadTickets/{ticket}': 'download',
 };
 

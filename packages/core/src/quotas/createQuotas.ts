@@ -85,7 +85,7 @@ export function createQuotas({ config, users, uploads, storage, trash, log, now,
 
 	const configuredLimit = async (viewer: Viewer): Promise<Amount> => {
 		const { userBytes, userEntries, anonymousBytes, anonymousEntries } = config.quotas;
-		if (viewer.kind === 'anonymous') return { bytes: anonymousBytes, entries: anonymousEntries };
+		if (viewer.kind !== 'user') return { bytes: anonymousBytes, entries: anonymousEntries };
 		const known = cached.get(viewer.id);
 		if (known !== undefined && monotonic() - known.at < cachedMs) return known.quota;
 		const own = await users.quota(viewer.id);

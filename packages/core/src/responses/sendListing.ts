@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { ResponseToolkit } from '@hapi/hapi';
 import type { Request } from '@stowage/plugin-api';
-import type { Area, Entry, Owner, StoragePath } from '@stowage/rules';
+import type { Entry, Owner } from '@stowage/rules';
 import { hasUnreadBody, leaveBodyUnread } from '../http/connections/unreadBody.js';
 import type { Log } from '../log.js';
 import { ClientGone, endWhenStalled, writeBody } from './writeBody.js';
@@ -15,15 +15,16 @@ const wholeLength = 32 * 1024;
 const gzipOptions = { level: 1, chunkSize: 64 * 1024 };
 
 /**
- * The JSON of a listing, a chunk for each batch of rows: a folder of any size takes the memory of one batch. `missing` is called at the
- * end.
+ * The JSON of a listing, what is known of the folder and its rows, a chunk for each batch: a folder of any size takes the memory of one
+ * batch. `missing` is called at the end.
  */
 export async function* listingText(
-	folder: { type: Area; directory: StoragePath },
+	folder: object,
 	batches: AsyncIterable<Entry[]>,
 	missing: readonly Owner[] = [],
+	key: 'entries' | 'items' = 'entries',
 ): AsyncGenerator<string> {
-	let before = JSON.stringify({ ...folder, entries: [] }).slice(0, -2);
+	let before = JSON.stringify({ ...folder, [key]: [] }).slice(0, -2);
 	for await (const batch of batches) {
 		if (batch.length === 0) continue;
 		yield before + JSON.stringify(batch).slice(1, -1);

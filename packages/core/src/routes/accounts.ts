@@ -48,7 +48,7 @@ export function accountRoutes(services: Services) {
 	});
 	return [
 		route(contract.checkLoginStatus, async ({ viewer }) => {
-			if (viewer.kind === 'anonymous') return { isLoggedIn: false, username: null, settings: null, quota: null };
+			if (viewer.kind !== 'user') return { isLoggedIn: false, username: null, settings: null, quota: null };
 			const usage = await quotas.usage(viewer, quotaWaitMs);
 			return {
 				isLoggedIn: true,

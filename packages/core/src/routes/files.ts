@@ -1,20 +1,10 @@
 import * as contract from '@stowage/contract';
 import { type Call, type ItemRef, type Request, route } from '@stowage/plugin-api';
-import {
-	type Area,
-	baseName,
-	isFailure,
-	type Owner,
-	parentPath,
-	type SearchQuery,
-	type StoragePath,
-	type Viewer,
-} from '@stowage/rules';
+import { type Area, baseName, isFailure, type Owner, parentPath, type StoragePath, type Viewer } from '@stowage/rules';
 import { conflictOf } from '../files/conflictOf.js';
 import { clientGone } from '../http/connections/clientGone.js';
-import { clientKey } from '../http/requests/proxy.js';
-import { listingText, sendListing } from '../responses/sendListing.js';
 import type { Services } from '../services.js';
+import { browseFolder } from './browseFolder.js';
 import { ownerOf } from './jobs.js';
 
 const item = (area: Area, path: StoragePath, owner: Owner | undefined): ItemRef => ({
@@ -23,20 +13,10 @@ const item = (area: Area, path: StoragePath, owner: Owner | undefined): ItemRef 
 	...(owner === undefined ? {} : { owner }),
 });
 
-type BrowseCall = Pick<Call<typeof contract.browsePublic>, 'request' | 'h'>;
-type BrowseQuery = Call<typeof contract.browsePublic>['query'];
-
 type ChangeCall = Pick<
 	Call<typeof contract.moveItem | typeof contract.copyItem>,
 	'viewer' | 'payload' | 'request' | 'h'
 >;
-
-/** What is searched for; nothing where the folder itself is meant. */
-function searchOf({ search = '', kind, minSize, maxSize, after, before }: BrowseQuery): SearchQuery | undefined {
-	const bounds = { kinds: kind, minSize, maxSize, after, before };
-	const isFiltered = Object.values(bounds).some((bound) => bound !== undefined);
-	return search === '' && !isFiltered ? undefined : { term: search, ...bounds };
-}
 
 /** RFC 7240: the client prefers an immediate response to one with the result. */
 const respondAsync = 'respond-async';
@@ -50,7 +30,8 @@ function prefersAsync({ headers }: Pick<Request, 'headers'>): boolean {
 }
 
 /** Browsing, and everything that changes a tree but for bytes that arrive. */
-export function fileRoutes({ files, pasting, uploadLimits, walkQueue, log }: Services) {
+export function fileRoutes(services: Services) {
+	const { files, pasting, uploadLimits } = services;
 	/** Responds once it is done, or after a moment with the job that continues. */
 	const asJob = async (
 		{ viewer, payload, request, h }: ChangeCall,
@@ -69,29 +50,12 @@ export function fileRoutes({ files, pasting, uploadLimits, walkQueue, log }: Ser
 		return h.response(outcome).code(202).header('preference-applied', respondAsync);
 	};
 
-	const browse = async ({ request, h }: BrowseCall, viewer: Viewer, type: Area, query: BrowseQuery) => {
-		const { directory } = query;
-		const folder = item(type, directory, undefined);
-		const wanted = searchOf(query);
-		if (wanted === undefined) {
-			const missing: Owner[] = [];
-			const batches = files.list(viewer, folder, (owner) => missing.push(owner));
-			return sendListing(request, h, listingText({ type, directory }, batches, missing), log);
-		}
-		const signal = clientGone(request);
-		const client = clientKey(viewer, request.client.address);
-		return {
-			type,
-			directory,
-			...(await walkQueue.run(client, (turn) => files.search(viewer, folder, wanted, signal, turn), signal)),
-		};
-	};
 	return [
-		route(contract.browse, (call) => browse(call, call.viewer, call.query.type, call.query)),
+		route(contract.browse, (call) => browseFolder(services, call, call.viewer, call.query.type, call.query)),
 		route(contract.browsePublic, (call) => {
 			// A user sees here what visitors would see who may read.
 			const viewer: Viewer = call.viewer.kind === 'user' ? { kind: 'anonymous', access: 'read' } : call.viewer;
-			return browse(call, viewer, 'public', call.query);
+			return browseFolder(services, call, viewer, 'public', call.query);
 		}),
 
 		route(contract.createFile, async ({ viewer, payload }) => ({

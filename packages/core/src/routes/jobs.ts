@@ -24,6 +24,6 @@ export function jobRoutes({ jobs, pasting }: Services) {
 
 /** The user whose jobs a call is about. Throws `notSignedIn` for a visitor, who has none. */
 export function ownerOf(viewer: Viewer): JobOwner {
-	if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in first.');
+	if (viewer.kind !== 'user') throw new Failure('notSignedIn', 'Please sign in first.');
 	return viewer;
 }

@@ -12,6 +12,7 @@ import { linkRoutes } from './links.js';
 import { pageRoutes } from './page.js';
 import { resumableUploadRoutes } from './resumableUploads.js';
 import { serviceRoutes } from './service.js';
+import { shareGuestRoutes } from './shareGuests.js';
 import { shareRoutes } from './shares.js';
 import { thumbnailRoutes } from './thumbnails.js';
 import { ticketRoutes } from './tickets.js';
@@ -35,6 +36,7 @@ export async function registerRoutes(server: Server, services: Services, webRoot
 		thumbnailRoutes,
 		linkRoutes,
 		shareRoutes,
+		shareGuestRoutes,
 		trashRoutes,
 		versionRoutes,
 		jobRoutes,

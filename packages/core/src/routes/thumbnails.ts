@@ -1,6 +1,6 @@
 import * as contract from '@stowage/contract';
-import { route } from '@stowage/plugin-api';
-import { baseName } from '@stowage/rules';
+import { type Call, type ItemRef, type PictureSize, route } from '@stowage/plugin-api';
+import { baseName, type Viewer } from '@stowage/rules';
 import { clientGone } from '../http/connections/clientGone.js';
 import { clientKey } from '../http/requests/proxy.js';
 import { decodePath } from '../http/requests/rawPath.js';
@@ -9,26 +9,38 @@ import { userFileHeaders } from '../responses/userFileHeaders.js';
 import type { Services } from '../services.js';
 
 /** Small pictures of files, made by plugins. */
-export function thumbnailRoutes({ config, thumbnails }: Services) {
-	const prefix = `${config.basePath}/api/thumbnail/`;
+export function thumbnailRoutes(services: Services) {
+	const prefix = `${services.config.basePath}/api/thumbnail/`;
 	return [
-		route(contract.thumbnail, async ({ viewer, query, request, h }) => {
-			const { url = '', headers: asked } = request.raw.req;
-			const path = decodePath(url, prefix);
+		route(contract.thumbnail, (call) => {
+			const { viewer, query, request } = call;
+			const path = decodePath(request.raw.req.url ?? '', prefix);
 			const ref = { area: query.type, path, ...(query.owner === undefined ? {} : { owner: query.owner }) };
-			const requester = { client: clientKey(viewer, request.client.address), signal: clientGone(request) };
-			const isKnown = (etag: string) => checkPreconditions(asked, { etag, mtime: Number.NaN }) === 'notModified';
-			// `*` matches any picture, so one must exist.
-			const isNamed = (etag: string) => asked['if-none-match'] !== '*' && isKnown(etag);
-			const { etag, bytes } = await thumbnails.get(viewer, ref, query.size, requester, isNamed);
-			const presentation = { name: `${baseName(path)}.webp`, isInline: true, isKept: true, isPdf: false };
-			const { 'accept-ranges': _, ...headers } = userFileHeaders(presentation);
-			const response =
-				bytes === undefined || isKnown(etag)
-					? h.response().code(304)
-					: h.response(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
-			for (const [name, value] of Object.entries({ ...headers, etag })) response.header(name, value);
-			return response;
+			return sendThumbnail(services, call, viewer, ref, query.size);
 		}),
 	];
+}
+
+/** Answers with the picture of a file that `viewer` may read, which counts for the caller. */
+export async function sendThumbnail(
+	{ thumbnails }: Pick<Services, 'thumbnails'>,
+	{ viewer: caller, request, h }: Pick<Call<typeof contract.thumbnail>, 'viewer' | 'request' | 'h'>,
+	viewer: Viewer,
+	ref: ItemRef,
+	size: PictureSize,
+) {
+	const asked = request.raw.req.headers;
+	const requester = { client: clientKey(caller, request.client.address), signal: clientGone(request) };
+	const isKnown = (etag: string) => checkPreconditions(asked, { etag, mtime: Number.NaN }) === 'notModified';
+	// `*` matches any picture, so one must exist.
+	const isNamed = (etag: string) => asked['if-none-match'] !== '*' && isKnown(etag);
+	const { etag, bytes } = await thumbnails.get(viewer, ref, size, requester, isNamed);
+	const presentation = { name: `${baseName(ref.path)}.webp`, isInline: true, isKept: true, isPdf: false };
+	const { 'accept-ranges': _, ...headers } = userFileHeaders(presentation);
+	const response =
+		bytes === undefined || isKnown(etag)
+			? h.response().code(304)
+			: h.response(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
+	for (const [name, value] of Object.entries({ ...headers, etag })) response.header(name, value);
+	return response;
 }

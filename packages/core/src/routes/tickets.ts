@@ -1,7 +1,7 @@
 import * as contract from '@stowage/contract';
-import { route } from '@stowage/plugin-api';
+import { type Call, route } from '@stowage/plugin-api';
 import { Failure, type Viewer } from '@stowage/rules';
-import { ownedBy } from '../archives/makeManifest.js';
+import { ownedBy, type Selection } from '../archives/makeManifest.js';
 import { type AuditEvent, chosen } from '../audit/auditLine.js';
 import { visitorOf } from '../config/strangers.js';
 import { clientGone } from '../http/connections/clientGone.js';
@@ -9,44 +9,47 @@ import { clientKey } from '../http/requests/proxy.js';
 import { retryIfChanged } from '../responses/retryIfChanged.js';
 import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
+import { shareEvent, sideBySide } from '../shares/shareItems.js';
 import type { Ticket } from '../tickets/createTickets.js';
 
 /** A fixed selection under a secret URL that permits the download, with any number of ranges, for some hours. */
-export function ticketRoutes({ audit, config, archives, sessions, tickets, transfers, log }: Services) {
+export function ticketRoutes(services: Services) {
+	const { audit, config, archives, guests, sessions, shareTransfers, tickets, transfers, log } = services;
 	return [
-		route(contract.makeTicket, async ({ viewer, payload, request, h }) => {
-			if (payload.files.length === 0) throw new Failure('invalid', 'No files selected for download');
-			const client = clientKey(viewer, request.client.address);
-			await tickets.count(client);
-			const area = payload.type;
-			const chosen = payload.files.map(({ path, owner }) => ({ path, ...ownedBy(owner) }));
-			const requester = { client, signal: clientGone(request) };
-			const opened = await archives.openFileOrArchive(viewer, { area, items: chosen }, requester);
-			await opened.file.close();
-			const { kind, name, skipped, file, items } = opened;
-			const { size, version } = file.item;
+		route(contract.makeTicket, ({ viewer, payload, request, h }) => {
+			const items = payload.files.map(({ path, owner }) => ({ path, ...ownedBy(owner) }));
 			const session = sessions.keyOf(request);
 			const user =
 				viewer.kind === 'user' && session !== undefined
 					? { user: { id: viewer.id, username: viewer.username, session } }
 					: {};
-			const ticket = await tickets.add(client, { area, items, ...user, kind, name, version, size });
-			const url = `${config.basePath}/api/downloadTickets/${ticket}`;
-			return h.response({ ticket, url, fileName: name, size, skipped }).code(201);
+			return makeTicket(services, { viewer, request, h }, viewer, { area: payload.type, items }, user);
 		}),
 
 		route(contract.downloadByTicket, ({ params, request, h }) => {
 			const send = async (describe: (details: Partial<AuditEvent>) => void) => {
 				const token = params.ticket ?? '';
 				const ticket = await tickets.find(token);
-				const owner = viewerOf(ticket, config);
+				const { share } = ticket;
+				const visit = share && (await guests.visitAgain(share.pass));
+				const owner =
+					visit === undefined ? viewerOf(ticket, config) : share?.isWhole ? sideBySide(visit.guest) : visit.guest;
 				const action = ticket.kind === 'file' ? 'download' : 'downloadArchive';
-				describe({ action, viewer: owner, area: ticket.area, ...chosen(ticket.items) });
-				const requester = { client: clientKey(owner, request.client.address), signal: clientGone(request) };
+				describe(
+					visit === undefined
+						? { action, viewer: owner, area: ticket.area, ...chosen(ticket.items) }
+						: { action: 'followShare', ...shareEvent(visit, ticket.items) },
+				);
+				const requester = {
+					client: clientKey(viewerOf(ticket, config), request.client.address),
+					signal: clientGone(request),
+				};
 				const opened = await archives.openFileOrArchive(owner, ticket, requester);
 				describe({ entries: opened.entries });
 				const { size, version } = opened.file.item;
-				const transfer = transfers.enter(token, ticket, opened.file, () => request.raw.res.destroy());
+				const breakOff = () => request.raw.res.destroy();
+				const transfer = transfers.enter(token, ticket, opened.file, breakOff);
+				const leaveShare = share && shareTransfers.enter(share.pass, breakOff);
 				try {
 					return await sendFile(request, h, transfer.file, {
 						name: opened.kind === ticket.kind ? ticket.name : opened.name,
@@ -63,6 +66,7 @@ export function ticketRoutes({ audit, config, archives, sessions, tickets, trans
 						},
 					});
 				} finally {
+					leaveShare?.();
 					transfer.leave();
 				}
 			};
@@ -75,6 +79,27 @@ export function ticketRoutes({ audit, config, archives, sessions, tickets, trans
 			return { message: 'The download has ended.' };
 		}),
 	];
+}
+
+/** Keeps a selection that `viewer` may read under a URL, for the caller, and answers with it. */
+export async function makeTicket(
+	{ config, archives, tickets }: Pick<Services, 'config' | 'archives' | 'tickets'>,
+	{ viewer: caller, request, h }: Pick<Call<typeof contract.makeTicket>, 'viewer' | 'request' | 'h'>,
+	viewer: Viewer,
+	{ area, items: chosen }: Selection,
+	holder: Pick<Ticket, 'user' | 'share'>,
+) {
+	if (chosen.length === 0) throw new Failure('invalid', 'No files selected for download');
+	const client = clientKey(caller, request.client.address);
+	await tickets.count(client);
+	const requester = { client, signal: clientGone(request) };
+	const opened = await archives.openFileOrArchive(viewer, { area, items: chosen }, requester);
+	await opened.file.close();
+	const { kind, name, skipped, file, items } = opened;
+	const { size, version } = file.item;
+	const ticket = await tickets.add(client, { area, items, ...holder, kind, name, version, size });
+	const url = `${config.basePath}/api/downloadTickets/${ticket}`;
+	return h.response({ ticket, url, fileName: name, size, skipped }).code(201);
 }
 
 function viewerOf({ user }: Ticket, config: Services['config']): Viewer {

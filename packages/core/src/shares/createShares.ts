@@ -246,7 +246,8 @@ export function createShares(parts: Dependencies): Shares {
 
 const isId = (id: string) => /^[0-9a-f-]{36}$/.test(id);
 
-const isInTrash = ({ path, nextPath }: BoundItem) =>
+/** Whether an item of a share is in the trash, or on its way there. */
+export const isInTrash = ({ path, nextPath }: BoundItem) =>
 	isTrashedLink(path) || (nextPath !== undefined && isTrashedLink(nextPath));
 
 const noSuchShare = () => new Failure('notFound', 'There is no such share.');

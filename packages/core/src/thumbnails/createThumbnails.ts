@@ -281,6 +281,7 @@ class Changed extends Error {}
 
 /** Whose file it is. */
 function ownerOf(viewer: Viewer, { area, owner }: ItemRef): string {
+	if (viewer.kind === 'guest') return viewer.owner.username;
 	if (area === 'private') return viewer.kind === 'user' ? viewer.username : '';
 	return owner ?? '';
 }

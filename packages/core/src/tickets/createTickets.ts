@@ -35,6 +35,10 @@ const smallBytes = 64 * 1024;
 const ticketDetails = z.object({
 	/** The user on whose behalf the ticket grants access; none for a visitor's. */
 	user: z.object({ id: z.string(), username: z.string(), session: z.string() }).optional(),
+	/** Of a share: by what it answers, which of its clients this is, and whether its items are side by side. */
+	share: z
+		.object({ pass: z.object({ share: z.string(), password: z.string() }), client: z.string(), isWhole: z.boolean() })
+		.optional(),
 	area: z.enum(['private', 'public']),
 	kind: z.enum(['file', 'archive']),
 	name: z.string(),

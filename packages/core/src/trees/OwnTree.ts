@@ -6,7 +6,8 @@ import {
 	isFailure,
 	type Owner,
 	type StoragePath,
-	type Viewer,
+	type User,
+	type Visitor,
 } from '@stowage/rules';
 import type { HomeQuota } from '../quotas/HomeQuota.js';
 import type { FolderFeeds } from './feeds/FolderFeeds.js';
@@ -20,7 +21,7 @@ import {
 import type { HomeStorage } from './HomeStorage.js';
 import { makeHome } from './homes.js';
 import type { ItemStorage } from './Mounts.js';
-import { placeIn, type Tree } from './Tree.js';
+import { type AreaTree, placeIn } from './Tree.js';
 import type { TrashBin } from './trash/TrashBin.js';
 
 export interface OwnTreeParts {
@@ -31,7 +32,7 @@ export interface OwnTreeParts {
 }
 
 /** A tree that the viewer may change: what is written there is theirs, and counts for them. */
-export class OwnTree implements Tree {
+export class OwnTree implements AreaTree {
 	readonly area: Area;
 	readonly owner: Owner | undefined;
 	readonly root: StoragePath;
@@ -39,8 +40,8 @@ export class OwnTree implements Tree {
 	readonly #parts: OwnTreeParts;
 
 	constructor(
-		readonly viewer: Viewer,
-		{ area, owner, root, storage }: Tree,
+		readonly viewer: Visitor | User,
+		{ area, owner, root, storage }: AreaTree,
 		parts: OwnTreeParts,
 	) {
 		this.area = area;
@@ -67,7 +68,7 @@ export class OwnTree implements Tree {
 	/** Throws `conflict` if the user was renamed, disabled or removed during the request: nothing may be written under the old name any more. */
 	async assertExists(): Promise<void> {
 		const { viewer } = this;
-		if (viewer.kind === 'anonymous') return;
+		if (viewer.kind !== 'user') return;
 		const user = await this.#parts.users.get(viewer.id);
 		if (user?.username !== viewer.username || user.isDisabled)
 			throw new Failure('conflict', 'The account was changed meanwhile. Please sign in again.');

@@ -1,14 +1,28 @@
 import { type Area, Failure, joinPath, type Owner, parentPath, type StoragePath } from '@stowage/rules';
 import type { HomeStorage } from './HomeStorage.js';
 
-/** One owner's files in one area. Whose they are and where they lie is settled once for a request. */
+/** What is read of a tree, by paths of the storage, unless the tree has others. */
+export type TreeStorage = Pick<
+	HomeStorage,
+	'mount' | 'list' | 'count' | 'listWithStats' | 'stat' | 'open' | 'localPath'
+>;
+
+/** One owner's files in one area, or what a share shows. Whose they are and where they lie is settled once for a request. */
 export interface Tree {
-	readonly area: Area;
+	readonly area: Area | 'share';
 	/** Whose public tree it is: `null` is the administrator's. Undefined in the private area. */
 	readonly owner: Owner | undefined;
 	/** Where it begins in the storage. */
 	readonly root: StoragePath;
 	/** The files of the home that it is in, by their paths in the storage. */
+	readonly storage: TreeStorage;
+	/** Its paths are none of the storage, so no index knows them. */
+	readonly isVirtual?: boolean;
+}
+
+/** The tree of an area. */
+export interface AreaTree extends Tree {
+	readonly area: Area;
 	readonly storage: HomeStorage;
 }
 
@@ -20,10 +34,15 @@ export interface Place {
 	readonly storagePath: StoragePath;
 }
 
+/** Where an item of an area lies. */
+export interface AreaPlace extends Place {
+	readonly tree: AreaTree;
+}
+
 /** The same message for missing items and for those that the viewer may not see. */
 export const notFound = (cause?: unknown) => new Failure('notFound', 'There is no such file or folder.', { cause });
 
-export function placeIn(tree: Tree, path: StoragePath): Place {
+export function placeIn<T extends Tree>(tree: T, path: StoragePath): Place & { readonly tree: T } {
 	return { tree, path, storagePath: joinPath(tree.root, path) };
 }
 

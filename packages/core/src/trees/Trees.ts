@@ -2,11 +2,13 @@ import type { ItemRef, UserStore } from '@stowage/plugin-api';
 import {
 	type Area,
 	anonymousOwner,
+	Failure,
 	homeRoot,
 	isValidUsername,
 	type Owner,
 	publicRoot,
 	signedIn,
+	type User,
 	undefinedIf,
 	type Viewer,
 	visibleOwners,
@@ -18,7 +20,8 @@ import type { FolderFeeds } from './feeds/FolderFeeds.js';
 import { homesOnDisk } from './homes.js';
 import type { MountedStorage } from './MountedStorage.js';
 import { DiskSpaces, OwnTree } from './OwnTree.js';
-import { notFound, type Place, placeIn, type Tree } from './Tree.js';
+import { SharedItems } from './SharedItems.js';
+import { type AreaPlace, type AreaTree, notFound, type Place, placeIn, type Tree } from './Tree.js';
 import type { TrashBin } from './trash/TrashBin.js';
 
 interface Dependencies {
@@ -41,15 +44,25 @@ export class Trees {
 		this.#spaces = new DiskSpaces(dependencies.config.uploads, dependencies.trash);
 	}
 
-	/** The tree that the viewer writes to. Throws `notSignedIn` for the private one of a visitor, who has none. */
+	/** The tree that the viewer writes to. Throws `notSignedIn` for the private one of a visitor, and for a guest, who have none. */
 	own(viewer: Viewer, area: Area): OwnTree {
+		if (viewer.kind === 'guest') throw new Failure('notSignedIn', 'Please sign in first.');
 		const { users, feeds, quotas } = this.#dependencies;
 		const parts = { users, feeds, quota: quotas.of(viewer), spaces: this.#spaces };
-		return new OwnTree(viewer, this.of(viewer, area, writingOwner(viewer)), parts);
+		return new OwnTree(viewer, this.#ofArea(viewer, area, writingOwner(viewer)), parts);
 	}
 
 	/** The tree of an area that an owner has; without one it is the administrator's public tree. Throws `notFound` for a name that can't be an owner. */
+	of(viewer: User, area: Area, owner?: Owner): AreaTree;
+	of(viewer: Viewer, area: Area, owner?: Owner): Tree;
 	of(viewer: Viewer, area: Area, owner: Owner = null): Tree {
+		if (viewer.kind !== 'guest') return this.#ofArea(viewer, area, owner);
+		if (area !== 'private') throw notFound();
+		const storage = new SharedItems(this.#dependencies.storage().home(viewer.owner.username), viewer);
+		return { area: 'share', owner: undefined, root: storage.root, storage, isVirtual: viewer.root.kind === 'items' };
+	}
+
+	#ofArea(viewer: Viewer, area: Area, owner: Owner): AreaTree {
 		const home = area === 'private' ? signedIn(viewer).username : publicHome(owner);
 		const root = area === 'private' ? homeRoot(home as string) : publicRoot(owner);
 		const storage = this.#dependencies.storage().home(home);
@@ -57,6 +70,8 @@ export class Trees {
 	}
 
 	/** The trees that a listing of the area shows, in their order. */
+	visible(viewer: User, area: Area): Promise<AreaTree[]>;
+	visible(viewer: Viewer, area: Area): Promise<Tree[]>;
 	async visible(viewer: Viewer, area: Area): Promise<Tree[]> {
 		if (area === 'private') return [this.of(viewer, area)];
 		const { config, storage } = this.#dependencies;
@@ -66,6 +81,8 @@ export class Trees {
 	}
 
 	/** Where the item of a read lies. Without an owner it is in the first visible tree that has the path. `visible` may be known from a read before. */
+	find(viewer: User, ref: ItemRef): Promise<AreaPlace>;
+	find(viewer: Viewer, ref: ItemRef, visible?: () => Promise<Tree[]>): Promise<Place>;
 	async find(
 		viewer: Viewer,
 		{ area, path, owner }: ItemRef,

@@ -1,5 +1,5 @@
 import type { StagedFile, StorageProvider } from '@stowage/plugin-api';
-import { noFreeSpace, type Viewer } from '@stowage/rules';
+import { noFreeSpace } from '@stowage/rules';
 import { type ByteMeter, metered } from './metered.js';
 
 /** The default reserve: a twentieth of the disk, at most 1 GB; 1 GB if the storage does not know the size of the disk. */
@@ -51,7 +51,7 @@ export interface SpaceGuard {
 }
 
 /** The guard of one disk. What users write takes the place of the trash; what visitors write does not. */
-export type SpaceGuards = Readonly<Record<Viewer['kind'], SpaceGuard>>;
+export type SpaceGuards = Readonly<Record<'user' | 'anonymous', SpaceGuard>>;
 
 export interface SpaceGrants {
 	/** Throws `storageFull` unless this many bytes, which are written next, leave the reserve alone. */

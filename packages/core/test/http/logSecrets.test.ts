@@ -28,10 +28,23 @@ test('the log and the audit log never contain a token, a ticket, an upload id, a
 	const { ticket } = json(
 		await ada.post('/api/downloadTickets', { type: 'private', directory: '', files: [{ path: 'a.txt' }] }),
 	);
+	const sharing = { items: [{ path: 'a.txt' }], mode: 'view', password: 'shared secret horse' };
+	const share = json(await ada.post('/api/shares', sharing))
+		.url.split('/')
+		.at(-1) as string;
+	const opened = await other.post(`/api/share/${share}/open`, { password: 'shared secret horse' });
+	const [shareCookie = ''] = opened.headers['set-cookie']?.[0]?.split(';') ?? [];
 	const upload = await begin(ada, 12, { filename: 'b.txt' });
 	const guess = randomBytes(32).toString('base64url');
 	const key = randomBytes(32).toString('base64url');
 	const follow = async () => {
+		const asGuest = { cookie: shareCookie };
+		for (const below of ['', '/browse', '/download/a.txt', '/thumbnail/a.txt?size=256']) {
+			await other.get(`/api/share/${share}${below}`);
+			await other.get(`/api/share/${share}${below}`, asGuest);
+			await other.get(`/api/share/${guess}${below}`);
+		}
+		await other.post(`/api/share/${share}/open`, { password: 'wrong secret horse' });
 		for (const url of [`/api/temp/${token}`, `/api/temp/${guess}`, `/api/downloadTickets/${ticket}`]) {
 			await other.get(url);
 			await other.get(url, { range: 'bytes=0-1', accept: 'text/html' });
@@ -48,16 +61,19 @@ test('the log and the audit log never contain a token, a ticket, an upload id, a
 
 	// The database is unavailable, then has an unexpected error: lines of refusals, then of stacks.
 	const { find: findLink } = database.links;
+	const { find: findShare } = database.shares;
 	const { find: findTicket } = database.tickets;
 	const { find: findUpload } = database.uploads;
 	for (const error of [new Failure('unavailable', 'The database is unavailable.'), new Error('a fault')]) {
 		const fail = () => Promise.reject(error);
 		Object.assign(database.links, { find: fail });
+		Object.assign(database.shares, { find: fail });
 		Object.assign(database.tickets, { find: fail });
 		Object.assign(database.uploads, { find: fail });
 		await follow();
 	}
 	Object.assign(database.links, { find: findLink });
+	Object.assign(database.shares, { find: findShare });
 	Object.assign(database.tickets, { find: findTicket });
 	Object.assign(database.uploads, { find: findUpload });
 
@@ -75,6 +91,8 @@ test('the log and the audit log never contain a token, a ticket, an upload id, a
 	};
 	for (const url of [`/api/temp/${token}`, `/api/downloadTickets/${ticket}`])
 		await t.throwsAsync(other.get(url), undefined, 'the download is aborted');
+	const shared = `/api/share/${share}/download/a.txt`;
+	await t.throwsAsync(other.get(shared, { cookie: shareCookie }), undefined, 'the download is aborted');
 	storage.open = open;
 	await remove(ada, upload);
 	const passwords = { currentPassword: 'very secret horse', newPassword: 'new secret horse' };
@@ -109,6 +127,8 @@ test('the log and the audit log never contain a token, a ticket, an upload id, a
 		recoveryCode: recoveryCodes[0],
 		otherCode: recoveryCodes[1],
 		token,
+		share,
+		shareCookie: shareCookie.slice('share='.length),
 		ticket,
 		id,
 		guess,

@@ -19,7 +19,13 @@ export const protectedFolders: readonly string[] = [publicFolderName];
 export type VisitorAccess = 'upload' | 'read' | 'off';
 
 /** The caller. */
-export type Viewer = { kind: 'anonymous'; access: VisitorAccess } | User;
+export type Viewer = Visitor | User | Guest;
+
+/** A caller without an account. */
+export interface Visitor {
+	kind: 'anonymous';
+	access: VisitorAccess;
+}
 
 /** A signed-in caller. */
 export interface User {
@@ -28,9 +34,32 @@ export interface User {
 	username: string;
 }
 
-/** Throws `notSignedIn` for a visitor. */
+/** An item of a share as its guests see it. */
+export interface SharedItem {
+	/** Among the items of its share, which may lie in several folders, no other has this name. */
+	name: string;
+	type: 'file' | 'directory';
+	/** Relative to the home of the owner. */
+	path: StoragePath;
+	/** The storage's id of the item: no other item of that path is meant. */
+	itemId: string;
+}
+
+/**
+ * A caller who has the address of a share, and its password where it has one. The share is the guest's private area: the contents of the one
+ * folder that is shared, or the items beside each other. It can be read, and nothing else.
+ */
+export interface Guest {
+	kind: 'guest';
+	/** The id of the share, which opens nothing. */
+	share: string;
+	owner: User;
+	root: { kind: 'folder'; folder: SharedItem } | { kind: 'items'; items: readonly SharedItem[] };
+}
+
+/** Throws `notSignedIn` for everybody else. */
 export function signedIn(viewer: Viewer): User {
-	if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in first.');
+	if (viewer.kind !== 'user') throw new Failure('notSignedIn', 'Please sign in first.');
 	return viewer;
 }
 

@@ -36,7 +36,8 @@ export const notOwnedMessage = 'You do not own any of the selected items';
 
 /** Browsing or searching an area. `isVisibleOwner` decides which trees are shown. */
 export function browseDenial(viewer: Viewer, area: Area): Failure | undefined {
-	return area === 'private' ? anonymousDenial(viewer) : visitorDenial(viewer, 'read');
+	if (area === 'private') return viewer.kind === 'guest' ? undefined : anonymousDenial(viewer);
+	return visitorDenial(viewer, 'read');
 }
 
 /**
@@ -45,6 +46,7 @@ export function browseDenial(viewer: Viewer, area: Area): Failure | undefined {
  */
 export function readDenial(viewer: Viewer, item: Item, publicListing: PublicListing = 'own'): Failure | undefined {
 	if (item.area === 'private') {
+		if (viewer.kind === 'guest') return item.owner === undefined ? undefined : notFound(item);
 		return anonymousDenial(viewer) ?? (isForeign(viewer, item) ? notFound(item) : undefined);
 	}
 	const denial = visitorDenial(viewer, 'read');
@@ -64,7 +66,7 @@ export function uploadDenial(viewer: Viewer, folder: Item): Failure | undefined 
 
 /** Creating a folder in a folder. */
 export function createFolderDenial(viewer: Viewer, folder: Item): Failure | undefined {
-	if (viewer.kind === 'anonymous' && folder.area === 'public') {
+	if (viewer.kind !== 'user' && folder.area === 'public') {
 		return new Failure('notSignedIn', 'You must be logged in to create folders in public.');
 	}
 	return foreignDenial(viewer, folder);
@@ -80,7 +82,7 @@ export function deleteDenial(viewer: Viewer, item: Item): Failure | undefined {
 
 /** Replacing a file by another one: who may not delete it may not replace it. A visitor replaces nothing. */
 export function replaceDenial(viewer: Viewer, item: Item): Failure | undefined {
-	if (viewer.kind === 'anonymous') return new Failure('forbidden', 'You must be logged in to replace files.');
+	if (viewer.kind !== 'user') return new Failure('forbidden', 'You must be logged in to replace files.');
 	return foreignDenial(viewer, item) ?? protectedDenial(item, 'replace');
 }
 
@@ -205,17 +207,18 @@ function isRootOrProtected(item: Item): boolean {
 }
 
 function isForeign(viewer: Viewer, item: Item): boolean {
-	return item.owner !== undefined && (viewer.kind === 'anonymous' || item.owner !== viewer.username);
+	return item.owner !== undefined && (viewer.kind !== 'user' || item.owner !== viewer.username);
 }
 
-/** For a visitor of a server whose visitors may do less than `wanted`. */
+/** For a visitor of a server whose visitors may do less than `wanted`, and for a guest of a share. */
 function visitorDenial(viewer: Viewer, wanted: 'upload' | 'read'): Failure | undefined {
-	if (viewer.kind === 'user' || viewer.access === 'upload' || viewer.access === wanted) return undefined;
+	if (viewer.kind === 'user') return undefined;
+	if (viewer.kind === 'anonymous' && (viewer.access === 'upload' || viewer.access === wanted)) return undefined;
 	return anonymousDenial(viewer);
 }
 
 function anonymousDenial(viewer: Viewer): Failure | undefined {
-	return viewer.kind === 'anonymous' ? new Failure('notSignedIn', 'You must be logged in to do that.') : undefined;
+	return viewer.kind !== 'user' ? new Failure('notSignedIn', 'You must be logged in to do that.') : undefined;
 }
 
 function foreignDenial(viewer: Viewer, item: Item, message?: string): Failure | undefined {

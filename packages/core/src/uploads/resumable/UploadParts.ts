@@ -34,7 +34,7 @@ export async function findUpload(parts: UploadParts, viewer: Viewer, idHash: str
 	const record = await parts.database.uploads.find(idHash);
 	if (record === undefined) throw unknownUpload();
 	if (record.userId !== null) {
-		if (viewer.kind === 'anonymous') throw new Failure('notSignedIn', 'Please sign in to continue this upload.');
+		if (viewer.kind !== 'user') throw new Failure('notSignedIn', 'Please sign in to continue this upload.');
 		if (viewer.id !== record.userId) throw unknownUpload();
 	} else assertAllowed(uploadDenial(ownerOf(parts, viewer, record), { area: record.area, path: record.directory }));
 	if (parts.expiry.hasExpired(idHash, record)) throw new Failure('expired', 'This upload has expired.');

@@ -1,0 +1,147 @@
+import type { SharedItemRecord, ShareRecord, ShareStore } from '@stowage/plugin-api';
+import { archiveNamer, Failure, type Guest, isFailure, type SharedItem } from '@stowage/rules';
+import type { Accounts, Caller } from '../accounts/accounts.js';
+import type { Config } from '../config/schema.js';
+import type { Links } from '../links/createLinks.js';
+import { locateLink } from '../links/locateLink.js';
+import { secretHash } from '../secretHash.js';
+import type { MountedStorage } from '../trees/MountedStorage.js';
+import { isInTrash, type Shares } from './createShares.js';
+
+/** A share that answers, and the viewer that its guests are. */
+export interface Visit {
+	share: ShareRecord;
+	guest: Guest;
+}
+
+/** By which a share is found again for a client that it was opened for. */
+export interface Pass {
+	share: string;
+	/** The password that it was opened with, of which nothing can be learned. */
+	password: string;
+}
+
+/** Whoever has the address of a share. */
+export interface Guests {
+	/**
+	 * The share of a token, for a client that has opened it or needs not. Throws `notFound` for one that is unknown, paused or without any of
+	 * its items, or whose owner is disabled, `expired` for one that has ended, and `passwordRequired`.
+	 */
+	visit(token: string, hasOpened: (share: ShareRecord) => boolean): Promise<Visit>;
+	/** The same by a pass. Throws `expired` where the pass ends: also for another password. */
+	visitAgain(pass: Pass): Promise<Visit>;
+	passOf(share: ShareRecord): Pass;
+	/** Whether the share still answers who has that pass. An outage of the database throws. */
+	isGood(pass: Pass): Promise<boolean>;
+	/** The share, if that is its password. Throws as `visit` does, `badCredentials` for a wrong one, and `rateLimited`. */
+	open(token: string, password: string, client: Caller): Promise<ShareRecord>;
+	/**
+	 * Runs `work` with a visit, and once more with another one where an item was missing that was being moved meanwhile.
+	 */
+	visiting<T>(visit: () => Promise<Visit>, work: (visit: Visit) => Promise<T>): Promise<T>;
+}
+
+interface Dependencies {
+	store: ShareStore;
+	shares: Pick<Shares, 'stateOf' | 'expiryOf'>;
+	config: Pick<Config, 'shares'>;
+	storage: Pick<MountedStorage, 'open' | 'stat'>;
+	links: Pick<Links, 'withoutMoves'>;
+	accounts: Pick<Accounts, 'verify'>;
+}
+
+export function createGuests({ store, shares, config, storage, links, accounts }: Dependencies): Guests {
+	/** Throws unless the share answers at all. */
+	const active = async (share: ShareRecord | undefined): Promise<ShareRecord> => {
+		if (share === undefined || !config.shares.enabled) throw noSuchShare();
+		const state = await shares.stateOf(share);
+		if (state === 'paused') throw noSuchShare();
+		if (state !== 'active') throw hasEnded();
+		return share;
+	};
+	const find = async (token: string) =>
+		active(/^[\w-]{43}$/.test(token) ? await store.find(secretHash(token)) : undefined);
+
+	const visitOf = async (share: ShareRecord): Promise<Visit> => {
+		const items = await guestsItems(share.items);
+		const [only] = items;
+		if (only === undefined) throw noSuchShare();
+		const root: Guest['root'] =
+			items.length === 1 && only.type === 'directory' ? { kind: 'folder', folder: only } : { kind: 'items', items };
+		const owner = { kind: 'user', ...share.owner } as const;
+		return {
+			share: { ...share, expiresAt: shares.expiryOf(share) },
+			guest: { kind: 'guest', share: share.id, owner, root },
+		};
+	};
+
+	/** Under names of their own. What was moved is where it was moved to, also if the end of the move was not recorded. */
+	const guestsItems = async (records: readonly SharedItemRecord[]): Promise<SharedItem[]> => {
+		const nameOf = archiveNamer();
+		const items: SharedItem[] = [];
+		for (const record of records) {
+			if (isInTrash(record)) continue;
+			const { type, itemId } = record;
+			const path = record.nextPath === undefined ? record.path : (await locateLink(storage, record))?.path;
+			if (path !== undefined) items.push({ name: nameOf({ path, type }), type, path, itemId });
+		}
+		return items;
+	};
+
+	const passOf: Guests['passOf'] = ({ id, passwordSecret }) => ({
+		share: id,
+		password: secretHash(`password ${passwordSecret}`),
+	});
+
+	const guests: Guests = {
+		async visit(token, hasOpened) {
+			const share = await find(token);
+			if (share.passwordSecret !== null && !hasOpened(share))
+				throw new Failure('passwordRequired', 'This share has a password.');
+			return visitOf(share);
+		},
+
+		async visitAgain(pass) {
+			const share = await active(await store.findById(pass.share));
+			if (passOf(share).password !== pass.password) throw hasEnded();
+			return visitOf(share);
+		},
+
+		passOf,
+
+		async isGood(pass) {
+			const share = await store.findById(pass.share);
+			if (share === undefined || !config.shares.enabled || passOf(share).password !== pass.password) return false;
+			// What is being sent may be sent to its end when all downloads have begun.
+			return ['active', 'used'].includes(await shares.stateOf(share)) && share.items.some((item) => !isInTrash(item));
+		},
+
+		async open(token, password, client) {
+			const share = await find(token);
+			const secret = share.passwordSecret;
+			if (secret !== null && !(await accounts.verify(`share ${share.id}`, secret, password, client)))
+				throw new Failure('badCredentials', 'That is not the password of this share.');
+			return share;
+		},
+
+		async visiting(visit, work) {
+			for (let seen = await visit(), left = 3; ; left--) {
+				try {
+					return await work(seen);
+				} catch (error) {
+					if (!isFailure(error, 'notFound') || left === 0) throw error;
+					const { id } = seen.share.owner;
+					const next = await links.withoutMoves(id, visit);
+					if (JSON.stringify(next.guest) === JSON.stringify(seen.guest)) throw error;
+					seen = next;
+				}
+			}
+		},
+	};
+	return guests;
+}
+
+/** The same message for every reason, so that a guess or an old address reveals nothing. */
+const noSuchShare = () => new Failure('notFound', 'This share does not exist or no longer works.');
+
+const hasEnded = () => new Failure('expired', 'This share has ended.');

@@ -1,0 +1,134 @@
+import type { OpenFile, StatsBatch, StorageEntry, StorageItem } from '@stowage/plugin-api';
+import {
+	type Guest,
+	homeRoot,
+	joinPath,
+	parsePath,
+	relativePath,
+	type SharedItem,
+	type StoragePath,
+	undefinedIf,
+} from '@stowage/rules';
+import type { HomeStorage } from './HomeStorage.js';
+import { identityOf } from './identity.js';
+import type { Mount } from './Mounts.js';
+import { notFound, type TreeStorage } from './Tree.js';
+
+/** Items of a share that are listed together. */
+const batchSize = 64;
+
+/**
+ * What a guest of a share may read of its owner's home: the shared items, as long as they are the very items that were shared, and all below
+ * them. Anything else is not there.
+ */
+export class SharedItems implements TreeStorage {
+	readonly #home: HomeStorage;
+	readonly #homeRoot: StoragePath;
+	readonly #items: readonly SharedItem[];
+	/** Where the items are side by side, by their names; undefined where the one folder has its path of the storage. */
+	readonly #root: StoragePath | undefined;
+
+	constructor(home: HomeStorage, { share, owner, root }: Guest) {
+		this.#home = home;
+		this.#homeRoot = homeRoot(owner.username);
+		this.#items = root.kind === 'folder' ? [root.folder] : root.items;
+		// No two shares may have the same path for different items, since pictures are remembered by it.
+		this.#root = root.kind === 'folder' ? undefined : parsePath(`shares/${share}`);
+	}
+
+	/** Where the guest's tree begins. */
+	get root(): StoragePath {
+		return this.#root ?? joinPath(this.#homeRoot, (this.#items[0] as SharedItem).path);
+	}
+
+	mount(): Promise<Mount> {
+		return this.#home.mount();
+	}
+
+	async *list(path: StoragePath): AsyncGenerator<StorageEntry[]> {
+		if (path === this.#root) {
+			yield* this.#eachItem();
+			return;
+		}
+		const { at } = await this.#shared(path);
+		yield* this.#home.list(at);
+	}
+
+	async count(path: StoragePath): Promise<number> {
+		return this.#home.count((await this.#shared(path)).at);
+	}
+
+	async *listWithStats(path: StoragePath): AsyncGenerator<StatsBatch> {
+		if (path === this.#root) {
+			for await (const items of this.#eachItem()) yield { items, skipped: 0 };
+			return;
+		}
+		const { at } = await this.#shared(path);
+		yield* this.#home.listWithStats(at);
+	}
+
+	async stat(path: StoragePath): Promise<StorageItem> {
+		const { item, at, isItself, found } = await this.#shared(path);
+		return isItself ? { ...found, name: item.name } : this.#home.stat(at);
+	}
+
+	async open(path: StoragePath): Promise<OpenFile> {
+		const { item, at, isItself } = await this.#shared(path);
+		const file = await this.#home.open(at);
+		try {
+			// It may have been replaced, or a folder above it, since its share was looked up.
+			if (isItself && identityOf(file.item) !== item.itemId) throw notFound();
+			if (!isItself) await this.#find(item);
+			return isItself ? renamed(file, item.name) : file;
+		} catch (error) {
+			await file.close();
+			throw error;
+		}
+	}
+
+	/** Undefined: no proxy and no other program gets a path, since what is sent is counted here. */
+	async localPath(): Promise<undefined> {}
+
+	async *#eachItem(): AsyncGenerator<StorageItem[]> {
+		let batch: StorageItem[] = [];
+		for (const item of this.#items) {
+			const found = await undefinedIf(this.#find(item), 'notFound', 'forbidden');
+			if (found !== undefined) batch.push({ ...found, name: item.name });
+			if (batch.length < batchSize) continue;
+			yield batch;
+			batch = [];
+		}
+		if (batch.length > 0) yield batch;
+	}
+
+	/** The shared item that a path lies in, checked, and its place in the home. */
+	async #shared(path: StoragePath) {
+		const inside = relativePath(path, this.root);
+		const [name = ''] = inside.split('/');
+		const item = this.#root === undefined ? this.#items[0] : this.#items.find((each) => each.name === name);
+		if (item === undefined) throw notFound();
+		const below = this.#root === undefined ? inside : relativePath(inside, parsePath(name));
+		const found = await this.#find(item);
+		return { item, found, isItself: below === '', at: joinPath(joinPath(this.#homeRoot, item.path), below) };
+	}
+
+	/** Throws `notFound` unless the item is where it was when its share was looked up. */
+	async #find({ path, itemId }: SharedItem): Promise<StorageItem> {
+		const found = await this.#home.stat(joinPath(this.#homeRoot, path));
+		if (identityOf(found) !== itemId) throw notFound();
+		return found;
+	}
+}
+
+/** The same file under the name that it has in its share. */
+function renamed(file: OpenFile, name: string): OpenFile {
+	const { readInto, withLocalFile } = file;
+	return {
+		item: { ...file.item, name },
+		read: (range) => file.read(range),
+		...(readInto === undefined ? {} : { readInto: readInto.bind(file) }),
+		...(withLocalFile === undefined ? {} : { withLocalFile: (use) => withLocalFile.call(file, use) as never }),
+		isChanged: () => file.isChanged(),
+		close: () => file.close(),
+	};
+}

@@ -1,0 +1,310 @@
+import { once } from 'node:events';
+import { rename, truncate, writeFile } from 'node:fs/promises';
+import { get as httpGet, type IncomingMessage } from 'node:http';
+import test, { type ExecutionContext } from 'ava';
+import { assertReadable, listWhole } from '../readZip.js';
+import { Client, file, json } from '../testApp.js';
+import { until } from '../until.js';
+import { names, ShareGuest, shareFixture } from './shareFixture.js';
+
+test('a shared folder is the root of its share: listed, searched, downloaded and zipped, and nothing else of the home is', async (t) => {
+	const { home, share } = await shareFixture(t);
+	await writeFile(home('docs/Public'), 'a file of that name');
+	const { guest } = await share(['docs'], { title: 'Docs', message: 'Hello' });
+	const looked = await guest.get('');
+	t.like(json(looked), { title: 'Docs', message: 'Hello', from: 'ada', mode: 'view', expiresAt: null, askName: false });
+	t.deepEqual(names(looked, 'items').sort(), ['Public', 'deep', 'fox.txt']);
+	t.is(looked.headers['referrer-policy'], 'no-referrer');
+	t.is(looked.headers['cache-control'], 'private, no-store');
+	const listed = json(await guest.get('/browse')).entries;
+	t.true(listed.every((entry: object) => !('owner' in entry) && !('protected' in entry)));
+	t.deepEqual(names(await guest.get('/browse?directory=deep')), ['deep/low.txt']);
+	t.deepEqual(names(await guest.get('/browse?search=low')), ['deep/low.txt']);
+	t.deepEqual(names(await guest.get('/browse?search=secret')), []);
+	t.deepEqual(names(await guest.get('/browse?kind=folder')), ['deep']);
+
+	const whole = await guest.get('/download/fox.txt');
+	t.is(whole.payload, 'The quick brown fox');
+	t.like(whole.headers, {
+		'content-disposition': `attachment; filename="fox.txt"; filename*=UTF-8''fox.txt`,
+		'x-content-type-options': 'nosniff',
+		'referrer-policy': 'no-referrer',
+		vary: 'Cookie',
+	});
+	t.regex(String(whole.headers['content-security-policy']), /^sandbox; default-src 'none'/);
+	const { etag = '' } = whole.headers;
+	const part = await guest.get('/download/fox.txt', { range: 'bytes=4-8', 'if-range': etag });
+	t.is(part.statusCode, 206);
+	t.is(part.payload, 'quick');
+	t.is((await guest.get('/download/fox.txt', { 'if-none-match': etag })).statusCode, 304);
+	t.is((await guest.call('HEAD', '/download/fox.txt')).headers['content-length'], '19');
+	t.regex(String((await guest.get('/download/fox.txt?inline=1')).headers['content-disposition']), /^inline/);
+	const zip = await guest.get('/download');
+	t.regex(String(zip.headers['content-disposition']), /docs_\d{4}-\d{2}-\d{2}\.zip/);
+	await assertReadable(t, zip.bytes);
+	t.deepEqual(await zipNames(t, zip.bytes), [
+		'docs/',
+		'docs/Public',
+		'docs/deep/',
+		'docs/deep/low.txt',
+		'docs/fox.txt',
+	]);
+	t.is((await guest.get('/download/deep')).headers['content-type'], 'application/zip');
+	for (const path of ['../secret.txt', '..%2Fsecret.txt', '%2e%2e/secret.txt', 'docs/fox.txt', 'secret.txt', 'none']) {
+		for (const url of [`/download/${path}`, `/thumbnail/${path}?size=256`]) {
+			const { statusCode, payload } = await guest.get(url);
+			t.true([400, 404].includes(statusCode), `${url}: ${statusCode}`);
+			t.notRegex(payload, /secret$|quick/);
+		}
+	}
+	t.is((await guest.get('/browse?directory=../other')).statusCode, 400);
+	t.is((await guest.get('/browse?directory=other')).statusCode, 404);
+});
+
+test('chosen items lie beside each other, and equal names get numbers', async (t) => {
+	const { ada, home, share } = await shareFixture(t);
+	const { id, guest } = await share(['docs/fox.txt', 'other/fox.txt', 'docs/deep']);
+	t.deepEqual(names(await guest.get(''), 'items').sort(), ['deep', 'fox (1).txt', 'fox.txt']);
+	t.is(json(await guest.get('/browse')).entries.find(({ name }: { name: string }) => name === 'deep').count, 1);
+	t.is((await guest.get('/download/fox.txt')).payload, 'The quick brown fox');
+	const other = await guest.get('/download/fox%20(1).txt');
+	t.is(other.payload, 'another fox');
+	t.regex(String(other.headers['content-disposition']), /filename="fox \(1\)\.txt"/);
+	t.is((await guest.get('/download/deep/low.txt')).payload, 'low');
+	t.is((await guest.get('/download/docs/fox.txt')).statusCode, 404);
+	t.deepEqual(names(await guest.get('/browse?directory=deep')), ['deep/low.txt']);
+	t.deepEqual(names(await guest.get('/browse?search=fox')).sort(), ['fox (1).txt', 'fox.txt']);
+	t.deepEqual(names(await guest.get('/browse?search=low')), ['deep/low.txt']);
+	const zip = await guest.get('/download');
+	t.deepEqual(await zipNames(t, zip.bytes), ['deep/', 'deep/low.txt', 'fox (1).txt', 'fox.txt']);
+
+	// The items are those that were chosen, and no others that have their names.
+	await ada.post('/api/renameItem', { oldPath: 'docs', newName: 'papers', type: 'private' });
+	t.is((await guest.get('/download/fox.txt')).payload, 'The quick brown fox');
+	await rename(home('papers/fox.txt'), home('papers/old.txt'));
+	await writeFile(home('papers/fox.txt'), 'not shared');
+	t.is((await guest.get('/download/fox.txt')).statusCode, 404);
+	t.deepEqual(names(await guest.get(''), 'items').sort(), ['deep', 'fox (1).txt']);
+	await ada.call('DELETE', `/api/shares/${id}`);
+	t.is((await guest.get('/download/fox%20(1).txt')).statusCode, 404);
+});
+
+test('a single shared file is the only entry of its share, and is downloaded as itself', async (t) => {
+	const { share } = await shareFixture(t);
+	const { guest } = await share(['docs/fox.txt']);
+	t.deepEqual(names(await guest.get(''), 'items'), ['fox.txt']);
+	t.is((await guest.get('/download')).payload, 'The quick brown fox');
+});
+
+/** Of the entries of an archive, in order. */
+const zipNames = async (t: ExecutionContext, bytes: Buffer): Promise<string[]> =>
+	(await listWhole(t, bytes)).map(([name]) => name).sort();
+
+const deleteItem = (ada: Client, filePath: string) =>
+	ada.call('DELETE', '/api/deleteItem', { filePath, type: 'private' });
+
+test('a share that was paused, deleted, or whose item or owner is away answers as an unknown one, and one that has ended 410', async (t) => {
+	let time = Date.now();
+	const { app, ada, share, change } = await shareFixture(t, {}, { now: () => time, monotonic: () => time });
+	const { accounts, config } = app.services;
+	const { id, guest } = await share(['docs'], { expiresAt: time + 1000 * 60_000 });
+	const unknown = new ShareGuest(app, `/api/share/${'A'.repeat(43)}`);
+	const urls = ['', '/browse', '/browse?search=fox', '/download', '/download/fox.txt', '/thumbnail/fox.txt?size=256'];
+	const statuses = async () => new Set(await Promise.all(urls.map(async (url) => (await guest.get(url)).statusCode)));
+	const isUnknown = async (why: string) => {
+		for (const url of urls) {
+			const [one, other] = [await guest.get(url), await unknown.get(url)];
+			t.is(one.statusCode, 404, `${why}: ${url}`);
+			t.is(one.payload, other.payload, `${why}: ${url}`);
+		}
+	};
+	t.true((await statuses()).has(200));
+	await change(id, { isPaused: true });
+	await isUnknown('paused');
+	await change(id, { isPaused: false });
+	await accounts.setDisabled('ada', true);
+	await isUnknown('disabled owner');
+	await accounts.setDisabled('ada', false);
+	config.shares.enabled = false;
+	await isUnknown('no shares');
+	config.shares.enabled = true;
+	const again = await new Client(app).post('/api/login', { username: 'ada', password: 'correct horse' });
+	t.is(again.statusCode, 200);
+	ada.cookie = String(again.headers['set-cookie']?.[0]?.split(';')[0]);
+	const { trashId } = json(await deleteItem(ada, 'docs'));
+	await isUnknown('in the trash');
+	await ada.upload('/api/upload', [file('docs', 'another one')]);
+	await isUnknown('another item of that name');
+	await ada.post('/api/trash/restore', { ids: [trashId] });
+	t.is((await guest.get('/download/fox.txt')).statusCode, 200, 'restored');
+	await app.services.accounts.rename('ada', 'eve');
+	t.is(json(await guest.get('')).from, 'eve');
+	t.is((await guest.get('/download/fox.txt')).payload, 'The quick brown fox');
+	time += 1000 * 60_000;
+	t.deepEqual(await statuses(), new Set([410]));
+	time -= 500 * 60_000;
+	t.deepEqual(await statuses(), new Set([410]), 'the clock was set back');
+	await app.services.accounts.remove('eve', { kind: 'keep' });
+	await isUnknown('removed owner');
+});
+
+test('a share with a password opens for who knows it, for this client and this share alone, until it gets another one', async (t) => {
+	const { app, share, change } = await shareFixture(t);
+	const password = 'very secret';
+	const { id, base, guest } = await share(['docs'], { password });
+	const urls = ['', '/browse', '/download/fox.txt', '/download', '/thumbnail/fox.txt?size=256'];
+	const codes = async (who: ShareGuest) => {
+		const answers = await Promise.all(urls.map((url) => who.get(url)));
+		return [...new Set(answers.map((answer) => (answer.statusCode === 401 ? json(answer).code : answer.statusCode)))];
+	};
+	t.deepEqual(await codes(guest), ['PASSWORD_REQUIRED']);
+	t.is(guest.cookies.size, 0);
+	const files = [{ path: 'fox.txt' }];
+	t.is((await guest.call('POST', '/downloadTickets', { files })).statusCode, 401);
+	const wrong = await guest.call('POST', '/open', { password: 'not that' });
+	t.is(json(wrong).code, 'BAD_CREDENTIALS');
+	t.is((await guest.call('POST', '/open', { password }, { origin: 'https://evil.example' })).statusCode, 403);
+	const opened = await guest.call('POST', '/open', { password });
+	t.is(opened.statusCode, 200);
+	const [line = ''] = opened.headers['set-cookie'] ?? [];
+	t.regex(line, new RegExp(`^share=[\\w.-]+; Max-Age=604800; Path=${base}; HttpOnly; SameSite=Lax$`));
+	t.is((await guest.get('/download/fox.txt')).payload, 'The quick brown fox');
+	t.deepEqual(await codes(new ShareGuest(app, base)), ['PASSWORD_REQUIRED'], 'another client');
+
+	const [pair = ''] = guest.cookies.values();
+	const other = await share(['docs'], { password });
+	const open = await share(['docs']);
+	await open.guest.get('');
+	const [ofOpen = ''] = open.guest.cookies.values();
+	for (const cookie of [pair, ofOpen, `${pair.slice(0, -4)}AAAA`, 'share=a.b.c'])
+		t.is((await other.guest.get('/download/fox.txt', { cookie })).statusCode, 401, cookie);
+	const ticket = json(await guest.call('POST', '/downloadTickets', { files }));
+	t.is((await new Client(app).get(ticket.url)).payload, 'The quick brown fox');
+	await change(id, { password: 'another secret' });
+	t.deepEqual(await codes(guest), ['PASSWORD_REQUIRED']);
+	t.is((await new Client(app).get(ticket.url)).statusCode, 410);
+	await change(id, { password: null });
+	t.is((await guest.get('/download/fox.txt')).statusCode, 200);
+});
+
+test('passwords of shares are guessed as slowly as those of accounts, by address and by share', async (t) => {
+	const now = Date.now();
+	const { share } = await shareFixture(t, { '--trusted-proxies': '127.0.0.1' }, { now: () => now });
+	const { guest } = await share(['docs'], { password: 'very secret' });
+	const from = (n: number) => ({ 'x-forwarded-for': `10.0.${n}.1` });
+	const guess = async (n: number, password: string) =>
+		(await guest.call('POST', '/open', { password }, from(n))).statusCode;
+	const statuses = [];
+	for (let n = 0; n < 12; n++) statuses.push(await guess(0, `wrong ${n}`));
+	t.deepEqual([...new Set(statuses)], [401, 429]);
+	t.is(statuses.filter((status) => status === 401).length, 10);
+	t.is(await guess(0, 'very secret'), 429);
+	t.is(await guess(1, 'very secret'), 200);
+	const many = await Promise.all(Array.from({ length: 120 }, (_, n) => guess(2 + (n % 60), `wrong ${n}`)));
+	t.true(many.filter((status) => status === 401).length <= 100 - 10);
+	t.is(await guess(200, 'very secret'), 429);
+});
+
+test('a ticket of a share keeps to its items, and ends with the share', async (t) => {
+	const { app, ada, share, change } = await shareFixture(t);
+	const { id, guest } = await share(['docs', 'other/fox.txt']);
+	const ticketFor = async (files: object[]) => guest.call('POST', '/downloadTickets', { files });
+	t.is((await ticketFor([])).statusCode, 400);
+	t.is((await ticketFor([{ path: 'secret.txt' }])).statusCode, 404);
+	t.is((await ticketFor([{ path: 'docs/fox.txt', owner: 'ada' }])).statusCode, 400);
+	const one = json(await ticketFor([{ path: 'fox.txt' }]));
+	t.like(one, { fileName: 'fox.txt', size: 11 });
+	const anyone = new Client(app);
+	t.is((await anyone.get(one.url)).payload, 'another fox');
+	const whole = json(await ticketFor([{ path: '' }]));
+	const archive = await anyone.get(whole.url);
+	t.deepEqual(await zipNames(t, archive.bytes), [
+		...['docs/', 'docs/deep/', 'docs/deep/low.txt', 'docs/fox.txt', 'fox.txt'],
+	]);
+	t.is((await anyone.get(whole.url, { range: 'bytes=0-9' })).statusCode, 206);
+	await ada.post('/api/renameItem', { oldPath: 'docs', newName: 'papers', type: 'private' });
+	t.is((await anyone.get(one.url)).payload, 'another fox');
+	await change(id, { isPaused: true });
+	t.is((await anyone.get(one.url)).statusCode, 404);
+	await change(id, { isPaused: false });
+	t.is((await anyone.get(one.url)).statusCode, 200);
+	await ada.call('DELETE', `/api/shares/${id}`);
+	t.is((await anyone.get(one.url)).statusCode, 404);
+	const folder = await share(['other']);
+	const zip = json(await folder.guest.call('POST', '/downloadTickets', { files: [{ path: '' }] }));
+	t.deepEqual(await zipNames(t, (await anyone.get(zip.url)).bytes), ['other/', 'other/fox.txt']);
+});
+
+type Fixture = Awaited<ReturnType<typeof shareFixture>>;
+type End = (fixture: Fixture, id: string) => Promise<unknown>;
+
+const endsTransfers = async (t: ExecutionContext, end: End) => {
+	const fixture = await shareFixture(t);
+	const { app, home, share } = fixture;
+	await truncate(home('docs/fox.txt'), 256 * 1024 * 1024);
+	const { id, base, guest } = await share(['docs']);
+	const ticket = json(await guest.call('POST', '/downloadTickets', { files: [{ path: 'fox.txt' }] }));
+	const ended: string[] = [];
+	const responses: IncomingMessage[] = [];
+	for (const url of [`${base}/download/fox.txt`, `${base}/download`, ticket.url]) {
+		const [response] = (await once(httpGet(new URL(url, app.server.info.uri)), 'response')) as [IncomingMessage];
+		t.is(response.statusCode, 200, url);
+		response.once('error', () => ended.push(url)).pause();
+		responses.push(response);
+		t.teardown(async () => void response.destroy());
+	}
+	await end(fixture, id);
+	await until('all of it has ended', () => {
+		// The end is seen behind what has arrived before it.
+		for (const response of responses) response.read();
+		return ended.length === 3;
+	});
+	t.pass();
+};
+test('deleting a share ends what is being sent of it', endsTransfers, ({ ada }: Fixture, id: string) =>
+	ada.call('DELETE', `/api/shares/${id}`),
+);
+test('pausing a share ends what is being sent of it', endsTransfers, ({ change }: Fixture, id: string) =>
+	change(id, { isPaused: true }),
+);
+test('a new password of a share ends what is being sent of it', endsTransfers, ({ change }: Fixture, id: string) =>
+	change(id, { password: 'very secret' }),
+);
+test('disabling the owner ends what is being sent of a share', endsTransfers, ({ app }: Fixture) =>
+	app.services.accounts.setDisabled('ada', true),
+);
+test('deleting its item ends what is being sent of a share', endsTransfers, ({ ada }: Fixture) =>
+	deleteItem(ada, 'docs'),
+);
+
+test('a share that receives files shows nothing of its folder', async (t) => {
+	const { share } = await shareFixture(t);
+	const { guest } = await share(['docs'], { mode: 'upload', askName: true });
+	t.like(json(await guest.get('')), { mode: 'upload', askName: true, items: [] });
+	for (const path of ['fox.txt', 'none.txt']) {
+		const urls = [`/download/${path}`, `/browse?search=${path}`, `/thumbnail/${path}?size=256`, '/download', '/browse'];
+		for (const url of urls) t.is((await guest.get(url)).statusCode, 403, url);
+		t.is((await guest.call('POST', '/downloadTickets', { files: [{ path }] })).statusCode, 403);
+	}
+});
+
+test('where downloads are limited, nothing is viewed without counting', async (t) => {
+	const { share } = await shareFixture(t);
+	const { guest } = await share(['docs'], { maxDownloads: 2 });
+	t.true(json(await guest.get('')).isLimited);
+	t.is((await guest.get('/download/fox.txt?inline=1')).statusCode, 403);
+	t.is((await guest.get('/download/fox.txt')).statusCode, 200);
+});
+
+test('hostile content of a share never runs in our origin', async (t) => {
+	const { home, share } = await shareFixture(t);
+	await writeFile(home('docs/evil.html'), '<script>alert(1)</script>');
+	await writeFile(home('docs/evil.svg'), '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
+	const { guest } = await share(['docs']);
+	for (const name of ['evil.html', 'evil.svg']) {
+		const { headers } = await guest.get(`/download/${name}?inline=1`);
+		t.regex(String(headers['content-disposition']), /^attachment/, name);
+		t.regex(String(headers['content-security-policy']), /^sandbox; default-src 'none'/, name);
+		t.is(headers['x-content-type-options'], 'nosniff');
+	}
+});
