@@ -3,6 +3,7 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { localStorageDriver } from '@stowage/storage-local';
 import type { ExecutionContext } from 'ava';
+import { parseArrival } from '../../packages/core/src/trees/trash/arrivalNames.js';
 import { openDatabase } from '../../packages/database/src/index.js';
 import { memoryFolder } from '../memoryFolder.js';
 import { onDisk, requestOf } from '../model/compareWithModel.js';
@@ -17,8 +18,8 @@ const users = ['ann', 'bob'];
 const rememberedTimes = 20;
 
 /**
- * Stops the server at a random moment of each of so many random changes, and cuts the power. The contents of all files must then be in the tree or, with a row that says
- * whose they are, in the trash, and what the change does not concern must be where it was.
+ * Stops the server at a random moment of each of so many random changes, and cuts the power. The contents of all files must then be in the tree or, with a row or a name
+ * that says whose they are, in the trash, and what the change does not concern must be where it was.
  */
 export async function cutPowerWithinCalls(t: ExecutionContext, count: number, seed: number): Promise<void> {
 	const disk = await mountSmallDisk(t, 192);
@@ -135,7 +136,7 @@ function contentsOf(model: FileModel): Map<string, number> {
 	]);
 }
 
-/** The contents of all files in the trash that a row names. The database is read elsewhere: its driver keeps files open for a while. */
+/** The contents of all files in the trash that a row names, or that say by their own names what the row will say. The database is read elsewhere: its driver keeps files open for a while. */
 async function trashed(data: string, scratch: string): Promise<string[]> {
 	const copy = await mkdtemp(path.join(scratch, 'database-'));
 	for (const file of await readdir(data))
@@ -144,8 +145,14 @@ async function trashed(data: string, scratch: string): Promise<string[]> {
 	const rows = await database.trash.list({ order: 'newest', limit: 100_000 });
 	await database.close();
 	await rm(copy, { recursive: true });
+	const folder = path.join(data, 'files/.stowage/trash');
+	const arrived = await readdir(path.join(folder, 'arriving')).catch(() => []);
+	const kept = [
+		...rows.map(({ id }) => id),
+		...arrived.filter((name) => parseArrival(name) !== undefined).map((name) => path.join('arriving', name)),
+	];
 	const contents: string[] = [];
-	for (const { id } of rows) contents.push(...(await textsWithin(path.join(data, 'files/.stowage/trash', id))));
+	for (const each of kept) contents.push(...(await textsWithin(path.join(folder, each))));
 	return contents;
 }
 

@@ -35,11 +35,12 @@ export async function selectionOf(
 }
 
 /** Also of a user whose account is gone. */
-async function ownerIdOf({ accounts, database }: Services, kind: Kind, name: string): Promise<string> {
+async function ownerIdOf(services: Services, kind: Kind, name: string): Promise<string> {
+	const { accounts, database } = services;
 	const user = await database.users.find(name);
 	if (user !== undefined) return user.id;
 	const namesNow = await currentNames({ database });
-	for await (const { ownerId, ownerName } of recordsOf(database.trash, kind, {}))
+	for await (const { ownerId, ownerName } of recordsOf(services, kind, {}))
 		if (ownerName === name && !namesNow.has(ownerId)) return ownerId;
 	return (await accounts.find(name)).id;
 }
@@ -51,18 +52,19 @@ export async function currentNames({ database }: Pick<Services, 'database'>): Pr
 
 /** The chosen ones, the oldest first. */
 export async function* recordsOf<K extends Kind>(
-	store: Services['database']['trash'],
+	{ database, trashBin }: Services,
 	kind: K,
 	selection: Omit<TrashSelection, 'kind'>,
 ): AsyncGenerator<RecordOf<K>> {
+	await trashBin.recordArrived();
 	for (let after: RecordOf<K> | undefined; ; ) {
-		const records = await store.list({ order: 'oldest', limit: pageSize, after, ...selection, kind });
+		const records = await database.trash.list({ order: 'oldest', limit: pageSize, after, ...selection, kind });
 		yield* records;
 		after = records.at(-1);
 		if (records.length < pageSize) return;
 	}
 }
 
-export async function* idsOf({ database }: Services, kind: Kind): AsyncGenerator<string> {
-	for await (const { id } of recordsOf(database.trash, kind, {})) yield id;
+export async function* idsOf(services: Services, kind: Kind): AsyncGenerator<string> {
+	for await (const { id } of recordsOf(services, kind, {})) yield id;
 }

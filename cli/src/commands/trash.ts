@@ -90,7 +90,7 @@ async function listTrash(
 	const namesNow = await currentNames({ database });
 	const nameOf = ({ ownerId, ownerName }: Pick<TrashRecord, 'ownerId' | 'ownerName'>) =>
 		namesNow.get(ownerId) ?? `${ownerName} (removed)`;
-	await printEach(recordsOf(database.trash, 'item', await selectionOf(services, 'item', options)), {
+	await printEach(recordsOf(services, 'item', await selectionOf(services, 'item', options)), {
 		json: json === true,
 		toJson: ({ id, path, type, size, deletedAt, deletedBy, ...owner }) => ({
 			...{ id, user: namesNow.get(owner.ownerId) ?? null, formerUser: owner.ownerName },

@@ -55,7 +55,7 @@ async function listVersions(
 	const namesNow = await currentNames({ database });
 	const nameOf = ({ ownerId, ownerName }: Pick<TrashRecord, 'ownerId' | 'ownerName'>) =>
 		namesNow.get(ownerId) ?? `${ownerName} (removed)`;
-	await printEach(recordsOf(database.trash, 'version', await selectionOf(services, 'version', options)), {
+	await printEach(recordsOf(services, 'version', await selectionOf(services, 'version', options)), {
 		json: json === true,
 		toJson: ({ id, path, size, mtime, deletedAt, deletedBy, ...owner }) => ({
 			...{ id, user: namesNow.get(owner.ownerId) ?? null, formerUser: owner.ownerName },

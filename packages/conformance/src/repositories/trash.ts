@@ -34,6 +34,15 @@ export function trashRules(assertThat: Rule): void {
 		t.is(await trash.get(folder.id), undefined);
 	});
 
+	assertThat('of several items those that are unknown are added', async (t, { trash }) => {
+		await trash.add(recordOf(1));
+		await trash.addMissing([]);
+		await trash.addMissing([recordOf(1, { state: 'moving', deletedBy: 'bob' }), recordOf(2)]);
+		await Promise.all([1, 2].map(() => trash.addMissing(Array.from({ length: 450 }, (_, n) => recordOf(n + 1)))));
+		t.deepEqual(await trash.get(idOf(1)), recordOf(1));
+		t.is(await trash.count('ada-id', 'item'), 450);
+	});
+
 	assertThat('the trash is listed by owner, root and time, and summed', async (t, { trash }) => {
 		for (let n = 1; n <= 5; n++) await trash.add(recordOf(n));
 		await trash.add(recordOf(6, { ownerId: 'bob-id', rootId: 'root-2', size: undefined }));

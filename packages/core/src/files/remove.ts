@@ -1,4 +1,4 @@
-import type { ItemRef, RemoveOptions } from '@stowage/plugin-api';
+import { type ItemRef, type RemoveOptions, trashFolder } from '@stowage/plugin-api';
 import {
 	assertAllowed,
 	deleteDenial,
@@ -13,7 +13,7 @@ import {
 import type { OwnTree } from '../trees/OwnTree.js';
 import { type Place, placeIn } from '../trees/Tree.js';
 import { withTrashFolder } from '../trees/trash/bringTrash.js';
-import { trashedLinkPath, trashedPath } from '../trees/trash/trashPaths.js';
+import { arrivalFolder, trashedLinkPath } from '../trees/trash/trashPaths.js';
 import type { FileParts } from './FileParts.js';
 
 /** Puts an item into the trash, and resolves to its id there. Where there is no trash, or for good, it is removed with its contents, and links to it end. */
@@ -55,10 +55,11 @@ async function moveToTrash(
 		deletedBy: viewer.username,
 	} as const;
 	return trash
-		.keep(kept, (id) =>
+		.keep(kept, (id, to) =>
 			watcher.moving(viewer, storagePath, async (before) => {
 				await before(joinPath(home, trashedLinkPath(id)));
-				await withTrashFolder(storage, () => storage.moveFrom(storage, storagePath, trashedPath(id)));
+				const move = () => storage.moveFrom(storage, storagePath, to);
+				await withTrashFolder(storage, move, [trashFolder, arrivalFolder]);
 				return id;
 			}),
 		)

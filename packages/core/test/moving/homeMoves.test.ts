@@ -105,7 +105,7 @@ async function assertWhole(t: ExecutionContext, home: string) {
 
 /** The ids of the items in the trash of a root. */
 const trashed = async (root: string) =>
-	(await names(path.join(root, '.stowage/trash'))).filter((name) => !name.startsWith('notes-'));
+	(await names(path.join(root, '.stowage/trash'))).filter((name) => /^[0-9a-f]{32}$/.test(name));
 
 const names = async (folder: string) => (await readdir(folder).catch(() => [])).sort();
 

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FileVersion, TrashedItem, TrashRecord, TrashSelection, TrashSize } from '@stowage/plugin-api';
-import { isFailure } from '@stowage/rules';
+import { isFailure, joinPath, type StoragePath } from '@stowage/rules';
 import type { Mount } from '../Mounts.js';
+import { ArrivingItems } from './ArrivingItems.js';
+import { arrivalName } from './arrivalNames.js';
 import { bringAllTrash, bringTrashed } from './bringTrash.js';
 import { finishVersion } from './finishVersion.js';
 import { isTrashed, locateTrashed } from './locateTrashed.js';
@@ -11,6 +13,7 @@ import { TrashArrivals } from './TrashArrivals.js';
 import { TrashPurge } from './TrashPurge.js';
 import { TrashSizes } from './TrashSizes.js';
 import { type TrashParts, warnOfTrash } from './trashParts.js';
+import { arrivalFolder, trashedPath } from './trashPaths.js';
 
 type Arriving<Kept extends TrashRecord> = Omit<Kept, 'id' | 'deletedAt' | 'state'>;
 
@@ -18,12 +21,13 @@ type Arriving<Kept extends TrashRecord> = Omit<Kept, 'id' | 'deletedAt' | 'state
 const sizesMs = 2_000;
 
 /**
- * The trash of all roots. An item gets there and back by one rename, and a row says what it was. The row is written before the item
- * arrives and removed after it has left: whatever is interrupted, the item is at its path or in the trash, and the row, `moving` until
- * then, is completed by what the disk says.
+ * The trash of all roots. An item gets there and back by one rename, and a row says what it was. What is deleted arrives under a name that says the same, and
+ * gets its row by and by (`ArrivingItems`). Where no name can say it, the row is written before the item arrives; it is removed after the item has left. Whatever is
+ * interrupted, the item is at its path or in the trash, and the row, `moving` until then, is completed by what the disk says.
  */
 export class TrashBin {
 	readonly #parts: TrashParts;
+	readonly #arriving: ArrivingItems;
 	readonly #arrivals: TrashArrivals;
 	readonly #sizes: TrashSizes;
 	readonly #purge: TrashPurge;
@@ -31,6 +35,7 @@ export class TrashBin {
 
 	constructor(parts: TrashParts) {
 		this.#parts = parts;
+		this.#arriving = new ArrivingItems(parts, (record) => this.#hasArrived(record));
 		this.#arrivals = new TrashArrivals(parts);
 		this.#sizes = new TrashSizes(parts);
 		this.#purge = new TrashPurge(parts, this.#sizes);
@@ -47,23 +52,42 @@ export class TrashBin {
 		return this.#parts.config.trash.keepFor;
 	}
 
-	/** Puts an item into the trash by `move`, which gets its id. Resolves to what that does. */
-	async keep<T>(kept: Arriving<TrashedItem> | Arriving<FileVersion>, move: (id: string) => Promise<T>): Promise<T> {
+	/** Puts an item into the trash by `move`, which gets its id and the path to move it to. Resolves to what that does. */
+	async keep<T>(
+		kept: Arriving<TrashedItem> | Arriving<FileVersion>,
+		move: (id: string, path: StoragePath) => Promise<T>,
+	): Promise<T> {
 		const { store, now } = this.#parts;
 		const id = randomBytes(16).toString('hex');
 		const record: TrashRecord = { ...kept, id, deletedAt: now(), state: 'moving' };
+		const name = record.kind === 'item' ? arrivalName(record) : undefined;
+		if (name !== undefined) {
+			try {
+				return await move(id, joinPath(arrivalFolder, name));
+			} catch (error) {
+				// A file system that has no names of that length.
+				if (!isFailure(error, 'invalidName')) throw error;
+			} finally {
+				// Also after an error: only its sync may have failed.
+				this.#arriving.schedule();
+			}
+		}
 		await store.add(record);
 		let result: T;
 		try {
-			result = await move(id);
+			result = await move(id, trashedPath(id));
 		} catch (error) {
 			await this.#forgetUnlessHere(record, error);
 			throw error;
 		}
 		this.#arrivals.add(record);
-		void this.#purge.limit(record.ownerId, record.kind);
-		if (record.size === undefined) void this.#sizes.of(record);
+		this.#hasArrived(record);
 		return result;
+	}
+
+	/** Resolves once what this process or another one has just deleted is among the rows, if the database has room: for who reads those without this class. */
+	async recordArrived(): Promise<void> {
+		await this.#arriving.record().catch((error: unknown) => warnOfTrash(this.#parts, error));
 	}
 
 	/** Takes an item, of that user if one is given, out of the trash by `move`. Resolves to undefined if there is none. */
@@ -88,6 +112,7 @@ export class TrashBin {
 		move: (record: TrashRecord) => Promise<T>,
 	): Promise<T | undefined> {
 		const { store } = this.#parts;
+		await this.#arriving.record();
 		const record = await store.get(id);
 		if (record === undefined || !isMeant(record)) return undefined;
 		if (!(await store.beginMoving(id))) return undefined;
@@ -111,6 +136,7 @@ export class TrashBin {
 
 	/** The newest deleted items of a user that are there, with their sizes where those are found in time. */
 	async list(ownerId: string, limit: number): Promise<TrashedItem[]> {
+		await this.recordArrived();
 		const records = await this.#parts.store.list({ order: 'newest', limit, ownerId, kind: 'item' });
 		const here = await Promise.all(records.map((record) => this.isHere(record)));
 		const late = wait(sizesMs, undefined, { ref: false });
@@ -122,12 +148,14 @@ export class TrashBin {
 	}
 
 	/** What is in the trash, with versions unless one kind is chosen; folders that are not measured yet are, unless that fails. */
-	totals(selection: TrashSelection): Promise<TrashSize> {
+	async totals(selection: TrashSelection): Promise<TrashSize> {
+		await this.recordArrived();
 		return this.#sizes.totals(selection);
 	}
 
 	/** Gone for everybody once it resolves; the space is freed by and by. Resolves to how many. */
-	purge(selection: TrashSelection): Promise<number> {
+	async purge(selection: TrashSelection): Promise<number> {
+		await this.#arriving.record();
 		return this.#purge.purge(selection);
 	}
 
@@ -137,12 +165,14 @@ export class TrashBin {
 	}
 
 	/** Whether so much could give way; nothing does. For what is announced: an announcement costs its client nothing, and what gives way is gone. */
-	canGiveWay(selection: Pick<TrashSelection, 'ownerId' | 'rootId'>, lack: TrashSize): Promise<boolean> {
+	async canGiveWay(selection: Pick<TrashSelection, 'ownerId' | 'rootId'>, lack: TrashSize): Promise<boolean> {
+		await this.recordArrived();
 		return this.#purge.canGiveWay(selection, lack);
 	}
 
 	/** For what is written now. Purges the oldest until this much is free again, if there is so much; resolves to whether it is. */
-	giveWay(selection: Pick<TrashSelection, 'ownerId' | 'rootId'>, lack: TrashSize): Promise<boolean> {
+	async giveWay(selection: Pick<TrashSelection, 'ownerId' | 'rootId'>, lack: TrashSize): Promise<boolean> {
+		await this.recordArrived();
 		return this.#purge.giveWay(selection, lack);
 	}
 
@@ -152,13 +182,15 @@ export class TrashBin {
 	}
 
 	/** The same for all of a user's items. */
-	bringAll(ownerId: string, target: Mount, signal: AbortSignal): Promise<void> {
+	async bringAll(ownerId: string, target: Mount, signal: AbortSignal): Promise<void> {
+		await this.#arriving.record();
 		return bringAllTrash(this.#parts, ownerId, target, signal);
 	}
 
 	/** Removes what is older than it is kept, and completes what was interrupted. */
 	async sweep(): Promise<void> {
 		const { store, now, config, onEnded } = this.#parts;
+		await this.recordArrived();
 		if (this.#clock.isTrusted()) {
 			const keepFor = { item: this.keepFor, version: config.versions.keepFor };
 			for (const kind of ['item', 'version'] as const) {
@@ -172,8 +204,14 @@ export class TrashBin {
 
 	/** Writes what waits. */
 	async close(): Promise<void> {
+		await this.#arriving.close();
 		await this.#arrivals.close();
 		await this.removePurged();
+	}
+
+	#hasArrived(record: TrashRecord): void {
+		void this.#purge.limit(record.ownerId, record.kind);
+		if (record.size === undefined) void this.#sizes.of(record);
 	}
 
 	/** After a failure: the row of an item that is not in the trash is of no use. */

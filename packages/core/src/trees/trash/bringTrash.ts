@@ -1,5 +1,5 @@
 import { type TrashRecord, trashFolder } from '@stowage/plugin-api';
-import { Failure, isFailure } from '@stowage/rules';
+import { Failure, isFailure, type StoragePath } from '@stowage/rules';
 import { copyAcross } from '../copyAcross.js';
 import { type ItemStorage, ignoreMissing, type Mount } from '../Mounts.js';
 import { locateTrashed } from './locateTrashed.js';
@@ -50,19 +50,21 @@ export async function bringAllTrash(
 	}
 }
 
-/** Runs a move into the trash of a root, whose folder is made if it is missing. */
+/** Runs a move into the trash of a root, whose folders are made if they are missing. */
 export async function withTrashFolder<T>(
 	storage: Pick<ItemStorage, 'makeDirectory'>,
 	move: () => Promise<T>,
+	folders: readonly StoragePath[] = [trashFolder],
 ): Promise<T> {
 	try {
 		return await move();
 	} catch (error) {
 		if (!isFailure(error, 'notFound')) throw error;
-		await storage.makeDirectory(trashFolder).catch((cause: unknown) => {
-			// Another call was faster, unless it is the item that is missing: then it fails once more.
-			if (!isFailure(cause, 'alreadyExists')) throw cause;
-		});
+		for (const folder of folders)
+			await storage.makeDirectory(folder).catch((cause: unknown) => {
+				// Another call was faster, unless it is the item that is missing: then it fails once more.
+				if (!isFailure(cause, 'alreadyExists')) throw cause;
+			});
 		return move();
 	}
 }

@@ -50,6 +50,12 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 		async add(record) {
 			await trash().insert(plainRow(toRow(record, now())));
 		},
+		async addMissing(records) {
+			for (const part of batches(records)) {
+				const rows = part.map((record) => plainRow(toRow(record, now())));
+				await trash().insert(rows).onConflict('id').ignore();
+			}
+		},
 		async get(id) {
 			const row = await trash().where({ id }).first();
 			return row && toRecord(row);

@@ -74,6 +74,8 @@ export interface TrashTotals extends TrashSize {
 /** What is in the trash. The disk has the items; a row is there before its item arrives and until it has left. */
 export interface TrashStore {
 	add(record: TrashRecord): Promise<void>;
+	/** Adds those whose ids are not known. */
+	addMissing(records: readonly TrashRecord[]): Promise<void>;
 	/** Whatever its state is. */
 	get(id: string): Promise<TrashRecord | undefined>;
 	/** Those that are not `purging`, by the time of their deletion, from the one that follows `after`. */

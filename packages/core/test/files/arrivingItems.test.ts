@@ -1,0 +1,213 @@
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Failure, joinPath } from '@stowage/rules';
+import test, { type ExecutionContext } from 'ava';
+import { assertNoTrash } from '../../src/trees/roots/assertUnused.js';
+import { arrivalName } from '../../src/trees/trash/arrivalNames.js';
+import { arrivalFolder } from '../../src/trees/trash/trashPaths.js';
+import { Client, json, type TestApp, testApp } from '../testApp.js';
+
+async function setUp(t: ExecutionContext) {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const home = path.join(app.filesDir, 'users/ada');
+	const arriving = path.join(app.filesDir, '.stowage/trash/arriving');
+	return {
+		app,
+		ada,
+		home,
+		arriving,
+		/** Makes a file of the private area, deletes it and resolves to its id. */
+		async remove(filePath: string): Promise<string> {
+			await mkdir(path.dirname(path.join(home, filePath)), { recursive: true });
+			await writeFile(path.join(home, filePath), filePath);
+			const answer = await ada.call('DELETE', '/api/deleteItem', { filePath, type: 'private' });
+			t.is(answer.statusCode, 200, answer.payload);
+			return json(answer).trashId;
+		},
+		async names(client = ada): Promise<string[]> {
+			const { entries } = json(await client.get('/api/trash')) as { entries: { name: string }[] };
+			return entries.map(({ name }) => name).sort();
+		},
+		/** As if the process had ended just after the rename of a deletion. */
+		async interrupt(filePath: string, id: string): Promise<void> {
+			const owner = await app.services.database.users.find('ada');
+			const kept = { ownerId: owner?.id ?? '', ownerName: 'ada', deletedBy: 'ada', deletedAt: Date.now() };
+			const name = arrivalName({ ...kept, id, path: filePath as never });
+			await mkdir(arriving, { recursive: true });
+			await rename(path.join(home, filePath), path.join(arriving, name ?? ''));
+		},
+	};
+}
+
+/** A second server on the same files and database. */
+async function second(t: ExecutionContext, { dataDir, filesDir }: TestApp): Promise<{ app: TestApp; ada: Client }> {
+	const app = await testApp(t, { '--data-dir': dataDir });
+	const ada = new Client({ ...app, filesDir } as TestApp);
+	await ada.post('/api/login', { username: 'ada', password: 'correct horse' });
+	return { app, ada };
+}
+
+test('a deletion is one rename: nothing is written to the database before it is answered', async (t) => {
+	const { app, arriving, remove, names } = await setUp(t);
+	const { trash: store } = app.services.database;
+	const calls: string[] = [];
+	for (const call of ['add', 'addMissing'] as const) {
+		const plain = store[call].bind(store) as (...given: unknown[]) => Promise<void>;
+		Object.assign(store, { [call]: (...given: unknown[]) => calls.push(call) && plain(...given) });
+	}
+	const id = await remove('docs/a.txt');
+	t.deepEqual(calls, []);
+	t.is((await readdir(arriving)).length, 1);
+	t.deepEqual(await names(), ['a.txt']);
+	t.like(await store.get(id), { state: 'kept', path: 'docs/a.txt', size: { bytes: 10, entries: 1 } });
+	t.deepEqual(await readdir(arriving), []);
+});
+
+test('what one process deletes is in the trash of another one at once, and in the trash once where both record it', async (t) => {
+	const { app, home, remove, names } = await setUp(t);
+	const other = await second(t, app);
+	const ids = [await remove('a.txt')];
+	t.deepEqual(await names(other.ada), ['a.txt']);
+	for (let n = 0; n < 40; n++) ids.push(await remove(`${n}.txt`));
+	const { trashBin, database } = app.services;
+	await Promise.all([trashBin.recordArrived(), other.app.services.trashBin.recordArrived(), names(), names(other.ada)]);
+	t.is((await names()).length, 41);
+	t.deepEqual(await database.trash.totals({}), { bytes: 5 + 10 * 5 + 30 * 6, entries: 41, unmeasured: 0 });
+	const answer = json(await other.ada.post('/api/trash/restore', { ids }));
+	t.deepEqual([answer.restored.length, answer.failed], [41, []]);
+	t.is(await readFile(path.join(home, '39.txt'), 'utf8'), '39.txt');
+	t.is((await database.trash.totals({})).entries, 0);
+});
+
+test('what was deleted when the process ended is in the trash, however far it was recorded', async (t) => {
+	const { app, home, interrupt, names, ada, arriving } = await setUp(t);
+	const { database, storage, trashBin } = app.services;
+	await writeFile(path.join(home, 'a.txt'), 'a');
+	await mkdir(path.join(home, 'docs/deep'), { recursive: true });
+	await writeFile(path.join(home, 'docs/deep/b.txt'), 'b');
+	await interrupt('a.txt', 'a'.repeat(32));
+	await interrupt('docs', 'd'.repeat(32));
+	const owner = await database.users.find('ada');
+	// One has its row already.
+	const kept = { ownerId: owner?.id ?? '', ownerName: 'ada', deletedBy: 'ada', rootId: storage.rootId };
+	const a = { ...kept, kind: 'item', path: 'a.txt' as never, type: 'file', size: { bytes: 1, entries: 1 } } as const;
+	await database.trash.add({ ...a, id: 'a'.repeat(32), deletedAt: Date.now(), state: 'moving' });
+	await trashBin.sweep();
+	t.deepEqual(await readdir(arriving), []);
+	t.deepEqual(await names(), ['a.txt', 'docs']);
+	const ids = ['a'.repeat(32), 'd'.repeat(32)];
+	t.is(json(await ada.post('/api/trash/restore', { ids })).restored.length, 2);
+	t.is(await readFile(path.join(home, 'docs/deep/b.txt'), 'utf8'), 'b');
+});
+
+test('a root is not removed while something lies in its trash that has no row yet', async (t) => {
+	const { app, home, interrupt } = await setUp(t);
+	const { database, roots } = app.services;
+	const refused = () => assertNoTrash(database, 'default', roots.first);
+	await t.notThrowsAsync(refused);
+	await writeFile(path.join(home, 'a.txt'), 'a');
+	await interrupt('a.txt', 'a'.repeat(32));
+	await t.throwsAsync(refused, { message: /a\.txt of ada/ });
+});
+
+test('a note is beside what was deleted before it gets its own name', async (t) => {
+	const { app, remove } = await setUp(t);
+	const id = await remove('a.txt');
+	const { storage } = app.services.roots.first;
+	let notes = '';
+	const move = storage.move.bind(storage);
+	Object.assign(storage, {
+		async move(...given: Parameters<typeof move>) {
+			const folder = path.join(app.filesDir, '.stowage/trash');
+			for (const name of await readdir(folder))
+				if (name.startsWith('notes-')) notes += await readFile(path.join(folder, name), 'utf8');
+			return move(...given);
+		},
+	});
+	await app.services.trashBin.recordArrived();
+	t.true(notes.includes(id));
+});
+
+test('no row stays of what another process has recorded and restored meanwhile', async (t) => {
+	const { app, remove, ada } = await setUp(t);
+	const id = await remove('a.txt');
+	const { storage } = app.services.roots.first;
+	const list = storage.list.bind(storage);
+	const stale: Awaited<ReturnType<typeof batches>> = await batches();
+	async function batches() {
+		const found = [];
+		for await (const batch of list(arrivalFolder)) found.push([...batch]);
+		return found;
+	}
+	t.is(stale.flat().length, 1);
+	t.is(json(await ada.post('/api/trash/restore', { ids: [id] })).restored.length, 1);
+	Object.assign(storage, {
+		list: (at: string) => (at === arrivalFolder ? stale[Symbol.iterator]() : list(at as never)),
+	});
+	await app.services.trashBin.recordArrived();
+	t.is(await app.services.database.trash.get(id), undefined);
+});
+
+test('a database without room keeps nothing from being deleted, and what was is in the trash once there is room', async (t) => {
+	const { app, ada, remove, names } = await setUp(t);
+	const { trash } = app.services.database;
+	const { addMissing } = trash;
+	const old = await remove('old.txt');
+	t.deepEqual(await names(), ['old.txt']);
+	Object.assign(trash, { addMissing: () => Promise.reject(new Failure('storageFull', 'The disk is full.')) });
+	const id = await remove('a.txt');
+	t.deepEqual(await names(), ['old.txt'], 'what has a row is listed');
+	const refused = await ada.post('/api/trash/restore', { ids: [id] });
+	t.is(json(refused).failed[0].code, 'STORAGE_FULL', 'it is not said to be gone');
+	Object.assign(trash, { addMissing });
+	t.deepEqual(await names(), ['a.txt', 'old.txt']);
+	t.is(json(await ada.post('/api/trash/restore', { ids: [id, old] })).restored.length, 2);
+});
+
+test('an item whose path is too long for a name, or whose disk has no such names, gets its row before it is moved', async (t) => {
+	const { app, home, remove, names, ada } = await setUp(t);
+	const { database, roots } = app.services;
+	const long = joinPath('folder'.repeat(30) as never, `${'ü'.repeat(60)}.txt`);
+	const id = await remove(long);
+	t.is((await database.trash.get(id))?.path, long);
+	const { storage } = roots.first;
+	const move = storage.move.bind(storage);
+	Object.assign(storage, {
+		async move(...given: Parameters<typeof move>) {
+			if (given[1].startsWith(arrivalFolder)) throw new Failure('invalidName', 'That name is too long.');
+			return move(...given);
+		},
+	});
+	const short = await remove('a.txt');
+	t.truthy(await database.trash.get(short));
+	t.deepEqual(await names(), ['a.txt', `${'ü'.repeat(60)}.txt`]);
+	t.is(json(await ada.post('/api/trash/restore', { ids: [id, short] })).restored.length, 2);
+	t.is(await readFile(path.join(home, long), 'utf8'), long);
+});
+
+test('one item that can’t be moved on holds up no others, and is tried again', async (t) => {
+	const { app, remove, names } = await setUp(t);
+	const { storage } = app.services.roots.first;
+	const move = storage.move.bind(storage);
+	const stuck = await remove('stuck.txt');
+	await remove('a.txt');
+	Object.assign(storage, {
+		async move(...given: Parameters<typeof move>) {
+			if (given[1].endsWith(stuck)) throw new Error('EIO');
+			return move(...given);
+		},
+	});
+	t.deepEqual(await names(), ['a.txt']);
+	Object.assign(storage, { move });
+	t.deepEqual(await names(), ['a.txt', 'stuck.txt']);
+});
+
+test('names in the folder of arriving items that say nothing are left alone', async (t) => {
+	const { arriving, remove, names } = await setUp(t);
+	await remove('a.txt');
+	await mkdir(path.join(arriving, 'a folder'));
+	await writeFile(path.join(arriving, `${'0'.repeat(32)}.junk.txt`), '');
+	t.deepEqual(await names(), ['a.txt']);
+	t.is((await readdir(arriving)).length, 2);
+});
