@@ -92,10 +92,14 @@ export function versionRules(assertThat: Rule): void {
 		await trash.add(versionAt(6, 'docs 2/a', { versionOf: 'file-4' }));
 		await trash.add(versionAt(7, 'docs', { ownerId: 'bob-id' }));
 		const countsIn = async (folder: string) =>
-			(await versions.countsIn('ada-id', parsePath(folder))).map(({ file, count }) => `${file} ${count}`).sort();
+			(await versions.countsIn('ada-id', [parsePath(folder)])).map(({ file, count }) => `${file} ${count}`).sort();
 		t.deepEqual(await countsIn(''), ['file-1 1']);
 		t.deepEqual(await countsIn('docs'), ['file-1 1', 'file-2 2']);
 		t.deepEqual(await countsIn('nothing'), []);
+		const several = ['nothing', 'docs/in', ...Array.from({ length: 300 }, (_, n) => `none ${n}`), ''].map(parsePath);
+		const counts = await versions.countsIn('ada-id', several);
+		t.deepEqual(counts.map(({ path, count }) => `${path} ${count}`).sort(), ['a 1', 'docs/in/a 1']);
+		t.deepEqual(await versions.countsIn('ada-id', []), []);
 		t.deepEqual(await within(stores, 'docs'), ['docs/a: file-1 1', 'docs/a: file-2 2', 'docs/in/a: file-3 1']);
 		t.deepEqual(await within(stores, 'docs/in/a'), ['docs/in/a: file-3 1']);
 		t.is((await within(stores, '')).length, 5);
@@ -114,9 +118,9 @@ export function versionRules(assertThat: Rule): void {
 		await trash.add(versionAt(4, 'ä😀', { versionOf: 'file-4', ownerId: 'bob-id' }));
 		await versions.move('ada-id', parsePath('ä😀'), parsePath('some/where'));
 		t.deepEqual(await within(stores, ''), ['some/where/a: file-1 1', 'some/where/in/b: file-2 1', 'ä😀 2/c: file-3 1']);
-		t.is((await versions.countsIn('ada-id', parsePath('some/where/in'))).length, 1);
+		t.is((await versions.countsIn('ada-id', [parsePath('some/where/in')])).length, 1);
 		await versions.move('ada-id', parsePath('some/where/in/b'), parsePath('b'));
-		t.is((await versions.countsIn('ada-id', parsePath(''))).length, 1);
+		t.is((await versions.countsIn('ada-id', [parsePath('')])).length, 1);
 		for (const text of ['%', 'a_b', 'it’s', "'", '"', '`', '?', '??', '$1', '😀😀', 'e\u0301']) {
 			const path = parsePath(text);
 			await versions.move('ada-id', parsePath('b'), path);
@@ -142,7 +146,7 @@ export function versionRules(assertThat: Rule): void {
 		t.deepEqual(await within(stores, ''), ['a: file-2 2']);
 		await versions.place('ada-id', { file: 'file-2', path: parsePath('docs/b') });
 		t.deepEqual(await within(stores, ''), ['docs/b: file-2 2']);
-		t.is((await versions.countsIn('ada-id', parsePath('docs'))).length, 1);
+		t.is((await versions.countsIn('ada-id', [parsePath('docs')])).length, 1);
 		t.deepEqual(await versions.unfinished('ada-id', parsePath('docs/b')), []);
 	});
 

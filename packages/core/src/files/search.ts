@@ -1,10 +1,13 @@
 import { type FoundListing, type ItemRef, type Turn, Yielder } from '@stowage/plugin-api';
 import {
+	type Area,
 	type Entry,
+	homeRoot,
 	isFailure,
 	isWithin,
 	maxSearchResults,
 	type Owner,
+	relativePath,
 	type SearchQuery,
 	type StoragePath,
 	searchMatcher,
@@ -12,7 +15,7 @@ import {
 } from '@stowage/rules';
 import { rowsOf } from '../search/marks.js';
 import type { IndexScope } from '../search/SearchIndex.js';
-import { childOf, notFound, type Place } from '../trees/Tree.js';
+import { childOf, notFound, type Place, placeIn } from '../trees/Tree.js';
 import { BestHits, type Hit } from './BestHits.js';
 import { countedRows, type Found } from './entries.js';
 import type { FileParts } from './FileParts.js';
@@ -27,6 +30,37 @@ const maxAttempts = 3;
 
 /** All below the folder that match: by the index of names where there is one, else from the disk. */
 export async function search(
+	parts: FileParts,
+	viewer: Viewer,
+	folder: ItemRef,
+	query: SearchQuery,
+	signal?: AbortSignal,
+	turn?: Turn,
+): Promise<FoundListing> {
+	const found = await searchNames(parts, viewer, folder, query, signal, turn);
+	await countVersions(parts, viewer, folder.area, found.entries);
+	return found;
+}
+
+/** Says of the viewer's own files how many versions they have, as a listing does. */
+async function countVersions({ trees, versions }: FileParts, viewer: Viewer, area: Area, entries: readonly Entry[]) {
+	if (viewer.kind !== 'user') return;
+	const tree = trees.own(viewer, area);
+	const own = entries
+		.filter(({ type, owner }) => type === 'file' && owner === tree.owner)
+		.map((entry) => ({ entry, path: placeIn(tree, entry.path as StoragePath).storagePath }));
+	const counts = await versions.countsOf(
+		viewer,
+		own.map(({ path }) => path),
+	);
+	const home = homeRoot(viewer.username);
+	for (const { entry, path } of own) {
+		const count = counts.get(relativePath(path, home));
+		if (count !== undefined) entry.versions = count;
+	}
+}
+
+async function searchNames(
 	parts: FileParts,
 	viewer: Viewer,
 	folder: ItemRef,

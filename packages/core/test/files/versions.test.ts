@@ -205,6 +205,24 @@ test('a file of the public tree has versions, which nobody else sees', async (t)
 	t.deepEqual(await list('a', 'public'), []);
 });
 
+test('hits of a search say how many versions their files have, and only to their owner', async (t) => {
+	const { app, ada, write } = await setUp(t, { '--public-listing': 'everyone' });
+	await write('a hit.txt', 'one', 'two', 'three');
+	await write('docs/a hit.txt', 'one', 'two');
+	await write('docs/hit without.txt', 'one');
+	await write('Public/public hit.txt', 'one', 'two');
+	const hits = async (client: Client, type: string) => {
+		const { entries } = json(await client.get(`/api/browse${type}search=hit`));
+		return entries.map((entry: { path: string; versions?: number }) => `${entry.path} ${entry.versions}`).sort();
+	};
+	const own = ['Public/public hit.txt 1', 'a hit.txt 2', 'docs/a hit.txt 1', 'docs/hit without.txt undefined'];
+	t.deepEqual(await hits(ada, '?type=private&'), own);
+	t.deepEqual(await hits(ada, '?type=public&'), ['public hit.txt 1']);
+	const bob = await new Client(app).register('bob');
+	t.deepEqual(await hits(bob, '?type=public&'), ['public hit.txt undefined']);
+	t.deepEqual(await hits(new Client(app), '/public?'), ['public hit.txt undefined']);
+});
+
 test('a version is only given for its own file and to its owner', async (t) => {
 	const { app, ada, write, list, read } = await setUp(t);
 	await write('a', 'secret', 'two');

@@ -1,5 +1,14 @@
 import type { FileVersion, OpenFile, StorageItem, VersionedFile } from '@stowage/plugin-api';
-import { baseName, homeRoot, joinPath, relativePath, type StoragePath, type User, undefinedIf } from '@stowage/rules';
+import {
+	baseName,
+	homeRoot,
+	joinPath,
+	parentPath,
+	relativePath,
+	type StoragePath,
+	type User,
+	undefinedIf,
+} from '@stowage/rules';
 import type { HomeStorage } from '../HomeStorage.js';
 import { identityOf } from '../identity.js';
 import { prefixedFile } from '../rootIds.js';
@@ -68,8 +77,8 @@ export class Versions {
 			versionOf: replacedId,
 			replacedId,
 		} as const;
-		return this.#bin.keep(version, async (id) => {
-			const made = await withTrashFolder(storage, () => replace(trashedPath(id)));
+		return this.#bin.keep(version, async (_id, to) => {
+			const made = await withTrashFolder(storage, () => replace(to));
 			await this.#bind(version, made);
 			return made;
 		});
@@ -109,11 +118,14 @@ export class Versions {
 
 	/** How many each file directly in a folder of the storage has, by its name: one query. */
 	async countsIn({ id, username }: User, folder: StoragePath): Promise<ReadonlyMap<string, number>> {
-		const counts = new Map<string, number>();
-		if (!this.isOn) return counts;
-		for (const { path, count } of await this.#parts.versions.countsIn(id, relativePath(folder, homeRoot(username))))
-			counts.set(baseName(path), (counts.get(baseName(path)) ?? 0) + count);
-		return counts;
+		return this.#counts(id, [relativePath(folder, homeRoot(username))], baseName);
+	}
+
+	/** How many each of these files of the storage has, by its path in the home. */
+	async countsOf({ id, username }: User, files: readonly StoragePath[]): Promise<ReadonlyMap<string, number>> {
+		if (files.length === 0 || !this.isOn || !(await this.hasAny(id))) return new Map();
+		const folders = new Set(files.map((file) => parentPath(relativePath(file, homeRoot(username)))));
+		return this.#counts(id, [...folders], (path) => path);
 	}
 
 	hasAny(ownerId: string): Promise<boolean> {
@@ -141,6 +153,18 @@ export class Versions {
 		} catch (error) {
 			warnOfTrash(this.#parts, error);
 		}
+	}
+
+	async #counts(
+		ownerId: string,
+		folders: readonly StoragePath[],
+		keyOf: (path: StoragePath) => string,
+	): Promise<ReadonlyMap<string, number>> {
+		const counts = new Map<string, number>();
+		if (!this.isOn) return counts;
+		for (const { path, count } of await this.#parts.versions.countsIn(ownerId, folders))
+			counts.set(keyOf(path), (counts.get(keyOf(path)) ?? 0) + count);
+		return counts;
 	}
 
 	async #present<T extends VersionedFile>({ username }: User, files: readonly T[]): Promise<T[]> {

@@ -43,7 +43,11 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 				.sort(order)
 				.map((row) => toRecord(row) as FileVersion);
 		},
-		countsIn: (ownerId, folder) => counted(finished(ownerId).where({ folder })),
+		async countsIn(ownerId, folders) {
+			const counts: VersionCount[] = [];
+			for (const part of batches(folders)) counts.push(...(await counted(finished(ownerId).whereIn('folder', part))));
+			return counts;
+		},
 		countsWithin: (ownerId, path) =>
 			counted(
 				path === ''

@@ -19,8 +19,8 @@ export interface VersionStore {
 	hasAny(ownerId: string): Promise<boolean>;
 	/** Of one file, and of those that had its path before, the newest first. */
 	of(ownerId: string, file: VersionedFile): Promise<FileVersion[]>;
-	/** Of the files directly in a folder. */
-	countsIn(ownerId: string, folder: StoragePath): Promise<VersionCount[]>;
+	/** Of the files directly in these folders. */
+	countsIn(ownerId: string, folders: readonly StoragePath[]): Promise<VersionCount[]>;
 	/** Of the file at the path, or of all in a folder and below. */
 	countsWithin(ownerId: string, path: StoragePath): Promise<VersionCount[]>;
 	/** Those of a path that are just becoming versions, or were when the process ended. */
