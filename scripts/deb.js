@@ -98,7 +98,7 @@ async function layOut(tree, app, node) {
 		// An installed Node has it elsewhere.
 		if (error.code !== 'ENOENT') throw error;
 	});
-	const { defaultDataDir, unitName, unitText } = await import('../cli/dist/service/unit.js');
+	const { defaultDataDir, unitName, unitText } = await import('../cli/dist/unit.js');
 	await mkdir(at('lib/systemd/system'), { recursive: true });
 	const unit = unitText({
 		user: 'stowage',

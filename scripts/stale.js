@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { serverPackages } from './bundle.js';
 import { root } from './run.js';
 import { listSources, readSource } from './sources.js';
 
@@ -9,26 +10,24 @@ const stampFile = path.join(root, 'node_modules', '.stowage-build.json');
 /** The sources of each build, and the packages that hold its output. Paths are relative to the clone. */
 const outputs = {
 	server: {
-		sources: ['packages', 'plugins', 'cli', 'config', 'package-lock.json'],
-		results: async () => [...(await foldersIn('packages')), ...(await foldersIn('plugins')), 'cli'],
+		sources: ['packages', 'plugins', 'cli', 'scripts/bundle.js', 'scripts/thirdParties.js', 'package-lock.json'],
+		results: serverPackages,
+		// Declarations are written apart.
+		isResult: (file) => file.endsWith('.js'),
 	},
 	web: {
 		sources: ['web', 'packages/rules', 'packages/contract', 'package-lock.json'],
 		results: async () => ['web'],
+		isResult: () => true,
 	},
 };
 
-/**
- * Whether an output must be built again: its sources have changed, or it was changed itself since the last build (`isTouched`).
- * `done()` records the build.
- */
+/** Whether an output must be built again: its sources have changed, or it was changed itself since the last build. `done()` records the build. */
 export async function staleness(name) {
 	const source = await digestSources(outputs[name].sources);
 	const stamp = (await readStamps())[name];
-	const isTouched = stamp?.result !== (await describeResults(name));
 	return {
-		isStale: stamp?.source !== source || isTouched,
-		isTouched,
+		isStale: stamp?.source !== source || stamp.result !== (await describeResults(name)),
 		async done() {
 			const result = await describeResults(name);
 			await writeFile(stampFile, JSON.stringify({ ...(await readStamps()), [name]: { source, result } }));
@@ -57,17 +56,14 @@ async function digestSources(sources) {
 /** Names, sizes and times: build output is not edited, but may have been removed or built by hand from other sources. */
 async function describeResults(name) {
 	const hash = createHash('sha256');
-	for (const folder of await outputs[name].results()) {
+	const { results, isResult } = outputs[name];
+	for (const folder of await results()) {
 		const dist = path.join(folder, 'dist');
 		const files = await readdir(path.join(root, dist), { recursive: true }).catch(() => []);
-		for (const file of files.sort()) {
+		for (const file of files.filter(isResult).sort()) {
 			const { size, mtimeMs } = await stat(path.join(root, dist, file));
 			hash.update(`${dist}/${file}\0${size}\0${mtimeMs}\n`);
 		}
 	}
 	return hash.digest('base64');
-}
-
-async function foldersIn(folder) {
-	return (await readdir(path.join(root, folder))).map((name) => path.join(folder, name));
 }

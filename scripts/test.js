@@ -20,13 +20,14 @@ await times.measure('packages and programs', async () => {
 
 const checks = [
 	['types', 'typescript/bin/tsc', ['--noEmit', '--project', 'tsconfig.json']],
+	['declarations', 'typescript/bin/tsc', ['--build', 'config/tsconfig.build.json']],
 	['lint', '@biomejs/biome/bin/biome', ['check', '--error-on-warnings', '.']],
 	['unused', 'knip/bin/knip.js', []],
 ];
 const failedChecks = [];
 // The checks cover all rooms, so a run of a single room does without them.
 if (folders.length === 0) {
-	// Built first: the end-to-end tests use what a user gets, and the projects' own settings are stricter than the editor's.
+	// Built first: the end-to-end tests use what a user gets.
 	await times.measure('build', build);
 	await times.measure('compile', compile);
 	for (const [name, file, args] of checks) {

@@ -23,18 +23,50 @@ const specifiers = [
 
 /** Native modules cannot be in a bundle, nor drivers that knex only names. */
 const external = [
+	'@node-rs/argon2',
+	'koffi',
+	'libheif-js',
 	'libsql',
 	'mysql',
 	'mysql2',
 	'mysql2/*',
 	'mariadb/*',
 	'better-sqlite3',
+	'sharp',
 	'sqlite3',
 	'pg',
 	'pg-*',
 	'oracledb',
 	'tedious',
 ];
+
+/** knex is given its dialect as a class. By name it could load each of ten, which would all be in the file that has knex. */
+const knexWithoutDialects = {
+	name: 'knex without dialects',
+	setup(own) {
+		own.onResolve({ filter: /^\.\.\/\.\.\/dialects$/ }, ({ path: name, importer }) =>
+			importer.endsWith('/knex/lib/knex-builder/internal/config-resolver.js')
+				? { path: name, namespace: 'no dialects' }
+				: undefined,
+		);
+		own.onLoad({ filter: /.*/, namespace: 'no dialects' }, () => ({ contents: 'export {};' }));
+	},
+};
+
+/** How all bundles of the server are made. */
+export const bundling = {
+	bundle: true,
+	platform: 'node',
+	format: 'esm',
+	target: 'node20',
+	external,
+	logLevel: 'warning',
+	plugins: [knexWithoutDialects],
+	// Many third parties are CommonJS.
+	banner: {
+		js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
+	},
+};
 
 /** Writes these packages into `folder`, a folder of packages, as few files; shared modules are written once. */
 export async function bundleThirdParties(folder) {
@@ -43,20 +75,12 @@ export async function bundleThirdParties(folder) {
 	for (const specifier of specifiers) stubs.set(outputOf(specifier), await reexport(specifier));
 	await build({
 		entryPoints: [...stubs.keys()].map((name) => ({ in: `stub:${name}`, out: name })),
+		...bundling,
 		outdir: folder,
 		chunkNames: '.shared/[name]-[hash]',
-		bundle: true,
 		splitting: true,
-		platform: 'node',
-		format: 'esm',
-		target: 'node20',
-		external,
-		logLevel: 'warning',
-		// Most of these packages are CommonJS.
-		banner: {
-			js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
-		},
 		plugins: [
+			...bundling.plugins,
 			{
 				name: 'stubs',
 				setup(own) {

@@ -4,11 +4,10 @@ import { appendFile, chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { Client, file, testApp } from '../../packages/core/test/testApp.js';
 import { administrator } from '../src/commandLine/administrator.js';
-import { dataFolder, run, stowage } from './program.js';
+import { dataFolder, program, run, stowage } from './program.js';
 
 test('audit lists who did what while a server runs, filtered, limited to the latest lines, or as JSON', async (t) => {
 	const app = await testApp(t);
@@ -110,7 +109,6 @@ test('audit --follow prints new records until SIGINT', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	await app.services.audit.close();
-	const program = fileURLToPath(new URL('../src/main.js', import.meta.url));
 	const args = [program, 'audit', '--data-dir', app.dataDir, '--follow', '--limit', '5'];
 	const following = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
 	t.teardown(async () => void following.kill());

@@ -2,14 +2,12 @@ import { execFile } from 'node:child_process';
 import { chown, mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { serveArgs, startServer } from '../../test/serverProcess.js';
 import { dropPrivileges } from '../src/privileges/dropPrivileges.js';
 import { explain } from '../src/terminal/explain.js';
-
-const program = fileURLToPath(new URL('../src/main.js', import.meta.url));
+import { program } from './program.js';
 
 /** Some user that no machine has. */
 const uid = 47_420;

@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { execa } from 'execa';
 import { loadConfig } from '../../packages/core/src/index.js';
 import { defaultPlugins } from '../src/commandLine/settings.js';
 import { checkStorage } from '../src/doctor/storage.js';
-import { dataFolder, run } from './program.js';
-
-const program = fileURLToPath(new URL('../src/main.js', import.meta.url));
+import { dataFolder, program, run } from './program.js';
 
 /** A data folder with a second root and the user ada, whose home has `count` files. No server runs. */
 async function scene(t: ExecutionContext, count: number) {

@@ -3,15 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import { type Command, CommanderError } from 'commander';
 import { execa } from 'execa';
 import { createProgram } from '../src/program.js';
 import { explain } from '../src/terminal/explain.js';
 
-/** The program of the command line. */
-export const program = fileURLToPath(new URL('../src/main.js', import.meta.url));
+/** The program of the command line, as it is shipped. */
+export const program = path.resolve('cli/bin/stowage.js');
 
 /** Runs the command to its end. */
 export async function stowage(

@@ -1,22 +1,27 @@
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { root } from '../run.js';
+import { bundleServer } from '../bundle.js';
+import { must, root, tool } from '../run.js';
 import { buildVersion } from './version.js';
 
 /** Packages whose types the authors of plugins compile against. */
 const typed = ['@stowage/plugin-api', '@stowage/rules', '@stowage/contract'];
 
 /**
- * Lays out the package that is published: the command line with the workspace's built packages in its `node_modules`. npm fetches all others when it is
- * installed. Resolves to its manifest.
+ * Lays out the package that is published: the program in `dist`, and the workspace's packages, by whose names plugins find it, in `node_modules`. npm fetches all others when it is installed.
+ * Resolves to its manifest.
  */
 export async function stagePackage(folder) {
 	const lock = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8')).packages;
 	const places = workspacePackages(lock, '@stowage/cli');
 	await rm(folder, { recursive: true, force: true });
 	const build = await buildOf(places);
+	await writeDeclarations([...places].filter(([name]) => typed.includes(name)).map(([, place]) => place));
 	for (const [name, place] of places) await stageOne(name, place, targetOf(folder, name), build);
+	const folders = new Map([...places].map(([name, place]) => [place, path.relative(folder, targetOf(folder, name))]));
+	const isOfServer = (place) => place !== places.get('@stowage/web');
+	await bundleServer([...places.values()].filter(isOfServer), folder, (place) => folders.get(place));
 	const manifest = { ...(await publishedManifest(lock, places)), buildVersion: build };
 	await writeJson(path.join(folder, 'package.json'), manifest);
 	await cp(path.join(root, 'README.md'), path.join(folder, 'README.md'));
@@ -25,6 +30,13 @@ export async function stagePackage(folder) {
 		filter: (file) => !file.endsWith('.json'),
 	});
 	return manifest;
+}
+
+/** The types of packages. The compiler trusts its own notes of what it has written, also where that was removed. */
+async function writeDeclarations(places) {
+	const isWritten = places.every((place) => existsSync(path.join(root, place, 'dist/index.d.ts')));
+	const args = ['--build', 'config/tsconfig.build.json', ...(isWritten ? [] : ['--force'])];
+	await must(process.execPath, [tool('typescript/bin/tsc'), ...args]);
 }
 
 function targetOf(folder, name) {
@@ -56,10 +68,12 @@ async function buildOf(places) {
 async function stageOne(name, place, target, build) {
 	const source = path.join(root, place);
 	await mkdir(target, { recursive: true });
-	await cp(path.join(source, 'dist'), path.join(target, 'dist'), {
-		recursive: true,
-		filter: (file) => name === '@stowage/web' || isShipped(source, path.relative(source, file), typed.includes(name)),
-	});
+	if (name === '@stowage/web' || typed.includes(name)) {
+		await cp(path.join(source, 'dist'), path.join(target, 'dist'), {
+			recursive: true,
+			filter: (file) => name === '@stowage/web' || isDeclaration(source, path.relative(source, file)),
+		});
+	}
 	if (name === '@stowage/cli') {
 		await cp(path.join(source, 'bin'), path.join(target, 'bin'), { recursive: true });
 		return;
@@ -73,11 +87,11 @@ async function stageOne(name, place, target, build) {
 }
 
 /** The output of a deleted source stays in `dist`. */
-function isShipped(folder, file, hasTypes) {
+function isDeclaration(folder, file) {
 	if (!/\.\w+$/.test(file)) return true;
-	if (!(file.endsWith('.js') || (file.endsWith('.d.ts') && hasTypes))) return false;
-	const source = file.replace(/^dist/, 'src').replace(/(\.d\.ts|\.js)$/, '.ts');
-	return existsSync(path.join(folder, source));
+	return (
+		file.endsWith('.d.ts') && existsSync(path.join(folder, file.replace(/^dist/, 'src').replace(/\.d\.ts$/, '.ts')))
+	);
 }
 
 function withoutSources(exports) {

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { loadConfig } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { withHelp } from '../commandLine/help.js';
 import { defaultPlugins } from '../commandLine/settings.js';
 import { reasonOf } from '../doctor/findings.js';
+import { ownProgram } from '../ownProgram.js';
 import { addedRootsAsOwner } from '../service/addedRootsAsOwner.js';
 import { type InstallOptions, installSteps, uninstallSteps } from '../service/install.js';
 import { installedUnit } from '../service/installedUnit.js';
@@ -78,7 +78,7 @@ async function unitOptions({ config, user }: Flags, root = '/'): Promise<UnitOpt
 	return {
 		user,
 		node: process.execPath,
-		program: await realpath(fileURLToPath(new URL('../../bin/stowage.js', import.meta.url))),
+		program: await realpath(ownProgram),
 		config: file,
 		...(await foldersOf(file, path.resolve(root))),
 	};

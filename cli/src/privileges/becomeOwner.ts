@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import os from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { ConfigError } from '@stowage/core';
+import { ownProgram } from '../ownProgram.js';
 import type { AccountIds } from './accounts.js';
 
 /** Gives up the rights of root for good, with its home folder. Throws ConfigError where the owner could not run the program. */
@@ -11,11 +11,10 @@ export function becomeOwner({ uid, gid, groups }: AccountIds): void {
 	process.setgid?.(gid);
 	process.setuid?.(uid);
 	leaveEnvironmentOfRoot();
-	const program = fileURLToPath(new URL('../main.js', import.meta.url));
 	try {
-		accessSync(program, constants.R_OK);
+		accessSync(ownProgram, constants.R_OK);
 	} catch (cause) {
-		const says = `The data folder is of user ${uid}, whom root becomes to work on it, and who can't read the program ${program}.`;
+		const says = `The data folder is of user ${uid}, whom root becomes to work on it, and who can't read the program ${ownProgram}.`;
 		throw new ConfigError(`${says} Install it where all users can read it, such as below /opt.`, { cause });
 	}
 }

@@ -1,5 +1,6 @@
-import { localStorageDriver } from '../../../plugins/storage-local/dist/index.js';
-import { loadSystemCalls } from '../../../plugins/storage-local/dist/system/loadSystemCalls.js';
+// Of the compiled tree: the program as it is shipped is one, in which a part of the storage can't be replaced.
+import { localStorageDriver } from '../../../dist/plugins/storage-local/src/index.js';
+import { loadSystemCalls } from '../../../dist/plugins/storage-local/src/system/loadSystemCalls.js';
 
 /** A plugin whose storage, `dying`, kills its process once it has read so many names of `root`, as a copy does. Its options are not checked. */
 export const plugin = {
