@@ -140,7 +140,7 @@ async function assemble(
 		...{ storage, roots, searchIndex, trees, files, links, quotas, trash, trashBin, versions },
 		...{ sessions, knownClients: createKnownClients(config, secret, now) },
 	});
-	parts.push(services.inFlightUploads);
+	parts.push(services.inFlightUploads, services.shareUses);
 	// They last as long as their pages, so their end is not awaited.
 	server.ext('onPreStop', () => services.streams.endAll());
 	if (serves) {

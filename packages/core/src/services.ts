@@ -24,6 +24,7 @@ import type { SearchIndex } from './search/SearchIndex.js';
 import type { Guests } from './shares/createGuests.js';
 import type { Shares } from './shares/createShares.js';
 import type { ShareTransfers } from './shares/ShareTransfers.js';
+import type { ShareUses } from './shares/ShareUses.js';
 import type { ShareCookies } from './shares/shareCookies.js';
 import type { Thumbnails } from './thumbnails/createThumbnails.js';
 import type { Tickets } from './tickets/createTickets.js';
@@ -61,6 +62,7 @@ export interface Services {
 	guests: Guests;
 	shareCookies: ShareCookies;
 	shareTransfers: ShareTransfers;
+	shareUses: ShareUses;
 	trash: Trash;
 	trashBin: TrashBin;
 	versions: FileVersions;

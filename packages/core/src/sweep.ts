@@ -9,6 +9,7 @@ export async function sweep({
 	leases,
 	links,
 	resumableUploads,
+	shareUses,
 	trashBin,
 	log,
 	now,
@@ -27,6 +28,7 @@ export async function sweep({
 			await links.sweep();
 			await jobs.sweep();
 			await resumableUploads.sweep();
+			await shareUses.sweep();
 			await trashBin.sweep();
 		} finally {
 			await lease.release();

@@ -20,6 +20,7 @@ import { linkStore } from './stores/files/links.js';
 import { publishedNameStore } from './stores/files/publishedNames.js';
 import { rootStore } from './stores/files/roots.js';
 import { shareStore } from './stores/files/shares.js';
+import { shareUseStore } from './stores/files/shareUses.js';
 import { ticketStore } from './stores/files/tickets.js';
 import { trashStore } from './stores/files/trash.js';
 import { uploadStore } from './stores/files/uploads.js';
@@ -87,6 +88,7 @@ function database(knex: Knex, now: () => number, freeSpace: () => Promise<number
 		limits: guarded(limitStore(knex)),
 		links: guarded(linkStore(knex, now)),
 		shares: guarded(shareStore(knex, now)),
+		shareUses: guarded(shareUseStore(knex, now)),
 		uploads: guarded(uploadStore(knex)),
 		idempotency: guarded(idempotencyStore(knex, now)),
 		publishedNames: guarded(publishedNameStore(knex, now)),

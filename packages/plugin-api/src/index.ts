@@ -48,6 +48,7 @@ export * from './stores/files/links.js';
 export * from './stores/files/publishedNames.js';
 export * from './stores/files/roots.js';
 export * from './stores/files/shares.js';
+export * from './stores/files/shareUses.js';
 export * from './stores/files/tickets.js';
 export * from './stores/files/trash.js';
 export * from './stores/files/uploads.js';

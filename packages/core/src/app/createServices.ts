@@ -14,6 +14,7 @@ import { auditedShares } from '../shares/auditedShares.js';
 import { createGuests } from '../shares/createGuests.js';
 import { createShares } from '../shares/createShares.js';
 import { ShareTransfers } from '../shares/ShareTransfers.js';
+import { ShareUses } from '../shares/ShareUses.js';
 import { createShareCookies } from '../shares/shareCookies.js';
 import { createThumbnails } from '../thumbnails/createThumbnails.js';
 import { openThumbnailCache } from '../thumbnails/DiskThumbnailCache.js';
@@ -43,6 +44,7 @@ type Made =
 	| 'guests'
 	| 'shareCookies'
 	| 'shareTransfers'
+	| 'shareUses'
 	| 'streams'
 	| 'thumbnails'
 	| 'tickets'
@@ -82,7 +84,8 @@ export function createServices({ providers, secret, monotonic, ...given }: Depen
 		encryption: createEncryption('shares', secret),
 	});
 	const { links } = given;
-	const guests = createGuests({ store: database.shares, shares, config, storage, links, accounts });
+	const shareUses = new ShareUses({ store: database.shareUses, now, log });
+	const guests = createGuests({ store: database.shares, shares, config, storage, links, accounts, uses: shareUses });
 	const walkQueue = createWalkQueue();
 	const archives = createArchives({
 		files,
@@ -123,6 +126,7 @@ export function createServices({ providers, secret, monotonic, ...given }: Depen
 		guests,
 		shareCookies: createShareCookies(config, secret, now),
 		shareTransfers: new ShareTransfers(guests),
+		shareUses,
 		walkQueue,
 		archives,
 		thumbnails,

@@ -1,11 +1,16 @@
 import type { ResponseToolkit } from '@hapi/hapi';
-import type { Request } from '@stowage/plugin-api';
+import type { OpenFile, Request } from '@stowage/plugin-api';
 import type { Viewer } from '@stowage/rules';
 import type { Selection } from '../archives/makeManifest.js';
 import type { AuditEvent } from '../audit/auditLine.js';
 import { clientGone } from '../http/connections/clientGone.js';
 import { type SendOptions, sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
+
+interface ArchiveOptions extends Pick<SendOptions, 'isKept' | 'onFirstByte'> {
+	/** Counts what is sent of it. Closes it where it throws. */
+	counted?: (file: OpenFile) => Promise<OpenFile>;
+}
 
 /**
  * Answers a GET or HEAD with the archive of a selection, as `sendFile` answers with a file: exact length, ranges, conditions. Throws
@@ -20,12 +25,12 @@ export async function sendArchive(
 	client: string,
 	selection: Selection,
 	describe: (details: Partial<AuditEvent>) => void,
-	options: Pick<SendOptions, 'isKept' | 'onFirstByte'> = {},
+	{ counted, ...options }: ArchiveOptions = {},
 ) {
 	const requester = { client, signal: clientGone(request) };
 	const { file, name, skipped, entries } = await archives.open(viewer, selection, requester);
 	describe({ entries });
-	return sendFile(request, h, file, {
+	return sendFile(request, h, counted === undefined ? file : await counted(file), {
 		name,
 		isInline: false,
 		log,

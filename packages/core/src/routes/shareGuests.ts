@@ -1,5 +1,5 @@
 import * as contract from '@stowage/contract';
-import { type Call, type Request, route, type ShareRecord } from '@stowage/plugin-api';
+import { type Call, type OpenFile, type Request, route, type ShareRecord } from '@stowage/plugin-api';
 import { type Entry, Failure, rootPath, type StoragePath } from '@stowage/rules';
 import type { AuditEvent } from '../audit/auditLine.js';
 import { clientGone } from '../http/connections/clientGone.js';
@@ -21,13 +21,16 @@ type ShareCall = Pick<Call<typeof contract.lookAtShare>, 'request' | 'params'>;
 
 /** Shares, for whoever has their address. What is shown and sent is what the calls of all areas show and send, for a guest. */
 export function shareGuestRoutes(services: Services) {
-	const { audit, config, files, guests, log, shareCookies, shareTransfers } = services;
+	const { audit, config, files, guests, log, shareCookies, shareTransfers, shareUses } = services;
 	const tokenOf = ({ params }: ShareCall) => params.token ?? '';
 
 	const visiting = <T>(call: ShareCall, work: (visit: Visit) => Promise<T>): Promise<T> => {
 		keepPrivate(call);
-		const hasOpened = (share: ShareRecord) => shareCookies.hasOpened(call.request, share);
-		return guests.visiting(() => guests.visit(tokenOf(call), hasOpened), work);
+		const client = {
+			hasOpened: (share: ShareRecord) => shareCookies.hasOpened(call.request, share),
+			nameFor: (share: ShareRecord) => shareCookies.clientOf(call.request, share),
+		};
+		return guests.visiting(() => guests.visit(tokenOf(call), client), work);
 	};
 	/** The same for what reads the share's items. */
 	const looking = <T>(call: ShareCall, work: (visit: Visit) => Promise<T>): Promise<T> =>
@@ -89,6 +92,10 @@ export function shareGuestRoutes(services: Services) {
 				const items = path === rootPath ? wholeShare(visit.guest) : [{ path }];
 				describe(shareEvent({ share, guest }, items));
 				const leave = shareTransfers.enter(guests.passOf(share), () => request.raw.res.destroy());
+				const counted = (file: OpenFile) => {
+					const download = { share, client: shareCookies.clientOf(request, share), content: JSON.stringify(path) };
+					return shareUses.begin(request.raw.req.method, download, file);
+				};
 				try {
 					const [only] = items;
 					const found =
@@ -97,10 +104,12 @@ export function shareGuestRoutes(services: Services) {
 							: undefined;
 					if (found?.type === 'file' && only !== undefined) {
 						const { entry, file } = await files.open(guest, { area: 'private', ...only });
-						return await sendFile(request, h, file, { name: entry.name, isInline, log });
+						const sent = isInline ? file : await counted(file);
+						return await sendFile(request, h, sent, { name: entry.name, isInline, log });
 					}
 					const client = clientKey(viewer, request.client.address);
-					return await sendArchive(services, request, h, guest, client, { area: 'private', items }, describe);
+					const options = { counted };
+					return await sendArchive(services, request, h, guest, client, { area: 'private', items }, describe, options);
 				} finally {
 					leave();
 				}

@@ -14,7 +14,7 @@ import type { Ticket } from '../tickets/createTickets.js';
 
 /** A fixed selection under a secret URL that permits the download, with any number of ranges, for some hours. */
 export function ticketRoutes(services: Services) {
-	const { audit, config, archives, guests, sessions, shareTransfers, tickets, transfers, log } = services;
+	const { audit, config, archives, guests, sessions, shareTransfers, shareUses, tickets, transfers, log } = services;
 	return [
 		route(contract.makeTicket, ({ viewer, payload, request, h }) => {
 			const items = payload.files.map(({ path, owner }) => ({ path, ...ownedBy(owner) }));
@@ -31,7 +31,7 @@ export function ticketRoutes(services: Services) {
 				const token = params.ticket ?? '';
 				const ticket = await tickets.find(token);
 				const { share } = ticket;
-				const visit = share && (await guests.visitAgain(share.pass));
+				const visit = share && (await guests.visitAgain(share.pass, share.client));
 				const owner =
 					visit === undefined ? viewerOf(ticket, config) : share?.isWhole ? sideBySide(visit.guest) : visit.guest;
 				const action = ticket.kind === 'file' ? 'download' : 'downloadArchive';
@@ -48,7 +48,16 @@ export function ticketRoutes(services: Services) {
 				describe({ entries: opened.entries });
 				const { size, version } = opened.file.item;
 				const breakOff = () => request.raw.res.destroy();
-				const transfer = transfers.enter(token, ticket, opened.file, breakOff);
+				const content = JSON.stringify(ticket.items.map(({ path }) => path));
+				const file =
+					visit === undefined || share === undefined
+						? opened.file
+						: await shareUses.begin(
+								request.raw.req.method,
+								{ share: visit.share, client: share.client, content },
+								opened.file,
+							);
+				const transfer = transfers.enter(token, ticket, file, breakOff);
 				const leaveShare = share && shareTransfers.enter(share.pass, breakOff);
 				try {
 					return await sendFile(request, h, transfer.file, {

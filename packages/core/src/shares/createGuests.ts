@@ -7,6 +7,7 @@ import { locateLink } from '../links/locateLink.js';
 import { secretHash } from '../secretHash.js';
 import type { MountedStorage } from '../trees/MountedStorage.js';
 import { isInTrash, type Shares } from './createShares.js';
+import type { ShareUses } from './ShareUses.js';
 
 /** A share that answers, and the viewer that its guests are. */
 export interface Visit {
@@ -21,15 +22,22 @@ export interface Pass {
 	password: string;
 }
 
+/** What a client of a share shows. */
+export interface GuestClient {
+	hasOpened(share: ShareRecord): boolean;
+	/** By what its downloads are counted. */
+	nameFor(share: ShareRecord): string;
+}
+
 /** Whoever has the address of a share. */
 export interface Guests {
 	/**
 	 * The share of a token, for a client that has opened it or needs not. Throws `notFound` for one that is unknown, paused or without any of
 	 * its items, or whose owner is disabled, `expired` for one that has ended, and `passwordRequired`.
 	 */
-	visit(token: string, hasOpened: (share: ShareRecord) => boolean): Promise<Visit>;
-	/** The same by a pass. Throws `expired` where the pass ends: also for another password. */
-	visitAgain(pass: Pass): Promise<Visit>;
+	visit(token: string, client: GuestClient): Promise<Visit>;
+	/** The same by a pass, for a client as downloads are counted. Throws `expired` where the pass ends: also for another password. */
+	visitAgain(pass: Pass, client: string): Promise<Visit>;
 	passOf(share: ShareRecord): Pass;
 	/** Whether the share still answers who has that pass. An outage of the database throws. */
 	isGood(pass: Pass): Promise<boolean>;
@@ -48,9 +56,10 @@ interface Dependencies {
 	storage: Pick<MountedStorage, 'open' | 'stat'>;
 	links: Pick<Links, 'withoutMoves'>;
 	accounts: Pick<Accounts, 'verify'>;
+	uses: Pick<ShareUses, 'mayDownload'>;
 }
 
-export function createGuests({ store, shares, config, storage, links, accounts }: Dependencies): Guests {
+export function createGuests({ store, shares, config, storage, links, accounts, uses }: Dependencies): Guests {
 	/** Throws unless the share answers at all. */
 	const active = async (share: ShareRecord | undefined): Promise<ShareRecord> => {
 		if (share === undefined || !config.shares.enabled) throw noSuchShare();
@@ -62,7 +71,8 @@ export function createGuests({ store, shares, config, storage, links, accounts }
 	const find = async (token: string) =>
 		active(/^[\w-]{43}$/.test(token) ? await store.find(secretHash(token)) : undefined);
 
-	const visitOf = async (share: ShareRecord): Promise<Visit> => {
+	const visitOf = async (share: ShareRecord, client: string): Promise<Visit> => {
+		if (!(await uses.mayDownload(share, client))) throw hasEnded();
 		const items = await guestsItems(share.items);
 		const [only] = items;
 		if (only === undefined) throw noSuchShare();
@@ -94,17 +104,17 @@ export function createGuests({ store, shares, config, storage, links, accounts }
 	});
 
 	const guests: Guests = {
-		async visit(token, hasOpened) {
+		async visit(token, client) {
 			const share = await find(token);
-			if (share.passwordSecret !== null && !hasOpened(share))
+			if (share.passwordSecret !== null && !client.hasOpened(share))
 				throw new Failure('passwordRequired', 'This share has a password.');
-			return visitOf(share);
+			return visitOf(share, client.nameFor(share));
 		},
 
-		async visitAgain(pass) {
+		async visitAgain(pass, client) {
 			const share = await active(await store.findById(pass.share));
 			if (passOf(share).password !== pass.password) throw hasEnded();
-			return visitOf(share);
+			return visitOf(share, client);
 		},
 
 		passOf,

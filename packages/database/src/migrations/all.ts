@@ -24,6 +24,7 @@ import { addTrash } from './0022-trash.js';
 import { addVersions } from './0023-versions.js';
 import { addUploadConflicts } from './0024-upload-conflicts.js';
 import { addShares } from './0025-shares.js';
+import { addShareDownloads } from './0026-share-downloads.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -62,6 +63,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0023-versions', up: addVersions },
 	{ name: '0024-upload-conflicts', up: addUploadConflicts },
 	{ name: '0025-shares', up: addShares },
+	{ name: '0026-share-downloads', up: addShareDownloads },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

@@ -12,6 +12,7 @@ import type { LinkStore } from './files/links.js';
 import type { PublishedNameStore } from './files/publishedNames.js';
 import type { RootStore } from './files/roots.js';
 import type { ShareStore } from './files/shares.js';
+import type { ShareUseStore } from './files/shareUses.js';
 import type { TicketStore } from './files/tickets.js';
 import type { TrashStore } from './files/trash.js';
 import type { UploadStore } from './files/uploads.js';
@@ -27,6 +28,7 @@ export interface Stores {
 	readonly limits: CounterStore;
 	readonly links: LinkStore;
 	readonly shares: ShareStore;
+	readonly shareUses: ShareUseStore;
 	readonly uploads: UploadStore;
 	readonly idempotency: IdempotencyStore;
 	readonly publishedNames: PublishedNameStore;

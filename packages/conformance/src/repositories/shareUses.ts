@@ -1,0 +1,109 @@
+import type { ClientParts, Stores } from '@stowage/plugin-api';
+import { parsePath } from '@stowage/rules';
+import { type Rule, second } from './rules.js';
+
+async function shareOf({ users, shares }: Stores, maxDownloads: number | null = null): Promise<string> {
+	const alice = await users.add({ username: 'alice', secret: 's' });
+	const share = {
+		...{ tokenHash: 'hash', sealedToken: '', ownerId: alice.id, title: '', message: '', mode: 'view' as const },
+		...{ asksName: false, expiresAt: null, passwordSecret: null, maxDownloads, maxUploadBytes: null },
+		items: [{ path: parsePath('a'), itemId: 'a', type: 'file' as const }],
+	};
+	return (await shares.add(share, { shares: 10, items: 10 })).id;
+}
+
+const partsOf = (share: string, sent: ClientParts['sent'], more: Partial<ClientParts> = {}): ClientParts => ({
+	...{ share, client: 'client', content: 'content', size: 100, sent, underWay: [], begun: [] },
+	process: 'one',
+	...more,
+});
+
+/** How shares are used. */
+export function shareUseRules(assertThat: Rule): void {
+	assertThat('concurrent uses of a share are all counted', async (t, db, clock) => {
+		const share = await shareOf(db);
+		clock.now += second;
+		const use = { share, downloads: 1, bytesSent: 2 ** 33, uploads: 2, bytesReceived: 3 };
+		await Promise.all(Array.from({ length: 10 }, () => db.shareUses.add([use, { ...use, share: 'gone' }])));
+		t.like(await db.shares.get(share), {
+			...{ downloads: 10, bytesSent: 10 * 2 ** 33, uploads: 20, bytesReceived: 30, lastUsedAt: clock.now },
+		});
+	});
+
+	assertThat('the parts of a content make it whole once, in any order', async (t, db) => {
+		const share = await shareOf(db);
+		const { shareUses } = db;
+		const key = { share, client: 'client', content: 'content' };
+		const save = (...parts: Parameters<typeof partsOf>) => shareUses.saveParts([partsOf(...parts)]);
+		t.deepEqual(await save(share, [[50, 100]]), []);
+		t.deepEqual(await save(share, [[0, 20]]), []);
+		t.deepEqual(await save(share, [[10, 50]], { client: 'another' }), []);
+		t.deepEqual(await save(share, [[0, 100]], { content: 'another', size: 101 }), []);
+		t.deepEqual(await shareUses.parts(key), [
+			[0, 20],
+			[50, 100],
+		]);
+		t.deepEqual(await save(share, [[10, 50]]), [{ share, client: 'client' }]);
+		t.deepEqual(await shareUses.parts(key), []);
+		t.deepEqual(await save(share, [[0, 99]]), []);
+		await shareUses.forget(key);
+		t.deepEqual(await save(share, [[99, 100]]), []);
+		t.deepEqual(await save('gone', [[0, 100]]), []);
+	});
+
+	assertThat('what was being sent when a process was killed is known by where its client goes on', async (t, db) => {
+		const share = await shareOf(db);
+		await db.shareUses.saveParts([partsOf(share, [[0, 20]], { underWay: [[20, 100]] })]);
+		t.deepEqual(await db.shareUses.saveParts([partsOf(share, [[60, 100]], { process: 'two', begun: [60] })]), [
+			{ share, client: 'client' },
+		]);
+		// One that goes on knows by itself what it has sent.
+		await db.shareUses.saveParts([partsOf(share, [[0, 20]], { underWay: [[20, 100]] })]);
+		t.deepEqual(await db.shareUses.saveParts([partsOf(share, [[60, 100]], { begun: [60] })]), []);
+	});
+
+	assertThat('of many clients at once exactly as many are admitted as there are downloads', async (t, db, clock) => {
+		const share = await shareOf(db, 3);
+		const { shareUses, shares } = db;
+		const idleSince = clock.now - 10 * second;
+		const admit = (client: string, since = idleSince) => shareUses.admit(share, client, since);
+		const outcomes = await Promise.all(Array.from({ length: 12 }, (_, n) => admit(`client ${n}`)));
+		t.is(outcomes.filter((outcome) => outcome === 'admitted').length, 3);
+		const [one = '', two = '', three = ''] = outcomes.flatMap((each, n) =>
+			each === 'admitted' ? [`client ${n}`] : [],
+		);
+		t.is(await admit(one), 'admitted', 'one that is admitted already');
+		t.true(await shareUses.mayAdmit(share, one, idleSince));
+		t.false(await shareUses.mayAdmit(share, 'another', idleSince));
+		t.true(await shareUses.setEnding(share, one, true));
+		t.is(await admit(one), 'ending');
+		t.true(await shareUses.setEnding(share, one, false));
+		t.is(await admit(one), 'admitted');
+		const completed = await Promise.all([shareUses.complete(share, one), shareUses.complete(share, one)]);
+		t.deepEqual(completed.sort(), [false, true]);
+		t.is((await shares.get(share))?.downloads, 1);
+		t.is(await admit(one), 'refused', 'once it has its download');
+
+		clock.now += 20 * second;
+		await shareUses.touch([{ share, client: two }]);
+		const later = clock.now - 10 * second;
+		t.true(await shareUses.mayAdmit(share, 'another', later));
+		t.is(await admit('another', later), 'admitted', 'what was left unfinished is free again');
+		t.is(await admit(three, later), 'refused');
+		t.is(await admit(two, later), 'admitted');
+		t.is(await shareUses.admit('gone', one, later), 'refused');
+	});
+
+	assertThat('of one share what 1,000 clients have got is remembered, until it is swept', async (t, db, clock) => {
+		const share = await shareOf(db);
+		const all = Array.from({ length: 1010 }, (_, n) => partsOf(share, [[0, 1]], { client: `${n}` }));
+		await db.shareUses.saveParts(all.slice(0, 20));
+		clock.now += second;
+		await db.shareUses.saveParts(all.slice(20));
+		const kept = await Promise.all(all.map((parts) => db.shareUses.parts(parts)));
+		t.is(kept.filter(({ length }) => length > 0).length, 1000);
+		t.true(kept.slice(20).every(({ length }) => length > 0));
+		await db.shareUses.sweep(clock.now + second);
+		t.deepEqual(await db.shareUses.parts(all[1000] as ClientParts), []);
+	});
+}

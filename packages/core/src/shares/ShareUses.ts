@@ -1,0 +1,288 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+	type ByteRange,
+	type ClientParts,
+	mergedParts,
+	type OpenFile,
+	type Part,
+	type ShareRecord,
+	type ShareUse,
+	type ShareUseStore,
+} from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
+import type { Log } from '../log.js';
+import { secretHash } from '../secretHash.js';
+
+/** How often counts are written, for all shares together. */
+const flushMs = 2_000;
+
+const minuteMs = 60_000;
+
+/** What a client left unfinished for so long may be downloaded by another one. */
+const passMs = 60 * minuteMs;
+
+/** How long it is known what a client has got of a content. */
+const partsMs = 24 * 60 * minuteMs;
+
+/** How often a transfer says that its client is still there. */
+const touchMs = 5 * minuteMs;
+
+/** Attempts to be admitted while another download of the same client is about to end. */
+const maxEndings = 20;
+const endingMs = 100;
+
+/** A download of a client of a share. */
+export interface Download {
+	share: Pick<ShareRecord, 'id' | 'maxDownloads'>;
+	client: string;
+	/** The file or the archive, whatever its version. */
+	content: string;
+}
+
+interface Transfer {
+	key: Pick<ClientParts, 'share' | 'client' | 'content' | 'size'>;
+	isLimited: boolean;
+	start: number;
+	/** So far it has left the process. */
+	head: number;
+	/** Where it was asked to end. */
+	limit: number;
+	touchedAt: number;
+	/** Some of it has been saved. */
+	isSaved: boolean;
+}
+
+interface Dependencies {
+	store: ShareUseStore;
+	/** The time of day, milliseconds since the epoch. */
+	now(): number;
+	log: Log;
+}
+
+/**
+ * Counts what clients get of shares. A download is all bytes of one version of a file or an archive, in whatever ranges, which left for one
+ * client, also over restarts and by several processes. What is counted waits in memory for a moment, so that a range costs no write of its own.
+ */
+export class ShareUses {
+	readonly #parts: Dependencies;
+	readonly #process = randomUUID();
+	readonly #running = new Set<Transfer>();
+	/** What has ended without being a whole download. */
+	readonly #ended = new Map<string, { key: Transfer['key']; sent: Part[]; begun: number[]; isLimited: boolean }>();
+	readonly #uses = new Map<string, ShareUse>();
+	#timer: NodeJS.Timeout | undefined;
+	#flushing: Promise<void> = Promise.resolve();
+
+	constructor(parts: Dependencies) {
+		this.#parts = parts;
+	}
+
+	/** Whether the client may download from the share, or all that it has are taken. */
+	async mayDownload({ id, maxDownloads }: Download['share'], client: string): Promise<boolean> {
+		if (maxDownloads === null) return true;
+		return this.#parts.store.mayAdmit(id, secretHash(client), this.#parts.now() - passMs);
+	}
+
+	/**
+	 * The file of a download that begins, which is counted while it is read. It takes one of a limited number until it has ended; a HEAD takes
+	 * none. Throws `expired` where none is left, and closes the file then.
+	 */
+	async begin(method: string | undefined, download: Download, file: OpenFile): Promise<OpenFile> {
+		if (method !== 'GET') return file;
+		try {
+			await this.#admit(download);
+			return this.#counted(download, file);
+		} catch (error) {
+			await file.close();
+			throw error;
+		}
+	}
+
+	async #admit({ share, client }: Pick<Download, 'share' | 'client'>): Promise<void> {
+		if (share.maxDownloads === null) return;
+		const { store, now } = this.#parts;
+		for (let tries = 0; tries < maxEndings; tries++) {
+			const outcome = await store.admit(share.id, secretHash(client), now() - passMs);
+			if (outcome === 'admitted') return;
+			if (outcome === 'refused') break;
+			await wait(endingMs);
+		}
+		throw new Failure('expired', 'This share has ended.');
+	}
+
+	#counted({ share, client, content }: Download, file: OpenFile): OpenFile {
+		const { size, version } = file.item;
+		const key = {
+			...{ share: share.id, client: secretHash(client), size },
+			content: secretHash(JSON.stringify([content, version])),
+		};
+		const read = (range?: ByteRange) => this.#read(file, { key, isLimited: share.maxDownloads !== null }, range);
+		return { item: file.item, read, isChanged: () => file.isChanged(), close: () => file.close() };
+	}
+
+	/** Counts a file that was received. */
+	received(share: string, bytes: number): void {
+		this.#use(share, { uploads: 1, bytesReceived: bytes });
+	}
+
+	/** Writes all that waits. */
+	async flush(): Promise<void> {
+		this.#flushing = this.#flushing.then(() => this.#write());
+		await this.#flushing;
+	}
+
+	async sweep(): Promise<void> {
+		await this.#parts.store.sweep(this.#parts.now() - partsMs);
+	}
+
+	async close(): Promise<void> {
+		await this.flush();
+		clearTimeout(this.#timer);
+	}
+
+	async *#read(file: OpenFile, of: Pick<Transfer, 'key' | 'isLimited'>, range?: ByteRange) {
+		const start = range?.start ?? 0;
+		const limit = (range?.end ?? of.key.size - 1) + 1;
+		const transfer: Transfer = { ...of, start, head: start, limit, touchedAt: this.#parts.now(), isSaved: false };
+		this.#running.add(transfer);
+		this.#flushSoon();
+		const { share, client } = of.key;
+		let isEnding = false;
+		try {
+			for await (const chunk of file.read(range)) {
+				const { length } = chunk;
+				// Before its last bytes are out: its client may come again as soon as it has them.
+				if (of.isLimited && !isEnding && transfer.head + length >= limit && (await this.#completes(transfer)))
+					isEnding = await this.#parts.store.setEnding(share, client, true);
+				yield chunk;
+				// The next chunk is requested once this one has left the process.
+				transfer.head += length;
+				this.#use(share, { bytesSent: length });
+			}
+		} finally {
+			this.#running.delete(transfer);
+			await this.#end(transfer, isEnding);
+		}
+	}
+
+	/** Whether its client has all of the content once it has this. */
+	async #completes({ key, start, limit }: Transfer): Promise<boolean> {
+		if (start === 0 && limit === key.size) return true;
+		const known = this.#ended.get(nameOf(key))?.sent ?? [];
+		return isWhole(key, [...(await this.#parts.store.parts(key)), ...known, [start, limit]]);
+	}
+
+	async #end(transfer: Transfer, isEnding: boolean): Promise<void> {
+		const { key, isLimited, start, head, limit } = transfer;
+		const { store, log } = this.#parts;
+		try {
+			if (isEnding && head < limit) await store.setEnding(key.share, key.client, false);
+			if (start === 0 && head === key.size) {
+				await this.#forget(transfer);
+				return await this.#complete(key, isLimited);
+			}
+			const ended = this.#ended.get(nameOf(key)) ?? { key, isLimited, sent: [], begun: [] };
+			ended.sent = mergedParts([...ended.sent, [start, head]]);
+			if (start > 0) ended.begun.push(start);
+			this.#ended.set(nameOf(key), ended);
+			if (isEnding) await this.flush();
+		} catch (error) {
+			log.warn({ err: error }, 'a download from a share could not be counted');
+		}
+	}
+
+	/** What is known of a content that was sent as a whole now. */
+	async #forget({ key, isSaved }: Transfer): Promise<void> {
+		const hasEnded = this.#ended.delete(nameOf(key));
+		if (!isSaved && !hasEnded) return;
+		this.#flushing = this.#flushing.then(() => this.#parts.store.forget(key)).catch(() => {});
+		await this.#flushing;
+	}
+
+	async #complete(key: Pick<ClientParts, 'share' | 'client'>, isLimited: boolean): Promise<void> {
+		if (isLimited) await this.#parts.store.complete(key.share, key.client);
+		else this.#use(key.share, { downloads: 1 });
+	}
+
+	#use(share: string, more: Partial<ShareUse>): void {
+		const use = this.#uses.get(share) ?? { share, downloads: 0, bytesSent: 0, uploads: 0, bytesReceived: 0 };
+		use.downloads += more.downloads ?? 0;
+		use.bytesSent += more.bytesSent ?? 0;
+		use.uploads += more.uploads ?? 0;
+		use.bytesReceived += more.bytesReceived ?? 0;
+		this.#uses.set(share, use);
+		this.#flushSoon();
+	}
+
+	#flushSoon(): void {
+		this.#timer ??= setTimeout(() => {
+			this.#timer = undefined;
+			void this.flush().then(() => {
+				if (this.#running.size > 0 || this.#ended.size > 0) this.#flushSoon();
+			});
+		}, flushMs).unref();
+	}
+
+	async #write(): Promise<void> {
+		const { store, log } = this.#parts;
+		const ended = [...this.#ended.values()];
+		const parts = this.#partsNow();
+		this.#ended.clear();
+		try {
+			if (parts.length > 0) {
+				const limited = new Set(ended.filter((each) => each.isLimited).map(({ key }) => key.share));
+				for (const whole of await store.saveParts(parts)) await this.#complete(whole, limited.has(whole.share));
+			}
+			await store.touch(this.#passesToTouch());
+			const uses = [...this.#uses.values()];
+			this.#uses.clear();
+			if (uses.length > 0) await store.add(uses);
+		} catch (error) {
+			// A full disk, or a database that is away: counts are lost, and nobody's download is.
+			log.warn({ err: error }, 'the use of shares could not be saved');
+		}
+	}
+
+	/** What has ended and what is under way, once for each content of a client. */
+	#partsNow(): ClientParts[] {
+		const all = new Map<string, { key: Transfer['key']; sent: Part[]; underWay: Part[]; begun: number[] }>();
+		const of = (key: Transfer['key']) => {
+			const known = all.get(nameOf(key)) ?? { key, sent: [], underWay: [], begun: [] };
+			all.set(nameOf(key), known);
+			return known;
+		};
+		for (const { key, sent, begun } of this.#ended.values()) {
+			of(key).sent.push(...sent);
+			of(key).begun.push(...begun);
+		}
+		for (const transfer of this.#running) {
+			const { key, start, head, limit } = transfer;
+			// The end of what is over is about to be counted.
+			if (head === start || head === limit) continue;
+			transfer.isSaved = true;
+			of(key).sent.push([start, head]);
+			of(key).underWay.push([head, limit]);
+			if (start > 0) of(key).begun.push(start);
+		}
+		return [...all.values()].map(({ key, sent, ...others }) => ({
+			...{ ...key, ...others },
+			process: this.#process,
+			sent: mergedParts(sent),
+		}));
+	}
+
+	#passesToTouch(): Pick<ClientParts, 'share' | 'client'>[] {
+		const now = this.#parts.now();
+		const due = [...this.#running].filter(({ isLimited, touchedAt }) => isLimited && now - touchedAt >= touchMs);
+		for (const transfer of due) transfer.touchedAt = now;
+		return due.map(({ key: { share, client } }) => ({ share, client }));
+	}
+}
+
+const nameOf = ({ share, client, content }: Transfer['key']) => `${share} ${client} ${content}`;
+
+function isWhole({ size }: Transfer['key'], parts: readonly Part[]): boolean {
+	const [first] = mergedParts(parts);
+	return first !== undefined && first[0] === 0 && first[1] >= size;
+}

@@ -1,0 +1,160 @@
+import type { ClientParts, Part, ShareUse, ShareUseStore } from '@stowage/plugin-api';
+import { mergedParts } from '@stowage/plugin-api';
+import type { Knex } from 'knex';
+import { plainRow } from '../../connection/plainValues.js';
+import { transact } from '../../connection/transact.js';
+
+interface PartsRow {
+	share_id: string;
+	client: string;
+	content: string;
+	parts: string;
+	touched_at: number;
+}
+
+interface PassRow {
+	share_id: string;
+	client: string;
+	is_ending: boolean | number;
+	touched_at: number;
+}
+
+/** Of one share at most: whose contents were touched first are forgotten. */
+const maxRows = 1_000;
+
+/** Of one content: no program asks for more ranges beside each other. */
+const maxParts = 500;
+
+type Key = Pick<ClientParts, 'share' | 'client' | 'content'>;
+
+const keyOf = ({ share, client, content }: Key) => ({ share_id: share, client, content });
+
+export function shareUseStore(knex: Knex, now: () => number): ShareUseStore {
+	/** Whether there is such a share, which is locked. */
+	const locked = (transaction: Knex.Transaction, share: string) =>
+		transaction('shares').where({ id: share }).forUpdate().first('downloads', 'max_downloads');
+	const room = async (connection: Knex, share: string, client: string, idleSince: number) => {
+		const found: PassRow[] = await connection<PassRow>('share_passes')
+			.where({ share_id: share })
+			.where('touched_at', '>=', idleSince);
+		return { own: found.find((pass) => pass.client === client), count: found.length };
+	};
+
+	/** Whether all of it was sent now. */
+	const save = async (transaction: Knex.Transaction, parts: ClientParts): Promise<boolean> => {
+		const rows = () => transaction<PartsRow>('share_parts');
+		const found = await rows().where(keyOf(parts)).forUpdate().first();
+		const known = found === undefined ? { sent: [], underWay: [], process: '' } : parsed(found.parts);
+		const killed = known.process === parts.process ? [] : known.underWay;
+		const credited = parts.begun.flatMap((begun) =>
+			killed.flatMap(([from, to]): Part[] => (from < begun && begun < to ? [[from, begun]] : [])),
+		);
+		const sent = mergedParts([...known.sent, ...credited, ...parts.sent]);
+		const [first] = sent;
+		const isWhole = first !== undefined && first[0] === 0 && first[1] >= parts.size;
+		if (isWhole || sent.length > maxParts) {
+			await rows().where(keyOf(parts)).delete();
+			return isWhole;
+		}
+		const row = {
+			parts: JSON.stringify({ sent, underWay: parts.underWay, process: parts.process }),
+			touched_at: now(),
+		};
+		if (found !== undefined) await rows().where(keyOf(parts)).update(plainRow(row));
+		else {
+			await rows().insert(plainRow({ ...keyOf(parts), ...row }));
+			await forgetOldest(transaction, parts.share);
+		}
+		return false;
+	};
+	const forgetOldest = async (transaction: Knex.Transaction, share: string) => {
+		const rows = () => transaction<PartsRow>('share_parts').where({ share_id: share });
+		const [row] = await rows().count({ count: '*' });
+		if (Number(row?.count) <= maxRows) return;
+		const oldest = await rows().orderBy('touched_at').first('client', 'content');
+		if (oldest !== undefined) await rows().where(oldest).delete();
+	};
+
+	return {
+		add: (uses) =>
+			transact(knex, async (transaction) => {
+				for (const use of uses) await addUse(transaction, use, now());
+			}),
+		async saveParts(all) {
+			const whole: Pick<ClientParts, 'share' | 'client'>[] = [];
+			await transact(knex, async (transaction) => {
+				whole.length = 0;
+				for (const parts of all) {
+					// A share may have been deleted meanwhile.
+					if ((await locked(transaction, parts.share)) === undefined) continue;
+					if (await save(transaction, parts)) whole.push({ share: parts.share, client: parts.client });
+				}
+			});
+			return whole;
+		},
+		async parts(of) {
+			const row = await knex<PartsRow>('share_parts').where(keyOf(of)).first();
+			return row === undefined ? [] : parsed(row.parts).sent;
+		},
+		async forget(of) {
+			await knex<PartsRow>('share_parts').where(keyOf(of)).delete();
+		},
+		admit: (share, client, idleSince) =>
+			transact(knex, async (transaction) => {
+				const limits = await locked(transaction, share);
+				if (limits === undefined) return 'refused';
+				const passes = () => transaction<PassRow>('share_passes').where({ share_id: share });
+				const { own, count } = await room(transaction, share, client, idleSince);
+				if (own !== undefined) return own.is_ending ? 'ending' : 'admitted';
+				if (limits.max_downloads !== null && limits.downloads + count >= limits.max_downloads) return 'refused';
+				await passes().where('touched_at', '<', idleSince).delete();
+				await transaction<PassRow>('share_passes').insert(
+					plainRow({ share_id: share, client, is_ending: false, touched_at: now() }),
+				);
+				return 'admitted';
+			}),
+		async mayAdmit(share, client, idleSince) {
+			const limits = await knex('shares').where({ id: share }).first('downloads', 'max_downloads');
+			if (limits === undefined || limits.max_downloads === null) return limits !== undefined;
+			const { own, count } = await room(knex, share, client, idleSince);
+			return own !== undefined || limits.downloads + count < limits.max_downloads;
+		},
+		touch: (passes) =>
+			transact(knex, async (transaction) => {
+				for (const { share, client } of passes)
+					await transaction('share_passes')
+						.where({ share_id: share, client })
+						.update(plainRow({ touched_at: now() }));
+			}),
+		async setEnding(share, client, isEnding) {
+			const pass = () => knex<PassRow>('share_passes').where({ share_id: share, client });
+			await pass().update(plainRow({ is_ending: isEnding, touched_at: now() }));
+			return (await pass().first('client')) !== undefined;
+		},
+		complete: (share, client) =>
+			transact(knex, async (transaction) => {
+				if ((await locked(transaction, share)) === undefined) return false;
+				const passes = transaction<PassRow>('share_passes').where({ share_id: share, client });
+				if ((await passes.delete()) === 0) return false;
+				await transaction('shares').where({ id: share }).increment('downloads', 1);
+				return true;
+			}),
+		async sweep(idleSince) {
+			await knex('share_parts').where('touched_at', '<', idleSince).delete();
+			await knex('share_passes').where('touched_at', '<', idleSince).delete();
+		},
+	};
+}
+
+async function addUse(transaction: Knex.Transaction, use: ShareUse, now: number): Promise<void> {
+	const { downloads, bytesSent, uploads, bytesReceived } = use;
+	const more = plainRow({ downloads, bytes_sent: bytesSent, uploads, bytes_received: bytesReceived });
+	const sums = Object.entries(more).map(([column, count]) => [column, transaction.raw('?? + ?', [column, count])]);
+	await transaction('shares')
+		.where({ id: use.share })
+		.update({ ...Object.fromEntries(sums), ...plainRow({ last_used_at: now }) });
+}
+
+function parsed(parts: string): Pick<ClientParts, 'sent' | 'underWay' | 'process'> {
+	return JSON.parse(parts);
+}

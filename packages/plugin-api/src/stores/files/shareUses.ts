@@ -1,0 +1,66 @@
+/** From one byte to another one, which is no part of it. */
+export type Part = readonly [start: number, end: number];
+
+/** What one client has got of one content of a share. */
+export interface ClientParts {
+	share: string;
+	/** Hashes. */
+	client: string;
+	content: string;
+	/** Bytes of all of it. */
+	size: number;
+	/** What was sent, in order and without overlaps. */
+	sent: readonly Part[];
+	/** The id of the process that sends. */
+	process: string;
+	/** What it is sending: from where it has come to, to where it was asked for. */
+	underWay: readonly Part[];
+	/** Where the client has begun: it has what another process was sending before that when it was killed. */
+	begun: readonly number[];
+}
+
+export interface ShareUse {
+	share: string;
+	downloads: number;
+	bytesSent: number;
+	uploads: number;
+	bytesReceived: number;
+}
+
+/** How shares are used: counts, and what clients have got so far, in all processes. */
+export interface ShareUseStore {
+	/** Adds to the counts of shares, all in one step. */
+	add(uses: readonly ShareUse[]): Promise<void>;
+	/** Adds what was sent; resolves to those that are whole now, of which nothing is kept. */
+	saveParts(parts: readonly ClientParts[]): Promise<Pick<ClientParts, 'share' | 'client'>[]>;
+	/** What was sent of a content to a client so far. */
+	parts(of: Pick<ClientParts, 'share' | 'client' | 'content'>): Promise<readonly Part[]>;
+	/** Forgets what was sent of a content to a client. */
+	forget(of: Pick<ClientParts, 'share' | 'client' | 'content'>): Promise<void>;
+	/**
+	 * Lets a client download from a share whose downloads are limited: one that does already, or one more than have done or do so. Who was
+	 * last heard of before `idleSince` does not any more. `ending` is one whose last bytes are being sent, which is over soon.
+	 */
+	admit(share: string, client: string, idleSince: number): Promise<'admitted' | 'refused' | 'ending'>;
+	/** Whether `admit` would not refuse. */
+	mayAdmit(share: string, client: string, idleSince: number): Promise<boolean>;
+	/** These clients of shares are heard of now. */
+	touch(passes: readonly Pick<ClientParts, 'share' | 'client'>[]): Promise<void>;
+	/** The last bytes of what a client was admitted for are about to be sent, or could not be. Resolves to whether it was admitted. */
+	setEnding(share: string, client: string, isEnding: boolean): Promise<boolean>;
+	/** Counts a download of a client, and admits it no more, if it was admitted; resolves to that. */
+	complete(share: string, client: string): Promise<boolean>;
+	/** Forgets what clients have got that were last heard of before. */
+	sweep(idleSince: number): Promise<void>;
+}
+
+/** The same bytes in order and without overlaps; parts that touch are one. */
+export function mergedParts(parts: readonly Part[]): Part[] {
+	const merged: [number, number][] = [];
+	for (const [start, end] of [...parts].sort(([one], [other]) => one - other)) {
+		const last = merged.at(-1);
+		if (last !== undefined && start <= last[1]) last[1] = Math.max(last[1], end);
+		else if (end > start) merged.push([start, end]);
+	}
+	return merged;
+}
