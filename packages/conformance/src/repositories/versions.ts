@@ -1,4 +1,4 @@
-import type { FileVersion, Stores } from '@stowage/plugin-api';
+import type { FileVersion, Stores, VersionCount } from '@stowage/plugin-api';
 import { parsePath } from '@stowage/rules';
 import { hostileTexts, type Rule, second } from './rules.js';
 
@@ -92,14 +92,24 @@ export function versionRules(assertThat: Rule): void {
 		await trash.add(versionAt(6, 'docs 2/a', { versionOf: 'file-4' }));
 		await trash.add(versionAt(7, 'docs', { ownerId: 'bob-id' }));
 		const countsIn = async (folder: string) =>
-			(await versions.countsIn('ada-id', [parsePath(folder)])).map(({ file, count }) => `${file} ${count}`).sort();
+			(await versions.countsIn('ada-id', [parsePath(folder)], { limit: 9 }))
+				.map(({ file, count }) => `${file} ${count}`)
+				.sort();
 		t.deepEqual(await countsIn(''), ['file-1 1']);
 		t.deepEqual(await countsIn('docs'), ['file-1 1', 'file-2 2']);
 		t.deepEqual(await countsIn('nothing'), []);
 		const several = ['nothing', 'docs/in', ...Array.from({ length: 300 }, (_, n) => `none ${n}`), ''].map(parsePath);
-		const counts = await versions.countsIn('ada-id', several);
+		const counts = await versions.countsIn('ada-id', several, { limit: 9 });
 		t.deepEqual(counts.map(({ path, count }) => `${path} ${count}`).sort(), ['a 1', 'docs/in/a 1']);
-		t.deepEqual(await versions.countsIn('ada-id', []), []);
+		t.deepEqual(await versions.countsIn('ada-id', [], { limit: 9 }), []);
+		const pages: string[] = [];
+		for (let after: VersionCount | undefined; pages.length < 4; ) {
+			const page = await versions.countsIn('ada-id', [parsePath('docs')], { limit: 1, after });
+			pages.push(...page.map(({ file, count }) => `${file} ${count}`));
+			after = page.at(-1);
+			if (page.length === 0) break;
+		}
+		t.deepEqual(pages, ['file-1 1', 'file-2 2'], 'page by page');
 		t.deepEqual(await within(stores, 'docs'), ['docs/a: file-1 1', 'docs/a: file-2 2', 'docs/in/a: file-3 1']);
 		t.deepEqual(await within(stores, 'docs/in/a'), ['docs/in/a: file-3 1']);
 		t.is((await within(stores, '')).length, 5);
@@ -118,9 +128,9 @@ export function versionRules(assertThat: Rule): void {
 		await trash.add(versionAt(4, 'ä😀', { versionOf: 'file-4', ownerId: 'bob-id' }));
 		await versions.move('ada-id', parsePath('ä😀'), parsePath('some/where'));
 		t.deepEqual(await within(stores, ''), ['some/where/a: file-1 1', 'some/where/in/b: file-2 1', 'ä😀 2/c: file-3 1']);
-		t.is((await versions.countsIn('ada-id', [parsePath('some/where/in')])).length, 1);
+		t.is((await versions.countsIn('ada-id', [parsePath('some/where/in')], { limit: 9 })).length, 1);
 		await versions.move('ada-id', parsePath('some/where/in/b'), parsePath('b'));
-		t.is((await versions.countsIn('ada-id', [parsePath('')])).length, 1);
+		t.is((await versions.countsIn('ada-id', [parsePath('')], { limit: 9 })).length, 1);
 		for (const text of ['%', 'a_b', 'it’s', "'", '"', '`', '?', '??', '$1', '😀😀', 'e\u0301']) {
 			const path = parsePath(text);
 			await versions.move('ada-id', parsePath('b'), path);
@@ -128,6 +138,22 @@ export function versionRules(assertThat: Rule): void {
 			await versions.move('ada-id', path, parsePath('b'));
 		}
 		t.is((await of(versions, 'bob-id', 'file-4'))[0]?.path, parsePath('ä😀'));
+		t.false(await versions.move('ada-id', parsePath('b'), parsePath('b')), 'to where they are');
+	});
+
+	assertThat('very many versions are moved in parts', async (t, { trash, versions }) => {
+		const count = 1_100;
+		for (let n = 1; n <= count; n++) await trash.add(versionAt(n, `docs/${n % 7}`, { versionOf: `file-${n % 7}` }));
+		let parts = 1;
+		while (await versions.move('ada-id', parsePath('docs'), parsePath('papers/here'))) parts++;
+		t.true(parts > 1, `${parts} parts`);
+		const moved = await versions.countsWithin('ada-id', parsePath('papers/here'));
+		t.is(moved.length, 7);
+		t.is(
+			moved.reduce((sum, each) => sum + each.count, 0),
+			count,
+		);
+		t.deepEqual(await versions.countsWithin('ada-id', parsePath('docs')), []);
 	});
 
 	assertThat('the versions of a file that is replaced belong to the new one', async (t, stores) => {
@@ -146,7 +172,7 @@ export function versionRules(assertThat: Rule): void {
 		t.deepEqual(await within(stores, ''), ['a: file-2 2']);
 		await versions.place('ada-id', { file: 'file-2', path: parsePath('docs/b') });
 		t.deepEqual(await within(stores, ''), ['docs/b: file-2 2']);
-		t.is((await versions.countsIn('ada-id', [parsePath('docs')])).length, 1);
+		t.is((await versions.countsIn('ada-id', [parsePath('docs')], { limit: 9 })).length, 1);
 		t.deepEqual(await versions.unfinished('ada-id', parsePath('docs/b')), []);
 	});
 

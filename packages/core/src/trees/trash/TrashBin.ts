@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { FileVersion, TrashedItem, TrashRecord, TrashSelection, TrashSize } from '@stowage/plugin-api';
+import {
+	type FileVersion,
+	type TrashedItem,
+	type TrashRecord,
+	type TrashSelection,
+	type TrashSize,
+	Yielder,
+} from '@stowage/plugin-api';
 import { isFailure, joinPath, type StoragePath } from '@stowage/rules';
 import type { Mount } from '../Mounts.js';
 import { ArrivingItems } from './ArrivingItems.js';
@@ -12,7 +19,7 @@ import { ClockJumps, completeTrash } from './sweepTrash.js';
 import { TrashArrivals } from './TrashArrivals.js';
 import { TrashPurge } from './TrashPurge.js';
 import { TrashSizes } from './TrashSizes.js';
-import { type TrashParts, warnOfTrash } from './trashParts.js';
+import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
 import { arrivalFolder, trashedPath } from './trashPaths.js';
 
 type Arriving<Kept extends TrashRecord> = Omit<Kept, 'id' | 'deletedAt' | 'state'>;
@@ -137,7 +144,19 @@ export class TrashBin {
 	/** The newest deleted items of a user that are there, with their sizes where those are found in time. */
 	async list(ownerId: string, limit: number): Promise<TrashedItem[]> {
 		await this.recordArrived();
-		const records = await this.#parts.store.list({ order: 'newest', limit, ownerId, kind: 'item' });
+		const records: TrashedItem[] = [];
+		const yielder = new Yielder();
+		while (records.length < limit) {
+			const page = {
+				order: 'newest',
+				limit: Math.min(trashBatch, limit - records.length),
+				after: records.at(-1),
+			} as const;
+			const found = await this.#parts.store.list({ ...page, ownerId, kind: 'item' });
+			records.push(...found);
+			if (found.length < page.limit) break;
+			if (yielder.shouldYield) await yielder.yield();
+		}
 		const here = await Promise.all(records.map((record) => this.isHere(record)));
 		const late = wait(sizesMs, undefined, { ref: false });
 		const sized = async (record: TrashedItem) => ({

@@ -1,4 +1,11 @@
-import type { FileVersion, OpenFile, StorageItem, VersionedFile } from '@stowage/plugin-api';
+import {
+	type FileVersion,
+	type OpenFile,
+	type StorageItem,
+	type VersionCount,
+	type VersionedFile,
+	Yielder,
+} from '@stowage/plugin-api';
 import {
 	baseName,
 	homeRoot,
@@ -21,6 +28,10 @@ import { trashedPath } from './trashPaths.js';
 
 /** Versions of one file. */
 const maxVersions = 50;
+
+/** Files whose versions are counted together, each of which has `maxVersions`. */
+const countedAtOnce = 100;
+const foldersAtOnce = 200;
 
 /** Files that are looked up together. */
 const statsAtOnce = 16;
@@ -116,7 +127,7 @@ export class Versions {
 		return file && prefixedFile(file, idPrefix);
 	}
 
-	/** How many each file directly in a folder of the storage has, by its name: one query. */
+	/** How many each file directly in a folder of the storage has, by its name. */
 	async countsIn({ id, username }: User, folder: StoragePath): Promise<ReadonlyMap<string, number>> {
 		return this.#counts(id, [relativePath(folder, homeRoot(username))], baseName);
 	}
@@ -139,7 +150,12 @@ export class Versions {
 
 	/** A file, or a folder with all in it, has been moved. */
 	async moved(ownerId: string, from: StoragePath, to: StoragePath): Promise<void> {
-		await this.#parts.versions.move(ownerId, from, to).catch((error: unknown) => warnOfTrash(this.#parts, error));
+		const yielder = new Yielder();
+		try {
+			while (await this.#parts.versions.move(ownerId, from, to)) if (yielder.shouldYield) await yielder.yield();
+		} catch (error) {
+			warnOfTrash(this.#parts, error);
+		}
 	}
 
 	/** Files are gone for good, and all their versions with them. */
@@ -162,8 +178,23 @@ export class Versions {
 	): Promise<ReadonlyMap<string, number>> {
 		const counts = new Map<string, number>();
 		if (!this.isOn) return counts;
-		for (const { path, count } of await this.#parts.versions.countsIn(ownerId, folders))
-			counts.set(keyOf(path), (counts.get(keyOf(path)) ?? 0) + count);
+		const yielder = new Yielder();
+		const open = [...batches(folders, foldersAtOnce)];
+		for (let some = open.pop(); some !== undefined; some = open.pop()) {
+			for (let after: VersionCount | undefined; ; ) {
+				const page = await this.#parts.versions.countsIn(ownerId, some, { limit: countedAtOnce, after });
+				if (yielder.shouldYield) await yielder.yield();
+				const isLast = page.length < countedAtOnce;
+				if (!isLast && some.length > 1) {
+					// Those of one folder only can be continued.
+					open.push(...batches(some, Math.ceil(some.length / 2)));
+					break;
+				}
+				for (const { path, count } of page) counts.set(keyOf(path), (counts.get(keyOf(path)) ?? 0) + count);
+				if (isLast) break;
+				after = page.at(-1);
+			}
+		}
 		return counts;
 	}
 
@@ -212,4 +243,8 @@ export function superfluous<T extends { deletedAt: number }>(versions: readonly 
 		removed.push(...left.splice(closest, 1));
 	}
 	return removed;
+}
+
+function* batches<T>(all: readonly T[], size: number): Generator<T[]> {
+	for (let start = 0; start < all.length; start += size) yield all.slice(start, start + size);
 }

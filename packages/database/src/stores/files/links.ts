@@ -97,7 +97,8 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 				])
 				.limit(limit);
 			if (ownerId !== undefined) page.where('temp_links.user_id', ownerId);
-			if (!withShares) page.whereNull('temp_links.share_id');
+			// The sign keeps SQLite from beginning at the index of shares, and reading and sorting all links.
+			if (!withShares) page.whereRaw('+temp_links.share_id is null');
 			if (after !== undefined) {
 				// The first condition is what an index can begin at.
 				page

@@ -1,11 +1,13 @@
 import type { FileVersion, VersionCount, VersionStore } from '@stowage/plugin-api';
-import { parentPath, parsePath, type StoragePath } from '@stowage/rules';
+import { isWithin, joinPath, parentPath, parsePath, relativePath, type StoragePath } from '@stowage/rules';
 import type { Knex } from 'knex';
-import { isMysql } from '../../connection/dialect.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import { batches } from '../batches.js';
 import { type TrashRow, toRecord } from './trash.js';
+
+/** Rows that get another path in one transaction, which all other writers wait for. */
+const movedAtOnce = 500;
 
 export function versionStore(knex: Knex, now: () => number): VersionStore {
 	/** All versions of a user, also the unfinished ones. */
@@ -43,10 +45,14 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 				.sort(order)
 				.map((row) => toRecord(row) as FileVersion);
 		},
-		async countsIn(ownerId, folders) {
-			const counts: VersionCount[] = [];
-			for (const part of batches(folders)) counts.push(...(await counted(finished(ownerId).whereIn('folder', part))));
-			return counts;
+		countsIn: (ownerId, folders, { limit, after }) => {
+			const rows = finished(ownerId).whereIn('folder', folders);
+			if (after !== undefined) {
+				const { path, file } = after;
+				// The first condition is what an index can begin at.
+				rows.where('path', '>=', path).where((next) => next.where('path', '>', path).orWhere('version_of', '>', file));
+			}
+			return counted(rows.groupBy('folder').orderBy(['folder', 'path', 'version_of']).limit(limit));
 		},
 		countsWithin: (ownerId, path) =>
 			counted(
@@ -62,20 +68,27 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 				.whereRaw('version_of = replaced_id');
 			return rows.map((row) => toRecord(row) as FileVersion);
 		},
-		move: (ownerId, from, to) =>
-			transact(knex, async (transaction) => {
-				const rows = () => rowsOf(ownerId, transaction);
-				const joined = isMysql(knex) ? 'concat(?, substr(??, ?))' : '? || substr(??, ?)';
-				// Databases count characters, not code units.
-				const rest = [...from].length + 1;
-				const moved = (column: string) => transaction.raw(joined, [to, column, rest]);
-				await rows()
-					.where((inside) => isBelow(inside, from))
-					.update({ path: moved('path'), folder: moved('folder') });
-				await rows()
-					.where({ folder: parentPath(from), path: from })
-					.update(plainRow({ path: to, folder: parentPath(to) }));
-			}),
+		async move(ownerId, from, to) {
+			// They would be found again and again.
+			if (isWithin(to, from)) return false;
+			const moving: Pick<TrashRow, 'id' | 'path'>[] = [];
+			// Each is a range of the index, of which no more is read than is moved.
+			for (const inside of [
+				rowsOf(ownerId).where({ folder: parentPath(from), path: from }),
+				rowsOf(ownerId).where({ folder: from }),
+				rowsOf(ownerId).where('folder', '>=', `${from}/`).where('folder', '<', `${from}0`),
+			])
+				if (moving.length < movedAtOnce)
+					moving.push(...(await inside.select('id', 'path').limit(movedAtOnce - moving.length)));
+			await transact(knex, async (transaction) => {
+				for (const [path, ids] of idsByPath(moving)) {
+					const moved = joinPath(to, relativePath(parsePath(path), from));
+					const change = plainRow({ path: moved, folder: parentPath(moved) });
+					for (const part of batches(ids)) await transaction<TrashRow>('trash').whereIn('id', part).update(change);
+				}
+			});
+			return moving.length === movedAtOnce;
+		},
 		bind: (ownerId, former, file) =>
 			rowsOf(ownerId)
 				.where({ version_of: former })
@@ -97,6 +110,12 @@ export function versionStore(knex: Knex, now: () => number): VersionStore {
 			await knex<TrashRow>('trash').where({ id }).update(plainRow(plain));
 		},
 	};
+}
+
+function idsByPath(rows: readonly Pick<TrashRow, 'id' | 'path'>[]): Map<string, string[]> {
+	const ids = new Map<string, string[]>();
+	for (const { id, path } of rows) ids.set(path, [...(ids.get(path) ?? []), id]);
+	return ids;
 }
 
 /** Those in a folder and below. Texts compare byte for byte, and '0' is what follows '/'. */

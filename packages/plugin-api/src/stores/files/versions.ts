@@ -19,14 +19,18 @@ export interface VersionStore {
 	hasAny(ownerId: string): Promise<boolean>;
 	/** Of one file, and of those that had its path before, the newest first. */
 	of(ownerId: string, file: VersionedFile): Promise<FileVersion[]>;
-	/** Of the files directly in these folders. */
-	countsIn(ownerId: string, folders: readonly StoragePath[]): Promise<VersionCount[]>;
+	/** Of the files directly in these folders, in some order, at most so many of them. Of one folder, those behind `after` in it. */
+	countsIn(
+		ownerId: string,
+		folders: readonly StoragePath[],
+		page: { limit: number; after?: VersionedFile | undefined },
+	): Promise<VersionCount[]>;
 	/** Of the file at the path, or of all in a folder and below. */
 	countsWithin(ownerId: string, path: StoragePath): Promise<VersionCount[]>;
 	/** Those of a path that are just becoming versions, or were when the process ended. */
 	unfinished(ownerId: string, path: StoragePath): Promise<FileVersion[]>;
-	/** A file, or a folder with all in it, is at another path now. */
-	move(ownerId: string, from: StoragePath, to: StoragePath): Promise<void>;
+	/** A file, or a folder with all in it, is at another path now. Moves some, and resolves to whether others may be left: there may be very many. */
+	move(ownerId: string, from: StoragePath, to: StoragePath): Promise<boolean>;
 	/** What belonged to a file belongs to the other one from now on. Resolves to how many versions that are. */
 	bind(ownerId: string, former: string, file: string): Promise<number>;
 	/** Corrects the path of a file. */

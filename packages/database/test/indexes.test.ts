@@ -1,13 +1,15 @@
 import { parsePath } from '@stowage/rules';
-import test from 'ava';
-import knexOf from 'knex';
+import test, { type ExecutionContext } from 'ava';
+import knexOf, { type Knex } from 'knex';
 import Libsql from 'libsql';
 import { SqliteClient } from '../src/connection/sqlite/SqliteClient.js';
 import { linkStore } from '../src/stores/files/links.js';
+import { versionStore } from '../src/stores/files/versions.js';
 import { placeDatabase } from './emptyDatabase.js';
 import { temporaryFolder } from './temporaryFolder.js';
 
-test('the links to an item, and a page of links, are found by indexes', async (t) => {
+/** Stores over this have their statements explained, and find nothing. `plans` has how each is carried out. */
+async function explained(t: ExecutionContext): Promise<{ knex: Knex; plans: string[] }> {
 	const folder = await temporaryFolder();
 	t.teardown(folder.remove);
 	const file = `${folder.path}/stowage.db`;
@@ -15,7 +17,7 @@ test('the links to an item, and a page of links, are found by indexes', async (t
 	const connection = new Libsql(file);
 	t.teardown(() => connection.close());
 	const plans: string[] = [];
-	// Without a connection of its own: its statements are explained, and find nothing.
+	// Without a connection of its own.
 	const knex = knexOf({ client: SqliteClient, useNullAsDefault: true });
 	knex.client.runner = (builder: { toSQL(): { toNative(): { sql: string; bindings: (string | number)[] } } }) => ({
 		async run() {
@@ -25,6 +27,29 @@ test('the links to an item, and a page of links, are found by indexes', async (t
 			return [];
 		},
 	});
+	return { knex, plans };
+}
+
+test('the versions of a path, and those of a folder in pages, are found by an index', async (t) => {
+	const { knex, plans } = await explained(t);
+	const versions = versionStore(knex, Date.now);
+	const path = parsePath('docs/a');
+	await versions.unfinished('ada', path);
+	await versions.of('ada', { file: '1', path });
+	t.is(
+		plans.filter((plan) => plan.includes('trash_user_path (user_id=? AND folder=? AND path=?')).length,
+		2,
+		plans.join('\n'),
+	);
+	plans.length = 0;
+	await versions.countsIn('ada', [parsePath('docs')], { limit: 100, after: { file: '1', path } });
+	t.regex(plans.join(), /trash_user_path \(user_id=\? AND folder=\? AND path>/);
+	await versions.countsIn('ada', ['docs', 'papers'].map(parsePath), { limit: 100 });
+	t.notRegex(plans.join(), /TEMP B-TREE/, 'a page reads its own rows only');
+});
+
+test('the links to an item, and a page of links, are found by indexes', async (t) => {
+	const { knex, plans } = await explained(t);
 	const links = linkStore(knex, Date.now);
 	const after = { createdAt: 1, id: 'a' };
 	await links.within('ada', parsePath('docs'));
