@@ -230,13 +230,7 @@ export class FileModel {
 		const roots = this.#roots(actor, area).filter(([root]) => this.#isFolder(join(root, directory)));
 		if (roots.length === 0) return refused(404);
 		const rows = roots.flatMap(([root, owner]) =>
-			this.#children(join(root, directory)).map((path) => {
-				const row = this.#row(path, root, owner);
-				const { length } = this.versionsAt(path);
-				// Only one's own files show them.
-				if (length > 0 && (area === 'private' || owner === actor)) row.versions = length;
-				return row;
-			}),
+			this.#children(join(root, directory)).map((path) => this.#row(actor, path, root, owner)),
 		);
 		return { status: 200, rows };
 	}
@@ -249,7 +243,7 @@ export class FileModel {
 			this.#tree(join(root, directory))
 				.slice(1)
 				.filter((path) => base(path).toLowerCase().includes(term.toLowerCase()))
-				.map((path) => this.#row(path, root, owner)),
+				.map((path) => this.#row(actor, path, root, owner)),
 		);
 		return { status: 200, rows };
 	}
@@ -327,7 +321,7 @@ export class FileModel {
 		return [...own, ['Public', null], ['users/anonymous/Public', 'anonymous']];
 	}
 
-	#row(path: string, root: string, owner: string | null | undefined): ModelRow {
+	#row(actor: Actor, path: string, root: string, owner: string | null | undefined): ModelRow {
 		const content = this.nodes.get(path) ?? null;
 		const row: ModelRow = {
 			path: path.slice(root.length + 1),
@@ -336,6 +330,9 @@ export class FileModel {
 		};
 		if (owner !== undefined) row.owner = owner;
 		if (content === null) row.count = this.#children(path).length;
+		const { length } = this.versionsAt(path);
+		// Only one's own files show them.
+		if (length > 0 && (owner === undefined || owner === actor)) row.versions = length;
 		if (owner === undefined && row.path === 'Public') row.protected = true;
 		return row;
 	}
