@@ -110,7 +110,10 @@ async function assemble(
 	const coordination = await createCoordination({ ...ground, audit, secret, feeds: () => fileServices.feeds });
 	const { identity, databaseReserve, relay, notifications, leases, jobs } = coordination;
 	const searchIndex = new SearchIndex({ ...ground, identity });
-	const fileServices = createFileServices({ ...ground, audit, relay, leases, searchIndex, storage: openedStorage });
+	const fileServices = createFileServices({
+		...{ ...ground, audit, relay, notifications, leases, searchIndex },
+		storage: openedStorage,
+	});
 	const { files, links, quotas, trees, trash, trashBin, versions } = fileServices;
 
 	const { dataDir } = config;

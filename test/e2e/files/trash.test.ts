@@ -26,17 +26,21 @@ const withoutTrash = setUpFixture(test, ['--trash-keep-for', '0']);
 
 const contents = { 'docs/a.txt': 'a', 'docs/deep/b.txt': 'bb', 'c.txt': 'ccc' };
 
-/** Deletes an item of the private area as its user, and waits until it is done. */
-async function remove({ context, origin }: FileManager, ...filePaths: string[]): Promise<void> {
+/** Makes a call as another client of the user does. */
+async function call({ context, origin }: FileManager, method: string, at: string, body?: object) {
 	const cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join('; ');
-	for (const filePath of filePaths) {
-		const answer = await fetch(`${origin}/api/deleteItem`, {
-			method: 'DELETE',
-			headers: { 'content-type': 'application/json', cookie },
-			body: JSON.stringify({ filePath, type: 'private' }),
-		});
-		if (!answer.ok) throw new Error(`${filePath} was not deleted: ${await answer.text()}`);
-	}
+	const answer = await fetch(`${origin}/api/${at}`, {
+		method,
+		headers: { cookie, ...(body ? { 'content-type': 'application/json' } : {}) },
+		...(body ? { body: JSON.stringify(body) } : {}),
+	});
+	if (!answer.ok) throw new Error(`${method} ${at}: ${await answer.text()}`);
+	return answer.json();
+}
+
+/** Deletes items of the private area as their user, and waits until it is done. */
+async function remove(app: FileManager, ...filePaths: string[]): Promise<void> {
+	for (const filePath of filePaths) await call(app, 'DELETE', 'deleteItem', { filePath, type: 'private' });
 }
 
 /** Waits until the trash on the disk has so many items, of all users. */
@@ -56,6 +60,21 @@ async function openTrash(page: Page, username: string): Promise<void> {
 	await page.getByRole('menuitem', { name: 'Trash' }).click();
 	await page.waitForURL('**/trash');
 }
+
+test.serial('an open trash follows what another client deletes, restores and removes for good', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, contents);
+	const page = await app.open('/browser?type=private');
+	await openTrash(page, app.username);
+	await page.getByText('The trash is empty').waitFor();
+	await remove(app, 'c.txt', 'docs/deep');
+	await eventually(t, () => namesOf(page), ['deep', 'c.txt']);
+	const { entries } = await call(app, 'GET', 'trash');
+	await call(app, 'POST', 'trash/restore', { ids: [entries[0].id] });
+	await eventually(t, () => namesOf(page), ['c.txt']);
+	await call(app, 'DELETE', 'trash');
+	await page.getByText('The trash is empty').waitFor();
+});
 
 test.serial('what was deleted is in the trash with its folder, and restored to it from there', async (t) => {
 	const app = await fixture.enter(t);

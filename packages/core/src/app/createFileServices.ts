@@ -1,4 +1,5 @@
 import type { Database } from '@stowage/database';
+import type { Notifications } from '@stowage/plugin-api';
 import type { Audit } from '../audit/createAudit.js';
 import type { Config } from '../config/schema.js';
 import type { EventRelay } from '../events/EventRelay.js';
@@ -32,6 +33,7 @@ interface Dependencies {
 	searchIndex: SearchIndex;
 	audit: Audit;
 	relay: EventRelay;
+	notifications: Pick<Notifications, 'publish'>;
 	leases: Leases;
 	log: Log;
 	now(): number;
@@ -49,6 +51,7 @@ export function createFileServices(dependencies: Dependencies) {
 		users,
 		storage,
 		config,
+		onChanged: (userId) => dependencies.notifications.publish({ userId }, { kind: 'trash' }),
 		onPurged: ({ ownerId, ownerName, size }) =>
 			quotas.onPurged({ kind: 'user', id: ownerId, username: ownerName }, size),
 		onEnded: (kind, entries, detail) =>

@@ -6,10 +6,10 @@ import { throttle } from '../events/throttle.js';
 import { limitAddress } from '../http/requests/proxy.js';
 import type { Services } from '../services.js';
 
-/** Least time between two `changed` events of one stream. */
+/** Least time between two `changed` events of one stream, as between two `trash` events. */
 const spacingMs = 500;
 
-/** The subscriptions of an open page: its folder, and the caller's jobs and tickets. */
+/** The subscriptions of an open page: its folder, and the caller's jobs, tickets and trash. */
 export function eventRoutes({ files, notifications, sessions, streams }: Services) {
 	return [
 		route(contract.events, async ({ viewer, query, request, h }) => {
@@ -22,6 +22,7 @@ export function eventRoutes({ files, notifications, sessions, streams }: Service
 				else stream?.end();
 			};
 			const changed = throttle(spacingMs, () => send('changed', { type, directory }));
+			const trashChanged = throttle(spacingMs, () => send('trash', {}));
 			const leave = streams.enter(viewerKey(request), () => stream?.end());
 			let hasChanged = false;
 			try {
@@ -29,7 +30,8 @@ export function eventRoutes({ files, notifications, sessions, streams }: Service
 					if (stream === undefined) hasChanged = true;
 					else changed();
 				});
-				const onNotification = ({ kind, ...item }: Notification) => send(kind, item);
+				const onNotification = ({ kind, ...item }: Notification) =>
+					kind === 'trash' ? trashChanged() : send(kind, item);
 				const unsubscribes = [...new Set(query.ticket)].map((ticket) =>
 					notifications.subscribe({ ticket }, onNotification),
 				);
@@ -40,6 +42,7 @@ export function eventRoutes({ files, notifications, sessions, streams }: Service
 					leave();
 					watch.close();
 					changed.cancel();
+					trashChanged.cancel();
 					unsubscribe();
 					for (const unsubscribe of unsubscribes) unsubscribe();
 				};

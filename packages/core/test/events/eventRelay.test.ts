@@ -59,11 +59,16 @@ async function site(t: ExecutionContext) {
 				notifications.publish({ ticket: token }, ticket(token, sent));
 				notifications.publish({ userId: 'ada' }, ticket(token, sent));
 			},
+			changeTrash: (userId: string) => notifications.publish({ userId }, { kind: 'trash' }),
 			/** Subscribes as a page of this process does, and collects what it receives. */
 			open(audience: { userId: string } | { ticket: string }) {
 				const received: number[] = [];
-				const close = notifications.subscribe(audience, (item) => item.kind === 'ticket' && received.push(item.sent));
-				return { received, close };
+				const kinds: string[] = [];
+				const close = notifications.subscribe(audience, (item) => {
+					kinds.push(item.kind);
+					if (item.kind === 'ticket') received.push(item.sent);
+				});
+				return { received, kinds, close };
 			},
 		};
 	};
@@ -92,6 +97,24 @@ test('a page gets events of a ticket at another process at most once a poll, alw
 	}
 	t.deepEqual(sameProcess.received, [1, 2, 3, 9], 'events of its own process arrive directly, and once');
 	t.deepEqual(another.received, []);
+});
+
+test('a page is notified of a trash that was changed at another process, once for all changes between two polls', async (t) => {
+	const { join, ticks } = await site(t);
+	const [a, b] = [join('a'), join('b')];
+	const [owner, another, sameProcess] = [
+		b.open({ userId: 'ada' }),
+		b.open({ userId: 'bob' }),
+		a.open({ userId: 'ada' }),
+	];
+	await ticks(b);
+	await ticks(a);
+	for (let n = 0; n < 9; n++) a.changeTrash('ada');
+	await ticks(a, b, a, b);
+	t.is(sameProcess.kinds.length, 9);
+	t.true(owner.kinds.length > 0 && owner.kinds.length <= 2, `${owner.kinds.length} of 9`);
+	t.deepEqual([...new Set(owner.kinds)], ['trash']);
+	t.deepEqual(another.kinds, []);
 });
 
 test('a process without other subscribed processes stores no events of its tickets or folders', async (t) => {

@@ -224,6 +224,38 @@ test('events of tickets and jobs are sent only to their owner and to clients tha
 	for (const stream of [owner, otherUser, ticketHolder, visitor]) stream.close();
 });
 
+test('what one client deletes, restores or removes for good is an event for the pages of its user alone', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const bob = await new Client(app).register('bob');
+	const folder = path.join(app.filesDir, 'users/ada');
+	const streams = await Promise.all([ada, bob].map(({ cookie }) => openEvents(app, '?type=private', cookie)));
+	const [own, other] = streams as [(typeof streams)[0], (typeof streams)[0]];
+	const remove = async (filePath: string) => {
+		await writeFile(path.join(folder, filePath), filePath);
+		return json(await ada.call('DELETE', '/api/deleteItem', { filePath, type: 'private' })).trashId as string;
+	};
+	const steps: [string, () => Promise<unknown>][] = [
+		['one is deleted', () => remove('a')],
+		['one is deleted whose path is too long for a name', () => remove('ü'.repeat(120))],
+		['one is restored', async () => ada.post('/api/trash/restore', { ids: [await remove('b')] })],
+		['one is removed for good', async () => ada.call('DELETE', `/api/trash/${await remove('c')}`)],
+		['the trash is emptied', () => ada.call('DELETE', '/api/trash')],
+	];
+	for (const [what, step] of steps) {
+		await own.quiet();
+		const started = scheduledTime();
+		await step();
+		const { data } = await own.next(({ event, at }) => event === 'trash' && at >= started);
+		t.deepEqual(data, {}, what);
+	}
+	t.deepEqual(
+		other.events.filter(({ event }) => event === 'trash'),
+		[],
+	);
+	for (const stream of streams) stream.close();
+});
+
 test('a user has at most 32 event streams, and a closed one makes room for another', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');

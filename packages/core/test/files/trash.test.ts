@@ -483,7 +483,14 @@ test('of more items than a user may keep the oldest go', async (t) => {
 			versions: database.versions,
 			users: database.users,
 		},
-		...{ now: Date.now, monotonic: () => 0, onPurged: () => {}, onBrought: async () => {}, onReplaced: async () => {} },
+		...{
+			now: Date.now,
+			monotonic: () => 0,
+			onChanged: () => {},
+			onPurged: () => {},
+			onBrought: async () => {},
+			onReplaced: async () => {},
+		},
 	};
 	const purge = new TrashPurge(parts, new TrashSizes(parts), { items: 3, uncounted: 2 });
 	const names = async () => (await trash()).entries.map(({ name }) => name).join('');

@@ -7,7 +7,10 @@ const minRetryMs = 1000;
 const maxRetryMs = 30_000;
 
 export interface EventStreamListener {
+	/** The folder may have changed. */
 	onChanged: () => void;
+	/** The user's trash may have changed. */
+	onTrash: () => void;
 	/** One of the user's jobs is new, has progressed or has ended. */
 	onJob: (job: ResultOf<typeof findJob>) => void;
 	/** Open again after it was lost. Events may have been missed. */
@@ -19,7 +22,7 @@ export interface EventStreamListener {
 /** Keeps an event stream open until the returned function is called. */
 export function openEventStream(
 	url: string,
-	{ onChanged, onJob, onReconnected, onDisconnected }: EventStreamListener,
+	{ onChanged, onTrash, onJob, onReconnected, onDisconnected }: EventStreamListener,
 ): () => void {
 	let source: EventSource;
 	let timer: ReturnType<typeof setTimeout> | undefined;
@@ -34,6 +37,7 @@ export function openEventStream(
 	function connect() {
 		source = new EventSource(url);
 		source.addEventListener('changed', onChanged);
+		source.addEventListener('trash', onTrash);
 		source.addEventListener('ticket', ({ data }) => {
 			const event = parseEvent(eventData.ticket, data);
 			if (event) publishTicketEvent(event);

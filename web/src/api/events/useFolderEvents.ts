@@ -10,11 +10,26 @@ import { openEventStream } from './eventStream.js';
 import { FolderRefresh } from './FolderRefresh.js';
 import { subscribedTickets, subscribeToTicketList } from './ticketEvents.js';
 
-/**
- * Refetches the listings of the folder on screen when anybody changes it, keeps the user's jobs current, and publishes the events of subscribed tickets. A page has one such stream, and none
- * while its tab is hidden or while `isSignedIn` is unknown.
- */
+/** Refetches the listings of the folder on screen when anybody changes it. */
 export function useFolderEvents(area: Area, directory: string, isSignedIn: boolean | undefined): void {
+	usePageEvents('changed', area, directory, isSignedIn);
+}
+
+/** Refetches the trash on screen when another page or client of its user changes it. */
+export function useTrashEvents(isSignedIn: boolean): void {
+	usePageEvents('trash', 'private', '', isSignedIn ? true : undefined);
+}
+
+/**
+ * Refetches what is on screen after these events, keeps the user's jobs current, and publishes the events of subscribed tickets. A page has one such stream, and none while its tab is
+ * hidden or while `isSignedIn` is unknown.
+ */
+function usePageEvents(
+	event: 'changed' | 'trash',
+	area: Area,
+	directory: string,
+	isSignedIn: boolean | undefined,
+): void {
 	const queryClient = useQueryClient();
 	const isShown = useSyncExternalStore(subscribeVisibility, () => document.visibilityState === 'visible');
 	const tickets = useSyncExternalStore(subscribeToTicketList, subscribedTickets);
@@ -23,20 +38,21 @@ export function useFolderEvents(area: Area, directory: string, isSignedIn: boole
 
 	useEffect(() => {
 		if (isSignedIn === undefined || !isShown) return;
-		const { refresh, stop } = refreshOf(queryClient, area, directory);
-		// A listing that was fetched before the tab was hidden, or on an earlier visit, may be out of date.
-		const shown = queryClient
-			.getQueryCache()
-			.findAll({ queryKey: queryKeys.listings.folder(area, directory), type: 'active' });
-		if (shown.some(({ state }) => state.dataUpdatedAt > 0 && state.fetchStatus === 'idle')) refresh.onChangeEvent();
+		const queryKey = event === 'trash' ? queryKeys.trash.all : queryKeys.listings.folder(area, directory);
+		const { refresh, stop } = refreshOf(queryClient, queryKey);
+		const refetch = () => refresh.onChangeEvent();
+		// What was fetched before the tab was hidden, or on an earlier visit, may be out of date.
+		const shown = queryClient.getQueryCache().findAll({ queryKey, type: 'active' });
+		if (shown.some(({ state }) => state.dataUpdatedAt > 0 && state.fetchStatus === 'idle')) refetch();
 		// For each ticket that is named the stream begins with its current state.
 		const ticket = isSignedIn ? [...subscribedTickets()] : JSON.parse(named);
 		const url = endpointUrl(events, { query: { type: area, directory, ticket } });
 		const close = openEventStream(url, {
-			onChanged: () => refresh.onChangeEvent(),
+			onChanged: event === 'changed' ? refetch : () => {},
+			onTrash: event === 'trash' ? refetch : () => {},
 			onJob: (job) => updateJob(queryClient, job),
 			onReconnected: () => {
-				refresh.onChangeEvent();
+				refetch();
 				refetchJobs(queryClient);
 			},
 			onDisconnected: () => {
@@ -48,12 +64,11 @@ export function useFolderEvents(area: Area, directory: string, isSignedIn: boole
 			close();
 			stop();
 		};
-	}, [queryClient, area, directory, isSignedIn, isShown, named]);
+	}, [queryClient, event, area, directory, isSignedIn, isShown, named]);
 }
 
-/** Refetches the listings of the current folder. The old rows are shown until the new listing has arrived. */
-function refreshOf(queryClient: QueryClient, area: Area, directory: string) {
-	const queryKey = queryKeys.listings.folder(area, directory);
+/** Refetches what is on screen. The old rows are shown until the new ones have arrived. */
+function refreshOf(queryClient: QueryClient, queryKey: readonly string[]) {
 	const refresh = new FolderRefresh({
 		refetch: () => void queryClient.invalidateQueries({ queryKey }),
 		isFetching: () => queryClient.isFetching({ queryKey, type: 'active' }) > 0,

@@ -70,7 +70,9 @@ export class TrashBin {
 		const name = record.kind === 'item' ? arrivalName(record) : undefined;
 		if (name !== undefined) {
 			try {
-				return await move(id, joinPath(arrivalFolder, name));
+				const result = await move(id, joinPath(arrivalFolder, name));
+				this.#parts.onChanged(record.ownerId);
+				return result;
 			} catch (error) {
 				// A file system that has no names of that length.
 				if (!isFailure(error, 'invalidName')) throw error;
@@ -89,6 +91,7 @@ export class TrashBin {
 		}
 		this.#arrivals.add(record);
 		this.#hasArrived(record);
+		if (record.kind === 'item') this.#parts.onChanged(record.ownerId);
 		return result;
 	}
 
@@ -129,6 +132,7 @@ export class TrashBin {
 			this.#purge.onLeft();
 			// Without its row it would only be listed until a sweep finds that it has left.
 			await store.remove([id]).catch((error: unknown) => warnOfTrash(this.#parts, error));
+			if (record.kind === 'item') this.#parts.onChanged(record.ownerId);
 			return result;
 		} catch (error) {
 			await this.#forgetUnlessHere(record, error);

@@ -35,6 +35,7 @@ export class TrashPurge {
 	/** Resolves to how many were chosen. */
 	async purge(selection: TrashSelection): Promise<number> {
 		const count = await this.#parts.store.beginPurging(selection);
+		if (count > 0 && selection.ownerId !== undefined) this.#parts.onChanged(selection.ownerId);
 		if (count > 0) void this.removePurged();
 		return count;
 	}
@@ -113,7 +114,7 @@ export class TrashPurge {
 	}
 
 	async #removePurged(): Promise<void> {
-		const { store, onPurged } = this.#parts;
+		const { store, onPurged, onChanged } = this.#parts;
 		// Those that could not be removed, such as on a root that is away: they hold up no others.
 		for (let skip = 0; ; ) {
 			const records = await store.inState('purging', { limit: trashBatch, skip });
@@ -123,7 +124,10 @@ export class TrashPurge {
 				try {
 					const located = await locateTrashed(this.#parts, record);
 					await located?.mount.storage.remove(trashedPath(record.id)).catch(ignoreMissing);
-					if (record.kind === 'item') ended += await this.#endVersions(record);
+					if (record.kind === 'item') {
+						onChanged(record.ownerId);
+						ended += await this.#endVersions(record);
+					}
 					removed.push(record.id);
 					onPurged(record);
 				} catch (error) {

@@ -13,6 +13,8 @@ export interface TrashParts {
 	/** Throws until it is open. */
 	storage(): MountedStorage;
 	config: Pick<Config, 'trash' | 'versions'>;
+	/** Called when a user's trash is another one than it was. */
+	onChanged(ownerId: string): void;
 	/** Called with each item whose space is free again. */
 	onPurged(record: TrashRecord): void;
 	/** Called when items are removed for good that nobody chose: they were old enough, their space was wanted, or there were too many. */

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { NetworkFailure } from '../../../api/client/client.js';
+import { useTrashEvents } from '../../../api/events/useFolderEvents.js';
 import { trashQuery } from '../../../api/trash.js';
 import { isTransient, refetchIntervalAfter } from '../folder/refreshPolicy.js';
 import { useFolder } from '../folder/useFolder.js';
@@ -35,6 +36,7 @@ export function useTrash(username: string | undefined, order: TrashOrder): Trash
 		refetchOnReconnect: 'always',
 		refetchInterval: ({ state }) => refetchIntervalAfter(state.error, state.data !== undefined),
 	});
+	useTrashEvents(username !== undefined);
 	const entries = useMemo(() => data && trashedEntries(data, username ?? ''), [data, username]);
 	const { column, descending } = order;
 	const rows = useMemo(() => entries && trashRows(entries, { column, descending }), [entries, column, descending]);
