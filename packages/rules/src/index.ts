@@ -21,6 +21,7 @@ export * from './kinds/videoContainer.js';
 export * from './kinds/xmlProlog.js';
 export * from './listing/alphabet.js';
 export * from './listing/listing.js';
+export * from './listing/parts.js';
 export * from './listing/search.js';
 export * from './listing/sorting.js';
 export * from './names/dialogPaths.js';

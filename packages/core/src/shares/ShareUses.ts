@@ -1,16 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import {
-	type ByteRange,
-	type ClientParts,
-	mergedParts,
-	type OpenFile,
-	type Part,
-	type ShareRecord,
-	type ShareUse,
-	type ShareUseStore,
-} from '@stowage/plugin-api';
-import { Failure } from '@stowage/rules';
+import type { ByteRange, ClientParts, OpenFile, ShareRecord, ShareUse, ShareUseStore } from '@stowage/plugin-api';
+import { Failure, mergedParts, type Part } from '@stowage/rules';
 import type { Log } from '../log.js';
 import { secretHash } from '../secretHash.js';
 
@@ -119,11 +110,6 @@ export class ShareUses {
 		};
 		const read = (range?: ByteRange) => this.#read(file, { key, isLimited: share.maxDownloads !== null }, range);
 		return { item: file.item, read, isChanged: () => file.isChanged(), close: () => file.close() };
-	}
-
-	/** Counts a file that was received. */
-	received(share: string, bytes: number): void {
-		this.#use(share, { uploads: 1, bytesReceived: bytes });
 	}
 
 	/** Writes all that waits. */

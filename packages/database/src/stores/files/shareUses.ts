@@ -1,5 +1,5 @@
-import type { ClientParts, Part, ShareUse, ShareUseStore } from '@stowage/plugin-api';
-import { mergedParts } from '@stowage/plugin-api';
+import type { ClientParts, ShareUse, ShareUseStore } from '@stowage/plugin-api';
+import { mergedParts, type Part } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';

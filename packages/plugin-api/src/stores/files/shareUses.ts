@@ -1,5 +1,4 @@
-/** From one byte to another one, which is no part of it. */
-export type Part = readonly [start: number, end: number];
+import type { Part } from '@stowage/rules';
 
 /** What one client has got of one content of a share. */
 export interface ClientParts {
@@ -52,15 +51,4 @@ export interface ShareUseStore {
 	complete(share: string, client: string): Promise<boolean>;
 	/** Forgets what clients have got that were last heard of before. */
 	sweep(idleSince: number): Promise<void>;
-}
-
-/** The same bytes in order and without overlaps; parts that touch are one. */
-export function mergedParts(parts: readonly Part[]): Part[] {
-	const merged: [number, number][] = [];
-	for (const [start, end] of [...parts].sort(([one], [other]) => one - other)) {
-		const last = merged.at(-1);
-		if (last !== undefined && start <= last[1]) last[1] = Math.max(last[1], end);
-		else if (end > start) merged.push([start, end]);
-	}
-	return merged;
 }

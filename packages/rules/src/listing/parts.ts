@@ -1,0 +1,13 @@
+/** From one byte to another one, which is no part of it. */
+export type Part = readonly [start: number, end: number];
+
+/** The same bytes in order and without overlaps; parts that touch are one. */
+export function mergedParts(parts: readonly Part[]): Part[] {
+	const merged: [number, number][] = [];
+	for (const [start, end] of [...parts].sort(([one], [other]) => one - other)) {
+		const last = merged.at(-1);
+		if (last !== undefined && start <= last[1]) last[1] = Math.max(last[1], end);
+		else if (end > start) merged.push([start, end]);
+	}
+	return merged;
+}
