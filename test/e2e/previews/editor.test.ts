@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Worker } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { phone } from '../support/browser.js';
 import { absent, eventually, eventuallyMatches, gone } from '../support/expect.js';
@@ -78,6 +78,28 @@ test.serial('a text is edited and saved byte for byte as it was where nothing wa
 	await expectNotice(page, 'Saved old.txt');
 	await eventually(t, () => readFile(path.join(app.home, 'old.txt'), 'utf8'), `日ß${'café\n'.repeat(20)}`);
 	await old.viewer.getByText('UTF-8, LF').waitFor();
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('a text that a grammar reads without end is edited without colours', async (t) => {
+	const app = await fixture.enter(t);
+	// The grammar of YAML takes the cube of the length of such a line: minutes for each.
+	await writeFiles(app.home, { 'blank.yml': `${' '.repeat(2000)}\n`.repeat(3), 'plain.yml': 'key: 1\n' });
+	const page = await app.open('/browser?type=private');
+	const plain = await edit(page, 'plain.yml');
+	await plain.text.locator('[class*=tok-]').first().waitFor();
+	await button(plain.viewer, 'Done').click();
+	await button(plain.viewer, 'Close').click();
+	const isGrammar = (worker: Worker) => worker.url().includes('grammarWorker');
+	const began = page.waitForEvent('worker', isGrammar);
+	const blank = await edit(page, 'blank.yml');
+	await began;
+	await typeAtStart(page, 'key: 1\n');
+	await eventually(t, async () => page.workers().filter(isGrammar).length, 0);
+	await typeAtStart(page, '#');
+	await page.keyboard.press('Control+s');
+	await expectNotice(page, 'Saved blank.yml');
+	t.is(await blank.text.locator('[class*=tok-]').count(), 0);
 	t.deepEqual(app.faults, []);
 });
 
