@@ -14,6 +14,10 @@ const dialog = (page: Page) => page.getByRole('dialog', { name: 'Already there' 
 const button = (page: Page, name: string) => dialog(page).getByRole('button', { name });
 const asked = (page: Page, name: string) => dialog(page).getByText(`“${name}” is already in docs.`).waitFor();
 
+/** Answers the first question, after which there is another one. */
+const confirmed = (page: Page, name: string) =>
+	page.getByRole('dialog', { name }).getByRole('button', { name: 'Move', exact: true }).click();
+
 test.serial('a paste asks about each name that is taken, and one undo takes all of it back', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, { 'a.txt': 'new', 'b.txt': 'new', 'c.txt': 'new', 'd.txt': 'new', 'f/x': '' });
@@ -81,5 +85,39 @@ test.serial('a dragged file replaces another one, stays where it is, or is given
 	await eventually(t, () => page.getByRole('button', { name: 'Undo' }).count(), 0);
 	await page.keyboard.press('Control+z');
 	await expectNotice(page, 'Cannot undo: “a.txt” has replaced a file, which is among its versions now.');
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('what is moved to the public area or back asks about taken names, too', async (t) => {
+	const app = await fixture.enter(t);
+	const read = (name: string) => readFile(path.join(app.home, name), 'utf8');
+	await writeFiles(app.home, { 'docs/a.txt': 'new', 'docs/b.txt': 'new', 'docs/c.txt': 'new' });
+	await writeFiles(app.home, { 'Public/docs/a.txt': 'a', 'Public/docs/b.txt': 'b' });
+	const page = await app.open('/browser/docs?type=private');
+	for (const name of ['a.txt', 'b.txt', 'c.txt']) await rowOf(page, name).click({ modifiers: ['Control'] });
+	await mouse.onEntry(page, 'c.txt', 'Move to Public');
+	await confirmed(page, 'Move to Public');
+	await asked(page, 'a.txt');
+	await button(page, 'Replace').click();
+	await asked(page, 'b.txt');
+	await button(page, 'Skip').click();
+	await expectNotice(page, 'Moved 2 items to public', 'Skipped 1 item');
+	const both = ['Public/', 'Public/docs/', 'Public/docs/a.txt', 'Public/docs/b.txt', 'Public/docs/c.txt', 'docs/'];
+	await expectOnDisk(t, app.home, [...both, 'docs/b.txt']);
+	t.deepEqual([await read('Public/docs/a.txt'), await read('Public/docs/b.txt')], ['new', 'b']);
+
+	await mouse.toArea(page, 'public');
+	await mouse.open(page, 'docs');
+	await mouse.onEntry(page, 'b.txt', 'Move back to Private');
+	await confirmed(page, 'Move back to Private');
+	await asked(page, 'b.txt');
+	await page.keyboard.press('Escape');
+	await gone(t, dialog(page));
+	await mouse.onEntry(page, 'b.txt', 'Move back to Private');
+	await confirmed(page, 'Move back to Private');
+	await asked(page, 'b.txt');
+	await button(page, 'Keep both').click();
+	await expectNotice(page, 'Moved b.txt back to private');
+	await expectOnDisk(t, app.home, [...both.filter((name) => !name.endsWith('b.txt')), 'docs/b.txt', 'docs/b (1).txt']);
 	t.deepEqual(app.faults, []);
 });

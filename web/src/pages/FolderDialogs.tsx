@@ -63,7 +63,6 @@ export function FolderDialogs({ location: { area, directory }, actions, onClosed
 			{asked && (
 				<AlreadyThereDialog
 					question={question}
-					area={area}
 					onAnswer={answer}
 					onCancel={cancel}
 					onClosed={onClosed}

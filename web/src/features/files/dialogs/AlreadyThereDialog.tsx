@@ -1,5 +1,5 @@
 import { Button, Checkbox, Dialog, DialogBody, DialogFooter } from '@blueprintjs/core';
-import { type Area, type Entry, formatListSize } from '@stowage/rules';
+import { type Entry, formatListSize } from '@stowage/rules';
 import { useEffect, useRef, useState } from 'react';
 import { useVersionsKeepFor } from '../../../api/capabilities.js';
 import { dialogMilliseconds, useLast, useOpenings } from '../../../ui/dialogs/dialogs.js';
@@ -14,16 +14,15 @@ import styles from './AlreadyThereDialog.module.css';
 export interface AlreadyThereDialogProps {
 	/** The dialog is open while it is set. */
 	question: Question | undefined;
-	area: Area;
 	onAnswer: (resolution: Resolution, isForAll: boolean) => void;
-	/** Nothing is pasted. */
+	/** Nothing is pasted or moved. */
 	onCancel: () => void;
 	/** It has faded out, and the focus is back where it was if that still exists. */
 	onClosed: () => void;
 }
 
 /** Asks about an item whose name is taken. Its buttons act at once; then it asks about the next one. */
-export function AlreadyThereDialog({ question, area, onAnswer, onCancel, onClosed }: AlreadyThereDialogProps) {
+export function AlreadyThereDialog({ question, onAnswer, onCancel, onClosed }: AlreadyThereDialogProps) {
 	const shown = useLast(question);
 	const openings = useOpenings(question !== undefined);
 	return (
@@ -38,14 +37,14 @@ export function AlreadyThereDialog({ question, area, onAnswer, onCancel, onClose
 			onClose={onCancel}
 			onClosed={onClosed}
 		>
-			{shown && <Body question={shown} area={area} onAnswer={onAnswer} onCancel={onCancel} />}
+			{shown && <Body question={shown} onAnswer={onAnswer} onCancel={onCancel} />}
 		</Dialog>
 	);
 }
 
 type BodyProps = Omit<AlreadyThereDialogProps, 'onClosed'> & { question: Question };
 
-function Body({ question: { taken, folder, left }, area, onAnswer, onCancel }: BodyProps) {
+function Body({ question: { taken, area, folder, left }, onAnswer, onCancel }: BodyProps) {
 	const { step, existing, mayReplace } = taken;
 	const keepFor = useVersionsKeepFor();
 	const [isForAll, setForAll] = useState(false);

@@ -6,10 +6,10 @@ import { noSearch } from '../../../api/listings/search.js';
 import { type TakenNames, takenNames } from '../../../api/listings/takenNames.js';
 
 /** The names of a folder: of the one on screen, which events keep current, as it is shown; of another one by one call, if it is not fresh. */
-export function useTargetNames(viewer: Viewer, area: Area): (directory: StoragePath) => Promise<TakenNames> {
+export function useTargetNames(viewer: Viewer): (area: Area, directory: StoragePath) => Promise<TakenNames> {
 	const queryClient = useQueryClient();
 	return useCallback(
-		async (directory) => {
+		async (area, directory) => {
 			const query = listingQuery(area, directory, noSearch, viewer.kind === 'user');
 			const cached = queryClient.getQueryCache().find({ queryKey: query.queryKey, exact: true });
 			const isCurrent = cached?.isActive() && !cached.state.isInvalidated;
@@ -17,6 +17,6 @@ export function useTargetNames(viewer: Viewer, area: Area): (directory: StorageP
 			const { entries } = shown ?? (await queryClient.fetchQuery(query));
 			return takenNames(entries, area, viewer.kind === 'user' ? viewer.username : undefined);
 		},
-		[queryClient, viewer, area],
+		[queryClient, viewer],
 	);
 }

@@ -41,7 +41,7 @@ import {
 import type { Undoing, UndoOffer } from '../undo/useUndo.js';
 import { versionTime } from '../versions/versionTime.js';
 import { type Outcome, reasonOf } from './runEach.js';
-import { resolveSteps, takenSteps } from './taken.js';
+import { type Replacing, type ResolvedSteps, resolveSteps, takenSteps } from './taken.js';
 import type { Transferred } from './transferOutcome.js';
 import { useBatch } from './useBatch.js';
 import type { Ask } from './useQuestions.js';
@@ -88,7 +88,7 @@ export function useFileOperations(context: OperationContext): FileOperations {
 	const { notify } = useNotify();
 	const runBatch = useBatch();
 	const runTransfer = useTransfer();
-	const namesIn = useTargetNames(viewer, area);
+	const namesIn = useTargetNames(viewer);
 
 	return useMemo(() => {
 		const fail = (message: string, reason: unknown, offer: UndoOffer = {}) =>
@@ -119,18 +119,24 @@ export function useFileOperations(context: OperationContext): FileOperations {
 		const transfer = (plan: Plan, { sourceArea: from }: Clipboard, target: StoragePath, title: string) =>
 			runTransfer(title, { ...plan, from, to: area, directory: target });
 
-		/** The plan without what is skipped, after all questions about names that are taken. Undefined if it is given up. */
-		const settle = async (plan: Plan, { sourceArea }: Clipboard, target: StoragePath) => {
+		/** The steps into one folder without those that are skipped, after all questions about names that are taken. Undefined if it is given up. */
+		const settleSteps = async <S extends MoveStep>(steps: readonly S[], from: Area, to: Area, target: StoragePath) => {
 			let names: TakenNames = new Map();
-			const { isCancelled } = await runBatch(messages.comparing(folderName(area, target)), [target], async (folder) => {
-				names = await namesIn(folder);
+			const { isCancelled } = await runBatch(messages.comparing(folderName(to, target)), [target], async (folder) => {
+				names = await namesIn(to, folder);
 			});
 			// Without the listing the server decides: whatever has its name taken gets another one.
-			const questions = isCancelled ? undefined : await ask(takenSteps(plan.steps, sourceArea, area, names), target);
-			if (!questions) return undefined;
-			return plan.kind === 'copy'
-				? { ...plan, ...resolveSteps(plan.steps, questions) }
-				: { ...plan, ...resolveSteps(plan.steps, questions) };
+			const questions = isCancelled ? undefined : await ask(takenSteps(steps, from, to, names), to, target);
+			return questions && resolveSteps(steps, questions);
+		};
+
+		const settle = async (plan: Plan, { sourceArea }: Clipboard, target: StoragePath) => {
+			if (plan.kind === 'copy') {
+				const settled = await settleSteps(plan.steps, sourceArea, area, target);
+				return settled && { ...plan, ...settled };
+			}
+			const settled = await settleSteps(plan.steps, sourceArea, area, target);
+			return settled && { ...plan, ...settled };
 		};
 
 		const offerFor = ({ done, placed }: Transferred<MoveStep>, isMove: boolean): UndoOffer => {
@@ -138,12 +144,27 @@ export function useFileOperations(context: OperationContext): FileOperations {
 			return remember(isMove ? undoMoves(placed, kept.hasVersions) : undoCopies(placed, kept));
 		};
 
-		/** Items of several folders, such as those of a search, are moved one by one. */
-		const moveToArea = async (title: string, direction: MoveDirection, entries: readonly Entry[]) => {
+		/** The steps to the other area, after the questions about each folder there. Both areas are folders of the private one. */
+		const settleMoves = async (direction: MoveDirection, entries: readonly Entry[]) => {
 			const steps = entries.map((entry) => ({ ...moveToOtherArea(direction, entry), entry }));
-			const [folder, ...others] = new Set(entries.map(({ path }) => parentPath(parsePath(path))));
+			const settled: ResolvedSteps<(typeof steps)[number]> = { steps: [], passedOver: 0 };
+			for (const folder of new Set(steps.map(({ toPath }) => parentPath(toPath)))) {
+				const inside = steps.filter(({ toPath }) => parentPath(toPath) === folder);
+				const part = await settleSteps(inside, 'public', 'private', folder);
+				if (!part) return undefined;
+				settled.steps.push(...part.steps);
+				settled.passedOver += part.passedOver;
+			}
+			return settled;
+		};
+
+		type AreaStep = Replacing<MoveStep & { entry: Entry }>;
+
+		/** Items of several folders, such as those of a search, are moved one by one. */
+		const moveToArea = async (title: string, direction: MoveDirection, steps: readonly AreaStep[]) => {
+			const [folder, ...others] = new Set(steps.map(({ item }) => parentPath(parsePath(item.path))));
 			if (folder === undefined || others.length > 0) {
-				const placed: (typeof steps)[number][] = [];
+				const placed: AreaStep[] = [];
 				const outcome = await runBatch(title, steps, async (step, signal) => {
 					const { entry } = await call(moveItem, { payload: moveCall([step]), signal });
 					placed.push({ ...step, toPath: parsePath(entry.path) });
@@ -216,11 +237,15 @@ export function useFileOperations(context: OperationContext): FileOperations {
 
 			moveToOtherArea: async (direction, entries) => {
 				const isPublic = direction === 'toPublic';
-				const outcome = await moveToArea(messages.moving(nameItems(entries)), direction, entries);
+				const settled = await settleMoves(direction, entries);
+				if (!settled) return;
+				const { steps } = settled;
+				if (steps.length === 0) return void notify({ message: messages.skipped(nameItems(entries)) });
+				const outcome = await moveToArea(messages.moving(namesOf(steps)), direction, steps);
 				const moved = outcome.done.map(({ entry }) => entry);
 				patch({ removed: moved });
 				void refetch();
-				const offer = moved.length > 0 ? remember(undoMoves(outcome.placed)) : {};
+				const offer = moved.length > 0 ? remember(undoMoves(outcome.placed, kept.hasVersions)) : {};
 				if (outcome.failed.length > 0) {
 					const sentence = isPublic ? messages.moveToPublicFailed : messages.moveToPrivateFailed;
 					return void fail(sentence, outcome.reason, offer);
@@ -228,7 +253,8 @@ export function useFileOperations(context: OperationContext): FileOperations {
 				if (outcome.isCancelled) return cancelled(messages.moveCancelled, outcome.reason, offer);
 				if (moved.length === 0) return;
 				const items = nameItems(moved);
-				succeed(isPublic ? messages.movedToPublic(items) : messages.movedToPrivate(items), offer);
+				const sentence = isPublic ? messages.movedToPublic : messages.movedToPrivate;
+				succeed(sentence(items), { ...skippedNote(settled), ...offer });
 			},
 
 			paste: async (clipboard, target) => {

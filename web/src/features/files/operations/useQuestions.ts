@@ -1,14 +1,15 @@
-import type { MoveStep, StoragePath } from '@stowage/rules';
+import type { Area, MoveStep, StoragePath } from '@stowage/rules';
 import { useCallback, useEffect, useState } from 'react';
 import { useLatest } from '../../../ui/useLatest.js';
 import { answer, type Questions, type Resolution, type TakenStep, unanswered } from './taken.js';
 
 /** Asks what happens to items whose names are taken in this folder. Resolves to undefined if that is given up. */
-export type Ask = (taken: readonly TakenStep[], folder: StoragePath) => Promise<Questions | undefined>;
+export type Ask = (taken: readonly TakenStep[], area: Area, folder: StoragePath) => Promise<Questions | undefined>;
 
 /** What is being asked. */
 export interface Question {
 	taken: TakenStep;
+	area: Area;
 	folder: StoragePath;
 	/** How many are asked about yet, this one included. */
 	left: number;
@@ -22,6 +23,7 @@ export interface Asking {
 }
 
 interface Asked {
+	area: Area;
 	folder: StoragePath;
 	questions: Questions;
 	end: (questions: Questions | undefined) => void;
@@ -46,14 +48,14 @@ export function useQuestions(): Asking {
 		setAsked(others);
 	};
 	return {
-		ask: useCallback((steps, folder) => {
+		ask: useCallback((steps, area, folder) => {
 			const questions = { taken: steps, answers: new Map<MoveStep, Resolution>() };
 			if (steps.length === 0) return Promise.resolve(questions);
 			return new Promise((resolve) => {
-				setAsked((before) => [...before, { folder, questions, end: resolve }]);
+				setAsked((before) => [...before, { area, folder, questions, end: resolve }]);
 			});
 		}, []),
-		question: current && taken && { taken, folder: current.folder, left: left.length },
+		question: current && taken && { taken, area: current.area, folder: current.folder, left: left.length },
 		answer: (resolution, isForAll) => {
 			if (!current) return;
 			const questions = answer(current.questions, resolution, isForAll);
