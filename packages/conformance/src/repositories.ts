@@ -12,7 +12,7 @@ import type { Clock, Rule } from './repositories/rules.js';
 import { secondFactorRules } from './repositories/secondFactors.js';
 import { sessionRules } from './repositories/sessions.js';
 import { shareRules } from './repositories/shares.js';
-import { shareUseRules } from './repositories/shareUses.js';
+import { receivedUploadRules, shareUseRules } from './repositories/shareUses.js';
 import { ticketRules } from './repositories/tickets.js';
 import { trashRules } from './repositories/trash.js';
 import { uploadRules } from './repositories/uploads.js';
@@ -53,6 +53,7 @@ export function repositoriesSuite(
 	linkRules(assertThat);
 	shareRules(assertThat);
 	shareUseRules(assertThat);
+	receivedUploadRules(assertThat);
 	ticketRules(assertThat);
 	trashRules(assertThat);
 	versionRules(assertThat);

@@ -154,3 +154,27 @@ export const shareThumbnail = endpoint({
 	path: '/api/share/{token}/thumbnail/{path*}',
 	query: z.object({ size: thumbnailSize }),
 });
+
+/**
+ * Files that are sent into the folder of a share, as by `createUpload` and its neighbours. `Upload-Metadata` has no `directory` and no
+ * `onConflict`, and `sender` where the share asks for a name. `Stowage-Entry-Path` is relative to the folder; where nothing of that is shown, it
+ * is what was wished.
+ */
+export const createShareUpload = endpoint({ method: 'POST', path: '/api/share/{token}/uploads' });
+
+/** HEAD. It may publish a complete file. */
+export const inspectShareUpload = endpoint({
+	method: 'GET',
+	path: '/api/share/{token}/uploads/{id}',
+	changesState: true,
+});
+
+export const writeShareUpload = endpoint({ method: 'PATCH', path: '/api/share/{token}/uploads/{id}' });
+
+/** Also takes back the file that became of it, for an hour and from the same client. */
+export const removeShareUpload = endpoint({ method: 'DELETE', path: '/api/share/{token}/uploads/{id}' });
+
+/** The capabilities of the server. */
+export const shareUploadOptions = endpoint({ method: 'OPTIONS', path: '/api/share/{token}/uploads' });
+
+export const shareUploadOptionsOfOne = endpoint({ method: 'OPTIONS', path: '/api/share/{token}/uploads/{id}' });

@@ -209,6 +209,7 @@ test('an older database tells the last sign-ins by the sessions that it has, and
 	t.like((await db.uploads.listAllUnfinished())[0], {
 		idHash: 'u',
 		startedAt: null,
+		received: null,
 		touchedAt: 1,
 		onConflict: { kind: 'rename' },
 	});

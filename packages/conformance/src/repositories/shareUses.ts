@@ -1,6 +1,6 @@
-import type { ClientParts, Stores } from '@stowage/plugin-api';
-import { parsePath } from '@stowage/rules';
-import { type Rule, second } from './rules.js';
+import type { ClientParts, Stores, UploadRecord } from '@stowage/plugin-api';
+import { isFailure, parsePath } from '@stowage/rules';
+import { type Rule, refuses, second } from './rules.js';
 
 async function shareOf({ users, shares }: Stores, maxDownloads: number | null = null): Promise<string> {
 	const alice = await users.add({ username: 'alice', secret: 's' });
@@ -105,5 +105,45 @@ export function shareUseRules(assertThat: Rule): void {
 		t.true(kept.slice(20).every(({ length }) => length > 0));
 		await db.shareUses.sweep(clock.now + second);
 		t.deepEqual(await db.shareUses.parts(all[1000] as ClientParts), []);
+	});
+}
+
+/** Files that shares receive. */
+export function receivedUploadRules(assertThat: Rule): void {
+	const uploadOf = (share: string, userId: string, length: number): UploadRecord => ({
+		...{ stagedId: `staged ${length}`, userId, address: '10.0.0.1', area: 'private', directory: parsePath('') },
+		...{ name: 'a', mtime: null, onConflict: { kind: 'rename' }, metadata: '', length, offset: 0, entryPath: null },
+		...{ startedAt: 0, touchedAt: 10_000, expiresAt: 10 ** 9, received: { share, client: 'c', itemId: null } },
+	});
+
+	assertThat('a share receives no more than it may, also by many uploads at once', async (t, db) => {
+		const share = await shareOf(db);
+		const { uploads, shares } = db;
+		const { owner } = (await shares.get(share)) ?? { owner: { id: '' } };
+		await shares.change(share, owner.id, { maxUploadBytes: 1000 });
+		const many = await Promise.allSettled(
+			Array.from({ length: 6 }, (_, n) => uploads.add(`${n}`, uploadOf(share, owner.id, 300 + n))),
+		);
+		t.is(many.filter(({ status }) => status === 'fulfilled').length, 3);
+		for (const each of many) if (each.status === 'rejected') t.true(isFailure(each.reason, 'tooLarge'));
+		const kept = many.findIndex(({ status }) => status === 'fulfilled');
+		const record = uploadOf(share, owner.id, 300 + kept);
+		t.deepEqual(await uploads.find(`${kept}`), record);
+		t.is(await uploads.countVisitorUploads('10.0.0.1', 0), 3);
+		t.is((await uploads.unfinishedTotals(owner.id, [])).entries, 3);
+
+		t.false(await uploads.finish(`${kept}`, 'another', 'docs/a', 'item'));
+		t.true(await uploads.finish(`${kept}`, record.stagedId ?? '', 'docs/a', 'item'));
+		t.false(await uploads.finish(`${kept}`, record.stagedId ?? '', 'docs/a', 'item'));
+		t.like(await shares.get(share), { uploads: 1, bytesReceived: 300 + kept, lastUsedAt: 10_000 });
+		t.like(await uploads.find(`${kept}`), { received: { share, client: 'c', itemId: 'item' }, entryPath: 'docs/a' });
+		await uploads.takeBack(`${kept}`);
+		await uploads.takeBack(`${kept}`);
+		t.like(await shares.get(share), { uploads: 0, bytesReceived: 0 });
+		t.is(await uploads.find(`${kept}`), undefined);
+		// What nobody goes on with takes what it has sent.
+		const later = { ...uploadOf(share, owner.id, 900), touchedAt: 10_000 + 2 * 60 * 60 * second };
+		await uploads.add('later', later);
+		await refuses(t, 'notFound', () => uploads.add('gone', uploadOf('gone', owner.id, 1)));
 	});
 }

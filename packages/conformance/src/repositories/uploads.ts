@@ -16,6 +16,7 @@ const upload: UploadRecord = {
 	length: 100,
 	offset: 40,
 	entryPath: null,
+	received: null,
 	startedAt: 500,
 	touchedAt: 1000,
 	expiresAt: 5000,

@@ -11,7 +11,7 @@ import { createHomeMoves } from '../moving/createHomeMoves.js';
 import { createPasting } from '../pasting/createPasting.js';
 import type { Services } from '../services.js';
 import { auditedShares } from '../shares/auditedShares.js';
-import { createGuests } from '../shares/createGuests.js';
+import { createGuests, type Guests } from '../shares/createGuests.js';
 import { createShares } from '../shares/createShares.js';
 import { ShareTransfers } from '../shares/ShareTransfers.js';
 import { ShareUses } from '../shares/ShareUses.js';
@@ -116,7 +116,7 @@ export function createServices({ providers, secret, monotonic, ...given }: Depen
 		isSessionValid: sessions.isValid,
 		now,
 	});
-	const uploads = createUploads({ ...given, monotonic });
+	const uploads = createUploads({ ...given, monotonic, receiver: guests.receiver });
 	return {
 		...given,
 		...uploads,
@@ -152,10 +152,21 @@ export function createServices({ providers, secret, monotonic, ...given }: Depen
 	};
 }
 
-type UploadDependencies = Pick<
-	Dependencies,
-	'bodies' | 'config' | 'database' | 'files' | 'leases' | 'log' | 'monotonic' | 'now' | 'storage' | 'trashBin' | 'trees'
->;
+type UploadDependencies = Pick<Guests, 'receiver'> &
+	Pick<
+		Dependencies,
+		| 'bodies'
+		| 'config'
+		| 'database'
+		| 'files'
+		| 'leases'
+		| 'log'
+		| 'monotonic'
+		| 'now'
+		| 'storage'
+		| 'trashBin'
+		| 'trees'
+	>;
 
 function createUploads(dependencies: UploadDependencies): Uploads {
 	const space = createUploadSpace(dependencies);

@@ -1,4 +1,4 @@
-import { type Area, escapeJson, type Owner, truncateToBytes, type Viewer } from '@stowage/rules';
+import { type Area, escapeJson, isStranger, type Owner, truncateToBytes, type Viewer } from '@stowage/rules';
 import type { Context } from '../context.js';
 
 /** Sign-ins, accounts, and what the administrator orders. */
@@ -174,6 +174,9 @@ export function auditEntry(event: AuditEvent, outcome: AuditOutcome, origin: Par
 		...outcome,
 		...place,
 		...(isOrder ? (typeof who.user === 'string' ? { account: who.user } : {}) : who),
+		...(viewer?.kind === 'user' && viewer.receives !== undefined
+			? { share: viewer.receives.share, owner: viewer.username }
+			: {}),
 		...details,
 		...(paths === undefined ? {} : { paths: paths.slice(0, maxPaths) }),
 	};
@@ -206,7 +209,7 @@ function shortened(text: string, bytes: number): string {
 }
 
 function viewerFields(viewer: Viewer): { user?: string | null; userId?: string } {
-	return viewer.kind === 'user' ? { user: viewer.username, userId: viewer.id } : { user: null };
+	return viewer.kind === 'user' && !isStranger(viewer) ? { user: viewer.username, userId: viewer.id } : { user: null };
 }
 
 /** From where something is done: a request, a job, or else the process itself. */

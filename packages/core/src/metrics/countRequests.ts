@@ -11,6 +11,8 @@ const transfers: Readonly<Record<string, 'upload' | 'download'>> = {
 	'post /api/upload/public': 'upload',
 	'post /api/uploads': 'upload',
 	'patch /api/uploads/{id}': 'upload',
+	'post /api/share/{token}/uploads': 'upload',
+	'patch /api/share/{token}/uploads/{id}': 'upload',
 	'get /api/download/{path*}': 'download',
 	'post /api/downloadZip': 'download',
 	'get /api/temp/{token}': 'download',

@@ -157,6 +157,9 @@ export class LimitedReservation implements Reservation {
 function full(viewer: Viewer, kind: keyof Amount, limit: number, left: number): Failure {
 	const text = (count: number) =>
 		kind === 'bytes' ? formatListSize(count) : plural(count, 'file or folder', 'files and folders');
+	// Nobody else learns how much of their quota a user has used.
+	if (viewer.kind === 'user' && viewer.receives !== undefined)
+		return new Failure('storageFull', 'There is not enough room for this here.');
 	const who = viewer.kind === 'user' ? 'You may keep' : 'Visitors may keep';
 	return new Failure('storageFull', `${who} ${text(limit)} here, and ${text(left)} of that is left.`);
 }

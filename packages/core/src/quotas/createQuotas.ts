@@ -1,5 +1,5 @@
 import type { StorageProvider, UploadStore, UserStore } from '@stowage/plugin-api';
-import { anonymousOwner, homeRoot, isFailure, type Viewer } from '@stowage/rules';
+import { anonymousOwner, homeRoot, isFailure, isStranger, type Viewer } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import type { Log } from '../log.js';
@@ -103,8 +103,10 @@ export function createQuotas({ config, users, uploads, storage, trash, log, now,
 				usage: () => usageOf(viewer),
 				knownUsage: () => homes.get(homeOf(viewer)),
 				reservedFiles,
-				canGiveWay: async (lack) => viewer.kind === 'user' && (await trash.canGiveWay({ ownerId: viewer.id }, lack)),
-				giveWay: async (lack) => viewer.kind === 'user' && (await trash.giveWay({ ownerId: viewer.id }, lack)),
+				canGiveWay: async (lack) =>
+					viewer.kind === 'user' && !isStranger(viewer) && (await trash.canGiveWay({ ownerId: viewer.id }, lack)),
+				giveWay: async (lack) =>
+					viewer.kind === 'user' && !isStranger(viewer) && (await trash.giveWay({ ownerId: viewer.id }, lack)),
 			}),
 
 		async usage(viewer, waitMs) {

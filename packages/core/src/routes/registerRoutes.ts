@@ -14,6 +14,7 @@ import { resumableUploadRoutes } from './resumableUploads.js';
 import { serviceRoutes } from './service.js';
 import { shareGuestRoutes } from './shareGuests.js';
 import { shareRoutes } from './shares.js';
+import { shareUploadRoutes } from './shareUploads.js';
 import { thumbnailRoutes } from './thumbnails.js';
 import { ticketRoutes } from './tickets.js';
 import { trashRoutes } from './trash.js';
@@ -37,6 +38,7 @@ export async function registerRoutes(server: Server, services: Services, webRoot
 		linkRoutes,
 		shareRoutes,
 		shareGuestRoutes,
+		shareUploadRoutes,
 		trashRoutes,
 		versionRoutes,
 		jobRoutes,

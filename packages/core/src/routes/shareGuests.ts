@@ -1,5 +1,5 @@
 import * as contract from '@stowage/contract';
-import { type Call, type OpenFile, type Request, route, type ShareRecord } from '@stowage/plugin-api';
+import { type Call, type OpenFile, type Request, route } from '@stowage/plugin-api';
 import { type Entry, Failure, rootPath, type StoragePath } from '@stowage/rules';
 import type { AuditEvent } from '../audit/auditLine.js';
 import { clientGone } from '../http/connections/clientGone.js';
@@ -17,21 +17,14 @@ import { sendThumbnail } from './thumbnails.js';
 import { makeTicket } from './tickets.js';
 
 /** Any call below the address of a share. */
-type ShareCall = Pick<Call<typeof contract.lookAtShare>, 'request' | 'params'>;
+export type ShareCall = Pick<Call<typeof contract.lookAtShare>, 'request' | 'params'>;
 
 /** Shares, for whoever has their address. What is shown and sent is what the calls of all areas show and send, for a guest. */
 export function shareGuestRoutes(services: Services) {
 	const { audit, config, files, guests, log, shareCookies, shareTransfers, shareUses } = services;
-	const tokenOf = ({ params }: ShareCall) => params.token ?? '';
-
-	const visiting = <T>(call: ShareCall, work: (visit: Visit) => Promise<T>): Promise<T> => {
-		keepPrivate(call);
-		const client = {
-			hasOpened: (share: ShareRecord) => shareCookies.hasOpened(call.request, share),
-			nameFor: (share: ShareRecord) => shareCookies.clientOf(call.request, share),
-		};
-		return guests.visiting(() => guests.visit(tokenOf(call), client), work);
-	};
+	const visit = visitor(services);
+	const visiting = <T>(call: ShareCall, work: (visit: Visit) => Promise<T>): Promise<T> =>
+		guests.visiting(() => visit(call), work);
 	/** The same for what reads the share's items. */
 	const looking = <T>(call: ShareCall, work: (visit: Visit) => Promise<T>): Promise<T> =>
 		visiting(call, (visit) => {
@@ -137,6 +130,19 @@ export function shareGuestRoutes(services: Services) {
 			}),
 		),
 	];
+}
+
+const tokenOf = ({ params }: ShareCall) => params.token ?? '';
+
+/** Finds the share that a call names, for its caller, or refuses it. */
+export function visitor({ guests, shareCookies }: Pick<Services, 'guests' | 'shareCookies'>) {
+	return (call: ShareCall): Promise<Visit> => {
+		keepPrivate(call);
+		return guests.visit(tokenOf(call), {
+			hasOpened: (share) => shareCookies.hasOpened(call.request, share),
+			nameFor: (share) => shareCookies.clientOf(call.request, share),
+		});
+	};
 }
 
 /** The address is a secret: no page that is reached from here learns it, and no search engine keeps it. */

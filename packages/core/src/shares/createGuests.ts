@@ -6,6 +6,7 @@ import type { Links } from '../links/createLinks.js';
 import { locateLink } from '../links/locateLink.js';
 import { secretHash } from '../secretHash.js';
 import type { MountedStorage } from '../trees/MountedStorage.js';
+import type { Receiver } from '../uploads/resumable/UploadParts.js';
 import { isInTrash, type Shares } from './createShares.js';
 import type { ShareUses } from './ShareUses.js';
 
@@ -43,6 +44,8 @@ export interface Guests {
 	isGood(pass: Pass): Promise<boolean>;
 	/** The share, if that is its password. Throws as `visit` does, `badCredentials` for a wrong one, and `rateLimited`. */
 	open(token: string, password: string, client: Caller): Promise<ShareRecord>;
+	/** Where a share receives files now. Throws as `visit` does, and `forbidden` for one that receives none. */
+	receiver(share: string): Promise<Receiver>;
 	/**
 	 * Runs `work` with a visit, and once more with another one where an item was missing that was being moved meanwhile.
 	 */
@@ -132,6 +135,15 @@ export function createGuests({ store, shares, config, storage, links, accounts, 
 			if (secret !== null && !(await accounts.verify(`share ${share.id}`, secret, password, client)))
 				throw new Failure('badCredentials', 'That is not the password of this share.');
 			return share;
+		},
+
+		async receiver(id) {
+			const share = await active(await store.findById(id));
+			if (share.mode === 'view') throw new Failure('forbidden', 'This share receives no files.');
+			const [record] = share.items;
+			const located = record && !isInTrash(record) ? await locateLink(storage, record) : undefined;
+			if (located === undefined) throw noSuchShare();
+			return { folder: located.path, asksName: share.asksName };
 		},
 
 		async visiting(visit, work) {

@@ -4,6 +4,7 @@ import {
 	anonymousOwner,
 	Failure,
 	isFailure,
+	isStranger,
 	type Owner,
 	type StoragePath,
 	type User,
@@ -62,7 +63,7 @@ export class OwnTree implements AreaTree {
 
 	/** The reserve of that disk. */
 	async space(): Promise<SpaceGuard> {
-		return this.#parts.spaces.of(await this.disk())[this.viewer.kind];
+		return this.#parts.spaces.of(await this.disk())[isStranger(this.viewer) ? 'anonymous' : 'user'];
 	}
 
 	/** Throws `conflict` if the user was renamed, disabled or removed during the request: nothing may be written under the old name any more. */

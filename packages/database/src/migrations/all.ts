@@ -25,6 +25,7 @@ import { addVersions } from './0023-versions.js';
 import { addUploadConflicts } from './0024-upload-conflicts.js';
 import { addShares } from './0025-shares.js';
 import { addShareDownloads } from './0026-share-downloads.js';
+import { addReceivedUploads } from './0027-received-uploads.js';
 import { addVersionPaths } from './0027-version-paths.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
@@ -65,6 +66,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0024-upload-conflicts', up: addUploadConflicts },
 	{ name: '0025-shares', up: addShares },
 	{ name: '0026-share-downloads', up: addShareDownloads },
+	{ name: '0027-received-uploads', up: addReceivedUploads },
 	{ name: '0027-version-paths', up: addVersionPaths },
 ];
 

@@ -32,6 +32,19 @@ export interface User {
 	kind: 'user';
 	id: string;
 	username: string;
+	/** Set where guests of a share send files to the user: what they send is the user's, and limited as a visitor's. */
+	receives?: Receiving;
+}
+
+/** By which share, and from which of its clients. */
+export interface Receiving {
+	share: string;
+	client: string;
+}
+
+/** Whether it is somebody without an account who acts. */
+export function isStranger(viewer: Viewer): boolean {
+	return viewer.kind !== 'user' || viewer.receives !== undefined;
 }
 
 /** An item of a share as its guests see it. */

@@ -1,6 +1,6 @@
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import { BlockList, isIP, type Socket } from 'node:net';
-import type { Viewer } from '@stowage/rules';
+import { isStranger, type Viewer } from '@stowage/rules';
 import { parseNetwork } from '../../config/networks.js';
 import type { Config } from '../../config/schema.js';
 
@@ -131,7 +131,7 @@ export function limitAddress(address: string): string {
 
 /** Identifies a client for limits: a user wherever they are, or a visitor's address (of IPv6 its /64). */
 export function clientKey(viewer: Viewer, address: string): string {
-	return viewer.kind === 'user' ? `${userKey}${viewer.id}` : limitAddress(address);
+	return viewer.kind === 'user' && !isStranger(viewer) ? `${userKey}${viewer.id}` : limitAddress(address);
 }
 
 const userKey = 'user ';

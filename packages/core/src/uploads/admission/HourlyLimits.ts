@@ -1,5 +1,5 @@
 import type { Database } from '@stowage/database';
-import { Failure, type Viewer } from '@stowage/rules';
+import { Failure, isStranger, type Viewer } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import { limitAddress } from '../../http/requests/proxy.js';
 import { rateLimited } from '../../limits/rateLimited.js';
@@ -96,7 +96,7 @@ export class HourlyLimits {
 			{ key: `upload files ${from}`, max: uploads.addressFilesPerHour, amount: files },
 			{ key: `upload bytes ${from}`, max: uploads.addressBytesPerHour, amount: bytes },
 		];
-		if (viewer.kind === 'anonymous') {
+		if (isStranger(viewer)) {
 			all.push(
 				{ key: `upload files visitor ${from}`, max: uploads.anonymousFilesPerHour, amount: files },
 				{ key: `upload bytes visitor ${from}`, max: uploads.anonymousBytesPerHour, amount: bytes },

@@ -1,5 +1,5 @@
 import type { Database } from '@stowage/database';
-import { Failure, type Viewer } from '@stowage/rules';
+import { Failure, isStranger, type Viewer } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import { limitAddress } from '../../http/requests/proxy.js';
 import { createKeyedMutex } from '../../limits/keyedMutex.js';
@@ -29,7 +29,7 @@ export class UnfinishedLimit {
 	async begin<T>(viewer: Viewer, address: string, begin: (maxRows?: number) => Promise<T>): Promise<T> {
 		const { config, database, now } = this.#dependencies;
 		const { anonymousUnfinished } = config.uploads;
-		if (anonymousUnfinished === 0 || viewer.kind === 'user') return begin();
+		if (anonymousUnfinished === 0 || !isStranger(viewer)) return begin();
 		const from = limitAddress(address);
 		return this.#exclusively(from, async () => {
 			const maxRows = anonymousUnfinished - (this.#forms.get(from) ?? 0);

@@ -1,5 +1,5 @@
 import type { StorageProvider } from '@stowage/plugin-api';
-import { Failure, type Viewer } from '@stowage/rules';
+import { Failure, isStranger, type Viewer } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import { clientKey } from '../../http/requests/proxy.js';
 import { availableSpace } from '../../trees/freeSpace.js';
@@ -62,7 +62,7 @@ export function createUploadSpace({ config, trees, trashBin: trash, monotonic }:
 	const claimed = async (disk: StorageProvider, free: number, isForVisitor: boolean): Promise<number> => {
 		const byClient = new Map<string, number>();
 		for (const { client, viewer, left, lastBytesAt } of [...claims]) {
-			if (monotonic() - lastBytesAt > idleMs || (viewer.kind === 'anonymous' && !isForVisitor)) continue;
+			if (monotonic() - lastBytesAt > idleMs || (isStranger(viewer) && !isForVisitor)) continue;
 			if ((await diskOf(viewer)) !== disk) continue;
 			byClient.set(client, Math.min(free * clientShare, (byClient.get(client) ?? 0) + left));
 		}
@@ -72,14 +72,14 @@ export function createUploadSpace({ config, trees, trashBin: trash, monotonic }:
 
 	/** The trash gives way to the bytes that a user uploads as they arrive, and not to their announcement. */
 	const assertRoom = async (
-		{ kind }: Viewer,
+		viewer: Viewer,
 		{ rootId }: StorageProvider,
 		bytes: number,
 		roomNow: () => Promise<number>,
 	) => {
 		const room = await roomNow();
 		if (bytes <= room) return;
-		if (kind !== 'user' || !(await trash.canGiveWay({ rootId }, { bytes: bytes - room, entries: 0 })))
+		if (isStranger(viewer) || !(await trash.canGiveWay({ rootId }, { bytes: bytes - room, entries: 0 })))
 			throw new Failure('storageFull', 'There is not enough free space for this upload.');
 	};
 	return {
@@ -94,7 +94,7 @@ export function createUploadSpace({ config, trees, trashBin: trash, monotonic }:
 			const disk = await diskOf(viewer);
 			await assertRoom(viewer, disk, bytes, async () => {
 				const free = Math.max(0, await freeOn(disk));
-				return free - (await claimed(disk, free, viewer.kind === 'anonymous'));
+				return free - (await claimed(disk, free, isStranger(viewer)));
 			});
 		},
 

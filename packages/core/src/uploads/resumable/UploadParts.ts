@@ -1,6 +1,6 @@
 import type { Database } from '@stowage/database';
 import type { Files, StagedFile, UploadRecord } from '@stowage/plugin-api';
-import { assertAllowed, Failure, uploadDenial, type Viewer } from '@stowage/rules';
+import { assertAllowed, Failure, type Receiving, type StoragePath, uploadDenial, type Viewer } from '@stowage/rules';
 import type { Bodies } from '../../bodies/createBodies.js';
 import type { Config } from '../../config/schema.js';
 import { visitorOf } from '../../config/strangers.js';
@@ -22,6 +22,8 @@ export interface UploadParts {
 	space: UploadSpace;
 	writers: Writers;
 	expiry: UploadExpiry;
+	/** Where a share receives files now. Throws once it does not any more. */
+	receiver(share: string): Promise<Receiver>;
 	log: Log;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
@@ -29,10 +31,25 @@ export interface UploadParts {
 	monotonic(): number;
 }
 
+/** The folder of a share. */
+export interface Receiver {
+	/** In the home of its owner. */
+	folder: StoragePath;
+	/** Whether who sends says their name, which is that of the folder of their files. */
+	asksName: boolean;
+}
+
+/** Of which share and client the viewer is, if guests send something. */
+export function receivingOf(viewer: Viewer): Receiving | undefined {
+	return viewer.kind === 'user' ? viewer.receives : undefined;
+}
+
 /** The row of an upload, for its owner. Throws `notFound`, `notSignedIn`, `expired`, and what the rules refuse a visitor. */
 export async function findUpload(parts: UploadParts, viewer: Viewer, idHash: string): Promise<UploadRecord> {
 	const record = await parts.database.uploads.find(idHash);
 	if (record === undefined) throw unknownUpload();
+	// Of a share by its own calls only.
+	if (record.received?.share !== receivingOf(viewer)?.share) throw unknownUpload();
 	if (record.userId !== null) {
 		if (viewer.kind !== 'user') throw new Failure('notSignedIn', 'Please sign in to continue this upload.');
 		if (viewer.id !== record.userId) throw unknownUpload();

@@ -1,22 +1,24 @@
 import type { Files, Request, UploadRecord, UploadStore } from '@stowage/plugin-api';
-import { type Area, Failure, type Viewer } from '@stowage/rules';
+import { type Area, Failure, isStranger, joinPath, normalizeName, type StoragePath, type Viewer } from '@stowage/rules';
 import { hasSessionCookie } from '../../accounts/ownCookies.js';
 import type { Config } from '../../config/schema.js';
 import { limitAddress } from '../../http/requests/proxy.js';
 import type { Admission } from '../admission/Admission.js';
 import { assertAnnounced, byteCount, textHeader } from '../uploadHeaders.js';
 import type { UploadExpiry } from './UploadExpiry.js';
-import { parseUploadMetadata } from './uploadMetadata.js';
+import { type Receiver, receivingOf, type UploadParts } from './UploadParts.js';
+import { parseUploadMetadata, type UploadMetadata } from './uploadMetadata.js';
 
 interface Dependencies {
 	config: Pick<Config, 'uploads'>;
+	receiver: UploadParts['receiver'];
 	uploads: Pick<UploadStore, 'add'>;
 	files: Pick<Files, 'assertUpload' | 'stage'>;
 	admission: Admission;
 	expiry: UploadExpiry;
 }
 
-type UploadTarget = 'name' | 'directory' | 'area' | 'mtime' | 'onConflict';
+type UploadTarget = 'received' | 'name' | 'directory' | 'area' | 'mtime' | 'onConflict';
 type NewUpload = Pick<UploadRecord, UploadTarget | 'metadata' | 'length' | 'address'>;
 
 /** Begins an upload as described by the headers of its first request. Throws all refusals before the first byte is read. */
@@ -36,16 +38,23 @@ export async function beginUpload(
 		throw new Failure('invalid', 'Upload-Concat: is not offered; send the file as one upload');
 	}
 	const maxMetadata = config.uploads.anonymousMetadataSize;
-	if (viewer.kind === 'anonymous' && maxMetadata > 0 && Buffer.byteLength(metadata) > maxMetadata) {
+	if (isStranger(viewer) && maxMetadata > 0 && Buffer.byteLength(metadata) > maxMetadata) {
 		throw new Failure('headersTooLarge', `Upload-Metadata: may have ${maxMetadata} bytes`);
 	}
 	const length = byteCount(raw.req.headers, 'Upload-Length');
-	const { name, directory, area = defaultArea(viewer, request), mtime, onConflict } = parseUploadMetadata(metadata);
+	const wish = parseUploadMetadata(metadata);
+	const { name, mtime, onConflict } = wish;
 	admission.assertFileSize(length);
 	assertAnnounced(raw.req, length);
-	await files.assertUpload(viewer, { area, path: directory }, { name, onConflict });
+	const receiving = receivingOf(viewer);
+	const received = receiving === undefined ? null : { ...receiving, itemId: null };
+	const receiver = receiving && (await parts.receiver(receiving.share));
+	const directory = receiver === undefined ? wish.directory : senderFolder(receiver, wish);
+	const area = receiver === undefined ? (wish.area ?? defaultArea(viewer, request)) : 'private';
+	// That of a sender is made once a file is in it.
+	await files.assertUpload(viewer, { area, path: receiver?.folder ?? directory }, { name, onConflict });
 	const { address } = client;
-	const upload = { name, directory, area, mtime, onConflict, metadata, length, address };
+	const upload = { name, directory, area, mtime, onConflict, metadata, length, address, received };
 	return admission.unfinished({ viewer, address }, length, (maxRows) => add(parts, viewer, idHash, upload, maxRows));
 }
 
@@ -75,6 +84,16 @@ async function add(
 		throw error;
 	}
 	return record;
+}
+
+/** Where the files of a sender go, in the folder of a share. Throws `invalid` without a name where one is asked for, and for more than a guest may wish. */
+function senderFolder({ asksName }: Receiver, { directory, onConflict, sender }: UploadMetadata): StoragePath {
+	if (directory !== '') throw new Failure('invalid', 'Upload-Metadata: directory: a share has one folder');
+	if (onConflict.kind !== 'rename')
+		throw new Failure('invalid', 'Upload-Metadata: onConflict: a share replaces nothing');
+	if (!asksName) return directory;
+	if (sender.trim() === '') throw new Failure('invalid', 'Please enter your name');
+	return joinPath(directory, normalizeName(sender));
 }
 
 /** A user whose session has expired must not publish a file as a visitor without noticing. */

@@ -4,6 +4,7 @@ import type { Leases } from '../../leases/createLeases.js';
 import { secretHash } from '../../secretHash.js';
 import { createUpload, type Upload } from './createUpload.js';
 import { inspectUpload } from './inspectUpload.js';
+import { takeBack } from './receivedUpload.js';
 import { removeAnyUpload, removeUpload } from './removeUpload.js';
 import { sweepUploads } from './sweepUploads.js';
 import { UploadExpiry } from './UploadExpiry.js';
@@ -26,6 +27,8 @@ export interface ResumableUploads {
 	inspect(viewer: Viewer, id: string, request: Request): Promise<Upload>;
 	/** Receives the request's body as the next chunk. The last one publishes the file. */
 	write(viewer: Viewer, id: string, request: Request): Promise<Upload>;
+	/** Ends an upload of a guest of a share, or takes back the file that became of it. Throws `notFound`, and `expired` after an hour. */
+	takeBack(viewer: Viewer, id: string): Promise<void>;
 	/** Ends an upload; a file that is in its place stays there. */
 	remove(viewer: Viewer, id: string): Promise<void>;
 	/** The unfinished uploads of everybody, the most recently written first. */
@@ -50,6 +53,10 @@ export function createResumableUploads({ leases, ...given }: Dependencies): Resu
 		create: (viewer, request) => createUpload(parts, viewer, request),
 		inspect: async (viewer, id, request) => ({ ...(await inspectUpload(parts, viewer, secretHash(id), request)), id }),
 		write: async (viewer, id, request) => ({ ...(await writeUpload(parts, viewer, secretHash(id), request)), id }),
+		async takeBack(viewer, id) {
+			const idHash = secretHash(id);
+			if (!(await takeBack(parts, viewer, idHash))) await removeUpload(parts, viewer, idHash);
+		},
 		remove: (viewer, id) => removeUpload(parts, viewer, secretHash(id)),
 		async listUnfinished() {
 			const found = await database.uploads.listAllUnfinished();

@@ -9,7 +9,7 @@ import { currentState, inspectUpload } from './inspectUpload.js';
 import { withLockedUpload } from './lockStaged.js';
 import { receiveBody, sendContinue } from './receiveBody.js';
 import { discardUpload } from './removeUpload.js';
-import type { UploadParts } from './UploadParts.js';
+import { receivingOf, type UploadParts } from './UploadParts.js';
 import type { Writer } from './Writer.js';
 
 /** An upload as its client may know it. */
@@ -66,6 +66,7 @@ async function tryDiscard(parts: UploadParts, viewer: Viewer, idHash: string, re
 
 /** The same for every attempt with this key, and different for all other clients. */
 function idOfKey(viewer: Viewer, key: string): string {
-	const who = viewer.kind === 'user' ? viewer.id : '';
+	const share = receivingOf(viewer)?.share;
+	const who = viewer.kind === 'user' ? (share === undefined ? viewer.id : `of ${share}`) : '';
 	return createHash('sha256').update(`upload ${who} ${key}`).digest('base64url');
 }

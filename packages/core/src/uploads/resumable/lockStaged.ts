@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { StagedFile, StagedLock, UploadRecord } from '@stowage/plugin-api';
 import { isFailure, undefinedIf, type Viewer } from '@stowage/rules';
+import { finishUpload, folderOf } from './receivedUpload.js';
 import { findUpload, ownerOf, type UploadParts } from './UploadParts.js';
 import { inUse, type Writer } from './Writer.js';
 
@@ -86,11 +87,12 @@ async function fork(parts: UploadParts, viewer: Viewer, idHash: string, staged: 
 		// From now on the holder can't publish it either.
 		await staged.discard();
 		// They may have done so just before that, if they went on with all bytes in hand: then that is the upload's file, and there is no second.
-		const { area, directory, name } = record;
+		const { area, name } = record;
 		const owner = ownerOf(parts, viewer, record);
-		const published = await parts.files.findPublished(owner, { area, path: directory }, staged.id, name);
+		const folder = await folderOf(parts, owner, record);
+		const published = await parts.files.findPublished(owner, { area, path: folder }, staged.id, name);
 		if (published !== undefined) {
-			await uploads.finish(idHash, other.id, published.path);
+			await finishUpload(parts, owner, idHash, other.id, published.path);
 			await other.discard();
 		}
 		parts.log.warn('an upload was taken over from a process that has stopped');

@@ -1,5 +1,6 @@
 import type { UploadRecord } from '@stowage/plugin-api';
 import { isFailure, type Viewer } from '@stowage/rules';
+import { finishUpload, folderOf } from './receivedUpload.js';
 import { ownerOf, stagedOf, type UploadParts } from './UploadParts.js';
 
 /** Publishes a complete file, or finds it published. */
@@ -9,14 +10,15 @@ export async function publishUpload(
 	idHash: string,
 	record: UploadRecord,
 ): Promise<UploadRecord> {
-	const { area, directory, name, mtime, onConflict, length } = record;
+	const { area, name, mtime, onConflict, length } = record;
 	const staged = await stagedOf(parts, viewer, record);
 	const owner = ownerOf(parts, viewer, record);
 	return parts.admission.complete({ viewer: owner }, staged, record.offset, async () => {
 		const request = { staged, name, onConflict, ...(mtime === null ? {} : { mtime }) };
-		const entry = await parts.files.publishOnce(owner, { area, path: directory }, request);
+		const folder = await folderOf(parts, owner, record);
+		const entry = await parts.files.publishOnce(owner, { area, path: folder }, request);
 		// Also if another process recorded it meanwhile, or ended the upload: a published file stays.
-		await parts.database.uploads.finish(idHash, staged.id, entry.path);
+		await finishUpload(parts, owner, idHash, staged.id, entry.path);
 		return { ...record, offset: length, stagedId: null, entryPath: entry.path };
 	});
 }

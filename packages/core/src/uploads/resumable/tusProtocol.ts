@@ -7,16 +7,27 @@ import { textHeader } from '../uploadHeaders.js';
 /** The version of the tus protocol that is spoken here. */
 export const tusVersion = '1.0.0';
 
-const tusPaths = [contract.createUpload.path, contract.inspectUpload.path];
+const tusPaths = [
+	contract.createUpload,
+	contract.inspectUpload,
+	contract.createShareUpload,
+	contract.inspectShareUpload,
+].map(({ path }) => path);
+
+/** The path of one upload, below the base path. */
+const oneUpload = /^\/api\/(?:share\/[^/]+\/)?uploads\/./;
 
 /** Methods that a POST may override to. Not HEAD: Node would expect the body of a response to POST, and the connection would lose its framing. */
 const overrides = ['patch', 'delete'] as const;
 
 /** The parts of tus in every request and response: the version, and the method override for clients that can't send the right one. */
 export function registerTus(server: Server, basePath: string): void {
-	const prefix = `${basePath}/api/uploads/`;
 	server.ext('onRequest', (request, h) => {
-		if (request.method === 'post' && request.path.startsWith(prefix)) {
+		if (
+			request.method === 'post' &&
+			request.path.startsWith(basePath) &&
+			oneUpload.test(request.path.slice(basePath.length))
+		) {
 			const wanted = textHeader(request.raw.req.headers, 'X-HTTP-Method-Override')?.toLowerCase();
 			const method = overrides.find((known) => known === wanted);
 			if (method !== undefined) request.setMethod(method);

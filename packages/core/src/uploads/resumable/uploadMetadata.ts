@@ -12,6 +12,8 @@ export interface UploadMetadata {
 	area: Area | undefined;
 	mtime: number | null;
 	onConflict: OnConflict;
+	/** The name of who sends it, as it was typed. */
+	sender: string;
 }
 
 const metadataSchema = z.object({
@@ -23,6 +25,7 @@ const metadataSchema = z.object({
 		.string()
 		.regex(/^-?\d{1,15}$/, 'must be milliseconds since the epoch')
 		.optional(),
+	sender: z.string().optional(),
 	...schemas.replacing,
 });
 
@@ -35,6 +38,7 @@ export function parseUploadMetadata(header: string): UploadMetadata {
 		area: requestedArea(wish),
 		mtime: wish.lastModified === undefined ? null : Number(wish.lastModified),
 		onConflict: conflictOf(wish),
+		sender: wish.sender ?? '',
 	};
 }
 

@@ -1,5 +1,5 @@
 import type { OnConflict, UploadRecord, UploadStore } from '@stowage/plugin-api';
-import { type Area, Failure, type StoragePath } from '@stowage/rules';
+import { type Area, Failure, formatListSize, type StoragePath } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { isUniqueViolation } from '../../connection/errors.js';
 import { plainRow } from '../../connection/plainValues.js';
@@ -24,7 +24,13 @@ interface UploadRow {
 	started_at: number | null;
 	touched_at: number;
 	expires_at: number;
+	share_id: string | null;
+	share_client: string | null;
+	item_id: string | null;
 }
+
+/** An upload that has not gone on for so long takes of its share what it has sent, and no more what it said. */
+const announcedMs = 60 * 60_000;
 
 export function uploadStore(knex: Knex): UploadStore {
 	const uploads = () => knex<UploadRow>('uploads');
@@ -33,10 +39,11 @@ export function uploadStore(knex: Knex): UploadStore {
 		async add(idHash, upload, maxPerAddress) {
 			const row = plainRow(toRow(idHash, upload));
 			try {
-				if (maxPerAddress === undefined) await uploads().insert(row);
+				if (maxPerAddress === undefined && upload.received === null) await uploads().insert(row);
 				else
 					await transact(knex, async (transaction) => {
-						await assertRoom(transaction, upload, maxPerAddress);
+						if (maxPerAddress !== undefined) await assertRoom(transaction, upload, maxPerAddress);
+						if (upload.received !== null) await assertShareRoom(transaction, upload, upload.received.share);
 						await transaction<UploadRow>('uploads').insert(row);
 					});
 			} catch (cause) {
@@ -60,11 +67,28 @@ export function uploadStore(knex: Knex): UploadStore {
 			const row = plainRow({ offset, touched_at: touchedAt, expires_at: expiresAt });
 			return (await uploads().where({ id_hash: idHash, staged_id: stagedId }).update(row)) > 0;
 		},
-		async finish(idHash, stagedId, entryPath) {
-			const changed = await uploads()
-				.where({ id_hash: idHash, staged_id: stagedId })
-				.update({ ...plainRow({ entry_path: entryPath, staged_id: null }), offset: knex.raw('??', ['length']) });
-			return changed > 0;
+		async finish(idHash, stagedId, entryPath, itemId) {
+			const finish = async (connection: Knex) => {
+				const changed = await connection('uploads')
+					.where({ id_hash: idHash, staged_id: stagedId })
+					.update({
+						...plainRow({ entry_path: entryPath, staged_id: null, item_id: itemId ?? null }),
+						offset: knex.raw('??', ['length']),
+					});
+				return changed > 0;
+			};
+			if (itemId === undefined) return finish(knex);
+			return transact(knex, async (transaction) => {
+				const isChanged = await finish(transaction);
+				if (isChanged) await countReceived(transaction, idHash, 1);
+				return isChanged;
+			});
+		},
+		async takeBack(idHash) {
+			await transact(knex, async (transaction) => {
+				await countReceived(transaction, idHash, -1);
+				await transaction('uploads').where({ id_hash: idHash }).delete();
+			});
 		},
 		async restage(idHash, stagedId, otherStagedId) {
 			const row = plainRow({ staged_id: otherStagedId });
@@ -121,7 +145,7 @@ async function countUnfinished(knex: Knex, address: string, now: number): Promis
 	const [row] = await knex<UploadRow>('uploads')
 		.whereNotNull('staged_id')
 		.whereNull('entry_path')
-		.whereNull('user_id')
+		.where((strangers) => strangers.whereNull('user_id').orWhereNotNull('share_id'))
 		.where({ address })
 		.where('expires_at', '>', now)
 		.count<{ count: number }[]>({ count: '*' });
@@ -143,6 +167,42 @@ async function assertRoom(
 	throw new Failure('rateLimited', 'Too many uploads were begun from here and not finished.', { retryAfter: 60 });
 }
 
+/** The share is locked, so that those who begin are counted one after the other. */
+async function assertShareRoom(
+	transaction: Knex.Transaction,
+	{ length, touchedAt }: UploadRecord,
+	share: string,
+): Promise<void> {
+	const limits = await transaction('shares')
+		.where({ id: share })
+		.forUpdate()
+		.first('max_upload_bytes', 'bytes_received');
+	if (limits === undefined) throw new Failure('notFound', 'This share does not exist or no longer works.');
+	if (limits.max_upload_bytes === null) return;
+	const pending = await transaction<UploadRow>('uploads')
+		.where({ share_id: share })
+		.whereNotNull('staged_id')
+		.whereNull('entry_path')
+		.select('length', 'offset', 'touched_at');
+	const claimed = pending.map((row) => (row.touched_at > touchedAt - announcedMs ? row.length : row.offset));
+	const left = limits.max_upload_bytes - limits.bytes_received - claimed.reduce((sum, each) => sum + each, 0);
+	if (length <= left) return;
+	throw new Failure('tooLarge', `This can receive ${formatListSize(Math.max(0, left))} more.`);
+}
+
+/** Adds to the counts of the share of an upload, or takes from them. */
+async function countReceived(transaction: Knex.Transaction, idHash: string, sign: 1 | -1): Promise<void> {
+	const row = await transaction<UploadRow>('uploads').where({ id_hash: idHash }).first();
+	if (row === undefined || row.share_id === null) return;
+	const sum = (column: string, count: number) => transaction.raw('?? + ?', [column, sign * count]);
+	await transaction('shares')
+		.where({ id: row.share_id })
+		.update({
+			...{ uploads: sum('uploads', 1), bytes_received: sum('bytes_received', row.length) },
+			...plainRow({ last_used_at: row.touched_at }),
+		});
+}
+
 function toRow(idHash: string, upload: UploadRecord): UploadRow {
 	return {
 		id_hash: idHash,
@@ -162,6 +222,9 @@ function toRow(idHash: string, upload: UploadRecord): UploadRow {
 		started_at: upload.startedAt,
 		touched_at: upload.touchedAt,
 		expires_at: upload.expiresAt,
+		share_id: upload.received?.share ?? null,
+		share_client: upload.received?.client ?? null,
+		item_id: upload.received?.itemId ?? null,
 	};
 }
 
@@ -188,5 +251,7 @@ function toUpload(row: UploadRow): UploadRecord {
 		startedAt: row.started_at,
 		touchedAt: row.touched_at,
 		expiresAt: row.expires_at,
+		received:
+			row.share_id === null ? null : { share: row.share_id, client: row.share_client ?? '', itemId: row.item_id },
 	};
 }

@@ -24,6 +24,8 @@ export interface UploadRecord {
 	offset: number;
 	/** Where the file is, once it is in its place. */
 	entryPath: string | null;
+	/** For one that a guest of a share sends to its owner, whose directory is relative to the share's folder: by which client, and what it became. */
+	received: { share: string; client: string; itemId: string | null } | null;
 	/** Null for an upload that an older version began. */
 	startedAt: number | null;
 	/** Its last bytes. */
@@ -36,6 +38,7 @@ export interface UploadStore {
 	/**
 	 * Throws `alreadyExists` for a known id, also when two are added at once. A visitor's with a number `maxPerAddress` is refused
 	 * (`rateLimited`) if visitors of its address have that many that are not finished, also when many begin at once in several processes.
+	 * One that a share receives is refused (`tooLarge`) if the share would receive more than it may.
 	 */
 	add(idHash: string, upload: UploadRecord, maxPerAddress?: number): Promise<void>;
 	find(idHash: string): Promise<UploadRecord | undefined>;
@@ -52,8 +55,13 @@ export interface UploadStore {
 		stagedId: string,
 		progress: Pick<UploadRecord, 'offset' | 'touchedAt' | 'expiresAt'>,
 	): Promise<boolean>;
-	/** Marks it as finished: the file is published completely. Resolves as `advance` does. */
-	finish(idHash: string, stagedId: string, entryPath: string): Promise<boolean>;
+	/**
+	 * Marks it as finished: the file is published completely. One that a share has received is counted by it, and keeps the id of its item.
+	 * Resolves as `advance` does.
+	 */
+	finish(idHash: string, stagedId: string, entryPath: string, itemId?: string): Promise<boolean>;
+	/** Forgets a finished one that a share has received and its sender has taken back: the share does not count it any more. */
+	takeBack(idHash: string): Promise<void>;
 	/** Replaces its staged file. Resolves as `advance` does. */
 	restage(idHash: string, stagedId: string, otherStagedId: string): Promise<boolean>;
 	remove(idHash: string): Promise<void>;

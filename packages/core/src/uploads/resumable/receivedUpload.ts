@@ -1,0 +1,85 @@
+import type { UploadRecord } from '@stowage/plugin-api';
+import {
+	baseName,
+	candidateNames,
+	Failure,
+	homeRoot,
+	isFailure,
+	joinPath,
+	parentPath,
+	parsePath,
+	type StoragePath,
+	undefinedIf,
+	type Viewer,
+} from '@stowage/rules';
+import { identityOf } from '../../trees/identity.js';
+import { findUpload, receivingOf, type UploadParts } from './UploadParts.js';
+
+/** How long a sender may take a file back. */
+const takeBackMs = 60 * 60_000;
+
+/** The folder that the file of an upload goes to: of one that a share receives, where its owner has it now, and in it that of the sender. */
+export async function folderOf(parts: UploadParts, owner: Viewer, record: UploadRecord): Promise<StoragePath> {
+	const receiving = receivingOf(owner);
+	if (receiving === undefined) return record.directory;
+	const { folder } = await parts.receiver(receiving.share);
+	return record.directory === '' ? folder : senderFolder(parts, owner, joinPath(folder, record.directory));
+}
+
+/** The folder of that path, made if it is missing; beside a file of its name one with a number. */
+async function senderFolder({ files }: UploadParts, owner: Viewer, path: StoragePath): Promise<StoragePath> {
+	const wished = baseName(path);
+	const parent = parentPath(path);
+	for (const name of [wished, ...candidateNames(wished, 'directory')]) {
+		const ref = { area: 'private', path: joinPath(parent, name) } as const;
+		const found = await undefinedIf(files.find(owner, ref), 'notFound');
+		if (found?.type === 'directory') return ref.path;
+		if (found !== undefined) continue;
+		try {
+			return parsePath((await files.createFolder(owner, { area: 'private', path: parent }, name)).path);
+		} catch (error) {
+			// By another upload of the same sender.
+			if (!isFailure(error, 'alreadyExists')) throw error;
+			return ref.path;
+		}
+	}
+	throw new Failure('conflict', 'No folder of that name can be made.');
+}
+
+/** Records that the file of an upload is in its place. */
+export async function finishUpload(
+	{ database, storage }: UploadParts,
+	owner: Viewer,
+	idHash: string,
+	stagedId: string,
+	entryPath: string,
+): Promise<void> {
+	if (owner.kind !== 'user' || owner.receives === undefined) {
+		await database.uploads.finish(idHash, stagedId, entryPath);
+		return;
+	}
+	const item = await undefinedIf(storage.stat(joinPath(homeRoot(owner.username), entryPath)), 'notFound');
+	await database.uploads.finish(idHash, stagedId, entryPath, item === undefined ? '' : identityOf(item));
+}
+
+/**
+ * Removes a file for good that this client has sent to a share, for an hour and as long as it is where it was put; of an upload that is not
+ * finished `false`. Throws `notFound`, also for another client's, and `expired`.
+ */
+export async function takeBack(parts: UploadParts, viewer: Viewer, idHash: string): Promise<boolean> {
+	const { database, files, storage, now } = parts;
+	const { received, entryPath, touchedAt } = await findUpload(parts, viewer, idHash);
+	const receiving = receivingOf(viewer);
+	if (viewer.kind !== 'user' || received === null || received.client !== receiving?.client) throw notThere();
+	if (entryPath === null) return false;
+	if (now() - touchedAt >= takeBackMs) throw new Failure('expired', 'What was sent can be taken back for an hour.');
+	const path = parsePath(entryPath);
+	const item = await undefinedIf(storage.stat(joinPath(homeRoot(viewer.username), path)), 'notFound');
+	// It was moved or replaced: what is there now was not sent.
+	if (item === undefined || identityOf(item) !== received.itemId) throw notThere();
+	await files.remove(viewer, { area: 'private', path }, { isForGood: true });
+	await database.uploads.takeBack(idHash);
+	return true;
+}
+
+const notThere = () => new Failure('notFound', 'That is not here any more.');
