@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import { homeOf } from '@stowage/database';
 import { rootPath, type StoragePath } from '@stowage/rules';
 import type { Log } from '../log.js';
 import { type RootMark, treeAt } from './marks.js';
@@ -27,6 +28,9 @@ const maxFileBytes = 256 * 1024;
 /** Files after which single changes are not kept any more. */
 const maxFiles = 16;
 
+/** Homes that are stale in place of all. */
+const maxCovering = 1000;
+
 interface JournalFile {
 	path: string;
 	descriptor: number;
@@ -35,6 +39,8 @@ interface JournalFile {
 	open: number;
 	/** It has no name any more, and is closed. */
 	isRemoved: boolean;
+	/** What covers all that was noted in it. */
+	covering: Map<string, RootMark>;
 }
 
 /**
@@ -51,6 +57,8 @@ export class ChangeJournal {
 	/** The roots of which anything was noted, and those of which anything could not be. */
 	readonly #noted = new Set<string>();
 	readonly #lost = new Set<string>();
+	/** What covers all that was noted in each file that was closed, by its name. */
+	readonly #coveringOf = new Map<string, ReadonlyMap<string, RootMark>>();
 	#hasFailed = false;
 	#isClosed = false;
 	/** Called after each change. */
@@ -113,6 +121,7 @@ export class ChangeJournal {
 	}
 
 	#append(file: JournalFile, line: JournalLine): void {
+		if ('marks' in line) for (const mark of line.marks) addCovering(file.covering, expanded(mark));
 		const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
 		const written = writeSync(file.descriptor, bytes);
 		file.bytes += written;
@@ -129,7 +138,14 @@ export class ChangeJournal {
 		if (last !== undefined && last.open === 0) this.#closeFile(last, true);
 		mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
 		const file = path.join(this.#folder, `${this.#name}.${++this.#number}`);
-		const opened = { path: file, descriptor: openSync(file, 'ax', 0o600), bytes: 0, open: 0, isRemoved: false };
+		const opened = {
+			path: file,
+			descriptor: openSync(file, 'ax', 0o600),
+			bytes: 0,
+			open: 0,
+			isRemoved: false,
+			covering: new Map(),
+		};
 		this.#files.push(opened);
 		this.#forgetOld(opened);
 		return opened;
@@ -143,14 +159,23 @@ export class ChangeJournal {
 		closeSync(file.descriptor);
 	}
 
-	/** Where nobody applies them all is stale, which is one line. */
+	/** Where nobody applies them in time, all is stale of those homes that they are about: a few marks. Other homes stay as they are. */
 	#forgetOld(current: JournalFile): void {
 		const own = readdirSync(this.#folder).filter((name) => name.startsWith(`${this.#name}.`));
+		for (const name of this.#coveringOf.keys()) if (!own.includes(name)) this.#coveringOf.delete(name);
 		if (own.length <= maxFiles) return;
-		const marks = [...this.#noted].map((rootId) => ({ rootId, ...treeAt(rootPath) }));
-		this.#append(current, { end: 0, marks: marks.map(compact) });
 		const used = this.#files.map((file) => path.basename(file.path));
-		for (const name of own) if (!used.includes(name)) rmSync(path.join(this.#folder, name), { force: true });
+		const forgotten = own.filter((name) => !used.includes(name));
+		const covering = new Map<string, RootMark>();
+		for (const name of forgotten)
+			for (const mark of this.#coveringOf.get(name)?.values() ?? this.#allNoted()) addCovering(covering, mark);
+		const marks = covering.size > maxCovering ? this.#allNoted() : [...covering.values()];
+		this.#append(current, { end: 0, marks: marks.map(compact) });
+		for (const name of forgotten) rmSync(path.join(this.#folder, name), { force: true });
+	}
+
+	#allNoted(): RootMark[] {
+		return [...this.#noted].map((rootId) => ({ rootId, ...treeAt(rootPath) }));
 	}
 
 	#closeFile(file: JournalFile, isFull = false): void {
@@ -162,6 +187,7 @@ export class ChangeJournal {
 		}
 		closeSync(file.descriptor);
 		this.#files = this.#files.filter((each) => each !== file);
+		this.#coveringOf.set(path.basename(file.path), file.covering);
 	}
 
 	/** Of a root whose changes are lost all is stale. */
@@ -182,6 +208,13 @@ export class ChangeJournal {
 			this.#log.warn({ err: error }, 'changes can’t be noted for the search index: searches read the disk');
 		this.#hasFailed = true;
 	}
+}
+
+/** A mark, or the home that it is in. */
+function addCovering(covering: Map<string, RootMark>, { rootId, kind, path }: RootMark): void {
+	const home = homeOf(path);
+	const mark = home === undefined ? { kind, path } : treeAt(home);
+	covering.set(`${rootId} ${mark.kind} ${mark.path}`, { rootId, ...mark });
 }
 
 /** Whether the file has its name still. */

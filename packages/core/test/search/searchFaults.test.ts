@@ -7,6 +7,7 @@ import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { ChangeJournal } from '../../src/search/ChangeJournal.js';
 import { Journals } from '../../src/search/Journals.js';
+import { concerns } from '../../src/search/marks.js';
 import { Client, json, type TestApp, testApp } from '../testApp.js';
 import { until } from '../until.js';
 
@@ -230,14 +231,20 @@ test('a change is stale from its beginning on, and what a process did not end is
 	t.deepEqual(journals.marks(new Map()), []);
 });
 
-test('what is noted and applied by nobody stays small', async (t) => {
+test('what is noted and applied by nobody stays small, and makes only the homes stale that it is about', async (t) => {
 	const folder = await temporaryFolder(t);
 	const journal = new ChangeJournal(folder, 'one', log);
 	t.teardown(() => journal.close());
-	const long = parsePath(`${'long '.repeat(40)}name`);
-	for (let each = 0; each < 30_000; each++) journal.note([{ rootId: 'root', kind: 'rows', path: long }]);
+	const note = (at: string) => journal.note([{ rootId: 'root', kind: 'rows', path: parsePath(at) }]);
+	note('users/ada/docs');
+	for (let each = 0; each < 30_000; each++) note(`users/eve/${'long '.repeat(40)}name`);
 	t.true((await readdir(folder)).length <= 17);
 	const journals = new Journals(folder);
 	await journals.read();
-	t.true(journals.marks(new Map()).some(({ kind, path: at }) => kind === 'tree' && at === ''));
+	const marks = journals.marks(new Map());
+	const stale = (at: string) => marks.some((mark) => mark.rootId === 'root' && concerns(mark, parsePath(at)));
+	t.true(stale('users/eve/anything'));
+	t.true(stale('users/ada/docs'));
+	t.false(stale('users/bob'), 'nobody has changed anything there');
+	t.false(stale('Public'));
 });

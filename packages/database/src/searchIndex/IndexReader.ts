@@ -1,5 +1,6 @@
 import type { StoragePath } from '@stowage/rules';
 import { decodeItems, type IndexedItem } from './blocks.js';
+import { homeOf } from './homeOf.js';
 import { IndexConnection } from './IndexConnection.js';
 import { assertVersion } from './schema.js';
 
@@ -177,13 +178,6 @@ export function boundsOf(path: StoragePath): [string, string] {
 function ancestorsOf(path: StoragePath): string[] {
 	const segments = path === '' ? [] : path.split('/');
 	return segments.map((_, index) => segments.slice(0, index).join('/'));
-}
-
-/** Where the part of a root begins that one owner has; undefined for what lies above them. */
-export function homeOf(path: StoragePath): string | undefined {
-	const [first = '', second] = path.split('/');
-	if (first === 'users') return second === undefined ? undefined : `${first}/${second}`;
-	return first === '' ? undefined : first;
 }
 
 /** The query for blocks that contain all parts of three letters of a text; undefined for a shorter one. */

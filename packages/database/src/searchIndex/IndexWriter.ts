@@ -1,7 +1,8 @@
 import type { StoragePath } from '@stowage/rules';
 import { blocksOf, type IndexedItem, partsFor } from './blocks.js';
+import { homeOf } from './homeOf.js';
 import { IndexConnection } from './IndexConnection.js';
-import { blocksPerHome, boundsOf, homeOf, type StaleMark } from './IndexReader.js';
+import { blocksPerHome, boundsOf, type StaleMark } from './IndexReader.js';
 import { prepareIndex } from './schema.js';
 
 /** A mark as it waits in the index. */
