@@ -1,4 +1,5 @@
 // One process with one browser and one server for all: these cost more to start than most tests.
 import './sharing/downloads.test.js';
 import './sharing/links.test.js';
+import './sharing/shares.test.js';
 import './sharing/untrusted.test.js';

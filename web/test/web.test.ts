@@ -23,6 +23,7 @@ import './frame.test.js';
 import './previews.test.js';
 import './toolbar.test.js';
 import './uploadQueue/chosenFiles.test.js';
+import './shareForm.test.js';
 import './uploadQueue/conflicts.test.js';
 import './uploadQueue/runUploads.test.js';
 import './uploadQueue/uploadQueue.test.js';

@@ -104,7 +104,7 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await mine.getByText('docs/fox.txt').waitFor({ state: 'detached' });
 	await hasFocus('Revoke the link to docs/hare.txt');
 	await page.keyboard.press('Enter');
-	await mine.getByText('No temporary links').waitFor();
+	await mine.getByText('No links').waitFor();
 	await assertAccessible(t, page, 'no links');
 	await hasFocus('Close');
 	await page.keyboard.press('Enter');

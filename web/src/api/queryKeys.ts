@@ -5,6 +5,7 @@ export const queryKeys = {
 	session: ['session'],
 	capabilities: ['capabilities'],
 	links: ['links'],
+	shares: ['shares'],
 	userSessions: (username: string) => ['sessions', username] as const,
 	twoFactor: (username: string) => ['totp', username] as const,
 	jobs: {

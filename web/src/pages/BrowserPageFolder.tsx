@@ -1,6 +1,7 @@
 import type { Entry, UserSettings, Viewer } from '@stowage/rules';
 import { useRef } from 'react';
 import { isSearch } from '../api/listings/search.js';
+import { useShareLimits } from '../api/shares.js';
 import { useDropFolders } from '../features/files/dragAndDrop/useDropFolders.js';
 import { useEntryDrag } from '../features/files/dragAndDrop/useEntryDrag.js';
 import { useFolderView } from '../features/files/folder/useFolderView.js';
@@ -57,10 +58,11 @@ export function BrowserPageFolder({ location, viewer, isSessionChecked, settings
 	const actions = useFolderActions({ location, viewer, settings, folder, navigation, uploads, remember, preview });
 	const { perform, clipboard, cutKeys } = actions;
 	const shown = folder.rows?.entries.length ?? 0;
+	const mayShare = useShareLimits()?.enabled ?? false;
 	const menu = useContextMenu({
 		folder,
 		name,
-		groupsFor: (entries) => menuFor({ ...place, clipboard, isSearch: isSearch(location), shown }, entries),
+		groupsFor: (entries) => menuFor({ ...place, clipboard, isSearch: isSearch(location), shown, mayShare }, entries),
 		perform,
 		focusList: () => list.current?.focusCursor(),
 	});

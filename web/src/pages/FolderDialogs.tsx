@@ -13,6 +13,7 @@ const AlreadyThereDialog = lazyComponent(
 const ConvertDialog = lazyComponent(
 	async () => (await import('../features/conversion/ConvertDialog.js')).ConvertDialog,
 );
+const ShareDialog = lazyComponent(async () => (await import('../features/shares/ShareDialog.js')).ShareDialog);
 
 export interface FolderDialogsProps {
 	location: BrowserLocation;
@@ -31,6 +32,17 @@ export function FolderDialogs({ location: { area, directory }, actions, onClosed
 				);
 			case 'temporaryLink':
 				return <TemporaryLinkDialog {...props} entry={dialog.entry} />;
+			case 'share':
+				return (
+					<ShareDialog
+						{...props}
+						entries={dialog.entries}
+						onLoadFailed={() => {
+							props.onClose();
+							props.onClosed();
+						}}
+					/>
+				);
 			case 'convert':
 				return (
 					<ConvertDialog

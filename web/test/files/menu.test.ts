@@ -15,7 +15,11 @@ function entry(path: string, owner?: Owner): Entry {
 }
 
 function place(viewer: Viewer, area: Area, directory = '', more: Partial<MenuContext> = {}): MenuContext {
-	return { viewer, area, directory: parsePath(directory), isSearch: false, shown: 3, clipboard: undefined, ...more };
+	const directoryPath = parsePath(directory);
+	return {
+		...{ viewer, area, directory: directoryPath, isSearch: false, shown: 3, clipboard: undefined, mayShare: false },
+		...more,
+	};
 }
 
 const hasMenu = (t: ExecutionContext, where: MenuContext, entries: Entry[], expected: string) => {
@@ -297,3 +301,16 @@ test(
 	entry('a', null),
 	'You do not own any of the selected items',
 );
+
+test('private items are shared where the server allows it, but not what is public or protected', (t) => {
+	const offers = (mayShare: boolean, area: Area, ...entries: Entry[]) =>
+		menuFor(place(alice, area, '', { mayShare }), entries)
+			.flat()
+			.some(({ action }) => action === 'share');
+	t.true(offers(true, 'private', entry('a.txt')));
+	t.true(offers(true, 'private', entry('docs/'), entry('a.txt')));
+	t.false(offers(false, 'private', entry('a.txt')));
+	t.false(offers(true, 'private', entry('Public/'), entry('a.txt')));
+	t.false(offers(true, 'private', entry('Public/a.txt')));
+	t.false(offers(true, 'public', entry('a.txt', 'alice')));
+});

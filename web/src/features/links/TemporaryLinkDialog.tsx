@@ -1,5 +1,5 @@
 import { Button, Dialog, DialogBody, DialogFooter, InputGroup, SegmentedControl } from '@blueprintjs/core';
-import { EyeOffIcon, TickIcon, TimeIcon } from '@blueprintjs/icons';
+import { EyeOffIcon, TimeIcon } from '@blueprintjs/icons';
 import {
 	defaultLinkExpiration,
 	type Entry,
@@ -10,13 +10,13 @@ import {
 	linkExpirations,
 } from '@stowage/rules';
 import { useMutation } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import { createLink } from '../../api/links.js';
-import { copyText } from '../../ui/copyText.js';
 import { dialogMilliseconds } from '../../ui/dialogs/dialogs.js';
 import { FormError } from '../../ui/display/FormError.js';
 import { linkMessages as messages } from './messages.js';
 import styles from './TemporaryLinkDialog.module.css';
+import { useLinkToCopy } from './useLinkToCopy.js';
 
 export interface TemporaryLinkDialogProps {
 	isOpen: boolean;
@@ -97,21 +97,7 @@ interface MadeLinkProps {
 }
 
 function MadeLink({ name, url, expiresAt, onClose }: MadeLinkProps) {
-	const field = useRef<HTMLInputElement>(null);
-	const button = useRef<HTMLButtonElement>(null);
-	const [copying, setCopying] = useState<'not yet' | 'copied' | 'failed'>('not yet');
-	// The button that had the focus was removed.
-	useEffect(() => button.current?.focus(), []);
-	async function copy() {
-		try {
-			await copyText(url, field.current ?? undefined);
-			setCopying('copied');
-			button.current?.focus();
-		} catch {
-			setCopying('failed');
-			field.current?.select();
-		}
-	}
+	const { field, button, copy, outcome } = useLinkToCopy(url);
 	return (
 		<>
 			<DialogBody>
@@ -132,18 +118,7 @@ function MadeLink({ name, url, expiresAt, onClose }: MadeLinkProps) {
 					<EyeOffIcon size={14} />
 					{messages.onlyNow}
 				</p>
-				<div className={styles.outcome} role="status">
-					{copying === 'copied' && (
-						<span className={styles.copied}>
-							<TickIcon /> {messages.copied}
-						</span>
-					)}
-				</div>
-				{copying === 'failed' && (
-					<FormError className={styles.error} reason={messages.copyByHand}>
-						{messages.copyTemporaryFailed}
-					</FormError>
-				)}
+				{outcome}
 			</DialogBody>
 			<DialogFooter
 				actions={

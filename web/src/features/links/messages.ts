@@ -20,13 +20,15 @@ export const linkMessages = {
 	close: 'Close',
 
 	myLinks: 'My links',
+	shares: 'Shares',
+	temporaryLinks: 'Temporary links',
 	columns: { path: 'Path', created: 'Created', expires: 'Expires', downloads: 'Downloads', revoke: 'Revoke' },
 	revoke: 'Revoke',
 	revokeLink: (path: string) => `Revoke the link to ${path}`,
 	revoked: (path: string) => `Revoked the link to ${path}`,
 	revokeFailed: 'Error revoking link',
-	none: 'No temporary links',
-	noneHint: 'Choose Temporary Link in the menu of a private file or folder to make one.',
+	none: 'No links',
+	noneHint: 'Choose Share or Temporary Link in the menu of a private file or folder to make one.',
 	loadFailed: 'Error loading links',
 	loading: 'Loading links',
 } as const;

@@ -14,6 +14,7 @@ export type FileDialog =
 export type OtherDialog =
 	| { kind: 'download'; entries: readonly Entry[]; asZip: boolean }
 	| { kind: 'temporaryLink'; entry: Entry }
+	| { kind: 'share'; entries: readonly Entry[] }
 	| { kind: 'convert'; entries: readonly Entry[] };
 
 /** The properties of every dialog. */

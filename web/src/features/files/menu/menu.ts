@@ -19,6 +19,7 @@ import {
 	renameDenial,
 	replaceDenial,
 	type StoragePath,
+	shareDenial,
 	temporaryLinkDenial,
 	uploadDenial,
 	type Viewer,
@@ -38,6 +39,7 @@ export type Action =
 	| 'download'
 	| 'downloadZip'
 	| 'temporaryLink'
+	| 'share'
 	| 'copyLink'
 	| 'convert'
 	| 'rename'
@@ -73,6 +75,8 @@ export interface MenuContext {
 	/** How many entries the list shows. */
 	shown: number;
 	clipboard: Clipboard | undefined;
+	/** Whether the administrator allows shares. */
+	mayShare: boolean;
 }
 
 export type MenuKind = 'global' | 'single' | 'multi';
@@ -128,7 +132,7 @@ function canPaste({ clipboard, viewer, area, directory }: MenuContext): boolean 
 	return clipboard !== undefined && planPaste(clipboard, viewer, area, directory).kind !== 'refused';
 }
 
-function entryGroups({ viewer, area }: MenuContext, entries: readonly Entry[]): OptionalItem[][] {
+function entryGroups({ viewer, area, mayShare }: MenuContext, entries: readonly Entry[]): OptionalItem[][] {
 	const items = entries.map((entry) => itemOf(area, entry));
 	const [entry] = entries;
 	const single = entries.length === 1 ? entry : undefined;
@@ -142,6 +146,7 @@ function entryGroups({ viewer, area }: MenuContext, entries: readonly Entry[]): 
 			entries.every(({ type }) => type === 'file') ? { action: 'download', label: 'Download' } : undefined,
 			single?.type === 'file' ? undefined : { action: 'downloadZip', label: 'Download as ZIP' },
 			single && every(temporaryLinkDenial) ? { action: 'temporaryLink', label: 'Temporary Link' } : undefined,
+			mayShare && every(shareDenial) ? { action: 'share', label: 'Share' } : undefined,
 			single && items.every(hasPlainLink) ? { action: 'copyLink', label: 'Copy Link' } : undefined,
 		],
 		[

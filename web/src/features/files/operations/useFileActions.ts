@@ -148,6 +148,8 @@ export function useFileActions(context: ActionContext): FileActions {
 					return void (first && copyLink(first));
 				case 'temporaryLink':
 					return void (first && setDialog({ kind: 'temporaryLink', entry: first }));
+				case 'share':
+					return setDialog({ kind: 'share', entries });
 				case 'convert':
 					return void convert(entries);
 				case 'rename':

@@ -7,11 +7,11 @@ import { NetworkFailure } from '../../../api/client/client.js';
 import { confirmTwoFactor } from '../../../api/session/replaceSession.js';
 import type { TwoFactorSetup as Setup } from '../../../api/session/twoFactor.js';
 import { FormError } from '../../../ui/display/FormError.js';
+import { QrCode } from '../../../ui/display/QrCode.js';
 import { TextField } from '../../../ui/fields/TextField.js';
 import { useBlobUrl } from '../../../ui/useBlobUrl.js';
 import { CopyButton } from './CopyButton.js';
 import { twoFactorMessages as messages } from './messages.js';
-import { QrCode } from './QrCode.js';
 import { inGroups, recoveryCodesFileName, recoveryCodesText } from './recoveryCodes.js';
 import styles from './TwoFactorSetup.module.css';
 

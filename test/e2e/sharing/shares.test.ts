@@ -1,0 +1,119 @@
+import test, { type ExecutionContext } from 'ava';
+import type { Page } from 'playwright-core';
+import { assertAccessible } from '../support/axe.js';
+import { desktop, phone } from '../support/browser.js';
+import { absent, eventually, gone } from '../support/expect.js';
+import { overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { expectNotice } from '../support/notices.js';
+
+const fixture = setUpFixture(test);
+
+async function openShareDialog(page: Page, name: string) {
+	await rowOf(page, name).click({ button: 'right' });
+	await page.getByRole('menuitem', { name: 'Share', exact: true }).click();
+	const dialog = page.getByRole('dialog', { name: 'Share', exact: true });
+	await dialog.getByRole('button', { name: 'Create Share' }).waitFor();
+	return dialog;
+}
+
+async function openMyLinks(page: Page, username: string) {
+	await page.getByRole('button', { name: username }).click();
+	await page.getByRole('menuitem', { name: 'My links' }).click();
+	return page.getByRole('dialog', { name: 'My links' });
+}
+
+const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
+	const ada = await fixture.enter(t, { viewport });
+	await writeFiles(ada.home, { 'trip/a.txt': 'a', 'notes.md': 'b' });
+	const page = await ada.open('/browser?type=private');
+	const dialog = await openShareDialog(page, 'trip');
+	await assertAccessible(t, page, 'share');
+	await dialog.getByLabel('Can').selectOption('Both');
+	await dialog.getByLabel('Ask for a name').waitFor();
+	await dialog.getByLabel('Expires').selectOption('On a date');
+	await dialog.getByLabel('Date').fill('2020-01-01');
+	await dialog.getByRole('button', { name: 'Create Share' }).click();
+	await dialog.getByRole('alert').getByText('Please choose a day that has not ended.').waitFor();
+	await dialog.getByLabel('Date').fill('2090-01-01');
+	await dialog.getByLabel('Password', { exact: true }).fill('short');
+	await page.keyboard.press('Enter');
+	await dialog.getByRole('alert').getByText('The password must have at least 8 characters.').waitFor();
+	await dialog.getByLabel('Password', { exact: true }).fill('correct horse');
+	await dialog.getByLabel('Title').fill('Our trip');
+	await page.keyboard.press('Enter');
+	await dialog.getByRole('img', { name: 'QR code' }).waitFor();
+	const url = await dialog.getByLabel('Link', { exact: true }).inputValue();
+	t.regex(url, new RegExp(`^${ada.url}/s/[\\w-]{43}$`));
+	await eventually(t, () => dialog.getByRole('button', { name: 'Open' }).getAttribute('href'), url);
+	await dialog.getByText('Expires Jan 1, 2090').waitFor();
+	await assertAccessible(t, page, 'the new share');
+	// The button has the focus.
+	await page.keyboard.press('Enter');
+	await dialog.getByText('Copied to the clipboard').waitFor();
+	await page.keyboard.press('Escape');
+	await overlaysClosed(page);
+	await page.getByRole('grid', { name: 'Files' }).locator(':focus').waitFor();
+	const state = async () => (await fetch(`${ada.origin}/api/share/${url.split('/').at(-1)}`)).status;
+	t.is(await state(), 401);
+
+	const links = await openMyLinks(page, ada.username);
+	const share = links.getByRole('listitem', { name: 'Our trip' });
+	await share.getByText('Active', { exact: true }).waitFor();
+	await assertAccessible(t, page, 'my shares');
+	await share.getByRole('button', { name: 'Pause' }).click();
+	await expectNotice(page, 'Paused Our trip');
+	await share.getByText('Paused', { exact: true }).waitFor();
+	t.is(await state(), 404);
+	await share.getByRole('button', { name: 'Resume' }).click();
+	await share.getByText('Active', { exact: true }).waitFor();
+
+	await share.getByRole('button', { name: 'Edit' }).click();
+	const edit = page.getByRole('dialog', { name: 'Edit Share' });
+	await edit.getByLabel('Expires').selectOption('1 week');
+	await edit.getByText('No password any more').click();
+	await edit.getByLabel('Limit downloads').fill('2');
+	await edit.getByRole('button', { name: 'Save' }).click();
+	await gone(t, edit);
+	await share.getByText('0 of 2 downloads').waitFor();
+	t.is(await state(), 200);
+
+	await share.getByRole('button', { name: 'Delete' }).click();
+	const question = page.getByRole('dialog', { name: 'Delete Share' });
+	await question.getByText('The link to Our trip stops working at once').waitFor();
+	await question.getByRole('button', { name: 'Delete' }).click();
+	await expectNotice(page, 'Deleted the share Our trip');
+	await links.getByText('No links').waitFor();
+	await eventually(
+		t,
+		() => links.getByRole('button', { name: 'Close' }).evaluate((button) => button === document.activeElement),
+		true,
+	);
+	t.is(await state(), 404);
+	t.deepEqual(ada.faults, []);
+};
+
+test('a folder is shared, paused, changed and no longer shared', (t) => journey(t, desktop));
+
+test('the same on a phone', (t) => journey(t, phone));
+
+test('several items are shared for viewing, and what is public or nothing to share has no such item', async (t) => {
+	const ada = await fixture.enter(t);
+	await writeFiles(ada.home, { 'a.txt': 'a', 'b.txt': 'b', 'Public/c.txt': 'c' });
+	const page = await ada.open('/browser?type=private');
+	await rowOf(page, 'a.txt').click({ modifiers: ['Control'] });
+	await rowOf(page, 'b.txt').click({ modifiers: ['Control'] });
+	const dialog = await openShareDialog(page, 'b.txt');
+	await dialog.getByText('a.txt').waitFor();
+	await absent(t, dialog.getByLabel('Can'));
+	await dialog.getByRole('button', { name: 'Create Share' }).click();
+	const url = await dialog.getByLabel('Link', { exact: true }).inputValue();
+	const answer = await fetch(`${ada.origin}/api/share/${url.split('/').at(-1)}`);
+	const { items } = (await answer.json()) as { items: { name: string }[] };
+	t.deepEqual(items.map(({ name }) => name).sort(), ['a.txt', 'b.txt']);
+	await page.keyboard.press('Escape');
+	await overlaysClosed(page);
+	await rowOf(page, 'Public').click({ button: 'right' });
+	await page.getByRole('menuitem', { name: 'Open' }).waitFor();
+	await absent(t, page.getByRole('menuitem', { name: 'Share', exact: true }));
+	t.deepEqual(ada.faults, []);
+});

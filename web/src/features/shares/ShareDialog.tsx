@@ -1,0 +1,152 @@
+import { AnchorButton, Button, Dialog, DialogBody, DialogFooter, InputGroup } from '@blueprintjs/core';
+import { EyeOpenIcon, TimeIcon } from '@blueprintjs/icons';
+import { type Entry, formatDate, formatTime } from '@stowage/rules';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { createShare, type Share, useShareLimits } from '../../api/shares.js';
+import { dialogMilliseconds } from '../../ui/dialogs/dialogs.js';
+import { FormError } from '../../ui/display/FormError.js';
+import { QrCode } from '../../ui/display/QrCode.js';
+import { useLinkToCopy } from '../links/useLinkToCopy.js';
+import { shareMessages as messages } from './messages.js';
+import styles from './ShareDialog.module.css';
+import { ShareFields } from './ShareFields.js';
+import { newShareForm, newShareOf } from './shareForm.js';
+
+export interface ShareDialogProps {
+	isOpen: boolean;
+	entries: readonly Entry[];
+	onClose: () => void;
+	onClosed: () => void;
+}
+
+/** Asks what others may do with these items of the private area and for how long, makes the share, and shows its link. */
+export function ShareDialog({ isOpen, entries, onClose, onClosed }: ShareDialogProps) {
+	const [made, setMade] = useState<Share>();
+	return (
+		<Dialog
+			isOpen={isOpen}
+			className={styles.dialog ?? ''}
+			title={messages.share}
+			isCloseButtonShown={false}
+			transitionDuration={dialogMilliseconds}
+			onClose={onClose}
+			onClosed={onClosed}
+		>
+			{made ? (
+				<MadeShare share={made} url={made.url ?? ''} onClose={onClose} />
+			) : (
+				<NewShareForm entries={entries} onMade={setMade} onClose={onClose} />
+			)}
+		</Dialog>
+	);
+}
+
+interface NewShareFormProps {
+	entries: readonly Entry[];
+	onMade: (share: Share) => void;
+	onClose: () => void;
+}
+
+function NewShareForm({ entries, onMade, onClose }: NewShareFormProps) {
+	const limits = useShareLimits();
+	const requirePassword = limits?.requirePassword ?? false;
+	const [form, setForm] = useState(newShareForm);
+	const [missing, setMissing] = useState<string>();
+	const { mutate, isPending, error } = useMutation({ mutationFn: createShare, onSuccess: onMade });
+	function submit() {
+		if (isPending) return;
+		const paths = entries.map(({ path }) => path);
+		const share = newShareOf(form, paths, { requirePassword }, Date.now());
+		setMissing(typeof share === 'string' ? share : undefined);
+		if (typeof share !== 'string') mutate(share);
+	}
+	const reason = missing ?? error?.message;
+	const [first] = entries;
+	return (
+		<form
+			className={styles.form}
+			onSubmit={(event) => {
+				event.preventDefault();
+				submit();
+			}}
+		>
+			<DialogBody>
+				<ul className={styles.names}>
+					{entries.slice(0, 5).map(({ path, name }) => (
+						<li key={path}>{name}</li>
+					))}
+					{entries.length > 5 && <li>{messages.more(entries.length - 5)}</li>}
+				</ul>
+				<p className={styles.note}>{messages.lead}</p>
+				<ShareFields
+					form={form}
+					onChange={(changes) => setForm({ ...form, ...changes })}
+					mayReceive={entries.length === 1 && first?.type === 'directory'}
+					requirePassword={requirePassword}
+				/>
+				{limits !== undefined && limits.maxLifetime > 0 && (
+					<p className={styles.note}>
+						<TimeIcon size={14} />
+						{messages.lifetime(limits.maxLifetime)}
+					</p>
+				)}
+				{reason && (
+					<FormError className={styles.error} reason={reason}>
+						{messages.createFailed}
+					</FormError>
+				)}
+			</DialogBody>
+			<DialogFooter
+				actions={
+					<>
+						<Button text={messages.cancel} onClick={onClose} />
+						<Button type="submit" intent="primary" text={messages.create} loading={isPending} autoFocus />
+					</>
+				}
+			/>
+		</form>
+	);
+}
+
+function MadeShare({ share, url, onClose }: { share: Share; url: string; onClose: () => void }) {
+	const { title, expiresAt } = share;
+	const { field, button, copy, outcome } = useLinkToCopy(url);
+	return (
+		<>
+			<DialogBody>
+				<p className={styles.name}>{title}</p>
+				<div className={styles.made}>
+					<QrCode text={url} label={messages.qrCode} />
+					<div className={styles.link}>
+						<InputGroup
+							inputRef={field}
+							aria-label={messages.link}
+							readOnly
+							value={url}
+							onFocus={(event) => event.currentTarget.select()}
+						/>
+						<p className={styles.note}>
+							<TimeIcon size={14} />
+							{expiresAt === null ? messages.never : messages.expiresAt(formatDate(expiresAt), formatTime(expiresAt))}
+						</p>
+						<p className={styles.note}>
+							<EyeOpenIcon size={14} />
+							{messages.findAgain}
+						</p>
+						{outcome}
+					</div>
+				</div>
+			</DialogBody>
+			<DialogFooter
+				actions={
+					<>
+						<Button text={messages.close} onClick={onClose} />
+						<AnchorButton text={messages.open} href={url} target="_blank" rel="noopener" />
+						<Button ref={button} intent="primary" text={messages.copyLink} onClick={copy} />
+					</>
+				}
+			/>
+		</>
+	);
+}

@@ -1,0 +1,156 @@
+import { Checkbox, FormGroup, HTMLSelect, InputGroup, TextArea } from '@blueprintjs/core';
+import { type ShareMode, shareModes, shareTextLength } from '@stowage/rules';
+import { type ReactNode, useId } from 'react';
+import type { Share } from '../../api/shares.js';
+import fields from '../../ui/fields/fields.module.css';
+import { PasswordField } from '../../ui/fields/PasswordField.js';
+import { TextField } from '../../ui/fields/TextField.js';
+import { shareMessages as messages } from './messages.js';
+import styles from './ShareFields.module.css';
+import { endLabels, keptEndLabel, type ShareEnd, type ShareFormState } from './shareForm.js';
+
+export interface ShareFieldsProps {
+	form: ShareFormState;
+	onChange: (changes: Partial<ShareFormState>) => void;
+	/** The share that is changed: what it lets others do stays. */
+	share?: Share;
+	/** Whether files can be received: into one folder only. */
+	mayReceive: boolean;
+	requirePassword: boolean;
+}
+
+/** The settings of a share, new or existing. */
+export function ShareFields({ form, onChange, share, mayReceive, requirePassword }: ShareFieldsProps) {
+	const ends = Object.entries(endLabels).map(([value, label]) => ({ value, label }));
+	const hasPassword = share?.hasPassword === true;
+	return (
+		<div className={styles.fields}>
+			<div className={styles.pair}>
+				{!share && mayReceive && (
+					<Choice
+						label={messages.can}
+						value={form.mode}
+						options={shareModes.map((value) => ({ value, label: messages.modes[value] }))}
+						onValue={(mode) => onChange({ mode: mode as ShareMode })}
+					/>
+				)}
+				<Choice
+					label={messages.expires}
+					value={form.end}
+					options={share ? [{ value: 'kept', label: keptEndLabel(share) }, ...ends] : ends}
+					onValue={(end) => onChange({ end: end as ShareEnd })}
+				/>
+				{form.end === 'date' && (
+					<Labelled label={messages.date}>
+						{(id) => (
+							<InputGroup
+								id={id}
+								size="large"
+								type="date"
+								value={form.date}
+								onValueChange={(date) => onChange({ date })}
+							/>
+						)}
+					</Labelled>
+				)}
+			</div>
+			<div className={styles.pair}>
+				<PasswordField
+					label={messages.password}
+					autoComplete="new-password"
+					value={form.password}
+					onValue={(password) => onChange({ password })}
+					hint={passwordHint(hasPassword, requirePassword)}
+				/>
+				{form.mode !== 'upload' && (
+					<TextField
+						label={messages.limitDownloads}
+						autoComplete="off"
+						inputMode="numeric"
+						value={form.maxDownloads}
+						onValue={(maxDownloads) => onChange({ maxDownloads })}
+						hint={messages.limitDownloadsHint}
+					/>
+				)}
+			</div>
+			{hasPassword && !requirePassword && (
+				<Checkbox
+					label={messages.removePassword}
+					checked={form.removesPassword}
+					disabled={form.password !== ''}
+					onChange={({ currentTarget }) => onChange({ removesPassword: currentTarget.checked })}
+				/>
+			)}
+			{!share && form.mode !== 'view' && (
+				<Checkbox
+					label={messages.askName}
+					checked={form.asksName}
+					onChange={({ currentTarget }) => onChange({ asksName: currentTarget.checked })}
+				/>
+			)}
+			<Labelled label={messages.title}>
+				{(id) => (
+					<InputGroup
+						id={id}
+						size="large"
+						autoComplete="off"
+						maxLength={shareTextLength.title}
+						value={form.title}
+						onValueChange={(title) => onChange({ title })}
+					/>
+				)}
+			</Labelled>
+			<Labelled label={messages.message}>
+				{(id) => (
+					<TextArea
+						id={id}
+						fill
+						rows={2}
+						autoResize
+						maxLength={shareTextLength.message}
+						value={form.message}
+						onChange={({ currentTarget }) => onChange({ message: currentTarget.value })}
+					/>
+				)}
+			</Labelled>
+		</div>
+	);
+}
+
+function passwordHint(hasPassword: boolean, isRequired: boolean): string {
+	if (hasPassword) return messages.passwordKept;
+	return isRequired ? messages.passwordNeeded : messages.passwordHint;
+}
+
+interface ChoiceProps {
+	label: string;
+	value: string;
+	options: readonly { value: string; label: string }[];
+	onValue: (value: string) => void;
+}
+
+function Choice({ label, value, options, onValue }: ChoiceProps) {
+	return (
+		<Labelled label={label}>
+			{(id) => (
+				<HTMLSelect
+					id={id}
+					fill
+					large
+					value={value}
+					options={[...options]}
+					onChange={({ currentTarget }) => onValue(currentTarget.value)}
+				/>
+			)}
+		</Labelled>
+	);
+}
+
+function Labelled({ label, children }: { label: string; children: (id: string) => ReactNode }) {
+	const id = useId();
+	return (
+		<FormGroup className={fields.field ?? ''} label={label} labelFor={id}>
+			{children(id)}
+		</FormGroup>
+	);
+}

@@ -1,0 +1,116 @@
+import { Button, Tag } from '@blueprintjs/core';
+import { formatDate, formatListSize, formatTime, plural } from '@stowage/rules';
+import { useId, useRef, useState } from 'react';
+import type { Share } from '../../api/shares.js';
+import { FormDialog } from '../../ui/dialogs/FormDialog.js';
+import { useCopyUrl } from '../links/useCopyUrl.js';
+import { EditShareDialog } from './EditShareDialog.js';
+import { shareMessages as messages } from './messages.js';
+import styles from './SharesList.module.css';
+
+export interface SharesListProps {
+	shares: readonly Share[];
+	onPause: (share: Share) => void;
+	/** Resolves to whether it is gone. */
+	onRemove: (share: Share) => Promise<boolean>;
+	onChanged: (share: Share) => void;
+}
+
+const intents = { active: 'success', paused: 'warning', expired: 'none', used: 'none', gone: 'danger' } as const;
+
+/** The shares of the signed-in user, each with what can be done with it. */
+export function SharesList({ shares, onPause, onRemove, onChanged }: SharesListProps) {
+	const [dialog, setDialog] = useState<{ kind: 'edit' | 'delete'; share: Share }>();
+	const [isOpen, setOpen] = useState(false);
+	const list = useRef<HTMLUListElement>(null);
+	const open = (kind: 'edit' | 'delete', share: Share) => {
+		setDialog({ kind, share });
+		setOpen(true);
+	};
+	const close = () => setOpen(false);
+	/** The button that opened the dialog may be gone with its share. */
+	const closed = () => {
+		setDialog(undefined);
+		if (document.activeElement !== document.body && document.activeElement?.closest('[role=dialog]')) return;
+		list.current?.querySelector('button')?.focus();
+	};
+	return (
+		<>
+			<ul ref={list} className={styles.list} aria-label={messages.shares}>
+				{shares.map((share) => (
+					<ShareRow key={share.id} share={share} onOpen={open} onPause={onPause} />
+				))}
+			</ul>
+			{dialog?.kind === 'edit' && (
+				<EditShareDialog isOpen={isOpen} share={dialog.share} onChanged={onChanged} onClose={close} onClosed={closed} />
+			)}
+			{dialog?.kind === 'delete' && (
+				<FormDialog
+					isOpen={isOpen}
+					title={messages.deleteShare}
+					confirm={messages.delete}
+					intent="danger"
+					focusesConfirm
+					onConfirm={() => onRemove(dialog.share)}
+					onClose={close}
+					onClosed={closed}
+				>
+					<p>{messages.deleteLead(dialog.share.title)}</p>
+				</FormDialog>
+			)}
+		</>
+	);
+}
+
+interface ShareRowProps {
+	share: Share;
+	onOpen: (kind: 'edit' | 'delete', share: Share) => void;
+	onPause: (share: Share) => void;
+}
+
+function ShareRow({ share, onOpen, onPause }: ShareRowProps) {
+	const { title, state, mode, expiresAt, url, isPaused } = share;
+	const id = useId();
+	const copy = useCopyUrl();
+	return (
+		<li className={styles.share} aria-labelledby={id}>
+			<div className={styles.head}>
+				<span id={id} className={styles.title}>
+					{title === '' ? plural(share.items.length, 'item') : title}
+				</span>
+				<Tag minimal intent={intents[state]}>
+					{messages.states[state]}
+				</Tag>
+			</div>
+			<div className={styles.note}>
+				{[
+					messages.modes[mode],
+					expiresAt === null ? messages.never : messages.expiresAt(formatDate(expiresAt), formatTime(expiresAt)),
+					...countsOf(share),
+				].join(' · ')}
+			</div>
+			{url === null && <div className={styles.note}>{messages.noLink}</div>}
+			<div className={styles.actions}>
+				{url !== null && <Button variant="minimal" text={messages.copyLink} onClick={() => copy(url)} />}
+				<Button variant="minimal" text={messages.edit} onClick={() => onOpen('edit', share)} />
+				<Button variant="minimal" text={isPaused ? messages.resume : messages.pause} onClick={() => onPause(share)} />
+				<Button variant="minimal" intent="danger" text={messages.delete} onClick={() => onOpen('delete', share)} />
+			</div>
+		</li>
+	);
+}
+
+/** What it was used for so far. */
+function countsOf({ mode, downloads, maxDownloads, bytesSent, uploads, bytesReceived, lastUsedAt }: Share): string[] {
+	const sent =
+		maxDownloads === null ? plural(downloads, 'download') : `${downloads} of ${plural(maxDownloads, 'download')}`;
+	return [
+		...(mode === 'upload' ? [] : [withSize(sent, bytesSent)]),
+		...(mode === 'view' ? [] : [withSize(plural(uploads, 'upload'), bytesReceived)]),
+		...(lastUsedAt === null ? [] : [messages.lastUsed(formatDate(lastUsedAt))]),
+	];
+}
+
+function withSize(text: string, bytes: number): string {
+	return bytes === 0 ? text : `${text} (${formatListSize(bytes)})`;
+}

@@ -1,0 +1,119 @@
+import { formatDate, passwordLength, type ShareMode } from '@stowage/rules';
+import type { NewShare, Share, ShareChanges } from '../../api/shares.js';
+import { shareMessages as messages } from './messages.js';
+
+const day = 24 * 60 * 60_000;
+
+/** When a share ends, as it is chosen. `kept` is the end that an existing one has. */
+export type ShareEnd = 'kept' | 'never' | 'day' | 'week' | 'month' | 'date';
+
+export const endLabels: Record<Exclude<ShareEnd, 'kept'>, string> = {
+	never: 'Never',
+	day: '1 day',
+	week: '1 week',
+	month: '1 month',
+	date: 'On a date',
+};
+
+/** What is typed and chosen. */
+export interface ShareFormState {
+	mode: ShareMode;
+	end: ShareEnd;
+	/** As `<input type="date">` has it; the share ends with that day. */
+	date: string;
+	password: string;
+	removesPassword: boolean;
+	/** As it is typed; empty for none. */
+	maxDownloads: string;
+	asksName: boolean;
+	title: string;
+	message: string;
+}
+
+export const newShareForm: ShareFormState = {
+	mode: 'view',
+	end: 'never',
+	date: '',
+	password: '',
+	removesPassword: false,
+	maxDownloads: '',
+	asksName: false,
+	title: '',
+	message: '',
+};
+
+export function formOf(share: Share): ShareFormState {
+	const { mode, maxDownloads, askName, title, message } = share;
+	return {
+		...newShareForm,
+		...{ mode, asksName: askName, title, message, end: 'kept' },
+		maxDownloads: maxDownloads === null ? '' : String(maxDownloads),
+	};
+}
+
+/** How the end of an existing share is offered. */
+export function keptEndLabel({ expiresAt }: Pick<Share, 'expiresAt'>): string {
+	return expiresAt === null ? endLabels.never : formatDate(expiresAt);
+}
+
+/** What the server is sent to make a share of these items; a sentence where something is missing or wrong. */
+export function newShareOf(
+	form: ShareFormState,
+	paths: readonly string[],
+	{ requirePassword }: { requirePassword: boolean },
+	now: number,
+): NewShare | string {
+	const settings = settingsOf(form, now);
+	if (typeof settings === 'string') return settings;
+	if (requirePassword && form.password === '') return messages.neededPassword;
+	const { title, ...rest } = settings;
+	return {
+		items: paths.map((path) => ({ path })),
+		mode: form.mode,
+		...(form.mode === 'view' ? {} : { askName: form.asksName }),
+		...rest,
+		// Otherwise the server calls it by its item.
+		...(title === '' ? {} : { title }),
+	};
+}
+
+/** What the server is sent to change a share. */
+export function changesOf(form: ShareFormState, now: number): ShareChanges | string {
+	const settings = settingsOf(form, now);
+	if (typeof settings === 'string') return settings;
+	return form.removesPassword && form.password === '' ? { ...settings, password: null } : settings;
+}
+
+function settingsOf(form: ShareFormState, now: number) {
+	const { password, title, message, mode } = form;
+	const expiresAt = endOf(form, now);
+	if (expiresAt !== undefined && expiresAt !== null && !(expiresAt > now)) return messages.pastDate;
+	if (password !== '' && password.length < passwordLength.min) return messages.shortPassword;
+	const limit = form.maxDownloads.trim();
+	if (!/^(|[1-9]\d{0,14})$/.test(limit)) return messages.wrongLimit;
+	return {
+		title: title.trim(),
+		message: message.trim(),
+		...(expiresAt === undefined ? {} : { expiresAt }),
+		...(password === '' ? {} : { password }),
+		...(mode === 'upload' ? {} : { maxDownloads: limit === '' ? null : Number(limit) }),
+	};
+}
+
+/** Undefined for the end that there is. NaN for a date that is none. */
+function endOf({ end, date }: ShareFormState, now: number): number | null | undefined {
+	switch (end) {
+		case 'kept':
+			return undefined;
+		case 'never':
+			return null;
+		case 'day':
+			return now + day;
+		case 'week':
+			return now + 7 * day;
+		case 'month':
+			return now + 30 * day;
+		case 'date':
+			return new Date(`${date}T23:59:59.999`).getTime();
+	}
+}
