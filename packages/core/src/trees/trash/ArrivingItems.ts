@@ -53,9 +53,11 @@ export class ArrivingItems {
 		return this.#next;
 	}
 
-	/** Records what waits. */
+	/** Records what waits. A process that has deleted nothing may have no storage. */
 	async close(): Promise<void> {
+		if (this.#timer === undefined) return void (await this.#running.catch(() => {}));
 		clearTimeout(this.#timer);
+		this.#timer = undefined;
 		await this.record().catch((error: unknown) => warnOfTrash(this.#parts, error));
 	}
 
