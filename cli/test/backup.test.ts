@@ -83,6 +83,12 @@ test('a backup of a running server is restored on an empty machine, from SQLite 
 	const app = await testApp(t);
 	const sqlite = app.services.config.databaseUrl;
 	const tokens = await populated(app);
+	const owner = new Client(app);
+	await owner.post('/api/login', { username: 'ada', password: 'correct horse' });
+	const shared = { items: [{ path: 'a.txt' }, { path: 'trip' }], mode: 'view', maxDownloads: 7 };
+	const share = `/api/share/${json(await owner.post('/api/shares', shared))
+		.url.split('/')
+		.at(-1)}`;
 	const bob = new Client(app);
 	await bob.post('/api/login', { username: 'bob', password: 'correct horse' });
 	const { secret, recoveryCodes } = json(await bob.post('/api/totp', {}));
@@ -104,7 +110,7 @@ test('a backup of a running server is restored on an empty machine, from SQLite 
 	const manifest = JSON.parse(wrote.stdout);
 	t.like(manifest, {
 		hasAllHashes: true,
-		database: { kind: 'sqlite', tables: { users: 3, temp_links: 5, storage_roots: 2, homes: 1 } },
+		database: { kind: 'sqlite', tables: { users: 3, temp_links: 7, shares: 1, storage_roots: 2, homes: 1 } },
 	});
 	t.is((await stat(zip)).mode & 0o777, 0o600);
 	t.deepEqual((await readdir(backups)).sort(), ['one.zip', 'stowage.yaml'], 'no temporary file is left');
@@ -124,7 +130,7 @@ test('a backup of a running server is restored on an empty machine, from SQLite 
 	const written = path.join(backups, 'restored.yaml');
 	const restored = await run(['restore', zip, '--write-config', written, ...there]);
 	t.is(restored.code, 0, restored.stderr);
-	t.regex(restored.stdout, /^Restored 3 users and 5 temporary links/);
+	t.regex(restored.stdout, /^Restored 3 users and 7 temporary links and shared items of/);
 	t.is(await readFile(written, 'utf8'), await readFile(configFile, 'utf8'));
 	t.deepEqual(await contents(maria), await contents(sqlite));
 	t.deepEqual(await readFile(path.join(second, 'session.key')), await readFile(path.join(app.dataDir, 'session.key')));
@@ -150,12 +156,15 @@ test('a backup of a running server is restored on an empty machine, from SQLite 
 	await writeFile(path.join(second, 'files/users/ada/b.txt'), 'X');
 	await rm(path.join(second, 'files/users/ada/trip/e.txt'));
 	const linked = await run(['restore', zip, '--relink', ...there]);
-	t.is(linked.stdout, 'Bound 3 temporary links again; 0 held already, 0 are not those of the backup.');
+	t.is(linked.stdout, 'Bound 4 temporary links and shared items again; 0 held already, 0 are not those of the backup.');
 	t.regex(linked.stderr, /Not bound.*ada: b\.txt/);
 	t.regex(linked.stderr, /Not bound.*ada: trip/);
 	await cp(path.join(app.filesDir, 'users/ada/trip/e.txt'), path.join(second, 'files/users/ada/trip/e.txt'));
-	t.regex((await run(['restore', zip, '--relink', ...there])).stdout, /^Bound 1 temporary links again; 3 held already/);
-	t.deepEqual(await orders(second), ['restore', 'relinkLinks 3', 'relinkLinks 1']);
+	t.regex(
+		(await run(['restore', zip, '--relink', ...there])).stdout,
+		/^Bound 2 temporary links and shared items again; 4 held already/,
+	);
+	t.deepEqual(await orders(second), ['restore', 'relinkLinks 4', 'relinkLinks 2']);
 
 	const again = await testApp(t, { '--data-dir': second, '--database-url': maria });
 	const visitor = new Client(again);
@@ -175,6 +184,8 @@ test('a backup of a running server is restored on an empty machine, from SQLite 
 		],
 		'a link does not serve other bytes under the old name',
 	);
+	t.is((await visitor.get(`${share}/download/a.txt`)).payload, 'A', 'the share holds');
+	t.is((await visitor.get(`${share}/download/trip/d.txt`)).payload, 'D');
 	const ada = new Client(again);
 	await ada.post('/api/login', { username: 'ada', password: 'correct horse' });
 	t.like(json(await ada.get('/api/checkLoginStatus')), {

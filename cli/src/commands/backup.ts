@@ -25,7 +25,7 @@ export function backupCommand(): Command {
 			)
 			.argument('<target>', 'a new file, a folder for a file with the date in its name, or - for standard output')
 			.option('--keep <count>', 'of a folder: remove its oldest backups afterwards, so that so many are left')
-			.option('--hashes', 'with the SHA-256 of every file, not only of those that temporary links lead to')
+			.option('--hashes', 'with the SHA-256 of every file, not only of those that temporary links and shares lead to')
 			.option('--json', 'print its manifest, its file and the removed backups'),
 	);
 	withHelp(command, [
@@ -96,7 +96,10 @@ export function restoreCommand(): Command {
 			.description('bring back users, links, settings and quotas from a backup, into an empty database of either kind')
 			.argument('<file>', 'the ZIP that backup wrote, or - for standard input')
 			.option('--write-config <path>', 'also write the configuration file that the backup holds')
-			.option('--relink', 'bind temporary links to the files that were copied back, where the bytes are the same'),
+			.option(
+				'--relink',
+				'bind temporary links and shares to the files that were copied back, where the bytes are the same',
+			),
 	);
 	withHelp(command, [
 		'restore /backup/stowage-2031-02-03T030000Z.zip --data-dir /var/lib/stowage',
@@ -126,9 +129,11 @@ export function restoreCommand(): Command {
 			const detail = `the backup of ${backup.manifest.createdAt}`;
 			await recordOrder(config, administrator(), { action: 'restore', detail });
 			printLine(
-				`Restored ${tables.get('users')?.count ?? 0} users and ${tables.get('temp_links')?.count ?? 0} temporary links of ${backup.manifest.createdAt}.`,
+				`Restored ${tables.get('users')?.count ?? 0} users and ${tables.get('temp_links')?.count ?? 0} temporary links and shared items of ${backup.manifest.createdAt}.`,
 			);
-			printLine('Copy the files back now, then run the same command with --relink so that temporary links hold.');
+			printLine(
+				'Copy the files back now, then run the same command with --relink so that temporary links and shares hold.',
+			);
 		} finally {
 			await target.opened?.close();
 		}
@@ -141,6 +146,8 @@ async function relinkFrom(backup: Backup, services: Services): Promise<void> {
 		() => withProgress({}, (progress) => relinkAll(backup, services, progress)),
 		(counts) => (counts.bound === 0 ? undefined : { entries: counts.bound }),
 	);
-	printLine(`Bound ${bound} temporary links again; ${held} held already, ${unknown} are not those of the backup.`);
+	printLine(
+		`Bound ${bound} temporary links and shared items again; ${held} held already, ${unknown} are not those of the backup.`,
+	);
 	for (const each of differs) printError(`Not bound, since the file is missing or has other bytes: ${each}`);
 }

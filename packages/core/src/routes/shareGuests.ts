@@ -1,7 +1,8 @@
 import * as contract from '@stowage/contract';
-import { type Call, type OpenFile, type Request, route } from '@stowage/plugin-api';
+import { type Call, type OpenFile, type Request, route, type ShareRecord } from '@stowage/plugin-api';
 import { type Entry, Failure, rootPath, type StoragePath } from '@stowage/rules';
 import type { AuditEvent } from '../audit/auditLine.js';
+import { outcomeOf } from '../audit/createAudit.js';
 import { clientGone } from '../http/connections/clientGone.js';
 import { clientKey } from '../http/requests/proxy.js';
 import { decodePath } from '../http/requests/rawPath.js';
@@ -60,11 +61,18 @@ export function shareGuestRoutes(services: Services) {
 			keepPrivate(call);
 			const { request, payload, viewer } = call;
 			const caller = { address: request.client.address, signal: clientGone(request) };
-			const opened = await audit.recorded(
-				{ action: 'openShare', viewer },
-				() => guests.open(tokenOf(call), payload.password, caller),
-				({ id, owner }) => ({ share: id, owner: owner.username }),
-			);
+			let event: AuditEvent = { action: 'openShare', viewer };
+			const onFound = ({ id, owner }: ShareRecord) => {
+				event = { ...event, share: id, owner: owner.username };
+			};
+			let opened: ShareRecord;
+			try {
+				opened = await guests.open(tokenOf(call), payload.password, caller, onFound);
+				audit.record(event, { outcome: 'ok' });
+			} catch (error) {
+				audit.record(event, outcomeOf(error));
+				throw error;
+			}
 			shareCookies.give(request, tokenOf(call), opened);
 			return { message: 'Opened.' };
 		}),

@@ -42,8 +42,8 @@ export interface Guests {
 	passOf(share: ShareRecord): Pass;
 	/** Whether the share still answers who has that pass. An outage of the database throws. */
 	isGood(pass: Pass): Promise<boolean>;
-	/** The share, if that is its password. Throws as `visit` does, `badCredentials` for a wrong one, and `rateLimited`. */
-	open(token: string, password: string, client: Caller): Promise<ShareRecord>;
+	/** The share, if that is its password; `onFound` gets it before. Throws as `visit` does, `badCredentials` for a wrong one, and `rateLimited`. */
+	open(token: string, password: string, client: Caller, onFound: (share: ShareRecord) => void): Promise<ShareRecord>;
 	/** Where a share receives files now. Throws as `visit` does, and `forbidden` for one that receives none. */
 	receiver(share: string): Promise<Receiver>;
 	/**
@@ -129,8 +129,9 @@ export function createGuests({ store, shares, config, storage, links, accounts, 
 			return ['active', 'used'].includes(await shares.stateOf(share)) && share.items.some((item) => !isInTrash(item));
 		},
 
-		async open(token, password, client) {
+		async open(token, password, client, onFound) {
 			const share = await find(token);
+			onFound(share);
 			const secret = share.passwordSecret;
 			if (secret !== null && !(await accounts.verify(`share ${share.id}`, secret, password, client)))
 				throw new Failure('badCredentials', 'That is not the password of this share.');

@@ -123,7 +123,11 @@ test('a home moves to another root while its user works, and keeps its links, up
 	const visitor = new Client(app);
 	const { token } = json(await ada.post('/api/generateTempLink', { filePath: 'docs/a.txt', expiration: '1h' }));
 	const folderLink = json(await ada.post('/api/generateTempLink', { filePath: 'docs/deep', expiration: '1h' }));
+	const sharing = { items: [{ path: 'docs' }], mode: 'both' };
+	const { url } = json(await ada.post('/api/shares', sharing)) as { url: string };
+	const share = `/api/share/${url.split('/').at(-1)}`;
 	const linkWorks = async (when: string) => {
+		t.is((await visitor.get(`${share}/download/a.txt`)).payload, 'alpha', when);
 		t.is((await visitor.get(`/api/temp/${token}`)).payload, 'alpha', when);
 		t.is((await visitor.get(`/api/temp/${folderLink.token}`)).statusCode, 200, when);
 	};

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { rename, truncate, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, truncate, writeFile } from 'node:fs/promises';
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import test, { type ExecutionContext } from 'ava';
 import { assertReadable, listWhole } from '../readZip.js';
@@ -59,6 +59,40 @@ test('a shared folder is the root of its share: listed, searched, downloaded and
 	}
 	t.is((await guest.get('/browse?directory=../other')).statusCode, 400);
 	t.is((await guest.get('/browse?directory=other')).statusCode, 404);
+});
+
+test('a search in a share asks the index, and finds nothing beside the share', async (t) => {
+	const { app, home, share } = await shareFixture(t, { '--search-index': 'true' });
+	await writeFile(home('secret fox.txt'), 'secret');
+	const { guest } = await share(['docs']);
+	const side = await share(['docs', 'other/fox.txt']);
+	const search = () => guest.get('/browse?search=fox');
+	await until('all is indexed', async () => {
+		await app.services.searchIndex.settled();
+		return json(await search()).indexedAt !== null;
+	});
+	const found = await search();
+	t.deepEqual(names(found), ['fox.txt']);
+	t.deepEqual(names(await guest.get('/browse?search=secret')), []);
+	t.deepEqual(names(await side.guest.get('/browse?search=fox')).sort(), ['docs/fox.txt', 'fox.txt']);
+});
+
+test('wrong passwords of a share are in the audit log with the share', async (t) => {
+	const { app, share } = await shareFixture(t);
+	const { id, guest } = await share(['docs'], { password: 'very secret' });
+	await guest.call('POST', '/open', { password: 'not that' });
+	await guest.call('POST', '/open', { password: 'very secret' });
+	await app.services.audit.close();
+	const folder = `${app.dataDir}/audit`;
+	const texts = await Promise.all((await readdir(folder)).map((name) => readFile(`${folder}/${name}`, 'utf8')));
+	const lines = texts.flatMap((text) => text.trim().split('\n')).map((line) => JSON.parse(line));
+	t.like(
+		lines.filter(({ action }) => action === 'openShare'),
+		[
+			{ share: id, owner: 'ada', user: null, outcome: 'refused', reason: 'badCredentials' },
+			{ share: id, owner: 'ada', user: null, outcome: 'ok' },
+		],
+	);
 });
 
 test('chosen items lie beside each other, and equal names get numbers', async (t) => {
