@@ -30,6 +30,7 @@ import { checkPreconditions } from '../../packages/core/src/responses/preconditi
 import { parseRanges } from '../../packages/core/src/responses/ranges.js';
 import { userFileHeaders } from '../../packages/core/src/responses/userFileHeaders.js';
 import { unescapeOctal } from '../../packages/core/src/trees/systemMounts.js';
+import { parseArrival } from '../../packages/core/src/trees/trash/arrivalNames.js';
 import { parseChecksum, parseFileDigest } from '../../packages/core/src/uploads/checksum.js';
 import { createFormParser } from '../../packages/core/src/uploads/form/formParser.js';
 import { parsePartHeader } from '../../packages/core/src/uploads/form/partHeader.js';
@@ -53,6 +54,7 @@ import { isNestedTooDeep, stylesCostTooMuch } from '../../web/src/features/previ
 import { openZip } from '../../web/src/features/previews/common/zip.js';
 import { languageIn } from '../../web/src/features/previews/document/languageIn.js';
 import { withPlainSymbols } from '../../web/src/features/previews/document/symbols.js';
+import { readText, writeText } from '../../web/src/features/previews/editor/textBytes.js';
 import { replaceAddresses } from '../../web/src/features/previews/inFrame/cssAddresses.js';
 import { isNumber } from '../../web/src/features/previews/text/isNumber.js';
 import { htmlTree, markdownTree } from '../../web/src/features/previews/text/markdownTree.js';
@@ -265,6 +267,11 @@ export const parsers: readonly Parser[] = [
 		run: unitFile,
 	},
 	{ name: 'the audit log', fragments: ['{"time":"', '{', '"', '[', '\\', 'a'], run: parseAuditLine },
+	{
+		name: 'names of deleted items',
+		fragments: [`${'0'.repeat(32)}.WyJhIiwxLCJhIiwiIl0.`, 'a', '.', '-', '%', '%2F', ' '],
+		run: parseArrival,
+	},
 	{ name: 'ids of staged files', fragments: ['copy-', '0', 'a', '-', 'f'], run: parseStagedId },
 	{
 		name: "HandBrake's progress",
@@ -331,6 +338,14 @@ export const parsers: readonly Parser[] = [
 		fragments: ['\xE4', '\x1B$B', '\x82\xA0', '\xFF', 'a', '\0', '\x81', '\xB0\xA1'],
 		run: (text) => runTextTask({ kind: 'detect', bytes: bytesOf(text) }),
 	},
+	...(['UTF-8', 'Shift_JIS', 'windows-1252'] as const).map((encoding) => ({
+		name: `${encoding} in the editor`,
+		fragments: ['\n', '\r', 'a', '\x82\xA0', '\xE4', '\xFA\x40'],
+		run: (text: string) => {
+			const read = readText(Uint8Array.from(bytesOf(text)), encoding);
+			return read && writeText(read, `a${read.text}`);
+		},
+	})),
 	{ name: 'numbers in tables', fragments: ['-', ' ', '$', '1', ',', '%'], run: isNumber },
 	{ name: 'handlers in markup', fragments: ['<a', ' on', 'onclick', '=', '"', "'", '>', ' ', '/', '<!'], run: disarm },
 	{

@@ -40,7 +40,12 @@ test('any other name says nothing', (t) => {
 	for (const name of [
 		...['', id, `${id}.`, `${id}..a`, `${id}.${encode(said)}`, `${id}.${encode(said)}.`, `x${id}.${encode(said)}.a`],
 		...[`${id}.${encode(said)}.a%2F..%2Fb`, `${id}.${encode(said)}.%2Fa`, `${id}.${encode([])}.a`, `${id}.junk.a`],
-		...[`${id}.${encode(['owner', '1', 'ada', ''])}.a`, `${id}.${encode({})}.a`, `${id}.${encode(null)}.a`],
+		...[
+			`${id}.${encode(['owner', '1', 'ada', ''])}.a`,
+			`${id}.${encode(['owner', 1e308, 'ada', ''])}.a`,
+			`${id}.${encode({})}.a`,
+			`${id}.${encode(null)}.a`,
+		],
 	])
 		t.is(parseArrival(name), undefined, name);
 });

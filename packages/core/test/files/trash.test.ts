@@ -435,7 +435,11 @@ test('what a lost database does not know is listed again by the notes beside the
 	t.deepEqual((await trash()).entries, []);
 	t.deepEqual((await unknownTrash(database.trash, roots.first)).sort(), [...(await onDisk())].sort());
 	const stores = { store: database.trash, users: database.users, storage: app.services.storage };
-	await writeFile(path.join(folder, (await notes())[0] ?? ''), '{"id":1}\nno JSON\n', { flag: 'a' });
+	// What other programs may have written there: no time of these has a date.
+	const planted = { id: 'e'.repeat(32), ownerId: 'a', ownerName: 'ada', path: 'a', type: 'file', deletedBy: 'ada' };
+	const times = [1e308, -1, 0.5, 8.64e15].map((deletedAt) => JSON.stringify({ ...planted, deletedAt }));
+	const lines = ['{"id":1}', 'no JSON', ...times, ''].join('\n');
+	await writeFile(path.join(folder, (await notes())[0] ?? ''), lines, { flag: 'a' });
 	t.deepEqual(await recoverTrash(stores, roots.first), { recovered: 2, unknown: ['e'.repeat(32)] });
 	t.deepEqual(await recoverTrash(stores, roots.first), { recovered: 0, unknown: ['e'.repeat(32)] });
 	t.deepEqual((await trash()).entries.map(({ name, size }) => [name, size]).sort(), [

@@ -12,6 +12,12 @@ const notesOfFile = 1_000;
 /** More than a thousand long paths. */
 const maxNoteBytes = 32 * 1024 * 1024;
 
+/** Lines of a file that are read: it may be another program's. */
+const maxLines = 100_000;
+
+/** Milliseconds since the epoch, up to the year 9999: a time of which there is a date, also with what is added to it. */
+export const deletionTime = z.number().int().min(0).max(Date.UTC(9999, 0));
+
 /** A line of a file of notes. */
 const note = z.object({
 	id: z.string().regex(/^[0-9a-f]{32}$/),
@@ -19,7 +25,7 @@ const note = z.object({
 	ownerName: z.string(),
 	path: z.string().transform((text) => parsePath(text)),
 	type: z.enum(['file', 'directory']),
-	deletedAt: z.number(),
+	deletedAt: deletionTime,
 	deletedBy: z.string(),
 	/** Of a version: the identity of its file, and its own from when it was the file. */
 	version: z.object({ of: z.string(), replacedId: z.string() }).optional(),
@@ -67,7 +73,7 @@ export async function readNotes(storage: StorageProvider, path: StoragePath): Pr
 	try {
 		const chunks: Uint8Array[] = [];
 		if (file.item.size <= maxNoteBytes) for await (const chunk of file.read()) chunks.push(Uint8Array.from(chunk));
-		const lines = Buffer.concat(chunks).toString('utf8').split('\n');
+		const lines = Buffer.concat(chunks).toString('utf8').split('\n', maxLines);
 		return lines.flatMap((line) => {
 			try {
 				return [note.parse(JSON.parse(line))];

@@ -1,13 +1,14 @@
 import type { TrashedItem } from '@stowage/plugin-api';
 import { isPathSegment, parsePath } from '@stowage/rules';
 import { z } from 'zod';
+import { deletionTime } from './TrashNotes.js';
 
 /** What the name of an arriving item says of it. */
 export type Arrival = Pick<TrashedItem, 'id' | 'ownerId' | 'ownerName' | 'path' | 'deletedAt' | 'deletedBy'>;
 
 const name = /^([0-9a-f]{32})\.([\w-]+)\.(.+)$/;
 
-const details = z.tuple([z.string(), z.number(), z.string(), z.string()]);
+const details = z.tuple([z.string(), deletionTime, z.string(), z.string()]);
 
 /** The name of an item until a row says what it is; undefined if its path is too long for that. */
 export function arrivalName({ id, ownerId, ownerName, path, deletedAt, deletedBy }: Arrival): string | undefined {
