@@ -9,6 +9,7 @@ import { decodePath } from '../http/requests/rawPath.js';
 import { retryIfChanged } from '../responses/retryIfChanged.js';
 import { sendFile } from '../responses/sendFile.js';
 import { listingText, sendListing } from '../responses/sendListing.js';
+import { bytesSent } from '../responses/writeBody.js';
 import type { Services } from '../services.js';
 import type { Visit } from '../shares/createGuests.js';
 import { shareEvent, sideBySide, wholeShare } from '../shares/shareItems.js';
@@ -112,6 +113,7 @@ export function shareGuestRoutes(services: Services) {
 					const options = { counted };
 					return await sendArchive(services, request, h, guest, client, { area: 'private', items }, describe, options);
 				} finally {
+					if (isInline) shareUses.viewed(share.id, bytesSent(request.raw.res));
 					leave();
 				}
 			};

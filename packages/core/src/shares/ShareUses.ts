@@ -90,6 +90,11 @@ export class ShareUses {
 		}
 	}
 
+	/** Counts bytes that have left for somebody who looked at a file, which is no download. */
+	viewed(share: string, bytesSent: number): void {
+		if (bytesSent > 0) this.#use(share, { bytesSent });
+	}
+
 	async #admit({ share, client }: Pick<Download, 'share' | 'client'>): Promise<void> {
 		if (share.maxDownloads === null) return;
 		const { store, now } = this.#parts;

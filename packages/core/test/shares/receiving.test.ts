@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
 import test from 'ava';
 import { Client, json } from '../testApp.js';
 import { metadata } from '../tusClient.js';
@@ -197,6 +199,26 @@ test('a share receives where its owner has moved the folder, and nothing any mor
 	t.is((await patch(guest, second, 0, 'abcd')).statusCode, 404);
 	const records = await app.services.database.uploads.listAllUnfinished();
 	t.is(records.length, 1);
+});
+
+test('what is being sent to a share ends with it', async (t) => {
+	const { app, share, change } = await shareFixture(t);
+	const { id, base, guest } = await share(['docs'], { mode: 'upload' });
+	const location = locationOf(await create(guest, 1_000_000, { filename: 'big.bin' }));
+	const { hostname, port } = new URL(app.server.info.uri);
+	const headers = { ...chunk, 'upload-offset': '0', 'content-length': '1000000' };
+	const sending = request({ hostname, port, path: `${base}${location}`, method: 'PATCH', headers });
+	const ended = once(sending, 'close');
+	sending.on('error', () => {});
+	const writing = setInterval(() => sending.write('x'.repeat(1000)), 20);
+	t.teardown(async () => clearInterval(writing));
+	await once(sending, 'socket');
+	await change(id, { isPaused: true });
+	await ended;
+	clearInterval(writing);
+	await change(id, { isPaused: false });
+	const { headers: kept } = await guest.call('HEAD', location, undefined, tus);
+	t.true(Number(kept['upload-offset']) < 1_000_000);
 });
 
 test('the audit log says that a visitor sent something to a share', async (t) => {
