@@ -112,11 +112,15 @@ function rowsOf(rows: readonly ModelRow[]): string[] {
 export async function onDisk(folder: string): Promise<Record<string, string | null>> {
 	const files = path.join(folder, 'files');
 	const found: [string, string | null][] = [];
-	for (const entry of await readdir(files, { recursive: true, withFileTypes: true })) {
-		const full = path.join(entry.parentPath, entry.name);
-		const name = path.relative(files, full);
-		if (name.startsWith('.stowage')) continue;
-		found.push([name, entry.isDirectory() ? null : await readFile(full, 'utf8')]);
+	const add = async (full: string, isFolder: boolean) =>
+		found.push([path.relative(files, full), isFolder ? null : await readFile(full, 'utf8')]);
+	for (const top of await readdir(files, { withFileTypes: true })) {
+		// The server moves its own files at any time.
+		if (top.name.startsWith('.stowage')) continue;
+		await add(path.join(files, top.name), top.isDirectory());
+		if (!top.isDirectory()) continue;
+		for (const entry of await readdir(path.join(files, top.name), { recursive: true, withFileTypes: true }))
+			await add(path.join(entry.parentPath, entry.name), entry.isDirectory());
 	}
 	return Object.fromEntries(found.sort(byName));
 }
