@@ -1,5 +1,6 @@
 import test from 'ava';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { isLong } from '../../long.js';
 import { recordNotices } from './notices.js';
 import { timeoutMs } from './timeouts.js';
 
@@ -22,8 +23,8 @@ export const flags = [
 	'--font-render-hinting=none',
 	// A server at home often has a host name and no https. Such a page has no secure context, no clipboard API and no crypto.subtle.
 	'--host-resolver-rules=MAP nas 127.0.0.1',
-	// A page of a test lives for seconds: compiling it for speed costs a fifth of what it takes.
-	'--js-flags=--no-opt --no-maglev',
+	// A page of a test lives for seconds: compiling it for speed costs a fifth of what it takes. The long tests measure it.
+	...(isLong ? [] : ['--js-flags=--no-opt --no-maglev']),
 ];
 
 /** The base path of the page on its server: the setting `basePath`, which a variable sets for a whole run. */
