@@ -31,11 +31,13 @@ export function thumbnailUrl(
 /** A URL that downloads one selection as a ZIP of a known size. */
 export type DownloadTicket = z.output<typeof contract.makeTicket.result>;
 
+export type TicketEntry = Pick<Entry, 'path' | 'name' | 'owner'>;
+
 export interface TicketSelection {
 	area: Area;
 	/** The folder on screen. */
 	directory: string;
-	entries: readonly Pick<Entry, 'path' | 'name' | 'owner'>[];
+	entries: readonly TicketEntry[];
 }
 
 export function createTicket(

@@ -6,6 +6,7 @@ export const queryKeys = {
 	capabilities: ['capabilities'],
 	links: ['links'],
 	shares: ['shares'],
+	share: (token: string) => ['share', token] as const,
 	userSessions: (username: string) => ['sessions', username] as const,
 	twoFactor: (username: string) => ['totp', username] as const,
 	jobs: {
@@ -33,12 +34,12 @@ export const queryKeys = {
 	listings: {
 		all: ['listing'],
 		area: (area: Area) => ['listing', area] as const,
-		folder: (area: Area, directory: string) => ['listing', area, directory] as const,
+		folder: (place: string, directory: string) => ['listing', place, directory] as const,
 		/** Begins like no folder's, so that what refetches a folder leaves them alone. */
-		hits: (area: Area, directory: string, isSignedIn: boolean, search: Readonly<Record<string, string>>) =>
-			['listing', 'hits', area, directory, isSignedIn ? 'user' : 'visitor', search] as const,
+		hits: (place: string, directory: string, reader: string, search: Readonly<Record<string, string>>) =>
+			['listing', 'hits', place, directory, reader, search] as const,
 		/** Visitors see other entries in the public area than users do. */
-		of: (area: Area, directory: string, search: Readonly<Record<string, string>>, isSignedIn: boolean) =>
-			['listing', area, directory, search, isSignedIn ? 'user' : 'visitor'] as const,
+		of: (place: string, directory: string, search: Readonly<Record<string, string>>, reader: string) =>
+			['listing', place, directory, search, reader] as const,
 	},
 } as const;

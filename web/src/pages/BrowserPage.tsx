@@ -4,6 +4,8 @@ import { useMemo } from 'react';
 import { Navigate, useLocation, useNavigate, useSearchParams } from 'react-router';
 import { capabilitiesQuery } from '../api/capabilities.js';
 import { type Session, useSession } from '../api/session/useSession.js';
+import { areaSource } from '../api/sources/areaSource.js';
+import { FileSourceContext } from '../api/sources/FileSource.js';
 import { LoadError } from '../features/files/folder/LoadError.js';
 import { hrefOf, parseLocation } from '../features/files/location/location.js';
 import { messages } from '../messages.js';
@@ -24,6 +26,9 @@ export function BrowserPage() {
 	const isSessionChecked = session.status === 'signedIn' || (session.status === 'signedOut' && !isPending);
 	const isHeld = useIsPageHeld();
 	const location = useMemo(() => parseLocation(pathname, query), [pathname, query]);
+	const area = location?.area ?? 'public';
+	const isSignedIn = isSessionChecked ? viewer.kind === 'user' : undefined;
+	const source = useMemo(() => areaSource(area, isSignedIn), [area, isSignedIn]);
 
 	if (!location) {
 		return (
@@ -40,12 +45,14 @@ export function BrowserPage() {
 		return <SignInNeeded title={messages.signInToSee} hint={messages.signInToSeeHint} />;
 	}
 	return (
-		<BrowserPageFolder
-			location={location}
-			viewer={viewer}
-			isSessionChecked={isSessionChecked}
-			settings={session.status === 'signedIn' ? session.settings : defaultSettings}
-		/>
+		<FileSourceContext value={source}>
+			<BrowserPageFolder
+				location={location}
+				viewer={viewer}
+				isSessionChecked={isSessionChecked}
+				settings={session.status === 'signedIn' ? session.settings : defaultSettings}
+			/>
+		</FileSourceContext>
 	);
 }
 

@@ -50,7 +50,7 @@ export function BrowserPageFolder({ location, viewer, isSessionChecked, settings
 
 	useTitle(name);
 	const navigation = useBrowserNavigation(location, viewer);
-	const folder = useFolderView(location, navigation.arrival, isSessionChecked ? isSignedIn : undefined);
+	const folder = useFolderView(location, navigation.arrival);
 	useRefreshNotice(folder);
 	const [previewed, preview] = useScopedState<Entry>(folder.key);
 	const uploads = useFolderUploads(viewer, location);
@@ -105,11 +105,11 @@ export function BrowserPageFolder({ location, viewer, isSessionChecked, settings
 				view={view}
 				folder={folder}
 				cutKeys={cutKeys}
-				thumbnailOf={useThumbnailUrl(area)}
+				thumbnailOf={useThumbnailUrl()}
 				drag={drag}
 				commands={commands}
 				mayUpload={uploads.mayUpload}
-				isOverPage={isOverPage}
+				dropsInto={isOverPage ? name : undefined}
 			/>
 			{menu.props && <ContextMenu {...menu.props} />}
 			<FolderDialogs location={location} actions={actions} onClosed={takeFocus} />

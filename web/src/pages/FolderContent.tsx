@@ -6,25 +6,25 @@ import { LoadError } from '../features/files/folder/LoadError.js';
 import type { FolderView } from '../features/files/folder/useFolderView.js';
 import { folderTable } from '../features/files/list/columns.js';
 import { FileList, type FileListProps } from '../features/files/list/FileList.js';
-import { folderName } from '../features/files/location/folderTitle.js';
-import type { BrowserLocation } from '../features/files/location/location.js';
-import type { BrowserNavigation } from '../features/files/location/useBrowserNavigation.js';
+import type { FolderLocation } from '../features/files/location/location.js';
+import type { FolderNavigation } from '../features/files/location/useBrowserNavigation.js';
 import { filesMessages as messages } from '../features/files/messages.js';
 import styles from './FolderContent.module.css';
 
 export interface FolderContentProps
 	extends Omit<FileListProps<Entry, SortColumn>, 'folder' | 'table' | 'sort' | 'onSort' | 'showsFolder'> {
 	folder: FolderView;
-	location: BrowserLocation;
-	navigation: BrowserNavigation;
-	mayUpload: boolean;
-	/** Files are being dragged over the page. */
-	isOverPage: boolean;
+	location: FolderLocation;
+	navigation: Pick<FolderNavigation, 'goHome' | 'sort'>;
+	/** @default false */
+	mayUpload?: boolean;
+	/** The name of the folder, while files are being dragged over the page that would go into it. */
+	dropsInto?: string | undefined;
 }
 
 /** The list of the folder, or why there is none. */
 export function FolderContent(props: FolderContentProps) {
-	const { location, navigation, mayUpload, isOverPage, ...list } = props;
+	const { location, navigation, mayUpload = false, dropsInto, ...list } = props;
 	const { folder } = list;
 	const sort = sortOrder(location.sort);
 	return (
@@ -55,9 +55,9 @@ export function FolderContent(props: FolderContentProps) {
 						/>
 					</div>
 				)}
-				{isOverPage && (
+				{dropsInto !== undefined && (
 					<div className={styles.dropArea}>
-						<span className={styles.dropLabel}>{messages.dropHere(folderName(location.area, location.directory))}</span>
+						<span className={styles.dropLabel}>{messages.dropHere(dropsInto)}</span>
 					</div>
 				)}
 			</div>

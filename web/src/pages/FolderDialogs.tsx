@@ -27,9 +27,7 @@ export function FolderDialogs({ location: { area, directory }, actions, onClosed
 	const renderOther = (dialog: OtherDialog, props: DialogProps) => {
 		switch (dialog.kind) {
 			case 'download':
-				return (
-					<DownloadDialog {...props} {...dialog} area={area} directory={directory} onDownload={actions.download} />
-				);
+				return <DownloadDialog {...props} {...dialog} directory={directory} onDownload={actions.download} />;
 			case 'temporaryLink':
 				return <TemporaryLinkDialog {...props} entry={dialog.entry} />;
 			case 'share':

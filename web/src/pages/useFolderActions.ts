@@ -44,7 +44,7 @@ export function useFolderActions(options: FolderActionsOptions): FolderActions {
 	const { location, viewer, settings, folder, navigation, uploads, remember, preview } = options;
 	const { area, directory } = location;
 	const place = { viewer, area, directory };
-	const download = useDownloads(area, directory);
+	const download = useDownloads(directory);
 	const hasTrash = useTrashKeepFor() > 0;
 	const hasVersions = useVersionsKeepFor() > 0;
 	const kept = useMemo(() => ({ hasTrash, hasVersions }), [hasTrash, hasVersions]);

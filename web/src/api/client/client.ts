@@ -46,8 +46,16 @@ export function isMutating(): boolean {
 }
 
 async function send<E extends AnyEndpoint>(endpoint: E, options: CallOptions<E>): Promise<ResultOf<E>> {
-	const response = await fetchResponse(endpoint, options);
-	return endpoint.result.parse(await readJson(response, options.signal));
+	return readResult(endpoint, await fetchResponse(endpoint, options), options.signal);
+}
+
+/** The parsed result of a response that `fetchResponse` got. */
+export async function readResult<E extends AnyEndpoint>(
+	endpoint: E,
+	response: Response,
+	signal: AbortSignal | undefined,
+): Promise<ResultOf<E>> {
+	return endpoint.result.parse(await readJson(response, signal));
 }
 
 /** The response to a call, its body not read yet. Throws as `call` does. */

@@ -6,13 +6,14 @@ import { endpointUrl, isMutating } from '../client/client.js';
 import { refetchJobs, updateJob } from '../jobs/jobs.js';
 import { queryKeys } from '../queryKeys.js';
 import { sessionQuery } from '../session/sessionQuery.js';
+import type { FileSource } from '../sources/FileSource.js';
 import { openEventStream } from './eventStream.js';
 import { FolderRefresh } from './FolderRefresh.js';
 import { subscribedTickets, subscribeToTicketList } from './ticketEvents.js';
 
-/** Refetches the listings of the folder on screen when anybody changes it. */
-export function useFolderEvents(area: Area, directory: string, isSignedIn: boolean | undefined): void {
-	usePageEvents('changed', area, directory, isSignedIn);
+/** Refetches the listings of the folder on screen when anybody changes it, if there are events of the source. */
+export function useFolderEvents(source: FileSource['events'], directory: string): void {
+	usePageEvents('changed', source?.area ?? 'public', directory, source?.isSignedIn);
 }
 
 /** Refetches the trash on screen when another page or client of its user changes it. */

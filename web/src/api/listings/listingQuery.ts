@@ -1,31 +1,21 @@
-import { browse, browsePublic, type QueryInput } from '@stowage/contract';
-import { type Area, isFailure } from '@stowage/rules';
+import { browse } from '@stowage/contract';
+import { isFailure } from '@stowage/rules';
 import { queryOptions } from '@tanstack/react-query';
-import { call, fetchResponse, NetworkFailure } from '../client/client.js';
+import { NetworkFailure, readResult } from '../client/client.js';
 import { queryKeys } from '../queryKeys.js';
+import type { FileSource, FolderQuery } from '../sources/FileSource.js';
 import { type Listing, ListingReader } from './ListingReader.js';
 import { type Search, searchParams } from './search.js';
 
 /** The entries of a folder, or the results of a search below it. */
-export function listingQuery(area: Area, directory: string, search: Search, isSignedIn: boolean) {
+export function listingQuery(source: FileSource, directory: string, search: Search) {
+	const params = searchParams(search);
 	return queryOptions({
-		queryKey: queryKeys.listings.of(area, directory, searchParams(search), isSignedIn),
-		queryFn: ({ signal }) => fetchListing(area, directory, search, isSignedIn, signal),
+		queryKey: queryKeys.listings.of(source.place, directory, params, source.reader ?? 'visitor'),
+		queryFn: ({ signal }) => fetchListing(source, { directory, ...params }, signal),
 		staleTime: 5_000,
 		retry: (failures, error) => isFailure(error, 'unavailable') && failures < 2,
 	});
-}
-
-/** Lists or searches a folder. Throws as `call` does. */
-export function fetchListing(
-	area: Area,
-	directory: string,
-	search: Search,
-	isSignedIn: boolean,
-	signal: AbortSignal,
-): Promise<Listing> {
-	const query = { directory, ...searchParams(search) };
-	return isSignedIn ? callListing(browse, { ...query, type: area }, signal) : callListing(browsePublic, query, signal);
 }
 
 /** How many hits are shown while a term is typed. */
@@ -35,16 +25,14 @@ const shownHits = 8;
 const typingPauseMs = 200;
 
 /** The best results of a search, best first. It is cancelled, also while it waits for a pause in the typing, when another one replaces it. */
-export function hitsQuery(area: Area, directory: string, search: Search, isSignedIn: boolean) {
+export function hitsQuery(source: FileSource, directory: string, search: Search) {
 	const params = searchParams(search);
 	return queryOptions({
-		queryKey: queryKeys.listings.hits(area, directory, isSignedIn, params),
+		queryKey: queryKeys.listings.hits(source.place, directory, source.reader ?? 'visitor', params),
 		queryFn: async ({ signal }) => {
 			await pause(typingPauseMs, signal);
-			const query = { directory, ...params };
-			const { entries } = isSignedIn
-				? await call(browse, { query: { ...query, type: area }, signal })
-				: await call(browsePublic, { query, signal });
+			const response = await source.browse({ directory, ...params }, signal);
+			const { entries } = await readResult(browse, response, signal);
 			return entries.slice(0, shownHits);
 		},
 		staleTime: 5_000,
@@ -63,13 +51,9 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 	signal.throwIfAborted();
 }
 
-/** Parses the response while it arrives. */
-async function callListing<E extends typeof browse | typeof browsePublic>(
-	endpoint: E,
-	query: QueryInput<E>,
-	signal: AbortSignal,
-): Promise<Listing> {
-	const { body } = await fetchResponse(endpoint, { query, signal });
+/** Lists or searches a folder, and parses the response while it arrives. Throws as `call` does. */
+export async function fetchListing(source: FileSource, query: FolderQuery, signal: AbortSignal): Promise<Listing> {
+	const { body } = await source.browse(query, signal);
 	const reader = new ListingReader();
 	if (body === null) return reader.finish();
 	const texts = body.pipeThrough(new TextDecoderStream()).getReader();

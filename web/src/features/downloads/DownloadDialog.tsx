@@ -1,5 +1,5 @@
 import { Checkbox } from '@blueprintjs/core';
-import { type Area, type Entry, formatDownloadSize } from '@stowage/rules';
+import { type Entry, formatDownloadSize } from '@stowage/rules';
 import { useState } from 'react';
 import type { DownloadTicket } from '../../api/downloads.js';
 import { FormDialog } from '../../ui/dialogs/FormDialog.js';
@@ -10,7 +10,6 @@ import { usePreparedTicket } from './usePreparedTicket.js';
 
 export interface DownloadDialogProps {
 	isOpen: boolean;
-	area: Area;
 	directory: string;
 	entries: readonly Entry[];
 	/** Whether the box is ticked initially; with a folder it always is. */
@@ -22,10 +21,10 @@ export interface DownloadDialogProps {
 }
 
 export function DownloadDialog(props: DownloadDialogProps) {
-	const { isOpen, area, directory, entries, onClose, onClosed, onDownload } = props;
+	const { isOpen, directory, entries, onClose, onClosed, onDownload } = props;
 	const isForced = mustBeZip(entries);
 	const [asZip, setAsZip] = useState(isForced || props.asZip);
-	const prepared = usePreparedTicket(isForced ? { area, directory, entries } : undefined);
+	const prepared = usePreparedTicket(isForced ? { directory, entries } : undefined);
 	const size = knownSize(entries) ?? prepared.ticket?.size;
 	return (
 		<FormDialog

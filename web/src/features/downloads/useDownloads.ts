@@ -1,6 +1,7 @@
-import type { Area, Entry } from '@stowage/rules';
+import type { Entry } from '@stowage/rules';
 import { useCallback } from 'react';
-import { createTicket, type DownloadTicket, downloadUrl } from '../../api/downloads.js';
+import type { DownloadTicket } from '../../api/downloads.js';
+import { useFileSource } from '../../api/sources/FileSource.js';
 import { useNotify } from '../../ui/notifications/useNotify.js';
 import { mustBeZip } from './downloadChoice.js';
 import { downloadMessages as messages } from './messages.js';
@@ -8,16 +9,21 @@ import { showDownloadProgress } from './showDownloadProgress.js';
 import { startDownloads } from './startDownloads.js';
 
 /** Downloads each file by itself, or everything as one ZIP. `ticket` is one that was created for these entries already. */
-export type Download = (entries: readonly Entry[], asZip: boolean, ticket?: DownloadTicket) => void;
+export type Download = (
+	entries: readonly Pick<Entry, 'path' | 'name' | 'owner' | 'type' | 'size'>[],
+	asZip: boolean,
+	ticket?: DownloadTicket,
+) => void;
 
 const preparingKey = 'preparing zip';
 
-export function useDownloads(area: Area, directory: string): Download {
+export function useDownloads(directory: string): Download {
+	const source = useFileSource();
 	const { notify, dismiss } = useNotify();
 	return useCallback(
 		(entries, asZip, prepared) => {
 			if (asZip || mustBeZip(entries)) void downloadZip();
-			else void startDownloads(entries.map((entry) => downloadUrl(area, entry)));
+			else void startDownloads(entries.map((entry) => source.downloadUrl(entry)));
 
 			async function downloadZip() {
 				const controller = new AbortController();
@@ -30,10 +36,11 @@ export function useDownloads(area: Area, directory: string): Download {
 							onCancel: () => controller.abort(),
 						});
 					}
-					const ticket = prepared ?? (await createTicket({ area, directory, entries }, controller.signal));
+					const ticket = prepared ?? (await source.createTicket(directory, entries, controller.signal));
 					dismiss(preparingKey);
 					if (ticket.skipped > 0) notify({ intent: 'warning', message: messages.leftOut(ticket.skipped) });
-					showDownloadProgress(ticket, { notify, dismiss });
+					// Without events nobody says how far it is.
+					if (source.events) showDownloadProgress(ticket, { notify, dismiss });
 					await startDownloads([ticket.url]);
 				} catch (error) {
 					dismiss(preparingKey);
@@ -43,6 +50,6 @@ export function useDownloads(area: Area, directory: string): Download {
 				}
 			}
 		},
-		[area, directory, notify, dismiss],
+		[source, directory, notify, dismiss],
 	);
 }

@@ -1,13 +1,15 @@
 import { useEffect, useRef, useState } from 'react';
-import { createTicket, type DownloadTicket, endTicket, type TicketSelection } from '../../api/downloads.js';
+import { type DownloadTicket, endTicket, type TicketEntry } from '../../api/downloads.js';
+import { useFileSource } from '../../api/sources/FileSource.js';
 
 /**
  * A ticket that is created while the dialog is open, since only the server knows how large a folder's ZIP will be. `take` returns it to be used; one that was not
  * taken is cancelled when the dialog closes.
  */
-export function usePreparedTicket(selection: TicketSelection | undefined) {
+export function usePreparedTicket(selection: { directory: string; entries: readonly TicketEntry[] } | undefined) {
+	const source = useFileSource();
 	// The dialog stays with the selection with which it was opened.
-	const [first] = useState(selection);
+	const [first] = useState(selection && { source, ...selection });
 	const [ticket, setTicket] = useState<DownloadTicket>();
 	const [hasFailed, setFailed] = useState(false);
 	const held = useRef<DownloadTicket>(undefined);
@@ -15,7 +17,7 @@ export function usePreparedTicket(selection: TicketSelection | undefined) {
 	useEffect(() => {
 		if (!first) return;
 		const controller = new AbortController();
-		createTicket(first, controller.signal).then(
+		first.source.createTicket(first.directory, first.entries, controller.signal).then(
 			(made) => {
 				held.current = made;
 				setTicket(made);

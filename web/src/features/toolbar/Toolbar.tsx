@@ -20,6 +20,8 @@ export interface ToolbarProps
 		ViewSwitchProps,
 		Omit<PathBreadcrumbsProps, 'isSearch'> {
 	area: Area;
+	/** Undefined until the session was checked. */
+	isSignedIn: boolean | undefined;
 	onArea: (area: Area) => void;
 	onHome: () => void;
 	onSettings: () => void;
@@ -43,9 +45,7 @@ export function Toolbar(props: ToolbarProps) {
 				<SearchBox
 					search={props.search}
 					filters={props.filters}
-					area={area}
 					directory={props.directory}
-					isSignedIn={isSignedIn}
 					onSearch={props.onSearch}
 					onOpen={props.onOpen}
 					filtersButton={filtersButton}

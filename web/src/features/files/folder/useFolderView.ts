@@ -1,7 +1,8 @@
 import type { Entry } from '@stowage/rules';
 import { useMemo } from 'react';
+import { useFileSource } from '../../../api/sources/FileSource.js';
 import { type Rows, selectedEntries } from '../list/rows.js';
-import { type BrowserLocation, folderKey } from '../location/location.js';
+import { type FolderLocation, folderKey } from '../location/location.js';
 import type { Visit } from './folders.js';
 import { type Folder, useFolder } from './useFolder.js';
 import { type Listing, useListing } from './useListing.js';
@@ -17,13 +18,10 @@ export interface ListedFolder<E extends Entry = Entry> extends Folder {
 export interface FolderView extends ListedFolder, Listing {}
 
 /** The list's view of the current folder. */
-export function useFolderView(
-	location: BrowserLocation,
-	arrival: Omit<Visit, 'key'>,
-	isSignedIn: boolean | undefined,
-): FolderView {
-	const folder = useFolder({ key: folderKey(location), ...arrival });
-	const listing = useListing(location, folder.letter, isSignedIn);
+export function useFolderView(location: FolderLocation, arrival: Omit<Visit, 'key'>): FolderView {
+	const { place } = useFileSource();
+	const folder = useFolder({ key: folderKey(place, location), ...arrival });
+	const listing = useListing(location, folder.letter);
 	return { ...folder, ...listing, selected: useSelected(listing.rows, folder) };
 }
 

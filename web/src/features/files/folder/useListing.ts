@@ -4,8 +4,9 @@ import { useCallback, useMemo } from 'react';
 import { NetworkFailure } from '../../../api/client/client.js';
 import { useFolderEvents } from '../../../api/events/useFolderEvents.js';
 import { listingQuery } from '../../../api/listings/listingQuery.js';
+import { useFileSource } from '../../../api/sources/FileSource.js';
 import { filterByLetter, type Rows, rowsOf } from '../list/rows.js';
-import type { BrowserLocation } from '../location/location.js';
+import type { FolderLocation } from '../location/location.js';
 import { type ListingPatch, patchEntries } from './listingPatch.js';
 import { isTransient, refetchIntervalAfter } from './refreshPolicy.js';
 
@@ -26,12 +27,13 @@ export interface Listing {
 }
 
 /** The rows of a folder or a search, sorted and filtered. They are refreshed when the folder changes. */
-export function useListing(location: BrowserLocation, letter: LetterFilter, isSignedIn: boolean | undefined): Listing {
-	const { area, directory, sort } = location;
+export function useListing(location: FolderLocation, letter: LetterFilter): Listing {
+	const { directory, sort } = location;
+	const source = useFileSource();
 	const queryClient = useQueryClient();
 	const { data, error, refetch } = useQuery({
-		...listingQuery(area, directory, location, isSignedIn ?? false),
-		enabled: isSignedIn !== undefined,
+		...listingQuery(source, directory, location),
+		enabled: source.reader !== undefined,
 		refetchOnWindowFocus: true,
 		// However fresh, since change events may have been missed.
 		refetchOnReconnect: 'always',
@@ -39,7 +41,7 @@ export function useListing(location: BrowserLocation, letter: LetterFilter, isSi
 		structuralSharing: false,
 		refetchInterval: ({ state }) => refetchIntervalAfter(state.error, state.data !== undefined),
 	});
-	useFolderEvents(area, directory, isSignedIn);
+	useFolderEvents(source.events, directory);
 
 	const entries = data?.entries;
 	const sorted = useMemo(() => entries && sortedEntries(entries, sort), [entries, sort]);
@@ -50,11 +52,10 @@ export function useListing(location: BrowserLocation, letter: LetterFilter, isSi
 
 	const patch = useCallback(
 		(change: ListingPatch) => {
-			const { area, directory } = location;
-			const { queryKey } = listingQuery(area, directory, location, isSignedIn ?? false);
+			const { queryKey } = listingQuery(source, location.directory, location);
 			queryClient.setQueryData(queryKey, (old) => old && { ...old, entries: patchEntries(old.entries, change) });
 		},
-		[queryClient, location, isSignedIn],
+		[queryClient, location, source],
 	);
 	// After a transient error the last rows stay; after any other, such as a removed folder, they do not.
 	const isKept = rows !== undefined && (error === null || isTransient(error));

@@ -10,33 +10,47 @@ import {
 } from '@stowage/rules';
 import { isSearch, noSearch, parseSearch, type Search, searchParams } from '../../../api/listings/search.js';
 
-/** The location of the file browser: a folder, or a search in it. The URL is its only store. */
-export interface BrowserLocation extends Search {
-	area: Area;
+/** A folder as a list shows it, or a search in it. The URL is its only store. */
+export interface FolderLocation extends Search {
 	directory: StoragePath;
 	sort: SortMode;
+}
+
+/** The location of the file browser. */
+export interface BrowserLocation extends FolderLocation {
+	area: Area;
+}
+
+/** A location on the page of a share. */
+export interface ShareLocation extends FolderLocation {
+	token: string;
 }
 
 const route = '/browser';
 
 /** Parses the URL; undefined for a path that no folder can have. Other invalid parts have their defaults. */
 export function parseLocation(pathname: string, query: URLSearchParams): BrowserLocation | undefined {
-	const directory = parseDirectory(pathname);
-	if (directory === undefined) return undefined;
-	const sort = query.get('sort') ?? '';
-	return {
-		area: query.get('type') === 'private' ? 'private' : 'public',
-		directory,
-		...parseSearch(query),
-		sort: isSortMode(sort) ? sort : defaultSortMode,
-	};
+	const area = query.get('type') === 'private' ? 'private' : 'public';
+	const folder = parseFolder(pathname.slice(route.length), query);
+	return folder && { area, ...folder };
 }
 
-function parseDirectory(pathname: string): StoragePath | undefined {
-	const segments = pathname
-		.slice(route.length)
-		.split('/')
-		.filter((segment) => segment !== '');
+/** The same for the URL of a share, `/s/{token}` or below. */
+export function parseShareLocation(pathname: string, query: URLSearchParams): ShareLocation | undefined {
+	const [, , token = '', ...segments] = pathname.split('/');
+	const folder = parseFolder(segments.join('/'), query);
+	return folder && { token, ...folder };
+}
+
+function parseFolder(path: string, query: URLSearchParams): FolderLocation | undefined {
+	const directory = parseDirectory(path);
+	if (directory === undefined) return undefined;
+	const sort = query.get('sort') ?? '';
+	return { directory, ...parseSearch(query), sort: isSortMode(sort) ? sort : defaultSortMode };
+}
+
+function parseDirectory(path: string): StoragePath | undefined {
+	const segments = path.split('/').filter((segment) => segment !== '');
 	try {
 		// Decoded one by one, so that an encoded slash is refused instead of becoming a separator.
 		const names = segments.map(decodeURIComponent);
@@ -47,12 +61,23 @@ function parseDirectory(pathname: string): StoragePath | undefined {
 }
 
 /** The URL of a location, relative to the base path. */
-export function hrefOf({ area, directory, sort, ...search }: BrowserLocation): string {
-	const query = new URLSearchParams({ type: area, ...searchParams(search) });
+export function hrefOf({ area, ...folder }: BrowserLocation): string {
+	return folderAddress(route, folder, { type: area });
+}
+
+/** The same of a location in a share. */
+export function shareHref({ token, ...folder }: ShareLocation): string {
+	return folderAddress(`/s/${token}`, folder, {});
+}
+
+function folderAddress(base: string, folder: FolderLocation, place: Record<string, string>): string {
+	const { directory, sort, ...search } = folder;
+	const query = new URLSearchParams({ ...place, ...searchParams(search) });
 	if (sort !== defaultSortMode) query.set('sort', sort);
 	// A comma needs no encoding, and kinds are easier to read with it.
 	const text = query.toString().replaceAll('%2C', ',');
-	return `${[route, ...pathSegments(directory).map(encodeURIComponent)].join('/')}?${text}`;
+	const path = [base, ...pathSegments(directory).map(encodeURIComponent)].join('/');
+	return text === '' ? path : `${path}?${text}`;
 }
 
 /** The URL of a folder as it is first shown. */
@@ -75,7 +100,7 @@ export function homeHref(location: BrowserLocation): string {
 	return isHome ? '/' : hrefOf(toLocation(location, rootPath));
 }
 
-/** Identifies a listing within a tab, whatever its sort mode. */
-export function folderKey({ area, directory, ...search }: BrowserLocation): string {
-	return `${area}:${directory}?${new URLSearchParams(searchParams(search))}`;
+/** Identifies a listing of a source within a tab, whatever its sort mode. */
+export function folderKey(place: string, { directory, ...search }: FolderLocation): string {
+	return `${place}:${directory}?${new URLSearchParams(searchParams(search))}`;
 }

@@ -1,5 +1,6 @@
 import {
 	type Area,
+	type Owner,
 	parentPath,
 	rootPath,
 	type SortColumn,
@@ -8,17 +9,26 @@ import {
 	type Viewer,
 } from '@stowage/rules';
 import { useLocation, useNavigate, useNavigationType } from 'react-router';
-import type { Search } from '../../../api/listings/search.js';
+import { noSearch, type Search } from '../../../api/listings/search.js';
 import { useFirstLocation } from '../../../ui/firstLocation.js';
 import type { Visit } from '../folder/folders.js';
 import { keyOf } from '../list/rows.js';
-import { type BrowserLocation, homeHref, hrefOf, toLocation } from './location.js';
+import {
+	type BrowserLocation,
+	type FolderLocation,
+	homeHref,
+	hrefOf,
+	type ShareLocation,
+	shareHref,
+	toLocation,
+} from './location.js';
 
-export interface BrowserNavigation {
+/** From a folder to others of the same tree. */
+export interface FolderNavigation {
 	/** The kind of navigation that led to this folder. */
 	arrival: Omit<Visit, 'key'>;
 	hrefOf: (directory: StoragePath) => string;
-	goTo: (directory: StoragePath, area?: Area) => void;
+	goTo: (directory: StoragePath) => void;
 	goHome: () => void;
 	/** The cursor begins at the folder that was left. */
 	goUp: () => void;
@@ -27,27 +37,54 @@ export interface BrowserNavigation {
 	sort: (column: SortColumn) => void;
 }
 
+export interface BrowserNavigation extends FolderNavigation {
+	goTo: (directory: StoragePath, area?: Area) => void;
+}
+
 /** Navigation from a location in the browser to others. */
 export function useBrowserNavigation(location: BrowserLocation, viewer: Viewer): BrowserNavigation {
+	const navigate = useNavigate();
+	const owner = location.area === 'public' && viewer.kind === 'user' ? viewer.username : undefined;
+	return {
+		...useFolderNavigation(location, { hrefOf, home: homeHref(location), owner }),
+		goTo: (to, toArea) => void navigate(hrefOf(toLocation(location, to, toArea))),
+	};
+}
+
+/** Navigation within a share. */
+export function useShareNavigation(location: ShareLocation): FolderNavigation {
+	const home = shareHref({ ...location, directory: rootPath, ...noSearch });
+	return useFolderNavigation(location, { hrefOf: shareHref, home, owner: undefined });
+}
+
+interface Addresses<L> {
+	hrefOf: (location: L) => string;
+	home: string;
+	/** The owner that the folders around this one have in the list. */
+	owner: Owner | undefined;
+}
+
+function useFolderNavigation<L extends FolderLocation>(location: L, addresses: Addresses<L>): FolderNavigation {
 	const navigate = useNavigate();
 	const isReturn = useIsReturn();
 	const { state } = useLocation();
 	const start: unknown = state?.start;
-	const { area, directory, sort } = location;
+	const { hrefOf, home, owner } = addresses;
+	const { directory, sort } = location;
+	const hrefIn = (to: StoragePath) => hrefOf({ ...location, directory: to, ...noSearch });
 	return {
 		arrival: {
 			isReturn,
 			startKey: typeof start === 'string' ? start : undefined,
 			isStartSelected: state?.isStartSelected === true,
 		},
-		hrefOf: (to) => hrefOf(toLocation(location, to)),
-		goTo: (to, toArea) => void navigate(hrefOf(toLocation(location, to, toArea))),
-		goHome: () => void navigate(homeHref(location)),
+		hrefOf: hrefIn,
+		goTo: (to) => void navigate(hrefIn(to)),
+		goHome: () => void navigate(home),
 		goUp: () => {
 			if (directory === rootPath) return;
-			const owner = area === 'public' && viewer.kind === 'user' ? viewer.username : undefined;
 			const from = keyOf({ path: directory, owner });
-			void navigate(hrefOf(toLocation(location, parentPath(directory))), { state: { start: from } });
+			void navigate(hrefIn(parentPath(directory)), { state: { start: from } });
 		},
 		search: (search) => {
 			const to = hrefOf({ ...location, ...search });

@@ -1,5 +1,5 @@
-import { type Area, contentType, type Entry, extensionOf, needsRendition } from '@stowage/rules';
-import { downloadUrl, thumbnailUrl } from '../../../api/downloads.js';
+import { contentType, type Entry, extensionOf, needsRendition } from '@stowage/rules';
+import type { FileSource } from '../../../api/sources/FileSource.js';
 import { describeImage, maxPixels, pixelsOf, undrawnType } from './pictureSize.js';
 
 /** A file that is shown. */
@@ -14,9 +14,9 @@ export interface PreviewFile {
 	renditionUrl: string;
 }
 
-export function previewFile(area: Area, entry: Entry): PreviewFile {
-	const url = downloadUrl(area, entry);
-	const renditionUrl = thumbnailUrl(area, entry, 2048);
+export function previewFile(source: FileSource, entry: Entry): PreviewFile {
+	const url = source.downloadUrl(entry);
+	const renditionUrl = source.thumbnailUrl(entry, 2048);
 	return { id: `${url} ${entry.size} ${entry.mtime}`, name: entry.name, size: entry.size, url, renditionUrl };
 }
 

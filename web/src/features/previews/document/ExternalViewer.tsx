@@ -3,7 +3,7 @@ import { ShareIcon } from '@blueprintjs/icons';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { capabilitiesQuery } from '../../../api/capabilities.js';
-import { createViewerLink } from '../../../api/previews.js';
+import { useFileSource } from '../../../api/sources/FileSource.js';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
 import { ViewerError } from '../common/ViewerError.js';
 import { ViewerLoading } from '../common/ViewerLoading.js';
@@ -31,14 +31,16 @@ type State =
 	| { status: 'failed'; reason: string };
 
 /** A document that only another company's viewer can show, in a frame with that viewer. */
-export function ExternalViewer({ area, entry, file, extension }: ViewerProps & { extension: string }) {
+export function ExternalViewer({ entry, file, extension }: ViewerProps & { extension: string }) {
+	const { viewerLink } = useFileSource();
 	const { data: capabilities, isPending } = useQuery(capabilitiesQuery);
 	const [state, setState] = useState<State>({ status: 'asking', viewer: 0 });
 	const title = messages.cannotPreview(extension);
 
 	async function hand(viewer: number): Promise<boolean> {
+		if (!viewerLink) return true;
 		try {
-			setState({ status: 'shown', viewer, url: await createViewerLink(area, entry) });
+			setState({ status: 'shown', viewer, url: await viewerLink(entry) });
 		} catch (error) {
 			setState({ status: 'failed', reason: error instanceof Error ? error.message : '' });
 		}
@@ -46,6 +48,7 @@ export function ExternalViewer({ area, entry, file, extension }: ViewerProps & {
 	}
 
 	if (isPending) return <ViewerLoading />;
+	if (!viewerLink) return <ViewerError file={file} title={title} />;
 	if (!capabilities?.externalViewers) return <ViewerError file={file} title={title} text={messages.externalOff} />;
 	if (!capabilities.hasPublicHttps) return <ViewerError file={file} title={title} text={messages.externalNeedsHttps} />;
 	if (state.status === 'failed') return <ViewerError file={file} title={title} text={state.reason} />;

@@ -4,6 +4,7 @@ import type { Entry } from '@stowage/rules';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type CSSProperties, useEffect, useMemo, useRef, useState } from 'react';
 import { capabilitiesQuery } from '../../../api/capabilities.js';
+import { useFileSource } from '../../../api/sources/FileSource.js';
 import { useBlobUrl } from '../../../ui/useBlobUrl.js';
 import { firstBytesQuery } from '../common/firstBytes.js';
 import { describeImage } from '../common/pictureSize.js';
@@ -22,7 +23,7 @@ import { buttonStep, fitted, rotate, zoomTo } from './imageView.js';
 import { hasNoRendition, renditionQuery } from './rendition.js';
 import { useGestures } from './useGestures.js';
 
-export function ImageViewer({ area, file, firstBytes, previous, next, onShow }: ViewerProps) {
+export function ImageViewer({ file, firstBytes, previous, next, onShow }: ViewerProps) {
 	const [view, setView] = useState(fitted);
 	const [state, setState] = useState<'loading' | 'loaded' | 'failed'>('loading');
 	const [stage, setStage] = useState<HTMLDivElement | null>(null);
@@ -41,7 +42,7 @@ export function ImageViewer({ area, file, firstBytes, previous, next, onShow }: 
 	const error = source.kind === 'rendition' || source.kind === 'none' ? rendition.error : whole.error;
 	const { data: capabilities } = useQuery(capabilitiesQuery);
 	const answer = useFailureReason(file.url, state === 'failed' && source.kind === 'address');
-	usePreloaded(area, state === 'loaded' ? [next, previous] : []);
+	usePreloaded(state === 'loaded' ? [next, previous] : []);
 	useGestures({
 		stage,
 		picture: isDrawing ? drawing : picture,
@@ -140,8 +141,9 @@ export function ImageViewer({ area, file, firstBytes, previous, next, onShow }: 
 }
 
 /** Makes the browser prefetch the next image while this one is shown. */
-function usePreloaded(area: ViewerProps['area'], entries: readonly (Entry | undefined)[]): void {
+function usePreloaded(entries: readonly (Entry | undefined)[]): void {
 	const client = useQueryClient();
+	const files = useFileSource();
 	const key = entries.map((entry) => entry?.path).join('\n');
 	// biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for the entries
 	useEffect(() => {
@@ -149,7 +151,7 @@ function usePreloaded(area: ViewerProps['area'], entries: readonly (Entry | unde
 		const pictures: HTMLImageElement[] = [];
 		for (const entry of entries) {
 			if (!entry) continue;
-			const file = previewFile(area, entry);
+			const file = previewFile(files, entry);
 			// That a neighbour can't be loaded is an error once it is shown.
 			client.fetchQuery(firstBytesQuery(file)).then(
 				({ bytes }) => {
@@ -168,5 +170,5 @@ function usePreloaded(area: ViewerProps['area'], entries: readonly (Entry | unde
 			isOver = true;
 			for (const picture of pictures) if (!picture.complete) picture.src = '';
 		};
-	}, [client, area, key]);
+	}, [client, files, key]);
 }

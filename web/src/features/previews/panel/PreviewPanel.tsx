@@ -2,6 +2,7 @@ import { Button, Dialog } from '@blueprintjs/core';
 import { CrossIcon, DragHandleVerticalIcon } from '@blueprintjs/icons';
 import type { Area, Entry, Viewer } from '@stowage/rules';
 import { type RefObject, useId, useLayoutEffect, useMemo, useRef } from 'react';
+import { useFileSource } from '../../../api/sources/FileSource.js';
 import { dialogMilliseconds, useLast, useOpenings } from '../../../ui/dialogs/dialogs.js';
 import { isEditable } from '../../../ui/keyboard/isEditable.js';
 import { leaveWork } from '../../../ui/unsavedWork.js';
@@ -47,7 +48,8 @@ function Panel({ viewer, area, entry, entries, isOpen, onShow: show, onClose: cl
 	const header = useRef<HTMLDivElement>(null);
 	const body = useRef<HTMLDivElement>(null);
 	const move = useMove(header);
-	const file = useMemo(() => previewFile(area, entry), [area, entry]);
+	const source = useFileSource();
+	const file = useMemo(() => previewFile(source, entry), [source, entry]);
 	const detected = useDetectedKind(file);
 	const { kind } = detected;
 	const isThere = useMemo(() => isListed(entries, entry), [entries, entry]);

@@ -1,11 +1,11 @@
 import { Button, HTMLSelect, Spinner } from '@blueprintjs/core';
 import { FullscreenIcon, MinimizeIcon, PlayIcon } from '@blueprintjs/icons';
-import type { Area, Entry } from '@stowage/rules';
+import type { Entry } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { capabilitiesQuery } from '../../../api/capabilities.js';
-import { downloadUrl } from '../../../api/downloads.js';
 import { readWhole } from '../../../api/previews.js';
+import { useFileSource } from '../../../api/sources/FileSource.js';
 import { useLatest } from '../../../ui/useLatest.js';
 import { keyStep, MediaControls } from '../common/MediaControls.js';
 import { seekBy, togglePlay, useMediaState } from '../common/mediaState.js';
@@ -27,14 +27,14 @@ const edgeSeconds = 2;
 const idleMs = 2500;
 
 /** Plays by range requests, from the last position. */
-export function VideoViewer({ area, file, entry, entries }: ViewerProps) {
+export function VideoViewer({ file, entry, entries }: ViewerProps) {
 	const [state, setState] = useState<'loading' | 'loaded' | 'failed'>('loading');
 	const stage = useRef<HTMLDivElement>(null);
 	const video = useRef<HTMLVideoElement>(null);
 	const { isFull, toggle } = useFullscreen(stage, video);
 	const { isPlaying, isWaiting, time } = useMediaState(video);
 	const { isIdle, onActivity } = useIdle(isFull && isPlaying);
-	const subtitles = useSubtitles(area, entry, entries);
+	const subtitles = useSubtitles(entry, entries);
 	const savedTime = useRef(0);
 	useOnLeave(video, state === 'loaded' ? savePlace : () => {});
 	const { data: capabilities } = useQuery(capabilitiesQuery);
@@ -221,7 +221,8 @@ function useFullscreen(element: RefObject<HTMLElement | null>, video: RefObject<
 }
 
 /** The subtitles beside the film, as addresses of this page. */
-function useSubtitles(area: Area, film: Entry, entries: readonly Entry[]): { url: string; label: string }[] {
+function useSubtitles(film: Entry, entries: readonly Entry[]): { url: string; label: string }[] {
+	const source = useFileSource();
 	const [tracks, setTracks] = useState<{ url: string; label: string }[]>([]);
 	// The list is read again now and then while the film plays; its subtitles stay.
 	const found = useRef(subtitlesOf(film, entries));
@@ -232,7 +233,7 @@ function useSubtitles(area: Area, film: Entry, entries: readonly Entry[]): { url
 			const loaded: { url: string; label: string }[] = [];
 			for (const { entry, label } of found.current) {
 				try {
-					const bytes = await readWhole(downloadUrl(area, entry), maxSubtitleBytes, abort.signal);
+					const bytes = await readWhole(source.downloadUrl(entry), maxSubtitleBytes, abort.signal);
 					const url = URL.createObjectURL(new Blob([toVtt(decodeSubtitles(bytes))], { type: 'text/vtt' }));
 					urls.push(url);
 					loaded.push({ url, label });
@@ -247,6 +248,6 @@ function useSubtitles(area: Area, film: Entry, entries: readonly Entry[]): { url
 			abort.abort();
 			for (const url of urls) URL.revokeObjectURL(url);
 		};
-	}, [area]);
+	}, [source]);
 	return tracks;
 }

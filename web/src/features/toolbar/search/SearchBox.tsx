@@ -1,17 +1,19 @@
 import { Button, InputGroup } from '@blueprintjs/core';
 import { CrossIcon, SearchIcon } from '@blueprintjs/icons';
-import { type Entry, maxSearchLength } from '@stowage/rules';
+import { type Entry, maxSearchLength, type StoragePath } from '@stowage/rules';
 import { type KeyboardEvent, type RefObject, useId, useRef } from 'react';
 import { hasFilters, type Search } from '../../../api/listings/search.js';
+import { useFileSource } from '../../../api/sources/FileSource.js';
 import { useScopedState } from '../../../ui/useScopedState.js';
 import { toolbarMessages as messages } from '../messages.js';
 import { Filters } from './Filters.js';
 import { HitList, hitId } from './HitList.js';
 import { hitKey, stepInHits } from './hits.js';
 import styles from './SearchBox.module.css';
-import { type HitsPlace, useHits } from './useHits.js';
+import { useHits } from './useHits.js';
 
-export interface SearchBoxProps extends Search, HitsPlace {
+export interface SearchBoxProps extends Search {
+	directory: StoragePath;
 	/** Another term, other filters, or both. */
 	onSearch: (search: Partial<Search>) => void;
 	/** Opens one of the hits that are shown while a term is typed. */
@@ -29,15 +31,16 @@ interface Typed {
 
 /** The search field with the hits below it, and the filters. The field keeps the role of a search field; assistive technology follows the chosen hit by its id. */
 export function SearchBox(props: SearchBoxProps) {
-	const { search, filters, area, directory, onSearch, onOpen, filtersButton } = props;
+	const { search, filters, directory, onSearch, onOpen, filtersButton } = props;
+	const { place } = useFileSource();
 	// When the folder or the search in the URL changes, it replaces the typed text.
-	const [typed, setTyped] = useScopedState<Typed>(`${area}:${directory}?${search}`);
+	const [typed, setTyped] = useScopedState<Typed>(`${place}:${directory}?${search}`);
 	const field = useRef<HTMLInputElement>(null);
 	const listId = useId();
 	const { text, isOpen, chosen } = typed ?? { text: search, isOpen: false, chosen: null };
 	const term = text.trim();
 	const isShown = isOpen && term !== '';
-	const found = useHits(props, { search: term, filters }, isShown);
+	const found = useHits(directory, { search: term, filters }, isShown);
 	const hits = isShown ? (found.hits ?? []) : [];
 	const chosenIndex = hits.findIndex((entry) => hitKey(entry) === chosen);
 

@@ -1,14 +1,8 @@
-import type { Area, Entry, StoragePath } from '@stowage/rules';
+import type { Entry, StoragePath } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
 import { hitsQuery } from '../../../api/listings/listingQuery.js';
 import { noSearch, type Search } from '../../../api/listings/search.js';
-
-export interface HitsPlace {
-	area: Area;
-	directory: StoragePath;
-	/** Undefined until the session was checked. */
-	isSignedIn: boolean | undefined;
-}
+import { useFileSource } from '../../../api/sources/FileSource.js';
 
 export interface Hits {
 	/** Undefined while the first ones are loading, or if they can't be. Until those of a longer term have come they are those of the shorter one. */
@@ -18,15 +12,16 @@ export interface Hits {
 }
 
 /** The best hits of a search, if they are wanted. As soon as they are not, the call that is under way is cancelled. */
-export function useHits({ area, directory, isSignedIn }: HitsPlace, search: Search, isWanted: boolean): Hits {
+export function useHits(directory: StoragePath, search: Search, isWanted: boolean): Hits {
+	const source = useFileSource();
 	// A disabled query would go on to its end.
-	const query = hitsQuery(area, directory, isWanted ? search : noSearch, isSignedIn ?? false);
+	const query = hitsQuery(source, directory, isWanted ? search : noSearch);
 	const place = JSON.stringify(query.queryKey.slice(0, -1));
 	const { data, error, isFetching } = useQuery({
 		...query,
-		enabled: isWanted && isSignedIn !== undefined,
+		enabled: isWanted && source.reader !== undefined,
 		placeholderData: (last, lastQuery) =>
 			JSON.stringify(lastQuery?.queryKey.slice(0, -1)) === place ? last : undefined,
 	});
-	return { hits: data, isLoading: isFetching || isSignedIn === undefined, error };
+	return { hits: data, isLoading: isFetching || source.reader === undefined, error };
 }

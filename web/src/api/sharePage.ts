@@ -1,0 +1,38 @@
+import { lookAtShare, openShare, type ResultOf } from '@stowage/contract';
+import { NameOrder } from '@stowage/rules';
+import { queryOptions } from '@tanstack/react-query';
+import { call } from './client/client.js';
+import { listingQuery } from './listings/listingQuery.js';
+import { noSearch } from './listings/search.js';
+import { queryKeys } from './queryKeys.js';
+import { shareSource } from './sources/shareSource.js';
+
+export type SharedView = Omit<ResultOf<typeof lookAtShare>, 'items'> & {
+	/** How many items there are, and the only one, if there is one. */
+	count: number;
+	only: ResultOf<typeof lookAtShare>['items'][number] | undefined;
+};
+
+/** What the page of a share shows. Its items are kept as the listing that they are, so that they are not fetched twice. */
+export function shareQuery(token: string) {
+	return queryOptions({
+		queryKey: queryKeys.share(token),
+		queryFn: async ({ signal, client }): Promise<SharedView> => {
+			const { items, ...share } = await call(lookAtShare, { params: { token }, signal });
+			const order = new NameOrder();
+			order.add(items);
+			const { queryKey } = listingQuery(shareSource(token), '', noSearch);
+			if (share.mode !== 'upload')
+				client.setQueryData(queryKey, { type: 'private' as const, directory: '', entries: order.entries() });
+			return { ...share, count: items.length, only: items.length === 1 ? items[0] : undefined };
+		},
+		staleTime: 30_000,
+		// It may have ended, or got another password.
+		refetchOnWindowFocus: true,
+	});
+}
+
+/** Opens a share for this browser. Throws `badCredentials` for a wrong password, and `rateLimited`. */
+export async function enterPassword(token: string, password: string): Promise<void> {
+	await call(openShare, { params: { token }, payload: { password } });
+}

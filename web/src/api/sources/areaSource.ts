@@ -1,0 +1,23 @@
+import { browse, browsePublic } from '@stowage/contract';
+import type { Area } from '@stowage/rules';
+import { fetchResponse } from '../client/client.js';
+import { createTicket, downloadUrl, thumbnailUrl } from '../downloads.js';
+import { createViewerLink } from '../previews.js';
+import type { FileSource } from './FileSource.js';
+
+/** The files of an area. `isSignedIn` is undefined until the session was checked. */
+export function areaSource(area: Area, isSignedIn: boolean | undefined): FileSource {
+	return {
+		place: area,
+		reader: isSignedIn === undefined ? undefined : isSignedIn ? 'user' : 'visitor',
+		events: isSignedIn === undefined ? undefined : { area, isSignedIn },
+		browse: (query, signal) =>
+			isSignedIn
+				? fetchResponse(browse, { query: { ...query, type: area }, signal })
+				: fetchResponse(browsePublic, { query, signal }),
+		downloadUrl: (entry) => downloadUrl(area, entry),
+		thumbnailUrl: (entry, size) => thumbnailUrl(area, entry, size),
+		createTicket: (directory, entries, signal) => createTicket({ area, directory, entries }, signal),
+		viewerLink: (entry) => createViewerLink(area, entry),
+	};
+}
