@@ -4,13 +4,15 @@ import { Route, Routes, useNavigate } from 'react-router';
 import { messages } from '../messages.js';
 import { EmptyState } from '../ui/display/EmptyState.js';
 import { Frame } from './Frame.js';
+import { ShareFrame } from './ShareFrame.js';
 
 const LandingPage = lazy(async () => ({ default: (await import('../pages/LandingPage.js')).LandingPage }));
 const BrowserPage = lazy(async () => ({ default: (await import('../pages/BrowserPage.js')).BrowserPage }));
 
 const TrashPage = lazy(async () => ({ default: (await import('../pages/TrashPage.js')).TrashPage }));
+const SharePage = lazy(async () => ({ default: (await import('../pages/SharePage.js')).SharePage }));
 
-/** Every page is rendered inside the frame and has its own bundle. */
+/** Every page is rendered inside a frame and has its own bundle. */
 export function AppRoutes() {
 	return (
 		<Routes>
@@ -19,6 +21,9 @@ export function AppRoutes() {
 				<Route path="browser/*" element={<BrowserPage />} />
 				<Route path="trash" element={<TrashPage />} />
 				<Route path="*" element={<NotFoundPage />} />
+			</Route>
+			<Route element={<ShareFrame />}>
+				<Route path="s/:token/*" element={<SharePage />} />
 			</Route>
 		</Routes>
 	);

@@ -40,6 +40,8 @@ export async function pageRoutes(config: Config, webRoot: string): Promise<Serve
 		page('/browser'),
 		page('/browser/{path*}'),
 		page('/trash'),
+		page('/s/{token}'),
+		page('/s/{token}/{path*}'),
 		{
 			method: 'GET',
 			path: '/assets/{file*}',

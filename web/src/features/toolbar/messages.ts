@@ -56,6 +56,8 @@ export const toolbarMessages = {
 	trash: 'Trash',
 	trashSummary: (items: string, size: string) => `${items}, ${size}`,
 	trashHint: 'Select items to restore them',
+	downloadAll: 'Download all',
+	download: 'Download',
 	restore: 'Restore',
 	deleteForever: 'Delete forever',
 	emptyTrash: 'Empty Trash',

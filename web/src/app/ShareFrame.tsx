@@ -1,0 +1,28 @@
+import { Suspense } from 'react';
+import { Outlet } from 'react-router';
+import { messages } from '../messages.js';
+import header from '../ui/header/AppHeader.module.css';
+import { ProductMark } from '../ui/header/ProductMark.js';
+import styles from './Frame.module.css';
+import { PageErrorBoundary } from './PageErrorBoundary.js';
+
+/** Surrounds the page of a share, whose visitors have no account here and are asked for none. */
+export function ShareFrame() {
+	return (
+		<>
+			<div className={header.header}>
+				<span className={header.title}>
+					<ProductMark />
+					<span>{messages.productName}</span>
+				</span>
+			</div>
+			<main id="content" className={styles.main} tabIndex={-1}>
+				<PageErrorBoundary>
+					<Suspense>
+						<Outlet />
+					</Suspense>
+				</PageErrorBoundary>
+			</main>
+		</>
+	);
+}

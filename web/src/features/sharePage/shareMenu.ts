@@ -1,0 +1,20 @@
+import type { Entry, StoragePath, Viewer } from '@stowage/rules';
+import { type MenuItem, menuFor } from '../files/menu/menu.js';
+
+/** Who has the address of a share, as the rules of the page know them: with no right but to read. */
+export const shareReader: Viewer = { kind: 'anonymous', access: 'off' };
+
+export interface ShareMenuContext {
+	directory: StoragePath;
+	isSearch: boolean;
+	/** How many entries the list shows. */
+	shown: number;
+	/** It can be downloaded only. */
+	isLimited: boolean;
+}
+
+/** The groups of the menu for these entries, or for the folder if there are none. */
+export function shareMenuFor({ isLimited, ...folder }: ShareMenuContext, entries: readonly Entry[]): MenuItem[][] {
+	const groups = menuFor({ ...folder, viewer: shareReader, area: 'private', clipboard: undefined }, entries);
+	return isLimited ? groups.map((group) => group.filter(({ action }) => action !== 'preview')) : groups;
+}

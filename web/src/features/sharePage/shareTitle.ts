@@ -1,0 +1,7 @@
+import type { SharedView } from '../../api/shares.js';
+import { sharePageMessages as messages } from './messages.js';
+
+/** What the owner calls it, or else what it is. */
+export function shareTitle({ title, from, only }: Pick<SharedView, 'title' | 'from' | 'only'>): string {
+	return title.trim() || only?.name || messages.sharedBy(from);
+}

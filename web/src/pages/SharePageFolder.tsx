@@ -1,0 +1,130 @@
+import { type Entry, rootPath } from '@stowage/rules';
+import { useEffect, useRef } from 'react';
+import { isSearch } from '../api/listings/search.js';
+import type { SharedView } from '../api/shares.js';
+import { useDownloads } from '../features/downloads/useDownloads.js';
+import { isTransient } from '../features/files/folder/refreshPolicy.js';
+import { useFolderView } from '../features/files/folder/useFolderView.js';
+import { useRefreshNotice } from '../features/files/folder/useRefreshNotice.js';
+import { listCommands } from '../features/files/keyboard/listCommands.js';
+import type { FileListHandle } from '../features/files/list/FileList.js';
+import { useTitle } from '../features/files/location/folderTitle.js';
+import type { ShareLocation } from '../features/files/location/location.js';
+import { useShareNavigation } from '../features/files/location/useBrowserNavigation.js';
+import { ContextMenu } from '../features/files/menu/ContextMenu.js';
+import { useContextMenu } from '../features/files/menu/useContextMenu.js';
+import { ShareAbout } from '../features/sharePage/ShareAbout.js';
+import { shareMenuFor, shareReader } from '../features/sharePage/shareMenu.js';
+import { useShareActions } from '../features/sharePage/useShareActions.js';
+import { ShareToolbar } from '../features/toolbar/ShareToolbar.js';
+import { lazyComponent } from '../ui/lazyComponent.js';
+import { useLatest } from '../ui/useLatest.js';
+import { useScopedState } from '../ui/useScopedState.js';
+import { useView } from '../ui/useView.js';
+import styles from './BrowserPage.module.css';
+import { FolderContent } from './FolderContent.js';
+import { useThumbnailUrl } from './useThumbnailUrl.js';
+
+const PreviewPanel = lazyComponent(
+	async () => (await import('../features/previews/panel/PreviewPanel.js')).PreviewPanel,
+);
+
+export interface SharePageFolderProps {
+	location: ShareLocation;
+	share: SharedView;
+	title: string;
+	/** The share does not answer as it did: it may have ended, or have another password. */
+	onRefused: () => void;
+}
+
+/** One folder of a share. It only connects the features, which read the share in place of an area. */
+export function SharePageFolder({ location, share, title, onRefused }: SharePageFolderProps) {
+	const { directory } = location;
+	const { isLimited } = share;
+	const list = useRef<FileListHandle>(null);
+	const takeFocus = () => list.current?.focusIfUnfocused();
+	const [view, setView] = useView();
+
+	useTitle(title);
+	const navigation = useShareNavigation(location);
+	const folder = useFolderView(location, navigation.arrival);
+	useRefreshNotice(folder);
+	useRefusals(folder.error, onRefused);
+	const [previewed, preview] = useScopedState<Entry>(folder.key);
+	const download = useDownloads(directory);
+	const perform = useShareActions({ folder, isLimited, openFolder: navigation.goTo, preview, download });
+	const shown = folder.rows?.entries.length ?? 0;
+	const menu = useContextMenu({
+		folder,
+		name: title,
+		groupsFor: (entries) => shareMenuFor({ directory, isSearch: isSearch(location), shown, isLimited }, entries),
+		perform,
+		focusList: () => list.current?.focusCursor(),
+	});
+	const commands = listCommands({
+		folder,
+		menu,
+		menuPoint: () => list.current?.menuPoint() ?? { x: 0, y: 0 },
+		goUp: navigation.goUp,
+		undo: () => {},
+		perform,
+	});
+
+	return (
+		<div className={styles.page}>
+			<ShareAbout share={share} />
+			<ShareToolbar
+				directory={directory}
+				search={location.search}
+				filters={location.filters}
+				results={folder.rows?.entries.length}
+				selected={folder.selected.length}
+				hasList={!folder.error}
+				hasItems={share.count > 0}
+				view={view}
+				onView={setView}
+				hrefOf={navigation.hrefOf}
+				onSearch={navigation.search}
+				onOpen={(entry) => perform('open', [entry])}
+				onDownloadAll={() => download([share.only?.type === 'file' ? share.only : everything(title)], false)}
+				onDownload={() => perform(folder.selected.length > 1 ? 'downloadZip' : 'download', folder.selected)}
+				onClearSelection={() => {
+					folder.select({ type: 'cleared' });
+					list.current?.focusCursor();
+				}}
+			/>
+			<FolderContent
+				ref={list}
+				location={location}
+				navigation={navigation}
+				view={view}
+				folder={folder}
+				thumbnailOf={useThumbnailUrl()}
+				commands={commands}
+			/>
+			{menu.props && <ContextMenu {...menu.props} />}
+			{!isLimited && (
+				<PreviewPanel
+					viewer={shareReader}
+					area="private"
+					entry={previewed}
+					entries={folder.rows?.entries ?? []}
+					onShow={preview}
+					onClose={() => preview(undefined)}
+					onClosed={takeFocus}
+				/>
+			)}
+		</div>
+	);
+}
+
+/** All that is shared, as a folder around it. */
+const everything = (name: string) => ({ type: 'directory', path: rootPath, name, size: 0 }) as const;
+
+/** Asks what the share is now, when a folder of it can't be read. */
+function useRefusals(error: Error | null, onRefused: () => void): void {
+	const latest = useLatest(onRefused);
+	useEffect(() => {
+		if (error && !isTransient(error)) latest.current();
+	}, [error]);
+}
