@@ -46,6 +46,25 @@ function pdfFiles(): Plugin {
 	};
 }
 
+/** Refuses chunks that import each other: one of them would run before what it needs of the other is there. */
+function noChunkCycles(): Plugin {
+	return {
+		name: 'no-chunk-cycles',
+		apply: 'build',
+		generateBundle(_, bundle) {
+			const done = new Set<string>();
+			const visit = (file: string, path: readonly string[]) => {
+				if (path.includes(file)) this.error(`Chunks import each other: ${[...path, file].join(' -> ')}`);
+				const chunk = bundle[file];
+				if (done.has(file) || chunk?.type !== 'chunk') return;
+				for (const next of chunk.imports) visit(next, [...path, file]);
+				done.add(file);
+			};
+			for (const file of Object.keys(bundle)) visit(file, []);
+		},
+	};
+}
+
 /** A chunk that several parts share is named after all of them. */
 const shortName = (name: string) => name.replace(/~.*/, '');
 
@@ -56,7 +75,7 @@ export default defineConfig({
 	root: import.meta.dirname,
 	base: './',
 	html: { cspNonce: '__NONCE__' },
-	plugins: [react(), fillPlaceholders(), onlyImportedIcons(), pdfFiles()],
+	plugins: [react(), fillPlaceholders(), onlyImportedIcons(), pdfFiles(), noChunkCycles()],
 	// Packages of this repository are read from their sources.
 	resolve: { conditions: ['source', ...defaultClientConditions] },
 	experimental: {
@@ -85,6 +104,8 @@ export default defineConfig({
 						// What several parts use: each gets no more than it needs, but for pieces that are too small to be asked for alone.
 						// Not together with packages, or a button would fetch parts of a viewer's.
 						{ ...shared, test: /[\\/](web[\\/]src|packages)[\\/]/, priority: 1 },
+						// What these import is apart: chunks that import each other run before what they need is there.
+						{ ...shared, name: 'base', test: /[\\/](web[\\/]src[\\/]api|packages)[\\/]/, priority: 2 },
 						// Menus apart from the pieces that are too small, or an icon of the landing page would fetch all that a menu needs.
 						{ ...shared, name: 'menu', test: /[\\/]@blueprintjs[\\/]core[\\/].*[\\/]menu[\\/]/, priority: 2 },
 						{ ...shared, test: /[\\/]node_modules[\\/]/, priority: 1 },

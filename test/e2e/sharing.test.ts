@@ -2,4 +2,5 @@
 import './sharing/downloads.test.js';
 import './sharing/links.test.js';
 import './sharing/shares.test.js';
+import './sharing/sharePage.test.js';
 import './sharing/untrusted.test.js';

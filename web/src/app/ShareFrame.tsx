@@ -10,12 +10,12 @@ import { PageErrorBoundary } from './PageErrorBoundary.js';
 export function ShareFrame() {
 	return (
 		<>
-			<div className={header.header}>
+			<header className={header.header}>
 				<span className={header.title}>
 					<ProductMark />
 					<span>{messages.productName}</span>
 				</span>
-			</div>
+			</header>
 			<main id="content" className={styles.main} tabIndex={-1}>
 				<PageErrorBoundary>
 					<Suspense>

@@ -4,7 +4,7 @@ import { isFailure } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useLocation, useSearchParams } from 'react-router';
-import { shareQuery } from '../api/shares.js';
+import { shareQuery } from '../api/sharePage.js';
 import { FileSourceContext } from '../api/sources/FileSource.js';
 import { shareSource } from '../api/sources/shareSource.js';
 import { isTransient } from '../features/files/folder/refreshPolicy.js';

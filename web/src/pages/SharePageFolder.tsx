@@ -1,7 +1,7 @@
 import { type Entry, rootPath } from '@stowage/rules';
 import { useEffect, useRef } from 'react';
 import { isSearch } from '../api/listings/search.js';
-import type { SharedView } from '../api/shares.js';
+import type { SharedView } from '../api/sharePage.js';
 import { useDownloads } from '../features/downloads/useDownloads.js';
 import { isTransient } from '../features/files/folder/refreshPolicy.js';
 import { useFolderView } from '../features/files/folder/useFolderView.js';

@@ -6,6 +6,9 @@ import {
 	homeHref,
 	hrefOf,
 	parseLocation,
+	parseShareLocation,
+	type ShareLocation,
+	shareHref,
 	toLocation,
 } from '../../src/features/files/location/location.js';
 
@@ -107,4 +110,19 @@ test('a folder has the same key in each sort mode', (t) => {
 		folderKey('private', at('a', { filters: { maxSize: 1 } })),
 	);
 	t.not(folderKey('public', at('a')), folderKey('private', at('a')));
+});
+
+const inShare: ShareLocation = { token: 'T-1_x', directory: parsePath('a b/c'), search: '', filters: {}, sort: 'type' };
+
+test('the address of a folder of a share has the token and no area', (t) => {
+	t.is(shareHref(inShare), '/s/T-1_x/a%20b/c');
+	t.is(shareHref({ ...inShare, directory: parsePath(''), search: 'x', sort: 'name' }), '/s/T-1_x?search=x&sort=name');
+});
+
+test('a location in a share is read from its address again', (t) => {
+	for (const location of [inShare, { ...inShare, directory: parsePath(''), search: 'x', filters: { minSize: 5 } }]) {
+		const { pathname, searchParams } = new URL(shareHref(location), 'http://files.example');
+		t.deepEqual(parseShareLocation(pathname, searchParams), location);
+	}
+	t.is(parseShareLocation('/s/T-1_x/a%2Fb', new URLSearchParams()), undefined);
 });

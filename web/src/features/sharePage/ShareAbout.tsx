@@ -1,5 +1,5 @@
 import { formatDate, formatTime } from '@stowage/rules';
-import type { SharedView } from '../../api/shares.js';
+import type { SharedView } from '../../api/sharePage.js';
 import { sharePageMessages as messages } from './messages.js';
 import styles from './ShareAbout.module.css';
 import { shareTitle } from './shareTitle.js';

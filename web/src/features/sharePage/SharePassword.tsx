@@ -2,7 +2,7 @@ import { Button } from '@blueprintjs/core';
 import { LockIcon } from '@blueprintjs/icons';
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { enterPassword } from '../../api/shares.js';
+import { enterPassword } from '../../api/sharePage.js';
 import { FormError } from '../../ui/display/FormError.js';
 import { PasswordField } from '../../ui/fields/PasswordField.js';
 import { sharePageMessages as messages } from './messages.js';
@@ -39,7 +39,9 @@ export function SharePassword({ token, onOpened }: SharePasswordProps) {
 					if (!isPending && password !== '') mutate();
 				}}
 			>
-				<LockIcon className={styles.icon} size={32} aria-hidden />
+				<div className={styles.icon}>
+					<LockIcon size={32} aria-hidden />
+				</div>
 				<h1 className={styles.title}>{messages.locked}</h1>
 				<p className={styles.hint}>{messages.lockedHint}</p>
 				<PasswordField

@@ -1,4 +1,4 @@
-import type { SharedView } from '../../api/shares.js';
+import type { SharedView } from '../../api/sharePage.js';
 import { sharePageMessages as messages } from './messages.js';
 
 /** What the owner calls it, or else what it is. */

@@ -1,0 +1,257 @@
+import { readFile } from 'node:fs/promises';
+import test, { type ExecutionContext } from 'ava';
+import { execa } from 'execa';
+import type { Page } from 'playwright-core';
+import { assertAccessible } from '../support/axe.js';
+import { desktop, launchBrowser, openPage, phone } from '../support/browser.js';
+import { absent, eventually } from '../support/expect.js';
+import {
+	type FileManager,
+	menuItems,
+	nameIn,
+	namesOf,
+	overlaysClosed,
+	rowOf,
+	setUpFixture,
+	writeFiles,
+} from '../support/fileManager.js';
+import { closePreview, openPreview, picture, recorded } from '../support/previews.js';
+import { timeoutMs } from '../support/timeouts.js';
+
+const fixture = setUpFixture(test);
+
+interface Chosen {
+	items: string[];
+	title?: string;
+	message?: string;
+	password?: string;
+	maxDownloads?: number;
+	expiresAt?: number;
+	mode?: 'view' | 'upload';
+}
+
+interface Share {
+	id: string;
+	url: string;
+}
+
+/** A call of the owner. */
+async function call<T>(ada: FileManager, method: string, address: string, payload: object): Promise<T> {
+	const [page = await ada.context.newPage()] = ada.context.pages();
+	if (!page.url().startsWith(ada.url)) await page.goto(ada.url);
+	return page.evaluate(
+		async ([verb, url, body]) => {
+			const headers = { 'content-type': 'application/json' };
+			const answer = await fetch(url, { method: verb, headers, body });
+			if (!answer.ok) throw new Error(await answer.text());
+			return answer.json();
+		},
+		[method, `${ada.url}${address}`, JSON.stringify(payload)] as const,
+	);
+}
+
+/** Shares items of the home. */
+const share = (ada: FileManager, { items, mode = 'view', ...rest }: Chosen): Promise<Share> =>
+	call(ada, 'POST', '/api/shares', { items: items.map((path) => ({ path })), mode, ...rest });
+
+const change = (ada: FileManager, { id }: Share, changes: object): Promise<Share> =>
+	call(ada, 'PATCH', `/api/shares/${id}`, changes);
+
+/** The page of a share in the browser of somebody without an account, where nothing of the owner is. */
+async function openStranger(
+	t: ExecutionContext,
+	{ url }: Share,
+	viewport = desktop,
+): Promise<{ page: Page; faults: string[] }> {
+	const isPhone = viewport === phone;
+	const context = await (await launchBrowser()).newContext({
+		viewport,
+		hasTouch: isPhone,
+		isMobile: isPhone,
+		reducedMotion: 'reduce',
+		acceptDownloads: true,
+	});
+	context.setDefaultTimeout(timeoutMs);
+	t.teardown(() => context.close());
+	return openPage(context, url);
+}
+
+const listed = (page: Page) =>
+	page.getByRole('grid', { name: 'Files' }).and(page.locator('[aria-busy=false]')).waitFor();
+
+/** What a download of the page has, as the names in the archive or the text of the file. */
+async function downloaded(page: Page, start: () => Promise<void>): Promise<{ name: string; content: string[] }> {
+	const [download] = await Promise.all([page.waitForEvent('download'), start()]);
+	const file = await download.path();
+	const name = download.suggestedFilename();
+	if (!name.endsWith('.zip')) return { name, content: [await readFile(file, 'utf8')] };
+	const { stdout } = await execa('unzip', ['-Z1', file]);
+	return { name, content: stdout.split('\n').sort() };
+}
+
+async function trip(ada: FileManager): Promise<void> {
+	await writeFiles(ada.home, {
+		'trip/day 1/walk.txt': 'We walked.',
+		'trip/a red.png': await picture('png', '320x200', 'red'),
+		'trip/b blue.png': await picture('png', '320x200', 'blue'),
+		'trip/notes.txt': 'The notes of the trip.',
+		'trip/film.mp4': await recorded('mp4', '-f', 'lavfi', '-i', 'testsrc=s=160x120:d=1', '-pix_fmt', 'yuv420p'),
+		'secret.txt': 'Not shared.',
+	});
+}
+
+const opened = async (t: ExecutionContext, viewport: typeof desktop) => {
+	const ada = await fixture.enter(t);
+	await trip(ada);
+	const shared = await share(ada, {
+		items: ['trip'],
+		title: 'Our trip to the lake',
+		message: 'All pictures are here.\nTell me if one is missing!',
+		expiresAt: Date.now() + 7 * 24 * 60 * 60_000,
+	});
+	const { page, faults } = await openStranger(t, shared, viewport);
+	await page.getByRole('heading', { level: 1, name: 'Our trip to the lake' }).waitFor();
+	await page.getByText(`From ${ada.username}`).waitFor();
+	await page.getByText('Tell me if one is missing!').waitFor();
+	await page.getByText(/^Until /).waitFor();
+	await listed(page);
+	await eventually(t, () => page.title(), 'Our trip to the lake – Stowage');
+	await eventually(t, () => namesOf(page), ['day 1', 'a red.png', 'b blue.png', 'film.mp4', 'notes.txt']);
+	await assertAccessible(t, page, 'the page of a share');
+	if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/list-${viewport.width}.png` });
+	await page.getByRole('button', { name: 'Grid' }).click();
+	await page.locator('[role=grid][data-view=grid]').waitFor();
+	if (process.env.SHOTS) await page.waitForTimeout(1500);
+	if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/grid-${viewport.width}.png` });
+	await assertAccessible(t, page, 'the page of a share as tiles');
+	await page.getByRole('button', { name: 'List', exact: true }).click();
+
+	// The viewers that the browser of files has.
+	const image = await openPreview(page, 'a red.png');
+	await image.getByRole('img', { name: 'a red.png' }).waitFor();
+	if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/image-${viewport.width}.png` });
+	await image.getByRole('button', { name: 'Next' }).click();
+	await page.getByRole('dialog', { name: 'b blue.png' }).getByRole('img', { name: 'b blue.png' }).waitFor();
+	await assertAccessible(t, page, 'a picture of a share');
+	await closePreview(page);
+	const text = await openPreview(page, 'notes.txt');
+	await text.getByText('The notes of the trip.').waitFor();
+	await absent(t, text.getByRole('button', { name: 'Edit' }));
+	await closePreview(page);
+	const film = await openPreview(page, 'film.mp4');
+	await film.locator('video').waitFor();
+	await eventually(t, () => film.locator('video').evaluate((video: HTMLVideoElement) => video.readyState > 0), true);
+	await closePreview(page);
+
+	await nameIn(page, 'day 1').click();
+	await rowOf(page, 'walk.txt').waitFor();
+	t.true(page.url().endsWith('/day%201'), page.url());
+	await assertAccessible(t, page, 'a folder of a share');
+	await page.goBack();
+	await rowOf(page, 'notes.txt').waitFor();
+
+	await page.getByRole('searchbox', { name: 'Search' }).fill('walk');
+	await page.getByRole('option').filter({ hasText: 'walk.txt' }).waitFor();
+	await page.keyboard.press('Enter');
+	await eventually(t, () => namesOf(page), ['walk.txt']);
+	await page.getByRole('button', { name: 'Clear search' }).click();
+	await rowOf(page, 'notes.txt').waitFor();
+
+	const all = await downloaded(page, () => page.getByRole('button', { name: 'Download all' }).click());
+	t.regex(all.name, /^trip_\d{4}-\d\d-\d\d\.zip$/);
+	const everything = ['', 'a red.png', 'b blue.png', 'day 1/', 'day 1/walk.txt', 'film.mp4', 'notes.txt'];
+	t.deepEqual(
+		all.content,
+		everything.map((name) => `trip/${name}`),
+	);
+	await rowOf(page, 'notes.txt').locator('[data-column=type]').click();
+	await rowOf(page, 'day 1')
+		.locator('[data-column=type]')
+		.click({ modifiers: ['Control'] });
+	const some = await downloaded(page, () => page.getByRole('button', { name: 'Download', exact: true }).click());
+	t.deepEqual(some.content, ['day 1/', 'day 1/walk.txt', 'notes.txt']);
+	t.deepEqual(faults, []);
+};
+test.serial('a stranger opens a shared folder, looks at it and downloads it, at a desk', opened, desktop);
+test.serial('a stranger opens a shared folder, looks at it and downloads it, on a phone', opened, phone);
+
+const locked = async (t: ExecutionContext, viewport: typeof desktop) => {
+	const ada = await fixture.enter(t);
+	await trip(ada);
+	const shared = await share(ada, { items: ['trip'], title: 'Our secret trip', password: 'correct horse' });
+	const { page, faults } = await openStranger(t, shared, viewport);
+	const form = page.getByRole('form', { name: 'Password' });
+	const field = form.getByLabel('Password', { exact: true });
+	await field.and(page.locator(':focus')).waitFor();
+	await assertAccessible(t, page, 'the password of a share');
+	if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/password-${viewport.width}.png` });
+	await absent(t, page.getByText('Our secret trip'));
+	await page.keyboard.type('battery staple');
+	await page.keyboard.press('Enter');
+	await form.getByRole('alert').filter({ hasText: 'That is not the password of this share.' }).waitFor();
+	await field.and(page.locator(':focus')).waitFor();
+	await assertAccessible(t, page, 'a wrong password of a share');
+	if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/wrong-${viewport.width}.png` });
+	// What was wrong is selected, and typed anew.
+	await page.keyboard.type('correct horse');
+	await page.keyboard.press('Enter');
+	await page.getByRole('heading', { level: 1, name: 'Our secret trip' }).waitFor();
+	await rowOf(page, 'notes.txt').waitFor();
+	const file = await downloaded(page, async () => {
+		await rowOf(page, 'notes.txt').getByRole('button', { name: 'Actions for notes.txt' }).click();
+		t.deepEqual(await menuItems(page), ['Preview', 'Download']);
+		await assertAccessible(t, page, 'the menu of a file of a share');
+		await page.getByRole('menuitem', { name: 'Download' }).click();
+	});
+	t.deepEqual(file, { name: 'notes.txt', content: ['The notes of the trip.'] });
+	await overlaysClosed(page);
+
+	// It is asked again on the way into a folder, once the password is another one.
+	await change(ada, shared, { password: 'another horse' });
+	await nameIn(page, 'day 1').click();
+	await field.waitFor();
+	await change(ada, shared, { password: null, isPaused: true });
+	await page.reload();
+	await page.getByRole('heading', { name: 'This share does not exist or no longer works.' }).waitFor();
+	await assertAccessible(t, page, 'a share that is not there');
+	t.deepEqual(faults, []);
+};
+test.serial('the page of a share asks for its password, and again for another one, at a desk', locked, desktop);
+test.serial('the page of a share asks for its password, and again for another one, on a phone', locked, phone);
+
+test.serial('a share that has ended says so, also to a page that is open', async (t) => {
+	const ada = await fixture.enter(t);
+	await trip(ada);
+	const shared = await share(ada, { items: ['trip/notes.txt', 'trip/day 1'] });
+	const { page, faults } = await openStranger(t, shared);
+	await page.getByRole('heading', { level: 1, name: `Shared by ${ada.username}` }).waitFor();
+	await rowOf(page, 'notes.txt').waitFor();
+	await change(ada, shared, { expiresAt: Date.now() + 1000 });
+	const api = `${ada.origin}${new URL(shared.url).pathname.replace('/s/', '/api/share/')}`;
+	await eventually(t, async () => (await fetch(api)).status, 410);
+	await nameIn(page, 'day 1').click();
+	await page.getByRole('heading', { level: 1, name: 'This share has ended.' }).waitFor();
+	await absent(t, page.getByRole('grid', { name: 'Files' }));
+	await assertAccessible(t, page, 'a share that has ended');
+	if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/ended.png` });
+	await page.reload();
+	await page.getByRole('heading', { level: 1, name: 'This share has ended.' }).waitFor();
+	t.deepEqual(faults, []);
+});
+
+test.serial('a share with a limit of downloads is downloaded and has no viewers', async (t) => {
+	const ada = await fixture.enter(t);
+	await trip(ada);
+	const shared = await share(ada, { items: ['trip/notes.txt'], maxDownloads: 1 });
+	const { page, faults } = await openStranger(t, shared);
+	await page.getByRole('heading', { level: 1, name: 'notes.txt' }).waitFor();
+	await page.getByText('These files can be downloaded, and not viewed here.').waitFor();
+	await rowOf(page, 'notes.txt').click({ button: 'right' });
+	t.deepEqual(await menuItems(page), ['Download']);
+	await page.keyboard.press('Escape');
+	await overlaysClosed(page);
+	const file = await downloaded(page, () => nameIn(page, 'notes.txt').click());
+	t.deepEqual(file, { name: 'notes.txt', content: ['The notes of the trip.'] });
+	await absent(t, page.getByRole('dialog'));
+	t.deepEqual(faults, []);
+});
