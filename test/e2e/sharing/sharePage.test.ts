@@ -164,7 +164,7 @@ const opened = async (t: ExecutionContext, viewport: typeof desktop) => {
 		all.content,
 		everything.map((name) => `trip/${name}`),
 	);
-	await rowOf(page, 'notes.txt').locator('[data-column=type]').click();
+	await rowOf(page, 'notes.txt').locator('[data-column=type]').click({ modifiers: ['Control'] });
 	await rowOf(page, 'day 1')
 		.locator('[data-column=type]')
 		.click({ modifiers: ['Control'] });
