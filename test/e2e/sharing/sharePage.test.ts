@@ -118,18 +118,14 @@ const opened = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await eventually(t, () => page.title(), 'Our trip to the lake – Stowage');
 	await eventually(t, () => namesOf(page), ['day 1', 'a red.png', 'b blue.png', 'film.mp4', 'notes.txt']);
 	await assertAccessible(t, page, 'the page of a share');
-	if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/list-${viewport.width}.png` });
 	await page.getByRole('button', { name: 'Grid' }).click();
 	await page.locator('[role=grid][data-view=grid]').waitFor();
-	if (process.env.SHOTS) await page.waitForTimeout(1500);
-	if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/grid-${viewport.width}.png` });
 	await assertAccessible(t, page, 'the page of a share as tiles');
 	await page.getByRole('button', { name: 'List', exact: true }).click();
 
 	// The viewers that the browser of files has.
 	const image = await openPreview(page, 'a red.png');
 	await image.getByRole('img', { name: 'a red.png' }).waitFor();
-	if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/image-${viewport.width}.png` });
 	await image.getByRole('button', { name: 'Next' }).click();
 	await page.getByRole('dialog', { name: 'b blue.png' }).getByRole('img', { name: 'b blue.png' }).waitFor();
 	await assertAccessible(t, page, 'a picture of a share');
@@ -164,7 +160,9 @@ const opened = async (t: ExecutionContext, viewport: typeof desktop) => {
 		all.content,
 		everything.map((name) => `trip/${name}`),
 	);
-	await rowOf(page, 'notes.txt').locator('[data-column=type]').click({ modifiers: ['Control'] });
+	await rowOf(page, 'notes.txt')
+		.locator('[data-column=type]')
+		.click({ modifiers: ['Control'] });
 	await rowOf(page, 'day 1')
 		.locator('[data-column=type]')
 		.click({ modifiers: ['Control'] });
@@ -184,14 +182,12 @@ const locked = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const field = form.getByLabel('Password', { exact: true });
 	await field.and(page.locator(':focus')).waitFor();
 	await assertAccessible(t, page, 'the password of a share');
-	if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/password-${viewport.width}.png` });
 	await absent(t, page.getByText('Our secret trip'));
 	await page.keyboard.type('battery staple');
 	await page.keyboard.press('Enter');
 	await form.getByRole('alert').filter({ hasText: 'That is not the password of this share.' }).waitFor();
 	await field.and(page.locator(':focus')).waitFor();
 	await assertAccessible(t, page, 'a wrong password of a share');
-	if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/wrong-${viewport.width}.png` });
 	// What was wrong is selected, and typed anew.
 	await page.keyboard.type('correct horse');
 	await page.keyboard.press('Enter');
@@ -199,7 +195,7 @@ const locked = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await rowOf(page, 'notes.txt').waitFor();
 	const file = await downloaded(page, async () => {
 		await rowOf(page, 'notes.txt').getByRole('button', { name: 'Actions for notes.txt' }).click();
-		t.deepEqual(await menuItems(page), ['Preview', 'Download']);
+		await eventually(t, () => menuItems(page), ['Preview', 'Download']);
 		await assertAccessible(t, page, 'the menu of a file of a share');
 		await page.getByRole('menuitem', { name: 'Download' }).click();
 	});
@@ -233,7 +229,6 @@ test.serial('a share that has ended says so, also to a page that is open', async
 	await page.getByRole('heading', { level: 1, name: 'This share has ended.' }).waitFor();
 	await absent(t, page.getByRole('grid', { name: 'Files' }));
 	await assertAccessible(t, page, 'a share that has ended');
-	if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/ended.png` });
 	await page.reload();
 	await page.getByRole('heading', { level: 1, name: 'This share has ended.' }).waitFor();
 	t.deepEqual(faults, []);
@@ -247,7 +242,7 @@ test.serial('a share with a limit of downloads is downloaded and has no viewers'
 	await page.getByRole('heading', { level: 1, name: 'notes.txt' }).waitFor();
 	await page.getByText('These files can be downloaded, and not viewed here.').waitFor();
 	await rowOf(page, 'notes.txt').click({ button: 'right' });
-	t.deepEqual(await menuItems(page), ['Download']);
+	await eventually(t, () => menuItems(page), ['Download']);
 	await page.keyboard.press('Escape');
 	await overlaysClosed(page);
 	const file = await downloaded(page, () => nameIn(page, 'notes.txt').click());

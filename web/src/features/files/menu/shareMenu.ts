@@ -1,5 +1,5 @@
 import type { Entry, StoragePath, Viewer } from '@stowage/rules';
-import { type MenuItem, menuFor } from '../files/menu/menu.js';
+import { type MenuItem, menuFor } from './menu.js';
 
 /** Who has the address of a share, as the rules of the page know them: with no right but to read. */
 export const shareReader: Viewer = { kind: 'anonymous', access: 'off' };

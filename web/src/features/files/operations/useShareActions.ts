@@ -1,11 +1,9 @@
 import { type Entry, parsePath, type StoragePath } from '@stowage/rules';
-import { useNotify } from '../../ui/notifications/useNotify.js';
-import type { Download } from '../downloads/useDownloads.js';
-import type { FolderView } from '../files/folder/useFolderView.js';
-import type { EntryCommand } from '../files/keyboard/listCommands.js';
-import { type Action, isPreviewable } from '../files/menu/menu.js';
-import { filesMessages } from '../files/messages.js';
-import { sharePageMessages as messages } from './messages.js';
+import { useNotify } from '../../../ui/notifications/useNotify.js';
+import type { FolderView } from '../folder/useFolderView.js';
+import type { EntryCommand } from '../keyboard/listCommands.js';
+import { type Action, isPreviewable } from '../menu/menu.js';
+import { filesMessages as messages } from '../messages.js';
 
 export interface ShareActionContext {
 	folder: Pick<FolderView, 'rows' | 'select' | 'refresh'>;
@@ -13,7 +11,7 @@ export interface ShareActionContext {
 	isLimited: boolean;
 	openFolder: (directory: StoragePath) => void;
 	preview: (entry: Entry) => void;
-	download: Download;
+	download: (entries: readonly Entry[], asZip: boolean) => void;
 }
 
 /** Performs what whoever has the address of a share may do. The keys of other actions do nothing. */
@@ -37,10 +35,7 @@ export function useShareActions(context: ShareActionContext) {
 				else if (first) show(first, () => download([first], false));
 				return;
 			case 'preview':
-				if (first)
-					show(first, () =>
-						notify({ intent: 'warning', message: isLimited ? messages.limited : filesMessages.notPreviewable }),
-					);
+				if (first) show(first, () => notify({ intent: 'warning', message: messages.notPreviewable }));
 				return;
 			case 'download':
 			case 'downloadZip':

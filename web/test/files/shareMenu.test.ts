@@ -1,7 +1,7 @@
 import type { Entry } from '@stowage/rules';
 import { rootPath } from '@stowage/rules';
 import test from 'ava';
-import { shareMenuFor } from '../src/features/sharePage/shareMenu.js';
+import { shareMenuFor } from '../../src/features/files/menu/shareMenu.js';
 
 const file: Entry = { name: 'a.txt', path: 'a.txt', type: 'file', size: 1, mtime: 1, versions: 2 };
 const film: Entry = { ...file, name: 'a.mkv', path: 'a.mkv' };
