@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { Share } from '../src/api/shares.js';
-import { changesOf, formOf, keptEndLabel, newShareForm, newShareOf } from '../src/features/shares/shareForm.js';
+import { changesOf, formOf, keptEndLabel, newShareForm, newShareOf } from '../src/features/links/shares/shareForm.js';
 
 const now = new Date('2026-05-01T12:00:00').getTime();
 const day = 24 * 60 * 60_000;

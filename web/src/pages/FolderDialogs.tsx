@@ -13,7 +13,7 @@ const AlreadyThereDialog = lazyComponent(
 const ConvertDialog = lazyComponent(
 	async () => (await import('../features/conversion/ConvertDialog.js')).ConvertDialog,
 );
-const ShareDialog = lazyComponent(async () => (await import('../features/shares/ShareDialog.js')).ShareDialog);
+const ShareDialog = lazyComponent(async () => (await import('../features/links/shares/ShareDialog.js')).ShareDialog);
 
 export interface FolderDialogsProps {
 	location: BrowserLocation;

@@ -1,13 +1,13 @@
 import { useEffect, useRef } from 'react';
 import { ListDialog, ListEmpty, ListError, ListLoading } from '../../ui/dialogs/ListDialog.js';
 import { lazyComponent } from '../../ui/lazyComponent.js';
-import { useMyShares } from '../shares/useMyShares.js';
 import styles from './MyLinksDialog.module.css';
 import { linkMessages as messages } from './messages.js';
+import { useMyShares } from './shares/useMyShares.js';
 import { useMyLinks } from './useMyLinks.js';
 
 const LinksTable = lazyComponent(async () => (await import('./LinksTable.js')).LinksTable);
-const SharesList = lazyComponent(async () => (await import('../shares/SharesList.js')).SharesList);
+const SharesList = lazyComponent(async () => (await import('./shares/SharesList.js')).SharesList);
 
 export interface MyLinksDialogProps {
 	isOpen: boolean;

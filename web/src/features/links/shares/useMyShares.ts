@@ -1,8 +1,8 @@
 import { isFailure } from '@stowage/rules';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo } from 'react';
-import { changeShare, deleteShare, type Share, sharesQuery } from '../../api/shares.js';
-import { useNotify } from '../../ui/notifications/useNotify.js';
+import { changeShare, deleteShare, type Share, sharesQuery } from '../../../api/shares.js';
+import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { shareMessages as messages } from './messages.js';
 
 const noticeKey = 'shares-changed';

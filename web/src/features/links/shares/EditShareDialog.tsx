@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import { changeShare, type Share, useShareLimits } from '../../api/shares.js';
-import { FormDialog } from '../../ui/dialogs/FormDialog.js';
-import { FormError } from '../../ui/display/FormError.js';
+import { changeShare, type Share, useShareLimits } from '../../../api/shares.js';
+import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
+import { FormError } from '../../../ui/display/FormError.js';
 import { shareMessages as messages } from './messages.js';
 import { ShareFields } from './ShareFields.js';
 import { changesOf, formOf } from './shareForm.js';

@@ -1,9 +1,9 @@
 import { Button, Tag } from '@blueprintjs/core';
 import { formatDate, formatListSize, formatTime, plural } from '@stowage/rules';
 import { useId, useRef, useState } from 'react';
-import type { Share } from '../../api/shares.js';
-import { FormDialog } from '../../ui/dialogs/FormDialog.js';
-import { useCopyUrl } from '../links/useCopyUrl.js';
+import type { Share } from '../../../api/shares.js';
+import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
+import { useCopyUrl } from '../useCopyUrl.js';
 import { EditShareDialog } from './EditShareDialog.js';
 import { shareMessages as messages } from './messages.js';
 import styles from './SharesList.module.css';

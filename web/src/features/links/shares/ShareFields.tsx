@@ -1,10 +1,10 @@
 import { Checkbox, FormGroup, HTMLSelect, InputGroup, TextArea } from '@blueprintjs/core';
 import { type ShareMode, shareModes, shareTextLength } from '@stowage/rules';
 import { type ReactNode, useId } from 'react';
-import type { Share } from '../../api/shares.js';
-import fields from '../../ui/fields/fields.module.css';
-import { PasswordField } from '../../ui/fields/PasswordField.js';
-import { TextField } from '../../ui/fields/TextField.js';
+import type { Share } from '../../../api/shares.js';
+import fields from '../../../ui/fields/fields.module.css';
+import { PasswordField } from '../../../ui/fields/PasswordField.js';
+import { TextField } from '../../../ui/fields/TextField.js';
 import { shareMessages as messages } from './messages.js';
 import styles from './ShareFields.module.css';
 import { endLabels, keptEndLabel, type ShareEnd, type ShareFormState } from './shareForm.js';

@@ -1,5 +1,5 @@
 import { formatDate, passwordLength, type ShareMode } from '@stowage/rules';
-import type { NewShare, Share, ShareChanges } from '../../api/shares.js';
+import type { NewShare, Share, ShareChanges } from '../../../api/shares.js';
 import { shareMessages as messages } from './messages.js';
 
 const day = 24 * 60 * 60_000;
