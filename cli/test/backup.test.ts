@@ -48,7 +48,7 @@ async function orders(dataDir: string): Promise<string[]> {
 const leftOut = [
 	...['sessions', 'tickets', 'limits', 'jobs', 'home_moves', 'home_move_processes'],
 	...['uploads', 'idempotency_keys', 'published_names'],
-	...['leases', 'events', 'event_listeners', 'key_values'],
+	...['leases', 'events', 'event_listeners', 'key_values', 'share_parts', 'share_passes'],
 ];
 
 /** A row count and digest of each table, by default of all tables that a backup restores. */
@@ -79,16 +79,23 @@ async function populated(app: TestApp): Promise<Record<string, string>> {
 	return { a: await linkTo('a.txt'), b: await linkTo('b.txt'), c: await linkTo('c.txt'), trip: await linkTo('trip') };
 }
 
+/** Ada's share, of which somebody has begun a download. Resolves to the path of its calls. */
+async function shareOf(app: TestApp): Promise<string> {
+	const ada = new Client(app);
+	await ada.post('/api/login', { username: 'ada', password: 'correct horse' });
+	const shared = { items: [{ path: 'a.txt' }, { path: 'trip' }], mode: 'view', maxDownloads: 7 };
+	const { url } = json(await ada.post('/api/shares', shared)) as { url: string };
+	const share = `/api/share/${url.split('/').at(-1)}`;
+	await new Client(app).get(`${share}/download/trip`, { range: 'bytes=0-9' });
+	await app.services.shareUses.flush();
+	return share;
+}
+
 test('a backup of a running server is restored on an empty machine, from SQLite to MariaDB and back', async (t) => {
 	const app = await testApp(t);
 	const sqlite = app.services.config.databaseUrl;
 	const tokens = await populated(app);
-	const owner = new Client(app);
-	await owner.post('/api/login', { username: 'ada', password: 'correct horse' });
-	const shared = { items: [{ path: 'a.txt' }, { path: 'trip' }], mode: 'view', maxDownloads: 7 };
-	const share = `/api/share/${json(await owner.post('/api/shares', shared))
-		.url.split('/')
-		.at(-1)}`;
+	const share = await shareOf(app);
 	const bob = new Client(app);
 	await bob.post('/api/login', { username: 'bob', password: 'correct horse' });
 	const { secret, recoveryCodes } = json(await bob.post('/api/totp', {}));
@@ -391,12 +398,13 @@ test('a backup goes to standard output as well, and a restore reads it from stan
 test('database copy copies all tables beside a running server, from SQLite to MariaDB and back', async (t) => {
 	const app = await testApp(t);
 	await populated(app);
+	await shareOf(app);
 	const from = app.services.config.databaseUrl;
 	const to = await mariadb.createDatabase();
 	const copied = await run(['database', 'copy', '--to', to, '--json', '--data-dir', app.dataDir]);
 	t.is(copied.code, 0, copied.stderr);
 	const tables = (JSON.parse(copied.stdout) as { table: string; rows: number }[]).map(({ table }) => table);
-	t.true(tables.includes('sessions'));
+	t.true(['sessions', 'share_parts', 'share_passes'].every((table) => tables.includes(table)));
 	t.deepEqual(await contents(to, tables), await contents(from, tables));
 	t.regex((await run(['database', 'copy', '--to', to, '--data-dir', app.dataDir])).stderr, /is not empty/);
 	const back = `sqlite:${path.join(await dataFolder(t), 'back.db')}`;

@@ -13,7 +13,7 @@ import type { NewFile } from './writeDurably.js';
 const excludedTables = new Set([
 	...['sessions', 'tickets', 'limits', 'jobs', 'job_interruptions', 'home_moves', 'home_move_processes'],
 	...['uploads', 'idempotency_keys', 'published_names'],
-	...['leases', 'events', 'event_listeners'],
+	...['leases', 'events', 'event_listeners', 'share_parts', 'share_passes'],
 ]);
 
 /** Of the key-value stores only these are more than a cache. */

@@ -12,7 +12,7 @@ export interface Snapshot {
 	readonly kind: 'sqlite' | 'mysql';
 	/** Names of the migrations that created its tables. */
 	readonly migrations: readonly string[];
-	/** Names of all tables but that of the migrations, `users` first, since others refer to it. */
+	/** Names of all tables but that of the migrations, first those that others refer to. */
 	readonly tables: readonly string[];
 	/** The rows of a table in batches, in no order. */
 	rows(table: string): AsyncIterable<readonly Row[]>;
@@ -101,8 +101,11 @@ async function readMysql<T>(knex: Knex, use: (snapshot: Snapshot) => Promise<T>)
 	);
 }
 
+/** Tables that rows of others refer to, and each to those before it. */
+const referredTo: readonly string[] = ['users', 'shares'];
+
 function ordered(names: readonly string[]): string[] {
-	const rank = (name: string) => (name === 'users' ? 0 : 1);
+	const rank = (name: string) => (referredTo.includes(name) ? referredTo.indexOf(name) : referredTo.length);
 	return names.filter((name) => name !== migrationsTable).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
 }
 
