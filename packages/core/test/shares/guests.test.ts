@@ -311,6 +311,35 @@ test('deleting its item ends what is being sent of a share', endsTransfers, ({ a
 	deleteItem(ada, 'docs'),
 );
 
+test('a guest gets thumbnails of what is shared, and they count as no download', async (t) => {
+	const { app, ada, home, share } = await shareFixture(t);
+	const bytes = Buffer.concat([Buffer.from('RIFF\0\0\0\0WEBPVP8 '), Buffer.alloc(100)]);
+	bytes.writeUInt32LE(bytes.length - 8, 4);
+	const owners: string[] = [];
+	app.server.providers.renderer.register('fake', {
+		version: '1',
+		accepts: () => true,
+		async render({ owner }) {
+			owners.push(owner);
+			return bytes;
+		},
+	});
+	await writeFile(home('docs/toy.toy'), 'a toy');
+	await writeFile(home('other/toy.toy'), 'another toy');
+	const { id, guest } = await share(['docs/toy.toy', 'other/toy.toy']);
+	const first = await guest.get('/thumbnail/toy.toy?size=256');
+	t.is(first.statusCode, 200, first.payload);
+	t.is(first.headers['content-type'], 'image/webp');
+	t.is(first.headers['referrer-policy'], 'no-referrer');
+	const second = await guest.get('/thumbnail/toy%20(1).toy?size=256');
+	t.is(second.statusCode, 200);
+	t.not(second.headers.etag, first.headers.etag);
+	t.is((await guest.get('/thumbnail/toy.toy?size=256', { 'if-none-match': first.headers.etag ?? '' })).statusCode, 304);
+	t.deepEqual(owners, ['ada', 'ada']);
+	await app.services.shareUses.flush();
+	t.like(json(await ada.get(`/api/shares/${id}`)), { downloads: 0, bytesSent: 0 });
+});
+
 test('a share that receives files shows nothing of its folder', async (t) => {
 	const { share } = await shareFixture(t);
 	const { guest } = await share(['docs'], { mode: 'upload', askName: true });
