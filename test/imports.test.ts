@@ -84,7 +84,7 @@ const webLayers: Readonly<Record<string, readonly string[]>> = {
  * layer and from those below; the linter keeps out cycles.
  */
 const coreLayers: readonly (readonly string[])[] = [
-	['log', 'context', 'secretHash', 'config'],
+	['log', 'context', 'secretHash', 'escapeHtml', 'config'],
 	['http', 'plugins', 'limits', 'leases', 'events', 'audit'],
 	['quotas', 'trees', 'search'],
 	['bodies', 'responses'],

@@ -173,6 +173,23 @@ const opened = async (t: ExecutionContext, viewport: typeof desktop) => {
 test.serial('a stranger opens a shared folder, looks at it and downloads it, at a desk', opened, desktop);
 test.serial('a stranger opens a shared folder, looks at it and downloads it, on a phone', opened, phone);
 
+test.serial('chat programs are shown a picture of a shared folder, and none where it can’t be viewed', async (t) => {
+	const ada = await fixture.enter(t);
+	await trip(ada);
+	const pictureOf = async ({ url }: Share) => {
+		const page = await fetch(`${ada.origin}${new URL(url).pathname}`);
+		return /<meta property="og:image" content="([^"]*)">/.exec(await page.text())?.[1];
+	};
+	const shared = await share(ada, { items: ['trip'] });
+	const address = new URL((await pictureOf(shared)) ?? '');
+	t.true(address.pathname.endsWith('/thumbnail/a%20red.png'), address.pathname);
+	const image = await fetch(`${ada.origin}${address.pathname}${address.search}`);
+	t.is(image.headers.get('content-type'), 'image/webp');
+	t.is(await pictureOf(await share(ada, { items: ['trip'], maxDownloads: 1 })), undefined);
+	t.is(await pictureOf(await share(ada, { items: ['trip'], password: 'correct horse' })), undefined);
+	t.is(await pictureOf(await share(ada, { items: ['trip/notes.txt'] })), undefined);
+});
+
 const locked = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const ada = await fixture.enter(t);
 	await trip(ada);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ResponseToolkit } from '@hapi/hapi';
 import type { Request } from '@stowage/plugin-api';
 import type { Failure } from '@stowage/rules';
+import { escapeHtml } from '../escapeHtml.js';
 
 const style = `
 :root { color-scheme: dark; }
@@ -73,8 +74,4 @@ function titleOf({ kind, message }: Failure): string {
 function adviceOf({ kind }: Failure): string {
 	if (kind === 'expired' || kind === 'notFound') return 'Ask the person who sent it to you for a new one.';
 	return 'Please try again in a moment.';
-}
-
-function escapeHtml(text: string): string {
-	return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { ServerRoute } from '@hapi/hapi';
+import type { Request, ServerRoute } from '@hapi/hapi';
 import { Failure } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
+import { escapeHtml } from '../escapeHtml.js';
 import type { ClientInfo } from '../http/requests/proxy.js';
+import type { PagePreview } from './sharePreview.js';
 
 const viewerHosts = 'https://view.officeapps.live.com https://docs.google.com';
 
@@ -12,7 +14,11 @@ const viewerHosts = 'https://view.officeapps.live.com https://docs.google.com';
  * The page for every address of the app, rendered for each request: its policy admits only scripts with this response's nonce, so an
  * uploaded file never runs although it comes from the same origin.
  */
-export async function pageRoutes(config: Config, webRoot: string): Promise<ServerRoute[]> {
+export async function pageRoutes(
+	config: Config,
+	webRoot: string,
+	previewOfShare: (request: Request) => Promise<PagePreview>,
+): Promise<ServerRoute[]> {
 	const assetFolder = path.join(webRoot, 'assets');
 	// A fixed list: no other name, such as one that is too long for the disk, is ever looked up there.
 	const found = await readdir(assetFolder, { recursive: true, withFileTypes: true });
@@ -22,17 +28,22 @@ export async function pageRoutes(config: Config, webRoot: string): Promise<Serve
 			.map(({ parentPath, name }) => path.relative(assetFolder, path.join(parentPath, name))),
 	);
 	const template = await readFile(path.join(webRoot, 'index.html'), 'utf8');
-	const page = (route: string): ServerRoute => ({
+	const page = (route: string, previewOf?: typeof previewOfShare): ServerRoute => ({
 		method: 'GET',
 		path: route,
 		options: { auth: false },
-		handler(request, h) {
+		async handler(request, h) {
+			const preview = await previewOf?.(request);
 			const nonce = randomBytes(18).toString('base64');
 			const html = template.replaceAll('__NONCE__', nonce).replaceAll('__BASE_HREF__', `${config.basePath}/`);
-			const response = h.response(html).type('text/html').header('cache-control', 'no-store');
+			const response = h
+				// Last: what its owner calls a share is no place for the nonce.
+				.response(preview === undefined ? html : withPreview(html, preview))
+				.type('text/html')
+				.header('cache-control', 'no-store');
 			for (const [name, value] of Object.entries(pageHeaders(config, nonce, isTrustworthy(request.client))))
 				response.header(name, value);
-			return response;
+			return preview === undefined ? response : response.header('x-robots-tag', 'noindex').code(preview.status);
 		},
 	});
 	return [
@@ -40,8 +51,8 @@ export async function pageRoutes(config: Config, webRoot: string): Promise<Serve
 		page('/browser'),
 		page('/browser/{path*}'),
 		page('/trash'),
-		page('/s/{token}'),
-		page('/s/{token}/{path*}'),
+		page('/s/{token}', previewOfShare),
+		page('/s/{token}/{path*}', previewOfShare),
 		{
 			method: 'GET',
 			path: '/assets/{file*}',
@@ -76,6 +87,21 @@ export async function pageRoutes(config: Config, webRoot: string): Promise<Serve
 			},
 		},
 	];
+}
+
+/** The page with what is shown of its address elsewhere, in place of what it says of the product. */
+function withPreview(template: string, { title, description, picture }: PagePreview): string {
+	const tags = [
+		`<title>${escapeHtml(title)}</title>`,
+		`<meta name="description" content="${escapeHtml(description)}">`,
+		'<meta property="og:type" content="website">',
+		'<meta property="og:site_name" content="Stowage">',
+		`<meta property="og:title" content="${escapeHtml(title)}">`,
+		`<meta property="og:description" content="${escapeHtml(description)}">`,
+		...(picture === undefined ? [] : [`<meta property="og:image" content="${escapeHtml(picture)}">`]),
+	];
+	// By functions: in a text a dollar sign would mean something else.
+	return template.replace(/<meta name="description"[^>]*>/, '').replace(/<title>[^<]*<\/title>/, () => tags.join(''));
 }
 
 /** The script of the viewers' frame, by the name that the page's build gives it. */

@@ -13,6 +13,7 @@ import { pageRoutes } from './page.js';
 import { resumableUploadRoutes } from './resumableUploads.js';
 import { serviceRoutes } from './service.js';
 import { shareGuestRoutes } from './shareGuests.js';
+import { createSharePreviews } from './sharePreview.js';
 import { shareRoutes } from './shares.js';
 import { shareUploadRoutes } from './shareUploads.js';
 import { thumbnailRoutes } from './thumbnails.js';
@@ -46,7 +47,7 @@ export async function registerRoutes(server: Server, services: Services, webRoot
 		serviceRoutes,
 	].flatMap((make) => make(services));
 	routes.push(...absentPluginRoutes(server, config.basePath));
-	if (webRoot !== undefined) routes.push(...(await pageRoutes(config, webRoot)));
+	if (webRoot !== undefined) routes.push(...(await pageRoutes(config, webRoot, createSharePreviews(services))));
 	await server.register(
 		{ name: 'stowage', register: (own) => own.route(routes) },
 		config.basePath === '' ? {} : { routes: { prefix: config.basePath } },

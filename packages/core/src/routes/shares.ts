@@ -5,6 +5,7 @@ import { clientGone } from '../http/connections/clientGone.js';
 import type { Services } from '../services.js';
 import type { ListedShare } from '../shares/createShares.js';
 import { positionOf } from './links.js';
+import { publicOrigin } from './publicOrigin.js';
 import { queued } from './queued.js';
 
 /** Shares, for their owner. */
@@ -14,18 +15,16 @@ export function shareRoutes(services: Services) {
 		const { id, title, message, mode, createdAt, expiresAt, isPaused, state } = share;
 		const { maxDownloads, maxUploadBytes, downloads, bytesSent, uploads, bytesReceived, lastUsedAt } = share;
 		return {
-			...{ id, url: share.token === undefined ? null : `${originOf(request)}${config.basePath}/s/${share.token}` },
+			...{
+				id,
+				url: share.token === undefined ? null : `${publicOrigin(config, request)}${config.basePath}/s/${share.token}`,
+			},
 			...{ title, message, mode, askName: share.asksName, createdAt, expiresAt, isPaused, state },
 			items: share.items.map(({ path, type }) => ({ path, type })),
 			hasPassword: share.passwordSecret !== null,
 			...{ maxDownloads, maxUploadBytes, downloads, bytesSent, uploads, bytesReceived, lastUsedAt },
 		};
 	};
-	/** What people reach the server by. */
-	const originOf = ({ client }: Request) =>
-		config.publicUrl === ''
-			? `${client.isHttps ? 'https' : 'http'}://${client.host}`
-			: new URL(config.publicUrl).origin;
 	const callerOf = (request: Request) => ({ address: request.client.address, signal: clientGone(request) });
 	return [
 		route(contract.createShare, async ({ viewer, payload, request, h }) => {

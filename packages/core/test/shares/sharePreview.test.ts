@@ -1,0 +1,100 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { Client, json } from '../testApp.js';
+import { shareFixture } from './shareFixture.js';
+
+const template = `<!doctype html><html><head><meta name="description" content="Stowage stores files." />
+<title>Stowage</title><script nonce="__NONCE__" src="__BASE_HREF__assets/x.js"></script></head></html>`;
+
+/** A server with the page. */
+async function previewed(t: ExecutionContext) {
+	const webRoot = await mkdtemp(path.join(os.tmpdir(), 'stowage-web-'));
+	t.teardown(() => rm(webRoot, { recursive: true }));
+	await mkdir(path.join(webRoot, 'assets'));
+	await writeFile(path.join(webRoot, 'index.html'), template);
+	const fixture = await shareFixture(t, {}, { webRoot });
+	const page = ({ base }: { base: string }, below = '') =>
+		new Client(fixture.app).get(`${base.replace('/api/share/', '/s/')}${below}`);
+	return { ...fixture, page };
+}
+
+const contentOf = (html: string, property: string): string | undefined =>
+	[...html.matchAll(/<meta (?:name|property)="([^"]*)" content="([^"]*)">/g)].find(
+		([, name]) => name === property,
+	)?.[2];
+
+test('the page of a share says what it is to programs that run no script, which no search engine keeps', async (t) => {
+	const { share, page, ada } = await previewed(t);
+	const shared = await share(['docs'], { title: 'Our trip', message: 'All pictures.\n\nSee you!' });
+	const answer = await page(shared);
+	t.is(answer.statusCode, 200);
+	t.regex(answer.payload, /<title>Our trip<\/title>/);
+	t.is(contentOf(answer.payload, 'og:title'), 'Our trip');
+	t.is(contentOf(answer.payload, 'og:description'), 'All pictures. See you!');
+	t.is(contentOf(answer.payload, 'description'), 'All pictures. See you!');
+	t.false(answer.payload.includes('Stowage stores files.'));
+	t.is(answer.headers['x-robots-tag'], 'noindex');
+	t.is(answer.headers['referrer-policy'], 'no-referrer');
+	t.is(answer.headers['cache-control'], 'no-store');
+	t.is((await page(shared, '/deep')).payload.includes('<title>Our trip</title>'), true);
+	t.is(answer.headers['set-cookie'], undefined);
+	t.like(json(await ada.get(`/api/shares/${shared.id}`)), { downloads: 0, bytesSent: 0 });
+});
+
+test('what its owner calls a share is text in the page, whatever it has in it', async (t) => {
+	const { share, page } = await previewed(t);
+	const title = '"><script>alert(1)</script>$& __NONCE__';
+	const { payload } = await page(await share(['docs/fox.txt'], { title, message: `</title>'"$1` }));
+	const escaped = '&#34;&#62;&#60;script&#62;alert(1)&#60;/script&#62;$&#38; __NONCE__';
+	t.is(contentOf(payload, 'og:title'), escaped);
+	t.true(payload.includes(`<title>${escaped}</title>`));
+	t.is(contentOf(payload, 'og:description'), '&#60;/title&#62;&#39;&#34;$1');
+	t.is(payload.match(/<script/g)?.length, 1);
+});
+
+test('a share without a title is known by its only item, or by its owner', async (t) => {
+	const { share, page } = await previewed(t);
+	const one = await page(await share(['docs/fox.txt']));
+	t.is(contentOf(one.payload, 'og:title'), 'fox.txt');
+	t.is(contentOf(one.payload, 'og:description'), '1 item from ada');
+	t.is(contentOf(one.payload, 'og:image'), undefined);
+	const several = await page(await share(['docs/fox.txt', 'other']));
+	t.is(contentOf(several.payload, 'og:title'), 'Shared by ada');
+	t.is(contentOf(several.payload, 'og:description'), '2 items from ada');
+});
+
+test('the page of a share with a password says nothing of it, also to who has opened it', async (t) => {
+	const { share, page } = await previewed(t);
+	const shared = await share(['docs'], { title: 'Our trip', message: 'Secret!', password: 'a secret horse' });
+	t.is((await shared.guest.call('POST', '/open', { password: 'a secret horse' })).statusCode, 200);
+	const { payload, statusCode } = await page(shared);
+	t.is(statusCode, 200);
+	t.is(contentOf(payload, 'og:title'), 'Shared files');
+	t.notRegex(payload, /trip|Secret|ada|fox/);
+});
+
+test('the page of a share that does not answer says so by its status, and shows the same for each reason', async (t) => {
+	const { share, page, change, home } = await previewed(t);
+	const shared = await share(['docs'], { title: 'Our trip' });
+	await change(shared.id, { isPaused: true });
+	const paused = await page(shared);
+	t.is(paused.statusCode, 404);
+	t.regex(paused.payload, /<script/);
+	t.notRegex(paused.payload, /trip|ada/);
+	const unknown = await page({ base: `/api/share/${'x'.repeat(43)}` });
+	const withoutNonce = (html: string) => html.replace(/nonce="[^"]*"/, '');
+	t.is(withoutNonce(unknown.payload), withoutNonce(paused.payload));
+	t.is((await page({ base: '/api/share/$&' })).statusCode, 404);
+	const gone = await share(['other']);
+	await rm(home('other'), { recursive: true });
+	t.is((await page(gone)).statusCode, 404);
+});
+
+test('a share that only receives files tells nothing of what is in its folder', async (t) => {
+	const { share, page } = await previewed(t);
+	const { payload } = await page(await share(['docs'], { mode: 'upload' }));
+	t.is(contentOf(payload, 'og:description'), 'Files for ada');
+	t.notRegex(payload, /fox/);
+});
