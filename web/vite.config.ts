@@ -101,10 +101,10 @@ export default defineConfig({
 					groups: [
 						// Every page starts with these. One request costs less than dozens of them.
 						{ name: 'start', tags: ['$initial'], priority: 2 },
-						// What several parts use: each gets no more than it needs, but for pieces that are too small to be asked for alone.
-						// Not together with packages, or a button would fetch parts of a viewer's.
-						{ ...shared, test: /[\\/](web[\\/]src|packages)[\\/]/, priority: 1 },
-						// What these import is apart: chunks that import each other run before what they need is there.
+						// What several parts use: each gets no more than it needs. No pieces are put together, however small: such chunks may import
+						// each other. Not together with packages, or a button would fetch parts of a viewer's.
+						{ ...shared, test: /[\\/]web[\\/]src[\\/]/, priority: 1, entriesAwareMergeThreshold: 0 },
+						// These import nothing of the above, so the pieces that are too small to be asked for alone can be put together.
 						{ ...shared, name: 'base', test: /[\\/](web[\\/]src[\\/]api|packages)[\\/]/, priority: 2 },
 						// Menus apart from the pieces that are too small, or an icon of the landing page would fetch all that a menu needs.
 						{ ...shared, name: 'menu', test: /[\\/]@blueprintjs[\\/]core[\\/].*[\\/]menu[\\/]/, priority: 2 },

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import { execa } from 'execa';
-import type { Page } from 'playwright-core';
+import type { Page, Response } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, launchBrowser, openPage, phone } from '../support/browser.js';
 import { absent, eventually } from '../support/expect.js';
@@ -172,6 +173,26 @@ const opened = async (t: ExecutionContext, viewport: typeof desktop) => {
 };
 test.serial('a stranger opens a shared folder, looks at it and downloads it, at a desk', opened, desktop);
 test.serial('a stranger opens a shared folder, looks at it and downloads it, on a phone', opened, phone);
+
+test.serial('the page of a share has less than 260 kB of script before its first viewer', async (t) => {
+	const ada = await fixture.enter(t);
+	await trip(ada);
+	const { url } = await share(ada, { items: ['trip'] });
+	const context = await (await launchBrowser()).newContext({ viewport: phone });
+	t.teardown(() => context.close());
+	const page = await context.newPage();
+	const scripts: Response[] = [];
+	page.on('response', (response) => {
+		if (response.request().resourceType() === 'script') scripts.push(response);
+	});
+	await page.goto(url);
+	await rowOf(page, 'notes.txt').waitFor();
+	await page.waitForLoadState('networkidle');
+	const bodies = await Promise.all(scripts.map((script) => script.body()));
+	const total = bodies.reduce((sum, body) => sum + gzipSync(body).length, 0);
+	t.log(`${(total / 1000).toFixed(0)} kB`);
+	t.true(total > 50_000 && total < 260_000, `${total}`);
+});
 
 test.serial('chat programs are shown a picture of a shared folder, and none where it can’t be viewed', async (t) => {
 	const ada = await fixture.enter(t);

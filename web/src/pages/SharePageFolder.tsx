@@ -11,7 +11,8 @@ import type { FileListHandle } from '../features/files/list/FileList.js';
 import { useTitle } from '../features/files/location/folderTitle.js';
 import type { ShareLocation } from '../features/files/location/location.js';
 import { useShareNavigation } from '../features/files/location/useBrowserNavigation.js';
-import { ContextMenu } from '../features/files/menu/ContextMenu.js';
+import type { ContextMenuProps } from '../features/files/menu/ContextMenu.js';
+import type { Action } from '../features/files/menu/menu.js';
 import { shareMenuFor, shareReader } from '../features/files/menu/shareMenu.js';
 import { useContextMenu } from '../features/files/menu/useContextMenu.js';
 import { useShareActions } from '../features/files/operations/useShareActions.js';
@@ -25,6 +26,10 @@ import styles from './BrowserPage.module.css';
 import { FolderContent } from './FolderContent.js';
 import { useThumbnailUrl } from './useThumbnailUrl.js';
 
+// Popovers and the icons of all actions: not everybody opens a menu.
+const ContextMenu = lazyComponent<ContextMenuProps<Action>>(
+	async () => (await import('../features/files/menu/ContextMenu.js')).ContextMenu,
+);
 const PreviewPanel = lazyComponent(
 	async () => (await import('../features/previews/panel/PreviewPanel.js')).PreviewPanel,
 );
