@@ -101,7 +101,7 @@ function withPreview(template: string, { title, description, picture }: PagePrev
 		...(picture === undefined ? [] : [`<meta property="og:image" content="${escapeHtml(picture)}">`]),
 	];
 	// By functions: in a text a dollar sign would mean something else.
-	return template.replace(/<meta name="description"[^>]*>/, '').replace(/<title>[^<]*<\/title>/, () => tags.join(''));
+	return template.replace(/<meta name="description"[^<>]*>/, '').replace(/<title>[^<]*<\/title>/, () => tags.join(''));
 }
 
 /** The script of the viewers' frame, by the name that the page's build gives it. */
