@@ -23,8 +23,9 @@ export const flags = [
 	'--font-render-hinting=none',
 	// A server at home often has a host name and no https. Such a page has no secure context, no clipboard API and no crypto.subtle.
 	'--host-resolver-rules=MAP nas 127.0.0.1',
-	// A page of a test lives for seconds: compiling it for speed costs a fifth of what it takes. The long tests measure it.
-	...(isLong ? [] : ['--js-flags=--no-opt --no-maglev']),
+	// A page of a test lives for seconds: compiling it for speed costs more than it saves, but for what counts for long, such as the checksums of a large upload.
+	// The long tests measure it.
+	...(isLong ? [] : ['--js-flags=--no-maglev --interrupt-budget=10000000']),
 ];
 
 /** The base path of the page on its server: the setting `basePath`, which a variable sets for a whole run. */
