@@ -4,12 +4,16 @@ import knexOf, { type Knex } from 'knex';
 import Libsql from 'libsql';
 import { SqliteClient } from '../src/connection/sqlite/SqliteClient.js';
 import { linkStore } from '../src/stores/files/links.js';
+import { shareUseStore } from '../src/stores/files/shareUses.js';
 import { versionStore } from '../src/stores/files/versions.js';
 import { placeDatabase } from './emptyDatabase.js';
 import { temporaryFolder } from './temporaryFolder.js';
 
-/** Stores over this have their statements explained, and find nothing. `plans` has how each is carried out. */
-async function explained(t: ExecutionContext): Promise<{ knex: Knex; plans: string[] }> {
+/** Stores over this have their statements explained, and find nothing but what is given. `plans` has how each is carried out. */
+async function explained(
+	t: ExecutionContext,
+	found: (sql: string) => unknown = () => [],
+): Promise<{ knex: Knex; plans: string[] }> {
 	const folder = await temporaryFolder();
 	t.teardown(folder.remove);
 	const file = `${folder.path}/stowage.db`;
@@ -24,7 +28,7 @@ async function explained(t: ExecutionContext): Promise<{ knex: Knex; plans: stri
 			const { sql, bindings } = builder.toSQL().toNative();
 			const rows = connection.prepare(`explain query plan ${sql}`).all(...bindings) as { detail: string }[];
 			plans.push(rows.map(({ detail }) => detail).join('; '));
-			return [];
+			return found(sql);
 		},
 	});
 	return { knex, plans };
@@ -70,4 +74,14 @@ test('the links to an item, and a page of links, are found by indexes', async (t
 	await links.page({ limit: 100, after });
 	t.regex(plans.join(), /temp_links_created \(created_at</);
 	t.notRegex(plans.join(), /TEMP B-TREE/);
+});
+
+test('clients that are downloading from a share, of which strangers make any number, are counted by an index and not read', async (t) => {
+	const share = { downloads: 0, max_downloads: 10 };
+	const { knex, plans } = await explained(t, (sql) =>
+		sql.includes('`shares`') ? share : sql.includes('count') ? [{ count: 9 }] : undefined,
+	);
+	t.true(await shareUseStore(knex, Date.now).mayAdmit('a', 'client', 1));
+	t.regex(plans.at(-1) ?? '', /COVERING INDEX share_passes_touched \(share_id=\? AND touched_at>/);
+	t.is(plans.filter((plan) => /share_passes/.test(plan)).length, 2, 'and the client’s own row');
 });

@@ -141,9 +141,17 @@ export function receivedUploadRules(assertThat: Rule): void {
 		await uploads.takeBack(`${kept}`);
 		t.like(await shares.get(share), { uploads: 0, bytesReceived: 0 });
 		t.is(await uploads.find(`${kept}`), undefined);
-		// What nobody goes on with takes what it has sent.
-		const later = { ...uploadOf(share, owner.id, 900), touchedAt: 10_000 + 2 * 60 * 60 * second };
+		// What nobody goes on with takes what it has sent, until it goes on.
+		const touchedAt = 10_000 + 2 * 60 * 60 * second;
+		const later = { ...uploadOf(share, owner.id, 900), touchedAt };
 		await uploads.add('later', later);
+		const other = many.findLastIndex(({ status }) => status === 'fulfilled');
+		await refuses(t, 'tooLarge', () => uploads.claim(`${other}`, touchedAt + second));
+		await uploads.claim('later', touchedAt + second);
+		await uploads.claim('none', touchedAt);
+		await uploads.remove('later');
+		await uploads.claim(`${other}`, touchedAt + second);
+		await refuses(t, 'tooLarge', () => uploads.add('later', later));
 		await refuses(t, 'notFound', () => uploads.add('gone', uploadOf('gone', owner.id, 1)));
 	});
 }

@@ -8,8 +8,8 @@ import { type SendOptions, sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
 
 interface ArchiveOptions extends Pick<SendOptions, 'isKept' | 'onFirstByte'> {
-	/** Counts what is sent of it. Closes it where it throws. */
-	counted?: (file: OpenFile) => Promise<OpenFile>;
+	/** Counts what is sent of it. */
+	counted?: (file: OpenFile) => OpenFile;
 }
 
 /**
@@ -30,7 +30,7 @@ export async function sendArchive(
 	const requester = { client, signal: clientGone(request) };
 	const { file, name, skipped, entries } = await archives.open(viewer, selection, requester);
 	describe({ entries });
-	return sendFile(request, h, counted === undefined ? file : await counted(file), {
+	return sendFile(request, h, counted === undefined ? file : counted(file), {
 		name,
 		isInline: false,
 		log,

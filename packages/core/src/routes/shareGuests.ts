@@ -88,15 +88,14 @@ export function shareGuestRoutes(services: Services) {
 			const isInline = query.inline === '1';
 			const send = async (visit: Visit, describe: (details: Partial<AuditEvent>) => void) => {
 				const { share } = visit;
-				if (isInline && share.maxDownloads !== null)
-					throw new Failure('forbidden', 'This share can be downloaded, and not viewed.');
+				if (isInline && share.maxDownloads !== null) throw notViewed();
 				const guest = path === rootPath ? sideBySide(visit.guest) : visit.guest;
 				const items = path === rootPath ? wholeShare(visit.guest) : [{ path }];
 				describe(shareEvent({ share, guest }, items));
 				const leave = shareTransfers.enter(guests.passOf(share), () => request.raw.res.destroy());
 				const counted = (file: OpenFile) => {
 					const download = { share, client: shareCookies.clientOf(request, share), content: JSON.stringify(path) };
-					return shareUses.begin(request.raw.req.method, download, file);
+					return shareUses.counted(download, file);
 				};
 				try {
 					const [only] = items;
@@ -106,7 +105,7 @@ export function shareGuestRoutes(services: Services) {
 							: undefined;
 					if (found?.type === 'file' && only !== undefined) {
 						const { entry, file } = await files.open(guest, { area: 'private', ...only });
-						const sent = isInline ? file : await counted(file);
+						const sent = isInline ? file : counted(file);
 						return await sendFile(request, h, sent, { name: entry.name, isInline, log });
 					}
 					const client = clientKey(viewer, request.client.address);
@@ -134,13 +133,17 @@ export function shareGuestRoutes(services: Services) {
 		),
 
 		route(contract.shareThumbnail, (call) =>
-			looking(call, ({ guest }) => {
+			looking(call, ({ share, guest }) => {
+				// A large one is as good as the picture itself, or a page of the document.
+				if (share.maxDownloads !== null && call.query.size > Math.min(...contract.thumbnailSizes)) throw notViewed();
 				const ref = { area: 'private' as const, path: pathIn(call, 'thumbnail') };
 				return sendThumbnail(services, call, guest, ref, call.query.size);
 			}),
 		),
 	];
 }
+
+const notViewed = () => new Failure('forbidden', 'This share can be downloaded, and not viewed.');
 
 const tokenOf = ({ params }: ShareCall) => params.token ?? '';
 

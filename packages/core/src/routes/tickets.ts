@@ -52,11 +52,7 @@ export function ticketRoutes(services: Services) {
 				const file =
 					visit === undefined || share === undefined
 						? opened.file
-						: await shareUses.begin(
-								request.raw.req.method,
-								{ share: visit.share, client: share.client, content },
-								opened.file,
-							);
+						: shareUses.counted({ share: visit.share, client: share.client, content }, opened.file);
 				const transfer = transfers.enter(token, ticket, file, breakOff);
 				const leaveShare = share && shareTransfers.enter(share.pass, breakOff);
 				try {

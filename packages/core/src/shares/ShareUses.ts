@@ -76,18 +76,27 @@ export class ShareUses {
 	}
 
 	/**
-	 * The file of a download that begins, which is counted while it is read. It takes one of a limited number until it has ended; a HEAD takes
-	 * none. Throws `expired` where none is left, and closes the file then.
+	 * The file of a download, which is counted while it is read. The first byte that is read takes one of a limited number until the download has
+	 * ended, and throws `expired` where none is left: so an answer without bytes, as to a HEAD or a condition, takes none.
 	 */
-	async begin(method: string | undefined, download: Download, file: OpenFile): Promise<OpenFile> {
-		if (method !== 'GET') return file;
-		try {
-			await this.#admit(download);
-			return this.#counted(download, file);
-		} catch (error) {
-			await file.close();
-			throw error;
-		}
+	counted({ share, client, content }: Download, file: OpenFile): OpenFile {
+		const { size, version } = file.item;
+		const key = {
+			...{ share: share.id, client: secretHash(client), size },
+			content: secretHash(JSON.stringify([content, version])),
+		};
+		let admitted: Promise<void> | undefined;
+		const admit = () => {
+			admitted ??= this.#admit({ share, client });
+			return admitted;
+		};
+		const of = { key, isLimited: share.maxDownloads !== null, admit };
+		return {
+			item: file.item,
+			read: (range) => this.#read(file, of, range),
+			isChanged: () => file.isChanged(),
+			close: () => file.close(),
+		};
 	}
 
 	/** Counts bytes that have left for somebody who looked at a file, which is no download. */
@@ -107,16 +116,6 @@ export class ShareUses {
 		throw new Failure('expired', 'This share has ended.');
 	}
 
-	#counted({ share, client, content }: Download, file: OpenFile): OpenFile {
-		const { size, version } = file.item;
-		const key = {
-			...{ share: share.id, client: secretHash(client), size },
-			content: secretHash(JSON.stringify([content, version])),
-		};
-		const read = (range?: ByteRange) => this.#read(file, { key, isLimited: share.maxDownloads !== null }, range);
-		return { item: file.item, read, isChanged: () => file.isChanged(), close: () => file.close() };
-	}
-
 	/** Writes all that waits. */
 	async flush(): Promise<void> {
 		this.#flushing = this.#flushing.then(() => this.#write());
@@ -132,7 +131,12 @@ export class ShareUses {
 		clearTimeout(this.#timer);
 	}
 
-	async *#read(file: OpenFile, of: Pick<Transfer, 'key' | 'isLimited'>, range?: ByteRange) {
+	async *#read(
+		file: OpenFile,
+		{ admit, ...of }: Pick<Transfer, 'key' | 'isLimited'> & { admit(): Promise<void> },
+		range?: ByteRange,
+	) {
+		await admit();
 		const start = range?.start ?? 0;
 		const limit = (range?.end ?? of.key.size - 1) + 1;
 		const transfer: Transfer = { ...of, start, head: start, limit, touchedAt: this.#parts.now(), isSaved: false };

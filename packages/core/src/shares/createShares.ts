@@ -95,6 +95,9 @@ interface Dependencies {
 /** More than anyone needs. Without limits one user could fill the database. */
 const limits = { shares: 1_000, items: 10_000 };
 
+/** What lies behind it is no date that all programs can write. */
+const latestEnd = Date.UTC(10_000, 0) - 1;
+
 /** Rows that are read at once. */
 const pageSize = 100;
 
@@ -144,6 +147,8 @@ export function createShares(parts: Dependencies): Shares {
 	const settingsOf = async ({ password, ...choices }: ShareChoices, client: Caller) => {
 		if (choices.expiresAt !== undefined && choices.expiresAt !== null && choices.expiresAt <= now())
 			throw new Failure('invalid', 'The end of a share must be in the future.');
+		if ((choices.expiresAt ?? 0) > latestEnd)
+			throw new Failure('invalid', 'The end of a share is too far away. Leave it out for none.');
 		if (password === undefined) return choices;
 		if (password === null) assertMayBeOpen();
 		return { ...choices, passwordSecret: password === null ? null : await accounts.hash(password, client) };

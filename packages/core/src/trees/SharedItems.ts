@@ -92,7 +92,7 @@ export class SharedItems implements TreeStorage {
 	async *#eachItem(): AsyncGenerator<StorageItem[]> {
 		let batch: StorageItem[] = [];
 		for (const item of this.#items) {
-			const found = await undefinedIf(this.#find(item), 'notFound', 'forbidden');
+			const found = await undefinedIf(this.#find(item), 'notFound');
 			if (found !== undefined) batch.push({ ...found, name: item.name });
 			if (batch.length < batchSize) continue;
 			yield batch;
@@ -112,10 +112,10 @@ export class SharedItems implements TreeStorage {
 		return { item, found, isItself: below === '', at: joinPath(joinPath(this.#homeRoot, item.path), below) };
 	}
 
-	/** Throws `notFound` unless the item is where it was when its share was looked up. */
+	/** Throws `notFound`, which does not name it as its owner does, unless the item is where it was when its share was looked up. */
 	async #find({ path, itemId }: SharedItem): Promise<StorageItem> {
-		const found = await this.#home.stat(joinPath(this.#homeRoot, path));
-		if (identityOf(found) !== itemId) throw notFound();
+		const found = await undefinedIf(this.#home.stat(joinPath(this.#homeRoot, path)), 'notFound', 'forbidden');
+		if (found === undefined || identityOf(found) !== itemId) throw notFound();
 		return found;
 	}
 }

@@ -118,6 +118,10 @@ test('a share with one download is given away once: its client may go on, a seco
 	const robot = await newcomer(app, base);
 	await robot.call('HEAD', '/download/fox.txt');
 	await robot.get('/browse');
+	const { etag = '' } = (await robot.call('HEAD', '/download/fox.txt')).headers;
+	t.is((await robot.get('/download/fox.txt', { 'if-none-match': String(etag) })).statusCode, 304);
+	t.is((await robot.get('/download/fox.txt', { 'if-match': '"another"' })).statusCode, 412);
+	t.is((await robot.get('/download/fox.txt', { range: `bytes=${99 * megabyte}-` })).statusCode, 416);
 	const first = await newcomer(app, base);
 	const second = await newcomer(app, base);
 	const [cookie = ''] = first.cookies.values();

@@ -356,6 +356,8 @@ test('where downloads are limited, nothing is viewed without counting', async (t
 	const { guest } = await share(['docs'], { maxDownloads: 2 });
 	t.true(json(await guest.get('')).isLimited);
 	t.is((await guest.get('/download/fox.txt?inline=1')).statusCode, 403);
+	t.is((await guest.get('/thumbnail/fox.txt?size=2048')).statusCode, 403, 'as large as the picture itself');
+	t.is((await guest.get('/thumbnail/fox.txt?size=256')).statusCode, 415);
 	t.is((await guest.get('/download/fox.txt')).statusCode, 200);
 });
 

@@ -87,6 +87,13 @@ test('a file receives nothing', refused, { ...one, mode: 'upload' }, 400, /one f
 test('two items receive nothing', refused, { items: [{ path: 'docs' }, { path: 'docs/deep' }], mode: 'both' }, 400);
 test('more items than a share can have are refused', refused, { ...one, items: Array(1001).fill(one.items[0]) }, 400);
 test('a share does not begin after its end', refused, { ...one, expiresAt: 1000 }, 400, /future/);
+test(
+	'a share does not end where there is no date',
+	refused,
+	{ ...one, expiresAt: Number.MAX_SAFE_INTEGER },
+	400,
+	/too far/,
+);
 test('a short password is refused', refused, { ...one, password: 'short' }, 400, /password/);
 test('no downloads are no limit', refused, { ...one, maxDownloads: 0 }, 400, /maxDownloads/);
 test('an unknown field of a share is refused', refused, { ...one, owner: 'bob' }, 400, /owner/);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -126,8 +127,41 @@ test('a share receives as many bytes as it may, also when many are announced at 
 	t.is((await create(guest, 200, { filename: 'c.bin' })).statusCode, 413);
 	await guest.call('DELETE', locationOf(begun[1] as never), undefined, tus);
 	t.is((await create(guest, 200, { filename: 'c.bin' })).statusCode, 201);
-	time += 61 * 60_000;
-	t.is((await create(guest, 500, { filename: 'd.bin' })).statusCode, 201, 'what nobody sends takes nothing for long');
+	time += 3 * 60_000;
+	const late = await create(guest, 500, { filename: 'd.bin' });
+	t.is(late.statusCode, 201, 'what nobody sends takes nothing for long');
+	const resumed = await patch(guest, locationOf(begun[2] as never), 0, 'x'.repeat(200));
+	t.is(resumed.statusCode, 413, 'and finds no room where others have taken it meanwhile');
+	t.is((await patch(guest, locationOf(late), 0, 'x'.repeat(500))).statusCode, 204);
+	t.like(await received(fixture, id), { uploads: 3, bytesReceived: 1000 });
+	t.is((await patch(guest, locationOf(begun[2] as never), 0, 'x'.repeat(200))).statusCode, 413);
+});
+
+test('an upload that loses its room while it stalls is not received above what the share may', async (t) => {
+	let time = Date.now();
+	const fixture = await shareFixture(t, {}, { now: () => time });
+	const { app, share } = fixture;
+	const { id, base, guest } = await share(['docs'], { mode: 'upload', maxUploadBytes: 1000 });
+	// With a checksum nothing is written of what has arrived before all has.
+	const checksum = createHash('sha256').update('x'.repeat(900)).digest('base64');
+	const slow = request(new URL(`${base}/uploads`, app.server.info.uri), {
+		method: 'POST',
+		headers: {
+			...{ ...chunk, 'upload-checksum': `sha256 ${checksum}` },
+			...{ 'upload-length': '900', 'content-length': '900', 'upload-metadata': metadata({ filename: 'slow.bin' }) },
+		},
+	});
+	const answered = once(slow, 'response');
+	slow.write('x'.repeat(100));
+	const isBegun = async () => (await app.services.resumableUploads.listUnfinished()).length === 1;
+	await until('it has begun', isBegun);
+	time += 3 * 60_000;
+	t.is((await send(guest, 'fast.bin', 'x'.repeat(800))).statusCode, 201);
+	slow.end('x'.repeat(800));
+	const [answer] = await answered;
+	t.is(answer.statusCode, 413);
+	answer.resume();
+	t.like(await received(fixture, id), { uploads: 1, bytesReceived: 800 });
 });
 
 test('a sender takes a file back for an hour from the same client, as long as it is where it was put', async (t) => {
@@ -155,6 +189,10 @@ test('a sender takes a file back for an hour from the same client, as long as it
 	await writeFile(home('docs/two.txt'), 'not sent');
 	t.is(await take(guest, two), 404);
 	t.is(await readFile(home('docs/two.txt'), 'utf8'), 'not sent');
+	const edited = await sent('edited.txt');
+	await writeFile(home('docs/edited.txt'), 'its owner has gone on with it');
+	t.is(await take(guest, edited), 404);
+	t.is(await readFile(home('docs/edited.txt'), 'utf8'), 'its owner has gone on with it');
 	const three = await sent('three.txt');
 	time += 60 * 60_000;
 	t.is(await take(guest, three), 410);
@@ -208,7 +246,7 @@ test('what is being sent to a share ends with it', async (t) => {
 	const { hostname, port } = new URL(app.server.info.uri);
 	const headers = { ...chunk, 'upload-offset': '0', 'content-length': '1000000' };
 	const sending = request({ hostname, port, path: `${base}${location}`, method: 'PATCH', headers });
-	const ended = once(sending, 'close');
+	const ended = new Promise((resolve) => sending.on('close', resolve));
 	sending.on('error', () => {});
 	const writing = setInterval(() => sending.write('x'.repeat(1000)), 20);
 	t.teardown(async () => clearInterval(writing));

@@ -27,6 +27,7 @@ import { addShares } from './0025-shares.js';
 import { addShareDownloads } from './0026-share-downloads.js';
 import { addReceivedUploads } from './0027-received-uploads.js';
 import { addVersionPaths } from './0027-version-paths.js';
+import { indexSharePasses } from './0028-share-passes.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -68,6 +69,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0026-share-downloads', up: addShareDownloads },
 	{ name: '0027-received-uploads', up: addReceivedUploads },
 	{ name: '0027-version-paths', up: addVersionPaths },
+	{ name: '0028-share-passes', up: indexSharePasses },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

@@ -14,6 +14,8 @@ export async function publishUpload(
 	const staged = await stagedOf(parts, viewer, record);
 	const owner = ownerOf(parts, viewer, record);
 	return parts.admission.complete({ viewer: owner }, staged, record.offset, async () => {
+		// Nothing may have been said of it for long while its last bytes arrived.
+		if (record.received !== null) await parts.database.uploads.claim(idHash, parts.now());
 		const request = { staged, name, onConflict, ...(mtime === null ? {} : { mtime }) };
 		const folder = await folderOf(parts, owner, record);
 		const entry = await parts.files.publishOnce(owner, { area, path: folder }, request);

@@ -21,9 +21,10 @@ export async function receiveBody(
 	record: UploadRecord,
 	{ request, writer, checksum }: Sent,
 ): Promise<UploadRecord> {
-	const { admission, bodies, expiry, log } = parts;
+	const { admission, bodies, database, expiry, log, now } = parts;
 	const uploader = { viewer: ownerOf(parts, viewer, record), address: request.client.address };
 	const staged = await stagedOf(parts, viewer, record);
+	if (record.received !== null) await database.uploads.claim(idHash, now());
 	const size = await admission.chunk(uploader, staged, record, (chunk) =>
 		receiveChunk(chunk.staged, bodies.upload(request.raw.req), {
 			offset: record.offset,

@@ -1,4 +1,4 @@
-import type { UploadRecord } from '@stowage/plugin-api';
+import type { StorageItem, UploadRecord } from '@stowage/plugin-api';
 import {
 	baseName,
 	candidateNames,
@@ -59,11 +59,11 @@ export async function finishUpload(
 		return;
 	}
 	const item = await undefinedIf(storage.stat(joinPath(homeRoot(owner.username), entryPath)), 'notFound');
-	await database.uploads.finish(idHash, stagedId, entryPath, item === undefined ? '' : identityOf(item));
+	await database.uploads.finish(idHash, stagedId, entryPath, item === undefined ? '' : versionOf(item));
 }
 
 /**
- * Removes a file for good that this client has sent to a share, for an hour and as long as it is where it was put; of an upload that is not
+ * Removes a file for good that this client has sent to a share, for an hour and as long as it is where it was put, and as it was sent; of an upload that is not
  * finished `false`. Throws `notFound`, also for another client's, and `expired`.
  */
 export async function takeBack(parts: UploadParts, viewer: Viewer, idHash: string): Promise<boolean> {
@@ -75,11 +75,14 @@ export async function takeBack(parts: UploadParts, viewer: Viewer, idHash: strin
 	if (now() - touchedAt >= takeBackMs) throw new Failure('expired', 'What was sent can be taken back for an hour.');
 	const path = parsePath(entryPath);
 	const item = await undefinedIf(storage.stat(joinPath(homeRoot(viewer.username), path)), 'notFound');
-	// It was moved or replaced: what is there now was not sent.
-	if (item === undefined || identityOf(item) !== received.itemId) throw notThere();
+	// It was moved or replaced, or somebody has written to it: what is there now was not sent.
+	if (item === undefined || versionOf(item) !== received.itemId) throw notThere();
 	await files.remove(viewer, { area: 'private', path }, { isForGood: true });
 	await database.uploads.takeBack(idHash);
 	return true;
 }
+
+/** Of which item it is which content. */
+const versionOf = (item: StorageItem) => `${identityOf(item)} ${item.version}`;
 
 const notThere = () => new Failure('notFound', 'That is not here any more.');

@@ -19,6 +19,11 @@ interface PassRow {
 	touched_at: number;
 }
 
+interface LimitRow {
+	downloads: number;
+	max_downloads: number | null;
+}
+
 /** Of one share at most: whose contents were touched first are forgotten. */
 const maxRows = 1_000;
 
@@ -33,11 +38,19 @@ export function shareUseStore(knex: Knex, now: () => number): ShareUseStore {
 	/** Whether there is such a share, which is locked. */
 	const locked = (transaction: Knex.Transaction, share: string) =>
 		transaction('shares').where({ id: share }).forUpdate().first('downloads', 'max_downloads');
-	const room = async (connection: Knex, share: string, client: string, idleSince: number) => {
-		const found: PassRow[] = await connection<PassRow>('share_passes')
+	const ownPass = (connection: Knex, share: string, client: string, idleSince: number) =>
+		connection<PassRow>('share_passes')
+			.where({ share_id: share, client })
+			.where('touched_at', '>=', idleSince)
+			.first('is_ending');
+	/** Whether fewer have done so, or do so, than may. Strangers make the rows: they are counted by an index, and never read. */
+	const hasRoom = async (connection: Knex, share: string, limits: LimitRow, idleSince: number) => {
+		if (limits.max_downloads === null) return true;
+		const [row] = await connection('share_passes')
 			.where({ share_id: share })
-			.where('touched_at', '>=', idleSince);
-		return { own: found.find((pass) => pass.client === client), count: found.length };
+			.where('touched_at', '>=', idleSince)
+			.count({ count: '*' });
+		return limits.downloads + Number(row?.count) < limits.max_downloads;
 	};
 
 	/** Whether all of it was sent now. */
@@ -103,11 +116,10 @@ export function shareUseStore(knex: Knex, now: () => number): ShareUseStore {
 			transact(knex, async (transaction) => {
 				const limits = await locked(transaction, share);
 				if (limits === undefined) return 'refused';
-				const passes = () => transaction<PassRow>('share_passes').where({ share_id: share });
-				const { own, count } = await room(transaction, share, client, idleSince);
+				const own = await ownPass(transaction, share, client, idleSince);
 				if (own !== undefined) return own.is_ending ? 'ending' : 'admitted';
-				if (limits.max_downloads !== null && limits.downloads + count >= limits.max_downloads) return 'refused';
-				await passes().where('touched_at', '<', idleSince).delete();
+				if (!(await hasRoom(transaction, share, limits, idleSince))) return 'refused';
+				await transaction('share_passes').where({ share_id: share }).where('touched_at', '<', idleSince).delete();
 				await transaction<PassRow>('share_passes').insert(
 					plainRow({ share_id: share, client, is_ending: false, touched_at: now() }),
 				);
@@ -116,8 +128,8 @@ export function shareUseStore(knex: Knex, now: () => number): ShareUseStore {
 		async mayAdmit(share, client, idleSince) {
 			const limits = await knex('shares').where({ id: share }).first('downloads', 'max_downloads');
 			if (limits === undefined || limits.max_downloads === null) return limits !== undefined;
-			const { own, count } = await room(knex, share, client, idleSince);
-			return own !== undefined || limits.downloads + count < limits.max_downloads;
+			if ((await ownPass(knex, share, client, idleSince)) !== undefined) return true;
+			return hasRoom(knex, share, limits, idleSince);
 		},
 		touch: (passes) =>
 			transact(knex, async (transaction) => {

@@ -24,7 +24,7 @@ export interface UploadRecord {
 	offset: number;
 	/** Where the file is, once it is in its place. */
 	entryPath: string | null;
-	/** For one that a guest of a share sends to its owner, whose directory is relative to the share's folder: by which client, and what it became. */
+	/** For one that a guest of a share sends to its owner, whose directory is relative to the share's folder: by which client, and of which item it became which version. */
 	received: { share: string; client: string; itemId: string | null } | null;
 	/** Null for an upload that an older version began. */
 	startedAt: number | null;
@@ -60,6 +60,11 @@ export interface UploadStore {
 	 * Resolves as `advance` does.
 	 */
 	finish(idHash: string, stagedId: string, entryPath: string, itemId?: string): Promise<boolean>;
+	/**
+	 * Takes the room of one that a share receives, which goes on at that time: it may have been left to others. Does nothing for any other one.
+	 * Throws `tooLarge` where the share may not receive that much any more.
+	 */
+	claim(idHash: string, touchedAt: number): Promise<void>;
 	/** Forgets a finished one that a share has received and its sender has taken back: the share does not count it any more. */
 	takeBack(idHash: string): Promise<void>;
 	/** Replaces its staged file. Resolves as `advance` does. */
