@@ -30,6 +30,9 @@ const maxRows = 1_000;
 /** Of one content: no program asks for more ranges beside each other. */
 const maxParts = 500;
 
+/** Rows that are written while others wait. */
+const savedAtOnce = 50;
+
 type Key = Pick<ClientParts, 'share' | 'client' | 'content'>;
 
 const keyOf = ({ share, client, content }: Key) => ({ share_id: share, client, content });
@@ -74,19 +77,30 @@ export function shareUseStore(knex: Knex, now: () => number): ShareUseStore {
 			touched_at: now(),
 		};
 		if (found !== undefined) await rows().where(keyOf(parts)).update(plainRow(row));
-		else {
-			await rows().insert(plainRow({ ...keyOf(parts), ...row }));
-			await forgetOldest(transaction, parts.share);
-		}
+		else await rows().insert(plainRow({ ...keyOf(parts), ...row }));
 		return false;
 	};
 	const forgetOldest = async (transaction: Knex.Transaction, share: string) => {
 		const rows = () => transaction<PartsRow>('share_parts').where({ share_id: share });
 		const [row] = await rows().count({ count: '*' });
-		if (Number(row?.count) <= maxRows) return;
-		const oldest = await rows().orderBy('touched_at').first('client', 'content');
-		if (oldest !== undefined) await rows().where(oldest).delete();
+		const excess = Number(row?.count) - maxRows;
+		if (excess <= 0) return;
+		const oldest = await rows().orderBy('touched_at').limit(excess).select('client', 'content');
+		for (const { client, content } of oldest) await rows().where({ client, content }).delete();
 	};
+	/** Those that are whole now. */
+	const saveSome = (all: readonly ClientParts[]) =>
+		transact(knex, async (transaction) => {
+			const whole: Pick<ClientParts, 'share' | 'client'>[] = [];
+			for (const share of new Set(all.map((each) => each.share))) {
+				// It may have been deleted meanwhile.
+				if ((await locked(transaction, share)) === undefined) continue;
+				for (const parts of all.filter((each) => each.share === share))
+					if (await save(transaction, parts)) whole.push({ share: parts.share, client: parts.client });
+				await forgetOldest(transaction, share);
+			}
+			return whole;
+		});
 
 	return {
 		add: (uses) =>
@@ -95,14 +109,9 @@ export function shareUseStore(knex: Knex, now: () => number): ShareUseStore {
 			}),
 		async saveParts(all) {
 			const whole: Pick<ClientParts, 'share' | 'client'>[] = [];
-			await transact(knex, async (transaction) => {
-				whole.length = 0;
-				for (const parts of all) {
-					// A share may have been deleted meanwhile.
-					if ((await locked(transaction, parts.share)) === undefined) continue;
-					if (await save(transaction, parts)) whole.push({ share: parts.share, client: parts.client });
-				}
-			});
+			// Strangers say how many there are: others have their turn between two parts.
+			for (let at = 0; at < all.length; at += savedAtOnce)
+				whole.push(...(await saveSome(all.slice(at, at + savedAtOnce))));
 			return whole;
 		},
 		async parts(of) {
