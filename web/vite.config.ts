@@ -28,6 +28,22 @@ function onlyImportedIcons(): Plugin {
 	};
 }
 
+/**
+ * Leaves out what zod does for others: it describes schemas as JSON Schema, and follows values that contain themselves, which JSON can't. That is a
+ * fourth of it, and each schema mentions it. What is left of these modules does nothing.
+ */
+function onlyParsing(): Plugin {
+	return {
+		name: 'only-parsing',
+		apply: 'build',
+		async load(id) {
+			if (!/[/\\]zod[/\\]v4[/\\]core[/\\](to-json-schema|json-schema-processors|memoizer)\.js$/.test(id)) return;
+			const exported = (await readFile(id, 'utf8')).matchAll(/^export (?:const|function|class) ([\w$]+)/gm);
+			return `function nothing() {}\nexport { ${[...exported].map(([, name]) => `nothing as ${name}`).join(', ')} };`;
+		},
+	};
+}
+
 /** The files that the worker of pdf.js fetches when a document needs them, in a folder named by the version. */
 function pdfFiles(): Plugin {
 	return {
@@ -75,7 +91,7 @@ export default defineConfig({
 	root: import.meta.dirname,
 	base: './',
 	html: { cspNonce: '__NONCE__' },
-	plugins: [react(), fillPlaceholders(), onlyImportedIcons(), pdfFiles(), noChunkCycles()],
+	plugins: [react(), fillPlaceholders(), onlyImportedIcons(), onlyParsing(), pdfFiles(), noChunkCycles()],
 	// Packages of this repository are read from their sources.
 	resolve: { conditions: ['source', ...defaultClientConditions] },
 	experimental: {
@@ -100,15 +116,45 @@ export default defineConfig({
 				codeSplitting: {
 					groups: [
 						// Every page starts with these. One request costs less than dozens of them.
-						{ name: 'start', tags: ['$initial'], priority: 2 },
-						// What several parts use: each gets no more than it needs. No pieces are put together, however small: such chunks may import
-						// each other. Not together with packages, or a button would fetch parts of a viewer's.
+						{ name: 'start', tags: ['$initial'], priority: 7 },
+						// Which dialogs and menus are open is asked by lists, where there are none yet.
+						{
+							...shared,
+							name: 'open',
+							test: /[\\/]@blueprintjs[\\/]core[\\/].*[\\/]hooks[\\/]overlays[\\/]/,
+							priority: 6,
+						},
+						// What several parts use: each gets no more than it needs, but for pieces that are too small to be asked for alone. What they import is taken along,
+						// unless a group before has it.
+						{
+							...shared,
+							name: 'base',
+							test: /[\\/](web[\\/]src[\\/]api|packages)[\\/]/,
+							priority: 5,
+							entriesAwareMergeThreshold: 2_000,
+						},
+						// Menus apart, or an icon of the landing page would fetch all that a menu needs.
+						{ ...shared, name: 'menu', test: /[\\/]@blueprintjs[\\/]core[\\/].*[\\/]menu[\\/]/, priority: 5 },
+						{
+							...shared,
+							name: 'ui',
+							test: /[\\/]web[\\/]src[\\/]ui[\\/](.*\.ts|[^\\/]+)$/,
+							priority: 4,
+							entriesAwareMergeThreshold: 2_000,
+						},
+						// Apart from other packages, or a button would fetch parts of a viewer's.
+						{
+							...shared,
+							name: 'widgets',
+							test: /[\\/]@blueprintjs[\\/](core|icons)[\\/]/,
+							priority: 4,
+							entriesAwareMergeThreshold: 5_000,
+						},
+						{ ...shared, test: /[\\/]node_modules[\\/]/, priority: 3 },
+						// The upload queue is one part.
+						{ name: 'queue', test: /[\\/]web[\\/]src[\\/]features[\\/]uploadQueue[\\/]/, priority: 2 },
+						// No pieces are put together, however small: such chunks may import each other.
 						{ ...shared, test: /[\\/]web[\\/]src[\\/]/, priority: 1, entriesAwareMergeThreshold: 0 },
-						// These import nothing of the above, so the pieces that are too small to be asked for alone can be put together.
-						{ ...shared, name: 'base', test: /[\\/](web[\\/]src[\\/]api|packages)[\\/]/, priority: 2 },
-						// Menus apart from the pieces that are too small, or an icon of the landing page would fetch all that a menu needs.
-						{ ...shared, name: 'menu', test: /[\\/]@blueprintjs[\\/]core[\\/].*[\\/]menu[\\/]/, priority: 2 },
-						{ ...shared, test: /[\\/]node_modules[\\/]/, priority: 1 },
 					],
 				},
 			},

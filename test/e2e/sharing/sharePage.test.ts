@@ -174,7 +174,7 @@ const opened = async (t: ExecutionContext, viewport: typeof desktop) => {
 test.serial('a stranger opens a shared folder, looks at it and downloads it, at a desk', opened, desktop);
 test.serial('a stranger opens a shared folder, looks at it and downloads it, on a phone', opened, phone);
 
-test.serial('the page of a share has less than 260 kB of script before its first viewer', async (t) => {
+test.serial('the page of a share has less than 200 kB of script before its first viewer', async (t) => {
 	const ada = await fixture.enter(t);
 	await trip(ada);
 	const { url } = await share(ada, { items: ['trip'] });
@@ -191,7 +191,7 @@ test.serial('the page of a share has less than 260 kB of script before its first
 	const bodies = await Promise.all(scripts.map((script) => script.body()));
 	const total = bodies.reduce((sum, body) => sum + gzipSync(body).length, 0);
 	t.log(`${(total / 1000).toFixed(0)} kB`);
-	t.true(total > 50_000 && total < 260_000, `${total}`);
+	t.true(total > 50_000 && total < 200_000, `${total}`);
 });
 
 test.serial('chat programs are shown a picture of a shared folder, and none where it can’t be viewed', async (t) => {

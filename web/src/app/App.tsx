@@ -3,29 +3,27 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { useState } from 'react';
 import { BrowserRouter } from 'react-router';
 import { basePath } from '../api/client/basePath.js';
-import { UndoProvider } from '../features/files/undo/UndoProvider.js';
-import { UploadQueueProvider } from '../features/uploadQueue/UploadQueueProvider.js';
 import { FirstLocation } from '../ui/firstLocation.js';
 import { NotificationProvider } from '../ui/notifications/NotificationProvider.js';
 import { createQueryClient } from './queryClient.js';
-import { AppRoutes } from './router.js';
+import { AppRoutes, preloadPage } from './router.js';
 
 export function App() {
-	const [queryClient] = useState(createQueryClient);
+	const [queryClient] = useState(() => {
+		const client = createQueryClient();
+		preloadPage(client);
+		return client;
+	});
 	return (
 		<QueryClientProvider client={queryClient}>
 			<OverlaysProvider>
 				<NotificationProvider>
-					<UndoProvider>
-						<UploadQueueProvider>
-							{/* Without transitions: what is pressed next, however soon, acts on the folder that was opened and not on the one before. */}
-							<BrowserRouter basename={basePath === '' ? '/' : basePath} useTransitions={false}>
-								<FirstLocation>
-									<AppRoutes />
-								</FirstLocation>
-							</BrowserRouter>
-						</UploadQueueProvider>
-					</UndoProvider>
+					{/* Without transitions: what is pressed next, however soon, acts on the folder that was opened and not on the one before. */}
+					<BrowserRouter basename={basePath === '' ? '/' : basePath} useTransitions={false}>
+						<FirstLocation>
+							<AppRoutes />
+						</FirstLocation>
+					</BrowserRouter>
 				</NotificationProvider>
 			</OverlaysProvider>
 		</QueryClientProvider>

@@ -7,6 +7,8 @@ import { call } from '../api/client/client.js';
 import { sessionQuery } from '../api/session/sessionQuery.js';
 import { useSession } from '../api/session/useSession.js';
 import type { AuthMode } from '../features/account/authForm.js';
+import { UndoProvider } from '../features/files/undo/UndoProvider.js';
+import { UploadQueueProvider } from '../features/uploadQueue/UploadQueueProvider.js';
 import { useUploadQueue } from '../features/uploadQueue/useUploadQueue.js';
 import { messages } from '../messages.js';
 import { FrameContext, type Frame as FrameServices } from '../ui/frame.js';
@@ -35,8 +37,18 @@ type OpenDialog =
 	| { kind: 'links' }
 	| { kind: 'activity' };
 
-/** Surrounds every page: the header, and the dialogs that can be opened from anywhere. */
+/** Surrounds every page but that of a share: the header, the dialogs that can be opened from anywhere, and what outlives a page: the upload queue and what can be undone. */
 export function Frame() {
+	return (
+		<UndoProvider>
+			<UploadQueueProvider>
+				<FramedPage />
+			</UploadQueueProvider>
+		</UndoProvider>
+	);
+}
+
+function FramedPage() {
 	const navigate = useNavigate();
 	const { pathname, search } = useLocation();
 	const queryClient = useQueryClient();

@@ -1,7 +1,9 @@
 import type { Entry, UserSettings, Viewer } from '@stowage/rules';
 import { useRef } from 'react';
+import { useFolderEvents } from '../api/events/useFolderEvents.js';
 import { isSearch } from '../api/listings/search.js';
 import { useShareLimits } from '../api/shares.js';
+import { useFileSource } from '../api/sources/FileSource.js';
 import { useDropFolders } from '../features/files/dragAndDrop/useDropFolders.js';
 import { useEntryDrag } from '../features/files/dragAndDrop/useEntryDrag.js';
 import { useFolderView } from '../features/files/folder/useFolderView.js';
@@ -51,6 +53,7 @@ export function BrowserPageFolder({ location, viewer, isSessionChecked, settings
 	useTitle(name);
 	const navigation = useBrowserNavigation(location, viewer);
 	const folder = useFolderView(location, navigation.arrival);
+	useFolderEvents(useFileSource().events, directory);
 	useRefreshNotice(folder);
 	const [previewed, preview] = useScopedState<Entry>(folder.key);
 	const uploads = useFolderUploads(viewer, location);

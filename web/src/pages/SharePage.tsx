@@ -12,11 +12,14 @@ import { useTitle } from '../features/files/location/folderTitle.js';
 import { parseShareLocation, type ShareLocation } from '../features/files/location/location.js';
 import { sharePageMessages as messages } from '../features/sharePage/messages.js';
 import { ShareAbout } from '../features/sharePage/ShareAbout.js';
-import { SharePassword } from '../features/sharePage/SharePassword.js';
 import { shareTitle } from '../features/sharePage/shareTitle.js';
 import { EmptyState } from '../ui/display/EmptyState.js';
+import { lazyComponent } from '../ui/lazyComponent.js';
 import styles from './BrowserPage.module.css';
 import { SharePageFolder } from './SharePageFolder.js';
+
+// Most shares have none.
+const SharePassword = lazyComponent(async () => (await import('../features/sharePage/SharePassword.js')).SharePassword);
 
 /** The page of a share, for whoever has its address: `/s/{token}` and everything below it. */
 export function SharePage() {

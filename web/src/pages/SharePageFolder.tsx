@@ -18,6 +18,7 @@ import { useContextMenu } from '../features/files/menu/useContextMenu.js';
 import { useShareActions } from '../features/files/operations/useShareActions.js';
 import { ShareAbout } from '../features/sharePage/ShareAbout.js';
 import { ShareToolbar } from '../features/toolbar/ShareToolbar.js';
+import { useOpenings } from '../ui/dialogs/dialogs.js';
 import { lazyComponent } from '../ui/lazyComponent.js';
 import { useLatest } from '../ui/useLatest.js';
 import { useScopedState } from '../ui/useScopedState.js';
@@ -30,6 +31,7 @@ import { useThumbnailUrl } from './useThumbnailUrl.js';
 const ContextMenu = lazyComponent<ContextMenuProps<Action>>(
 	async () => (await import('../features/files/menu/ContextMenu.js')).ContextMenu,
 );
+// The viewers: with the first file that is looked at.
 const PreviewPanel = lazyComponent(
 	async () => (await import('../features/previews/panel/PreviewPanel.js')).PreviewPanel,
 );
@@ -56,6 +58,7 @@ export function SharePageFolder({ location, share, title, onRefused }: SharePage
 	useRefreshNotice(folder);
 	useRefusals(folder.error, onRefused);
 	const [previewed, preview] = useScopedState<Entry>(folder.key);
+	const previews = useOpenings(previewed !== undefined);
 	const download = useDownloads(directory);
 	const perform = useShareActions({ folder, isLimited, openFolder: navigation.goTo, preview, download });
 	const shown = folder.rows?.entries.length ?? 0;
@@ -108,13 +111,16 @@ export function SharePageFolder({ location, share, title, onRefused }: SharePage
 				commands={commands}
 			/>
 			{menu.props && <ContextMenu {...menu.props} />}
-			{!isLimited && (
+			{previews > 0 && (
 				<PreviewPanel
+					// Each is another try to load it.
+					key={previews}
 					viewer={shareReader}
 					area="private"
 					entry={previewed}
 					entries={folder.rows?.entries ?? []}
 					onShow={preview}
+					onLoadFailed={() => preview(undefined)}
 					onClose={() => preview(undefined)}
 					onClosed={takeFocus}
 				/>

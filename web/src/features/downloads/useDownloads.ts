@@ -2,10 +2,9 @@ import type { Entry } from '@stowage/rules';
 import { useCallback } from 'react';
 import type { DownloadTicket } from '../../api/downloads.js';
 import { useFileSource } from '../../api/sources/FileSource.js';
-import { useNotify } from '../../ui/notifications/useNotify.js';
+import { type Notify, useNotify } from '../../ui/notifications/useNotify.js';
 import { mustBeZip } from './downloadChoice.js';
 import { downloadMessages as messages } from './messages.js';
-import { showDownloadProgress } from './showDownloadProgress.js';
 import { startDownloads } from './startDownloads.js';
 
 /** Downloads each file by itself, or everything as one ZIP. `ticket` is one that was created for these entries already. */
@@ -40,7 +39,7 @@ export function useDownloads(directory: string): Download {
 					dismiss(preparingKey);
 					if (ticket.skipped > 0) notify({ intent: 'warning', message: messages.leftOut(ticket.skipped) });
 					// Without events nobody says how far it is.
-					if (source.events) showDownloadProgress(ticket, { notify, dismiss });
+					if (source.events) await showProgress(ticket, { notify, dismiss });
 					await startDownloads([ticket.url]);
 				} catch (error) {
 					dismiss(preparingKey);
@@ -52,4 +51,10 @@ export function useDownloads(directory: string): Download {
 		},
 		[source, directory, notify, dismiss],
 	);
+}
+
+/** Most pages have no ZIP to show, and of a share there are no events. Without the code the browser's own list still shows the download. */
+async function showProgress(ticket: DownloadTicket, notify: Notify): Promise<void> {
+	const module = await import('./showDownloadProgress.js').catch(() => undefined);
+	module?.showDownloadProgress(ticket, notify);
 }

@@ -7,7 +7,7 @@ import { toolbarMessages as messages } from './messages.js';
 import { PathBreadcrumbs, type PathBreadcrumbsProps } from './PathBreadcrumbs.js';
 import { SelectionStatus, type SelectionStatusProps } from './SelectionStatus.js';
 import styles from './ShareToolbar.module.css';
-import { FilterTags } from './search/FilterTags.js';
+import { SetFilters } from './search/Filters.js';
 import { SearchBox, type SearchBoxProps } from './search/SearchBox.js';
 import toolbar from './Toolbar.module.css';
 import { ViewSwitch, type ViewSwitchProps } from './ViewSwitch.js';
@@ -46,7 +46,7 @@ export function ShareToolbar(props: ShareToolbarProps) {
 					filtersButton={filtersButton}
 				/>
 			</div>
-			<FilterTags filters={filters} onFilters={(set) => props.onSearch({ filters: set })} button={filtersButton} />
+			<SetFilters filters={filters} onFilters={(set) => props.onSearch({ filters: set })} button={filtersButton} />
 			{hasList && (
 				<div className={toolbar.contents}>
 					<div className={styles.actions}>

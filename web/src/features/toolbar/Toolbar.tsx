@@ -8,7 +8,7 @@ import { AreaSelect } from './AreaSelect.js';
 import { toolbarMessages as messages } from './messages.js';
 import { PathBreadcrumbs, type PathBreadcrumbsProps } from './PathBreadcrumbs.js';
 import { SelectionStatus, type SelectionStatusProps } from './SelectionStatus.js';
-import { FilterTags } from './search/FilterTags.js';
+import { SetFilters } from './search/Filters.js';
 import { SearchBox, type SearchBoxProps } from './search/SearchBox.js';
 import styles from './Toolbar.module.css';
 import { ViewSwitch, type ViewSwitchProps } from './ViewSwitch.js';
@@ -60,7 +60,7 @@ export function Toolbar(props: ToolbarProps) {
 					/>
 				)}
 			</div>
-			<FilterTags filters={props.filters} onFilters={(filters) => props.onSearch({ filters })} button={filtersButton} />
+			<SetFilters filters={props.filters} onFilters={(filters) => props.onSearch({ filters })} button={filtersButton} />
 			{hasList && (
 				<div className={styles.contents}>
 					<Button

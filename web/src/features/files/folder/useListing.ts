@@ -2,7 +2,6 @@ import { type Entry, type LetterFilter, type SortMode, sortEntries } from '@stow
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
 import { NetworkFailure } from '../../../api/client/client.js';
-import { useFolderEvents } from '../../../api/events/useFolderEvents.js';
 import { listingQuery } from '../../../api/listings/listingQuery.js';
 import { useFileSource } from '../../../api/sources/FileSource.js';
 import { filterByLetter, type Rows, rowsOf } from '../list/rows.js';
@@ -26,7 +25,7 @@ export interface Listing {
 	patch: (patch: ListingPatch) => void;
 }
 
-/** The rows of a folder or a search, sorted and filtered. They are refreshed when the folder changes. */
+/** The rows of a folder or a search, sorted and filtered. Where there are events of it, its page listens to them (`useFolderEvents`). */
 export function useListing(location: FolderLocation, letter: LetterFilter): Listing {
 	const { directory, sort } = location;
 	const source = useFileSource();
@@ -41,7 +40,6 @@ export function useListing(location: FolderLocation, letter: LetterFilter): List
 		structuralSharing: false,
 		refetchInterval: ({ state }) => refetchIntervalAfter(state.error, state.data !== undefined),
 	});
-	useFolderEvents(source.events, directory);
 
 	const entries = data?.entries;
 	const sorted = useMemo(() => entries && sortedEntries(entries, sort), [entries, sort]);

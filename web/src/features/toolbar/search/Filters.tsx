@@ -1,54 +1,59 @@
-import { Button, PopoverNext, PopupKind } from '@blueprintjs/core';
+import { Button } from '@blueprintjs/core';
 import { FilterIcon } from '@blueprintjs/icons';
 import type { SearchFilters } from '@stowage/rules';
-import { type Ref, useState } from 'react';
+import { type RefObject, useState } from 'react';
+import { hasFilters } from '../../../api/listings/search.js';
+import { type LazyModule, lazyComponent, useLazyModule } from '../../../ui/lazyComponent.js';
 import { toolbarMessages as messages } from '../messages.js';
 import styles from './Filters.module.css';
-import { FiltersForm } from './FiltersForm.js';
+import type { FiltersPopoverProps } from './FiltersPopover.js';
+import type { FilterTagsProps } from './FilterTags.js';
+
+/** Popovers are a tenth of the script of a page, and not everybody sets filters. */
+const popover: LazyModule<FiltersPopoverProps> = {
+	load: async () => (await import('./FiltersPopover.js')).FiltersPopover,
+};
+
+const FilterTags = lazyComponent<FilterTagsProps>(async () => (await import('./FilterTags.js')).FilterTags);
 
 export interface FiltersProps {
-	buttonRef: Ref<HTMLButtonElement>;
+	buttonRef: RefObject<HTMLButtonElement | null>;
 	filters: SearchFilters;
 	onApply: (filters: SearchFilters) => void;
 }
 
-/** The button beside the search box, which opens the filters. Closed in another way than by `Apply`, they stay as they were. */
+/** The button beside the search box, which opens the filters. They are loaded when it is pressed, and then open at once. */
 export function Filters({ buttonRef, filters, onApply }: FiltersProps) {
-	const [isOpen, setOpen] = useState(false);
+	const [wasPressed, setPressed] = useState(false);
+	const [FiltersPopover, load] = useLazyModule(popover, () => setPressed(false));
+	const button = {
+		ref: buttonRef,
+		className: styles.button,
+		icon: <FilterIcon />,
+		'aria-label': messages.filters,
+		text: messages.filters,
+	};
+	if (FiltersPopover) {
+		return (
+			<FiltersPopover isOpenAtFirst={wasPressed} button={buttonRef} filters={filters} onApply={onApply}>
+				<Button {...button} />
+			</FiltersPopover>
+		);
+	}
 	return (
-		<PopoverNext
-			isOpen={isOpen}
-			onInteraction={setOpen}
-			popoverClassName={styles.popover}
-			placement="bottom-end"
-			positioningStrategy="fixed"
-			middleware={{ flip: { padding: 8 }, shift: { padding: 8, crossAxis: true } }}
-			arrow={false}
-			hasBackdrop
-			animation="minimal"
-			transitionDuration={100}
-			popupKind={PopupKind.DIALOG}
-			autoFocus={false}
-			onOpening={(element) => element.querySelector('input')?.focus({ preventScroll: true })}
-			content={
-				<div role="dialog" aria-label={messages.filters}>
-					<FiltersForm
-						filters={filters}
-						onApply={(applied) => {
-							setOpen(false);
-							onApply(applied);
-						}}
-					/>
-				</div>
-			}
-		>
-			<Button
-				ref={buttonRef}
-				className={styles.button}
-				icon={<FilterIcon />}
-				aria-label={messages.filters}
-				text={messages.filters}
-			/>
-		</PopoverNext>
+		<Button
+			{...button}
+			aria-haspopup="dialog"
+			aria-expanded={false}
+			onClick={() => {
+				setPressed(true);
+				load();
+			}}
+		/>
 	);
+}
+
+/** The filters that are set, each with a button that removes it. They are loaded with the first one. */
+export function SetFilters(props: FilterTagsProps) {
+	return hasFilters(props.filters) && <FilterTags {...props} />;
 }
