@@ -139,7 +139,11 @@ export function createShares(parts: Dependencies): Shares {
 	};
 
 	const hasAnyItem = async (items: readonly SharedItemRecord[]): Promise<boolean> => {
-		for (const item of items) if ((await locateLink(storage, item)) !== undefined) return true;
+		const yielder = new Yielder();
+		for (const item of items) {
+			if (yielder.shouldYield) await yielder.yield();
+			if ((await locateLink(storage, item)) !== undefined) return true;
+		}
 		return false;
 	};
 
@@ -177,7 +181,9 @@ export function createShares(parts: Dependencies): Shares {
 			// Items have other ids on another root.
 			return storage.changing(username, async () => {
 				const items: Parameters<ShareStore['add']>[0]['items'][number][] = [];
+				const yielder = new Yielder();
 				for (const path of chosen) {
+					if (yielder.shouldYield) await yielder.yield();
 					const item = await storage.stat(joinPath(home, path));
 					items.push({ path, itemId: identityOf(item), type: item.type });
 				}
@@ -243,9 +249,12 @@ export function createShares(parts: Dependencies): Shares {
 
 	/** Throws `notFound` if one was moved while the share did not exist yet. */
 	async function assertThere(items: readonly BoundItem[]): Promise<void> {
-		for (const item of items)
+		const yielder = new Yielder();
+		for (const item of items) {
+			if (yielder.shouldYield) await yielder.yield();
 			if ((await locateLink(storage, item)) === undefined)
 				throw new Failure('notFound', 'There is no such file or folder.');
+		}
 	}
 }
 

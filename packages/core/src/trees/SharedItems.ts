@@ -1,4 +1,4 @@
-import type { OpenFile, StatsBatch, StorageEntry, StorageItem } from '@stowage/plugin-api';
+import { type OpenFile, type StatsBatch, type StorageEntry, type StorageItem, Yielder } from '@stowage/plugin-api';
 import {
 	type Guest,
 	homeRoot,
@@ -91,7 +91,10 @@ export class SharedItems implements TreeStorage {
 
 	async *#eachItem(): AsyncGenerator<StorageItem[]> {
 		let batch: StorageItem[] = [];
+		const yielder = new Yielder();
 		for (const item of this.#items) {
+			// Each takes a moment of this thread, and anybody may ask for all of them.
+			if (yielder.shouldYield) await yielder.yield();
 			const found = await undefinedIf(this.#find(item), 'notFound');
 			if (found !== undefined) batch.push({ ...found, name: item.name });
 			if (batch.length < batchSize) continue;

@@ -59,7 +59,11 @@ export function shareStore(knex: Knex, now: () => number): ShareStore {
 				.whereIn('share_id', part)
 				.orderBy(['share_id', 'share_position'])
 				.select('id', 'share_id', 'path', 'next_path', 'item_id', 'item_type');
-			for (const item of found) items.set(item.share_id, [...(items.get(item.share_id) ?? []), item]);
+			for (const item of found) {
+				const known = items.get(item.share_id);
+				if (known === undefined) items.set(item.share_id, [item]);
+				else known.push(item);
+			}
 		}
 		return rows.map((row) => toShare(row, items.get(row.id) ?? []));
 	};
