@@ -5,7 +5,12 @@ import { maxSelectionBytes, thumbnailSize, ticket } from './files.js';
 import { maxLinksOfPage } from './links.js';
 import { entry, itemPath, listing, listOf, message, path, searching } from './schemas.js';
 
-const text = (limit: number) => z.string().max(limit, `must have at most ${limit} characters`);
+const text = (limit: number) =>
+	z
+		.string()
+		.max(limit, `must have at most ${limit} characters`)
+		// No database keeps it.
+		.refine((value) => !value.includes('\0'), 'must not contain NUL');
 const count = z.int().min(1).max(Number.MAX_SAFE_INTEGER);
 
 /** What its owner can choose again later. Null takes a limit, the end or the password away. */

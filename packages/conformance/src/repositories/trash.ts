@@ -80,7 +80,7 @@ export function trashRules(assertThat: Rule): void {
 			(await trash.inState('purging', { limit: 9 })).map(({ id }) => id),
 			[idOf(1)],
 		);
-		t.is(await trash.beginPurging({}), 2);
+		t.is(await trash.beginPurging({ ids: [1, 2, 3].map(idOf) }), 2);
 		t.is((await trash.inState('purging', { limit: 9 })).length, 3);
 		const [, next] = await trash.inState('purging', { limit: 9 });
 		t.deepEqual(await trash.inState('purging', { limit: 1, skip: 1 }), [next]);

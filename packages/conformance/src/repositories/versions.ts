@@ -78,7 +78,7 @@ export function versionRules(assertThat: Rule): void {
 		t.is(await trash.count('ada-id', 'item'), 1);
 		t.is((await trash.totals({})).entries, 2);
 		t.is((await trash.totals({ kind: 'version' })).bytes, 1001);
-		t.is(await trash.beginPurging({ kind: 'item' }), 1);
+		t.is(await trash.beginPurging({ kind: 'item', ids: [1, 2].map(idOf) }), 1);
 		t.deepEqual(await list(), [1]);
 	});
 

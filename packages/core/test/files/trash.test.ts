@@ -1,7 +1,8 @@
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Failure } from '@stowage/rules';
+import type { TrashedItem } from '@stowage/plugin-api';
+import { Failure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { readAudit } from '../../src/audit/readAudit.js';
 import { type AppOptions, recoverTrash, unknownTrash } from '../../src/index.js';
@@ -469,33 +470,54 @@ test('notes of many deletions are put together, without those of items that are 
 	t.deepEqual(lines.map((line) => JSON.parse(line).id).sort(), (await onDisk()).sort());
 });
 
+const purgeParts = ({ services: { config, database, log, storage } }: TestApp) => ({
+	...{ config, log, store: database.trash, storage: () => storage },
+	...{ versions: database.versions, users: database.users },
+	...{ now: Date.now, monotonic: () => 0 },
+	...{ onEnded: () => {}, onChanged: () => {}, onPurged: () => {} },
+	...{ onBrought: async () => {}, onReplaced: async () => {} },
+});
+
+test('a large trash is emptied in small parts, with what the clock was ahead for, and without what is deleted meanwhile', async (t) => {
+	const { app } = await setUp(t);
+	const { trash, users } = app.services.database;
+	const ownerId = (await users.find('ada'))?.id ?? '';
+	const { storage: root } = await app.services.storage.home('ada').mount();
+	const recordOf = (n: number, deletedAt: number): TrashedItem => ({
+		...{ kind: 'item', id: String(n).padStart(32, '0'), ownerId, ownerName: 'ada', rootId: root.rootId, deletedAt },
+		...{ path: parsePath(`${n}`), type: 'file', size: { bytes: 1, entries: 1 }, deletedBy: 'ada', state: 'kept' },
+	});
+	const now = Date.now();
+	await trash.addMissing(Array.from({ length: 1_000 }, (_, n) => recordOf(n, now - 5_000 + n)));
+	await trash.addMissing([recordOf(2_000, now + day)]);
+	const parts: number[] = [];
+	let time = now;
+	const store = {
+		...trash,
+		async beginPurging(selection: Parameters<typeof trash.beginPurging>[0]) {
+			time += 10;
+			if (parts.push(selection.ids.length) === 1) await trash.add(recordOf(3_000, time));
+			return trash.beginPurging(selection);
+		},
+	};
+	const all = { ...purgeParts(app), store, now: () => time };
+	const purge = new TrashPurge(all, new TrashSizes(all));
+	t.is(await purge.purge({ kind: 'item', ownerId }), 1_001);
+	t.true(parts.every((length) => length <= 200) && parts.length > 5, parts.join());
+	t.is((await trash.get(recordOf(3_000, 0).id))?.state, 'kept');
+	await purge.removePurged();
+	t.is(await trash.count(ownerId, 'item'), 1);
+});
+
 test('of more items than a user may keep the oldest go', async (t) => {
 	const { app, home, remove, trash } = await setUp(t);
-	const { config, database, log, storage } = app.services;
+	const { database } = app.services;
 	for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
 		await writeFile(home(name), name);
 		await remove(name);
 	}
 	const ended: string[] = [];
-	const parts = {
-		onEnded: (...end: unknown[]) => void ended.push(end.join(' ')),
-		...{
-			config,
-			log,
-			store: database.trash,
-			storage: () => storage,
-			versions: database.versions,
-			users: database.users,
-		},
-		...{
-			now: Date.now,
-			monotonic: () => 0,
-			onChanged: () => {},
-			onPurged: () => {},
-			onBrought: async () => {},
-			onReplaced: async () => {},
-		},
-	};
+	const parts = { ...purgeParts(app), onEnded: (...end: unknown[]) => void ended.push(end.join(' ')) };
 	const purge = new TrashPurge(parts, new TrashSizes(parts), { items: 3, uncounted: 2 });
 	const names = async () => (await trash()).entries.map(({ name }) => name).join('');
 	const ada = await database.users.find('ada');

@@ -94,6 +94,8 @@ test(
 	400,
 	/too far/,
 );
+test('a title with NUL, which no database keeps, is refused', refused, { ...one, title: 'a\0b' }, 400, /title/);
+test('a message with NUL is refused', refused, { ...one, message: '\0' }, 400, /message/);
 test('a short password is refused', refused, { ...one, password: 'short' }, 400, /password/);
 test('no downloads are no limit', refused, { ...one, maxDownloads: 0 }, 400, /maxDownloads/);
 test('an unknown field of a share is refused', refused, { ...one, owner: 'bob' }, 400, /owner/);

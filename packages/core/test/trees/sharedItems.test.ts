@@ -14,7 +14,7 @@ test('others have their turns while the many items of a share are looked up, whi
 	// As the calls of a local disk, which take their time on this thread.
 	const stat = async (path: string): Promise<StorageItem> => {
 		for (const begun = performance.now(); performance.now() - begun < 1; );
-		return { ...{ name: path, type: 'file', size: 0, mtime: 0, id: path, version: '', mayReuseId: false } };
+		return { ...{ name: path, type: 'file', size: 0, mtime: 0, id: path, version: '' } };
 	};
 	const shared = new SharedItems({ stat } as unknown as HomeStorage, guest);
 	let turns = 0;

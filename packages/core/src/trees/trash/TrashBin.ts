@@ -212,12 +212,12 @@ export class TrashBin {
 
 	/** Removes what is older than it is kept, and completes what was interrupted. */
 	async sweep(): Promise<void> {
-		const { store, now, config, onEnded } = this.#parts;
+		const { now, config, onEnded } = this.#parts;
 		await this.recordArrived();
 		if (this.#clock.isTrusted()) {
 			const keepFor = { item: this.keepFor, version: config.versions.keepFor };
 			for (const kind of ['item', 'version'] as const) {
-				const expired = await store.beginPurging({ kind, deletedUntil: now() - keepFor[kind] });
+				const expired = await this.#purge.mark({ kind, deletedUntil: now() - keepFor[kind] });
 				if (expired > 0) onEnded(kind, expired, 'expired');
 			}
 		}

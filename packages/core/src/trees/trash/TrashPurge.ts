@@ -1,4 +1,4 @@
-import type { TrashRecord, TrashSelection, TrashSize } from '@stowage/plugin-api';
+import { type TrashRecord, type TrashSelection, type TrashSize, Yielder } from '@stowage/plugin-api';
 import { Counts } from '../../limits/Counts.js';
 import { createKeyedMutex } from '../../limits/keyedMutex.js';
 import { ignoreMissing } from '../Mounts.js';
@@ -34,10 +34,39 @@ export class TrashPurge {
 
 	/** Resolves to how many were chosen. */
 	async purge(selection: TrashSelection): Promise<number> {
-		const count = await this.#parts.store.beginPurging(selection);
-		if (count > 0 && selection.ownerId !== undefined) this.#parts.onChanged(selection.ownerId);
-		if (count > 0) void this.removePurged();
+		let count = 0;
+		try {
+			for await (const marked of this.#mark(selection)) count += marked;
+		} finally {
+			if (count > 0 && selection.ownerId !== undefined) this.#parts.onChanged(selection.ownerId);
+			if (count > 0) void this.removePurged();
+		}
 		return count;
+	}
+
+	/** The same, and frees no space yet. */
+	async mark(selection: TrashSelection): Promise<number> {
+		let count = 0;
+		for await (const marked of this.#mark(selection)) count += marked;
+		return count;
+	}
+
+	/** Marks what is chosen in small parts, between which others have their turn, without what gets into the trash meanwhile. Yields how many each time. */
+	async *#mark({ ids, ...selection }: TrashSelection): AsyncGenerator<number> {
+		const { store, now } = this.#parts;
+		if (ids !== undefined) return yield await store.beginPurging({ ...selection, ids });
+		const begun = now();
+		const yielder = new Yielder();
+		for (let after: TrashRecord | undefined; ; ) {
+			const page = { order: 'oldest', limit: trashBatch, ...(after === undefined ? {} : { after }) } as const;
+			const found = await store.list({ ...selection, ...page });
+			// One from a time to come was deleted before the clock was corrected.
+			const meant = found.filter(({ deletedAt }) => deletedAt <= begun || deletedAt > now());
+			if (meant.length > 0) yield await store.beginPurging({ ids: meant.map(({ id }) => id) });
+			after = found.at(-1);
+			if (found.length < trashBatch) return;
+			if (yielder.shouldYield) await yielder.yield();
+		}
 	}
 
 	/** Whether so much could give way. Nothing does. */

@@ -102,8 +102,8 @@ export interface TrashStore {
 	settle(ids: readonly string[]): Promise<number>;
 	/** `moving`, unless it is `purging` or there is none: then it resolves to false. */
 	beginMoving(id: string): Promise<boolean>;
-	/** `purging`. Resolves to how many were not before. */
-	beginPurging(selection: TrashSelection): Promise<number>;
+	/** `purging`. Resolves to how many were not before. All at once: a few. */
+	beginPurging(selection: TrashSelection & { ids: readonly string[] }): Promise<number>;
 	setSize(id: string, size: TrashSize): Promise<void>;
 	/** It is in the trash of another root now. */
 	setRoot(id: string, rootId: string): Promise<void>;
