@@ -73,6 +73,7 @@ export const messages = {
 	dropHintSignIn: 'Sign in to upload.',
 	dropHintVisitor: 'Without an account, what you upload is public.',
 	foldersNeedSignIn: 'You must be logged in to create folders in public.',
+	foldersNotReceived: 'Folders can’t be sent here. Choose the files in them.',
 	readingFolder: 'Reading the folder...',
 	creatingFolders: 'Creating folders...',
 	foldersCreated: (folders: string) => `Created ${folders}`,

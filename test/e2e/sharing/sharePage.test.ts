@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { execa } from 'execa';
 import type { Page, Response } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
-import { desktop, launchBrowser, openPage, phone } from '../support/browser.js';
+import { desktop, launchBrowser, phone } from '../support/browser.js';
 import { absent, eventually } from '../support/expect.js';
 import {
 	type FileManager,
@@ -17,65 +17,9 @@ import {
 	writeFiles,
 } from '../support/fileManager.js';
 import { closePreview, openPreview, picture, recorded } from '../support/previews.js';
-import { timeoutMs } from '../support/timeouts.js';
+import { change, openStranger, type Share, share } from '../support/shares.js';
 
 const fixture = setUpFixture(test);
-
-interface Chosen {
-	items: string[];
-	title?: string;
-	message?: string;
-	password?: string;
-	maxDownloads?: number;
-	expiresAt?: number;
-	mode?: 'view' | 'upload';
-}
-
-interface Share {
-	id: string;
-	url: string;
-}
-
-/** A call of the owner. */
-async function call<T>(ada: FileManager, method: string, address: string, payload: object): Promise<T> {
-	const [page = await ada.context.newPage()] = ada.context.pages();
-	if (!page.url().startsWith(ada.url)) await page.goto(ada.url);
-	return page.evaluate(
-		async ([verb, url, body]) => {
-			const headers = { 'content-type': 'application/json' };
-			const answer = await fetch(url, { method: verb, headers, body });
-			if (!answer.ok) throw new Error(await answer.text());
-			return answer.json();
-		},
-		[method, `${ada.url}${address}`, JSON.stringify(payload)] as const,
-	);
-}
-
-/** Shares items of the home. */
-const share = (ada: FileManager, { items, mode = 'view', ...rest }: Chosen): Promise<Share> =>
-	call(ada, 'POST', '/api/shares', { items: items.map((path) => ({ path })), mode, ...rest });
-
-const change = (ada: FileManager, { id }: Share, changes: object): Promise<Share> =>
-	call(ada, 'PATCH', `/api/shares/${id}`, changes);
-
-/** The page of a share in the browser of somebody without an account, where nothing of the owner is. */
-async function openStranger(
-	t: ExecutionContext,
-	{ url }: Share,
-	viewport = desktop,
-): Promise<{ page: Page; faults: string[] }> {
-	const isPhone = viewport === phone;
-	const context = await (await launchBrowser()).newContext({
-		viewport,
-		hasTouch: isPhone,
-		isMobile: isPhone,
-		reducedMotion: 'reduce',
-		acceptDownloads: true,
-	});
-	context.setDefaultTimeout(timeoutMs);
-	t.teardown(() => context.close());
-	return openPage(context, url);
-}
 
 const listed = (page: Page) =>
 	page.getByRole('grid', { name: 'Files' }).and(page.locator('[aria-busy=false]')).waitFor();

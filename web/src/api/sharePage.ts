@@ -1,4 +1,4 @@
-import { lookAtShare, openShare, type ResultOf } from '@stowage/contract';
+import { lookAtShare, openShare, type ResultOf, removeShareUpload } from '@stowage/contract';
 import { NameOrder } from '@stowage/rules';
 import { queryOptions } from '@tanstack/react-query';
 import { call } from './client/client.js';
@@ -35,4 +35,9 @@ export function shareQuery(token: string) {
 /** Opens a share for this browser. Throws `badCredentials` for a wrong password, and `rateLimited`. */
 export async function enterPassword(token: string, password: string): Promise<void> {
 	await call(openShare, { params: { token }, payload: { password } });
+}
+
+/** Removes a file for good that this browser has sent within the last hour, by its upload. Throws `notFound` and `expired` where that is too late. */
+export async function takeBack(token: string, id: string): Promise<void> {
+	await call(removeShareUpload, { params: { token, id }, headers: { 'tus-resumable': '1.0.0' } });
 }

@@ -1,10 +1,10 @@
 import { Button } from '@blueprintjs/core';
-import { ErrorIcon, InboxIcon, TimeIcon } from '@blueprintjs/icons';
+import { ErrorIcon, TimeIcon } from '@blueprintjs/icons';
 import { isFailure } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { type ReactElement, type ReactNode, useMemo } from 'react';
 import { useLocation, useSearchParams } from 'react-router';
-import { shareQuery } from '../api/sharePage.js';
+import { type SharedView, shareQuery } from '../api/sharePage.js';
 import { FileSourceContext } from '../api/sources/FileSource.js';
 import { shareSource } from '../api/sources/shareSource.js';
 import { isTransient } from '../features/files/folder/refreshPolicy.js';
@@ -15,9 +15,14 @@ import { ShareAbout } from '../features/sharePage/ShareAbout.js';
 import { shareTitle } from '../features/sharePage/shareTitle.js';
 import { EmptyState } from '../ui/display/EmptyState.js';
 import { lazyComponent } from '../ui/lazyComponent.js';
-import styles from './BrowserPage.module.css';
+import styles from './SharePage.module.css';
 import { SharePageFolder } from './SharePageFolder.js';
+import type { ShareReceivingProps } from './ShareReceiving.js';
 
+// The upload queue: most shares receive nothing.
+const ShareReceiving = lazyComponent<ShareReceivingProps>(
+	async () => (await import('./ShareReceiving.js')).ShareReceiving,
+);
 // Most shares have none.
 const SharePassword = lazyComponent(async () => (await import('../features/sharePage/SharePassword.js')).SharePassword);
 
@@ -35,24 +40,47 @@ function Share({ location }: { location: ShareLocation }) {
 	const { data: share, error, refetch } = useQuery(shareQuery(token));
 	const source = useMemo(() => shareSource(token), [token]);
 
+	const retry = () => void refetch();
+	const refusal = refusalOf(error, share !== undefined, token, refetch);
+	if (!share) return refusal;
+	const title = shareTitle(share);
+	const folder = (receiving?: ReactNode) => (
+		<SharePageFolder location={location} share={share} title={title} onRefused={retry} receiving={receiving} />
+	);
+	if (share.mode === 'view') return refusal ?? <FileSourceContext value={source}>{folder()}</FileSourceContext>;
+	const around = (receiving?: ReactNode) =>
+		share.mode === 'both' ? folder(receiving) : <Inbox share={share}>{receiving}</Inbox>;
+	return (
+		<FileSourceContext value={source}>
+			<ShareReceiving token={token} share={share} refusal={refusal} onRefused={retry} fallback={refusal ?? around()}>
+				{around}
+			</ShareReceiving>
+		</FileSourceContext>
+	);
+}
+
+/** What is shown in place of a share. What is shown of it stays while the server is away. */
+function refusalOf(
+	error: Error | null,
+	isKnown: boolean,
+	token: string,
+	refetch: () => Promise<unknown>,
+): ReactElement | null {
 	if (isFailure(error, 'passwordRequired')) return <SharePassword token={token} onOpened={refetch} />;
 	if (isFailure(error, 'expired')) return <Ended />;
 	if (isFailure(error, 'notFound')) return <Missing />;
-	// What is shown stays while the server is away.
-	if (error && !(share && isTransient(error))) return <Failed reason={error.message} onRetry={() => void refetch()} />;
-	if (!share) return null;
-	if (share.mode === 'upload') {
-		return (
-			<div className={styles.page}>
-				<ShareAbout share={share} />
-				<EmptyState icon={<InboxIcon size={32} />} title={messages.onlyReceives} />
-			</div>
-		);
-	}
+	if (!error || (isKnown && isTransient(error))) return null;
+	return <Failed reason={error.message} onRetry={() => void refetch()} />;
+}
+
+/** A share that only receives. */
+function Inbox({ share, children }: { share: SharedView; children: ReactNode }) {
+	useTitle(shareTitle(share));
 	return (
-		<FileSourceContext value={source}>
-			<SharePageFolder location={location} share={share} title={shareTitle(share)} onRefused={() => void refetch()} />
-		</FileSourceContext>
+		<div className={styles.inbox}>
+			<ShareAbout share={share} />
+			{children}
+		</div>
 	);
 }
 

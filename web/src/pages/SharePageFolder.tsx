@@ -1,5 +1,5 @@
 import { type Entry, rootPath } from '@stowage/rules';
-import { useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { isSearch } from '../api/listings/search.js';
 import type { SharedView } from '../api/sharePage.js';
 import { useDownloads } from '../features/downloads/useDownloads.js';
@@ -25,6 +25,7 @@ import { useScopedState } from '../ui/useScopedState.js';
 import { useView } from '../ui/useView.js';
 import styles from './BrowserPage.module.css';
 import { FolderContent } from './FolderContent.js';
+import own from './SharePage.module.css';
 import { useThumbnailUrl } from './useThumbnailUrl.js';
 
 // Popovers and the icons of all actions: not everybody opens a menu.
@@ -42,10 +43,12 @@ export interface SharePageFolderProps {
 	title: string;
 	/** The share does not answer as it did: it may have ended, or have another password. */
 	onRefused: () => void;
+	/** The part that receives files, if there is one. */
+	receiving?: ReactNode;
 }
 
 /** One folder of a share. It only connects the features, which read the share in place of an area. */
-export function SharePageFolder({ location, share, title, onRefused }: SharePageFolderProps) {
+export function SharePageFolder({ location, share, title, onRefused, receiving }: SharePageFolderProps) {
 	const { directory } = location;
 	const { isLimited } = share;
 	const list = useRef<FileListHandle>(null);
@@ -79,8 +82,9 @@ export function SharePageFolder({ location, share, title, onRefused }: SharePage
 	});
 
 	return (
-		<div className={styles.page}>
+		<div className={`${styles.page} ${receiving ? own.scrolling : ''}`}>
 			<ShareAbout share={share} />
+			{receiving}
 			<ShareToolbar
 				directory={directory}
 				search={location.search}

@@ -7,6 +7,7 @@ import { uploadBySize } from '../../src/api/uploads/transport.js';
 import { newUploadKey, type Upload, type UploadWait } from '../../src/api/uploads/upload.js';
 import { terminateUpload, type UploadDependencies } from '../../src/api/uploads/uploadChunks.js';
 import { UnreadableFile, UploadNetworkFailure } from '../../src/api/uploads/uploadFailures.js';
+import { areaReceiver } from '../../src/api/uploads/uploadReceiver.js';
 import { createUploadRecords } from '../../src/api/uploads/uploadRecords.js';
 import type { SendUpload, UploadRequest, UploadResponse } from '../../src/api/uploads/uploadRequest.js';
 import { describeFailure } from '../../src/features/uploadQueue/running/describeFailure.js';
@@ -134,6 +135,7 @@ function openPage(server: FakeServer, storage = new FakeStorage()) {
 		},
 	};
 	const dependencies: UploadDependencies = {
+		receiver: areaReceiver,
 		send: server.send,
 		hash: async (blob) => digestOf(new Uint8Array(await blob.arrayBuffer())),
 		records: createUploadRecords(storage as unknown as Storage),

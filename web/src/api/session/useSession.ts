@@ -8,9 +8,9 @@ export type Session =
 	| { status: 'signedOut' }
 	| { status: 'signedIn'; username: string; settings: UserSettings };
 
-/** Who is signed in, or `unknown` until the first check ends. A failed check counts as signed out. */
-export function useSession(): Session {
-	const { data, isPending } = useQuery(sessionQuery);
+/** Who is signed in, or `unknown` until the first check ends, and where the server is not asked. A failed check counts as signed out. */
+export function useSession({ isAsked = true } = {}): Session {
+	const { data, isPending } = useQuery({ ...sessionQuery, enabled: isAsked });
 	return useMemo(() => {
 		if (isPending) return { status: 'unknown' };
 		if (!data?.isLoggedIn || data.username === null || data.settings === null) return { status: 'signedOut' };

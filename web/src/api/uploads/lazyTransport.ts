@@ -2,6 +2,7 @@ import { messages } from '../../messages.js';
 import { NetworkFailure } from '../client/client.js';
 import type { EnsureFolder } from './ensureFolder.js';
 import type { Transport, Upload } from './upload.js';
+import type { ShareUploads } from './uploadReceiver.js';
 
 /** Loaded with the first file, so that the page itself loads faster. */
 async function loadTransport() {
@@ -35,4 +36,16 @@ export async function discardUpload(upload: Upload): Promise<void> {
 	// Without its code this page began no upload, and uploads of another page expire on the server.
 	const transport = await loadTransport().catch(() => undefined);
 	await transport?.discardUpload(upload);
+}
+
+/** Uploads to a share. */
+export const shareTransport =
+	(share: ShareUploads): Transport =>
+	async (...args) =>
+		(await loadTransport()).uploadToShare(share, ...args);
+
+/** As `discardUpload`, for one that went to a share. */
+export async function discardShareUpload(share: ShareUploads, upload: Upload): Promise<void> {
+	const transport = await loadTransport().catch(() => undefined);
+	await transport?.discardFromShare(share, upload);
 }

@@ -6,11 +6,13 @@ import { isSmall, type Transport, type Upload } from './upload.js';
 import { terminateUpload, type UploadDependencies, uploadChunks } from './uploadChunks.js';
 import { isProxyLimit } from './uploadFailures.js';
 import { uploadForm } from './uploadForm.js';
+import { areaReceiver, type ShareUploads, shareReceiver } from './uploadReceiver.js';
 import { browserStorage, createUploadRecords } from './uploadRecords.js';
 
 const megabyte = 1024 * 1024;
 
 const browserDependencies: UploadDependencies = {
+	receiver: areaReceiver,
 	send: sendUpload,
 	hash: hashInWorker,
 	records: createUploadRecords(browserStorage()),
@@ -39,3 +41,18 @@ export async function uploadBySize(
 export const createFolderEnsurer = () => createEnsureFolder(browserDependencies);
 
 export const discardUpload = (upload: Upload) => terminateUpload(browserDependencies, upload);
+
+/** The same to a share, which takes chunks only. */
+export const uploadToShare = (share: ShareUploads, ...args: Parameters<Transport>) =>
+	uploadChunks(shareDependencies(share), ...args);
+
+export const discardFromShare = (share: ShareUploads, upload: Upload) =>
+	terminateUpload(shareDependencies(share), upload);
+
+function shareDependencies(share: ShareUploads): UploadDependencies {
+	return {
+		...browserDependencies,
+		receiver: shareReceiver(share),
+		records: createUploadRecords(browserStorage(), ['share', share.token, share.sender()]),
+	};
+}

@@ -1,14 +1,15 @@
 import { Failure, isFailure } from '@stowage/rules';
 import { messages } from '../../messages.js';
-import { basePath } from '../client/basePath.js';
 import type { HashBlob } from './hashInWorker.js';
 import { RetryPolicy, type Timing } from './RetryPolicy.js';
 import { newUploadKey, type Transport, type Upload, type UploadedFile, type UploadListener } from './upload.js';
 import { isProxyLimit, UploadNetworkFailure, UploadRefusal } from './uploadFailures.js';
+import type { UploadReceiver } from './uploadReceiver.js';
 import type { UploadRecords } from './uploadRecords.js';
 import type { SendUpload, UploadRequest, UploadResponse } from './uploadRequest.js';
 
 export interface UploadDependencies {
+	receiver: UploadReceiver;
 	send: SendUpload;
 	hash: HashBlob;
 	records: UploadRecords;
@@ -17,7 +18,6 @@ export interface UploadDependencies {
 	chunks: { size: number };
 }
 
-const uploadsPath = `${basePath}/api/uploads`;
 const protocolHeaders = { 'tus-resumable': '1.0.0' };
 const minChunkSize = 256 * 1024;
 /** Requests of this size are interrupted by bad connections rather than by proxies, so interruptions shrink chunks no further. */
@@ -39,13 +39,16 @@ export async function uploadChunks(
 }
 
 /** Terminates an unfinished upload. If the server can't be reached, the upload expires there. */
-export async function terminateUpload({ records, send, timing }: UploadDependencies, upload: Upload): Promise<void> {
+export async function terminateUpload(
+	{ receiver, records, send, timing }: UploadDependencies,
+	upload: Upload,
+): Promise<void> {
 	const id = records.find(upload);
 	if (id === undefined) return;
 	records.remove(upload);
 	const { signal } = new AbortController();
 	for (const delay of [500, 2000, 8000, 0]) {
-		const request = { method: 'DELETE', url: uploadUrl(id), headers: protocolHeaders, signal } as const;
+		const request = { method: 'DELETE', url: `${receiver.url}/${id}`, headers: protocolHeaders, signal } as const;
 		// Unreachable, it expires there.
 		const response = await send(request).catch(() => undefined);
 		// 423: the server is still closing the request that was aborted a moment ago.
@@ -86,7 +89,9 @@ class ChunkedUpload {
 			try {
 				state = await this.#nextStep(state);
 				if ('name' in state) {
-					this.dependencies.records.remove(this.upload);
+					const { records, receiver } = this.dependencies;
+					records.remove(this.upload);
+					receiver.onPublished(this.#id ?? '', this.upload, state.name);
 					return { name: state.name, isVerified: true };
 				}
 			} catch (error) {
@@ -111,10 +116,10 @@ class ChunkedUpload {
 		if (isPublic && username !== undefined) await this.listener.waitForSignIn(this.signal);
 		const response = await this.#send({
 			method: 'POST',
-			url: uploadsPath,
+			url: this.dependencies.receiver.url,
 			headers: {
 				'upload-length': String(file.size),
-				'upload-metadata': metadataOf(this.upload),
+				'upload-metadata': this.#metadata(),
 				'stowage-upload-key': this.#key,
 			},
 		});
@@ -188,7 +193,7 @@ class ChunkedUpload {
 	/** Whether an immediate retry may succeed. An upload that the server no longer has begins anew. */
 	#prepareRetry(error: unknown): boolean {
 		if (this.#id !== undefined && error instanceof UploadRefusal && [404, 410].includes(error.httpStatus)) {
-			this.dependencies.records.remove(this.upload);
+			// The record stays until there is another upload: all that this may have ended is the share to which it goes.
 			this.#id = undefined;
 			this.#key = newUploadKey();
 			this.listener.onOffset(0);
@@ -209,7 +214,19 @@ class ChunkedUpload {
 	}
 
 	#url(): string {
-		return uploadUrl(this.#id ?? '');
+		return `${this.dependencies.receiver.url}/${this.#id ?? ''}`;
+	}
+
+	#metadata(): string {
+		const { file, fileName } = this.upload;
+		const fields = {
+			filename: fileName,
+			...this.dependencies.receiver.metadataOf(this.upload),
+			lastModified: String(file.lastModified),
+		};
+		return Object.entries(fields)
+			.map(([name, value]) => (value === '' ? name : `${name} ${base64(value)}`))
+			.join(',');
 	}
 
 	async #send(request: Omit<UploadRequest, 'signal'>): Promise<UploadResponse> {
@@ -218,23 +235,6 @@ class ChunkedUpload {
 		if (response.status < 200 || response.status >= 300) throw new UploadRefusal(response);
 		return response;
 	}
-}
-
-function uploadUrl(id: string): string {
-	return `${uploadsPath}/${id}`;
-}
-
-function metadataOf({ file, fileName, directory, isPublic, onConflict }: Upload): string {
-	const fields = {
-		filename: fileName,
-		directory,
-		type: isPublic ? 'public' : 'private',
-		lastModified: String(file.lastModified),
-		...(onConflict === 'rename' ? {} : { onConflict }),
-	};
-	return Object.entries(fields)
-		.map(([name, value]) => (value === '' ? name : `${name} ${base64(value)}`))
-		.join(',');
 }
 
 function base64(text: string): string {

@@ -17,8 +17,12 @@ interface StoredRecord {
 	at: number;
 }
 
-/** Records in `storage`. Without one (a browser may refuse it) no upload is resumed after its tab was closed. */
-export function createUploadRecords(storage: Storage | undefined): UploadRecords {
+/**
+ * Records in `storage`. Without one (a browser may refuse it) no upload is resumed after its tab was closed. `scope` distinguishes those of other receivers; the areas
+ * have none.
+ */
+export function createUploadRecords(storage: Storage | undefined, scope: readonly string[] = []): UploadRecords {
+	const keyOf = (upload: Upload) => prefix + JSON.stringify([...scope, ...partsOf(upload)]);
 	return {
 		find: (upload) => read(storage?.getItem(keyOf(upload)) ?? null)?.id,
 		save(upload, id) {
@@ -48,10 +52,10 @@ export function browserStorage(): Storage | undefined {
 }
 
 /** The user, the destination and the file. Differs for another account, another place, another choice where its name is taken, and a changed file. */
-function keyOf({ file, fileName, directory, isPublic, username, onConflict }: Upload): string {
+function partsOf({ file, fileName, directory, isPublic, username, onConflict }: Upload) {
 	const area = isPublic ? 'public' : 'private';
 	const parts = [basePath, username ?? null, area, directory, fileName, file.size, file.lastModified];
-	return prefix + JSON.stringify(onConflict === 'rename' ? parts : [...parts, onConflict]);
+	return onConflict === 'rename' ? parts : [...parts, onConflict];
 }
 
 function read(text: string | null): StoredRecord | undefined {

@@ -6,13 +6,13 @@ import { shareTitle } from './shareTitle.js';
 
 /** What is shared, by whom, and for how long. */
 export function ShareAbout({ share }: { share: SharedView }) {
-	const { from, message, expiresAt, isLimited } = share;
+	const { from, message, mode, expiresAt, isLimited } = share;
 	return (
 		<header className={styles.about}>
 			<h1 className={styles.title}>{shareTitle(share)}</h1>
 			<p className={styles.facts}>
 				<span>
-					{messages.from} <strong className={styles.from}>{from}</strong>
+					{mode === 'upload' ? messages.to : messages.from} <strong className={styles.from}>{from}</strong>
 				</span>
 				{expiresAt !== null && <span>{messages.until(formatDate(expiresAt), formatTime(expiresAt))}</span>}
 				{isLimited && <span>{messages.limited}</span>}

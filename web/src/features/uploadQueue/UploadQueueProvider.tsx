@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useMemo, useReducer } from 'react';
 import { useConflicts } from './conflicts/useConflicts.js';
+import { areas, DestinationContext, type UploadDestination } from './destination.js';
 import { useRunner } from './running/useRunner.js';
 import { emptyQueue, summarize, uploadQueueReducer } from './uploadQueue.js';
 import {
@@ -9,10 +10,16 @@ import {
 	UploadQueueViewContext,
 } from './useUploadQueue.js';
 
-/** One queue for the whole app, so that uploads continue on other pages. */
-export function UploadQueueProvider({ children }: { children: ReactNode }) {
+export interface UploadQueueProviderProps {
+	/** Stays the same object. @default the areas of the server */
+	destination?: UploadDestination;
+	children: ReactNode;
+}
+
+/** One queue for all that is in it, so that uploads continue on other pages. */
+export function UploadQueueProvider({ destination = areas, children }: UploadQueueProviderProps) {
 	const [state, dispatch] = useReducer(uploadQueueReducer, emptyQueue);
-	const runner = useRunner(state, dispatch);
+	const runner = useRunner(state, dispatch, destination);
 
 	const queue = useMemo<UploadQueue>(
 		() => ({
@@ -32,7 +39,7 @@ export function UploadQueueProvider({ children }: { children: ReactNode }) {
 
 	const summary = useMemo(() => summarize(state.items), [state.items]);
 	const isRunning = state.run !== undefined;
-	const conflicts = useConflicts(state.items, isRunning);
+	const conflicts = useConflicts(state.items, isRunning, destination);
 	const view = useMemo<UploadQueueView>(
 		() => ({ ...state, summary, conflicts, isRunning, isDialogOpen: state.isDialogOpen && state.items.length > 0 }),
 		[state, summary, conflicts, isRunning],
@@ -46,8 +53,10 @@ export function UploadQueueProvider({ children }: { children: ReactNode }) {
 	}, [isRunning]);
 
 	return (
-		<UploadQueueContext value={queue}>
-			<UploadQueueViewContext value={view}>{children}</UploadQueueViewContext>
-		</UploadQueueContext>
+		<DestinationContext value={destination}>
+			<UploadQueueContext value={queue}>
+				<UploadQueueViewContext value={view}>{children}</UploadQueueViewContext>
+			</UploadQueueContext>
+		</DestinationContext>
 	);
 }

@@ -3,6 +3,7 @@ import { useMemo } from 'react';
 import { folderQuery } from '../../../api/listings/folderQuery.js';
 import { takenNames } from '../../../api/listings/takenNames.js';
 import { useSession } from '../../../api/session/useSession.js';
+import type { UploadDestination } from '../destination.js';
 import type { QueueItem } from '../uploadQueue.js';
 import {
 	type ConflictSummary,
@@ -17,10 +18,11 @@ export interface Conflicts extends ConflictSummary {
 	stateOf: (item: QueueItem) => NameState;
 }
 
-/** What has the names of the queued files already, as far as a few listings tell. During a run nothing is listed for it. */
-export function useConflicts(items: readonly QueueItem[], isRunning: boolean): Conflicts {
+/** What has the names of the queued files already, as far as a few listings tell. During a run nothing is listed for it, and nothing at all of a share. */
+export function useConflicts(items: readonly QueueItem[], isRunning: boolean, { kind }: UploadDestination): Conflicts {
+	const isShare = kind === 'share';
 	const queryClient = useQueryClient();
-	const session = useSession();
+	const session = useSession({ isAsked: !isShare });
 	const username = session.status === 'signedIn' ? session.username : undefined;
 	const isKnown = session.status !== 'unknown';
 	const listed = useMemo((): ListedNames => {
@@ -30,7 +32,7 @@ export function useConflicts(items: readonly QueueItem[], isRunning: boolean): C
 			return listing && takenNames(listing.entries, area, username);
 		};
 	}, [queryClient, username]);
-	const folders = isKnown && !isRunning ? foldersToList(items, listed) : [];
+	const folders = isKnown && !isShare && !isRunning ? foldersToList(items, listed) : [];
 	const { updates, isLoading } = useQueries({
 		queries: folders.map(({ area, directory }) => ({
 			...folderQuery(area, directory, username !== undefined),
@@ -46,9 +48,10 @@ export function useConflicts(items: readonly QueueItem[], isRunning: boolean): C
 	return useMemo(() => {
 		// Changes with what is listed.
 		void updates;
+		if (isShare) return { choice: undefined, taken: 0, stateOf: () => 'free' };
 		const stateOf = (item: QueueItem) => nameStateOf(item, listed);
 		const summary = summarizeConflicts(items, stateOf, username === undefined);
 		// While it is being listed nothing is asked that may be needless.
 		return { ...summary, choice: isLoading && summary.taken === 0 ? undefined : summary.choice, stateOf };
-	}, [items, listed, updates, isLoading, username]);
+	}, [items, listed, updates, isLoading, username, isShare]);
 }

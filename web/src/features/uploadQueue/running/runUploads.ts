@@ -1,4 +1,4 @@
-import { type Area, Failure, isFailure, type StoragePath } from '@stowage/rules';
+import { type Area, Failure, type FailureKind, isFailure, type StoragePath } from '@stowage/rules';
 import type { EnsureFolder, FolderPlace } from '../../../api/uploads/ensureFolder.js';
 import { isSmall, type Transport, type Upload } from '../../../api/uploads/upload.js';
 import { messages } from '../../../messages.js';
@@ -28,6 +28,8 @@ export interface RunOptions extends AttemptOptions {
 	onUploaded: (area: Area, directory: StoragePath) => void;
 	/** The message for people, and if that is unspecific, the server's message. */
 	describe: (error: unknown) => { error: string; detail?: string | undefined };
+	/** Further failures that the next file would meet as well. */
+	fatalKinds?: readonly FailureKind[];
 	now?: () => number;
 }
 
@@ -108,7 +110,7 @@ export async function runUploads(ids: readonly number[], options: RunOptions): P
 				continue;
 			}
 			dispatch({ type: 'itemFailed', id, ...options.describe(error) });
-			if (isFatal(error)) break;
+			if (isFatal(error, options)) break;
 		}
 	}
 	stop.abort(paused);
@@ -132,7 +134,7 @@ function withFolders(item: QueueItem, emptyFolders: readonly QueueFolder[], opti
 				await ensureFolder(placeOf(folder), listener, signal);
 				dispatch({ type: 'folderMade', id: folder.id });
 			} catch (error) {
-				if (signal.aborted || isFatal(error)) throw error;
+				if (signal.aborted || isFatal(error, options)) throw error;
 				dispatch({ type: 'folderFailed', error: describe(error).error });
 			}
 		}
@@ -156,8 +158,8 @@ export function placeOf(item: Pick<QueueItem, 'target' | 'isPublic' | 'folder'>)
 	return { area: item.isPublic ? 'public' : 'private', base: baseOf(item), directory: directoryOf(item) };
 }
 
-function isFatal(error: unknown): boolean {
-	return fatalKinds.some((kind) => isFailure(error, kind));
+function isFatal(error: unknown, options: Pick<RunOptions, 'fatalKinds'>): boolean {
+	return [...fatalKinds, ...(options.fatalKinds ?? [])].some((kind) => isFailure(error, kind));
 }
 
 /** The upload of an item. */

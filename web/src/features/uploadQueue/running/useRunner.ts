@@ -15,6 +15,7 @@ import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { useLatest } from '../../../ui/useLatest.js';
 import { type Chosen, hasFolders } from '../choosing/chosenFiles.js';
 import { createNameLookup } from '../conflicts/lookUpNames.js';
+import type { UploadDestination } from '../destination.js';
 import {
 	isWaiting,
 	type QueueItem,
@@ -35,8 +36,15 @@ const noticeDelayMs = 400;
 /** How long a success stays on screen. */
 const successMs = 3000;
 
+/** A share does not answer as it did. */
+const refusals = ['expired', 'notFound', 'passwordRequired'] as const;
+
 /** The part of the queue with effects: the session, the uploads, and the listings that they change. */
-export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueueAction>) {
+export function useRunner(
+	state: UploadQueueState,
+	dispatch: Dispatch<UploadQueueAction>,
+	destination: UploadDestination,
+) {
 	const queryClient = useQueryClient();
 	const { notify, dismiss } = useNotify();
 	const latest = useLatest(state);
@@ -50,11 +58,14 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 
 	return useMemo(() => {
 		const keys = new UploadKeys();
-		const username = () => queryClient.getQueryData(sessionQuery.queryKey)?.username ?? undefined;
+		const share = destination.kind === 'share' ? destination : undefined;
+		const username = () =>
+			share ? undefined : (queryClient.getQueryData(sessionQuery.queryKey)?.username ?? undefined);
+		const discardOne = share?.discard ?? discardUpload;
 		const discard = async (items: readonly QueueItem[]) => {
 			// Only a failed attempt may have left something on the server.
 			const failed = items.filter(({ status }) => status === 'error');
-			await Promise.all(failed.map((item) => discardUpload(uploadOf(item, username(), keys))));
+			await Promise.all(failed.map((item) => discardOne(uploadOf(item, username(), keys))));
 		};
 		/** Shows a notice while a large folder is being read. */
 		const withNotice = async (choice: Chosen | Promise<Chosen>): Promise<Chosen> => {
@@ -69,16 +80,16 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 			}
 		};
 		const addToQueue = async (choice: Chosen | Promise<Chosen>, target?: UploadTarget): Promise<void> => {
-			const isVisitor = !(await isSignedIn(queryClient));
+			const isVisitor = share !== undefined || !(await isSignedIn(queryClient));
 			const chosen = await withNotice(choice);
-			const place = target ?? { area: isVisitor ? 'public' : 'private', directory: rootPath };
+			const place = target ?? { area: isVisitor && !share ? 'public' : 'private', directory: rootPath };
 			if (isVisitor && hasFolders(chosen)) {
-				notify({ intent: 'danger', message: messages.foldersNeedSignIn });
+				notify({ intent: 'danger', message: share ? messages.foldersNotReceived : messages.foldersNeedSignIn });
 				return;
 			}
 			const { files, emptyFolders, unreadable } = chosen;
 			if (unreadable.length > 0) notify(unreadableNotice(chosen));
-			const isPublic = isVisitor || place.area === 'public';
+			const isPublic = !share && (isVisitor || place.area === 'public');
 			if (files.length > 0) {
 				preloadTransport();
 				dispatch({ type: 'added', files, emptyFolders, target: place, isPublic, isVisitor });
@@ -95,27 +106,30 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 		return {
 			add: (choice: Chosen | Promise<Chosen>, target?: UploadTarget) => addToQueue(choice, target).catch(fail),
 			async start(ids?: readonly number[]): Promise<void> {
-				await isSignedIn(queryClient);
+				if (!share) await isSignedIn(queryClient);
 				const { items, run } = latest.current;
 				if (run || running.current) return;
 				const chosen = items.filter((item) => isWaiting(item) && (!ids || ids.includes(item.id))).map(({ id }) => id);
-				if (chosen.length === 0) return;
+				if (chosen.length === 0 || share?.isReady() === false) return;
 				const abort = new AbortController();
 				const ended = runUploads(chosen, {
 					itemOf: (id) => latest.current.items.find((item) => item.id === id),
 					username,
-					transport: uploadFile,
+					transport: share?.transport ?? uploadFile,
 					ensureFolder: createFolderEnsurer(),
-					nameStateOf: createNameLookup(queryClient, username()),
+					nameStateOf: share ? async () => 'free' : createNameLookup(queryClient, username()),
 					folders: latest.current.folders,
-					discard: discardUpload,
+					discard: discardOne,
 					waitForSignIn: (onWait, signal) => waitForSignIn(queryClient, onWait, signal),
 					keys,
 					signal: abort.signal,
 					dispatch: batchActions(dispatch),
-					onUploaded: (area, directory) =>
-						void queryClient.invalidateQueries({ queryKey: queryKeys.listings.folder(area, directory) }),
+					onUploaded: (area, directory) => {
+						if (share) share.onReceived();
+						else void queryClient.invalidateQueries({ queryKey: queryKeys.listings.folder(area, directory) });
+					},
 					describe: describeFailure,
+					...(share && { fatalKinds: refusals }),
 				})
 					.catch((error: unknown) => {
 						dispatch({ type: 'runEnded' });
@@ -123,7 +137,7 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 					})
 					.finally(() => {
 						if (running.current?.abort === abort) running.current = undefined;
-						refreshQuota(queryClient);
+						if (!share) refreshQuota(queryClient);
 					});
 				running.current = { abort, ended };
 				await ended;
@@ -145,7 +159,7 @@ export function useRunner(state: UploadQueueState, dispatch: Dispatch<UploadQueu
 				dispatch({ type: 'signedOut' });
 			},
 		};
-	}, [queryClient, notify, dismiss, dispatch]);
+	}, [queryClient, notify, dismiss, dispatch, destination]);
 }
 
 /** Unreadable items are left out; it is an error if nothing else was chosen. */

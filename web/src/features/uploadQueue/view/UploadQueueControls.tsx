@@ -1,13 +1,13 @@
 import { Button, HTMLSelect, ProgressBar } from '@blueprintjs/core';
 import { formatQueueSize, plural } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
-import { useId, useMemo, useRef } from 'react';
+import { use, useId, useMemo, useRef } from 'react';
 import { capabilitiesQuery } from '../../../api/capabilities.js';
-import { useSession } from '../../../api/session/useSession.js';
 import { messages } from '../../../messages.js';
 import { QuotaNote } from '../../../ui/display/QuotaNote.js';
-import { useFrame } from '../../../ui/frame.js';
+import { FrameContext } from '../../../ui/frame.js';
 import { choicesFor } from '../conflicts/conflicts.js';
+import { useUploader } from '../destination.js';
 import { fraction, mayStart, runProgress } from '../uploadQueue.js';
 import { type UploadQueueView, useUploadQueue } from '../useUploadQueue.js';
 import { IfExistsSelect } from './IfExistsSelect.js';
@@ -36,7 +36,7 @@ export function SetAll(view: UploadQueueView) {
 /** What happens to all files whose names are taken; shown if there may be some. */
 function IfTheyExist({ conflicts, summary, isRunning }: UploadQueueView) {
 	const queue = useUploadQueue();
-	const isVisitor = useSession().status !== 'signedIn';
+	const isVisitor = useUploader() !== 'signedIn';
 	if (conflicts.choice === undefined) return null;
 	return (
 		<IfExistsSelect
@@ -53,8 +53,7 @@ function IfTheyExist({ conflicts, summary, isRunning }: UploadQueueView) {
 function SetAllTo({ summary, isRunning }: UploadQueueView) {
 	const queue = useUploadQueue();
 	const id = useId();
-	const isSignedIn = useSession().status === 'signedIn';
-	if (!isSignedIn) return null;
+	if (useUploader() !== 'signedIn') return null;
 	return (
 		<div className={styles.setAll}>
 			<label htmlFor={id}>{messages.setAllTo}</label>
@@ -79,13 +78,15 @@ function SetAllTo({ summary, isRunning }: UploadQueueView) {
 export function UploadQueueFooter({ hasFocusFirst = false, ...view }: UploadQueueView & { hasFocusFirst?: boolean }) {
 	const { summary, isRunning, failure, progress } = view;
 	const queue = useUploadQueue();
-	const frame = useFrame();
+	const openSignIn = use(FrameContext)?.openSignIn;
 	const cancel = useRef<HTMLButtonElement>(null);
-	const isSignedOut = useSession().status === 'signedOut';
-	const { data: capabilities } = useQuery(capabilitiesQuery);
+	const uploader = useUploader();
+	const { data: capabilities } = useQuery({ ...capabilitiesQuery, enabled: uploader !== 'guest' });
 	const mayVisitorsUpload = capabilities === undefined || capabilities.visitors === 'upload';
 	const waitsForSignIn =
-		isSignedOut && !isRunning && (summary.needsAccount || (!mayVisitorsUpload && summary.waiting.length > 0));
+		uploader === 'signedOut' &&
+		!isRunning &&
+		(summary.needsAccount || (!mayVisitorsUpload && summary.waiting.length > 0));
 	const stoppedForSignIn = isRunning && progress?.wait === 'signIn';
 	const start = () => {
 		// The button will be disabled, and a disabled button that has the focus swallows every key.
@@ -94,7 +95,7 @@ export function UploadQueueFooter({ hasFocusFirst = false, ...view }: UploadQueu
 	};
 	return (
 		<div className={styles.footer}>
-			<QuotaNote />
+			{uploader !== 'guest' && <QuotaNote />}
 			{failure !== undefined && (
 				<div className={styles.alert} role="alert">
 					{messages.uploadFailedBecause(failure)}
@@ -103,7 +104,7 @@ export function UploadQueueFooter({ hasFocusFirst = false, ...view }: UploadQueu
 			{(waitsForSignIn || stoppedForSignIn) && (
 				<div className={styles.hint} role="status">
 					<span>{stoppedForSignIn ? messages.signInToGoOn : messages.signInToUpload}</span>
-					<Button variant="minimal" intent="primary" text={messages.signIn} onClick={frame.openSignIn} />
+					<Button variant="minimal" intent="primary" text={messages.signIn} onClick={openSignIn} />
 				</div>
 			)}
 			<div className={styles.footerLine}>
@@ -115,7 +116,7 @@ export function UploadQueueFooter({ hasFocusFirst = false, ...view }: UploadQueu
 						intent="primary"
 						text={isRunning ? messages.uploading : messages.uploadAll}
 						disabled={!mayStart(summary, isRunning)}
-						onClick={waitsForSignIn ? frame.openSignIn : start}
+						onClick={waitsForSignIn ? openSignIn : start}
 					/>
 				</div>
 			</div>

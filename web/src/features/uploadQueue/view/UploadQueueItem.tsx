@@ -17,6 +17,7 @@ import { memo, useId, useRef } from 'react';
 import type { UploadWait } from '../../../api/uploads/upload.js';
 import { messages } from '../../../messages.js';
 import { choiceOf, choicesFor, type NameState } from '../conflicts/conflicts.js';
+import type { Uploader } from '../destination.js';
 import {
 	directoryOf,
 	fraction,
@@ -38,8 +39,8 @@ export interface UploadQueueItemProps {
 	progress: UploadProgress | undefined;
 	/** While an upload runs nothing can be changed. */
 	isLocked: boolean;
-	/** Visitors can't choose the visibility. */
-	isVisitor: boolean;
+	/** Only users choose the visibility, and what a file replaces. */
+	uploader: Uploader;
 	/** What has its name already. */
 	nameState: NameState;
 	queue: UploadQueue;
@@ -47,7 +48,8 @@ export interface UploadQueueItemProps {
 }
 
 export const UploadQueueItem = memo(function UploadQueueItem(props: UploadQueueItemProps) {
-	const { item, progress, isLocked, isVisitor, nameState, queue, onRemove } = props;
+	const { item, progress, isLocked, uploader, nameState, queue, onRemove } = props;
+	const isVisitor = uploader !== 'signedIn';
 	const isFixed = isLocked || isOver(item);
 	const isValid = hasValidName(item);
 	const noteId = useId();
@@ -110,7 +112,7 @@ export const UploadQueueItem = memo(function UploadQueueItem(props: UploadQueueI
 				</div>
 			)}
 			<div className={styles.visibility}>
-				<ItemVisibility item={item} isLocked={isLocked} isVisitor={isVisitor} queue={queue} />
+				{uploader !== 'guest' && <ItemVisibility item={item} isLocked={isLocked} isVisitor={isVisitor} queue={queue} />}
 			</div>
 			<div className={styles.itemActions}>
 				{item.status === 'error' && !isLocked && (
@@ -147,7 +149,7 @@ export const UploadQueueItem = memo(function UploadQueueItem(props: UploadQueueI
 	);
 });
 
-function ItemVisibility(props: Pick<UploadQueueItemProps, 'item' | 'isLocked' | 'isVisitor' | 'queue'>) {
+function ItemVisibility(props: Pick<UploadQueueItemProps, 'item' | 'isLocked' | 'queue'> & { isVisitor: boolean }) {
 	const { item, isLocked, isVisitor, queue } = props;
 	if (isVisitor || isOver(item)) {
 		return (

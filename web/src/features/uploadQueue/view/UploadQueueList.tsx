@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useCallback, useRef, useState } from 'react';
-import { useSession } from '../../../api/session/useSession.js';
+import { useUploader } from '../destination.js';
 import { isWaiting, type QueueItem } from '../uploadQueue.js';
 import { type UploadQueueView, useUploadQueue } from '../useUploadQueue.js';
 import { RemoveFileDialog } from './RemoveFileDialog.js';
@@ -12,7 +12,7 @@ const estimatedRowHeight = 72;
 /** The queued files. Only the rows on screen are rendered. */
 export function UploadQueueList({ items, progress, isRunning, conflicts }: UploadQueueView) {
 	const queue = useUploadQueue();
-	const isVisitor = useSession().status !== 'signedIn';
+	const uploader = useUploader();
 	const scroller = useRef<HTMLDivElement>(null);
 	const [removing, setRemoving] = useState<QueueItem | undefined>();
 	const afterRemoved = useRef<QueueItem>(undefined);
@@ -60,7 +60,7 @@ export function UploadQueueList({ items, progress, isRunning, conflicts }: Uploa
 										item={item}
 										progress={progress?.id === item.id ? progress : undefined}
 										isLocked={isRunning}
-										isVisitor={isVisitor}
+										uploader={uploader}
 										nameState={isWaiting(item) ? conflicts.stateOf(item) : 'free'}
 										queue={queue}
 										onRemove={setRemoving}

@@ -1,0 +1,157 @@
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { Page } from 'playwright-core';
+import { assertAccessible } from '../support/axe.js';
+import { desktop, phone } from '../support/browser.js';
+import { absent, eventually, gone } from '../support/expect.js';
+import { namesOf, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { receiveOverCuts } from '../support/receiving.js';
+import { change, openStranger, share } from '../support/shares.js';
+import { makeFile, queueClosed, sourceFolder, uploadAll } from '../support/uploads.js';
+
+const fixture = setUpFixture(test);
+const megabyte = 1024 * 1024;
+
+const sentList = (page: Page) => page.getByRole('list', { name: 'What you have sent' });
+const choose = (page: Page, ...files: { name: string; text: string }[]) =>
+	page.setInputFiles(
+		'input[type=file]',
+		files.map(({ name, text }) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) })),
+	);
+
+const received = async (t: ExecutionContext, viewport: typeof desktop) => {
+	const ada = await fixture.enter(t);
+	await writeFiles(ada.home, { 'inbox/secret.txt': 'Not shown.' });
+	const shared = await share(ada, {
+		...{ items: ['inbox'], mode: 'upload', askName: true },
+		...{ title: 'Pictures of the party', message: 'Send me yours!' },
+	});
+	const { page, faults } = await openStranger(t, shared, viewport);
+	const asked: string[] = [];
+	page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+	await page.getByRole('heading', { level: 1, name: 'Pictures of the party' }).waitFor();
+	await page.getByText('Send me yours!').waitFor();
+	await page.getByText(`Only ${ada.username} sees what you send.`).waitFor();
+	await eventually(t, () => page.title(), 'Pictures of the party – Stowage');
+	await assertAccessible(t, page, 'a share that receives');
+	await choose(page, { name: 'a.txt', text: 'The first.' }, { name: 'secret.txt', text: 'The second.' });
+	await page.getByRole('heading', { name: 'Upload Queue (2 files)' }).waitFor();
+	// Nothing that is chosen by who has an account, and no name is said to be taken.
+	await absent(t, page.getByText('Public Only'));
+	await absent(t, page.getByText('Set all to'));
+	await absent(t, page.getByLabel('If it exists'));
+	await assertAccessible(t, page, 'the queue of a share');
+
+	await uploadAll(page);
+	const name = page.getByLabel('Your name');
+	await page.getByRole('alert').filter({ hasText: 'Please enter your name' }).waitFor();
+	await name.and(page.locator(':focus')).waitFor();
+	await page.keyboard.type('Grace / Hopper');
+	await uploadAll(page);
+	await page.getByRole('alert').filter({ hasText: 'A name can’t have these characters' }).waitFor();
+	await assertAccessible(t, page, 'a name that is refused');
+	await name.fill('Grace');
+	await uploadAll(page);
+	await sentList(page).getByText('secret.txt').waitFor();
+	await queueClosed(page);
+	t.deepEqual((await readdir(path.join(ada.home, 'inbox/Grace'))).sort(), ['a.txt', 'secret.txt']);
+	t.is(await readFile(path.join(ada.home, 'inbox/Grace/secret.txt'), 'utf8'), 'The second.');
+	t.is(await readFile(path.join(ada.home, 'inbox/secret.txt'), 'utf8'), 'Not shown.');
+	await assertAccessible(t, page, 'what was sent to a share');
+
+	// This browser remembers what it has sent, and by whom.
+	await page.reload();
+	await eventually(t, () => page.getByLabel('Your name').inputValue(), 'Grace');
+	await page.getByRole('button', { name: 'Take back secret.txt' }).press('Enter');
+	await gone(t, sentList(page).getByText('secret.txt'));
+	await page.getByRole('button', { name: 'Take back a.txt' }).and(page.locator(':focus')).waitFor();
+	t.deepEqual(await readdir(path.join(ada.home, 'inbox/Grace')), ['a.txt']);
+	// No call of another part of the server was made.
+	const calls = asked.filter((pathname) => pathname.includes('/api/') && !pathname.includes('/api/share/'));
+	t.deepEqual(calls, []);
+	t.deepEqual(faults, []);
+
+	// Another browser has sent nothing.
+	const { page: other } = await openStranger(t, shared, viewport);
+	await other.getByText('Drop files or click to upload').waitFor();
+	await absent(t, sentList(other));
+};
+test.serial('a stranger sends files to a share and takes one back, at a desk', received, desktop);
+test.serial('a stranger sends files to a share and takes one back, on a phone', received, phone);
+
+const both = async (t: ExecutionContext, viewport: typeof desktop) => {
+	const ada = await fixture.enter(t);
+	await writeFiles(ada.home, { 'trip/notes.txt': 'Those of ada.', 'trip/day 1/walk.txt': 'We walked.' });
+	const { page, faults } = await openStranger(t, await share(ada, { items: ['trip'], mode: 'both' }), viewport);
+	await rowOf(page, 'notes.txt').waitFor();
+	await absent(t, page.getByLabel('Your name'));
+	await choose(page, { name: 'notes.txt', text: 'Mine.' });
+	await uploadAll(page);
+	await sentList(page).getByText('notes (1).txt').waitFor();
+	await rowOf(page, 'notes (1).txt').waitFor();
+	await queueClosed(page);
+	await assertAccessible(t, page, 'a share that shows and receives');
+	t.is(await readFile(path.join(ada.home, 'trip/notes.txt'), 'utf8'), 'Those of ada.');
+	await page.getByRole('button', { name: 'Take back notes (1).txt' }).click();
+	await eventually(t, () => namesOf(page), ['day 1', 'notes.txt']);
+	t.deepEqual((await readdir(path.join(ada.home, 'trip'))).sort(), ['day 1', 'notes.txt']);
+	t.deepEqual(faults, []);
+};
+test.serial('a share that shows and receives lists what was sent, at a desk', both, desktop);
+test.serial('a share that shows and receives lists what was sent, on a phone', both, phone);
+
+test.serial('a share that is paused during an upload says so, and what was chosen goes on where it was', async (t) => {
+	const ada = await fixture.enter(t);
+	await mkdir(path.join(ada.home, 'inbox'));
+	const shared = await share(ada, { items: ['inbox'], mode: 'upload' });
+	const source = await makeFile(path.join(await sourceFolder(t), 'film.mp4'), 20 * megabyte);
+	const { page, faults } = await openStranger(t, shared);
+	let open = () => {};
+	const gate = new Promise<void>((resolve) => {
+		open = resolve;
+	});
+	const offsets: number[] = [];
+	await page.route('**/api/share/*/uploads/*', async (route) => {
+		const request = route.request();
+		if (request.method() === 'PATCH') {
+			const offset = Number(request.headers()['upload-offset']);
+			offsets.push(offset);
+			if (offset > 0) await gate;
+		}
+		await route.continue();
+	});
+	await page.setInputFiles('input[type=file]', source);
+	await uploadAll(page);
+	await eventually(t, async () => [...offsets], [0, 8 * megabyte]);
+	await change(ada, shared, { isPaused: true });
+	open();
+	await page.getByRole('heading', { level: 1, name: 'This share does not exist or no longer works.' }).waitFor();
+	await page.getByText('Upload failed ✗').waitFor();
+	await assertAccessible(t, page, 'a share that is gone during an upload');
+	await change(ada, shared, { isPaused: false });
+	await page.getByRole('button', { name: 'Check Again' }).click();
+	await page.getByText('Drop files or click to upload').waitFor();
+	await uploadAll(page);
+	await sentList(page).getByText('film.mp4').waitFor();
+	t.deepEqual(offsets.slice(-2), [8 * megabyte, 16 * megabyte]);
+	t.true((await readFile(path.join(ada.home, 'inbox/film.mp4'))).equals(await readFile(source)));
+	t.deepEqual(faults, []);
+});
+
+test.serial('what a share may not receive is refused with the reason, and the rest is received', async (t) => {
+	const ada = await fixture.enter(t);
+	await mkdir(path.join(ada.home, 'inbox'));
+	const shared = await share(ada, { items: ['inbox'], mode: 'upload', maxUploadBytes: 100 });
+	const { page, faults } = await openStranger(t, shared);
+	await choose(page, { name: 'large.txt', text: 'x'.repeat(200) }, { name: 'small.txt', text: 'small' });
+	await uploadAll(page);
+	await sentList(page).getByText('small.txt').waitFor();
+	const row = page.locator('[data-status=error]');
+	await row.getByText('Upload failed ✗').waitFor();
+	await row.getByText('100 B').waitFor();
+	t.deepEqual(await readdir(path.join(ada.home, 'inbox')), ['small.txt']);
+	t.deepEqual(faults, []);
+});
+
+test.serial('a large file is received over three cut connections', (t) => receiveOverCuts(t, fixture, 100 * megabyte));

@@ -1,0 +1,41 @@
+import { createShareUpload, createUpload } from '@stowage/contract';
+import { endpointUrl } from '../client/client.js';
+import type { Upload } from './upload.js';
+
+/** The part of the server that receives uploads in chunks: the areas, or a share. */
+export interface UploadReceiver {
+	/** Where uploads are created. Each has its own address below. */
+	readonly url: string;
+	/** What it wants to know of a file, beside name and time. */
+	metadataOf: (upload: Upload) => Readonly<Record<string, string>>;
+	/** The file of an upload is in its place. */
+	onPublished: (id: string, upload: Upload, name: string) => void;
+}
+
+export const areaReceiver: UploadReceiver = {
+	url: endpointUrl(createUpload),
+	metadataOf: ({ directory, isPublic, onConflict }) => ({
+		directory,
+		type: isPublic ? 'public' : 'private',
+		...(onConflict === 'rename' ? {} : { onConflict }),
+	}),
+	onPublished() {},
+};
+
+/** A share that receives files. */
+export interface ShareUploads {
+	token: string;
+	/** The name of who sends them, as it is now; empty where the share asks for none. */
+	sender: () => string;
+	onPublished: UploadReceiver['onPublished'];
+}
+
+/** Guests choose neither a folder nor what happens to a taken name. */
+export function shareReceiver({ token, sender, onPublished }: ShareUploads): UploadReceiver {
+	const name = sender();
+	return {
+		url: endpointUrl(createShareUpload, { params: { token } }),
+		metadataOf: (): Record<string, string> => (name === '' ? {} : { sender: name }),
+		onPublished,
+	};
+}
