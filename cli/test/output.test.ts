@@ -71,3 +71,21 @@ test('every line of every command goes through the one writer that escapes', asy
 		);
 	}
 });
+
+test('a stored time that is no date does not end the list of all', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	t.is((await ada.upload('/api/upload', [file('a.txt', 'x')])).statusCode, 200);
+	const { id } = JSON.parse((await ada.post('/api/shares', { items: [{ path: 'a.txt' }], mode: 'view' })).payload);
+	const { shares, users } = app.services.database;
+	const owner = (await users.find('ada'))?.id ?? '';
+	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
+	for (const expiresAt of [Number.MAX_SAFE_INTEGER, 8.64e15]) {
+		await shares.change(id, owner, { expiresAt });
+		for (const words of [['list'], ['list', '--json'], ['show', id]]) {
+			const { code, stdout, stderr } = await run(['share', ...words, ...flags]);
+			t.is(code, 0, stderr);
+			t.true(stdout.includes(id));
+		}
+	}
+});

@@ -36,13 +36,19 @@ export function timeOf(option: string, text: string, { isUtc, ambiguous, now }: 
 }
 
 /** ISO 8601 with the offset of this machine's time zone at that time, or in UTC. */
-export function localTimeText(time: number, isUtc: boolean): string {
+export function localTimeText(stored: number, isUtc: boolean): string {
+	const time = dateOf(stored).getTime();
 	const offset = isUtc ? 0 : offsetAt(time);
-	const clock = new Date(time + offset).toISOString();
+	const clock = dateOf(time + offset).toISOString();
 	if (isUtc) return clock;
 	const minutes = Math.abs(offset) / minuteMs;
 	const two = (count: number) => String(Math.floor(count)).padStart(2, '0');
 	return `${clock.slice(0, -1)}${offset < 0 ? '-' : '+'}${two(minutes / 60)}:${two(minutes % 60)}`;
+}
+
+/** The date of a stored time, or the nearest there is: one row must not end the list of all. */
+export function dateOf(time: number): Date {
+	return new Date(Math.min(maxTime, Math.max(-maxTime, time)) || 0);
 }
 
 function momentOf(option: string, text: string, reading: Reading): number | undefined {

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { inspect } from 'node:util';
 import { withoutDatabaseUrls } from '@stowage/core';
 import { escapeControls, escapeJson, Failure, formatListSize } from '@stowage/rules';
-import { localTimeText } from '../commandLine/times.js';
+import { dateOf, localTimeText } from '../commandLine/times.js';
 import { type Column, Table } from './table.js';
 
 // Every line of every command is written here: names of files, browsers and disks are untrusted, and must not move the cursor, turn the
@@ -168,7 +168,7 @@ export function timeCell(time: number): Readable {
 
 /** ISO 8601, in UTC. */
 export function timeText(time: number): string {
-	return new Date(time).toISOString();
+	return dateOf(time).toISOString();
 }
 
 /** Where the parser of the command line writes its help and errors, which repeat what was typed. */
