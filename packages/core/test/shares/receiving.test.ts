@@ -110,6 +110,23 @@ test('a share that shows nothing tells no taken names', async (t) => {
 	t.false((await readdir(home('docs'))).includes('Nobody'), 'a folder is made with its first file');
 });
 
+test('however often a name is taken, the next file of it is received, so that nothing is learned of it or kept away', async (t) => {
+	const { home, share } = await shareFixture(t);
+	const { guest } = await share(['docs'], { mode: 'upload' });
+	const taken = ['a.txt', ...Array.from({ length: 999 }, (_, n) => `a (${n + 1}).txt`), 'a (copy).txt'];
+	await Promise.all(taken.map((name) => writeFile(home(`docs/${name}`), '')));
+	for (const text of ['one', 'another']) {
+		const sent = await send(guest, 'a.txt', text);
+		t.is(sent.statusCode, 201);
+		t.is(sent.headers['stowage-entry-path'], 'a.txt');
+	}
+	const others = (await readdir(home('docs'))).filter((name) => /^a \([0-9a-f]{8}\)\.txt$/.test(name));
+	t.deepEqual((await Promise.all(others.map((name) => readFile(home(`docs/${name}`), 'utf8')))).sort(), [
+		'another',
+		'one',
+	]);
+});
+
 test('a share receives as many bytes as it may, also when many are announced at once', async (t) => {
 	let time = Date.now();
 	const fixture = await shareFixture(t, {}, { now: () => time });

@@ -61,7 +61,8 @@ export function* candidateNames(name: string, type: 'file' | 'directory', skippe
 	if (skipped <= lastNumber + 1) yield withSuffix(name, type, ' (copy)');
 }
 
-function withSuffix(name: string, type: 'file' | 'directory', suffix: string): string {
+/** The name with a suffix before its extension, which a folder has not, of 255 bytes at most. */
+export function withSuffix(name: string, type: 'file' | 'directory', suffix: string): string {
 	const { base, extension } = type === 'file' ? splitName(name) : { base: name, extension: '' };
 	const room = maxNameBytes - utf8Length(suffix);
 	const shortened = truncateToBytes(base, room - utf8Length(extension));

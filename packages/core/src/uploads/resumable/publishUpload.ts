@@ -1,6 +1,6 @@
 import type { UploadRecord } from '@stowage/plugin-api';
 import { isFailure, type Viewer } from '@stowage/rules';
-import { finishUpload, folderOf } from './receivedUpload.js';
+import { finishUpload, folderOf, publishReceived } from './receivedUpload.js';
 import { ownerOf, stagedOf, type UploadParts } from './UploadParts.js';
 
 /** Publishes a complete file, or finds it published. */
@@ -16,9 +16,11 @@ export async function publishUpload(
 	return parts.admission.complete({ viewer: owner }, staged, record.offset, async () => {
 		// Nothing may have been said of it for long while its last bytes arrived.
 		if (record.received !== null) await parts.database.uploads.claim(idHash, parts.now());
-		const request = { staged, name, onConflict, ...(mtime === null ? {} : { mtime }) };
+		const request = { staged, onConflict, ...(mtime === null ? {} : { mtime }) };
 		const folder = await folderOf(parts, owner, record);
-		const entry = await parts.files.publishOnce(owner, { area, path: folder }, request);
+		const publish = (named: string) =>
+			parts.files.publishOnce(owner, { area, path: folder }, { ...request, name: named });
+		const entry = await (record.received === null ? publish(name) : publishReceived(name, idHash, publish));
 		// Also if another process recorded it meanwhile, or ended the upload: a published file stays.
 		await finishUpload(parts, owner, idHash, staged.id, entry.path);
 		return { ...record, offset: length, stagedId: null, entryPath: entry.path };

@@ -11,6 +11,7 @@ import {
 	type StoragePath,
 	undefinedIf,
 	type Viewer,
+	withSuffix,
 } from '@stowage/rules';
 import { identityOf } from '../../trees/identity.js';
 import { findUpload, receivingOf, type UploadParts } from './UploadParts.js';
@@ -24,6 +25,23 @@ export async function folderOf(parts: UploadParts, owner: Viewer, record: Upload
 	if (receiving === undefined) return record.directory;
 	const { folder } = await parts.receiver(receiving.share);
 	return record.directory === '' ? folder : senderFolder(parts, owner, joinPath(folder, record.directory));
+}
+
+/**
+ * Publishes a file that a share has received under its name or, where as many names as there are for it are taken, under one of its own: by
+ * sending that many a stranger would keep others from sending theirs, and learn whether the owner has one.
+ */
+export async function publishReceived<T>(
+	name: string,
+	idHash: string,
+	publish: (name: string) => Promise<T>,
+): Promise<T> {
+	try {
+		return await publish(name);
+	} catch (error) {
+		if (!isFailure(error, 'alreadyExists')) throw error;
+		return publish(withSuffix(name, 'file', ` (${idHash.slice(0, 8)})`));
+	}
 }
 
 /** The folder of that path, made if it is missing; beside a file of its name one with a number. */
