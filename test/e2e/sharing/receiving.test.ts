@@ -80,6 +80,33 @@ const received = async (t: ExecutionContext, viewport: typeof desktop) => {
 test.serial('a stranger sends files to a share and takes one back, at a desk', received, desktop);
 test.serial('a stranger sends files to a share and takes one back, on a phone', received, phone);
 
+test.serial('the keyboard alone sends a file to a share and takes it back', async (t) => {
+	const ada = await fixture.enter(t);
+	await mkdir(path.join(ada.home, 'inbox'));
+	const { page, faults } = await openStranger(t, await share(ada, { items: ['inbox'], mode: 'upload', askName: true }));
+	const focused = (name: string) => page.getByRole('button', { name }).and(page.locator(':focus')).waitFor();
+	await page.getByLabel('Your name').focus();
+	await page.keyboard.type('Grace');
+	await page.keyboard.press('Tab');
+	await focused('Choose Files');
+	const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.keyboard.press('Enter')]);
+	await chooser.setFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('The first.') });
+	await page.getByRole('heading', { name: 'Upload Queue (1 file)' }).waitFor();
+	while (!(await page.getByRole('button', { name: 'Upload All' }).and(page.locator(':focus')).count()))
+		await page.keyboard.press('Tab');
+	await page.keyboard.press('Enter');
+	await sentList(page).getByText('a.txt').waitFor();
+	await queueClosed(page);
+	await focused('Choose Files');
+	await page.keyboard.press('Tab');
+	await page.keyboard.press('Tab');
+	await focused('Take back a.txt');
+	await page.keyboard.press('Enter');
+	await gone(t, sentList(page));
+	t.deepEqual(await readdir(path.join(ada.home, 'inbox/Grace')), []);
+	t.deepEqual(faults, []);
+});
+
 const both = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const ada = await fixture.enter(t);
 	await writeFiles(ada.home, { 'trip/notes.txt': 'Those of ada.', 'trip/day 1/walk.txt': 'We walked.' });

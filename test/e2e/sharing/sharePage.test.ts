@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import { execa } from 'execa';
-import type { Page, Response } from 'playwright-core';
+import type { Locator, Page, Response } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, launchBrowser, phone } from '../support/browser.js';
 import { absent, eventually } from '../support/expect.js';
@@ -20,6 +20,13 @@ import { closePreview, openPreview, picture, recorded } from '../support/preview
 import { change, openStranger, type Share, share } from '../support/shares.js';
 
 const fixture = setUpFixture(test);
+
+/** Presses Tab until the control has the focus. */
+async function tabTo(page: Page, control: Locator, key = 'Tab'): Promise<void> {
+	const hasFocus = () => control.evaluate((element) => element === document.activeElement);
+	for (let presses = 0; presses < 30 && !(await hasFocus()); presses++) await page.keyboard.press(key);
+	await control.and(page.locator(':focus')).waitFor();
+}
 
 const listed = (page: Page) =>
 	page.getByRole('grid', { name: 'Files' }).and(page.locator('[aria-busy=false]')).waitFor();
@@ -213,6 +220,74 @@ test.serial('a share that has ended says so, also to a page that is open', async
 	await assertAccessible(t, page, 'a share that has ended');
 	await page.reload();
 	await page.getByRole('heading', { level: 1, name: 'This share has ended.' }).waitFor();
+	t.deepEqual(faults, []);
+});
+
+test.serial('what several shared items have is found by a search', async (t) => {
+	const ada = await fixture.enter(t);
+	await trip(ada);
+	const { page, faults } = await openStranger(t, await share(ada, { items: ['trip/notes.txt', 'trip/day 1'] }));
+	await rowOf(page, 'notes.txt').waitFor();
+	const search = page.getByRole('searchbox', { name: 'Search' });
+	await search.fill('walk');
+	await page.getByRole('option').filter({ hasText: 'walk.txt' }).waitFor();
+	await page.keyboard.press('Enter');
+	await eventually(t, () => namesOf(page), ['walk.txt']);
+	await search.fill('secret');
+	await page.keyboard.press('Enter');
+	await page.getByText('No results found').waitFor();
+	await page.getByRole('button', { name: 'Clear search' }).click();
+	await eventually(t, () => namesOf(page), ['day 1', 'notes.txt']);
+	t.deepEqual(faults, []);
+});
+
+test.serial('the keyboard alone opens a share, looks at a file and selects what is downloaded', async (t) => {
+	const ada = await fixture.enter(t);
+	await trip(ada);
+	const { page, faults } = await openStranger(t, await share(ada, { items: ['trip'] }));
+	await rowOf(page, 'notes.txt').waitFor();
+	await tabTo(page, page.getByRole('button', { name: 'Download all' }));
+	await tabTo(page, rowOf(page, 'day 1'));
+	await page.keyboard.press('End');
+	await rowOf(page, 'notes.txt').and(page.locator(':focus')).waitFor();
+	await page.keyboard.press('Enter');
+	await page.getByRole('dialog', { name: 'notes.txt' }).getByText('The notes of the trip.').waitFor();
+	await page.keyboard.press('Escape');
+	await overlaysClosed(page);
+	await rowOf(page, 'notes.txt').and(page.locator(':focus')).waitFor();
+	await page.keyboard.press('Home');
+	await page.keyboard.press('Enter');
+	await rowOf(page, 'walk.txt').waitFor();
+	await page.keyboard.press('Backspace');
+	await rowOf(page, 'day 1').and(page.locator(':focus')).waitFor();
+	await page.keyboard.press('Shift+F10');
+	await eventually(t, () => menuItems(page), ['Open', 'Download as ZIP']);
+	await page.keyboard.press('Escape');
+	await overlaysClosed(page);
+	await page.keyboard.press('Shift+ArrowDown');
+	await page.getByText('2 Selected').waitFor();
+	const button = page.getByRole('button', { name: 'Download', exact: true });
+	await tabTo(page, button, 'Shift+Tab');
+	const some = await downloaded(page, () => page.keyboard.press('Enter'));
+	t.deepEqual(some.content, ['a red.png', 'day 1/', 'day 1/walk.txt']);
+	t.deepEqual(faults, []);
+});
+
+test.serial('too many wrong passwords of a share are refused for a while', async (t) => {
+	const ada = await fixture.enter(t);
+	await trip(ada);
+	const { page, faults } = await openStranger(t, await share(ada, { items: ['trip'], password: 'correct horse' }));
+	const form = page.getByRole('form', { name: 'Password' });
+	for (let tries = 0; tries < 40; tries++) {
+		await form.getByLabel('Password', { exact: true }).fill(`battery ${tries}`);
+		const [answer] = await Promise.all([
+			page.waitForResponse((response) => response.url().endsWith('/open')),
+			page.keyboard.press('Enter'),
+		]);
+		if (answer.status() === 429) break;
+	}
+	await form.getByRole('alert').filter({ hasText: 'Too many failed tries. Please wait a moment.' }).waitFor();
+	await assertAccessible(t, page, 'too many wrong passwords of a share');
 	t.deepEqual(faults, []);
 });
 

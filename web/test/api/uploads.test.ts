@@ -651,3 +651,11 @@ test("a full disk is reported with the server's sentence and its status", async 
 	});
 	t.deepEqual(describeFailure(new TypeError('x is not a function')), { error: 'Upload failed' });
 });
+
+test('a limit of uploads is reported with its sentence', async (t) => {
+	const server = new FakeServer();
+	const sentence = 'Too many uploads were begun from here and not finished.';
+	server.faults.push(...Array<Fault>(4).fill(refusal(429, 'RATE_LIMITED', sentence)));
+	const error = await t.throwsAsync(openPage(server).upload(uploadOf(10)));
+	t.deepEqual(describeFailure(error), { error: 'Upload failed with status 429', detail: sentence });
+});

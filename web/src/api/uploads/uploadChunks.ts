@@ -218,12 +218,7 @@ class ChunkedUpload {
 	}
 
 	#metadata(): string {
-		const { file, fileName } = this.upload;
-		const fields = {
-			filename: fileName,
-			...this.dependencies.receiver.metadataOf(this.upload),
-			lastModified: String(file.lastModified),
-		};
+		const fields = { filename: this.upload.fileName, ...this.dependencies.receiver.metadataOf(this.upload) };
 		return Object.entries(fields)
 			.map(([name, value]) => (value === '' ? name : `${name} ${base64(value)}`))
 			.join(',');

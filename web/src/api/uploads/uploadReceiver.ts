@@ -6,7 +6,7 @@ import type { Upload } from './upload.js';
 export interface UploadReceiver {
 	/** Where uploads are created. Each has its own address below. */
 	readonly url: string;
-	/** What it wants to know of a file, beside name and time. */
+	/** What it wants to know of a file, beside its name. */
 	metadataOf: (upload: Upload) => Readonly<Record<string, string>>;
 	/** The file of an upload is in its place. */
 	onPublished: (id: string, upload: Upload, name: string) => void;
@@ -14,9 +14,10 @@ export interface UploadReceiver {
 
 export const areaReceiver: UploadReceiver = {
 	url: endpointUrl(createUpload),
-	metadataOf: ({ directory, isPublic, onConflict }) => ({
+	metadataOf: ({ file, directory, isPublic, onConflict }) => ({
 		directory,
 		type: isPublic ? 'public' : 'private',
+		lastModified: String(file.lastModified),
 		...(onConflict === 'rename' ? {} : { onConflict }),
 	}),
 	onPublished() {},
@@ -35,7 +36,7 @@ export function shareReceiver({ token, sender, onPublished }: ShareUploads): Upl
 	const name = sender();
 	return {
 		url: endpointUrl(createShareUpload, { params: { token } }),
-		metadataOf: (): Record<string, string> => (name === '' ? {} : { sender: name }),
+		metadataOf: ({ file }) => ({ lastModified: String(file.lastModified), ...(name === '' ? {} : { sender: name }) }),
 		onPublished,
 	};
 }
