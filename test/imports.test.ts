@@ -88,7 +88,7 @@ const coreLayers: readonly (readonly string[])[] = [
 	['http', 'plugins', 'limits', 'leases', 'events', 'audit'],
 	['quotas', 'trees', 'search'],
 	['bodies', 'responses'],
-	['accounts', 'files', 'archives', 'jobs', 'links', 'shares', 'tickets', 'thumbnails', 'uploads'],
+	['accounts', 'files', 'archives', 'jobs', 'links', 'members', 'shares', 'tickets', 'thumbnails', 'uploads'],
 	['pasting', 'moving'],
 	['services', 'routes', 'metrics', 'sweep'],
 	['createApp', 'app', 'index'],

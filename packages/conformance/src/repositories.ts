@@ -7,6 +7,7 @@ import { keyValueRules } from './repositories/keyValues.js';
 import { leaseRules } from './repositories/leases.js';
 import { limitRules } from './repositories/limits.js';
 import { linkRules } from './repositories/links.js';
+import { memberRules } from './repositories/members.js';
 import { rootRules } from './repositories/roots.js';
 import type { Clock, Rule } from './repositories/rules.js';
 import { secondFactorRules } from './repositories/secondFactors.js';
@@ -52,6 +53,7 @@ export function repositoriesSuite(
 	keyValueRules(assertThat);
 	linkRules(assertThat);
 	shareRules(assertThat);
+	memberRules(assertThat);
 	shareUseRules(assertThat);
 	receivedUploadRules(assertThat);
 	ticketRules(assertThat);

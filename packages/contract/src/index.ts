@@ -7,6 +7,7 @@ export * from './handbrake.js';
 export * from './isEntry.js';
 export * from './jobs.js';
 export * from './links.js';
+export * from './members.js';
 export * as schemas from './schemas.js';
 export * from './service.js';
 export * from './shares.js';

@@ -13,6 +13,7 @@ export function isEntry(value: unknown): value is Entry {
 		count,
 		protected: isProtected,
 		unreadable,
+		role,
 		versions,
 	} = value as Record<string, unknown>;
 	return (
@@ -25,6 +26,7 @@ export function isEntry(value: unknown): value is Entry {
 		(count === undefined || Number.isFinite(count)) &&
 		(isProtected === undefined || isProtected === true) &&
 		(unreadable === undefined || unreadable === true) &&
+		(role === undefined || role === 'view' || role === 'edit') &&
 		(versions === undefined || Number.isFinite(versions))
 	);
 }

@@ -1,4 +1,4 @@
-import { type Entry, maxSearchLength, parsePath, searchKinds } from '@stowage/rules';
+import { type Entry, maxSearchLength, memberRoles, parsePath, searchKinds } from '@stowage/rules';
 import { z } from 'zod';
 
 /** A path relative to its area's root; parsed here once, so that no route sees an unchecked one. */
@@ -38,7 +38,7 @@ export function listOf<Item extends z.ZodType>(item: Item, limit: number) {
 	return list as unknown as z.ZodType<z.output<Item>[], z.input<Item>[]>;
 }
 
-export const area = z.enum(['private', 'public']);
+export const area = z.enum(['private', 'public', 'shared']);
 
 /** An owner in JSON: a user name, `'anonymous'`, or `null` (or `''`) for ownerless. */
 export const owner = z
@@ -89,6 +89,7 @@ export const entry = z.object({
 	count: z.number().optional(),
 	protected: z.literal(true).optional(),
 	unreadable: z.literal(true).optional(),
+	role: z.enum(memberRoles).optional(),
 	versions: z.number().optional(),
 } satisfies { [Key in keyof Entry]-?: z.ZodType<Entry[Key]> });
 

@@ -114,7 +114,7 @@ async function assemble(
 		...{ ...ground, audit, relay, notifications, leases, searchIndex },
 		storage: openedStorage,
 	});
-	const { files, links, quotas, trees, trash, trashBin, versions } = fileServices;
+	const { files, links, quotas, sharedFolders, trees, trash, trashBin, versions } = fileServices;
 
 	const { dataDir } = config;
 	const offered = { dataDir, files, bodies, notifications, jobs, database, databaseReserve, log };
@@ -140,7 +140,7 @@ async function assemble(
 	const services = createServices({
 		...{ ...ground, version: buildVersion, audit, bodies, providers, secret },
 		...{ databaseReserve, notifications, leases, jobs },
-		...{ storage, roots, searchIndex, trees, files, links, quotas, trash, trashBin, versions },
+		...{ storage, roots, searchIndex, trees, files, links, quotas, sharedFolders, trash, trashBin, versions },
 		...{ sessions, knownClients: createKnownClients(config, secret, now) },
 	});
 	parts.push(services.inFlightUploads, services.shareUses);

@@ -17,6 +17,8 @@ import type { DatabaseReserve } from './limits/databaseReserve.js';
 import type { FairQueue } from './limits/FairQueue.js';
 import type { Links } from './links/createLinks.js';
 import type { Log } from './log.js';
+import type { Members } from './members/createMembers.js';
+import type { SharedFolders } from './members/SharedFolders.js';
 import type { HomeMoves } from './moving/createHomeMoves.js';
 import type { Pasting } from './pasting/createPasting.js';
 import type { Quotas } from './quotas/createQuotas.js';
@@ -58,6 +60,8 @@ export interface Services {
 	knownClients: KnownClients;
 	files: Files;
 	links: Links;
+	members: Members;
+	sharedFolders: SharedFolders;
 	shares: Shares;
 	guests: Guests;
 	shareCookies: ShareCookies;

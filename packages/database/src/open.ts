@@ -17,6 +17,7 @@ import { limitStore } from './stores/coordination/limits.js';
 import { homeStore } from './stores/files/homes.js';
 import { idempotencyStore } from './stores/files/idempotency.js';
 import { linkStore } from './stores/files/links.js';
+import { memberStore } from './stores/files/members.js';
 import { publishedNameStore } from './stores/files/publishedNames.js';
 import { rootStore } from './stores/files/roots.js';
 import { shareStore } from './stores/files/shares.js';
@@ -87,6 +88,7 @@ function database(knex: Knex, now: () => number, freeSpace: () => Promise<number
 		homes: guarded(homeStore(knex, now)),
 		limits: guarded(limitStore(knex)),
 		links: guarded(linkStore(knex, now)),
+		members: guarded(memberStore(knex, now)),
 		shares: guarded(shareStore(knex, now)),
 		shareUses: guarded(shareUseStore(knex, now)),
 		uploads: guarded(uploadStore(knex)),

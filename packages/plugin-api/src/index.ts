@@ -45,6 +45,7 @@ export * from './stores/coordination/limits.js';
 export * from './stores/files/homes.js';
 export * from './stores/files/idempotency.js';
 export * from './stores/files/links.js';
+export * from './stores/files/members.js';
 export * from './stores/files/publishedNames.js';
 export * from './stores/files/roots.js';
 export * from './stores/files/shares.js';

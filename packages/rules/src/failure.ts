@@ -17,6 +17,7 @@ export const failures = {
 	protected: { status: 403, code: 'PROTECTED' },
 	crossSite: { status: 403, code: 'CROSS_SITE' },
 	notFound: { status: 404, code: 'NOT_FOUND' },
+	noSuchUser: { status: 404, code: 'NO_SUCH_USER' },
 	methodNotAllowed: { status: 405, code: 'METHOD_NOT_ALLOWED' },
 	timeout: { status: 408, code: 'TIMEOUT' },
 	alreadyExists: { status: 409, code: 'ALREADY_EXISTS' },

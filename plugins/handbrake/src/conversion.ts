@@ -3,7 +3,7 @@ import { conversionFormats, conversionQuality } from '@stowage/rules';
 
 /** The request of a user; stored in the database until the job has ended. */
 export const conversion = z.strictObject({
-	area: z.enum(['private', 'public']),
+	area: z.enum(['private', 'public', 'shared']),
 	path: z.string(),
 	/** The full wished name. */
 	outputName: z.string(),

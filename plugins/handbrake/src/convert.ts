@@ -76,7 +76,7 @@ export async function convert(
 /** The item that a conversion is of: the viewer's own. */
 export function sourceOf({ viewer, input }: Pick<JobContext<Conversion>, 'viewer' | 'input'>): ItemRef {
 	const path = parsePath(input.path);
-	return input.area === 'private' ? { area: 'private', path } : { area: 'public', path, owner: viewer.username };
+	return input.area === 'public' ? { area: 'public', path, owner: viewer.username } : { area: input.area, path };
 }
 
 async function encodeSource(

@@ -56,7 +56,7 @@ export const foreignValues: [string, unknown][] = [
 
 export async function refuses(
 	t: ExecutionContext,
-	kind: 'alreadyExists' | 'notFound' | 'conflict' | 'rateLimited' | 'tooLarge',
+	kind: 'alreadyExists' | 'notFound' | 'noSuchUser' | 'conflict' | 'rateLimited' | 'tooLarge',
 	call: () => Promise<unknown>,
 ) {
 	const error = await t.throwsAsync(call);

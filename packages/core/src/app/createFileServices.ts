@@ -8,6 +8,7 @@ import { auditedTrash } from '../files/auditedTrash.js';
 import { auditedVersions } from '../files/auditedVersions.js';
 import { createFiles } from '../files/createFiles.js';
 import { followVersions } from '../files/followVersions.js';
+import { sharedVersions } from '../files/sharedVersions.js';
 import { createTrash } from '../files/trash.js';
 import { createFileVersions } from '../files/versions.js';
 import type { Leases } from '../leases/createLeases.js';
@@ -15,6 +16,7 @@ import { auditedLinks } from '../links/auditedLinks.js';
 import { createLinks } from '../links/createLinks.js';
 import { rebindTrashedLinks } from '../links/rebindTrashedLinks.js';
 import type { Log } from '../log.js';
+import { SharedFolders } from '../members/SharedFolders.js';
 import { createQuotas } from '../quotas/createQuotas.js';
 import type { SearchIndex } from '../search/SearchIndex.js';
 import { FolderFeeds } from '../trees/feeds/FolderFeeds.js';
@@ -69,7 +71,8 @@ export function createFileServices(dependencies: Dependencies) {
 	const versionBin = new Versions(trashParts, trashBin);
 	const quotas = createQuotas({ config, users, uploads, storage, trash: trashBin, log, now, monotonic });
 	const feeds = new FolderFeeds(storage, log, relay);
-	const trees = new Trees({ config, storage, users, quotas, trash: trashBin, feeds });
+	const sharedFolders = new SharedFolders({ store: database.members, storage });
+	const trees = new Trees({ config, storage, users, quotas, trash: trashBin, feeds, memberRights: sharedFolders });
 	const { publicListing, dataDir: temporaryFolder } = config;
 	const parts = {
 		trees,
@@ -84,8 +87,8 @@ export function createFileServices(dependencies: Dependencies) {
 		temporaryFolder,
 		publicListing,
 	};
-	const files = auditedFiles(createFiles(parts), audit);
+	const files = auditedFiles(createFiles(parts, sharedFolders), audit);
 	const trash = auditedTrash(createTrash(parts), audit);
-	const versions = auditedVersions(createFileVersions(parts), audit);
-	return { links, quotas, feeds, trees, files, trashBin, trash, versions };
+	const versions = auditedVersions(sharedVersions(createFileVersions(parts), sharedFolders), audit);
+	return { links, quotas, feeds, trees, files, sharedFolders, trashBin, trash, versions };
 }

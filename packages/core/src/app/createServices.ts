@@ -6,6 +6,8 @@ import { createArchives, defaultArchiveLimits } from '../archives/createArchives
 import { EventStreams } from '../events/EventStreams.js';
 import { createEncryption } from '../events/encryption.js';
 import { createWalkQueue } from '../limits/createWalkQueue.js';
+import { auditedMembers } from '../members/auditedMembers.js';
+import { createMembers } from '../members/createMembers.js';
 import { auditedHomeMoves } from '../moving/auditedHomeMoves.js';
 import { createHomeMoves } from '../moving/createHomeMoves.js';
 import { createPasting } from '../pasting/createPasting.js';
@@ -37,6 +39,7 @@ type Made =
 	| 'accounts'
 	| 'archives'
 	| 'homeMoves'
+	| 'members'
 	| 'pasting'
 	| 'rootAdministration'
 	| 'secondFactors'
@@ -83,7 +86,8 @@ export function createServices({ providers, secret, monotonic, ...given }: Depen
 		...{ store: database.shares, config, storage, accounts, log, now, monotonic },
 		encryption: createEncryption('shares', secret),
 	});
-	const { links } = given;
+	const { links, sharedFolders } = given;
+	const members = createMembers({ store: database.members, users, storage, folders: sharedFolders });
 	const shareUses = new ShareUses({ store: database.shareUses, now, log });
 	const guests = createGuests({ store: database.shares, shares, config, storage, links, accounts, uses: shareUses });
 	const walkQueue = createWalkQueue();
@@ -122,6 +126,7 @@ export function createServices({ providers, secret, monotonic, ...given }: Depen
 		...uploads,
 		accounts: auditedAccounts(accounts, audit),
 		secondFactors,
+		members: auditedMembers(members, audit),
 		shares: auditedShares(shares, audit),
 		guests,
 		shareCookies: createShareCookies(config, secret, now),

@@ -179,13 +179,13 @@ async function finish(manifest: Manifest, yielder: Yielder, signal: AbortSignal 
 	return { fingerprint: hash.update(text).digest('base64url'), tooLong };
 }
 
-/** The owner has no meaning in the private area, and a search in all trees is not the same as a name in one. */
+/** The owner has no meaning but in the public area, and a search in all trees is not the same as a name in one. */
 const keyOf = ({ path, owner }: ChosenItem) => `${owner === undefined ? '' : `${owner ?? ''}/`}/${path}`;
 
 function* withoutDuplicates(area: Area, chosen: readonly ChosenItem[]): Generator<ChosenItem> {
 	const seen = new Set<string>();
 	for (const { path, owner } of chosen) {
-		const item: ChosenItem = area === 'private' ? { path } : { path, ...ownedBy(owner) };
+		const item: ChosenItem = area === 'public' ? { path, ...ownedBy(owner) } : { path };
 		const key = keyOf(item);
 		if (seen.has(key)) continue;
 		seen.add(key);

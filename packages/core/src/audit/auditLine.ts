@@ -60,6 +60,8 @@ export const changeActions = [
 	'createShare',
 	'changeShare',
 	'deleteShare',
+	'setMembers',
+	'leaveFolder',
 	'jobEnd',
 ] as const;
 

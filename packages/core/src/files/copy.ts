@@ -4,7 +4,9 @@ import {
 	baseName,
 	copyDenial,
 	copyToDenial,
+	createFolderDenial,
 	type Entry,
+	parentPath,
 	readDenial,
 	type StoragePath,
 	signedIn,
@@ -15,20 +17,26 @@ import { addItem, targetPath } from './addItem.js';
 import type { FileParts } from './FileParts.js';
 import { namedCopy } from './publishing.js';
 
-/** Copies an item that the viewer may read into their own tree. */
+/** Copies an item into the viewer's own tree, which the viewer may read, or `reader` where another one has to. */
 export async function copy(
 	parts: FileParts,
 	viewer: Viewer,
 	ref: ItemRef,
 	toRef: ItemRef,
 	{ onConflict, onReplaced, ...options }: FileCopyOptions = {},
+	reader: Viewer = viewer,
 ): Promise<Entry> {
 	const { trees, publicListing, names } = parts;
-	assertAllowed(copyDenial(viewer, ref));
-	assertAllowed(readDenial(viewer, ref, publicListing));
-	const from = await trees.find(signedIn(viewer), ref);
+	assertAllowed(copyDenial(reader, ref));
+	assertAllowed(readDenial(reader, ref, publicListing));
+	const from = await trees.find(signedIn(reader), ref);
 	// Only now is the owner of an item known that was named without one.
-	assertAllowed(copyToDenial(viewer, { ...from.tree, path: from.path }, toRef));
+	const isSameHome = signedIn(reader).id === signedIn(viewer).id;
+	assertAllowed(
+		isSameHome
+			? copyToDenial(viewer, { ...from.tree, path: from.path }, toRef)
+			: createFolderDenial(viewer, { ...toRef, path: parentPath(toRef.path) }),
+	);
 	const tree = trees.own(viewer, toRef.area);
 	const to = placeIn(tree, targetPath(ref.path, toRef.path));
 	const grants = (await tree.space()).beginGrants();

@@ -27,6 +27,7 @@ export async function createFile({ trees }: FileParts, viewer: Viewer, ref: Item
 		await tree.withCreated(() => assertFolder(tree.storage, parent.storagePath));
 		const staged = await tree.storage.begin();
 		try {
+			await tree.assertMayStill(storagePath);
 			return await staged.commit(storagePath);
 		} catch (error) {
 			await staged.discard();

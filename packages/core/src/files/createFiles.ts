@@ -1,4 +1,5 @@
 import type { Files } from '@stowage/plugin-api';
+import type { SharedFolders } from '../members/SharedFolders.js';
 import { copy } from './copy.js';
 import { createFile } from './createFile.js';
 import { createFolder } from './createFolder.js';
@@ -11,15 +12,16 @@ import { assertUpload, findPublished, publish, publishOnce } from './publish.js'
 import { remove } from './remove.js';
 import { rename } from './rename.js';
 import { search } from './search.js';
+import { sharedFiles } from './sharedFiles.js';
 import { stage, withDescriptor } from './stage.js';
 import { watch } from './watch.js';
 
 /** Implements `Files` of plugin-api over all storage roots, one call in each file. Each asks the rules before it accesses the disk. */
-export function createFiles(parts: FileParts): Files {
-	return {
+export function createFiles(parts: FileParts, folders: SharedFolders): Files {
+	const files: Files = {
 		list: (...call) => list(parts, ...call),
 		search: (...call) => search(parts, ...call),
-		watch: (...call) => watch(parts, ...call),
+		watch: (viewer, folder, onChange) => watch(parts, viewer, folder, onChange),
 		find: (...call) => find(parts, ...call),
 		open: (...call) => open(parts, ...call),
 		stat: (...call) => stat(parts, ...call),
@@ -28,7 +30,7 @@ export function createFiles(parts: FileParts): Files {
 		createFolder: (...call) => createFolder(parts, ...call),
 		rename: (...call) => rename(parts, ...call),
 		move: (...call) => move(parts, ...call),
-		copy: (...call) => copy(parts, ...call),
+		copy: (viewer, item, to, options) => copy(parts, viewer, item, to, options),
 		discardCopy: (id) => parts.storage().discardCopy(id),
 		remove: (...call) => remove(parts, ...call),
 		stage: (...call) => stage(parts, ...call),
@@ -38,4 +40,6 @@ export function createFiles(parts: FileParts): Files {
 		publishOnce: (...call) => publishOnce(parts, ...call),
 		findPublished: (...call) => findPublished(parts, ...call),
 	};
+	const { trash, log } = parts;
+	return sharedFiles(files, { folders, trash, log, copyFor: (...call) => copy(parts, ...call) });
 }

@@ -79,7 +79,10 @@ function publishAs(
 		parts,
 		tree,
 		{ folder, name, type: 'file', onConflict, onReplaced, findPlaced, ...(skipped === undefined ? {} : { skipped }) },
-		(path, naming) => staged.commit(path, { ...options, ...naming }),
+		async (path, naming) => {
+			await tree.assertMayStill(path);
+			return staged.commit(path, { ...options, ...naming });
+		},
 	);
 }
 

@@ -52,7 +52,7 @@ async function moveToTrash(
 		path: relativePath(storagePath, home),
 		type,
 		size: type === 'file' ? { bytes: size, entries: 1 } : undefined,
-		deletedBy: viewer.username,
+		deletedBy: viewer.member?.username ?? viewer.username,
 	} as const;
 	return trash
 		.keep(kept, (id, to) =>

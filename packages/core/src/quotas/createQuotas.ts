@@ -1,5 +1,5 @@
 import type { StorageProvider, UploadStore, UserStore } from '@stowage/plugin-api';
-import { anonymousOwner, homeRoot, isFailure, isStranger, type Viewer } from '@stowage/rules';
+import { anonymousOwner, homeRoot, isFailure, isStranger, type User, type Viewer } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import type { Log } from '../log.js';
@@ -103,10 +103,8 @@ export function createQuotas({ config, users, uploads, storage, trash, log, now,
 				usage: () => usageOf(viewer),
 				knownUsage: () => homes.get(homeOf(viewer)),
 				reservedFiles,
-				canGiveWay: async (lack) =>
-					viewer.kind === 'user' && !isStranger(viewer) && (await trash.canGiveWay({ ownerId: viewer.id }, lack)),
-				giveWay: async (lack) =>
-					viewer.kind === 'user' && !isStranger(viewer) && (await trash.giveWay({ ownerId: viewer.id }, lack)),
+				canGiveWay: async (lack) => mayPurge(viewer) && (await trash.canGiveWay({ ownerId: viewer.id }, lack)),
+				giveWay: async (lack) => mayPurge(viewer) && (await trash.giveWay({ ownerId: viewer.id }, lack)),
 			}),
 
 		async usage(viewer, waitMs) {
@@ -127,4 +125,9 @@ export function createQuotas({ config, users, uploads, storage, trash, log, now,
 
 		used: (viewer) => usageOf(viewer).used(),
 	};
+}
+
+/** Members of a folder delete nothing for good, and so nothing of its owner's trash gives way to what they bring. */
+function mayPurge(viewer: Viewer): viewer is User {
+	return viewer.kind === 'user' && !isStranger(viewer) && viewer.member === undefined;
 }

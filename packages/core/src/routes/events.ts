@@ -25,11 +25,17 @@ export function eventRoutes({ files, notifications, sessions, streams }: Service
 			const trashChanged = throttle(spacingMs, () => send('trash', {}));
 			const leave = streams.enter(viewerKey(request), () => stream?.end());
 			let hasChanged = false;
+			let hasEnded = false;
 			try {
-				const watch = await files.watch(viewer, { area: type, path: directory }, () => {
+				const onChange = () => {
 					if (stream === undefined) hasChanged = true;
 					else changed();
-				});
+				};
+				const onEnd = () => {
+					hasEnded = true;
+					stream?.end();
+				};
+				const watch = await files.watch(viewer, { area: type, path: directory }, onChange, onEnd);
 				const onNotification = ({ kind, ...item }: Notification) =>
 					kind === 'trash' ? trashChanged() : send(kind, item);
 				const unsubscribes = [...new Set(query.ticket)].map((ticket) =>
@@ -53,6 +59,7 @@ export function eventRoutes({ files, notifications, sessions, streams }: Service
 				}
 				stream = new EventStream(res, close);
 				if (hasChanged) changed();
+				if (hasEnded) stream.end();
 				return h.abandon;
 			} catch (error) {
 				leave();

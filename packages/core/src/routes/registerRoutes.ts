@@ -9,6 +9,7 @@ import { eventRoutes } from './events.js';
 import { fileRoutes } from './files.js';
 import { jobRoutes } from './jobs.js';
 import { linkRoutes } from './links.js';
+import { memberRoutes } from './members.js';
 import { pageRoutes } from './page.js';
 import { resumableUploadRoutes } from './resumableUploads.js';
 import { serviceRoutes } from './service.js';
@@ -37,6 +38,7 @@ export async function registerRoutes(server: Server, services: Services, webRoot
 		eventRoutes,
 		thumbnailRoutes,
 		linkRoutes,
+		memberRoutes,
 		shareRoutes,
 		shareGuestRoutes,
 		shareUploadRoutes,

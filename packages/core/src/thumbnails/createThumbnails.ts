@@ -127,7 +127,10 @@ export function createThumbnails({
 
 	/** A digest of the content and of the renderers' versions. */
 	const keyOf = (viewer: Viewer, { area, path, owner }: ItemRef, item: StorageItem, size: PictureSize): string => {
-		const place = () => placeIn(trees.of(viewer, area, owner), path).storagePath;
+		const place = () =>
+			area === 'shared'
+				? [ownerOf(viewer, { area, path }), path]
+				: placeIn(trees.of(viewer, area, owner), path).storagePath;
 		const versions = [...renderers.all()].map(([name, { version }]) => [name, version]);
 		// If an id may be given to another file later, a thumbnail also depends on the path: else the one of a removed file could be shown
 		// for a new file.
@@ -283,6 +286,8 @@ class Changed extends Error {}
 function ownerOf(viewer: Viewer, { area, owner }: ItemRef): string {
 	if (viewer.kind === 'guest') return viewer.owner.username;
 	if (area === 'private') return viewer.kind === 'user' ? viewer.username : '';
+	// Whoever it belongs to: it is none of the viewer's own files.
+	if (area === 'shared') return `shared with ${viewer.kind === 'user' ? viewer.username : ''}`;
 	return owner ?? '';
 }
 

@@ -39,7 +39,7 @@ const ticketDetails = z.object({
 	share: z
 		.object({ pass: z.object({ share: z.string(), password: z.string() }), client: z.string(), isWhole: z.boolean() })
 		.optional(),
-	area: z.enum(['private', 'public']),
+	area: z.enum(['private', 'public', 'shared']),
 	kind: z.enum(['file', 'archive']),
 	name: z.string(),
 	/** The version of the selection when the ticket was made, or when it was last sent from its beginning. */

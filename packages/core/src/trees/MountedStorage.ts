@@ -14,9 +14,10 @@ import {
 	type Watch,
 	type WatchingStorage,
 } from '@stowage/plugin-api';
-import { rootPath, type StoragePath } from '@stowage/rules';
+import { type Membership, rootPath, type StoragePath, type User } from '@stowage/rules';
 import { HomeStorage } from './HomeStorage.js';
 import { listHomes } from './listHomes.js';
+import { MemberHome, type MemberRights } from './MemberHome.js';
 import { MountedStaging } from './MountedStaging.js';
 import { type Homes, homeAt, homesFolder, type Mount, type Mounts } from './Mounts.js';
 
@@ -50,6 +51,11 @@ export class MountedStorage implements ReplacingStorage, StatsListingStorage, Wa
 	/** The files of a home, or of `undefined` all that no user has. */
 	home(username: string | undefined): HomeStorage {
 		return new HomeStorage(this.#mounts, username, this.#staging);
+	}
+
+	/** The home of a user as a member of its folders may see and change it. */
+	memberHome(owner: User, member: Membership, rights: MemberRights): MemberHome {
+		return new MemberHome(this.#mounts, this.#staging, owner, member, rights);
 	}
 
 	/** The files of the home that a path is in, or is. */

@@ -3,9 +3,11 @@ import {
 	type Area,
 	anonymousOwner,
 	Failure,
+	homeRoot,
 	isFailure,
 	isStranger,
 	type Owner,
+	relativePath,
 	type StoragePath,
 	type User,
 	type Visitor,
@@ -21,6 +23,7 @@ import {
 } from './freeSpace.js';
 import type { HomeStorage } from './HomeStorage.js';
 import { makeHome } from './homes.js';
+import type { MemberRights } from './MemberHome.js';
 import type { ItemStorage } from './Mounts.js';
 import { type AreaTree, placeIn } from './Tree.js';
 import type { TrashBin } from './trash/TrashBin.js';
@@ -30,6 +33,7 @@ export interface OwnTreeParts {
 	feeds: Pick<FolderFeeds, 'publish'>;
 	quota: HomeQuota;
 	spaces: DiskSpaces;
+	memberRights: MemberRights;
 }
 
 /** A tree that the viewer may change: what is written there is theirs, and counts for them. */
@@ -75,9 +79,19 @@ export class OwnTree implements AreaTree {
 			throw new Failure('conflict', 'The account was changed meanwhile. Please sign in again.');
 	}
 
+	/** Throws unless the viewer may still change what is at a path of the storage, where that can end: shortly before it is changed past this tree. */
+	async assertMayStill(storagePath: StoragePath): Promise<void> {
+		const { viewer } = this;
+		if (viewer.kind !== 'user' || viewer.member === undefined) return;
+		const path = relativePath(storagePath, homeRoot(viewer.username));
+		await this.#parts.memberRights.assertMayEdit(viewer, viewer.member, path);
+	}
+
 	/** Creates the missing folders of the home that the tree is in. */
 	async create(): Promise<void> {
 		await this.assertExists();
+		// A home with members is there.
+		if (this.viewer.kind === 'user' && this.viewer.member !== undefined) return;
 		await makeHome(this.storage, this.viewer.kind === 'user' ? this.viewer.username : anonymousOwner);
 	}
 

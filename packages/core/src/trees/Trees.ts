@@ -5,6 +5,7 @@ import {
 	Failure,
 	homeRoot,
 	isValidUsername,
+	type Membership,
 	type Owner,
 	publicRoot,
 	signedIn,
@@ -18,6 +19,7 @@ import type { Config } from '../config/schema.js';
 import type { Quotas } from '../quotas/createQuotas.js';
 import type { FolderFeeds } from './feeds/FolderFeeds.js';
 import { homesOnDisk } from './homes.js';
+import type { MemberRights } from './MemberHome.js';
 import type { MountedStorage } from './MountedStorage.js';
 import { DiskSpaces, OwnTree } from './OwnTree.js';
 import { SharedItems } from './SharedItems.js';
@@ -32,6 +34,7 @@ interface Dependencies {
 	quotas: Pick<Quotas, 'of'>;
 	trash: Pick<TrashBin, 'giveWay'>;
 	feeds: FolderFeeds;
+	memberRights: MemberRights;
 }
 
 /** Says which trees a viewer means and sees. What they may do in one is said by the rules, which each call of `Files` asks. */
@@ -47,8 +50,8 @@ export class Trees {
 	/** The tree that the viewer writes to. Throws `notSignedIn` for the private one of a visitor, and for a guest, who have none. */
 	own(viewer: Viewer, area: Area): OwnTree {
 		if (viewer.kind === 'guest') throw new Failure('notSignedIn', 'Please sign in first.');
-		const { users, feeds, quotas } = this.#dependencies;
-		const parts = { users, feeds, quota: quotas.of(viewer), spaces: this.#spaces };
+		const { users, feeds, quotas, memberRights } = this.#dependencies;
+		const parts = { users, feeds, quota: quotas.of(viewer), spaces: this.#spaces, memberRights };
 		return new OwnTree(viewer, this.#ofArea(viewer, area, writingOwner(viewer)), parts);
 	}
 
@@ -63,9 +66,15 @@ export class Trees {
 	}
 
 	#ofArea(viewer: Viewer, area: Area, owner: Owner): AreaTree {
+		// Who works in a shared folder does so in its owner's private area.
+		if (area === 'shared') throw notFound();
 		const home = area === 'private' ? signedIn(viewer).username : publicHome(owner);
 		const root = area === 'private' ? homeRoot(home as string) : publicRoot(owner);
-		const storage = this.#dependencies.storage().home(home);
+		const { storage: mounted, memberRights } = this.#dependencies;
+		const isMember = viewer.kind === 'user' && viewer.member !== undefined && home === viewer.username;
+		const storage = isMember
+			? mounted().memberHome(viewer, viewer.member as Membership, memberRights)
+			: mounted().home(home);
 		return { area, owner: area === 'private' ? undefined : owner, root, storage };
 	}
 

@@ -187,7 +187,8 @@ test('a staged file is published once on the root that its home has moved to, wh
 			find: async (id) => noted.get(id),
 		};
 		const request = { staged, name: 'x', mtime: 1_700_000_000_000 };
-		const home = { area: 'private', storage: storage.home('far-1') } as OwnTree;
+		const assertMayStill = async () => {};
+		const home = { area: 'private', storage: storage.home('far-1'), assertMayStill } as unknown as OwnTree;
 		const folder = { tree: home, path: p(''), storagePath: p('users/far-1') };
 		const commit = () => publishFileOnce({ names } as FileParts, home, folder, request);
 		count.left = n;

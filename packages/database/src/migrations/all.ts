@@ -28,6 +28,7 @@ import { addShareDownloads } from './0026-share-downloads.js';
 import { addReceivedUploads } from './0027-received-uploads.js';
 import { addVersionPaths } from './0027-version-paths.js';
 import { indexSharePasses } from './0028-share-passes.js';
+import { addMembers } from './0029-members.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -70,6 +71,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0027-received-uploads', up: addReceivedUploads },
 	{ name: '0027-version-paths', up: addVersionPaths },
 	{ name: '0028-share-passes', up: indexSharePasses },
+	{ name: '0029-members', up: addMembers },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

@@ -102,7 +102,7 @@ async function readMysql<T>(knex: Knex, use: (snapshot: Snapshot) => Promise<T>)
 }
 
 /** Tables that rows of others refer to, and each to those before it. */
-const referredTo: readonly string[] = ['users', 'shares'];
+const referredTo: readonly string[] = ['users', 'shares', 'temp_links'];
 
 function ordered(names: readonly string[]): string[] {
 	const rank = (name: string) => (referredTo.includes(name) ? referredTo.indexOf(name) : referredTo.length);

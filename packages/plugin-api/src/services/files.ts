@@ -101,9 +101,10 @@ export interface Files {
 	search(viewer: Viewer, folder: ItemRef, query: SearchQuery, signal?: AbortSignal, turn?: Turn): Promise<FoundListing>;
 	/**
 	 * Calls `onChange` each time the listing of the folder may have changed, by any process, and at once if that was a moment ago. Also
-	 * when the folder is removed or created again: the caller lists again. Throws as `list` does.
+	 * when the folder is removed or created again: the caller lists again. `onEnd` is called once the folder is not shared with the viewer
+	 * any more. Throws as `list` does.
 	 */
-	watch(viewer: Viewer, folder: ItemRef, onChange: () => void): Promise<Watch>;
+	watch(viewer: Viewer, folder: ItemRef, onChange: () => void, onEnd?: () => void): Promise<Watch>;
 	/** The item of `ref`. A public item may be read by anyone who names its owner. */
 	find(viewer: Viewer, ref: ItemRef): Promise<Entry>;
 	/** Opens a file for reading; the caller closes it. Throws `notFound` for a folder. */

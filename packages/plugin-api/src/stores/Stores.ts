@@ -9,6 +9,7 @@ import type { CounterStore } from './coordination/limits.js';
 import type { HomeStore } from './files/homes.js';
 import type { IdempotencyStore } from './files/idempotency.js';
 import type { LinkStore } from './files/links.js';
+import type { MemberStore } from './files/members.js';
 import type { PublishedNameStore } from './files/publishedNames.js';
 import type { RootStore } from './files/roots.js';
 import type { ShareStore } from './files/shares.js';
@@ -27,6 +28,7 @@ export interface Stores {
 	readonly homes: HomeStore;
 	readonly limits: CounterStore;
 	readonly links: LinkStore;
+	readonly members: MemberStore;
 	readonly shares: ShareStore;
 	readonly shareUses: ShareUseStore;
 	readonly uploads: UploadStore;

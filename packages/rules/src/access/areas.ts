@@ -1,8 +1,8 @@
 import { Failure } from '../failure.js';
 import { joinPath, parsePath, type StoragePath } from '../names/paths.js';
 
-/** The values of `type` in the API: the caller's own home, or the merged view of public trees. */
-export type Area = 'private' | 'public';
+/** The values of `type` in the API: the caller's own home, the merged view of public trees, or the folders that are shared with the caller. */
+export type Area = 'private' | 'public' | 'shared';
 
 /** Who a public tree belongs to: a user name, `'anonymous'` for visitors' uploads, or `null` for the administrator's tree. */
 export type Owner = string | null;
@@ -34,6 +34,16 @@ export interface User {
 	username: string;
 	/** Set where guests of a share send files to the user: what they send is the user's, and limited as a visitor's. */
 	receives?: Receiving;
+	/** Set where a member of folders of the user works in them: what they do there, they do in the user's private area. */
+	member?: Membership;
+}
+
+/** A member at work, and the folders that they may see of the home. */
+export interface Membership {
+	id: string;
+	username: string;
+	/** Relative to the home, each with the storage's id of the folder: no other folder of that path is meant. */
+	folders: readonly { path: StoragePath; itemId: string }[];
 }
 
 /** By which share, and from which of its clients. */
@@ -94,7 +104,7 @@ export function publicRoot(owner: Owner): StoragePath {
 
 /** A path of the caller's own public tree or private area as the home has it: `docs` in public is `Public/docs`. */
 export function homePath(area: Area, path: StoragePath): StoragePath {
-	return area === 'private' ? path : joinPath(parsePath(publicFolderName), path);
+	return area === 'public' ? joinPath(parsePath(publicFolderName), path) : path;
 }
 
 /** Whether a path of the private area is one of the protected folders. Their contents are not. */

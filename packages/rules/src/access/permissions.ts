@@ -16,7 +16,7 @@ import {
 /** A file or folder that exists or is to be created. The rules need no more, so they apply before the disk is accessed. */
 export interface Item {
 	area: Area;
-	/** In the public area. Left out, a call that writes means the viewer's own tree, one that reads any visible tree. */
+	/** In the public area, or of a shared folder. Left out, a call that writes means the viewer's own tree, one that reads any visible tree. */
 	owner?: Owner | undefined;
 	path: StoragePath;
 }
@@ -37,7 +37,7 @@ export const notOwnedMessage = 'You do not own any of the selected items';
 /** Browsing or searching an area. `isVisibleOwner` decides which trees are shown. */
 export function browseDenial(viewer: Viewer, area: Area): Failure | undefined {
 	if (area === 'private') return viewer.kind === 'guest' ? undefined : anonymousDenial(viewer);
-	return visitorDenial(viewer, 'read');
+	return area === 'shared' ? anonymousDenial(viewer) : visitorDenial(viewer, 'read');
 }
 
 /**
@@ -49,6 +49,7 @@ export function readDenial(viewer: Viewer, item: Item, publicListing: PublicList
 		if (viewer.kind === 'guest') return item.owner === undefined ? undefined : notFound(item);
 		return anonymousDenial(viewer) ?? (isForeign(viewer, item) ? notFound(item) : undefined);
 	}
+	if (item.area === 'shared') return anonymousDenial(viewer);
 	const denial = visitorDenial(viewer, 'read');
 	if (denial || item.owner === undefined || item.path !== '') return denial;
 	return isVisibleOwner(viewer, item.owner, publicListing) ? undefined : notFound(item);
@@ -56,7 +57,7 @@ export function readDenial(viewer: Viewer, item: Item, publicListing: PublicList
 
 /** Uploading into a folder. */
 export function uploadDenial(viewer: Viewer, folder: Item): Failure | undefined {
-	if (viewer.kind === 'user' || folder.area === 'private') return foreignDenial(viewer, folder);
+	if (viewer.kind === 'user' || folder.area !== 'public') return foreignDenial(viewer, folder);
 	const denial = visitorDenial(viewer, 'upload');
 	if (denial) return denial;
 	if (folder.owner !== undefined && folder.owner !== anonymousOwner) return notOwner();
@@ -94,7 +95,8 @@ export function cutDenial(viewer: Viewer, item: Item): Failure | undefined {
 /** Putting an item on the clipboard to be copied; a public one of any owner can be. */
 export function copyDenial(viewer: Viewer, item: Item): Failure | undefined {
 	const denial = item.area === 'public' ? anonymousDenial(viewer) : foreignDenial(viewer, item);
-	return denial ?? protectedDenial(item, 'copy');
+	// A shared folder is copied as a whole.
+	return denial ?? (item.area === 'shared' && item.path !== '' ? undefined : protectedDenial(item, 'copy'));
 }
 
 /**
@@ -104,6 +106,7 @@ export function copyDenial(viewer: Viewer, item: Item): Failure | undefined {
 export function moveDenial(viewer: Viewer, item: Item, target: Item): Failure | undefined {
 	const denial = foreignDenial(viewer, item) ?? foreignDenial(viewer, target) ?? directionDenial(viewer, item, target);
 	if (denial) return denial;
+	if (!isSameTree(item, target)) return undefined;
 	const from = homePath(item.area, item.path);
 	const folder = parentPath(homePath(target.area, target.path));
 	if (folder === parentPath(from)) {
@@ -115,11 +118,16 @@ export function moveDenial(viewer: Viewer, item: Item, target: Item): Failure | 
 /** Copying an item to a full new path, in the same area or the other. The same folder is fine: the copy gets a new name. */
 export function copyToDenial(viewer: Viewer, item: Item, target: Item): Failure | undefined {
 	const denial = copyDenial(viewer, item) ?? foreignDenial(viewer, target);
-	if (denial || isForeign(viewer, item)) return denial;
+	if (denial || isForeign(viewer, item) || !isSameTree(item, target)) return denial;
 	const folder = parentPath(homePath(target.area, target.path));
 	return isWithin(folder, homePath(item.area, item.path))
 		? new Failure('invalid', 'Cannot copy a folder into itself')
 		: undefined;
+}
+
+/** Whether paths of both can be compared: what is shared with the viewer lies in homes of others. */
+function isSameTree(item: Item, target: Item): boolean {
+	return (item.area === 'shared') === (target.area === 'shared');
 }
 
 function directionDenial(viewer: Viewer, item: Item, target: Item): Failure | undefined {
@@ -155,7 +163,7 @@ function publicItem(item: Item): Item {
 export function moveToPublicDenial(viewer: Viewer, item: Item): Failure | undefined {
 	const denial = foreignDenial(viewer, item);
 	if (denial) return denial;
-	if (item.area === 'public') return new Failure('invalid', 'Only private items can be moved to public');
+	if (item.area !== 'private') return new Failure('invalid', 'Only private items can be moved to public');
 	return (
 		protectedDenial(item, 'move') ??
 		(hasPlainLink(item) ? new Failure('invalid', 'Items in Public are public already') : undefined)
@@ -166,13 +174,13 @@ export function moveToPublicDenial(viewer: Viewer, item: Item): Failure | undefi
 export function moveToPrivateDenial(viewer: Viewer, item: Item): Failure | undefined {
 	const denial = foreignDenial(viewer, item);
 	if (denial) return denial;
-	if (item.area === 'private') return new Failure('invalid', 'Only public items can be moved back to private');
+	if (item.area !== 'public') return new Failure('invalid', 'Only public items can be moved back to private');
 	return protectedDenial(item, 'move');
 }
 
 /** Making a temporary link; only private items need one. */
 export function temporaryLinkDenial(viewer: Viewer, item: Item): Failure | undefined {
-	const denial = foreignDenial(viewer, item);
+	const denial = foreignDenial(viewer, item) ?? onwardsDenial(item);
 	if (denial) return denial;
 	return item.path === '' || isPublic(item)
 		? new Failure('invalid', 'Temporary links are for private files')
@@ -181,7 +189,7 @@ export function temporaryLinkDenial(viewer: Viewer, item: Item): Failure | undef
 
 /** Sharing items of the viewer's private area: their addresses open them for strangers, who can see `Public` anyway. */
 export function shareDenial(viewer: Viewer, item: Item): Failure | undefined {
-	const denial = foreignDenial(viewer, item);
+	const denial = foreignDenial(viewer, item) ?? onwardsDenial(item);
 	if (denial) return denial;
 	if (item.path === '') return new Failure('invalid', 'All of your files together can’t be shared.');
 	return isPublic(item) ? new Failure('invalid', 'What is in Public needs no share: everybody can see it.') : undefined;
@@ -197,16 +205,24 @@ export function hasPlainLink(item: Item): boolean {
 	return isPublic(item) && !isRootOrProtected(item);
 }
 
-function isPublic(item: Item): boolean {
-	return isWithin(homePath(item.area, item.path), parsePath(publicFolderName));
+/** Members of a folder share nothing onwards. */
+function onwardsDenial({ area }: Item): Failure | undefined {
+	return area === 'shared' ? notOwner('Only its owner can share this.') : undefined;
 }
 
-/** The root of a public tree is the protected folder of its home. */
+function isPublic(item: Item): boolean {
+	return item.area !== 'shared' && isWithin(homePath(item.area, item.path), parsePath(publicFolderName));
+}
+
+/** The root of a public tree is the protected folder of its home, and a shared folder is changed in the home of its owner only. */
 function isRootOrProtected(item: Item): boolean {
+	if (item.area === 'shared' && parentPath(item.path) === '') return true;
 	return item.path === '' || isProtected(item.area, item.path);
 }
 
+/** What a member may do with the files of another one is for the folder to say. */
 function isForeign(viewer: Viewer, item: Item): boolean {
+	if (item.area === 'shared') return viewer.kind !== 'user';
 	return item.owner !== undefined && (viewer.kind !== 'user' || item.owner !== viewer.username);
 }
 

@@ -6,5 +6,12 @@ export type ShareMode = (typeof shareModes)[number];
 export const shareStates = ['active', 'paused', 'expired', 'used', 'gone'] as const;
 export type ShareState = (typeof shareStates)[number];
 
+/** What a member of a folder may do in it: look at it and copy from it, or change it as well. */
+export const memberRoles = ['view', 'edit'] as const;
+export type MemberRole = (typeof memberRoles)[number];
+
+/** Of one folder. */
+export const maxMembers = 1_000;
+
 export const maxSharedItems = 1_000;
 export const shareTextLength = { title: 200, message: 5_000 } as const;

@@ -1,4 +1,5 @@
 import type { Owner } from '../access/areas.js';
+import type { MemberRole } from '../access/shares.js';
 
 /** A file or folder as a listing shows it (spec, section 3). */
 export interface Entry {
@@ -10,7 +11,7 @@ export interface Entry {
 	size: number;
 	/** Milliseconds since the epoch. */
 	mtime: number;
-	/** In the public view only. */
+	/** In the public view, and of the folders that are shared with the viewer. */
 	owner?: Owner | undefined;
 	/** Visible direct children; directories only. */
 	count?: number | undefined;
@@ -18,6 +19,8 @@ export interface Entry {
 	protected?: true | undefined;
 	/** The server may not read it. */
 	unreadable?: true | undefined;
+	/** What the viewer may do in a folder that is shared with them; only in the list of these. */
+	role?: MemberRole | undefined;
 	/** How many former contents the owner can restore; only in listings of their own files, and only where there are any. */
 	versions?: number | undefined;
 }

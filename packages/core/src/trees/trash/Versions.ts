@@ -84,7 +84,7 @@ export class Versions {
 			type: 'file',
 			size: { bytes: item.size, entries: 1 },
 			mtime: item.mtime,
-			deletedBy: user.username,
+			deletedBy: user.member?.username ?? user.username,
 			versionOf: replacedId,
 			replacedId,
 		} as const;

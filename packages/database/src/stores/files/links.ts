@@ -18,7 +18,7 @@ interface LinkRow {
 	expires_at: number;
 	is_ended: boolean | number;
 	downloads: number;
-	/** Of an item of a share; null of a link. */
+	/** Of an item of a share, or the mark of a folder with members; null of a link. */
 	share_id?: string | null;
 }
 

@@ -12,7 +12,7 @@ export interface BoundItem {
 	itemId: string;
 }
 
-/** A temporary link to an item, or an item of a share, which has no token of its own and never expires by itself. */
+/** A temporary link to an item; or an item of a share or a folder with members, which has no token of its own and never expires by itself. */
 export interface LinkRecord extends BoundItem {
 	createdAt: number;
 	expiresAt: number;
@@ -26,7 +26,8 @@ export type LinkPosition = Pick<LinkRecord, 'createdAt' | 'id'>;
 
 /**
  * Temporary links by the hash of their token: the token itself is never stored. What follows items when they are moved, replaced and
- * removed (`hasAny`, `within`, `get`, `planMoves`, `setPaths`, `completeMove`, `rebind`, `remove`) is for items of shares as well.
+ * removed (`hasAny`, `within`, `get`, `planMoves`, `setPaths`, `completeMove`, `rebind`, `remove`) is for items of shares and for folders
+ * with members as well.
  */
 export interface LinkStore {
 	/**
@@ -45,7 +46,7 @@ export interface LinkStore {
 	): Promise<LinkRecord>;
 	/** Undefined for an unknown one and for one whose owner is disabled. */
 	find(tokenHash: string): Promise<LinkRecord | undefined>;
-	/** Up to `limit` links of one owner or of all, the newest first, from the one that follows `after`; with `withShares` also the items of shares. */
+	/** Up to `limit` links of one owner or of all, the newest first, from the one that follows `after`; with `withShares` also the items of shares and folders with members. */
 	page(options: { limit: number; ownerId?: string; after?: LinkPosition; withShares?: boolean }): Promise<LinkRecord[]>;
 	hasAny(ownerId: string): Promise<boolean>;
 	/** The owner's links whose path or planned path is this one or below it. */

@@ -1,0 +1,139 @@
+import { parsePath } from '@stowage/rules';
+import { hostileTexts, type Rule, refuses, second } from './rules.js';
+
+const folderOf = (owner: { id: string }, path: string) => ({
+	ownerId: owner.id,
+	path: parsePath(path),
+	itemId: `id of ${path}`,
+});
+
+/** The members of folders. */
+export function memberRules(assertThat: Rule): void {
+	assertThat('a folder has the members that were set, and each of them has the folder', async (t, db, clock) => {
+		const { users, members } = db;
+		const [ada, bob, carol] = [
+			await users.add({ username: 'Ada', secret: 's' }),
+			await users.add({ username: 'bob', secret: 's' }),
+			await users.add({ username: 'Carol', secret: 's' }),
+		];
+		const photos = folderOf(ada, 'docs/Phötos 😀');
+		await members.set(
+			photos,
+			[
+				{ userId: carol.id, role: 'view' },
+				{ userId: bob.id, role: 'edit' },
+			],
+			9,
+		);
+		const found = await members.find(ada.id, photos.itemId);
+		t.deepEqual(found, {
+			...{ id: found?.id ?? '', owner: { id: ada.id, username: 'Ada' }, path: photos.path, nextPath: undefined },
+			...{ itemId: photos.itemId, createdAt: clock.now },
+			members: [
+				{ user: { id: carol.id, username: 'Carol' }, role: 'view' },
+				{ user: { id: bob.id, username: 'bob' }, role: 'edit' },
+			].toSorted((one, other) => (one.user.username < other.user.username ? -1 : 1)) as never,
+		});
+		t.like((await members.joined(bob.id))[0], { id: found?.id, path: photos.path, role: 'edit', createdAt: clock.now });
+		t.deepEqual(await members.joined(ada.id), []);
+		t.is(await members.find(bob.id, photos.itemId), undefined);
+		for (const text of hostileTexts) t.is(await members.find(ada.id, text), undefined);
+
+		// Who stays keeps the time, and another role.
+		const since = clock.now;
+		clock.now += second;
+		await members.set(photos, [{ userId: bob.id, role: 'view' }], 9);
+		t.like((await members.joined(bob.id))[0], { id: found?.id, role: 'view', createdAt: since });
+		t.deepEqual(await members.joined(carol.id), []);
+		t.is((await members.list()).length, 1);
+		await members.set(photos, [], 9);
+		t.is(await members.find(ada.id, photos.itemId), undefined);
+		t.deepEqual(await members.joined(bob.id), []);
+		t.deepEqual(await members.list(), []);
+	});
+
+	assertThat('a folder with members is followed as an item of a link, and is none', async (t, db) => {
+		const { users, members, links } = db;
+		const ada = await users.add({ username: 'ada', secret: 's' });
+		const bob = await users.add({ username: 'bob', secret: 's' });
+		await members.set(folderOf(ada, 'a/one'), [{ userId: bob.id, role: 'edit' }], 9);
+		t.true(await links.hasAny(ada.id));
+		const [row] = await links.within(ada.id, parsePath('a'));
+		t.deepEqual(await links.page({ limit: 10 }), []);
+		t.is((await links.page({ limit: 10, withShares: true })).length, 1);
+		t.is(await links.find(`members of ${row?.id}`), undefined);
+		t.is(await links.sweep(Number.MAX_SAFE_INTEGER), 0);
+		await links.planMoves(new Map([[row?.id ?? '', { path: parsePath('a/one'), nextPath: parsePath('b') }]]));
+		t.like((await members.joined(bob.id))[0], { path: parsePath('a/one'), nextPath: parsePath('b') });
+		await links.setPaths(new Map([[row?.id ?? '', parsePath('b')]]));
+		t.like((await members.joined(bob.id))[0], { path: parsePath('b'), nextPath: undefined });
+		// What is removed has no members any more.
+		t.is(await links.remove([row?.id ?? '']), 1);
+		t.deepEqual(await members.joined(bob.id), []);
+	});
+
+	assertThat('who leaves a folder, and whose account is removed, is no member any more', async (t, db) => {
+		const { users, members, links } = db;
+		const ada = await users.add({ username: 'ada', secret: 's' });
+		const bob = await users.add({ username: 'bob', secret: 's' });
+		const carol = await users.add({ username: 'carol', secret: 's' });
+		const both = [
+			{ userId: bob.id, role: 'edit' as const },
+			{ userId: carol.id, role: 'view' as const },
+		];
+		await members.set(folderOf(ada, 'one'), both, 9);
+		await members.set(folderOf(ada, 'two'), both, 9);
+		const [one, two] = await members.joined(bob.id);
+		t.false(await members.leave(one?.id ?? '', ada.id));
+		t.false(await members.leave('unknown', bob.id));
+		t.true(await members.leave(one?.id ?? '', bob.id));
+		t.false(await members.leave(one?.id ?? '', bob.id));
+		t.deepEqual(
+			(await members.joined(bob.id)).map(({ id }) => id),
+			[two?.id],
+		);
+		await users.rename(carol.id, 'caroline', false);
+		await users.remove(bob.id);
+		t.deepEqual(
+			(await members.list(ada.id)).map((folder) => folder.members.map(({ user }) => user.username)),
+			[['caroline'], ['caroline']],
+		);
+		// With the last of them the folder goes.
+		t.true(await members.leave(two?.id ?? '', carol.id));
+		t.is((await links.page({ limit: 10, withShares: true })).length, 1);
+		await users.remove(ada.id);
+		t.deepEqual(await members.joined(carol.id), []);
+		t.deepEqual(await links.page({ limit: 10, withShares: true }), []);
+	});
+
+	assertThat('folders of a disabled owner are not joined, and unknown users can’t be members', async (t, db) => {
+		const { users, members } = db;
+		const ada = await users.add({ username: 'ada', secret: 's' });
+		const bob = await users.add({ username: 'bob', secret: 's' });
+		await members.set(folderOf(ada, 'one'), [{ userId: bob.id, role: 'edit' }], 9);
+		await users.setDisabled(ada.id, true);
+		t.deepEqual(await members.joined(bob.id), []);
+		await users.setDisabled(ada.id, false);
+		t.is((await members.joined(bob.id)).length, 1);
+		const unknown = [
+			{ userId: bob.id, role: 'view' as const },
+			{ userId: 'unknown', role: 'view' as const },
+		];
+		await refuses(t, 'noSuchUser', () => members.set(folderOf(ada, 'one'), unknown, 9));
+		t.is((await members.joined(bob.id))[0]?.role, 'edit');
+		await refuses(t, 'notFound', () => members.set(folderOf({ id: 'unknown' }, 'one'), [], 9));
+	});
+
+	assertThat('a user shares so many folders with members, also when they are shared at once', async (t, db) => {
+		const { users, members } = db;
+		const ada = await users.add({ username: 'ada', secret: 's' });
+		const bob = await users.add({ username: 'bob', secret: 's' });
+		const some = [{ userId: bob.id, role: 'view' as const }];
+		const many = await Promise.allSettled(
+			Array.from({ length: 6 }, (_, n) => members.set(folderOf(ada, `f${n % 5}`), some, 3)),
+		);
+		t.is((await members.list(ada.id)).length, 3, JSON.stringify(many));
+		await refuses(t, 'rateLimited', () => members.set(folderOf(ada, 'more'), some, 3));
+		await members.set({ ...folderOf(ada, 'f0'), itemId: (await members.list())[0]?.itemId ?? '' }, some, 3);
+	});
+}

@@ -1,0 +1,315 @@
+import type { FileCopyOptions, Files, ItemRef, OpenFile, WalkedItem, Watch } from '@stowage/plugin-api';
+import {
+	assertAllowed,
+	copyDenial,
+	deleteDenial,
+	type Entry,
+	Failure,
+	isFailure,
+	type MemberRole,
+	maxSearchResults,
+	moveDenial,
+	parentPath,
+	renameDenial,
+	type StoragePath,
+	searchMatcher,
+	signedIn,
+	type Viewer,
+} from '@stowage/rules';
+import { type Entered, enterFolder, inBoth } from '../members/enterFolder.js';
+import { listShared } from '../members/listShared.js';
+import { mayOnlyView, type SharedFolders } from '../members/SharedFolders.js';
+
+/** Copies by one viewer what another one may read. */
+export type CopyFor = (
+	viewer: Viewer,
+	ref: ItemRef,
+	to: ItemRef,
+	options: FileCopyOptions | undefined,
+	reader: Viewer,
+) => Promise<Entry>;
+
+interface Dependencies {
+	folders: SharedFolders;
+	copyFor: CopyFor;
+	/** Whether what is deleted can be restored. */
+	trash: { readonly isOn: boolean };
+	log: { warn(details: object, message: string): void };
+}
+
+/**
+ * The same calls for the area of shared folders as well: each enters the folder by the one gate (`enterFolder`), and is made there in the private area of
+ * its owner, which the member sees as far as the folder goes.
+ */
+export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Dependencies): Files {
+	const enter = (viewer: Viewer, ref: ItemRef, role: MemberRole) => enterFolder(folders, viewer, ref, role);
+
+	/** An item that is to leave its name: the folder that it is in changes, and all that is in it. */
+	const enterToTake = async (viewer: Viewer, ref: ItemRef): Promise<Entered> => {
+		const { owner: _, ...folder } = { ...ref, path: parentPath(ref.path) };
+		await enter(viewer, folder, 'edit');
+		const entered = await enter(viewer, ref, 'edit');
+		if (await folders.hasLocked(signedIn(viewer), entered.place)) throw mayOnlyView();
+		return entered;
+	};
+
+	/** Runs work that ends with the roles of all that was entered. */
+	const whileHeld = async <T>(
+		all: readonly Entered[],
+		signal: AbortSignal | undefined,
+		work: (signal: AbortSignal) => Promise<T>,
+	): Promise<T> => {
+		const lost = new AbortController();
+		const ends = all.map(({ held }) => folders.held.hold(held, () => lost.abort(noLonger())));
+		try {
+			return await work(signal === undefined ? lost.signal : AbortSignal.any([signal, lost.signal]));
+		} catch (error) {
+			if (lost.signal.aborted && signal?.aborted !== true) throw lost.signal.reason;
+			throw error;
+		} finally {
+			for (const end of ends) end();
+		}
+	};
+
+	const copy: Files['copy'] = async (viewer, item, to, options) => {
+		if (item.area !== 'shared' && to.area !== 'shared') return files.copy(viewer, item, to, options);
+		assertAllowed(copyDenial(viewer, item));
+		const from = item.area === 'shared' ? await enter(viewer, item, 'view') : undefined;
+		const into = to.area === 'shared' ? await enter(viewer, to, 'edit') : undefined;
+		const isOneHome = from !== undefined && into !== undefined && from.viewer.id === into.viewer.id;
+		const writer = isOneHome ? inBoth(from, into) : (into?.viewer ?? viewer);
+		const reader = isOneHome ? writer : (from?.viewer ?? viewer);
+		const all = [from, into].filter((each) => each !== undefined);
+		const entry = await whileHeld(all, options?.signal, (signal) =>
+			copyFor(writer, from?.ref ?? item, into?.ref ?? to, { ...options, signal }, reader),
+		);
+		return into?.shown(entry) ?? entry;
+	};
+
+	return {
+		async *list(viewer, folder, onMissing) {
+			if (folder.area !== 'shared') return yield* files.list(viewer, folder, onMissing);
+			if (folder.path === '') return yield* listShared(folders, signedIn(viewer), onMissing);
+			const { viewer: owner, ref, shown } = await enter(viewer, folder, 'view');
+			for await (const batch of files.list(owner, ref)) yield batch.map(shown);
+		},
+
+		async search(viewer, folder, query, signal, turn) {
+			if (folder.area !== 'shared') return files.search(viewer, folder, query, signal, turn);
+			if (folder.path !== '') {
+				const { viewer: owner, ref, shown } = await enter(viewer, folder, 'view');
+				const found = await files.search(owner, ref, query, signal, turn);
+				return { ...found, entries: found.entries.map(shown) };
+			}
+			const rankOf = searchMatcher(query);
+			const entries: Entry[] = [];
+			let indexedAt: number | null = null;
+			let isTruncated = false;
+			for await (const rows of listShared(folders, signedIn(viewer))) {
+				for (const row of rows) {
+					if (rankOf(row) !== undefined) entries.push(row);
+					const ref = { area: 'shared', path: row.path as StoragePath } as const;
+					const within = await enter(viewer, ref, 'view').catch(ignoreMissing);
+					const found =
+						within && (await files.search(within.viewer, within.ref, query, signal, turn).catch(ignoreMissing));
+					if (within === undefined || found === undefined) continue;
+					entries.push(...found.entries.map(within.shown));
+					isTruncated ||= found.truncated === true;
+					if (found.indexedAt !== null) indexedAt = Math.min(found.indexedAt, indexedAt ?? found.indexedAt);
+				}
+			}
+			// A folder may be shared within another one.
+			const rank = (entry: Entry) => rankOf(entry) ?? Number.POSITIVE_INFINITY;
+			const sorted = entries.toSorted((one, other) => rank(one) - rank(other) || one.path.length - other.path.length);
+			return {
+				entries: sorted.slice(0, maxSearchResults),
+				indexedAt,
+				...(isTruncated || sorted.length > maxSearchResults ? { truncated: true } : {}),
+			};
+		},
+
+		async watch(viewer, folder, onChange, onEnd) {
+			if (folder.area !== 'shared') return files.watch(viewer, folder, onChange, onEnd);
+			if (folder.path === '') return watchShared(folders, signedIn(viewer).id, onChange);
+			const { viewer: owner, ref, held } = await enter(viewer, folder, 'view');
+			const watch = await files.watch(owner, ref, onChange);
+			const leave = folders.held.hold(held, () => {
+				watch.close();
+				onEnd?.();
+			});
+			return {
+				close() {
+					leave();
+					watch.close();
+				},
+			};
+		},
+
+		async find(viewer, item) {
+			if (item.area !== 'shared') return files.find(viewer, item);
+			const { viewer: owner, ref, shown } = await enter(viewer, item, 'view');
+			return shown(await files.find(owner, ref));
+		},
+
+		async open(viewer, item) {
+			if (item.area !== 'shared') return files.open(viewer, item);
+			const { viewer: owner, ref, shown, held } = await enter(viewer, item, 'view');
+			const { entry, file } = await files.open(owner, ref);
+			return { entry: shown(entry), file: endingFile(file, (onLost) => folders.held.hold(held, onLost)) };
+		},
+
+		async *stat(viewer, area, items, signal) {
+			if (area !== 'shared') return yield* files.stat(viewer, area, items, signal);
+			for (const { path, owner } of items) {
+				signal?.throwIfAborted();
+				const ref = { area, path, ...(owner === undefined ? {} : { owner }) };
+				const within = await enter(viewer, ref, 'view');
+				for await (const item of files.stat(within.viewer, 'private', [within.ref])) yield walked(within, item);
+			}
+		},
+
+		async *listWithStats(viewer, folder) {
+			if (folder.area !== 'shared') return yield* files.listWithStats(viewer, folder);
+			const within = await enter(viewer, folder, 'view');
+			for await (const { items, skipped } of files.listWithStats(within.viewer, within.ref))
+				yield { items: items.map((item) => walked(within, item)), skipped };
+		},
+
+		async createFile(viewer, folder, name) {
+			if (folder.area !== 'shared') return files.createFile(viewer, folder, name);
+			const { viewer: owner, ref, shown } = await enter(viewer, folder, 'edit');
+			return shown(await files.createFile(owner, ref, name));
+		},
+
+		async createFolder(viewer, folder, name) {
+			if (folder.area !== 'shared') return files.createFolder(viewer, folder, name);
+			const { viewer: owner, ref, shown } = await enter(viewer, folder, 'edit');
+			return shown(await files.createFolder(owner, ref, name));
+		},
+
+		async rename(viewer, item, newName) {
+			if (item.area !== 'shared') return files.rename(viewer, item, newName);
+			assertAllowed(renameDenial(viewer, item));
+			const { viewer: owner, ref, shown } = await enterToTake(viewer, item);
+			return shown(await files.rename(owner, ref, newName));
+		},
+
+		async move(viewer, item, toPath, options) {
+			if (item.area !== 'shared') return files.move(viewer, item, toPath, options);
+			const target: ItemRef = { area: 'shared', path: toPath };
+			assertAllowed(moveDenial(viewer, item, target));
+			const from = await enterToTake(viewer, item);
+			const into = await enter(viewer, target, 'edit');
+			if (from.viewer.id === into.viewer.id)
+				return into.shown(await files.move(inBoth(from, into), from.ref, into.ref.path, options));
+			throw new Failure('invalid', 'Items can’t be moved to a folder of another owner. Please copy them.');
+		},
+
+		copy,
+
+		discardCopy: (id) => files.discardCopy(id),
+
+		async remove(viewer, item, options = {}) {
+			if (item.area !== 'shared') return files.remove(viewer, item, options);
+			assertAllowed(deleteDenial(viewer, item));
+			const { viewer: owner, ref } = await enterToTake(viewer, item);
+			if (options.isForGood || !trash.isOn) throw new Failure('forbidden', 'Only its owner can delete this forever.');
+			return files.remove(owner, ref);
+		},
+
+		stage: (viewer, id) => files.stage(viewer, id),
+
+		withDescriptor: (viewer, staged, use) => files.withDescriptor(viewer, staged, use),
+
+		async assertUpload(viewer, folder, file) {
+			if (folder.area !== 'shared') return files.assertUpload(viewer, folder, file);
+			const { viewer: owner, ref } = await enter(viewer, folder, 'edit');
+			return files.assertUpload(owner, ref, file);
+		},
+
+		async publish(viewer, folder, requests, options) {
+			if (folder.area !== 'shared') return files.publish(viewer, folder, requests, options);
+			let within: Entered;
+			try {
+				within = await enter(viewer, folder, 'edit');
+			} catch (error) {
+				// As `publish` does with what it can't publish.
+				for (const { staged } of requests)
+					await staged.discard().catch((cause) => log.warn({ err: cause }, 'a refused upload could not be removed'));
+				throw error;
+			}
+			return (await files.publish(within.viewer, within.ref, requests, options)).map(within.shown);
+		},
+
+		async publishOnce(viewer, folder, request) {
+			if (folder.area !== 'shared') return files.publishOnce(viewer, folder, request);
+			const { viewer: owner, ref, shown } = await enter(viewer, folder, 'edit');
+			return shown(await files.publishOnce(owner, ref, request));
+		},
+
+		async findPublished(viewer, folder, stagedId, name) {
+			if (folder.area !== 'shared') return files.findPublished(viewer, folder, stagedId, name);
+			const { viewer: owner, ref, shown } = await enter(viewer, folder, 'edit');
+			const entry = await files.findPublished(owner, ref, stagedId, name);
+			return entry && shown(entry);
+		},
+	};
+}
+
+const noLonger = () => new Failure('notFound', 'This is not shared with you any more.');
+
+/** What is gone, or away, meanwhile is not found. */
+function ignoreMissing(error: unknown): undefined {
+	if (!isFailure(error, 'notFound') && !isFailure(error, 'unavailable')) throw error;
+}
+
+function walked({ pathOf, place }: Entered, item: WalkedItem): WalkedItem {
+	const path = pathOf(item.path);
+	return { ...item, path, ...(item.path === place.root ? { name: place.name } : {}) };
+}
+
+/** The same file, which can't be read any more once it is lost. */
+function endingFile(file: OpenFile, hold: (onLost: () => void) => () => void): OpenFile {
+	let isLost = false;
+	const leave = hold(() => {
+		isLost = true;
+	});
+	const { withLocalFile } = file;
+	return {
+		item: file.item,
+		async *read(range) {
+			for await (const chunk of file.read(range)) {
+				if (isLost) throw noLonger();
+				yield chunk;
+			}
+		},
+		...(withLocalFile === undefined ? {} : { withLocalFile: (use) => withLocalFile.call(file, use) as never }),
+		isChanged: () => file.isChanged(),
+		close() {
+			leave();
+			return file.close();
+		},
+	};
+}
+
+/** How often the list of shared folders is compared. */
+const pollMs = 1000;
+
+/** Calls `onChange` when other folders are shared with a user, or under other names or roles. */
+async function watchShared(folders: SharedFolders, userId: string, onChange: () => void): Promise<Watch> {
+	const read = async () =>
+		JSON.stringify((await folders.joined(userId)).map(({ name, folder }) => [name, folder.id, folder.role]));
+	let seen = await read();
+	const timer = setInterval(() => {
+		read().then(
+			(now) => {
+				if (now === seen) return;
+				seen = now;
+				onChange();
+			},
+			// It is compared again soon.
+			() => {},
+		);
+	}, pollMs).unref();
+	return { close: () => clearInterval(timer) };
+}

@@ -1,0 +1,32 @@
+import { assertAllowed, replaceDenial } from '@stowage/rules';
+import { enterFolder } from '../members/enterFolder.js';
+import type { SharedFolders } from '../members/SharedFolders.js';
+import type { FileVersions } from './versions.js';
+
+/** The same service for files of shared folders as well, for members who may edit them. They remove no version for good. */
+export function sharedVersions(versions: FileVersions, folders: SharedFolders): FileVersions {
+	return {
+		get keepFor() {
+			return versions.keepFor;
+		},
+		async list(viewer, file) {
+			if (file.area !== 'shared') return versions.list(viewer, file);
+			const { viewer: owner, ref } = await enterFolder(folders, viewer, file, 'edit');
+			return versions.list(owner, ref);
+		},
+		async open(viewer, file, id) {
+			if (file.area !== 'shared') return versions.open(viewer, file, id);
+			const { viewer: owner, ref, shown } = await enterFolder(folders, viewer, file, 'edit');
+			const opened = await versions.open(owner, ref, id);
+			return { ...opened, entry: shown(opened.entry) };
+		},
+		async restore(viewer, file, id) {
+			if (file.area !== 'shared') return versions.restore(viewer, file, id);
+			assertAllowed(replaceDenial(viewer, file));
+			const { viewer: owner, ref, shown } = await enterFolder(folders, viewer, file, 'edit');
+			return shown(await versions.restore(owner, ref, id));
+		},
+		purge: (viewer, id) => versions.purge(viewer, id),
+		purgeAny: (selection) => versions.purgeAny(selection),
+	};
+}

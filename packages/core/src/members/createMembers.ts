@@ -1,0 +1,131 @@
+import type { MemberStore, SharedFolderRecord, UserStore } from '@stowage/plugin-api';
+import {
+	assertAllowed,
+	Failure,
+	foldUsername,
+	homeRoot,
+	isFailure,
+	joinPath,
+	type MemberRole,
+	type StoragePath,
+	shareDenial,
+	signedIn,
+	type Viewer,
+} from '@stowage/rules';
+import { locateLink } from '../links/locateLink.js';
+import { identityOf } from '../trees/identity.js';
+import type { MountedStorage } from '../trees/MountedStorage.js';
+import type { SharedFolders } from './SharedFolders.js';
+
+/** A member by name. */
+export interface NamedMember {
+	username: string;
+	role: MemberRole;
+}
+
+/** The members of folders. */
+export interface Members {
+	/**
+	 * Makes these, and nobody else, the members of a folder of the viewer's private area, and resolves to them with their names as they are
+	 * registered. Throws `noSuchUser` with the first name that is unknown, `invalid` for what can't have members, `notFound` and `rateLimited`.
+	 */
+	set(viewer: Viewer, path: StoragePath, members: readonly NamedMember[]): Promise<NamedMember[]>;
+	/** Those of a folder of the viewer's own, and of one that the viewer is a member of. Throws `notFound` for another one. */
+	list(viewer: Viewer, path: StoragePath, area?: 'private' | 'shared'): Promise<NamedMember[]>;
+	/** Ends the viewer's own membership of a folder, by its path in the area of shared folders. Resolves to its owner. Throws `notFound`. */
+	leave(viewer: Viewer, path: StoragePath): Promise<string>;
+	/** For the administrator: all folders with members, or those of one owner. */
+	folders(ownerId?: string): Promise<SharedFolderRecord[]>;
+}
+
+interface Dependencies {
+	store: MemberStore;
+	users: Pick<UserStore, 'find'>;
+	storage: Pick<MountedStorage, 'open' | 'stat' | 'changing'>;
+	folders: SharedFolders;
+}
+
+/** More folders with members than anyone needs: they are found by reading all of an owner's. */
+const maxFolders = 1_000;
+
+export function createMembers({ store, users, storage, folders }: Dependencies): Members {
+	const known = async (owner: string, wanted: readonly NamedMember[]) => {
+		const found = new Map<string, { userId: string; username: string; role: MemberRole }>();
+		for (const { username, role } of wanted) {
+			const user = await users.find(username);
+			if (user === undefined) throw new Failure('noSuchUser', `There is no user ${username}.`);
+			if (foldUsername(user.username) === foldUsername(owner))
+				throw new Failure('invalid', 'The owner of a folder can’t be one of its members.');
+			if (found.has(user.id)) throw new Failure('invalid', `${user.username} is named twice.`);
+			found.set(user.id, { userId: user.id, username: user.username, role });
+		}
+		return [...found.values()];
+	};
+
+	const folderAt = async (username: string, path: StoragePath) => {
+		const item = await storage.stat(joinPath(homeRoot(username), path));
+		if (item.type !== 'directory') throw new Failure('invalid', 'Only folders can have members.');
+		return item;
+	};
+
+	const named = (folder: SharedFolderRecord | undefined): NamedMember[] =>
+		(folder?.members ?? []).map(({ user, role }) => ({ username: user.username, role }));
+
+	const ownMembers = async (viewer: Viewer, path: StoragePath) => {
+		const { id, username } = signedIn(viewer);
+		return named(await store.find(id, identityOf(await folderAt(username, path))));
+	};
+
+	const joinedMembers = async (viewer: Viewer, path: StoragePath) => {
+		const { folder, path: at } = await folders.at(signedIn(viewer), path);
+		return named(await store.find(folder.owner.id, identityOf(await folderAt(folder.owner.username, at))));
+	};
+
+	return {
+		async set(viewer, path, wanted) {
+			assertAllowed(shareDenial(viewer, { area: 'private', path }));
+			const { id: ownerId, username } = signedIn(viewer);
+			const chosen = await known(username, wanted);
+			// Items have other ids on another root.
+			await storage.changing(username, async () => {
+				const item = await folderAt(username, path);
+				// There an id changes with what is put into the folder.
+				if (item.mayReuseId && chosen.length > 0)
+					throw new Failure(
+						'invalid',
+						'Folders on this disk can’t have members: it does not tell them from later ones.',
+					);
+				const itemId = identityOf(item);
+				const before = await store.find(ownerId, itemId);
+				await store.set({ ownerId, path, itemId }, chosen, maxFolders);
+				const made = await store.find(ownerId, itemId);
+				if (before !== undefined || made === undefined || (await locateLink(storage, made)) !== undefined) return;
+				// It was moved while nobody followed it yet.
+				await store.set({ ownerId, path, itemId }, [], maxFolders);
+				throw new Failure('notFound', 'There is no such file or folder.');
+			});
+			return chosen.map(({ username: name, role }) => ({ username: name, role }));
+		},
+
+		async list(viewer, path, area) {
+			if (area === 'private') return ownMembers(viewer, path);
+			if (area === 'shared') return joinedMembers(viewer, path);
+			try {
+				return await ownMembers(viewer, path);
+			} catch (error) {
+				if (!isFailure(error, 'notFound')) throw error;
+				return joinedMembers(viewer, path);
+			}
+		},
+
+		async leave(viewer, path) {
+			const user = signedIn(viewer);
+			const found = (await folders.joined(user.id)).find(({ name }) => name === path);
+			if (found === undefined || !(await store.leave(found.folder.id, user.id)))
+				throw new Failure('notFound', 'There is no such file or folder.');
+			return found.folder.owner.username;
+		},
+
+		folders: (ownerId) => store.list(ownerId),
+	};
+}

@@ -1,0 +1,154 @@
+import {
+	type CopyOptions,
+	type MoveOptions,
+	type OpenFile,
+	type StatsBatch,
+	type StorageEntry,
+	type StorageItem,
+	trashFolder,
+} from '@stowage/plugin-api';
+import {
+	Failure,
+	homeRoot,
+	isWithin,
+	joinPath,
+	type Membership,
+	parentPath,
+	relativePath,
+	type StoragePath,
+	type User,
+} from '@stowage/rules';
+import { HomeStorage } from './HomeStorage.js';
+import { identityOf } from './identity.js';
+import type { MountedStaging } from './MountedStaging.js';
+import type { Mounts } from './Mounts.js';
+import { notFound } from './Tree.js';
+
+/** Who may change what in homes of others, as it is at the moment. */
+export interface MemberRights {
+	/** Throws `notFound` unless it is a member who may see that path of the home, and `forbidden` for one who may not change it. */
+	assertMayEdit(owner: User, member: Membership, path: StoragePath): Promise<void>;
+}
+
+/**
+ * The home of an owner as a member of some of its folders has it: these folders, as long as they are the very ones that were shared, and all below
+ * them. Anything else is not there. Each change asks at its last moment whether the member may still make it.
+ */
+export class MemberHome extends HomeStorage {
+	readonly #root: StoragePath;
+	readonly #folders: readonly { path: StoragePath; itemId: string }[];
+	readonly #assertMayEdit: (path: StoragePath) => Promise<void>;
+
+	constructor(mounts: Mounts, staging: MountedStaging, owner: User, member: Membership, rights: MemberRights) {
+		super(mounts, owner.username, staging);
+		this.#root = homeRoot(owner.username);
+		this.#folders = member.folders.map(({ path, itemId }) => ({ path: joinPath(this.#root, path), itemId }));
+		this.#assertMayEdit = (path) => rights.assertMayEdit(owner, member, relativePath(path, this.#root));
+	}
+
+	override async *list(path: StoragePath): AsyncGenerator<StorageEntry[]> {
+		await this.#assertInside(path);
+		yield* super.list(path);
+	}
+
+	override async count(path: StoragePath): Promise<number> {
+		await this.#assertInside(path);
+		return super.count(path);
+	}
+
+	override async *listWithStats(path: StoragePath): AsyncGenerator<StatsBatch> {
+		await this.#assertInside(path);
+		yield* super.listWithStats(path);
+	}
+
+	override async stat(path: StoragePath): Promise<StorageItem> {
+		// A folder above is known to be there, and nothing in it.
+		if (!this.#isAbove(path)) await this.#assertInside(path);
+		return super.stat(path);
+	}
+
+	override async open(path: StoragePath): Promise<OpenFile> {
+		await this.#assertInside(path);
+		const file = await super.open(path);
+		try {
+			// A folder above it may have been replaced meanwhile.
+			await this.#assertInside(path);
+			return file;
+		} catch (error) {
+			await file.close();
+			throw error;
+		}
+	}
+
+	/** Undefined: no proxy and no other program gets a path, since what is being sent ends with the role. */
+	override async localPath(): Promise<undefined> {}
+
+	override async makeDirectory(path: StoragePath): Promise<StorageItem> {
+		if (this.#isAbove(path)) throw new Failure('alreadyExists', 'There is such a folder.');
+		await this.#assertMayChange(path);
+		return super.makeDirectory(path);
+	}
+
+	override async remove(path: StoragePath): Promise<void> {
+		await this.#assertMayChange(path);
+		return super.remove(path);
+	}
+
+	override async removeEmptyFolder(path: StoragePath): Promise<void> {
+		await this.#assertMayChange(path);
+		return super.removeEmptyFolder(path);
+	}
+
+	override async moveFrom(
+		from: HomeStorage,
+		path: StoragePath,
+		to: StoragePath,
+		options?: MoveOptions,
+	): Promise<StorageItem> {
+		await this.#assertMayChange(path);
+		await this.#assertMayChange(to);
+		return super.moveFrom(from, path, to, options);
+	}
+
+	override async copyFrom(
+		from: HomeStorage,
+		path: StoragePath,
+		to: StoragePath,
+		options: CopyOptions = {},
+	): Promise<StorageItem> {
+		await this.#assertMayChange(to);
+		return super.copyFrom(from, path, to, {
+			...options,
+			// It may have taken hours.
+			beforeNaming: async (name) => {
+				await this.#assertMayChange(joinPath(parentPath(to), name));
+				await options.beforeNaming?.(name);
+			},
+		});
+	}
+
+	override async findPublished(id: string, path: StoragePath): Promise<StorageItem | undefined> {
+		await this.#assertInside(path);
+		return super.findPublished(id, path);
+	}
+
+	#isAbove(path: StoragePath): boolean {
+		return this.#folders.some((folder) => folder.path !== path && isWithin(folder.path, path));
+	}
+
+	/** Throws `notFound` for what lies elsewhere, and for all in a folder that is not where it was. The trash is reached by ids alone. */
+	async #assertInside(path: StoragePath): Promise<void> {
+		if (isWithin(path, trashFolder)) return;
+		for (const folder of this.#folders) {
+			if (!isWithin(path, folder.path)) continue;
+			if (identityOf(await super.stat(folder.path)) === folder.itemId) return;
+		}
+		throw notFound();
+	}
+
+	async #assertMayChange(path: StoragePath): Promise<void> {
+		if (isWithin(path, trashFolder)) return;
+		await this.#assertInside(path);
+		await this.#assertMayEdit(path);
+	}
+}

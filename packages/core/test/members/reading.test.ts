@@ -1,0 +1,163 @@
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import test from 'ava';
+import { openEvents } from '../openEvents.js';
+import { listWhole } from '../readZip.js';
+import { Client, json } from '../testApp.js';
+import { memberFixture, sharedNames, sharedRows } from './memberFixture.js';
+
+const at = (path: string) => path.split('/').map(encodeURIComponent).join('/');
+const ticketOf = async (client: Client, paths: readonly string[]) =>
+	client.post('/api/downloadTickets', { files: paths.map((path) => ({ path })), type: 'shared', directory: '' });
+
+test('a member sees the folders that are shared with them, and what is in them', async (t) => {
+	const { bob, carol, share } = await memberFixture(t);
+	t.deepEqual(await sharedRows(bob), []);
+	await share({ bob: 'view', carol: 'edit' });
+	const [row] = await sharedRows(bob);
+	t.like(row, { name: 'Photos', path: 'Photos', type: 'directory', owner: 'ada', role: 'view', count: 2, size: 0 });
+	t.is((await sharedRows(carol))[0].role, 'edit');
+	const rows = await sharedRows(bob, 'Photos');
+	t.deepEqual(rows.map(({ path }: { path: string }) => path).sort(), ['Photos/2030', 'Photos/fox.txt']);
+	t.deepEqual(await sharedNames(bob, 'Photos/2030'), ['owl.txt']);
+	t.is((await bob.get(`/api/download/${at('Photos/2030/owl.txt')}?type=shared`)).payload, 'an owl');
+	t.is((await bob.get(`/api/download/${at('Photos/fox.txt')}?type=shared&owner=ada`)).payload, 'a fox');
+	t.is((await bob.get(`/api/download/${at('Photos/fox.txt')}?type=shared&owner=carol`)).statusCode, 404);
+});
+
+test('nothing beside a shared folder can be reached by it', async (t) => {
+	const { bob, home, share } = await memberFixture(t);
+	await share({ bob: 'edit' });
+	await symlink(home('docs/canary.txt'), home('docs/Photos/link.txt'));
+	await symlink(home('docs'), home('docs/Photos/linked'));
+	t.deepEqual(await sharedNames(bob, 'Photos'), ['2030', 'fox.txt']);
+	const paths = [
+		...['docs', 'docs/Photos', 'docs/canary.txt', 'canary.txt', 'Photos-canary', 'Photos-canary/canary.txt'],
+		...['Photos/link.txt', 'Photos/linked', 'Photos/linked/canary.txt', 'ada', '.stowage', 'Photos/.stowage'],
+		...[':trash', 'Public', 'Photos (ada)', 'photos', 'Photos '],
+	];
+	for (const path of paths) {
+		t.is((await bob.get(`/api/browse?type=shared&directory=${encodeURIComponent(path)}`)).statusCode, 404, path);
+		t.is((await bob.get(`/api/download/${at(path)}?type=shared`)).statusCode, 404, path);
+		t.is((await ticketOf(bob, [path])).statusCode, 404, path);
+		t.is((await bob.get(`/api/events?type=shared&directory=${encodeURIComponent(path)}`)).statusCode, 404, path);
+	}
+	for (const path of ['Photos/../canary.txt', '../ada/canary.txt', 'Photos//fox.txt', 'Photos/./fox.txt', '/Photos']) {
+		t.is((await bob.get(`/api/browse?type=shared&directory=${encodeURIComponent(path)}`)).statusCode, 400, path);
+		t.is((await ticketOf(bob, [path])).statusCode, 400, path);
+		t.is((await bob.get(`/api/download/${path}?type=shared`)).statusCode, 400, path);
+	}
+});
+
+test('strangers, visitors and former members see nothing of a shared folder', async (t) => {
+	const { app, ada, bob, carol, share } = await memberFixture(t);
+	await share({ bob: 'view' });
+	const visitor = new Client(app);
+	const { ticket } = json(await ticketOf(bob, ['Photos/fox.txt']));
+	t.is((await bob.get(`/api/downloadTickets/${ticket}`)).payload, 'a fox');
+	const all = async (client: Client, status: number) => {
+		t.is((await client.get('/api/browse?type=shared&directory=Photos')).statusCode, status);
+		t.is((await client.get('/api/browse?type=shared&directory=Photos&search=fox')).statusCode, status);
+		t.is((await client.get('/api/download/Photos/fox.txt?type=shared')).statusCode, status);
+		t.is((await client.get('/api/download/Photos?type=shared')).statusCode, status);
+		t.is((await client.get('/api/thumbnail/Photos/fox.txt?type=shared&size=256')).statusCode, status);
+		t.is((await client.get('/api/events?type=shared&directory=Photos')).statusCode, status);
+		t.is((await ticketOf(client, ['Photos/fox.txt'])).statusCode, status);
+	};
+	for (const client of [ada, carol]) await all(client, 404);
+	await all(visitor, 401);
+	await share({ carol: 'view' });
+	await all(bob, 404);
+	t.is((await bob.get(`/api/downloadTickets/${ticket}`)).statusCode, 404);
+	t.deepEqual(await sharedRows(bob), []);
+	t.is((await visitor.get('/api/browse?type=shared')).statusCode, 401);
+});
+
+test('archives and tickets of shared folders hold what is in them', async (t) => {
+	const { bob, share } = await memberFixture(t);
+	await share({ bob: 'view' });
+	const names = async (bytes: Buffer) => (await listWhole(t, bytes)).map(([name]) => name).sort();
+	const expected = ['Photos/', 'Photos/2030/', 'Photos/2030/owl.txt', 'Photos/fox.txt'];
+	t.deepEqual(await names((await bob.get('/api/download/Photos?type=shared')).bytes), expected);
+	const { url } = json(await ticketOf(bob, ['Photos']));
+	t.deepEqual(await names((await bob.get(url)).bytes), expected);
+	const chosen = { files: [{ path: 'Photos/2030', owner: 'ada' }], type: 'shared', directory: 'Photos' };
+	t.deepEqual(await names((await bob.post('/api/downloadZip', chosen)).bytes), ['2030/', '2030/owl.txt']);
+});
+
+for (const isIndexed of ['true', 'false']) {
+	test(`a search finds what is shared and nothing beside it, search-index ${isIndexed}`, async (t) => {
+		const { ada, bob, share } = await memberFixture(t, { '--search-index': isIndexed });
+		await share({ bob: 'view' });
+		await ada.post('/api/createFolder', { directory: 'docs', folderName: 'foxes beside', type: 'private' });
+		const found = async (directory: string, search: string) =>
+			json(await bob.get(`/api/browse?type=shared&directory=${directory}&search=${search}`)).entries.map(
+				({ path }: { path: string }) => path,
+			);
+		t.deepEqual(await found('', 'fox'), ['Photos/fox.txt']);
+		t.deepEqual(await found('Photos', 'fox'), ['Photos/fox.txt']);
+		t.deepEqual(await found('Photos', 'OWL'), ['Photos/2030/owl.txt']);
+		t.deepEqual(await found('', 'photo'), ['Photos']);
+		for (const directory of ['', 'Photos']) t.deepEqual(await found(directory, 'canary'), []);
+	});
+}
+
+test('folders of one name are told apart by their owners', async (t) => {
+	const { app, bob, carol, share } = await memberFixture(t);
+	await share({ carol: 'view' });
+	await bob.post('/api/createFolder', { directory: '', folderName: 'Photos', type: 'private' });
+	await bob.post('/api/createFolder', { directory: 'Photos', folderName: 'of bob', type: 'private' });
+	await share({ carol: 'edit' }, 'Photos', bob);
+	t.deepEqual(await sharedNames(carol), ['Photos (ada)', 'Photos (bob)']);
+	t.deepEqual(await sharedNames(carol, 'Photos (bob)'), ['of bob']);
+	t.is(await sharedNames(carol, 'Photos'), 404);
+	await app.services.database.users.setDisabled((await app.services.accounts.find('bob')).id, true);
+	t.deepEqual(await sharedNames(carol), ['Photos']);
+	t.deepEqual(await sharedNames(carol, 'Photos'), ['2030', 'fox.txt']);
+});
+
+test('a folder within a shared one may be shared apart, also with others', async (t) => {
+	const { bob, carol, share } = await memberFixture(t);
+	await share({ bob: 'view' });
+	await share({ bob: 'edit', carol: 'view' }, 'docs/Photos/2030');
+	t.deepEqual(await sharedNames(bob), ['2030', 'Photos']);
+	t.deepEqual(await sharedNames(carol), ['2030']);
+	t.deepEqual(await sharedNames(carol, '2030'), ['owl.txt']);
+	t.is(await sharedNames(carol, 'Photos'), 404);
+	t.is((await carol.get('/api/download/2030/../fox.txt?type=shared')).statusCode, 400);
+});
+
+test('a shared folder is seen where its owner has it, and not while it is in the trash', async (t) => {
+	const { ada, bob, home, share } = await memberFixture(t);
+	await share({ bob: 'view' });
+	await ada.post('/api/renameItem', { oldPath: 'docs/Photos', newName: 'Pictures', type: 'private' });
+	await mkdir(home('docs/Photos'));
+	await writeFile(home('docs/Photos/canary.txt'), 'canary');
+	t.deepEqual(await sharedNames(bob), ['Pictures']);
+	t.is(await sharedNames(bob, 'Photos'), 404);
+	const deletion = await ada.call('DELETE', '/api/deleteItem', { filePath: 'docs/Pictures', type: 'private' });
+	t.deepEqual(await sharedNames(bob), []);
+	t.is(await sharedNames(bob, 'Pictures'), 404);
+	await ada.post('/api/trash/restore', { ids: [json(deletion).trashId] });
+	t.deepEqual(await sharedNames(bob, 'Pictures'), ['2030', 'fox.txt']);
+	// By another program.
+	await rename(home('docs/Pictures'), home('aside'));
+	await rename(home('docs/Photos'), home('docs/Pictures'));
+	t.deepEqual(await sharedNames(bob), []);
+	t.is((await bob.get('/api/download/Pictures/canary.txt?type=shared')).statusCode, 404);
+	await rm(home('aside'), { recursive: true });
+});
+
+test('an open page hears of changes in its shared folder, and its stream ends with the role', async (t) => {
+	const { app, ada, bob, share } = await memberFixture(t);
+	await share({ bob: 'view' });
+	const events = await openEvents(app, '?type=shared&directory=Photos', bob.cookie);
+	await ada.post('/api/createFolder', { directory: 'docs', folderName: 'beside', type: 'private' });
+	await ada.post('/api/createFolder', { directory: 'docs/Photos', folderName: 'inside', type: 'private' });
+	t.deepEqual((await events.next(({ event }) => event === 'changed')).data, { type: 'shared', directory: 'Photos' });
+	t.false(events.text().includes('docs'));
+	const list = await openEvents(app, '?type=shared', bob.cookie);
+	await share({});
+	await events.ended();
+	await list.next(({ event }) => event === 'changed');
+	list.close();
+});

@@ -1,0 +1,176 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import test, { type ExecutionContext } from 'ava';
+import { type Client, field, file, json } from '../testApp.js';
+import { memberFixture, sharedNames } from './memberFixture.js';
+
+type Change = readonly [method: string, url: string, payload: object];
+
+/** Each call that changes something in a shared folder, of which an item is named. */
+const changes: readonly Change[] = [
+	['POST', '/api/createFolder', { directory: 'Photos', folderName: 'new', type: 'shared' }],
+	['POST', '/api/createFile', { directory: 'Photos/2030', fileName: 'new.txt', type: 'shared' }],
+	['POST', '/api/renameItem', { oldPath: 'Photos/fox.txt', newName: 'wolf.txt', type: 'shared' }],
+	['POST', '/api/moveItem', { fromPath: 'Photos/fox.txt', toPath: 'Photos/2030/fox.txt', type: 'shared' }],
+	['POST', '/api/copyItem', { fromPath: 'Photos/fox.txt', toPath: 'Photos/2030/fox.txt', type: 'shared' }],
+	['POST', '/api/copyItem', { fromPath: 'mine.txt', fromType: 'private', toPath: 'Photos/mine.txt', type: 'shared' }],
+	['DELETE', '/api/deleteItem', { filePath: 'Photos/fox.txt', type: 'shared' }],
+	['DELETE', '/api/deleteItem', { filePath: 'Photos/2030', type: 'shared', owner: 'ada' }],
+];
+
+const call = (client: Client, [method, url, payload]: Change) => client.call(method, url, payload);
+const upload = (client: Client, directory: string, name = 'up.txt', more: readonly ReturnType<typeof field>[] = []) =>
+	client.upload('/api/upload', [field('type', 'shared'), field('directory', directory), ...more, file(name, 'sent')]);
+
+const setUp = async (t: ExecutionContext, role: 'view' | 'edit', flags: Record<string, string> = {}) => {
+	const fixture = await memberFixture(t, flags);
+	await writeFile(`${fixture.app.filesDir}/users/bob/mine.txt`, 'mine');
+	await fixture.share({ bob: role });
+	return fixture;
+};
+
+for (const change of changes) {
+	const title = `${change[1]} ${JSON.stringify(change[2])}`;
+	test(`who edits may, who views may not: ${title}`, async (t) => {
+		const { bob, carol, share } = await setUp(t, 'view');
+		const before = [await sharedNames(bob, 'Photos'), await sharedNames(bob, 'Photos/2030')];
+		t.is((await call(bob, change)).statusCode, 403);
+		t.is((await call(carol, change)).statusCode, 404);
+		t.deepEqual([await sharedNames(bob, 'Photos'), await sharedNames(bob, 'Photos/2030')], before);
+		await share({ bob: 'edit' });
+		const answer = await call(bob, change);
+		t.is(answer.statusCode, 200, answer.payload);
+		const { entry } = json(answer);
+		if (entry !== undefined) t.regex(entry.path, /^Photos\//);
+		t.notDeepEqual([await sharedNames(bob, 'Photos'), await sharedNames(bob, 'Photos/2030')], before);
+		await share({});
+		t.is((await call(bob, change)).statusCode, 404);
+	});
+}
+
+test('the folder itself, its list and what lies beside it can’t be changed by who edits', async (t) => {
+	const { bob, home } = await setUp(t, 'edit');
+	const refused: readonly [Change, number][] = [
+		[['POST', '/api/renameItem', { oldPath: 'Photos', newName: 'Mine', type: 'shared' }], 403],
+		[['DELETE', '/api/deleteItem', { filePath: 'Photos', type: 'shared' }], 403],
+		[['POST', '/api/moveItem', { fromPath: 'Photos', toPath: 'Photos/2030/Photos', type: 'shared' }], 403],
+		[['POST', '/api/createFolder', { directory: '', folderName: 'new', type: 'shared' }], 403],
+		[['POST', '/api/moveItem', { fromPath: 'Photos/fox.txt', toPath: 'fox.txt', type: 'shared' }], 404],
+		[['POST', '/api/moveItem', { fromPath: 'Photos/fox.txt', toPath: 'docs/fox.txt', type: 'shared' }], 404],
+		[['POST', '/api/moveItem', { fromPath: 'Photos/fox.txt', toPath: 'Photos/../fox.txt', type: 'shared' }], 400],
+		[['POST', '/api/copyItem', { fromPath: 'Photos/fox.txt', toPath: 'docs/fox.txt', type: 'shared' }], 404],
+		[['POST', '/api/moveItem', { fromPath: 'Photos/2030', toPath: 'Photos/2030/in/2030', type: 'shared' }], 400],
+		[['DELETE', '/api/deleteItem', { filePath: 'Photos/fox.txt', type: 'shared', permanent: true }], 403],
+		[['DELETE', '/api/deleteItem', { filePath: 'canary.txt', type: 'shared' }], 403],
+		[['DELETE', '/api/deleteItem', { filePath: 'docs/canary.txt', type: 'shared' }], 404],
+		[['DELETE', '/api/deleteItem', { filePath: 'docs/Photos/fox.txt', type: 'shared', owner: 'ada' }], 404],
+		[['DELETE', '/api/deleteItem', { filePath: 'Photos/fox.txt', type: 'private', owner: 'ada' }], 403],
+		[['PUT', '/api/members', { path: 'Photos', members: [] }], 404],
+		[['POST', '/api/shares', { items: [{ path: 'Photos' }], mode: 'view' }], 404],
+		[['POST', '/api/generateTempLink', { filePath: 'Photos/fox.txt', expiration: '1h' }], 404],
+	];
+	for (const [change, status] of refused) {
+		const answer = await call(bob, change);
+		t.is(answer.statusCode, status, `${change[1]} ${JSON.stringify(change[2])} ${answer.payload}`);
+		t.false(answer.payload.includes('docs/Photos'));
+	}
+	t.is(await readFile(home('docs/Photos/fox.txt'), 'utf8'), 'a fox');
+	t.is(await readFile(home('docs/Photos/2030/owl.txt'), 'utf8'), 'an owl');
+	t.is(await readFile(home('canary.txt'), 'utf8'), 'canary');
+});
+
+test('what a member deletes is in the trash of the owner, who is told who it was', async (t) => {
+	const { app, ada, bob } = await setUp(t, 'edit');
+	t.is((await call(bob, ['DELETE', '/api/deleteItem', { filePath: 'Photos/2030', type: 'shared' }])).statusCode, 200);
+	t.deepEqual(json(await bob.get('/api/trash')).entries, []);
+	const [row] = json(await ada.get('/api/trash')).entries;
+	t.like(row, { name: '2030', path: 'docs/Photos/2030' });
+	const [kept] = await app.services.database.trash.list({ order: 'newest', limit: 9 });
+	t.like(kept, { deletedBy: 'bob', ownerName: 'ada' });
+	t.is(json(await bob.post('/api/trash/restore', { ids: [row.id] })).failed.length, 1);
+	t.is((await bob.call('DELETE', `/api/trash/${row.id}`)).statusCode, 404);
+	await ada.post('/api/trash/restore', { ids: [row.id] });
+	t.deepEqual(await sharedNames(bob, 'Photos/2030'), ['owl.txt']);
+});
+
+test('where there is no trash members delete nothing', async (t) => {
+	const { bob } = await setUp(t, 'edit', { '--trash-keep-for': '0' });
+	t.is((await call(bob, ['DELETE', '/api/deleteItem', { filePath: 'Photos/2030', type: 'shared' }])).statusCode, 403);
+	t.deepEqual(await sharedNames(bob, 'Photos/2030'), ['owl.txt']);
+});
+
+test('a form is published in a shared folder, and replaces what is there as a version of the owner’s', async (t) => {
+	const { ada, bob, home, share } = await setUp(t, 'edit');
+	t.like(json(await upload(bob, 'Photos')).entries[0], { path: 'Photos/up.txt', size: 4 });
+	t.is(await readFile(home('docs/Photos/up.txt'), 'utf8'), 'sent');
+	t.is(json(await upload(bob, 'Photos')).entries[0].path, 'Photos/up (1).txt');
+	t.is((await upload(bob, 'Photos', 'fox.txt', [field('onConflict', 'replace')])).statusCode, 200);
+	t.is(await readFile(home('docs/Photos/fox.txt'), 'utf8'), 'sent');
+	const versions = async (client: Client, url: string) => {
+		const answer = await client.get(url);
+		return answer.statusCode === 200 ? json(answer).versions : answer.statusCode;
+	};
+	const [version] = await versions(ada, '/api/versions/docs/Photos/fox.txt?type=private');
+	t.is(version.replacedBy, 'bob');
+	t.deepEqual(await versions(bob, '/api/versions/Photos/fox.txt?type=shared'), [version]);
+	t.is((await bob.get(`/api/download/Photos/fox.txt?type=shared&version=${version.id}`)).payload, 'a fox');
+	t.is((await bob.call('DELETE', `/api/versions/${version.id}`)).statusCode, 404);
+	await share({ bob: 'view' });
+	t.is(await versions(bob, '/api/versions/Photos/fox.txt?type=shared'), 403);
+	t.is((await bob.get(`/api/download/Photos/fox.txt?type=shared&version=${version.id}`)).statusCode, 403);
+	const restore = { filePath: 'Photos/fox.txt', type: 'shared', id: version.id };
+	t.is((await bob.post('/api/versions/restore', restore)).statusCode, 403);
+	t.is((await upload(bob, 'Photos')).statusCode, 403);
+	await share({ bob: 'edit' });
+	t.like(json(await bob.post('/api/versions/restore', restore)).entry, { path: 'Photos/fox.txt', size: 5 });
+	t.is((await upload(bob, 'docs')).statusCode, 404);
+	t.is((await upload(bob, '')).statusCode, 403);
+	await share({});
+	t.is((await upload(bob, 'Photos')).statusCode, 404);
+});
+
+test('members copy from a shared folder into their own home, also all of it', async (t) => {
+	const { bob, carol, app } = await setUp(t, 'view');
+	const copy = (fromPath: string, toPath: string, client = bob) =>
+		client.post('/api/copyItem', { fromPath, fromType: 'shared', toPath, type: 'private' });
+	t.like(json(await copy('Photos', 'all')).entry, { path: 'all', type: 'directory' });
+	t.is(await readFile(`${app.filesDir}/users/bob/all/2030/owl.txt`, 'utf8'), 'an owl');
+	t.is(json(await copy('Photos/fox.txt', 'fox.txt')).entry.path, 'fox.txt');
+	t.is((await copy('Photos/fox.txt', 'fox.txt', carol)).statusCode, 404);
+	t.is((await copy('docs/canary.txt', 'canary.txt')).statusCode, 404);
+});
+
+test('of two folders with members that an item lies in the closer one counts', async (t) => {
+	const { bob, home, share } = await setUp(t, 'edit');
+	await mkdir(home('docs/Photos/2030/inner'));
+	await share({ bob: 'view' }, 'docs/Photos/2030');
+	const create = (directory: string) => bob.post('/api/createFolder', { directory, folderName: 'new', type: 'shared' });
+	t.is((await create('Photos')).statusCode, 200);
+	for (const directory of ['Photos/2030', 'Photos/2030/inner', '2030']) t.is((await create(directory)).statusCode, 403);
+	const gone = (filePath: string) => bob.call('DELETE', '/api/deleteItem', { filePath, type: 'shared' });
+	t.is((await gone('Photos/2030')).statusCode, 403);
+	await mkdir(home('docs/Photos/above'));
+	await share({ bob: 'view' }, 'docs/Photos');
+	await share({ bob: 'edit' }, 'docs/Photos/2030');
+	t.is((await create('Photos')).statusCode, 403);
+	t.is((await create('Photos/2030')).statusCode, 200);
+	t.is((await gone('Photos/2030')).statusCode, 403, 'its folder is not to be changed');
+	t.is((await gone('2030/inner')).statusCode, 200);
+
+	// What holds a folder that is only to be looked at is not taken away with it.
+	await share({ bob: 'edit' }, 'docs/Photos');
+	await share({ bob: 'view' }, 'docs/Photos/2030');
+	const move = { fromPath: 'Photos/2030', toPath: 'Photos/above/2030', type: 'shared' };
+	t.is((await bob.post('/api/moveItem', move)).statusCode, 403);
+});
+
+test('items move between two shared folders of one owner', async (t) => {
+	const { bob, home, share } = await setUp(t, 'edit');
+	await mkdir(home('inbox'));
+	await share({ bob: 'edit' }, 'inbox');
+	const move = { fromPath: 'Photos/2030', toPath: 'inbox/2030', type: 'shared' };
+	t.like(json(await bob.post('/api/moveItem', move)).entry, { path: 'inbox/2030' });
+	t.is(await readFile(home('inbox/2030/owl.txt'), 'utf8'), 'an owl');
+	await share({ bob: 'view' }, 'inbox');
+	t.is((await bob.post('/api/moveItem', { ...move, fromPath: 'inbox/2030', toPath: 'Photos/2030' })).statusCode, 403);
+	t.is((await bob.post('/api/moveItem', { ...move, fromPath: 'Photos/fox.txt' })).statusCode, 403);
+});

@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import type { JoinedFolder, MemberStore, SharedFolderRecord } from '@stowage/plugin-api';
+import { Failure, type MemberRole, parsePath } from '@stowage/rules';
+import type { Knex } from 'knex';
+import { plainRow } from '../../connection/plainValues.js';
+import { transact } from '../../connection/transact.js';
+import { batches } from '../batches.js';
+
+interface MemberRow {
+	folder_id: string;
+	user_id: string;
+	role: string;
+	created_at: number;
+}
+
+interface FolderRow {
+	id: string;
+	user_id: string;
+	username: string;
+	path: string;
+	next_path: string | null;
+	item_id: string;
+	created_at: number;
+}
+
+/** In the place of a share's id: the row of `temp_links` is a folder with members. */
+const membersMark = 'members';
+
+/** Later than any clock. */
+const never = Date.UTC(9999, 0);
+
+export function memberStore(knex: Knex, now: () => number): MemberStore {
+	const folders = () =>
+		knex('temp_links')
+			.join('users', 'users.id', 'temp_links.user_id')
+			.where('temp_links.share_id', membersMark)
+			.select('temp_links.*', 'users.username');
+
+	const withMembers = async (rows: readonly FolderRow[]): Promise<SharedFolderRecord[]> => {
+		const members = new Map<string, SharedFolderRecord['members']>();
+		for (const part of batches(rows.map(({ id }) => id))) {
+			const found: (MemberRow & { username: string })[] = await knex('members')
+				.join('users', 'users.id', 'members.user_id')
+				.whereIn('members.folder_id', part)
+				.orderBy(['members.folder_id', 'users.username'])
+				.select('members.*', 'users.username');
+			for (const { folder_id, user_id, username, role } of found) {
+				const one = { user: { id: user_id, username }, role: role as MemberRole };
+				members.set(folder_id, [...(members.get(folder_id) ?? []), one]);
+			}
+		}
+		return rows.flatMap((row) => {
+			const own = members.get(row.id);
+			// The last of them has left meanwhile, or their account has gone.
+			return own === undefined ? [] : [{ ...toFolder(row), members: own }];
+		});
+	};
+
+	return {
+		set({ ownerId, path, itemId }, members, limit) {
+			const at = now();
+			return transact(knex, async (transaction) => {
+				// Locked, so that the folders of one user are counted and added one after another.
+				const user = await transaction('users').where({ id: ownerId }).forUpdate().first('id');
+				if (user === undefined) throw new Failure('notFound', 'The owner of the folder is gone.');
+				await assertThere(
+					transaction,
+					members.map(({ userId }) => userId),
+				);
+				const own = () => transaction('temp_links').where({ user_id: ownerId, share_id: membersMark });
+				const known: { id: string } | undefined = await own().where({ item_id: itemId }).first('id');
+				if (members.length === 0) {
+					if (known !== undefined) await own().where({ id: known.id }).delete();
+					return;
+				}
+				const id = known?.id ?? randomUUID();
+				if (known === undefined) {
+					const [{ count }] = (await own().count({ count: '*' })) as [{ count: number | string }];
+					if (Number(count) >= limit) throw tooMany(limit);
+					await transaction('temp_links').insert(
+						plainRow({
+							...{ id, token_hash: `members of ${id}`, user_id: ownerId, path, next_path: null, item_id: itemId },
+							...{ item_type: 'directory', share_id: membersMark, share_position: 0 },
+							...{ created_at: at, expires_at: never, is_ended: false, downloads: 0 },
+						}),
+					);
+				}
+				const before: MemberRow[] = await transaction('members').where({ folder_id: id });
+				await transaction('members').where({ folder_id: id }).delete();
+				const rows = members.map(({ userId, role }) => {
+					const since = before.find((each) => each.user_id === userId)?.created_at ?? at;
+					return plainRow({ folder_id: id, user_id: userId, role, created_at: since });
+				});
+				for (const part of batches(rows)) await transaction('members').insert(part);
+			});
+		},
+
+		async find(ownerId, itemId) {
+			const row = folders().where({ 'temp_links.user_id': ownerId, 'temp_links.item_id': itemId });
+			return (await withMembers(await row))[0];
+		},
+
+		async joined(userId) {
+			const rows: (FolderRow & { role: string; joined_at: number })[] = await folders()
+				.join('members', 'members.folder_id', 'temp_links.id')
+				.where('members.user_id', userId)
+				.where('users.is_disabled', false)
+				.orderBy(['members.created_at', 'temp_links.id'])
+				.select('members.role', { joined_at: 'members.created_at' });
+			return rows.map(
+				(row): JoinedFolder => ({ ...toFolder(row), role: row.role as MemberRole, createdAt: row.joined_at }),
+			);
+		},
+
+		async list(ownerId) {
+			const rows = folders().orderBy(['users.username', 'temp_links.path']);
+			return withMembers(await (ownerId === undefined ? rows : rows.where('temp_links.user_id', ownerId)));
+		},
+
+		leave: (folderId, userId) =>
+			transact(knex, async (transaction) => {
+				const members = () => transaction('members').where({ folder_id: folderId });
+				if ((await members().where({ user_id: userId }).delete()) === 0) return false;
+				if ((await members().first('user_id')) === undefined)
+					await transaction('temp_links').where({ id: folderId, share_id: membersMark }).delete();
+				return true;
+			}),
+	};
+}
+
+async function assertThere(transaction: Knex.Transaction, ids: readonly string[]): Promise<void> {
+	let found = 0;
+	for (const part of batches([...new Set(ids)])) {
+		const there: string[] = await transaction('users').whereIn('id', part).pluck('id');
+		found += there.length;
+	}
+	if (found < new Set(ids).size) throw new Failure('noSuchUser', 'One of the users is gone.');
+}
+
+function toFolder(row: FolderRow) {
+	return {
+		id: row.id,
+		owner: { id: row.user_id, username: row.username },
+		path: parsePath(row.path),
+		nextPath: row.next_path === null ? undefined : parsePath(row.next_path),
+		itemId: row.item_id,
+		createdAt: row.created_at,
+	};
+}
+
+function tooMany(limit: number): Failure {
+	return new Failure(
+		'rateLimited',
+		`You share ${limit.toLocaleString('en')} folders with members, and more are not possible.`,
+	);
+}

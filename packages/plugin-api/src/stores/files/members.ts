@@ -1,0 +1,43 @@
+import type { MemberRole, StoragePath } from '@stowage/rules';
+import type { BoundItem } from './links.js';
+
+/** A member of a folder. */
+export interface MemberRecord {
+	user: { id: string; username: string };
+	role: MemberRole;
+}
+
+/** A folder of its owner's private area that has members. */
+export interface SharedFolderRecord extends BoundItem {
+	createdAt: number;
+	/** Sorted by name. */
+	members: MemberRecord[];
+}
+
+/** A folder as one of its members has it. */
+export interface JoinedFolder extends BoundItem {
+	role: MemberRole;
+	/** Since when. */
+	createdAt: number;
+}
+
+/** The members of folders. The folders are followed as the items of temporary links are, by `LinkStore`, and their members go with them. */
+export interface MemberStore {
+	/**
+	 * Makes these, and nobody else, the members of a folder; nobody ends it. Who was one already stays one since then. Throws `noSuchUser` for a
+	 * user who is gone, and `rateLimited` if the owner would have more folders with members than `limit`.
+	 */
+	set(
+		folder: { ownerId: string; path: StoragePath; itemId: string },
+		members: readonly { userId: string; role: MemberRole }[],
+		limit: number,
+	): Promise<void>;
+	/** Those of the folder with this id; none for one without members. */
+	find(ownerId: string, itemId: string): Promise<SharedFolderRecord | undefined>;
+	/** The folders that a user is a member of, those joined first before others, without those of disabled owners. */
+	joined(userId: string): Promise<JoinedFolder[]>;
+	/** The folders with members of one owner or of all, by owner and path. */
+	list(ownerId?: string): Promise<SharedFolderRecord[]>;
+	/** Resolves to whether the user was a member. */
+	leave(folderId: string, userId: string): Promise<boolean>;
+}
