@@ -31,6 +31,7 @@ const expectedOrders = [
 	'createLink bob',
 	'createShare bob',
 	'createUser ada',
+	'createUser carol',
 	'deleteShare bob',
 	'disableTotp ada',
 	'disableUser ada',
@@ -46,12 +47,14 @@ const expectedOrders = [
 	'removeRoot archive',
 	'removeUpload',
 	'removeUser bob',
+	'removeUser carol',
 	'renameRoot big',
 	'renameUser ada',
 	'restoreItem bob',
 	'revokeLink bob',
 	'setDefaultRoot archive',
 	'setDefaultRoot local',
+	'setMembers bob',
 	'setQuota bob',
 ];
 
@@ -164,6 +167,17 @@ async function runEveryCommand(t: ExecutionContext, database: Record<string, str
 	await call(`share remove ${share.id.slice(0, 8)}`);
 	await call(`share remove ${share.id}`, { code: 1 });
 	t.deepEqual(await list('share list'), []);
+	await bob.post('/api/createFolder', { directory: '', folderName: 'together', type: 'private' });
+	await call('share set-members bob together carol:edit', { code: 1 });
+	await call('user add carol', { input: 'correct horse\n' });
+	await call('share set-members bob together carol', { code: 1 });
+	await call('share set-members bob together carol:edit');
+	t.deepEqual(await list('share members bob'), [
+		{ user: 'bob', path: 'together', members: [{ username: 'carol', role: 'edit' }] },
+	]);
+	await call('share set-members bob together');
+	t.deepEqual(await list('share members'), []);
+	await call('user remove carol --keep-files');
 
 	// The trash.
 	const deleted = async (name: string) => {

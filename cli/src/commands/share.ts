@@ -7,6 +7,7 @@ import { durationOf } from '../commandLine/durations.js';
 import { idOf } from '../commandLine/ids.js';
 import { printEach, printJson, printLine, timeCell, timeText } from '../terminal/output.js';
 import { readPassword } from '../terminal/readPassword.js';
+import { memberCommands } from './shareMembers.js';
 
 interface CreateOptions {
 	mode: ShareMode;
@@ -21,8 +22,9 @@ interface CreateOptions {
 
 /** Managing shares, whether the server runs or not. */
 export function shareCommand(): Command {
-	return new Command('share')
-		.description('manage shares')
+	const command = new Command('share').description('manage shares, and folders with members');
+	for (const each of memberCommands()) command.addCommand(each);
+	return command
 		.addCommand(
 			appCommand<CreateOptions>({
 				usage: 'create <user> <path> [paths...]',
