@@ -1,5 +1,6 @@
 import './members/membersCalls.test.js';
 import './members/reading.test.js';
+import './members/uploading.test.js';
 import './members/writing.test.js';
 import { atMost } from '../../../test/atMost.js';
 

@@ -168,6 +168,7 @@ type UploadDependencies = Pick<Guests, 'receiver'> &
 		| 'log'
 		| 'monotonic'
 		| 'now'
+		| 'sharedFolders'
 		| 'storage'
 		| 'trashBin'
 		| 'trees'

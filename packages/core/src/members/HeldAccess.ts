@@ -40,6 +40,11 @@ export class HeldAccess {
 		};
 	}
 
+	/** How much is under way. */
+	get count(): number {
+		return this.#held.size;
+	}
+
 	async #check(): Promise<void> {
 		for (const [held, onLost] of [...this.#held]) {
 			if (!(await this.#isLost(held)) || !this.#held.delete(held)) continue;

@@ -12,7 +12,7 @@ interface Dependencies {
 	usage(): HomeUsage;
 	/** The same, if it is measured already. */
 	knownUsage(): HomeUsage | undefined;
-	/** Ids of the staged files of all homes whose bytes are reserved. */
+	/** Ids of the staged files whose bytes are reserved in this home. */
 	reservedFiles: Set<string>;
 	/** Whether what is in the trash could make so much room. */
 	canGiveWay(lack: Amount): Promise<boolean>;

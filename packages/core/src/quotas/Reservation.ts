@@ -44,7 +44,7 @@ interface Limited {
 	viewer: Viewer;
 	limit: Amount;
 	usage: HomeUsage;
-	/** Ids of the staged files of all homes whose bytes are reserved. */
+	/** Ids of the staged files whose bytes are reserved in this home. */
 	reservedFiles: Set<string>;
 	/** Whether what is in the trash could make so much room. */
 	canGiveWay(lack: Amount): Promise<boolean>;
@@ -158,7 +158,7 @@ function full(viewer: Viewer, kind: keyof Amount, limit: number, left: number): 
 	const text = (count: number) =>
 		kind === 'bytes' ? formatListSize(count) : plural(count, 'file or folder', 'files and folders');
 	// Nobody else learns how much of their quota a user has used.
-	if (viewer.kind === 'user' && viewer.receives !== undefined)
+	if (viewer.kind === 'user' && (viewer.receives !== undefined || viewer.member !== undefined))
 		return new Failure('storageFull', 'There is not enough room for this here.');
 	const who = viewer.kind === 'user' ? 'You may keep' : 'Visitors may keep';
 	return new Failure('storageFull', `${who} ${text(limit)} here, and ${text(left)} of that is left.`);

@@ -38,7 +38,12 @@ const maxCached = 10_000;
 export function createQuotas({ config, users, uploads, storage, trash, log, now, monotonic }: Dependencies): Quotas {
 	const homes = new Map<string, HomeUsage>();
 	const cached = new Map<string, { quota: Amount; at: number }>();
-	const reservedFiles = new Set<string>();
+	const reservedFiles = new Map<string, Set<string>>();
+	const reservedFilesOf = (home: string) => {
+		const known = reservedFiles.get(home) ?? new Set<string>();
+		reservedFiles.set(home, known);
+		return known;
+	};
 	const walks = new FairQueue(
 		{ running: 2, runningPerClient: 1, waiting: 10_000, waitingPerClient: 10 },
 		'Too many homes are being measured. Please try again in a moment.',
@@ -102,7 +107,7 @@ export function createQuotas({ config, users, uploads, storage, trash, log, now,
 				limit: () => limitOf(viewer),
 				usage: () => usageOf(viewer),
 				knownUsage: () => homes.get(homeOf(viewer)),
-				reservedFiles,
+				reservedFiles: reservedFilesOf(homeOf(viewer)),
 				canGiveWay: async (lack) => mayPurge(viewer) && (await trash.canGiveWay({ ownerId: viewer.id }, lack)),
 				giveWay: async (lack) => mayPurge(viewer) && (await trash.giveWay({ ownerId: viewer.id }, lack)),
 			}),

@@ -1,8 +1,9 @@
 import * as contract from '@stowage/contract';
 import { type Call, type ItemRef, parseInput, route, z } from '@stowage/plugin-api';
-import { type Area, Failure, normalizeName } from '@stowage/rules';
+import { type Area, Failure, normalizeName, type Viewer } from '@stowage/rules';
 import { conflictOf } from '../files/conflictOf.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
+import { holdWhileReceived, payerOfFolder } from '../members/payer.js';
 import type { Services } from '../services.js';
 import type { AdmittedForm } from '../uploads/admission/Admission.js';
 import { parseFileDigest } from '../uploads/checksum.js';
@@ -29,7 +30,8 @@ const publicFields = ['directory', 'fileName', 'lastModified', 'onConflict', 'if
 const allFields = [...publicFields, 'type', 'isPublic'];
 
 /** Whole files by multipart form. The response is sent after the bytes are durable and published. */
-export function uploadRoutes({ config, bodies, database, files, inFlightUploads, admission }: Services) {
+export function uploadRoutes(services: Services) {
+	const { config, bodies, database, files, inFlightUploads, admission, sharedFolders } = services;
 	const keyed = { files, idempotency: database.idempotency, exclusively: createKeyedMutex() };
 	type UploadCall = Call<typeof contract.upload> | Call<typeof contract.uploadPublic>;
 	type AreaOf = (fields: z.output<typeof fieldsSchema>) => Area;
@@ -37,7 +39,9 @@ export function uploadRoutes({ config, bodies, database, files, inFlightUploads,
 	const receive = async (call: UploadCall, allowed: string[], areaOf: AreaOf) => {
 		const { viewer, request } = call;
 		const bytes = announcedBytes(request.raw.req);
-		const uploader = { viewer, address: request.client.address };
+		const mayHavePayer = async () =>
+			allowed.includes('type') && viewer.kind === 'user' && (await sharedFolders.joined(viewer.id)).length > 0;
+		const uploader = { viewer, address: request.client.address, mayHavePayer };
 		const entries = await admission.form(uploader, bytes, (form) => publishForm(call, allowed, areaOf, form));
 		return { message: entries.length === 1 ? 'File uploaded.' : `${entries.length} files uploaded.`, entries };
 	};
@@ -57,19 +61,26 @@ export function uploadRoutes({ config, bodies, database, files, inFlightUploads,
 		const isPlaceKnown = (fields: FormFields) =>
 			fields.has('directory') && (!allowed.includes('type') || fields.has('type') || fields.has('isPublic'));
 
+		let payer: Viewer | undefined;
+		let leave = () => {};
 		const form = await receiveForm(request.raw.req, {
 			fields: allowed,
 			maxFileSize: config.uploads.maxFileSize,
 			digest: parseFileDigest(textHeader(headers, 'Stowage-File-Digest')),
 			body: bodies.upload(request.raw.req),
-			stage,
+			stage: () => stage(payer),
 			async beforeFile(fields, name) {
 				// A later field may name a part without a name; a part with an impossible name is refused before its bytes.
 				if (name !== '' && !fields.has('fileName')) normalizeName(name);
 				// A client that sends the destination first is refused at once.
-				if (isPlaceKnown(fields)) await files.assertUpload(viewer, folderOf(fields));
+				if (!isPlaceKnown(fields)) return;
+				const folder = folderOf(fields);
+				await files.assertUpload(viewer, folder);
+				if (folder.area !== 'shared' || payer !== undefined) return;
+				payer = await payerOfFolder(sharedFolders, viewer, folder);
+				leave = await holdWhileReceived(sharedFolders, viewer, folder, (reason) => request.raw.req.destroy(reason));
 			},
-		});
+		}).finally(() => leave());
 		try {
 			const requests = publishRequestsOf(form);
 			await countFiles(form.files.length);

@@ -29,6 +29,7 @@ import { addReceivedUploads } from './0027-received-uploads.js';
 import { addVersionPaths } from './0027-version-paths.js';
 import { indexSharePasses } from './0028-share-passes.js';
 import { addMembers } from './0029-members.js';
+import { addUploadPayers } from './0030-upload-payers.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -72,6 +73,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0027-version-paths', up: addVersionPaths },
 	{ name: '0028-share-passes', up: indexSharePasses },
 	{ name: '0029-members', up: addMembers },
+	{ name: '0030-upload-payers', up: addUploadPayers },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

@@ -1,5 +1,5 @@
 import type { Files, StagedFile, UploadRecord } from '@stowage/plugin-api';
-import { Failure } from '@stowage/rules';
+import { Failure, type Viewer } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import { meterOf, type Reservation } from '../../quotas/Reservation.js';
 import { metered } from '../../trees/metered.js';
@@ -19,8 +19,8 @@ interface Dependencies {
 
 /** A form that was let in. */
 export interface AdmittedForm {
-	/** A new staged file, whose bytes count in all limits as they arrive. */
-	stage(): Promise<StagedFile>;
+	/** A new staged file, whose bytes count in all limits as they arrive: in the quota of `payer`, where that is another one. */
+	stage(payer?: Viewer): Promise<StagedFile>;
 	/** Counts the files that it had in the end. */
 	countFiles(count: number): Promise<void>;
 }
@@ -52,17 +52,33 @@ export class Admission {
 		return unfinished.form(viewer, address, () =>
 			limits.counted(viewer, address, { files: 1, bytes }, (counter) =>
 				this.#reserving(uploader, undefined, async (reservation) => {
-					await reservation.assertRoom({ bytes: Math.max(0, bytes - maxFormBytes), entries: 1 });
-					const meters = [space.claim(uploader, bytes), counter.bytes, meterOf(reservation)];
-					return receive({
-						countFiles: (count) => counter.files(count),
-						async stage() {
-							await reservation.add({ bytes: 0, entries: 1 });
-							const staged = await files.stage(viewer);
-							reservation.include(staged.id);
-							return metered(staged, () => meters);
-						},
+					const announced = { bytes: Math.max(0, bytes - maxFormBytes), entries: 1 };
+					// Who puts files into folders of others may have no room for own ones: that is known with the folder.
+					const lack = await reservation.assertRoom(announced).catch(async (error: unknown) => {
+						if ((await uploader.mayHavePayer?.()) !== true) throw error;
+						return { error };
 					});
+					const taken = [space.claim(uploader, bytes), counter.bytes];
+					let ofPayer: Reservation | undefined;
+					try {
+						return await receive({
+							countFiles: (count) => counter.files(count),
+							stage: async (payer = viewer) => {
+								if (payer === viewer && lack !== undefined) throw lack.error;
+								if (payer !== viewer && ofPayer === undefined) {
+									ofPayer = await this.#dependencies.trees.own(payer, 'public').quota.reserve();
+									await ofPayer.assertRoom(announced);
+								}
+								const counting = payer === viewer ? reservation : (ofPayer as Reservation);
+								await counting.add({ bytes: 0, entries: 1 });
+								const staged = await files.stage(payer);
+								counting.include(staged.id);
+								return metered(staged, () => [...taken, meterOf(counting)]);
+							},
+						});
+					} finally {
+						ofPayer?.release();
+					}
 				}),
 			),
 		);

@@ -19,6 +19,8 @@ interface Dependencies {
 export interface Uploader {
 	viewer: Viewer;
 	address: string;
+	/** Whether what is uploaded may count for somebody else in the end. */
+	mayHavePayer?(): Promise<boolean>;
 }
 
 /** An upload without a byte for this long claims no space, whatever it still lacks. */

@@ -5,6 +5,8 @@ import type { Bodies } from '../../bodies/createBodies.js';
 import type { Config } from '../../config/schema.js';
 import { visitorOf } from '../../config/strangers.js';
 import type { Log } from '../../log.js';
+import { payerOfFolder } from '../../members/payer.js';
+import type { SharedFolders } from '../../members/SharedFolders.js';
 import type { MountedStorage } from '../../trees/MountedStorage.js';
 import type { Admission } from '../admission/Admission.js';
 import type { UploadSpace } from '../admission/uploadSpace.js';
@@ -24,6 +26,7 @@ export interface UploadParts {
 	expiry: UploadExpiry;
 	/** Where a share receives files now. Throws once it does not any more. */
 	receiver(share: string): Promise<Receiver>;
+	sharedFolders: SharedFolders;
 	log: Log;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
@@ -53,20 +56,38 @@ export async function findUpload(parts: UploadParts, viewer: Viewer, idHash: str
 	if (record.userId !== null) {
 		if (viewer.kind !== 'user') throw new Failure('notSignedIn', 'Please sign in to continue this upload.');
 		if (viewer.id !== record.userId) throw unknownUpload();
+		// Who may not change the folder any more goes on with nothing.
+		if (record.entryPath === null) await payerOf(parts, viewer, record);
 	} else assertAllowed(uploadDenial(ownerOf(parts, viewer, record), { area: record.area, path: record.directory }));
 	if (parts.expiry.hasExpired(idHash, record)) throw new Failure('expired', 'This upload has expired.');
 	return record;
 }
 
 /** The client whose quota and limits an upload counts for: one that a visitor began stays a visitor's. */
-export function ownerOf({ config }: Pick<UploadParts, 'config'>, viewer: Viewer, { userId }: UploadRecord): Viewer {
+export function ownerOf(
+	{ config }: Pick<UploadParts, 'config'>,
+	viewer: Viewer,
+	{ userId }: Pick<UploadRecord, 'userId'>,
+): Viewer {
 	return userId === null ? visitorOf(config) : viewer;
 }
 
+/** Whose quota and disk an upload takes. Throws for one into a shared folder that the viewer may not change any more. */
+export async function payerOf(
+	parts: Pick<UploadParts, 'config' | 'sharedFolders'>,
+	viewer: Viewer,
+	record: Pick<UploadRecord, 'area' | 'directory' | 'userId'>,
+): Promise<Viewer> {
+	const { area, directory } = record;
+	if (area !== 'shared') return ownerOf(parts, viewer, record);
+	return payerOfFolder(parts.sharedFolders, viewer, { area, path: directory });
+}
+
 /** The staged file of an upload that is not published. */
-export function stagedOf({ files }: UploadParts, viewer: Viewer, { stagedId }: UploadRecord): Promise<StagedFile> {
+export async function stagedOf(parts: UploadParts, viewer: Viewer, record: UploadRecord): Promise<StagedFile> {
+	const { stagedId } = record;
 	if (stagedId === null) throw unknownUpload();
-	return files.stage(viewer, stagedId);
+	return parts.files.stage(record.area === 'shared' ? await payerOf(parts, viewer, record) : viewer, stagedId);
 }
 
 export function unknownUpload(): Failure {

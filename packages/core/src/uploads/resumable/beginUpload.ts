@@ -3,6 +3,8 @@ import { type Area, Failure, isStranger, joinPath, normalizeName, type StoragePa
 import { hasSessionCookie } from '../../accounts/ownCookies.js';
 import type { Config } from '../../config/schema.js';
 import { limitAddress } from '../../http/requests/proxy.js';
+import { payerOfFolder } from '../../members/payer.js';
+import type { SharedFolders } from '../../members/SharedFolders.js';
 import type { Admission } from '../admission/Admission.js';
 import { assertAnnounced, byteCount, textHeader } from '../uploadHeaders.js';
 import type { UploadExpiry } from './UploadExpiry.js';
@@ -12,6 +14,7 @@ import { parseUploadMetadata, type UploadMetadata } from './uploadMetadata.js';
 interface Dependencies {
 	config: Pick<Config, 'uploads'>;
 	receiver: UploadParts['receiver'];
+	sharedFolders: SharedFolders;
 	uploads: Pick<UploadStore, 'add'>;
 	files: Pick<Files, 'assertUpload' | 'stage'>;
 	admission: Admission;
@@ -19,7 +22,7 @@ interface Dependencies {
 }
 
 type UploadTarget = 'received' | 'name' | 'directory' | 'area' | 'mtime' | 'onConflict';
-type NewUpload = Pick<UploadRecord, UploadTarget | 'metadata' | 'length' | 'address'>;
+type NewUpload = Pick<UploadRecord, UploadTarget | 'payerId' | 'metadata' | 'length' | 'address'>;
 
 /** Begins an upload as described by the headers of its first request. Throws all refusals before the first byte is read. */
 export async function beginUpload(
@@ -54,18 +57,22 @@ export async function beginUpload(
 	// That of a sender is made once a file is in it.
 	await files.assertUpload(viewer, { area, path: receiver?.folder ?? directory }, { name, onConflict });
 	const { address } = client;
-	const upload = { name, directory, area, mtime, onConflict, metadata, length, address, received };
-	return admission.unfinished({ viewer, address }, length, (maxRows) => add(parts, viewer, idHash, upload, maxRows));
+	const payer = await payerOfFolder(parts.sharedFolders, viewer, { area, path: directory });
+	const payed = payer === viewer || payer.kind !== 'user' ? {} : { payerId: payer.id };
+	const upload = { name, directory, area, mtime, onConflict, metadata, length, address, received, ...payed };
+	return admission.unfinished({ viewer: payer, address }, length, (maxRows) =>
+		add(parts, { viewer, payer }, idHash, upload, maxRows),
+	);
 }
 
 async function add(
 	{ uploads, files, expiry }: Dependencies,
-	viewer: Viewer,
+	{ viewer, payer }: { viewer: Viewer; payer: Viewer },
 	idHash: string,
 	upload: NewUpload,
 	maxRows?: number,
 ): Promise<UploadRecord> {
-	const staged = await files.stage(viewer);
+	const staged = await files.stage(payer);
 	const touched = expiry.touch(idHash);
 	const record: UploadRecord = {
 		stagedId: staged.id,

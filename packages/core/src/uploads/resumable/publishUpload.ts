@@ -1,7 +1,7 @@
 import type { UploadRecord } from '@stowage/plugin-api';
 import { isFailure, type Viewer } from '@stowage/rules';
 import { finishUpload, folderOf, publishReceived } from './receivedUpload.js';
-import { ownerOf, stagedOf, type UploadParts } from './UploadParts.js';
+import { ownerOf, payerOf, stagedOf, type UploadParts } from './UploadParts.js';
 
 /** Publishes a complete file, or finds it published. */
 export async function publishUpload(
@@ -13,7 +13,8 @@ export async function publishUpload(
 	const { area, name, mtime, onConflict, length } = record;
 	const staged = await stagedOf(parts, viewer, record);
 	const owner = ownerOf(parts, viewer, record);
-	return parts.admission.complete({ viewer: owner }, staged, record.offset, async () => {
+	const payer = await payerOf(parts, viewer, record);
+	return parts.admission.complete({ viewer: payer }, staged, record.offset, async () => {
 		// Nothing may have been said of it for long while its last bytes arrived.
 		if (record.received !== null) await parts.database.uploads.claim(idHash, parts.now());
 		const request = { staged, onConflict, ...(mtime === null ? {} : { mtime }) };

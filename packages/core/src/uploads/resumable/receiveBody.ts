@@ -1,10 +1,11 @@
 import type { Request, StagedFile, UploadRecord } from '@stowage/plugin-api';
 import type { Viewer } from '@stowage/rules';
+import { holdWhileReceived } from '../../members/payer.js';
 import type { Checksum } from '../checksum.js';
 import { announcedBytes } from '../uploadHeaders.js';
 import { publishUpload } from './publishUpload.js';
 import { receiveChunk } from './receiveChunk.js';
-import { ownerOf, stagedOf, type UploadParts } from './UploadParts.js';
+import { payerOf, stagedOf, type UploadParts } from './UploadParts.js';
 import { inUse, type Writer } from './Writer.js';
 
 interface Sent {
@@ -22,10 +23,14 @@ export async function receiveBody(
 	{ request, writer, checksum }: Sent,
 ): Promise<UploadRecord> {
 	const { admission, bodies, database, expiry, log, now } = parts;
-	const uploader = { viewer: ownerOf(parts, viewer, record), address: request.client.address };
+	const uploader = { viewer: await payerOf(parts, viewer, record), address: request.client.address };
 	const staged = await stagedOf(parts, viewer, record);
 	if (record.received !== null) await database.uploads.claim(idHash, now());
-	const size = await admission.chunk(uploader, staged, record, (chunk) =>
+	const folder = { area: record.area, path: record.directory };
+	const leave = await holdWhileReceived(parts.sharedFolders, viewer, folder, (reason) =>
+		request.raw.req.destroy(reason),
+	);
+	const receiving = admission.chunk(uploader, staged, record, (chunk) =>
 		receiveChunk(chunk.staged, bodies.upload(request.raw.req), {
 			offset: record.offset,
 			limit: record.length - record.offset,
@@ -36,6 +41,7 @@ export async function receiveBody(
 			log,
 		}),
 	);
+	const size = await receiving.finally(leave);
 	if (size < record.length) return saveOffset(parts, idHash, record, staged, size);
 	try {
 		return await publishUpload(parts, viewer, idHash, { ...record, offset: size, ...expiry.touch(idHash) });

@@ -1,6 +1,6 @@
 import type { UploadRecord } from '@stowage/plugin-api';
 import { isFailure, type Viewer } from '@stowage/rules';
-import { findUpload, ownerOf, type UploadParts, unknownUpload } from './UploadParts.js';
+import { findUpload, payerOf, type UploadParts, unknownUpload } from './UploadParts.js';
 
 /** Ends an upload; a file that is in its place stays there. */
 export async function removeUpload(parts: UploadParts, viewer: Viewer, idHash: string): Promise<void> {
@@ -35,8 +35,9 @@ export async function discardUpload(
 	idHash: string,
 	record: UploadRecord,
 ): Promise<void> {
+	const payer = await payerOf(parts, viewer, record);
 	await dropUpload(parts, idHash, record.stagedId);
-	parts.admission.onDropped({ viewer: ownerOf(parts, viewer, record) });
+	parts.admission.onDropped({ viewer: payer });
 }
 
 async function dropUpload(

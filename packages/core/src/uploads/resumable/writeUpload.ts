@@ -5,7 +5,7 @@ import { announcedBytes, assertAnnounced, assertChunkType, byteCount, hasBody, t
 import { withLockedUpload } from './lockStaged.js';
 import { publishIfComplete } from './publishUpload.js';
 import { receiveBody, sendContinue } from './receiveBody.js';
-import { findUpload, type UploadParts } from './UploadParts.js';
+import { findUpload, payerOf, type UploadParts } from './UploadParts.js';
 
 /** Receives the request's body as the next chunk. */
 export async function writeUpload(
@@ -27,7 +27,7 @@ export async function writeUpload(
 			if (offset !== record.offset) throw new Failure('conflict', `The upload holds ${record.offset} bytes so far.`);
 			assertAnnounced(req, record.length - offset);
 			if (record.entryPath !== null) return record;
-			await space.assertChunk(viewer, announcedBytes(req));
+			await space.assertChunk(await payerOf(parts, viewer, record), announcedBytes(req));
 			sendContinue(request);
 			return receiveBody(parts, viewer, idHash, record, { request, writer, checksum });
 		}),

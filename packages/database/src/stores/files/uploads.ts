@@ -10,6 +10,7 @@ interface UploadRow {
 	id_hash: string;
 	staged_id: string | null;
 	user_id: string | null;
+	payer_id?: string | null;
 	address: string;
 	area: Area;
 	directory: string;
@@ -117,8 +118,15 @@ export function uploadStore(knex: Knex): UploadStore {
 		},
 		countVisitorUploads: (address, now) => countUnfinished(knex, address, now),
 		async unfinishedTotals(userId, except) {
-			const ofOwner = userId === null ? unfinished().whereNull('user_id') : unfinished().where({ user_id: userId });
-			const [row] = await ofOwner
+			const counted =
+				userId === null
+					? unfinished().whereNull('user_id')
+					: unfinished().where((own) =>
+							own
+								.where({ payer_id: userId })
+								.orWhere((other) => other.where({ user_id: userId }).whereNull('payer_id')),
+						);
+			const [row] = await counted
 				.whereNotIn('staged_id', [...except])
 				.select<{ entries: number; bytes: number | null }[]>(
 					knex.raw('count(*) as ??', ['entries']),
@@ -229,6 +237,7 @@ function toRow(idHash: string, upload: UploadRecord): UploadRow {
 		id_hash: idHash,
 		staged_id: upload.stagedId,
 		user_id: upload.userId,
+		payer_id: upload.payerId ?? null,
 		address: upload.address,
 		area: upload.area,
 		directory: upload.directory,
@@ -258,6 +267,7 @@ function toUpload(row: UploadRow): UploadRecord {
 	return {
 		stagedId: row.staged_id,
 		userId: row.user_id,
+		...(row.payer_id ? { payerId: row.payer_id } : {}),
 		address: row.address,
 		area: row.area,
 		// It was parsed before it was kept.

@@ -7,6 +7,8 @@ export interface UploadRecord {
 	stagedId: string | null;
 	/** Its owner; null for a visitor's, which belongs to any client with its id. */
 	userId: string | null;
+	/** Whose quota it counts in, if that is another user than its owner. */
+	payerId?: string;
 	/** The client that limits are counted for. */
 	address: string;
 	area: Area;
@@ -72,7 +74,7 @@ export interface UploadStore {
 	remove(idHash: string): Promise<void>;
 	/** How many uploads visitors of an address have begun and not finished. */
 	countVisitorUploads(address: string, now: number): Promise<number>;
-	/** The bytes and the number of the unfinished uploads of a user, or of visitors, except those with one of these staged files. */
+	/** The bytes and the number of the unfinished uploads that count for a user, or for visitors, except those with one of these staged files. */
 	unfinishedTotals(userId: string | null, except: readonly string[]): Promise<{ bytes: number; entries: number }>;
 	/** Expired uploads whose staged file still exists, the oldest first. */
 	listExpired(now: number, limit: number): Promise<{ idHash: string; stagedId: string }[]>;

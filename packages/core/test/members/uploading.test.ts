@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
+import test, { type ExecutionContext } from 'ava';
+import { Client, field, file, json } from '../testApp.js';
+import { begin, create, head, patch, remove, uploadState } from '../tusClient.js';
+import { until } from '../until.js';
+import { memberFixture, sharedNames } from './memberFixture.js';
+
+const target = { type: 'shared', directory: 'Photos', filename: 'up.bin' };
+const roomy = { bytes: 10_000_000, entries: null };
+
+const setUp = async (t: ExecutionContext, role: 'view' | 'edit' = 'edit') => {
+	const fixture = await memberFixture(t);
+	await fixture.share({ bob: role });
+	return fixture;
+};
+
+test('a resumable upload is continued in a shared folder by who began it', async (t) => {
+	const { app, ada, bob, carol, home } = await setUp(t);
+	const location = await begin(bob, 6, target);
+	t.deepEqual(uploadState(await patch(bob, location, 0, 'abc')), [204, 3, undefined]);
+	for (const client of [ada, carol]) t.is((await head(client, location)).statusCode, 404);
+	t.is((await head(new Client(app), location)).statusCode, 401);
+	const [row] = await app.services.database.uploads.listAllUnfinished();
+	t.like(row, { area: 'shared', payerId: (await app.services.accounts.find('ada')).id });
+	t.deepEqual(uploadState(await patch(bob, location, 3, 'def')), [204, 6, 'Photos/up.bin']);
+	t.is(await readFile(home('docs/Photos/up.bin'), 'utf8'), 'abcdef');
+	t.deepEqual(uploadState(await head(bob, location)), [200, 6, 'Photos/up.bin']);
+	const again = await begin(bob, 1, target);
+	t.is((await remove(bob, again)).statusCode, 204);
+});
+
+test('who may only look, strangers and former members upload nothing, whatever they had begun', async (t) => {
+	const { bob, carol, share } = await setUp(t);
+	const location = await begin(bob, 6, target);
+	await patch(bob, location, 0, 'abc');
+	await share({ bob: 'view' });
+	t.is((await create(bob, 6, target)).statusCode, 403);
+	t.is((await create(carol, 6, target)).statusCode, 404);
+	t.is((await create(bob, 6, { ...target, directory: 'docs' })).statusCode, 404);
+	t.is((await create(bob, 6, { ...target, directory: '' })).statusCode, 403);
+	t.is((await patch(bob, location, 3, 'def')).statusCode, 403);
+	await share({});
+	t.is((await patch(bob, location, 3, 'def')).statusCode, 404);
+	t.is((await head(bob, location)).statusCode, 404);
+	await share({ bob: 'edit' });
+	t.deepEqual(uploadState(await patch(bob, location, 3, 'def')), [204, 6, 'Photos/up.bin']);
+});
+
+test('an upload under way ends with the role, and leaves nothing in the folder', async (t) => {
+	const { app, ada, bob, share } = await setUp(t);
+	const location = await begin(bob, 1_000_000, target);
+	const { hostname, port } = new URL(app.server.info.uri);
+	const boundary = 'x';
+	const formHead = [
+		...['type', 'directory'].map(
+			(name) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${target[name as 'type']}\r\n`,
+		),
+		`--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="form.bin"\r\n\r\n`,
+	].join('');
+	const open = (method: string, path: string, headers: Record<string, string | number>, first: string) => {
+		const sent = request({
+			...{ hostname, port, path, method, agent: false },
+			headers: { cookie: bob.cookie ?? '', 'content-length': 1_000_000, ...headers },
+		});
+		const ended = Promise.race([
+			once(sent, 'response').then(([answer]) => (answer as IncomingMessage).statusCode),
+			once(sent, 'close').then(() => 'closed'),
+			new Promise((resolve) => sent.on('error', () => resolve('closed'))),
+		]);
+		sent.write(first);
+		return { sent, ended };
+	};
+	const chunk = open(
+		'PATCH',
+		location,
+		{ 'tus-resumable': '1.0.0', 'content-type': 'application/offset+octet-stream', 'upload-offset': 0 },
+		'begun',
+	);
+	const form = open(
+		'POST',
+		'/api/upload',
+		{ 'content-type': `multipart/form-data; boundary=${boundary}` },
+		`${formHead}begun`,
+	);
+	await until('both are held', () => app.services.sharedFolders.held.count === 2);
+	await share({ bob: 'view' });
+	for (const { ended } of [chunk, form]) t.not(await ended, 200);
+	t.deepEqual(await sharedNames(bob, 'Photos'), ['2030', 'fox.txt']);
+	t.is(json(await ada.get('/api/browse?type=private&directory=docs/Photos')).entries.length, 2);
+});
+
+test('what members bring counts in the quota of the owner, and not in their own', async (t) => {
+	const { app, bob, home } = await setUp(t);
+	const { accounts } = app.services;
+	await accounts.setQuota('bob', { bytes: 1, entries: null });
+	await accounts.setQuota('ada', roomy);
+	const fields = [field('type', 'shared'), field('directory', 'Photos')];
+	const bytes = Buffer.alloc(50_000, 'x');
+	const sent = await bob.upload('/api/upload', [...fields, file('form.bin', bytes)]);
+	t.is(sent.statusCode, 200, sent.payload);
+	const location = await begin(bob, bytes.length, target);
+	t.deepEqual(uploadState(await patch(bob, location, 0, bytes)), [204, bytes.length, 'Photos/up.bin']);
+	t.is((await readFile(home('docs/Photos/form.bin'))).length, bytes.length);
+	t.is((await bob.upload('/api/upload', [field('type', 'private'), file('own.bin', bytes)])).statusCode, 507);
+
+	const { used } = (await app.services.quotas.usage({ kind: 'user', ...(await accounts.find('ada')) }, 60_000)) as {
+		used: { bytes: number };
+	};
+	await accounts.setQuota('ada', { bytes: used.bytes + 10, entries: null });
+	await accounts.setQuota('bob', roomy);
+	await until('the quota is known', async () => (await create(bob, bytes.length, target)).statusCode === 507);
+	for (const parts of [
+		[...fields, file('more.bin', bytes)],
+		[file('more.bin', bytes), ...fields],
+	]) {
+		const refused = await bob.upload('/api/upload', parts);
+		t.is(refused.statusCode, 507, refused.payload);
+		t.false(json(refused).message.includes('left'), 'nobody learns how much the owner has used');
+	}
+	const copy = { fromPath: 'Photos/form.bin', toPath: 'Photos/2030/form.bin', type: 'shared' };
+	t.is((await bob.post('/api/copyItem', copy)).statusCode, 507);
+	t.deepEqual(await sharedNames(bob, 'Photos'), ['2030', 'form.bin', 'fox.txt', 'up.bin']);
+});
+
+test('nothing of the owner’s trash gives way to what a member brings', async (t) => {
+	const { app, ada, bob } = await setUp(t);
+	await app.services.accounts.setQuota('ada', { bytes: 60_000, entries: null });
+	const bytes = Buffer.alloc(50_000, 'x');
+	const fields = (name: string) => [field('type', 'shared'), field('directory', 'Photos'), file(name, bytes)];
+	t.is((await bob.upload('/api/upload', fields('one.bin'))).statusCode, 200);
+	await bob.call('DELETE', '/api/deleteItem', { filePath: 'Photos/one.bin', type: 'shared' });
+	t.is((await bob.upload('/api/upload', fields('two.bin'))).statusCode, 507);
+	t.is(json(await ada.get('/api/trash')).entries.length, 1);
+});
