@@ -10,7 +10,14 @@ import {
 	type Server,
 	type Viewer,
 } from '@stowage/plugin-api';
-import { assertAllowed, conversionOutputName, convertDenial, convertedName, fileType } from '@stowage/rules';
+import {
+	assertAllowed,
+	conversionOutputName,
+	convertDenial,
+	convertedName,
+	fileType,
+	parentPath,
+} from '@stowage/rules';
 import type { Conversion } from './conversion.js';
 import { notAvailable } from './convert.js';
 import { assertVideo } from './films/assertVideo.js';
@@ -38,6 +45,8 @@ export function handbrakeRoutes(server: Server, handbrake: HandBrake, conversion
 				customOutputName === undefined
 					? convertedName(fileName, format, deleteOriginal)
 					: conversionOutputName(customOutputName, format);
+			// Hours before it would be published beside its source.
+			if (area === 'shared') await server.files.assertUpload(user, { area, path: parentPath(path) });
 			await assertConvertible(server, user, { area, path, ...(owner === undefined ? {} : { owner }) });
 			if (videoEncoder(format, await installed.encoders(), handbrake.options.mayUseHardware) === undefined) {
 				throw new Failure('unavailable', `HandBrake on this server has no encoder for ${format} files.`);

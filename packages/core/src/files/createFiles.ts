@@ -9,7 +9,7 @@ import { listWithStats, stat } from './listWithStats.js';
 import { move } from './move.js';
 import { find, open } from './open.js';
 import { assertUpload, findPublished, publish, publishOnce } from './publish.js';
-import { remove } from './remove.js';
+import { assertRemovable, remove } from './remove.js';
 import { rename } from './rename.js';
 import { search } from './search.js';
 import { sharedFiles } from './sharedFiles.js';
@@ -33,6 +33,7 @@ export function createFiles(parts: FileParts, folders: SharedFolders): Files {
 		copy: (viewer, item, to, options) => copy(parts, viewer, item, to, options),
 		discardCopy: (id) => parts.storage().discardCopy(id),
 		remove: (...call) => remove(parts, ...call),
+		assertRemovable: (...call) => assertRemovable(parts, ...call),
 		stage: (...call) => stage(parts, ...call),
 		withDescriptor: (...call) => withDescriptor(parts, ...call),
 		assertUpload: (...call) => assertUpload(parts, ...call),

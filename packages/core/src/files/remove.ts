@@ -36,6 +36,13 @@ export async function remove(
 	return {};
 }
 
+/** Refuses what `remove` would refuse. */
+export async function assertRemovable({ trees }: FileParts, viewer: Viewer, ref: ItemRef): Promise<void> {
+	assertAllowed(deleteDenial(viewer, ref));
+	const tree = trees.own(viewer, ref.area);
+	await tree.storage.stat(placeIn(tree, ref.path).storagePath);
+}
+
 async function moveToTrash(
 	{ trash, watcher }: FileParts,
 	viewer: User,

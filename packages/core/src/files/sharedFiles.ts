@@ -53,6 +53,14 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 		return entered;
 	};
 
+	/** The same of one that goes into the trash: where there is none it would be gone for good. */
+	const enterToRemove = async (viewer: Viewer, item: ItemRef): Promise<Entered> => {
+		assertAllowed(deleteDenial(viewer, item));
+		const entered = await enterToTake(viewer, item);
+		if (!trash.isOn) throw onlyOwner();
+		return entered;
+	};
+
 	/** Runs work that ends with the roles of all that was entered. */
 	const whileHeld = async <T>(
 		all: readonly Entered[],
@@ -202,7 +210,11 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 			const into = await enter(viewer, target, 'edit');
 			if (from.viewer.id === into.viewer.id)
 				return into.shown(await files.move(inBoth(from, into), from.ref, into.ref.path, options));
-			throw new Failure('invalid', 'Items can’t be moved to a folder of another owner. Please copy them.');
+			// Of another owner: what leaves a home goes into its trash.
+			await enterToRemove(viewer, item);
+			const entry = await copy(viewer, item, target, options);
+			await files.remove(from.viewer, from.ref);
+			return entry;
 		},
 
 		copy,
@@ -211,10 +223,15 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 
 		async remove(viewer, item, options = {}) {
 			if (item.area !== 'shared') return files.remove(viewer, item, options);
-			assertAllowed(deleteDenial(viewer, item));
-			const { viewer: owner, ref } = await enterToTake(viewer, item);
-			if (options.isForGood || !trash.isOn) throw new Failure('forbidden', 'Only its owner can delete this forever.');
+			const { viewer: owner, ref } = await enterToRemove(viewer, item);
+			if (options.isForGood) throw onlyOwner();
 			return files.remove(owner, ref);
+		},
+
+		async assertRemovable(viewer, item) {
+			if (item.area !== 'shared') return files.assertRemovable(viewer, item);
+			const { viewer: owner, ref } = await enterToRemove(viewer, item);
+			return files.assertRemovable(owner, ref);
 		},
 
 		stage: (viewer, id) => files.stage(viewer, id),
@@ -255,6 +272,8 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 		},
 	};
 }
+
+const onlyOwner = () => new Failure('forbidden', 'Only its owner can delete this forever.');
 
 const noLonger = () => new Failure('notFound', 'This is not shared with you any more.');
 

@@ -30,7 +30,7 @@ export interface Pasting {
 
 /** Copies and moves as jobs: of cut or copied items, and of single calls whose client prefers not to wait. */
 export function createPasting(jobs: Jobs, dependencies: CopyDependencies): Pasting {
-	const starters = { copy: jobs.define(copyKind(dependencies)), move: jobs.define(moveKind(dependencies.files)) };
+	const starters = { copy: jobs.define(copyKind(dependencies)), move: jobs.define(moveKind(dependencies)) };
 
 	const pasting: Pasting = {
 		start(owner, kind, input) {
@@ -72,7 +72,7 @@ function titleOf(kind: 'copy' | 'move', { items, to, directory }: PasteInput): s
 
 function folderName(area: Area, directory: StoragePath): string {
 	if (directory !== '') return baseName(directory);
-	return area === 'public' ? 'Public' : 'My Files';
+	return { public: 'Public', private: 'My Files', shared: 'Shared with me' }[area];
 }
 
 /** The failure of a job with a single item, as the call without a job would answer it. */

@@ -1,12 +1,17 @@
 import type { Files, JobKind, WalkedItem } from '@stowage/plugin-api';
 import { baseName, type Entry, isFailure, joinPath, parentPath, type Viewer } from '@stowage/rules';
 import { conflictOf } from '../files/conflictOf.js';
+import type { CopyDependencies } from './copyKind.js';
+import { moveAcross } from './moveAcross.js';
 import { type PasteInput, type PasteStep, pasteInput, withinOneArea } from './pasteInput.js';
 import { detailOf, pasteItems, stateOf } from './pasteItems.js';
 import { retryWhileLocked } from './retryWhileLocked.js';
 
 /** Moves of many items. Each is one rename, so at most one of them is incomplete. */
-export function moveKind(files: Files): JobKind<PasteInput> {
+export function moveKind({
+	files,
+	uploadLimits,
+}: Pick<CopyDependencies, 'files' | 'uploadLimits'>): JobKind<PasteInput> {
 	return {
 		name: 'move',
 		input: pasteInput,
@@ -30,6 +35,12 @@ export function moveKind(files: Files): JobKind<PasteInput> {
 				{ operation: 'cut', done: 'Moved' },
 				{
 					async pasteItem(planned) {
+						if (isAcross(planned)) {
+							const marker = before;
+							before = undefined;
+							const across = { job, state, marker, onConflict, files, uploadLimits };
+							return retryWhileLocked(() => moveAcross(planned, across), job.signal);
+						}
 						const step = withinOneArea(planned);
 						const moved = before === undefined ? undefined : await findMoved(files, viewer, step, before);
 						before = undefined;
@@ -45,6 +56,11 @@ export function moveKind(files: Files): JobKind<PasteInput> {
 			);
 		},
 	};
+}
+
+/** What is shared with the viewer lies in homes of others. */
+function isAcross({ from, to }: PasteStep): boolean {
+	return from.area !== to.area && [from.area, to.area].includes('shared');
 }
 
 /** The item with this id, if it is in the target folder under any name and no longer at its source. */

@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import test, { type ExecutionContext } from 'ava';
 import { type Client, field, file, json } from '../testApp.js';
+import { until } from '../until.js';
 import { memberFixture, sharedNames } from './memberFixture.js';
 
 type Change = readonly [method: string, url: string, payload: object];
@@ -173,4 +174,51 @@ test('items move between two shared folders of one owner', async (t) => {
 	await share({ bob: 'view' }, 'inbox');
 	t.is((await bob.post('/api/moveItem', { ...move, fromPath: 'inbox/2030', toPath: 'Photos/2030' })).statusCode, 403);
 	t.is((await bob.post('/api/moveItem', { ...move, fromPath: 'Photos/fox.txt' })).statusCode, 403);
+});
+
+const jobOf = async (t: ExecutionContext, client: Client, input: object) => {
+	const answer = await client.post('/api/jobs', input);
+	t.is(answer.statusCode, 202, answer.payload);
+	const { id } = json(answer);
+	return until('the job ends', async () => {
+		const job = json(await client.get(`/api/jobs/${id}`));
+		return ['completed', 'failed', 'cancelled'].includes(job.status) && job;
+	});
+};
+
+test('items move by a job into a shared folder, out of it and to that of another owner', async (t) => {
+	const { app, ada, bob, carol, home, share } = await setUp(t, 'edit');
+	await mkdir(`${app.filesDir}/users/bob/Photos`);
+	await writeFile(`${app.filesDir}/users/bob/Photos/fox.txt`, 'of bob');
+	const out = { kind: 'move', type: 'shared', toType: 'private', directory: '', items: [{ path: 'Photos/fox.txt' }] };
+	t.like(await jobOf(t, bob, out), { status: 'completed' });
+	t.is(await readFile(`${app.filesDir}/users/bob/fox.txt`, 'utf8'), 'a fox');
+	t.is(await readFile(`${app.filesDir}/users/bob/Photos/fox.txt`, 'utf8'), 'of bob', 'nothing of the same path');
+	t.like(json(await ada.get('/api/trash')).entries, [{ path: 'docs/Photos/fox.txt' }]);
+
+	const into = {
+		kind: 'move',
+		type: 'private',
+		toType: 'shared',
+		directory: 'Photos/2030',
+		items: [{ path: 'mine.txt' }],
+	};
+	t.like(await jobOf(t, bob, into), { status: 'completed' });
+	t.is(await readFile(home('docs/Photos/2030/mine.txt'), 'utf8'), 'mine');
+	t.like(json(await bob.get('/api/trash')).entries, [{ path: 'mine.txt' }]);
+
+	await carol.post('/api/createFolder', { directory: '', folderName: 'of carol', type: 'private' });
+	await share({ bob: 'edit' }, 'of carol', carol);
+	const across = { fromPath: 'Photos/2030', toPath: 'of carol/2030', type: 'shared' };
+	t.like(json(await bob.post('/api/moveItem', across)).entry, { path: 'of carol/2030', type: 'directory' });
+	t.deepEqual(await sharedNames(bob, 'of carol/2030'), ['mine.txt', 'owl.txt']);
+	t.deepEqual(await sharedNames(bob, 'Photos'), []);
+
+	await share({ bob: 'view' }, 'of carol', carol);
+	const taken = { ...out, items: [{ path: 'of carol/2030' }] };
+	t.is((await jobOf(t, bob, taken)).status, 'failed');
+	t.is((await bob.get('/api/browse?type=private&directory=2030')).statusCode, 404, 'nothing is copied that stays');
+	t.like(await jobOf(t, bob, { ...taken, kind: 'copy' }), { status: 'completed' });
+	t.is((await jobOf(t, bob, { ...into, directory: 'of carol', items: [{ path: 'fox.txt' }] })).status, 'failed');
+	t.is(await readFile(`${app.filesDir}/users/bob/fox.txt`, 'utf8'), 'a fox');
 });

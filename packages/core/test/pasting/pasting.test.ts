@@ -22,7 +22,7 @@ async function setUp(t: ExecutionContext, flags: Record<string, string> = {}) {
 		clock.ms += clock.stepMs;
 		return clock.ms;
 	};
-	const kinds = { copy: copyKind({ ...app.services, monotonic }), move: moveKind(app.services.files) };
+	const kinds = { copy: copyKind({ ...app.services, monotonic }), move: moveKind(app.services) };
 	const writeFiles = async (files: Record<string, string>) => {
 		for (const [name, content] of Object.entries(files)) {
 			await mkdir(path.dirname(path.join(home, name)), { recursive: true });
@@ -268,7 +268,7 @@ test('a paste over one version takes effect once, also across roots, if the proc
 	for (const [kind, dyingKind, given] of [
 		[kinds.copy, copying, input('private', 'private', 'to', 'a')],
 		[kinds.copy, copying, input('public', 'private', 'to', { path: parsePath('a'), owner: 'bob' })],
-		[kinds.move, moveKind(dying), input('private', 'private', 'to', 'a')],
+		[kinds.move, moveKind({ ...app.services, files: dying }), input('private', 'private', 'to', 'a')],
 	] as const) {
 		const wish = { ...given, onConflict: 'replace' as const, ifMatch: await etag() };
 		const { error, recorded } = await runKind(dyingKind, viewer, wish);

@@ -142,6 +142,8 @@ export interface Files {
 	 * id.
 	 */
 	remove(viewer: Viewer, item: ItemRef, options?: RemoveOptions): Promise<{ trashId?: string }>;
+	/** Refuses what `remove` would refuse to put into the trash. */
+	assertRemovable(viewer: Viewer, item: ItemRef): Promise<void>;
 	/**
 	 * Begins a file that the viewer will publish, on the disk of their files, or finds one by its id. It is invisible, and permissions are
 	 * not checked, before `publish`. Its bytes end with `storageFull` where they would take from the space that stays free.
