@@ -192,7 +192,13 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 		async createFolder(viewer, folder, name) {
 			if (folder.area !== 'shared') return files.createFolder(viewer, folder, name);
 			const { viewer: owner, ref, shown } = await enter(viewer, folder, 'edit');
-			return shown(await files.createFolder(owner, ref, name));
+			try {
+				return shown(await files.createFolder(owner, ref, name));
+			} catch (error) {
+				if (!isFailure(error, 'notFound')) throw error;
+				// The message has a path of the owner's home.
+				throw new Failure('notFound', `There is no such folder: ${folder.path}`, { cause: error });
+			}
 		},
 
 		async rename(viewer, item, newName) {

@@ -22,6 +22,7 @@ export class HeldAccess {
 	readonly #folders: Places;
 	readonly #held = new Map<Held, () => void>();
 	#timer: NodeJS.Timeout | undefined;
+	#isChecking = false;
 
 	constructor(folders: Places) {
 		this.#folders = folders;
@@ -46,6 +47,16 @@ export class HeldAccess {
 	}
 
 	async #check(): Promise<void> {
+		if (this.#isChecking) return;
+		this.#isChecking = true;
+		try {
+			await this.#checkAll();
+		} finally {
+			this.#isChecking = false;
+		}
+	}
+
+	async #checkAll(): Promise<void> {
 		for (const [held, onLost] of [...this.#held]) {
 			if (!(await this.#isLost(held)) || !this.#held.delete(held)) continue;
 			onLost();
