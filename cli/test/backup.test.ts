@@ -79,7 +79,7 @@ async function populated(app: TestApp): Promise<Record<string, string>> {
 	return { a: await linkTo('a.txt'), b: await linkTo('b.txt'), c: await linkTo('c.txt'), trip: await linkTo('trip') };
 }
 
-/** Ada's share, of which somebody has begun a download. Resolves to the path of its calls. */
+/** Ada's share, of which somebody has begun a download, and a folder of hers with a member. Resolves to the path of its calls. */
 async function shareOf(app: TestApp): Promise<string> {
 	const ada = new Client(app);
 	await ada.post('/api/login', { username: 'ada', password: 'correct horse' });
@@ -88,6 +88,8 @@ async function shareOf(app: TestApp): Promise<string> {
 	const share = `/api/share/${url.split('/').at(-1)}`;
 	await new Client(app).get(`${share}/download/trip`, { range: 'bytes=0-9' });
 	await app.services.shareUses.flush();
+	const members = [{ username: 'bob', role: 'view' }];
+	await ada.call('PUT', '/api/members', { path: 'trip', members });
 	return share;
 }
 
@@ -117,7 +119,10 @@ test('a backup of a running server is restored on an empty machine, from SQLite 
 	const manifest = JSON.parse(wrote.stdout);
 	t.like(manifest, {
 		hasAllHashes: true,
-		database: { kind: 'sqlite', tables: { users: 3, temp_links: 7, shares: 1, storage_roots: 2, homes: 1 } },
+		database: {
+			kind: 'sqlite',
+			tables: { users: 3, temp_links: 8, members: 1, shares: 1, storage_roots: 2, homes: 1 },
+		},
 	});
 	t.is((await stat(zip)).mode & 0o777, 0o600);
 	t.deepEqual((await readdir(backups)).sort(), ['one.zip', 'stowage.yaml'], 'no temporary file is left');
@@ -137,7 +142,7 @@ test('a backup of a running server is restored on an empty machine, from SQLite 
 	const written = path.join(backups, 'restored.yaml');
 	const restored = await run(['restore', zip, '--write-config', written, ...there]);
 	t.is(restored.code, 0, restored.stderr);
-	t.regex(restored.stdout, /^Restored 3 users and 7 temporary links and shared items of/);
+	t.regex(restored.stdout, /^Restored 3 users and 8 temporary links and shared items of/);
 	t.is(await readFile(written, 'utf8'), await readFile(configFile, 'utf8'));
 	t.deepEqual(await contents(maria), await contents(sqlite));
 	t.deepEqual(await readFile(path.join(second, 'session.key')), await readFile(path.join(app.dataDir, 'session.key')));
@@ -169,9 +174,9 @@ test('a backup of a running server is restored on an empty machine, from SQLite 
 	await cp(path.join(app.filesDir, 'users/ada/trip/e.txt'), path.join(second, 'files/users/ada/trip/e.txt'));
 	t.regex(
 		(await run(['restore', zip, '--relink', ...there])).stdout,
-		/^Bound 2 temporary links and shared items again; 4 held already/,
+		/^Bound 3 temporary links and shared items again; 4 held already/,
 	);
-	t.deepEqual(await orders(second), ['restore', 'relinkLinks 4', 'relinkLinks 2']);
+	t.deepEqual(await orders(second), ['restore', 'relinkLinks 4', 'relinkLinks 3']);
 
 	const again = await testApp(t, { '--data-dir': second, '--database-url': maria });
 	const visitor = new Client(again);
@@ -195,6 +200,8 @@ test('a backup of a running server is restored on an empty machine, from SQLite 
 	t.is((await visitor.get(`${share}/download/trip/d.txt`)).payload, 'D');
 	const ada = new Client(again);
 	await ada.post('/api/login', { username: 'ada', password: 'correct horse' });
+	const { members } = json(await ada.get('/api/members?path=trip'));
+	t.deepEqual(members, [{ username: 'Bob', role: 'view' }], 'the members of a folder are');
 	t.like(json(await ada.get('/api/checkLoginStatus')), {
 		settings: { promptBeforeDownload: true, enablePreview: true },
 		quota: { bytes: 123_456_789_012 },
@@ -404,7 +411,7 @@ test('database copy copies all tables beside a running server, from SQLite to Ma
 	const copied = await run(['database', 'copy', '--to', to, '--json', '--data-dir', app.dataDir]);
 	t.is(copied.code, 0, copied.stderr);
 	const tables = (JSON.parse(copied.stdout) as { table: string; rows: number }[]).map(({ table }) => table);
-	t.true(['sessions', 'share_parts', 'share_passes'].every((table) => tables.includes(table)));
+	t.true(['sessions', 'members', 'share_parts', 'share_passes'].every((table) => tables.includes(table)));
 	t.deepEqual(await contents(to, tables), await contents(from, tables));
 	t.regex((await run(['database', 'copy', '--to', to, '--data-dir', app.dataDir])).stderr, /is not empty/);
 	const back = `sqlite:${path.join(await dataFolder(t), 'back.db')}`;

@@ -126,7 +126,10 @@ test('a home moves to another root while its user works, and keeps its links, up
 	const sharing = { items: [{ path: 'docs' }], mode: 'both' };
 	const { url } = json(await ada.post('/api/shares', sharing)) as { url: string };
 	const share = `/api/share/${url.split('/').at(-1)}`;
+	const bob = await new Client(app).register('bob');
+	await ada.call('PUT', '/api/members', { path: 'docs', members: [{ username: 'bob', role: 'edit' }] });
 	const linkWorks = async (when: string) => {
+		t.is((await bob.get('/api/download/docs/a.txt?type=shared')).payload, 'alpha', when);
 		t.is((await visitor.get(`${share}/download/a.txt`)).payload, 'alpha', when);
 		t.is((await visitor.get(`/api/temp/${token}`)).payload, 'alpha', when);
 		t.is((await visitor.get(`/api/temp/${folderLink.token}`)).statusCode, 200, when);
@@ -175,7 +178,7 @@ test('a home moves to another root while its user works, and keeps its links, up
 	t.like(await ended(job), { status: 'completed', detail: { root: 'big' } });
 	await assertWhole(t, newHome);
 	t.is(await readFile(path.join(newHome, 'meanwhile.txt'), 'utf8'), 'm');
-	await until('the old tree is removed', async () => (await names(path.dirname(home))).join() === 'anonymous');
+	await until('the old tree is removed', async () => (await names(path.dirname(home))).join() === 'anonymous,bob');
 	await linkWorks('after');
 	t.deepEqual(uploadState(await head(ada, upload)), [200, 10, 'sixty.txt']);
 	t.deepEqual(uploadState(await head(ada, upload)), [200, 10, 'sixty.txt']);
@@ -190,7 +193,7 @@ test('a home moves to another root while its user works, and keeps its links, up
 		[],
 		'no file is left in the folder for copies',
 	);
-	t.deepEqual(await names(path.join(app.filesDir, 'users')), ['anonymous']);
+	t.deepEqual(await names(path.join(app.filesDir, 'users')), ['anonymous', 'bob']);
 });
 
 test('the trash follows a home to another root, with the links to what is in it', async (t) => {

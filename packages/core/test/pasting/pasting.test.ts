@@ -304,6 +304,27 @@ test('a resumed move finds an item that was moved but not saved as done, and lea
 	t.is(await readFile(path.join(home, 'a'), 'utf8'), 'somebody’s new one');
 });
 
+for (const isSaved of [true, false]) {
+	test(`a move into a shared folder is done once, wherever it is interrupted, after a checkpoint is saved: ${isSaved}`, async (t) => {
+		const { app, ada, home, viewer, kinds, writeFiles, staged } = await setUp(t);
+		const bob = await new Client(app).register('bob');
+		await bob.post('/api/createFolder', { directory: '', folderName: 'inbox', type: 'private' });
+		const members = [{ username: 'ada', role: 'edit' }];
+		t.is((await bob.call('PUT', '/api/members', { path: 'inbox', members })).statusCode, 200);
+		await writeFiles({ a: 'one', 'd/x': 'two', 'd/y/z': 'three' });
+		const given = input('private', 'shared', 'inbox', 'a', 'd');
+		const { result, error } = await runInterrupted(kinds.move, viewer, given, isSaved);
+		t.is(error, undefined);
+		t.like(result, { done: 2, failed: 0 });
+		const inbox = path.join(app.filesDir, 'users/bob/inbox');
+		t.deepEqual(await tree(inbox), { a: 'one', d: 'a folder', 'd/x': 'two', 'd/y': 'a folder', 'd/y/z': 'three' });
+		t.deepEqual(await readdir(home), ['Public']);
+		// A copy that no checkpoint knows is swept later.
+		if (isSaved) t.deepEqual(await staged(), []);
+		t.is(json(await ada.get('/api/trash')).entries.length, 2);
+	});
+}
+
 test('items that can’t be copied are reported with their reasons, and the others are copied', async (t) => {
 	const { app, home, viewer, kinds, writeFiles } = await setUp(t);
 	await new Client(app).register('bob');
