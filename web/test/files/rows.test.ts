@@ -3,8 +3,9 @@ import test from 'ava';
 import { patchEntries } from '../../src/features/files/folder/listingPatch.js';
 import { gridLayout, listLayout, positionOf, totalHeight } from '../../src/features/files/layout/layout.js';
 import { anchoredScroll } from '../../src/features/files/layout/useScrollAnchor.js';
-import { nameParts, tileName } from '../../src/features/files/list/items/rowText.js';
+import { nameParts, rowLabel, tileName } from '../../src/features/files/list/items/rowText.js';
 import { entryAt, filterByLetter, keyOf, rowsOf, selectedEntries } from '../../src/features/files/list/rows.js';
+import { nameItems } from '../../src/features/files/messages.js';
 import { reasonOf, runEach } from '../../src/features/files/operations/runEach.js';
 import { isDrag, rangesInRect, rectBetween, scrollAtEdge } from '../../src/features/files/selection/marquee.js';
 
@@ -52,6 +53,16 @@ test('a change is shown before the folder is fetched again', (t) => {
 	const entries = [file('a'), file('b')];
 	t.is(names(patchEntries(entries, { removed: [file('a')], added: [file('c')] })), 'b c');
 	t.is(names(patchEntries(entries, { added: [file('b')] })), 'a b');
+});
+
+test('a name that turns its direction does not look like that of another kind of file', (t) => {
+	const name = 'holiday pictures of ada \u202Egpj.exe';
+	const shown = 'holiday pictures of ada \uFFFDgpj.exe';
+	const { head, tail } = nameParts(name);
+	t.is(head + tail, shown);
+	t.is(tileName('\u202Egpj.exe').head, '\uFFFDgpj.exe');
+	t.true(rowLabel({ ...file('a'), name }, false, undefined).startsWith(shown));
+	t.is(nameItems([{ name }]), shown);
 });
 
 test('a long name keeps its extension', (t) => {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { escapeControls, escapeJson } from '../../src/display/controls.js';
+import { escapeControls, escapeJson, shownName } from '../../src/display/controls.js';
 
 const hostile = [
 	...['\u0000', '\u0007', '\b', '\t', '\n', '\r', '\u001B', '\u007F', '\u0080', '\u0085', '\u009B', '\u009D', '\u009F'],
@@ -11,6 +11,13 @@ test('controls, characters that turn the direction, and invisible ones are escap
 	for (const character of hostile) t.regex(escapeControls(`a${character}b`), /^a(\\u[0-9a-f]{4}){1,2}b$/, character);
 	t.is(escapeControls('\u009B31m\u202Egpj.exe'), '\\u009b31m\\u202egpj.exe');
 	t.is(escapeControls('a\tb\nc', '\n'), 'a\\u0009b\nc');
+});
+
+test('a shown name has its letters in their order, and marks of scripts stay', (t) => {
+	for (const turning of ['\u202A', '\u202B', '\u202C', '\u202D', '\u202E', '\u2066', '\u2067', '\u2068', '\u2069'])
+		t.is(shownName(`photo${turning}gpj.exe`), 'photo\uFFFDgpj.exe');
+	for (const name of ['\u05E9\u05DC\u05D5\u05DD\u200F.txt', '\u200Ea', 'a\u200Db', 'plain.txt'])
+		t.is(shownName(name), name);
 });
 
 test('letters of all scripts, emoji and joiners stay as they are', (t) => {

@@ -1,5 +1,5 @@
 import { Checkbox } from '@blueprintjs/core';
-import { type Entry, formatDownloadSize } from '@stowage/rules';
+import { type Entry, formatDownloadSize, shownName } from '@stowage/rules';
 import { useState } from 'react';
 import type { DownloadTicket } from '../../api/downloads.js';
 import { FormDialog } from '../../ui/dialogs/FormDialog.js';
@@ -44,7 +44,7 @@ export function DownloadDialog(props: DownloadDialogProps) {
 			<ul className={styles.files} tabIndex={0} aria-label={messages.list}>
 				{entries.map((entry) => (
 					<li key={`${entry.owner}:${entry.path}`} className={styles.file}>
-						<span className={styles.name}>{entry.name}</span>
+						<span className={styles.name}>{shownName(entry.name)}</span>
 						<span className={styles.size}>{sizeOf(entry)}</span>
 					</li>
 				))}

@@ -1,9 +1,9 @@
-import { maxSearchResults, plural } from '@stowage/rules';
+import { maxSearchResults, plural, shownName } from '@stowage/rules';
 
 /** How a sentence names items: `report.pdf` or `3 items`. */
 export function nameItems(items: readonly { name: string }[]): string {
 	const [first] = items;
-	return items.length === 1 && first ? first.name : plural(items.length, 'item');
+	return items.length === 1 && first ? shownName(first.name) : plural(items.length, 'item');
 }
 
 /** The sentences of the file list, its menus and dialogs. */

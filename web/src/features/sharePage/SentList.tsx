@@ -1,5 +1,5 @@
 import { Button } from '@blueprintjs/core';
-import { formatListSize, formatTime, isFailure } from '@stowage/rules';
+import { formatListSize, formatTime, isFailure, shownName } from '@stowage/rules';
 import { useMutation } from '@tanstack/react-query';
 import { useId, useRef } from 'react';
 import { takeBack } from '../../api/sharePage.js';
@@ -63,7 +63,7 @@ export function SentList({ token, sent, onTakenBack }: SentListProps) {
 								<Icon size={16} aria-hidden />
 							</span>
 							<span className={styles.text}>
-								<span className={styles.name}>{file.name}</span>
+								<span className={styles.name}>{shownName(file.name)}</span>
 								<span className={styles.facts}>
 									{formatListSize(file.size)} · {formatTime(file.at)}
 								</span>

@@ -1,4 +1,4 @@
-import { baseName, parentPath, rootPath, type StoragePath } from '@stowage/rules';
+import { baseName, parentPath, rootPath, type StoragePath, shownName } from '@stowage/rules';
 import { useLayoutEffect, useRef } from 'react';
 import { Link } from 'react-router';
 import { toolbarMessages as messages } from './messages.js';
@@ -30,9 +30,9 @@ export function PathBreadcrumbs({ directory, hrefOf, isSearch }: PathBreadcrumbs
 							data-directory={path}
 							draggable={false}
 							aria-current={path === directory && !isSearch ? 'page' : undefined}
-							title={name.length > 24 ? name : undefined}
+							title={name.length > 24 ? shownName(name) : undefined}
 						>
-							{name}
+							{shownName(name)}
 						</Link>
 					</li>
 				))}

@@ -1,5 +1,6 @@
 import { Button, ProgressBar } from '@blueprintjs/core';
 import { ErrorIcon, InfoSignIcon, SmallCrossIcon, TickCircleIcon, WarningSignIcon } from '@blueprintjs/icons';
+import { shownName } from '@stowage/rules';
 import { useEffect, useState } from 'react';
 import { messages } from '../../messages.js';
 import styles from './NotificationBar.module.css';
@@ -44,7 +45,7 @@ function NoticeLine({ notice, onDismiss }: { notice: ShownNotice; onDismiss: (ke
 			<div className={styles.line}>
 				<span className={styles.icon}>{icons[intent]}</span>
 				<div className={styles.text}>
-					<div className={styles.message}>{message}</div>
+					<div className={styles.message}>{shownName(message)}</div>
 					{detail !== undefined && (
 						// With progress it changes all the time, and would be announced each time. Screen readers have the progress bar.
 						<div className={styles.detail} aria-hidden={progress !== undefined}>

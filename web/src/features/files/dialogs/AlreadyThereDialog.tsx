@@ -1,5 +1,5 @@
 import { Button, Checkbox, Dialog, DialogBody, DialogFooter } from '@blueprintjs/core';
-import { type Entry, formatListSize } from '@stowage/rules';
+import { type Entry, formatListSize, shownName } from '@stowage/rules';
 import { useEffect, useRef, useState } from 'react';
 import { useVersionsKeepFor } from '../../../api/capabilities.js';
 import { dialogMilliseconds, useLast, useOpenings } from '../../../ui/dialogs/dialogs.js';
@@ -58,7 +58,7 @@ function Body({ question: { taken, area, folder, left }, onAnswer, onCancel }: B
 		<>
 			<DialogBody>
 				<p className={styles.question} role="status">
-					{messages.isAlreadyThere(existing.name, folderName(area, folder))}
+					{shownName(messages.isAlreadyThere(existing.name, folderName(area, folder)))}
 				</p>
 				<dl className={styles.items}>
 					<dt>{messages.there}</dt>

@@ -1,5 +1,5 @@
 import { LockIcon, TickIcon } from '@blueprintjs/icons';
-import { type Entry, formatDate, formatListSize, formatTime, plural, type SortColumn } from '@stowage/rules';
+import { type Entry, formatDate, formatListSize, formatTime, plural, type SortColumn, shownName } from '@stowage/rules';
 import type { ReactNode } from 'react';
 import { typeIcon } from '../../../ui/display/typeIcons.js';
 import { filesMessages as messages } from '../messages.js';
@@ -93,7 +93,7 @@ export function nameContent({ entry, mayDrag, where }: ListedEntry): ReactNode {
 				className={cells.name}
 				data-part="name"
 				draggable={mayDrag}
-				title={entry.name.length > 32 ? entry.name : undefined}
+				title={entry.name.length > 32 ? shownName(entry.name) : undefined}
 			>
 				<bdi className={cells.nameHead}>{head}</bdi>
 				{tail !== '' && <span className={cells.nameTail}>{tail}</span>}

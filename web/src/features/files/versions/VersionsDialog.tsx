@@ -1,4 +1,4 @@
-import type { Area, Entry } from '@stowage/rules';
+import { type Area, type Entry, shownName } from '@stowage/rules';
 import { useVersionsKeepFor } from '../../../api/capabilities.js';
 import type { Version } from '../../../api/versions.js';
 import { ListDialog, ListError, ListLoading } from '../../../ui/dialogs/ListDialog.js';
@@ -45,7 +45,7 @@ function Versions({ area, entry, onRestore, onRestored, onEmptied }: VersionsPro
 	if (!versions) return <ListLoading label={messages.versionsLoading} />;
 	return (
 		<>
-			<p className={styles.name}>{entry.name}</p>
+			<p className={styles.name}>{shownName(entry.name)}</p>
 			{keepFor > 0 && versions.length > 0 && <p className={styles.note}>{messages.versionsKept(keptFor(keepFor))}</p>}
 			<VersionList
 				area={area}

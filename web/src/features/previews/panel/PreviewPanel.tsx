@@ -1,6 +1,6 @@
 import { Button, Dialog } from '@blueprintjs/core';
 import { CrossIcon, DragHandleVerticalIcon } from '@blueprintjs/icons';
-import type { Area, Entry, Viewer } from '@stowage/rules';
+import { type Area, type Entry, shownName, type Viewer } from '@stowage/rules';
 import { type RefObject, useId, useLayoutEffect, useMemo, useRef } from 'react';
 import { useFileSource } from '../../../api/sources/FileSource.js';
 import { dialogMilliseconds, useLast, useOpenings } from '../../../ui/dialogs/dialogs.js';
@@ -82,8 +82,8 @@ function Panel({ viewer, area, entry, entries, isOpen, onShow: show, onClose: cl
 				<button type="button" data-handle className={styles.handle} aria-label={messages.move} {...move.handle}>
 					<DragHandleVerticalIcon aria-hidden />
 				</button>
-				<h2 id={title} className={styles.title} title={entry.name}>
-					{entry.name}
+				<h2 id={title} className={styles.title} title={shownName(entry.name)}>
+					{shownName(entry.name)}
 				</h2>
 				<DownloadLink file={file} isMinimal />
 				<Button variant="minimal" icon={<CrossIcon />} aria-label={messages.close} onClick={onClose} />

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive: the search box keeps the focus and names the chosen hit
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: the search box handles the keys
 // biome-ignore-all lint/a11y/useSemanticElements: no field of a form can show two lines
-import type { Entry } from '@stowage/rules';
+import { type Entry, shownName } from '@stowage/rules';
 import { useEffect, useRef } from 'react';
 import { typeIcon } from '../../../ui/display/typeIcons.js';
 import { toolbarMessages as messages } from '../messages.js';
@@ -62,7 +62,7 @@ export function HitList({ id, hits, isLoading, error, chosen, emptyText, onOpen 
 							<Icon size={16} aria-hidden />
 						</span>
 						<span className={styles.text}>
-							<span className={styles.name}>{entry.name}</span>
+							<span className={styles.name}>{shownName(entry.name)}</span>
 							<span className={styles.folder}>{hitFolder(entry)}</span>
 						</span>
 					</div>

@@ -1,4 +1,5 @@
 import { Button, Dialog, DialogBody, DialogFooter } from '@blueprintjs/core';
+import { shownName } from '@stowage/rules';
 import { messages } from '../../../messages.js';
 import { dialogMilliseconds, useLast, useOpenings } from '../../../ui/dialogs/dialogs.js';
 import { fullName, type QueueItem } from '../uploadQueue.js';
@@ -26,7 +27,7 @@ export function RemoveFileDialog({ item, onRemove, onClose, onClosed }: RemoveFi
 			onClosed={onClosed}
 		>
 			<DialogBody>
-				<p style={{ overflowWrap: 'anywhere' }}>{shown && messages.removeQuestion(fullName(shown))}</p>
+				<p style={{ overflowWrap: 'anywhere' }}>{shown && messages.removeQuestion(shownName(fullName(shown)))}</p>
 			</DialogBody>
 			<DialogFooter
 				actions={

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a virtualized list can't be a table
 // biome-ignore-all lint/a11y/useFocusableInteractive: in a grid its rows are focused
 import { ArrowUpIcon, LockIcon, TickIcon } from '@blueprintjs/icons';
-import type { Entry } from '@stowage/rules';
+import { type Entry, shownName } from '@stowage/rules';
 import { memo } from 'react';
 import { typeIcon } from '../../../../ui/display/typeIcons.js';
 import { filesMessages as messages } from '../../messages.js';
@@ -38,7 +38,7 @@ function Tile<E extends Entry>(props: FileItemProps<E>) {
 			data-index={index}
 			data-cut={isCut || undefined}
 			draggable={mayDrag}
-			title={middle === '' ? undefined : entry.name}
+			title={middle === '' ? undefined : shownName(entry.name)}
 			style={{ transform: `translate(${left}px, ${top}px)` }}
 		>
 			<span

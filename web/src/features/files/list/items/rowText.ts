@@ -7,6 +7,7 @@ import {
 	parsePath,
 	plural,
 	rootPath,
+	shownName,
 	splitName,
 } from '@stowage/rules';
 import { typeIcon } from '../../../../ui/display/typeIcons.js';
@@ -19,7 +20,8 @@ const maxTailLength = 12;
 const shortNameLength = 20;
 
 /** A name in two parts: `head` is truncated when there is no room, `tail` with the extension stays. */
-export function nameParts(name: string): { head: string; tail: string } {
+export function nameParts(given: string): { head: string; tail: string } {
+	const name = shownName(given);
 	if (name.length <= shortNameLength) return { head: name, tail: '' };
 	const { base, extension } = splitName(name);
 	// In a right-to-left name the end would be shown in the wrong place.
@@ -41,7 +43,7 @@ export function tileName(name: string): { head: string; middle: string; tail: st
 	const { head, tail } = nameParts(name);
 	const letters = [...head];
 	const room = tileNameLength - tail.length - tileTailLength - 1;
-	if (tail === '' || letters.length <= room + tileTailLength) return { head: name, middle: '', tail: '' };
+	if (tail === '' || letters.length <= room + tileTailLength) return { head: shownName(name), middle: '', tail: '' };
 	return {
 		head: letters.slice(0, room).join(''),
 		middle: letters.slice(room, -tileTailLength).join(''),
@@ -51,7 +53,7 @@ export function tileName(name: string): { head: string; middle: string; tail: st
 
 /** The accessible name of a row: the entry's name, then the columns. */
 export function rowLabel(entry: Entry, isCut: boolean, where: string | undefined): string {
-	const parts = [entry.name, typeIcon(entry).label];
+	const parts = [shownName(entry.name), typeIcon(entry).label];
 	if (isCut) parts.push('cut');
 	if (entry.unreadable) parts.push(messages.unreadable);
 	if (where !== undefined) parts.push(where);
@@ -70,5 +72,5 @@ export function ownerLabel(owner: string | null): string {
 /** The folder of a search result; undefined for the root. */
 export function whereOf(entry: Entry): string | undefined {
 	const folder = parentPath(parsePath(entry.path));
-	return folder === rootPath ? undefined : messages.in(folder);
+	return folder === rootPath ? undefined : messages.in(shownName(folder));
 }
