@@ -140,15 +140,27 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 			if (folder.area !== 'shared') return files.watch(viewer, folder, onChange, onEnd);
 			if (folder.path === '') return watchShared(folders, signedIn(viewer).id, onChange);
 			const { viewer: owner, ref, held } = await enter(viewer, folder, 'view');
-			const watch = await files.watch(owner, ref, onChange);
-			const leave = folders.held.hold(held, () => {
-				watch.close();
+			let hasEnded = false;
+			let watch: Watch | undefined;
+			const end = () => {
+				hasEnded = true;
+				watch?.close();
 				onEnd?.();
+			};
+			watch = await files.watch(owner, ref, () => {
+				folders.again(held.user, held.folderId, held.inside).then(
+					// What changes where the folder has been is none of the member's business.
+					({ path }) => (path === ref.path ? onChange() : end()),
+					// Lost, which is noticed soon, or not known at the moment.
+					() => {},
+				);
 			});
+			if (hasEnded) watch.close();
+			const leave = folders.held.hold(held, end);
 			return {
 				close() {
 					leave();
-					watch.close();
+					watch?.close();
 				},
 			};
 		},

@@ -161,3 +161,16 @@ test('an open page hears of changes in its shared folder, and its stream ends wi
 	await list.next(({ event }) => event === 'changed');
 	list.close();
 });
+
+test('an open page hears nothing of another folder where its shared folder has been', async (t) => {
+	const { app, ada, bob, home, share } = await memberFixture(t);
+	await share({ bob: 'view' });
+	const events = await openEvents(app, '?type=shared&directory=Photos', bob.cookie);
+	await events.quiet();
+	const before = events.events.length;
+	await ada.post('/api/renameItem', { oldPath: 'docs/Photos', newName: 'Pictures', type: 'private' });
+	await mkdir(home('docs/Photos'));
+	await ada.post('/api/createFile', { directory: 'docs/Photos', fileName: 'canary.txt', type: 'private' });
+	await events.ended();
+	t.is(events.events.length, before);
+});
