@@ -345,7 +345,8 @@ test.serial('each letter replaces the search of the one before, whose answer is 
 	await page.route('**/api/browse?*search=*', async (route) => {
 		const term = termOf(route.request().url());
 		asked.push(term);
-		if (term === 'rep') {
+		// The list of all results asks a third time.
+		if (term === 'rep' && asked.filter((each) => each === 'rep').length <= 2) {
 			await new Promise<void>((resolve) => {
 				answer = resolve;
 			});
@@ -367,7 +368,6 @@ test.serial('each letter replaces the search of the one before, whose answer is 
 	await searchBox(page).fill('');
 	await page.keyboard.insertText('rep');
 	await eventually(t, async () => asked, ['rep', 'report c', 'report', 'rep']);
-	await page.unroute('**/api/browse?*search=*');
 	await page.keyboard.press('Enter');
 	await eventually(t, async () => failed, ['rep', 'rep']);
 	await eventually(t, () => namesOf(page).then(({ length }) => length), 4);
