@@ -191,7 +191,10 @@ export class ShareUses {
 	async #forget({ key, isSaved }: Transfer): Promise<void> {
 		const hasEnded = this.#ended.delete(nameOf(key));
 		if (!isSaved && !hasEnded) return;
-		this.#flushing = this.#flushing.then(() => this.#parts.store.forget(key)).catch(() => {});
+		const { store, log } = this.#parts;
+		this.#flushing = this.#flushing
+			.then(() => store.forget(key))
+			.catch((error: unknown) => log.warn({ err: error }, 'parts of a share that were sent stay counted'));
 		await this.#flushing;
 	}
 
