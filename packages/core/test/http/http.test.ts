@@ -67,6 +67,23 @@ test('the connection of a refused body is closed by the server, at least a secon
 	t.true(answer.isClosedByServer);
 });
 
+test('refused requests that were sent whole leave no connections that count for their client', async (t) => {
+	const app = await testApp(t, { '--max-connections-per-address': '5' });
+	const body = Buffer.alloc(100_000);
+	// A connection each; those of the first would be left for longer than all the others take.
+	for (let n = 0; n < 40; n++) t.is((await new Client(app).call('POST', '/nowhere', body)).statusCode, 404);
+});
+
+test('refused requests whose client has gone leave no connections that count for it', async (t) => {
+	const app = await testApp(t, { '--max-connections-per-address': '5' });
+	const open = () =>
+		new Promise<number>((resolve) => app.server.listener.getConnections((_error, count) => resolve(count)));
+	for (let n = 0; n < 40; n++) {
+		await cutAfterFirstBytes(app, 'POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf');
+		t.true((await open()) < 5, 'the connections of those before have ended');
+	}
+});
+
 test('a refused upload with Expect: 100-continue gets no 100 Continue', async (t) => {
 	const app = await testApp(t);
 	const answer = await rawRequest(

@@ -7,6 +7,9 @@ import type { Socket } from 'node:net';
  */
 export const lingerMs = 1_500;
 
+/** Of the rest of a body: enough for a form or JSON that a client has sent already, far less than a file. */
+const maxDroppedBytes = 256 * 1024;
+
 /** Whether a body was announced and has not arrived completely. */
 export function hasUnreadBody(request: IncomingMessage): boolean {
 	const announced =
@@ -16,7 +19,8 @@ export function hasUnreadBody(request: IncomingMessage): boolean {
 
 /**
  * Responds without reading the rest of the body: the connection takes no more bytes, says `Connection: close`, and is destroyed once the
- * client had time to read the answer. Left alone, Node would read the body to its end, however long, to keep the connection.
+ * client had time to read the answer. After it a short rest is dropped, so that the connection of a client that has sent it all, or has
+ * gone, ends at once: clients may have only so many. Left alone, Node would read the body to its end, however long, to keep the connection.
  */
 export function leaveBodyUnread(request: IncomingMessage, response: ServerResponse): void {
 	const { socket } = request;
@@ -24,15 +28,28 @@ export function leaveBodyUnread(request: IncomingMessage, response: ServerRespon
 	request.pause();
 	socket.pause();
 	// A reader of a moment ago has resumed the socket, which takes effect a tick later, paused or not: the event makes Node's parser stop.
-	socket.on('resume', () => {
+	const keepPaused = () => {
 		if (socket.isPaused()) socket.emit('pause');
 		else socket.pause();
-	});
+	};
+	socket.on('resume', keepPaused);
 	// Node reads and drops a body without a reader as soon as the response is sent; one that counts as begun stays where it is.
 	(request as IncomingMessage & { _consuming: boolean })._consuming = true;
+	const close = socket.destroySoon;
 	// Node would close at once after the last byte of the answer.
 	socket.destroySoon = () => {
 		setTimeout(() => socket.destroy(), lingerMs).unref();
+		socket.off('resume', keepPaused);
+		const maxRead = socket.bytesRead + maxDroppedBytes;
+		request.on('data', () => {
+			if (socket.bytesRead <= maxRead) return;
+			socket.on('resume', keepPaused);
+			request.pause();
+			socket.pause();
+		});
+		for (const sent of [request, socket]) sent.once('end', () => close.call(socket));
+		request.resume();
+		socket.resume();
 	};
 }
 
