@@ -12,6 +12,7 @@ export const messages = {
 
 	privateFiles: 'Private Files',
 	publicFiles: 'Public Files',
+	sharedWithMe: 'Shared with Me',
 	signIn: 'Sign In',
 	signUp: 'Sign Up',
 	myFiles: 'My Files',
@@ -91,6 +92,7 @@ export const messages = {
 	public: 'Public',
 	mixed: 'Mixed',
 	publicOnly: 'Public Only',
+	sharedFolder: 'Shared folder',
 	ifItExists: 'If it exists',
 	ifTheyExist: 'If they exist',
 	ifExists: { rename: 'Keep both', replace: 'Replace', skip: 'Skip' },
@@ -125,6 +127,7 @@ export const messages = {
 
 	uploadFailedBecause: (reason: string) => `Upload failed: ${reason}`,
 	uploadFailed: 'Upload failed',
+	notSharedAnyMore: 'This folder is gone, or not shared with you any more.',
 	uploadsFailed: 'Error uploading files',
 	fileUnreadable: 'The file has changed or can no longer be read. Add it again.',
 	uploadAnswerUnreadable: 'Failed to parse server response',

@@ -10,7 +10,7 @@ export const maxFollowedTickets = 32;
 const ticket = z.string().min(1).max(256);
 
 /**
- * A stream of server-sent events: `changed` for one folder, `job`, `ticket` and `trash` for the caller. A visitor gets those of the tickets in the
+ * A stream of server-sent events: `changed` for one folder, `job`, `ticket`, `trash` and `shared` for the caller. A visitor gets those of the tickets in the
  * query.
  */
 export const events = endpoint({
@@ -40,4 +40,6 @@ export const eventData = {
 	job: z.object({ job }),
 	/** The caller's trash may have changed. */
 	trash: z.object({}),
+	/** Other folders are shared with the caller, or with other roles. */
+	shared: z.object({}),
 };

@@ -118,6 +118,9 @@ export const listing = z.object({
 	truncated: z.literal(true).optional(),
 	/** Of a search: when the index that was asked was current, in milliseconds since the epoch; null where the disk was read. */
 	indexedAt: z.number().nullable().optional(),
+	/** Of a shared folder: whose it is, and what the caller may do in it. Entries name their role where it is another one. */
+	owner: z.string().optional(),
+	role: z.enum(memberRoles).optional(),
 	/** Owners whose public trees are not shown, since their disk is not available. */
 	missing: z.array(z.string().nullable()).optional(),
 });

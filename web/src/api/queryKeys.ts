@@ -21,6 +21,7 @@ export const queryKeys = {
 		all: ['versions'],
 		of: (area: Area, path: string) => ['versions', area, path] as const,
 	},
+	members: (path: string) => ['members', path] as const,
 	conversion: (id: string) => ['conversion', id] as const,
 	previews: {
 		firstBytes: (id: string) => ['preview', 'first', id] as const,

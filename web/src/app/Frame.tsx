@@ -103,7 +103,8 @@ function FramedPage() {
 	}, [session.status, notify]);
 
 	const isBrowser = pathname === '/browser' || pathname.startsWith('/browser/');
-	const area = new URLSearchParams(search).get('type') === 'private' ? 'private' : 'public';
+	const type = new URLSearchParams(search).get('type');
+	const area = type === 'private' ? 'private' : type === 'shared' ? undefined : 'public';
 	const isRegistrationOpen = capabilities.data?.registration !== 'closed';
 	// A visitor's buttons are shown at once, when it is known whether registration is open.
 	const isVisitor = session.status === 'signedOut' && !capabilities.isPending;

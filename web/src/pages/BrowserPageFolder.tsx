@@ -1,5 +1,6 @@
 import type { Entry, UserSettings, Viewer } from '@stowage/rules';
 import { useRef } from 'react';
+import { useTrashKeepFor } from '../api/capabilities.js';
 import { useFolderEvents } from '../api/events/useFolderEvents.js';
 import { isSearch } from '../api/listings/search.js';
 import { useShareLimits } from '../api/shares.js';
@@ -56,16 +57,30 @@ export function BrowserPageFolder({ location, viewer, isSessionChecked, settings
 	useFolderEvents(useFileSource().events, directory);
 	useRefreshNotice(folder);
 	const [previewed, preview] = useScopedState<Entry>(folder.key);
-	const uploads = useFolderUploads(viewer, location);
+	// Until a shared folder is listed, nothing is offered in it that may not be allowed.
+	const role = area === 'shared' ? (folder.role ?? 'view') : undefined;
+	const uploads = useFolderUploads(viewer, location, role);
 	const { remember, undoLast } = useUndo(viewer.kind === 'user' ? viewer.username : undefined);
-	const actions = useFolderActions({ location, viewer, settings, folder, navigation, uploads, remember, preview });
+	const actions = useFolderActions({
+		location,
+		viewer,
+		settings,
+		role,
+		folder,
+		navigation,
+		uploads,
+		remember,
+		preview,
+	});
 	const { perform, clipboard, cutKeys } = actions;
 	const shown = folder.rows?.entries.length ?? 0;
 	const mayShare = useShareLimits()?.enabled ?? false;
+	const hasTrash = useTrashKeepFor() > 0;
 	const menu = useContextMenu({
 		folder,
 		name,
-		groupsFor: (entries) => menuFor({ ...place, clipboard, isSearch: isSearch(location), shown, mayShare }, entries),
+		groupsFor: (entries) =>
+			menuFor({ ...place, role, hasTrash, clipboard, isSearch: isSearch(location), shown, mayShare }, entries),
 		perform,
 		focusList: () => list.current?.focusCursor(),
 	});
@@ -111,11 +126,12 @@ export function BrowserPageFolder({ location, viewer, isSessionChecked, settings
 				thumbnailOf={useThumbnailUrl()}
 				drag={drag}
 				commands={commands}
+				area={area}
 				mayUpload={uploads.mayUpload}
 				dropsInto={isOverPage ? name : undefined}
 			/>
 			{menu.props && <ContextMenu {...menu.props} />}
-			<FolderDialogs location={location} actions={actions} onClosed={takeFocus} />
+			<FolderDialogs location={location} owner={folder.owner} actions={actions} onClosed={takeFocus} />
 			<PreviewPanel
 				viewer={viewer}
 				area={area}

@@ -1,5 +1,6 @@
 import { type Entry, rootPath } from '@stowage/rules';
 import type { RefObject } from 'react';
+import { useHasShared } from '../api/listings/useHasShared.js';
 import type { FolderView } from '../features/files/folder/useFolderView.js';
 import type { FileListHandle } from '../features/files/list/FileList.js';
 import type { BrowserLocation } from '../features/files/location/location.js';
@@ -25,10 +26,12 @@ export interface BrowserToolbarProps extends ViewSwitchProps {
 export function BrowserToolbar(props: BrowserToolbarProps) {
 	const { location, isSignedIn, navigation, folder, menu, list } = props;
 	const frame = useFrame();
+	const hasShared = useHasShared(isSignedIn ?? false);
 	return (
 		<Toolbar
 			area={location.area}
 			isSignedIn={isSignedIn}
+			hasShared={hasShared}
 			directory={location.directory}
 			search={location.search}
 			filters={location.filters}

@@ -1,4 +1,4 @@
-import { type Entry, type SortColumn, sortOrder } from '@stowage/rules';
+import { type Area, type Entry, rootPath, type SortColumn, sortOrder } from '@stowage/rules';
 import { isSearch } from '../api/listings/search.js';
 import { ConnectionNote } from '../features/files/folder/ConnectionNote.js';
 import { EmptyList } from '../features/files/folder/EmptyList.js';
@@ -16,6 +16,8 @@ export interface FolderContentProps
 	folder: FolderView;
 	location: FolderLocation;
 	navigation: Pick<FolderNavigation, 'goHome' | 'sort'>;
+	/** Of the folder; undefined for a share's. */
+	area?: Area;
 	/** @default false */
 	mayUpload?: boolean;
 	/** The name of the folder, while files are being dragged over the page that would go into it. */
@@ -24,7 +26,7 @@ export interface FolderContentProps
 
 /** The list of the folder, or why there is none. */
 export function FolderContent(props: FolderContentProps) {
-	const { location, navigation, mayUpload = false, dropsInto, ...list } = props;
+	const { location, navigation, area, mayUpload = false, dropsInto, ...list } = props;
 	const { folder } = list;
 	const sort = sortOrder(location.sort);
 	return (
@@ -34,7 +36,7 @@ export function FolderContent(props: FolderContentProps) {
 			{folder.isIncomplete && <p className={styles.note}>{messages.missing}</p>}
 			<div className={styles.list}>
 				{folder.error ? (
-					<LoadError error={folder.error} onRetry={folder.refresh} onHome={navigation.goHome} />
+					<LoadError error={folder.error} area={area} onRetry={folder.refresh} onHome={navigation.goHome} />
 				) : (
 					<FileList
 						{...list}
@@ -51,6 +53,7 @@ export function FolderContent(props: FolderContentProps) {
 							filters={location.filters}
 							letter={folder.letter}
 							mayUpload={mayUpload}
+							isSharedRoot={area === 'shared' && location.directory === rootPath}
 							onShowAll={() => folder.filter('ALL')}
 						/>
 					</div>

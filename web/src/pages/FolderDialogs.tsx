@@ -13,17 +13,21 @@ const AlreadyThereDialog = lazyComponent(
 const ConvertDialog = lazyComponent(
 	async () => (await import('../features/conversion/ConvertDialog.js')).ConvertDialog,
 );
+const MembersDialog = lazyComponent(async () => (await import('../features/members/MembersDialog.js')).MembersDialog);
+const LeaveDialog = lazyComponent(async () => (await import('../features/members/LeaveDialog.js')).LeaveDialog);
 const ShareDialog = lazyComponent(async () => (await import('../features/links/shares/ShareDialog.js')).ShareDialog);
 
 export interface FolderDialogsProps {
 	location: BrowserLocation;
+	/** Of a shared folder. */
+	owner: string | undefined;
 	actions: FolderActions;
 	/** A dialog has faded out. */
 	onClosed: () => void;
 }
 
 /** The dialogs of all actions on files. */
-export function FolderDialogs({ location: { area, directory }, actions, onClosed }: FolderDialogsProps) {
+export function FolderDialogs({ location: { area, directory }, owner, actions, onClosed }: FolderDialogsProps) {
 	const renderOther = (dialog: OtherDialog, props: DialogProps) => {
 		switch (dialog.kind) {
 			case 'download':
@@ -35,6 +39,28 @@ export function FolderDialogs({ location: { area, directory }, actions, onClosed
 					<ShareDialog
 						{...props}
 						entries={dialog.entries}
+						onLoadFailed={() => {
+							props.onClose();
+							props.onClosed();
+						}}
+					/>
+				);
+			case 'members':
+				return (
+					<MembersDialog
+						{...props}
+						entry={dialog.entry}
+						onLoadFailed={() => {
+							props.onClose();
+							props.onClosed();
+						}}
+					/>
+				);
+			case 'leave':
+				return (
+					<LeaveDialog
+						{...props}
+						entry={dialog.entry}
 						onLoadFailed={() => {
 							props.onClose();
 							props.onClosed();
@@ -66,6 +92,7 @@ export function FolderDialogs({ location: { area, directory }, actions, onClosed
 				dialog={actions.dialog}
 				operations={actions.operations}
 				area={area}
+				owner={owner}
 				onClose={actions.closeDialog}
 				onClosed={onClosed}
 				renderOther={renderOther}

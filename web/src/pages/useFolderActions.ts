@@ -1,4 +1,4 @@
-import type { Entry, UserSettings, Viewer } from '@stowage/rules';
+import type { Entry, MemberRole, UserSettings, Viewer } from '@stowage/rules';
 import { useMemo } from 'react';
 import { useTrashKeepFor, useVersionsKeepFor } from '../api/capabilities.js';
 import { useBackgroundConversions } from '../features/conversion/useBackgroundConversions.js';
@@ -19,6 +19,8 @@ export interface FolderActionsOptions {
 	location: BrowserLocation;
 	viewer: Viewer;
 	settings: UserSettings;
+	/** In a shared folder, what the viewer may do there. */
+	role: MemberRole | undefined;
 	folder: FolderView;
 	navigation: BrowserNavigation;
 	uploads: FolderUploads;
@@ -41,7 +43,7 @@ export interface FolderActions extends FileActions {
 
 /** The actions on the folder on screen and its entries, with the features that carry them out. */
 export function useFolderActions(options: FolderActionsOptions): FolderActions {
-	const { location, viewer, settings, folder, navigation, uploads, remember, preview } = options;
+	const { location, viewer, settings, role, folder, navigation, uploads, remember, preview } = options;
 	const { area, directory } = location;
 	const place = { viewer, area, directory };
 	const download = useDownloads(directory);
@@ -61,6 +63,7 @@ export function useFolderActions(options: FolderActionsOptions): FolderActions {
 	const followConversions = useBackgroundConversions(showConverted);
 	const actions = useFileActions({
 		...place,
+		role,
 		folder,
 		operations,
 		asksBeforeDownload: settings.promptBeforeDownload,

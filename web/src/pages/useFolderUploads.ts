@@ -1,4 +1,4 @@
-import { type StoragePath, uploadDenial, type Viewer } from '@stowage/rules';
+import { type MemberRole, type StoragePath, uploadDenial, type Viewer } from '@stowage/rules';
 import { type RefObject, useRef } from 'react';
 import type { BrowserLocation } from '../features/files/location/location.js';
 import { chooseFolder } from '../features/uploadQueue/choosing/chooseFolder.js';
@@ -19,21 +19,25 @@ export interface FolderUploads {
 	addTransfer: (transfer: DataTransfer, directory?: StoragePath) => void;
 }
 
-/** Uploads into the folder on screen and its subfolders. */
-export function useFolderUploads(viewer: Viewer, { area, directory }: BrowserLocation): FolderUploads {
+/** Uploads into the folder on screen and its subfolders. `role` is what the viewer may do in the former, if it is shared. */
+export function useFolderUploads(
+	viewer: Viewer,
+	{ area, directory }: BrowserLocation,
+	role?: MemberRole,
+): FolderUploads {
 	const queue = useUploadQueue();
 	const { notify } = useNotify();
 	const picker = useRef<HTMLInputElement>(null);
 
 	function add(chosen: Chosen | Promise<Chosen>, target = directory) {
-		const refusal = uploadDenial(viewer, { area, path: target });
+		const refusal = uploadDenial(viewer, { area, path: target, ...(target === directory ? { role } : {}) });
 		if (refusal) return void notify({ intent: 'danger', message: refusal.message });
 		queue.add(chosen, { area, directory: target });
 		queue.openDialog();
 	}
 
 	return {
-		mayUpload: uploadDenial(viewer, { area, path: directory }) === undefined,
+		mayUpload: uploadDenial(viewer, { area, path: directory, role }) === undefined,
 		picker,
 		chooseFiles: () => picker.current?.click(),
 		chooseFolder: () => chooseFolder(add),

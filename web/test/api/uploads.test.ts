@@ -180,7 +180,7 @@ function uploadOf(size: number, changes: Partial<Upload> = {}): Upload & { bytes
 		file: new File([bytes], 'näme.bin', { lastModified: 1234 }),
 		fileName: 'näme.bin',
 		directory: parsePath('docs'),
-		isPublic: false,
+		area: 'private',
 		username: 'ada',
 		onConflict: 'rename',
 		key: newUploadKey(),
@@ -492,7 +492,8 @@ test('an upload is not resumed by another user, file, area or folder', (t) => {
 	const others: Partial<Upload>[] = [
 		{ username: 'bob' },
 		{ username: undefined },
-		{ isPublic: true },
+		{ area: 'public' },
+		{ area: 'shared' },
 		{ directory: rootPath },
 		{ fileName: 'other' },
 		{ file: new File([upload.bytes], 'näme.bin', { lastModified: 5678 }) },
@@ -566,7 +567,7 @@ test('an upload whose session has ended waits for a sign-in and continues', asyn
 
 test('a public upload of a user whose session ended does not become a visitor’s', async (t) => {
 	const page = openPage(new FakeServer());
-	await page.upload(uploadOf(megabyte, { isPublic: true }));
+	await page.upload(uploadOf(megabyte, { area: 'public' }));
 	t.is(page.signIns(), 1);
 });
 

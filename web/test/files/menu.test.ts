@@ -18,6 +18,7 @@ function place(viewer: Viewer, area: Area, directory = '', more: Partial<MenuCon
 	const directoryPath = parsePath(directory);
 	return {
 		...{ viewer, area, directory: directoryPath, isSearch: false, shown: 3, clipboard: undefined, mayShare: false },
+		...{ role: undefined, hasTrash: true },
 		...more,
 	};
 }
@@ -113,7 +114,7 @@ test(
 	hasMenu,
 	place(alice, 'private'),
 	[entry('docs/')],
-	'Open, Download as ZIP, Temporary Link | Cut, Copy, Rename | Move to Public | Delete',
+	'Open, Download as ZIP, Temporary Link, Members | Cut, Copy, Rename | Move to Public | Delete',
 );
 test(
 	'the menu of the protected folder offers only Open and Download as ZIP',
@@ -313,4 +314,88 @@ test('private items are shared where the server allows it, but not what is publi
 	t.false(offers(true, 'private', entry('Public/'), entry('a.txt')));
 	t.false(offers(true, 'private', entry('Public/a.txt')));
 	t.false(offers(true, 'public', entry('a.txt', 'alice')));
+});
+
+const shared = (path: string, role: 'view' | 'edit', owner?: string): Entry => ({ ...entry(path, owner), role });
+const member = (directory: string, role: 'view' | 'edit' | undefined, more: Partial<MenuContext> = {}) =>
+	place(alice, 'shared', directory, { role, mayShare: true, clipboard: copied, ...more });
+
+test(
+	'the list of shared folders offers nothing that changes it',
+	hasMenu,
+	member('', undefined),
+	[],
+	'Select All | Refresh',
+);
+test(
+	'a shared folder can be opened, read and left, whatever its role',
+	hasMenu,
+	member('', undefined),
+	[shared('Photos/', 'edit', 'bob')],
+	'Open, Download as ZIP | Copy | Leave',
+);
+test(
+	'several shared folders are not left at once',
+	hasMenu,
+	member('', undefined),
+	[shared('Photos/', 'edit', 'bob'), shared('Trips/', 'view', 'bob')],
+	'Download as ZIP | Copy',
+);
+test(
+	'a member who may look at a folder is offered nothing that changes it',
+	hasMenu,
+	member('Photos', 'view'),
+	[],
+	'Select All | Refresh',
+);
+test(
+	'a member who may look at a file reads and copies it',
+	hasMenu,
+	member('Photos', 'view'),
+	[{ ...shared('Photos/a.txt', 'view'), versions: 2 }],
+	'Preview, Download | Copy',
+);
+test(
+	'a member who may look at a video does not convert it',
+	hasMenu,
+	member('Photos', 'view'),
+	[shared('Photos/a.mp4', 'view')],
+	'Preview, Download | Copy',
+);
+test(
+	'a member who edits a folder puts things into it',
+	hasMenu,
+	member('Photos', 'edit'),
+	[],
+	'Create Folder, Create File, Upload Files, Upload Folder | Paste, Select All | Refresh',
+);
+test(
+	'a member who edits a file shares it with nobody and publishes nothing',
+	hasMenu,
+	member('Photos', 'edit'),
+	[{ ...shared('Photos/a.txt', 'edit'), versions: 2 }],
+	'Preview, Download | Cut, Copy, Rename, Versions | Delete',
+);
+test(
+	'where nothing is kept in a trash members delete nothing',
+	hasMenu,
+	member('Photos', 'edit', { hasTrash: false }),
+	[shared('Photos/a.txt', 'edit')],
+	'Preview, Download | Cut, Copy, Rename',
+);
+test(
+	'an item that is shared apart with less is only read',
+	hasMenu,
+	member('Photos', 'edit'),
+	[shared('Photos/2030/', 'view')],
+	'Open, Download as ZIP | Copy',
+);
+
+test('a key says to members what a menu leaves out', (t) => {
+	const message = (action: Parameters<typeof permittedFor>[0], one: Entry) =>
+		permittedFor(action, alice, 'shared', [one]).message;
+	t.is(message('delete', shared('Photos/a.txt', 'view')), 'You may look at this, and not change it.');
+	t.is(message('deleteForever', shared('Photos/a.txt', 'edit')), 'Only its owner can delete this forever.');
+	t.is(message('rename', shared('Photos/', 'edit', 'bob')), 'Cannot rename protected folders');
+	t.is(message('copy', shared('Photos/', 'view', 'bob')), undefined);
 });

@@ -392,7 +392,7 @@ test('a file queued by a user waits for a sign-in, and is never uploaded as a vi
 
 test('a visitor uploads to the public area', async (t) => {
 	const result = await run(succeed, { isVisitor: true });
-	t.true(result.uploads.every(({ username, isPublic }) => username === undefined && isPublic));
+	t.true(result.uploads.every(({ username, area }) => username === undefined && area === 'public'));
 	t.is(result.refreshed[0], 'public:');
 });
 
@@ -404,8 +404,8 @@ test('a file is uploaded with the visibility that it has when it starts', async 
 		},
 	});
 	t.deepEqual(
-		result.uploads.map(({ isPublic }) => isPublic),
-		[false, true],
+		result.uploads.map(({ area }) => area),
+		['private', 'public'],
 	);
 });
 

@@ -8,6 +8,7 @@ import { auditedTrash } from '../files/auditedTrash.js';
 import { auditedVersions } from '../files/auditedVersions.js';
 import { createFiles } from '../files/createFiles.js';
 import { followVersions } from '../files/followVersions.js';
+import { sharedTrash } from '../files/sharedTrash.js';
 import { sharedVersions } from '../files/sharedVersions.js';
 import { createTrash } from '../files/trash.js';
 import { createFileVersions } from '../files/versions.js';
@@ -88,7 +89,7 @@ export function createFileServices(dependencies: Dependencies) {
 		publicListing,
 	};
 	const files = auditedFiles(createFiles(parts, sharedFolders), audit);
-	const trash = auditedTrash(createTrash(parts), audit);
+	const trash = auditedTrash(sharedTrash(createTrash(parts), parts, sharedFolders), audit);
 	const versions = auditedVersions(sharedVersions(createFileVersions(parts), sharedFolders), audit);
 	return { links, quotas, feeds, trees, files, sharedFolders, trashBin, trash, versions };
 }

@@ -62,7 +62,7 @@ interface FolderListeners {
 }
 
 /**
- * Relays events of tickets and the trash, and changes of folders without notifications, to the pages of other processes over the same database. Nothing is
+ * Relays events of tickets, the trash and shared folders, and changes of folders without notifications, to the pages of other processes over the same database. Nothing is
  * written unless another process has pages, and nothing is read unless this one has. Events are hints: only the latest state of a ticket,
  * at most once a second.
  */
@@ -97,7 +97,7 @@ export class EventRelay {
 	}
 
 	/**
-	 * The notifications of this process, of which those of tickets and the trash reach the pages of all. Changes of jobs are read from their rows, whichever
+	 * The notifications of this process, of which those of tickets, the trash and shared folders reach the pages of all. Changes of jobs are read from their rows, whichever
 	 * process runs them.
 	 */
 	notifications(): ObservableNotifications {
@@ -107,7 +107,7 @@ export class EventRelay {
 			publish: (audience, item) => {
 				notifications.publish(audience, item);
 				const relayed: RelayedEvent = { kind: 'notification', audience, item };
-				if (item.kind === 'trash') this.#send(JSON.stringify([audience, item.kind]), relayed);
+				if (item.kind === 'trash' || item.kind === 'shared') this.#send(JSON.stringify([audience, item.kind]), relayed);
 				if (item.kind !== 'ticket') return;
 				const key = JSON.stringify([audience, item.ticket]);
 				this.#recent.delete(key);

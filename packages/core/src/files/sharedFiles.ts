@@ -121,7 +121,9 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 					const found =
 						within && (await files.search(within.viewer, within.ref, query, signal, turn).catch(ignoreMissing));
 					if (within === undefined || found === undefined) continue;
-					entries.push(...found.entries.map(within.shown));
+					// The folder of a hit is not on screen, so each says what may be done with it.
+					const { role } = within.place;
+					entries.push(...found.entries.map((entry) => ({ role, ...within.shown(entry) })));
 					isTruncated ||= found.truncated === true;
 					if (found.indexedAt !== null) indexedAt = Math.min(found.indexedAt, indexedAt ?? found.indexedAt);
 				}
@@ -139,7 +141,7 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 		async watch(viewer, folder, onChange, onEnd) {
 			if (folder.area !== 'shared') return files.watch(viewer, folder, onChange, onEnd);
 			if (folder.path === '') return watchShared(folders, signedIn(viewer).id, onChange);
-			const { viewer: owner, ref, held } = await enter(viewer, folder, 'view');
+			const { viewer: owner, ref, held, place } = await enter(viewer, folder, 'view');
 			let hasEnded = false;
 			let watch: Watch | undefined;
 			const end = () => {
@@ -156,7 +158,7 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 				);
 			});
 			if (hasEnded) watch.close();
-			const leave = folders.held.hold(held, end);
+			const leave = folders.held.hold(held, end, { role: place.role, onRole: onChange });
 			return {
 				close() {
 					leave();

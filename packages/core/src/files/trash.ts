@@ -65,7 +65,8 @@ export function createTrash(parts: FileParts): Trash {
 	};
 }
 
-async function putBack(parts: FileParts, viewer: User, record: TrashedItem): Promise<Entry> {
+/** Moves an item of the trash to where it was, as the viewer whose home that is. */
+export async function putBack(parts: FileParts, viewer: User, record: TrashedItem): Promise<Entry> {
 	const { trees, watcher, trash } = parts;
 	const tree = trees.own(viewer, 'private');
 	const { storage } = tree;

@@ -12,6 +12,19 @@ export interface Held {
 	role: MemberRole;
 }
 
+/** A role that something depends on, and what is to be done once it is another one. */
+interface Watched {
+	role: MemberRole;
+	onRole: () => void;
+}
+
+interface Listener {
+	onLost: () => void;
+	onRole: () => void;
+	/** The role at the last check. */
+	seen: MemberRole | undefined;
+}
+
 interface Places {
 	/** Throws `notFound` for who has no such folder. */
 	again(user: { id: string }, folderId: string, inside: StoragePath): Promise<{ role: MemberRole }>;
@@ -20,7 +33,7 @@ interface Places {
 /** What members have under way in this process, which ends with their role, whoever takes it and in whatever process. */
 export class HeldAccess {
 	readonly #folders: Places;
-	readonly #held = new Map<Held, () => void>();
+	readonly #held = new Map<Held, Listener>();
 	#timer: NodeJS.Timeout | undefined;
 	#isChecking = false;
 
@@ -28,10 +41,10 @@ export class HeldAccess {
 		this.#folders = folders;
 	}
 
-	/** `onLost` is called once the role is lost, until the returned function is called. */
-	hold(held: Held, onLost: () => void): () => void {
+	/** `onLost` is called once the role is lost, and `onRole` each time that it is another one than it was, until the returned function is called. */
+	hold(held: Held, onLost: () => void, watched?: Watched): () => void {
 		const own = { ...held };
-		this.#held.set(own, onLost);
+		this.#held.set(own, { onLost, onRole: () => watched?.onRole(), seen: watched?.role });
 		this.#timer ??= setInterval(() => void this.#check(), pollMs).unref();
 		return () => {
 			this.#held.delete(own);
@@ -57,19 +70,25 @@ export class HeldAccess {
 	}
 
 	async #checkAll(): Promise<void> {
-		for (const [held, onLost] of [...this.#held]) {
-			if (!(await this.#isLost(held)) || !this.#held.delete(held)) continue;
-			onLost();
+		for (const [held, listener] of [...this.#held]) {
+			const role = await this.#roleOf(held);
+			if (role === undefined || !this.#held.has(held)) continue;
+			if (role === 'none' || (held.role === 'edit' && role === 'view')) {
+				this.#held.delete(held);
+				listener.onLost();
+			} else {
+				if (listener.seen !== undefined && listener.seen !== role) listener.onRole();
+				listener.seen = role;
+			}
 		}
 	}
 
-	async #isLost({ user, folderId, inside, role: needed }: Held): Promise<boolean> {
+	/** Undefined where it is not known: an outage ends nothing. */
+	async #roleOf({ user, folderId, inside }: Held): Promise<MemberRole | 'none' | undefined> {
 		try {
-			const { role } = await this.#folders.again(user, folderId, inside);
-			return needed === 'edit' && role === 'view';
+			return (await this.#folders.again(user, folderId, inside)).role;
 		} catch (error) {
-			// An outage ends nothing.
-			return isFailure(error, 'notFound');
+			return isFailure(error, 'notFound') ? 'none' : undefined;
 		}
 	}
 }

@@ -11,9 +11,11 @@ import {
 	type Membership,
 	parsePath,
 	pathSegments,
+	relativePath,
 	type StoragePath,
 	truncateToBytes,
 	type User,
+	viewOnlyMessage,
 } from '@stowage/rules';
 import { locateLink } from '../links/locateLink.js';
 import type { MemberRights } from '../trees/MemberHome.js';
@@ -36,6 +38,8 @@ export interface SharedPlace extends NamedFolder {
 	path: StoragePath;
 	/** What the member may do with it: of the folders with members that it lies in, the one that is closest to it counts. */
 	role: MemberRole;
+	/** The folders with members below the item, where the role is their own. */
+	inner: ReadonlyMap<StoragePath, MemberRole>;
 }
 
 interface Dependencies {
@@ -95,6 +99,23 @@ export class SharedFolders implements MemberRights {
 		return this.#place(folders, found, joinPath(parsePath(found?.name ?? ''), inside));
 	}
 
+	/** The same of an item by where it was or is in the home of its owner, in the folder that is closest to it. */
+	async holding(
+		{ id }: Pick<User, 'id'>,
+		{ ownerId, path }: { ownerId: string; path: StoragePath },
+	): Promise<SharedPlace> {
+		const folders = await this.joined(id);
+		let closest: { found: NamedFolder; root: StoragePath } | undefined;
+		for (const found of folders) {
+			const root = found.folder.owner.id === ownerId ? await this.locate(found) : undefined;
+			if (root === undefined || !isBelow(path, root)) continue;
+			if (closest === undefined || root.length > closest.root.length) closest = { found, root };
+		}
+		if (closest === undefined) throw notFound();
+		const { found, root } = closest;
+		return this.#place(folders, found, joinPath(parsePath(found.name), relativePath(path, root)));
+	}
+
 	/** Whether the member may only look at something that lies in the item. */
 	async hasLocked({ id }: Pick<User, 'id'>, { folder, path }: SharedPlace): Promise<boolean> {
 		for (const each of await this.joined(id)) {
@@ -119,7 +140,20 @@ export class SharedFolders implements MemberRights {
 			.slice(1)
 			.reduce<StoragePath>((folder, segment) => joinPath(folder, segment), root);
 		const ofOwner = folders.filter(({ folder }) => folder.owner.id === found.folder.owner.id);
-		return { ...found, root, path: at, role: (await this.#roleAt(ofOwner, at)) ?? found.folder.role };
+		const role = (await this.#roleAt(ofOwner, at)) ?? found.folder.role;
+		return { ...found, root, path: at, role, inner: await this.#rolesBelow(ofOwner, at) };
+	}
+
+	/** The roles of the folders of one owner that lie in an item. */
+	async #rolesBelow(folders: readonly NamedFolder[], path: StoragePath): Promise<Map<StoragePath, MemberRole>> {
+		const roles = new Map<StoragePath, MemberRole>();
+		for (const each of folders) {
+			const { path: at, nextPath = at, role } = each.folder;
+			if (!isBelow(at, path) && !isBelow(nextPath, path)) continue;
+			const root = await this.locate(each);
+			if (root !== undefined && isBelow(root, path)) roles.set(root, role);
+		}
+		return roles;
 	}
 
 	/** What a member of these folders of one owner may do with an item of the home: the folder that is closest to it counts. */
@@ -138,8 +172,22 @@ export class SharedFolders implements MemberRights {
 	}
 }
 
+function isBelow(path: StoragePath, folder: StoragePath): boolean {
+	return path !== folder && isWithin(path, folder);
+}
+
+/** What a member may do with an item of a place: as little as with anything in it that is shared apart. */
+export function roleIn({ role, inner }: Pick<SharedPlace, 'role' | 'inner'>, path: StoragePath): MemberRole {
+	let closest = { role, at: '' };
+	for (const [root, own] of inner) {
+		if (own === 'view' && isWithin(root, path)) return 'view';
+		if (isWithin(path, root) && root.length >= closest.at.length) closest = { role: own, at: root };
+	}
+	return closest.role;
+}
+
 /** Throws for who may look at something and not change it. */
-export const mayOnlyView = () => new Failure('forbidden', 'You may look at this, and not change it.');
+export const mayOnlyView = () => new Failure('forbidden', viewOnlyMessage);
 
 /** Folders of one name are told apart by their owners, and those of one owner by numbers, the first joined first. */
 function named(folders: readonly JoinedFolder[]): NamedFolder[] {

@@ -1,4 +1,4 @@
-import type { MemberStore, SharedFolderRecord, UserStore } from '@stowage/plugin-api';
+import type { MemberStore, Notifications, SharedFolderRecord, UserStore } from '@stowage/plugin-api';
 import {
 	assertAllowed,
 	Failure,
@@ -43,12 +43,17 @@ interface Dependencies {
 	users: Pick<UserStore, 'find'>;
 	storage: Pick<MountedStorage, 'open' | 'stat' | 'changing'>;
 	folders: SharedFolders;
+	notifications: Pick<Notifications, 'publish'>;
 }
 
 /** More folders with members than anyone needs: they are found by reading all of an owner's. */
 const maxFolders = 1_000;
 
-export function createMembers({ store, users, storage, folders }: Dependencies): Members {
+export function createMembers({ store, users, storage, folders, notifications }: Dependencies): Members {
+	const notify = (userIds: Iterable<string>) => {
+		for (const userId of new Set(userIds)) notifications.publish({ userId }, { kind: 'shared' });
+	};
+
 	const known = async (owner: string, wanted: readonly NamedMember[]) => {
 		const found = new Map<string, { userId: string; username: string; role: MemberRole }>();
 		for (const { username, role } of wanted) {
@@ -99,6 +104,7 @@ export function createMembers({ store, users, storage, folders }: Dependencies):
 				const before = await store.find(ownerId, itemId);
 				await store.set({ ownerId, path, itemId }, chosen, maxFolders);
 				const made = await store.find(ownerId, itemId);
+				notify([...(before?.members ?? []), ...(made?.members ?? [])].map(({ user }) => user.id));
 				if (before !== undefined || made === undefined || (await locateLink(storage, made)) !== undefined) return;
 				// It was moved while nobody followed it yet.
 				await store.set({ ownerId, path, itemId }, [], maxFolders);
@@ -123,6 +129,7 @@ export function createMembers({ store, users, storage, folders }: Dependencies):
 			const found = (await folders.joined(user.id)).find(({ name }) => name === path);
 			if (found === undefined || !(await store.leave(found.folder.id, user.id)))
 				throw new Failure('notFound', 'There is no such file or folder.');
+			notify([user.id]);
 			return found.folder.owner.username;
 		},
 

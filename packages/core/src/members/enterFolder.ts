@@ -13,7 +13,7 @@ import {
 } from '@stowage/rules';
 import { notFound } from '../trees/Tree.js';
 import type { Held } from './HeldAccess.js';
-import { mayOnlyView, type SharedFolders, type SharedPlace } from './SharedFolders.js';
+import { mayOnlyView, roleIn, type SharedFolders, type SharedPlace } from './SharedFolders.js';
 
 /** An item of a shared folder as it is in the home of its owner, for a member who may do there what was asked for. */
 export interface Entered {
@@ -49,6 +49,18 @@ export async function enterFolder(
 	return entered(user, place, role);
 }
 
+/** The same for an item by where it was or is in the home of its owner. Throws `notFound` for one that is in no folder of the user's. */
+export async function enterHolding(
+	folders: SharedFolders,
+	user: User,
+	item: { ownerId: string; path: StoragePath },
+	role: MemberRole,
+): Promise<Entered> {
+	const place = await folders.holding(user, item);
+	if (role === 'edit' && place.role !== 'edit') throw mayOnlyView();
+	return entered(user, place, role);
+}
+
 function entered(user: User, place: SharedPlace, role: MemberRole): Entered {
 	const { folder, name, root } = place;
 	const { owner, itemId } = folder;
@@ -64,12 +76,14 @@ function entered(user: User, place: SharedPlace, role: MemberRole): Entered {
 		pathOf,
 		shown({ versions, protected: _, ...entry }) {
 			const at = pathOf(entry.path as StoragePath);
+			const ownRole = roleIn(place, entry.path as StoragePath);
 			return {
 				...entry,
 				...(at === shared ? { name } : {}),
 				path: at,
+				...(ownRole === place.role ? {} : { role: ownRole }),
 				// Who may only look at a file learns nothing of what it was.
-				...(versions === undefined || place.role === 'view' ? {} : { versions }),
+				...(versions === undefined || ownRole === 'view' ? {} : { versions }),
 			};
 		},
 	};

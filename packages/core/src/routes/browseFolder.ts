@@ -1,6 +1,6 @@
 import type * as contract from '@stowage/contract';
-import type { Call } from '@stowage/plugin-api';
-import type { Area, Owner, SearchQuery, Viewer } from '@stowage/rules';
+import type { Call, ItemRef } from '@stowage/plugin-api';
+import { type Area, type MemberRole, type Owner, type SearchQuery, signedIn, type Viewer } from '@stowage/rules';
 import { clientGone } from '../http/connections/clientGone.js';
 import { clientKey } from '../http/requests/proxy.js';
 import { listingText, sendListing } from '../responses/sendListing.js';
@@ -18,23 +18,36 @@ function searchOf({ search = '', kind, minSize, maxSize, after, before }: Browse
 
 /** Answers with a folder of an area as `viewer` sees it, or with what is found in it. A search is counted for the caller. */
 export async function browseFolder(
-	{ files, walkQueue, log }: Pick<Services, 'files' | 'walkQueue' | 'log'>,
+	services: Pick<Services, 'files' | 'walkQueue' | 'log' | 'sharedFolders'>,
 	call: BrowseCall,
 	viewer: Viewer,
 	type: Area,
 	query: BrowseQuery,
 ) {
+	const { files, walkQueue, log } = services;
 	const { request, h } = call;
 	const { directory } = query;
 	const folder = { area: type, path: directory };
 	const wanted = searchOf(query);
+	const head = { type, directory, ...(await membership(services, viewer, folder)) };
 	if (wanted === undefined) {
 		const missing: Owner[] = [];
 		const batches = files.list(viewer, folder, (owner) => missing.push(owner));
-		return sendListing(request, h, listingText({ type, directory }, batches, missing), log);
+		return sendListing(request, h, listingText(head, batches, missing), log);
 	}
 	const signal = clientGone(request);
 	const client = clientKey(call.viewer, request.client.address);
 	const found = await walkQueue.run(client, (turn) => files.search(viewer, folder, wanted, signal, turn), signal);
-	return { type, directory, ...found };
+	return { ...head, ...found };
+}
+
+/** Whose a shared folder is, and what the viewer may do in it. Throws `notSignedIn`, and `notFound` for what is in no folder of the viewer's. */
+async function membership(
+	{ sharedFolders }: Pick<Services, 'sharedFolders'>,
+	viewer: Viewer,
+	{ area, path }: Pick<ItemRef, 'area' | 'path'>,
+): Promise<{ owner?: string; role?: MemberRole }> {
+	if (area !== 'shared' || path === '') return {};
+	const { folder, role } = await sharedFolders.at(signedIn(viewer), path);
+	return { owner: folder.owner.username, role };
 }

@@ -6,10 +6,10 @@ import { throttle } from '../events/throttle.js';
 import { limitAddress } from '../http/requests/proxy.js';
 import type { Services } from '../services.js';
 
-/** Least time between two `changed` events of one stream, as between two `trash` events. */
+/** Least time between two `changed` events of one stream, as between two `trash` or `shared` events. */
 const spacingMs = 500;
 
-/** The subscriptions of an open page: its folder, and the caller's jobs, tickets and trash. */
+/** The subscriptions of an open page: its folder, and the caller's jobs, tickets, trash and shared folders. */
 export function eventRoutes({ files, notifications, sessions, streams }: Services) {
 	return [
 		route(contract.events, async ({ viewer, query, request, h }) => {
@@ -23,6 +23,7 @@ export function eventRoutes({ files, notifications, sessions, streams }: Service
 			};
 			const changed = throttle(spacingMs, () => send('changed', { type, directory }));
 			const trashChanged = throttle(spacingMs, () => send('trash', {}));
+			const sharedChanged = throttle(spacingMs, () => send('shared', {}));
 			const leave = streams.enter(viewerKey(request), () => stream?.end());
 			let hasChanged = false;
 			let hasEnded = false;
@@ -36,8 +37,11 @@ export function eventRoutes({ files, notifications, sessions, streams }: Service
 					stream?.end();
 				};
 				const watch = await files.watch(viewer, { area: type, path: directory }, onChange, onEnd);
-				const onNotification = ({ kind, ...item }: Notification) =>
-					kind === 'trash' ? trashChanged() : send(kind, item);
+				const onNotification = ({ kind, ...item }: Notification) => {
+					if (kind === 'trash') trashChanged();
+					else if (kind === 'shared') sharedChanged();
+					else send(kind, item);
+				};
 				const unsubscribes = [...new Set(query.ticket)].map((ticket) =>
 					notifications.subscribe({ ticket }, onNotification),
 				);
@@ -49,6 +53,7 @@ export function eventRoutes({ files, notifications, sessions, streams }: Service
 					watch.close();
 					changed.cancel();
 					trashChanged.cancel();
+					sharedChanged.cancel();
 					unsubscribe();
 					for (const unsubscribe of unsubscribes) unsubscribe();
 				};

@@ -174,3 +174,60 @@ test('an open page hears nothing of another folder where its shared folder has b
 	await events.ended();
 	t.is(events.events.length, before);
 });
+
+test('a listing in a shared folder says whose it is and what the member may do, also where that differs', async (t) => {
+	const { bob, home, share } = await memberFixture(t);
+	await mkdir(home('docs/Photos/2031/deep/kept'), { recursive: true });
+	await share({ bob: 'edit' });
+	await share({ bob: 'view' }, 'docs/Photos/2030');
+	await share({ bob: 'view' }, 'docs/Photos/2031/deep');
+	const listing = async (query: string) => json(await bob.get(`/api/browse?type=shared&${query}`));
+	const roles = ({ entries }: { entries: { path: string; role?: string }[] }) =>
+		Object.fromEntries(entries.map(({ path, role }) => [path, role]));
+	const photos = await listing('directory=Photos');
+	t.like(photos, { owner: 'ada', role: 'edit' });
+	// Who may not change what is in a folder can't take the folder away.
+	t.deepEqual(roles(photos), { 'Photos/fox.txt': undefined, 'Photos/2030': 'view', 'Photos/2031': 'view' });
+	t.like(await listing('directory=Photos/2030'), { owner: 'ada', role: 'view' });
+	const deep = await listing('directory=Photos/2031');
+	t.is(deep.role, 'edit');
+	t.deepEqual(roles(deep), { 'Photos/2031/deep': 'view' });
+	t.is((await listing('directory=Photos&search=owl')).role, 'edit');
+	t.deepEqual(roles(await listing('directory=Photos&search=owl')), { 'Photos/2030/owl.txt': 'view' });
+	const all = await listing('directory=&search=fox');
+	t.is(all.role, undefined);
+	t.deepEqual(roles(all), { 'Photos/fox.txt': 'edit' });
+});
+
+test('an open page hears at once that its user may do more or less in a folder', async (t) => {
+	const { app, bob, share } = await memberFixture(t);
+	await share({ bob: 'view' });
+	const events = await openEvents(app, '?type=shared&directory=Photos', bob.cookie);
+	for (const role of ['edit', 'view'] as const) {
+		await events.quiet();
+		const before = events.events.length;
+		await share({ bob: role });
+		await events.next(({ event }) => event === 'changed' && events.events.length > before);
+	}
+	events.close();
+});
+
+test('any open page hears that other folders are shared with its user, and no page of others does', async (t) => {
+	const { app, bob, carol, share } = await memberFixture(t);
+	const events = await openEvents(app, '?type=private', bob.cookie);
+	const others = await openEvents(app, '?type=private', carol.cookie);
+	const told = () => events.events.filter(({ event }) => event === 'shared').length;
+	for (const [change, count] of [
+		[() => share({ bob: 'view' }), 1],
+		[() => share({}), 2],
+		[() => share({ bob: 'edit' }), 3],
+		[() => bob.call('DELETE', '/api/members?path=Photos'), 4],
+	] as const) {
+		await change();
+		await events.next(({ event }) => event === 'shared' && told() >= count);
+	}
+	await others.quiet();
+	t.false(others.text().includes('shared'));
+	events.close();
+	others.close();
+});

@@ -89,10 +89,38 @@ test('what a member deletes is in the trash of the owner, who is told who it was
 	t.like(row, { name: '2030', path: 'docs/Photos/2030' });
 	const [kept] = await app.services.database.trash.list({ order: 'newest', limit: 9 });
 	t.like(kept, { deletedBy: 'bob', ownerName: 'ada' });
-	t.is(json(await bob.post('/api/trash/restore', { ids: [row.id] })).failed.length, 1);
 	t.is((await bob.call('DELETE', `/api/trash/${row.id}`)).statusCode, 404);
 	await ada.post('/api/trash/restore', { ids: [row.id] });
 	t.deepEqual(await sharedNames(bob, 'Photos/2030'), ['owl.txt']);
+});
+
+test('a member puts back what they have deleted themselves, while they may edit where it was', async (t) => {
+	const { ada, bob, carol, home, share } = await setUp(t, 'edit');
+	const deleted = async (client: Client, filePath: string, type: string) =>
+		json(await call(client, ['DELETE', '/api/deleteItem', { filePath, type }])).trashId;
+	const restore = async (client: Client, id: string) => json(await client.post('/api/trash/restore', { ids: [id] }));
+	const id = await deleted(bob, 'Photos/2030', 'shared');
+	await share({ bob: 'edit', carol: 'edit' });
+	t.like(await restore(carol, id), { restored: [], failed: [{ code: 'NOT_FOUND' }] });
+	await share({ bob: 'view', carol: 'edit' });
+	t.like(await restore(bob, id), { restored: [], failed: [{ code: 'FORBIDDEN' }] });
+	await share({ carol: 'edit' });
+	t.like(await restore(bob, id), { restored: [], failed: [{ code: 'NOT_FOUND' }] });
+	await share({ bob: 'edit', carol: 'edit' });
+	await mkdir(home('docs/Photos/2030'));
+	t.deepEqual(await restore(bob, id), { restored: [{ id, path: 'Photos/2030 (1)' }], failed: [] });
+	t.is(await readFile(home('docs/Photos/2030 (1)/owl.txt'), 'utf8'), 'an owl');
+	t.like(await restore(bob, id), { restored: [], failed: [{ code: 'NOT_FOUND' }] });
+	t.deepEqual(json(await ada.get('/api/trash')).entries, []);
+	// What its owner has deleted is the owner's to put back.
+	const own = await deleted(ada, 'docs/Photos/fox.txt', 'private');
+	t.like(await restore(bob, own), { restored: [], failed: [{ code: 'NOT_FOUND' }] });
+	// Another folder of that path is not the one that it was in.
+	const lost = await deleted(bob, 'Photos/2030 (1)', 'shared');
+	await ada.post('/api/renameItem', { oldPath: 'docs/Photos', newName: 'Pictures', type: 'private' });
+	await mkdir(home('docs/Photos'));
+	t.like(await restore(bob, lost), { restored: [], failed: [{ code: 'NOT_FOUND' }] });
+	t.is((await restore(ada, lost)).failed.length, 0);
 });
 
 test('where there is no trash members delete nothing', async (t) => {

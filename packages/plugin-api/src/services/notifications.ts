@@ -5,13 +5,15 @@ export type Notification =
 	| { kind: 'ticket'; ticket: string; sent: number; size: number; state: 'waiting' | 'sending' | 'done' | 'ended' }
 	| { kind: 'job'; job: Job }
 	/** The user's trash is another one than it was. */
-	| { kind: 'trash' };
+	| { kind: 'trash' }
+	/** Other folders are shared with the user, or with other roles. */
+	| { kind: 'shared' };
 
 /** Its recipients: the pages of a signed-in user, or of the holder of a ticket (a visitor has no name). */
 export type Audience = { userId: string } | { ticket: string };
 
 /**
- * Publishes to the event streams of pages, those of tickets and the trash to pages at any process over this database. Events are hints: a page that
+ * Publishes to the event streams of pages, those of tickets, the trash and shared folders to pages at any process over this database. Events are hints: a page that
  * missed one fetches the state again.
  */
 export interface Notifications {

@@ -1,7 +1,7 @@
 import { plural } from '../display/plural.js';
 import { Failure } from '../failure.js';
 import type { Entry } from '../listing/listing.js';
-import { joinPath, type StoragePath } from '../names/paths.js';
+import { joinPath, pathSegments, type StoragePath } from '../names/paths.js';
 import { type Area, homePath, type Owner, type Viewer } from './areas.js';
 import {
 	copyToDenial,
@@ -13,7 +13,8 @@ import {
 	notOwnedMessage,
 } from './permissions.js';
 
-export type ClipboardItem = Pick<Entry, 'name' | 'path' | 'type' | 'owner'> & Partial<Pick<Entry, 'size' | 'mtime'>>;
+export type ClipboardItem = Pick<Entry, 'name' | 'path' | 'type' | 'owner' | 'role'> &
+	Partial<Pick<Entry, 'size' | 'mtime'>>;
 
 /** The items that were cut or copied (spec, section 3). */
 export interface Clipboard {
@@ -23,12 +24,17 @@ export interface Clipboard {
 	sourceDirectory: StoragePath;
 }
 
-/** One call of moveItem. It names both ends in one area, so a move between areas uses paths of the home. */
+/**
+ * One call of moveItem. It names both ends in one area, so a move between areas uses paths of the home. Into the files of somebody else and out of them
+ * (`isAcross`) items are moved by jobs only.
+ */
 export interface MoveStep {
 	item: ClipboardItem;
+	/** The area of `toPath`, and of `fromPath` unless the step is across. */
 	type: Area;
 	fromPath: StoragePath;
 	toPath: StoragePath;
+	isAcross?: true;
 }
 
 /** One call of copyItem. The server picks another name if `toPath` is taken. */
@@ -95,8 +101,16 @@ export function moveToOtherArea(direction: MoveDirection, item: ClipboardItem): 
 }
 
 function moveStep(item: ClipboardItem, from: Item, to: Item): MoveStep {
-	if (from.area === to.area) return { item, type: to.area, fromPath: from.path, toPath: to.path };
+	const step = { item, type: to.area, fromPath: from.path, toPath: to.path };
+	if (isAcross(from, to)) return { ...step, isAcross: true };
+	if (from.area === to.area) return step;
 	return { item, type: 'private', fromPath: homePath(from.area, from.path), toPath: homePath(to.area, to.path) };
+}
+
+/** Whether the two may lie in the homes of two users: each folder in the list of shared ones may be of another owner. */
+function isAcross(from: Item, to: Item): boolean {
+	if (from.area !== 'shared' && to.area !== 'shared') return false;
+	return from.area !== to.area || pathSegments(from.path)[0] !== pathSegments(to.path)[0];
 }
 
 function copyStep(item: ClipboardItem, from: Item, to: Item): CopyStep {

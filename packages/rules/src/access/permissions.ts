@@ -12,6 +12,7 @@ import {
 	publicFolderName,
 	type Viewer,
 } from './areas.js';
+import type { MemberRole } from './shares.js';
 
 /** A file or folder that exists or is to be created. The rules need no more, so they apply before the disk is accessed. */
 export interface Item {
@@ -19,10 +20,13 @@ export interface Item {
 	/** In the public area, or of a shared folder. Left out, a call that writes means the viewer's own tree, one that reads any visible tree. */
 	owner?: Owner | undefined;
 	path: StoragePath;
+	/** In a shared folder, what the viewer may do with it, as far as that is known: the folder has the last word. */
+	role?: MemberRole | undefined;
 }
 
-export function itemOf(area: Area, entry: Pick<Entry, 'path' | 'owner'>): Item {
-	return { area, owner: entry.owner, path: parsePath(entry.path) };
+export function itemOf(area: Area, entry: Pick<Entry, 'path' | 'owner' | 'role'>): Item {
+	const { owner, path, role } = entry;
+	return { area, owner, path: parsePath(path), ...(role === undefined ? {} : { role }) };
 }
 
 /** Throws the denial, if there is one: `assertAllowed(renameDenial(viewer, item))`. */
@@ -57,7 +61,7 @@ export function readDenial(viewer: Viewer, item: Item, publicListing: PublicList
 
 /** Uploading into a folder. */
 export function uploadDenial(viewer: Viewer, folder: Item): Failure | undefined {
-	if (viewer.kind === 'user' || folder.area !== 'public') return foreignDenial(viewer, folder);
+	if (viewer.kind === 'user' || folder.area !== 'public') return putDenial(viewer, folder);
 	const denial = visitorDenial(viewer, 'upload');
 	if (denial) return denial;
 	if (folder.owner !== undefined && folder.owner !== anonymousOwner) return notOwner();
@@ -70,26 +74,32 @@ export function createFolderDenial(viewer: Viewer, folder: Item): Failure | unde
 	if (viewer.kind !== 'user' && folder.area === 'public') {
 		return new Failure('notSignedIn', 'You must be logged in to create folders in public.');
 	}
-	return foreignDenial(viewer, folder);
+	return putDenial(viewer, folder);
 }
 
 export function renameDenial(viewer: Viewer, item: Item): Failure | undefined {
-	return foreignDenial(viewer, item) ?? protectedDenial(item, 'rename');
+	return changeDenial(viewer, item) ?? protectedDenial(item, 'rename');
 }
 
 export function deleteDenial(viewer: Viewer, item: Item): Failure | undefined {
-	return foreignDenial(viewer, item) ?? protectedDenial(item, 'delete');
+	return changeDenial(viewer, item) ?? protectedDenial(item, 'delete');
+}
+
+/** Deleting an item past the trash: members leave that to the owner. */
+export function deleteForeverDenial(viewer: Viewer, item: Item): Failure | undefined {
+	const denial = deleteDenial(viewer, item);
+	return denial ?? (item.area === 'shared' ? notOwner('Only its owner can delete this forever.') : undefined);
 }
 
 /** Replacing a file by another one: who may not delete it may not replace it. A visitor replaces nothing. */
 export function replaceDenial(viewer: Viewer, item: Item): Failure | undefined {
 	if (viewer.kind !== 'user') return new Failure('forbidden', 'You must be logged in to replace files.');
-	return foreignDenial(viewer, item) ?? protectedDenial(item, 'replace');
+	return changeDenial(viewer, item) ?? protectedDenial(item, 'replace');
 }
 
 /** Putting an item on the clipboard to be moved. */
 export function cutDenial(viewer: Viewer, item: Item): Failure | undefined {
-	return foreignDenial(viewer, item, 'Cannot cut files you do not own') ?? protectedDenial(item, 'cut');
+	return changeDenial(viewer, item, 'Cannot cut files you do not own') ?? protectedDenial(item, 'cut');
 }
 
 /** Putting an item on the clipboard to be copied; a public one of any owner can be. */
@@ -104,7 +114,7 @@ export function copyDenial(viewer: Viewer, item: Item): Failure | undefined {
  * is one of them.
  */
 export function moveDenial(viewer: Viewer, item: Item, target: Item): Failure | undefined {
-	const denial = foreignDenial(viewer, item) ?? foreignDenial(viewer, target) ?? directionDenial(viewer, item, target);
+	const denial = changeDenial(viewer, item) ?? foreignDenial(viewer, target) ?? directionDenial(viewer, item, target);
 	if (denial) return denial;
 	if (!isSameTree(item, target)) return undefined;
 	const from = homePath(item.area, item.path);
@@ -197,7 +207,13 @@ export function shareDenial(viewer: Viewer, item: Item): Failure | undefined {
 
 /** Converting a video, which writes beside it and may delete it. */
 export function convertDenial(viewer: Viewer, item: Item): Failure | undefined {
-	return foreignDenial(viewer, item);
+	return changeDenial(viewer, item);
+}
+
+/** Leaving a folder that is shared with the viewer: the folder itself, not one in it. */
+export function leaveDenial(viewer: Viewer, item: Item): Failure | undefined {
+	const isFolder = item.area === 'shared' && item.path !== '' && parentPath(item.path) === '';
+	return anonymousDenial(viewer) ?? (isFolder ? undefined : new Failure('invalid', 'Only shared folders can be left.'));
 }
 
 /** Whether anyone can read the item by a permanent link: it is below a public root. */
@@ -239,6 +255,25 @@ function anonymousDenial(viewer: Viewer): Failure | undefined {
 
 function foreignDenial(viewer: Viewer, item: Item, message?: string): Failure | undefined {
 	return anonymousDenial(viewer) ?? (isForeign(viewer, item) ? notOwner(message) : undefined);
+}
+
+/** The same for what changes an item: who may only look at it doesn't. */
+function changeDenial(viewer: Viewer, item: Item, message?: string): Failure | undefined {
+	return foreignDenial(viewer, item, message) ?? viewOnlyDenial(item);
+}
+
+/** Putting something into a folder. The list of shared folders is none. */
+function putDenial(viewer: Viewer, folder: Item): Failure | undefined {
+	const denial = changeDenial(viewer, folder);
+	if (denial || folder.area !== 'shared' || folder.path !== '') return denial;
+	return new Failure('forbidden', 'The list of shared folders can’t be changed here.');
+}
+
+/** Of who may look at something and not change it. */
+export const viewOnlyMessage = 'You may look at this, and not change it.';
+
+function viewOnlyDenial({ area, role }: Item): Failure | undefined {
+	return area === 'shared' && role === 'view' ? new Failure('forbidden', viewOnlyMessage) : undefined;
 }
 
 function protectedDenial(item: Item, verb: string): Failure | undefined {

@@ -19,7 +19,7 @@ export interface Entry {
 	protected?: true | undefined;
 	/** The server may not read it. */
 	unreadable?: true | undefined;
-	/** What the viewer may do in a folder that is shared with them; only in the list of these. */
+	/** What the viewer may do with it as a member: in the list of shared folders, and where it is something else than in the folder that it is in. */
 	role?: MemberRole | undefined;
 	/** How many former contents the owner can restore; only in listings of their own files, and only where there are any. */
 	versions?: number | undefined;

@@ -11,6 +11,8 @@ export interface EventStreamListener {
 	onChanged: () => void;
 	/** The user's trash may have changed. */
 	onTrash: () => void;
+	/** Other folders may be shared with the user, or with other roles. */
+	onShared: () => void;
 	/** One of the user's jobs is new, has progressed or has ended. */
 	onJob: (job: ResultOf<typeof findJob>) => void;
 	/** Open again after it was lost. Events may have been missed. */
@@ -22,7 +24,7 @@ export interface EventStreamListener {
 /** Keeps an event stream open until the returned function is called. */
 export function openEventStream(
 	url: string,
-	{ onChanged, onTrash, onJob, onReconnected, onDisconnected }: EventStreamListener,
+	{ onChanged, onTrash, onShared, onJob, onReconnected, onDisconnected }: EventStreamListener,
 ): () => void {
 	let source: EventSource;
 	let timer: ReturnType<typeof setTimeout> | undefined;
@@ -38,6 +40,7 @@ export function openEventStream(
 		source = new EventSource(url);
 		source.addEventListener('changed', onChanged);
 		source.addEventListener('trash', onTrash);
+		source.addEventListener('shared', onShared);
 		source.addEventListener('ticket', ({ data }) => {
 			const event = parseEvent(eventData.ticket, data);
 			if (event) publishTicketEvent(event);

@@ -51,6 +51,11 @@ function usePageEvents(
 		const close = openEventStream(url, {
 			onChanged: event === 'changed' ? refetch : () => {},
 			onTrash: event === 'trash' ? refetch : () => {},
+			onShared: () => {
+				void queryClient.invalidateQueries({ queryKey: queryKeys.listings.folder('shared', '') });
+				// The role in the folder on screen may be another one, or none.
+				if (area === 'shared') refetch();
+			},
 			onJob: (job) => updateJob(queryClient, job),
 			onReconnected: () => {
 				refetch();
@@ -59,6 +64,8 @@ function usePageEvents(
 			onDisconnected: () => {
 				// The stream also ends with the session.
 				if (isSignedIn) void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+				// And with the role in a shared folder.
+				if (area === 'shared') refetch();
 			},
 		});
 		return () => {

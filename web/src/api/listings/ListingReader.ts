@@ -13,6 +13,7 @@ const head = schemas.listing.omit({ entries: true });
 export class ListingReader {
 	readonly #order = new NameOrder();
 	#opening = '';
+	#role: Listing['role'];
 	#rest = '';
 
 	push(text: string): void {
@@ -22,6 +23,7 @@ export class ListingReader {
 			if (start < 0) return;
 			this.#opening = this.#rest.slice(0, start + opening.length);
 			this.#rest = this.#rest.slice(this.#opening.length);
+			this.#role = head.parse(JSON.parse(`${this.#opening}]}`)).role;
 		}
 		const end = this.#rest.lastIndexOf(separator);
 		if (end < 0) return;
@@ -33,6 +35,7 @@ export class ListingReader {
 	finish(): Listing {
 		const last: unknown = JSON.parse(this.#opening + this.#rest);
 		const listing = head.parse(last);
+		this.#role = listing.role;
 		this.#add((last as { entries?: unknown }).entries);
 		return { ...listing, entries: this.#order.entries() };
 	}
@@ -43,6 +46,8 @@ export class ListingReader {
 			browse.result.shape.entries.parse(entries);
 			throw new TypeError('The server sent no listing.');
 		}
+		// An entry of a shared folder that names no role has that of its folder.
+		if (this.#role !== undefined) for (const entry of entries) entry.role ??= this.#role;
 		this.#order.add(entries);
 	}
 }

@@ -13,7 +13,7 @@ export function takenNames(entries: readonly Entry[], area: Area, username: stri
 	const cached = cache.get(entries);
 	if (cached && cached.username === username) return cached.names;
 	const owner = username ?? anonymousOwner;
-	const own = area === 'private' ? entries : entries.filter((entry) => entry.owner === owner);
+	const own = area !== 'public' ? entries : entries.filter((entry) => entry.owner === owner);
 	const names = new Map(own.map((entry) => [entry.name, entry]));
 	cache.set(entries, { username, names });
 	return names;

@@ -18,6 +18,7 @@ export function areaSource(area: Area, isSignedIn: boolean | undefined): FileSou
 		downloadUrl: (entry) => downloadUrl(area, entry),
 		thumbnailUrl: (entry, size) => thumbnailUrl(area, entry, size),
 		createTicket: (directory, entries, signal) => createTicket({ area, directory, entries }, signal),
-		viewerLink: (entry) => createViewerLink(area, entry),
+		// Members share nothing onwards.
+		viewerLink: area === 'shared' ? undefined : (entry) => createViewerLink(area, entry),
 	};
 }

@@ -1,4 +1,4 @@
-import type { StoragePath } from '@stowage/rules';
+import type { Area, StoragePath } from '@stowage/rules';
 
 /** One file to upload. */
 export interface Upload {
@@ -6,7 +6,7 @@ export interface Upload {
 	/** The full name, with its extension. */
 	fileName: string;
 	directory: StoragePath;
-	isPublic: boolean;
+	area: Area;
 	/** Undefined for a visitor, whose files are always public. An upload is resumed by the same user only. */
 	username: string | undefined;
 	/** What the server does where the name is taken. */

@@ -111,9 +111,9 @@ class ChunkedUpload {
 	}
 
 	async #create(): Promise<ServerState> {
-		const { file, isPublic, username } = this.upload;
+		const { file, area, username } = this.upload;
 		// Without a session the server would take a user's public upload for a visitor's.
-		if (isPublic && username !== undefined) await this.listener.waitForSignIn(this.signal);
+		if (area === 'public' && username !== undefined) await this.listener.waitForSignIn(this.signal);
 		const response = await this.#send({
 			method: 'POST',
 			url: this.dependencies.receiver.url,

@@ -58,10 +58,11 @@ async function assertReadable(file: File): Promise<void> {
 	}
 }
 
-function formOf({ file, fileName, directory, isPublic, username, onConflict }: Upload): FormData {
+function formOf({ file, fileName, directory, area, username, onConflict }: Upload): FormData {
 	const form = new FormData();
 	form.set('directory', directory);
-	if (username !== undefined) form.set('isPublic', String(isPublic));
+	if (area === 'shared') form.set('type', area);
+	else if (username !== undefined) form.set('isPublic', String(area === 'public'));
 	form.set('fileName', fileName);
 	form.set('lastModified', String(file.lastModified));
 	if (onConflict !== 'rename') form.set('onConflict', onConflict);

@@ -14,9 +14,9 @@ export interface UploadReceiver {
 
 export const areaReceiver: UploadReceiver = {
 	url: endpointUrl(createUpload),
-	metadataOf: ({ file, directory, isPublic, onConflict }) => ({
+	metadataOf: ({ file, directory, area, onConflict }) => ({
 		directory,
-		type: isPublic ? 'public' : 'private',
+		type: area,
 		lastModified: String(file.lastModified),
 		...(onConflict === 'rename' ? {} : { onConflict }),
 	}),

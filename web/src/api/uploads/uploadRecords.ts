@@ -52,8 +52,7 @@ export function browserStorage(): Storage | undefined {
 }
 
 /** The user, the destination and the file. Differs for another account, another place, another choice where its name is taken, and a changed file. */
-function partsOf({ file, fileName, directory, isPublic, username, onConflict }: Upload) {
-	const area = isPublic ? 'public' : 'private';
+function partsOf({ file, fileName, directory, area, username, onConflict }: Upload) {
 	const parts = [basePath, username ?? null, area, directory, fileName, file.size, file.lastModified];
 	return onConflict === 'rename' ? parts : [...parts, onConflict];
 }

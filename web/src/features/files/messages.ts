@@ -1,4 +1,4 @@
-import { maxSearchResults, plural, shownName } from '@stowage/rules';
+import { type MemberRole, maxSearchResults, plural, shownName } from '@stowage/rules';
 
 /** How a sentence names items: `report.pdf` or `3 items`. */
 export function nameItems(items: readonly { name: string }[]): string {
@@ -26,6 +26,8 @@ export const filesMessages = {
 	noMatches: 'No results match filter',
 	emptyFolder: 'This folder is empty.',
 	emptyHint: 'Drop files here to upload them.',
+	nothingShared: 'Nothing is shared with you',
+	nothingSharedHint: 'Folders that others make you a member of appear here.',
 	emptySearch: (term: string) => `Nothing here or further down has “${term}” in its name.`,
 	emptyFiltered: (term: string) =>
 		term === ''
@@ -38,11 +40,16 @@ export const filesMessages = {
 	truncated: `Only the best ${maxSearchResults.toLocaleString('en-US')} results are shown. A longer search term or a filter finds fewer.`,
 	in: (folder: string) => `in ${folder}`,
 	unreadable: 'The server may not read this',
+	roles: { view: 'Can view', edit: 'Can edit' } satisfies Record<MemberRole, string>,
+	sharedBy: (owner: string) => `shared by ${owner}`,
+	hasMembers: 'Has members',
 	refused: (name: string) => `No permission to read or change: ${name}`,
 
 	loadFailed: 'Error loading files',
 	noSuchFolder: 'There is no such folder, or it is not yours to see.',
+	notSharedAnyMore: 'This folder is gone, or not shared with you any more.',
 	home: 'Home',
+	sharedWithMe: 'Shared with Me',
 	tryAgain: 'Try Again',
 	offline: 'You are offline. What you see may be out of date.',
 	unreachable: 'The server does not answer. Trying again…',
@@ -75,6 +82,8 @@ export const filesMessages = {
 	deleteQuestion: (items: string) => `Delete ${items}? This cannot be undone.`,
 	trashNote: (items: string, keptFor: string) =>
 		`${items} will be moved to the trash and deleted forever after ${keptFor}.`,
+	ownersTrashNote: (items: string, owner: string | undefined, keptFor: string) =>
+		`${items} will be moved to the trash of ${owner ?? 'its owner'} and deleted forever after ${keptFor}.`,
 	deleteForever: 'Delete forever',
 	deleteForeverQuestion: (items: string) => `Delete ${items} forever? This cannot be undone.`,
 	deletedForever: (items: string) => `Deleted ${items} forever`,
@@ -116,6 +125,8 @@ export const filesMessages = {
 	versionsRestored: (items: string) => `Restored what ${items} had before`,
 	versionGone: (name: string) => `what “${name}” had before is not among its versions any more.`,
 	replacedByMove: (name: string) => `“${name}” has replaced a file, which is among its versions now.`,
+	movedAcross: (items: string) =>
+		`${items} went to the files of somebody else as a copy. The original is in the trash of its owner.`,
 	replacedForGood: (name: string) => `“${name}” has replaced a file, and this server keeps no versions.`,
 	noTrashForCopies: 'this server has no trash for the copies.',
 

@@ -1,5 +1,5 @@
 import { HTMLSelect } from '@blueprintjs/core';
-import { GlobeIcon, LockIcon } from '@blueprintjs/icons';
+import { GlobeIcon, LockIcon, PeopleIcon } from '@blueprintjs/icons';
 import type { Area } from '@stowage/rules';
 import styles from './AreaSelect.module.css';
 import { toolbarMessages as messages } from './messages.js';
@@ -8,27 +8,35 @@ export interface AreaSelectProps {
 	area: Area;
 	/** Whether the private area can be chosen. */
 	isSignedIn: boolean;
+	/** Whether there are folders of others in the area of shared ones. It can also be chosen while it is on screen. */
+	hasShared: boolean;
 	onArea: (area: Area) => void;
 }
 
-/** Shows and switches the area, with an icon that says whether it is public. */
-export function AreaSelect({ area, isSignedIn, onArea }: AreaSelectProps) {
-	const isPrivate = area === 'private';
-	const mode = isPrivate ? messages.privateMode : messages.publicMode;
+const icons = {
+	private: <LockIcon aria-hidden />,
+	public: <GlobeIcon aria-hidden />,
+	shared: <PeopleIcon aria-hidden />,
+} satisfies Record<Area, unknown>;
+
+/** Shows and switches the area, with an icon that says who can see it. */
+export function AreaSelect({ area, isSignedIn, hasShared, onArea }: AreaSelectProps) {
+	const mode = messages.modes[area];
 	return (
 		<div className={styles.area} title={mode}>
 			<span role="img" aria-label={mode} className={styles.mode}>
-				{isPrivate ? <LockIcon aria-hidden /> : <GlobeIcon aria-hidden />}
+				{icons[area]}
 			</span>
 			<HTMLSelect
 				aria-label={messages.area}
 				value={area}
-				onChange={(event) => onArea(event.currentTarget.value === 'private' ? 'private' : 'public')}
+				onChange={(event) => onArea(event.currentTarget.value as Area)}
 			>
-				<option value="public">{messages.publicFiles}</option>
+				<option value="public">{messages.areas.public}</option>
 				<option value="private" disabled={!isSignedIn}>
-					{messages.privateFiles}
+					{messages.areas.private}
 				</option>
+				{(hasShared || area === 'shared') && <option value="shared">{messages.areas.shared}</option>}
 			</HTMLSelect>
 		</div>
 	);

@@ -22,6 +22,8 @@ export interface ToolbarProps
 	area: Area;
 	/** Undefined until the session was checked. */
 	isSignedIn: boolean | undefined;
+	/** Whether folders of others are shared with the user. */
+	hasShared: boolean;
 	onArea: (area: Area) => void;
 	onHome: () => void;
 	onSettings: () => void;
@@ -35,12 +37,12 @@ export interface ToolbarProps
 /** The location and the filters of the list. It has no state: the page passes it. */
 export function Toolbar(props: ToolbarProps) {
 	const filtersButton = useRef<HTMLButtonElement>(null);
-	const { area, isSignedIn, onArea, onHome, onSettings, onActions, isMenuOpen, hasList } = props;
+	const { area, isSignedIn, hasShared, onArea, onHome, onSettings, onActions, isMenuOpen, hasList } = props;
 	return (
 		<section className={styles.toolbar} aria-label={messages.toolbar}>
 			<div className={styles.places}>
 				{hasList && <Button variant="minimal" icon={<HomeIcon />} aria-label={messages.home} onClick={onHome} />}
-				<AreaSelect area={area} isSignedIn={isSignedIn ?? false} onArea={onArea} />
+				<AreaSelect area={area} isSignedIn={isSignedIn ?? false} hasShared={hasShared} onArea={onArea} />
 				<PathBreadcrumbs directory={props.directory} hrefOf={props.hrefOf} isSearch={isSearch(props)} />
 				<SearchBox
 					search={props.search}

@@ -1,4 +1,4 @@
-import { plural, type SearchKind } from '@stowage/rules';
+import { type Area, plural, type SearchKind } from '@stowage/rules';
 
 /** The words of the toolbar. */
 export const toolbarMessages = {
@@ -37,10 +37,16 @@ export const toolbarMessages = {
 	setFilters: 'Limited to',
 	removeFilter: (filter: string) => `Remove filter ${filter}`,
 	area: 'Area',
-	privateFiles: 'Private Files',
-	publicFiles: 'Public Files',
-	privateMode: 'Private: secure, needs authentication',
-	publicMode: 'Public: accessible to anyone',
+	areas: {
+		private: 'Private Files',
+		public: 'Public Files',
+		shared: 'Shared with Me',
+	} satisfies Record<Area, string>,
+	modes: {
+		private: 'Private: secure, needs authentication',
+		public: 'Public: accessible to anyone',
+		shared: 'Shared: folders of others that you are a member of',
+	} satisfies Record<Area, string>,
 	settings: 'Settings',
 	breadcrumbs: 'Breadcrumbs',
 	letters: 'Filter by first letter',

@@ -315,7 +315,9 @@ function changeWaiting(state: UploadQueueState, change: (item: QueueItem) => Que
 function setVisibility(state: UploadQueueState, isPublic: boolean): UploadQueueState {
 	const folders = state.folders.map((folder) => ({ ...folder, isPublic }));
 	return {
-		...changeWaiting(state, (item) => (item.isPublic === isPublic ? item : movedTo(item, { isPublic }))),
+		...changeWaiting(state, (item) =>
+			item.isPublic === isPublic || areaOf(item) === 'shared' ? item : movedTo(item, { isPublic }),
+		),
 		folders,
 	};
 }
@@ -354,8 +356,14 @@ export function directoryOf(item: Destination): StoragePath {
 }
 
 /** The part of that folder which exists: the target, or the root of the other area, which may have no such folder. */
-export function baseOf({ target, isPublic }: Destination): StoragePath {
-	return (target.area === 'public') === isPublic ? target.directory : rootPath;
+export function baseOf(item: Destination): StoragePath {
+	return item.target.area === areaOf(item) ? item.target.directory : rootPath;
+}
+
+/** The area into which it is uploaded: that of its visibility, unless it is for a shared folder. */
+export function areaOf({ target, isPublic }: Pick<Destination, 'target' | 'isPublic'>): Area {
+	if (target.area === 'shared') return 'shared';
+	return isPublic ? 'public' : 'private';
 }
 
 /** Cached by item, since a queue may have ten thousand and items are never mutated. */
@@ -374,7 +382,8 @@ export function hasValidName(item: QueueItem): boolean {
 export type QueueVisibility = 'private' | 'public' | 'mixed';
 
 export interface QueueSummary {
-	visibility: QueueVisibility;
+	/** Undefined if nothing can be set: all are for shared folders. */
+	visibility: QueueVisibility | undefined;
 	hasInvalidName: boolean;
 	/** The files that `Upload All` would upload. */
 	waiting: readonly number[];
@@ -388,12 +397,15 @@ export interface QueueSummary {
 export function summarize(items: readonly QueueItem[]): QueueSummary {
 	const waiting: number[] = [];
 	let publicCount = 0;
+	let privateCount = 0;
 	let hasInvalidName = false;
 	let needsAccount = false;
 	let completed = 0;
 	let skipped = 0;
 	for (const item of items) {
-		if (item.isPublic) publicCount++;
+		const area = areaOf(item);
+		if (area === 'public') publicCount++;
+		if (area === 'private') privateCount++;
 		if (item.status === 'completed') completed++;
 		if (item.status === 'skipped') skipped++;
 		if (!isWaiting(item)) continue;
@@ -402,13 +414,18 @@ export function summarize(items: readonly QueueItem[]): QueueSummary {
 		if (!hasValidName(item)) hasInvalidName = true;
 	}
 	return {
-		visibility: publicCount === 0 ? 'private' : publicCount === items.length ? 'public' : 'mixed',
+		visibility: visibilityOf(privateCount, publicCount),
 		hasInvalidName,
 		waiting,
 		needsAccount,
 		completed,
 		skipped,
 	};
+}
+
+function visibilityOf(privateCount: number, publicCount: number): QueueVisibility | undefined {
+	if (privateCount > 0) return publicCount > 0 ? 'mixed' : 'private';
+	return publicCount > 0 ? 'public' : undefined;
 }
 
 /** Aggregate progress of a run. */

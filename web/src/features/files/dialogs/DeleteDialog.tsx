@@ -12,11 +12,13 @@ import type { DialogProps } from './fileDialog.js';
 
 export interface DeleteDialogProps extends DialogProps {
 	entries: readonly Entry[];
+	/** Somebody else, into whose trash they go and who alone may delete them past it; the name is undefined for several. */
+	trashOf?: { owner: string | undefined } | undefined;
 	onDelete: (entries: readonly Entry[], to: Removal) => void;
 }
 
 /** Asks before entries are deleted: into the trash where there is one, unless its box is checked. */
-export function DeleteDialog({ entries, onDelete, ...dialog }: DeleteDialogProps) {
+export function DeleteDialog({ entries, trashOf, onDelete, ...dialog }: DeleteDialogProps) {
 	const keepFor = useTrashKeepFor();
 	const [isForever, setForever] = useState(false);
 	const items = nameItems(entries);
@@ -33,10 +35,10 @@ export function DeleteDialog({ entries, onDelete, ...dialog }: DeleteDialogProps
 				return true;
 			}}
 		>
-			<p className={styles.question}>{questionFor(items, keepFor, isForever)}</p>
+			<p className={styles.question}>{questionFor(items, keepFor, isForever, trashOf)}</p>
 			<EntryPaths entries={entries} />
 			<FoldersNote entries={entries} />
-			{keepFor > 0 && (
+			{keepFor > 0 && !trashOf && (
 				<Checkbox
 					className={styles.box}
 					label={messages.deleteForever}
@@ -48,8 +50,14 @@ export function DeleteDialog({ entries, onDelete, ...dialog }: DeleteDialogProps
 	);
 }
 
-function questionFor(items: string, keepFor: number, isForever: boolean): string {
+function questionFor(
+	items: string,
+	keepFor: number,
+	isForever: boolean,
+	trashOf: DeleteDialogProps['trashOf'],
+): string {
 	if (keepFor === 0) return messages.deleteQuestion(items);
+	if (trashOf) return messages.ownersTrashNote(items, trashOf.owner, keptFor(keepFor));
 	return isForever ? messages.deleteForeverQuestion(items) : messages.trashNote(items, keptFor(keepFor));
 }
 

@@ -16,6 +16,8 @@ export interface FileDialogsProps extends Omit<DialogProps, 'isOpen'> {
 	dialog: FileDialog | undefined;
 	operations: FileOperations;
 	area: Area;
+	/** Of the shared folder on screen. */
+	owner: string | undefined;
 	/** Renders a dialog of another feature. */
 	renderOther: (dialog: OtherDialog, props: DialogProps) => ReactNode;
 }
@@ -38,7 +40,14 @@ function render(dialog: FileDialog, isOpen: boolean, props: Omit<FileDialogsProp
 		case 'rename':
 			return <RenameDialog {...common} {...dialog} onRename={operations.rename} />;
 		case 'delete':
-			return <DeleteDialog {...common} entries={dialog.entries} onDelete={operations.remove} />;
+			return (
+				<DeleteDialog
+					{...common}
+					entries={dialog.entries}
+					trashOf={area === 'shared' ? { owner: props.owner } : undefined}
+					onDelete={operations.remove}
+				/>
+			);
 		case 'deleteForever':
 			return (
 				<DeleteForeverDialog

@@ -15,6 +15,8 @@ export type OtherDialog =
 	| { kind: 'download'; entries: readonly Entry[]; asZip: boolean }
 	| { kind: 'temporaryLink'; entry: Entry }
 	| { kind: 'share'; entries: readonly Entry[] }
+	| { kind: 'members'; entry: Entry }
+	| { kind: 'leave'; entry: Entry }
 	| { kind: 'convert'; entries: readonly Entry[] };
 
 /** The properties of every dialog. */

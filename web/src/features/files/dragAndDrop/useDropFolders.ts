@@ -37,7 +37,7 @@ export function useDropFolders({
 	onEntries,
 	onFiles,
 }: DropFolderOptions): boolean {
-	/** The folder of a drop target, if the viewer may write to it. */
+	/** The folder of a drop target, if the viewer may write to it as far as that is known here. */
 	function folderOf(target: DropTarget): StoragePath | undefined {
 		if (target.kind === 'page') return directory;
 		const { directory: step, index } = target.element.dataset;

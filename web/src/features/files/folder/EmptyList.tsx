@@ -1,5 +1,5 @@
 import { Button } from '@blueprintjs/core';
-import { FilterIcon, FolderOpenIcon, SearchIcon } from '@blueprintjs/icons';
+import { FilterIcon, FolderOpenIcon, PeopleIcon, SearchIcon } from '@blueprintjs/icons';
 import type { LetterFilter } from '@stowage/rules';
 import { hasFilters, type Search } from '../../../api/listings/search.js';
 import { EmptyState } from '../../../ui/display/EmptyState.js';
@@ -8,11 +8,13 @@ import { filesMessages as messages } from '../messages.js';
 export interface EmptyListProps extends Search {
 	letter: LetterFilter;
 	mayUpload: boolean;
+	/** It is the list of the folders that are shared with the user. @default false */
+	isSharedRoot?: boolean | undefined;
 	onShowAll: () => void;
 }
 
 /** Shown instead of rows if there are none. */
-export function EmptyList({ search, filters, letter, mayUpload, onShowAll }: EmptyListProps) {
+export function EmptyList({ search, filters, letter, mayUpload, isSharedRoot, onShowAll }: EmptyListProps) {
 	if (letter !== 'ALL') {
 		return (
 			<EmptyState icon={<FilterIcon size={32} />} title={messages.noMatches} detail={messages.emptyFilter(letter)}>
@@ -27,6 +29,11 @@ export function EmptyList({ search, filters, letter, mayUpload, onShowAll }: Emp
 	if (search !== '') {
 		return (
 			<EmptyState icon={<SearchIcon size={32} />} title={messages.noResults} detail={messages.emptySearch(search)} />
+		);
+	}
+	if (isSharedRoot) {
+		return (
+			<EmptyState icon={<PeopleIcon size={32} />} title={messages.nothingShared} detail={messages.nothingSharedHint} />
 		);
 	}
 	const detail = mayUpload ? `${messages.emptyFolder} ${messages.emptyHint}` : messages.emptyFolder;

@@ -1,4 +1,4 @@
-import { type Entry, type LetterFilter, type SortMode, sortEntries } from '@stowage/rules';
+import { type Entry, type LetterFilter, type MemberRole, type SortMode, sortEntries } from '@stowage/rules';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
 import { NetworkFailure } from '../../../api/client/client.js';
@@ -12,6 +12,9 @@ import { isTransient, refetchIntervalAfter } from './refreshPolicy.js';
 export interface Listing {
 	/** Undefined while they are loading, or if they can't be shown. */
 	rows: Rows | undefined;
+	/** Of a shared folder: whose it is, and what the user may do in it, as far as that is known. */
+	owner: string | undefined;
+	role: MemberRole | undefined;
 	/** Why there are none. */
 	error: Error | null;
 	/** Why the list on screen could not be refreshed, although the server responds. */
@@ -60,6 +63,8 @@ export function useListing(location: FolderLocation, letter: LetterFilter): List
 	const isOffline = isKept && error instanceof NetworkFailure;
 	return {
 		rows: isKept ? rows : undefined,
+		owner: data?.owner,
+		role: data?.role,
 		error: isKept ? null : error,
 		refreshError: isKept && !isOffline ? error : null,
 		isOffline,

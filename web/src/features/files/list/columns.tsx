@@ -5,7 +5,7 @@ import { typeIcon } from '../../../ui/display/typeIcons.js';
 import { filesMessages as messages } from '../messages.js';
 import cells from './cells.module.css';
 import { MenuButton } from './items/MenuButton.js';
-import { nameParts, rowLabel } from './items/rowText.js';
+import { nameParts, ownerText, rowLabel } from './items/rowText.js';
 import type { Column, ListedEntry, Table } from './table.js';
 
 /** The icon of an entry, whatever else a table shows. */
@@ -76,11 +76,15 @@ export const folderTable: Table<Entry, SortColumn> = {
 		actionsColumn,
 	],
 	labelOf: rowLabel,
-	detailsOf({ type, count, unreadable, size, owner }, where) {
+	detailsOf(entry, where) {
+		const { type, count, unreadable, size } = entry;
 		const isFolder = type === 'directory';
 		const items = count === undefined || unreadable ? '' : plural(count, 'item');
 		const measure = isFolder ? items : formatListSize(size);
-		return { column: isFolder ? 'count' : 'size', text: [measure, owner, where].filter(Boolean).join(' · ') };
+		return {
+			column: isFolder ? 'count' : 'size',
+			text: [measure, ownerText(entry), where].filter(Boolean).join(' · '),
+		};
 	},
 };
 
@@ -103,7 +107,7 @@ export function nameContent({ entry, mayDrag, where }: ListedEntry): ReactNode {
 					<LockIcon size={14} aria-hidden />
 				</span>
 			)}
-			{entry.owner && <span className={cells.owner}>{entry.owner}</span>}
+			{entry.owner && <span className={cells.owner}>{ownerText(entry)}</span>}
 			{where !== undefined && <span className={cells.where}>{where}</span>}
 		</>
 	);

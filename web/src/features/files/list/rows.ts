@@ -12,9 +12,9 @@ export interface Rows<E extends Entry = Entry> extends RowOrder {
 	names: readonly string[];
 }
 
-/** With the owner, since in the public view two trees may have the same path. User names have no colon. */
-export function keyOf(entry: Pick<Entry, 'path' | 'owner'>): RowKey {
-	return entry.owner === undefined ? entry.path : `${entry.owner ?? ''}:${entry.path}`;
+/** With the owner, since in the public view two trees may have the same path; with a role it is in a shared folder. User names have no colon. */
+export function keyOf(entry: Pick<Entry, 'path' | 'owner' | 'role'>): RowKey {
+	return entry.owner === undefined || entry.role !== undefined ? entry.path : `${entry.owner ?? ''}:${entry.path}`;
 }
 
 /** A few keys are found faster by a linear search than by building a map of a hundred thousand of them. */

@@ -30,9 +30,13 @@ const route = '/browser';
 
 /** Parses the URL; undefined for a path that no folder can have. Other invalid parts have their defaults. */
 export function parseLocation(pathname: string, query: URLSearchParams): BrowserLocation | undefined {
-	const area = query.get('type') === 'private' ? 'private' : 'public';
 	const folder = parseFolder(pathname.slice(route.length), query);
-	return folder && { area, ...folder };
+	return folder && { area: parseArea(query), ...folder };
+}
+
+function parseArea(query: URLSearchParams): Area {
+	const type = query.get('type');
+	return type === 'private' || type === 'shared' ? type : 'public';
 }
 
 /** The same for the URL of a share, `/s/{token}` or below. */

@@ -12,6 +12,8 @@ import {
 	hasPlainLink,
 	type Item,
 	itemOf,
+	leaveDenial,
+	type MemberRole,
 	moveToPrivateDenial,
 	moveToPublicDenial,
 	planPaste,
@@ -40,6 +42,8 @@ export type Action =
 	| 'downloadZip'
 	| 'temporaryLink'
 	| 'share'
+	| 'members'
+	| 'leave'
 	| 'copyLink'
 	| 'convert'
 	| 'rename'
@@ -70,6 +74,10 @@ export interface MenuContext {
 	viewer: Viewer;
 	area: Area;
 	directory: StoragePath;
+	/** In a shared folder, what the viewer may do there. */
+	role: MemberRole | undefined;
+	/** Whether deleted files are kept. Where they are not, members delete nothing. */
+	hasTrash: boolean;
 	/** The list shows the results of a search in this folder and below. */
 	isSearch: boolean;
 	/** How many entries the list shows. */
@@ -98,8 +106,8 @@ export function menuFor(context: MenuContext, entries: readonly Entry[]): MenuIt
 type OptionalItem = MenuItem | undefined;
 
 function folderGroups(context: MenuContext): OptionalItem[][] {
-	const { viewer, area, directory, isSearch, shown } = context;
-	const folder: Item = { area, path: directory };
+	const { viewer, area, directory, role, isSearch, shown } = context;
+	const folder: Item = { area, path: directory, role };
 	const mayWrite = (refusal: Failure | undefined) => !isSearch && refusal === undefined;
 	return [
 		[
@@ -132,7 +140,7 @@ function canPaste({ clipboard, viewer, area, directory }: MenuContext): boolean 
 	return clipboard !== undefined && planPaste(clipboard, viewer, area, directory).kind !== 'refused';
 }
 
-function entryGroups({ viewer, area, mayShare }: MenuContext, entries: readonly Entry[]): OptionalItem[][] {
+function entryGroups({ viewer, area, mayShare, hasTrash }: MenuContext, entries: readonly Entry[]): OptionalItem[][] {
 	const items = entries.map((entry) => itemOf(area, entry));
 	const [entry] = entries;
 	const single = entries.length === 1 ? entry : undefined;
@@ -147,6 +155,7 @@ function entryGroups({ viewer, area, mayShare }: MenuContext, entries: readonly 
 			single?.type === 'file' ? undefined : { action: 'downloadZip', label: 'Download as ZIP' },
 			single && every(temporaryLinkDenial) ? { action: 'temporaryLink', label: 'Temporary Link' } : undefined,
 			mayShare && every(shareDenial) ? { action: 'share', label: 'Share' } : undefined,
+			single?.type === 'directory' && every(shareDenial) ? { action: 'members', label: 'Members' } : undefined,
 			single && items.every(hasPlainLink) ? { action: 'copyLink', label: 'Copy Link' } : undefined,
 		],
 		[
@@ -162,7 +171,12 @@ function entryGroups({ viewer, area, mayShare }: MenuContext, entries: readonly 
 			some(moveToPublicDenial) ? { action: 'moveToPublic', label: 'Move to Public' } : undefined,
 			every(moveToPrivateDenial) ? { action: 'moveToPrivate', label: 'Move back to Private' } : undefined,
 		],
-		[some(deleteDenial) ? { action: 'delete', label: 'Delete', shortcut: 'Del' } : undefined],
+		[
+			some(deleteDenial) && (hasTrash || area !== 'shared')
+				? { action: 'delete', label: 'Delete', shortcut: 'Del' }
+				: undefined,
+			single && every(leaveDenial) ? { action: 'leave', label: 'Leave' } : undefined,
+		],
 	];
 }
 

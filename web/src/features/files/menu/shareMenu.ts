@@ -15,7 +15,7 @@ export interface ShareMenuContext {
 
 /** The groups of the menu for these entries, or for the folder if there are none. */
 export function shareMenuFor({ isLimited, ...folder }: ShareMenuContext, entries: readonly Entry[]): MenuItem[][] {
-	const nobody = { viewer: shareReader, mayShare: false, clipboard: undefined };
+	const nobody = { viewer: shareReader, role: undefined, mayShare: false, hasTrash: false, clipboard: undefined };
 	const groups = menuFor({ ...folder, ...nobody, area: 'private' }, entries);
 	return isLimited ? groups.map((group) => group.filter(({ action }) => action !== 'preview')) : groups;
 }

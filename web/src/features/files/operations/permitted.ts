@@ -4,6 +4,7 @@ import {
 	copyDenial,
 	cutDenial,
 	deleteDenial,
+	deleteForeverDenial,
 	type Entry,
 	type Failure,
 	type Item,
@@ -32,7 +33,7 @@ const refusals: Readonly<Record<GuardedAction, (viewer: Viewer, item: Item) => F
 	cut: cutDenial,
 	copy: copyDenial,
 	delete: deleteDenial,
-	deleteForever: deleteDenial,
+	deleteForever: deleteForeverDenial,
 	moveToPublic: moveToPublicDenial,
 	moveToPrivate: moveToPrivateDenial,
 };

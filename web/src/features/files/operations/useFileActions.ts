@@ -1,4 +1,13 @@
-import { type Area, type Clipboard, type Entry, parsePath, type StoragePath, type Viewer } from '@stowage/rules';
+import {
+	type Area,
+	type Clipboard,
+	createFolderDenial,
+	type Entry,
+	type MemberRole,
+	parsePath,
+	type StoragePath,
+	type Viewer,
+} from '@stowage/rules';
 import { useMemo, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
@@ -17,6 +26,8 @@ export interface ActionContext {
 	viewer: Viewer;
 	area: Area;
 	directory: StoragePath;
+	/** In a shared folder, what the viewer may do there. */
+	role: MemberRole | undefined;
 	folder: Pick<FolderView, 'key' | 'rows' | 'select' | 'refresh'>;
 	operations: FileOperations;
 	/** Every download asks first. */
@@ -75,8 +86,10 @@ export function useFileActions(context: ActionContext): FileActions {
 			notify({ message: (operation === 'cut' ? messages.cut : messages.copied)(nameItems(items)) });
 		};
 		const paste = () => {
-			const { clipboard: pasted, operations, directory } = latest.current;
+			const { clipboard: pasted, operations, viewer, area, directory, role } = latest.current;
 			if (!pasted) return void notify({ intent: 'warning', message: messages.nothingToPaste });
+			const refusal = area === 'shared' ? createFolderDenial(viewer, { area, path: directory, role }) : undefined;
+			if (refusal) return void notify({ intent: 'danger', message: messages.pasteFailed, detail: refusal.message });
 			// The cut entries are being moved already.
 			if (pasted.operation === 'cut' && pasting === pasted) return;
 			pasting = pasted;
@@ -150,6 +163,9 @@ export function useFileActions(context: ActionContext): FileActions {
 					return void (first && setDialog({ kind: 'temporaryLink', entry: first }));
 				case 'share':
 					return setDialog({ kind: 'share', entries });
+				case 'members':
+				case 'leave':
+					return void (first && setDialog({ kind: action, entry: first }));
 				case 'convert':
 					return void convert(entries);
 				case 'rename':

@@ -80,7 +80,8 @@ export function useTransfer(): RunTransfer {
 				});
 			};
 			try {
-				const outcome = plan.steps.length === 1 ? await sendOne(plan, waitForEnd) : await sendAll(plan, waitForEnd);
+				const isOne = plan.steps.length === 1 && !plan.steps.some(({ isAcross }) => isAcross);
+				const outcome = isOne ? await sendOne(plan, waitForEnd) : await sendAll(plan, waitForEnd);
 				if (isFailure(outcome.reason, 'notSignedIn'))
 					void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
 				return outcome;

@@ -1,5 +1,5 @@
 import { type Area, baseName, type Entry, type MoveStep, parsePath } from '@stowage/rules';
-import { filesMessages as messages } from '../messages.js';
+import { filesMessages as messages, nameItems } from '../messages.js';
 import { reasonLines } from '../operations/runEach.js';
 import type { Replacing } from '../operations/taken.js';
 import type { CopiedItem, ReplacedItem, Reversal, Undo } from './undoStack.js';
@@ -26,7 +26,7 @@ export function undoRename(
 }
 
 /** A step that is done, with the path that the item got. */
-export type PlacedStep = Replacing<Pick<MoveStep, 'type' | 'fromPath' | 'toPath'>>;
+export type PlacedStep = Replacing<Pick<MoveStep, 'type' | 'fromPath' | 'toPath' | 'isAcross'>>;
 
 /** What the server keeps of what a paste has changed. */
 export interface Kept {
@@ -42,6 +42,13 @@ export interface Kept {
  */
 export function undoMoves(placed: readonly PlacedStep[] | undefined, hasVersions = true): Undo {
 	if (placed === undefined) return { kind: 'impossible', reason: messages.namesUnknown };
+	const across = placed.filter(({ isAcross }) => isAcross);
+	// What it takes back would be a copy of the copy.
+	if (across.length > 0)
+		return {
+			kind: 'impossible',
+			reason: messages.movedAcross(nameItems(across.map(({ toPath }) => ({ name: baseName(toPath) })))),
+		};
 	const items = placed
 		.filter(({ replaced }) => !replaced)
 		.map(({ type, fromPath, toPath }) => ({ name: baseName(toPath), area: type, path: toPath, before: fromPath }));

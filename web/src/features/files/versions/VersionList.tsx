@@ -64,7 +64,8 @@ export function VersionList({ area, entry, versions, onRestore, onDelete, onEmpt
 						href={versionUrl(area, entry, version.id)}
 						fileName={entry.name}
 						onRestore={() => restore(version)}
-						onDelete={() => setDeleting(version)}
+						// Members of a folder delete no version for good.
+						onDelete={area === 'shared' ? undefined : () => setDeleting(version)}
 					/>
 				))}
 			</ul>
@@ -93,7 +94,7 @@ interface VersionRowProps {
 	href: string;
 	fileName: string;
 	onRestore: () => void;
-	onDelete: () => void;
+	onDelete: (() => void) | undefined;
 }
 
 function VersionRow({ version, href, fileName, onRestore, onDelete }: VersionRowProps) {
@@ -123,14 +124,16 @@ function VersionRow({ version, href, fileName, onRestore, onDelete }: VersionRow
 					aria-describedby={timeId}
 					onClick={onRestore}
 				/>
-				<Button
-					variant="minimal"
-					icon={<TrashIcon />}
-					text={messages.delete}
-					aria-describedby={timeId}
-					data-delete={id}
-					onClick={onDelete}
-				/>
+				{onDelete && (
+					<Button
+						variant="minimal"
+						icon={<TrashIcon />}
+						text={messages.delete}
+						aria-describedby={timeId}
+						data-delete={id}
+						onClick={onDelete}
+					/>
+				)}
 			</span>
 		</li>
 	);

@@ -55,6 +55,7 @@ function Panel({ viewer, area, entry, entries, isOpen, onShow: show, onClose: cl
 	const isThere = useMemo(() => isListed(entries, entry), [entries, entry]);
 	const listed = useLast(isThere ? entries : undefined);
 	const { previous, next } = useMemo(() => neighboursOf(entries, entry, kind, listed), [entries, entry, kind, listed]);
+	const role = useMemo(() => entries.find(({ path }) => path === entry.path)?.role, [entries, entry]);
 	useEscape(isOpen, onClose);
 	useSelectAll(isOpen, body);
 	useKeys(({ key }) => {
@@ -95,7 +96,8 @@ function Panel({ viewer, area, entry, entries, isOpen, onShow: show, onClose: cl
 					area={area}
 					file={file}
 					detected={detected}
-					entry={entry}
+					// What a member may do can change while it is on screen.
+					entry={role === undefined || role === entry.role ? entry : { ...entry, role }}
 					entries={entries}
 					previous={previous}
 					next={next}

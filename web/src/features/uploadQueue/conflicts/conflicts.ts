@@ -1,6 +1,6 @@
 import { type Area, joinPath, pathSegments, type StoragePath } from '@stowage/rules';
 import type { TakenNames } from '../../../api/listings/takenNames.js';
-import { baseOf, fullName, type IfExists, isWaiting, type QueueItem } from '../uploadQueue.js';
+import { areaOf, baseOf, fullName, type IfExists, isWaiting, type QueueItem } from '../uploadQueue.js';
 
 /** What has the name of an item already; `unknown` while that was not looked up. */
 export type NameState = 'free' | 'file' | 'directory' | 'unknown';
@@ -30,7 +30,7 @@ const lookups = new WeakMap<QueueItem, readonly Lookup[]>();
 export function lookupsOf(item: QueueItem): readonly Lookup[] {
 	let found = lookups.get(item);
 	if (!found) {
-		const area = item.isPublic ? 'public' : 'private';
+		const area = areaOf(item);
 		let directory = baseOf(item);
 		found = [...pathSegments(item.folder), fullName(item)].map((name, index, names) => {
 			const before = names[index - 1];

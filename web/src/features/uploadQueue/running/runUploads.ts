@@ -3,7 +3,7 @@ import type { EnsureFolder, FolderPlace } from '../../../api/uploads/ensureFolde
 import { isSmall, type Transport, type Upload } from '../../../api/uploads/upload.js';
 import { messages } from '../../../messages.js';
 import { choiceOf, type NameState } from '../conflicts/conflicts.js';
-import { baseOf, directoryOf, fullName, type QueueFolder, type QueueItem } from '../uploadQueue.js';
+import { areaOf, baseOf, directoryOf, fullName, type QueueFolder, type QueueItem } from '../uploadQueue.js';
 import { type AttemptOptions, UploadAttempt } from './UploadAttempt.js';
 import type { UploadKeys } from './UploadKeys.js';
 
@@ -27,7 +27,7 @@ export interface RunOptions extends AttemptOptions {
 	/** A folder has changed. Called for each folder at most every two seconds, and once more at the end. */
 	onUploaded: (area: Area, directory: StoragePath) => void;
 	/** The message for people, and if that is unspecific, the server's message. */
-	describe: (error: unknown) => { error: string; detail?: string | undefined };
+	describe: (error: unknown, area?: Area) => { error: string; detail?: string | undefined };
 	/** Further failures that the next file would meet as well. */
 	fatalKinds?: readonly FailureKind[];
 	now?: () => number;
@@ -83,7 +83,7 @@ export async function runUploads(ids: readonly number[], options: RunOptions): P
 		attempts.delete(id);
 		options.keys.remove(id);
 		dispatch({ type: 'itemCompleted', id, savedName: result.name, isVerified: result.isVerified });
-		notifier.onUploaded(upload.isPublic ? 'public' : 'private', upload.directory);
+		notifier.onUploaded(upload.area, upload.directory);
 	};
 
 	dispatch({ type: 'runStarted', ids });
@@ -100,17 +100,20 @@ export async function runUploads(ids: readonly number[], options: RunOptions): P
 			complete(id, attempt);
 		} catch (error) {
 			if (signal.aborted) break;
+			const item = itemOf(id);
 			const upload = attempts.get(id)?.upload;
 			attempts.delete(id);
-			if (itemOf(id)?.ifExists === 'skip' && isFailure(error, 'alreadyExists')) {
+			if (item?.ifExists === 'skip' && isFailure(error, 'alreadyExists')) {
 				options.keys.remove(id);
 				dispatch({ type: 'itemSkipped', id });
 				// If the server has found it, it may have been sent.
 				if (upload) void options.discard(upload);
 				continue;
 			}
-			dispatch({ type: 'itemFailed', id, ...options.describe(error) });
-			if (isFatal(error, options)) break;
+			const area = item && areaOf(item);
+			dispatch({ type: 'itemFailed', id, ...options.describe(error, area) });
+			// The others of a folder that is gone wait, with what was chosen for them.
+			if (isFatal(error, options) || (area === 'shared' && isFailure(error, 'notFound'))) break;
 		}
 	}
 	stop.abort(paused);
@@ -155,7 +158,7 @@ async function onConflictOf(item: QueueItem, { onConflict, username }: Upload, {
 
 /** The path of an item's folder. */
 export function placeOf(item: Pick<QueueItem, 'target' | 'isPublic' | 'folder'>): FolderPlace {
-	return { area: item.isPublic ? 'public' : 'private', base: baseOf(item), directory: directoryOf(item) };
+	return { area: areaOf(item), base: baseOf(item), directory: directoryOf(item) };
 }
 
 function isFatal(error: unknown, options: Pick<RunOptions, 'fatalKinds'>): boolean {
@@ -166,10 +169,11 @@ function isFatal(error: unknown, options: Pick<RunOptions, 'fatalKinds'>): boole
 export function uploadOf(item: QueueItem, username: string | undefined, keys: UploadKeys): Upload {
 	const fileName = fullName(item);
 	const directory = directoryOf(item);
-	const { file, isPublic, ifExists } = item;
+	const { file, ifExists } = item;
+	const area = areaOf(item);
 	const onConflict = ifExists === 'skip' ? 'fail' : ifExists;
-	const key = keys.keyOf(item.id, JSON.stringify([username, isPublic, directory, fileName, onConflict]));
-	return { file, fileName, directory, isPublic, username, onConflict, key };
+	const key = keys.keyOf(item.id, JSON.stringify([username, area, directory, fileName, onConflict]));
+	return { file, fileName, directory, area, username, onConflict, key };
 }
 
 /** Throttles `onUploaded` for each folder. */

@@ -53,7 +53,8 @@ function IfTheyExist({ conflicts, summary, isRunning }: UploadQueueView) {
 function SetAllTo({ summary, isRunning }: UploadQueueView) {
 	const queue = useUploadQueue();
 	const id = useId();
-	if (useUploader() !== 'signedIn') return null;
+	const isUser = useUploader() === 'signedIn';
+	if (!isUser || summary.visibility === undefined) return null;
 	return (
 		<div className={styles.setAll}>
 			<label htmlFor={id}>{messages.setAllTo}</label>

@@ -6,6 +6,7 @@ import {
 	FolderCloseIcon,
 	GlobeIcon,
 	LockIcon,
+	PeopleIcon,
 	RepeatIcon,
 	SmallCrossIcon,
 	TickCircleIcon,
@@ -19,6 +20,7 @@ import { messages } from '../../../messages.js';
 import { choiceOf, choicesFor, type NameState } from '../conflicts/conflicts.js';
 import type { Uploader } from '../destination.js';
 import {
+	areaOf,
 	directoryOf,
 	fraction,
 	fullName,
@@ -151,6 +153,13 @@ export const UploadQueueItem = memo(function UploadQueueItem(props: UploadQueueI
 
 function ItemVisibility(props: Pick<UploadQueueItemProps, 'item' | 'isLocked' | 'queue'> & { isVisitor: boolean }) {
 	const { item, isLocked, isVisitor, queue } = props;
+	if (areaOf(item) === 'shared') {
+		return (
+			<Tag minimal icon={<PeopleIcon size={12} />}>
+				{messages.sharedFolder}
+			</Tag>
+		);
+	}
 	if (isVisitor || isOver(item)) {
 		return (
 			<Tag minimal icon={item.isPublic ? <GlobeIcon size={12} /> : <LockIcon size={12} />}>

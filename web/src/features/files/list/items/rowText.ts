@@ -3,6 +3,7 @@ import {
 	formatDate,
 	formatListSize,
 	formatTime,
+	type MemberRole,
 	parentPath,
 	parsePath,
 	plural,
@@ -57,11 +58,22 @@ export function rowLabel(entry: Entry, isCut: boolean, where: string | undefined
 	if (isCut) parts.push('cut');
 	if (entry.unreadable) parts.push(messages.unreadable);
 	if (where !== undefined) parts.push(where);
-	if (entry.owner !== undefined) parts.push(ownerLabel(entry.owner));
+	if (isShared(entry)) parts.push(messages.sharedBy(entry.owner), messages.roles[entry.role]);
+	else if (entry.owner !== undefined) parts.push(ownerLabel(entry.owner));
 	if (entry.count !== undefined && !entry.unreadable) parts.push(plural(entry.count, 'item'));
 	if (entry.type === 'file') parts.push(formatListSize(entry.size));
 	parts.push(`${formatDate(entry.mtime)} ${formatTime(entry.mtime)}`);
 	return parts.join(', ');
+}
+
+/** Whether it is a folder in the list of those that are shared with the user. */
+function isShared(entry: Entry): entry is Entry & { owner: string; role: MemberRole } {
+	return typeof entry.owner === 'string' && entry.role !== undefined;
+}
+
+/** Beside the name: whose it is, and of a shared folder what the user may do in it. */
+export function ownerText(entry: Entry): string | undefined {
+	return isShared(entry) ? `${entry.owner} · ${messages.roles[entry.role]}` : (entry.owner ?? undefined);
 }
 
 /** How a public listing names an owner; the administrator's entries have none. */
