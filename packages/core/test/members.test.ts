@@ -1,4 +1,3 @@
-import './members/everyCall.test.js';
 import './members/membersCalls.test.js';
 import './members/reading.test.js';
 import './members/uploading.test.js';

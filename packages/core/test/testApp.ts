@@ -57,7 +57,7 @@ const hashes = new Map<string, Promise<unknown>>();
  * Hashes each password once in a process, and compares it once with each secret: that costs more than all else in a sign-in, and most tests begin with one. The strength of hashes is tested
  * with the plugin.
  */
-function cacheHashes(app: App): void {
+export function cacheHashes(app: App): void {
 	const provider = app.server.providers.auth.get('password');
 	const { hash, verify } = provider;
 	const once = <T>(key: readonly unknown[], make: () => Promise<T>): Promise<T> => {

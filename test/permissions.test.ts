@@ -1,0 +1,236 @@
+import * as contract from '@stowage/contract';
+import test, { type ExecutionContext } from 'ava';
+import { type Answer, json } from '../packages/core/test/testApp.js';
+import { until } from '../packages/core/test/until.js';
+import { removeFilms } from '../plugins/handbrake/test/conversions.js';
+import type { Request } from './permissions/call.js';
+import { type Item, type Place, placeOf, sharedPathsOf, wrongPlacesOf } from './permissions/items.js';
+import { type Person, type Role, roleOf, type Which, whiches } from './permissions/people.js';
+import { type AboutItem, type AboutShare, rows } from './permissions/rows.js';
+import { type Owner, type Site, setUp } from './permissions/site.js';
+
+test.after.always(removeFilms);
+
+const endpoints = Object.entries(contract).filter(
+	(each): each is [keyof typeof rows, contract.AnyEndpoint] =>
+		typeof each[1] === 'object' && each[1] !== null && 'audience' in each[1],
+);
+
+test('every call of the contract says who may use it', (t) => {
+	t.deepEqual(Object.keys(rows).sort(), endpoints.map(([name]) => String(name)).sort());
+});
+
+type RowAbout<About> = Extract<(typeof rows)[keyof typeof rows][number], { about: About }>;
+
+/** Each row of one sort with its endpoint. What is found is told together at the end. */
+function testEach<About extends 'item' | 'share' | 'account' | 'nobody'>(
+	title: string,
+	about: About,
+	check: (
+		site: Site,
+		endpoint: contract.AnyEndpoint,
+		row: RowAbout<About>,
+		tell: (fault: string) => void,
+	) => Promise<void>,
+): void {
+	test.serial(title, async (t: ExecutionContext) => {
+		const site = await setUp(t);
+		const faults: string[] = [];
+		let checked = 0;
+		const checkAll = async () => {
+			for (const [name, endpoint] of endpoints) {
+				for (const row of rows[name]) {
+					if (row.about !== about) continue;
+					checked++;
+					await check(site, endpoint, row as never, (fault) => faults.push(`${name}: ${fault}`));
+				}
+			}
+		};
+		// Of the others it is asked for each cell.
+		if (about === 'account' || about === 'nobody')
+			await unchanged(site, ['ada', 'dora'], (fault) => faults.push(fault), checkAll);
+		else await checkAll();
+		t.not(checked, 0);
+		t.deepEqual(faults, []);
+	});
+}
+
+const ranks: Record<Role, number> = { none: 0, view: 1, edit: 2, own: 3 };
+const needed = { read: 1, write: 2, own: 3 };
+
+function mayUse({ right }: AboutItem, role: Role, which: Which): boolean {
+	if (right === 'bearer') return which !== 'disabled';
+	if (right === 'nobody') return false;
+	return right === 'member' ? role === 'view' || role === 'edit' : ranks[role] >= needed[right];
+}
+
+testEach('a private item is read and changed by whom its owner lets', 'item', async (site, endpoint, row, tell) => {
+	const cells = site.people.flatMap((person) =>
+		whiches.flatMap((which) => {
+			const role = roleOf(person, which);
+			return role === undefined ? [] : [{ person, which, role, may: mayUse(row, role, which) }];
+		}),
+	);
+	const made = (item: Item) =>
+		site.asOwner(
+			item,
+			async () => (await row.made?.(item.owner.client, { type: 'private', folder: item.folder })) ?? '',
+		);
+	for (const { person, which } of cells.filter(({ may }) => may)) {
+		const item = await site.make(which, person);
+		const request = row.request(placeOf(person, item), await made(item));
+		const answer = await person.send({ endpoint, ...request });
+		tellUnlessAllowed(row, answer, person, which, tell);
+		if (isStarted(endpoint, answer) && (await endOf(person, answer)) !== 'completed')
+			tell(`${person.title} may not, with the ${which} item: its job failed`);
+		await item.remove();
+	}
+
+	const items = new Map<string, { item: Item; id: string }>();
+	const attempts: { person: Person; item: Item; requests: Request[]; status: number | undefined }[] = [];
+	for (const { person, which, role, may } of cells) {
+		if (may && which === 'own') continue;
+		const ofWhom =
+			which === 'own' || (which === 'foreign' && role === 'none' && person.role === 'own') ? person.title : '';
+		const key = `${which} ${ofWhom}`;
+		const item = items.get(key)?.item ?? (await site.make(which, person));
+		const id = items.get(key)?.id ?? (await made(item));
+		items.set(key, { item, id });
+		const right = row.request(placeOf(person, item), id);
+		const wrong = wrongPlacesOf(person, item).map((place: Place) => row.request(place, id));
+		const others = wrong.filter((request) => JSON.stringify(request) !== JSON.stringify(right));
+		attempts.push({ person, item, requests: others, status: undefined });
+		if (!may) attempts.push({ person, item, requests: [right], status: refusalOf(row, endpoint, person, role) });
+	}
+	await unchanged(site, ['ada', 'dora', 'eve'], tell, async () => {
+		for (const { person, item, requests, status } of attempts) {
+			for (const request of requests) {
+				const answer = await person.send({ endpoint, ...request });
+				const asked = JSON.stringify(request);
+				const isFailed = isStarted(endpoint, answer) && (await endOf(person, answer)) === 'failed';
+				// A failed job is a refusal, too.
+				const mayBe = status === undefined ? [...tricked, ...(isFailed ? [202] : [])] : [status];
+				tellUnlessRefused(answer, status === 202 && !isFailed ? [] : mayBe, person, item, asked, tell);
+			}
+		}
+	});
+	for (const { item } of items.values()) await item.remove();
+});
+
+/** The status for who asks by the ordinary name and may not. */
+function refusalOf(
+	{ right, refused }: AboutItem,
+	{ audience }: contract.AnyEndpoint,
+	person: Person,
+	role: Role,
+): number {
+	if (person.client === undefined && audience === 'user') return 401;
+	if (typeof refused === 'number') return refused;
+	if (person.client === undefined) return refused?.visitor ?? 401;
+	return refused?.[role] ?? (right === 'write' && role === 'view' ? 403 : 404);
+}
+
+const isStarted = ({ path }: contract.AnyEndpoint, { statusCode }: Answer) =>
+	path === contract.startJob.path && statusCode === 202;
+
+function endOf(person: Person, { payload }: Answer): Promise<string> {
+	const params = { id: JSON.parse(payload).id };
+	return until('the job ends', async () => {
+		const { status } = json(await person.send({ endpoint: contract.findJob, params }));
+		return !['queued', 'processing'].includes(status) && status;
+	});
+}
+
+testEach(
+	'an item of a share is read, and one is sent, by who has its address, while it holds',
+	'share',
+	async (site, endpoint, row, tell) => {
+		const [owner] = site.people as [Person];
+		const ask = async (person: Person, item: Item, status?: readonly number[]) => {
+			const id = status === undefined ? ((await row.made?.(person.send)) ?? '') : 'none';
+			for (const folder of sharedPathsOf(item)) {
+				const answer = await person.send({ endpoint, ...row.request(folder, id) });
+				if (status === undefined) tellUnlessAllowed(row, answer, person, item.which, tell);
+				else tellUnlessRefused(answer, status, person, item, folder, tell);
+			}
+		};
+		const shared = await site.make('shared', owner);
+		const foreign = await site.make('foreign', site.people.at(-1) as Person);
+		for (const person of site.people) if (person.share[row.right] === 'ok') await ask(person, shared);
+		await unchanged(site, ['ada'], tell, async () => {
+			for (const person of site.people) {
+				const status = person.share[row.right];
+				if (status !== 'ok') await ask(person, shared, [status]);
+				if (row.right === 'read') await ask(person, foreign, tricked);
+			}
+		});
+		await shared.remove();
+		await foreign.remove();
+	},
+);
+
+testEach('an account is shown and changed by who is signed in to it', 'account', async (site, endpoint, row, tell) => {
+	const id = (await row.made?.(site.ada)) ?? '';
+	for (const person of site.people.filter(({ client }) => client !== site.ada)) {
+		const answer = await person.send({ endpoint, ...row.request(id) });
+		tellUnlessHarmless(answer, person.client === undefined ? 401 : row.status, person, tell);
+	}
+});
+
+testEach('what is for everybody tells of nobody', 'nobody', async (site, endpoint, row, tell) => {
+	for (const person of site.people.filter(({ client }) => client === undefined))
+		tellUnlessHarmless(await person.send({ endpoint, ...row.request() }), row.status, person, tell);
+});
+
+function tellUnlessHarmless(
+	{ statusCode, payload }: Answer,
+	status = 200,
+	{ title }: Person,
+	tell: (fault: string) => void,
+): void {
+	if (statusCode !== status) tell(`${title} was answered ${statusCode}, not ${status}: ${payload.slice(0, 300)}`);
+	if (/ada|dora|docs|papers/.test(payload)) tell(`${title} was told of somebody: ${payload}`);
+}
+
+/** Tells what of others was changed meanwhile. */
+async function unchanged(
+	site: Site,
+	of: readonly Owner[],
+	tell: (fault: string) => void,
+	act: () => Promise<void>,
+): Promise<void> {
+	const before = new Set(await site.state(of));
+	await act();
+	const after = new Set(await site.state(of));
+	for (const line of before) if (!after.has(line)) tell(`lost: ${line.slice(0, 300)}`);
+	for (const line of after) if (!before.has(line)) tell(`got: ${line.slice(0, 300)}`);
+}
+
+function tellUnlessAllowed(
+	{ allowed }: AboutItem | AboutShare,
+	{ statusCode, payload }: Answer,
+	{ title }: Person,
+	which: Which,
+	tell: (fault: string) => void,
+): void {
+	const isAllowed = allowed === undefined ? statusCode >= 200 && statusCode < 300 : statusCode === allowed;
+	if (!isAllowed) tell(`${title} may not, with the ${which} item: ${statusCode} ${payload.slice(0, 300)}`);
+}
+
+/** What is answered to tricks. */
+const tricked = [400, 401, 403, 404, 410];
+
+function tellUnlessRefused(
+	{ statusCode, payload }: Answer,
+	mayBe: readonly number[],
+	{ title }: Person,
+	{ which, marker }: Item,
+	asked: string,
+	tell: (fault: string) => void,
+): void {
+	if (!mayBe.includes(statusCode))
+		tell(
+			`${title}, with the ${which} item, by ${asked}: ${statusCode}, not ${mayBe.join(' or ')}: ${payload.slice(0, 300)}`,
+		);
+	if (payload.includes(marker)) tell(`${title} was told of the ${which} item, by ${asked}: ${payload.slice(0, 300)}`);
+}
