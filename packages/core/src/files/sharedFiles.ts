@@ -61,6 +61,13 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 		return entered;
 	};
 
+	/** The path that an item is to get: where that is taken it gets another name in the same folder. */
+	const enterTarget = async (viewer: Viewer, target: ItemRef): Promise<Entered> => {
+		const entered = await enter(viewer, target, 'edit');
+		await enter(viewer, { ...target, path: parentPath(target.path) }, 'edit');
+		return entered;
+	};
+
 	/** Runs work that ends with the roles of all that was entered. */
 	const whileHeld = async <T>(
 		all: readonly Entered[],
@@ -83,7 +90,7 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 		if (item.area !== 'shared' && to.area !== 'shared') return files.copy(viewer, item, to, options);
 		assertAllowed(copyDenial(viewer, item));
 		const from = item.area === 'shared' ? await enter(viewer, item, 'view') : undefined;
-		const into = to.area === 'shared' ? await enter(viewer, to, 'edit') : undefined;
+		const into = to.area === 'shared' ? await enterTarget(viewer, to) : undefined;
 		const isOneHome = from !== undefined && into !== undefined && from.viewer.id === into.viewer.id;
 		const writer = isOneHome ? inBoth(from, into) : (into?.viewer ?? viewer);
 		const reader = isOneHome ? writer : (from?.viewer ?? viewer);
@@ -227,7 +234,7 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 			const target: ItemRef = { area: 'shared', path: toPath };
 			assertAllowed(moveDenial(viewer, item, target));
 			const from = await enterToTake(viewer, item);
-			const into = await enter(viewer, target, 'edit');
+			const into = await enterTarget(viewer, target);
 			if (from.viewer.id === into.viewer.id)
 				return into.shown(await files.move(inBoth(from, into), from.ref, into.ref.path, options));
 			// Of another owner: what leaves a home goes into its trash.

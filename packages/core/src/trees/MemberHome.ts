@@ -103,11 +103,11 @@ export class MemberHome extends HomeStorage {
 		from: HomeStorage,
 		path: StoragePath,
 		to: StoragePath,
-		options?: MoveOptions,
+		options: MoveOptions = {},
 	): Promise<StorageItem> {
 		await this.#assertMayChange(path);
 		await this.#assertMayChange(to);
-		return super.moveFrom(from, path, to, options);
+		return super.moveFrom(from, path, to, { ...options, beforeNaming: this.#beforeNaming(to, options) });
 	}
 
 	override async copyFrom(
@@ -119,17 +119,21 @@ export class MemberHome extends HomeStorage {
 		await this.#assertMayChange(to);
 		return super.copyFrom(from, path, to, {
 			...options,
-			// It may have taken hours.
-			beforeNaming: async (name) => {
-				await this.#assertMayChange(joinPath(parentPath(to), name));
-				await options.beforeNaming?.(name);
-			},
+			beforeNaming: this.#beforeNaming(to, options),
 		});
 	}
 
 	override async findPublished(id: string, path: StoragePath): Promise<StorageItem | undefined> {
 		await this.#assertInside(path);
 		return super.findPublished(id, path);
+	}
+
+	/** Asks again for the very name, which may be another one than the wished one; and a copy may have taken hours. */
+	#beforeNaming(to: StoragePath, { beforeNaming }: MoveOptions): (name: string) => Promise<void> {
+		return async (name) => {
+			await this.#assertMayChange(joinPath(parentPath(to), name));
+			await beforeNaming?.(name);
+		};
 	}
 
 	#isAbove(path: StoragePath): boolean {

@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { isFailure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type Client, field, file, json } from '../testApp.js';
@@ -285,3 +285,26 @@ const lose = async (t: ExecutionContext, role: 'view' | undefined, intoShared: b
 test('a copy from a shared folder ends with the membership, and leaves nothing', lose, undefined, false);
 test('a copy into a shared folder ends with the membership, and leaves nothing', lose, undefined, true);
 test('a copy into a shared folder ends with the right to edit, and leaves nothing', lose, 'view', true);
+
+test('nothing is moved or copied beside a shared folder, or into one that is only looked at, by a name that is taken there', async (t) => {
+	const { bob, home, share } = await setUp(t, 'edit');
+	await share({ bob: 'edit' }, 'docs/Photos/2030');
+	const names = async () => [await readdir(home('docs')), await readdir(home('docs/Photos'))].map((all) => all.sort());
+	const before = await names();
+	const into = (toPath: string) =>
+		[
+			['/api/moveItem', { fromPath: 'Photos/2030/owl.txt', toPath, type: 'shared' }],
+			['/api/moveItem', { fromPath: 'Photos/2030/owl.txt', toPath, type: 'shared', onConflict: 'replace' }],
+			['/api/copyItem', { fromPath: 'Photos/2030/owl.txt', toPath, type: 'shared' }],
+			['/api/copyItem', { fromPath: 'mine.txt', fromType: 'private', toPath, type: 'shared' }],
+		] as const;
+	const refused = async (toPath: string) => {
+		for (const [url, payload] of into(toPath))
+			t.is((await bob.post(url, payload)).statusCode, 403, JSON.stringify(payload));
+	};
+	await refused('Photos');
+	await share({ bob: 'view' });
+	await refused('Photos/2030');
+	t.deepEqual(await names(), before);
+	t.deepEqual(await readdir(home('docs/Photos/2030')), ['owl.txt']);
+});
