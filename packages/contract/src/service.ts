@@ -11,13 +11,13 @@ const availability = z.enum(['ok', 'unavailable']);
 
 /**
  * Whether all that the server needs is available, in the same words for everybody; 503 unless it is. `storage` stands for all storage
- * roots.
+ * roots. `draining`: the server is about to end, and only answers what is on its way.
  */
 export const ready = endpoint({
 	method: 'GET',
 	path: '/api/ready',
 	result: z.object({
-		status: availability,
+		status: z.enum(['ok', 'unavailable', 'draining']),
 		checks: z.object({ database: availability, storage: availability, plugins: availability }),
 	}),
 });

@@ -15,6 +15,7 @@ import { type Reloaded, reloadConfig } from './config/reload.js';
 import type { Config } from './config/schema.js';
 import { readOrMakeSecret } from './config/secret.js';
 import { strangersMay } from './config/strangers.js';
+import { Drain } from './http/connections/Drain.js';
 import { listen } from './http/connections/unixSocket.js';
 import { createServer } from './http/createServer.js';
 import { createLog, type Log } from './log.js';
@@ -95,7 +96,8 @@ async function assemble(
 	{ webRoot, log, now, monotonic, bodySecondMs, maxEventLoopDelayMs, serves, administrator }: AllOptions,
 ): Promise<App> {
 	const ground = { config, database, log, now, monotonic };
-	const server = createServer(config, log, maxEventLoopDelayMs);
+	const drain = new Drain();
+	const server = createServer(config, log, maxEventLoopDelayMs, drain);
 	const audit = createAudit({ ...ground, bytesSent, administrator });
 	parts.push(audit);
 	const bodies = createBodies(bodySecondMs);
@@ -138,7 +140,7 @@ async function assemble(
 	parts.push(jobs);
 
 	const services = createServices({
-		...{ ...ground, version: buildVersion, audit, bodies, providers, secret },
+		...{ ...ground, version: buildVersion, drain, audit, bodies, providers, secret },
 		...{ databaseReserve, notifications, leases, jobs },
 		...{ storage, roots, searchIndex, trees, files, links, quotas, sharedFolders, trash, trashBin, versions },
 		...{ sessions, knownClients: createKnownClients(config, secret, now) },
@@ -174,6 +176,7 @@ async function assemble(
 		async stop() {
 			clearInterval(sweeping);
 			try {
+				await drain.begin(server.listener, config.drainDelay);
 				await server.stop({ timeout: drainMs });
 			} finally {
 				await closeAll(parts, log);

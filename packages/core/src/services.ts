@@ -11,6 +11,7 @@ import type { Config } from './config/schema.js';
 import type { EventStreams } from './events/EventStreams.js';
 import type { Trash } from './files/trash.js';
 import type { FileVersions } from './files/versions.js';
+import type { Drain } from './http/connections/Drain.js';
 import type { JobService } from './jobs/createJobs.js';
 import type { Leases } from './leases/createLeases.js';
 import type { DatabaseReserve } from './limits/databaseReserve.js';
@@ -46,6 +47,7 @@ export interface Services {
 	config: Config;
 	version: string;
 	log: Log;
+	drain: Drain;
 	audit: Audit;
 	bodies: Bodies;
 	database: Database;

@@ -10,6 +10,7 @@ export const liveSettings: readonly string[] = [
 	'registration',
 	'registrationsPerHour',
 	'visitors',
+	'drainDelay',
 	'maxConnectionsPerAddress',
 	'uploads',
 	'quotas',

@@ -24,17 +24,23 @@ const byteSize = z.union([z.number(), z.string()]).transform((value, context) =>
 /** A time span in the configuration; parsed to milliseconds. */
 const timeUnits: Record<string, number> = { '': 1, second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 
-const duration = z.union([z.number(), z.string()]).transform((value, context) => {
-	const match = /^(\d+(?:\.\d+)?)\s*(?:(second|minute|hour|day)s?)?$/i.exec(String(value).trim());
-	const milliseconds = match ? Math.floor(Number(match[1]) * (timeUnits[(match[2] ?? '').toLowerCase()] ?? 0)) : 0;
-	// A number without its unit is milliseconds; a bare 7 is a slip.
-	if (milliseconds >= 60_000 && Number.isSafeInteger(milliseconds)) return milliseconds;
-	context.addIssue({
-		code: 'custom',
-		message: "must be a time of at least a minute such as '30 minutes', '12 hours' or '7 days'",
+const durationWithin = (min: number, max: number, message: string) =>
+	z.union([z.number(), z.string()]).transform((value, context) => {
+		const match = /^(\d+(?:\.\d+)?)\s*(?:(second|minute|hour|day)s?)?$/i.exec(String(value).trim());
+		const milliseconds = match
+			? Math.floor(Number(match[1]) * (timeUnits[(match[2] ?? '').toLowerCase()] ?? 0))
+			: Number.NaN;
+		if (milliseconds >= min && milliseconds <= max) return milliseconds;
+		context.addIssue({ code: 'custom', message });
+		return z.NEVER;
 	});
-	return z.NEVER;
-});
+
+// A number without its unit is milliseconds; a bare 7 is a slip.
+const duration = durationWithin(
+	60_000,
+	Number.MAX_SAFE_INTEGER,
+	"must be a time of at least a minute such as '30 minutes', '12 hours' or '7 days'",
+);
 
 /** The same, or 0. */
 const durationOrNone = z.union([z.literal([0, '0']).transform(() => 0), duration]);
@@ -169,6 +175,7 @@ export const configSchema = z.strictObject({
 	publicUrl: publicUrl.default(''),
 	allowedHosts: hosts.default([]),
 	trustedProxies: networks.default([]),
+	drainDelay: durationWithin(0, 10_000, "must be a time of at most '10 seconds', or 0").default(0),
 	maxConnectionsPerAddress: wholeNumber(1, 10_000).default(512),
 	registration: choice('open', 'closed').default('open'),
 	registrationsPerHour: wholeNumber(1, 1_000_000).default(300),

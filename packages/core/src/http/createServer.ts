@@ -5,6 +5,7 @@ import { createHostCheck } from '../config/allowedHosts.js';
 import type { Config } from '../config/schema.js';
 import { setRequestCaller } from '../context.js';
 import type { Log } from '../log.js';
+import type { Drain } from './connections/Drain.js';
 import { limitConnections } from './connections/limitConnections.js';
 import { createListener } from './connections/listener.js';
 import { refuseUnderLoad } from './connections/loadCheck.js';
@@ -42,7 +43,7 @@ function assertLength({ headers }: IncomingMessage): void {
 }
 
 /** The hapi server with the rules of every route: refusals before the body, one shape of errors, safe headers. */
-export function createServer(config: Config, log: Log, maxEventLoopDelayMs: number): HapiServer {
+export function createServer(config: Config, log: Log, maxEventLoopDelayMs: number, drain: Drain): HapiServer {
 	const listener = createListener();
 	const socketPath = socketPathOf(config);
 	const server = createHapi({
@@ -80,6 +81,7 @@ export function createServer(config: Config, log: Log, maxEventLoopDelayMs: numb
 		listener,
 		(request) => limitAddress(readClient(request).address),
 		() => config.maxConnectionsPerAddress,
+		drain,
 	);
 	restorePrefix(listener, config.basePath, peers);
 	const checkHost = createHostCheck(config);

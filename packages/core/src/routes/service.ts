@@ -3,7 +3,7 @@ import { route } from '@stowage/plugin-api';
 import type { Services } from '../services.js';
 
 /** Calls of the page and of a supervisor about the server itself. */
-export function serviceRoutes({ config, database, roots, version }: Services) {
+export function serviceRoutes({ config, database, drain, roots, version }: Services) {
 	const check = async (probe: () => Promise<unknown>) => {
 		try {
 			await probe();
@@ -27,9 +27,8 @@ export function serviceRoutes({ config, database, roots, version }: Services) {
 					auth.get(config.auth);
 				}),
 			};
-			const status = Object.values(checks).every((state) => state === 'ok')
-				? ('ok' as const)
-				: ('unavailable' as const);
+			const areOk = Object.values(checks).every((state) => state === 'ok');
+			const status = drain.isDraining ? ('draining' as const) : areOk ? ('ok' as const) : ('unavailable' as const);
 			return h.response({ status, checks }).code(status === 'ok' ? 200 : 503);
 		}),
 

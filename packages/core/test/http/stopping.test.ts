@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
-import { request } from 'node:http';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
-import { Client, testApp } from '../testApp.js';
+import { Client, type TestApp, testApp } from '../testApp.js';
 import { begin, head, uploadState } from '../tusClient.js';
 import { until } from '../until.js';
 
@@ -61,4 +62,42 @@ test('a stopping server removes an unfinished form, and keeps all bytes of an un
 	const visitor = new Client(again);
 	visitor.cookie = ada.cookie;
 	t.deepEqual(uploadState(await head(visitor, location)), [200, 36, undefined]);
+});
+
+/** A client that keeps its one connection. */
+function keptConnection({ server }: TestApp) {
+	const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+	return async (url: string) => {
+		const sent = request(`${server.info.uri}${url}`, { agent });
+		sent.end();
+		const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+		const text = (await buffer(answer)).toString();
+		return { status: answer.statusCode, connection: answer.headers.connection, isReused: sent.reusedSocket, text };
+	};
+}
+
+test('a server that is about to end says so, and goes on answering for as long as drainDelay says', async (t) => {
+	const app = await testApp(t, { '--drain-delay': '2 seconds' });
+	const kept = keptConnection(app);
+	t.is((await kept('/api/health')).connection, 'keep-alive');
+	const stopped = app.stop();
+	const ready = await kept('/api/ready');
+	t.like(ready, { status: 503, connection: 'close', isReused: true });
+	t.is(JSON.parse(ready.text).status, 'draining');
+	const anew = await kept('/api/health');
+	t.like(anew, { status: 200, connection: 'close', isReused: false });
+	await stopped;
+	await t.throwsAsync(kept('/api/health'), { code: 'ECONNREFUSED' });
+});
+
+test('the request that a client sends on an open connection while the server stops is answered', async (t) => {
+	const app = await testApp(t);
+	const kept = keptConnection(app);
+	const other = keptConnection(app);
+	await Promise.all([kept('/api/health'), other('/api/health')]);
+	const stopped = app.stop();
+	await until('no connection is accepted', () => !app.server.listener.listening);
+	t.like(await kept('/api/health'), { status: 200, connection: 'close', isReused: true });
+	// The other one is idle to the end, and holds nothing up.
+	await stopped;
 });

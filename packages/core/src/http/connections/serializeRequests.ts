@@ -4,6 +4,7 @@ import { Failure } from '@stowage/rules';
 import { runInContext } from '../../context.js';
 import { Counts } from '../../limits/Counts.js';
 import { failureAnswer } from '../errors.js';
+import type { Drain } from './Drain.js';
 import { RequestScheduler } from './RequestScheduler.js';
 import { closeGracefully, leaveBodyUnread } from './unreadBody.js';
 
@@ -25,6 +26,7 @@ export function serializeRequests(
 	listener: HttpServer,
 	clientOf: (request: IncomingMessage) => string,
 	maxAtOnce: () => number,
+	drain: Drain,
 ): void {
 	const scheduler = new RequestScheduler();
 	/** By client. */
@@ -40,6 +42,7 @@ export function serializeRequests(
 	const answerOfHapi = listener.listeners('request') as RequestListener[];
 	listener.removeAllListeners('request');
 	listener.on('request', (request: IncomingMessage, response: ServerResponse) => {
+		drain.add(response);
 		const answer = () => {
 			// A client that has disconnected while it waited gets no response.
 			if (request.socket.destroyed) return;
