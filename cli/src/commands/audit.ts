@@ -135,7 +135,7 @@ function countText({ requests, first, last }: Partial<AuditRecord>, timeText: (t
 	return first === undefined || last === undefined ? times : `${times} from ${timeText(first)} to ${timeText(last)}`;
 }
 
-function targetText({ area, owner, path, to, toArea, paths = [], ...record }: Partial<AuditRecord>): string {
+function targetText({ area, owner, path, to, toArea, toOwner, paths = [], ...record }: Partial<AuditRecord>): string {
 	const { account, link, kind, title, root, detail, entries, bytes, replaced } = record;
 	const at = (where: string | undefined, text: string) => (where === undefined ? text : `${where}:/${text}`);
 	const whose = owner === undefined ? '' : ` of ${owner ?? 'the administrator'}`;
@@ -145,7 +145,7 @@ function targetText({ area, owner, path, to, toArea, paths = [], ...record }: Pa
 		root === undefined ? undefined : `root ${root}`,
 		path === undefined ? undefined : at(area, path) + whose,
 		paths.length === 0 ? undefined : `${paths.map((each) => at(area, each)).join(', ')}${whose}`,
-		to === undefined ? undefined : `-> ${at(toArea ?? area, to)}`,
+		to === undefined ? undefined : `-> ${at(toArea ?? area, to)}${toOwner === undefined ? '' : ` of ${toOwner}`}`,
 		replaced ? '(replaced)' : undefined,
 		link === undefined ? undefined : `link ${link}`,
 		detail,

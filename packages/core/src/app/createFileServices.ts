@@ -17,6 +17,7 @@ import { auditedLinks } from '../links/auditedLinks.js';
 import { createLinks } from '../links/createLinks.js';
 import { rebindTrashedLinks } from '../links/rebindTrashedLinks.js';
 import type { Log } from '../log.js';
+import { memberAudit } from '../members/memberAudit.js';
 import { SharedFolders } from '../members/SharedFolders.js';
 import { createQuotas } from '../quotas/createQuotas.js';
 import type { SearchIndex } from '../search/SearchIndex.js';
@@ -88,8 +89,9 @@ export function createFileServices(dependencies: Dependencies) {
 		temporaryFolder,
 		publicListing,
 	};
-	const files = auditedFiles(createFiles(parts, sharedFolders), audit);
+	const naming = memberAudit(audit, sharedFolders);
+	const files = auditedFiles(createFiles(parts, sharedFolders), naming);
 	const trash = auditedTrash(sharedTrash(createTrash(parts), parts, sharedFolders), audit);
-	const versions = auditedVersions(sharedVersions(createFileVersions(parts), sharedFolders), audit);
+	const versions = auditedVersions(sharedVersions(createFileVersions(parts), sharedFolders), naming);
 	return { links, quotas, feeds, trees, files, sharedFolders, trashBin, trash, versions };
 }

@@ -90,6 +90,8 @@ export interface AuditEvent {
 	to?: string;
 	/** The area of that path, if it is another one. */
 	toArea?: Area;
+	/** The owner of that tree or home, if it is another one. */
+	toOwner?: string;
 	/** It has replaced a file. */
 	replaced?: true;
 	/** The selected items, if there are several. */

@@ -1,11 +1,12 @@
 import type { ConflictOptions, Files, ItemRef, StorageItem } from '@stowage/plugin-api';
 import type { Viewer } from '@stowage/rules';
 import { type AuditAction, type AuditEvent, chosen } from '../audit/auditLine.js';
-import { type Audit, outcomeOf } from '../audit/createAudit.js';
+import { outcomeOf } from '../audit/createAudit.js';
 import { currentContext } from '../context.js';
+import type { MemberAudit } from '../members/memberAudit.js';
 
 /** The same service, with each change of a tree recorded once, where it is made. */
-export function auditedFiles(files: Files, audit: Audit): Files {
+export function auditedFiles(files: Files, audit: MemberAudit): Files {
 	const published = (): AuditAction => (currentContext()?.job?.kind === 'convert' ? 'convert' : 'upload');
 	const audited: Files = {
 		...files,
@@ -65,7 +66,7 @@ export function auditedFiles(files: Files, audit: Audit): Files {
 				await files.assertUpload(viewer, folder, file);
 			} catch (error) {
 				const place = file === undefined ? folder : { ...folder, path: below(folder, file.name) };
-				audit.record(event(published(), viewer, place), outcomeOf(error));
+				await audit.record(event(published(), viewer, place), outcomeOf(error));
 				throw error;
 			}
 		},
@@ -78,12 +79,12 @@ export function auditedFiles(files: Files, audit: Audit): Files {
 				const entries = await files.publish(viewer, folder, watched, options);
 				for (const [n, { path, size }] of entries.entries()) {
 					const details = { path, bytes: size, ...replacements[n]?.details() };
-					audit.record({ ...event(published(), viewer, folder), ...details }, { outcome: 'ok' });
+					await audit.record({ ...event(published(), viewer, folder), ...details }, { outcome: 'ok' });
 				}
 				return entries;
 			} catch (error) {
 				const asked = requests.map(({ name }) => ({ path: below(folder, name) }));
-				audit.record({ ...event(published(), viewer, folder), ...chosen(asked) }, outcomeOf(error));
+				await audit.record({ ...event(published(), viewer, folder), ...chosen(asked) }, outcomeOf(error));
 				throw error;
 			}
 		},

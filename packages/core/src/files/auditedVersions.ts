@@ -1,8 +1,8 @@
-import type { Audit } from '../audit/createAudit.js';
+import type { MemberAudit } from '../members/memberAudit.js';
 import type { FileVersions } from './versions.js';
 
 /** The same service, with what is restored and removed for good recorded. */
-export function auditedVersions(versions: FileVersions, audit: Audit): FileVersions {
+export function auditedVersions(versions: FileVersions, audit: MemberAudit): FileVersions {
 	return {
 		get keepFor() {
 			return versions.keepFor;

@@ -84,6 +84,12 @@ export class SharedFolders implements MemberRights {
 		}
 	}
 
+	/** The name of who owns the folder that a path is in, for the audit log; undefined for a path in no folder of the user's. */
+	async ownerOf({ id }: Pick<User, 'id'>, path: string): Promise<string | undefined> {
+		const [name] = path.split('/');
+		return (await this.joined(id)).find((each) => each.name === name)?.folder.owner.username;
+	}
+
 	/** Throws `notFound` for a path in no folder of the user's. */
 	async at({ id }: Pick<User, 'id'>, path: StoragePath): Promise<SharedPlace> {
 		const [name] = pathSegments(path);

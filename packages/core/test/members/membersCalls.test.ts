@@ -1,7 +1,7 @@
 import { readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { Client, json } from '../testApp.js';
+import { Client, field, file, json } from '../testApp.js';
 import { memberFixture } from './memberFixture.js';
 
 const membersAt = async (client: Client, at: string, type?: string) => {
@@ -152,13 +152,44 @@ test('the audit log says who made whom a member, and who has left', async (t) =>
 	const { app, bob, share } = await memberFixture(t);
 	await share({ bob: 'edit', carol: 'view' });
 	await bob.call('DELETE', '/api/members?path=Photos');
-	await app.services.audit.close();
-	const text = await readFile(path.join(app.dataDir, `audit/${new Date().toISOString().slice(0, 10)}.jsonl`), 'utf8');
-	const lines = text
-		.trim()
-		.split('\n')
-		.map((line) => JSON.parse(line))
-		.filter(({ action }) => ['setMembers', 'leaveFolder'].includes(action));
+	const lines = (await auditLines(app)).filter(({ action }) => ['setMembers', 'leaveFolder'].includes(action));
 	t.like(lines[0], { action: 'setMembers', user: 'ada', path: 'docs/Photos', detail: 'bob edit, carol view' });
 	t.like(lines[1], { action: 'leaveFolder', user: 'bob', area: 'shared', path: 'Photos', owner: 'ada' });
 });
+
+test('the audit log names the owner of the folder in which a member changes something, or is refused to', async (t) => {
+	const { app, bob, share } = await memberFixture(t);
+	await share({ bob: 'edit' });
+	const type = 'shared';
+	await bob.post('/api/createFolder', { directory: 'Photos', folderName: 'new', type });
+	await bob.post('/api/renameItem', { oldPath: 'Photos/new', newName: 'newer', type });
+	await bob.upload('/api/upload', [
+		field('type', type),
+		field('directory', 'Photos'),
+		file('up.txt', Buffer.from('x')),
+	]);
+	await bob.post('/api/copyItem', { fromPath: 'Photos/fox.txt', fromType: type, toPath: 'fox.txt', type: 'private' });
+	await bob.post('/api/copyItem', { fromPath: 'fox.txt', fromType: 'private', toPath: 'Photos/own.txt', type });
+	await bob.call('DELETE', '/api/deleteItem', { filePath: 'Photos/up.txt', type });
+	await share({ bob: 'view' });
+	t.is((await bob.call('DELETE', '/api/deleteItem', { filePath: 'Photos/fox.txt', type })).statusCode, 403);
+	await share({});
+	t.is((await bob.call('DELETE', '/api/deleteItem', { filePath: 'Photos/fox.txt', type })).statusCode, 404);
+	const lines = (await auditLines(app)).filter(({ user, path: at }) => user === 'bob' && at !== undefined);
+	const told = lines.map(({ action, outcome, owner, toOwner }) =>
+		[action, outcome, owner, toOwner].filter(Boolean).join(' '),
+	);
+	t.deepEqual(told, [
+		...['createFolder ok ada', 'rename ok ada', 'upload ok ada', 'copy ok ada', 'copy ok ada', 'delete ok ada'],
+		...['delete refused ada', 'delete refused'],
+	]);
+});
+
+async function auditLines(app: Awaited<ReturnType<typeof memberFixture>>['app']) {
+	await app.services.audit.close();
+	const text = await readFile(path.join(app.dataDir, `audit/${new Date().toISOString().slice(0, 10)}.jsonl`), 'utf8');
+	return text
+		.trim()
+		.split('\n')
+		.map((line) => JSON.parse(line));
+}
