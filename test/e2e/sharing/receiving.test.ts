@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { absent, eventually, gone } from '../support/expect.js';
-import { namesOf, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { nameIn, namesOf, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { receiveOverCuts } from '../support/receiving.js';
 import { change, openStranger, share } from '../support/shares.js';
 import { makeFile, queueClosed, sourceFolder, uploadAll } from '../support/uploads.js';
@@ -123,6 +123,15 @@ const both = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await page.getByRole('button', { name: 'Take back notes (1).txt' }).click();
 	await eventually(t, () => namesOf(page), ['day 1', 'notes.txt']);
 	t.deepEqual((await readdir(path.join(ada.home, 'trip'))).sort(), ['day 1', 'notes.txt']);
+
+	await nameIn(page, 'day 1').click();
+	await rowOf(page, 'walk.txt').waitFor();
+	await page.getByText('It goes to the top of this share, where whoever has this address sees it.').waitFor();
+	await choose(page, { name: 'below.txt', text: 'From below.' });
+	await uploadAll(page);
+	await sentList(page).getByText('below.txt').waitFor();
+	t.deepEqual(await readdir(path.join(ada.home, 'trip/day 1')), ['walk.txt']);
+	t.is(await readFile(path.join(ada.home, 'trip/below.txt'), 'utf8'), 'From below.');
 	t.deepEqual(faults, []);
 };
 test.serial('a share that shows and receives lists what was sent, at a desk', both, desktop);
@@ -155,6 +164,8 @@ test.serial('a share that is paused during an upload says so, and what was chose
 	open();
 	await page.getByRole('heading', { level: 1, name: 'This share does not exist or no longer works.' }).waitFor();
 	await page.getByText('Upload failed ✗').waitFor();
+	await uploadAll(page);
+	await page.getByRole('alert').filter({ hasText: 'Nothing is sent until this page shows the share again.' }).waitFor();
 	await assertAccessible(t, page, 'a share that is gone during an upload');
 	await change(ada, shared, { isPaused: false });
 	await page.getByRole('button', { name: 'Check Again' }).click();

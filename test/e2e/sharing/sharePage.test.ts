@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { execa } from 'execa';
 import type { Locator, Page, Response } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
-import { desktop, launchBrowser, phone } from '../support/browser.js';
+import { desktop, launchBrowser, numericName, phone } from '../support/browser.js';
 import { absent, eventually } from '../support/expect.js';
 import {
 	type FileManager,
@@ -149,13 +149,13 @@ test.serial('chat programs are shown a picture of a shared folder, and none wher
 	const ada = await fixture.enter(t);
 	await trip(ada);
 	const pictureOf = async ({ url }: Share) => {
-		const page = await fetch(`${ada.origin}${new URL(url).pathname}`);
+		const page = await fetch(numericName(url));
 		return /<meta property="og:image" content="([^"]*)">/.exec(await page.text())?.[1];
 	};
 	const shared = await share(ada, { items: ['trip'] });
 	const address = new URL((await pictureOf(shared)) ?? '');
 	t.true(address.pathname.endsWith('/thumbnail/a%20red.png'), address.pathname);
-	const image = await fetch(`${ada.origin}${address.pathname}${address.search}`);
+	const image = await fetch(numericName(address.href));
 	t.is(image.headers.get('content-type'), 'image/webp');
 	t.is(await pictureOf(await share(ada, { items: ['trip'], maxDownloads: 1 })), undefined);
 	t.is(await pictureOf(await share(ada, { items: ['trip'], password: 'correct horse' })), undefined);
@@ -212,7 +212,7 @@ test.serial('a share that has ended says so, also to a page that is open', async
 	await page.getByRole('heading', { level: 1, name: `Shared by ${ada.username}` }).waitFor();
 	await rowOf(page, 'notes.txt').waitFor();
 	await change(ada, shared, { expiresAt: Date.now() + 1000 });
-	const api = `${ada.origin}${new URL(shared.url).pathname.replace('/s/', '/api/share/')}`;
+	const api = numericName(shared.url).replace('/s/', '/api/share/');
 	await eventually(t, async () => (await fetch(api)).status, 410);
 	await nameIn(page, 'day 1').click();
 	await page.getByRole('heading', { level: 1, name: 'This share has ended.' }).waitFor();

@@ -39,6 +39,11 @@ export function plainName(url: string): string {
 	return url.replace('127.0.0.1', 'nas');
 }
 
+/** The same address by which other programs than the browser reach the server. */
+export function numericName(url: string): string {
+	return url.replace('//nas', '//127.0.0.1');
+}
+
 let launched: Promise<Browser> | undefined;
 
 /** A real Chromium without windows, which would take half of the time; one for all tests of a process; it closes after the last. */

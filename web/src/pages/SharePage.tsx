@@ -52,7 +52,14 @@ function Share({ location }: { location: ShareLocation }) {
 		share.mode === 'both' ? folder(receiving) : <Inbox share={share}>{receiving}</Inbox>;
 	return (
 		<FileSourceContext value={source}>
-			<ShareReceiving token={token} share={share} refusal={refusal} onRefused={retry} fallback={refusal ?? around()}>
+			<ShareReceiving
+				token={token}
+				share={share}
+				isBelow={location.directory !== ''}
+				refusal={refusal}
+				onRefused={retry}
+				fallback={refusal ?? around()}
+			>
 				{around}
 			</ShareReceiving>
 		</FileSourceContext>

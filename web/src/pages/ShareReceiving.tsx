@@ -1,7 +1,7 @@
 import { Button } from '@blueprintjs/core';
 import { isFailure } from '@stowage/rules';
 import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useMemo, useRef, useState } from 'react';
+import { type ReactElement, type ReactNode, useMemo, useRef, useState } from 'react';
 import { queryKeys } from '../api/queryKeys.js';
 import type { SharedView } from '../api/sharePage.js';
 import { shareSource } from '../api/sources/shareSource.js';
@@ -25,8 +25,10 @@ import styles from './ShareReceiving.module.css';
 export interface ShareReceivingProps {
 	token: string;
 	share: SharedView;
+	/** A folder below the shared one is on screen. */
+	isBelow: boolean;
 	/** Why the share does not answer as it did, which is shown in place of it. What was chosen stays. */
-	refusal: ReactNode;
+	refusal: ReactElement | null;
 	/** It was refused what the page may not know yet: the share may have ended, or have another password. */
 	onRefused: () => void;
 	/** The page, around the part that receives. */
@@ -34,13 +36,14 @@ export interface ShareReceivingProps {
 }
 
 /** The part of a share's page that sends files: the drop zone and the queue of the landing page, and what was sent. */
-export function ShareReceiving({ token, share, refusal, onRefused, children }: ShareReceivingProps) {
+export function ShareReceiving({ token, share, isBelow, refusal, onRefused, children }: ShareReceivingProps) {
 	const queryClient = useQueryClient();
 	const [sender, setSender] = useSender();
 	const [denial, setDenial] = useState<string>();
 	const field = useRef<HTMLInputElement>(null);
 	const sent = useSentFiles(token);
-	const latest = useLatest({ sender, asksName: share.askName, sent, onRefused });
+	const [isHeld, setHeld] = useState(false);
+	const latest = useLatest({ sender, asksName: share.askName, sent, onRefused, isRefused: refusal !== null });
 	const refresh = () =>
 		void queryClient.invalidateQueries({ queryKey: queryKeys.listings.folder(shareSource(token).place, '') });
 	const refreshLatest = useLatest(refresh);
@@ -64,6 +67,12 @@ export function ShareReceiving({ token, share, refusal, onRefused, children }: S
 			},
 			discard: (upload) => discardShareUpload(uploads, upload),
 			isReady() {
+				// What it is missing is not on screen.
+				setHeld(latest.current.isRefused);
+				if (latest.current.isRefused) {
+					latest.current.onRefused();
+					return false;
+				}
 				const reason = latest.current.asksName ? senderDenial(latest.current.sender) : undefined;
 				setDenial(reason);
 				if (reason !== undefined) field.current?.focus();
@@ -78,7 +87,7 @@ export function ShareReceiving({ token, share, refusal, onRefused, children }: S
 			{refusal ? (
 				<>
 					{refusal}
-					<Kept onRetry={onRefused} />
+					<Kept isHeld={isHeld} onRetry={onRefused} />
 				</>
 			) : (
 				children(
@@ -101,7 +110,7 @@ export function ShareReceiving({ token, share, refusal, onRefused, children }: S
 								{denial !== undefined && <FormError>{denial}</FormError>}
 							</div>
 						)}
-						<Zone share={share} />
+						<Zone share={share} isBelow={isBelow} />
 						<UploadQueuePanel />
 						<SentList token={token} sent={sent} onTakenBack={refresh} />
 					</div>,
@@ -113,11 +122,11 @@ export function ShareReceiving({ token, share, refusal, onRefused, children }: S
 
 const refusals = ['expired', 'notFound', 'passwordRequired'] as const;
 
-function Zone({ share: { mode, from } }: Pick<ShareReceivingProps, 'share'>) {
+function Zone({ share: { mode, from }, isBelow }: Pick<ShareReceivingProps, 'share' | 'isBelow'>) {
 	const isFilled = useUploadQueueView().items.length > 0;
 	return (
 		<DropZone
-			hint={mode === 'upload' ? messages.seenByOwner(from) : messages.seenByAll}
+			hint={mode === 'upload' ? messages.seenByOwner(from) : isBelow ? messages.seenByAllAbove : messages.seenByAll}
 			mayChooseFolder={false}
 			isSmall={isFilled || mode === 'both'}
 		/>
@@ -125,7 +134,7 @@ function Zone({ share: { mode, from } }: Pick<ShareReceivingProps, 'share'>) {
 }
 
 /** The queue of a share that does not answer as it did. */
-function Kept({ onRetry }: { onRetry: () => void }) {
+function Kept({ isHeld, onRetry }: { isHeld: boolean; onRetry: () => void }) {
 	const isFilled = useUploadQueueView().items.length > 0;
 	if (!isFilled) return null;
 	return (
@@ -134,6 +143,7 @@ function Kept({ onRetry }: { onRetry: () => void }) {
 				<p>{messages.kept}</p>
 				<Button text={messages.checkAgain} onClick={onRetry} />
 			</div>
+			{isHeld && <FormError>{messages.held}</FormError>}
 			<UploadQueuePanel />
 		</div>
 	);

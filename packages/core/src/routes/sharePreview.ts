@@ -66,8 +66,9 @@ export function createSharePreviews({ config, guests, files, shareCookies }: Ser
 }
 
 function titleOf({ share, guest: { root } }: Visit): string {
+	const from = share.owner.username;
 	const only = root.kind === 'items' && root.items.length === 1 ? root.items[0]?.name : undefined;
-	return share.title.trim() || only || `Shared by ${share.owner.username}`;
+	return share.title.trim() || only || (share.mode === 'upload' ? `Send files to ${from}` : `Shared by ${from}`);
 }
 
 function unopened(failure: Failure): PagePreview {

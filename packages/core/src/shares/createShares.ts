@@ -193,7 +193,10 @@ export function createShares(parts: Dependencies): Shares {
 				const token = randomBytes(32).toString('base64url');
 				const share = await store.add(
 					{
-						...{ title: only !== undefined && items.length === 1 ? baseName(only.path) : '', message: '' },
+						...{
+							title: only !== undefined && items.length === 1 && mode !== 'upload' ? baseName(only.path) : '',
+							message: '',
+						},
 						...{ expiresAt: null, passwordSecret: null, maxDownloads: null, maxUploadBytes: null },
 						...settings,
 						...{ tokenHash: secretHash(token), sealedToken: encryption.encrypt(token), ownerId, mode, asksName, items },

@@ -65,6 +65,18 @@ test('a share without a title is known by its only item, or by its owner', async
 	t.is(contentOf(several.payload, 'og:description'), '2 items from ada');
 });
 
+test('the name of a folder that only receives is shown to nobody', async (t) => {
+	const { ada, home, share, page } = await previewed(t);
+	await mkdir(home('for the lawyer'));
+	const shared = await share(['for the lawyer'], { mode: 'upload' });
+	const { payload } = await page(shared);
+	t.is(contentOf(payload, 'og:title'), 'Send files to ada');
+	const looked = await shared.guest.get('');
+	t.is(json(looked).title, '');
+	t.false(`${payload}${looked.payload}`.includes('lawyer'));
+	t.is(json(await ada.get(`/api/shares/${shared.id}`)).items[0].path, 'for the lawyer', 'its owner sees it');
+});
+
 test('the page of a share with a password says nothing of it, also to who has opened it', async (t) => {
 	const { share, page } = await previewed(t);
 	const shared = await share(['docs'], { title: 'Our trip', message: 'Secret!', password: 'a secret horse' });

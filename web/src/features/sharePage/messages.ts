@@ -19,6 +19,7 @@ export const sharePageMessages = {
 	nameInvalid: 'A name can’t have these characters: < > : " / \\ | ? *',
 	seenByOwner: (owner: string) => `Only ${owner} sees what you send.`,
 	seenByAll: 'Whoever has this address sees what you send.',
+	seenByAllAbove: 'It goes to the top of this share, where whoever has this address sees it.',
 	sent: 'What you have sent',
 	takeBackHint: 'For an hour you can take it back from here.',
 	takeBack: 'Take back',
@@ -26,6 +27,7 @@ export const sharePageMessages = {
 	takenBack: (name: string) => `Took back ${name}`,
 	takeBackFailed: (name: string) => `Could not take back ${name}`,
 	checkAgain: 'Check Again',
+	held: 'Nothing is sent until this page shows the share again.',
 	kept: 'What you chose stays in the list below as long as this page is open.',
 
 	password: 'Password',

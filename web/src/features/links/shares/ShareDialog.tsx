@@ -12,6 +12,7 @@ import { shareMessages as messages } from './messages.js';
 import styles from './ShareDialog.module.css';
 import { ShareFields } from './ShareFields.js';
 import { newShareForm, newShareOf } from './shareForm.js';
+import { shareName } from './shareName.js';
 
 export interface ShareDialogProps {
 	isOpen: boolean;
@@ -110,12 +111,12 @@ function NewShareForm({ entries, onMade, onClose }: NewShareFormProps) {
 }
 
 function MadeShare({ share, url, onClose }: { share: Share; url: string; onClose: () => void }) {
-	const { title, expiresAt } = share;
+	const { expiresAt } = share;
 	const { field, button, copy, outcome } = useLinkToCopy(url);
 	return (
 		<>
 			<DialogBody>
-				<p className={styles.name}>{title}</p>
+				<p className={styles.name}>{shareName(share)}</p>
 				<div className={styles.made}>
 					<QrCode text={url} label={messages.qrCode} />
 					<div className={styles.link}>

@@ -7,6 +7,7 @@ import { useCopyUrl } from '../useCopyUrl.js';
 import { EditShareDialog } from './EditShareDialog.js';
 import { shareMessages as messages } from './messages.js';
 import styles from './SharesList.module.css';
+import { shareName } from './shareName.js';
 
 export interface SharesListProps {
 	shares: readonly Share[];
@@ -55,7 +56,7 @@ export function SharesList({ shares, onPause, onRemove, onChanged }: SharesListP
 					onClose={close}
 					onClosed={closed}
 				>
-					<p>{messages.deleteLead(dialog.share.title)}</p>
+					<p>{messages.deleteLead(shareName(dialog.share))}</p>
 				</FormDialog>
 			)}
 		</>
@@ -69,14 +70,14 @@ interface ShareRowProps {
 }
 
 function ShareRow({ share, onOpen, onPause }: ShareRowProps) {
-	const { title, state, mode, expiresAt, url, isPaused } = share;
+	const { state, mode, expiresAt, url, isPaused } = share;
 	const id = useId();
 	const copy = useCopyUrl();
 	return (
 		<li className={styles.share} aria-labelledby={id}>
 			<div className={styles.head}>
 				<span id={id} className={styles.title}>
-					{title === '' ? plural(share.items.length, 'item') : title}
+					{shareName(share)}
 				</span>
 				<Tag minimal intent={intents[state]}>
 					{messages.states[state]}

@@ -72,7 +72,7 @@ export function newShareOf(
 		mode: form.mode,
 		...(form.mode === 'view' ? {} : { askName: form.asksName }),
 		...rest,
-		// Otherwise the server calls it by its item.
+		// Otherwise it is called by its item, where that is shown.
 		...(title === '' ? {} : { title }),
 	};
 }

@@ -4,6 +4,7 @@ import { useEffect, useMemo } from 'react';
 import { changeShare, deleteShare, type Share, sharesQuery } from '../../../api/shares.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import { shareMessages as messages } from './messages.js';
+import { shareName } from './shareName.js';
 
 const noticeKey = 'shares-changed';
 
@@ -39,7 +40,7 @@ export function useMyShares() {
 		mutationFn: ({ id, isPaused }: Share) => changeShare(id, { isPaused: !isPaused }),
 		async onSuccess(changed) {
 			await show(changed.id, changed);
-			const message = changed.isPaused ? messages.paused(changed.title) : messages.resumed(changed.title);
+			const message = changed.isPaused ? messages.paused(shareName(changed)) : messages.resumed(shareName(changed));
 			notify({ key: noticeKey, intent: 'success', message });
 		},
 		onError: (failure) =>
@@ -47,9 +48,9 @@ export function useMyShares() {
 	});
 
 	/** Resolves to whether it is gone. */
-	async function remove({ id, title }: Share): Promise<boolean> {
+	async function remove(share: Share): Promise<boolean> {
 		try {
-			await deleteShare(id);
+			await deleteShare(share.id);
 		} catch (failure) {
 			if (!isFailure(failure, 'notFound')) {
 				notify({
@@ -61,8 +62,8 @@ export function useMyShares() {
 				return false;
 			}
 		}
-		await show(id, undefined);
-		notify({ key: noticeKey, intent: 'success', message: messages.deleted(title) });
+		await show(share.id, undefined);
+		notify({ key: noticeKey, intent: 'success', message: messages.deleted(shareName(share)) });
 		return true;
 	}
 
