@@ -9,6 +9,12 @@ export const maxFollowedTickets = 32;
 
 const ticket = z.string().min(1).max(256);
 
+/** Tickets whose events are in a stream. */
+export const followedTickets = z
+	.union([ticket, z.array(ticket).max(maxFollowedTickets)])
+	.default([])
+	.transform((tickets) => [tickets].flat());
+
 /**
  * A stream of server-sent events: `changed` for one folder, `job`, `ticket`, `trash` and `shared` for the caller. A visitor gets those of the tickets in the
  * query.
@@ -19,10 +25,7 @@ export const events = endpoint({
 	query: z.object({
 		type: area.default('public'),
 		directory: path.default(rootPath),
-		ticket: z
-			.union([ticket, z.array(ticket).max(maxFollowedTickets)])
-			.default([])
-			.transform((tickets) => [tickets].flat()),
+		ticket: followedTickets,
 	}),
 });
 

@@ -1,6 +1,7 @@
 import { maxSharedItems, passwordLength, rootPath, shareModes, shareStates, shareTextLength } from '@stowage/rules';
 import { z } from 'zod';
 import { endpoint } from './define.js';
+import { followedTickets } from './events.js';
 import { maxSelectionBytes, thumbnailSize, ticket } from './files.js';
 import { maxLinksOfPage } from './links.js';
 import { entry, itemPath, listing, listOf, message, path, searching } from './schemas.js';
@@ -152,6 +153,13 @@ export const makeShareTicket = endpoint({
 	}),
 	maxPayloadBytes: maxSelectionBytes / 2,
 	result: ticket,
+});
+
+/** A stream of server-sent events, as `events` is, with the `ticket` events of the tickets in the query. It ends with the share. */
+export const shareEvents = endpoint({
+	method: 'GET',
+	path: '/api/share/{token}/events',
+	query: z.object({ ticket: followedTickets }),
 });
 
 export const shareThumbnail = endpoint({

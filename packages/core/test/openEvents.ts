@@ -27,9 +27,13 @@ export interface OpenEvents {
 }
 
 /** Opens an event stream as a page does. */
-export async function openEvents(
+export const openEvents = (app: App, query: string, cookie?: string, more: Record<string, string> = {}) =>
+	openStream(app, `/api/events${query}`, cookie, more);
+
+/** The same for the address of another stream. */
+export async function openStream(
 	app: App,
-	query: string,
+	address: string,
 	cookie?: string,
 	more: Record<string, string> = {},
 ): Promise<OpenEvents> {
@@ -37,7 +41,7 @@ export async function openEvents(
 	const sent = request({
 		hostname,
 		port,
-		path: `/api/events${query}`,
+		path: address,
 		agent: false,
 		headers: {
 			accept: 'text/event-stream',

@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { mkdir, open, readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import { execa } from 'execa';
@@ -16,8 +17,10 @@ import {
 	setUpFixture,
 	writeFiles,
 } from '../support/fileManager.js';
+import { expectNotice } from '../support/notices.js';
 import { closePreview, openPreview, picture, recorded } from '../support/previews.js';
 import { change, openStranger, type Share, share } from '../support/shares.js';
+import { slowConnection } from '../support/slowConnection.js';
 
 const fixture = setUpFixture(test);
 
@@ -108,6 +111,7 @@ const opened = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const all = await downloaded(page, () => page.getByRole('button', { name: 'Download all' }).click());
 	t.regex(all.name, /^trip_\d{4}-\d\d-\d\d\.zip$/);
 	const everything = ['', 'a red.png', 'b blue.png', 'day 1/', 'day 1/walk.txt', 'film.mp4', 'notes.txt'];
+	await expectNotice(page, `Downloaded ${all.name}`);
 	t.deepEqual(
 		all.content,
 		everything.map((name) => `trip/${name}`),
@@ -124,6 +128,32 @@ const opened = async (t: ExecutionContext, viewport: typeof desktop) => {
 };
 test.serial('a stranger opens a shared folder, looks at it and downloads it, at a desk', opened, desktop);
 test.serial('a stranger opens a shared folder, looks at it and downloads it, on a phone', opened, phone);
+
+const measured = async (t: ExecutionContext, viewport: typeof desktop) => {
+	const ada = await fixture.enter(t);
+	await mkdir(path.join(ada.home, 'films'));
+	const film = await open(path.join(ada.home, 'films/long.mp4'), 'w');
+	await film.truncate(3 * 1024 ** 3);
+	await film.close();
+	const shared = await share(ada, { items: ['films'] });
+	// Two and a half minutes: long enough to be observed.
+	const slow = await slowConnection(t, ada.url, 20_000_000);
+	const { page, faults } = await openStranger(t, { ...shared, url: shared.url.replace(ada.url, slow) }, viewport);
+	const [download] = await Promise.all([
+		page.waitForEvent('download'),
+		page.getByRole('button', { name: 'Download all' }).click(),
+	]);
+	const bar = page.getByRole('status').filter({ hasText: /^Downloading films_/ });
+	await bar.getByText(/^\d+\.\d\d\s[MG]B\sof\s3\.00\sGB · \d+\.\d\s[KM]B\/s · .*\sleft$/).waitFor();
+	await bar.locator('[role=progressbar]:not([aria-valuenow="0"])').waitFor();
+	await assertAccessible(t, page, 'a ZIP of a share on its way');
+	await bar.getByRole('button', { name: 'Cancel' }).click();
+	await expectNotice(page, 'Download cancelled');
+	t.truthy(await download.failure());
+	t.deepEqual(faults, []);
+};
+test.serial('a ZIP of a share shows how far it is and can be cancelled, at a desk', measured, desktop);
+test.serial('a ZIP of a share shows how far it is and can be cancelled, on a phone', measured, phone);
 
 test.serial('the page of a share has less than 200 kB of script before its first viewer', async (t) => {
 	const ada = await fixture.enter(t);

@@ -127,6 +127,7 @@ function Zone({ share: { mode, from }, isBelow }: Pick<ShareReceivingProps, 'sha
 	return (
 		<DropZone
 			hint={mode === 'upload' ? messages.seenByOwner(from) : isBelow ? messages.seenByAllAbove : messages.seenByAll}
+			keepsHint
 			mayChooseFolder={false}
 			isSmall={isFilled || mode === 'both'}
 		/>

@@ -75,6 +75,6 @@ export function eventRoutes({ files, notifications, sessions, streams }: Service
 }
 
 /** The client that streams are counted for: a user, or visitors by their address. */
-function viewerKey({ viewer, client }: Request): string {
+export function viewerKey({ viewer, client }: Request): string {
 	return viewer.kind === 'user' ? `user ${viewer.id}` : `address ${limitAddress(client.address)}`;
 }

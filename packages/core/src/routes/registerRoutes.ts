@@ -13,6 +13,7 @@ import { memberRoutes } from './members.js';
 import { pageRoutes } from './page.js';
 import { resumableUploadRoutes } from './resumableUploads.js';
 import { serviceRoutes } from './service.js';
+import { shareEventRoutes } from './shareEvents.js';
 import { shareGuestRoutes } from './shareGuests.js';
 import { createSharePreviews } from './sharePreview.js';
 import { shareRoutes } from './shares.js';
@@ -41,6 +42,7 @@ export async function registerRoutes(server: Server, services: Services, webRoot
 		memberRoutes,
 		shareRoutes,
 		shareGuestRoutes,
+		shareEventRoutes,
 		shareUploadRoutes,
 		trashRoutes,
 		versionRoutes,

@@ -17,6 +17,8 @@ export interface FileSource {
 	readonly reader: 'user' | 'visitor' | 'guest' | undefined;
 	/** Whose events tell of its changes; undefined if none do. */
 	readonly events: { area: Area; isSignedIn: boolean } | undefined;
+	/** The address of a stream with the events of these tickets; undefined where the one of `events` has them. */
+	readonly ticketEvents: ((tickets: readonly string[]) => string) | undefined;
 	/** The response with a `Listing`. Throws as `fetchResponse` does. */
 	browse(query: FolderQuery, signal: AbortSignal): Promise<Response>;
 	/** From which an entry is read and downloaded; a folder comes as a ZIP. */

@@ -11,6 +11,7 @@ export function areaSource(area: Area, isSignedIn: boolean | undefined): FileSou
 		place: area,
 		reader: isSignedIn === undefined ? undefined : isSignedIn ? 'user' : 'visitor',
 		events: isSignedIn === undefined ? undefined : { area, isSignedIn },
+		ticketEvents: undefined,
 		browse: (query, signal) =>
 			isSignedIn
 				? fetchResponse(browse, { query: { ...query, type: area }, signal })

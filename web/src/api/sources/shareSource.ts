@@ -1,4 +1,4 @@
-import { browseShare, downloadFromShare, makeShareTicket, shareThumbnail } from '@stowage/contract';
+import { browseShare, downloadFromShare, makeShareTicket, shareEvents, shareThumbnail } from '@stowage/contract';
 import { call, endpointUrl, fetchResponse } from '../client/client.js';
 import type { FileSource } from './FileSource.js';
 
@@ -8,6 +8,7 @@ export function shareSource(token: string): FileSource {
 		place: `share ${token}`,
 		reader: 'guest',
 		events: undefined,
+		ticketEvents: (tickets) => endpointUrl(shareEvents, { params: { token }, query: { ticket: [...tickets] } }),
 		browse: (query, signal) => fetchResponse(browseShare, { query, params: { token }, signal }),
 		downloadUrl: ({ path }) => endpointUrl(downloadFromShare, { params: { token, path } }),
 		thumbnailUrl({ path, size: bytes, mtime }, size) {

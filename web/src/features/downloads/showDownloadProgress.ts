@@ -1,5 +1,8 @@
 import { type DownloadTicket, endTicket } from '../../api/downloads.js';
+import { isStreaming } from '../../api/events/eventStream.js';
 import { subscribeToTicket } from '../../api/events/ticketEvents.js';
+import { followTickets } from '../../api/events/ticketStream.js';
+import type { FileSource } from '../../api/sources/FileSource.js';
 import type { Notify } from '../../ui/notifications/useNotify.js';
 import { downloadMessages as messages } from './messages.js';
 import { applyTicketEvent, noProgress, zipNotice } from './zipNotice.js';
@@ -8,7 +11,11 @@ import { applyTicketEvent, noProgress, zipNotice } from './zipNotice.js';
 const hideAfterMs = 30_000;
 
 /** Shows in the notification bar how much of a ticket's download was sent, with `Cancel`, until it has ended. */
-export function showDownloadProgress(ticket: DownloadTicket, { notify, dismiss }: Notify): void {
+export function showDownloadProgress(
+	ticket: DownloadTicket,
+	{ notify, dismiss }: Notify,
+	{ ticketEvents }: Pick<FileSource, 'ticketEvents'>,
+): void {
 	const key = `download ${ticket.ticket}`;
 	let progress = noProgress;
 	let timer: ReturnType<typeof setTimeout>;
@@ -21,11 +28,15 @@ export function showDownloadProgress(ticket: DownloadTicket, { notify, dismiss }
 	};
 	const hide = () => {
 		// A hidden page gets no events.
-		if (document.visibilityState === 'visible') dismiss(key);
-		else timer = setTimeout(hide, hideAfterMs);
+		if (document.visibilityState === 'visible') {
+			dismiss(key);
+			// Of a share that has ended there will be none any more.
+			if (!isStreaming()) unfollow();
+		} else timer = setTimeout(hide, hideAfterMs);
 	};
 	const end = () => {
 		unsubscribe();
+		unfollow();
 		clearTimeout(timer);
 	};
 	const cancel = async () => {
@@ -54,5 +65,6 @@ export function showDownloadProgress(ticket: DownloadTicket, { notify, dismiss }
 			dismiss(key);
 		} else show();
 	});
+	const unfollow = ticketEvents === undefined ? () => {} : followTickets(ticketEvents);
 	show();
 }

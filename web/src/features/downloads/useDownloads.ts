@@ -1,7 +1,7 @@
 import type { Entry } from '@stowage/rules';
 import { useCallback } from 'react';
 import type { DownloadTicket } from '../../api/downloads.js';
-import { useFileSource } from '../../api/sources/FileSource.js';
+import { type FileSource, useFileSource } from '../../api/sources/FileSource.js';
 import { type Notify, useNotify } from '../../ui/notifications/useNotify.js';
 import { mustBeZip } from './downloadChoice.js';
 import { downloadMessages as messages } from './messages.js';
@@ -38,8 +38,7 @@ export function useDownloads(directory: string): Download {
 					const ticket = prepared ?? (await source.createTicket(directory, entries, controller.signal));
 					dismiss(preparingKey);
 					if (ticket.skipped > 0) notify({ intent: 'warning', message: messages.leftOut(ticket.skipped) });
-					// Without events nobody says how far it is.
-					if (source.events) await showProgress(ticket, { notify, dismiss });
+					await showProgress(ticket, { notify, dismiss }, source);
 					await startDownloads([ticket.url]);
 				} catch (error) {
 					dismiss(preparingKey);
@@ -53,8 +52,8 @@ export function useDownloads(directory: string): Download {
 	);
 }
 
-/** Most pages have no ZIP to show, and of a share there are no events. Without the code the browser's own list still shows the download. */
-async function showProgress(ticket: DownloadTicket, notify: Notify): Promise<void> {
+/** Most pages have no ZIP to show. Without the code the browser's own list still shows the download. */
+async function showProgress(ticket: DownloadTicket, notify: Notify, source: FileSource): Promise<void> {
 	const module = await import('./showDownloadProgress.js').catch(() => undefined);
-	module?.showDownloadProgress(ticket, notify);
+	module?.showDownloadProgress(ticket, notify, source);
 }

@@ -12,6 +12,8 @@ import { useFilePaste } from './useFilePaste.js';
 export interface DropZoneProps {
 	/** Who will see the files. */
 	hint: ReactNode;
+	/** Whether that is said where there is little room, too. @default false */
+	keepsHint?: boolean;
 	/** Whether there is a `Choose Folder` button. */
 	mayChooseFolder: boolean;
 	/** As one row, as it is beside a filled queue. */
@@ -19,7 +21,7 @@ export interface DropZoneProps {
 }
 
 /** Where files are chosen for the queue. Those that are dropped or pasted anywhere on the page go there as well. */
-export function DropZone({ hint, mayChooseFolder, isSmall }: DropZoneProps) {
+export function DropZone({ hint, keepsHint = false, mayChooseFolder, isSmall }: DropZoneProps) {
 	const queue = useUploadQueue();
 	const { items } = useUploadQueueView();
 	const inputId = useId();
@@ -37,7 +39,12 @@ export function DropZone({ hint, mayChooseFolder, isSmall }: DropZoneProps) {
 	useFilePaste(add);
 
 	return (
-		<div className={styles.zone} data-dragging={isDragging} data-small={isSmall}>
+		<div
+			className={styles.zone}
+			data-dragging={isDragging}
+			data-small={isSmall}
+			data-hint={keepsHint ? 'kept' : undefined}
+		>
 			<span className={styles.art} aria-hidden="true">
 				<CloudUploadIcon size={48} />
 			</span>
