@@ -91,6 +91,58 @@ test('an upload under way ends with the role, and leaves nothing in the folder',
 	t.is(json(await ada.get('/api/browse?type=private&directory=docs/Photos')).entries.length, 2);
 });
 
+test('an upload lands in the folder that it was begun in, whatever its owner calls it and wherever it lies by then', async (t) => {
+	const { ada, bob, home, share } = await setUp(t);
+	const own = await begin(bob, 6, target);
+	const below = await begin(bob, 6, { ...target, directory: 'Photos/2030' });
+	for (const location of [own, below]) await patch(bob, location, 0, 'abc');
+	await ada.post('/api/renameItem', { oldPath: 'docs/Photos', newName: 'Pictures', type: 'private' });
+	await ada.post('/api/createFolder', { directory: 'docs', folderName: 'Photos', type: 'private' });
+	await share({ bob: 'edit' });
+	t.deepEqual(uploadState(await head(bob, own)), [200, 3, undefined]);
+	t.deepEqual(uploadState(await patch(bob, own, 3, 'def')), [204, 6, 'Pictures/up.bin']);
+	t.is(await readFile(home('docs/Pictures/up.bin'), 'utf8'), 'abcdef');
+	await ada.post('/api/moveItem', { fromPath: 'docs/Pictures', toPath: 'Pictures', type: 'private' });
+	t.deepEqual(uploadState(await patch(bob, below, 3, 'def')), [204, 6, 'Pictures/2030/up.bin']);
+	t.is(await readFile(home('Pictures/2030/up.bin'), 'utf8'), 'abcdef');
+	t.deepEqual(await sharedNames(bob, 'Photos'), [], 'another folder of the old name');
+});
+
+test('an upload whose folder was renamed while it arrived is published in it', async (t) => {
+	const { app, ada, bob, home } = await setUp(t);
+	const location = await begin(bob, 6, target);
+	const { hostname, port } = new URL(app.server.info.uri);
+	const headers = { 'tus-resumable': '1.0.0', 'content-type': 'application/offset+octet-stream' };
+	const sent = request({
+		...{ hostname, port, path: location, method: 'PATCH', agent: false },
+		headers: { ...headers, cookie: bob.cookie ?? '', 'upload-offset': 0, 'content-length': 6 },
+	});
+	const answered = once(sent, 'response');
+	sent.write('abc');
+	await until('it is held', () => app.services.sharedFolders.held.count === 1);
+	await ada.post('/api/renameItem', { oldPath: 'docs/Photos', newName: 'Pictures', type: 'private' });
+	sent.end('def');
+	const [answer] = (await answered) as [IncomingMessage];
+	answer.resume();
+	t.is(answer.statusCode, 204);
+	t.is(await readFile(home('docs/Pictures/up.bin'), 'utf8'), 'abcdef');
+});
+
+test('an upload whose subfolder was renamed says so, and is whole once that is there again', async (t) => {
+	const { ada, bob, home } = await setUp(t);
+	const location = await begin(bob, 6, { ...target, directory: 'Photos/2030' });
+	await patch(bob, location, 0, 'abc');
+	const rename = (oldPath: string, newName: string) =>
+		ada.post('/api/renameItem', { oldPath, newName, type: 'private' });
+	await rename('docs/Photos/2030', '2031');
+	const refused = await patch(bob, location, 3, 'def');
+	t.is(refused.statusCode, 404);
+	t.is(json(refused).message, 'No such file or folder: 2030');
+	await rename('docs/Photos/2031', '2030');
+	t.deepEqual(uploadState(await head(bob, location)), [200, 6, 'Photos/2030/up.bin']);
+	t.is(await readFile(home('docs/Photos/2030/up.bin'), 'utf8'), 'abcdef');
+});
+
 test('what members bring counts in the quota of the owner, and not in their own', async (t) => {
 	const { app, bob, home } = await setUp(t);
 	const { accounts } = app.services;

@@ -30,6 +30,7 @@ import { addVersionPaths } from './0027-version-paths.js';
 import { indexSharePasses } from './0028-share-passes.js';
 import { addMembers } from './0029-members.js';
 import { addUploadPayers } from './0030-upload-payers.js';
+import { addUploadFolders } from './0031-upload-folders.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -74,6 +75,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0028-share-passes', up: indexSharePasses },
 	{ name: '0029-members', up: addMembers },
 	{ name: '0030-upload-payers', up: addUploadPayers },
+	{ name: '0031-upload-folders', up: addUploadFolders },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

@@ -1,6 +1,19 @@
 import type { Database } from '@stowage/database';
-import type { Files, StagedFile, UploadRecord } from '@stowage/plugin-api';
-import { assertAllowed, Failure, type Receiving, type StoragePath, uploadDenial, type Viewer } from '@stowage/rules';
+import type { Files, ItemRef, StagedFile, UploadRecord } from '@stowage/plugin-api';
+import {
+	assertAllowed,
+	Failure,
+	joinPath,
+	parsePath,
+	pathSegments,
+	type Receiving,
+	rootPath,
+	type StoragePath,
+	signedIn,
+	undefinedIf,
+	uploadDenial,
+	type Viewer,
+} from '@stowage/rules';
 import type { Bodies } from '../../bodies/createBodies.js';
 import type { Config } from '../../config/schema.js';
 import { visitorOf } from '../../config/strangers.js';
@@ -76,11 +89,25 @@ export function ownerOf(
 export async function payerOf(
 	parts: Pick<UploadParts, 'config' | 'sharedFolders'>,
 	viewer: Viewer,
-	record: Pick<UploadRecord, 'area' | 'directory' | 'userId'>,
+	record: Pick<UploadRecord, 'area' | 'directory' | 'folderId' | 'userId'>,
 ): Promise<Viewer> {
-	const { area, directory } = record;
-	if (area !== 'shared') return ownerOf(parts, viewer, record);
-	return payerOfFolder(parts.sharedFolders, viewer, { area, path: directory });
+	if (record.area !== 'shared') return ownerOf(parts, viewer, record);
+	return payerOfFolder(parts.sharedFolders, viewer, await targetOf(parts, viewer, record));
+}
+
+/** The folder of an upload, with the path that it has now: its owner may have renamed or moved a shared one. One that was shared anew has the name that it had. */
+export async function targetOf(
+	{ sharedFolders }: Pick<UploadParts, 'sharedFolders'>,
+	viewer: Viewer,
+	{ area, directory, folderId }: Pick<UploadRecord, 'area' | 'directory' | 'folderId'>,
+): Promise<ItemRef> {
+	if (folderId === undefined) return { area, path: directory };
+	const [, ...inside] = pathSegments(directory);
+	const found = await undefinedIf(sharedFolders.again(signedIn(viewer), folderId, rootPath), 'notFound');
+	// It may have been shared anew meanwhile.
+	if (found === undefined) return { area, path: directory };
+	const { name } = found;
+	return { area, path: inside.reduce<StoragePath>((folder, segment) => joinPath(folder, segment), parsePath(name)) };
 }
 
 /** The staged file of an upload that is not published. */

@@ -3,7 +3,7 @@ import { type Area, Failure, isStranger, joinPath, normalizeName, type StoragePa
 import { hasSessionCookie } from '../../accounts/ownCookies.js';
 import type { Config } from '../../config/schema.js';
 import { limitAddress } from '../../http/requests/proxy.js';
-import { payerOfFolder } from '../../members/payer.js';
+import { enterFolder } from '../../members/enterFolder.js';
 import type { SharedFolders } from '../../members/SharedFolders.js';
 import type { Admission } from '../admission/Admission.js';
 import { assertAnnounced, byteCount, textHeader } from '../uploadHeaders.js';
@@ -22,7 +22,7 @@ interface Dependencies {
 }
 
 type UploadTarget = 'received' | 'name' | 'directory' | 'area' | 'mtime' | 'onConflict';
-type NewUpload = Pick<UploadRecord, UploadTarget | 'payerId' | 'metadata' | 'length' | 'address'>;
+type NewUpload = Pick<UploadRecord, UploadTarget | 'payerId' | 'folderId' | 'metadata' | 'length' | 'address'>;
 
 /** Begins an upload as described by the headers of its first request. Throws all refusals before the first byte is read. */
 export async function beginUpload(
@@ -57,9 +57,11 @@ export async function beginUpload(
 	// That of a sender is made once a file is in it.
 	await files.assertUpload(viewer, { area, path: receiver?.folder ?? directory }, { name, onConflict });
 	const { address } = client;
-	const payer = await payerOfFolder(parts.sharedFolders, viewer, { area, path: directory });
-	const payed = payer === viewer || payer.kind !== 'user' ? {} : { payerId: payer.id };
-	const upload = { name, directory, area, mtime, onConflict, metadata, length, address, received, ...payed };
+	const shared =
+		area === 'shared' ? await enterFolder(parts.sharedFolders, viewer, { path: directory }, 'edit') : undefined;
+	const payer = shared?.viewer ?? viewer;
+	const kept = shared && { payerId: shared.viewer.id, folderId: shared.place.folder.id };
+	const upload = { name, directory, area, mtime, onConflict, metadata, length, address, received, ...kept };
 	return admission.unfinished({ viewer: payer, address }, length, (maxRows) =>
 		add(parts, { viewer, payer }, idHash, upload, maxRows),
 	);

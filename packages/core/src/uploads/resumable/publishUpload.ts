@@ -1,5 +1,5 @@
 import type { UploadRecord } from '@stowage/plugin-api';
-import { isFailure, type Viewer } from '@stowage/rules';
+import { isFailure, type StoragePath, type Viewer } from '@stowage/rules';
 import { finishUpload, folderOf, publishReceived } from './receivedUpload.js';
 import { ownerOf, payerOf, stagedOf, type UploadParts } from './UploadParts.js';
 
@@ -18,14 +18,33 @@ export async function publishUpload(
 		// Nothing may have been said of it for long while its last bytes arrived.
 		if (record.received !== null) await parts.database.uploads.claim(idHash, parts.now());
 		const request = { staged, onConflict, ...(mtime === null ? {} : { mtime }) };
-		const folder = await folderOf(parts, owner, record);
-		const publish = (named: string) =>
-			parts.files.publishOnce(owner, { area, path: folder }, { ...request, name: named });
-		const entry = await (record.received === null ? publish(name) : publishReceived(name, idHash, publish));
+		const entry = await intoFolder(
+			() => folderOf(parts, owner, record),
+			(path) => {
+				const publish = (named: string) => parts.files.publishOnce(owner, { area, path }, { ...request, name: named });
+				return record.received === null ? publish(name) : publishReceived(name, idHash, publish);
+			},
+		);
 		// Also if another process recorded it meanwhile, or ended the upload: a published file stays.
 		await finishUpload(parts, owner, idHash, staged.id, entry.path);
 		return { ...record, offset: length, stagedId: null, entryPath: entry.path };
 	});
+}
+
+/** Publishes once more where the folder was moved just before. */
+async function intoFolder<T>(
+	find: () => Promise<StoragePath>,
+	publish: (folder: StoragePath) => Promise<T>,
+): Promise<T> {
+	const folder = await find();
+	try {
+		return await publish(folder);
+	} catch (error) {
+		if (!isFailure(error, 'notFound')) throw error;
+		const moved = await find();
+		if (moved === folder) throw error;
+		return publish(moved);
+	}
 }
 
 /** The row with the number of durable bytes; undefined for a file that is complete, or that a call published without recording it: it is to be published. */

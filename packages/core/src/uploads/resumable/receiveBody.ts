@@ -5,7 +5,7 @@ import type { Checksum } from '../checksum.js';
 import { announcedBytes } from '../uploadHeaders.js';
 import { publishUpload } from './publishUpload.js';
 import { receiveChunk } from './receiveChunk.js';
-import { payerOf, stagedOf, type UploadParts } from './UploadParts.js';
+import { payerOf, stagedOf, targetOf, type UploadParts } from './UploadParts.js';
 import { inUse, type Writer } from './Writer.js';
 
 interface Sent {
@@ -26,7 +26,7 @@ export async function receiveBody(
 	const uploader = { viewer: await payerOf(parts, viewer, record), address: request.client.address };
 	const staged = await stagedOf(parts, viewer, record);
 	if (record.received !== null) await database.uploads.claim(idHash, now());
-	const folder = { area: record.area, path: record.directory };
+	const folder = await targetOf(parts, viewer, record);
 	const leave = await holdWhileReceived(parts.sharedFolders, viewer, folder, (reason) =>
 		request.raw.req.destroy(reason),
 	);

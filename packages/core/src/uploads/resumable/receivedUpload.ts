@@ -14,15 +14,15 @@ import {
 	withSuffix,
 } from '@stowage/rules';
 import { identityOf } from '../../trees/identity.js';
-import { findUpload, receivingOf, type UploadParts } from './UploadParts.js';
+import { findUpload, receivingOf, targetOf, type UploadParts } from './UploadParts.js';
 
 /** How long a sender may take a file back. */
 const takeBackMs = 60 * 60_000;
 
-/** The folder that the file of an upload goes to: of one that a share receives, where its owner has it now, and in it that of the sender. */
+/** The folder that the file of an upload goes to, where its owner has it now: of one that a share receives in it that of the sender. */
 export async function folderOf(parts: UploadParts, owner: Viewer, record: UploadRecord): Promise<StoragePath> {
 	const receiving = receivingOf(owner);
-	if (receiving === undefined) return record.directory;
+	if (receiving === undefined) return (await targetOf(parts, owner, record)).path;
 	const { folder } = await parts.receiver(receiving.share);
 	return record.directory === '' ? folder : senderFolder(parts, owner, joinPath(folder, record.directory));
 }

@@ -11,6 +11,7 @@ interface UploadRow {
 	staged_id: string | null;
 	user_id: string | null;
 	payer_id?: string | null;
+	folder_id?: string | null;
 	address: string;
 	area: Area;
 	directory: string;
@@ -238,6 +239,7 @@ function toRow(idHash: string, upload: UploadRecord): UploadRow {
 		staged_id: upload.stagedId,
 		user_id: upload.userId,
 		payer_id: upload.payerId ?? null,
+		folder_id: upload.folderId ?? null,
 		address: upload.address,
 		area: upload.area,
 		directory: upload.directory,
@@ -268,6 +270,7 @@ function toUpload(row: UploadRow): UploadRecord {
 		stagedId: row.staged_id,
 		userId: row.user_id,
 		...(row.payer_id ? { payerId: row.payer_id } : {}),
+		...(row.folder_id ? { folderId: row.folder_id } : {}),
 		address: row.address,
 		area: row.area,
 		// It was parsed before it was kept.

@@ -9,6 +9,8 @@ export interface UploadRecord {
 	userId: string | null;
 	/** Whose quota it counts in, if that is another user than its owner. */
 	payerId?: string;
+	/** The shared folder that it goes to, which may have another name by now than the directory begins with. */
+	folderId?: string;
 	/** The client that limits are counted for. */
 	address: string;
 	area: Area;
