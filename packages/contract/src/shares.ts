@@ -87,6 +87,31 @@ export const listShares = endpoint({
 	result: z.object({ shares: z.array(share) }),
 });
 
+/** What the caller's shares have received in the last 30 days, by whom, the latest first: what is sent with pauses under an hour is one. */
+export const listReceived = endpoint({
+	method: 'GET',
+	path: '/api/shares/received',
+	audience: 'user',
+	result: z.object({
+		received: z.array(
+			z.object({
+				id: z.string(),
+				/** The share, which may be deleted by now. */
+				share: z.string(),
+				/** What it was called. */
+				title: z.string(),
+				/** Null where no name was asked for. */
+				sender: z.string().nullable(),
+				/** Without what was taken back. */
+				files: z.number(),
+				bytes: z.number(),
+				begunAt: z.number(),
+				endedAt: z.number(),
+			}),
+		),
+	}),
+});
+
 export const getShare = endpoint({ method: 'GET', path: '/api/shares/{id}', audience: 'user', result: share });
 
 /** A new password ends what was opened with the old one. */

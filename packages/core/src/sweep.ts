@@ -1,6 +1,9 @@
 import { relayAges } from './events/EventRelay.js';
 import type { Services } from './services.js';
 
+/** How long it is listed what shares have received. */
+const receiptMs = 30 * 24 * 60 * 60_000;
+
 /** Removes expired data, in one process at a time: a second process leaves it to the first. */
 export async function sweep({
 	audit,
@@ -29,6 +32,7 @@ export async function sweep({
 			await jobs.sweep();
 			await resumableUploads.sweep();
 			await shareUses.sweep();
+			await database.shareUses.forgetReceipts(now() - receiptMs);
 			await trashBin.sweep();
 		} finally {
 			await lease.release();

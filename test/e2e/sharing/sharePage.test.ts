@@ -1,4 +1,4 @@
-import { mkdir, open, readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
@@ -131,7 +131,7 @@ test.serial('a stranger opens a shared folder, looks at it and downloads it, on 
 
 const measured = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const ada = await fixture.enter(t);
-	await mkdir(path.join(ada.home, 'films'));
+	await writeFiles(ada.home, { 'films/about.txt': 'Two films.' });
 	const film = await open(path.join(ada.home, 'films/long.mp4'), 'w');
 	await film.truncate(3 * 1024 ** 3);
 	await film.close();

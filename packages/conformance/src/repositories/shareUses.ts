@@ -154,4 +154,54 @@ export function receivedUploadRules(assertThat: Rule): void {
 		await refuses(t, 'tooLarge', () => uploads.add('later', later));
 		await refuses(t, 'notFound', () => uploads.add('gone', uploadOf('gone', owner.id, 1)));
 	});
+
+	assertThat('what a share receives is counted together by its sender, and kept without it', async (t, db) => {
+		const share = await shareOf(db);
+		const { uploads, shares, shareUses } = db;
+		const { owner } = (await shares.get(share)) ?? { owner: { id: '' } };
+		const minute = 60 * second;
+		let count = 0;
+		const receive = async (sender: string, touchedAt: number) => {
+			const name = `u${++count}`;
+			const upload = { ...uploadOf(share, owner.id, 100), stagedId: name, directory: parsePath(sender), touchedAt };
+			await uploads.add(name, upload);
+			t.true(await uploads.finish(name, name, 'a', 'item'));
+			return name;
+		};
+		const listed = async () =>
+			(await shareUses.receipts(owner.id, 10)).map(({ sender, files, bytes, begunAt, endedAt }) =>
+				[sender, files, bytes, begunAt / minute, endedAt / minute].join(' '),
+			);
+		const first = await receive('Grace', 100 * minute);
+		await Promise.all([receive('Grace', 150 * minute), receive('Grace', 90 * minute), receive('', 120 * minute)]);
+		await receive('grace', 121 * minute);
+		const late = await receive('Grace', 211 * minute);
+		const lines = ['grace 1 100 121 121', ' 1 100 120 120'];
+		t.deepEqual(await listed(), ['Grace 1 100 211 211', 'Grace 3 300 90 150', ...lines]);
+		await uploads.takeBack(first);
+		await uploads.takeBack(late);
+		await uploads.takeBack(late);
+		t.deepEqual(await listed(), ['Grace 2 200 90 150', ...lines]);
+		const [{ title, share: of } = { title: '', share: '' }] = await shareUses.receipts(owner.id, 1);
+		t.deepEqual([title, of], ['a', share], 'without a title it is called by its item');
+		await shares.remove(share);
+		t.is((await listed()).length, 3);
+		await shareUses.forgetReceipts(121 * minute);
+		t.deepEqual(await listed(), ['Grace 2 200 90 150', lines[0]]);
+		await db.users.remove(owner.id);
+		t.deepEqual(await listed(), []);
+	});
+
+	assertThat('of senders by the hundred the latest are kept', async (t, db) => {
+		const share = await shareOf(db);
+		const { uploads, shares, shareUses } = db;
+		const { owner } = (await shares.get(share)) ?? { owner: { id: '' } };
+		for (let n = 0; n < 210; n++) {
+			const upload = { ...uploadOf(share, owner.id, 1), stagedId: `s${n}`, directory: parsePath(`${n}`), touchedAt: n };
+			await uploads.add(`u${n}`, upload);
+			await uploads.finish(`u${n}`, `s${n}`, 'a', 'item');
+		}
+		const kept = await shareUses.receipts(owner.id, 1000);
+		t.deepEqual([kept.length, kept[0]?.sender, kept.at(-1)?.sender], [200, '209', '10']);
+	});
 }

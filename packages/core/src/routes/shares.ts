@@ -8,9 +8,12 @@ import { positionOf } from './links.js';
 import { publicOrigin } from './publicOrigin.js';
 import { queued } from './queued.js';
 
+/** Lines of what was received that are listed. */
+const maxReceipts = 100;
+
 /** Shares, for their owner. */
 export function shareRoutes(services: Services) {
-	const { config, shares } = services;
+	const { config, database, shares } = services;
 	const shown = (request: Request, share: ListedShare) => {
 		const { id, title, message, mode, createdAt, expiresAt, isPaused, state } = share;
 		const { maxDownloads, maxUploadBytes, downloads, bytesSent, uploads, bytesReceived, lastUsedAt } = share;
@@ -47,6 +50,11 @@ export function shareRoutes(services: Services) {
 					found.push(shown(request, share));
 				return { shares: found };
 			});
+		}),
+
+		route(contract.listReceived, async ({ viewer }) => {
+			const received = await database.shareUses.receipts(signedIn(viewer).id, maxReceipts);
+			return { received: received.map((receipt) => ({ ...receipt, sender: receipt.sender || null })) };
 		}),
 
 		route(contract.getShare, async ({ viewer, params, request }) =>

@@ -279,6 +279,32 @@ test('what is being sent to a share ends with it', async (t) => {
 	t.true(Number(kept['upload-offset']) < 1_000_000);
 });
 
+test('the owner reads who has sent how much to which share, also once the share is gone', async (t) => {
+	const { app, ada, share } = await shareFixture(t);
+	const { id, guest } = await share(['docs'], { mode: 'upload', askName: true });
+	await guest.get('');
+	await send(guest, 'a.txt', 'abc', { sender: 'Grace' });
+	const second = locationOf(await send(guest, 'b.txt', 'defgh', { sender: 'Grace' }));
+	const other = await share(['other'], { mode: 'both', title: 'For all' });
+	await send(other.guest, 'c.txt', 'x');
+	const received = async () =>
+		json(await ada.get('/api/shares/received')).received.map(
+			({ share: of, title, sender, files, bytes }: Record<string, unknown>) => [of, title, sender, files, bytes],
+		);
+	const lines = [
+		[other.id, 'For all', null, 1, 1],
+		[id, 'docs', 'Grace', 2, 8],
+	];
+	t.deepEqual(await received(), lines);
+	await guest.call('DELETE', second, undefined, tus);
+	t.deepEqual((await received())[1], [id, 'docs', 'Grace', 1, 3], 'what was taken back is not counted');
+	await ada.call('DELETE', `/api/shares/${id}`);
+	t.is((await received()).length, 2);
+	const bob = await new Client(app).register('bob');
+	t.deepEqual(json(await bob.get('/api/shares/received')), { received: [] });
+	t.is((await new Client(app).get('/api/shares/received')).statusCode, 401);
+});
+
 test('the audit log says that a visitor sent something to a share', async (t) => {
 	const { app, share } = await shareFixture(t);
 	const { id, guest } = await share(['docs'], { mode: 'upload', askName: true });

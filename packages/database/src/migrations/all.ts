@@ -31,6 +31,7 @@ import { indexSharePasses } from './0028-share-passes.js';
 import { addMembers } from './0029-members.js';
 import { addUploadPayers } from './0030-upload-payers.js';
 import { addUploadFolders } from './0031-upload-folders.js';
+import { addShareReceipts } from './0032-share-receipts.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -76,6 +77,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0029-members', up: addMembers },
 	{ name: '0030-upload-payers', up: addUploadPayers },
 	{ name: '0031-upload-folders', up: addUploadFolders },
+	{ name: '0032-share-receipts', up: addShareReceipts },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

@@ -3,6 +3,7 @@ import { mergedParts, type Part } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
+import { receiptsOf } from './shareReceipts.js';
 
 interface PartsRow {
 	share_id: string;
@@ -160,6 +161,10 @@ export function shareUseStore(knex: Knex, now: () => number): ShareUseStore {
 				await transaction('shares').where({ id: share }).increment('downloads', 1);
 				return true;
 			}),
+		receipts: (ownerId, limit) => receiptsOf(knex, ownerId, limit),
+		async forgetReceipts(before) {
+			await knex('share_receipts').where('ended_at', '<', before).delete();
+		},
 		async sweep(idleSince) {
 			await knex('share_parts').where('touched_at', '<', idleSince).delete();
 			await knex('share_passes').where('touched_at', '<', idleSince).delete();

@@ -5,6 +5,7 @@ import { isUniqueViolation } from '../../connection/errors.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import { keyHash } from '../keyHash.js';
+import { countReceipt } from './shareReceipts.js';
 
 interface UploadRow {
 	id_hash: string;
@@ -224,13 +225,18 @@ async function assertShareRoom(
 async function countReceived(transaction: Knex.Transaction, idHash: string, sign: 1 | -1): Promise<void> {
 	const row = await transaction<UploadRow>('uploads').where({ id_hash: idHash }).first();
 	if (row === undefined || row.share_id === null) return;
+	const { directory, length, touched_at: at } = row;
 	const sum = (column: string, count: number) => transaction.raw('?? + ?', [column, sign * count]);
+	// Which locks the share.
 	await transaction('shares')
 		.where({ id: row.share_id })
 		.update({
-			...{ uploads: sum('uploads', 1), bytes_received: sum('bytes_received', row.length) },
-			...plainRow({ last_used_at: row.touched_at }),
+			...{ uploads: sum('uploads', 1), bytes_received: sum('bytes_received', length) },
+			...plainRow({ last_used_at: at }),
 		});
+	const share = await transaction('shares').where({ id: row.share_id }).first('id', 'user_id', 'title');
+	// Its directory is the name of who sends it.
+	if (share !== undefined) await countReceipt(transaction, { share, sender: directory, length, at }, sign);
 }
 
 function toRow(idHash: string, upload: UploadRecord): UploadRow {

@@ -26,6 +26,21 @@ export interface ShareUse {
 	bytesReceived: number;
 }
 
+/** What one sender has sent to a share in one go. */
+export interface ShareReceipt {
+	id: string;
+	share: string;
+	/** What the share was called then. */
+	title: string;
+	/** Empty where no name was asked for. */
+	sender: string;
+	/** Without what was taken back. */
+	files: number;
+	bytes: number;
+	begunAt: number;
+	endedAt: number;
+}
+
 /** How shares are used: counts, and what clients have got so far, in all processes. */
 export interface ShareUseStore {
 	/** Adds to the counts of shares, all in one step. */
@@ -49,6 +64,10 @@ export interface ShareUseStore {
 	setEnding(share: string, client: string, isEnding: boolean): Promise<boolean>;
 	/** Counts a download of a client, and admits it no more, if it was admitted; resolves to that. */
 	complete(share: string, client: string): Promise<boolean>;
+	/** What the shares of a user have received, also those that were deleted, the latest first. It is counted as uploads end (`UploadStore.finish`). */
+	receipts(ownerId: string, limit: number): Promise<ShareReceipt[]>;
+	/** Forgets what was received before. */
+	forgetReceipts(before: number): Promise<void>;
 	/** Forgets what clients have got that were last heard of before. */
 	sweep(idleSince: number): Promise<void>;
 }
