@@ -217,6 +217,7 @@ export const rows: Record<EndpointName, readonly [Row, ...Row[]]> = {
 	leaveFolder: [made(joined, 'member', (_, path) => ({ query: { path } }))],
 	createShare: [item('own', (place) => ({ payload: { items: [{ path: fileIn(place) }], mode: 'view' } }))],
 	listShares: [account()],
+	listReceived: [account()],
 	getShare: [made(shareOf, 'own')],
 	changeShare: [made(shareOf, 'own', (_, id) => ({ params: { id }, payload: { isPaused: true } }))],
 	deleteShare: [made(shareOf, 'own')],
@@ -231,6 +232,7 @@ export const rows: Record<EndpointName, readonly [Row, ...Row[]]> = {
 		share('read', (folder) => ({ params: { path: `${folder}/${fileName}` } })),
 		share('read', (folder) => ({ params: { path: folder } })),
 	],
+	shareEvents: [share('look', () => ({}))],
 	makeShareTicket: [share('read', (folder) => ({ payload: { files: [{ path: folder }] } }))],
 	shareThumbnail: [
 		share('read', (folder) => ({ params: { path: `${folder}/${fileName}` }, query: { size: '256' } }), {

@@ -3,7 +3,7 @@ import { route } from '@stowage/plugin-api';
 import { EventStream } from '../events/EventStream.js';
 import type { Services } from '../services.js';
 import { viewerKey } from './events.js';
-import { assertShows, visitor } from './shareGuests.js';
+import { visitor } from './shareGuests.js';
 
 /** The stream of a share's page: how far its downloads are. Nothing else of the server is told to guests. */
 export function shareEventRoutes(services: Services) {
@@ -12,9 +12,7 @@ export function shareEventRoutes(services: Services) {
 	return [
 		route(contract.shareEvents, async (call) => {
 			const { query, request, h } = call;
-			const visited = await visit(call);
-			assertShows(visited);
-			const { share } = visited;
+			const { share } = await visit(call);
 			const { req, res } = request.raw;
 			if (req.method === 'HEAD') return h.response().code(200).type('text/event-stream');
 			let stream: EventStream | undefined;

@@ -30,7 +30,7 @@ export function shareGuestRoutes(services: Services) {
 	/** The same for what reads the share's items. */
 	const looking = <T>(call: ShareCall, work: (visit: Visit) => Promise<T>): Promise<T> =>
 		visiting(call, (visit) => {
-			assertShows(visit);
+			if (visit.share.mode === 'upload') throw new Failure('forbidden', 'This share only receives files.');
 			return work(visit);
 		});
 	const pathIn = ({ request, params }: ShareCall, verb: string): StoragePath => {
@@ -146,11 +146,6 @@ export function shareGuestRoutes(services: Services) {
 const notViewed = () => new Failure('forbidden', 'This share can be downloaded, and not viewed.');
 
 const tokenOf = ({ params }: ShareCall) => params.token ?? '';
-
-/** Throws for a share that shows nothing. */
-export function assertShows({ share }: Visit): void {
-	if (share.mode === 'upload') throw new Failure('forbidden', 'This share only receives files.');
-}
 
 /** Finds the share that a call names, for its caller, or refuses it. */
 export function visitor({ guests, shareCookies }: Pick<Services, 'guests' | 'shareCookies'>) {

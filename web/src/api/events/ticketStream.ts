@@ -35,9 +35,6 @@ function streamTickets(urlOf: (tickets: readonly string[]) => string): () => voi
 
 const nothing = () => {};
 const ignored = {
-	onChanged: nothing,
-	onTrash: nothing,
-	onJob: nothing,
-	onReconnected: nothing,
-	onDisconnected: nothing,
+	...{ onChanged: nothing, onTrash: nothing, onShared: nothing, onJob: nothing },
+	...{ onReconnected: nothing, onDisconnected: nothing },
 };
