@@ -1,3 +1,5 @@
+import './members/folderNames.test.js';
+import './members/heldAccess.test.js';
 import './members/membersCalls.test.js';
 import './members/reading.test.js';
 import './members/uploading.test.js';

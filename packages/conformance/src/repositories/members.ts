@@ -7,6 +7,8 @@ const folderOf = (owner: { id: string }, path: string) => ({
 	itemId: `id of ${path}`,
 });
 
+const limits = { folders: 9, ofOneOwner: 9, ofAllOwners: 9 };
+
 /** The members of folders. */
 export function memberRules(assertThat: Rule): void {
 	assertThat('a folder has the members that were set, and each of them has the folder', async (t, db, clock) => {
@@ -23,7 +25,7 @@ export function memberRules(assertThat: Rule): void {
 				{ userId: carol.id, role: 'view' },
 				{ userId: bob.id, role: 'edit' },
 			],
-			9,
+			limits,
 		);
 		const found = await members.find(ada.id, photos.itemId);
 		t.deepEqual(found, {
@@ -42,11 +44,11 @@ export function memberRules(assertThat: Rule): void {
 		// Who stays keeps the time, and another role.
 		const since = clock.now;
 		clock.now += second;
-		await members.set(photos, [{ userId: bob.id, role: 'view' }], 9);
+		await members.set(photos, [{ userId: bob.id, role: 'view' }], limits);
 		t.like((await members.joined(bob.id))[0], { id: found?.id, role: 'view', createdAt: since });
 		t.deepEqual(await members.joined(carol.id), []);
 		t.is((await members.list()).length, 1);
-		await members.set(photos, [], 9);
+		await members.set(photos, [], limits);
 		t.is(await members.find(ada.id, photos.itemId), undefined);
 		t.deepEqual(await members.joined(bob.id), []);
 		t.deepEqual(await members.list(), []);
@@ -56,7 +58,7 @@ export function memberRules(assertThat: Rule): void {
 		const { users, members, links } = db;
 		const ada = await users.add({ username: 'ada', secret: 's' });
 		const bob = await users.add({ username: 'bob', secret: 's' });
-		await members.set(folderOf(ada, 'a/one'), [{ userId: bob.id, role: 'edit' }], 9);
+		await members.set(folderOf(ada, 'a/one'), [{ userId: bob.id, role: 'edit' }], limits);
 		t.true(await links.hasAny(ada.id));
 		const [row] = await links.within(ada.id, parsePath('a'));
 		t.deepEqual(await links.page({ limit: 10 }), []);
@@ -81,8 +83,8 @@ export function memberRules(assertThat: Rule): void {
 			{ userId: bob.id, role: 'edit' as const },
 			{ userId: carol.id, role: 'view' as const },
 		];
-		await members.set(folderOf(ada, 'one'), both, 9);
-		await members.set(folderOf(ada, 'two'), both, 9);
+		await members.set(folderOf(ada, 'one'), both, limits);
+		await members.set(folderOf(ada, 'two'), both, limits);
 		const [one, two] = await members.joined(bob.id);
 		t.false(await members.leave(one?.id ?? '', ada.id));
 		t.false(await members.leave('unknown', bob.id));
@@ -110,18 +112,24 @@ export function memberRules(assertThat: Rule): void {
 		const { users, members } = db;
 		const ada = await users.add({ username: 'ada', secret: 's' });
 		const bob = await users.add({ username: 'bob', secret: 's' });
-		await members.set(folderOf(ada, 'one'), [{ userId: bob.id, role: 'edit' }], 9);
+		await members.set(folderOf(ada, 'one'), [{ userId: bob.id, role: 'edit' }], limits);
 		await users.setDisabled(ada.id, true);
 		t.deepEqual(await members.joined(bob.id), []);
 		await users.setDisabled(ada.id, false);
 		t.is((await members.joined(bob.id)).length, 1);
+		t.is((await members.joined(bob.id, ada.id)).length, 1);
+		t.deepEqual(await members.joined(bob.id, bob.id), []);
+		// Nor has a disabled user any.
+		await users.setDisabled(bob.id, true);
+		t.deepEqual(await members.joined(bob.id), []);
+		await users.setDisabled(bob.id, false);
 		const unknown = [
 			{ userId: bob.id, role: 'view' as const },
 			{ userId: 'unknown', role: 'view' as const },
 		];
-		await refuses(t, 'noSuchUser', () => members.set(folderOf(ada, 'one'), unknown, 9));
+		await refuses(t, 'noSuchUser', () => members.set(folderOf(ada, 'one'), unknown, limits));
 		t.is((await members.joined(bob.id))[0]?.role, 'edit');
-		await refuses(t, 'notFound', () => members.set(folderOf({ id: 'unknown' }, 'one'), [], 9));
+		await refuses(t, 'notFound', () => members.set(folderOf({ id: 'unknown' }, 'one'), [], limits));
 	});
 
 	assertThat('a user shares so many folders with members, also when they are shared at once', async (t, db) => {
@@ -129,11 +137,34 @@ export function memberRules(assertThat: Rule): void {
 		const ada = await users.add({ username: 'ada', secret: 's' });
 		const bob = await users.add({ username: 'bob', secret: 's' });
 		const some = [{ userId: bob.id, role: 'view' as const }];
+		const three = { ...limits, folders: 3 };
 		const many = await Promise.allSettled(
-			Array.from({ length: 6 }, (_, n) => members.set(folderOf(ada, `f${n % 5}`), some, 3)),
+			Array.from({ length: 6 }, (_, n) => members.set(folderOf(ada, `f${n % 5}`), some, three)),
 		);
 		t.is((await members.list(ada.id)).length, 3, JSON.stringify(many));
-		await refuses(t, 'rateLimited', () => members.set(folderOf(ada, 'more'), some, 3));
-		await members.set({ ...folderOf(ada, 'f0'), itemId: (await members.list())[0]?.itemId ?? '' }, some, 3);
+		await refuses(t, 'rateLimited', () => members.set(folderOf(ada, 'more'), some, three));
+		await members.set({ ...folderOf(ada, 'f0'), itemId: (await members.list())[0]?.itemId ?? '' }, some, three);
+	});
+	assertThat('a user is made a member of so many folders of one owner, and of all', async (t, db) => {
+		const { users, members } = db;
+		const ada = await users.add({ username: 'ada', secret: 's' });
+		const bob = await users.add({ username: 'bob', secret: 's' });
+		const eve = await users.add({ username: 'eve', secret: 's' });
+		const [ofBob, ofEve] = [bob, eve].map(({ id }) => [{ userId: id, role: 'view' as const }]);
+		const few = { folders: 9, ofOneOwner: 2, ofAllOwners: 3 };
+		const share = (owner: { id: string }, name: string, whom = ofBob) =>
+			members.set(folderOf(owner, name), whom ?? [], few);
+		await share(ada, 'one');
+		await share(ada, 'two');
+		await refuses(t, 'rateLimited', () => share(ada, 'three'));
+		t.is((await members.joined(bob.id)).length, 2);
+		// Others have room, and whoever is a member stays one.
+		await share(ada, 'three', ofEve);
+		await share(ada, 'two', [...(ofBob ?? []), ...(ofEve ?? [])]);
+		await share(eve, 'four');
+		await refuses(t, 'rateLimited', () => share(eve, 'five'));
+		await share(ada, 'one', []);
+		await share(eve, 'five');
+		t.is((await members.joined(bob.id)).length, 3);
 	});
 }

@@ -118,13 +118,14 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 			}
 			const rankOf = searchMatcher(query);
 			const entries: Entry[] = [];
+			const known = folders.forMany();
 			let indexedAt: number | null = null;
 			let isTruncated = false;
 			for await (const rows of listShared(folders, signedIn(viewer))) {
 				for (const row of rows) {
 					if (rankOf(row) !== undefined) entries.push(row);
 					const ref = { area: 'shared', path: row.path as StoragePath } as const;
-					const within = await enter(viewer, ref, 'view').catch(ignoreMissing);
+					const within = await enterFolder(known, viewer, ref, 'view').catch(ignoreMissing);
 					const found =
 						within && (await files.search(within.viewer, within.ref, query, signal, turn).catch(ignoreMissing));
 					if (within === undefined || found === undefined) continue;
@@ -147,7 +148,7 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 
 		async watch(viewer, folder, onChange, onEnd) {
 			if (folder.area !== 'shared') return files.watch(viewer, folder, onChange, onEnd);
-			if (folder.path === '') return watchShared(folders, signedIn(viewer).id, onChange);
+			if (folder.path === '') return folders.lists.watch(signedIn(viewer).id, onChange);
 			const { viewer: owner, ref, held, place } = await enter(viewer, folder, 'view');
 			let hasEnded = false;
 			let watch: Watch | undefined;
@@ -157,7 +158,7 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 				onEnd?.();
 			};
 			watch = await files.watch(owner, ref, () => {
-				folders.again(held.user, held.folderId, held.inside).then(
+				folders.again(held.user, held).then(
 					// What changes where the folder has been is none of the member's business.
 					({ path }) => (path === ref.path ? onChange() : end()),
 					// Lost, which is noticed soon, or not known at the moment.
@@ -189,10 +190,11 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 
 		async *stat(viewer, area, items, signal) {
 			if (area !== 'shared') return yield* files.stat(viewer, area, items, signal);
+			const known = folders.forMany();
 			for (const { path, owner } of items) {
 				signal?.throwIfAborted();
 				const ref = { area, path, ...(owner === undefined ? {} : { owner }) };
-				const within = await enter(viewer, ref, 'view');
+				const within = await enterFolder(known, viewer, ref, 'view');
 				for await (const item of files.stat(within.viewer, 'private', [within.ref])) yield walked(within, item);
 			}
 		},
@@ -336,26 +338,4 @@ function endingFile(file: OpenFile, hold: (onLost: () => void) => () => void): O
 			return file.close();
 		},
 	};
-}
-
-/** How often the list of shared folders is compared. */
-const pollMs = 1000;
-
-/** Calls `onChange` when other folders are shared with a user, or under other names or roles. */
-async function watchShared(folders: SharedFolders, userId: string, onChange: () => void): Promise<Watch> {
-	const read = async () =>
-		JSON.stringify((await folders.joined(userId)).map(({ name, folder }) => [name, folder.id, folder.role]));
-	let seen = await read();
-	const timer = setInterval(() => {
-		read().then(
-			(now) => {
-				if (now === seen) return;
-				seen = now;
-				onChange();
-			},
-			// It is compared again soon.
-			() => {},
-		);
-	}, pollMs).unref();
-	return { close: () => clearInterval(timer) };
 }

@@ -3,12 +3,17 @@ import { isFailure, type MemberRole, type StoragePath } from '@stowage/rules';
 /** How often it is checked whether members still have what they use. */
 const pollMs = 500;
 
-/** What a member uses for a while: something in a folder, wherever that is moved. */
-export interface Held {
-	user: { id: string };
+/** Where an item of a folder is, wherever that was moved. */
+export interface KnownPlace {
 	folderId: string;
+	ownerId: string;
 	/** Relative to the folder. */
 	inside: StoragePath;
+}
+
+/** What a member uses for a while: something in a folder, wherever that is moved. */
+export interface Held extends KnownPlace {
+	user: { id: string };
 	role: MemberRole;
 }
 
@@ -25,20 +30,19 @@ interface Listener {
 	seen: MemberRole | undefined;
 }
 
-interface Places {
-	/** Throws `notFound` for who has no such folder. */
-	again(user: { id: string }, folderId: string, inside: StoragePath): Promise<{ role: MemberRole }>;
-}
+/** What a member may do with what is held. Throws `notFound` for who may do nothing. */
+type Round = (held: Held) => Promise<{ role: MemberRole }>;
 
 /** What members have under way in this process, which ends with their role, whoever takes it and in whatever process. */
 export class HeldAccess {
-	readonly #folders: Places;
+	readonly #beginRound: () => Round;
 	readonly #held = new Map<Held, Listener>();
 	#timer: NodeJS.Timeout | undefined;
 	#isChecking = false;
 
-	constructor(folders: Places) {
-		this.#folders = folders;
+	/** All that is asked in one round is answered as of the same moment. */
+	constructor(beginRound: () => Round) {
+		this.#beginRound = beginRound;
 	}
 
 	/** `onLost` is called once the role is lost, and `onRole` each time that it is another one than it was, until the returned function is called. */
@@ -70,8 +74,9 @@ export class HeldAccess {
 	}
 
 	async #checkAll(): Promise<void> {
+		const round = this.#beginRound();
 		for (const [held, listener] of [...this.#held]) {
-			const role = await this.#roleOf(held);
+			const role = await roleOf(held, round);
 			if (role === undefined || !this.#held.has(held)) continue;
 			if (role === 'none' || (held.role === 'edit' && role === 'view')) {
 				this.#held.delete(held);
@@ -82,13 +87,13 @@ export class HeldAccess {
 			}
 		}
 	}
+}
 
-	/** Undefined where it is not known: an outage ends nothing. */
-	async #roleOf({ user, folderId, inside }: Held): Promise<MemberRole | 'none' | undefined> {
-		try {
-			return (await this.#folders.again(user, folderId, inside)).role;
-		} catch (error) {
-			return isFailure(error, 'notFound') ? 'none' : undefined;
-		}
+/** Undefined where it is not known: an outage ends nothing. */
+async function roleOf(held: Held, round: Round): Promise<MemberRole | 'none' | undefined> {
+	try {
+		return (await round(held)).role;
+	} catch (error) {
+		return isFailure(error, 'notFound') ? 'none' : undefined;
 	}
 }

@@ -1,4 +1,4 @@
-import type { MemberStore, Notifications, SharedFolderRecord, UserStore } from '@stowage/plugin-api';
+import type { MemberLimits, MemberStore, Notifications, SharedFolderRecord, UserStore } from '@stowage/plugin-api';
 import {
 	assertAllowed,
 	Failure,
@@ -46,8 +46,8 @@ interface Dependencies {
 	notifications: Pick<Notifications, 'publish'>;
 }
 
-/** More folders with members than anyone needs: they are found by reading all of an owner's. */
-const maxFolders = 1_000;
+/** More than anyone needs: each call of a member reads all that are shared with them. */
+const limits: MemberLimits = { folders: 1_000, ofOneOwner: 250, ofAllOwners: 1_000 };
 
 export function createMembers({ store, users, storage, folders, notifications }: Dependencies): Members {
 	const notify = (userIds: Iterable<string>) => {
@@ -102,12 +102,12 @@ export function createMembers({ store, users, storage, folders, notifications }:
 					);
 				const itemId = identityOf(item);
 				const before = await store.find(ownerId, itemId);
-				await store.set({ ownerId, path, itemId }, chosen, maxFolders);
+				await store.set({ ownerId, path, itemId }, chosen, limits);
 				const made = await store.find(ownerId, itemId);
 				notify([...(before?.members ?? []), ...(made?.members ?? [])].map(({ user }) => user.id));
 				if (before !== undefined || made === undefined || (await locateLink(storage, made)) !== undefined) return;
 				// It was moved while nobody followed it yet.
-				await store.set({ ownerId, path, itemId }, [], maxFolders);
+				await store.set({ ownerId, path, itemId }, [], limits);
 				throw new Failure('notFound', 'There is no such file or folder.');
 			});
 			return chosen.map(({ username: name, role }) => ({ username: name, role }));

@@ -36,7 +36,7 @@ type SharedRef = Pick<ItemRef, 'path' | 'owner'>;
  * viewer's, and `forbidden` for who may only look at it.
  */
 export async function enterFolder(
-	folders: SharedFolders,
+	folders: Pick<SharedFolders, 'at'>,
 	viewer: Viewer,
 	{ path, owner }: SharedRef,
 	role: MemberRole,
@@ -72,7 +72,7 @@ function entered(user: User, place: SharedPlace, role: MemberRole): Entered {
 		viewer: { kind: 'user', id: owner.id, username: owner.username, member },
 		ref: { area: 'private', path: place.path },
 		place,
-		held: { user: { id }, folderId: folder.id, inside: relativePath(place.path, root), role },
+		held: { user: { id }, folderId: folder.id, ownerId: owner.id, inside: relativePath(place.path, root), role },
 		pathOf,
 		shown({ versions, protected: _, ...entry }) {
 			const at = pathOf(entry.path as StoragePath);

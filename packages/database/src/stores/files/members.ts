@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { JoinedFolder, MemberStore, SharedFolderRecord } from '@stowage/plugin-api';
+import type { JoinedFolder, MemberLimits, MemberStore, SharedFolderRecord } from '@stowage/plugin-api';
 import { Failure, type MemberRole, parsePath } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
@@ -57,7 +57,7 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 	};
 
 	return {
-		set({ ownerId, path, itemId }, members, limit) {
+		set({ ownerId, path, itemId }, members, limits) {
 			const at = now();
 			return transact(knex, async (transaction) => {
 				// Locked, so that the folders of one user are counted and added one after another.
@@ -76,7 +76,7 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 				const id = known?.id ?? randomUUID();
 				if (known === undefined) {
 					const [{ count }] = (await own().count({ count: '*' })) as [{ count: number | string }];
-					if (Number(count) >= limit) throw tooMany(limit);
+					if (Number(count) >= limits.folders) throw tooMany(limits.folders);
 					await transaction('temp_links').insert(
 						plainRow({
 							...{ id, token_hash: `members of ${id}`, user_id: ownerId, path, next_path: null, item_id: itemId },
@@ -86,6 +86,13 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 					);
 				}
 				const before: MemberRow[] = await transaction('members').where({ folder_id: id });
+				const added = members.filter(({ userId }) => !before.some((each) => each.user_id === userId));
+				await assertRoom(
+					transaction,
+					ownerId,
+					added.map(({ userId }) => userId),
+					limits,
+				);
 				await transaction('members').where({ folder_id: id }).delete();
 				const rows = members.map(({ userId, role }) => {
 					const since = before.find((each) => each.user_id === userId)?.created_at ?? at;
@@ -100,16 +107,20 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 			return (await withMembers(await row))[0];
 		},
 
-		async joined(userId) {
-			const rows: (FolderRow & { role: string; joined_at: number })[] = await folders()
-				.join('members', 'members.folder_id', 'temp_links.id')
-				.where('members.user_id', userId)
-				.where('users.is_disabled', false)
+		async joined(userId, ownerId) {
+			const all = knex('members')
+				.join('temp_links', 'temp_links.id', 'members.folder_id')
+				.join({ owner: 'users' }, 'owner.id', 'temp_links.user_id')
+				.join({ member: 'users' }, 'member.id', 'members.user_id')
+				.where({ 'members.user_id': userId, 'temp_links.share_id': membersMark })
+				.where({ 'owner.is_disabled': false, 'member.is_disabled': false })
 				.orderBy(['members.created_at', 'temp_links.id'])
-				.select('members.role', { joined_at: 'members.created_at' });
-			return rows.map(
-				(row): JoinedFolder => ({ ...toFolder(row), role: row.role as MemberRole, createdAt: row.joined_at }),
-			);
+				.select('temp_links.id', 'temp_links.path', 'temp_links.next_path', 'temp_links.item_id', 'temp_links.user_id')
+				.select('owner.username', 'members.role', 'members.created_at');
+			const rows: (FolderRow & { role: string })[] = await (ownerId === undefined
+				? all
+				: all.where('temp_links.user_id', ownerId));
+			return rows.map((row): JoinedFolder => ({ ...toFolder(row), role: row.role as MemberRole }));
 		},
 
 		async list(ownerId) {
@@ -135,6 +146,28 @@ async function assertThere(transaction: Knex.Transaction, ids: readonly string[]
 		found += there.length;
 	}
 	if (found < new Set(ids).size) throw new Failure('noSuchUser', 'One of the users is gone.');
+}
+
+/** Throws for the first of these users who is a member of so many folders that no more can be added. */
+async function assertRoom(
+	transaction: Knex.Transaction,
+	ownerId: string,
+	ids: readonly string[],
+	{ ofOneOwner, ofAllOwners }: MemberLimits,
+): Promise<void> {
+	for (const part of batches(ids)) {
+		const found: { username: string; all: number | string; own: number | string }[] = await transaction('members')
+			.join('temp_links', 'temp_links.id', 'members.folder_id')
+			.join('users', 'users.id', 'members.user_id')
+			.whereIn('members.user_id', part)
+			.groupBy('users.username')
+			.select('users.username', transaction.raw('count(*) as ??', ['all']))
+			.select(transaction.raw('sum(case when temp_links.user_id = ? then 1 else 0 end) as ??', [ownerId, 'own']));
+		for (const { username, all, own } of found) {
+			if (Number(own) < ofOneOwner && Number(all) < ofAllOwners) continue;
+			throw new Failure('rateLimited', `${username} is a member of so many folders that no more are possible.`);
+		}
+	}
 }
 
 function toFolder(row: FolderRow) {

@@ -21,21 +21,33 @@ export interface JoinedFolder extends BoundItem {
 	createdAt: number;
 }
 
+/** What one account may have, since all of an owner's, or all of a member's, is read in each call. */
+export interface MemberLimits {
+	/** Folders with members of one owner. */
+	folders: number;
+	/** Folders of one owner and of all together that a user can be a new member of. */
+	ofOneOwner: number;
+	ofAllOwners: number;
+}
+
 /** The members of folders. The folders are followed as the items of temporary links are, by `LinkStore`, and their members go with them. */
 export interface MemberStore {
 	/**
 	 * Makes these, and nobody else, the members of a folder; nobody ends it. Who was one already stays one since then. Throws `noSuchUser` for a
-	 * user who is gone, and `rateLimited` if the owner would have more folders with members than `limit`.
+	 * user who is gone, and `rateLimited` for more than `limits`.
 	 */
 	set(
 		folder: { ownerId: string; path: StoragePath; itemId: string },
 		members: readonly { userId: string; role: MemberRole }[],
-		limit: number,
+		limits: MemberLimits,
 	): Promise<void>;
 	/** Those of the folder with this id; none for one without members. */
 	find(ownerId: string, itemId: string): Promise<SharedFolderRecord | undefined>;
-	/** The folders that a user is a member of, those joined first before others, without those of disabled owners. */
-	joined(userId: string): Promise<JoinedFolder[]>;
+	/**
+	 * The folders that a user is a member of, of one owner or of all, those joined first before others, without those of disabled owners. A
+	 * disabled user has none.
+	 */
+	joined(userId: string, ownerId?: string): Promise<JoinedFolder[]>;
 	/** The folders with members of one owner or of all, by owner and path. */
 	list(ownerId?: string): Promise<SharedFolderRecord[]>;
 	/** Resolves to whether the user was a member. */

@@ -1,0 +1,73 @@
+import { parsePath } from '@stowage/rules';
+import test from 'ava';
+import { SharedFolders } from '../../src/members/SharedFolders.js';
+import { until } from '../until.js';
+
+/** Folders of one owner, each of which is at its place; the reads of the database are counted. */
+function countingFolders(count: number) {
+	const owner = { id: 'id of ada', username: 'ada' };
+	let reads = 0;
+	let role: 'view' | 'edit' = 'edit';
+	const itemOf = (path: string) => ({ type: 'directory', id: path, mayReuseId: false }) as never;
+	const folders = new SharedFolders({
+		store: {
+			async joined() {
+				reads++;
+				return Array.from({ length: count }, (_, n) => ({
+					...{ id: `${n}`, owner, path: parsePath(`f${n}`), nextPath: undefined },
+					...{ itemId: `users/ada/f${n}`, role, createdAt: n },
+				}));
+			},
+		},
+		storage: () => ({
+			stat: async (path: string) => itemOf(path),
+			open: () => Promise.reject(new Error()),
+			count: async () => 0,
+		}),
+	});
+	return {
+		folders,
+		reads: () => reads,
+		setRole(next: 'view' | 'edit') {
+			role = next;
+		},
+	};
+}
+
+test('all that a member holds in folders of one owner is read together, and ends with the role', async (t) => {
+	const { folders, reads, setRole } = countingFolders(50);
+	const user = { id: 'id of bob' };
+	let lost = 0;
+	for (let n = 0; n < 200; n++) {
+		const held = { user, folderId: `${n % 50}`, ownerId: 'id of ada', inside: parsePath('in'), role: 'edit' as const };
+		folders.held.hold(held, () => lost++);
+	}
+	await until('they were asked for', () => reads() >= 2);
+	t.is(lost, 0);
+	setRole('view');
+	await until('all have ended', () => lost === 200);
+	t.true(reads() < 20, `${reads()} reads`);
+});
+
+test('the open lists of a user are read together', async (t) => {
+	const { folders, reads, setRole } = countingFolders(3);
+	let changes = 0;
+	const watches = await Promise.all(
+		Array.from({ length: 30 }, () => folders.lists.watch('id of bob', () => changes++)),
+	);
+	const before = reads();
+	await until('they were compared', () => reads() >= before + 2);
+	t.is(changes, 0);
+	setRole('view');
+	await until('all are told', () => changes === 30);
+	t.true(reads() - before < 15, `${reads() - before} reads`);
+	for (const watch of watches) watch.close();
+});
+
+test('the many items of one call are found by one read', async (t) => {
+	const { folders, reads } = countingFolders(20);
+	const known = folders.forMany();
+	for (let n = 0; n < 2000; n++) await known.at({ id: 'id of bob' }, parsePath(`f${n % 20}/in`));
+	t.true(reads() < 200, `${reads()} reads`);
+	await t.throwsAsync(known.at({ id: 'id of bob' }, parsePath('none')));
+});
