@@ -23,10 +23,10 @@ import type { SharedFolders } from './members/SharedFolders.js';
 import type { HomeMoves } from './moving/createHomeMoves.js';
 import type { Pasting } from './pasting/createPasting.js';
 import type { Quotas } from './quotas/createQuotas.js';
+import type { PermittedTransfers } from './responses/PermittedTransfers.js';
 import type { SearchIndex } from './search/SearchIndex.js';
-import type { Guests } from './shares/createGuests.js';
+import type { Guests, Pass } from './shares/createGuests.js';
 import type { Shares } from './shares/createShares.js';
-import type { ShareTransfers } from './shares/ShareTransfers.js';
 import type { ShareUses } from './shares/ShareUses.js';
 import type { ShareCookies } from './shares/shareCookies.js';
 import type { Thumbnails } from './thumbnails/createThumbnails.js';
@@ -67,7 +67,9 @@ export interface Services {
 	shares: Shares;
 	guests: Guests;
 	shareCookies: ShareCookies;
-	shareTransfers: ShareTransfers;
+	/** What is sent to and received from guests of shares, and what is sent by temporary links, by their tokens. */
+	shareTransfers: PermittedTransfers<Pass>;
+	linkTransfers: PermittedTransfers<string>;
 	shareUses: ShareUses;
 	trash: Trash;
 	trashBin: TrashBin;

@@ -11,11 +11,11 @@ import { createMembers } from '../members/createMembers.js';
 import { auditedHomeMoves } from '../moving/auditedHomeMoves.js';
 import { createHomeMoves } from '../moving/createHomeMoves.js';
 import { createPasting } from '../pasting/createPasting.js';
+import { PermittedTransfers } from '../responses/PermittedTransfers.js';
 import type { Services } from '../services.js';
 import { auditedShares } from '../shares/auditedShares.js';
-import { createGuests, type Guests } from '../shares/createGuests.js';
+import { createGuests, type Guests, type Pass } from '../shares/createGuests.js';
 import { createShares } from '../shares/createShares.js';
-import { ShareTransfers } from '../shares/ShareTransfers.js';
 import { ShareUses } from '../shares/ShareUses.js';
 import { createShareCookies } from '../shares/shareCookies.js';
 import { createThumbnails } from '../thumbnails/createThumbnails.js';
@@ -47,6 +47,7 @@ type Made =
 	| 'guests'
 	| 'shareCookies'
 	| 'shareTransfers'
+	| 'linkTransfers'
 	| 'shareUses'
 	| 'streams'
 	| 'thumbnails'
@@ -130,7 +131,11 @@ export function createServices({ providers, secret, monotonic, ...given }: Depen
 		shares: auditedShares(shares, audit),
 		guests,
 		shareCookies: createShareCookies(config, secret, now),
-		shareTransfers: new ShareTransfers(guests),
+		shareTransfers: new PermittedTransfers<Pass>({
+			keyOf: ({ share, password }) => `${share} ${password}`,
+			isGood: guests.isGood,
+		}),
+		linkTransfers: new PermittedTransfers<string>({ keyOf: (token) => token, isGood: links.mayFinish }),
 		shareUses,
 		walkQueue,
 		archives,

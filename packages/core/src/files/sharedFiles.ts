@@ -1,4 +1,4 @@
-import type { FileCopyOptions, Files, ItemRef, OpenFile, WalkedItem, Watch } from '@stowage/plugin-api';
+import type { FileCopyOptions, Files, ItemRef, WalkedItem, Watch } from '@stowage/plugin-api';
 import {
 	assertAllowed,
 	copyDenial,
@@ -16,6 +16,7 @@ import {
 	signedIn,
 	type Viewer,
 } from '@stowage/rules';
+import { endingFile, noLonger } from '../members/endingFile.js';
 import { type Entered, enterFolder, inBoth } from '../members/enterFolder.js';
 import { listShared } from '../members/listShared.js';
 import { mayOnlyView, type SharedFolders } from '../members/SharedFolders.js';
@@ -304,8 +305,6 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 
 const onlyOwner = () => new Failure('forbidden', 'Only its owner can delete this forever.');
 
-const noLonger = () => new Failure('notFound', 'This is not shared with you any more.');
-
 /** What is gone, or away, meanwhile is not found. */
 function ignoreMissing(error: unknown): undefined {
 	if (!isFailure(error, 'notFound') && !isFailure(error, 'unavailable')) throw error;
@@ -314,28 +313,4 @@ function ignoreMissing(error: unknown): undefined {
 function walked({ pathOf, place }: Entered, item: WalkedItem): WalkedItem {
 	const path = pathOf(item.path);
 	return { ...item, path, ...(item.path === place.root ? { name: place.name } : {}) };
-}
-
-/** The same file, which can't be read any more once it is lost. */
-function endingFile(file: OpenFile, hold: (onLost: () => void) => () => void): OpenFile {
-	let isLost = false;
-	const leave = hold(() => {
-		isLost = true;
-	});
-	const { withLocalFile } = file;
-	return {
-		item: file.item,
-		async *read(range) {
-			for await (const chunk of file.read(range)) {
-				if (isLost) throw noLonger();
-				yield chunk;
-			}
-		},
-		...(withLocalFile === undefined ? {} : { withLocalFile: (use) => withLocalFile.call(file, use) as never }),
-		isChanged: () => file.isChanged(),
-		close() {
-			leave();
-			return file.close();
-		},
-	};
 }

@@ -1,4 +1,5 @@
 import { assertAllowed, replaceDenial } from '@stowage/rules';
+import { endingFile } from '../members/endingFile.js';
 import { enterFolder } from '../members/enterFolder.js';
 import type { SharedFolders } from '../members/SharedFolders.js';
 import type { FileVersions } from './versions.js';
@@ -16,9 +17,12 @@ export function sharedVersions(versions: FileVersions, folders: SharedFolders): 
 		},
 		async open(viewer, file, id) {
 			if (file.area !== 'shared') return versions.open(viewer, file, id);
-			const { viewer: owner, ref, shown } = await enterFolder(folders, viewer, file, 'edit');
+			const { viewer: owner, ref, shown, held } = await enterFolder(folders, viewer, file, 'edit');
 			const opened = await versions.open(owner, ref, id);
-			return { ...opened, entry: shown(opened.entry) };
+			return {
+				entry: shown(opened.entry),
+				file: endingFile(opened.file, (onLost) => folders.held.hold(held, onLost)),
+			};
 		},
 		async restore(viewer, file, id) {
 			if (file.area !== 'shared') return versions.restore(viewer, file, id);

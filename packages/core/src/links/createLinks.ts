@@ -51,6 +51,8 @@ export interface Links {
 	): Promise<{ id: string; token: string; expiresAt: number }>;
 	/** The item of a token. Throws `expired`, and the same `notFound` for every other reason. */
 	resolve(token: string): Promise<ResolvedLink>;
+	/** Whether what is being sent by a token may be sent to its end: not once it is revoked, or its item in the trash, and also after it has expired. */
+	mayFinish(token: string): Promise<boolean>;
 	/** Counts a download, if that can be written down. */
 	countDownload(id: string): Promise<void>;
 	/**
@@ -200,6 +202,11 @@ export function createLinks({
 			const { link, opened } = first.opened ? first : await tracker.withoutMoves(first.link.owner.id, again);
 			if (opened === undefined) throw noSuchLink();
 			return { ...opened, id: link.id, owner: { kind: 'user', ...link.owner } };
+		},
+
+		async mayFinish(token) {
+			const link = await links.find(secretHash(token));
+			return link !== undefined && ![link.path, link.nextPath ?? link.path].some(isTrashedLink);
 		},
 
 		countDownload: (id) => recordIfPossible(log, links.countDownload(id)),

@@ -1,5 +1,6 @@
 import type { ItemRef } from '@stowage/plugin-api';
-import { Failure, type Viewer } from '@stowage/rules';
+import type { Failure, Viewer } from '@stowage/rules';
+import { noLonger } from './endingFile.js';
 import { enterFolder } from './enterFolder.js';
 import type { SharedFolders } from './SharedFolders.js';
 
@@ -20,5 +21,5 @@ export async function holdWhileReceived(
 ): Promise<() => void> {
 	if (folder.area !== 'shared') return () => {};
 	const { held } = await enterFolder(folders, viewer, folder, 'edit');
-	return folders.held.hold(held, () => breakOff(new Failure('notFound', 'This is not shared with you any more.')));
+	return folders.held.hold(held, () => breakOff(noLonger()));
 }

@@ -10,11 +10,12 @@ import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
 import { placeIn } from '../trees/Tree.js';
 import { sendArchive } from './sendArchive.js';
+import { whileSignedIn } from './whileSignedIn.js';
 
 const at = (path: StoragePath, owner: Owner | undefined) => ({ path, ...(owner === undefined ? {} : { owner }) });
 
 export function downloadRoutes(services: Services) {
-	const { audit, config, files, log, trees, versions } = services;
+	const { audit, config, files, log, sessions, trees, versions } = services;
 	const handOver = createAccelRedirect(config);
 	const prefix = `${config.basePath}/api/download/`;
 	return [
@@ -24,7 +25,7 @@ export function downloadRoutes(services: Services) {
 			const wanted = at(path, query.owner);
 			const isInline = query.inline === '1';
 			const event: AuditEvent = { action: isInline ? 'preview' : 'download', viewer, area, ...wanted };
-			return audit.sending(event, request.raw.res, (describe) =>
+			const send = (describe: (details: Partial<AuditEvent>) => void) =>
 				retryIfChanged(async () => {
 					if (query.version !== undefined) {
 						describe({ trash: query.version });
@@ -45,7 +46,9 @@ export function downloadRoutes(services: Services) {
 					const accelRedirect =
 						area === 'shared' ? undefined : await handOver(request, placeIn(trees.of(viewer, area, entry.owner), path));
 					return sendFile(request, h, file, { name: entry.name, isInline, log, accelRedirect });
-				}),
+				});
+			return audit.sending(event, request.raw.res, (describe) =>
+				whileSignedIn(sessions, request, () => send(describe)),
 			);
 		}),
 
@@ -55,8 +58,10 @@ export function downloadRoutes(services: Services) {
 			const client = clientKey(viewer, request.client.address);
 			const area = payload.type;
 			const event = { action: 'downloadArchive', viewer, area, ...chosen(items) } as const;
+			const send = (describe: (details: Partial<AuditEvent>) => void) =>
+				retryIfChanged(() => sendArchive(services, request, h, viewer, client, { area, items }, describe));
 			return audit.sending(event, request.raw.res, (describe) =>
-				retryIfChanged(() => sendArchive(services, request, h, viewer, client, { area, items }, describe)),
+				whileSignedIn(sessions, request, () => send(describe)),
 			);
 		}),
 	];

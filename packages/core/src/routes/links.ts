@@ -12,7 +12,7 @@ import { sendArchive } from './sendArchive.js';
 
 /** Temporary links: created, listed and revoked by their owner, used by anybody who has one. */
 export function linkRoutes(services: Services) {
-	const { audit, config, links, log } = services;
+	const { audit, config, links, linkTransfers, log } = services;
 	return [
 		route(contract.generateTempLink, async ({ viewer, payload, request }) => {
 			const make = () => links.make(viewer, payload.filePath, payload.expiration);
@@ -28,21 +28,27 @@ export function linkRoutes(services: Services) {
 
 		route(contract.temporaryDownload, async ({ viewer, params, query, request, h }) => {
 			const send = async (describe: (details: Partial<AuditEvent>) => void) => {
-				const { id, owner, path, file } = await links.resolve(params.token ?? '');
+				const token = params.token ?? '';
+				const { id, owner, path, file } = await links.resolve(token);
 				describe({ link: id, area: 'private', path, ...(owner.kind === 'user' ? { owner: owner.username } : {}) });
 				// Before the first byte is sent, so that a client with the response finds it counted.
 				const options = { isKept: false, onFirstByte: () => links.countDownload(id) };
-				if (file === undefined) {
-					const folder = { area: 'private' as const, items: [{ path }] };
-					const client = clientKey(viewer, request.client.address);
-					return await sendArchive(services, request, h, owner, client, folder, describe, options);
+				const leave = linkTransfers.enter(token, () => request.raw.res.destroy());
+				try {
+					if (file === undefined) {
+						const folder = { area: 'private' as const, items: [{ path }] };
+						const client = clientKey(viewer, request.client.address);
+						return await sendArchive(services, request, h, owner, client, folder, describe, options);
+					}
+					return await sendFile(request, h, file, {
+						name: baseName(path),
+						isInline: query.inline === '1',
+						log,
+						...options,
+					});
+				} finally {
+					leave();
 				}
-				return await sendFile(request, h, file, {
-					name: baseName(path),
-					isInline: query.inline === '1',
-					log,
-					...options,
-				});
 			};
 			try {
 				return await audit.sending({ action: 'followLink', viewer }, request.raw.res, (describe) =>

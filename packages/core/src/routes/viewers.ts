@@ -9,6 +9,7 @@ import { limitAddress } from '../http/requests/proxy.js';
 import { rateLimited } from '../limits/rateLimited.js';
 import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
+import { whileSignedIn } from './whileSignedIn.js';
 
 const ttlMs = 10 * 60_000;
 /** For as long again an expired link is answered with 410. */
@@ -88,13 +89,8 @@ export function viewerRoutes({ audit, config, database, files, sessions, log, no
 					await file.close();
 					throw noSuchLink();
 				}
-				const breakOff = () => request.raw.res.destroy();
-				const unsubscribe = user === undefined ? () => {} : sessions.subscribe(user.session, breakOff);
-				try {
-					return await sendFile(request, h, file, { name: entry.name, isInline: false, isKept: false, log });
-				} finally {
-					unsubscribe();
-				}
+				const send = () => sendFile(request, h, file, { name: entry.name, isInline: false, isKept: false, log });
+				return whileSignedIn(sessions, request, send, user?.session);
 			});
 		}),
 	];

@@ -1,0 +1,28 @@
+import type { OpenFile } from '@stowage/plugin-api';
+import { Failure } from '@stowage/rules';
+
+/** The same file, which can't be read any more once it is lost. */
+export function endingFile(file: OpenFile, hold: (onLost: () => void) => () => void): OpenFile {
+	let isLost = false;
+	const leave = hold(() => {
+		isLost = true;
+	});
+	const { withLocalFile } = file;
+	return {
+		item: file.item,
+		async *read(range) {
+			for await (const chunk of file.read(range)) {
+				if (isLost) throw noLonger();
+				yield chunk;
+			}
+		},
+		...(withLocalFile === undefined ? {} : { withLocalFile: (use) => withLocalFile.call(file, use) as never }),
+		isChanged: () => file.isChanged(),
+		close() {
+			leave();
+			return file.close();
+		},
+	};
+}
+
+export const noLonger = () => new Failure('notFound', 'This is not shared with you any more.');

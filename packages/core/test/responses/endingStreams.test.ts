@@ -1,0 +1,116 @@
+import { once } from 'node:events';
+import { mkdir, truncate, writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import test, { type ExecutionContext } from 'ava';
+import { memberFixture } from '../members/memberFixture.js';
+import { type Client, field, file, json, type TestApp } from '../testApp.js';
+import { until } from '../until.js';
+
+/** More than the buffers of a connection, and than a client takes that reads its first bytes only. */
+const size = 2 * 1024 ** 3;
+
+const setUp = async (t: ExecutionContext) => {
+	const fixture = await memberFixture(t);
+	const { home } = fixture;
+	await mkdir(home('large'));
+	await writeFile(home('large/movie.bin'), 'a movie');
+	await truncate(home('large/movie.bin'), size);
+	await fixture.share({ bob: 'edit' }, 'large');
+	return fixture;
+};
+
+/** Begins a download of which the first bytes are read, and no more until it is ended. */
+async function begin(app: TestApp, path: string, client?: Client): Promise<IncomingMessage> {
+	const { hostname, port } = new URL(app.server.info.uri);
+	const headers = client?.cookie === undefined ? {} : { cookie: client.cookie };
+	const sent = request({ hostname, port, path, agent: false, headers });
+	sent.end();
+	const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+	await once(answer, 'readable');
+	answer.read(1);
+	return answer;
+}
+
+/** Waits until the server has closed all connections, of which one sends the answer. */
+async function isBrokenOff(t: ExecutionContext, { server }: TestApp, answer: IncomingMessage): Promise<void> {
+	t.is(answer.statusCode, 200);
+	await until(
+		'the server has ended it',
+		() =>
+			new Promise<boolean>((resolve, reject) => {
+				server.listener.getConnections((error, count) => (error ? reject(error) : resolve(count === 0)));
+			}),
+	);
+	const error = await t.throwsAsync(buffer(answer));
+	t.is((error as NodeJS.ErrnoException).code, 'ECONNRESET');
+}
+
+const downloads: Record<string, string> = {
+	'a file': '/api/download/large/movie.bin?type=private',
+	'a folder': '/api/download/large?type=private',
+};
+for (const [name, path] of Object.entries(downloads)) {
+	test(`the download of ${name} ends with the session`, async (t) => {
+		const { app, ada } = await setUp(t);
+		const answer = await begin(app, path, ada);
+		await ada.get('/api/logout');
+		await isBrokenOff(t, app, answer);
+	});
+}
+
+for (const target of ['large/movie.bin', 'large']) {
+	const linked = async (t: ExecutionContext) => {
+		const fixture = await setUp(t);
+		const link = { filePath: target, expiration: '1h' };
+		const { token } = json(await fixture.ada.post('/api/generateTempLink', link));
+		return { ...fixture, answer: await begin(fixture.app, `/api/temp/${token}`) };
+	};
+
+	test(`what a temporary link to ${target} sends ends when it is revoked`, async (t) => {
+		const { app, ada, answer } = await linked(t);
+		const [{ id }] = json(await ada.get('/api/links'));
+		await ada.call('DELETE', `/api/links/${id}`);
+		await isBrokenOff(t, app, answer);
+	});
+
+	test(`what a temporary link to ${target} sends ends when its owner is disabled`, async (t) => {
+		const { app, answer } = await linked(t);
+		await app.services.accounts.setDisabled('ada', true);
+		await isBrokenOff(t, app, answer);
+	});
+}
+
+test('what a temporary link sends ends when its item is deleted', async (t) => {
+	const { app, ada } = await setUp(t);
+	const { token } = json(await ada.post('/api/generateTempLink', { filePath: 'large/movie.bin', expiration: '1h' }));
+	const answer = await begin(app, `/api/temp/${token}`);
+	await ada.call('DELETE', '/api/deleteItem', { filePath: 'large', type: 'private' });
+	await isBrokenOff(t, app, answer);
+});
+
+/** A member downloads a former content of the file, until `end`. */
+const versionEnds = async (
+	t: ExecutionContext,
+	end: (fixture: Awaited<ReturnType<typeof setUp>>) => Promise<unknown>,
+) => {
+	const fixture = await setUp(t);
+	const { app, ada, bob } = fixture;
+	const fields = [field('type', 'private'), field('directory', 'large'), field('onConflict', 'replace')];
+	await ada.upload('/api/upload', [...fields, file('movie.bin', 'another')]);
+	const { versions } = json(await bob.get('/api/versions/large/movie.bin?type=shared'));
+	const path = `/api/download/large/movie.bin?type=shared&version=${versions[0].id}`;
+	const answer = await begin(app, path, bob);
+	await end(fixture);
+	// What is on its way to the client is read, and nothing after it.
+	const error = await t.throwsAsync(buffer(answer));
+	t.is((error as NodeJS.ErrnoException).code, 'ECONNRESET');
+};
+test('a member gets no more of a former content once they may not edit', versionEnds, async ({ app, share }) => {
+	await share({ bob: 'view' }, 'large');
+	await until('it is known', () => app.services.sharedFolders.held.count === 0);
+});
+test('a member gets no more of a former content once they are disabled', versionEnds, async ({ app }) => {
+	await app.services.accounts.setDisabled('bob', true);
+	await until('it is known', () => app.services.sharedFolders.held.count === 0);
+});
