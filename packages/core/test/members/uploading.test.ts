@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
+import { parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { Client, field, file, json } from '../testApp.js';
 import { begin, create, head, patch, remove, uploadState } from '../tusClient.js';
@@ -126,6 +127,22 @@ test('an upload whose folder was renamed while it arrived is published in it', a
 	answer.resume();
 	t.is(answer.statusCode, 204);
 	t.is(await readFile(home('docs/Pictures/up.bin'), 'utf8'), 'abcdef');
+});
+
+test('an upload whose folder is no longer shared never goes into a folder of another owner that has its name', async (t) => {
+	const { app, bob, carol, share } = await setUp(t);
+	const location = await begin(bob, 6, target);
+	t.deepEqual(uploadState(await patch(bob, location, 0, 'abc')), [204, 3, undefined]);
+	await share({});
+	await carol.post('/api/createFolder', { directory: '', folderName: 'Photos', type: 'private' });
+	await share({ bob: 'edit' }, 'Photos', carol);
+	t.deepEqual(await sharedNames(bob, 'Photos'), []);
+	t.is((await head(bob, location)).statusCode, 404);
+	t.is((await patch(bob, location, 3, 'def')).statusCode, 404);
+	t.deepEqual(await sharedNames(bob, 'Photos'), []);
+	await app.services.members.leave({ kind: 'user', ...(await app.services.accounts.find('bob')) }, parsePath('Photos'));
+	await share({ bob: 'edit' });
+	t.deepEqual(uploadState(await patch(bob, location, 3, 'def')), [204, 6, 'Photos/up.bin']);
 });
 
 test('an upload whose subfolder was renamed says so, and is whole once that is there again', async (t) => {

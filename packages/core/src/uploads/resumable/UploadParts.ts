@@ -7,10 +7,8 @@ import {
 	parsePath,
 	pathSegments,
 	type Receiving,
-	rootPath,
 	type StoragePath,
 	signedIn,
-	undefinedIf,
 	uploadDenial,
 	type Viewer,
 } from '@stowage/rules';
@@ -89,25 +87,30 @@ export function ownerOf(
 export async function payerOf(
 	parts: Pick<UploadParts, 'config' | 'sharedFolders'>,
 	viewer: Viewer,
-	record: Pick<UploadRecord, 'area' | 'directory' | 'folderId' | 'userId'>,
+	record: Pick<UploadRecord, 'area' | 'directory' | 'folderId' | 'payerId' | 'userId'>,
 ): Promise<Viewer> {
 	if (record.area !== 'shared') return ownerOf(parts, viewer, record);
 	return payerOfFolder(parts.sharedFolders, viewer, await targetOf(parts, viewer, record));
 }
 
-/** The folder of an upload, with the path that it has now: its owner may have renamed or moved a shared one. One that was shared anew has the name that it had. */
+/**
+ * The folder of an upload, with the path that it has now: its owner may have renamed or moved a shared one. One that was shared anew has the name that it
+ * had, and is of the same owner. Throws `notFound` for one that is not shared with the viewer any more.
+ */
 export async function targetOf(
 	{ sharedFolders }: Pick<UploadParts, 'sharedFolders'>,
 	viewer: Viewer,
-	{ area, directory, folderId }: Pick<UploadRecord, 'area' | 'directory' | 'folderId'>,
+	{ area, directory, folderId, payerId }: Pick<UploadRecord, 'area' | 'directory' | 'folderId' | 'payerId'>,
 ): Promise<ItemRef> {
 	if (folderId === undefined) return { area, path: directory };
+	const user = signedIn(viewer);
 	const [, ...inside] = pathSegments(directory);
-	const found = await undefinedIf(sharedFolders.again(signedIn(viewer), folderId, rootPath), 'notFound');
-	// It may have been shared anew meanwhile.
-	if (found === undefined) return { area, path: directory };
-	const { name } = found;
-	return { area, path: inside.reduce<StoragePath>((folder, segment) => joinPath(folder, segment), parsePath(name)) };
+	const name = (await sharedFolders.joined(user.id)).find(({ folder }) => folder.id === folderId)?.name;
+	if (name !== undefined)
+		return { area, path: inside.reduce<StoragePath>((folder, segment) => joinPath(folder, segment), parsePath(name)) };
+	const { folder } = await sharedFolders.at(user, directory);
+	if (folder.owner.id !== payerId) throw unknownUpload();
+	return { area, path: directory };
 }
 
 /** The staged file of an upload that is not published. */
