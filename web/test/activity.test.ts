@@ -1,6 +1,7 @@
 import { formatDate, formatTime } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type Job, withJob } from '../src/api/jobs/jobs.js';
+import { activityItems, receiptDetail, receiptTitle } from '../src/features/activity/activityItems.js';
 import {
 	announcement,
 	detailText,
@@ -128,4 +129,31 @@ test('a job event replaces the job in the list or adds it', (t) => {
 		withJob(jobs, jobWith({ id: 'c' })).map(({ id }) => id),
 		['c', 'b', 'a'],
 	);
+});
+
+test('what shares have received is among the jobs that have ended, the latest first', (t) => {
+	const receipt = { share: 's', title: 'Party', sender: 'Grace', files: 2, bytes: 3 * megabyte, begunAt: 0 };
+	const items = activityItems(
+		[
+			jobWith({ id: 'new', status: 'completed', endTime: 300 }),
+			jobWith({ id: 'old', status: 'failed', endTime: 100 }),
+			jobWith({ id: 'running', status: 'processing', endTime: null }),
+		],
+		[
+			{ ...receipt, id: 'late', endedAt: 400 },
+			{ ...receipt, id: 'early', endedAt: 200 },
+		],
+	);
+	t.deepEqual(
+		items.map(({ id }) => id),
+		['job-running', 'received-late', 'job-new', 'received-early', 'job-old'],
+	);
+});
+
+test('what a share has received says who has sent it, where a name was asked for', (t) => {
+	t.is(receiptTitle({ sender: 'Grace', files: 2 }), 'Grace sent 2 files');
+	t.is(receiptTitle({ sender: null, files: 1 }), 'Received 1 file');
+	const endedAt = Date.UTC(2026, 10, 21);
+	const when = `${formatDate(endedAt)} at ${formatTime(endedAt)}`;
+	t.is(receiptDetail({ title: 'Party', bytes: 3 * megabyte, endedAt }), `By the share Party · 3.0 MB · ${when}`);
 });

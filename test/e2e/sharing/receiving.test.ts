@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { absent, eventually, gone } from '../support/expect.js';
-import { nameIn, namesOf, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { nameIn, namesOf, overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { receiveOverCuts } from '../support/receiving.js';
 import { change, openStranger, share } from '../support/shares.js';
 import { makeFile, queueClosed, sourceFolder, uploadAll } from '../support/uploads.js';
@@ -106,6 +106,38 @@ test.serial('the keyboard alone sends a file to a share and takes it back', asyn
 	t.deepEqual(await readdir(path.join(ada.home, 'inbox/Grace')), []);
 	t.deepEqual(faults, []);
 });
+
+const told = async (t: ExecutionContext, viewport: typeof desktop) => {
+	const ada = await fixture.enter(t, { viewport });
+	await mkdir(path.join(ada.home, 'inbox'));
+	const shared = await share(ada, { items: ['inbox'], mode: 'upload', askName: true, title: 'The party' });
+	const { page } = await openStranger(t, shared);
+	await page.getByLabel('Your name').fill('Grace');
+	await choose(page, { name: 'a.txt', text: 'The first.' }, { name: 'b.txt', text: 'The second.' });
+	await uploadAll(page);
+	await sentList(page).getByText('b.txt').waitFor();
+
+	const owner = await ada.open('/browser?type=private');
+	const openMenu = async (item: string) => {
+		await owner.getByRole('button', { name: ada.username }).click();
+		await owner.getByRole('menuitem', { name: item }).click();
+		return owner.getByRole('dialog', { name: item });
+	};
+	const activity = await openMenu('Activity');
+	const line = activity.getByRole('listitem').filter({ hasText: 'Grace sent 2 files' });
+	await line.getByText(/^By the share The party · 21 B · /).waitFor();
+	await assertAccessible(t, owner, 'what a share has received');
+	await owner.keyboard.press('Escape');
+	await overlaysClosed(owner);
+	const links = await openMenu('My links');
+	await links
+		.getByRole('listitem', { name: 'The party' })
+		.getByText(/2 uploads \(21 B\) · last used /)
+		.waitFor();
+	t.deepEqual(ada.faults, []);
+};
+test.serial('the owner of a share reads who has sent what, at a desk', told, desktop);
+test.serial('the owner of a share reads who has sent what, on a phone', told, phone);
 
 const both = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const ada = await fixture.enter(t);

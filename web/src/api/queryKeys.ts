@@ -6,6 +6,7 @@ export const queryKeys = {
 	capabilities: ['capabilities'],
 	links: ['links'],
 	shares: ['shares'],
+	received: ['received'],
 	share: (token: string) => ['share', token] as const,
 	userSessions: (username: string) => ['sessions', username] as const,
 	twoFactor: (username: string) => ['totp', username] as const,

@@ -2,12 +2,13 @@ import {
 	changeShare as changeShareEndpoint,
 	createShare as createShareEndpoint,
 	deleteShare as deleteShareEndpoint,
+	listReceived,
 	listShares,
 	maxLinksOfPage,
 	type PayloadInput,
 	type ResultOf,
 } from '@stowage/contract';
-import { infiniteQueryOptions, useQuery } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions, useQuery } from '@tanstack/react-query';
 import { capabilitiesQuery } from './capabilities.js';
 import { call } from './client/client.js';
 import { queryKeys } from './queryKeys.js';
@@ -37,6 +38,19 @@ export const sharesQuery = infiniteQueryOptions({
 	staleTime: 0,
 	gcTime: 0,
 	refetchInterval: 30_000,
+	retry: 1,
+});
+
+/** What one sender has sent to a share of the signed-in user in one go. */
+export type Receipt = ResultOf<typeof listReceived>['received'][number];
+
+/** What the shares of the signed-in user have received, the latest first. */
+export const receivedQuery = queryOptions({
+	queryKey: queryKeys.received,
+	queryFn: async ({ signal }) => (await call(listReceived, { signal })).received,
+	staleTime: 0,
+	gcTime: 0,
+	refetchInterval: 15_000,
 	retry: 1,
 });
 

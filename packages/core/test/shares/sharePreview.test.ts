@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { Client, json } from '../testApp.js';
+import { until } from '../until.js';
 import { shareFixture } from './shareFixture.js';
 
 const template = `<!doctype html><html><head><meta name="description" content="Stowage stores files." />
@@ -109,4 +110,47 @@ test('a share that only receives files tells nothing of what is in its folder', 
 	const { payload } = await page(await share(['docs'], { mode: 'upload' }));
 	t.is(contentOf(payload, 'og:description'), 'Files for ada');
 	t.notRegex(payload, /fox/);
+});
+
+const robots = [
+	'WhatsApp/2.23.20.0',
+	'TelegramBot (like TwitterBot)',
+	'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)',
+	'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)',
+	'Mozilla/5.0 (compatible; Discordbot/2.0; +https://discordapp.com)',
+	'Twitterbot/1.0',
+	'LinkedInBot/1.0 (compatible; Mozilla/5.0; Apache-HttpClient +http://www.linkedin.com)',
+	'Mozilla/5.0 (compatible; SkypeUriPreview Preview/0.5)',
+	'Signal-Android/6.0 WhatsApp/2',
+	'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_11_1) facebookexternalhit/1.1 Facebot Twitterbot/1.0',
+];
+
+test('chat programs that show a preview of an address use up nothing of the share, whoever sends it on', async (t) => {
+	const { app, ada, share } = await previewed(t);
+	const once = await share(['docs/fox.txt'], { maxDownloads: 1, title: 'Just once' });
+	const closed = await share(['docs'], { title: 'Our trip', message: 'Secret!', password: 'a secret horse' });
+	const ask = async ({ base }: { base: string }, agent: string, method: string, more: Record<string, string> = {}) => {
+		const address = new URL(base.replace('/api/share/', '/s/'), app.server.info.uri);
+		const answer = await fetch(address, { method, headers: { 'user-agent': agent, accept: '*/*', ...more } });
+		return { status: answer.status, text: await answer.text(), cookie: answer.headers.get('set-cookie') };
+	};
+	for (const agent of robots) {
+		for (const more of [{}, { range: 'bytes=0-65535' }] as Record<string, string>[]) {
+			const { status, text, cookie } = await ask(once, agent, 'GET', more);
+			t.deepEqual([status, contentOf(text, 'og:title'), cookie], [200, 'Just once', null], agent);
+			const hidden = await ask(closed, agent, 'GET', more);
+			t.deepEqual([hidden.status, contentOf(hidden.text, 'og:title')], [200, 'Shared files'], agent);
+			t.is(contentOf(hidden.text, 'og:image'), undefined);
+			t.notRegex(hidden.text, /trip|Secret|ada|fox|docs/);
+		}
+		t.deepEqual(await ask(once, agent, 'HEAD'), { status: 200, text: '', cookie: null });
+		const file = new URL(`${once.base}/download/fox.txt`, app.server.info.uri);
+		t.is((await fetch(file, { method: 'HEAD', headers: { 'user-agent': agent } })).status, 200);
+		const guessed = new URL(`${closed.base}/thumbnail/fox.txt?size=256`, app.server.info.uri);
+		t.is((await fetch(guessed, { headers: { 'user-agent': agent } })).status, 401);
+	}
+	for (const { id } of [once, closed])
+		t.like(json(await ada.get(`/api/shares/${id}`)), { downloads: 0, bytesSent: 0, lastUsedAt: null, state: 'active' });
+	t.is((await once.guest.get('/download/fox.txt')).payload, 'The quick brown fox');
+	await until('it is used up', async () => (await ask(once, robots[0] as string, 'GET')).status === 410);
 });

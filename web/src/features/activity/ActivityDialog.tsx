@@ -1,8 +1,10 @@
 import { Button, ProgressBar } from '@blueprintjs/core';
 import { useEffect, useId, useRef } from 'react';
 import { isActive, type Job } from '../../api/jobs/jobs.js';
+import type { Receipt } from '../../api/shares.js';
 import { ListDialog, ListEmpty, ListError, ListLoading } from '../../ui/dialogs/ListDialog.js';
 import styles from './ActivityDialog.module.css';
+import { type ActivityItem, receiptDetail, receiptTitle } from './activityItems.js';
 import { detailText, holdText, progressOf, statusText } from './jobText.js';
 import { activityMessages as messages } from './messages.js';
 import { useActivity, useAnnouncement } from './useActivity.js';
@@ -14,7 +16,7 @@ export interface ActivityDialogProps {
 	onClosed: () => void;
 }
 
-/** The jobs of the signed-in user, from every device, with their progress. */
+/** The jobs of the signed-in user, from every device, with their progress, and what their shares have received. */
 export function ActivityDialog({ isOpen, username, onClose, onClosed }: ActivityDialogProps) {
 	return (
 		<ListDialog
@@ -30,38 +32,39 @@ export function ActivityDialog({ isOpen, username, onClose, onClosed }: Activity
 }
 
 function Activity({ username, onFocusLost }: { username: string; onFocusLost: () => void }) {
-	const { jobs, error, reload, ...actions } = useActivity(username);
-	if (!jobs) {
+	const { items, error, reload, ...actions } = useActivity(username);
+	if (!items) {
 		if (error) return <ListError title={messages.loadFailed} reason={error.message} onRetry={reload} />;
 		return <ListLoading label={messages.loading} />;
 	}
-	return <JobList jobs={jobs} {...actions} onFocusLost={onFocusLost} />;
+	return <ActivityList items={items} {...actions} onFocusLost={onFocusLost} />;
 }
 
-interface JobListProps extends Omit<JobRowProps, 'job' | 'isCancelling'> {
+interface ActivityListProps extends Omit<JobRowProps, 'job' | 'isCancelling'> {
+	items: readonly ActivityItem[];
 	jobs: readonly Job[];
 	isCancelling: (job: Job) => boolean;
 	onFocusLost: () => void;
 }
 
-function JobList({ jobs, isCancelling, onFocusLost, ...actions }: JobListProps) {
+function ActivityList({ items, jobs, isCancelling, onFocusLost, ...actions }: ActivityListProps) {
 	const announced = useAnnouncement(jobs);
 	const list = useRef<HTMLUListElement>(null);
 	const lastFocused = useRef<string>(undefined);
 	useEffect(() => {
 		if (document.activeElement !== document.body) return;
 		// Its row was moved, or its button is gone, since its job has changed.
-		const index = jobs.findIndex((job) => rowId(job) === lastFocused.current);
+		const index = items.findIndex(({ id }) => id === lastFocused.current);
 		const button = list.current?.children[index]?.querySelector('button');
 		if (button) button.focus();
 		else onFocusLost();
-	}, [jobs, onFocusLost]);
+	}, [items, onFocusLost]);
 	return (
 		<>
 			<div className="visually-hidden" role="status">
 				{announced}
 			</div>
-			{jobs.length === 0 ? (
+			{items.length === 0 ? (
 				<ListEmpty title={messages.none} hint={messages.noneHint} />
 			) : (
 				<ul
@@ -74,16 +77,18 @@ function JobList({ jobs, isCancelling, onFocusLost, ...actions }: JobListProps) 
 						lastFocused.current = target.closest('li')?.id;
 					}}
 				>
-					{jobs.map((job) => (
-						<JobRow key={job.id} job={job} isCancelling={isCancelling(job)} {...actions} />
-					))}
+					{items.map((item) =>
+						item.kind === 'job' ? (
+							<JobRow key={item.id} job={item.job} isCancelling={isCancelling(item.job)} {...actions} />
+						) : (
+							<ReceivedRow key={item.id} receipt={item.receipt} />
+						),
+					)}
 				</ul>
 			)}
 		</>
 	);
 }
-
-const rowId = ({ id }: Job) => `job-${id}`;
 
 interface JobRowProps {
 	job: Job;
@@ -97,7 +102,7 @@ function JobRow({ job, isCancelling, cancel, retry }: JobRowProps) {
 	const { canCancel } = job;
 	const hold = holdText(job);
 	return (
-		<li id={rowId(job)} className={styles.job} data-status={job.status}>
+		<li id={`job-${job.id}`} className={styles.job} data-status={job.status}>
 			<span className={styles.title} id={titleId} title={job.title}>
 				{job.title}
 			</span>
@@ -130,6 +135,19 @@ function JobRow({ job, isCancelling, cancel, retry }: JobRowProps) {
 					/>
 				)}
 			</span>
+		</li>
+	);
+}
+
+function ReceivedRow({ receipt }: { receipt: Receipt }) {
+	const title = receiptTitle(receipt);
+	return (
+		<li className={styles.job} data-status="completed">
+			<span className={styles.title} title={title}>
+				{title}
+			</span>
+			<span className={styles.status}>{messages.receivedState}</span>
+			<span className={styles.detail}>{receiptDetail(receipt)}</span>
 		</li>
 	);
 }

@@ -11,6 +11,11 @@ export const activityMessages = {
 		failed: 'Failed',
 		cancelled: 'Cancelled',
 	},
+	received: (files: string) => `Received ${files}`,
+	receivedFrom: (sender: string, files: string) => `${sender} sent ${files}`,
+	/** By a share of that name. */
+	receivedBy: (share: string) => `By the share ${share}`,
+	receivedState: 'Received',
 	cancelling: 'Cancelling',
 	changed: (title: string, state: string) => `${title}: ${state}`,
 	fps: (fps: string) => `${fps} fps`,
@@ -25,7 +30,7 @@ export const activityMessages = {
 	cancelFailed: 'Error cancelling',
 	retryFailed: 'Error retrying',
 	none: 'Nothing is running',
-	noneHint: 'Copies, moves and conversions show up here, from all your devices.',
+	noneHint: 'Copies, moves, conversions and what your shares receive show up here, from all your devices.',
 	loadFailed: 'Error loading activity',
 	loading: 'Loading activity',
 } as const;

@@ -1,18 +1,26 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { cancel, isActive, type Job, jobsQuery, refetchJobs, retry, updateJob } from '../../api/jobs/jobs.js';
+import { type Receipt, receivedQuery } from '../../api/shares.js';
 import { useNotify } from '../../ui/notifications/useNotify.js';
-import { announcement, sortJobs } from './jobText.js';
+import { activityItems } from './activityItems.js';
+import { announcement } from './jobText.js';
 import { activityMessages as messages } from './messages.js';
+
+const noJobs: readonly Job[] = [];
+const noReceipts: readonly Receipt[] = [];
 
 const noticeKey = 'activity';
 
-/** The jobs of the signed-in user, and the actions on them. */
+/** The jobs of the signed-in user and what their shares have received, and the actions on the jobs. */
 export function useActivity(username: string) {
 	const queryClient = useQueryClient();
 	const { notify } = useNotify();
 	const { data, error, refetch } = useQuery(jobsQuery(username));
-	const jobs = useMemo(() => data && sortJobs(data), [data]);
+	const received = useQuery(receivedQuery);
+	// Without an answer the jobs are shown alone.
+	const receipts = received.data ?? (received.isError ? noReceipts : undefined);
+	const items = useMemo(() => data && receipts && activityItems(data, receipts), [data, receipts]);
 	const [cancelling, setCancelling] = useState<ReadonlySet<string>>(new Set());
 	const fail = (message: string) => (failure: Error) =>
 		void notify({ key: noticeKey, intent: 'danger', message, detail: failure.message });
@@ -36,7 +44,8 @@ export function useActivity(username: string) {
 		onSettled: () => refetchJobs(queryClient),
 	});
 	return {
-		jobs,
+		jobs: data ?? noJobs,
+		items,
 		error,
 		reload: () => void refetch(),
 		cancel: cancelMutation.mutate,
