@@ -43,6 +43,6 @@ export const eventData = {
 	job: z.object({ job }),
 	/** The caller's trash may have changed. */
 	trash: z.object({}),
-	/** Other folders are shared with the caller, or with other roles. */
+	/** Other folders are shared with the caller or by them, or with other members or roles. */
 	shared: z.object({}),
 };

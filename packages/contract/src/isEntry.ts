@@ -14,6 +14,7 @@ export function isEntry(value: unknown): value is Entry {
 		protected: isProtected,
 		unreadable,
 		role,
+		members,
 		versions,
 	} = value as Record<string, unknown>;
 	return (
@@ -27,6 +28,7 @@ export function isEntry(value: unknown): value is Entry {
 		(isProtected === undefined || isProtected === true) &&
 		(unreadable === undefined || unreadable === true) &&
 		(role === undefined || role === 'view' || role === 'edit') &&
+		(members === undefined || Number.isFinite(members)) &&
 		(versions === undefined || Number.isFinite(versions))
 	);
 }

@@ -90,6 +90,7 @@ export const entry = z.object({
 	protected: z.literal(true).optional(),
 	unreadable: z.literal(true).optional(),
 	role: z.enum(memberRoles).optional(),
+	members: z.number().optional(),
 	versions: z.number().optional(),
 } satisfies { [Key in keyof Entry]-?: z.ZodType<Entry[Key]> });
 

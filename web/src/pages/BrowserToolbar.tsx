@@ -32,6 +32,7 @@ export function BrowserToolbar(props: BrowserToolbarProps) {
 			area={location.area}
 			isSignedIn={isSignedIn}
 			hasShared={hasShared}
+			membership={folder.owner && folder.role ? { owner: folder.owner, role: folder.role } : undefined}
 			directory={location.directory}
 			search={location.search}
 			filters={location.filters}

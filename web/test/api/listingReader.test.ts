@@ -50,3 +50,16 @@ test('an invalid listing is refused', (t) => {
 	t.throws(() => read(whole.replace('"type":"private"', '"type":"secret"'), []));
 	t.throws(() => read(whole.replace('"size":4', '"size":null'), [200]));
 });
+
+test('each entry of a shared folder has its role, that of the folder unless it names another one', (t) => {
+	const shared = entries.slice(0, 3).map((entry, at) => (at === 1 ? { ...entry, role: 'view' } : entry));
+	const text = JSON.stringify({ type: 'shared', directory: 'docs', owner: 'ada', role: 'edit', entries: shared });
+	for (let cut = 0; cut < text.length; cut += 7) {
+		const listing = read(text, [cut]) as { owner: string; entries: { role: string }[] };
+		t.is(listing.owner, 'ada');
+		t.deepEqual(
+			listing.entries.map(({ role }) => role),
+			['edit', 'view', 'edit'],
+		);
+	}
+});

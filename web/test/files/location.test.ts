@@ -126,3 +126,14 @@ test('a location in a share is read from its address again', (t) => {
 	}
 	t.is(parseShareLocation('/s/T-1_x/a%2Fb', new URLSearchParams()), undefined);
 });
+
+test(
+	'a URL may name the area of shared folders',
+	parsesTo,
+	'/browser/Photos%20(ada)/2030?type=shared',
+	at('Photos (ada)/2030', { area: 'shared' }),
+);
+test('the home of a shared folder is the list of these', (t) => {
+	t.is(homeHref(at('Photos/2030', { area: 'shared' })), '/browser?type=shared');
+	t.is(hrefOf(at('Photos (ada)', { area: 'shared' })), '/browser/Photos%20(ada)?type=shared');
+});

@@ -208,3 +208,7 @@ test('the entries on screen stay there when the list becomes a grid and back', (
 	);
 	t.is(anchoredScroll({ ...grid, rows: before }, grid, top(600)), top(600), 'one more entry above moves no line');
 });
+
+test('a shared folder has its path as its key, by which it is found from below', (t) => {
+	t.is(keyOf({ ...file('Photos', 'ada'), role: 'view' }), 'Photos');
+});

@@ -116,3 +116,8 @@ test('the choice for all is that of the files whose names are or may be taken', 
 	t.deepEqual(summary(c), { choice: undefined, taken: 0 });
 	t.deepEqual(summary({ ...a, status: 'skipped' }), { choice: undefined, taken: 0 });
 });
+
+test('names in a shared folder are looked for there, whoever has brought them', (t) => {
+	const items = queued(['a.txt', 'b.txt'], { area: 'shared', directory: 'Photos' });
+	t.deepEqual(states(items, listing({ 'shared/Photos': ['a.txt'] })), ['file', 'free']);
+});

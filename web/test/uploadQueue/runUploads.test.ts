@@ -3,6 +3,7 @@ import test from 'ava';
 import { smallFileSize, type Transport, type Upload } from '../../src/api/uploads/upload.js';
 import type { NameState } from '../../src/features/uploadQueue/conflicts/conflicts.js';
 import { batchActions } from '../../src/features/uploadQueue/running/batchActions.js';
+import { describeFailure } from '../../src/features/uploadQueue/running/describeFailure.js';
 import { paused, runUploads } from '../../src/features/uploadQueue/running/runUploads.js';
 import { UploadKeys } from '../../src/features/uploadQueue/running/UploadKeys.js';
 import {
@@ -453,4 +454,30 @@ test('actions are dispatched in batches and in order, the end of a run without d
 	dispatch({ type: 'itemCompleted', id: 1, savedName: 'a', isVerified: true });
 	dispatch({ type: 'runEnded' });
 	t.deepEqual(dispatched, ['runStarted', 'itemStarted', 'progressed', 'itemCompleted', 'runEnded']);
+});
+
+test('when a shared folder is lost the run ends, and the files that are left wait', async (t) => {
+	const target = { area: 'shared', directory: parsePath('Photos') } as const;
+	const files = ['a', 'b'].map((name) => ({ file: new File([new Uint8Array(large)], name), folder: rootPath }));
+	const state = uploadQueueReducer(emptyQueue, { type: 'added', files, target, isPublic: false });
+	const after = { ...(await run(succeed, { sizes: [] })), state };
+	const result = await run(
+		async () => {
+			throw new Failure('notFound', 'There is no such file or folder.');
+		},
+		{ after },
+	);
+	t.deepEqual(
+		result.uploads.map(({ area, directory }) => `${area}/${directory}`),
+		['shared/Photos'],
+	);
+	t.deepEqual(statuses(result), ['error', 'pending']);
+	t.is(
+		describeFailure(new Failure('notFound', ''), 'shared').error,
+		'This folder is gone, or not shared with you any more.',
+	);
+	t.is(
+		describeFailure(new Failure('notFound', 'There is no such folder.'), 'private').error,
+		'There is no such folder.',
+	);
 });

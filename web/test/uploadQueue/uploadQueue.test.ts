@@ -1,6 +1,7 @@
 import { parsePath, rootPath } from '@stowage/rules';
 import test from 'ava';
 import {
+	areaOf,
 	baseOf,
 	directoryOf,
 	emptyQueue,
@@ -414,4 +415,20 @@ test('ten thousand files are added and summarized within a few frames', (t) => {
 		milliseconds.push(process.cpuUsage(before).user / 1000);
 	}
 	t.true(Math.min(...milliseconds) < 50);
+});
+
+test('a file for a shared folder has no visibility, and keeps its folder whatever is set for all', (t) => {
+	const target = { area: 'shared', directory: parsePath('Photos') } as const;
+	const files = [{ file: new File(['a'], 'a.txt'), folder: rootPath }];
+	const shared = uploadQueueReducer(emptyQueue, { type: 'added', files, target, isPublic: false });
+	t.is(summarize(shared.items).visibility, undefined);
+	const own = { area: 'private', directory: rootPath } as const;
+	const both = uploadQueueReducer(shared, { type: 'added', files, target: own, isPublic: false });
+	t.is(summarize(both.items).visibility, 'private');
+	const published = uploadQueueReducer(both, { type: 'allVisibilityChanged', isPublic: true });
+	t.is(summarize(published.items).visibility, 'public');
+	t.deepEqual(published.items.map(areaOf), ['shared', 'public']);
+	t.deepEqual(published.items.map(directoryOf), [parsePath('Photos'), rootPath]);
+	const restored = uploadQueueReducer(published, { type: 'signedIn' });
+	t.deepEqual(restored.items.map(areaOf), ['shared', 'private']);
 });

@@ -9,6 +9,7 @@ import {
 	type MemberRole,
 	maxSearchResults,
 	moveDenial,
+	type Owner,
 	parentPath,
 	renameDenial,
 	type StoragePath,
@@ -87,6 +88,20 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 		}
 	};
 
+	/** The viewer's own files, of which folders with members say so. */
+	async function* listOwn(viewer: Viewer, folder: ItemRef, onMissing?: (owner: Owner) => void) {
+		const counts = viewer.kind === 'user' ? await folders.memberCounts(viewer) : undefined;
+		for await (const batch of files.list(viewer, folder, onMissing)) {
+			if (counts !== undefined && counts.size > 0) {
+				for (const entry of batch) {
+					const members = entry.type === 'directory' ? counts.get(entry.path) : undefined;
+					if (members !== undefined) entry.members = members;
+				}
+			}
+			yield batch;
+		}
+	}
+
 	const copy: Files['copy'] = async (viewer, item, to, options) => {
 		if (item.area !== 'shared' && to.area !== 'shared') return files.copy(viewer, item, to, options);
 		assertAllowed(copyDenial(viewer, item));
@@ -104,6 +119,7 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 
 	return {
 		async *list(viewer, folder, onMissing) {
+			if (folder.area === 'private') return yield* listOwn(viewer, folder, onMissing);
 			if (folder.area !== 'shared') return yield* files.list(viewer, folder, onMissing);
 			if (folder.path === '') return yield* listShared(folders, signedIn(viewer), onMissing);
 			const { viewer: owner, ref, shown } = await enter(viewer, folder, 'view');

@@ -1,3 +1,4 @@
+import type { MemberStore } from '@stowage/plugin-api';
 import {
 	Failure,
 	homeRoot,
@@ -34,6 +35,7 @@ export interface SharedPlace extends NamedFolder {
 }
 
 interface Dependencies extends MomentParts {
+	store: Pick<MemberStore, 'joined' | 'list'>;
 	storage: () => Pick<MountedStorage, 'open' | 'stat' | 'count'>;
 }
 
@@ -58,6 +60,12 @@ export class SharedFolders implements MemberRights {
 	/** Those of a user, also those that are not there at the moment, by which names must not depend. */
 	joined(userId: string): Promise<readonly NamedFolder[]> {
 		return this.#now().named(userId);
+	}
+
+	/** How many members each folder of an owner has, by the path that is known of it. */
+	async memberCounts({ id }: Pick<User, 'id'>): Promise<Map<string, number>> {
+		const folders = await this.#parts.store.list(id);
+		return new Map(folders.map(({ path, nextPath, members }) => [nextPath ?? path, members.length]));
 	}
 
 	/** What a list says of a folder; undefined for one that is not there. Throws `unavailable`. */

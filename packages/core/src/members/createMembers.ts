@@ -104,7 +104,8 @@ export function createMembers({ store, users, storage, folders, notifications }:
 				const before = await store.find(ownerId, itemId);
 				await store.set({ ownerId, path, itemId }, chosen, limits);
 				const made = await store.find(ownerId, itemId);
-				notify([...(before?.members ?? []), ...(made?.members ?? [])].map(({ user }) => user.id));
+				const touched = [...(before?.members ?? []), ...(made?.members ?? [])].map(({ user }) => user.id);
+				notify([ownerId, ...touched]);
 				if (before !== undefined || made === undefined || (await locateLink(storage, made)) !== undefined) return;
 				// It was moved while nobody followed it yet.
 				await store.set({ ownerId, path, itemId }, [], limits);
@@ -129,7 +130,7 @@ export function createMembers({ store, users, storage, folders, notifications }:
 			const found = (await folders.joined(user.id)).find(({ name }) => name === path);
 			if (found === undefined || !(await store.leave(found.folder.id, user.id)))
 				throw new Failure('notFound', 'There is no such file or folder.');
-			notify([user.id]);
+			notify([user.id, found.folder.owner.id]);
 			return found.folder.owner.username;
 		},
 

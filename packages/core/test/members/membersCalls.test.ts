@@ -82,6 +82,25 @@ test('members change no members, and strangers see none', async (t) => {
 	t.deepEqual(await membersAt(ada, 'docs/Photos'), [{ username: 'bob', role: 'edit' }]);
 });
 
+test('the owner sees in a listing which folders have members, and nobody else does', async (t) => {
+	const { ada, bob, carol, share } = await memberFixture(t);
+	const countsIn = async (client: Client, query: string) =>
+		json(await client.get(`/api/browse?${query}`)).entries.flatMap(({ name, members }: Record<string, unknown>) =>
+			members === undefined ? [] : [[name, members]],
+		);
+	await share({ bob: 'edit', carol: 'view' });
+	await share({ carol: 'view' }, 'docs/Photos/2030');
+	t.deepEqual(await countsIn(ada, 'type=private&directory=docs'), [['Photos', 2]]);
+	t.deepEqual(await countsIn(ada, 'type=private&directory=docs/Photos'), [['2030', 1]]);
+	t.deepEqual(await countsIn(bob, 'type=shared'), []);
+	t.deepEqual(await countsIn(bob, 'type=shared&directory=Photos'), []);
+	await ada.post('/api/renameItem', { oldPath: 'docs/Photos', newName: 'Pictures', type: 'private' });
+	await carol.call('DELETE', '/api/members?path=Pictures');
+	t.deepEqual(await countsIn(ada, 'type=private&directory=docs'), [['Pictures', 1]]);
+	await share({}, 'docs/Pictures');
+	t.deepEqual(await countsIn(ada, 'type=private&directory=docs'), []);
+});
+
 test('members leave a folder, and nobody leaves it for them', async (t) => {
 	const { ada, bob, carol, share } = await memberFixture(t);
 	await share({ bob: 'edit', carol: 'view' });

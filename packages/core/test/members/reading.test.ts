@@ -212,10 +212,11 @@ test('an open page hears at once that its user may do more or less in a folder',
 	events.close();
 });
 
-test('any open page hears that other folders are shared with its user, and no page of others does', async (t) => {
-	const { app, bob, carol, share } = await memberFixture(t);
+test('any open page of an owner or a member hears of other members, and no page of others does', async (t) => {
+	const { app, ada, bob, carol, share } = await memberFixture(t);
 	const events = await openEvents(app, '?type=private', bob.cookie);
 	const others = await openEvents(app, '?type=private', carol.cookie);
+	const owners = await openEvents(app, '?type=private', ada.cookie);
 	const told = () => events.events.filter(({ event }) => event === 'shared').length;
 	for (const [change, count] of [
 		[() => share({ bob: 'view' }), 1],
@@ -225,9 +226,9 @@ test('any open page hears that other folders are shared with its user, and no pa
 	] as const) {
 		await change();
 		await events.next(({ event }) => event === 'shared' && told() >= count);
+		await owners.next(({ event }) => event === 'shared');
 	}
 	await others.quiet();
 	t.false(others.text().includes('shared'));
-	events.close();
-	others.close();
+	for (const stream of [events, others, owners]) stream.close();
 });

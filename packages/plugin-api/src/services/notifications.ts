@@ -6,7 +6,7 @@ export type Notification =
 	| { kind: 'job'; job: Job }
 	/** The user's trash is another one than it was. */
 	| { kind: 'trash' }
-	/** Other folders are shared with the user, or with other roles. */
+	/** Other folders are shared with the user or by them, or with other members or roles. */
 	| { kind: 'shared' };
 
 /** Its recipients: the pages of a signed-in user, or of the holder of a ticket (a visitor has no name). */

@@ -10,11 +10,13 @@ import {
 	createFolderDenial,
 	cutDenial,
 	deleteDenial,
+	deleteForeverDenial,
 	Failure,
 	type FailureKind,
 	hasPlainLink,
 	type Item,
 	itemOf,
+	leaveDenial,
 	type MoveDirection,
 	moveDenial,
 	moveDirection,
@@ -422,6 +424,7 @@ const item: fc.Arbitrary<Item> = fc.record({
 const changes = [
 	renameDenial,
 	deleteDenial,
+	deleteForeverDenial,
 	cutDenial,
 	moveToPublicDenial,
 	moveToPrivateDenial,
@@ -443,4 +446,29 @@ test("every change in another owner's tree is refused", (t) => {
 		}),
 	);
 	t.pass();
+});
+
+test('who may look at a shared item reads and copies it, and who edits changes it', (t) => {
+	const at = (path: string, role?: 'view' | 'edit'): Item => ({ area: 'shared', path: parsePath(path), role });
+	const changing = [renameDenial, deleteDenial, replaceDenial, cutDenial, convertDenial, uploadDenial];
+	for (const denial of [...changing, createFolderDenial]) {
+		t.is(denial(ann, at('Photos/a', 'view'))?.kind, 'forbidden');
+		t.is(denial(ann, at('Photos/a', 'edit')), undefined);
+		t.is(denial(ann, at('Photos/a')), undefined, 'the folder has the last word');
+	}
+	t.is(copyDenial(ann, at('Photos/a', 'view')), undefined);
+	t.is(moveDenial(ann, at('Photos/a', 'view'), at('Photos/b/a'))?.kind, 'forbidden');
+	t.is(uploadDenial(ann, at('Photos', 'edit')), undefined);
+	t.is(uploadDenial(ann, at(''))?.kind, 'forbidden');
+	t.is(createFolderDenial(ann, at(''))?.kind, 'forbidden');
+});
+
+test('only an owner deletes forever, and only a shared folder itself is left', (t) => {
+	const at = (area: Item['area'], path: string): Item => ({ area, path: parsePath(path) });
+	t.is(deleteForeverDenial(ann, at('private', 'a')), undefined);
+	t.is(deleteForeverDenial(ann, at('shared', 'Photos/a'))?.kind, 'notOwner');
+	t.is(leaveDenial(ann, at('shared', 'Photos')), undefined);
+	t.truthy(leaveDenial(ann, at('shared', 'Photos/a')));
+	t.truthy(leaveDenial(ann, at('shared', '')));
+	t.truthy(leaveDenial(ann, at('private', 'Photos')));
 });

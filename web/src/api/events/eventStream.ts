@@ -11,7 +11,7 @@ export interface EventStreamListener {
 	onChanged: () => void;
 	/** The user's trash may have changed. */
 	onTrash: () => void;
-	/** Other folders may be shared with the user, or with other roles. */
+	/** Other folders may be shared with the user or by them, or with other members or roles. */
 	onShared: () => void;
 	/** One of the user's jobs is new, has progressed or has ended. */
 	onJob: (job: ResultOf<typeof findJob>) => void;

@@ -53,8 +53,8 @@ function usePageEvents(
 			onTrash: event === 'trash' ? refetch : () => {},
 			onShared: () => {
 				void queryClient.invalidateQueries({ queryKey: queryKeys.listings.folder('shared', '') });
-				// The role in the folder on screen may be another one, or none.
-				if (area === 'shared') refetch();
+				// The role in the folder on screen may be another one, or none, and so may the members of what is in it.
+				if (area !== 'public' && event === 'changed') refetch();
 			},
 			onJob: (job) => updateJob(queryClient, job),
 			onReconnected: () => {

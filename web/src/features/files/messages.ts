@@ -42,7 +42,6 @@ export const filesMessages = {
 	unreadable: 'The server may not read this',
 	roles: { view: 'Can view', edit: 'Can edit' } satisfies Record<MemberRole, string>,
 	sharedBy: (owner: string) => `shared by ${owner}`,
-	hasMembers: 'Has members',
 	refused: (name: string) => `No permission to read or change: ${name}`,
 
 	loadFailed: 'Error loading files',

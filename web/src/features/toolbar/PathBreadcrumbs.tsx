@@ -1,5 +1,5 @@
 import { baseName, parentPath, rootPath, type StoragePath, shownName } from '@stowage/rules';
-import { useLayoutEffect, useRef } from 'react';
+import { type ReactNode, useLayoutEffect, useRef } from 'react';
 import { Link } from 'react-router';
 import { toolbarMessages as messages } from './messages.js';
 import styles from './PathBreadcrumbs.module.css';
@@ -9,10 +9,12 @@ export interface PathBreadcrumbsProps {
 	hrefOf: (directory: StoragePath) => string;
 	/** In a search the last one is a link out of the search. */
 	isSearch: boolean;
+	/** Beside the last one. */
+	children?: ReactNode;
 }
 
 /** The folders from the root to the one on screen. `data-directory` of each is its path, for drops. */
-export function PathBreadcrumbs({ directory, hrefOf, isSearch }: PathBreadcrumbsProps) {
+export function PathBreadcrumbs({ directory, hrefOf, isSearch, children }: PathBreadcrumbsProps) {
 	const list = useRef<HTMLOListElement>(null);
 	const steps = stepsTo(directory);
 	// A path that is too long is scrolled to its end.
@@ -37,6 +39,7 @@ export function PathBreadcrumbs({ directory, hrefOf, isSearch }: PathBreadcrumbs
 					</li>
 				))}
 			</ol>
+			{children}
 		</nav>
 	);
 }

@@ -1,6 +1,6 @@
-import { Button } from '@blueprintjs/core';
+import { Button, Tag } from '@blueprintjs/core';
 import { CaretDownIcon, CogIcon, HomeIcon } from '@blueprintjs/icons';
-import type { Area } from '@stowage/rules';
+import type { Area, MemberRole } from '@stowage/rules';
 import { useRef } from 'react';
 import { isSearch } from '../../api/listings/search.js';
 import { AlphabetFilter, type AlphabetFilterProps } from './AlphabetFilter.js';
@@ -18,12 +18,14 @@ export interface ToolbarProps
 		SelectionStatusProps,
 		AlphabetFilterProps,
 		ViewSwitchProps,
-		Omit<PathBreadcrumbsProps, 'isSearch'> {
+		Omit<PathBreadcrumbsProps, 'isSearch' | 'children'> {
 	area: Area;
 	/** Undefined until the session was checked. */
 	isSignedIn: boolean | undefined;
 	/** Whether folders of others are shared with the user. */
 	hasShared: boolean;
+	/** Of the shared folder on screen: whose it is, and what the user may do there. */
+	membership?: { owner: string; role: MemberRole } | undefined;
 	onArea: (area: Area) => void;
 	onHome: () => void;
 	onSettings: () => void;
@@ -37,13 +39,19 @@ export interface ToolbarProps
 /** The location and the filters of the list. It has no state: the page passes it. */
 export function Toolbar(props: ToolbarProps) {
 	const filtersButton = useRef<HTMLButtonElement>(null);
-	const { area, isSignedIn, hasShared, onArea, onHome, onSettings, onActions, isMenuOpen, hasList } = props;
+	const { area, isSignedIn, hasShared, membership, onArea, onHome, onSettings, onActions, isMenuOpen, hasList } = props;
 	return (
 		<section className={styles.toolbar} aria-label={messages.toolbar}>
 			<div className={styles.places}>
 				{hasList && <Button variant="minimal" icon={<HomeIcon />} aria-label={messages.home} onClick={onHome} />}
 				<AreaSelect area={area} isSignedIn={isSignedIn ?? false} hasShared={hasShared} onArea={onArea} />
-				<PathBreadcrumbs directory={props.directory} hrefOf={props.hrefOf} isSearch={isSearch(props)} />
+				<PathBreadcrumbs directory={props.directory} hrefOf={props.hrefOf} isSearch={isSearch(props)}>
+					{membership && (
+						<Tag minimal round className={styles.membership}>
+							{messages.membership(membership.owner, membership.role)}
+						</Tag>
+					)}
+				</PathBreadcrumbs>
 				<SearchBox
 					search={props.search}
 					filters={props.filters}

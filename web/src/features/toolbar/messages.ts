@@ -1,4 +1,4 @@
-import { type Area, plural, type SearchKind } from '@stowage/rules';
+import { type Area, type MemberRole, plural, type SearchKind } from '@stowage/rules';
 
 /** The words of the toolbar. */
 export const toolbarMessages = {
@@ -47,6 +47,7 @@ export const toolbarMessages = {
 		public: 'Public: accessible to anyone',
 		shared: 'Shared: folders of others that you are a member of',
 	} satisfies Record<Area, string>,
+	membership: (owner: string, role: MemberRole) => `${owner} · ${role === 'view' ? 'Can view' : 'Can edit'}`,
 	settings: 'Settings',
 	breadcrumbs: 'Breadcrumbs',
 	letters: 'Filter by first letter',

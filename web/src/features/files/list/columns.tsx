@@ -1,11 +1,11 @@
-import { LockIcon, TickIcon } from '@blueprintjs/icons';
+import { LockIcon, PeopleIcon, TickIcon } from '@blueprintjs/icons';
 import { type Entry, formatDate, formatListSize, formatTime, plural, type SortColumn, shownName } from '@stowage/rules';
 import type { ReactNode } from 'react';
 import { typeIcon } from '../../../ui/display/typeIcons.js';
 import { filesMessages as messages } from '../messages.js';
 import cells from './cells.module.css';
 import { MenuButton } from './items/MenuButton.js';
-import { nameParts, ownerText, rowLabel } from './items/rowText.js';
+import { membersText, nameParts, ownerText, rowLabel } from './items/rowText.js';
 import type { Column, ListedEntry, Table } from './table.js';
 
 /** The icon of an entry, whatever else a table shows. */
@@ -105,6 +105,11 @@ export function nameContent({ entry, mayDrag, where }: ListedEntry): ReactNode {
 			{entry.unreadable && (
 				<span className={cells.lock} title={messages.unreadable} data-part="lock">
 					<LockIcon size={14} aria-hidden />
+				</span>
+			)}
+			{entry.members !== undefined && (
+				<span className={cells.lock} title={membersText(entry.members)} data-part="members">
+					<PeopleIcon size={14} aria-hidden />
 				</span>
 			)}
 			{entry.owner && <span className={cells.owner}>{ownerText(entry)}</span>}

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a virtualized list can't be a table
 // biome-ignore-all lint/a11y/useFocusableInteractive: in a grid its rows are focused
-import { ArrowUpIcon, LockIcon, TickIcon } from '@blueprintjs/icons';
+import { ArrowUpIcon, LockIcon, PeopleIcon, TickIcon } from '@blueprintjs/icons';
 import { type Entry, shownName } from '@stowage/rules';
 import { memo } from 'react';
 import { typeIcon } from '../../../../ui/display/typeIcons.js';
@@ -9,7 +9,7 @@ import { columnIndex, columnsFrom } from '../table.js';
 import type { FileItemProps, ParentItemProps } from './FileItem.js';
 import styles from './FileTile.module.css';
 import { MenuButton } from './MenuButton.js';
-import { tileName, whereOf } from './rowText.js';
+import { membersText, tileName, whereOf } from './rowText.js';
 import { useThumbnail } from './useThumbnail.js';
 
 /**
@@ -56,6 +56,11 @@ function Tile<E extends Entry>(props: FileItemProps<E>) {
 				{entry.unreadable && (
 					<span className={styles.kind} title={messages.unreadable} data-part="lock">
 						<LockIcon size={14} aria-hidden />
+					</span>
+				)}
+				{entry.members !== undefined && (
+					<span className={styles.kind} title={membersText(entry.members)} data-part="members">
+						<PeopleIcon size={14} aria-hidden />
 					</span>
 				)}
 				{picture !== undefined && hue !== 'picture' && !entry.unreadable && (

@@ -58,6 +58,7 @@ export function rowLabel(entry: Entry, isCut: boolean, where: string | undefined
 	if (isCut) parts.push('cut');
 	if (entry.unreadable) parts.push(messages.unreadable);
 	if (where !== undefined) parts.push(where);
+	if (entry.members !== undefined) parts.push(membersText(entry.members));
 	if (isShared(entry)) parts.push(messages.sharedBy(entry.owner), messages.roles[entry.role]);
 	else if (entry.owner !== undefined) parts.push(ownerLabel(entry.owner));
 	if (entry.count !== undefined && !entry.unreadable) parts.push(plural(entry.count, 'item'));
@@ -74,6 +75,11 @@ function isShared(entry: Entry): entry is Entry & { owner: string; role: MemberR
 /** Beside the name: whose it is, and of a shared folder what the user may do in it. */
 export function ownerText(entry: Entry): string | undefined {
 	return isShared(entry) ? `${entry.owner} · ${messages.roles[entry.role]}` : (entry.owner ?? undefined);
+}
+
+/** With how many others a folder of one's own is shared. */
+export function membersText(members: number): string {
+	return plural(members, 'member');
 }
 
 /** How a public listing names an owner; the administrator's entries have none. */
