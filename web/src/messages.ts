@@ -26,6 +26,7 @@ export const messages = {
 	signedOut: 'You are signed out',
 	signedOutHint: 'Sign in to see your private files.',
 	signInToSee: 'Sign in to see these files',
+	signInToSeeSharedHint: 'Folders that others share with you are shown to your account only.',
 	signInToSeeTrash: 'Sign in to see your trash',
 	signInToSeeTrashHint: 'What you have deleted is kept there for a while.',
 	signInToSeeHint: 'This server shows files to people with an account only.',
@@ -127,7 +128,7 @@ export const messages = {
 
 	uploadFailedBecause: (reason: string) => `Upload failed: ${reason}`,
 	uploadFailed: 'Upload failed',
-	notSharedAnyMore: 'This folder is gone, or not shared with you any more.',
+	notSharedAnyMore: 'This folder has another name, is gone, or is not shared with you any more.',
 	uploadsFailed: 'Error uploading files',
 	fileUnreadable: 'The file has changed or can no longer be read. Add it again.',
 	uploadAnswerUnreadable: 'Failed to parse server response',

@@ -293,7 +293,11 @@ test.serial('what a member may do changes while the page is open, and ends with 
 	};
 	await t.throwsAsync(rest());
 	await network.restore();
-	await theirs.getByRole('alert').getByText('This folder is gone, or not shared with you any more.').first().waitFor();
+	await theirs
+		.getByRole('alert')
+		.getByText('This folder has another name, is gone, or is not shared with you any more.')
+		.first()
+		.waitFor();
 	const queue = theirs.getByRole('dialog', { name: 'Upload Queue (2 files)' });
 	await queue.getByText('Upload failed ✗').waitFor();
 	await eventually(t, () => queue.getByLabel('File name').count(), 2);
@@ -309,7 +313,8 @@ test.serial('what a member may do changes while the page is open, and ends with 
 	await eventually(t, () => readFile(path.join(ada.home, 'Photos/later.txt'), 'utf8'), 'later');
 	await member.getByRole('button', { name: 'Remove' }).click();
 	const lost = theirs.getByRole('alert').filter({ hasText: 'Error loading files' });
-	await lost.getByText('This folder is gone, or not shared with you any more.').waitFor();
+	await lost.getByText('This folder has another name, is gone, or is not shared with you any more.').waitFor();
+	await gone(t, theirs.getByText(`${ada.username} · Can edit`));
 	await assertAccessible(t, theirs, 'a folder that is not shared any more');
 	await theirs.setViewportSize(phone);
 	await assertAccessible(t, theirs, 'a folder that is not shared any more, on a phone');

@@ -42,7 +42,8 @@ export function BrowserPage() {
 		return <Navigate replace to={hrefOf({ ...location, area: 'public' })} />;
 	}
 	if (!isHeld && isSessionChecked && browseDenial(viewer, location.area)) {
-		return <SignInNeeded title={messages.signInToSee} hint={messages.signInToSeeHint} />;
+		const hint = location.area === 'shared' ? messages.signInToSeeSharedHint : messages.signInToSeeHint;
+		return <SignInNeeded title={messages.signInToSee} hint={hint} />;
 	}
 	return (
 		<FileSourceContext value={source}>

@@ -474,7 +474,7 @@ test('when a shared folder is lost the run ends, and the files that are left wai
 	t.deepEqual(statuses(result), ['error', 'pending']);
 	t.is(
 		describeFailure(new Failure('notFound', ''), 'shared').error,
-		'This folder is gone, or not shared with you any more.',
+		'This folder has another name, is gone, or is not shared with you any more.',
 	);
 	t.is(
 		describeFailure(new Failure('notFound', 'There is no such folder.'), 'private').error,

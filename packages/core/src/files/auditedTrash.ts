@@ -12,7 +12,7 @@ export function auditedTrash(trash: Trash, audit: Audit): Trash {
 			audit.recorded(
 				{ action: 'restoreItem', viewer, area: 'private', trash: id },
 				() => trash.restore(viewer, id),
-				({ path }) => ({ path }),
+				({ entry: { path }, owner }) => ({ path, ...(owner === undefined ? {} : { area: 'shared', owner }) }),
 			),
 		purge: (viewer, id) => audit.recorded({ action: 'purgeTrash', viewer, trash: id }, () => trash.purge(viewer, id)),
 		restoreFor: (user, id) =>

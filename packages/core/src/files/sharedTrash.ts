@@ -1,15 +1,15 @@
 import type { TrashedItem } from '@stowage/plugin-api';
-import { type Entry, isFailure, signedIn, type User } from '@stowage/rules';
+import { isFailure, signedIn, type User } from '@stowage/rules';
 import { enterHolding } from '../members/enterFolder.js';
 import type { SharedFolders } from '../members/SharedFolders.js';
 import type { FileParts } from './FileParts.js';
-import { putBack, type Trash } from './trash.js';
+import { putBack, type RestoredItem, type Trash } from './trash.js';
 
 /** The same service. What members have deleted is in the trash of its owner: they put that back themselves, as long as they may edit where it was, and see nothing else of it. */
 export function sharedTrash(trash: Trash, parts: FileParts, folders: SharedFolders): Trash {
-	const putBackShared = async (user: User, record: TrashedItem): Promise<Entry> => {
+	const putBackShared = async (user: User, record: TrashedItem): Promise<RestoredItem> => {
 		const { viewer, shown } = await enterHolding(folders, user, { ownerId: record.ownerId, path: record.path }, 'edit');
-		return shown(await putBack(parts, viewer, record));
+		return { entry: shown(await putBack(parts, viewer, record)), owner: viewer.username };
 	};
 	return {
 		get keepFor() {
@@ -22,13 +22,13 @@ export function sharedTrash(trash: Trash, parts: FileParts, folders: SharedFolde
 			} catch (error) {
 				if (!isFailure(error, 'notFound')) throw error;
 				const user = signedIn(viewer);
-				const entry = await parts.trash.take(
+				const restored = await parts.trash.take(
 					id,
 					({ kind, ownerId, deletedBy }) => kind === 'item' && ownerId !== user.id && deletedBy === user.username,
 					(record) => putBackShared(user, record as TrashedItem),
 				);
-				if (entry === undefined) throw error;
-				return entry;
+				if (restored === undefined) throw error;
+				return restored;
 			}
 		},
 		purge: (viewer, id) => trash.purge(viewer, id),

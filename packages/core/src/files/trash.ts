@@ -17,6 +17,12 @@ export interface TrashListing {
 	truncated?: true;
 }
 
+/** An item that was restored, with the name of its owner where that is somebody else, who shares its folder with the viewer. */
+export interface RestoredItem {
+	entry: Entry;
+	owner?: string;
+}
+
 /** The trash of a user's home. */
 export interface Trash {
 	/** How long an item is kept, in milliseconds; 0 where nothing is. */
@@ -24,7 +30,7 @@ export interface Trash {
 	/** The newest first. */
 	list(viewer: Viewer): Promise<TrashListing>;
 	/** Back to where it was, with missing folders; a taken name gets ` (n)`. */
-	restore(viewer: Viewer, id: string): Promise<Entry>;
+	restore(viewer: Viewer, id: string): Promise<RestoredItem>;
 	/** For good. Throws `notFound`. */
 	purge(viewer: Viewer, id: string): Promise<void>;
 	/** All of it for good; resolves to how many items it had. */
@@ -53,7 +59,7 @@ export function createTrash(parts: FileParts): Trash {
 		},
 		async restore(viewer, id) {
 			const user = signedIn(viewer);
-			return restored(await trash.takeOut(id, user.id, (record) => putBack(parts, user, record)));
+			return { entry: restored(await trash.takeOut(id, user.id, (record) => putBack(parts, user, record))) };
 		},
 		async purge(viewer, id) {
 			if ((await trash.purge({ kind: 'item', ids: [id], ownerId: signedIn(viewer).id })) === 0) throw notInTrash();

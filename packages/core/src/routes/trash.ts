@@ -33,7 +33,7 @@ export function trashRoutes(services: Services) {
 					signal.throwIfAborted();
 					if (yielder.shouldYield) await yielder.yield(signal);
 					try {
-						restored.push({ id, path: (await trash.restore(viewer, id)).path });
+						restored.push({ id, path: (await trash.restore(viewer, id)).entry.path });
 					} catch (error) {
 						if (!isFailure(error)) throw error;
 						failed.push({ id, code: error.code, message: error.message });

@@ -189,7 +189,8 @@ test('the audit log names the owner of the folder in which a member changes some
 	]);
 	await bob.post('/api/copyItem', { fromPath: 'Photos/fox.txt', fromType: type, toPath: 'fox.txt', type: 'private' });
 	await bob.post('/api/copyItem', { fromPath: 'fox.txt', fromType: 'private', toPath: 'Photos/own.txt', type });
-	await bob.call('DELETE', '/api/deleteItem', { filePath: 'Photos/up.txt', type });
+	const { trashId } = json(await bob.call('DELETE', '/api/deleteItem', { filePath: 'Photos/up.txt', type }));
+	await bob.post('/api/trash/restore', { ids: [trashId] });
 	await share({ bob: 'view' });
 	t.is((await bob.call('DELETE', '/api/deleteItem', { filePath: 'Photos/fox.txt', type })).statusCode, 403);
 	await share({});
@@ -200,8 +201,12 @@ test('the audit log names the owner of the folder in which a member changes some
 	);
 	t.deepEqual(told, [
 		...['createFolder ok ada', 'rename ok ada', 'upload ok ada', 'copy ok ada', 'copy ok ada', 'delete ok ada'],
-		...['delete refused ada', 'delete refused'],
+		...['restoreItem ok ada', 'delete refused ada', 'delete refused'],
 	]);
+	t.like(
+		lines.find(({ action }) => action === 'restoreItem'),
+		{ area: 'shared', path: 'Photos/up.txt' },
+	);
 });
 
 async function auditLines(app: Awaited<ReturnType<typeof memberFixture>>['app']) {

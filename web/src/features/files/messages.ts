@@ -46,7 +46,7 @@ export const filesMessages = {
 
 	loadFailed: 'Error loading files',
 	noSuchFolder: 'There is no such folder, or it is not yours to see.',
-	notSharedAnyMore: 'This folder is gone, or not shared with you any more.',
+	notSharedAnyMore: 'This folder has another name, is gone, or is not shared with you any more.',
 	home: 'Home',
 	sharedWithMe: 'Shared with Me',
 	tryAgain: 'Try Again',

@@ -63,8 +63,8 @@ export function useListing(location: FolderLocation, letter: LetterFilter): List
 	const isOffline = isKept && error instanceof NetworkFailure;
 	return {
 		rows: isKept ? rows : undefined,
-		owner: data?.owner,
-		role: data?.role,
+		owner: isKept ? data?.owner : undefined,
+		role: isKept ? data?.role : undefined,
 		error: isKept ? null : error,
 		refreshError: isKept && !isOffline ? error : null,
 		isOffline,
