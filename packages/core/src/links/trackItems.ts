@@ -91,6 +91,18 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 		await links.remove(missing);
 	};
 
+	/** Where they are after a move that has failed: what stays planned would show under its new path, and could not be bound to a new file. */
+	const settle = async (ids: readonly string[]): Promise<void> => {
+		const places = new Map<string, StoragePath>();
+		const yielder = new Yielder();
+		for (const link of await links.get(ids)) {
+			if (yielder.shouldYield) await yielder.yield();
+			const located = await locateLink(storage(), link);
+			if (located !== undefined) places.set(link.id, located.path);
+		}
+		await links.setPaths(places);
+	};
+
 	/** The disk has changed already: a record that can't be written now is corrected by the next use of the link. */
 	const record = (write: Promise<unknown>) => recordIfPossible(log, write);
 
@@ -116,6 +128,9 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 						new Map([...linked].map(([id, path]) => [id, { path, nextPath: places.get(id) ?? path }])),
 					);
 					assertHeld();
+				}).catch(async (error: unknown) => {
+					if (places.size > 0 && lease?.isHeld() !== false) await record(settle([...linked.keys()]));
+					throw error;
 				});
 				// The plan is valid as well, and is completed by the holder of the lease.
 				if (lease?.isHeld() === false) return moved;

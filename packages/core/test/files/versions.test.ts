@@ -249,7 +249,7 @@ test('a version is only given for its own file and to its owner', async (t) => {
 });
 
 test('links to a file work on when it is replaced and when a version is restored', async (t) => {
-	const { app, call, write, list, restore } = await setUp(t);
+	const { app, ada, call, write, list, restore } = await setUp(t);
 	await write('docs/a', 'one');
 	const { token } = await call('POST', '/api/generateTempLink', { filePath: 'docs/a', expiration: '1h' });
 	const follow = async () => (await new Client(app).get(`/api/temp/${token}`)).payload;
@@ -260,6 +260,10 @@ test('links to a file work on when it is replaced and when a version is restored
 	t.is(await follow(), 'one');
 	await call('POST', '/api/renameItem', { oldPath: 'docs/a', newName: 'b', type });
 	t.is(await follow(), 'one');
+	await write('docs/taken', 'taken');
+	t.is((await ada.post('/api/renameItem', { oldPath: 'docs/b', newName: 'taken', type })).statusCode, 409);
+	await write('docs/b', 'three');
+	t.is(await follow(), 'three', 'also after a rename that has failed');
 });
 
 test('the trash and quotas count versions, which give way before what was deleted', async (t) => {

@@ -147,6 +147,17 @@ test('a shared folder is seen where its owner has it, and not while it is in the
 	await rm(home('aside'), { recursive: true });
 });
 
+test('a shared folder keeps its name where a rename, or a move, of it fails', async (t) => {
+	const { ada, bob, share } = await memberFixture(t);
+	await share({ bob: 'view' });
+	const rename = { oldPath: 'docs/Photos', newName: 'Photos-canary', type: 'private' };
+	t.is((await ada.post('/api/renameItem', rename)).statusCode, 409);
+	t.deepEqual(await sharedNames(bob), ['Photos']);
+	const move = { fromPath: 'docs/Photos', toPath: 'canary.txt/Photos', type: 'private', onConflict: 'fail' };
+	t.is((await ada.post('/api/moveItem', move)).statusCode, 409);
+	t.deepEqual(await sharedNames(bob, 'Photos'), ['2030', 'fox.txt']);
+});
+
 test('an open page hears of changes in its shared folder, and its stream ends with the role', async (t) => {
 	const { app, ada, bob, share } = await memberFixture(t);
 	await share({ bob: 'view' });
