@@ -17,6 +17,7 @@ import {
 	relativePath,
 	type StoragePath,
 	type User,
+	undefinedIf,
 } from '@stowage/rules';
 import { HomeStorage } from './HomeStorage.js';
 import { identityOf } from './identity.js';
@@ -84,7 +85,9 @@ export class MemberHome extends HomeStorage {
 	override async localPath(): Promise<undefined> {}
 
 	override async makeDirectory(path: StoragePath): Promise<StorageItem> {
-		if (this.#isAbove(path)) throw new Failure('alreadyExists', 'There is such a folder.');
+		// Also on the way to what may be changed, which may lie in what may only be looked at.
+		if ((await undefinedIf(this.stat(path), 'notFound')) !== undefined)
+			throw new Failure('alreadyExists', 'There is such a file or folder.');
 		await this.#assertMayChange(path);
 		return super.makeDirectory(path);
 	}

@@ -308,3 +308,19 @@ test('nothing is moved or copied beside a shared folder, or into one that is onl
 	t.deepEqual(await names(), before);
 	t.deepEqual(await readdir(home('docs/Photos/2030')), ['owl.txt']);
 });
+
+test('who edits a folder within one that is only looked at brings items there by the path of either', async (t) => {
+	const { bob, home, share } = await setUp(t, 'view');
+	await share({ bob: 'edit' }, 'docs/Photos/2030');
+	const copy = (toPath: string) =>
+		bob.post('/api/copyItem', { fromPath: 'mine.txt', fromType: 'private', toPath, type: 'shared' });
+	t.is((await copy('2030/new/mine.txt')).statusCode, 200);
+	t.is((await copy('Photos/2030/other/mine.txt')).statusCode, 200);
+	const move = { fromPath: 'Photos/2030/owl.txt', toPath: 'Photos/2030/other/owl.txt', type: 'shared' };
+	t.is((await bob.post('/api/moveItem', move)).statusCode, 200);
+	t.is((await copy('Photos/new/mine.txt')).statusCode, 403);
+	t.deepEqual((await readdir(home('docs/Photos/2030'), { recursive: true })).sort(), [
+		...['new', 'new/mine.txt', 'other', 'other/mine.txt', 'other/owl.txt'],
+	]);
+	t.deepEqual((await readdir(home('docs/Photos'))).sort(), ['2030', 'fox.txt']);
+});
