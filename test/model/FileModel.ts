@@ -1,6 +1,7 @@
 /** Who calls in the model: a user by name, or undefined for a visitor. */
 export type Actor = string | undefined;
-export type Area = 'private' | 'public';
+/** `FileModel` knows the first two, `MemberModel` all. */
+export type Area = 'private' | 'public' | 'shared';
 /** Undefined if the call names no owner. */
 export type NamedOwner = string | null | undefined;
 
@@ -18,16 +19,30 @@ export interface ModelRow {
 	count?: number;
 	protected?: true;
 	versions?: number;
+	role?: Role;
+}
+
+export type Role = 'view' | 'edit';
+
+/** A folder with members. */
+export interface SharedFolder {
+	owner: string;
+	/** `since` orders the folders of each member. */
+	members: Map<string, { role: Role; since: number }>;
 }
 
 /** What one deletion has put into the trash. */
 export interface Trashed {
+	/** In whose trash it is. */
 	actor: string;
+	/** The name of who has deleted it. */
+	by: string;
 	/** Below the storage root. */
 	path: string;
 	/** By their paths in it, '' for itself. */
 	nodes: Map<string, string | null>;
 	versions: Map<string, ModelVersion[]>;
+	folders: Map<string, SharedFolder>;
 	/** What the server answered. */
 	id?: string;
 }
@@ -39,7 +54,7 @@ export interface ModelVersion {
 	id?: string;
 }
 
-const refused = (status: number): Expected => ({ status });
+export const refused = (status: number): Expected => ({ status });
 
 /**
  * The rules of the product about homes and public trees, implemented a second time and as plainly as possible: a table of
@@ -59,6 +74,14 @@ export class FileModel {
 	/** Of each file by its path, the newest first. */
 	readonly versions = new Map<string, ModelVersion[]>();
 
+	/** Those with members, by their paths. */
+	readonly folders = new Map<string, SharedFolder>();
+
+	/** What a user is called. */
+	nameOf(user: string): string {
+		return user;
+	}
+
 	addUser(name: string): void {
 		this.nodes.set(`users/${name}`, null);
 		this.nodes.set(`users/${name}/Public`, null);
@@ -68,7 +91,7 @@ export class FileModel {
 		if (actor === undefined) return refused(401);
 		if (!isValidName(name)) return refused(400);
 		const parent = join(ownRoot(actor, area), directory);
-		if (!this.#isFolder(parent)) return refused(404);
+		if (!this.isFolder(parent)) return refused(404);
 		const path = join(parent, trim(name));
 		if (this.nodes.has(path)) return refused(409);
 		this.nodes.set(path, null);
@@ -95,7 +118,7 @@ export class FileModel {
 		if (parent(toPath) === parent(path) || isWithin(parent(toPath), path)) return refused(400);
 		const root = ownRoot(actor, area);
 		const from = join(root, path);
-		return this.#arrive(actor, area, from, toPath, (to) => this.#move(from, to));
+		return this.arrive(actor, area, from, toPath, (to) => this.#move(from, to));
 	}
 
 	copy(actor: Actor, fromArea: Area, path: string, area: Area, toPath: string, owner: NamedOwner): Expected {
@@ -108,10 +131,10 @@ export class FileModel {
 		// An own item is refused by its path, whether it exists or not, as for a move.
 		const isNamedOwn = fromArea === 'private' || owner === actor;
 		if (isNamedOwn && isIntoItself(join(ownRoot(actor, fromArea), path))) return refused(400);
-		const from = this.#find(actor, fromArea, path, owner);
+		const from = this.find(actor, fromArea, path, owner);
 		if (from === undefined) return refused(404);
 		if (isIntoItself(from)) return refused(400);
-		return this.#arrive(actor, area, from, toPath, (to) => this.#copy(from, to));
+		return this.arrive(actor, area, from, toPath, (to) => this.copyTree(from, to));
 	}
 
 	remove(actor: Actor, area: Area, path: string, owner: NamedOwner): Expected {
@@ -119,13 +142,11 @@ export class FileModel {
 		if (refusal !== undefined || actor === undefined) return refused(refusal ?? 401);
 		const removed = join(ownRoot(actor, area), path);
 		if (!this.nodes.has(removed)) return refused(404);
-		const nodes = new Map(
-			this.#tree(removed).map((each) => [each.slice(removed.length), this.nodes.get(each) ?? null]),
-		);
-		const versions = new Map(this.#versionsWithin(removed).map(([path, all]) => [path.slice(removed.length), all]));
-		for (const path of versions.keys()) this.versions.delete(removed + path);
-		this.trash.push({ actor, path: removed, nodes, versions });
-		for (const each of this.#tree(removed)) this.nodes.delete(each);
+		const nodes = new Map(this.tree(removed).map((each) => [each.slice(removed.length), this.nodes.get(each) ?? null]));
+		const versions = taken(this.versions, removed);
+		const folders = taken(this.folders, removed);
+		this.trash.push({ actor, by: this.nameOf(actor), path: removed, nodes, versions, folders });
+		for (const each of this.tree(removed)) this.nodes.delete(each);
 		return { status: 200 };
 	}
 
@@ -134,12 +155,13 @@ export class FileModel {
 		if (actor === undefined) return refused(401);
 		if (actor !== item.actor || !this.trash.includes(item)) return { status: 200, failed: 'NOT_FOUND' };
 		for (let each = parent(item.path); each !== ''; each = parent(each))
-			if (this.nodes.has(each) && !this.#isFolder(each)) return { status: 200, failed: 'ALREADY_EXISTS' };
+			if (this.nodes.has(each) && !this.isFolder(each)) return { status: 200, failed: 'ALREADY_EXISTS' };
 		for (let each = parent(item.path); each !== ''; each = parent(each)) this.nodes.set(each, null);
 		const type = item.nodes.get('') === null ? 'directory' : 'file';
-		const to = this.#freeName(parent(item.path), base(item.path), type);
+		const to = this.freeName(parent(item.path), base(item.path), type);
 		for (const [path, content] of item.nodes) this.nodes.set(to + path, content);
 		for (const [path, versions] of item.versions) this.versions.set(to + path, versions);
+		for (const [path, folder] of item.folders) this.folders.set(to + path, folder);
 		this.trash.splice(this.trash.indexOf(item), 1);
 		return { status: 200, restored: to.slice(`users/${actor}/`.length) };
 	}
@@ -156,21 +178,30 @@ export class FileModel {
 		if (!isValidName(name)) return refused(400);
 		if (actor === undefined && directory !== '') return refused(403);
 		const folder = join(ownRoot(actor ?? 'anonymous', area), directory);
-		if (!this.#isFolder(folder)) return refused(404);
-		const path = this.#freeName(folder, trim(name), 'file');
+		if (!this.isFolder(folder)) return refused(404);
+		const path = this.freeName(folder, trim(name), 'file');
 		this.nodes.set(path, content);
 		return this.#answer(actor ?? 'anonymous', area, path);
 	}
 
-	/** An upload that replaces the file of its name. */
-	replace(actor: string, area: Area, directory: string, name: string, content: string): Expected {
+	/** An upload that replaces the file of its name: any, or with `ifMatch` one that is there, or an older version of it. */
+	replace(
+		actor: string,
+		area: Area,
+		directory: string,
+		name: string,
+		content: string,
+		ifMatch?: '*' | '"older"',
+	): Expected {
 		if (!isValidName(name)) return refused(400);
 		const folder = join(ownRoot(actor, area), directory);
-		if (!this.#isFolder(folder)) return refused(404);
+		if (!this.isFolder(folder)) return refused(404);
 		const path = join(folder, trim(name));
 		if (path === `users/${actor}/Public`) return refused(403);
 		const former = this.nodes.get(path);
+		if (former === undefined && ifMatch !== undefined) return refused(412);
 		if (former === null) return refused(409);
+		if (ifMatch === '"older"') return refused(412);
 		if (former !== undefined) this.versions.set(path, [{ actor, content: former }, ...this.versionsAt(path)]);
 		this.nodes.set(path, content);
 		return this.#answer(actor, area, path);
@@ -221,26 +252,26 @@ export class FileModel {
 	download(actor: Actor, area: Area, path: string, owner: NamedOwner): Expected & { content?: string | null } {
 		if (area === 'private' && actor === undefined) return refused(401);
 		if (area === 'private' && owner !== undefined && owner !== actor) return refused(404);
-		const found = this.#find(actor, area, path, owner);
+		const found = this.find(actor, area, path, owner);
 		return found === undefined ? refused(404) : { status: 200, content: this.nodes.get(found) ?? null };
 	}
 
 	list(actor: Actor, area: Area, directory: string): Expected & { rows?: ModelRow[] } {
 		if (area === 'private' && actor === undefined) return refused(401);
-		const roots = this.#roots(actor, area).filter(([root]) => this.#isFolder(join(root, directory)));
+		const roots = this.#roots(actor, area).filter(([root]) => this.isFolder(join(root, directory)));
 		if (roots.length === 0) return refused(404);
 		const rows = roots.flatMap(([root, owner]) =>
-			this.#children(join(root, directory)).map((path) => this.#row(actor, path, root, owner)),
+			this.children(join(root, directory)).map((path) => this.#row(actor, path, root, owner)),
 		);
 		return { status: 200, rows };
 	}
 
 	search(actor: Actor, area: Area, directory: string, term: string): Expected & { rows?: ModelRow[] } {
 		if (area === 'private' && actor === undefined) return refused(401);
-		const roots = this.#roots(actor, area).filter(([root]) => this.#isFolder(join(root, directory)));
+		const roots = this.#roots(actor, area).filter(([root]) => this.isFolder(join(root, directory)));
 		if (roots.length === 0) return refused(404);
 		const rows = roots.flatMap(([root, owner]) =>
-			this.#tree(join(root, directory))
+			this.tree(join(root, directory))
 				.slice(1)
 				.filter((path) => base(path).toLowerCase().includes(term.toLowerCase()))
 				.map((path) => this.#row(actor, path, root, owner)),
@@ -251,20 +282,20 @@ export class FileModel {
 	/** Every path that a call by this actor could mean, as the area has it. */
 	paths(actor: Actor, area: Area): string[] {
 		return this.#roots(actor, area).flatMap(([root]) =>
-			this.#tree(root)
+			this.tree(root)
 				.slice(1)
 				.map((path) => path.slice(root.length + 1)),
 		);
 	}
 
-	#arrive(actor: string, area: Area, from: string, toPath: string, place: (to: string) => void): Expected {
+	protected arrive(actor: string, area: Area, from: string, toPath: string, place: (to: string) => void): Expected {
 		const requested = base(toPath);
 		if (requested !== base(from) && !isValidName(requested)) return refused(400);
 		const content = this.nodes.get(from);
 		if (content === undefined) return refused(404);
 		const folder = join(ownRoot(actor, area), parent(toPath));
 		const missing: string[] = [];
-		for (let each = folder; each !== ''; each = parent(each)) if (!this.#isFolder(each)) missing.unshift(each);
+		for (let each = folder; each !== ''; each = parent(each)) if (!this.isFolder(each)) missing.unshift(each);
 		// A new folder has a valid name, or that of a folder above the source.
 		const mayBeCreated = (name: string) => (isValidName(name) && trim(name) === name) || from.split('/').includes(name);
 		for (const each of missing) {
@@ -273,41 +304,49 @@ export class FileModel {
 		}
 		for (const each of missing) this.nodes.set(each, null);
 		const name = requested === base(from) ? requested : trim(requested);
-		const to = this.#freeName(folder, name, content === null ? 'directory' : 'file');
+		const to = this.freeName(folder, name, content === null ? 'directory' : 'file');
 		place(to);
 		return this.#answer(actor, area, to);
 	}
 
 	#move(from: string, to: string): void {
-		const moved = this.#tree(from).map((path) => [path, this.nodes.get(path) ?? null] as const);
+		const moved = this.tree(from).map((path) => [path, this.nodes.get(path) ?? null] as const);
 		for (const [path] of moved) this.nodes.delete(path);
 		for (const [path, content] of moved) this.nodes.set(to + path.slice(from.length), content);
-		const versions = this.#versionsWithin(from);
-		for (const [path] of versions) this.versions.delete(path);
-		// What is made public leaves its former contents behind.
+		const versions = taken(this.versions, from);
+		const folders = taken(this.folders, from);
+		// What is made public leaves its former contents behind, and its members.
 		if (isPublic(to) && !isPublic(from)) return;
-		for (const [path, all] of versions) this.versions.set(to + path.slice(from.length), all);
+		for (const [path, all] of versions) this.versions.set(to + path, all);
+		for (const [path, folder] of folders) this.folders.set(to + path, folder);
 	}
 
-	#versionsWithin(path: string): [string, ModelVersion[]][] {
-		return [...this.versions].filter(([each]) => isWithin(each, path));
+	/** The versions whose ids are known of files that an area shows its caller, by their paths there. */
+	knownVersions(actor: Actor, area: Area): { path: string; id: string }[] {
+		return this.paths(actor, area).flatMap((path) =>
+			(this.listVersions(actor, area, path).versions ?? []).map(({ id }) => ({ path, id: id ?? '' })),
+		);
 	}
 
-	#copy(from: string, to: string): void {
-		for (const path of this.#tree(from)) this.nodes.set(to + path.slice(from.length), this.nodes.get(path) ?? null);
+	protected copyTree(from: string, to: string): void {
+		for (const path of this.tree(from)) this.nodes.set(to + path.slice(from.length), this.nodes.get(path) ?? null);
 	}
 
-	#freeName(folder: string, name: string, type: 'file' | 'directory'): string {
+	protected freeName(folder: string, name: string, type: 'file' | 'directory'): string {
 		const dot = type === 'file' ? name.lastIndexOf('.') : -1;
 		const [stem, extension] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
 		for (let n = 0; ; n++) {
 			const path = join(folder, n === 0 ? name : `${stem} (${n})${extension}`);
-			if (!this.nodes.has(path)) return path;
+			if (!this.isTaken(path)) return path;
 		}
 	}
 
+	protected isTaken(path: string): boolean {
+		return this.nodes.has(path);
+	}
+
 	/** The tree of a read: the named one, or the first visible one that has the path. */
-	#find(actor: Actor, area: Area, path: string, owner: NamedOwner): string | undefined {
+	protected find(actor: Actor, area: Area, path: string, owner: NamedOwner): string | undefined {
 		const roots =
 			area === 'private' || owner === undefined
 				? this.#roots(actor, area).map(([root]) => root)
@@ -328,8 +367,8 @@ export class FileModel {
 			type: content === null ? 'directory' : 'file',
 			size: content?.length ?? 0,
 		};
-		if (owner !== undefined) row.owner = owner;
-		if (content === null) row.count = this.#children(path).length;
+		if (owner !== undefined) row.owner = owner && this.nameOf(owner);
+		if (content === null) row.count = this.children(path).length;
 		const { length } = this.versionsAt(path);
 		// Only one's own files show them.
 		if (length > 0 && (owner === undefined || owner === actor)) row.versions = length;
@@ -342,18 +381,25 @@ export class FileModel {
 		return { status: 200, entry: { path: path.slice(ownRoot(actor, area).length + 1), type } };
 	}
 
-	#isFolder(path: string): boolean {
+	protected isFolder(path: string): boolean {
 		return this.nodes.get(path) === null;
 	}
 
-	#children(folder: string): string[] {
+	protected children(folder: string): string[] {
 		return [...this.nodes.keys()].filter((path) => path.startsWith(`${folder}/`) && parent(path) === folder);
 	}
 
 	/** A path and all below it. */
-	#tree(path: string): string[] {
+	protected tree(path: string): string[] {
 		return [path, ...[...this.nodes.keys()].filter((each) => each.startsWith(`${path}/`))];
 	}
+}
+
+/** Takes what belongs to a path and all below it out of a map; by their paths in it, '' for itself. */
+function taken<T>(of: Map<string, T>, path: string): Map<string, T> {
+	const within = [...of].filter(([each]) => isWithin(each, path));
+	for (const [each] of within) of.delete(each);
+	return new Map(within.map(([each, value]) => [each.slice(path.length), value]));
 }
 
 /** The status with which a change is refused before the item is looked up. */
@@ -367,14 +413,14 @@ function ownRoot(actor: string, area: Area): string {
 	return area === 'private' ? `users/${actor}` : `users/${actor}/Public`;
 }
 
-function isValidName(name: string): boolean {
+export function isValidName(name: string): boolean {
 	return !['', '.', '..'].includes(trim(name)) && !/[<>:"/\\|?*\p{Cc}]/u.test(name);
 }
 
-const isPublic = (path: string) => /^users\/[^/]+\/Public(\/|$)/.test(path);
+export const isPublic = (path: string) => /^users\/[^/]+\/Public(\/|$)/.test(path);
 
-const trim = (name: string) => name.replaceAll(/^ +| +$/g, '');
-const base = (path: string) => path.slice(path.lastIndexOf('/') + 1);
-const parent = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')));
-const join = (...parts: string[]) => parts.filter((part) => part !== '').join('/');
-const isWithin = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`);
+export const trim = (name: string) => name.replaceAll(/^ +| +$/g, '');
+export const base = (path: string) => path.slice(path.lastIndexOf('/') + 1);
+export const parent = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')));
+export const join = (...parts: string[]) => parts.filter((part) => part !== '').join('/');
+export const isWithin = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`);

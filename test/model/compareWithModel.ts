@@ -64,9 +64,11 @@ interface Answer {
 	versions?: number[];
 	restored?: string;
 	failed?: string;
+	members?: readonly string[];
 }
 
 interface AnswerBody {
+	members?: { username: string; role: string }[];
 	entry?: ModelRow;
 	entries?: ModelRow[];
 	trashId?: string;
@@ -76,7 +78,7 @@ interface AnswerBody {
 }
 
 /** The parts of an answer that the model knows. */
-async function answerOf(call: Call, answer: Response): Promise<Answer> {
+export async function answerOf(call: Call, answer: Response): Promise<Answer> {
 	const { status } = answer;
 	if (status !== 200) {
 		await answer.body?.cancel();
@@ -85,7 +87,9 @@ async function answerOf(call: Call, answer: Response): Promise<Answer> {
 	if (call.path.startsWith('/api/download/')) return { status, content: await answer.text() };
 	const body = (await answer.json()) as AnswerBody;
 	call.onAnswer?.(body);
-	const { entry, entries, restored, failed, versions } = body;
+	const { entry, entries, restored, failed, versions, members } = body;
+	if (members !== undefined)
+		return { status, members: members.map(({ username, role }) => `${username} ${role}`).sort() };
 	if (versions !== undefined) return { status, versions: versions.map(({ size }) => size) };
 	if (call.method === 'GET') return { status, rows: rowsOf(entries ?? []) };
 	if (restored?.[0] !== undefined) return { status, restored: restored[0].path };
@@ -94,16 +98,16 @@ async function answerOf(call: Call, answer: Response): Promise<Answer> {
 	return made === undefined ? { status } : { status, entry: { path: made.path, type: made.type } };
 }
 
-function expectedAnswer({ rows, versions, ...expected }: ReturnType<Call['inModel']>): Answer {
+export function expectedAnswer({ rows, versions, ...expected }: ReturnType<Call['inModel']>): Answer {
 	if (versions !== undefined) return { ...expected, versions: versions.map(({ content }) => content.length) };
 	return rows === undefined ? expected : { ...expected, rows: rowsOf(rows) };
 }
 
 /** Rows without their order, which the page chooses, and without times. */
-function rowsOf(rows: readonly ModelRow[]): string[] {
+export function rowsOf(rows: readonly ModelRow[]): string[] {
 	return rows
-		.map(({ path, type, size, owner, count, versions, protected: isProtected }) =>
-			JSON.stringify({ path, type, size, owner, count, versions, isProtected }),
+		.map(({ path, type, size, owner, count, versions, role, protected: isProtected }) =>
+			JSON.stringify({ path, type, size, owner, count, versions, role, isProtected }),
 		)
 		.sort();
 }

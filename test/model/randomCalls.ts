@@ -2,7 +2,7 @@ import type { Actor, Area, Expected, FileModel, ModelRow, ModelVersion, NamedOwn
 
 export interface Call {
 	actor: Actor;
-	method: 'GET' | 'POST' | 'DELETE';
+	method: 'GET' | 'POST' | 'PUT' | 'DELETE';
 	path: string;
 	/** JSON, or a form where there is a file. */
 	body?: Record<string, unknown>;
@@ -14,6 +14,8 @@ export interface Call {
 		restored?: string;
 		failed?: string;
 		versions?: readonly ModelVersion[];
+		/** Names and roles. */
+		members?: readonly string[];
 	};
 	/** Gets the JSON of the answer to a successful call. */
 	onAnswer?: (answer: { trashId?: string; versions?: { id: string }[] }) => void;
@@ -105,10 +107,10 @@ export function randomCallBy(
 	next: () => number,
 	model: FileModel,
 	users: readonly string[],
-	mostNodes = 150,
+	{ mostNodes = 150, areas = ['private', 'public'] }: { mostNodes?: number; areas?: readonly Area[] } = {},
 ): Call {
 	const pick = <T>(values: readonly T[]): T => values[Math.floor(next() * values.length)] as T;
-	const area = (): Area => pick(['private', 'public']);
+	const area = (): Area => pick(areas);
 	const somePath = (of: Area): string => {
 		const known = model.paths(actor, of);
 		if (next() < 0.75 && known.length > 0) return pick(known);
@@ -131,16 +133,16 @@ export function randomCallBy(
 	/** Mostly one that is the caller's, and sometimes one that is in no trash. */
 	const someTrashed = (): Trashed => {
 		const known = model.trash.filter(({ id, actor: of }) => id !== undefined && (of === actor || next() < 0.1));
-		const none = { actor: '', path: '', nodes: new Map(), versions: new Map(), id: 'f'.repeat(32) };
+		const none = {
+			...{ actor: '', by: '', path: '', id: 'f'.repeat(32) },
+			...{ nodes: new Map(), versions: new Map(), folders: new Map() },
+		};
 		return known.length > 0 && next() < 0.95 ? pick(known) : none;
 	};
 
 	/** Mostly a file that has versions, and one of them whose id is known. */
 	const someVersion = (of: Area): { path: string; id: string } => {
-		const root = of === 'private' ? `users/${actor}/` : `users/${actor}/Public/`;
-		const known = [...model.versions].flatMap(([path, versions]) =>
-			path.startsWith(root) ? versions.map(({ id }) => ({ path: path.slice(root.length), id: id ?? '' })) : [],
-		);
+		const known = model.knownVersions(actor, of);
 		const none = { path: somePath(of), id: 'e'.repeat(32) };
 		const { path, id } = known.length > 0 && next() < 0.9 ? pick(known) : none;
 		return { path, id: id === '' || next() < 0.05 ? none.id : id };
@@ -223,13 +225,14 @@ export function randomCallBy(
 			const at = chosen.lastIndexOf('/');
 			const [directory, name] = [chosen.slice(0, Math.max(0, at)), chosen.slice(at + 1)];
 			const content = `${name}${Math.floor(next() * 1e6)}`.replaceAll(/[^ -~]/g, '');
+			const ifMatch = next() < 0.7 ? undefined : pick(['*', '"older"'] as const);
 			return {
 				actor: by,
 				method: 'POST',
 				path: '/api/upload',
-				body: { directory, type, onConflict: 'replace' },
+				body: { directory, type, onConflict: 'replace', ...(ifMatch === undefined ? {} : { ifMatch }) },
 				file: { name, content },
-				inModel: (m) => m.replace(by, type, directory, name, content),
+				inModel: (m) => m.replace(by, type, directory, name, content, ifMatch),
 			};
 		},
 		() => versionsCall(actor, type, someVersion(type).path),

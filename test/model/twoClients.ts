@@ -44,7 +44,7 @@ export async function twoClientsPerHome(t: ExecutionContext, calls: number, seed
 		while (made < calls && faults.length === 0) {
 			if (made % callsBetweenReads === 0) await readModel(folder, model);
 			const call =
-				next() < 0.1 ? linkCall(actor, next, model, links) : randomCallBy(actor, next, model, users, mostNodes);
+				next() < 0.1 ? linkCall(actor, next, model, links) : randomCallBy(actor, next, model, users, { mostNodes });
 			// A visitor may do little: most calls that only get a 401 are left out.
 			if (call.inModel(model).status === 401 && next() < 0.9) continue;
 			made++;
