@@ -115,7 +115,7 @@ test('a picture within a file is known by its pixels, and one without a known si
 
 test('a picture whose size can not be found is not drawn from its own bytes', (t) => {
 	const shown = (name: string, bytes: Uint8Array) =>
-		imageSource({ id: '', name, size: 9000, url: 'own', renditionUrl: 'rendition' }, bytes);
+		imageSource({ name, url: 'own', renditionUrl: 'rendition' }, bytes);
 	const unknown = hex(`ffd8 ffe2 1f40 ${'00'.repeat(100)}`);
 	const expected = { kind: 'rendition', url: 'rendition', otherwise: { kind: 'none' } };
 	t.deepEqual(shown('a.jpg', unknown), expected);

@@ -78,7 +78,10 @@ const opened = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await assertAccessible(t, page, 'the page of a share as tiles');
 	await page.getByRole('button', { name: 'List', exact: true }).click();
 
-	// The viewers that the browser of files has.
+	// The viewers that the browser of files has. What they read is no download.
+	const read: string[] = [];
+	const note = (request: { url(): string }) => request.url().includes('/download/') && read.push(request.url());
+	page.on('request', note);
 	const image = await openPreview(page, 'a red.png');
 	await image.getByRole('img', { name: 'a red.png' }).waitFor();
 	await image.getByRole('button', { name: 'Next' }).click();
@@ -93,6 +96,13 @@ const opened = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await film.locator('video').waitFor();
 	await eventually(t, () => film.locator('video').evaluate((video: HTMLVideoElement) => video.readyState > 0), true);
 	await closePreview(page);
+
+	page.off('request', note);
+	t.true(read.length >= 3);
+	t.deepEqual(
+		read.filter((url) => new URL(url).searchParams.get('inline') !== '1'),
+		[],
+	);
 
 	await nameIn(page, 'day 1').click();
 	await rowOf(page, 'walk.txt').waitFor();

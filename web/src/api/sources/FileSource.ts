@@ -23,6 +23,10 @@ export interface FileSource {
 	browse(query: FolderQuery, signal: AbortSignal): Promise<Response>;
 	/** From which an entry is read and downloaded; a folder comes as a ZIP. */
 	downloadUrl(entry: Pick<Entry, 'path' | 'owner'>): string;
+	/** From which a viewer reads an entry: of a share that is no download of it. */
+	viewUrl(entry: Pick<Entry, 'path' | 'owner'>): string;
+	/** At which the browser itself shows an entry, in a tab of its own. */
+	tabUrl(entry: Pick<Entry, 'path' | 'owner'>): string;
 	/** As that of `thumbnailUrl` in `downloads.ts`. */
 	thumbnailUrl(entry: Pick<Entry, 'path' | 'owner' | 'size' | 'mtime'>, size: ThumbnailSize): string;
 	createTicket(directory: string, entries: readonly TicketEntry[], signal?: AbortSignal): Promise<DownloadTicket>;

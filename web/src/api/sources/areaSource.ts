@@ -17,6 +17,8 @@ export function areaSource(area: Area, isSignedIn: boolean | undefined): FileSou
 				? fetchResponse(browse, { query: { ...query, type: area }, signal })
 				: fetchResponse(browsePublic, { query, signal }),
 		downloadUrl: (entry) => downloadUrl(area, entry),
+		viewUrl: (entry) => downloadUrl(area, entry),
+		tabUrl: (entry) => `${downloadUrl(area, entry)}&inline=1`,
 		thumbnailUrl: (entry, size) => thumbnailUrl(area, entry, size),
 		createTicket: (directory, entries, signal) => createTicket({ area, directory, entries }, signal),
 		// Members share nothing onwards.

@@ -13,7 +13,7 @@ export interface DownloadLinkProps {
 export function DownloadLink({ file, isMinimal = false }: DownloadLinkProps) {
 	const classes = isMinimal ? `${Classes.BUTTON} ${Classes.MINIMAL}` : `${Classes.BUTTON} ${Classes.INTENT_PRIMARY}`;
 	return (
-		<a className={classes} href={file.url} download="" rel="noopener">
+		<a className={classes} href={file.downloadUrl} download="" rel="noopener">
 			<DownloadIcon aria-hidden />
 			<span className={Classes.BUTTON_TEXT}>{messages.download}</span>
 		</a>

@@ -10,15 +10,25 @@ export interface PreviewFile {
 	size: number;
 	/** Its bytes, by ranges too. */
 	url: string;
+	/** Where it is downloaded. */
+	downloadUrl: string;
+	/** Where the browser itself shows it. */
+	tabUrl: string;
 	/** The server's rendition, which any browser draws; 415 if there is none. */
 	renditionUrl: string;
 }
 
 export function previewFile(source: FileSource, entry: Entry): PreviewFile {
-	const url = source.downloadUrl(entry);
-	const renditionUrl = source.thumbnailUrl(entry, 2048);
-	return { id: `${url} ${entry.size} ${entry.mtime}`, name: entry.name, size: entry.size, url, renditionUrl };
+	const { name, size, mtime } = entry;
+	const url = source.viewUrl(entry);
+	return {
+		...{ id: `${url} ${size} ${mtime}`, name, size, url },
+		...{ downloadUrl: source.downloadUrl(entry), tabUrl: source.tabUrl(entry) },
+		renditionUrl: source.thumbnailUrl(entry, 2048),
+	};
 }
+
+type Drawn = Pick<PreviewFile, 'name' | 'url' | 'renditionUrl'>;
 
 export type ImageSource =
 	| { kind: 'address'; url: string }
@@ -29,7 +39,7 @@ export type ImageSource =
 	| { kind: 'none' };
 
 /** The URL that a picture is drawn from; its type and size come from its first bytes. */
-export function imageSource(file: PreviewFile, firstBytes: Uint8Array): ImageSource {
+export function imageSource(file: Drawn, firstBytes: Uint8Array): ImageSource {
 	const extension = extensionOf(file.name);
 	const { type } = describeImage(firstBytes);
 	// What names no size may be endless.
@@ -43,7 +53,7 @@ export function imageSource(file: PreviewFile, firstBytes: Uint8Array): ImageSou
 }
 
 /** The picture from its own bytes. */
-function ownSource(file: PreviewFile, extension: string, type: string | undefined): ImageSource {
+function ownSource(file: Drawn, extension: string, type: string | undefined): ImageSource {
 	if (contentType(file.name).startsWith('image/')) return { kind: 'address', url: file.url };
 	return { kind: 'blob', url: file.url, type: type ?? (extension === 'svg' ? 'image/svg+xml' : 'image/x-icon') };
 }

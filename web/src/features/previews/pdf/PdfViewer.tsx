@@ -84,7 +84,7 @@ export function PdfViewer({ file }: ViewerProps) {
 		const [title, text] = isMissing ? [messages.noPdfPlugin] : messages.failures.pdf;
 		return (
 			<ViewerError file={file} title={title} text={text} reason={isMissing ? undefined : reasonOf(state.error)}>
-				<a className="bp6-button" href={`${file.url}&inline=1`} target="_blank" rel="noopener">
+				<a className="bp6-button" href={file.tabUrl} target="_blank" rel="noopener">
 					<ShareIcon aria-hidden />
 					<span className="bp6-button-text">{messages.openInNewTab}</span>
 				</a>

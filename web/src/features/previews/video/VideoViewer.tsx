@@ -233,7 +233,7 @@ function useSubtitles(film: Entry, entries: readonly Entry[]): { url: string; la
 			const loaded: { url: string; label: string }[] = [];
 			for (const { entry, label } of found.current) {
 				try {
-					const bytes = await readWhole(source.downloadUrl(entry), maxSubtitleBytes, abort.signal);
+					const bytes = await readWhole(source.viewUrl(entry), maxSubtitleBytes, abort.signal);
 					const url = URL.createObjectURL(new Blob([toVtt(decodeSubtitles(bytes))], { type: 'text/vtt' }));
 					urls.push(url);
 					loaded.push({ url, label });
