@@ -35,16 +35,21 @@ test('a limit of downloads is not sent for a share that only receives', (t) => {
 test('a share ends with the day that was chosen, which must not be over', (t) => {
 	const on = (date: string) => newShareOf({ ...newShareForm, end: 'date', date }, ['a'], free, now);
 	t.like(on('2026-05-01'), { expiresAt: new Date('2026-05-01T23:59:59.999').getTime() });
-	for (const date of ['2026-04-30', '', '20261-99-99']) t.is(on(date), 'Please choose a day that has not ended.');
+	for (const date of ['2026-04-30', '', '20261-99-99'])
+		t.deepEqual(on(date), { field: 'date', problem: 'Please choose a day that has not ended.' });
 });
 
-test('what is missing or wrong is said in a sentence', (t) => {
+test('what is missing or wrong is said in a sentence, of its field', (t) => {
 	const refused = (form: Partial<typeof newShareForm>, requirePassword = false) =>
 		newShareOf({ ...newShareForm, ...form }, ['a'], { requirePassword }, now);
-	t.is(refused({ password: '1234567' }), 'The password must have at least 8 characters.');
-	t.is(refused({}, true), 'A share needs a password on this server.');
+	const inField = (field: string, problem: string) => ({ field, problem });
+	t.deepEqual(refused({ password: '1234567' }), inField('password', 'The password must have at least 8 characters.'));
+	t.deepEqual(refused({}, true), inField('password', 'A share needs a password on this server.'));
 	for (const maxDownloads of ['0', '-1', '1.5', 'ten'])
-		t.is(refused({ maxDownloads }), 'The limit of downloads must be a whole number from 1.');
+		t.deepEqual(
+			refused({ maxDownloads }),
+			inField('maxDownloads', 'The limit of downloads must be a whole number from 1.'),
+		);
 });
 
 test('a change sends no end and no password that were left as they are', (t) => {

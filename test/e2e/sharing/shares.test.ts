@@ -34,6 +34,8 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await dialog.getByLabel('Date').fill('2020-01-01');
 	await dialog.getByRole('button', { name: 'Create Share' }).click();
 	await dialog.getByRole('alert').getByText('Please choose a day that has not ended.').waitFor();
+	await dialog.getByLabel('Date').and(page.locator(':focus')).waitFor();
+	await assertAccessible(t, page, 'a share that can’t be made');
 	await dialog.getByLabel('Date').fill('2090-01-01');
 	await dialog.getByLabel('Password', { exact: true }).fill('short');
 	await page.keyboard.press('Enter');

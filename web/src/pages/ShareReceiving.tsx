@@ -104,10 +104,9 @@ export function ShareReceiving({ token, share, isBelow, refusal, onRefused, chil
 										setDenial(undefined);
 									}}
 									inputRef={field}
-									isInvalid={denial !== undefined}
+									error={denial}
 									autoComplete="name"
 								/>
-								{denial !== undefined && <FormError>{denial}</FormError>}
 							</div>
 						)}
 						<Zone share={share} isBelow={isBelow} />

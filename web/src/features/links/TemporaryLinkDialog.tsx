@@ -1,4 +1,4 @@
-import { Button, Dialog, DialogBody, DialogFooter, InputGroup, SegmentedControl } from '@blueprintjs/core';
+import { Dialog, DialogBody, InputGroup, SegmentedControl } from '@blueprintjs/core';
 import { EyeOffIcon, TimeIcon } from '@blueprintjs/icons';
 import {
 	defaultLinkExpiration,
@@ -13,7 +13,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { createLink } from '../../api/links.js';
 import { dialogMilliseconds } from '../../ui/dialogs/dialogs.js';
-import { FormError } from '../../ui/display/FormError.js';
+import { LinkForm, MadeLinkFooter } from './LinkForm.js';
 import { linkMessages as messages } from './messages.js';
 import styles from './TemporaryLinkDialog.module.css';
 import { useLinkToCopy } from './useLinkToCopy.js';
@@ -40,43 +40,28 @@ export function TemporaryLinkDialog({ isOpen, entry, onClose, onClosed }: Tempor
 			{link ? (
 				<MadeLink name={entry.name} {...link} onClose={onClose} />
 			) : (
-				<form
-					className={styles.form}
-					onSubmit={(event) => {
-						event.preventDefault();
-						if (!isLoading) generate();
-					}}
+				<LinkForm
+					confirm={messages.generate}
+					isBusy={isLoading}
+					failure={error ? { title: messages.generateFailed, reason: error.message } : undefined}
+					onConfirm={generate}
+					onCancel={onClose}
 				>
-					<DialogBody>
-						<p className={styles.name}>{entry.name}</p>
-						<p className={styles.note}>{entry.type === 'directory' ? messages.leadFolder : messages.lead}</p>
-						<div className={styles.label} aria-hidden="true">
-							{messages.expiresIn}
-						</div>
-						<SegmentedControl
-							aria-label={messages.expiresIn}
-							className={styles.times}
-							fill
-							disabled={isLoading}
-							value={expiration}
-							options={linkExpirations.map((value) => ({ value, label: linkExpirationLabels[value] }))}
-							onValueChange={(value) => setExpiration(value as LinkExpiration)}
-						/>
-						{error && (
-							<FormError className={styles.error} reason={error.message}>
-								{messages.generateFailed}
-							</FormError>
-						)}
-					</DialogBody>
-					<DialogFooter
-						actions={
-							<>
-								<Button text={messages.cancel} onClick={onClose} />
-								<Button type="submit" intent="primary" text={messages.generate} loading={isLoading} autoFocus />
-							</>
-						}
+					<p className={styles.name}>{entry.name}</p>
+					<p className={styles.note}>{entry.type === 'directory' ? messages.leadFolder : messages.lead}</p>
+					<div className={styles.label} aria-hidden="true">
+						{messages.expiresIn}
+					</div>
+					<SegmentedControl
+						aria-label={messages.expiresIn}
+						className={styles.times}
+						fill
+						disabled={isLoading}
+						value={expiration}
+						options={linkExpirations.map((value) => ({ value, label: linkExpirationLabels[value] }))}
+						onValueChange={(value) => setExpiration(value as LinkExpiration)}
 					/>
-				</form>
+				</LinkForm>
 			)}
 		</Dialog>
 	);
@@ -120,14 +105,7 @@ function MadeLink({ name, url, expiresAt, onClose }: MadeLinkProps) {
 				</p>
 				{outcome}
 			</DialogBody>
-			<DialogFooter
-				actions={
-					<>
-						<Button text={messages.close} onClick={onClose} />
-						<Button ref={button} intent="primary" text={messages.copyLink} onClick={copy} />
-					</>
-				}
-			/>
+			<MadeLinkFooter copyButton={button} onCopy={copy} onClose={onClose} />
 		</>
 	);
 }

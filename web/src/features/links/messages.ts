@@ -18,6 +18,7 @@ export const linkMessages = {
 	copyFailed: 'Failed to copy link',
 	cancel: 'Cancel',
 	close: 'Close',
+	open: 'Open',
 
 	myLinks: 'My links',
 	shares: 'Shares',

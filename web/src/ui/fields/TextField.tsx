@@ -1,5 +1,6 @@
 import { FormGroup, InputGroup } from '@blueprintjs/core';
 import { type JSX, type Ref, useId } from 'react';
+import { FormError } from '../display/FormError.js';
 import styles from './fields.module.css';
 
 export interface FieldProps {
@@ -10,6 +11,8 @@ export interface FieldProps {
 	inputRef?: Ref<HTMLInputElement>;
 	/** What was typed was refused. @default false */
 	isInvalid?: boolean;
+	/** Why it was refused, which is said below it. */
+	error?: string | undefined;
 }
 
 export interface TextFieldProps extends FieldProps {
@@ -27,7 +30,7 @@ export interface TextFieldProps extends FieldProps {
 /** A field of a form, with its label above it, for what is typed exactly: names and passwords. */
 export function TextField(props: TextFieldProps) {
 	const { label, value, onValue, autoComplete, type = 'text', inputRef, hasFocusFirst, hint, rightElement } = props;
-	const { inputMode, isInvalid = false } = props;
+	const { inputMode, error, isInvalid = error !== undefined } = props;
 	const id = useId();
 	return (
 		<FormGroup
@@ -52,6 +55,7 @@ export function TextField(props: TextFieldProps) {
 				{...(inputRef ? { inputRef } : {})}
 				{...(rightElement ? { rightElement } : {})}
 			/>
+			{error !== undefined && <FormError className={styles.error}>{error}</FormError>}
 		</FormGroup>
 	);
 }

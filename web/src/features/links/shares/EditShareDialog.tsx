@@ -4,7 +4,7 @@ import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
 import { FormError } from '../../../ui/display/FormError.js';
 import { shareMessages as messages } from './messages.js';
 import { ShareFields } from './ShareFields.js';
-import { changesOf, formOf } from './shareForm.js';
+import { changesOf, type FormProblem, formOf } from './shareForm.js';
 
 export interface EditShareDialogProps {
 	isOpen: boolean;
@@ -17,13 +17,14 @@ export interface EditShareDialogProps {
 /** Changes what was chosen for a share but its items and what others can do with it. */
 export function EditShareDialog({ isOpen, share, onChanged, onClose, onClosed }: EditShareDialogProps) {
 	const [form, setForm] = useState(() => formOf(share));
+	const [problem, setProblem] = useState<FormProblem>();
 	const [reason, setReason] = useState<string>();
 	async function save(): Promise<boolean> {
 		const changes = changesOf(form, Date.now());
-		if (typeof changes === 'string') {
-			setReason(changes);
-			return false;
-		}
+		const isWrong = 'problem' in changes;
+		setProblem(isWrong ? changes : undefined);
+		setReason(undefined);
+		if (isWrong) return false;
 		try {
 			onChanged(await changeShare(share.id, changes));
 			return true;
@@ -47,7 +48,8 @@ export function EditShareDialog({ isOpen, share, onChanged, onClose, onClosed }:
 				onChange={(changes) => setForm({ ...form, ...changes })}
 				share={share}
 				mayReceive={false}
-				requirePassword={useShareLimits()?.requirePassword ?? false}
+				limits={useShareLimits()}
+				problem={problem}
 			/>
 			{reason && <FormError reason={reason}>{messages.saveFailed}</FormError>}
 		</FormDialog>

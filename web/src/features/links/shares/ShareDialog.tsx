@@ -1,17 +1,17 @@
-import { AnchorButton, Button, Dialog, DialogBody, DialogFooter, InputGroup } from '@blueprintjs/core';
+import { Dialog, DialogBody, InputGroup } from '@blueprintjs/core';
 import { EyeOpenIcon, TimeIcon } from '@blueprintjs/icons';
 import { type Entry, formatDate, formatTime } from '@stowage/rules';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { createShare, type Share, useShareLimits } from '../../../api/shares.js';
 import { dialogMilliseconds } from '../../../ui/dialogs/dialogs.js';
-import { FormError } from '../../../ui/display/FormError.js';
 import { QrCode } from '../../../ui/display/QrCode.js';
+import { LinkForm, MadeLinkFooter } from '../LinkForm.js';
 import { useLinkToCopy } from '../useLinkToCopy.js';
 import { shareMessages as messages } from './messages.js';
 import styles from './ShareDialog.module.css';
 import { ShareFields } from './ShareFields.js';
-import { newShareForm, newShareOf } from './shareForm.js';
+import { type FormProblem, newShareForm, newShareOf } from './shareForm.js';
 import { shareName } from './shareName.js';
 
 export interface ShareDialogProps {
@@ -51,62 +51,39 @@ interface NewShareFormProps {
 
 function NewShareForm({ entries, onMade, onClose }: NewShareFormProps) {
 	const limits = useShareLimits();
-	const requirePassword = limits?.requirePassword ?? false;
 	const [form, setForm] = useState(newShareForm);
-	const [missing, setMissing] = useState<string>();
+	const [problem, setProblem] = useState<FormProblem>();
 	const { mutate, isPending, error } = useMutation({ mutationFn: createShare, onSuccess: onMade });
 	function submit() {
-		if (isPending) return;
 		const paths = entries.map(({ path }) => path);
-		const share = newShareOf(form, paths, { requirePassword }, Date.now());
-		setMissing(typeof share === 'string' ? share : undefined);
-		if (typeof share !== 'string') mutate(share);
+		const share = newShareOf(form, paths, { requirePassword: limits?.requirePassword ?? false }, Date.now());
+		setProblem('problem' in share ? share : undefined);
+		if (!('problem' in share)) mutate(share);
 	}
-	const reason = missing ?? error?.message;
 	const [first] = entries;
 	return (
-		<form
-			className={styles.form}
-			onSubmit={(event) => {
-				event.preventDefault();
-				submit();
-			}}
+		<LinkForm
+			confirm={messages.create}
+			isBusy={isPending}
+			failure={error && !problem ? { title: messages.createFailed, reason: error.message } : undefined}
+			onConfirm={submit}
+			onCancel={onClose}
 		>
-			<DialogBody>
-				<ul className={styles.names}>
-					{entries.slice(0, 5).map(({ path, name }) => (
-						<li key={path}>{name}</li>
-					))}
-					{entries.length > 5 && <li>{messages.more(entries.length - 5)}</li>}
-				</ul>
-				<p className={styles.note}>{messages.lead}</p>
-				<ShareFields
-					form={form}
-					onChange={(changes) => setForm({ ...form, ...changes })}
-					mayReceive={entries.length === 1 && first?.type === 'directory'}
-					requirePassword={requirePassword}
-				/>
-				{limits !== undefined && limits.maxLifetime > 0 && (
-					<p className={styles.note}>
-						<TimeIcon size={14} />
-						{messages.lifetime(limits.maxLifetime)}
-					</p>
-				)}
-				{reason && (
-					<FormError className={styles.error} reason={reason}>
-						{messages.createFailed}
-					</FormError>
-				)}
-			</DialogBody>
-			<DialogFooter
-				actions={
-					<>
-						<Button text={messages.cancel} onClick={onClose} />
-						<Button type="submit" intent="primary" text={messages.create} loading={isPending} autoFocus />
-					</>
-				}
+			<ul className={styles.names}>
+				{entries.slice(0, 5).map(({ path, name }) => (
+					<li key={path}>{name}</li>
+				))}
+				{entries.length > 5 && <li>{messages.more(entries.length - 5)}</li>}
+			</ul>
+			<p className={styles.note}>{messages.lead}</p>
+			<ShareFields
+				form={form}
+				onChange={(changes) => setForm({ ...form, ...changes })}
+				mayReceive={entries.length === 1 && first?.type === 'directory'}
+				limits={limits}
+				problem={problem}
 			/>
-		</form>
+		</LinkForm>
 	);
 }
 
@@ -139,15 +116,7 @@ function MadeShare({ share, url, onClose }: { share: Share; url: string; onClose
 					</div>
 				</div>
 			</DialogBody>
-			<DialogFooter
-				actions={
-					<>
-						<Button text={messages.close} onClick={onClose} />
-						<AnchorButton text={messages.open} href={url} target="_blank" rel="noopener" />
-						<Button ref={button} intent="primary" text={messages.copyLink} onClick={copy} />
-					</>
-				}
-			/>
+			<MadeLinkFooter page={url} copyButton={button} onCopy={copy} onClose={onClose} />
 		</>
 	);
 }

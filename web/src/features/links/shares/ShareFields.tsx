@@ -1,13 +1,14 @@
 import { Checkbox, FormGroup, HTMLSelect, InputGroup, TextArea } from '@blueprintjs/core';
 import { type ShareMode, shareModes, shareTextLength } from '@stowage/rules';
-import { type ReactNode, useId } from 'react';
-import type { Share } from '../../../api/shares.js';
+import { type ReactNode, useEffect, useId, useRef } from 'react';
+import type { Share, useShareLimits } from '../../../api/shares.js';
+import { FormError } from '../../../ui/display/FormError.js';
 import fields from '../../../ui/fields/fields.module.css';
 import { PasswordField } from '../../../ui/fields/PasswordField.js';
 import { TextField } from '../../../ui/fields/TextField.js';
 import { shareMessages as messages } from './messages.js';
 import styles from './ShareFields.module.css';
-import { endLabels, keptEndLabel, type ShareEnd, type ShareFormState } from './shareForm.js';
+import { endLabels, type FormProblem, keptEndLabel, type ShareEnd, type ShareFormState } from './shareForm.js';
 
 export interface ShareFieldsProps {
 	form: ShareFormState;
@@ -16,15 +17,24 @@ export interface ShareFieldsProps {
 	share?: Share;
 	/** Whether files can be received: into one folder only. */
 	mayReceive: boolean;
-	requirePassword: boolean;
+	/** What the administrator allows; undefined until it is known. */
+	limits: ReturnType<typeof useShareLimits>;
+	/** Why what was chosen can't be sent; each attempt has its own. */
+	problem: FormProblem | undefined;
 }
 
 /** The settings of a share, new or existing. */
-export function ShareFields({ form, onChange, share, mayReceive, requirePassword }: ShareFieldsProps) {
+export function ShareFields({ form, onChange, share, mayReceive, limits, problem }: ShareFieldsProps) {
+	const { requirePassword = false, maxLifetime = 0 } = limits ?? {};
+	const root = useRef<HTMLDivElement>(null);
+	useEffect(() => {
+		if (problem) root.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+	}, [problem]);
+	const errorOf = (field: FormProblem['field']) => (problem?.field === field ? problem.problem : undefined);
 	const ends = Object.entries(endLabels).map(([value, label]) => ({ value, label }));
 	const hasPassword = share?.hasPassword === true;
 	return (
-		<div className={styles.fields}>
+		<div ref={root} className={styles.fields}>
 			<div className={styles.pair}>
 				{!share && mayReceive && (
 					<Choice
@@ -39,9 +49,10 @@ export function ShareFields({ form, onChange, share, mayReceive, requirePassword
 					value={form.end}
 					options={share ? [{ value: 'kept', label: keptEndLabel(share) }, ...ends] : ends}
 					onValue={(end) => onChange({ end: end as ShareEnd })}
+					hint={maxLifetime > 0 ? messages.lifetime(maxLifetime) : undefined}
 				/>
 				{form.end === 'date' && (
-					<Labelled label={messages.date}>
+					<Labelled label={messages.date} error={errorOf('date')}>
 						{(id) => (
 							<InputGroup
 								id={id}
@@ -49,6 +60,7 @@ export function ShareFields({ form, onChange, share, mayReceive, requirePassword
 								type="date"
 								value={form.date}
 								onValueChange={(date) => onChange({ date })}
+								aria-invalid={errorOf('date') !== undefined}
 							/>
 						)}
 					</Labelled>
@@ -61,6 +73,7 @@ export function ShareFields({ form, onChange, share, mayReceive, requirePassword
 					value={form.password}
 					onValue={(password) => onChange({ password })}
 					hint={passwordHint(hasPassword, requirePassword)}
+					error={errorOf('password')}
 				/>
 				{form.mode !== 'upload' && (
 					<TextField
@@ -70,6 +83,7 @@ export function ShareFields({ form, onChange, share, mayReceive, requirePassword
 						value={form.maxDownloads}
 						onValue={(maxDownloads) => onChange({ maxDownloads })}
 						hint={messages.limitDownloadsHint}
+						error={errorOf('maxDownloads')}
 					/>
 				)}
 			</div>
@@ -127,16 +141,18 @@ interface ChoiceProps {
 	value: string;
 	options: readonly { value: string; label: string }[];
 	onValue: (value: string) => void;
+	hint?: string | undefined;
 }
 
-function Choice({ label, value, options, onValue }: ChoiceProps) {
+function Choice({ label, value, options, onValue, hint }: ChoiceProps) {
 	return (
-		<Labelled label={label}>
+		<Labelled label={label} hint={hint}>
 			{(id) => (
 				<HTMLSelect
 					id={id}
 					fill
 					large
+					aria-describedby={hint === undefined ? undefined : `${id}-hint`}
 					value={value}
 					options={[...options]}
 					onChange={({ currentTarget }) => onValue(currentTarget.value)}
@@ -146,11 +162,24 @@ function Choice({ label, value, options, onValue }: ChoiceProps) {
 	);
 }
 
-function Labelled({ label, children }: { label: string; children: (id: string) => ReactNode }) {
+interface LabelledProps {
+	label: string;
+	hint?: string | undefined;
+	error?: string | undefined;
+	children: (id: string) => ReactNode;
+}
+
+function Labelled({ label, hint, error, children }: LabelledProps) {
 	const id = useId();
 	return (
-		<FormGroup className={fields.field ?? ''} label={label} labelFor={id}>
+		<FormGroup
+			className={fields.field ?? ''}
+			label={label}
+			labelFor={id}
+			helperText={hint && <span id={`${id}-hint`}>{hint}</span>}
+		>
 			{children(id)}
+			{error !== undefined && <FormError className={fields.error}>{error}</FormError>}
 		</FormGroup>
 	);
 }

@@ -34,7 +34,6 @@ export const shareMessages = {
 	lifetime: (milliseconds: number) =>
 		`Shares end after ${plural(Math.max(1, Math.round(milliseconds / day)), 'day')} at the latest on this server.`,
 	more: (count: number) => `and ${count} more`,
-	cancel: 'Cancel',
 
 	pastDate: 'Please choose a day that has not ended.',
 	shortPassword: 'The password must have at least 8 characters.',
@@ -43,9 +42,7 @@ export const shareMessages = {
 
 	link: 'Link',
 	qrCode: 'QR code',
-	open: 'Open',
 	copyLink: 'Copy Link',
-	close: 'Close',
 	never: 'Never expires',
 	expiresAt: (date: string, time: string) => `Expires ${date} at ${time}`,
 	findAgain: 'You find it again under My links.',

@@ -15,6 +15,13 @@ export const endLabels: Record<Exclude<ShareEnd, 'kept'>, string> = {
 	date: 'On a date',
 };
 
+/** What is missing or wrong in a field. */
+export interface FormProblem {
+	field: 'date' | 'password' | 'maxDownloads';
+	/** A sentence. */
+	problem: string;
+}
+
 /** What is typed and chosen. */
 export interface ShareFormState {
 	mode: ShareMode;
@@ -56,16 +63,16 @@ export function keptEndLabel({ expiresAt }: Pick<Share, 'expiresAt'>): string {
 	return expiresAt === null ? endLabels.never : formatDate(expiresAt);
 }
 
-/** What the server is sent to make a share of these items; a sentence where something is missing or wrong. */
+/** What the server is sent to make a share of these items. */
 export function newShareOf(
 	form: ShareFormState,
 	paths: readonly string[],
 	{ requirePassword }: { requirePassword: boolean },
 	now: number,
-): NewShare | string {
+): NewShare | FormProblem {
 	const settings = settingsOf(form, now);
-	if (typeof settings === 'string') return settings;
-	if (requirePassword && form.password === '') return messages.neededPassword;
+	if ('problem' in settings) return settings;
+	if (requirePassword && form.password === '') return { field: 'password', problem: messages.neededPassword };
 	const { title, ...rest } = settings;
 	return {
 		items: paths.map((path) => ({ path })),
@@ -78,19 +85,23 @@ export function newShareOf(
 }
 
 /** What the server is sent to change a share. */
-export function changesOf(form: ShareFormState, now: number): ShareChanges | string {
+export function changesOf(form: ShareFormState, now: number): ShareChanges | FormProblem {
 	const settings = settingsOf(form, now);
-	if (typeof settings === 'string') return settings;
+	if ('problem' in settings) return settings;
 	return form.removesPassword && form.password === '' ? { ...settings, password: null } : settings;
 }
 
-function settingsOf(form: ShareFormState, now: number) {
+type ShareSettings = ShareChanges & { title: string };
+
+function settingsOf(form: ShareFormState, now: number): ShareSettings | FormProblem {
 	const { password, title, message, mode } = form;
 	const expiresAt = endOf(form, now);
-	if (expiresAt !== undefined && expiresAt !== null && !(expiresAt > now)) return messages.pastDate;
-	if (password !== '' && password.length < passwordLength.min) return messages.shortPassword;
+	if (expiresAt !== undefined && expiresAt !== null && !(expiresAt > now))
+		return { field: 'date', problem: messages.pastDate };
+	if (password !== '' && password.length < passwordLength.min)
+		return { field: 'password', problem: messages.shortPassword };
 	const limit = form.maxDownloads.trim();
-	if (!/^(|[1-9]\d{0,14})$/.test(limit)) return messages.wrongLimit;
+	if (!/^(|[1-9]\d{0,14})$/.test(limit)) return { field: 'maxDownloads', problem: messages.wrongLimit };
 	return {
 		title: title.trim(),
 		message: message.trim(),
