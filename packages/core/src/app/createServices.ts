@@ -88,7 +88,10 @@ export function createServices({ providers, secret, monotonic, ...given }: Depen
 		encryption: createEncryption('shares', secret),
 	});
 	const { links, sharedFolders } = given;
-	const members = createMembers({ store: database.members, users, storage, folders: sharedFolders, notifications });
+	const members = createMembers({
+		...{ store: database.members, users, storage, folders: sharedFolders, notifications },
+		...{ limits: database.limits, now },
+	});
 	const shareUses = new ShareUses({ store: database.shareUses, now, log });
 	const guests = createGuests({ store: database.shares, shares, config, storage, links, accounts, uses: shareUses });
 	const walkQueue = createWalkQueue();

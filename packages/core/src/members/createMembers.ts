@@ -1,17 +1,28 @@
-import type { MemberLimits, MemberStore, Notifications, SharedFolderRecord, UserStore } from '@stowage/plugin-api';
+import {
+	type CounterStore,
+	type MemberLimits,
+	type MemberStore,
+	type Notifications,
+	type SharedFolderRecord,
+	type UserStore,
+	Yielder,
+} from '@stowage/plugin-api';
 import {
 	assertAllowed,
 	Failure,
 	foldUsername,
 	homeRoot,
 	isFailure,
+	isValidUsername,
 	joinPath,
 	type MemberRole,
 	type StoragePath,
 	shareDenial,
 	signedIn,
+	type User,
 	type Viewer,
 } from '@stowage/rules';
+import { rateLimited } from '../limits/rateLimited.js';
 import { locateLink } from '../links/locateLink.js';
 import { identityOf } from '../trees/identity.js';
 import type { MountedStorage } from '../trees/MountedStorage.js';
@@ -44,21 +55,42 @@ interface Dependencies {
 	storage: Pick<MountedStorage, 'open' | 'stat' | 'changing'>;
 	folders: SharedFolders;
 	notifications: Pick<Notifications, 'publish'>;
+	limits: Pick<CounterStore, 'find' | 'hit'>;
+	/** The time of day, milliseconds since the epoch. */
+	now(): number;
 }
 
 /** More than anyone needs: each call of a member reads all that are shared with them. */
-const limits: MemberLimits = { folders: 1_000, ofOneOwner: 250, ofAllOwners: 1_000 };
+const most: MemberLimits = { folders: 1_000, ofOneOwner: 250, ofAllOwners: 1_000 };
 
-export function createMembers({ store, users, storage, folders, notifications }: Dependencies): Members {
+/** Names of nobody that one account may ask for in a window. */
+const maxUnknown = 100;
+const guessWindowMs = 10 * 60_000;
+
+export function createMembers({ store, users, storage, folders, notifications, limits, now }: Dependencies): Members {
 	const notify = (userIds: Iterable<string>) => {
 		for (const userId of new Set(userIds)) notifications.publish({ userId }, { kind: 'shared' });
 	};
 
-	const known = async (owner: string, wanted: readonly NamedMember[]) => {
+	/** Or an account could ask for all names that there are. */
+	const assertMayGuess = async (key: string) => {
+		const guessed = (await limits.find([key], now())).get(key);
+		if (guessed === undefined || guessed.count < maxUnknown) return;
+		throw rateLimited('Too many unknown users were named. Please wait a moment.', guessed.endsAt, now());
+	};
+
+	const known = async ({ id: ownerId, username: owner }: User, wanted: readonly NamedMember[]) => {
+		const guesses = `unknown-members:${ownerId}`;
+		if (wanted.length > 0) await assertMayGuess(guesses);
+		const yielder = new Yielder();
 		const found = new Map<string, { userId: string; username: string; role: MemberRole }>();
 		for (const { username, role } of wanted) {
-			const user = await users.find(username);
-			if (user === undefined) throw new Failure('noSuchUser', `There is no user ${username}.`);
+			if (yielder.shouldYield) await yielder.yield();
+			const user = isValidUsername(username) ? await users.find(username) : undefined;
+			if (user === undefined) {
+				await limits.hit(guesses, guessWindowMs, now());
+				throw new Failure('noSuchUser', `There is no user ${username}.`);
+			}
 			if (foldUsername(user.username) === foldUsername(owner))
 				throw new Failure('invalid', 'The owner of a folder can’t be one of its members.');
 			if (found.has(user.id)) throw new Failure('invalid', `${user.username} is named twice.`);
@@ -89,8 +121,9 @@ export function createMembers({ store, users, storage, folders, notifications }:
 	return {
 		async set(viewer, path, wanted) {
 			assertAllowed(shareDenial(viewer, { area: 'private', path }));
-			const { id: ownerId, username } = signedIn(viewer);
-			const chosen = await known(username, wanted);
+			const owner = signedIn(viewer);
+			const { id: ownerId, username } = owner;
+			const chosen = await known(owner, wanted);
 			// Items have other ids on another root.
 			await storage.changing(username, async () => {
 				const item = await folderAt(username, path);
@@ -102,13 +135,13 @@ export function createMembers({ store, users, storage, folders, notifications }:
 					);
 				const itemId = identityOf(item);
 				const before = await store.find(ownerId, itemId);
-				await store.set({ ownerId, path, itemId }, chosen, limits);
+				await store.set({ ownerId, path, itemId }, chosen, most);
 				const made = await store.find(ownerId, itemId);
 				const touched = [...(before?.members ?? []), ...(made?.members ?? [])].map(({ user }) => user.id);
 				notify([ownerId, ...touched]);
 				if (before !== undefined || made === undefined || (await locateLink(storage, made)) !== undefined) return;
 				// It was moved while nobody followed it yet.
-				await store.set({ ownerId, path, itemId }, [], limits);
+				await store.set({ ownerId, path, itemId }, [], most);
 				throw new Failure('notFound', 'There is no such file or folder.');
 			});
 			return chosen.map(({ username: name, role }) => ({ username: name, role }));

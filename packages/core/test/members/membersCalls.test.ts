@@ -118,6 +118,26 @@ test('members leave a folder, and nobody leaves it for them', async (t) => {
 	t.deepEqual(await membersAt(ada, 'docs/Photos'), []);
 });
 
+test('names that nobody can have are those of no user, and who asks for many waits', async (t) => {
+	const clock = { now: Date.now() };
+	const { ada, carol, share } = await memberFixture(t, {}, { now: () => clock.now });
+	const name = (username: string) =>
+		ada.call('PUT', '/api/members', { path: 'docs/Photos', members: [{ username, role: 'view' }] });
+	for (const hostile of ['\0', 'bob\0', '', ' bob', '\u202ebob', '__proto__', "' or 1=1 --", 'x'.repeat(64)])
+		t.is((await name(hostile)).statusCode, 404, JSON.stringify(hostile));
+	for (let n = 0; n < 92; n++) t.is((await name(`guess${n}`)).statusCode, 404);
+	const [refused, known] = [await name('guess'), await name('bob')];
+	t.is(refused.statusCode, 429);
+	// Whether a name is one is not said either.
+	t.deepEqual([known.statusCode, known.payload], [429, refused.payload]);
+	t.deepEqual(await share({}), []);
+	await carol.post('/api/createFolder', { directory: '', folderName: 'of carol', type: 'private' });
+	t.like(await share({ bob: 'view' }, 'of carol', carol), [{ username: 'bob' }]);
+	clock.now += 11 * 60_000;
+	t.is((await name('guess')).statusCode, 404);
+	t.is((await name('bob')).statusCode, 200);
+});
+
 test('members follow their folder and never get another one of its name', async (t) => {
 	const { ada, bob, home, share } = await memberFixture(t);
 	await share({ bob: 'edit' });
