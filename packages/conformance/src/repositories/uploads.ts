@@ -136,6 +136,35 @@ export function uploadRules(assertThat: Rule): void {
 		},
 	);
 
+	assertThat(
+		'an unfinished upload counts for the owner of its folder as long as its sender may change that, and then for the sender',
+		async (t, { uploads, users, members }) => {
+			const ada = await users.add({ username: 'ada', secret: 's' });
+			const bob = await users.add({ username: 'bob', secret: 's' });
+			const folder = { ownerId: ada.id, path: parsePath('Photos'), itemId: '1' };
+			const share = (role: 'view' | 'edit') =>
+				members.set(folder, [{ userId: bob.id, role }], { folders: 9, ofOneOwner: 9, ofAllOwners: 9 });
+			await share('edit');
+			const folderId = (await members.find(ada.id, '1'))?.id ?? '';
+			await uploads.add('shared', { ...upload, userId: bob.id, payerId: ada.id, folderId, offset: 40, stagedId: 's1' });
+			const totals = async () => {
+				const found = await Promise.all([ada, bob].map(({ id }) => uploads.unfinishedTotals(id, [])));
+				return found.map(({ bytes, entries }) => [bytes, entries]);
+			};
+			const [none, one] = [
+				[0, 0],
+				[40, 1],
+			];
+			t.deepEqual(await totals(), [one, none]);
+			await share('view');
+			t.deepEqual(await totals(), [none, one]);
+			await share('edit');
+			t.deepEqual(await totals(), [one, none]);
+			await members.leave(folderId, bob.id);
+			t.deepEqual(await totals(), [none, one]);
+		},
+	);
+
 	assertThat('unfinished uploads of a user are listed, the most recently written one first', async (t, { uploads }) => {
 		const own = { ...upload, userId: 'alice' };
 		await uploads.add('one', { ...own, stagedId: '1', touchedAt: 1 });

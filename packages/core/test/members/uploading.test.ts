@@ -193,6 +193,23 @@ test('what members bring counts in the quota of the owner, and not in their own'
 	t.deepEqual(await sharedNames(bob, 'Photos'), ['2030', 'form.bin', 'fox.txt', 'up.bin']);
 });
 
+test('what somebody has begun to upload keeps no room of the owner’s once they may not go on, and may be removed by them', async (t) => {
+	const { app, ada, bob, share } = await setUp(t);
+	const { accounts } = app.services;
+	for (const name of ['ada', 'bob']) await accounts.setQuota(name, { bytes: 100_000, entries: null });
+	const bytes = Buffer.alloc(60_000, 'x');
+	const location = await begin(bob, 90_000, target);
+	t.deepEqual(uploadState(await patch(bob, location, 0, bytes)), [204, bytes.length, undefined]);
+	const own = [field('type', 'private'), file('own.bin', bytes)];
+	t.is((await ada.upload('/api/upload', own)).statusCode, 507);
+	await share({ bob: 'view' });
+	// What others hold is looked up again from time to time.
+	await until('the owner has room', async () => (await ada.upload('/api/upload', own)).statusCode === 200);
+	t.is((await bob.upload('/api/upload', own)).statusCode, 507);
+	t.is((await remove(bob, location)).statusCode, 204);
+	t.is((await bob.upload('/api/upload', own)).statusCode, 200);
+});
+
 test('nothing of the owner’s trash gives way to what a member brings', async (t) => {
 	const { app, ada, bob } = await setUp(t);
 	await app.services.accounts.setQuota('ada', { bytes: 60_000, entries: null });

@@ -60,6 +60,14 @@ export function receivingOf(viewer: Viewer): Receiving | undefined {
 
 /** The row of an upload, for its owner. Throws `notFound`, `notSignedIn`, `expired`, and what the rules refuse a visitor. */
 export async function findUpload(parts: UploadParts, viewer: Viewer, idHash: string): Promise<UploadRecord> {
+	const record = await findOwnUpload(parts, viewer, idHash);
+	// Who may not change the folder any more goes on with nothing.
+	if (record.userId !== null && record.entryPath === null) await payerOf(parts, viewer, record);
+	return record;
+}
+
+/** The same also where its sender may not go on with it. */
+export async function findOwnUpload(parts: UploadParts, viewer: Viewer, idHash: string): Promise<UploadRecord> {
 	const record = await parts.database.uploads.find(idHash);
 	if (record === undefined) throw unknownUpload();
 	// Of a share by its own calls only.
@@ -67,8 +75,6 @@ export async function findUpload(parts: UploadParts, viewer: Viewer, idHash: str
 	if (record.userId !== null) {
 		if (viewer.kind !== 'user') throw new Failure('notSignedIn', 'Please sign in to continue this upload.');
 		if (viewer.id !== record.userId) throw unknownUpload();
-		// Who may not change the folder any more goes on with nothing.
-		if (record.entryPath === null) await payerOf(parts, viewer, record);
 	} else assertAllowed(uploadDenial(ownerOf(parts, viewer, record), { area: record.area, path: record.directory }));
 	if (parts.expiry.hasExpired(idHash, record)) throw new Failure('expired', 'This upload has expired.');
 	return record;

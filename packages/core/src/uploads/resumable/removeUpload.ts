@@ -1,12 +1,12 @@
 import type { UploadRecord } from '@stowage/plugin-api';
-import { isFailure, type Viewer } from '@stowage/rules';
-import { findUpload, payerOf, type UploadParts, unknownUpload } from './UploadParts.js';
+import { isFailure, undefinedIf, type Viewer } from '@stowage/rules';
+import { findOwnUpload, payerOf, type UploadParts, unknownUpload } from './UploadParts.js';
 
 /** Ends an upload; a file that is in its place stays there. */
 export async function removeUpload(parts: UploadParts, viewer: Viewer, idHash: string): Promise<void> {
-	await findUpload(parts, viewer, idHash);
+	await findOwnUpload(parts, viewer, idHash);
 	await parts.writers.end(idHash);
-	await discardUpload(parts, viewer, idHash, await findUpload(parts, viewer, idHash));
+	await discardUpload(parts, viewer, idHash, await findOwnUpload(parts, viewer, idHash));
 }
 
 /** Ends an unfinished upload of anybody, for the administrator. Its client gets 404. Throws `notFound`. */
@@ -35,7 +35,8 @@ export async function discardUpload(
 	idHash: string,
 	record: UploadRecord,
 ): Promise<void> {
-	const payer = await payerOf(parts, viewer, record);
+	// Unless it counts for its sender, who may not go on with it.
+	const payer = (await undefinedIf(payerOf(parts, viewer, record), 'notFound', 'forbidden')) ?? viewer;
 	await dropUpload(parts, idHash, record.stagedId);
 	parts.admission.onDropped({ viewer: payer });
 }

@@ -120,13 +120,30 @@ export function uploadStore(knex: Knex): UploadStore {
 		},
 		countVisitorUploads: (address, now) => countUnfinished(knex, address, now),
 		async unfinishedTotals(userId, except) {
+			// Who may not change the folder any more can't go on with it, and keeps no room of its owner's.
+			const ofMember = knex('members')
+				.whereRaw('members.folder_id = uploads.folder_id')
+				.whereRaw('members.user_id = uploads.user_id')
+				.where('members.role', 'edit');
 			const counted =
 				userId === null
 					? unfinished().whereNull('user_id')
 					: unfinished().where((own) =>
 							own
-								.where({ payer_id: userId })
-								.orWhere((other) => other.where({ user_id: userId }).whereNull('payer_id')),
+								.where((payed) =>
+									payed
+										.where({ payer_id: userId })
+										.where((going) => going.whereNull('folder_id').orWhereExists(ofMember.clone())),
+								)
+								.orWhere((sent) =>
+									sent
+										.where({ user_id: userId })
+										.where((self) =>
+											self
+												.whereNull('payer_id')
+												.orWhere((lost) => lost.whereNotNull('folder_id').whereNotExists(ofMember.clone())),
+										),
+								),
 						);
 			const [row] = await counted
 				.whereNotIn('staged_id', [...except])

@@ -76,7 +76,10 @@ export interface UploadStore {
 	remove(idHash: string): Promise<void>;
 	/** How many uploads visitors of an address have begun and not finished. */
 	countVisitorUploads(address: string, now: number): Promise<number>;
-	/** The bytes and the number of the unfinished uploads that count for a user, or for visitors, except those with one of these staged files. */
+	/**
+	 * The bytes and the number of the unfinished uploads that count for a user, or for visitors, except those with one of these staged files. One into a shared
+	 * folder counts for its owner as long as its sender may change the folder, and for the sender after that.
+	 */
 	unfinishedTotals(userId: string | null, except: readonly string[]): Promise<{ bytes: number; entries: number }>;
 	/** Expired uploads whose staged file still exists, the oldest first. */
 	listExpired(now: number, limit: number): Promise<{ idHash: string; stagedId: string }[]>;
