@@ -330,7 +330,7 @@ test('versions expire by their own setting, which can change while the server ru
 test('of many versions the one that is closest to its neighbours in time goes, never the first or the last', (t) => {
 	const left = (times: readonly number[], most: number) => {
 		const removed = superfluous(
-			times.map((deletedAt) => ({ deletedAt })),
+			times.map((deletedAt) => ({ deletedAt, deletedBy: 'ada' })),
 			most,
 		).map(({ deletedAt }) => deletedAt);
 		return times.filter((time) => !removed.includes(time));
@@ -340,6 +340,31 @@ test('of many versions the one that is closest to its neighbours in time goes, n
 	t.deepEqual(left([0, 10, 11, 20, 30], 3), [0, 20, 30]);
 	t.deepEqual(left([0, 1, 2, 3, 100], 2), [0, 100]);
 	t.deepEqual(left([100, 3, 2, 1, 0], 2), [100, 0], 'in any order');
+});
+
+test('a member who replaces a file however often ends no content that somebody else has written', (t) => {
+	// Who has replaced each content: the next one is theirs.
+	const by = (names: string) => [...names].map((deletedBy, deletedAt) => ({ deletedBy, deletedAt }));
+	const left = (names: string, most: number, member?: string) => {
+		const removed = superfluous(by(names), most, member);
+		return by(names).flatMap(({ deletedBy, deletedAt }) =>
+			removed.some((each) => each.deletedAt === deletedAt) ? [] : [`${deletedBy}${deletedAt}`],
+		);
+	};
+	t.deepEqual(left('aabbbbb', 4, 'b'), ['a0', 'a1', 'b2', 'b6']);
+	t.deepEqual(left('abababb', 2, 'b'), ['a0', 'b1', 'a2', 'b3', 'a4', 'b5', 'b6']);
+	t.deepEqual(left('aaaccbbb', 2, 'b'), ['a0', 'a1', 'a2', 'c3', 'c4', 'b5', 'b7']);
+	t.is(left('aaaccbbb', 2).length, 2, 'by the owner');
+	// In any number of steps.
+	let versions = by('aba');
+	for (let time = 3; time < 200; time++) {
+		versions = [...versions, { deletedBy: time % 50 === 0 ? 'a' : 'b', deletedAt: time }];
+		const removed = superfluous(versions, 5, 'b');
+		versions = versions.filter((each) => !removed.includes(each));
+	}
+	// All that the owner has replaced is there, and all that the owner has written: what follows that.
+	const kept = new Set(versions.map(({ deletedAt }) => deletedAt));
+	for (const time of [0, 1, 2, 3, 50, 51, 100, 101, 150, 151]) t.true(kept.has(time), `${time}`);
 });
 
 test('a file has no more than 50 versions', async (t) => {

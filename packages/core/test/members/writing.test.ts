@@ -253,6 +253,27 @@ test('items move by a job into a shared folder, out of it and to that of another
 	t.is(await readFile(`${app.filesDir}/users/bob/fox.txt`, 'utf8'), 'a fox');
 });
 
+test('a member’s many replacements end no former content of the owner’s', async (t) => {
+	const { ada, bob } = await setUp(t, 'edit');
+	const replace = [field('onConflict', 'replace')];
+	const own = (text: string) =>
+		ada.upload('/api/upload', [
+			...[field('type', 'private'), field('directory', 'docs/Photos'), ...replace],
+			file('fox.txt', text),
+		]);
+	for (const text of ['second', 'third', 'fourth']) t.is((await own(text)).statusCode, 200);
+	for (let n = 0; n < 55; n++) t.is((await upload(bob, 'Photos', 'fox.txt', replace)).statusCode, 200);
+	const { versions } = json(await ada.get('/api/versions/docs/Photos/fox.txt?type=private'));
+	t.is(versions.length, 50);
+	const oldest = await Promise.all(
+		versions.slice(-4).map(async ({ id }: { id: string }) => {
+			const version = await ada.get(`/api/download/docs/Photos/fox.txt?type=private&version=${id}`);
+			return version.payload;
+		}),
+	);
+	t.deepEqual(oldest.reverse(), ['a fox', 'second', 'third', 'fourth']);
+});
+
 const lose = async (t: ExecutionContext, role: 'view' | undefined, intoShared: boolean) => {
 	const { app, bob, share, home } = await setUp(t, 'edit');
 	const { files, accounts, sharedFolders } = app.services;

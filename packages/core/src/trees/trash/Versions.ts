@@ -90,7 +90,7 @@ export class Versions {
 		} as const;
 		return this.#bin.keep(version, async (_id, to) => {
 			const made = await withTrashFolder(storage, () => replace(to));
-			await this.#bind(version, made);
+			await this.#bind(version, made, user.member?.username);
 			return made;
 		});
 	}
@@ -214,32 +214,49 @@ export class Versions {
 		return present;
 	}
 
-	async #bind(version: Pick<FileVersion, 'ownerId' | 'path' | 'replacedId'>, made: StorageItem): Promise<void> {
+	/** `member` is who has replaced it, if that is not its owner. */
+	async #bind(
+		version: Pick<FileVersion, 'ownerId' | 'path' | 'replacedId'>,
+		made: StorageItem,
+		member?: string,
+	): Promise<void> {
 		try {
 			const file = identityOf(made);
 			const count = await bindVersions(this.#parts, version, file);
-			if (count > maxVersions) await this.#limit(version.ownerId, { file, path: version.path });
+			if (count > maxVersions) await this.#limit(version.ownerId, { file, path: version.path }, member);
 		} catch (error) {
 			// The file is replaced, and a sweep completes it.
 			warnOfTrash(this.#parts, error);
 		}
 	}
 
-	async #limit(ownerId: string, file: VersionedFile): Promise<void> {
+	async #limit(ownerId: string, file: VersionedFile, member: string | undefined): Promise<void> {
 		const all = await this.#parts.versions.of(ownerId, file);
-		const ids = superfluous(all, maxVersions).map(({ id }) => id);
+		const ids = superfluous(all, maxVersions, member).map(({ id }) => id);
 		if (ids.length > 0) await this.#bin.purge({ ids });
 	}
 }
 
-/** Those to remove so that there are `most`: each time the one that is closest to its neighbours, never the first or the last. */
-export function superfluous<T extends { deletedAt: number }>(versions: readonly T[], most: number): T[] {
+/**
+ * Those to remove so that there are `most`: each time the one that is closest to its neighbours, never the first or the last. What a member of a folder replaces ends
+ * contents only that this member has written: those of others may be more then.
+ */
+export function superfluous<T extends { deletedAt: number; deletedBy: string }>(
+	versions: readonly T[],
+	most: number,
+	member?: string,
+): T[] {
 	const left = [...versions].sort((one, other) => one.deletedAt - other.deletedAt);
 	const removed: T[] = [];
 	while (left.length > most) {
 		const gapAt = (at: number) => (left[at + 1]?.deletedAt ?? 0) - (left[at - 1]?.deletedAt ?? 0);
-		let closest = 1;
-		for (let at = 2; at < left.length - 1; at++) if (gapAt(at) < gapAt(closest)) closest = at;
+		// What follows a content that the member has replaced is the member's. Both must be, or the next one would count as such once this one is gone.
+		const mayGo = (at: number) =>
+			member === undefined || [left[at - 1], left[at]].every((each) => each?.deletedBy === member);
+		let closest: number | undefined;
+		for (let at = 1; at < left.length - 1; at++)
+			if (mayGo(at) && (closest === undefined || gapAt(at) < gapAt(closest))) closest = at;
+		if (closest === undefined) break;
 		removed.push(...left.splice(closest, 1));
 	}
 	return removed;
