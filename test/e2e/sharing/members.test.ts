@@ -95,6 +95,11 @@ test.serial('who is made a member in the dialog sees the folder at once, and ope
 	await dialog.getByRole('button', { name: 'Close' }).click();
 	await overlaysClosed(page);
 	await rowOf(page, 'Photos').getByTitle('1 member').waitFor();
+	await assertAccessible(t, page, 'a folder with members');
+	await page.getByRole('button', { name: 'Grid' }).click();
+	await rowOf(page, 'Photos').getByTitle('1 member').waitFor();
+	await assertAccessible(t, page, 'a folder with members as a tile');
+	await page.getByRole('button', { name: 'List' }).click();
 	await eventually(
 		t,
 		async () => /1 member/.test((await rowOf(page, 'Photos').getAttribute('aria-label')) ?? ''),
@@ -368,6 +373,7 @@ test.serial('members are chosen, and folders are left, by the keyboard alone', a
 	await rowOf(page, 'Photos').and(page.locator(':focus')).waitFor();
 
 	const theirs = await carol.open('/browser?type=shared');
+	await assertAccessible(t, theirs, 'shared folders');
 	await theirs
 		.getByRole('grid', { name: 'Files' })
 		.getByRole('row', { name: /^Photos/ })

@@ -140,10 +140,10 @@ test('restoring a version is undone by the one that was not known before', (t) =
 	t.is(undoRestoredVersion('private', entry, known, []).kind, 'impossible');
 });
 
-test('what was moved between the files of two people is not moved back', (t) => {
+test('what was moved into a shared folder or out of one is not moved back', (t) => {
 	const moved = { type: 'shared', fromPath: parsePath('a.txt'), toPath: parsePath('Photos/a.txt') } as const;
 	t.is(undoMoves([moved]).kind, 'moveBack');
 	const undo = undoMoves([moved, { ...moved, isAcross: true }]);
 	t.is(undo.kind, 'impossible');
-	t.regex('reason' in undo ? undo.reason : '', /^a\.txt went to the files of somebody else/);
+	t.regex('reason' in undo ? undo.reason : '', /^a\.txt went into or out of a shared folder/);
 });

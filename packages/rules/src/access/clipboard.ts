@@ -1,7 +1,7 @@
 import { plural } from '../display/plural.js';
 import { Failure } from '../failure.js';
 import type { Entry } from '../listing/listing.js';
-import { joinPath, pathSegments, type StoragePath } from '../names/paths.js';
+import { joinPath, type StoragePath } from '../names/paths.js';
 import { type Area, homePath, type Owner, type Viewer } from './areas.js';
 import {
 	copyToDenial,
@@ -25,8 +25,8 @@ export interface Clipboard {
 }
 
 /**
- * One call of moveItem. It names both ends in one area, so a move between areas uses paths of the home. Into the files of somebody else and out of them
- * (`isAcross`) items are moved by jobs only.
+ * One call of moveItem. It names both ends in one area, so a move between areas uses paths of the home. Into shared folders and out of them (`isAcross`)
+ * items are moved by jobs only, which copy them.
  */
 export interface MoveStep {
 	item: ClipboardItem;
@@ -102,15 +102,9 @@ export function moveToOtherArea(direction: MoveDirection, item: ClipboardItem): 
 
 function moveStep(item: ClipboardItem, from: Item, to: Item): MoveStep {
 	const step = { item, type: to.area, fromPath: from.path, toPath: to.path };
-	if (isAcross(from, to)) return { ...step, isAcross: true };
 	if (from.area === to.area) return step;
+	if (from.area === 'shared' || to.area === 'shared') return { ...step, isAcross: true };
 	return { item, type: 'private', fromPath: homePath(from.area, from.path), toPath: homePath(to.area, to.path) };
-}
-
-/** Whether the two may lie in the homes of two users: each folder in the list of shared ones may be of another owner. */
-function isAcross(from: Item, to: Item): boolean {
-	if (from.area !== 'shared' && to.area !== 'shared') return false;
-	return from.area !== to.area || pathSegments(from.path)[0] !== pathSegments(to.path)[0];
 }
 
 function copyStep(item: ClipboardItem, from: Item, to: Item): CopyStep {

@@ -42,6 +42,8 @@ function usePageEvents(
 		const queryKey = event === 'trash' ? queryKeys.trash.all : queryKeys.listings.folder(area, directory);
 		const { refresh, stop } = refreshOf(queryClient, queryKey);
 		const refetch = () => refresh.onChangeEvent();
+		const refetchShared = () =>
+			void queryClient.invalidateQueries({ queryKey: queryKeys.listings.folder('shared', '') });
 		// What was fetched before the tab was hidden, or on an earlier visit, may be out of date.
 		const shown = queryClient.getQueryCache().findAll({ queryKey, type: 'active' });
 		if (shown.some(({ state }) => state.dataUpdatedAt > 0 && state.fetchStatus === 'idle')) refetch();
@@ -52,13 +54,14 @@ function usePageEvents(
 			onChanged: event === 'changed' ? refetch : () => {},
 			onTrash: event === 'trash' ? refetch : () => {},
 			onShared: () => {
-				void queryClient.invalidateQueries({ queryKey: queryKeys.listings.folder('shared', '') });
+				refetchShared();
 				// The role in the folder on screen may be another one, or none, and so may the members of what is in it.
 				if (area !== 'public' && event === 'changed') refetch();
 			},
 			onJob: (job) => updateJob(queryClient, job),
 			onReconnected: () => {
 				refetch();
+				refetchShared();
 				refetchJobs(queryClient);
 			},
 			onDisconnected: () => {

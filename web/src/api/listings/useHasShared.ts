@@ -7,7 +7,8 @@ export function useHasShared(isSignedIn: boolean): boolean {
 		...folderQuery('shared', '', true),
 		enabled: isSignedIn,
 		staleTime: 60_000,
-		refetchOnWindowFocus: true,
+		// However fresh: a hidden tab hears no events.
+		refetchOnWindowFocus: 'always',
 		structuralSharing: false,
 	});
 	return isSignedIn && data !== undefined && data.entries.length > 0;

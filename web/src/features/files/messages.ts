@@ -125,7 +125,7 @@ export const filesMessages = {
 	versionGone: (name: string) => `what “${name}” had before is not among its versions any more.`,
 	replacedByMove: (name: string) => `“${name}” has replaced a file, which is among its versions now.`,
 	movedAcross: (items: string) =>
-		`${items} went to the files of somebody else as a copy. The original is in the trash of its owner.`,
+		`${items} went into or out of a shared folder as a copy. The original is in the trash of its owner.`,
 	replacedForGood: (name: string) => `“${name}” has replaced a file, and this server keeps no versions.`,
 	noTrashForCopies: 'this server has no trash for the copies.',
 

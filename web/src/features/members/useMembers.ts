@@ -27,6 +27,8 @@ export function useMembers(path: string) {
 	/** Resolves to whether it was made. */
 	async function make(change: MemberChange): Promise<boolean> {
 		setPending((count) => count + 1);
+		// An older answer would show what was before.
+		await queryClient.cancelQueries({ queryKey });
 		// What is chosen shows at once; a new name only as it is registered.
 		if (change.kind !== 'add') queryClient.setQueryData(queryKey, (members) => members && changed(members, change));
 		const before = last.current;

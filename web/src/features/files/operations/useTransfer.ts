@@ -5,6 +5,7 @@ import {
 	isFailure,
 	type MoveStep,
 	parsePath,
+	pathSegments,
 	type StoragePath,
 } from '@stowage/rules';
 import { useQueryClient } from '@tanstack/react-query';
@@ -80,7 +81,7 @@ export function useTransfer(): RunTransfer {
 				});
 			};
 			try {
-				const isOne = plan.steps.length === 1 && !plan.steps.some(({ isAcross }) => isAcross);
+				const isOne = plan.steps.length === 1 && !(plan.kind === 'move' && plan.steps.some(isCopied));
 				const outcome = isOne ? await sendOne(plan, waitForEnd) : await sendAll(plan, waitForEnd);
 				if (isFailure(outcome.reason, 'notSignedIn'))
 					void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
@@ -93,6 +94,11 @@ export function useTransfer(): RunTransfer {
 		},
 		[queryClient, notify, dismiss],
 	);
+}
+
+/** Whether a move may be a copy, which takes as long as one: between shared folders, which may have two owners. */
+function isCopied({ type, fromPath, toPath, isAcross }: MoveStep): boolean {
+	return isAcross === true || (type === 'shared' && pathSegments(fromPath)[0] !== pathSegments(toPath)[0]);
 }
 
 type WaitForEnd = (id: string) => Promise<Job>;
