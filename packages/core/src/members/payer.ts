@@ -1,5 +1,13 @@
 import type { ItemRef } from '@stowage/plugin-api';
-import type { Failure, Viewer } from '@stowage/rules';
+import {
+	type Failure,
+	joinPath,
+	parsePath,
+	pathSegments,
+	type StoragePath,
+	signedIn,
+	type Viewer,
+} from '@stowage/rules';
 import { noLonger } from './endingFile.js';
 import { enterFolder } from './enterFolder.js';
 import type { SharedFolders } from './SharedFolders.js';
@@ -22,4 +30,18 @@ export async function holdWhileReceived(
 	if (folder.area !== 'shared') return () => {};
 	const { held } = await enterFolder(folders, viewer, folder, 'edit');
 	return folders.held.hold(held, () => breakOff(noLonger()));
+}
+
+/**
+ * What was found at a path in a shared folder, by the path that it has now: the owner may have renamed that folder, and another one have got its name.
+ * Undefined for a folder that is not shared with the viewer any more.
+ */
+export async function pathNow(
+	folders: Pick<SharedFolders, 'joined'>,
+	viewer: Viewer,
+	{ folderId, path }: { folderId: string; path: StoragePath },
+): Promise<StoragePath | undefined> {
+	const found = (await folders.joined(signedIn(viewer).id)).find(({ folder }) => folder.id === folderId);
+	const [, ...inside] = pathSegments(path);
+	return found && inside.reduce<StoragePath>((folder, segment) => joinPath(folder, segment), parsePath(found.name));
 }

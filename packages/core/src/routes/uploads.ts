@@ -1,9 +1,11 @@
 import * as contract from '@stowage/contract';
 import { type Call, type ItemRef, parseInput, route, z } from '@stowage/plugin-api';
-import { type Area, Failure, normalizeName, type Viewer } from '@stowage/rules';
+import { type Area, Failure, normalizeName } from '@stowage/rules';
 import { conflictOf } from '../files/conflictOf.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
-import { holdWhileReceived, payerOfFolder } from '../members/payer.js';
+import { noLonger } from '../members/endingFile.js';
+import { type Entered, enterFolder } from '../members/enterFolder.js';
+import { pathNow } from '../members/payer.js';
 import type { Services } from '../services.js';
 import type { AdmittedForm } from '../uploads/admission/Admission.js';
 import { parseFileDigest } from '../uploads/checksum.js';
@@ -61,14 +63,14 @@ export function uploadRoutes(services: Services) {
 		const isPlaceKnown = (fields: FormFields) =>
 			fields.has('directory') && (!allowed.includes('type') || fields.has('type') || fields.has('isPublic'));
 
-		let payer: Viewer | undefined;
+		let entered: Entered | undefined;
 		let leave = () => {};
 		const form = await receiveForm(request.raw.req, {
 			fields: allowed,
 			maxFileSize: config.uploads.maxFileSize,
 			digest: parseFileDigest(textHeader(headers, 'Stowage-File-Digest')),
 			body: bodies.upload(request.raw.req),
-			stage: () => stage(payer),
+			stage: () => stage(entered?.viewer),
 			async beforeFile(fields, name) {
 				// A later field may name a part without a name; a part with an impossible name is refused before its bytes.
 				if (name !== '' && !fields.has('fileName')) normalizeName(name);
@@ -76,15 +78,22 @@ export function uploadRoutes(services: Services) {
 				if (!isPlaceKnown(fields)) return;
 				const folder = folderOf(fields);
 				await files.assertUpload(viewer, folder);
-				if (folder.area !== 'shared' || payer !== undefined) return;
-				payer = await payerOfFolder(sharedFolders, viewer, folder);
-				leave = await holdWhileReceived(sharedFolders, viewer, folder, (reason) => request.raw.req.destroy(reason));
+				if (folder.area !== 'shared' || entered !== undefined) return;
+				entered = await enterFolder(sharedFolders, viewer, folder, 'edit');
+				leave = sharedFolders.held.hold(entered.held, () => request.raw.req.destroy(noLonger()));
 			},
 		}).finally(() => leave());
+		/** Where the folder is for which the files were received. */
+		const folderNow = async (folder: ItemRef): Promise<ItemRef> => {
+			if (folder.area !== 'shared' || entered === undefined) return folder;
+			const path = await pathNow(sharedFolders, viewer, { folderId: entered.place.folder.id, path: folder.path });
+			if (path === undefined) throw noLonger();
+			return { area: 'shared', path };
+		};
 		try {
 			const requests = publishRequestsOf(form);
 			await countFiles(form.files.length);
-			const folder = folderOf(form.fields);
+			const folder = await folderNow(folderOf(form.fields));
 			return key === undefined
 				? await files.publish(viewer, folder, requests)
 				: await publishKeyed(keyed, viewer, folder, requests, key);

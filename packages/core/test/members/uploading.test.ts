@@ -145,6 +145,34 @@ test('an upload whose folder is no longer shared never goes into a folder of ano
 	t.deepEqual(uploadState(await patch(bob, location, 3, 'def')), [204, 6, 'Photos/up.bin']);
 });
 
+test('a form whose folder was renamed while it arrived is published in it, and not in another one that has got its name', async (t) => {
+	const { app, ada, bob, carol, home, share } = await setUp(t);
+	const { hostname, port } = new URL(app.server.info.uri);
+	const part = (name: string, more = '') => `--x\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n`;
+	const begun = `${part('type')}shared\r\n${part('directory')}Photos\r\n${part('file', '; filename="form.txt"')}abc`;
+	const rest = 'def\r\n--x--\r\n';
+	const sent = request({
+		...{ hostname, port, path: '/api/upload', method: 'POST', agent: false },
+		headers: {
+			cookie: bob.cookie ?? '',
+			'content-type': 'multipart/form-data; boundary=x',
+			'content-length': begun.length + rest.length,
+		},
+	});
+	const answered = once(sent, 'response');
+	sent.write(begun);
+	await until('it is held', () => app.services.sharedFolders.held.count === 1);
+	await ada.post('/api/renameItem', { oldPath: 'docs/Photos', newName: 'Pictures', type: 'private' });
+	await carol.post('/api/createFolder', { directory: '', folderName: 'Photos', type: 'private' });
+	await share({ bob: 'edit' }, 'Photos', carol);
+	sent.end(rest);
+	const [answer] = (await answered) as [IncomingMessage];
+	t.is(answer.statusCode, 200);
+	answer.resume();
+	t.is(await readFile(home('docs/Pictures/form.txt'), 'utf8'), 'abcdef');
+	t.deepEqual(await sharedNames(bob, 'Photos'), []);
+});
+
 test('an upload whose subfolder was renamed says so, and is whole once that is there again', async (t) => {
 	const { ada, bob, home } = await setUp(t);
 	const location = await begin(bob, 6, { ...target, directory: 'Photos/2030' });

@@ -3,9 +3,6 @@ import type { Files, ItemRef, StagedFile, UploadRecord } from '@stowage/plugin-a
 import {
 	assertAllowed,
 	Failure,
-	joinPath,
-	parsePath,
-	pathSegments,
 	type Receiving,
 	type StoragePath,
 	signedIn,
@@ -16,7 +13,7 @@ import type { Bodies } from '../../bodies/createBodies.js';
 import type { Config } from '../../config/schema.js';
 import { visitorOf } from '../../config/strangers.js';
 import type { Log } from '../../log.js';
-import { payerOfFolder } from '../../members/payer.js';
+import { pathNow, payerOfFolder } from '../../members/payer.js';
 import type { SharedFolders } from '../../members/SharedFolders.js';
 import type { MountedStorage } from '../../trees/MountedStorage.js';
 import type { Admission } from '../admission/Admission.js';
@@ -109,12 +106,9 @@ export async function targetOf(
 	{ area, directory, folderId, payerId }: Pick<UploadRecord, 'area' | 'directory' | 'folderId' | 'payerId'>,
 ): Promise<ItemRef> {
 	if (folderId === undefined) return { area, path: directory };
-	const user = signedIn(viewer);
-	const [, ...inside] = pathSegments(directory);
-	const name = (await sharedFolders.joined(user.id)).find(({ folder }) => folder.id === folderId)?.name;
-	if (name !== undefined)
-		return { area, path: inside.reduce<StoragePath>((folder, segment) => joinPath(folder, segment), parsePath(name)) };
-	const { folder } = await sharedFolders.at(user, directory);
+	const path = await pathNow(sharedFolders, viewer, { folderId, path: directory });
+	if (path !== undefined) return { area, path };
+	const { folder } = await sharedFolders.at(signedIn(viewer), directory);
 	if (folder.owner.id !== payerId) throw unknownUpload();
 	return { area, path: directory };
 }
