@@ -18,6 +18,7 @@ import { createGuests, type Guests, type Pass } from '../shares/createGuests.js'
 import { createShares } from '../shares/createShares.js';
 import { ShareUses } from '../shares/ShareUses.js';
 import { createShareCookies } from '../shares/shareCookies.js';
+import { createShareStates } from '../shares/shareStates.js';
 import { createThumbnails } from '../thumbnails/createThumbnails.js';
 import { openThumbnailCache } from '../thumbnails/DiskThumbnailCache.js';
 import { createTickets } from '../tickets/createTickets.js';
@@ -83,8 +84,9 @@ export function createServices({ providers, secret, monotonic, ...given }: Depen
 		trash: given.trashBin,
 		secondFactors,
 	});
+	const states = createShareStates({ store: database.shares, config, log, now, monotonic });
 	const shares = createShares({
-		...{ store: database.shares, config, storage, accounts, log, now, monotonic },
+		...{ store: database.shares, states, config, storage, accounts, now },
 		encryption: createEncryption('shares', secret),
 	});
 	const { links, sharedFolders } = given;
@@ -93,7 +95,7 @@ export function createServices({ providers, secret, monotonic, ...given }: Depen
 		...{ limits: database.limits, now },
 	});
 	const shareUses = new ShareUses({ store: database.shareUses, now, log });
-	const guests = createGuests({ store: database.shares, shares, config, storage, links, accounts, uses: shareUses });
+	const guests = createGuests({ store: database.shares, states, config, storage, links, accounts, uses: shareUses });
 	const walkQueue = createWalkQueue();
 	const archives = createArchives({
 		files,

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ByteRange, ClientParts, OpenFile, ShareRecord, ShareUse, ShareUseStore } from '@stowage/plugin-api';
-import { Failure, mergedParts, type Part } from '@stowage/rules';
+import { Failure } from '@stowage/rules';
 import type { Log } from '../log.js';
 import { secretHash } from '../secretHash.js';
+import { isWhole, SentParts, type Transfer } from './SentParts.js';
 
 /** How often counts are written, for all shares together. */
 const flushMs = 2_000;
@@ -16,9 +16,6 @@ const passMs = 60 * minuteMs;
 /** How long it is known what a client has got of a content. */
 const partsMs = 24 * 60 * minuteMs;
 
-/** How often a transfer says that its client is still there. */
-const touchMs = 5 * minuteMs;
-
 /** Attempts to be admitted while another download of the same client is about to end. */
 const maxEndings = 20;
 const endingMs = 100;
@@ -29,19 +26,6 @@ export interface Download {
 	client: string;
 	/** The file or the archive, whatever its version. */
 	content: string;
-}
-
-interface Transfer {
-	key: Pick<ClientParts, 'share' | 'client' | 'content' | 'size'>;
-	isLimited: boolean;
-	start: number;
-	/** So far it has left the process. */
-	head: number;
-	/** Where it was asked to end. */
-	limit: number;
-	touchedAt: number;
-	/** Some of it has been saved. */
-	isSaved: boolean;
 }
 
 interface Dependencies {
@@ -57,10 +41,7 @@ interface Dependencies {
  */
 export class ShareUses {
 	readonly #parts: Dependencies;
-	readonly #process = randomUUID();
-	readonly #running = new Set<Transfer>();
-	/** What has ended without being a whole download. */
-	readonly #ended = new Map<string, { key: Transfer['key']; sent: Part[]; begun: number[]; isLimited: boolean }>();
+	readonly #sent = new SentParts();
 	readonly #uses = new Map<string, ShareUse>();
 	#timer: NodeJS.Timeout | undefined;
 	#flushing: Promise<void> = Promise.resolve();
@@ -140,7 +121,7 @@ export class ShareUses {
 		const start = range?.start ?? 0;
 		const limit = (range?.end ?? of.key.size - 1) + 1;
 		const transfer: Transfer = { ...of, start, head: start, limit, touchedAt: this.#parts.now(), isSaved: false };
-		this.#running.add(transfer);
+		this.#sent.begin(transfer);
 		this.#flushSoon();
 		const { share, client } = of.key;
 		let isEnding = false;
@@ -156,7 +137,7 @@ export class ShareUses {
 				this.#use(share, { bytesSent: length });
 			}
 		} finally {
-			this.#running.delete(transfer);
+			this.#sent.leave(transfer);
 			await this.#end(transfer, isEnding);
 		}
 	}
@@ -164,7 +145,7 @@ export class ShareUses {
 	/** Whether its client has all of the content once it has this. */
 	async #completes({ key, start, limit }: Transfer): Promise<boolean> {
 		if (start === 0 && limit === key.size) return true;
-		const known = this.#ended.get(nameOf(key))?.sent ?? [];
+		const known = this.#sent.ended(key);
 		return isWhole(key, [...(await this.#parts.store.parts(key)), ...known, [start, limit]]);
 	}
 
@@ -177,10 +158,7 @@ export class ShareUses {
 				await this.#forget(transfer);
 				return await this.#complete(key, isLimited);
 			}
-			const ended = this.#ended.get(nameOf(key)) ?? { key, isLimited, sent: [], begun: [] };
-			ended.sent = mergedParts([...ended.sent, [start, head]]);
-			if (start > 0) ended.begun.push(start);
-			this.#ended.set(nameOf(key), ended);
+			this.#sent.keep(transfer);
 			if (isEnding) await this.flush();
 		} catch (error) {
 			log.warn({ err: error }, 'a download from a share could not be counted');
@@ -189,7 +167,7 @@ export class ShareUses {
 
 	/** What is known of a content that was sent as a whole now. */
 	async #forget({ key, isSaved }: Transfer): Promise<void> {
-		const hasEnded = this.#ended.delete(nameOf(key));
+		const hasEnded = this.#sent.forget(key);
 		if (!isSaved && !hasEnded) return;
 		const { store, log } = this.#parts;
 		this.#flushing = this.#flushing
@@ -217,22 +195,19 @@ export class ShareUses {
 		this.#timer ??= setTimeout(() => {
 			this.#timer = undefined;
 			void this.flush().then(() => {
-				if (this.#running.size > 0 || this.#ended.size > 0) this.#flushSoon();
+				if (!this.#sent.isEmpty) this.#flushSoon();
 			});
 		}, flushMs).unref();
 	}
 
 	async #write(): Promise<void> {
 		const { store, log } = this.#parts;
-		const ended = [...this.#ended.values()];
-		const parts = this.#partsNow();
-		this.#ended.clear();
+		const { parts, limited } = this.#sent.take();
 		try {
 			if (parts.length > 0) {
-				const limited = new Set(ended.filter((each) => each.isLimited).map(({ key }) => key.share));
 				for (const whole of await store.saveParts(parts)) await this.#complete(whole, limited.has(whole.share));
 			}
-			await store.touch(this.#passesToTouch());
+			await store.touch(this.#sent.dueTouches(this.#parts.now()));
 			const uses = [...this.#uses.values()];
 			this.#uses.clear();
 			if (uses.length > 0) await store.add(uses);
@@ -241,46 +216,4 @@ export class ShareUses {
 			log.warn({ err: error }, 'the use of shares could not be saved');
 		}
 	}
-
-	/** What has ended and what is under way, once for each content of a client. */
-	#partsNow(): ClientParts[] {
-		const all = new Map<string, { key: Transfer['key']; sent: Part[]; underWay: Part[]; begun: number[] }>();
-		const of = (key: Transfer['key']) => {
-			const known = all.get(nameOf(key)) ?? { key, sent: [], underWay: [], begun: [] };
-			all.set(nameOf(key), known);
-			return known;
-		};
-		for (const { key, sent, begun } of this.#ended.values()) {
-			of(key).sent.push(...sent);
-			of(key).begun.push(...begun);
-		}
-		for (const transfer of this.#running) {
-			const { key, start, head, limit } = transfer;
-			// The end of what is over is about to be counted.
-			if (head === start || head === limit) continue;
-			transfer.isSaved = true;
-			of(key).sent.push([start, head]);
-			of(key).underWay.push([head, limit]);
-			if (start > 0) of(key).begun.push(start);
-		}
-		return [...all.values()].map(({ key, sent, ...others }) => ({
-			...{ ...key, ...others },
-			process: this.#process,
-			sent: mergedParts(sent),
-		}));
-	}
-
-	#passesToTouch(): Pick<ClientParts, 'share' | 'client'>[] {
-		const now = this.#parts.now();
-		const due = [...this.#running].filter(({ isLimited, touchedAt }) => isLimited && now - touchedAt >= touchMs);
-		for (const transfer of due) transfer.touchedAt = now;
-		return due.map(({ key: { share, client } }) => ({ share, client }));
-	}
-}
-
-const nameOf = ({ share, client, content }: Transfer['key']) => `${share} ${client} ${content}`;
-
-function isWhole({ size }: Transfer['key'], parts: readonly Part[]): boolean {
-	const [first] = mergedParts(parts);
-	return first !== undefined && first[0] === 0 && first[1] >= size;
 }

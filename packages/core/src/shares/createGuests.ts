@@ -7,8 +7,8 @@ import { locateLink } from '../links/locateLink.js';
 import { secretHash } from '../secretHash.js';
 import type { MountedStorage } from '../trees/MountedStorage.js';
 import type { Receiver } from '../uploads/resumable/UploadParts.js';
-import { isInTrash, type Shares } from './createShares.js';
 import type { ShareUses } from './ShareUses.js';
+import { isInTrash, type ShareStates } from './shareStates.js';
 
 /** A share that answers, and the viewer that its guests are. */
 export interface Visit {
@@ -54,7 +54,7 @@ export interface Guests {
 
 interface Dependencies {
 	store: ShareStore;
-	shares: Pick<Shares, 'stateOf' | 'expiryOf'>;
+	states: ShareStates;
 	config: Pick<Config, 'shares'>;
 	storage: Pick<MountedStorage, 'open' | 'stat'>;
 	links: Pick<Links, 'withoutMoves'>;
@@ -62,11 +62,11 @@ interface Dependencies {
 	uses: Pick<ShareUses, 'mayDownload'>;
 }
 
-export function createGuests({ store, shares, config, storage, links, accounts, uses }: Dependencies): Guests {
+export function createGuests({ store, states, config, storage, links, accounts, uses }: Dependencies): Guests {
 	/** Throws unless the share answers at all. */
 	const active = async (share: ShareRecord | undefined): Promise<ShareRecord> => {
 		if (share === undefined || !config.shares.enabled) throw noSuchShare();
-		const state = await shares.stateOf(share);
+		const state = await states.stateOf(share);
 		if (state === 'paused') throw noSuchShare();
 		if (state !== 'active') throw hasEnded();
 		return share;
@@ -83,7 +83,7 @@ export function createGuests({ store, shares, config, storage, links, accounts, 
 			items.length === 1 && only.type === 'directory' ? { kind: 'folder', folder: only } : { kind: 'items', items };
 		const owner = { kind: 'user', ...share.owner } as const;
 		return {
-			share: { ...share, expiresAt: shares.expiryOf(share) },
+			share: { ...share, expiresAt: states.expiryOf(share) },
 			guest: { kind: 'guest', share: share.id, owner, root },
 		};
 	};
@@ -126,7 +126,7 @@ export function createGuests({ store, shares, config, storage, links, accounts, 
 			const share = await store.findById(pass.share);
 			if (share === undefined || !config.shares.enabled || passOf(share).password !== pass.password) return false;
 			// What is being sent may be sent to its end when all downloads have begun.
-			return ['active', 'used'].includes(await shares.stateOf(share)) && share.items.some((item) => !isInTrash(item));
+			return ['active', 'used'].includes(await states.stateOf(share)) && share.items.some((item) => !isInTrash(item));
 		},
 
 		async open(token, password, client, onFound) {

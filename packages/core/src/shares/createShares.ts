@@ -1,13 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type {
-	BoundItem,
-	SharedItemRecord,
-	SharePosition,
-	ShareRecord,
-	ShareSettings,
-	ShareStore,
-	Turn,
-} from '@stowage/plugin-api';
+import type { BoundItem, SharedItemRecord, SharePosition, ShareRecord, ShareStore, Turn } from '@stowage/plugin-api';
 import { Yielder } from '@stowage/plugin-api';
 import {
 	assertAllowed,
@@ -26,14 +18,12 @@ import {
 import type { Accounts, Caller } from '../accounts/accounts.js';
 import type { Config } from '../config/schema.js';
 import type { Encryption } from '../events/encryption.js';
-import { Lifetimes } from '../links/Lifetimes.js';
 import { locateLink } from '../links/locateLink.js';
-import { recordIfPossible } from '../links/recordIfPossible.js';
-import type { Log } from '../log.js';
 import { secretHash } from '../secretHash.js';
 import { identityOf } from '../trees/identity.js';
 import type { MountedStorage } from '../trees/MountedStorage.js';
-import { isTrashedLink } from '../trees/trash/trashPaths.js';
+import { type ShareChoices, settingsOf } from './shareSettings.js';
+import { isInTrash, type ShareStates } from './shareStates.js';
 
 /** A share as its owner sees it. */
 export interface ListedShare extends ShareRecord {
@@ -41,9 +31,6 @@ export interface ListedShare extends ShareRecord {
 	token: string | undefined;
 	state: ShareState;
 }
-
-/** What can be chosen for a share; what is left out stays, or is none. */
-export type ShareChoices = Partial<Omit<ShareSettings, 'passwordSecret'>> & { password?: string | null };
 
 export interface ShareRequest extends Omit<ShareChoices, 'isPaused'> {
 	paths: readonly StoragePath[];
@@ -73,65 +60,33 @@ export interface Shares {
 	change(id: string, ownerId: string, choices: ShareChoices, client: Caller): Promise<ListedShare>;
 	/** Ends it at once, for good. Resolves to what it was. Throws `notFound`. */
 	remove(id: string, ownerId?: string): Promise<ShareRecord>;
-	/** When it ends, which the administrator may have set earlier than its owner; null is never. */
-	expiryOf(share: Pick<ShareRecord, 'createdAt' | 'expiresAt'>): number | null;
-	/** How it stands, but for its items. Remembers that it has expired, if that can be written down. */
-	stateOf(share: ShareRecord): Promise<Exclude<ShareState, 'gone'>>;
 }
 
 interface Dependencies {
 	store: ShareStore;
+	states: ShareStates;
 	config: Pick<Config, 'shares'>;
 	storage: Pick<MountedStorage, 'open' | 'stat' | 'changing'>;
 	accounts: Pick<Accounts, 'hash'>;
 	encryption: Encryption;
-	log: Log;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
-	/** Milliseconds of a monotonic clock. */
-	monotonic(): number;
 }
 
 /** More than anyone needs. Without limits one user could fill the database. */
 const limits = { shares: 1_000, items: 10_000 };
 
-/** What lies behind it is no date that all programs can write. */
-const latestEnd = Date.UTC(10_000, 0) - 1;
-
 /** Rows that are read at once. */
 const pageSize = 100;
 
 export function createShares(parts: Dependencies): Shares {
-	const { store, config, storage, accounts, encryption, log, now, monotonic } = parts;
-	const lifetimes = new Lifetimes(now, monotonic);
-
-	const expiryOf: Shares['expiryOf'] = ({ createdAt, expiresAt }) => {
-		const { maxLifetime } = config.shares;
-		if (maxLifetime === 0) return expiresAt;
-		return Math.min(expiresAt ?? Number.POSITIVE_INFINITY, createdAt + maxLifetime);
-	};
-
-	const stateOf: Shares['stateOf'] = async (share) => {
-		const expiresAt = expiryOf(share);
-		if (expiresAt !== null) {
-			// Another end is another life.
-			const life = { ...share, id: `${share.id} ${expiresAt}`, expiresAt };
-			if (lifetimes.stateOf(life) !== 'good') {
-				// Or a clock that is set back later would wake it.
-				if (now() >= expiresAt && !share.isEnded && share.expiresAt === expiresAt)
-					await recordIfPossible(log, store.end(share.id, expiresAt));
-				return 'expired';
-			}
-		}
-		if (share.maxDownloads !== null && share.downloads >= share.maxDownloads) return 'used';
-		return share.isPaused ? 'paused' : 'active';
-	};
+	const { store, states, config, storage, encryption } = parts;
 
 	const listed = async (share: ShareRecord): Promise<ListedShare> => {
-		const state = await stateOf(share);
+		const state = await states.stateOf(share);
 		return {
 			...share,
-			expiresAt: expiryOf(share),
+			expiresAt: states.expiryOf(share),
 			token: encryption.decrypt(share.sealedToken),
 			items: share.items.filter((item) => !isInTrash(item)),
 			state: state === 'active' && !(await hasAnyItem(share.items)) ? 'gone' : state,
@@ -145,20 +100,6 @@ export function createShares(parts: Dependencies): Shares {
 			if ((await locateLink(storage, item)) !== undefined) return true;
 		}
 		return false;
-	};
-
-	/** What is written of the choices. */
-	const settingsOf = async ({ password, ...choices }: ShareChoices, client: Caller) => {
-		if (choices.expiresAt !== undefined && choices.expiresAt !== null && choices.expiresAt <= now())
-			throw new Failure('invalid', 'The end of a share must be in the future.');
-		if ((choices.expiresAt ?? 0) > latestEnd)
-			throw new Failure('invalid', 'The end of a share is too far away. Leave it out for none.');
-		if (password === undefined) return choices;
-		if (password === null) assertMayBeOpen();
-		return { ...choices, passwordSecret: password === null ? null : await accounts.hash(password, client) };
-	};
-	const assertMayBeOpen = () => {
-		if (config.shares.requirePassword) throw new Failure('invalid', 'A share needs a password on this server.');
 	};
 
 	const get: Shares['get'] = async (id, ownerId) => {
@@ -176,7 +117,7 @@ export function createShares(parts: Dependencies): Shares {
 			if (chosen.length > maxSharedItems)
 				throw new Failure('invalid', `A share can have ${maxSharedItems.toLocaleString('en')} items at most.`);
 			for (const path of chosen) assertAllowed(shareDenial(viewer, { area: 'private', path }));
-			const settings = await settingsOf({ ...choices, password: choices.password ?? null }, client);
+			const settings = await settingsOf(parts, { ...choices, password: choices.password ?? null }, client);
 			const home = homeRoot(username);
 			// Items have other ids on another root.
 			return storage.changing(username, async () => {
@@ -235,7 +176,7 @@ export function createShares(parts: Dependencies): Shares {
 
 		async change(id, ownerId, choices, client) {
 			if (!isId(id)) throw noSuchShare();
-			const settings = await settingsOf(choices, client);
+			const settings = await settingsOf(parts, choices, client);
 			if (!(await store.change(id, ownerId, settings))) throw noSuchShare();
 			return get(id, ownerId);
 		},
@@ -245,9 +186,6 @@ export function createShares(parts: Dependencies): Shares {
 			if (share === undefined || !(await store.remove(id, ownerId))) throw noSuchShare();
 			return share;
 		},
-
-		expiryOf,
-		stateOf,
 	};
 
 	/** Throws `notFound` if one was moved while the share did not exist yet. */
@@ -262,9 +200,5 @@ export function createShares(parts: Dependencies): Shares {
 }
 
 const isId = (id: string) => /^[0-9a-f-]{36}$/.test(id);
-
-/** Whether an item of a share is in the trash, or on its way there. */
-export const isInTrash = ({ path, nextPath }: BoundItem) =>
-	isTrashedLink(path) || (nextPath !== undefined && isTrashedLink(nextPath));
 
 const noSuchShare = () => new Failure('notFound', 'There is no such share.');

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { LinkRecord, LinkStore } from '@stowage/plugin-api';
-import { Failure, parsePath } from '@stowage/rules';
+import { Failure } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import type { UserRow } from '../accounts/users.js';
 import { batches } from '../batches.js';
+import { followedItem } from './followedItem.js';
 
 interface LinkRow {
 	id: string;
@@ -178,12 +179,7 @@ function mapped<From, To>(values: ReadonlyMap<string, From>, change: (value: Fro
 
 function toLink(row: OwnedRow): LinkRecord {
 	return {
-		id: row.id,
-		owner: { id: row.user_id, username: row.username },
-		path: parsePath(row.path),
-		nextPath: row.next_path === null ? undefined : parsePath(row.next_path),
-		itemId: row.item_id,
-		createdAt: row.created_at,
+		...followedItem(row),
 		expiresAt: row.expires_at,
 		isEnded: Boolean(row.is_ended),
 		downloads: row.downloads,

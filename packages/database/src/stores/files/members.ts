@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { JoinedFolder, MemberLimits, MemberStore, SharedFolderRecord } from '@stowage/plugin-api';
-import { Failure, type MemberRole, parsePath } from '@stowage/rules';
+import { Failure, type MemberRole } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import { batches } from '../batches.js';
+import { followedItem } from './followedItem.js';
 
 interface MemberRow {
 	folder_id: string;
@@ -52,7 +53,7 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 		return rows.flatMap((row) => {
 			const own = members.get(row.id);
 			// The last of them has left meanwhile, or their account has gone.
-			return own === undefined ? [] : [{ ...toFolder(row), members: own }];
+			return own === undefined ? [] : [{ ...followedItem(row), members: own }];
 		});
 	};
 
@@ -120,7 +121,7 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 			const rows: (FolderRow & { role: string })[] = await (ownerId === undefined
 				? all
 				: all.where('temp_links.user_id', ownerId));
-			return rows.map((row): JoinedFolder => ({ ...toFolder(row), role: row.role as MemberRole }));
+			return rows.map((row): JoinedFolder => ({ ...followedItem(row), role: row.role as MemberRole }));
 		},
 
 		async list(ownerId) {
@@ -168,17 +169,6 @@ async function assertRoom(
 			throw new Failure('rateLimited', `${username} is a member of so many folders that no more are possible.`);
 		}
 	}
-}
-
-function toFolder(row: FolderRow) {
-	return {
-		id: row.id,
-		owner: { id: row.user_id, username: row.username },
-		path: parsePath(row.path),
-		nextPath: row.next_path === null ? undefined : parsePath(row.next_path),
-		itemId: row.item_id,
-		createdAt: row.created_at,
-	};
 }
 
 function tooMany(limit: number): Failure {

@@ -1,0 +1,24 @@
+import { parsePath } from '@stowage/rules';
+
+/** What the rows of `temp_links` have of an item that is followed, with the name of its owner. */
+interface FollowedRow {
+	id: string;
+	user_id: string;
+	username: string;
+	path: string;
+	next_path: string | null;
+	item_id: string;
+	created_at: number;
+}
+
+/** An item of a home, wherever its owner moves it. */
+export function followedItem({ id, user_id, username, path, next_path, item_id, created_at }: FollowedRow) {
+	return {
+		id,
+		owner: { id: user_id, username },
+		path: parsePath(path),
+		nextPath: next_path === null ? undefined : parsePath(next_path),
+		itemId: item_id,
+		createdAt: created_at,
+	};
+}
