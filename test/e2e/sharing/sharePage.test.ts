@@ -18,6 +18,7 @@ import {
 	writeFiles,
 } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
+import { pdf } from '../support/previewFiles.js';
 import { closePreview, openPreview, picture, recorded } from '../support/previews.js';
 import { change, openStranger, type Share, share } from '../support/shares.js';
 import { slowConnection } from '../support/slowConnection.js';
@@ -164,6 +165,28 @@ const measured = async (t: ExecutionContext, viewport: typeof desktop) => {
 };
 test.serial('a ZIP of a share shows how far it is and can be cancelled, at a desk', measured, desktop);
 test.serial('a ZIP of a share shows how far it is and can be cancelled, on a phone', measured, phone);
+
+test.serial(
+	'a PDF of a share is shown on a phone, and one that can’t be shown opens in a tab of its own',
+	async (t) => {
+		const ada = await fixture.enter(t);
+		await writeFiles(ada.home, { 'plan.pdf': pdf({ pages: 3 }), 'broken.pdf': '%PDF-1.4\nnothing' });
+		const shared = await share(ada, { items: ['plan.pdf', 'broken.pdf'] });
+		const { page } = await openStranger(t, shared, phone);
+		const viewer = await openPreview(page, 'plan.pdf');
+		await viewer.frameLocator('iframe').getByText('Page 1 of the paper', { exact: true }).waitFor();
+		await assertAccessible(t, page, 'a PDF of a share');
+		await closePreview(page);
+		const broken = await openPreview(page, 'broken.pdf');
+		const link = broken.getByRole('link', { name: 'Open in a new tab' });
+		await link.waitFor();
+		const address = await link.evaluate((element) => (element as HTMLAnchorElement).href);
+		const answer = await fetch(numericName(address));
+		t.is(answer.status, 200);
+		t.regex(answer.headers.get('content-disposition') ?? '', /^inline/);
+		await answer.body?.cancel();
+	},
+);
 
 test.serial('the page of a share has less than 200 kB of script before its first viewer', async (t) => {
 	const ada = await fixture.enter(t);
