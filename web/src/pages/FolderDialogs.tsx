@@ -29,44 +29,21 @@ export interface FolderDialogsProps {
 /** The dialogs of all actions on files. */
 export function FolderDialogs({ location: { area, directory }, owner, actions, onClosed }: FolderDialogsProps) {
 	const renderOther = (dialog: OtherDialog, props: DialogProps) => {
+		const onLoadFailed = () => {
+			props.onClose();
+			props.onClosed();
+		};
 		switch (dialog.kind) {
 			case 'download':
 				return <DownloadDialog {...props} {...dialog} directory={directory} onDownload={actions.download} />;
 			case 'temporaryLink':
 				return <TemporaryLinkDialog {...props} entry={dialog.entry} />;
 			case 'share':
-				return (
-					<ShareDialog
-						{...props}
-						entries={dialog.entries}
-						onLoadFailed={() => {
-							props.onClose();
-							props.onClosed();
-						}}
-					/>
-				);
+				return <ShareDialog {...props} entries={dialog.entries} onLoadFailed={onLoadFailed} />;
 			case 'members':
-				return (
-					<MembersDialog
-						{...props}
-						entry={dialog.entry}
-						onLoadFailed={() => {
-							props.onClose();
-							props.onClosed();
-						}}
-					/>
-				);
+				return <MembersDialog {...props} entry={dialog.entry} onLoadFailed={onLoadFailed} />;
 			case 'leave':
-				return (
-					<LeaveDialog
-						{...props}
-						entry={dialog.entry}
-						onLoadFailed={() => {
-							props.onClose();
-							props.onClosed();
-						}}
-					/>
-				);
+				return <LeaveDialog {...props} entry={dialog.entry} onLoadFailed={onLoadFailed} />;
 			case 'convert':
 				return (
 					<ConvertDialog
@@ -75,10 +52,7 @@ export function FolderDialogs({ location: { area, directory }, owner, actions, o
 						videos={dialog.entries}
 						onConverted={actions.showConverted}
 						onContinue={actions.followConversions}
-						onLoadFailed={() => {
-							props.onClose();
-							props.onClosed();
-						}}
+						onLoadFailed={onLoadFailed}
 					/>
 				);
 		}

@@ -60,6 +60,7 @@ async function site(t: ExecutionContext) {
 				notifications.publish({ userId: 'ada' }, ticket(token, sent));
 			},
 			changeTrash: (userId: string) => notifications.publish({ userId }, { kind: 'trash' }),
+			changeShared: (userId: string) => notifications.publish({ userId }, { kind: 'shared' }),
 			/** Subscribes as a page of this process does, and collects what it receives. */
 			open(audience: { userId: string } | { ticket: string }) {
 				const received: number[] = [];
@@ -97,6 +98,19 @@ test('a page gets events of a ticket at another process at most once a poll, alw
 	}
 	t.deepEqual(sameProcess.received, [1, 2, 3, 9], 'events of its own process arrive directly, and once');
 	t.deepEqual(another.received, []);
+});
+
+test('a page is notified of folders that were shared with its user at another process', async (t) => {
+	const { join, ticks } = await site(t);
+	const [a, b] = [join('a'), join('b')];
+	const member = b.open({ userId: 'bob' });
+	const other = b.open({ userId: 'carol' });
+	await ticks(b, a);
+	a.changeShared('bob');
+	a.changeTrash('bob');
+	await ticks(a, b);
+	t.deepEqual(member.kinds.toSorted(), ['shared', 'trash']);
+	t.deepEqual(other.kinds, []);
 });
 
 test('a page is notified of a trash that was changed at another process, once for all changes between two polls', async (t) => {
