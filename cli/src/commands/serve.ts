@@ -1,11 +1,13 @@
-import { type App, ConfigError, createApp, endFailedRequest } from '@stowage/core';
+import { type App, type Config, ConfigError, createApp, endFailedRequest, workerCount } from '@stowage/core';
 import { Command } from 'commander';
 import { leaveRoot } from '../commandLine/enter.js';
 import { startupCode, withHelp } from '../commandLine/help.js';
 import { configOf, withSettings } from '../commandLine/settings.js';
-import { findSupervisor, type Supervisor } from '../service/supervisor.js';
+import { findSupervisor, heartbeatOf, type Supervisor } from '../service/supervisor.js';
 import { printLine } from '../terminal/output.js';
 import { webRoot } from '../webRoot.js';
+import { connectionsOfPrimary, superviseByPrimary, takeWorkerAddress } from '../workers/asWorker.js';
+import { servePrimary } from '../workers/servePrimary.js';
 
 export function serveCommand(): Command {
 	const command = withSettings(new Command('serve').description('serve the page and the API until stopped'));
@@ -20,34 +22,58 @@ export function serveCommand(): Command {
 			throw new ConfigError(
 				'The server does not run as root here: give the service a user of its own (User= in its unit).',
 			);
+		const primaryAddress = takeWorkerAddress(process.env);
 		const config = configOf(command);
 		await leaveRoot(config.dataDir);
-		const app = await createApp(config, { webRoot: await webRoot() });
-		const { log } = app.services;
-		const supervisor = await findSupervisor(process.env, app.services);
-		const stopping = createStop(app, supervisor);
-		let serving = 'Starting';
-		process.on('SIGHUP', () => {
-			// Of a terminal that was closed.
-			if (process.stdin.isTTY) return stopping('SIGHUP', 0);
-			supervisor.reloading();
-			const outcome = reload(app, command);
-			supervisor.ready(`${serving}${outcome}`);
-		});
-		process.on('SIGTERM', () => stopping('SIGTERM', 0)).on('SIGINT', () => stopping('SIGINT', 0));
-		const onUnexpected = (error: unknown) => {
-			if (endFailedRequest(error, log)) return;
-			// The state of the process is unknown: current requests may end, then a supervisor starts a new one.
-			log.fatal({ err: error }, 'unexpected error outside of any request: stopping');
-			stopping('unexpected error', 70);
-		};
-		process.on('uncaughtException', onUnexpected).on('unhandledRejection', onUnexpected);
-
-		const address = await app.start();
-		serving = `Serving at ${address}`;
-		supervisor.ready(serving);
-		printLine(`Stowage is ready at ${address}`);
+		if (primaryAddress !== undefined) await serveAsWorker(config, command, primaryAddress);
+		else if (workerCount(config) > 1) await servePrimary(config);
+		else await serveAlone(config, command);
 	});
+}
+
+async function serveAlone(config: Config, command: Command): Promise<void> {
+	const app = await createApp(config, { webRoot: await webRoot() });
+	const { log } = app.services;
+	const supervisor = await findSupervisor(process.env, log, heartbeatOf(app.services));
+	const stopping = createStop(app, supervisor);
+	let serving = 'Starting';
+	process.on('SIGHUP', () => {
+		// Of a terminal that was closed.
+		if (process.stdin.isTTY) return stopping('SIGHUP', 0);
+		supervisor.reloading();
+		const outcome = reload(app, command);
+		supervisor.ready(`${serving}${outcome}`);
+	});
+	process.on('SIGTERM', () => stopping('SIGTERM', 0)).on('SIGINT', () => stopping('SIGINT', 0));
+	stopAfterUnexpected(app, stopping);
+	const address = await app.start();
+	serving = `Serving at ${address}`;
+	supervisor.ready(serving);
+	printLine(`Stowage is ready at ${address}`);
+}
+
+/** Serves what the primary process hands on, which alone is told by a terminal or a service manager what to do; all but SIGTERM, which ends this one. */
+async function serveAsWorker(config: Config, command: Command, address: string): Promise<void> {
+	for (const signal of ['SIGHUP', 'SIGINT', 'SIGUSR2']) process.on(signal, () => {});
+	const app = await createApp(config, { webRoot: await webRoot(), connections: connectionsOfPrimary(address) });
+	const stopping = createStop(
+		app,
+		superviseByPrimary(app, () => reload(app, command)),
+	);
+	process.on('SIGTERM', () => stopping('SIGTERM', 0));
+	process.on('disconnect', () => stopping('the process that listens has ended', 1));
+	stopAfterUnexpected(app, stopping);
+	await app.start();
+}
+
+function stopAfterUnexpected({ services: { log } }: App, stopping: (reason: string, code: number) => void): void {
+	const onUnexpected = (error: unknown) => {
+		if (endFailedRequest(error, log)) return;
+		// The state of the process is unknown: current requests may end, then a supervisor starts a new one.
+		log.fatal({ err: error }, 'unexpected error outside of any request: stopping');
+		stopping('unexpected error', 70);
+	};
+	process.on('uncaughtException', onUnexpected).on('unhandledRejection', onUnexpected);
 }
 
 /** Reads the configuration again. An error in it leaves the former one in force. Returns the addition to a status line. */

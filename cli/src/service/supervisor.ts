@@ -1,4 +1,4 @@
-import type { Services } from '@stowage/core';
+import type { Log, Services } from '@stowage/core';
 import { type Notify, openNotifySocket } from './notifySocket.js';
 
 /** The service manager that started this process and is notified of its state. Without one, nothing is sent. */
@@ -16,9 +16,9 @@ type Environment = Record<string, string | undefined>;
 
 /**
  * Finds the supervisor in the environment, from which it is taken out: the programs that are started later must not speak for this one. A
- * supervisor that can't be reached is a warning.
+ * supervisor that can't be reached is a warning. Its watchdog is notified as long as `beat` resolves to true.
  */
-export async function findSupervisor(env: Environment, { log, config, database }: Services): Promise<Supervisor> {
+export async function findSupervisor(env: Environment, log: Log, beat: () => Promise<boolean>): Promise<Supervisor> {
 	const address = env.NOTIFY_SOCKET;
 	const watchdogMs = watchdogOf(env);
 	for (const name of ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID']) delete env[name];
@@ -37,11 +37,10 @@ export async function findSupervisor(env: Environment, { log, config, database }
 		ready(status) {
 			send('READY=1', `STATUS=${status}`);
 			if (watchdogMs === undefined || watching !== undefined) return;
-			const beat = createHeartbeat(() => database.ping(), config.databaseUrl.startsWith('sqlite:'));
 			watching = setInterval(() => {
 				void beat().then((isAlive) => {
 					if (isAlive) send('WATCHDOG=1');
-					else log.warn('the database did not answer: the watchdog was not notified');
+					else log.warn('the server or its database did not answer: the watchdog was not notified');
 				});
 			}, watchdogMs / 2);
 			watching.unref();
@@ -61,6 +60,11 @@ function watchdogOf({ WATCHDOG_USEC, WATCHDOG_PID }: Environment): number | unde
 	if (WATCHDOG_PID !== undefined && WATCHDOG_PID !== '' && Number(WATCHDOG_PID) !== process.pid) return undefined;
 	const milliseconds = Number(WATCHDOG_USEC) / 1000;
 	return milliseconds > 0 ? milliseconds : undefined;
+}
+
+/** The heartbeat of a process with these services. */
+export function heartbeatOf({ config, database }: Pick<Services, 'config' | 'database'>): () => Promise<boolean> {
+	return createHeartbeat(() => database.ping(), config.databaseUrl.startsWith('sqlite:'));
 }
 
 /**

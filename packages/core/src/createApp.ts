@@ -15,10 +15,12 @@ import { type Reloaded, reloadConfig } from './config/reload.js';
 import type { Config } from './config/schema.js';
 import { readOrMakeSecret } from './config/secret.js';
 import { strangersMay } from './config/strangers.js';
+import { shareOf } from './config/workers.js';
+import { type ConnectionSource, createAccepting } from './http/connections/accepting.js';
 import { Drain } from './http/connections/Drain.js';
-import { listen } from './http/connections/unixSocket.js';
 import { createServer } from './http/createServer.js';
 import { createLog, type Log } from './log.js';
+import type { Metrics } from './metrics/createMetrics.js';
 import { decorateServer } from './plugins/decorateServer.js';
 import { loadPlugins } from './plugins/loadPlugins.js';
 import { bytesSent } from './responses/writeBody.js';
@@ -33,6 +35,8 @@ export interface App {
 	services: Services;
 	/** Begins to listen. Resolves to the address, such as `http://127.0.0.1:7420` or `unix:/run/stowage/stowage.sock`. */
 	start(): Promise<string>;
+	/** What is measured, where the setting `metrics.listen` asks for it; else undefined. */
+	metrics: Metrics | undefined;
 	/** Applies the settings of another configuration that can change at run time, and returns the names of those that can't. */
 	reload(next: Config): Reloaded;
 	/** Takes no new work, lets running transfers end for a while, then closes everything. */
@@ -53,11 +57,13 @@ export interface AppOptions {
 	bodySecondMs?: number;
 	/** Milliseconds that the event loop may be late before requests are refused with 503; 0 never refuses. */
 	maxEventLoopDelayMs?: number;
+	/** The process that listens in place of this one, which then serves no metrics either. */
+	connections?: ConnectionSource;
 	/** Whose command this is, whom the audit log names for actions without a request. */
 	administrator?: Administrator;
 }
 
-type AllOptions = AppOptions & Required<Omit<AppOptions, 'webRoot' | 'administrator'>>;
+type AllOptions = AppOptions & Required<Omit<AppOptions, 'webRoot' | 'administrator' | 'connections'>>;
 
 /** Both src and dist lie beside package.json, to which packaging adds the version of the build. */
 const { version, buildVersion = version } = createRequire(import.meta.url)('../package.json') as {
@@ -76,7 +82,7 @@ export async function createApp(config: Config, given: AppOptions = {}): Promise
 	const permitted = serves ? strangersMay(config) : undefined;
 	if (permitted !== undefined) log.warn({ reason: permitted }, 'strangers may use this server');
 	await makeDataDir(config.dataDir);
-	const database = await openDatabase(config.databaseUrl, { now });
+	const database = await openDatabase(config.databaseUrl, { now, connections: Math.max(3, shareOf(10, config)) });
 	const parts: Closable[] = [database];
 	try {
 		const { monotonic = () => performance.now(), bodySecondMs = 1000, maxEventLoopDelayMs = 5000 } = given;
@@ -93,11 +99,12 @@ async function assemble(
 	config: Config,
 	database: Database,
 	parts: Closable[],
-	{ webRoot, log, now, monotonic, bodySecondMs, maxEventLoopDelayMs, serves, administrator }: AllOptions,
+	{ webRoot, log, now, monotonic, bodySecondMs, maxEventLoopDelayMs, serves, connections, administrator }: AllOptions,
 ): Promise<App> {
 	const ground = { config, database, log, now, monotonic };
 	const drain = new Drain();
-	const server = createServer(config, log, maxEventLoopDelayMs, drain);
+	const server = createServer(config, log, maxEventLoopDelayMs, drain, connections === undefined);
+	const accepting = createAccepting(server, config, drain, connections);
 	const audit = createAudit({ ...ground, bytesSent, administrator });
 	parts.push(audit);
 	const bodies = createBodies(bodySecondMs);
@@ -160,10 +167,16 @@ async function assemble(
 	return {
 		server,
 		services,
+		metrics,
 		async start() {
 			if (!serves) throw new Error('This was made to serve nobody.');
-			if (metrics !== undefined) log.info({ address: await metrics.listen() }, 'metrics are served');
-			const address = await listen(server, config);
+			if (metrics !== undefined && connections === undefined) {
+				const { serveMetrics } = await import('./metrics/serveMetrics.js');
+				const served = await serveMetrics(config.metrics.listen, () => metrics.read(), log);
+				parts.push(served);
+				log.info({ address: served.address }, 'metrics are served');
+			}
+			const address = await accepting.begin();
 			jobs.begin();
 			void searchIndex.begin(roots);
 			return address;
@@ -176,7 +189,7 @@ async function assemble(
 		async stop() {
 			clearInterval(sweeping);
 			try {
-				await drain.begin(server.listener, config.drainDelay);
+				await drain.begin(config.drainDelay, () => accepting.end());
 				await server.stop({ timeout: drainMs });
 			} finally {
 				await closeAll(parts, log);

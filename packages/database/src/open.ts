@@ -42,6 +42,8 @@ export interface DatabaseOptions {
 	now?: () => number;
 	/** The steps that make the tables, all of them by default. */
 	migrations?: readonly Migration[];
+	/** To a database server, at once. @default 10 */
+	connections?: number;
 }
 
 /**
@@ -51,13 +53,14 @@ export interface DatabaseOptions {
  * while the database is away and work again when it is back.
  */
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
-	const { now = Date.now, migrations = allMigrations } = options;
+	const { now = Date.now, migrations = allMigrations, connections = 10 } = options;
 	try {
 		const target = parseDatabaseUrl(url);
 		// Loaded when needed: each has a program of its own, and some commands need neither.
 		if (target.kind === 'mysql') {
 			const { openMysql } = await import('./connection/mysql/openMysql.js');
-			return database(await openMysql(target.address, migrations, now), now, async () => Number.POSITIVE_INFINITY);
+			const server = await openMysql(target.address, migrations, now, connections);
+			return database(server, now, async () => Number.POSITIVE_INFINITY);
 		}
 		const { openSqlite } = await import('./connection/sqlite/openSqlite.js');
 		return database(

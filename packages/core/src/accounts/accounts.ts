@@ -9,6 +9,7 @@ import type {
 } from '@stowage/plugin-api';
 import { anonymousOwner, Failure, foldUsername, isFailure, isValidUsername, passwordLength } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
+import { shareOf } from '../config/workers.js';
 import { limitAddress } from '../http/requests/proxy.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import { rateLimited } from '../limits/rateLimited.js';
@@ -92,7 +93,7 @@ const hourMs = 60 * 60_000;
 interface Dependencies {
 	users: UserStore;
 	limits: LimitStore;
-	config: Pick<Config, 'registrationsPerHour'>;
+	config: Pick<Config, 'registrationsPerHour' | 'workers'>;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
 	/** Called at each use. */
@@ -108,7 +109,15 @@ export function createAccounts(parts: Dependencies): Accounts {
 	const { users, limits: store, config, now, auth, storage, renames, secondFactors, trash } = parts;
 	const homes = () => homesOnDisk(storage);
 	const limits = withMemoryFallback(store);
-	const hashes = new FairQueue(hashing, 'Too many people are signing in right now. Please try again in a moment.');
+	const hashes = new FairQueue(
+		{
+			running: shareOf(hashing.running, config),
+			runningPerClient: shareOf(hashing.runningPerClient, config),
+			waiting: shareOf(hashing.waiting, config),
+			waitingPerClient: shareOf(hashing.waitingPerClient, config),
+		},
+		'Too many people are signing in right now. Please try again in a moment.',
+	);
 	const queued = <T>({ address, signal }: Caller, work: () => Promise<T>) =>
 		hashes.run(limitAddress(address), work, signal);
 	const find = async (username: string) => {

@@ -3,6 +3,7 @@ import { createAccounts } from '../accounts/accounts.js';
 import { auditedAccounts, auditedSecondFactors } from '../accounts/auditedAccounts.js';
 import { createSecondFactors } from '../accounts/secondFactors.js';
 import { createArchives, defaultArchiveLimits } from '../archives/createArchives.js';
+import { shareOf } from '../config/workers.js';
 import { EventStreams } from '../events/EventStreams.js';
 import { createEncryption } from '../events/encryption.js';
 import { createWalkQueue } from '../limits/createWalkQueue.js';
@@ -69,6 +70,7 @@ export function createServices({ providers, secret, monotonic, ...given }: Depen
 	const { config, log, audit, database, databaseReserve, storage, roots, sessions, files, notifications, jobs, now } =
 		given;
 	const { users } = database;
+	const share = (limit: number) => shareOf(limit, config);
 	const secondFactors = auditedSecondFactors(
 		createSecondFactors({ store: database.secondFactors, limits: database.limits, now }),
 		audit,
@@ -96,7 +98,7 @@ export function createServices({ providers, secret, monotonic, ...given }: Depen
 	});
 	const shareUses = new ShareUses({ store: database.shareUses, now, log });
 	const guests = createGuests({ store: database.shares, states, config, storage, links, accounts, uses: shareUses });
-	const walkQueue = createWalkQueue();
+	const walkQueue = createWalkQueue(share);
 	const archives = createArchives({
 		files,
 		format: () => providers.archive.find('zip'),
@@ -116,6 +118,7 @@ export function createServices({ providers, secret, monotonic, ...given }: Depen
 		cache: openThumbnailCache(config, log),
 		folder: config.dataDir,
 		concurrency: config.thumbnails.concurrency,
+		share,
 		log,
 	});
 	const tickets = createTickets({
@@ -147,7 +150,7 @@ export function createServices({ providers, secret, monotonic, ...given }: Depen
 		thumbnails,
 		tickets,
 		transfers: new Transfers({ notifications, tickets, onSessionEnd: sessions.subscribe }),
-		streams: new EventStreams(),
+		streams: new EventStreams(share),
 		rootAdministration: auditedRoots(new RootAdministration(roots, database, config), audit),
 		pasting: createPasting(jobs, { files, uploadLimits: uploads.uploadLimits, walkQueue, log, monotonic }),
 		homeMoves: auditedHomeMoves(

@@ -176,6 +176,7 @@ export const configSchema = z.strictObject({
 	allowedHosts: hosts.default([]),
 	trustedProxies: networks.default([]),
 	drainDelay: durationWithin(0, 10_000, "must be a time of at most '10 seconds', or 0").default(0),
+	workers: z.union([z.literal('auto'), wholeNumber(1, 64)], "must be 'auto' or a whole number from 1 to 64").default(1),
 	maxConnectionsPerAddress: wholeNumber(1, 10_000).default(512),
 	registration: choice('open', 'closed').default('open'),
 	registrationsPerHour: wholeNumber(1, 1_000_000).default(300),

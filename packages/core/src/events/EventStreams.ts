@@ -10,6 +10,9 @@ export class EventStreams {
 	#count = 0;
 	#isStopping = false;
 
+	/** `share` is what this process has of a limit of the whole server. */
+	constructor(readonly share: (limit: number) => number) {}
+
 	/**
 	 * Counts a stream in; the returned function counts it out. `end` is called when the server stops. Throws `rateLimited` if `who` has too
 	 * many, and `unavailable` while the server stops.
@@ -17,7 +20,7 @@ export class EventStreams {
 	enter(client: string, end: () => void): () => void {
 		if (this.#isStopping) throw new Failure('unavailable', 'The server is stopping.');
 		const streams = this.#open.get(client) ?? new Set();
-		if (streams.size >= maxForOne || this.#count >= maxInAll) {
+		if (streams.size >= this.share(maxForOne) || this.#count >= this.share(maxInAll)) {
 			throw new Failure('rateLimited', 'There are too many open pages.', { retryAfter: 30 });
 		}
 		this.#open.set(client, streams.add(end));

@@ -3,6 +3,7 @@ import { server as createHapi, type Request as HapiRequest, type Server as HapiS
 import { Failure } from '@stowage/rules';
 import { createHostCheck } from '../config/allowedHosts.js';
 import type { Config } from '../config/schema.js';
+import { shareOf } from '../config/workers.js';
 import { setRequestCaller } from '../context.js';
 import type { Log } from '../log.js';
 import type { Drain } from './connections/Drain.js';
@@ -43,12 +44,22 @@ function assertLength({ headers }: IncomingMessage): void {
 }
 
 /** The hapi server with the rules of every route: refusals before the body, one shape of errors, safe headers. */
-export function createServer(config: Config, log: Log, maxEventLoopDelayMs: number, drain: Drain): HapiServer {
+export function createServer(
+	config: Config,
+	log: Log,
+	maxEventLoopDelayMs: number,
+	drain: Drain,
+	listens: boolean,
+): HapiServer {
 	const listener = createListener();
 	const socketPath = socketPathOf(config);
 	const server = createHapi({
 		listener,
-		...(socketPath === undefined ? { host: config.host, port: config.port } : { port: socketPath }),
+		...(listens
+			? socketPath === undefined
+				? { host: config.host, port: config.port }
+				: { port: socketPath }
+			: { autoListen: false }),
 		compression: { minBytes: 1024 },
 		// A user's text file must keep its length and ranges, so only the server's own answers are compressed.
 		mime: { override: { 'text/plain': { compressible: false } } },
@@ -75,14 +86,10 @@ export function createServer(config: Config, log: Log, maxEventLoopDelayMs: numb
 	handleExpectContinue(server, listener);
 	refuseUnderLoad(server, maxEventLoopDelayMs);
 	const peers = createPeers(config);
-	limitConnections(listener, () => config.maxConnectionsPerAddress, peers);
+	const maxPerAddress = () => shareOf(config.maxConnectionsPerAddress, config);
+	limitConnections(listener, maxPerAddress, peers);
 	const readClient = createClientReader(peers, config.publicUrl);
-	serializeRequests(
-		listener,
-		(request) => limitAddress(readClient(request).address),
-		() => config.maxConnectionsPerAddress,
-		drain,
-	);
+	serializeRequests(listener, (request) => limitAddress(readClient(request).address), maxPerAddress, drain);
 	restorePrefix(listener, config.basePath, peers);
 	const checkHost = createHostCheck(config);
 	const logs = { log, logFailure: createFailureLog(log) };

@@ -13,17 +13,18 @@ const rememberedMs = 15 * 60_000;
 /**
  * The queue of walks through folders, such as searches. A tree may take a minute to walk, so walks take turns, and who has walked least comes
  * first: a client who searches now and then waits for one turn, however long the walks of others are. All visitors together have half of the
- * places, since their addresses cost nothing.
+ * places, since their addresses cost nothing. `share` is what this process has of a limit of the whole server.
  */
-export function createWalkQueue(): FairQueue {
+export function createWalkQueue(share = (limit: number) => limit): FairQueue {
 	const walked = new SpentTime({ hourly: () => rememberedMs, spent: busy });
 	return new FairQueue(
 		{
-			running: 8,
-			runningPerClient: 2,
-			waiting: 400,
-			waitingPerClient: 64,
-			group: { running: 4, waiting: 200, includes: isVisitorKey },
+			// Two at least: visitors don't have them all.
+			running: Math.max(2, share(8)),
+			runningPerClient: share(2),
+			waiting: share(400),
+			waitingPerClient: share(64),
+			group: { running: share(4), waiting: share(200), includes: isVisitorKey },
 			spent: (client) => walked.of(client),
 			turns: { ms: turnMs, paused: 24, onEnd: (client, ms) => walked.add(client, ms) },
 		},

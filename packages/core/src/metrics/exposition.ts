@@ -3,13 +3,25 @@
  * here uses.
  */
 
-type Labels = Readonly<Record<string, string>>;
+export type Labels = Readonly<Record<string, string>>;
 
-interface Family {
+/** A metric with all that was read of it at one moment. */
+export interface Family {
 	name: string;
 	type: 'counter' | 'gauge' | 'histogram';
 	help: string;
-	lines(): Iterable<string>;
+	/** In the order of the text; those of a histogram have the suffixes `_bucket`, `_sum` and `_count`. */
+	values: readonly FamilyValue[];
+}
+
+export interface FamilyValue {
+	suffix: '' | '_bucket' | '_sum' | '_count';
+	labels: Labels;
+	value: number;
+}
+
+interface Metric extends Omit<Family, 'values'> {
+	values(): Iterable<FamilyValue>;
 }
 
 export const contentType = 'text/plain; version=0.0.4; charset=utf-8';
@@ -27,22 +39,23 @@ export interface Histogram {
 export type Sample = readonly [Labels, number];
 
 /**
- * The families of a process, in the order in which they were made. Labels are words that are few: routes, kinds, names that the
+ * The metrics of a process, in the order in which they were made. Labels are words that are few: routes, kinds, names that the
  * administrator gave.
  */
 export class Exposition {
-	readonly #families: Family[] = [];
+	readonly #metrics: Metric[] = [];
 
 	counter(name: string, help: string): Counter {
-		const cells = new Map<string, { value: number; add(amount?: number): void }>();
-		function* lines() {
-			for (const [key, { value }] of cells) yield `${name}${key} ${numberText(value)}`;
+		const cells = new Map<string, { labels: Labels; value: number; add(amount?: number): void }>();
+		function* values(): Generator<FamilyValue> {
+			for (const { labels, value } of cells.values()) yield { suffix: '', labels, value };
 		}
-		this.#families.push({ name, type: 'counter', help, lines });
+		this.#metrics.push({ name, type: 'counter', help, values });
 		return {
 			of(labels) {
 				const key = labelText(labels);
 				const cell = cells.get(key) ?? {
+					labels,
 					value: 0,
 					add(amount = 1) {
 						this.value += amount;
@@ -55,25 +68,25 @@ export class Exposition {
 	}
 
 	histogram(name: string, help: string, bounds: readonly number[]): Histogram {
-		const values = new Map<string, { counts: number[]; sum: number; labels: Labels }>();
-		function* lines() {
-			for (const [key, { counts, sum, labels }] of values) {
+		const observed = new Map<string, { counts: number[]; sum: number; labels: Labels }>();
+		function* values(): Generator<FamilyValue> {
+			for (const { counts, sum, labels } of observed.values()) {
 				let total = 0;
 				for (const [index, count] of counts.entries()) {
 					total += count;
 					const le = index < bounds.length ? String(bounds[index]) : '+Inf';
-					yield `${name}_bucket${labelText({ ...labels, le })} ${total}`;
+					yield { suffix: '_bucket', labels: { ...labels, le }, value: total };
 				}
-				yield `${name}_sum${key} ${numberText(sum)}`;
-				yield `${name}_count${key} ${total}`;
+				yield { suffix: '_sum', labels, value: sum };
+				yield { suffix: '_count', labels, value: total };
 			}
 		}
-		this.#families.push({ name, type: 'histogram', help, lines });
+		this.#metrics.push({ name, type: 'histogram', help, values });
 		return {
 			of(labels) {
 				const key = labelText(labels);
-				const cell = values.get(key) ?? { counts: Array<number>(bounds.length + 1).fill(0), sum: 0, labels };
-				values.set(key, cell);
+				const cell = observed.get(key) ?? { counts: Array<number>(bounds.length + 1).fill(0), sum: 0, labels };
+				observed.set(key, cell);
 				return {
 					observe(value) {
 						const at = bounds.findIndex((bound) => value <= bound);
@@ -86,24 +99,15 @@ export class Exposition {
 		};
 	}
 
-	/** The whole text, with freshly read samples. */
-	text(collected: readonly Collected[]): string {
-		const asked = collected.map(
-			({ samples, ...family }): Family => ({
-				...family,
-				lines: () =>
-					valueLines(
-						family.name,
-						samples.map(([labels, value]) => [labelText(labels), value]),
-					),
-			}),
-		);
-		let text = '';
-		for (const { name, type, help, lines } of [...this.#families, ...asked]) {
-			text += `# HELP ${name} ${help.replace(/\\/g, '\\\\').replace(/\n/g, '\\n')}\n# TYPE ${name} ${type}\n`;
-			for (const line of lines()) text += `${line}\n`;
-		}
-		return text;
+	/** All metrics, with freshly read samples. */
+	families(collected: readonly Collected[]): Family[] {
+		return [
+			...this.#metrics.map(({ values, ...metric }) => ({ ...metric, values: [...values()] })),
+			...collected.map(({ samples, ...metric }) => ({
+				...metric,
+				values: samples.map(([labels, value]): FamilyValue => ({ suffix: '', labels, value })),
+			})),
+		];
 	}
 }
 
@@ -115,8 +119,37 @@ export interface Collected {
 	samples: readonly Sample[];
 }
 
-function* valueLines(name: string, values: Iterable<readonly [string, number]>): Generator<string> {
-	for (const [key, value] of values) yield `${name}${key} ${numberText(value)}`;
+/** The families in the text format. */
+export function expositionText(families: readonly Family[]): string {
+	let text = '';
+	for (const { name, type, help, values } of families) {
+		text += `# HELP ${name} ${help.replace(/\\/g, '\\\\').replace(/\n/g, '\\n')}\n# TYPE ${name} ${type}\n`;
+		for (const { suffix, labels, value } of values)
+			text += `${name}${suffix}${labelText(labels)} ${numberText(value)}\n`;
+	}
+	return text;
+}
+
+/**
+ * The metrics of several processes as one: counters and histograms are summed, a gauge keeps the value of each, with its name as the label `worker`. `former` are counts of processes
+ * that have ended, which count on.
+ */
+export function sumFamilies(workers: ReadonlyMap<string, readonly Family[]>, former: readonly Family[] = []): Family[] {
+	const sums = new Map<string, Omit<Family, 'values'> & { values: Map<string, FamilyValue> }>();
+	const add = (family: Family, worker: string | undefined) => {
+		const { name, type, help } = family;
+		if (worker === undefined && type === 'gauge') return;
+		const sum = sums.get(name) ?? { name, type, help, values: new Map<string, FamilyValue>() };
+		sums.set(name, sum);
+		for (const { suffix, labels: own, value } of family.values) {
+			const labels = type === 'gauge' && worker !== undefined ? { ...own, worker } : own;
+			const key = `${suffix}${labelText(labels)}`;
+			sum.values.set(key, { suffix, labels, value: value + (sum.values.get(key)?.value ?? 0) });
+		}
+	};
+	for (const [worker, families] of workers) for (const family of families) add(family, worker);
+	for (const family of former) add(family, undefined);
+	return [...sums.values()].map(({ values, ...family }) => ({ ...family, values: [...values.values()] }));
 }
 
 function labelText(labels: Labels): string {

@@ -68,6 +68,8 @@ interface Dependencies {
 	/** For temporary copies. */
 	folder: string;
 	concurrency: number | 'auto';
+	/** What this process has of a limit of the whole server. */
+	share?: (limit: number) => number;
 	log: Log;
 	/** The time limit of one picture, for all renderers and their tries together. */
 	timeLimitMs?: number;
@@ -93,14 +95,16 @@ export function createThumbnails({
 	cache,
 	folder,
 	concurrency,
+	share = (limit) => limit,
 	log,
 	timeLimitMs = 15_000,
 	hourlyMs = { account: 3_600_000, address: 900_000 },
 	kinds = new KindProcess(),
 	waiting = { perClient: 256, total: 512 },
 }: Dependencies): Thumbnails {
-	// Two at least: one client does not get all of them.
-	const running = concurrency === 'auto' ? Math.max(2, Math.min(4, os.availableParallelism())) : concurrency;
+	const ofServer = concurrency === 'auto' ? Math.max(2, Math.min(4, os.availableParallelism())) : concurrency;
+	// Of several two at least: one client does not get all of them.
+	const running = Math.max(Math.min(2, ofServer), share(ofServer));
 	const spentTime = new SpentTime({
 		hourly: (client) => (isVisitorKey(client) ? hourlyMs.address : hourlyMs.account),
 		spent: busy,

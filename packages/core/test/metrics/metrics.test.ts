@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { Failure } from '@stowage/rules';
 import test from 'ava';
 import { ConfigError, loadConfig } from '../../src/index.js';
-import { Exposition } from '../../src/metrics/exposition.js';
+import { Exposition, expositionText, sumFamilies } from '../../src/metrics/exposition.js';
 import { logLines } from '../logLines.js';
 import { memoryStorageFlags } from '../memoryPlugin.js';
 import { Client, file, json, testApp } from '../testApp.js';
@@ -228,11 +228,44 @@ test('special characters in labels, extreme numbers and histograms are written s
 	const samples = [Number.NaN, Number.POSITIVE_INFINITY, 1e300, 5e-324].map(
 		(value, n) => [{ n: String(n) }, value] as const,
 	);
-	const families = parseExposition(exposition.text([{ name: 'c', type: 'gauge', help: '', samples }]));
+	const families = parseExposition(
+		expositionText(exposition.families([{ name: 'c', type: 'gauge', help: '', samples }])),
+	);
 	t.is(families.get('a_total')?.samples[0]?.labels.name, 'quote " backslash \\ line \n end');
 	t.deepEqual(
 		families.get('b_seconds')?.samples.map(({ value }) => value),
 		[1, 2, 3, 2.6, 3],
 	);
 	t.is(families.get('c')?.samples[1]?.value, Number.POSITIVE_INFINITY);
+});
+
+test('the metrics of several processes are one: counts are summed, also those of processes that have ended, and measurements are told apart', (t) => {
+	const ofProcess = (requests: number, seconds: readonly number[]) => {
+		const exposition = new Exposition();
+		exposition.counter('a_total', 'Requests.').of({ route: 'x' }).add(requests);
+		const durations = exposition.histogram('b_seconds', 'Times.', [1]).of({});
+		for (const value of seconds) durations.observe(value);
+		return exposition.families([{ name: 'c', type: 'gauge', help: 'Open.', samples: [[{ kind: 'k' }, requests]] }]);
+	};
+	const former = sumFamilies(new Map(), ofProcess(100, [0.5]));
+	const summed = sumFamilies(
+		new Map([
+			['1', ofProcess(1, [0.5, 2])],
+			['7', ofProcess(2, [3])],
+		]),
+		former,
+	);
+	const families = parseExposition(expositionText(summed));
+	t.deepEqual(families.get('a_total')?.samples, [{ name: 'a_total', labels: { route: 'x' }, value: 103 }]);
+	t.deepEqual(
+		families.get('b_seconds')?.samples.map(({ value }) => value),
+		[2, 4, 6, 4],
+	);
+	t.deepEqual(
+		families.get('c')?.samples.map(({ labels, value }) => [labels, value]),
+		[
+			[{ kind: 'k', worker: '1' }, 1],
+			[{ kind: 'k', worker: '7' }, 2],
+		],
+	);
 });

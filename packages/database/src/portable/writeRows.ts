@@ -52,7 +52,7 @@ async function open(url: string, migrations: readonly string[]): Promise<Knex> {
 			return await openSqlite(target.path, known, Date.now);
 		}
 		const { openMysql } = await import('../connection/mysql/openMysql.js');
-		return await openMysql(target.address, known, Date.now);
+		return await openMysql(target.address, known, Date.now, 1);
 	} catch (error) {
 		if (!(error instanceof DatabaseError) || !error.message.includes('newer Stowage')) throw error;
 		throw new DatabaseError('The database to fill is not empty: it has tables already. Name an empty one.', {

@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
-import { Server } from 'node:net';
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How long idle connections stay open after the listener closed: a request that its client sends just then is still answered. */
+/** How long idle connections stay open after the last one was accepted: a request that its client sends just then is still answered. */
 const idleMs = 1000;
 
 /**
@@ -13,9 +12,27 @@ const idleMs = 1000;
 export class Drain {
 	#isDraining = false;
 	readonly #responses = new Set<ServerResponse>();
+	readonly #open = new Set<Socket>();
+	#onEmpty = () => {};
+
+	/** Connections that are open. */
+	get connections(): number {
+		return this.#open.size;
+	}
 
 	get isDraining(): boolean {
 		return this.#isDraining;
+	}
+
+	/** Notes the connections of a server, before any of them. */
+	watch(listener: Server): void {
+		listener.on('connection', (socket: Socket) => {
+			this.#open.add(socket);
+			socket.once('close', () => {
+				this.#open.delete(socket);
+				if (this.#open.size === 0) this.#onEmpty();
+			});
+		});
 	}
 
 	/** Called for each response before its headers are sent. */
@@ -25,16 +42,21 @@ export class Drain {
 		response.once('close', () => this.#responses.delete(response));
 	}
 
-	/** Resolves when the idle connections of `listener` may be closed, which accepts none any more once `delayMs` have passed. */
-	async begin(listener: Server, delayMs: number): Promise<void> {
+	/** Resolves when idle connections may be closed. `stopAccepting` is called after `delayMs`. */
+	async begin(delayMs: number, stopAccepting: () => void): Promise<void> {
 		this.#isDraining = true;
 		// Of a response whose headers have been sent, the client has been told that more may follow.
 		for (const response of this.#responses) if (!response.headersSent) response.shouldKeepAlive = false;
 		await delay(delayMs);
-		if (!listener.listening) return;
-		const closed = once(listener, 'close');
-		// HTTP's own would end idle connections, too.
-		Server.prototype.close.call(listener);
-		await Promise.race([closed, delay(idleMs)]);
+		stopAccepting();
+		await Promise.race([this.whenEmpty(), delay(idleMs)]);
+	}
+
+	/** Resolves when no connection is open. */
+	whenEmpty(): Promise<void> {
+		return new Promise((resolve) => {
+			if (this.#open.size === 0) resolve();
+			else this.#onEmpty = resolve;
+		});
 	}
 }

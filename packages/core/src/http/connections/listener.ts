@@ -2,6 +2,9 @@ import http from 'node:http';
 import type { Socket } from 'node:net';
 import { runInContext } from '../../context.js';
 
+/** Open at once; further ones are closed as they come. */
+export const maxConnections = 10_000;
+
 /** Node's own server with timers that fit long transfers: hapi gets it as its listener. */
 export function createListener(): http.Server {
 	const listener = http.createServer({
@@ -15,7 +18,7 @@ export function createListener(): http.Server {
 		// Refused here, with a response that names the reason.
 		requireHostHeader: false,
 	});
-	listener.maxConnections = 10_000;
+	listener.maxConnections = maxConnections;
 	const emit = listener.emit.bind(listener) as (...event: unknown[]) => boolean;
 	listener.emit = (...event: unknown[]) =>
 		event[0] === 'connection' ? inContextOfConnection(event[1] as Socket, () => emit(...event)) : emit(...event);

@@ -24,8 +24,20 @@ export async function listen(
 	await removeStaleSocket(path);
 	bindClosed(server);
 	await server.start();
-	await setMode(path, Number.parseInt(config.socketMode, 8));
+	await openSocket(config);
 	return config.listen;
+}
+
+/** Frees the path of the configured socket, if there is one. Throws ConfigError for anything but a socket without a listener. */
+export async function freeSocket(config: Pick<Config, 'listen'>): Promise<void> {
+	const path = socketPathOf(config);
+	if (path !== undefined) await removeStaleSocket(path);
+}
+
+/** Lets those connect to the configured socket, if there is one, whom its mode names. */
+export async function openSocket(config: Pick<Config, 'listen' | 'socketMode'>): Promise<void> {
+	const path = socketPathOf(config);
+	if (path !== undefined) await setMode(path, Number.parseInt(config.socketMode, 8));
 }
 
 /**

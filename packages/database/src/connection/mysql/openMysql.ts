@@ -10,8 +10,6 @@ import { MysqlClient, PatientMysqlClient } from './MysqlClient.js';
 /** How long a starting process waits for another one that is migrating. */
 const migrationLockSeconds = 600;
 
-const poolSize = 10;
-
 /**
  * Set for each connection, whatever the server's own defaults are: a value that does not fit a column is refused rather than truncated,
  * and a backslash in a text is escaped as the driver takes for granted. Weaker isolation than the default makes for fewer deadlocks.
@@ -26,6 +24,7 @@ export async function openMysql(
 	address: MysqlAddress,
 	migrations: readonly Migration[],
 	now: () => number,
+	connections: number,
 ): Promise<Knex> {
 	// One connection: the lock belongs to it.
 	const migrating = connectPatiently(address);
@@ -36,7 +35,7 @@ export async function openMysql(
 	} finally {
 		await migrating.destroy();
 	}
-	return connect(address, MysqlClient, poolSize);
+	return connect(address, MysqlClient, connections);
 }
 
 /** One connection for long work. */

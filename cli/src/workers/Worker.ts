@@ -1,0 +1,154 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import type { Socket } from 'node:net';
+import type { Family } from '@stowage/core';
+import type { FromWorker, ToWorker } from './messages.js';
+
+/** After so many pings without an answer in between its event loop hangs. Counted by pings, so that a machine that slept has missed one at most. */
+const maxMissed = 6;
+
+/** Milliseconds. */
+const metricsMs = 3000;
+const reloadMs = 10_000;
+
+/** Connections on their way to it: one that hangs gets no more. */
+const maxOnTheWay = 32;
+
+interface Events {
+	/** It serves, and accepts connections. */
+	onReady(): void;
+	/** It accepts none any more. */
+	onClosing(): void;
+}
+
+/** A process that serves, as the primary process knows it. */
+export class Worker {
+	readonly id: number;
+	isReady = false;
+	/** Whether its database answered when it was last asked. */
+	isAlive = true;
+	isStopping = false;
+	/** What it had counted when it was last read. */
+	families: readonly Family[] = [];
+	/** The code with which it ended; null after a signal. */
+	readonly ended: Promise<number | null>;
+	readonly #process: ChildProcess;
+	readonly #metrics = new Map<number, (families: Family[]) => void>();
+	readonly #onTheWay = new Map<number, Socket>();
+	readonly #events: Events;
+	#reloaded: (outcome: string) => void = () => {};
+	#missed = 0;
+	#lastId = 0;
+
+	/** Starts the process, with what this one was started with and `env`. */
+	constructor(id: number, env: NodeJS.ProcessEnv, events: Events) {
+		this.id = id;
+		this.#events = events;
+		const [, program = '', ...words] = process.argv;
+		this.#process = fork(program, words, { env: { ...process.env, ...env }, serialization: 'advanced' });
+		this.#process.on('message', (message: FromWorker) => this.#receive(message));
+		this.ended = new Promise((resolve) => {
+			this.#process.once('exit', (code) => {
+				// Nobody else may have them: the process may have read a part of a request.
+				for (const socket of this.#onTheWay.values()) socket.destroy();
+				resolve(code);
+			});
+			// It could not be started; a message that can't be sent any more is followed by the exit.
+			this.#process.on('error', () => {
+				if (this.#process.pid === undefined) resolve(1);
+			});
+		});
+	}
+
+	get pid(): number | undefined {
+		return this.#process.pid;
+	}
+
+	/** Hands a connection on, unless too many are on their way already. */
+	accept(socket: Socket): boolean {
+		if (!this.#process.connected || this.#onTheWay.size >= maxOnTheWay) return false;
+		const id = ++this.#lastId;
+		this.#onTheWay.set(id, socket);
+		// Kept until it has arrived, or it could be neither answered nor closed if the process died meanwhile.
+		this.#process.send({ type: 'connection', id } satisfies ToWorker, socket, { keepOpen: true }, (error) => {
+			if (error !== null) this.#hasArrived(id);
+		});
+		return true;
+	}
+
+	/** Returns false when it hangs, after which it has been killed. */
+	ping(): boolean {
+		if (++this.#missed > maxMissed) {
+			this.kill();
+			return false;
+		}
+		this.#send({ type: 'ping' });
+		return true;
+	}
+
+	/** Lets what is under way end, and then the process. One that does not serve yet ends at once. */
+	stop(): void {
+		this.isStopping = true;
+		this.#process.kill('SIGTERM');
+	}
+
+	kill(): void {
+		this.#process.kill('SIGKILL');
+	}
+
+	/** Resolves to the addition to the status line. */
+	reload(): Promise<string> {
+		return this.#within(reloadMs, '; not confirmed by all processes', (resolve) => {
+			this.#reloaded = resolve;
+			this.#send({ type: 'reload' });
+		});
+	}
+
+	/** What it counts and measures; of one that does not answer in time, what it last answered. */
+	readMetrics(): Promise<readonly Family[]> {
+		const id = ++this.#lastId;
+		return this.#within<readonly Family[]>(metricsMs, this.families, (resolve) => {
+			this.#metrics.set(id, resolve);
+			this.#send({ type: 'readMetrics', id });
+		}).finally(() => this.#metrics.delete(id));
+	}
+
+	#receive(message: FromWorker): void {
+		if (message.type === 'accepted') this.#hasArrived(message.id);
+		else if (message.type === 'pong') {
+			this.#missed = 0;
+			this.isAlive = message.isAlive;
+		} else if (message.type === 'reloaded') this.#reloaded(message.outcome);
+		else if (message.type === 'metrics') {
+			this.families = message.families;
+			if (message.id !== undefined) this.#metrics.get(message.id)?.(message.families);
+		} else if (message.type === 'closing') {
+			this.isStopping = true;
+			this.#events.onClosing();
+		} else {
+			this.isReady = true;
+			this.#events.onReady();
+		}
+	}
+
+	/** Closes this process's descriptor of the connection. */
+	#hasArrived(id: number): void {
+		this.#onTheWay.get(id)?.destroy();
+		this.#onTheWay.delete(id);
+	}
+
+	async #within<Value>(ms: number, otherwise: Value, ask: (resolve: (value: Value) => void) => void): Promise<Value> {
+		let timer: NodeJS.Timeout | undefined;
+		const late = new Promise<Value>((resolve) => {
+			timer = setTimeout(resolve, ms, otherwise);
+		});
+		try {
+			return await Promise.race([new Promise<Value>(ask), late, this.ended.then(() => otherwise)]);
+		} finally {
+			clearTimeout(timer);
+		}
+	}
+
+	#send(message: ToWorker): void {
+		if (this.#process.connected) this.#process.send(message);
+	}
+}

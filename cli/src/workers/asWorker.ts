@@ -1,0 +1,56 @@
+import type { Socket } from 'node:net';
+import type { App, ConnectionSource } from '@stowage/core';
+import { heartbeatOf, type Supervisor } from '../service/supervisor.js';
+import type { FromWorker, ToWorker } from './messages.js';
+
+/** The variable by which the primary process starts a worker: the umask in octal digits, and the address at which it listens. */
+export const workerVariable = 'STOWAGE_WORKER';
+
+/** The address at which the primary process listens, if this is one of its workers. Takes the variable out of the environment, for the programs that are started later. */
+export function takeWorkerAddress(env: NodeJS.ProcessEnv): string | undefined {
+	const [, umask, address] = /^(\d+) (.+)$/.exec(env[workerVariable] ?? '') ?? [];
+	delete env[workerVariable];
+	if (umask === undefined || process.send === undefined) return undefined;
+	process.umask(umask);
+	return address;
+}
+
+/** The connections that the primary process accepts. */
+export function connectionsOfPrimary(address: string): ConnectionSource {
+	return {
+		address,
+		begin(accept) {
+			process.on('message', (message: ToWorker, socket?: Socket) => {
+				if (message.type !== 'connection') return;
+				tell({ type: 'accepted', id: message.id });
+				// It was closed on its way.
+				if (socket !== undefined) accept(socket);
+			});
+			tell({ type: 'ready' });
+		},
+		end: () => tell({ type: 'closing' }),
+	};
+}
+
+/** The primary process as the supervisor of this worker: it is told what happens here, and says when to read the configuration again. */
+export function superviseByPrimary(app: App, reload: () => string): Supervisor {
+	const beat = heartbeatOf(app.services);
+	const readMetrics = async (id?: number) => {
+		if (app.metrics !== undefined) tell({ type: 'metrics', id, families: await app.metrics.read() });
+	};
+	process.on('message', (message: ToWorker) => {
+		if (message.type === 'ping') void beat().then((isAlive) => tell({ type: 'pong', isAlive }));
+		else if (message.type === 'reload') tell({ type: 'reloaded', outcome: reload() });
+		else if (message.type === 'readMetrics') void readMetrics(message.id);
+	});
+	return {
+		ready: () => {},
+		reloading: () => {},
+		// What it has counted goes on to count.
+		stopping: () => void readMetrics(),
+	};
+}
+
+function tell(message: FromWorker): void {
+	if (process.connected) process.send?.(message);
+}

@@ -1,0 +1,240 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import http from 'node:http';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { until } from '../packages/core/test/until.js';
+import { type ServerProcess, serveArgs, startServer } from './serverProcess.js';
+
+async function temporaryFolder(t: ExecutionContext): Promise<string> {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-workers-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	return folder;
+}
+
+/** The processes that serve, which the first one has started. */
+async function workersOf({ pid }: Pick<ServerProcess, 'pid'>): Promise<number[]> {
+	const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+	return children.trim().split(' ').filter(Boolean).map(Number);
+}
+
+async function metricsAddress(): Promise<string> {
+	const listener = net.createServer().listen(0, '127.0.0.1');
+	await new Promise((resolve) => listener.once('listening', resolve));
+	const { port } = listener.address() as net.AddressInfo;
+	await new Promise((resolve) => listener.close(resolve));
+	return `127.0.0.1:${port}`;
+}
+
+/** Requests on connections that are kept, until it is told to stop; resolves to how many were answered, and what failed. */
+function requestsUntil(url: string, isOver: () => boolean): Promise<{ answered: number; failures: string[] }> {
+	const agent = new http.Agent({ keepAlive: true, maxSockets: 10 });
+	let answered = 0;
+	const failures: string[] = [];
+	const one = () =>
+		new Promise<void>((resolve) => {
+			const sent = http.get(`${url}/api/health`, { agent }, (answer) => {
+				if (answer.statusCode === 200) answered++;
+				else failures.push(String(answer.statusCode));
+				answer.resume().on('end', resolve);
+			});
+			sent.on('error', (error: NodeJS.ErrnoException) => {
+				failures.push(error.code ?? error.message);
+				resolve();
+			});
+		});
+	const lane = async () => {
+		for (; !isOver(); await wait(5)) await one();
+	};
+	return Promise.all(Array.from({ length: 10 }, lane)).then(() => {
+		agent.destroy();
+		return { answered, failures };
+	});
+}
+
+test('three processes serve behind one port, share sessions and files, and are counted together', async (t) => {
+	const metrics = await metricsAddress();
+	const server = await startServer(t, {
+		args: serveArgs(await temporaryFolder(t), '--workers', '3', '--metrics-listen', metrics),
+	});
+	t.is((await workersOf(server)).length, 3);
+	const cookie = await server.register('ann');
+	// Connections are handed to one process after another.
+	for (let n = 0; n < 9; n++) {
+		const made = await fetch(`${server.url}/api/createFolder`, {
+			method: 'POST',
+			headers: { cookie, 'content-type': 'application/json', connection: 'close' },
+			body: JSON.stringify({ type: 'private', directory: '', folderName: `f${n}` }),
+		});
+		t.is(made.status, 200, await made.text());
+	}
+	const listed = await fetch(`${server.url}/api/browse?type=private&directory=`, { headers: { cookie } });
+	const { entries } = (await listed.json()) as { entries: { name: string }[] };
+	t.is(entries.filter(({ name }) => /^f\d$/.test(name)).length, 9);
+
+	const read = async () => (await fetch(`http://${metrics}/metrics`)).text();
+	const counts = await read();
+	t.regex(counts, /^stowage_requests_total\{route="post \/api\/createFolder",status="200"\} 9$/m);
+	t.regex(counts, /^stowage_request_duration_seconds_count\{route="post \/api\/createFolder"\} 9$/m);
+	for (const worker of [1, 2, 3])
+		t.regex(counts, new RegExp(`^stowage_connections\\{worker="${worker}"\\} \\d+$`, 'm'));
+
+	for (const pid of await workersOf(server)) process.kill(pid, 'SIGTERM');
+	const before = await workersOf(server);
+	await until('each was replaced', async () => {
+		const now = await workersOf(server);
+		return now.length === 3 && now.every((pid) => !before.includes(pid));
+	});
+	await until('all of them are counted', async () => (await read()).match(/^stowage_info/gm)?.length === 3);
+	t.regex(
+		await read(),
+		/^stowage_requests_total\{route="post \/api\/createFolder",status="200"\} 9$/m,
+		'what processes counted that have ended stays counted',
+	);
+	t.is(await server.stop(), 0);
+});
+
+test('a process that is killed is replaced, and those beside it go on answering', async (t) => {
+	const server = await startServer(t, { args: serveArgs(await temporaryFolder(t), '--workers', '2') });
+	const [killed, other] = await workersOf(server);
+	process.kill(killed as number, 'SIGKILL');
+	await until('it was replaced', async () => {
+		const now = await workersOf(server);
+		return now.length === 2 && !now.includes(killed as number);
+	});
+	t.true((await workersOf(server)).includes(other as number));
+	for (let n = 0; n < 10; n++) t.is((await fetch(`${server.url}/api/health`)).status, 200);
+	t.is(await server.stop(), 0);
+});
+
+test('a process that hangs is killed and replaced, and gets only so many connections meanwhile', async (t) => {
+	const server = await startServer(t, { args: serveArgs(await temporaryFolder(t), '--workers', '2') });
+	const [hanging] = await workersOf(server);
+	process.kill(hanging as number, 'SIGSTOP');
+	// Every other one waits in the process that hangs, until that is full.
+	const requests = Array.from({ length: 80 }, () =>
+		fetch(`${server.url}/api/health`, { headers: { connection: 'close' } }).then(
+			({ status }) => status,
+			() => undefined,
+		),
+	);
+	await until('it was replaced', async () => {
+		const now = await workersOf(server);
+		return now.length === 2 && !now.includes(hanging as number);
+	});
+	const statuses = await Promise.all(requests);
+	t.true(statuses.filter((status) => status === 200).length >= 48, 'those of the other one were answered');
+	t.true(statuses.includes(undefined), 'those of the one that hung were closed, and none waits for ever');
+	for (let n = 0; n < 10; n++) t.is((await fetch(`${server.url}/api/health`)).status, 200);
+	t.is(await server.stop(), 0);
+});
+
+test('SIGUSR2 replaces one process after another, and no request fails', async (t) => {
+	const server = await startServer(t, { args: serveArgs(await temporaryFolder(t), '--workers', '2') });
+	const before = await workersOf(server);
+	let isOver = false;
+	const requests = requestsUntil(server.url, () => isOver);
+	process.kill(server.pid, 'SIGUSR2');
+	await until('all have been replaced', async () => {
+		const now = await workersOf(server);
+		return now.length === 2 && now.every((pid) => !before.includes(pid));
+	});
+	isOver = true;
+	const { answered, failures } = await requests;
+	t.deepEqual(failures, []);
+	t.true(answered > 50, `${answered} were answered`);
+	t.is(await server.stop(), 0);
+});
+
+test('processes that end again and again end the server, with 70', async (t) => {
+	const server = await startServer(t, { args: serveArgs(await temporaryFolder(t), '--workers', '2') });
+	let hasEnded = false;
+	const ended = server.ended.finally(() => {
+		hasEnded = true;
+	});
+	while (!hasEnded) {
+		// It has ended since it was listed.
+		const [pid] = await workersOf(server).catch(() => []);
+		if (pid !== undefined)
+			try {
+				process.kill(pid, 'SIGKILL');
+			} catch (error) {
+				if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+			}
+		await wait(100);
+	}
+	t.is(await ended, 70);
+});
+
+test('a mistake that only the serving processes find ends the server as it would end one process', async (t) => {
+	const { status, stderr } = spawnSync(
+		process.execPath,
+		serveArgs(await temporaryFolder(t), '--workers', '2', '--plugins', '{"@stowage/nowhere": {}}'),
+		{ encoding: 'utf8' },
+	);
+	t.is(status, 78, stderr);
+	t.regex(stderr, /@stowage\/nowhere/);
+});
+
+test('the socket of several processes has its mode, what a crash left is replaced, and it goes with the server', async (t) => {
+	const folder = await temporaryFolder(t);
+	const socket = path.join(folder, 'stowage.sock');
+	// A socket without a listener, as a crash leaves it.
+	spawnSync(process.execPath, [
+		'-e',
+		`require('net').createServer().listen(${JSON.stringify(socket)}, () => process.kill(process.pid, 'SIGKILL'))`,
+	]);
+	t.true((await stat(socket)).isSocket());
+	const data = path.join(folder, 'data');
+	const server = await startServer(t, {
+		args: serveArgs(data, '--workers', '2', '--listen', `unix:${socket}`, '--socket-mode', '640'),
+	});
+	t.is(server.url, `unix:${socket}`);
+	const status = () =>
+		new Promise<number | undefined>((resolve, reject) =>
+			http
+				.get({ socketPath: socket, path: '/api/ready', headers: { host: 'nas' }, agent: false }, (answer) => {
+					answer.resume();
+					resolve(answer.statusCode);
+				})
+				.on('error', reject),
+		);
+	for (let n = 0; n < 4; n++) t.is(await status(), 200);
+	await until('the mode is set', async () => ((await stat(socket)).mode & 0o777) === 0o640);
+	const before = await workersOf(server);
+	for (const pid of before) process.kill(pid, 'SIGKILL');
+	await until('they serve again', async () => (await status().catch(() => 0)) === 200);
+	await until('the mode is set again', async () => ((await stat(socket)).mode & 0o777) === 0o640);
+	t.is(await server.stop(), 0);
+	t.false((await readdir(folder)).includes('stowage.sock'));
+	// What the processes make has the modes of a server that serves alone.
+	const alone = path.join(folder, 'alone');
+	const one = await startServer(t, { args: serveArgs(alone) });
+	await one.stop();
+	for (const name of ['', 'files', 'stowage.db'])
+		t.is((await stat(path.join(data, name))).mode, (await stat(path.join(alone, name))).mode, name);
+});
+
+test('SIGHUP has all processes read the configuration again', async (t) => {
+	const folder = await temporaryFolder(t);
+	const config = path.join(folder, 'stowage.yaml');
+	await writeFile(config, 'registration: open\n');
+	const server = await startServer(t, {
+		args: serveArgs(path.join(folder, 'data'), '--workers', '2', '--config', config),
+	});
+	const registration = async () => {
+		const answer = await fetch(`${server.url}/api/capabilities`, { headers: { connection: 'close' } });
+		return ((await answer.json()) as { registration: string }).registration;
+	};
+	t.is(await registration(), 'open');
+	await writeFile(config, 'registration: closed\n');
+	process.kill(server.pid, 'SIGHUP');
+	await until('both have read it', async () => {
+		const answers = [await registration(), await registration(), await registration(), await registration()];
+		return answers.every((answer) => answer === 'closed');
+	});
+	t.is(await server.stop(), 0);
+});
