@@ -36,6 +36,9 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await dialog.getByRole('alert').getByText('Please choose a day that has not ended.').waitFor();
 	await dialog.getByLabel('Date').and(page.locator(':focus')).waitFor();
 	await assertAccessible(t, page, 'a share that can’t be made');
+	const create = dialog.getByRole('button', { name: 'Create Share' });
+	const isOnScreen = () => create.evaluate((button) => button.getBoundingClientRect().bottom <= window.innerHeight);
+	await eventually(t, isOnScreen, true, 'however much the dialog says');
 	await dialog.getByLabel('Date').fill('2090-01-01');
 	await dialog.getByLabel('Password', { exact: true }).fill('short');
 	await page.keyboard.press('Enter');
