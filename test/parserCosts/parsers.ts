@@ -10,7 +10,9 @@ import {
 	findDoctype,
 	normalizeName,
 	parsePath,
+	type StoragePath,
 	searchMatcher,
+	shownName,
 	sniff,
 	videoContainer,
 	zipFileName,
@@ -26,6 +28,7 @@ import { configSchema, parseByteSize, parseDuration } from '../../packages/core/
 import { withoutSecrets } from '../../packages/core/src/config/secrets.js';
 import { createClientReader } from '../../packages/core/src/http/requests/proxy.js';
 import { checkRawPath, decodePath } from '../../packages/core/src/http/requests/rawPath.js';
+import { namedFolders } from '../../packages/core/src/members/folderNames.js';
 import { checkPreconditions } from '../../packages/core/src/responses/preconditions.js';
 import { parseRanges } from '../../packages/core/src/responses/ranges.js';
 import { userFileHeaders } from '../../packages/core/src/responses/userFileHeaders.js';
@@ -78,6 +81,11 @@ const request = (headers: Record<string, string>) => ({ headers, socket: {} }) a
 const noElements = { querySelectorAll: () => [] } as never;
 const xml = ['<!---->', '<!--', '<?a?>', '<?', '<!DOCTYPE', '"', "'", '[', ']', '>', ' ', '\n', '<a b="c">', '-->'];
 const css = ['url(', 'url("a")', 'image-set(', '--a:', '\\', '"', "'", '(', ')', '{', '}', ';', '/*', 'a', ' '];
+const sharedFolder = (name: string, n: number) => ({
+	...{ id: `${n}`, owner: { id: `${n}`, username: n === 0 ? 'ada' : 'bob' }, path: name as StoragePath },
+	...{ nextPath: undefined, itemId: '', role: 'view' as const, createdAt: n },
+});
+
 const names = ['a', '.', '/', '..', ' ', '\u00A0', '1', '0', '(', 'é', '가', '\u0301', '\uD800', '😀', '\t'];
 
 /** What a parser of tags may find in a file, whatever precedes it. */
@@ -155,6 +163,12 @@ export const parsers: readonly Parser[] = [
 		run: describeClient,
 	},
 	{ name: 'names', fragments: names, run: normalizeName },
+	{ name: 'names as a page shows them', fragments: ['\u202A', '\u2069', '\uD800', '😀', 'a', ' '], run: shownName },
+	{
+		name: 'names of shared folders',
+		fragments: ['a', ' (ada', ' (ada)', ' (ada 2)', ' (', ')', ' 1', '1.', '.', 'é'],
+		run: (text) => namedFolders(['', ' (ada)'].map((end, n) => sharedFolder(`${text}${end}`, n))),
+	},
 	{ name: 'paths', fragments: names, run: parsePath },
 	{ name: 'private names', fragments: ['.', ' ', 'a', '．', '.stowage'], run: isPrivateName },
 	{ name: 'order of names', fragments: names, run: (text) => compareNames(text, `${text}a`) },
