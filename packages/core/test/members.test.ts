@@ -1,5 +1,6 @@
 import './members/folderNames.test.js';
 import './members/heldAccess.test.js';
+import './members/innerRoles.test.js';
 import './members/membersCalls.test.js';
 import './members/reading.test.js';
 import './members/uploading.test.js';

@@ -3,6 +3,7 @@ import { isWithin, type MemberRole, pathSegments, type StoragePath } from '@stow
 import { locateLink } from '../links/locateLink.js';
 import { isTrashedLink } from '../trees/trash/trashPaths.js';
 import { type NamedFolder, namedFolders } from './folderNames.js';
+import { InnerRoles } from './InnerRoles.js';
 
 export interface MomentParts {
 	store: Pick<MemberStore, 'joined'>;
@@ -57,13 +58,13 @@ export class Moment {
 	}
 
 	/** The roles of those that lie in an item. */
-	async rolesBelow(folders: readonly JoinedFolder[], path: StoragePath): Promise<Map<StoragePath, MemberRole>> {
-		const roles = new Map<StoragePath, MemberRole>();
+	async rolesBelow(folders: readonly JoinedFolder[], path: StoragePath): Promise<InnerRoles> {
+		const roles = new InnerRoles(path);
 		for (const each of folders) {
 			const { path: at, nextPath = at, role } = each;
 			if (!isBelow(at, path) && !isBelow(nextPath, path)) continue;
 			const root = await this.locate(each);
-			if (root !== undefined && isBelow(root, path)) roles.set(root, role);
+			if (root !== undefined && isBelow(root, path)) roles.add(root, role);
 		}
 		return roles;
 	}

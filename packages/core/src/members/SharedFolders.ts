@@ -19,6 +19,7 @@ import type { MountedStorage } from '../trees/MountedStorage.js';
 import { notFound } from '../trees/Tree.js';
 import type { NamedFolder } from './folderNames.js';
 import { HeldAccess, type KnownPlace } from './HeldAccess.js';
+import type { InnerRoles } from './InnerRoles.js';
 import { isBelow, Moment, type MomentParts } from './Moment.js';
 import { WatchedLists } from './WatchedLists.js';
 
@@ -31,7 +32,7 @@ export interface SharedPlace extends NamedFolder {
 	/** What the member may do with it: of the folders with members that it lies in, the one that is closest to it counts. */
 	role: MemberRole;
 	/** The folders with members below the item, where the role is their own. */
-	inner: ReadonlyMap<StoragePath, MemberRole>;
+	inner: InnerRoles;
 }
 
 interface Dependencies extends MomentParts {
@@ -174,16 +175,6 @@ export class SharedFolders implements MemberRights {
 		const path = joinPath(root, inside);
 		return { path, role: (await now.roleAt(folders, path)) ?? folder.role };
 	}
-}
-
-/** What a member may do with an item of a place: as little as with anything in it that is shared apart. */
-export function roleIn({ role, inner }: Pick<SharedPlace, 'role' | 'inner'>, path: StoragePath): MemberRole {
-	let closest = { role, at: '' };
-	for (const [root, own] of inner) {
-		if (own === 'view' && isWithin(root, path)) return 'view';
-		if (isWithin(path, root) && root.length >= closest.at.length) closest = { role: own, at: root };
-	}
-	return closest.role;
 }
 
 /** Throws for who may look at something and not change it. */

@@ -13,7 +13,7 @@ import {
 } from '@stowage/rules';
 import { notFound } from '../trees/Tree.js';
 import type { Held } from './HeldAccess.js';
-import { mayOnlyView, roleIn, type SharedFolders, type SharedPlace } from './SharedFolders.js';
+import { mayOnlyView, type SharedFolders, type SharedPlace } from './SharedFolders.js';
 
 /** An item of a shared folder as it is in the home of its owner, for a member who may do there what was asked for. */
 export interface Entered {
@@ -76,7 +76,7 @@ function entered(user: User, place: SharedPlace, role: MemberRole): Entered {
 		pathOf,
 		shown({ versions, protected: _, ...entry }) {
 			const at = pathOf(entry.path as StoragePath);
-			const ownRole = roleIn(place, entry.path as StoragePath);
+			const ownRole = place.inner.roleOf(entry.path as StoragePath, place.role);
 			return {
 				...entry,
 				...(at === shared ? { name } : {}),
