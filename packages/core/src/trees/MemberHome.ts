@@ -33,7 +33,8 @@ export interface MemberRights {
 
 /**
  * The home of an owner as a member of some of its folders has it: these folders, as long as they are the very ones that were shared, and all below
- * them. Anything else is not there. Each change asks at its last moment whether the member may still make it.
+ * them. Anything else is not there. What is read is read between two looks at the folder, which another program may exchange. Each change asks at its last moment
+ * whether the member may still make it.
  */
 export class MemberHome extends HomeStorage {
 	readonly #root: StoragePath;
@@ -49,23 +50,34 @@ export class MemberHome extends HomeStorage {
 
 	override async *list(path: StoragePath): AsyncGenerator<StorageEntry[]> {
 		await this.#assertInside(path);
-		yield* super.list(path);
+		for await (const batch of super.list(path)) {
+			await this.#assertInside(path);
+			yield batch;
+		}
 	}
 
 	override async count(path: StoragePath): Promise<number> {
 		await this.#assertInside(path);
-		return super.count(path);
+		const count = await super.count(path);
+		await this.#assertInside(path);
+		return count;
 	}
 
 	override async *listWithStats(path: StoragePath): AsyncGenerator<StatsBatch> {
 		await this.#assertInside(path);
-		yield* super.listWithStats(path);
+		for await (const batch of super.listWithStats(path)) {
+			await this.#assertInside(path);
+			yield batch;
+		}
 	}
 
 	override async stat(path: StoragePath): Promise<StorageItem> {
 		// A folder above is known to be there, and nothing in it.
-		if (!this.#isAbove(path)) await this.#assertInside(path);
-		return super.stat(path);
+		if (this.#isAbove(path)) return super.stat(path);
+		await this.#assertInside(path);
+		const item = await super.stat(path);
+		await this.#assertInside(path);
+		return item;
 	}
 
 	override async open(path: StoragePath): Promise<OpenFile> {

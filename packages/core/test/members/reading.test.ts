@@ -1,3 +1,4 @@
+import { renameSync } from 'node:fs';
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import test from 'ava';
 import { openEvents } from '../openEvents.js';
@@ -157,6 +158,41 @@ test('a shared folder keeps its name where a rename, or a move, of it fails', as
 	t.is((await ada.post('/api/moveItem', move)).statusCode, 409);
 	t.deepEqual(await sharedNames(bob, 'Photos'), ['2030', 'fox.txt']);
 });
+
+/** Each read of a folder, with what it is answered and the call of the storage that makes it. */
+const reads: readonly (readonly [name: string, url: string, call: 'list' | 'listWithStats' | 'open' | 'stat'])[] = [
+	['list', '/api/browse?type=shared&directory=Photos', 'list'],
+	['archive', '/api/download/Photos?type=shared', 'listWithStats'],
+	['file', '/api/download/Photos/fox.txt?type=shared', 'open'],
+	['stat', '/api/download/Photos/fox.txt?type=shared', 'stat'],
+];
+for (const [name, url, call] of reads) {
+	test(`what another program has put in the place of a shared folder is not shown, however late: ${name}`, async (t) => {
+		const { app, bob, home, share } = await memberFixture(t);
+		await writeFile(home('docs/Photos-canary/fox.txt'), 'canary');
+		await share({ bob: 'view' });
+		const [{ storage }] = app.services.roots.all() as unknown as [
+			{ storage: Record<string, (...words: unknown[]) => unknown> },
+		];
+		const original = storage[call]?.bind(storage) as (...words: unknown[]) => unknown;
+		let exchanged = 0;
+		storage[call] = (...words) => {
+			// After the folder was looked up.
+			const isInside = call === 'list' || call === 'listWithStats' || String(words[0]).endsWith('fox.txt');
+			if (exchanged === 0 && isInside && String(words[0]).includes('docs/Photos')) {
+				exchanged++;
+				renameSync(home('docs/Photos'), home('aside'));
+				renameSync(home('docs/Photos-canary'), home('docs/Photos'));
+			}
+			return original(...words);
+		};
+		const answer = await bob.get(url);
+		t.is(exchanged, 1);
+		// An archive leaves out what is gone.
+		t.is(answer.statusCode, name === 'archive' ? 200 : 404, answer.payload);
+		t.false(answer.payload.includes('canary'));
+	});
+}
 
 test('an open page hears of changes in its shared folder, and its stream ends with the role', async (t) => {
 	const { app, ada, bob, share } = await memberFixture(t);
