@@ -24,3 +24,9 @@ test('answers, disk and what each person sees match the model after 2,000 random
 	t.teardown(() => mariadb.close());
 	await fivePeople(t, 2000, seed, { stepsBetweenWorlds: 25, databaseUrl: await mariadb.createDatabase() });
 });
+
+test('answers and both disks match the model after 10,000 random calls by users on two storage roots, on MariaDB', async (t) => {
+	const mariadb = await startMariadb();
+	t.teardown(() => mariadb.close());
+	await compareWithModel(t, 10_000, seed, { databaseUrl: await mariadb.createDatabase(), hasTwoRoots: true });
+});

@@ -39,7 +39,7 @@ export async function cutPowerAtEachAnswer(
 		if (answer.status !== 200) continue;
 		call.onAnswer?.(await answer.json());
 		if (call.method === 'GET') continue;
-		const found = await disk.afterPowerCut((folder) => onDisk(path.join(folder, 'data')));
+		const found = await disk.afterPowerCut((folder) => onDisk(path.join(folder, 'data', 'files')));
 		if (!t.deepEqual(found, inOrder(model), context)) return;
 	}
 

@@ -73,7 +73,7 @@ export async function cutPowerWithinCalls(t: ExecutionContext, count: number, se
 				const data = path.join(folder, 'data');
 				// It completes what was being replaced.
 				await (await localStorageDriver(path.join(data, 'files')).open(undefined)).close();
-				const tree = await onDisk(data);
+				const tree = await onDisk(path.join(data, 'files'));
 				for (const [name, content] of nodes)
 					if (model.nodes.get(name) === content && tree[name] !== content) t.fail(`${name} is as it was: ${context}`);
 				const found = countEach([...Object.values(tree), ...(await trashed(data, scratch))]);

@@ -1,4 +1,5 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
@@ -8,17 +9,38 @@ import { type Call, randomCall, seededNumbers } from './randomCalls.js';
 
 const users = ['ann', 'bob'];
 
+interface Options {
+	databaseUrl?: string;
+	/** Whether the second user and all visitors have their files on a disk of their own. */
+	hasTwoRoots?: boolean;
+}
+
 /** Makes random calls, the same for the same seed, and compares each answer, and the disk every 200 calls, with the model. */
-export async function compareWithModel(t: ExecutionContext, steps: number, seed: number): Promise<void> {
+export async function compareWithModel(
+	t: ExecutionContext,
+	steps: number,
+	seed: number,
+	{ databaseUrl, hasTwoRoots = false }: Options = {},
+): Promise<void> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-model-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
-	const server = await startServer(t, { args: serveArgs(folder) });
+	const flags = ['--data-dir', folder, ...(databaseUrl === undefined ? [] : ['--database-url', databaseUrl])];
+	const server = await startServer(t, { args: serveArgs(folder, ...flags.slice(2)) });
+	const second = path.join(folder, 'second');
 	const model = new FileModel();
 	const cookies = new Map<string, string>();
 	for (const name of users) {
 		cookies.set(name, await server.register(name));
 		model.addUser(name);
+		if (!hasTwoRoots || name !== users[0]) continue;
+		await mkdir(second);
+		for (const words of [
+			['add', 'second', second],
+			['set-default', 'second'],
+		])
+			execFileSync(process.execPath, ['cli/bin/stowage.js', 'root', ...words, ...flags]);
 	}
+	const roots = [path.join(folder, 'files'), ...(hasTwoRoots ? [second] : [])];
 	const next = seededNumbers(seed);
 	const statuses = new Map<number, number>();
 	for (let step = 0; step < steps; step++) {
@@ -32,9 +54,20 @@ export async function compareWithModel(t: ExecutionContext, steps: number, seed:
 		const context = `seed ${seed}, step ${step}: ${call.actor} ${call.method} ${call.path} ${JSON.stringify(call.body)} ${call.file?.name}`;
 		if (!t.deepEqual(answered, expectedAnswer(expected), context)) return;
 		statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-		if (step % 200 === 199 && !t.deepEqual(await onDisk(folder), inOrder(model), context)) return;
+		if (step % 200 === 199 && !t.deepEqual(await onDisk(...roots), inOrder(model), context)) return;
 	}
-	t.deepEqual(await onDisk(folder), inOrder(model), `seed ${seed}`);
+	t.deepEqual(await onDisk(...roots), inOrder(model), `seed ${seed}`);
+	if (hasTwoRoots) {
+		const homes = await Promise.all(roots.map((root) => readdir(path.join(root, 'users'))));
+		const isOn = (name: string) => homes.map((names) => names.includes(name));
+		t.deepEqual(
+			[isOn('ann'), isOn('bob')],
+			[
+				[true, false],
+				[false, true],
+			],
+		);
+	}
 	// In a short run the rarest may not occur.
 	for (const status of steps < 1000 ? [200, 404] : [200, 400, 401, 403, 404, 409]) {
 		t.true(statuses.has(status), `${status} was among the answers`);
@@ -112,19 +145,21 @@ export function rowsOf(rows: readonly ModelRow[]): string[] {
 		.sort();
 }
 
-/** The contents of the storage below a data directory, without the server's own folder. */
-export async function onDisk(folder: string): Promise<Record<string, string | null>> {
-	const files = path.join(folder, 'files');
+/** The contents of storage roots as one, without the server's own folders. */
+export async function onDisk(...roots: string[]): Promise<Record<string, string | null>> {
 	const found: [string, string | null][] = [];
-	const add = async (full: string, isFolder: boolean) =>
-		found.push([path.relative(files, full), isFolder ? null : await readFile(full, 'utf8')]);
-	for (const top of await readdir(files, { withFileTypes: true })) {
-		// The server moves its own files at any time.
-		if (top.name.startsWith('.stowage')) continue;
-		await add(path.join(files, top.name), top.isDirectory());
-		if (!top.isDirectory()) continue;
-		for (const entry of await readdir(path.join(files, top.name), { recursive: true, withFileTypes: true }))
-			await add(path.join(entry.parentPath, entry.name), entry.isDirectory());
+	for (const root of roots) {
+		const add = async (full: string, isFolder: boolean) =>
+			found.push([path.relative(root, full), isFolder ? null : await readFile(full, 'utf8')]);
+		for (const top of await readdir(root, { withFileTypes: true })) {
+			// The server moves its own files at any time.
+			if (top.name.startsWith('.stowage')) continue;
+			// What is copied from one root to another grows in here, and nothing stays.
+			if (top.name !== 'copies') await add(path.join(root, top.name), top.isDirectory());
+			if (!top.isDirectory()) continue;
+			for (const entry of await readdir(path.join(root, top.name), { recursive: true, withFileTypes: true }))
+				await add(path.join(entry.parentPath, entry.name), entry.isDirectory());
+		}
 	}
 	return Object.fromEntries(found.sort(byName));
 }

@@ -100,7 +100,7 @@ export async function fivePeople(
 			const seen = await world(clients.get(user) as Client);
 			if (!t.deepEqual(seen, expectedWorld(model, user), `${told}: what ${user} sees`)) return;
 		}
-		if (!t.deepEqual(firstNames(await onDisk(app.dataDir), model), inOrder(model), told)) return;
+		if (!t.deepEqual(firstNames(await onDisk(app.filesDir), model), inOrder(model), told)) return;
 	}
 	for (const status of ['200 shared', '403 shared', '404 shared'])
 		t.true(statuses.has(status), `${status} was among the answers`);
