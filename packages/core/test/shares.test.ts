@@ -1,4 +1,5 @@
 import './shares/counting.test.js';
+import './shares/exchangedFolder.test.js';
 import './shares/guests.test.js';
 import './shares/ownersCalls.test.js';
 import './shares/receiving.test.js';

@@ -50,12 +50,19 @@ export class SharedItems implements TreeStorage {
 			yield* this.#eachItem();
 			return;
 		}
-		const { at } = await this.#shared(path);
-		yield* this.#home.list(at);
+		const { item, at } = await this.#shared(path);
+		for await (const batch of this.#home.list(at)) {
+			// Another program may have exchanged it since it was looked up.
+			await this.#find(item);
+			yield batch;
+		}
 	}
 
 	async count(path: StoragePath): Promise<number> {
-		return this.#home.count((await this.#shared(path)).at);
+		const { item, at } = await this.#shared(path);
+		const count = await this.#home.count(at);
+		await this.#find(item);
+		return count;
 	}
 
 	async *listWithStats(path: StoragePath): AsyncGenerator<StatsBatch> {
@@ -63,13 +70,19 @@ export class SharedItems implements TreeStorage {
 			for await (const items of this.#eachItem()) yield { items, skipped: 0 };
 			return;
 		}
-		const { at } = await this.#shared(path);
-		yield* this.#home.listWithStats(at);
+		const { item, at } = await this.#shared(path);
+		for await (const batch of this.#home.listWithStats(at)) {
+			await this.#find(item);
+			yield batch;
+		}
 	}
 
 	async stat(path: StoragePath): Promise<StorageItem> {
 		const { item, at, isItself, found } = await this.#shared(path);
-		return isItself ? { ...found, name: item.name } : this.#home.stat(at);
+		if (isItself) return { ...found, name: item.name };
+		const inside = await this.#home.stat(at);
+		await this.#find(item);
+		return inside;
 	}
 
 	async open(path: StoragePath): Promise<OpenFile> {
