@@ -152,7 +152,10 @@ export function createServices({ providers, secret, monotonic, ...given }: Depen
 		transfers: new Transfers({ notifications, tickets, onSessionEnd: sessions.subscribe }),
 		streams: new EventStreams(share),
 		rootAdministration: auditedRoots(new RootAdministration(roots, database, config), audit),
-		pasting: createPasting(jobs, { files, uploadLimits: uploads.uploadLimits, walkQueue, log, monotonic }),
+		pasting: createPasting(jobs, {
+			...{ files, sharedFolders, walkQueue, log, monotonic },
+			uploadLimits: uploads.uploadLimits,
+		}),
 		homeMoves: auditedHomeMoves(
 			createHomeMoves({
 				jobs,

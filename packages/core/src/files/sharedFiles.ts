@@ -208,11 +208,10 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 		async *stat(viewer, area, items, signal) {
 			if (area !== 'shared') return yield* files.stat(viewer, area, items, signal);
 			const known = folders.forMany();
-			for (const { path, owner } of items) {
+			for (const item of items) {
 				signal?.throwIfAborted();
-				const ref = { area, path, ...(owner === undefined ? {} : { owner }) };
-				const within = await enterFolder(known, viewer, ref, 'view');
-				for await (const item of files.stat(within.viewer, 'private', [within.ref])) yield walked(within, item);
+				const within = await enterFolder(known, viewer, item, 'view');
+				for await (const found of files.stat(within.viewer, 'private', [within.ref])) yield walked(within, found);
 			}
 		},
 
@@ -250,15 +249,16 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 
 		async move(viewer, item, toPath, options) {
 			if (item.area !== 'shared') return files.move(viewer, item, toPath, options);
-			const target: ItemRef = { area: 'shared', path: toPath };
+			const { toFolderId: folderId, ...conflict } = options ?? {};
+			const target: ItemRef = { area: 'shared', path: toPath, ...(folderId === undefined ? {} : { folderId }) };
 			assertAllowed(moveDenial(viewer, item, target));
 			const from = await enterToTake(viewer, item);
 			const into = await enterTarget(viewer, target);
 			if (from.viewer.id === into.viewer.id)
-				return into.shown(await files.move(inBoth(from, into), from.ref, into.ref.path, options));
+				return into.shown(await files.move(inBoth(from, into), from.ref, into.ref.path, conflict));
 			// Of another owner: what leaves a home goes into its trash.
 			await enterToRemove(viewer, item);
-			const entry = await copy(viewer, item, target, options);
+			const entry = await copy(viewer, item, target, conflict);
 			await files.remove(from.viewer, from.ref);
 			return entry;
 		},

@@ -12,6 +12,7 @@ import {
 	type Viewer,
 } from '@stowage/rules';
 import { notFound } from '../trees/Tree.js';
+import { noLonger } from './endingFile.js';
 import type { Held } from './HeldAccess.js';
 import { mayOnlyView, type SharedFolders, type SharedPlace } from './SharedFolders.js';
 
@@ -29,7 +30,7 @@ export interface Entered {
 	shown(entry: Entry): Entry;
 }
 
-type SharedRef = Pick<ItemRef, 'path' | 'owner'>;
+type SharedRef = Pick<ItemRef, 'path' | 'owner' | 'folderId'>;
 
 /**
  * The one gate between the area of shared folders and the homes of their owners. Throws `notSignedIn`, `notFound` for what is in no folder of the
@@ -38,13 +39,14 @@ type SharedRef = Pick<ItemRef, 'path' | 'owner'>;
 export async function enterFolder(
 	folders: Pick<SharedFolders, 'at'>,
 	viewer: Viewer,
-	{ path, owner }: SharedRef,
+	{ path, owner, folderId }: SharedRef,
 	role: MemberRole,
 ): Promise<Entered> {
 	const user = signedIn(viewer);
 	if (path === '') throw role === 'edit' ? notHere() : notFound();
 	const place = await folders.at(user, path);
 	if (owner !== undefined && owner !== place.folder.owner.username) throw notFound();
+	if (folderId !== undefined && folderId !== place.folder.id) throw noLonger();
 	if (role === 'edit' && place.role !== 'edit') throw mayOnlyView();
 	return entered(user, place, role);
 }

@@ -4,7 +4,9 @@ import { conflictOf } from '../files/conflictOf.js';
 import { clientKey } from '../http/requests/proxy.js';
 import type { FairQueue } from '../limits/FairQueue.js';
 import type { Log } from '../log.js';
+import type { SharedFolders } from '../members/SharedFolders.js';
 import type { HourlyLimits } from '../uploads/admission/HourlyLimits.js';
+import { stepInFolders } from './boundFolders.js';
 import { countBytes } from './countBytes.js';
 import { type PasteInput, type PasteStep, pasteInput } from './pasteInput.js';
 import { detailOf, pasteItems, stateOf } from './pasteItems.js';
@@ -18,6 +20,7 @@ const checkpointMs = 5000;
 
 export interface CopyDependencies {
 	files: Files;
+	sharedFolders: Pick<SharedFolders, 'joined'>;
 	uploadLimits: HourlyLimits;
 	walkQueue: FairQueue;
 	log: Log;
@@ -26,7 +29,14 @@ export interface CopyDependencies {
 }
 
 /** Copies of any size that survive a restart: an interrupted copy of an item continues with the files that are complete. */
-export function copyKind({ files, uploadLimits, walkQueue, log, monotonic }: CopyDependencies): JobKind<PasteInput> {
+export function copyKind({
+	files,
+	sharedFolders,
+	uploadLimits,
+	walkQueue,
+	log,
+	monotonic,
+}: CopyDependencies): JobKind<PasteInput> {
 	return {
 		name: 'copy',
 		input: pasteInput,
@@ -101,7 +111,10 @@ export function copyKind({ files, uploadLimits, walkQueue, log, monotonic }: Cop
 					{ operation: 'copy', done: 'Copied' },
 					{
 						async pasteItem(step) {
-							const entry = await retryWhileLocked(() => copyItem(step), signal);
+							const entry = await retryWhileLocked(
+								async () => copyItem(await stepInFolders(sharedFolders, viewer, input, step)),
+								signal,
+							);
 							state.bytes += itemBytes;
 							itemBytes = 0;
 							staged.id = undefined;

@@ -12,6 +12,7 @@ import {
 	type StoragePath,
 } from '@stowage/rules';
 import { conflictOf } from '../files/conflictOf.js';
+import { boundToFolders } from './boundFolders.js';
 import { type CopyDependencies, copyKind } from './copyKind.js';
 import { moveKind } from './moveKind.js';
 import { type PasteInput, stepOf } from './pasteInput.js';
@@ -33,9 +34,10 @@ export function createPasting(jobs: Jobs, dependencies: CopyDependencies): Pasti
 	const starters = { copy: jobs.define(copyKind(dependencies)), move: jobs.define(moveKind(dependencies)) };
 
 	const pasting: Pasting = {
-		start(owner, kind, input) {
+		async start(owner, kind, input) {
 			assertSomeAllowed(owner, kind, input);
-			return starters[kind].start(owner, input, titleOf(kind, input));
+			const bound = await boundToFolders(dependencies.sharedFolders, owner, input);
+			return starters[kind].start(owner, bound, titleOf(kind, input));
 		},
 
 		async startSingle(owner, kind, input, waitMs) {

@@ -1,5 +1,5 @@
 import type { CopyStaging, Files, JobContext, OnConflict } from '@stowage/plugin-api';
-import { type Entry, isFailure, parsePath } from '@stowage/rules';
+import { baseName, type Entry, isFailure, joinPath, parentPath, parsePath } from '@stowage/rules';
 import type { HourlyLimits } from '../uploads/admission/HourlyLimits.js';
 import type { PasteInput, PasteStep } from './pasteInput.js';
 import type { PasteState } from './pasteItems.js';
@@ -26,9 +26,10 @@ export async function moveAcross({ from, to }: PasteStep, move: AcrossMove): Pro
 	const { viewer, signal, input } = job;
 	const placed = marker === undefined ? null : copied.exec(marker);
 	if (placed !== null) {
-		const path = parsePath(placed[1] ?? '');
 		await removeCopied(marker?.slice(0, placed.index) ?? '');
-		return files.find(viewer, { area: to.area, path });
+		// The folder may have been renamed since.
+		const path = joinPath(parentPath(to.path), baseName(parsePath(placed[1] ?? '')));
+		return files.find(viewer, { ...to, path });
 	}
 	await files.assertRemovable(viewer, from);
 	let id = '';

@@ -1,6 +1,7 @@
 import type { Files, JobKind, WalkedItem } from '@stowage/plugin-api';
 import { baseName, type Entry, isFailure, joinPath, parentPath, type Viewer } from '@stowage/rules';
 import { conflictOf } from '../files/conflictOf.js';
+import { stepInFolders } from './boundFolders.js';
 import type { CopyDependencies } from './copyKind.js';
 import { moveAcross } from './moveAcross.js';
 import { type PasteInput, type PasteStep, pasteInput, withinOneArea } from './pasteInput.js';
@@ -10,8 +11,9 @@ import { retryWhileLocked } from './retryWhileLocked.js';
 /** Moves of many items. Each is one rename, so at most one of them is incomplete. */
 export function moveKind({
 	files,
+	sharedFolders,
 	uploadLimits,
-}: Pick<CopyDependencies, 'files' | 'uploadLimits'>): JobKind<PasteInput> {
+}: Pick<CopyDependencies, 'files' | 'sharedFolders' | 'uploadLimits'>): JobKind<PasteInput> {
 	return {
 		name: 'move',
 		input: pasteInput,
@@ -34,7 +36,8 @@ export function moveKind({
 				state,
 				{ operation: 'cut', done: 'Moved' },
 				{
-					async pasteItem(planned) {
+					async pasteItem(asked) {
+						const planned = await stepInFolders(sharedFolders, viewer, input, asked);
 						if (isAcross(planned)) {
 							const marker = before;
 							before = undefined;
@@ -48,7 +51,8 @@ export function moveKind({
 						for await (const { id } of files.stat(viewer, step.from.area, [step.from])) state.marker = id;
 						// With its id, since the next run after an interruption must know that the move is done.
 						await job.checkpoint(state);
-						return retryWhileLocked(() => files.move(viewer, step.from, step.to.path, { onConflict }), job.signal);
+						const options = { onConflict, toFolderId: step.to.folderId };
+						return retryWhileLocked(() => files.move(viewer, step.from, step.to.path, options), job.signal);
 					},
 					discardCurrent: async () => {},
 					reportProgress,
@@ -77,10 +81,10 @@ async function findMoved(
 	}
 	const folder = parentPath(to.path);
 	const owner = to.area === 'public' && viewer.kind === 'user' ? { owner: viewer.username } : {};
-	for await (const { items } of files.listWithStats(viewer, { area: to.area, path: folder, ...owner })) {
+	const place = { ...to, ...owner };
+	for await (const { items } of files.listWithStats(viewer, { ...place, path: folder })) {
 		const found = items.find((item: WalkedItem) => item.id === id);
-		if (found !== undefined)
-			return files.find(viewer, { area: to.area, path: joinPath(folder, baseName(found.path)), ...owner });
+		if (found !== undefined) return files.find(viewer, { ...place, path: joinPath(folder, baseName(found.path)) });
 	}
 	return undefined;
 }

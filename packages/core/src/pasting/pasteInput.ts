@@ -1,5 +1,6 @@
 import { schemas } from '@stowage/contract';
-import { type Area, baseName, homePath, joinPath, type StoragePath } from '@stowage/rules';
+import type { ItemRef } from '@stowage/plugin-api';
+import { baseName, homePath, joinPath } from '@stowage/rules';
 import { z } from 'zod';
 
 const pastedItem = z.object({
@@ -18,6 +19,8 @@ export const pasteInput = z.object({
 	...schemas.replacing,
 	/** The client's address, whose hourly uploads may be limited. */
 	address: z.string(),
+	/** The shared folders that its paths are in, by the names that they had when it was asked for. */
+	folders: z.array(z.object({ name: z.string(), id: z.string() })).optional(),
 });
 
 export type PasteInput = z.infer<typeof pasteInput>;
@@ -25,8 +28,8 @@ export type PastedItem = z.infer<typeof pastedItem>;
 
 /** An item and its target, both relative to their areas. */
 export interface PasteStep {
-	from: { area: Area; path: StoragePath; owner?: string | null };
-	to: { area: Area; path: StoragePath };
+	from: ItemRef;
+	to: ItemRef;
 }
 
 export function stepOf({ from, to, directory }: PasteInput, { path, owner, name }: PastedItem): PasteStep {

@@ -206,14 +206,16 @@ test('items move between two shared folders of one owner', async (t) => {
 	t.is((await bob.post('/api/moveItem', { ...move, fromPath: 'Photos/fox.txt' })).statusCode, 403);
 });
 
-const jobOf = async (t: ExecutionContext, client: Client, input: object) => {
-	const answer = await client.post('/api/jobs', input);
-	t.is(answer.statusCode, 202, answer.payload);
-	const { id } = json(answer);
-	return until('the job ends', async () => {
+const ended = (client: Client, id: string) =>
+	until('the job ends', async () => {
 		const job = json(await client.get(`/api/jobs/${id}`));
 		return ['completed', 'failed', 'cancelled'].includes(job.status) && job;
 	});
+
+const jobOf = async (t: ExecutionContext, client: Client, input: object) => {
+	const answer = await client.post('/api/jobs', input);
+	t.is(answer.statusCode, 202, answer.payload);
+	return ended(client, json(answer).id);
 };
 
 test('items move by a job into a shared folder, out of it and to that of another owner', async (t) => {
@@ -251,6 +253,89 @@ test('items move by a job into a shared folder, out of it and to that of another
 	t.like(await jobOf(t, bob, { ...taken, kind: 'copy' }), { status: 'completed' });
 	t.is((await jobOf(t, bob, { ...into, directory: 'of carol', items: [{ path: 'fox.txt' }] })).status, 'failed');
 	t.is(await readFile(`${app.filesDir}/users/bob/fox.txt`, 'utf8'), 'a fox');
+});
+
+/** A job that could not be done as long as the folder was only to be looked at, and is retried once something else has become of that. */
+const retried = async (t: ExecutionContext, client: Client, input: object, change: () => Promise<unknown>) => {
+	const { id } = json(await client.post('/api/jobs', input));
+	t.is((await ended(client, id)).status, 'failed');
+	await change();
+	t.is((await client.post(`/api/jobs/${id}/retry`, {})).statusCode, 200);
+	return ended(client, id);
+};
+
+for (const kind of ['copy', 'move']) {
+	const into = { kind, type: 'private', toType: 'shared', directory: 'Photos', items: [{ path: 'mine.txt' }] };
+
+	test(`a ${kind} into a folder that is no longer shared never goes into one of another owner that has its name`, async (t) => {
+		const { app, bob, carol, share } = await setUp(t, 'view');
+		const job = await retried(t, bob, into, async () => {
+			await share({});
+			await carol.post('/api/createFolder', { directory: '', folderName: 'Photos', type: 'private' });
+			await share({ bob: 'edit' }, 'Photos', carol);
+		});
+		t.like(job, { status: 'failed', error: 'This is not shared with you any more.' });
+		t.deepEqual(await sharedNames(bob, 'Photos'), []);
+		t.is(await readFile(`${app.filesDir}/users/bob/mine.txt`, 'utf8'), 'mine');
+	});
+
+	test(`a ${kind} into a folder that was renamed goes there, and not into another one that has got its name`, async (t) => {
+		const { ada, bob, carol, home, share } = await setUp(t, 'view');
+		const job = await retried(t, bob, into, async () => {
+			await ada.post('/api/renameItem', { oldPath: 'docs/Photos', newName: 'Pictures', type: 'private' });
+			await share({ bob: 'edit' }, 'docs/Pictures');
+			await carol.post('/api/createFolder', { directory: '', folderName: 'Photos', type: 'private' });
+			await share({ bob: 'edit' }, 'Photos', carol);
+		});
+		t.is(job.status, 'completed');
+		t.is(await readFile(home('docs/Pictures/mine.txt'), 'utf8'), 'mine');
+		t.deepEqual(await sharedNames(bob, 'Photos'), []);
+	});
+}
+
+test('a move within shared folders takes nothing of another owner’s that has got the name of one, and puts nothing there', async (t) => {
+	const { app, bob, carol, share } = await setUp(t, 'view');
+	const within = { kind: 'move', type: 'shared', toType: 'shared', directory: 'Photos/2030' };
+	const job = await retried(t, bob, { ...within, items: [{ path: 'Photos/fox.txt' }] }, async () => {
+		await share({});
+		await mkdir(`${app.filesDir}/users/carol/Photos/2030`, { recursive: true });
+		await writeFile(`${app.filesDir}/users/carol/Photos/fox.txt`, 'of carol');
+		await share({ bob: 'edit' }, 'Photos', carol);
+	});
+	t.is(job.status, 'failed');
+	t.deepEqual(await sharedNames(bob, 'Photos'), ['2030', 'fox.txt']);
+	t.deepEqual(await sharedNames(bob, 'Photos/2030'), []);
+});
+
+test('a reference with the id of its shared folder means no other one, also of the same name', async (t) => {
+	const { app, bob, carol, share } = await setUp(t, 'edit');
+	const { files, accounts, sharedFolders } = app.services;
+	const { id, username } = await accounts.find('bob');
+	const viewer = { kind: 'user' as const, id, username };
+	const folderId = (await sharedFolders.joined(id))[0]?.folder.id ?? '';
+	await share({});
+	await mkdir(`${app.filesDir}/users/carol/Photos/2030`, { recursive: true });
+	await writeFile(`${app.filesDir}/users/carol/Photos/fox.txt`, 'of carol');
+	await share({ bob: 'edit' }, 'Photos', carol);
+	const at = (name: string) => ({ area: 'shared' as const, path: parsePath(`Photos/${name}`) });
+	const own = { area: 'private' as const, path: parsePath('mine.txt') };
+	const fox = { ...at('fox.txt'), folderId };
+	const stat = async () => {
+		for await (const _ of files.stat(viewer, 'shared', [fox])) t.fail();
+	};
+	for (const attempt of [
+		() => files.find(viewer, fox),
+		stat,
+		() => files.copy(viewer, own, { ...at('new.txt'), folderId }),
+		() => files.copy(viewer, fox, { ...own, path: parsePath('new.txt') }),
+		() => files.move(viewer, fox, at('2030/fox.txt').path),
+		() => files.move(viewer, at('fox.txt'), at('2030/fox.txt').path, { toFolderId: folderId }),
+		() => files.remove(viewer, fox),
+		() => files.assertRemovable(viewer, fox),
+	])
+		t.like(await t.throwsAsync(attempt), { kind: 'notFound' }, `${attempt}`);
+	t.deepEqual(await sharedNames(bob, 'Photos'), ['2030', 'fox.txt']);
+	t.deepEqual(await sharedNames(bob, 'Photos/2030'), []);
 });
 
 test('a member’s many replacements end no former content of the owner’s', async (t) => {

@@ -8,6 +8,8 @@ export interface ItemRef {
 	area: Area;
 	path: StoragePath;
 	owner?: Owner;
+	/** In the area of shared folders: the id of the one that the path must be in. Another one that has got its name is not found. */
+	folderId?: string;
 }
 
 /** The result of a search. */
@@ -84,6 +86,11 @@ export interface RemoveOptions {
 	isForGood?: boolean | undefined;
 }
 
+export interface FileMoveOptions extends ConflictOptions {
+	/** The same of the new path as `folderId` of an item. */
+	toFolderId?: string | undefined;
+}
+
 /** Progress, cancellation and continuation of a copy. */
 export type FileCopyOptions = Pick<CopyOptions, 'signal' | 'beforeItem' | 'afterBytes' | 'staged'> & ConflictOptions;
 
@@ -129,7 +136,7 @@ export interface Files {
 	createFolder(viewer: Viewer, folder: ItemRef, name: string): Promise<Entry>;
 	rename(viewer: Viewer, item: ItemRef, newName: string): Promise<Entry>;
 	/** Moves to a full new path in the same area, with its missing parents. */
-	move(viewer: Viewer, item: ItemRef, toPath: StoragePath, options?: ConflictOptions): Promise<Entry>;
+	move(viewer: Viewer, item: ItemRef, toPath: StoragePath, options?: FileMoveOptions): Promise<Entry>;
 	/**
 	 * Copies to a full new path, with its missing parents. Throws `storageFull` once it would use the reserve. A
 	 * staged copy is counted with all that was copied before, and refused like a new one.
