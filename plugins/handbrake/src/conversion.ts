@@ -5,6 +5,8 @@ import { conversionFormats, conversionQuality } from '@stowage/rules';
 export const conversion = z.strictObject({
 	area: z.enum(['private', 'public', 'shared']),
 	path: z.string(),
+	/** Of the shared folder that it was in when it was asked for: another owner's may have got the name of that by now. */
+	folderId: z.string().optional(),
 	/** The full wished name. */
 	outputName: z.string(),
 	format: z.enum(conversionFormats),

@@ -75,8 +75,10 @@ export async function convert(
 
 /** The item that a conversion is of: the viewer's own. */
 export function sourceOf({ viewer, input }: Pick<JobContext<Conversion>, 'viewer' | 'input'>): ItemRef {
+	const { area, folderId } = input;
 	const path = parsePath(input.path);
-	return input.area === 'public' ? { area: 'public', path, owner: viewer.username } : { area: input.area, path };
+	if (area === 'public') return { area, path, owner: viewer.username };
+	return { area, path, ...(folderId === undefined ? {} : { folderId }) };
 }
 
 async function encodeSource(

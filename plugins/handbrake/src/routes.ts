@@ -2,6 +2,7 @@ import * as contract from '@stowage/contract';
 import {
 	baseName,
 	Failure,
+	type ItemRef,
 	type Job,
 	type JobOwner,
 	type JobStarter,
@@ -47,11 +48,13 @@ export function handbrakeRoutes(server: Server, handbrake: HandBrake, conversion
 					: conversionOutputName(customOutputName, format);
 			// Hours before it would be published beside its source.
 			if (area === 'shared') await server.files.assertUpload(user, { area, path: parentPath(path) });
-			await assertConvertible(server, user, { area, path, ...(owner === undefined ? {} : { owner }) });
+			const source = { area, path, ...(owner === undefined ? {} : { owner }) };
+			const folder = area === 'shared' ? await sharedFolderOf(server, user, source) : {};
+			await assertConvertible(server, user, { ...source, ...folder });
 			if (videoEncoder(format, await installed.encoders(), handbrake.options.mayUseHardware) === undefined) {
 				throw new Failure('unavailable', `HandBrake on this server has no encoder for ${format} files.`);
 			}
-			const input: Conversion = { area, path, outputName, format, quality, deleteOriginal };
+			const input: Conversion = { area, path, ...folder, outputName, format, quality, deleteOriginal };
 			const { id } = await conversions.start(user, input, `Convert ${fileName} to ${format.toUpperCase()}`);
 			return h.response({ conversionId: id }).code(202);
 		}),
@@ -68,6 +71,12 @@ export function handbrakeRoutes(server: Server, handbrake: HandBrake, conversion
 			return { message: 'Conversion cancelled' };
 		}),
 	];
+}
+
+async function sharedFolderOf(server: Server, user: JobOwner, ref: ItemRef): Promise<Pick<ItemRef, 'folderId'>> {
+	for await (const { folderId } of server.files.stat(user, ref.area, [ref]))
+		if (folderId !== undefined) return { folderId };
+	return {};
 }
 
 async function assertConvertible(

@@ -110,6 +110,25 @@ test('HandBrake that is installed, broken or removed while the server runs is de
 	t.deepEqual(await names(), ['film.mp4']);
 });
 
+test('a conversion that is retried converts no film of another owner whose shared folder has got the name of the first', async (t) => {
+	const { app, alice } = await site(t);
+	const owners = { bob: await new Client(app).register('bob'), carol: await new Client(app).register('carol') };
+	const share = (owner: Client, members: object[]) => owner.call('PUT', '/api/members', { path: 'Films', members });
+	const homeOf = (owner: string) => path.join(app.filesDir, 'users', owner, 'Films');
+	for (const owner of Object.keys(owners)) await mkdir(homeOf(owner));
+	await writeFile(path.join(homeOf('bob'), 'film.mp4'), '\0\0\0\x14ftypisom\0\0\x02\0isom and no film');
+	await film('short.mp4', [...picture('160x90', 2), ...h264], path.join(homeOf('carol'), 'film.mp4'));
+	const member = [{ username: 'alice', role: 'edit' }];
+	t.is((await share(owners.bob, member)).statusCode, 200);
+	const id = await begin(alice, { type: 'shared', filePath: 'Films/film.mp4', deleteOriginal: true });
+	t.is((await end(alice, id)).status, 'failed');
+	await share(owners.bob, []);
+	t.is((await share(owners.carol, member)).statusCode, 200);
+	t.is((await alice.post(`/api/jobs/${id}/retry`, {})).statusCode, 200);
+	t.like(await end(alice, id), { status: 'failed', error: 'This is not shared with you any more.' });
+	t.deepEqual(await readdir(homeOf('carol')), ['film.mp4']);
+});
+
 test('a conversion of an invalid or truncated film fails and keeps its original', async (t) => {
 	const { alice, home, names, staging, lines } = await site(t);
 	await film('whole.mp4', [...picture('160x90', 12), ...h264, '-movflags', '+faststart'], path.join(home, 'cut.mp4'));

@@ -1,8 +1,8 @@
 import { read, writeSync } from 'node:fs';
-import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { Files, JobContext, StagedFile } from '@stowage/plugin-api';
+import { type Files, type JobContext, parsePath, type StagedFile } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { Client, type TestApp, testApp } from '../../../packages/core/test/testApp.js';
 import type { Conversion } from '../src/conversion.js';
@@ -218,6 +218,42 @@ for (const [what, change] of Object.entries(changes)) {
 		t.deepEqual(await files(home), ['film.mp4', 'out.mp4']);
 	});
 }
+
+test('a conversion in a folder that is no longer shared puts nothing into one of another owner that has its name, and deletes nothing there', async (t) => {
+	const { app, viewer } = await setUp(t);
+	const owners = { bob: await new Client(app).register('bob'), carol: await new Client(app).register('carol') };
+	const share = (owner: Client, members: object[]) => owner.call('PUT', '/api/members', { path: 'Films', members });
+	const homeOf = (owner: string) => path.join(app.filesDir, 'users', owner, 'Films');
+	for (const [owner] of Object.entries(owners)) {
+		await mkdir(homeOf(owner));
+		await writeFile(path.join(homeOf(owner), 'film.mp4'), film);
+	}
+	const member = [{ username: 'alice', role: 'edit' }];
+	t.is((await share(owners.bob, member)).statusCode, 200);
+	const shared = { area: 'shared', path: 'Films/film.mp4' } as const;
+	let folderId: string | undefined;
+	for await (const item of app.services.files.stat(viewer, 'shared', [{ path: parsePath(shared.path) }]))
+		folderId = item.folderId;
+	t.is(folderId, (await app.services.sharedFolders.joined(viewer.id))[0]?.folder.id);
+	const input: Partial<Conversion> = { ...shared, ...(folderId === undefined ? {} : { folderId }) };
+	const encoder: typeof quickEncoder = {
+		...quickEncoder,
+		async run(args, options) {
+			const done = await quickEncoder.run(args, options);
+			if (args.includes('--scan')) return done;
+			await share(owners.bob, []);
+			t.is((await share(owners.carol, member)).statusCode, 200);
+			return done;
+		},
+	};
+	const isGone = { message: 'This is not shared with you any more.' };
+	await t.throwsAsync(run({ app, viewer, input, encoder }), isGone);
+	await t.throwsAsync(run({ app, viewer, input }), isGone);
+	for (const [owner] of Object.entries(owners)) {
+		t.deepEqual(await files(homeOf(owner)), ['film.mp4']);
+		t.is(await readFile(path.join(homeOf(owner), 'film.mp4'), 'utf8'), film.toString());
+	}
+});
 
 test('a conversion does not replace a file that has the wished name of its output', async (t) => {
 	const { app, viewer, home } = await setUp(t);

@@ -328,5 +328,5 @@ function ignoreMissing(error: unknown): undefined {
 
 function walked({ pathOf, place }: Entered, item: WalkedItem): WalkedItem {
 	const path = pathOf(item.path);
-	return { ...item, path, ...(item.path === place.root ? { name: place.name } : {}) };
+	return { ...item, path, folderId: place.folder.id, ...(item.path === place.root ? { name: place.name } : {}) };
 }

@@ -29,6 +29,8 @@ export interface WalkedItem extends StorageItem {
 	path: StoragePath;
 	/** In the public area: the owner of the tree. */
 	owner?: Owner;
+	/** In the area of shared folders: the id of the one that it is in. */
+	folderId?: string;
 }
 
 /** A batch of a folder's items. */
