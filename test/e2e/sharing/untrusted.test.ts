@@ -1,8 +1,16 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import test from 'ava';
+import type { Locator } from 'playwright-core';
 import { until } from '../../../packages/core/test/until.js';
 import { basePath, plainName } from '../support/browser.js';
+import { absent } from '../support/expect.js';
 import { setUpFixture, writeFiles } from '../support/fileManager.js';
+import { book, paragraph, pdf, word } from '../support/previewFiles.js';
+import { closePreview, openPreview, watchRequests } from '../support/previews.js';
+import { openStranger, share } from '../support/shares.js';
 
 const fixture = setUpFixture(test);
 
@@ -76,3 +84,84 @@ test.serial('uploaded files never run, by navigation or as a script, frame, embe
 	}
 	t.deepEqual(ran, []);
 });
+
+test.serial(
+	'what a stranger looks at on the page of a share runs nothing, requests nothing and sends no address of the share',
+	async (t) => {
+		const ada = await fixture.enter(t);
+		const asked: IncomingHttpHeaders[] = [];
+		const elsewhere = createServer((request, response) => {
+			asked.push(request.headers);
+			response.end('elsewhere');
+		}).listen(0, '127.0.0.1');
+		await once(elsewhere, 'listening');
+		t.teardown(() => elsewhere.close());
+		const foreign = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
+		const run = 'document.title = "it ran"; fetch("/it-ran")';
+		const html = `<script>${run}</script><img src=x onerror='${run}'><img src="${foreign}/a.png"><a href="${foreign}/link">a link</a>`;
+		const hyperlink = `<Relationship Id="h1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/hyperlink" Target="${foreign}/docx" TargetMode="External"/>`;
+		await writeFiles(ada.home, {
+			'all/a.svg': `<svg xmlns="http://www.w3.org/2000/svg" width="90" height="60" onload='${run}'><script>${run}</script><image href="${foreign}/b.png"/></svg>`,
+			'all/b.html': html,
+			'all/c.md': `# Notes\n\n${html}\n\n[to elsewhere](${foreign}/markdown) ![p](${foreign}/c.png) [run](javascript:${encodeURIComponent(run)})`,
+			'all/d.epub': book({
+				chapters: {
+					'c1.xhtml': `<h1>Hostile</h1><script>${run}</script><img src="${foreign}/d.png"/><a href="${foreign}/epub">out</a>`,
+				},
+			}),
+			'all/e.docx': word({
+				body: `${paragraph('Dear reader')}<w:p><w:hyperlink r:id="h1"><w:r><w:t>a way out</w:t></w:r></w:hyperlink></w:p>`,
+				relations: hyperlink,
+			}),
+			'all/f.pdf': pdf({ pages: 1, catalogue: '/OpenAction << /S /JavaScript /JS (app.alert\\(1\\);) >>' }),
+		});
+		const shared = await share(ada, { items: ['all'] });
+		const { page, faults } = await openStranger(t, shared);
+		const own = new URL(page.url()).origin;
+		const requests = watchRequests(page, own);
+		page.on('request', (request) => request.url().includes('it-ran') && requests.push(request.url()));
+		page.on('dialog', (dialog) => {
+			requests.push(dialog.message());
+			void dialog.dismiss();
+		});
+		const frame = page.frameLocator('iframe');
+		/** Follows a link, which opens a tab of its own. */
+		const follow = async (link: Locator, where: string) => {
+			const before = page.url();
+			const [tab] = await Promise.all([page.context().waitForEvent('page'), link.click()]);
+			await until(`${where} was asked for`, async () => asked.length > 0);
+			t.is(await tab.evaluate(() => [String(window.opener), document.referrer].join()), 'null,', where);
+			await tab.close();
+			t.is(page.url(), before);
+			for (const { referer, cookie } of asked.splice(0)) t.deepEqual([referer, cookie], [undefined, undefined], where);
+		};
+
+		const drawing = await openPreview(page, 'a.svg');
+		await drawing.getByRole('img', { name: 'a.svg' }).waitFor();
+		await closePreview(page);
+		const source = await openPreview(page, 'b.html');
+		await source.getByText('<script>').first().waitFor();
+		await absent(t, source.getByRole('link', { name: 'a link' }));
+		await closePreview(page);
+		const notes = await openPreview(page, 'c.md');
+		await notes.getByRole('button', { name: 'Rendered' }).click();
+		await notes.getByRole('heading', { name: 'Notes' }).waitFor();
+		t.deepEqual(asked, []);
+		await follow(notes.getByRole('link', { name: 'to elsewhere' }), 'notes');
+		await closePreview(page);
+		await openPreview(page, 'd.epub');
+		await frame.getByRole('heading', { name: 'Hostile' }).waitFor();
+		await follow(frame.getByText('out', { exact: true }), 'a book');
+		await closePreview(page);
+		await openPreview(page, 'e.docx');
+		await follow(frame.getByText('a way out'), 'a letter');
+		await closePreview(page);
+		await openPreview(page, 'f.pdf');
+		await frame.getByText('Page 1 of the paper').waitFor();
+		await closePreview(page);
+		t.deepEqual(asked, []);
+		t.deepEqual(requests, []);
+		t.notRegex(await page.title(), /it ran/);
+		t.deepEqual(faults, []);
+	},
+);
