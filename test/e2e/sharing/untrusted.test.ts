@@ -165,3 +165,31 @@ test.serial(
 		t.deepEqual(faults, []);
 	},
 );
+
+test.serial(
+	'a name that turns the direction of letters is seen as it is where it is shared, linked and copied',
+	async (t) => {
+		const ada = await fixture.enter(t);
+		const turned = 'a\u202Egpj.exe';
+		const seen = 'a\uFFFDgpj.exe';
+		await writeFiles(ada.home, { [turned]: 'a program', 'to/b.txt': 'b' });
+		const stranger = await openStranger(t, await share(ada, { items: [turned] }));
+		await stranger.page.getByRole('heading', { level: 1, name: seen }).waitFor();
+		const page = await ada.open('/browser?type=private');
+		await page.evaluate(
+			async ([base, path]) => {
+				const send = (url: string, body: object) =>
+					fetch(`${base}${url}`, {
+						method: 'POST',
+						headers: { 'content-type': 'application/json' },
+						body: JSON.stringify(body),
+					});
+				await send('/api/jobs', { kind: 'copy', type: 'private', directory: 'to', items: [{ path }] });
+			},
+			[ada.url, turned] as const,
+		);
+		await page.getByRole('button', { name: 'Activity' }).click();
+		await page.getByText(`Copy ${seen} to to`, { exact: true }).waitFor();
+		t.deepEqual(stranger.faults, []);
+	},
+);

@@ -1,4 +1,5 @@
 import { Button, ProgressBar } from '@blueprintjs/core';
+import { shownName } from '@stowage/rules';
 import { useEffect, useId, useRef } from 'react';
 import { isActive, type Job } from '../../api/jobs/jobs.js';
 import type { Receipt } from '../../api/shares.js';
@@ -101,10 +102,11 @@ function JobRow({ job, isCancelling, cancel, retry }: JobRowProps) {
 	const titleId = useId();
 	const { canCancel } = job;
 	const hold = holdText(job);
+	const title = shownName(job.title);
 	return (
 		<li id={`job-${job.id}`} className={styles.job} data-status={job.status}>
-			<span className={styles.title} id={titleId} title={job.title}>
-				{job.title}
+			<span className={styles.title} id={titleId} title={title}>
+				{title}
 			</span>
 			<span className={styles.status}>{isCancelling ? messages.cancelling : statusText(job)}</span>
 			<ProgressBar

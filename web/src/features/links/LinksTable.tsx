@@ -1,6 +1,6 @@
 import { Button } from '@blueprintjs/core';
 import { Cell, Column, ColumnHeaderCell, RenderMode } from '@blueprintjs/table';
-import { formatDate, formatTime, plural } from '@stowage/rules';
+import { formatDate, formatTime, plural, shownName } from '@stowage/rules';
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import type { TemporaryLink } from '../../api/links.js';
 import { DataTable } from '../../ui/display/DataTable.js';
@@ -111,8 +111,8 @@ export function LinksTable({ links, onRevoke }: LinksTableProps) {
 }
 
 const path = ({ path: text }: TemporaryLink) => (
-	<span className={styles.path} title={text}>
-		{text}
+	<span className={styles.path} title={shownName(text)}>
+		{shownName(text)}
 	</span>
 );
 

@@ -1,4 +1,4 @@
-import { formatDate, formatTime } from '@stowage/rules';
+import { formatDate, formatTime, shownName } from '@stowage/rules';
 import type { SharedView } from '../../api/sharePage.js';
 import { sharePageMessages as messages } from './messages.js';
 import styles from './ShareAbout.module.css';
@@ -9,7 +9,7 @@ export function ShareAbout({ share }: { share: SharedView }) {
 	const { from, message, mode, expiresAt, isLimited } = share;
 	return (
 		<header className={styles.about}>
-			<h1 className={styles.title}>{shareTitle(share)}</h1>
+			<h1 className={styles.title}>{shownName(shareTitle(share))}</h1>
 			<p className={styles.facts}>
 				<span>
 					{mode === 'upload' ? messages.to : messages.from} <strong className={styles.from}>{from}</strong>

@@ -1,6 +1,6 @@
 import { Dialog, DialogBody, InputGroup } from '@blueprintjs/core';
 import { EyeOpenIcon, TimeIcon } from '@blueprintjs/icons';
-import { type Entry, formatDate, formatTime } from '@stowage/rules';
+import { type Entry, formatDate, formatTime, shownName } from '@stowage/rules';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { createShare, type Share, useShareLimits } from '../../../api/shares.js';
@@ -71,7 +71,7 @@ function NewShareForm({ entries, onMade, onClose }: NewShareFormProps) {
 		>
 			<ul className={styles.names}>
 				{entries.slice(0, 5).map(({ path, name }) => (
-					<li key={path}>{name}</li>
+					<li key={path}>{shownName(name)}</li>
 				))}
 				{entries.length > 5 && <li>{messages.more(entries.length - 5)}</li>}
 			</ul>
