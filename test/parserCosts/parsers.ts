@@ -48,11 +48,11 @@ import { isPrivateName } from '../../plugins/storage-local/src/root/privateFolde
 import { parseStagedId } from '../../plugins/storage-local/src/writing/stagedIds.js';
 import { parseLocation } from '../../web/src/features/files/location/location.js';
 import { tagsOf } from '../../web/src/features/previews/audio/tags.js';
-import { disarm } from '../../web/src/features/previews/common/disarm.js';
 import { htmlAsXml, textOfHtml } from '../../web/src/features/previews/common/htmlAsXml.js';
 import { isOwnCall } from '../../web/src/features/previews/common/links.js';
 import { countElements } from '../../web/src/features/previews/common/markupBounds.js';
 import { describeImage } from '../../web/src/features/previews/common/pictureSize.js';
+import { sanitise } from '../../web/src/features/previews/common/sanitise.js';
 import { isNestedTooDeep, stylesCostTooMuch } from '../../web/src/features/previews/common/styleCost.js';
 import { openZip } from '../../web/src/features/previews/common/zip.js';
 import { languageIn } from '../../web/src/features/previews/document/languageIn.js';
@@ -361,7 +361,11 @@ export const parsers: readonly Parser[] = [
 		},
 	})),
 	{ name: 'numbers in tables', fragments: ['-', ' ', '$', '1', ',', '%'], run: isNumber },
-	{ name: 'handlers in markup', fragments: ['<a', ' on', 'onclick', '=', '"', "'", '>', ' ', '/', '<!'], run: disarm },
+	{
+		name: 'handlers in markup',
+		fragments: ['<a', ' on', 'onclick', '=', '"', "'", '>', ' ', '/', '<!'],
+		run: sanitise,
+	},
 	{
 		name: 'HTML in Markdown',
 		fragments: ['<b>', '</b>', '<b ', '<p>', '<!--', '<style>', '"', '&amp;', 'x'],
@@ -386,7 +390,7 @@ export const parsers: readonly Parser[] = [
 	{
 		name: 'styles',
 		fragments: [':is(', ')', '{', '}', '&', '~', ',', '@media ', '[', ' ', '</style', '<![CDATA['],
-		run: (text) => [isNestedTooDeep(text), stylesCostTooMuch(noElements, [text]), disarm(`<style>${text}`)],
+		run: (text) => [isNestedTooDeep(text), stylesCostTooMuch(noElements, [text]), sanitise(`<style>${text}`)],
 	},
 	{ name: 'addresses in CSS', fragments: css, run: (text) => replaceAddresses(text, () => undefined) },
 	{

@@ -11,7 +11,7 @@ export class Checksum {
 	constructor(
 		algorithm: (typeof checksumAlgorithms)[number],
 		readonly expected: Buffer,
-		private readonly what: 'piece' | 'file',
+		private readonly what: 'chunk' | 'file',
 	) {
 		this.#hash = createHash(algorithm);
 	}
@@ -47,7 +47,7 @@ export function parseChecksum(header: string | undefined): Checksum | undefined 
 	if (more.length > 0 || expected.length !== createHash(algorithm).digest().length) {
 		throw new Failure('invalid', `Upload-Checksum: must be a ${algorithm} in base64`);
 	}
-	return new Checksum(algorithm, expected, 'piece');
+	return new Checksum(algorithm, expected, 'chunk');
 }
 
 /** Parses `Stowage-File-Digest`, if present. Throws `invalid` for anything but one SHA-256. */

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Failure } from '@stowage/rules';
 
 /** The media type of a chunk. */
-const pieceType = 'application/offset+octet-stream';
+const chunkType = 'application/offset+octet-stream';
 
 /** Parses a number of bytes from a header. Throws `invalid` if it is missing or no whole number. */
 export function byteCount(headers: IncomingHttpHeaders, name: string): number {
@@ -36,8 +36,8 @@ export function assertAnnounced(request: IncomingMessage, limit: number): void {
 
 /** Throws `unsupportedMediaType` for a body that is not a chunk of a file. */
 export function assertChunkType({ headers }: IncomingMessage): void {
-	if ((headers['content-type'] ?? '').trim().toLowerCase() !== pieceType) {
-		throw new Failure('unsupportedMediaType', `Send the bytes as ${pieceType}.`);
+	if ((headers['content-type'] ?? '').trim().toLowerCase() !== chunkType) {
+		throw new Failure('unsupportedMediaType', `Send the bytes as ${chunkType}.`);
 	}
 }
 

@@ -53,7 +53,7 @@ export async function copyItem(
 		// Before it is filled: what is made in it inherits from it.
 		await inheritAccess(disk, target, copy.fd, item.type);
 		await fill(disk, copy, source, from, options);
-		await assertStillThere(disk, from, item);
+		await assertExists(disk, from, item);
 		await syncCopy(disk, copy);
 		signal?.throwIfAborted();
 		const whole = toItem(copy.name, { ...(await disk.statOf(copy.fd)), type: item.type });
@@ -152,7 +152,7 @@ async function assertFree(disk: Disk, folder: Folder, path: StoragePath, otherNa
 }
 
 /** A folder that was deleted meanwhile may have been copied only in part, which can't be detected. */
-async function assertStillThere(disk: Disk, path: StoragePath, item: StorageItem): Promise<void> {
+async function assertExists(disk: Disk, path: StoragePath, item: StorageItem): Promise<void> {
 	// From the root again: it may have been removed with a folder above it.
 	using folder = await disk.parentOf(path, 'pass');
 	if ((await itemAt(disk, folder, baseName(path))).id !== item.id) throw noSuchEntry(path);

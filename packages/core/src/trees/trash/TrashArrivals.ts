@@ -11,7 +11,7 @@ export class TrashArrivals {
 	readonly #parts: TrashParts;
 	readonly #arrived = new Map<string, TrashRecord>();
 	#timer: NodeJS.Timeout | undefined;
-	#settling: Promise<void> = Promise.resolve();
+	#pending: Promise<void> = Promise.resolve();
 
 	constructor(parts: TrashParts) {
 		this.#parts = parts;
@@ -38,8 +38,8 @@ export class TrashArrivals {
 	}
 
 	#settleNext(): Promise<void> {
-		this.#settling = this.#settling.then(() => this.#settle());
-		return this.#settling;
+		this.#pending = this.#pending.then(() => this.#settle());
+		return this.#pending;
 	}
 
 	async #settle(): Promise<void> {

@@ -88,13 +88,13 @@ export async function takeBack(parts: UploadParts, viewer: Viewer, idHash: strin
 	const { database, files, storage, now } = parts;
 	const { received, entryPath, touchedAt } = await findUpload(parts, viewer, idHash);
 	const receiving = receivingOf(viewer);
-	if (viewer.kind !== 'user' || received === null || received.client !== receiving?.client) throw notThere();
+	if (viewer.kind !== 'user' || received === null || received.client !== receiving?.client) throw notFound();
 	if (entryPath === null) return false;
 	if (now() - touchedAt >= takeBackMs) throw new Failure('expired', 'What was sent can be taken back for an hour.');
 	const path = parsePath(entryPath);
 	const item = await undefinedIf(storage.stat(joinPath(homeRoot(viewer.username), path)), 'notFound');
 	// It was moved or replaced, or somebody has written to it: what is there now was not sent.
-	if (item === undefined || versionOf(item) !== received.itemId) throw notThere();
+	if (item === undefined || versionOf(item) !== received.itemId) throw notFound();
 	await files.remove(viewer, { area: 'private', path }, { isForGood: true });
 	await database.uploads.takeBack(idHash);
 	return true;
@@ -103,4 +103,4 @@ export async function takeBack(parts: UploadParts, viewer: Viewer, idHash: strin
 /** Of which item it is which content. */
 const versionOf = (item: StorageItem) => `${identityOf(item)} ${item.version}`;
 
-const notThere = () => new Failure('notFound', 'That is not here any more.');
+const notFound = () => new Failure('notFound', 'That is not here any more.');

@@ -61,7 +61,7 @@ export function MediaControls({ media, children }: MediaControlsProps) {
 				<span className={styles.clock}>
 					{formatClock(time)} / {formatClock(duration ?? 0)}
 				</span>
-				<span className={styles.spring} />
+				<span className={styles.spacer} />
 				<Button
 					variant="minimal"
 					icon={isSilent ? <VolumeOffIcon /> : <VolumeUpIcon />}

@@ -1,5 +1,5 @@
-import { disarm } from './disarm.js';
 import { countElements, TooMuchMarkup } from './markupBounds.js';
+import { sanitise } from './sanitise.js';
 import { stylesCostTooMuch } from './styleCost.js';
 
 /** References may draw this many elements, and twice those that there are. */
@@ -19,7 +19,7 @@ export function pictureOfDrawing(bytes: Uint8Array, parser = new DOMParser()): U
 	const text = decodeXml(bytes);
 	if (!isModest(text)) return undefined;
 	// The browser checks styles against the page's policy as soon as they are parsed, also where they are never applied.
-	const copy = disarm(text).replaceAll(/\bstyle\b/gi, styleCopy);
+	const copy = sanitise(text).replaceAll(/\bstyle\b/gi, styleCopy);
 	const parsed = parser.parseFromString(copy, 'image/svg+xml');
 	const sheets = sheetsOf(parsed);
 	return hidesStyles(parsed, sheets) || drawsTooMuch(parsed, sheets) ? undefined : new TextEncoder().encode(text);

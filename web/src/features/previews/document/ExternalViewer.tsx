@@ -67,7 +67,7 @@ export function ExternalViewer({ entry, file, extension }: ViewerProps & { exten
 				/>
 				<div className={viewerStyles.bar}>
 					<span className={styles.note}>{messages.shownBy(shown.name)}</span>
-					<span className={viewerStyles.spring} />
+					<span className={viewerStyles.spacer} />
 					<Button
 						variant="minimal"
 						text={messages.tryOther}

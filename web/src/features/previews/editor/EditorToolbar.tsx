@@ -28,7 +28,7 @@ export function EditorToolbar({ view, read, isChanged, isSaving, onDone, onSave 
 	return (
 		<div className={`${viewerStyles.bar} ${viewerStyles.topBar}`} role="toolbar" aria-label={messages.controls}>
 			<span className={styles.form}>{`${read.encoding}, ${endsOf(read.ends)}`}</span>
-			<span className={viewerStyles.spring} />
+			<span className={viewerStyles.spacer} />
 			<Button
 				variant="minimal"
 				icon={<UndoIcon />}

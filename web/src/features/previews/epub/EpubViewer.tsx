@@ -91,7 +91,7 @@ export function EpubViewer({ file }: ViewerProps) {
 					active={hasContents}
 					onClick={() => setContents(!hasContents)}
 				/>
-				<span className={viewerStyles.spring} />
+				<span className={viewerStyles.spacer} />
 				<Button
 					variant="minimal"
 					text="A"

@@ -1,9 +1,9 @@
 import { findDoctype, previewLimits } from '@stowage/rules';
 import Navigation from 'epubjs/src/epub/navigation.js';
 import Packaging from 'epubjs/src/epub/packaging.js';
-import { disarm } from '../common/disarm.js';
 import { textOfHtml } from '../common/htmlAsXml.js';
 import { countElements, TooMuchMarkup } from '../common/markupBounds.js';
+import { sanitise } from '../common/sanitise.js';
 import { openZip, type ZipArchive } from '../common/zip.js';
 import type { BookContents, TocItem } from '../frame/frameMessages.js';
 import { maxAddress, maxChapters, maxLabel, maxTocItems, maxTocLevels } from './bookBounds.js';
@@ -155,7 +155,7 @@ export function textOf(zip: ZipArchive, path: string): string | undefined {
 
 /** Without the document type, whose entities could be expanded without end. Throws for more than is read in time. */
 function parseXml(parser: DOMParser, text = ''): Document | undefined {
-	const markup = withoutDoctype(disarm(text));
+	const markup = withoutDoctype(sanitise(text));
 	countElements(markup, maxItems);
 	const parsed = parser.parseFromString(markup, 'application/xml');
 	return parsed.querySelector('parsererror') ? undefined : parsed;

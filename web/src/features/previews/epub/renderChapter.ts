@@ -1,9 +1,9 @@
-import { disarm } from '../common/disarm.js';
 import { pictureOfDrawing } from '../common/drawings.js';
 import { htmlAsXml } from '../common/htmlAsXml.js';
 import { boundTexts } from '../common/longTexts.js';
 import { countElements } from '../common/markupBounds.js';
 import { maxPixels, pixelsOf } from '../common/pictureSize.js';
+import { sanitise } from '../common/sanitise.js';
 import { cleanCss, cleanMarkup } from '../inFrame/cleanMarkup.js';
 import { type Book, joined, textOf, withoutDoctype } from './readBook.js';
 
@@ -70,7 +70,7 @@ export function renderChapter(book: Book, path: string): () => void {
 
 /** Throws for more than is laid out in time. */
 function parse(parser: DOMParser, text: string): Document {
-	const markup = withoutDoctype(disarm(text));
+	const markup = withoutDoctype(sanitise(text));
 	const read = (xml: string) => {
 		countElements(xml);
 		return parser.parseFromString(xml, 'application/xhtml+xml');

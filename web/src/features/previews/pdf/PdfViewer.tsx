@@ -132,7 +132,7 @@ export function PdfViewer({ file }: ViewerProps) {
 					disabled={!send}
 					onClick={() => send?.({ kind: 'zoom', to: 'in' })}
 				/>
-				<span className={viewerStyles.spring} />
+				<span className={viewerStyles.spacer} />
 				<FindField
 					onFind={send && ((query, step) => send({ kind: 'find', query, step }))}
 					found={found}

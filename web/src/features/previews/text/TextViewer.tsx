@@ -70,7 +70,7 @@ export function TextViewer({ viewer, area, file, entry, onShow }: ViewerProps) {
 					options={[...encodings]}
 					onChange={({ currentTarget }) => setChosen(currentTarget.value as Encoding)}
 				/>
-				<span className={viewerStyles.spring} />
+				<span className={viewerStyles.spacer} />
 				{rendering !== 'none' && (
 					<ButtonGroup className={styles.views} role="group" aria-label={messages.view}>
 						{(['source', 'rendered'] as const).map((each) => (

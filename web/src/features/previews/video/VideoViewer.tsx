@@ -184,14 +184,18 @@ function useOnLeave(element: RefObject<HTMLVideoElement | null>, onLeave: (targe
 
 /** Whether there was no activity for a moment, while it is enabled. */
 function useIdle(isEnabled: boolean): { isIdle: boolean; onActivity: () => void } {
-	const [stirred, setStirred] = useState(0);
-	const [rested, setRested] = useState(-1);
+	const [activities, setActivities] = useState(0);
+	/** How many there were when the moment after the last one had passed. */
+	const [idleAfter, setIdleAfter] = useState(-1);
 	useEffect(() => {
 		if (!isEnabled) return;
-		const timer = setTimeout(() => setRested(stirred), idleMs);
+		const timer = setTimeout(() => setIdleAfter(activities), idleMs);
 		return () => clearTimeout(timer);
-	}, [isEnabled, stirred]);
-	return { isIdle: isEnabled && rested === stirred, onActivity: () => isEnabled && setStirred((count) => count + 1) };
+	}, [isEnabled, activities]);
+	return {
+		isIdle: isEnabled && idleAfter === activities,
+		onActivity: () => isEnabled && setActivities((count) => count + 1),
+	};
 }
 
 /** A phone of Apple's has none but for the film itself. */

@@ -2,7 +2,7 @@
  * Renames the attributes of markup that would be handlers. Cleaning removes them anyway; but the browser checks each as soon as the markup is parsed, in
  * any document, and logs violations of the page's policy. So are style sheets that no parser may be given.
  */
-export function disarm(markup: string): string {
+export function sanitise(markup: string): string {
 	const plain = hasDeepStyles(markup) ? markup.replaceAll(/([<:/])style\b/gi, '$1data-css') : markup;
 	return plain.replaceAll(/<[a-z!/?](?:"[^"]*"|'[^']*'|[^"'>])*>?/gi, (tag) =>
 		tag.replaceAll(/([\s/"'])(on[a-z]+\s*=)/gi, '$1data-$2'),
