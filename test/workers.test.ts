@@ -5,8 +5,11 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { openDatabase } from '@stowage/database';
 import test, { type ExecutionContext } from 'ava';
 import { until } from '../packages/core/test/until.js';
+import { jobSite } from './jobServers.js';
+import { pageEvents } from './pageEvents.js';
 import { type ServerProcess, serveArgs, startServer } from './serverProcess.js';
 
 async function temporaryFolder(t: ExecutionContext): Promise<string> {
@@ -236,5 +239,59 @@ test('SIGHUP has all processes read the configuration again', async (t) => {
 		const answers = [await registration(), await registration(), await registration(), await registration()];
 		return answers.every((answer) => answer === 'closed');
 	});
+	t.is(await server.stop(), 0);
+});
+
+test('a page hears of the trash, of a ticket and of a job by another process, and no event is written for that', async (t) => {
+	const site = await jobSite(t);
+	const server = await site.start('--workers', '2');
+	const cookie = await server.register('ann');
+	/** On a connection of its own: of two one after another, one goes to each process. */
+	const call = async (method: string, address: string, body?: object) => {
+		const json: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' };
+		const answer = await fetch(`${server.url}${address}`, {
+			method,
+			headers: { cookie, connection: 'close', ...json },
+			...(body === undefined ? {} : { body: JSON.stringify(body) }),
+		});
+		if (!answer.ok) throw new Error(`${method} ${address}: ${answer.status} ${await answer.text()}`);
+		return answer;
+	};
+	const folder = (folderName: string) =>
+		call('POST', '/api/createFolder', { type: 'private', directory: '', folderName });
+	for (const name of ['a', 'b', 'c', 'd']) await folder(name);
+	const page = await pageEvents(server, cookie);
+	const heard = (event: string, isIt: (data: Record<string, unknown>) => boolean) =>
+		page.received.filter((each) => each.event === event && isIt(each.data)).length > 0;
+
+	for (const name of ['a', 'b']) {
+		const before = page.received.filter(({ event }) => event === 'trash').length;
+		await call('DELETE', '/api/deleteItem', { type: 'private', filePath: name });
+		await until(
+			`the page hears that ${name} was deleted`,
+			() => page.received.filter(({ event }) => event === 'trash').length > before,
+		);
+	}
+	const tickets = [];
+	for (const name of ['c', 'd']) {
+		const selection = { files: [{ path: name }], type: 'private', directory: '' };
+		tickets.push(
+			(await (await call('POST', '/api/downloadTickets', selection)).json()) as { ticket: string; url: string },
+		);
+	}
+	for (const { ticket, url } of tickets) {
+		await (await call('GET', url)).arrayBuffer();
+		await until('the page hears of the download', () =>
+			heard('ticket', (data) => data.ticket === ticket && data.state === 'done'),
+		);
+	}
+	for (const _ of [1, 2]) {
+		const [id] = (await (await call('POST', '/api/testJobs/many/1')).json()) as string[];
+		await until('the page hears of the job', () => heard('job', ({ job }) => (job as { id: string }).id === id));
+	}
+	const database = await openDatabase(`sqlite:${path.join(site.dataDir, 'stowage.db')}`);
+	t.deepEqual(await database.events.latest(60_000, 'reader'), []);
+	await database.close();
+	await page.close();
 	t.is(await server.stop(), 0);
 });

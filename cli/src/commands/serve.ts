@@ -6,7 +6,7 @@ import { configOf, withSettings } from '../commandLine/settings.js';
 import { findSupervisor, heartbeatOf, type Supervisor } from '../service/supervisor.js';
 import { printLine } from '../terminal/output.js';
 import { webRoot } from '../webRoot.js';
-import { connectionsOfPrimary, superviseByPrimary, takeWorkerAddress } from '../workers/asWorker.js';
+import { connectionsOfPrimary, SiblingsOfPrimary, superviseByPrimary, takeWorkerAddress } from '../workers/asWorker.js';
 import { servePrimary } from '../workers/servePrimary.js';
 
 export function serveCommand(): Command {
@@ -55,7 +55,11 @@ async function serveAlone(config: Config, command: Command): Promise<void> {
 /** Serves what the primary process hands on, which alone is told by a terminal or a service manager what to do; all but SIGTERM, which ends this one. */
 async function serveAsWorker(config: Config, command: Command, address: string): Promise<void> {
 	for (const signal of ['SIGHUP', 'SIGINT', 'SIGUSR2']) process.on(signal, () => {});
-	const app = await createApp(config, { webRoot: await webRoot(), connections: connectionsOfPrimary(address) });
+	const app = await createApp(config, {
+		webRoot: await webRoot(),
+		connections: connectionsOfPrimary(address),
+		siblings: new SiblingsOfPrimary(),
+	});
 	const stopping = createStop(
 		app,
 		superviseByPrimary(app, () => reload(app, command)),

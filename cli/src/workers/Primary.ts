@@ -34,6 +34,8 @@ export class Primary {
 	/** What processes that have ended had counted. */
 	#former: Family[] = [];
 	#lastId = 0;
+	/** Who leads, and who serves, as the processes were told last. */
+	#introduced = '';
 	#isReady = false;
 	#isStopping = false;
 	#pinging: NodeJS.Timeout | undefined;
@@ -52,6 +54,7 @@ export class Primary {
 			for (const worker of this.#workers)
 				if (worker.isReady && !worker.ping())
 					log.error({ worker: worker.id, pid: worker.pid }, 'a process of the server hung and was killed');
+			this.#introduce();
 		}, pingMs);
 	}
 
@@ -109,6 +112,7 @@ export class Primary {
 			return false;
 		}
 		old.stop();
+		this.#introduce();
 		await Promise.race([old.ended, delay(stopMs, undefined, { ref: false })]);
 		old.kill();
 		return true;
@@ -125,13 +129,34 @@ export class Primary {
 				log.info({ worker: worker.id, pid: worker.pid }, 'a process serves');
 				listener.add(worker);
 				isReady();
+				this.#introduce();
 				this.#afterReady();
 			},
-			onClosing: () => listener.remove(worker),
+			onClosing: () => {
+				listener.remove(worker);
+				this.#introduce();
+			},
+			onTell: (messages, to) => {
+				for (const other of this.#workers)
+					if (other !== worker && other.isReady && (to === undefined || to === other.name)) other.tell(messages);
+			},
 		});
 		this.#workers.add(worker);
 		void worker.ended.then((code) => this.#afterEnd(worker, code));
 		return { worker, ready };
+	}
+
+	/** Tells all who serves and who leads: the first of those that answer. */
+	#introduce(): void {
+		const serving = [...this.#workers].filter(({ isReady }) => isReady);
+		const leader = serving.find(({ isStopping, answers }) => !isStopping && answers) ?? serving[0];
+		const state = JSON.stringify([leader?.id, ...serving.map(({ name }) => name)]);
+		if (state === this.#introduced) return;
+		this.#introduced = state;
+		for (const worker of serving) {
+			const names = serving.filter((other) => other !== worker).map(({ name }) => name);
+			worker.introduce(names, worker === leader);
+		}
 	}
 
 	#afterReady(): void {
@@ -147,6 +172,7 @@ export class Primary {
 		const { count, listener, log, onEnd } = this.#options;
 		listener.remove(worker);
 		this.#workers.delete(worker);
+		this.#introduce();
 		const ofIt = new Map([[String(worker.id), worker.families]]);
 		this.#former = sumFamilies(ofIt, this.#former).filter(({ type }) => type !== 'gauge');
 		// Where it was to be replaced, another one has been started already.

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Socket } from 'node:net';
-import type { Family } from '@stowage/core';
+import type { Family, SiblingMessage } from '@stowage/core';
 import type { FromWorker, ToWorker } from './messages.js';
 
 /** After so many pings without an answer in between its event loop hangs. Counted by pings, so that a machine that slept has missed one at most. */
@@ -18,11 +18,15 @@ interface Events {
 	onReady(): void;
 	/** It accepts none any more. */
 	onClosing(): void;
+	/** It tells the others something, or the one of a name. */
+	onTell(messages: readonly SiblingMessage[], to: string | undefined): void;
 }
 
 /** A process that serves, as the primary process knows it. */
 export class Worker {
 	readonly id: number;
+	/** By which the others know it, in the database too; empty before it says so. */
+	name = '';
 	isReady = false;
 	/** Whether its database answered when it was last asked. */
 	isAlive = true;
@@ -112,6 +116,20 @@ export class Worker {
 		}).finally(() => this.#metrics.delete(id));
 	}
 
+	/** Whether it answers, as far as is known. */
+	get answers(): boolean {
+		return this.#missed <= 1;
+	}
+
+	/** What others tell it. One that hangs is told nothing, so that nothing piles up. */
+	tell(messages: readonly SiblingMessage[]): void {
+		if (this.answers) this.#send({ type: 'told', messages });
+	}
+
+	introduce(names: string[], isLeader: boolean): void {
+		this.#send({ type: 'siblings', names, isLeader });
+	}
+
 	#receive(message: FromWorker): void {
 		if (message.type === 'accepted') this.#hasArrived(message.id);
 		else if (message.type === 'pong') {
@@ -121,7 +139,9 @@ export class Worker {
 		else if (message.type === 'metrics') {
 			this.families = message.families;
 			if (message.id !== undefined) this.#metrics.get(message.id)?.(message.families);
-		} else if (message.type === 'closing') {
+		} else if (message.type === 'named') this.name = message.name;
+		else if (message.type === 'tell') this.#events.onTell(message.messages, message.to);
+		else if (message.type === 'closing') {
 			this.isStopping = true;
 			this.#events.onClosing();
 		} else {

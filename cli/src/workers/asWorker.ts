@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { App, ConnectionSource } from '@stowage/core';
+import type { App, ConnectionSource, SiblingListeners, SiblingMessage, Siblings } from '@stowage/core';
 import { heartbeatOf, type Supervisor } from '../service/supervisor.js';
 import type { FromWorker, ToWorker } from './messages.js';
 
@@ -30,6 +30,30 @@ export function connectionsOfPrimary(address: string): ConnectionSource {
 		},
 		end: () => tell({ type: 'closing' }),
 	};
+}
+
+/** The other workers, as the primary process tells of them. */
+export class SiblingsOfPrimary implements Siblings {
+	names: ReadonlySet<string> = new Set();
+	isLeader = false;
+
+	join(name: string, { onMessages, onJoined, onLead }: SiblingListeners): void {
+		process.on('message', (message: ToWorker) => {
+			if (message.type === 'told') onMessages(message.messages);
+			if (message.type !== 'siblings') return;
+			const before = this.names;
+			const led = this.isLeader;
+			this.names = new Set(message.names);
+			this.isLeader = message.isLeader;
+			for (const each of this.names) if (!before.has(each)) onJoined(each);
+			if (!led && this.isLeader) onLead();
+		});
+		tell({ type: 'named', name });
+	}
+
+	send(messages: readonly SiblingMessage[], to?: string): void {
+		tell({ type: 'tell', messages, to });
+	}
 }
 
 /** The primary process as the supervisor of this worker: it is told what happens here, and says when to read the configuration again. */

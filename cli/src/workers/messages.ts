@@ -1,12 +1,23 @@
-import type { Family } from '@stowage/core';
+import type { Family, SiblingMessage } from '@stowage/core';
 
 /** What the primary process tells a worker. */
 export type ToWorker =
 	/** A connection, which is sent with it. */
-	{ type: 'connection'; id: number } | { type: 'ping' } | { type: 'reload' } | { type: 'readMetrics'; id: number };
+	| { type: 'connection'; id: number }
+	| { type: 'ping' }
+	| { type: 'reload' }
+	| { type: 'readMetrics'; id: number }
+	/** The names of the other workers that serve, and whether this one does what one of them is enough for. */
+	| { type: 'siblings'; names: string[]; isLeader: boolean }
+	/** What another worker has sent. */
+	| { type: 'told'; messages: readonly SiblingMessage[] };
 
 /** What a worker tells the primary process. */
 export type FromWorker =
+	/** Its name, by which others of its kind know it in the database; before it serves. */
+	| { type: 'named'; name: string }
+	/** For all other workers, or for the one of a name. */
+	| { type: 'tell'; messages: readonly SiblingMessage[]; to: string | undefined }
 	/** It serves. */
 	| { type: 'ready' }
 	/** It has got the connection with this id. */

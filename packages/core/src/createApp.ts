@@ -16,6 +16,7 @@ import type { Config } from './config/schema.js';
 import { readOrMakeSecret } from './config/secret.js';
 import { strangersMay } from './config/strangers.js';
 import { shareOf } from './config/workers.js';
+import { noSiblings, type Siblings } from './events/siblings.js';
 import { type ConnectionSource, createAccepting } from './http/connections/accepting.js';
 import { Drain } from './http/connections/Drain.js';
 import { createServer } from './http/createServer.js';
@@ -59,6 +60,8 @@ export interface AppOptions {
 	maxEventLoopDelayMs?: number;
 	/** The process that listens in place of this one, which then serves no metrics either. */
 	connections?: ConnectionSource;
+	/** The processes beside this one behind the same primary process. */
+	siblings?: Siblings;
 	/** Whose command this is, whom the audit log names for actions without a request. */
 	administrator?: Administrator;
 }
@@ -86,7 +89,8 @@ export async function createApp(config: Config, given: AppOptions = {}): Promise
 	const parts: Closable[] = [database];
 	try {
 		const { monotonic = () => performance.now(), bodySecondMs = 1000, maxEventLoopDelayMs = 5000 } = given;
-		const options = { ...given, log, now, serves, monotonic, bodySecondMs, maxEventLoopDelayMs };
+		const { siblings = noSiblings } = given;
+		const options = { ...given, log, now, serves, monotonic, bodySecondMs, maxEventLoopDelayMs, siblings };
 		return await assemble(config, database, parts, options);
 	} catch (error) {
 		await closeAll(parts, log);
@@ -95,12 +99,9 @@ export async function createApp(config: Config, given: AppOptions = {}): Promise
 }
 
 /** In the order of their dependencies; `parts` are closed in reverse order. */
-async function assemble(
-	config: Config,
-	database: Database,
-	parts: Closable[],
-	{ webRoot, log, now, monotonic, bodySecondMs, maxEventLoopDelayMs, serves, connections, administrator }: AllOptions,
-): Promise<App> {
+async function assemble(config: Config, database: Database, parts: Closable[], options: AllOptions): Promise<App> {
+	const { webRoot, log, now, monotonic, bodySecondMs, maxEventLoopDelayMs, serves, connections, administrator } =
+		options;
 	const ground = { config, database, log, now, monotonic };
 	const drain = new Drain();
 	const server = createServer(config, log, maxEventLoopDelayMs, drain, connections === undefined);
@@ -116,8 +117,11 @@ async function assemble(
 		if (opened === undefined) throw new Error('server.files can be used once the server has started.');
 		return opened;
 	};
-	const coordination = await createCoordination({ ...ground, audit, secret, feeds: () => fileServices.feeds });
-	const { identity, databaseReserve, relay, notifications, leases, jobs } = coordination;
+	const coordination = await createCoordination({
+		...{ ...ground, audit, secret, siblings: options.siblings },
+		feeds: () => fileServices.feeds,
+	});
+	const { identity, siblings, databaseReserve, relay, notifications, leases, jobs } = coordination;
 	const searchIndex = new SearchIndex({ ...ground, identity });
 	const fileServices = createFileServices({
 		...{ ...ground, audit, relay, notifications, leases, searchIndex },
@@ -162,7 +166,7 @@ async function assemble(
 
 	const metrics = config.metrics.listen === '' || !serves ? undefined : await openMetrics(server, services);
 	if (metrics !== undefined) parts.push(metrics);
-	const sweeping = setInterval(() => void sweep(services), 60 * 60_000);
+	const sweeping = setInterval(() => siblings.isLeader && void sweep(services), 60 * 60_000);
 	sweeping.unref();
 	return {
 		server,
@@ -176,6 +180,7 @@ async function assemble(
 				parts.push(served);
 				log.info({ address: served.address }, 'metrics are served');
 			}
+			siblings.join(identity.name);
 			const address = await accepting.begin();
 			jobs.begin();
 			void searchIndex.begin(roots);

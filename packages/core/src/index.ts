@@ -37,6 +37,7 @@ export { withoutDatabaseUrls, withoutPassword, withoutSecrets } from './config/s
 export { strangersMay } from './config/strangers.js';
 export { workerCount } from './config/workers.js';
 export type { App, AppOptions } from './createApp.js';
+export type { SiblingListeners, SiblingMessage, Siblings } from './events/siblings.js';
 export type { ConnectionSource } from './http/connections/accepting.js';
 export { endFailedRequest } from './http/connections/endFailedRequest.js';
 export { freeSocket, openSocket, socketPathOf } from './http/connections/unixSocket.js';

@@ -3,6 +3,8 @@ import type { Audit } from '../audit/createAudit.js';
 import type { Config } from '../config/schema.js';
 import { EventRelay } from '../events/EventRelay.js';
 import { createNotifications } from '../events/notifications.js';
+import { SiblingEvents } from '../events/SiblingEvents.js';
+import type { Siblings } from '../events/siblings.js';
 import { createJobs } from '../jobs/createJobs.js';
 import { createLeases } from '../leases/createLeases.js';
 import { identifyProcess } from '../leases/processIdentity.js';
@@ -17,6 +19,8 @@ interface Dependencies {
 	/** The key that seals events. */
 	secret: string;
 	feeds: () => FolderFeeds;
+	/** The processes beside this one behind the same primary process. */
+	siblings: Siblings;
 	log: Log;
 	now(): number;
 	monotonic(): number;
@@ -29,18 +33,21 @@ export async function createCoordination({
 	audit,
 	secret,
 	feeds,
+	siblings: processes,
 	log,
 	now,
 	monotonic,
 }: Dependencies) {
 	const identity = await identifyProcess();
 	const databaseReserve = createDatabaseReserve(database);
+	const siblings = new SiblingEvents(processes);
 	const relay = new EventRelay({
 		store: database.events,
 		identity,
 		secret,
 		databaseReserve,
 		notifications: createNotifications(monotonic),
+		siblings,
 		folders: feeds,
 		monotonic,
 		log,
@@ -56,6 +63,7 @@ export async function createCoordination({
 		now,
 		monotonic,
 		identity,
+		siblings,
 		mayBegin: () => config.jobs.run,
 		onEnd({ kind, title, isOrdered }, { status, error }) {
 			const outcome = status === 'completed' ? 'ok' : status;
@@ -65,5 +73,5 @@ export async function createCoordination({
 			audit.record({ action: 'jobEnd', kind, title, ...actor }, { outcome, ...reason });
 		},
 	});
-	return { identity, databaseReserve, relay, notifications, leases, jobs };
+	return { identity, siblings, databaseReserve, relay, notifications, leases, jobs };
 }

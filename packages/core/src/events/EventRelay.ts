@@ -5,6 +5,8 @@ import type { DatabaseReserve } from '../limits/databaseReserve.js';
 import type { Log } from '../log.js';
 import { createEncryption, type Encryption } from './encryption.js';
 import type { ObservableNotifications } from './notifications.js';
+import { SiblingEvents } from './SiblingEvents.js';
+import { noSiblings } from './siblings.js';
 
 /** Intervals of the exchange between processes. */
 export const relayTimes = {
@@ -49,6 +51,8 @@ interface Dependencies {
 	databaseReserve: Pick<DatabaseReserve, 'assertRoom'>;
 	/** Those of this process alone. */
 	notifications: ObservableNotifications;
+	/** Processes that get events without the database. */
+	siblings?: SiblingEvents;
 	folders(): FolderListeners;
 	monotonic(): number;
 	log: Log;
@@ -61,14 +65,17 @@ interface FolderListeners {
 	publishRemoteChange(folder: StoragePath): void;
 }
 
+const siblingKind = 'event';
+
 /**
  * Relays events of tickets, the trash and shared folders, and changes of folders without notifications, to the pages of other processes over the same database. Nothing is
  * written unless another process has pages, and nothing is read unless this one has. Events are hints: only the latest state of a ticket,
- * at most once a second.
+ * at most once a second. Processes behind the same primary process get them from that, sooner and without a write.
  */
 export class EventRelay {
 	readonly #parts: Dependencies;
 	readonly #encryption: Encryption;
+	readonly #siblings: SiblingEvents;
 	/** Its work belongs to no request, whichever one woke it. */
 	readonly #inOwnContext = AsyncLocalStorage.snapshot();
 	/** The latest unsent event by subject. */
@@ -94,6 +101,12 @@ export class EventRelay {
 	constructor(parts: Dependencies) {
 		this.#parts = parts;
 		this.#encryption = createEncryption('events', parts.secret);
+		this.#siblings = parts.siblings ?? new SiblingEvents(noSiblings);
+		this.#siblings.on(siblingKind, ({ event }) => this.#publish(event as RelayedEvent));
+		this.#siblings.onJoined((name) => {
+			const messages = [...this.#recent.values()].map(({ relayed }) => ({ kind: siblingKind, event: relayed }));
+			this.#siblings.sendTo(name, messages);
+		});
 	}
 
 	/**
@@ -144,6 +157,7 @@ export class EventRelay {
 		this.#isClosed = true;
 		await this.#ticking;
 		clearTimeout(this.#timer);
+		this.#siblings.flush();
 		try {
 			await this.#sendAll();
 			if (this.#registration !== undefined) await this.#parts.store.unlisten(this.#parts.identity.name);
@@ -155,6 +169,7 @@ export class EventRelay {
 
 	#send(key: string, relayed: RelayedEvent): void {
 		if (this.#isClosed) return;
+		this.#siblings.send(key, { kind: siblingKind, event: relayed });
 		this.#pending.delete(key);
 		this.#pending.set(key, relayed);
 		this.wake();
@@ -233,7 +248,11 @@ export class EventRelay {
 	#deliver(payload: string): void {
 		const text = this.#encryption.decrypt(payload);
 		if (text === undefined) return;
-		const relayed = JSON.parse(text) as RelayedEvent;
+		this.#publish(JSON.parse(text) as RelayedEvent);
+	}
+
+	/** Publishes an event of another process in this one. */
+	#publish(relayed: RelayedEvent): void {
 		if (relayed.kind === 'notification') this.#parts.notifications.publish(relayed.audience, relayed.item);
 		else if (relayed.kind === 'folder') this.#parts.folders().publishRemoteChange(relayed.path);
 	}
@@ -260,10 +279,11 @@ export class EventRelay {
 		}
 	}
 
-	/** Processes beside this one that have pages. */
+	/** Processes beside this one that have pages and get events by the database only. */
 	async #findListeners() {
 		const { store, identity } = this.#parts;
-		const found = await store.listeners(relayTimes.listeningMs, identity.name);
+		const all = await store.listeners(relayTimes.listeningMs, identity.name);
+		const found = all.filter(({ process }) => !this.#siblings.names.has(process));
 		const haveEnded = await Promise.all(found.map(({ process }) => identity.hasEnded(process)));
 		return found.filter((_, index) => !haveEnded[index]);
 	}

@@ -8,6 +8,8 @@ interface Dependencies {
 	/** The job as it is now. */
 	find(id: string): Promise<JobRecord | undefined>;
 	jobOf(record: JobRecord): Job;
+	/** Called with each change of this process, for others. */
+	onPublish?(id: string, userId: string): void;
 	onError(error: unknown): void;
 }
 
@@ -30,6 +32,12 @@ export class JobPublisher {
 
 	/** The job of this user has changed. */
 	publish(id: string, userId: string): void {
+		this.#parts.onPublish?.(id, userId);
+		this.publishHere(id, userId);
+	}
+
+	/** The same of a job that another process has changed. */
+	publishHere(id: string, userId: string): void {
 		if (!this.#parts.notifications.isObserved({ userId })) return;
 		if (this.#isDue(id)) this.#now(id);
 		else this.#late.add(id);
@@ -74,7 +82,7 @@ export class JobPublisher {
 	publishChanges(records: readonly JobRecord[], isRunHere: (id: string) => boolean): void {
 		for (const record of records) {
 			if (isRunHere(record.id) || !this.#parts.notifications.isObserved({ userId: record.userId })) continue;
-			if (this.#published.get(record.id)?.text !== this.#textOf(record)) this.publish(record.id, record.userId);
+			if (this.#published.get(record.id)?.text !== this.#textOf(record)) this.publishHere(record.id, record.userId);
 		}
 	}
 

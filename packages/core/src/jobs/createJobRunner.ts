@@ -32,6 +32,8 @@ interface Dependencies {
 	monotonic(): number;
 	/** Whether jobs may begin in this process; those that run go on. */
 	mayBegin(): boolean;
+	/** Whether this process looks for work by itself; another one of the machine does otherwise. */
+	isPolling(): boolean;
 	/** Called with the id of each job that may have changed; without an id if jobs of other processes may have changed. */
 	onChange(id?: string): void;
 	/** Called with each job that ends here. */
@@ -48,6 +50,8 @@ export interface JobRunner {
 	readonly stopping: AbortSignal;
 	/** What is known from the interruptions of jobs, as read last. */
 	suspects(): Suspects;
+	/** Reads them again if they have not been read for a while. */
+	refreshSuspects(): Promise<void>;
 	begin(only?: string): void;
 	stop(): void;
 	close(): Promise<void>;
@@ -58,7 +62,7 @@ export interface JobRunner {
 type WaitingJob = NonNullable<Awaited<ReturnType<JobStore['next']>>>;
 
 export function createJobRunner(parts: Dependencies): JobRunner {
-	const { store, users, kinds, publisher, identity, log, monotonic, mayBegin, onChange, onEnd } = parts;
+	const { store, users, kinds, publisher, identity, log, monotonic, mayBegin, isPolling, onChange, onEnd } = parts;
 	const holder = identity.name;
 	const runs = new Map<string, JobRun>();
 	/** The runs under way, including their end. */
@@ -69,10 +73,13 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 	let hasBegun = false;
 	let servedSince = Number.NEGATIVE_INFINITY;
 	let suspects = new Suspects({ interruptions: [], now: 0 });
+	let suspectsReadAt = Number.NEGATIVE_INFINITY;
 	let onlyKind: string | undefined;
 	let timers: NodeJS.Timeout[] = [];
 	let polling: Promise<void> | undefined;
 	let mustRerun = false;
+	/** Whether there may be work here, whichever process polls. */
+	let isWoken = false;
 	let isFailing = false;
 
 	const execute = async (run: JobRun, kind: AnyKind, given: StoredInput): Promise<void> => {
@@ -194,7 +201,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 					const outcome = await claimNext(kind, place, find);
 					if (outcome === 'none') break;
 					// Another process claimed it first. That one also looks for the next job, so there is no hurry.
-					if (outcome === 'taken') mustRerun = true;
+					if (outcome === 'taken') mustRerun = isWoken = true;
 				}
 			};
 			await fill(placesOf(kind), () => nextOf(kind, { except: [...suspected, ...usersWithEnough(kind, held)] }));
@@ -274,6 +281,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 	};
 
 	const readSuspects = async (): Promise<void> => {
+		suspectsReadAt = monotonic();
 		suspects = new Suspects(await store.listInterruptions());
 	};
 
@@ -306,14 +314,26 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 			await claimAll(held);
 			await tryOne(held);
 		}
+		await publishChanges();
+	};
+
+	const publishChanges = async (): Promise<void> => {
 		if (publisher.hasPages())
 			publisher.publishChanges(await store.listChanged(publisher.changesMs()), (id) => runs.has(id));
 		onChange();
 	};
 
+	/** What is left of a poll where another process of the machine looks for work. */
+	const pollForPages = async (): Promise<void> => {
+		if (publisher.hasPages()) await readSuspects();
+		await publishChanges();
+	};
+
 	const poll = async (): Promise<void> => {
+		const isForWork = isWoken || isPolling() || runs.size > 0;
+		isWoken = false;
 		try {
-			await pollOnce();
+			await (isForWork ? pollOnce() : pollForPages());
 			isFailing = false;
 		} catch (error) {
 			if (!isFailing) log.warn({ err: error }, 'the jobs could not be read from the database: trying again');
@@ -323,6 +343,11 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 
 	/** One poll at a time; a request during a poll causes one more. */
 	const pollInTurn = (): Promise<void> => {
+		isWoken = true;
+		return pollByTime();
+	};
+
+	const pollByTime = (): Promise<void> => {
 		mustRerun = true;
 		polling ??= inOwnContext(async () => {
 			while (mustRerun) {
@@ -343,6 +368,12 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		find: (id) => runs.get(id),
 		wake,
 		suspects: () => suspects,
+
+		async refreshSuspects() {
+			// Where it polls they are read all the time.
+			if (hasBegun && !isPolling() && monotonic() - suspectsReadAt > jobLimits.pollMs) await readSuspects();
+		},
+
 		stopping: closing.signal,
 
 		begin(only) {
@@ -350,7 +381,8 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 			hasBegun = true;
 			servedSince = monotonic();
 			onlyKind = only;
-			timers = [setInterval(wake, jobLimits.pollMs).unref(), setInterval(beat, jobLimits.spacingMs).unref()];
+			const byTime = () => closing.signal.aborted || void pollByTime();
+			timers = [setInterval(byTime, jobLimits.pollMs).unref(), setInterval(beat, jobLimits.spacingMs).unref()];
 			wake();
 		},
 

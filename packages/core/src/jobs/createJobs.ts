@@ -12,6 +12,8 @@ import type {
 } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import type { ObservableNotifications } from '../events/notifications.js';
+import { SiblingEvents } from '../events/SiblingEvents.js';
+import { noSiblings } from '../events/siblings.js';
 import type { ProcessIdentity } from '../leases/processIdentity.js';
 import type { DatabaseReserve } from '../limits/databaseReserve.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
@@ -60,11 +62,15 @@ interface Dependencies {
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 	identity: ProcessIdentity;
+	/** One of these processes polls, and all of them tell each other of their changes. */
+	siblings?: SiblingEvents;
 	/** Whether jobs may begin in this process. */
 	mayBegin(): boolean;
 	/** Called with each job that ends here. */
 	onEnd?(job: JobRecord, end: JobEnd): void;
 }
+
+const siblingKind = 'job';
 
 const administratorsJob = (action: 'cancel' | 'retry') =>
 	new Failure('forbidden', `The administrator has started this, and only the administrator can ${action} it.`);
@@ -76,6 +82,7 @@ const noSuchJob = () => new Failure('notFound', 'There is no such job.');
 /** Long work that survives its page, its session and the process; see docs/architecture.md. */
 export function createJobs(parts: Dependencies): JobService {
 	const { store, users, notifications, databaseReserve, log, now, monotonic, identity, mayBegin } = parts;
+	const siblings = parts.siblings ?? new SiblingEvents(noSiblings);
 	const kinds = new Map<string, AnyKind>();
 	/** A user's starts are serialized: in the database they wait for each other, and would use all of its connections. */
 	const exclusively = createKeyedMutex();
@@ -89,6 +96,7 @@ export function createJobs(parts: Dependencies): JobService {
 		monotonic,
 		find: async (id) => runner.find(id)?.record ?? (await store.find(id)),
 		jobOf,
+		onPublish: (id, userId) => siblings.send(`job ${id}`, { kind: siblingKind, id, userId }),
 		onError: (error) => log.warn({ err: error }, 'a job event could not be published'),
 	});
 
@@ -117,8 +125,17 @@ export function createJobs(parts: Dependencies): JobService {
 
 	const runner = createJobRunner({
 		...{ store, users, kinds, publisher, identity, log, monotonic, mayBegin },
+		isPolling: () => siblings.isLeader,
 		onChange: notifyWaiting,
 		onEnd: parts.onEnd,
+	});
+	siblings.onLead(() => runner.wake());
+	siblings.on(siblingKind, (message) => {
+		const { id, userId } = message as unknown as { id: string; userId: string };
+		// Another process has cancelled it, perhaps.
+		if (runner.find(id) !== undefined) return runner.wake();
+		publisher.publishHere(id, userId);
+		notifyWaiting(id);
 	});
 
 	const retry = async (record: JobRecord): Promise<void> => {
@@ -172,9 +189,13 @@ export function createJobs(parts: Dependencies): JobService {
 			};
 		},
 
-		find: async (owner, id) => jobOf(await own(owner, id)),
+		async find(owner, id) {
+			await runner.refreshSuspects();
+			return jobOf(await own(owner, id));
+		},
 
 		async list(owner) {
+			await runner.refreshSuspects();
 			const records = await store.list(jobLimits.keptEnded, owner.id);
 			return records.map((record) => jobOf(runner.find(record.id)?.record ?? record));
 		},

@@ -7,6 +7,8 @@ import { Failure, parsePath, type StoragePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { EventRelay } from '../../src/events/EventRelay.js';
 import { createNotifications } from '../../src/events/notifications.js';
+import { SiblingEvents } from '../../src/events/SiblingEvents.js';
+import type { SiblingListeners, Siblings } from '../../src/events/siblings.js';
 import { createLog } from '../../src/log.js';
 
 const ticket = (token: string, sent: number): Notification => ({
@@ -26,7 +28,25 @@ async function site(t: ExecutionContext) {
 		await database.close();
 		await rm(folder, { recursive: true, force: true });
 	});
-	const join = (name: string, { secret = 'shared', store = database.events as EventStore } = {}) => {
+	const machine = new Map<string, SiblingListeners>();
+	/** What a primary process does, for those of one machine. */
+	const siblingsOf = (own: string): Siblings => ({
+		join(name, listeners) {
+			const others = [...machine.values()];
+			machine.set(name, listeners);
+			for (const other of others) other.onJoined(name);
+		},
+		send(messages, to) {
+			for (const [name, { onMessages }] of machine)
+				if (name !== own && (to === undefined || to === name)) onMessages(structuredClone(messages));
+		},
+		get names() {
+			return new Set([...machine.keys()].filter((name) => name !== own));
+		},
+		isLeader: false,
+	});
+	const join = (name: string, { secret = 'shared', store = database.events as EventStore, isSibling = false } = {}) => {
+		const siblings = isSibling ? new SiblingEvents(siblingsOf(name)) : undefined;
 		const polled = new Set<StoragePath>();
 		const folders: StoragePath[] = [];
 		let added = 0;
@@ -43,11 +63,13 @@ async function site(t: ExecutionContext) {
 			secret,
 			databaseReserve: { assertRoom: async () => {} },
 			notifications: local,
+			...(siblings === undefined ? {} : { siblings }),
 			folders: () => ({ hasPolled: () => polled.size > 0, publishRemoteChange: (folder) => folders.push(folder) }),
 			monotonic: () => clock.now,
 			log: createLog('silent'),
 		});
 		relays.push(relay);
+		siblings?.join(name);
 		const notifications = relay.notifications();
 		return {
 			relay,
@@ -129,6 +151,30 @@ test('a page is notified of a trash that was changed at another process, once fo
 	t.true(owner.kinds.length > 0 && owner.kinds.length <= 2, `${owner.kinds.length} of 9`);
 	t.deepEqual([...new Set(owner.kinds)], ['trash']);
 	t.deepEqual(another.kinds, []);
+});
+
+test('processes behind one primary process tell each other at once, and store nothing', async (t) => {
+	const { join, ticks } = await site(t);
+	const [a, b] = [join('a', { isSibling: true }), join('b', { isSibling: true })];
+	const page = b.open({ userId: 'ada' });
+	b.polled.add(parsePath('Public'));
+	await ticks(b);
+	a.publish('secret', 3);
+	await Promise.resolve();
+	t.deepEqual(page.received, [3], 'before any poll');
+	for (let sent = 4; sent <= 9; sent++) a.publish('secret', sent);
+	a.relay.relayChange(parsePath('Public'));
+	a.changeTrash('ada');
+	await ticks(a);
+	await a.relay.close();
+	t.deepEqual(page.received, [3, 9], 'of several in a moment the last');
+	t.deepEqual(b.folders, [parsePath('Public')]);
+	t.deepEqual(page.kinds, ['ticket', 'ticket', 'trash']);
+	t.is(a.rowsAdded(), 0);
+	const later = join('c', { isSibling: true });
+	const late = later.open({ ticket: 'secret' });
+	await Promise.resolve();
+	t.deepEqual(late.received, [9], 'one that begins later gets the last state');
 });
 
 test('a process without other subscribed processes stores no events of its tickets or folders', async (t) => {
