@@ -28,6 +28,17 @@ test('a database that is up to date is not copied', async (t) => {
 	t.deepEqual(await snapshots(), []);
 });
 
+test('a database with migrations of a newer program opens where all of them say that older ones may go on', async (t) => {
+	const { url } = await database(t);
+	await reopen(url, [...allMigrations, { ...addBoats, olderMayRun: true }]);
+	await t.notThrowsAsync(() => reopen(url, allMigrations));
+	await reopen(url, [...allMigrations, addBoats, { name: '9003-crew', up: async () => {} }]);
+	await t.throwsAsync(() => reopen(url, allMigrations), {
+		instanceOf: DatabaseError,
+		message: /9001-boats, 9003-crew/,
+	});
+});
+
 test('an older database is copied before it is migrated, complete and for its owner only', async (t) => {
 	const { url, path, snapshots } = await database(t);
 	await reopen(url, [...allMigrations, addBoats], Date.UTC(2031, 1, 2, 3, 4, 5));

@@ -1,9 +1,10 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { repositoriesSuite } from '@stowage/conformance';
 import { DatabaseError, openDatabase } from '@stowage/database';
 import test from 'ava';
 import type { Knex } from 'knex';
 import mysql from 'mysql2/promise';
-import { allMigrations } from '../src/migrations/all.js';
+import { allMigrations, type Migration } from '../src/migrations/all.js';
 import { keyHash } from '../src/stores/keyHash.js';
 import { type MariaDb, sharedMariadb } from './mariadb.js';
 
@@ -174,6 +175,100 @@ test('the migration to key-value stores keeps their values, also when it is inte
 	t.teardown(db.close);
 	t.deepEqual(await db.keyValues('boats').get('Argo'), { oars: 50 });
 	t.deepEqual(await query(url, "show tables like 'small_rows'"), []);
+});
+
+test('a start takes over from one that died while it migrated, and waits for one that lives', async (t) => {
+	const url = await mariadb.createDatabase();
+	let goOn = () => {};
+	let begun = () => {};
+	const hasBegun = new Promise<void>((resolve) => {
+		begun = resolve;
+	});
+	const mayEnd = new Promise<void>((resolve) => {
+		goOn = resolve;
+	});
+	const slow: Migration = {
+		name: '9001-slow',
+		olderMayRun: true,
+		up() {
+			begun();
+			return mayEnd;
+		},
+	};
+	const living = openDatabase(url, { migrations: [...allMigrations, slow] });
+	await hasBegun;
+	const order: string[] = [];
+	const waiting = openDatabase(url, { migrations: [...allMigrations, slow] }).then((db) => {
+		order.push('second');
+		return db;
+	});
+	// A start that has nothing to do does not wait.
+	await (await openDatabase(url)).close();
+	order.push('first');
+	goOn();
+	for (const db of await Promise.all([living, waiting])) await db.close();
+	t.deepEqual(order, ['first', 'second']);
+	await query(url, "update migration_lock set holder = 'one that died'");
+	await query(url, "delete from migrations where name = '9001-slow'");
+	await (await openDatabase(url, { migrations: [...allMigrations, slow] })).close();
+	t.deepEqual(await query(url, "select count(*) as count from migrations where name = '9001-slow'"), [{ count: 1 }]);
+});
+
+test('a process whose migration was taken over does nothing more, and ends with a message', async (t) => {
+	const url = await mariadb.createDatabase();
+	const lost: Migration = {
+		name: '9001-lost',
+		async up(knex) {
+			await query(url, "update migration_lock set holder = 'another'");
+			while ((await query(url, "select holder from migration_lock where holder = 'another'")).length === 1) {
+				await knex.raw('select 1');
+				await wait(100);
+			}
+		},
+	};
+	await t.throwsAsync(() => openDatabase(url, { migrations: [...allMigrations, lost] }), {
+		instanceOf: DatabaseError,
+		message: /has taken over the migration/,
+	});
+	t.deepEqual(await query(url, "select name from migrations where name = '9001-lost'"), []);
+});
+
+test('a statement that the database has broken off is repeated, also outside of a transaction', async (t) => {
+	const url = await mariadb.createDatabase();
+	const db = await openDatabase(url);
+	t.teardown(db.close);
+	await db.limits.hit('key', 60_000, 1);
+	// As a conflict in a cluster does, for the first three times.
+	await query(url, 'create table broken (left_times int not null) engine = MyISAM');
+	await query(url, 'insert into broken values (3)');
+	await query(
+		url,
+		`create trigger break_off before update on limits for each row begin
+			if (select left_times from broken) > 0 then
+				update broken set left_times = left_times - 1;
+				signal sqlstate '40001' set mysql_errno = 1213, message_text = 'broken off';
+			end if;
+		end`,
+	);
+	await db.limits.release('key');
+	t.deepEqual(await db.limits.find(['key'], 1), new Map([['key', { count: 0, endsAt: 60_001 }]]));
+	await query(url, 'update broken set left_times = 3');
+	t.is((await db.limits.hit('key', 60_000, 1)).count, 1);
+});
+
+test('expired limits that cannot be removed fail nobody, and are removed later', async (t) => {
+	const url = await mariadb.createDatabase();
+	const db = await openDatabase(url);
+	t.teardown(db.close);
+	await db.limits.hit('old', 1, 1);
+	await query(
+		url,
+		"create trigger keep before delete on limits for each row signal sqlstate '40001' set mysql_errno = 1213, message_text = 'broken off'",
+	);
+	t.is((await db.limits.hit('new', 1000, 1000)).count, 1);
+	await query(url, 'drop trigger keep');
+	await db.limits.hit('newer', 1000, 1000);
+	t.is(((await query(url, 'select count(*) as count from limits')) as { count: number }[])[0]?.count, 2);
 });
 
 test('a wrong password, user or database name is reported without the password', async (t) => {

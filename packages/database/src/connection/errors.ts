@@ -19,13 +19,18 @@ const missingReferences = new Set(['SQLITE_CONSTRAINT_FOREIGNKEY', 'ER_NO_REFERE
 const fullDisks = new Set(['SQLITE_FULL', 'ER_DISK_FULL', 'ER_RECORD_FILE_FULL']);
 // libsql reads an error's code after it has closed the statement: now and then a lock that was not had is `SQLITE_OK`, 'not an error'.
 const locked = new Set(['SQLITE_BUSY', 'SQLITE_LOCKED', 'SQLITE_OK']);
-const deadlocked = new Set(['ER_LOCK_DEADLOCK']);
+const deadlocked = new Set([
+	'ER_LOCK_DEADLOCK',
+	'ER_CHECKREAD', // the row was changed meanwhile, for servers that compare snapshots
+]);
+const timedOut = new Set(['PROTOCOL_SEQUENCE_TIMEOUT', 'ER_LOCK_WAIT_TIMEOUT']);
 const away = new Set([
 	'SQLITE_CANTOPEN',
 	'SQLITE_IOERR',
 	'SQLITE_READONLY',
 	'ER_CON_COUNT_ERROR',
 	'ER_CONNECTION_KILLED',
+	'ER_ERROR_DURING_COMMIT', // a Galera node that left its cluster before it knew whether the others have the transaction
 	'ER_LOCK_WAIT_TIMEOUT',
 	'ER_OPTION_PREVENTS_STATEMENT',
 	'ER_QUERY_INTERRUPTED',
@@ -67,12 +72,17 @@ export function isLocked(error: unknown): boolean {
 	return hasCode(error, locked);
 }
 
+/** Whether a statement waited too long: its server or another one is busy with something that excludes it. */
+export function isTimeout(error: unknown): boolean {
+	return error instanceof KnexTimeoutError || hasCode(error, timedOut);
+}
+
 /** Whether the database rolled the transaction back in favour of another one; it may be retried at once. */
 export function isDeadlock(error: unknown): boolean {
 	return hasCode(error, deadlocked);
 }
 
-function isUnavailable(error: unknown): boolean {
+export function isUnavailable(error: unknown): boolean {
 	// mysql2 marks whatever ended a connection as fatal, also where it has no code for it.
 	const isFatal = error instanceof Error && 'fatal' in error && error.fatal === true;
 	return isFatal || error instanceof KnexTimeoutError || isLocked(error) || isDeadlock(error) || hasCode(error, away);

@@ -41,6 +41,12 @@ export interface Migration {
 	 * beginning: it must accept what exists already, as `createTable` does.
 	 */
 	up(knex: Knex): Promise<void>;
+	/**
+	 * That programs which do not know this step work as before on what it makes: it adds tables, or columns with a default, that they need not
+	 * fill. They go on and start again. From 0033 on a step also has no statement that reads or changes a row of a table that may be large:
+	 * in a cluster all nodes would wait for it. @default false
+	 */
+	olderMayRun?: true;
 }
 
 /** All steps in the order in which they were released. */

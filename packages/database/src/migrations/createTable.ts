@@ -29,7 +29,7 @@ export async function createTable(
 }
 
 /** The collation that distinguishes all texts that differ, trailing spaces too: utf8mb4_bin does not. */
-async function exactCollation(knex: Knex): Promise<string> {
+export async function exactCollation(knex: Knex): Promise<string> {
 	const [[row]] = await knex.raw('select version() as version');
 	return String(row.version).includes('MariaDB') ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin';
 }

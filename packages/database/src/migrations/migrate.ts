@@ -1,11 +1,13 @@
 import type { Knex } from 'knex';
-import { DatabaseError } from '../connection/errors.js';
+import { codeOf, DatabaseError } from '../connection/errors.js';
 import type { Migration } from './all.js';
 import { createTable } from './createTable.js';
 
 interface MigrationRow {
 	name: string;
 	applied_at: number;
+	/** Missing in a database of a Stowage that asked nobody. */
+	older_may_run?: boolean | number;
 }
 
 /** The applied and the missing migrations of a database. */
@@ -14,26 +16,62 @@ interface MigrationState {
 	pending: Migration[];
 }
 
-/** Compares the database with the list. Throws a DatabaseError for a database with migrations that this program does not know. */
+/**
+ * Compares the database with the list. Throws a DatabaseError for a database with migrations that this program does not know, unless they
+ * all say that older programs may go on.
+ */
 export async function migrationState(knex: Knex, migrations: readonly Migration[]): Promise<MigrationState> {
-	await createTable(knex, 'migrations', (table) => {
-		table.string('name', 191).primary();
-		table.bigInteger('applied_at').notNullable();
-	});
-	const applied = await knex<MigrationRow>('migrations').orderBy('name').pluck('name');
-	const unknown = applied.filter((name) => !migrations.some((migration) => migration.name === name));
-	if (unknown.length > 0) {
+	if (!(await knex.schema.hasTable('migrations'))) return { applied: [], pending: [...migrations] };
+	const rows = await knex<MigrationRow>('migrations').orderBy('name').select();
+	const applied = rows.map(({ name }) => name);
+	const unknown = rows.filter(({ name }) => !migrations.some((migration) => migration.name === name));
+	if (!unknown.every((row) => Boolean(row.older_may_run))) {
 		throw new DatabaseError(
-			`This database was written by a newer Stowage: it has ${unknown.join(', ')}. Start that version, or restore an older copy.`,
+			`This database was written by a newer Stowage: it has ${unknown.map(({ name }) => name).join(', ')}. Start that version, or restore an older copy.`,
 		);
 	}
 	return { applied, pending: migrations.filter((migration) => !applied.includes(migration.name)) };
 }
 
+/** Makes the table in which migrations are recorded. The caller holds the lock that excludes other processes. */
+export async function makeMigrationsTable(knex: Knex): Promise<void> {
+	await createTable(knex, 'migrations', (table) => {
+		table.string('name', 191).primary();
+		table.bigInteger('applied_at').notNullable();
+		table.boolean('older_may_run').notNullable().defaultTo(false);
+	});
+	if (!(await knex.schema.hasColumn('migrations', 'older_may_run')))
+		await knex.schema.alterTable('migrations', (table) =>
+			table.boolean('older_may_run').notNullable().defaultTo(false),
+		);
+}
+
+/** What a step finds where the statement of a process that died was still running when it looked. */
+const doneMeanwhile = new Set([
+	'ER_DUP_FIELDNAME',
+	'ER_DUP_KEYNAME',
+	'ER_TABLE_EXISTS_ERROR',
+	'ER_CANT_DROP_FIELD_OR_KEY',
+]);
+
 /** Runs the pending migrations in order. The caller holds the lock that excludes other processes. */
 export async function applyMigrations(knex: Knex, pending: readonly Migration[], now: number): Promise<void> {
 	for (const migration of pending) {
-		await migration.up(knex);
-		await knex<MigrationRow>('migrations').insert({ name: migration.name, applied_at: now });
+		await repeated(() => migration.up(knex));
+		await knex<MigrationRow>('migrations').insert({
+			name: migration.name,
+			applied_at: now,
+			older_may_run: migration.olderMayRun === true,
+		});
+	}
+}
+
+/** A step accepts what is done already, so it can be run once more. */
+async function repeated(step: () => Promise<void>): Promise<void> {
+	try {
+		await step();
+	} catch (error) {
+		if (!doneMeanwhile.has(codeOf(error) ?? '')) throw error;
+		await step();
 	}
 }

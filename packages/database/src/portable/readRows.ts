@@ -12,7 +12,7 @@ export interface Snapshot {
 	readonly kind: 'sqlite' | 'mysql';
 	/** Names of the migrations that created its tables. */
 	readonly migrations: readonly string[];
-	/** Names of all tables but that of the migrations, first those that others refer to. */
+	/** Names of the tables with rows to copy, first those that others refer to. */
 	readonly tables: readonly string[];
 	/** The rows of a table in batches, in no order. */
 	rows(table: string): AsyncIterable<readonly Row[]>;
@@ -25,6 +25,9 @@ const batchSize = 500;
 const busyMs = 5000;
 
 const migrationsTable = 'migrations';
+
+/** What concerns only the processes that use this database now. */
+const notCopied: ReadonlySet<string> = new Set([migrationsTable, 'migration_lock']);
 
 /** Lends a snapshot of the database, which stays in use meanwhile. Changes nothing, and creates no database. */
 export async function readSnapshot<T>(url: string, use: (snapshot: Snapshot) => Promise<T>): Promise<T> {
@@ -106,7 +109,7 @@ const referredTo: readonly string[] = ['users', 'shares', 'temp_links'];
 
 function ordered(names: readonly string[]): string[] {
 	const rank = (name: string) => (referredTo.includes(name) ? referredTo.indexOf(name) : referredTo.length);
-	return names.filter((name) => name !== migrationsTable).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+	return names.filter((name) => !notCopied.has(name)).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
 }
 
 function quoted(name: string): string {

@@ -4,12 +4,16 @@ import { allMigrations } from '../../src/migrations/all.js';
 /** Opens the database, and kills itself at the n-th statement of the migrations. */
 const [url = '', last = '0'] = process.argv.slice(2);
 let count = 0;
+const counted = new WeakSet<object>();
 const migrations = allMigrations.map((migration) => ({
 	...migration,
 	async up(knex: Parameters<typeof migration.up>[0]) {
-		knex.on('query', () => {
-			if (++count === Number(last)) process.kill(process.pid, 'SIGKILL');
-		});
+		if (!counted.has(knex)) {
+			counted.add(knex);
+			knex.on('query', () => {
+				if (++count === Number(last)) process.kill(process.pid, 'SIGKILL');
+			});
+		}
 		await migration.up(knex);
 	},
 }));

@@ -1,14 +1,12 @@
 import knex, { type Knex } from 'knex';
-import type { Connection } from 'mysql2';
+import type { Connection, RowDataPacket } from 'mysql2';
 import type { Migration } from '../../migrations/all.js';
-import { applyMigrations, migrationState } from '../../migrations/migrate.js';
+import { applyMigrations, makeMigrationsTable, migrationState } from '../../migrations/migrate.js';
 import { commonSettings } from '../commonSettings.js';
 import { codeOf, DatabaseError } from '../errors.js';
 import type { MysqlAddress } from '../target.js';
+import { MigrationLock } from './MigrationLock.js';
 import { MysqlClient, PatientMysqlClient } from './MysqlClient.js';
-
-/** How long a starting process waits for another one that is migrating. */
-const migrationLockSeconds = 600;
 
 /**
  * Set for each connection, whatever the server's own defaults are: a value that does not fit a column is refused rather than truncated,
@@ -19,6 +17,12 @@ const sessionSettings = [
 	'set session transaction isolation level read committed',
 ];
 
+/**
+ * Set where the server is a node of a Galera cluster: reads, updates and inserts first wait until the node has applied all that was
+ * committed at any node before. Otherwise it would not know a session that has just begun or ended at another one.
+ */
+const clusterSettings = ['set session wsrep_sync_wait = 7'];
+
 /** Connects to the server and brings the tables up to date. */
 export async function openMysql(
 	address: MysqlAddress,
@@ -26,24 +30,20 @@ export async function openMysql(
 	now: () => number,
 	connections: number,
 ): Promise<Knex> {
-	// One connection: the lock belongs to it.
-	const migrating = connectPatiently(address);
 	try {
-		await migrate(migrating, migrations, now);
+		await migrate(address, migrations, now);
 	} catch (error) {
 		throw explained(error, address);
-	} finally {
-		await migrating.destroy();
 	}
 	return connect(address, MysqlClient, connections);
 }
 
-/** One connection for long work. */
-export function connectPatiently(address: MysqlAddress): Knex {
-	return connect(address, PatientMysqlClient, 1);
+/** One connection for long work. `beforeStatement` is awaited before each statement, which it may refuse by throwing. */
+export function connectPatiently(address: MysqlAddress, beforeStatement?: () => Promise<void>): Knex {
+	return connect(address, PatientMysqlClient, 1, { beforeStatement });
 }
 
-function connect(address: MysqlAddress, client: typeof MysqlClient, max: number): Knex {
+function connect(address: MysqlAddress, client: typeof MysqlClient, max: number, further: object = {}): Knex {
 	const { host, port, socketPath, user, password, database } = address;
 	return knex({
 		client,
@@ -57,22 +57,47 @@ function connect(address: MysqlAddress, client: typeof MysqlClient, max: number)
 		},
 		pool: { min: 0, max, acquireTimeoutMillis: 10_000, afterCreate: prepareConnection },
 		...commonSettings,
+		...further,
 	});
 }
 
 function prepareConnection(connection: Connection, done: (error?: unknown) => void): void {
-	const settings = sessionSettings.map((setting) => connection.promise().query(setting));
-	Promise.all(settings).then(() => done(), done);
+	prepare(connection).then(() => done(), done);
 }
 
-async function migrate(database: Knex, migrations: readonly Migration[], now: () => number): Promise<void> {
-	// Locks are global in the server, so the name contains the database.
-	const lock = "concat('stowage-', sha1(database()))";
-	const [[{ taken }]] = await database.raw(`select get_lock(${lock}, ?) as taken`, [migrationLockSeconds]);
-	if (taken !== 1) throw new DatabaseError('Another process has been migrating this database for ten minutes.');
-	const { pending } = await migrationState(database, migrations);
-	await applyMigrations(database, pending, now());
-	await database.raw(`select release_lock(${lock})`);
+async function prepare(connection: Connection): Promise<void> {
+	const server = connection.promise();
+	// Sent together: the driver keeps their order.
+	const [[cluster]] = await Promise.all([
+		server.query<RowDataPacket[]>("show global variables like 'wsrep_on'"),
+		...sessionSettings.map((setting) => server.query(setting)),
+	]);
+	if (cluster[0]?.Value === 'ON') for (const setting of clusterSettings) await server.query(setting);
+}
+
+/** Nothing is written or locked where the tables are up to date, so that a server starts also while a newer one migrates. */
+async function migrate(address: MysqlAddress, migrations: readonly Migration[], now: () => number): Promise<void> {
+	const reading = connectPatiently(address);
+	try {
+		const { pending } = await migrationState(reading, migrations);
+		if (pending.length === 0) return;
+	} finally {
+		await reading.destroy();
+	}
+	// A connection of its own: the lock is renewed while a statement of the migration runs.
+	const coordinating = connect(address, MysqlClient, 1);
+	const lock = new MigrationLock(coordinating);
+	const migrating = connectPatiently(address, () => lock.assertHeld());
+	try {
+		await lock.acquire();
+		await makeMigrationsTable(migrating);
+		const { pending } = await migrationState(migrating, migrations);
+		await applyMigrations(migrating, pending, now());
+	} finally {
+		await lock.release();
+		await migrating.destroy();
+		await coordinating.destroy();
+	}
 }
 
 const reasons: Record<string, string> = {

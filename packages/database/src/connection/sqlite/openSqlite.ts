@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import knex, { type Knex } from 'knex';
 import type { Migration } from '../../migrations/all.js';
-import { applyMigrations, migrationState } from '../../migrations/migrate.js';
+import { applyMigrations, makeMigrationsTable, migrationState } from '../../migrations/migrate.js';
 import { makeSnapshot } from '../../migrations/snapshot.js';
 import { commonSettings } from '../commonSettings.js';
 import { DatabaseError, isLocked } from '../errors.js';
@@ -72,6 +72,7 @@ async function migrate(
 		const [first] = pending;
 		if (first === undefined) return;
 		if (applied.length > 0) makeSnapshot(file, first.name, new Date(now()));
+		await makeMigrationsTable(transaction);
 		await applyMigrations(transaction, pending, now());
 		const orphans: unknown[] = await transaction.raw('PRAGMA foreign_key_check');
 		if (orphans.length > 0) throw new Error(`The migration left ${orphans.length} rows that refer to nothing.`);

@@ -1,5 +1,7 @@
 import type { CounterStore } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
+import { isMysql } from '../../connection/dialect.js';
+import { isUnavailable } from '../../connection/errors.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import { keyHash } from '../keyHash.js';
@@ -14,9 +16,15 @@ interface LimitRow {
 }
 
 export function limitStore(knex: Knex): CounterStore {
-	/** Each new window removes the expired ones, so the rows that visitors can cause stay few. */
+	const rows = new RowTurns(knex);
+	/** Each new window removes the expired ones, so the rows that visitors can cause stay few. What stays is removed by the next. */
 	const forgetEndedIf = async (hasBegun: boolean, now: number) => {
-		if (hasBegun) await transact(knex, (transaction) => removeEnded(transaction, now));
+		if (!hasBegun) return;
+		try {
+			await knex<LimitRow>('limits').where('ends_at', '<=', now).delete();
+		} catch (error) {
+			if (!isUnavailable(error)) throw error;
+		}
 	};
 	return {
 		async hitAll(amounts, windowMs, now) {
@@ -24,13 +32,16 @@ export function limitStore(knex: Knex): CounterStore {
 			const sorted = [...amounts].sort((a, b) => (a.key < b.key ? -1 : 1));
 			let mayHaveBegun = false;
 			try {
-				await transact(knex, async (transaction) => {
-					for (const { key, amount, max } of sorted) {
-						const row = await count(transaction, keyHash(key), amount, now + windowMs, now);
-						if (row.count > max) throw new Exceeded({ key, endsAt: row.ends_at });
-						mayHaveBegun ||= row.count === amount;
-					}
-				});
+				await rows.use(
+					sorted.map(({ key }) => keyHash(key)),
+					async (transaction) => {
+						for (const { key, amount, max } of sorted) {
+							const row = await count(transaction, keyHash(key), amount, now + windowMs, now);
+							if (row.count > max) throw new Exceeded({ key, endsAt: row.ends_at });
+							mayHaveBegun ||= row.count === amount;
+						}
+					},
+				);
 			} catch (error) {
 				// Thrown to roll the transaction back.
 				if (error instanceof Exceeded) return error.limit;
@@ -47,31 +58,65 @@ export function limitStore(knex: Knex): CounterStore {
 			return new Map(rows.map((row) => [byHash.get(row.key_hash) ?? '', toCount(row)]));
 		},
 		async hit(key, windowMs, now, amount = 1) {
-			const row = await transact(knex, (transaction) => count(transaction, keyHash(key), amount, now + windowMs, now));
+			const row = await rows.use([keyHash(key)], (transaction) =>
+				count(transaction, keyHash(key), amount, now + windowMs, now),
+			);
 			await forgetEndedIf(row.count === amount, now);
 			return toCount(row);
 		},
 		async hitEach(tries, now) {
-			const rows = await transact(knex, async (transaction) => {
-				const counted = new Map<string, LimitRow>();
-				for (const { keyHash, windowMs } of inLockOrder(tries)) {
-					counted.set(keyHash, await count(transaction, keyHash, 1, now + windowMs, now));
-				}
-				return counted;
-			});
+			const ordered = inLockOrder(tries);
+			const counts = await rows.use(
+				ordered.map((each) => each.keyHash),
+				async (transaction) => {
+					const counted = new Map<string, LimitRow>();
+					for (const { keyHash, windowMs } of ordered)
+						counted.set(keyHash, await count(transaction, keyHash, 1, now + windowMs, now));
+					return counted;
+				},
+			);
 			await forgetEndedIf(
-				[...rows.values()].some((row) => row.count === 1),
+				[...counts.values()].some((row) => row.count === 1),
 				now,
 			);
-			return tries.map(({ key }) => toCount(rows.get(keyHash(key)) as LimitRow));
+			return tries.map(({ key }) => toCount(counts.get(keyHash(key)) as LimitRow));
 		},
 		release: (key, amount = 1) => subtract(knex, keyHash(key), amount),
 		async releaseEach(keys) {
-			await transact(knex, async (transaction) => {
-				for (const { keyHash } of inLockOrder(keys.map((key) => ({ key })))) await subtract(transaction, keyHash, 1);
+			const ordered = inLockOrder(keys.map((key) => ({ key }))).map((each) => each.keyHash);
+			await rows.use(ordered, async (transaction) => {
+				for (const hash of ordered) await subtract(transaction, hash, 1);
 			});
 		},
 	};
+}
+
+/**
+ * One transaction of this process at a time for each row. Many at once would each hold a connection while they wait for the row, and in a cluster those of all nodes
+ * would break each other off: so each node has one that tries. SQLite has one writer anyway.
+ */
+class RowTurns {
+	readonly #last = new Map<string, Promise<unknown>>();
+
+	constructor(readonly knex: Knex) {}
+
+	/** `keys` are in lock order. */
+	async use<T>(keys: readonly string[], work: (transaction: Knex.Transaction) => Promise<T>): Promise<T> {
+		if (!isMysql(this.knex)) return transact(this.knex, work);
+		// Registered for all rows at once, so that no two wait for each other.
+		const before = Promise.all(keys.map((key) => this.#last.get(key)));
+		const own = before.then(() => transact(this.knex, work));
+		const ended = own.then(
+			() => undefined,
+			() => undefined,
+		);
+		for (const key of keys) this.#last.set(key, ended);
+		try {
+			return await own;
+		} finally {
+			for (const key of keys) if (this.#last.get(key) === ended) this.#last.delete(key);
+		}
+	}
 }
 
 class Exceeded extends Error {
@@ -118,8 +163,4 @@ async function count(
 	const row = await limits().where({ key_hash: keyHash }).first();
 	if (row === undefined) throw new Error('A limit vanished while it was locked.');
 	return row;
-}
-
-async function removeEnded(transaction: Knex.Transaction, now: number): Promise<void> {
-	await transaction<LimitRow>('limits').where('ends_at', '<=', now).delete();
 }
