@@ -32,6 +32,7 @@ const expectedOrders = [
 	'createShare bob',
 	'createUser ada',
 	'createUser carol',
+	'createUser dave',
 	'deleteShare bob',
 	'disableTotp ada',
 	'disableUser ada',
@@ -48,6 +49,7 @@ const expectedOrders = [
 	'removeUpload',
 	'removeUser bob',
 	'removeUser carol',
+	'removeUser dave',
 	'renameRoot big',
 	'renameUser ada',
 	'restoreItem bob',
@@ -175,9 +177,11 @@ async function runEveryCommand(t: ExecutionContext, database: Record<string, str
 	t.deepEqual(await list('share members bob'), [
 		{ user: 'bob', path: 'together', members: [{ username: 'carol', role: 'edit' }] },
 	]);
+	await call('user add dave', { input: 'correct horse\n' });
+	t.is(await call('share set-members bob together carol:edit dave:view'), 'carol:edit\ndave:view');
 	await call('share set-members bob together');
 	t.deepEqual(await list('share members'), []);
-	await call('user remove carol --keep-files');
+	for (const name of ['carol', 'dave']) await call(`user remove ${name} --keep-files`);
 
 	// The trash.
 	const deleted = async (name: string) => {

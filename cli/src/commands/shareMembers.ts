@@ -43,9 +43,8 @@ async function listFolders({ accounts, members }: Services, name: string | undef
 async function setMembers(services: Services, name: string, path: string, wanted: readonly string[]): Promise<void> {
 	const { id, username } = await services.accounts.find(name);
 	const made = await services.members.set({ kind: 'user', id, username }, parsePath(path), wanted.map(memberOf));
-	printLine(
-		made.length === 0 ? 'It has no members.' : made.map((member) => `${member.username}:${member.role}`).join('\n'),
-	);
+	if (made.length === 0) printLine('It has no members.');
+	for (const member of made) printLine(`${member.username}:${member.role}`);
 }
 
 function memberOf(text: string): { username: string; role: MemberRole } {
