@@ -93,11 +93,32 @@ async function shareOf(app: TestApp): Promise<string> {
 	return share;
 }
 
+/** What people work in all the time: a share that has received nothing yet, one of a folder without files, and a folder with a member. Resolves to the calls of both shares. */
+async function liveFolders(app: TestApp): Promise<{ inbox: string; drafts: string }> {
+	const ada = new Client(app);
+	await ada.post('/api/login', { username: 'ada', password: 'correct horse' });
+	for (const folderName of ['inbox', 'drafts', 'team'])
+		await ada.post('/api/createFolder', { directory: '', folderName, type: 'private' });
+	await ada.upload('/api/upload', [
+		field('directory', 'team'),
+		file('x.txt', 'X'),
+		file('y.txt', 'Y'),
+		file('z.txt', 'Z'),
+	]);
+	await ada.call('PUT', '/api/members', { path: 'team', members: [{ username: 'bob', role: 'edit' }] });
+	const share = async (path: string, mode: string) => {
+		const { url } = json(await ada.post('/api/shares', { items: [{ path }], mode })) as { url: string };
+		return `/api/share/${url.split('/').at(-1)}`;
+	};
+	return { inbox: await share('inbox', 'upload'), drafts: await share('drafts', 'view') };
+}
+
 test('a backup of a running server is restored on an empty machine, from SQLite to MariaDB and back', async (t) => {
 	const app = await testApp(t);
 	const sqlite = app.services.config.databaseUrl;
 	const tokens = await populated(app);
 	const share = await shareOf(app);
+	const live = await liveFolders(app);
 	const bob = new Client(app);
 	await bob.post('/api/login', { username: 'bob', password: 'correct horse' });
 	const { secret, recoveryCodes } = json(await bob.post('/api/totp', {}));
@@ -121,7 +142,7 @@ test('a backup of a running server is restored on an empty machine, from SQLite 
 		hasAllHashes: true,
 		database: {
 			kind: 'sqlite',
-			tables: { users: 3, temp_links: 8, members: 1, shares: 1, storage_roots: 2, homes: 1 },
+			tables: { users: 3, temp_links: 11, members: 2, shares: 3, storage_roots: 2, homes: 1 },
 		},
 	});
 	t.is((await stat(zip)).mode & 0o777, 0o600);
@@ -142,7 +163,7 @@ test('a backup of a running server is restored on an empty machine, from SQLite 
 	const written = path.join(backups, 'restored.yaml');
 	const restored = await run(['restore', zip, '--write-config', written, ...there]);
 	t.is(restored.code, 0, restored.stderr);
-	t.regex(restored.stdout, /^Restored 3 users and 8 temporary links and shared items of/);
+	t.regex(restored.stdout, /^Restored 3 users and 11 temporary links and shared items of/);
 	t.is(await readFile(written, 'utf8'), await readFile(configFile, 'utf8'));
 	t.deepEqual(await contents(maria), await contents(sqlite));
 	t.deepEqual(await readFile(path.join(second, 'session.key')), await readFile(path.join(app.dataDir, 'session.key')));
@@ -160,23 +181,29 @@ test('a backup of a running server is restored on an empty machine, from SQLite 
 		.trim()
 		.split('\n')
 		.map((line) => JSON.parse(line) as { path: string; sha256: string });
-	t.is(hashed.length, 7);
+	t.is(hashed.length, 10);
 	for (const { path: at, sha256 } of hashed) {
 		const bytes = await readFile(path.join(restoredFile(at), at));
 		t.is(createHash('sha256').update(bytes).digest('hex'), sha256, at);
 	}
 	await writeFile(path.join(second, 'files/users/ada/b.txt'), 'X');
 	await rm(path.join(second, 'files/users/ada/trip/e.txt'));
+	// What people have gone on with after the backup.
+	await writeFile(path.join(second, 'files/users/ada/team/x.txt'), 'changed');
+	await writeFile(path.join(second, 'files/users/ada/team/new.txt'), 'new');
+	await writeFile(path.join(second, 'files/users/ada/drafts/secret.txt'), 'not meant for anybody');
 	const linked = await run(['restore', zip, '--relink', ...there]);
-	t.is(linked.stdout, 'Bound 4 temporary links and shared items again; 0 held already, 0 are not those of the backup.');
+	t.is(linked.stdout, 'Bound 6 temporary links and shared items again; 0 held already, 0 are not those of the backup.');
 	t.regex(linked.stderr, /Not bound.*ada: b\.txt/);
 	t.regex(linked.stderr, /Not bound.*ada: trip/);
+	t.regex(linked.stderr, /Not bound.*ada: drafts/);
+	t.notRegex(linked.stderr, /ada: (inbox|team)/);
 	await cp(path.join(app.filesDir, 'users/ada/trip/e.txt'), path.join(second, 'files/users/ada/trip/e.txt'));
 	t.regex(
 		(await run(['restore', zip, '--relink', ...there])).stdout,
-		/^Bound 3 temporary links and shared items again; 4 held already/,
+		/^Bound 3 temporary links and shared items again; 6 held already/,
 	);
-	t.deepEqual(await orders(second), ['restore', 'relinkLinks 4', 'relinkLinks 3']);
+	t.deepEqual(await orders(second), ['restore', 'relinkLinks 6', 'relinkLinks 3']);
 
 	const again = await testApp(t, { '--data-dir': second, '--database-url': maria });
 	const visitor = new Client(again);
@@ -202,6 +229,9 @@ test('a backup of a running server is restored on an empty machine, from SQLite 
 	await ada.post('/api/login', { username: 'ada', password: 'correct horse' });
 	const { members } = json(await ada.get('/api/members?path=trip'));
 	t.deepEqual(members, [{ username: 'Bob', role: 'view' }], 'the members of a folder are');
+	t.is((await visitor.get(live.inbox)).statusCode, 200, 'a share that had received nothing receives');
+	t.is((await visitor.get(live.drafts)).statusCode, 404, 'a folder that was empty gives away nothing that came later');
+	t.is(json(await ada.get('/api/members?path=team')).members.length, 1, 'people go on in a folder that has changed');
 	t.like(json(await ada.get('/api/checkLoginStatus')), {
 		settings: { promptBeforeDownload: true, enablePreview: true },
 		quota: { bytes: 123_456_789_012 },
@@ -216,6 +246,8 @@ test('a backup of a running server is restored on an empty machine, from SQLite 
 	t.is(json(await signIn()).code, 'SECOND_FACTOR', 'two-factor sign-in is on after a restore as well');
 	t.is((await signIn(recoveryCodes[0])).statusCode, 200);
 
+	// What was sent of the share is counted a moment later.
+	await again.services.shareUses.flush();
 	const back = path.join(backups, 'two.zip');
 	t.is((await run(['backup', back, ...there])).code, 0);
 	const third = await dataFolder(t);

@@ -66,8 +66,8 @@ export type Relinked = 'bound' | 'held' | 'differs' | 'unknown';
 
 /**
  * Binds a link again to the item at its path, after files were restored by other means and are new objects. It is bound only if link and
- * path are those of before, and the bytes are, in each file of a folder: other bytes under an old name are never served. The object that
- * is bound is the one whose bytes were read.
+ * path are those of before, and the bytes are, in a folder those of most files: another file or folder under an old name is never served. The object
+ * that is bound is the one whose bytes were read.
  */
 export async function relink(
 	link: LinkRecord,
@@ -83,7 +83,7 @@ export async function relink(
 	return (await links.rebind(link.id, link.itemId, identity)) ? 'bound' : 'unknown';
 }
 
-/** The identity of the item at the path if all its bytes are as they were. */
+/** The identity of the item at the path if it is the one of before: a file by its bytes, a folder by those of most of its files. */
 async function sameItem(
 	storage: StorageProvider,
 	path: StoragePath,
@@ -94,14 +94,25 @@ async function sameItem(
 		const read = await hashFile(storage, path);
 		return read !== undefined && hashes.get(path) === read.hash.sha256 ? read.identity : undefined;
 	}
-	if (item === undefined) return undefined;
-	const missing = new Set([...hashes.keys()].filter((each) => each.startsWith(`${path}/`)));
-	// An empty folder is like any other.
-	if (missing.size === 0) return undefined;
-	for await (const { path: inner, sha256 } of hashFiles(storage, path)) {
-		if (hashes.get(inner) !== sha256) return undefined;
-		missing.delete(inner);
-	}
+	if (item === undefined || !(await isSameFolder(storage, path, hashes))) return undefined;
 	const again = await undefinedIf(storage.stat(path), 'notFound', 'forbidden');
-	return missing.size === 0 && again?.id === item.id ? identityOf(again) : undefined;
+	return again?.id === item.id ? identityOf(again) : undefined;
+}
+
+/**
+ * Between a backup and the copy of the files people go on working, and a folder is shared with all that comes into it. So most of its files make it the same
+ * one, whatever was added. One that had no files, as a share that has not received anything yet, may have none now.
+ */
+async function isSameFolder(
+	storage: StorageProvider,
+	path: StoragePath,
+	hashes: ReadonlyMap<StoragePath, string>,
+): Promise<boolean> {
+	const known = [...hashes.keys()].filter((each) => each.startsWith(`${path}/`)).length;
+	let same = 0;
+	for await (const { path: inner, sha256 } of hashFiles(storage, path)) {
+		if (known === 0) return false;
+		if (hashes.get(inner) === sha256) same++;
+	}
+	return known === 0 || same * 2 > known;
 }
