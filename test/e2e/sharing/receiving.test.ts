@@ -158,7 +158,7 @@ const both = async (t: ExecutionContext, viewport: typeof desktop) => {
 
 	await nameIn(page, 'day 1').click();
 	await rowOf(page, 'walk.txt').waitFor();
-	await page.getByText('It goes to the top of this share, where whoever has this address sees it.').waitFor();
+	await page.getByText('Files go to the top of this share, not into this folder.').waitFor();
 	await choose(page, { name: 'below.txt', text: 'From below.' });
 	await uploadAll(page);
 	await sentList(page).getByText('below.txt').waitFor();

@@ -121,16 +121,27 @@ export function ShareReceiving({ token, share, isBelow, refusal, onRefused, chil
 
 const refusals = ['expired', 'notFound', 'passwordRequired'] as const;
 
-function Zone({ share: { mode, from }, isBelow }: Pick<ShareReceivingProps, 'share' | 'isBelow'>) {
+function Zone({ share, isBelow }: Pick<ShareReceivingProps, 'share' | 'isBelow'>) {
+	const { mode } = share;
 	const isFilled = useUploadQueueView().items.length > 0;
 	return (
 		<DropZone
-			hint={mode === 'upload' ? messages.seenByOwner(from) : isBelow ? messages.seenByAllAbove : messages.seenByAll}
+			hint={
+				mode === 'upload'
+					? messages.seenByOwner(share.from)
+					: [...whereSent(share, isBelow), messages.seenByAll].join(' ')
+			}
 			keepsHint
 			mayChooseFolder={false}
 			isSmall={isFilled || mode === 'both'}
 		/>
 	);
+}
+
+/** Where files go, unless it is the folder on screen. */
+function whereSent({ askName }: SharedView, isBelow: boolean): string[] {
+	if (askName) return [isBelow ? messages.sentToOwnAtTop : messages.sentToOwn];
+	return isBelow ? [messages.sentToTop] : [];
 }
 
 /** The queue of a share that does not answer as it did. */
