@@ -1,15 +1,7 @@
 import type { SearchFilters } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
-import {
-	draftOf,
-	type FilterDraft,
-	filterTags,
-	parseSize,
-	readDraft,
-	type SizeUnit,
-	unitOf,
-	withUnit,
-} from '../src/features/toolbar/search/filters.js';
+import { draftOf, type FilterDraft, filterTags, readDraft } from '../src/features/toolbar/search/filters.js';
+import { parseSize, type SizeUnit, unitOf, withUnit } from '../src/ui/fields/sizes.js';
 
 // The clock is put forward at midnight there.
 process.env.TZ = 'Africa/Cairo';

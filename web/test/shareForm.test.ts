@@ -1,6 +1,7 @@
 import test from 'ava';
 import type { Share } from '../src/api/shares.js';
 import { changesOf, formOf, keptEndLabel, newShareForm, newShareOf } from '../src/features/links/shares/shareForm.js';
+import type { SizeDraft } from '../src/ui/fields/sizes.js';
 
 const now = new Date('2026-05-01T12:00:00').getTime();
 const day = 24 * 60 * 60_000;
@@ -24,6 +25,7 @@ test('a share is asked for with what was chosen, and with nothing else', (t) => 
 		expiresAt: now + 7 * day,
 		password: 'correct horse',
 		maxDownloads: 3,
+		maxUploadBytes: null,
 	});
 });
 
@@ -53,10 +55,42 @@ test('what is missing or wrong is said in a sentence, of its field', (t) => {
 });
 
 test('a change sends no end and no password that were left as they are', (t) => {
-	const share = { mode: 'view', maxDownloads: 2, askName: false, title: 'Trip', message: '', expiresAt: null } as Share;
+	const share = shareWith({ mode: 'view', maxDownloads: 2 });
 	const form = formOf(share);
+	const changes = (changed: Partial<typeof form>) => changesOf({ ...form, ...changed }, share, now);
 	t.is(keptEndLabel(share), 'Never');
-	t.deepEqual(changesOf(form, now), { title: 'Trip', message: '', maxDownloads: 2 });
-	t.like(changesOf({ ...form, end: 'never', removesPassword: true }, now), { expiresAt: null, password: null });
-	t.like(changesOf({ ...form, removesPassword: true, password: 'another one' }, now), { password: 'another one' });
+	t.deepEqual(changes({}), { title: 'Trip', message: '', maxDownloads: 2 });
+	t.like(changes({ end: 'never', removesPassword: true }), { expiresAt: null, password: null });
+	t.like(changes({ removesPassword: true, password: 'another one' }), { password: 'another one' });
 });
+
+test('what a share may receive is chosen in a unit, and stays exactly what it is until it is changed', (t) => {
+	const chosen = (maxUpload: SizeDraft) => newShareOf({ ...newShareForm, mode: 'upload', maxUpload }, ['a'], free, now);
+	t.like(chosen({ text: '10', unit: 'GB' }), { maxUploadBytes: 10 * 1024 ** 3 });
+	t.like(chosen({ text: ' 1.5 mb', unit: 'GB' }), { maxUploadBytes: 1.5 * 1024 ** 2 });
+	t.like(chosen({ text: ' ', unit: 'GB' }), { maxUploadBytes: null });
+	for (const text of ['0', '-1', 'much'])
+		t.deepEqual(chosen({ text, unit: 'GB' }), {
+			field: 'maxUpload',
+			problem: 'The limit of uploads must be a size such as 10 GB.',
+		});
+	const share = shareWith({ mode: 'upload', maxUploadBytes: 1_234_567_890 });
+	const form = formOf(share);
+	t.deepEqual(form.maxUpload, { text: '1.15', unit: 'GB' });
+	const changes = (maxUpload: SizeDraft) => changesOf({ ...form, maxUpload }, share, now);
+	t.false('maxUploadBytes' in changes(form.maxUpload));
+	t.like(changes({ text: '1.15', unit: 'TB' }), { maxUploadBytes: Math.round(1.15 * 1024 ** 4) });
+	t.like(changes({ text: '', unit: 'GB' }), { maxUploadBytes: null });
+});
+
+function shareWith(more: Partial<Share>): Share {
+	const share = {
+		maxDownloads: null,
+		maxUploadBytes: null,
+		askName: false,
+		title: 'Trip',
+		message: '',
+		expiresAt: null,
+	};
+	return { ...share, ...more } as Share;
+}

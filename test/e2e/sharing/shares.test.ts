@@ -44,6 +44,10 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await page.keyboard.press('Enter');
 	await dialog.getByRole('alert').getByText('The password must have at least 8 characters.').waitFor();
 	await dialog.getByLabel('Password', { exact: true }).fill('correct horse');
+	await dialog.getByLabel('Limit uploads').fill('much');
+	await page.keyboard.press('Enter');
+	await dialog.getByRole('alert').getByText('The limit of uploads must be a size such as 10 GB.').waitFor();
+	await dialog.getByLabel('Limit uploads').and(page.locator(':focus')).fill('1.5');
 	await dialog.getByLabel('Title').fill('Our trip');
 	await page.keyboard.press('Enter');
 	await dialog.getByRole('img', { name: 'QR code' }).waitFor();
@@ -64,6 +68,9 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const links = await openMyLinks(page, ada.username);
 	const share = links.getByRole('listitem', { name: 'Our trip' });
 	await share.getByText('Active', { exact: true }).waitFor();
+	await share.getByText('trip', { exact: true }).waitFor();
+	await share.getByText('Both · With a password · Expires Jan 1, 2090').waitFor();
+	await share.getByText('0 uploads (0 B of 1.5 GB)').waitFor();
 	await assertAccessible(t, page, 'my shares');
 	await share.getByRole('button', { name: 'Pause' }).click();
 	await expectNotice(page, 'Paused Our trip');
@@ -77,9 +84,11 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await edit.getByLabel('Expires').selectOption('1 week');
 	await edit.getByText('No password any more').click();
 	await edit.getByLabel('Limit downloads').fill('2');
+	await edit.getByLabel('Unit of the limit of uploads').selectOption('MB');
 	await edit.getByRole('button', { name: 'Save' }).click();
 	await gone(t, edit);
 	await share.getByText('0 of 2 downloads').waitFor();
+	await share.getByText('0 uploads (0 B of 1.5 MB)').waitFor();
 	t.is(await state(), 200);
 
 	await share.getByRole('button', { name: 'Delete' }).click();

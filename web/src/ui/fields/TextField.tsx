@@ -19,11 +19,11 @@ export interface TextFieldProps extends FieldProps {
 	/** @default 'text' */
 	type?: 'text' | 'password';
 	/** The keys that a phone shows; all by default. */
-	inputMode?: 'numeric';
+	inputMode?: 'numeric' | 'decimal';
 	/** Focused as soon as it appears. A focus after the fade would lose the first characters that a quick user types. @default false */
 	hasFocusFirst?: boolean;
 	hint?: string;
-	/** A button at its end. */
+	/** A button or a choice at its end. */
 	rightElement?: JSX.Element;
 }
 

@@ -20,7 +20,7 @@ export function EditShareDialog({ isOpen, share, onChanged, onClose, onClosed }:
 	const [problem, setProblem] = useState<FormProblem>();
 	const [reason, setReason] = useState<string>();
 	async function save(): Promise<boolean> {
-		const changes = changesOf(form, Date.now());
+		const changes = changesOf(form, share, Date.now());
 		const isWrong = 'problem' in changes;
 		setProblem(isWrong ? changes : undefined);
 		setReason(undefined);

@@ -6,6 +6,7 @@ import { FormError } from '../../../ui/display/FormError.js';
 import fields from '../../../ui/fields/fields.module.css';
 import { PasswordField } from '../../../ui/fields/PasswordField.js';
 import { TextField } from '../../../ui/fields/TextField.js';
+import { UnitSelect } from '../../../ui/fields/UnitSelect.js';
 import { shareMessages as messages } from './messages.js';
 import styles from './ShareFields.module.css';
 import { endLabels, type FormProblem, keptEndLabel, type ShareEnd, type ShareFormState } from './shareForm.js';
@@ -84,6 +85,24 @@ export function ShareFields({ form, onChange, share, mayReceive, limits, problem
 						onValue={(maxDownloads) => onChange({ maxDownloads })}
 						hint={messages.limitDownloadsHint}
 						error={errorOf('maxDownloads')}
+					/>
+				)}
+				{form.mode !== 'view' && (
+					<TextField
+						label={messages.limitUploads}
+						autoComplete="off"
+						inputMode="decimal"
+						value={form.maxUpload.text}
+						onValue={(text) => onChange({ maxUpload: { ...form.maxUpload, text } })}
+						rightElement={
+							<UnitSelect
+								name={messages.uploadUnit}
+								size={form.maxUpload}
+								onSize={(maxUpload) => onChange({ maxUpload })}
+							/>
+						}
+						hint={messages.limitUploadsHint}
+						error={errorOf('maxUpload')}
 					/>
 				)}
 			</div>

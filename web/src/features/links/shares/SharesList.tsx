@@ -1,5 +1,5 @@
 import { Button, Tag } from '@blueprintjs/core';
-import { formatDate, formatListSize, formatTime, plural } from '@stowage/rules';
+import { formatDate, formatListSize, formatTime, plural, shownName } from '@stowage/rules';
 import { useId, useRef, useState } from 'react';
 import type { Share } from '../../../api/shares.js';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
@@ -70,7 +70,8 @@ interface ShareRowProps {
 }
 
 function ShareRow({ share, onOpen, onPause }: ShareRowProps) {
-	const { state, mode, expiresAt, url, isPaused } = share;
+	const { state, url, isPaused } = share;
+	const items = itemsOf(share);
 	const id = useId();
 	const copy = useCopyUrl();
 	return (
@@ -83,13 +84,8 @@ function ShareRow({ share, onOpen, onPause }: ShareRowProps) {
 					{messages.states[state]}
 				</Tag>
 			</div>
-			<div className={styles.note}>
-				{[
-					messages.modes[mode],
-					expiresAt === null ? messages.never : messages.expiresAt(formatDate(expiresAt), formatTime(expiresAt)),
-					...countsOf(share),
-				].join(' · ')}
-			</div>
+			{items !== '' && <div className={styles.items}>{items}</div>}
+			<div className={styles.note}>{factsOf(share).join(' · ')}</div>
 			{url === null && <div className={styles.note}>{messages.noLink}</div>}
 			<div className={styles.actions}>
 				{url !== null && <Button variant="minimal" text={messages.copyLink} onClick={() => copy(url)} />}
@@ -101,14 +97,45 @@ function ShareRow({ share, onOpen, onPause }: ShareRowProps) {
 	);
 }
 
-/** What it was used for so far. */
-function countsOf({ mode, downloads, maxDownloads, bytesSent, uploads, bytesReceived, lastUsedAt }: Share): string[] {
+const maxNamed = 3;
+
+/** What it shares, where its name does not say all of that: empty where it does. */
+function itemsOf({ items, ...share }: Share): string {
+	const paths = items.slice(0, maxNamed).map(({ path }) => shownName(path));
+	if (items.length === 1 && paths[0] === shareName({ ...share, items })) return '';
+	return [...paths, ...(items.length > maxNamed ? [messages.more(items.length - maxNamed)] : [])].join(', ');
+}
+
+/** What was chosen for it, and what it was used for so far. */
+function factsOf(share: Share): string[] {
+	const { mode, state, hasPassword, expiresAt, lastUsedAt } = share;
+	const end = state === 'expired' ? messages.expiredAt : messages.expiresAt;
+	return [
+		messages.modes[mode],
+		...(hasPassword ? [messages.hasPassword] : []),
+		expiresAt === null ? messages.never : end(formatDate(expiresAt), formatTime(expiresAt)),
+		...countsOf(share),
+		...(lastUsedAt === null ? [] : [messages.lastUsed(formatDate(lastUsedAt))]),
+	];
+}
+
+function countsOf({
+	mode,
+	downloads,
+	maxDownloads,
+	bytesSent,
+	uploads,
+	bytesReceived,
+	maxUploadBytes,
+}: Share): string[] {
 	const sent =
 		maxDownloads === null ? plural(downloads, 'download') : `${downloads} of ${plural(maxDownloads, 'download')}`;
+	const received = plural(uploads, 'upload');
+	const room =
+		maxUploadBytes === null ? '' : messages.ofRoom(formatListSize(bytesReceived), formatListSize(maxUploadBytes));
 	return [
 		...(mode === 'upload' ? [] : [withSize(sent, bytesSent)]),
-		...(mode === 'view' ? [] : [withSize(plural(uploads, 'upload'), bytesReceived)]),
-		...(lastUsedAt === null ? [] : [messages.lastUsed(formatDate(lastUsedAt))]),
+		...(mode === 'view' ? [] : [room === '' ? withSize(received, bytesReceived) : `${received} (${room})`]),
 	];
 }
 

@@ -1,5 +1,6 @@
 import { formatDate, passwordLength, type ShareMode } from '@stowage/rules';
 import type { NewShare, Share, ShareChanges } from '../../../api/shares.js';
+import { parseSize, type SizeDraft, sizeDraft } from '../../../ui/fields/sizes.js';
 import { shareMessages as messages } from './messages.js';
 
 const day = 24 * 60 * 60_000;
@@ -17,7 +18,7 @@ export const endLabels: Record<Exclude<ShareEnd, 'kept'>, string> = {
 
 /** What is missing or wrong in a field. */
 export interface FormProblem {
-	field: 'date' | 'password' | 'maxDownloads';
+	field: 'date' | 'password' | 'maxDownloads' | 'maxUpload';
 	/** A sentence. */
 	problem: string;
 }
@@ -32,6 +33,8 @@ export interface ShareFormState {
 	removesPassword: boolean;
 	/** As it is typed; empty for none. */
 	maxDownloads: string;
+	/** What the share may receive in all; empty for no limit. */
+	maxUpload: SizeDraft;
 	asksName: boolean;
 	title: string;
 	message: string;
@@ -44,17 +47,19 @@ export const newShareForm: ShareFormState = {
 	password: '',
 	removesPassword: false,
 	maxDownloads: '',
+	maxUpload: sizeDraft(undefined, 'GB'),
 	asksName: false,
 	title: '',
 	message: '',
 };
 
 export function formOf(share: Share): ShareFormState {
-	const { mode, maxDownloads, askName, title, message } = share;
+	const { mode, maxDownloads, maxUploadBytes, askName, title, message } = share;
 	return {
 		...newShareForm,
 		...{ mode, asksName: askName, title, message, end: 'kept' },
 		maxDownloads: maxDownloads === null ? '' : String(maxDownloads),
+		maxUpload: sizeDraft(maxUploadBytes ?? undefined, 'GB'),
 	};
 }
 
@@ -85,9 +90,12 @@ export function newShareOf(
 }
 
 /** What the server is sent to change a share. */
-export function changesOf(form: ShareFormState, now: number): ShareChanges | FormProblem {
+export function changesOf(form: ShareFormState, share: Share, now: number): ShareChanges | FormProblem {
 	const settings = settingsOf(form, now);
 	if ('problem' in settings) return settings;
+	const shown = formOf(share).maxUpload;
+	// It is shown rounded.
+	if (form.maxUpload.text === shown.text && form.maxUpload.unit === shown.unit) delete settings.maxUploadBytes;
 	return form.removesPassword && form.password === '' ? { ...settings, password: null } : settings;
 }
 
@@ -102,12 +110,15 @@ function settingsOf(form: ShareFormState, now: number): ShareSettings | FormProb
 		return { field: 'password', problem: messages.shortPassword };
 	const limit = form.maxDownloads.trim();
 	if (!/^(|[1-9]\d{0,14})$/.test(limit)) return { field: 'maxDownloads', problem: messages.wrongLimit };
+	const room = form.maxUpload.text.trim() === '' ? null : parseSize(form.maxUpload);
+	if (mode !== 'view' && (room === undefined || room === 0)) return { field: 'maxUpload', problem: messages.wrongRoom };
 	return {
 		title: title.trim(),
 		message: message.trim(),
 		...(expiresAt === undefined ? {} : { expiresAt }),
 		...(password === '' ? {} : { password }),
 		...(mode === 'upload' ? {} : { maxDownloads: limit === '' ? null : Number(limit) }),
+		...(mode === 'view' ? {} : { maxUploadBytes: room }),
 	};
 }
 

@@ -1,10 +1,11 @@
-import { Button, Checkbox, FormGroup, HTMLSelect, InputGroup } from '@blueprintjs/core';
+import { Button, Checkbox, FormGroup, InputGroup } from '@blueprintjs/core';
 import { type SearchFilters, searchKinds } from '@stowage/rules';
 import { type ReactNode, useId, useState } from 'react';
 import { FormError } from '../../../ui/display/FormError.js';
+import { UnitSelect } from '../../../ui/fields/UnitSelect.js';
 import { toolbarMessages as messages } from '../messages.js';
 import styles from './Filters.module.css';
-import { draftOf, type FilterDraft, readDraft, type SizeDraft, sizeUnits, unitOf, withUnit } from './filters.js';
+import { draftOf, type FilterDraft, readDraft } from './filters.js';
 
 export interface FiltersFormProps {
 	/** What the fields begin with. */
@@ -95,28 +96,5 @@ function Field({ id, label, children }: { id: string; label: string; children: R
 		<FormGroup className={styles.field} label={label} labelFor={id}>
 			{children}
 		</FormGroup>
-	);
-}
-
-interface UnitSelectProps {
-	/** The accessible name. */
-	name: string;
-	size: SizeDraft;
-	onSize: (size: SizeDraft) => void;
-}
-
-function UnitSelect({ name, size, onSize }: UnitSelectProps) {
-	return (
-		<HTMLSelect
-			minimal
-			className={styles.unit}
-			aria-label={name}
-			value={unitOf(size) ?? size.unit}
-			onChange={({ currentTarget }) => {
-				const unit = sizeUnits.find((each) => each === currentTarget.value);
-				if (unit) onSize(withUnit(size, unit));
-			}}
-			options={sizeUnits}
-		/>
 	);
 }
