@@ -212,6 +212,24 @@ test('the limit of unfinished uploads holds when a visitor creates many at once'
 	t.is((await stagedAndPublic(app))[0]?.length, 3);
 });
 
+test('of the forms of a visitor under way each worker has its share', async (t) => {
+	const app = await testApp(t, { '--uploads-anonymous-unfinished': '2', '--workers': '2' });
+	const held = request({
+		...addressOf(app),
+		path: '/api/upload/public',
+		method: 'POST',
+		agent: false,
+		headers: { 'content-type': 'multipart/form-data; boundary=b', 'transfer-encoding': 'chunked' },
+	});
+	held.on('error', () => {});
+	held.write('--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n1');
+	const post = async () => (await new Client(app).upload('/api/upload/public', [file('b', 'x')])).statusCode;
+	await until('the form is under way', async () => (await post()) === 429);
+	t.is(await post(), 429);
+	held.destroy();
+	await until('it has ended', async () => (await post()) === 200);
+});
+
 test('the form of a signed-in user does not count as an unfinished upload of visitors at its address', async (t) => {
 	const app = await testApp(t, { '--uploads-anonymous-unfinished': '1' });
 	const ada = await new Client(app).register('ada');

@@ -1,11 +1,12 @@
 import type { Database } from '@stowage/database';
 import { Failure, isStranger, type Viewer } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
+import { shareOf } from '../../config/workers.js';
 import { limitAddress } from '../../http/requests/proxy.js';
 import { createKeyedMutex } from '../../limits/keyedMutex.js';
 
 interface Dependencies {
-	config: Pick<Config, 'uploads'>;
+	config: Pick<Config, 'uploads' | 'workers'>;
 	database: Pick<Database, 'uploads'>;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
@@ -23,8 +24,8 @@ export class UnfinishedLimit {
 	}
 
 	/**
-	 * Runs `begin`, after which an upload is known as unfinished. Throws `rateLimited` above the limit of a visitor, also when many begin at once. Other processes are
-	 * not seen here: `begin` gets the maximum number of rows, if there is one.
+	 * Runs `begin`, after which an upload is known as unfinished. Throws `rateLimited` above the limit of a visitor, also when many begin at once. Resumable uploads of all processes
+	 * are counted by their rows, of which `begin` gets the maximum number, if there is one. Forms are counted here, and each worker has its share of them.
 	 */
 	async begin<T>(viewer: Viewer, address: string, begin: (maxRows?: number) => Promise<T>): Promise<T> {
 		const { config, database, now } = this.#dependencies;
@@ -34,9 +35,7 @@ export class UnfinishedLimit {
 		return this.#exclusively(from, async () => {
 			const maxRows = anonymousUnfinished - (this.#forms.get(from) ?? 0);
 			if ((await database.uploads.countVisitorUploads(from, now())) >= maxRows) {
-				throw new Failure('rateLimited', 'Too many uploads were begun from here and not finished.', {
-					retryAfter: 60,
-				});
+				throw tooMany();
 			}
 			return begin(maxRows);
 		});
@@ -50,7 +49,10 @@ export class UnfinishedLimit {
 			if (forms === 0) this.#forms.delete(from);
 			else this.#forms.set(from, forms);
 		};
+		const { config } = this.#dependencies;
 		const isCounted = await this.begin(viewer, address, async (maxRows) => {
+			if (maxRows !== undefined && (this.#forms.get(from) ?? 0) >= shareOf(config.uploads.anonymousUnfinished, config))
+				throw tooMany();
 			if (maxRows !== undefined) add(1);
 			return maxRows !== undefined;
 		});
@@ -60,4 +62,8 @@ export class UnfinishedLimit {
 			if (isCounted) add(-1);
 		}
 	}
+}
+
+function tooMany(): Failure {
+	return new Failure('rateLimited', 'Too many uploads were begun from here and not finished.', { retryAfter: 60 });
 }
