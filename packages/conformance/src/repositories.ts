@@ -1,6 +1,7 @@
 import type { Stores } from '@stowage/plugin-api';
 import type { TestFn } from 'ava';
 import { eventRules } from './repositories/events.js';
+import { homeUsageRules } from './repositories/homeUsage.js';
 import { idempotencyRules } from './repositories/idempotency.js';
 import { jobRules } from './repositories/jobs.js';
 import { keyValueRules } from './repositories/keyValues.js';
@@ -48,6 +49,7 @@ export function repositoriesSuite(
 	sessionRules(assertThat);
 	rootRules(assertThat);
 	uploadRules(assertThat);
+	homeUsageRules(assertThat);
 	idempotencyRules(assertThat);
 	limitRules(assertThat);
 	keyValueRules(assertThat);

@@ -20,6 +20,7 @@ import { noSiblings, type Siblings } from './events/siblings.js';
 import { type ConnectionSource, createAccepting } from './http/connections/accepting.js';
 import { Drain } from './http/connections/Drain.js';
 import { createServer } from './http/createServer.js';
+import { OtherServers } from './leases/OtherServers.js';
 import { createLog, type Log } from './log.js';
 import type { Metrics } from './metrics/createMetrics.js';
 import { decorateServer } from './plugins/decorateServer.js';
@@ -123,8 +124,10 @@ async function assemble(config: Config, database: Database, parts: Closable[], o
 	});
 	const { identity, siblings, databaseReserve, relay, notifications, leases, jobs } = coordination;
 	const searchIndex = new SearchIndex({ ...ground, identity });
+	const otherServers = new OtherServers({ ...ground, identity });
 	const fileServices = createFileServices({
-		...{ ...ground, audit, relay, notifications, leases, searchIndex },
+		...{ ...ground, audit, relay, notifications, leases, identity, searchIndex },
+		mayHaveOthers: () => otherServers.mayExist(),
 		storage: openedStorage,
 	});
 	const { files, links, quotas, sharedFolders, trees, trash, trashBin, versions } = fileServices;
@@ -146,7 +149,8 @@ async function assemble(config: Config, database: Database, parts: Closable[], o
 	parts.push(roots, searchIndex);
 	const storage = new MountedStorage(roots);
 	opened = storage;
-	parts.push(relay, trashBin);
+	if (serves) await otherServers.announce();
+	parts.push(otherServers, quotas, relay, trashBin);
 	// Closed before its dependencies.
 	parts.push(jobs);
 

@@ -4,6 +4,9 @@ import type { Services } from './services.js';
 /** How long it is listed what shares have received. */
 const receiptMs = 30 * 24 * 60 * 60_000;
 
+/** How long it is remembered what a home contains that nobody uses. */
+const usageMs = 30 * 24 * 60 * 60_000;
+
 /** Removes expired data, in one process at a time: a second process leaves it to the first. */
 export async function sweep({
 	audit,
@@ -34,6 +37,7 @@ export async function sweep({
 			await shareUses.sweep();
 			await database.shareUses.forgetReceipts(now() - receiptMs);
 			await trashBin.sweep();
+			await database.homeUsage.sweep(usageMs);
 		} finally {
 			await lease.release();
 		}

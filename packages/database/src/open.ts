@@ -15,6 +15,7 @@ import { keyValueStore, sweepKeyValues } from './stores/coordination/keyValues.j
 import { leaseStore } from './stores/coordination/leases.js';
 import { limitStore } from './stores/coordination/limits.js';
 import { homeStore } from './stores/files/homes.js';
+import { homeUsageStore } from './stores/files/homeUsage.js';
 import { idempotencyStore } from './stores/files/idempotency.js';
 import { linkStore } from './stores/files/links.js';
 import { memberStore } from './stores/files/members.js';
@@ -89,6 +90,7 @@ function database(knex: Knex, now: () => number, freeSpace: () => Promise<number
 		sessions: guarded(changes === undefined ? sessions : cachedSessions(sessions, changes)),
 		roots: guarded(rootStore(knex, now)),
 		homes: guarded(homeStore(knex, now)),
+		homeUsage: guarded(homeUsageStore(knex, now)),
 		limits: guarded(limitStore(knex)),
 		links: guarded(linkStore(knex, now)),
 		members: guarded(memberStore(knex, now)),

@@ -43,6 +43,7 @@ export * from './stores/coordination/keyValues.js';
 export * from './stores/coordination/leases.js';
 export * from './stores/coordination/limits.js';
 export * from './stores/files/homes.js';
+export * from './stores/files/homeUsage.js';
 export * from './stores/files/idempotency.js';
 export * from './stores/files/links.js';
 export * from './stores/files/members.js';

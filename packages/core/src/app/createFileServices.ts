@@ -13,6 +13,7 @@ import { sharedVersions } from '../files/sharedVersions.js';
 import { createTrash } from '../files/trash.js';
 import { createFileVersions } from '../files/versions.js';
 import type { Leases } from '../leases/createLeases.js';
+import type { ProcessIdentity } from '../leases/processIdentity.js';
 import { auditedLinks } from '../links/auditedLinks.js';
 import { createLinks } from '../links/createLinks.js';
 import { rebindTrashedLinks } from '../links/rebindTrashedLinks.js';
@@ -39,6 +40,9 @@ interface Dependencies {
 	relay: EventRelay;
 	notifications: Pick<Notifications, 'publish'>;
 	leases: Leases;
+	identity: ProcessIdentity;
+	/** Whether other processes may serve over the same database. */
+	mayHaveOthers(): boolean;
 	log: Log;
 	now(): number;
 	monotonic(): number;
@@ -46,7 +50,7 @@ interface Dependencies {
 
 /** The files, and everything that follows their changes: links to them, quotas, pages that show them. */
 export function createFileServices(dependencies: Dependencies) {
-	const { config, database, storage, audit, relay, leases, log, now, monotonic } = dependencies;
+	const { config, database, storage, audit, relay, leases, identity, log, now, monotonic } = dependencies;
 	const { users, uploads, publishedNames } = database;
 	const links = auditedLinks(createLinks({ links: database.links, storage, leases, log, now, monotonic }), audit);
 	const trashParts: TrashParts = {
@@ -71,7 +75,11 @@ export function createFileServices(dependencies: Dependencies) {
 	};
 	const trashBin = new TrashBin(trashParts);
 	const versionBin = new Versions(trashParts, trashBin);
-	const quotas = createQuotas({ config, users, uploads, storage, trash: trashBin, log, now, monotonic });
+	const quotas = createQuotas({
+		...{ config, users, uploads, storage, trash: trashBin, log, now, monotonic },
+		isShared: dependencies.mayHaveOthers,
+		shared: { store: database.homeUsage, leases, identity, log, monotonic },
+	});
 	const feeds = new FolderFeeds(storage, log, relay);
 	const sharedFolders = new SharedFolders({ store: database.members, storage });
 	const trees = new Trees({ config, storage, users, quotas, trash: trashBin, feeds, memberRights: sharedFolders });

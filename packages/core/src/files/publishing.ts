@@ -162,7 +162,7 @@ async function putBack(
 	item: StorageItem,
 	former: StorageItem,
 ): Promise<void> {
-	tree.quota.stayed(item);
+	await tree.quota.stayed(item);
 	const { viewer, area } = tree;
 	const versions = createFileVersions(parts);
 	const ref = { area, path: joinPath(folder.path, item.name) };

@@ -12,8 +12,8 @@ interface Dependencies {
 	usage(): HomeUsage;
 	/** The same, if it is measured already. */
 	knownUsage(): HomeUsage | undefined;
-	/** Ids of the staged files whose bytes are reserved in this home. */
-	reservedFiles: Set<string>;
+	/** The reservations of staged files in this home, by the ids of the files. */
+	reservedFiles: Map<string, Reservation>;
 	/** Whether what is in the trash could make so much room. */
 	canGiveWay(lack: Amount): Promise<boolean>;
 	/** Makes room by what is in the trash, if that is enough; resolves to whether it is. */
@@ -49,7 +49,7 @@ export class HomeQuota {
 					added = plus(added, amount);
 				},
 			});
-			this.#home.knownUsage()?.add(added);
+			await reservation.published(added);
 			return result;
 		} finally {
 			reservation.release();
@@ -60,14 +60,14 @@ export class HomeQuota {
 	async publishing(staged: readonly StagedFile[], publish: () => Promise<StorageItem[]>): Promise<StorageItem[]> {
 		if ((await this.#home.limit()) === undefined) return publish();
 		return this.adding(async ({ add }) => {
-			const counted: StagedFile[] = [];
-			for (const file of staged) {
-				if (this.#home.reservedFiles.has(file.id)) counted.push(file);
+			const reservations = new Map<number, Reservation>();
+			for (const [n, file] of staged.entries()) {
+				const reservation = this.#home.reservedFiles.get(file.id);
+				if (reservation !== undefined) reservations.set(n, reservation);
 				else await reserveIfStaged(file, add);
 			}
 			const items = await publish();
-			const isCounted = (_: unknown, n: number) => counted.includes(staged[n] as StagedFile);
-			for (const { size } of items.filter(isCounted)) this.#home.usage().add({ bytes: size, entries: 1 });
+			for (const [n, { size }] of items.entries()) await reservations.get(n)?.published({ bytes: size, entries: 1 });
 			return items;
 		});
 	}
@@ -89,8 +89,8 @@ export class HomeQuota {
 	}
 
 	/** Counts a file that stays although the call that published it has failed. */
-	stayed({ size }: StorageItem): void {
-		this.#home.knownUsage()?.add({ bytes: size, entries: 1 });
+	async stayed({ size }: StorageItem): Promise<void> {
+		await this.#home.knownUsage()?.published({ bytes: size, entries: 1 }, { bytes: 0, entries: 0 });
 	}
 
 	/** An unfinished upload was dropped. */

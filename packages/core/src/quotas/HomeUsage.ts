@@ -4,6 +4,7 @@ import type { StoragePath } from '@stowage/rules';
 import type { FairQueue } from '../limits/FairQueue.js';
 import type { Log } from '../log.js';
 import { type Amount, measureTree } from './measureTree.js';
+import { SharedCount, type SharedParts } from './SharedCount.js';
 
 /** An older count is measured again in the background when it is next used: homes change by other ways too. */
 const staleMs = 15 * 60_000;
@@ -15,10 +16,21 @@ const refusableMs = 30_000;
 const heldStaleMs = 30_000;
 const heldRefusableMs = 1_000;
 
+/** How old the sum of several processes may be where nothing is taken by it. */
+const sharedStaleMs = 1_000;
+
 /** How much longer a walk in the background pauses than it works. */
 const pauseFactor = 3;
 
+/** How long what was reserved for a complete upload is kept until that is published. */
+const lingerMs = 30_000;
+
 interface Dependencies {
+	/** The user whose home it is; null for that of all visitors. */
+	owner: string | null;
+	/** Whether other processes may change the home, too. */
+	isShared(): boolean;
+	shared: SharedParts;
 	storage(): StorageProvider;
 	/** What is in the trash of the home. */
 	trashTotals(): Promise<Amount>;
@@ -33,14 +45,19 @@ interface Dependencies {
 	monotonic(): number;
 }
 
-/** The content of a home: measured by a walk, and from then on updated with the server's own changes, until it is measured again. */
+/**
+ * The content of a home: measured by a walk, and from then on updated with the server's own changes, until it is measured again. As long as this process is alone it counts in memory, from then on with
+ * all others (`SharedCount`).
+ */
 export class HomeUsage {
 	/** The bytes of uploads under way in this process. */
-	readonly reserved: Amount = { bytes: 0, entries: 0 };
+	readonly #reserved: Amount = { bytes: 0, entries: 0 };
 	/** The bytes of unfinished uploads without a connection, as last read and as changed since by this process. */
-	held: Amount = { bytes: 0, entries: 0 };
+	#held: Amount = { bytes: 0, entries: 0 };
 	/** Staged files whose bytes are among the reserved ones. */
 	readonly stagedIds = new Set<string>();
+	/** What is reserved for complete uploads between their last bytes and their publishing. */
+	readonly #lingering = new Map<string, { amount: Amount; timer: NodeJS.Timeout }>();
 	#heldAt = Number.NEGATIVE_INFINITY;
 	#used: Amount | undefined;
 	#measuredAt = 0;
@@ -50,45 +67,119 @@ export class HomeUsage {
 	#measuring: Promise<void> | undefined;
 	/** Additions during a walk. The walk may have seen them or not; they are added, so the count may be too high but not too low. */
 	#added: Amount = { bytes: 0, entries: 0 };
+	/** Once others are there it stays. */
+	#shared: SharedCount | undefined;
 
 	constructor(
 		readonly home: StoragePath,
 		readonly dependencies: Dependencies,
 	) {}
 
+	/** Whether others count it, too; then what unfinished uploads have brought counts by their rows. */
+	get isShared(): boolean {
+		return this.#sharing() !== undefined;
+	}
+
 	/** The content of the home. Waits for a walk the first time only. */
 	async used(): Promise<Amount> {
-		await this.#findHeld(heldStaleMs);
-		if (this.#used === undefined) await this.#measureNow();
-		else if (this.dependencies.monotonic() - this.#measuredAt > staleMs) {
-			this.#measure().catch((error: unknown) =>
+		const shared = this.#sharing();
+		if (shared !== undefined) await shared.refresh(sharedStaleMs);
+		else {
+			await this.#findHeld(heldStaleMs);
+			if (this.#used === undefined) await this.#measureNow();
+		}
+		if (this.#ageMs() > staleMs) {
+			(shared === undefined ? this.#measure() : shared.measure()).catch((error: unknown) =>
 				this.dependencies.log.warn({ err: error }, 'the usage of a home could not be measured'),
 			);
 		}
 		return this.current();
 	}
 
-	/** The same at once; nothing as long as it was not measured. */
-	current(): Amount {
-		return this.#used ?? { bytes: 0, entries: 0 };
+	/** What others have done is known from now on. */
+	async refresh(): Promise<void> {
+		await this.#sharing()?.refresh(0);
 	}
 
-	/** Counts a change that the server itself has made. */
-	add({ bytes, entries }: Amount): void {
-		if (this.#used !== undefined) this.#used = plus(this.#used, { bytes, entries });
-		if (this.#measuring === undefined) return;
-		this.#isInexact = true;
-		if (entries > 0) this.#added = plus(this.#added, { bytes, entries });
+	/** The content at once; nothing as long as it was not measured. */
+	current(): Amount {
+		return this.#shared?.used ?? this.#used ?? { bytes: 0, entries: 0 };
+	}
+
+	/** All that counts for the quota: the content, what is reserved here, and unfinished uploads. */
+	taken(): Amount {
+		return plus(plus(this.current(), this.#reserved), this.#shared?.held ?? this.#held);
+	}
+
+	/** Reserves so much if `fits` says so; where this process is alone, before the call returns. */
+	async take(amount: Amount, limit: Amount, fits: () => boolean): Promise<boolean> {
+		const shared = this.#sharing();
+		if (shared === undefined) {
+			if (!fits()) return false;
+			this.#reserve(amount, 1);
+			return true;
+		}
+		this.#reserve(amount, 1);
+		if (await shared.take(amount, limit).catch((error: unknown) => this.#failed(amount, error))) return true;
+		this.release(amount);
+		return false;
+	}
+
+	/** Takes over what the staged file of an unfinished upload has reserved or counts already; resolves to what is reserved for it from now on. */
+	continueUpload(stagedId: string, bytes: number): Amount {
+		const kept = this.#endLingering(stagedId);
+		if (this.isShared) return kept ?? { bytes: 0, entries: 0 };
+		const own = { bytes, entries: 1 };
+		// It was among the unfinished uploads without a connection.
+		this.#held = plus(this.#held, { bytes: -bytes, entries: -1 });
+		this.#reserve(own, 1);
+		return own;
+	}
+
+	/** Releases what was reserved, of which an unfinished upload goes on to hold so much. */
+	release(amount: Amount, held?: Amount): void {
+		this.#reserve(amount, -1);
+		if (held === undefined) this.#shared?.released();
+		else if (this.#shared !== undefined) this.#shared.recorded(held);
+		else this.#held = plus(this.#held, held);
+	}
+
+	/** Releases what counts by the row of an unfinished upload from now on. */
+	recorded(amount: Amount): void {
+		this.#reserve(amount, -1);
+		this.#shared?.recorded(amount);
+	}
+
+	/** What is reserved for a complete upload stays so until it is published, which begins at once. */
+	linger(stagedId: string, amount: Amount): void {
+		const timer = setTimeout(() => {
+			this.#lingering.delete(stagedId);
+			this.release(amount);
+		}, lingerMs).unref();
+		this.#lingering.set(stagedId, { amount, timer });
+	}
+
+	/** Counts what was published in the home, for which so much was reserved until now. */
+	async published(amount: Amount, reserved: Amount): Promise<void> {
+		this.#reserve(reserved, -1);
+		if (this.#shared !== undefined) await this.#shared.published(amount, reserved);
+		else this.#add(amount);
 	}
 
 	/** Called after a removal; its size may be unknown. */
 	removed(size: Amount | undefined): void {
-		if (size === undefined) this.#isInexact = true;
-		else this.add({ bytes: -size.bytes, entries: -size.entries });
+		if (this.#shared !== undefined) this.#shared.removed(size);
+		else if (size === undefined) this.#isInexact = true;
+		else this.#add({ bytes: -size.bytes, entries: -size.entries });
 	}
 
 	/** Measures again if that may show more room than the count. */
 	async correct(): Promise<void> {
+		const shared = this.#sharing();
+		if (shared !== undefined) {
+			await this.#urgently(() => shared.correct(refusableMs));
+			return;
+		}
 		await this.#findHeld(heldRefusableMs);
 		if (this.#measuring !== undefined) await this.#measureNow();
 		if (this.#isInexact || this.dependencies.monotonic() - this.#measuredAt > refusableMs) await this.#measureNow();
@@ -99,17 +190,68 @@ export class HomeUsage {
 		this.#heldAt = Number.NEGATIVE_INFINITY;
 	}
 
+	async close(): Promise<void> {
+		for (const stagedId of [...this.#lingering.keys()]) {
+			const amount = this.#endLingering(stagedId);
+			if (amount !== undefined) this.#reserve(amount, -1);
+		}
+		await this.#shared?.close();
+	}
+
+	#sharing(): SharedCount | undefined {
+		const { isShared, owner, shared } = this.dependencies;
+		if (this.#shared !== undefined || !isShared()) return this.#shared;
+		// What is reserved already goes on to count, also what unfinished uploads have brought, by their rows as well.
+		this.#shared = new SharedCount(shared, {
+			...{ key: owner ?? 'anonymous', owner, reserved: this.#reserved },
+			walk: () => this.dependencies.walks.run(this.home, () => this.#find()),
+		});
+		return this.#shared;
+	}
+
+	#failed(amount: Amount, error: unknown): never {
+		this.release(amount);
+		throw error;
+	}
+
+	#endLingering(stagedId: string): Amount | undefined {
+		const kept = this.#lingering.get(stagedId);
+		clearTimeout(kept?.timer);
+		this.#lingering.delete(stagedId);
+		return kept?.amount;
+	}
+
+	#reserve({ bytes, entries }: Amount, sign: 1 | -1): void {
+		this.#reserved.bytes += sign * bytes;
+		this.#reserved.entries += sign * entries;
+	}
+
+	#add({ bytes, entries }: Amount): void {
+		if (this.#used !== undefined) this.#used = plus(this.#used, { bytes, entries });
+		if (this.#measuring === undefined) return;
+		this.#isInexact = true;
+		if (entries > 0) this.#added = plus(this.#added, { bytes, entries });
+	}
+
+	#ageMs(): number {
+		return this.#shared?.ageMs ?? this.dependencies.monotonic() - this.#measuredAt;
+	}
+
 	async #findHeld(maxAgeMs: number): Promise<void> {
 		const now = this.dependencies.monotonic();
 		if (now - this.#heldAt < maxAgeMs) return;
 		this.#heldAt = now;
-		this.held = await this.dependencies.unfinishedTotals([...this.stagedIds]);
+		this.#held = await this.dependencies.unfinishedTotals([...this.stagedIds]);
 	}
 
-	async #measureNow(): Promise<void> {
+	#measureNow(): Promise<void> {
+		return this.#urgently(() => this.#measure());
+	}
+
+	async #urgently(measure: () => Promise<void>): Promise<void> {
 		this.#isUrgent = true;
 		try {
-			await this.#measure();
+			await measure();
 		} finally {
 			this.#isUrgent = false;
 		}
@@ -128,13 +270,19 @@ export class HomeUsage {
 		this.#isInexact = false;
 		this.#added = { bytes: 0, entries: 0 };
 		const startedAt = this.dependencies.monotonic();
+		this.#used = plus(await this.#find(), this.#added);
+		this.#measuredAt = startedAt;
+		await this.dependencies.onMeasured(this.#used);
+	}
+
+	async #find(): Promise<Amount> {
 		const found = await measureTree(this.dependencies.storage(), this.home, async (workedMs) => {
 			// No caller waits for it, so it leaves the disk and the processor to others.
 			if (!this.#isUrgent) await wait(workedMs * pauseFactor, undefined, { ref: false });
 		});
-		this.#used = plus(plus(found, await this.dependencies.trashTotals()), this.#added);
-		this.#measuredAt = startedAt;
-		await this.dependencies.onMeasured(this.#used);
+		const all = plus(found, await this.dependencies.trashTotals());
+		if (this.#shared !== undefined) await this.dependencies.onMeasured(all);
+		return all;
 	}
 }
 

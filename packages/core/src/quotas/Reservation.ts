@@ -1,6 +1,6 @@
 import { Failure, formatListSize, plural, type Viewer } from '@stowage/rules';
 import type { ByteMeter } from '../trees/metered.js';
-import { type HomeUsage, plus } from './HomeUsage.js';
+import type { HomeUsage } from './HomeUsage.js';
 import type { Amount } from './measureTree.js';
 
 /** A reservation in a home's quota for data that is arriving. */
@@ -11,11 +11,14 @@ export interface Reservation {
 	add(amount: Amount): Promise<void>;
 	/** Takes over the bytes of this staged file, so that they need not be reserved again when it is published. */
 	include(stagedId: string): void;
+	/** So many of the bytes have been recorded as those of an unfinished upload. */
+	recorded(bytes: number): void;
+	/** Counts what was reserved and is published in the home now. */
+	published(amount: Amount): Promise<void>;
 	/**
-	 * Releases the reservation, once the data is counted in the home, or is dropped. Bytes `held` by an unfinished upload continue to
-	 * count.
+	 * Releases the reservation, once the data is counted in the home, or is dropped. Bytes `held` by an unfinished upload, and those of one that is complete and published next, continue to count.
 	 */
-	release(outcome?: 'held'): void;
+	release(outcome?: 'held' | 'complete'): void;
 }
 
 /** The staged file of an unfinished upload, with the bytes that it contains. */
@@ -37,6 +40,8 @@ export const unlimited: Reservation = {
 	assertRoom: async () => {},
 	add: async () => {},
 	include: () => {},
+	recorded: () => {},
+	published: async () => {},
 	release: () => {},
 };
 
@@ -44,8 +49,8 @@ interface Limited {
 	viewer: Viewer;
 	limit: Amount;
 	usage: HomeUsage;
-	/** Ids of the staged files whose bytes are reserved in this home. */
-	reservedFiles: Set<string>;
+	/** The reservations of staged files in this home, by the ids of the files. */
+	reservedFiles: Map<string, Reservation>;
 	/** Whether what is in the trash could make so much room. */
 	canGiveWay(lack: Amount): Promise<boolean>;
 	/** Makes room by what is in the trash, if that is enough; resolves to whether it is. */
@@ -56,80 +61,109 @@ interface Limited {
 export class LimitedReservation implements Reservation {
 	readonly #home: Limited;
 	/** All that is reserved, and of that what has arrived by this reservation. */
-	readonly #own: Amount;
+	#own: Amount;
 	readonly #arrived: Amount = { bytes: 0, entries: 0 };
+	/** What has been recorded since it began, so that it counts already. */
+	#recorded: number | undefined;
 	readonly #stagedIds: string[] = [];
 	#isReleased = false;
 
 	constructor(home: Limited, unfinished: UnfinishedFile | undefined) {
 		this.#home = home;
-		this.#own = { bytes: unfinished?.bytes ?? 0, entries: unfinished === undefined ? 0 : 1 };
-		if (unfinished !== undefined) {
-			const { usage } = home;
-			// It was among the unfinished uploads without a connection.
-			usage.held = plus(usage.held, { bytes: -this.#own.bytes, entries: -this.#own.entries });
-			this.include(unfinished.stagedId);
-		}
-		this.#reserve(this.#own, 1);
+		this.#own = { bytes: 0, entries: 0 };
+		if (unfinished === undefined) return;
+		const { stagedId, bytes } = unfinished;
+		this.#own = { ...home.usage.continueUpload(stagedId, bytes) };
+		this.#recorded = bytes;
+		this.include(stagedId);
 	}
 
 	async assertRoom(amount: Amount): Promise<void> {
+		await this.#home.usage.refresh();
 		if (this.#fits(amount) || (await this.#fitsAtLast(amount))) return;
 		if (!(await this.#home.canGiveWay(this.#excess(amount)))) this.#assertRoom(amount);
 	}
 
 	async add(amount: Amount): Promise<void> {
-		if (!this.#fits(amount)) {
-			if (!(await this.#fitsAtLast(amount))) await this.#home.giveWay(this.#excess(amount));
-			this.#assertRoom(amount);
-		}
-		// Reserved synchronously: several files of one copy may need it at once.
-		for (const sum of [this.#own, this.#arrived]) {
-			sum.bytes += amount.bytes;
-			sum.entries += amount.entries;
-		}
-		this.#reserve(amount, 1);
+		if (await this.#take(amount)) return;
+		await this.#home.usage.correct();
+		if (await this.#take(amount)) return;
+		await this.#home.giveWay(this.#excess(amount));
+		if (!(await this.#take(amount))) this.#refuse(amount);
+	}
+
+	/** Where this process counts alone it is reserved before this returns: several files of one copy may need it at once. */
+	#take(amount: Amount): boolean | Promise<boolean> {
+		const { usage, limit } = this.#home;
+		const taken = () => {
+			// Another part of the same work has failed meanwhile.
+			if (this.#isReleased) usage.release(amount);
+			for (const sum of [this.#own, this.#arrived]) {
+				sum.bytes += amount.bytes;
+				sum.entries += amount.entries;
+			}
+			return true;
+		};
+		return usage.take(amount, limit, () => this.#fits(amount)).then((isTaken) => isTaken && taken());
 	}
 
 	include(stagedId: string): void {
 		const { reservedFiles, usage } = this.#home;
 		this.#stagedIds.push(stagedId);
-		reservedFiles.add(stagedId);
+		reservedFiles.set(stagedId, this);
 		usage.stagedIds.add(stagedId);
 	}
 
-	release(outcome?: 'held'): void {
+	recorded(bytes: number): void {
+		const { usage } = this.#home;
+		if (!usage.isShared || this.#recorded === undefined) return;
+		// All count it by the row of the upload from now on.
+		const counted = { bytes: Math.min(this.#own.bytes, Math.max(0, bytes - this.#recorded)), entries: 0 };
+		this.#recorded += counted.bytes;
+		this.#own = minus(this.#own, counted);
+		usage.recorded(counted);
+	}
+
+	async published(amount: Amount): Promise<void> {
+		const left = minus(this.#own, amount);
+		const reserved = minus(this.#own, left);
+		this.#own = left;
+		await this.#home.usage.published(amount, reserved);
+	}
+
+	release(outcome?: 'held' | 'complete'): void {
 		if (this.#isReleased) return;
 		this.#isReleased = true;
 		const { reservedFiles, usage } = this.#home;
-		this.#reserve(this.#own, -1);
-		if (outcome === 'held') usage.held = plus(usage.held, this.#own);
+		const [stagedId] = this.#stagedIds;
+		if (outcome === 'complete' && usage.isShared && stagedId !== undefined) usage.linger(stagedId, this.#own);
+		else usage.release(this.#own, outcome === undefined ? undefined : this.#own);
 		for (const id of this.#stagedIds) {
 			reservedFiles.delete(id);
 			usage.stagedIds.delete(id);
 		}
 	}
 
-	#reserve({ bytes, entries }: Amount, sign: 1 | -1): void {
-		const { reserved } = this.#home.usage;
-		reserved.bytes += sign * bytes;
-		reserved.entries += sign * entries;
-	}
-
 	/** Throws `storageFull` unless this much more fits into the known rest. Bytes that the same upload has brought so far are released once it is refused. */
 	#assertRoom(more: Amount): void {
+		if (!this.#fits(more)) this.#refuse(more);
+	}
+
+	#refuse(more: Amount): never {
 		const { viewer, limit } = this.#home;
 		const excess = this.#excess(more);
 		const left = this.#left();
 		for (const kind of ['bytes', 'entries'] as const) {
 			if (excess[kind] > 0) throw full(viewer, kind, limit[kind], Math.max(0, left[kind]) + this.#arrived[kind]);
 		}
+		// Another process has released what did not fit.
+		throw full(viewer, more.bytes > 0 ? 'bytes' : 'entries', limit[more.bytes > 0 ? 'bytes' : 'entries'], 0);
 	}
 
 	/** The known rest; less than nothing where more is there than there may be. */
 	#left(): Amount {
 		const { limit, usage } = this.#home;
-		const taken = plus(plus(usage.current(), usage.reserved), usage.held);
+		const taken = usage.taken();
 		return { bytes: limit.bytes - taken.bytes, entries: limit.entries - taken.entries };
 	}
 
@@ -152,6 +186,10 @@ export class LimitedReservation implements Reservation {
 		await this.#home.usage.correct();
 		return this.#fits(more);
 	}
+}
+
+function minus(a: Amount, b: Amount): Amount {
+	return { bytes: Math.max(0, a.bytes - b.bytes), entries: Math.max(0, a.entries - b.entries) };
 }
 
 function full(viewer: Viewer, kind: keyof Amount, limit: number, left: number): Failure {

@@ -7,6 +7,8 @@ import type { TrashBin } from '../trees/trash/TrashBin.js';
 import { HomeQuota } from './HomeQuota.js';
 import { HomeUsage } from './HomeUsage.js';
 import type { Amount } from './measureTree.js';
+import type { Reservation } from './Reservation.js';
+import type { SharedParts } from './SharedCount.js';
 
 interface Dependencies {
 	config: Pick<Config, 'quotas'>;
@@ -14,6 +16,9 @@ interface Dependencies {
 	uploads: Pick<UploadStore, 'unfinishedTotals'>;
 	storage(): StorageProvider;
 	trash: Pick<TrashBin, 'totals' | 'canGiveWay' | 'giveWay'>;
+	/** Whether other processes may change the homes, too. */
+	isShared(): boolean;
+	shared: SharedParts;
 	log: Log;
 	now(): number;
 	/** Milliseconds of a monotonic clock. */
@@ -29,18 +34,21 @@ export interface Quotas {
 	onPurged(viewer: Viewer, size: Amount | undefined): void;
 	/** The content of a home, measured by a walk if it is not known. */
 	used(viewer: Viewer): Promise<Amount>;
+	/** Tells other processes that this one has nothing under way any more. */
+	close(): Promise<void>;
 }
 
 /** How long a quota is cached: one that is changed by another process applies after that. */
 const cachedMs = 5_000;
 const maxCached = 10_000;
 
-export function createQuotas({ config, users, uploads, storage, trash, log, now, monotonic }: Dependencies): Quotas {
+export function createQuotas(dependencies: Dependencies): Quotas {
+	const { config, users, uploads, storage, trash, isShared, shared, log, now, monotonic } = dependencies;
 	const homes = new Map<string, HomeUsage>();
 	const cached = new Map<string, { quota: Amount; at: number }>();
-	const reservedFiles = new Map<string, Set<string>>();
+	const reservedFiles = new Map<string, Map<string, Reservation>>();
 	const reservedFilesOf = (home: string) => {
-		const known = reservedFiles.get(home) ?? new Set<string>();
+		const known = reservedFiles.get(home) ?? new Map<string, Reservation>();
 		reservedFiles.set(home, known);
 		return known;
 	};
@@ -67,6 +75,9 @@ export function createQuotas({ config, users, uploads, storage, trash, log, now,
 		const known =
 			homes.get(home) ??
 			new HomeUsage(home, {
+				owner: viewer.kind === 'user' ? viewer.id : null,
+				isShared,
+				shared,
 				storage,
 				walks,
 				log,
@@ -84,7 +95,9 @@ export function createQuotas({ config, users, uploads, storage, trash, log, now,
 		const limit = await configuredLimit(viewer);
 		if (limit.bytes > 0 || limit.entries > 0) return limit;
 		// Not counted from now on; a later quota begins with a walk.
+		const usage = homes.get(homeOf(viewer));
 		homes.delete(homeOf(viewer));
+		await usage?.close();
 		return undefined;
 	};
 
@@ -129,6 +142,10 @@ export function createQuotas({ config, users, uploads, storage, trash, log, now,
 		onPurged: (viewer, size) => homes.get(homeOf(viewer))?.removed(size),
 
 		used: (viewer) => usageOf(viewer).used(),
+
+		async close() {
+			for (const usage of homes.values()) await usage.close();
+		},
 	};
 }
 

@@ -21,7 +21,7 @@ interface Quota {
 /** A server with these flags and a user ada, on a clock that the test sets. */
 async function setUp(t: Parameters<typeof testApp>[0], flags: Record<string, string>) {
 	const clock = { ms: 1000 };
-	const app = await testApp(t, flags, { monotonic: () => clock.ms });
+	const app = await testApp(t, flags, { monotonic: () => clock.ms, now: () => Date.now() + clock.ms });
 	const ada = await new Client(app).register('ada');
 	const post = (name: string, size: number) => ada.upload('/api/upload', [file(name, kb(size))]);
 	const change = (call: string, body: object) => ada.post(`/api/${call}`, { type: 'private', ...body });
@@ -34,192 +34,204 @@ async function setUp(t: Parameters<typeof testApp>[0], flags: Record<string, str
 	return { app, ada, clock, post, change, quota };
 }
 
-test('a form that exceeds the quota is refused with the space that is left, and stores nothing', async (t) => {
-	const { app, ada, post, quota } = await setUp(t, { '--quotas-user-bytes': '3 MB' });
-	t.deepEqual(await quota(), { bytes: 3 * 1024 ** 2, used: 0 });
-	t.is((await post('a', 2048)).statusCode, 200);
-	t.deepEqual(await quota(), { bytes: 3 * 1024 ** 2, used: 2048 * 1024 });
-	const refused = await post('b', 1025);
-	t.deepEqual(isFull(refused), full);
-	t.is(json(refused).message, 'You may keep 3.0 MB here, and 1.0 MB of that is left.');
-	t.is(
-		(await ada.upload('/api/upload/public', [file('b', kb(1025))])).statusCode,
-		507,
-		'public files count for the home',
-	);
-	t.deepEqual(await staged(app), []);
-	t.is((await post('b', 1024)).statusCode, 200, 'the quota can be used to the last byte');
-	t.is((await post('c', 1)).statusCode, 507);
-	t.is((await ada.upload('/api/upload', [file('empty', '')])).statusCode, 200);
-	const bob = await new Client(app).register('bob');
-	t.is((await bob.upload('/api/upload', [file('a', kb(2048))])).statusCode, 200);
-});
+/** A process that is alone counts in memory, one that may have others by rows. */
+const ways: Record<string, Record<string, string>> = {
+	'counted alone': {},
+	'counted with others': { '--workers': '2' },
+};
 
-test('a form whose Content-Length exceeds the quota is refused before its body is sent', async (t) => {
-	const { app, ada } = await setUp(t, { '--quotas-user-bytes': '3 MB' });
-	const sent = request({
-		...addressOf(app),
-		path: '/api/upload',
-		method: 'POST',
-		agent: false,
-		headers: { cookie: ada.cookie ?? '', 'content-type': 'multipart/form-data; boundary=b', 'content-length': 9e6 },
-	});
-	sent.on('error', () => {});
-	const status = new Promise<number>((resolve) => sent.on('response', ({ statusCode }) => resolve(statusCode ?? 0)));
-	sent.flushHeaders();
-	t.is(await status, 507);
-	sent.destroy();
-});
-
-test('bodies of unknown length are cut off at the quota, and concurrent ones do not exceed it together', async (t) => {
-	const { app, ada, quota } = await setUp(t, { '--quotas-user-bytes': '3 MB' });
-	const send = (name: string) =>
-		new Promise<number>((resolve) => {
-			const sent = request({
-				...addressOf(app),
-				path: '/api/upload',
-				method: 'POST',
-				agent: false,
-				headers: {
-					cookie: ada.cookie ?? '',
-					'content-type': 'multipart/form-data; boundary=b',
-					'transfer-encoding': 'chunked',
-				},
-			});
-			sent.on('error', () => {});
-			sent.on('response', (answer) => resolve(answer.resume().statusCode ?? 0));
-			sent.write(`--b\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n\r\n`);
-			for (let n = 0; n < 20; n++) sent.write(kb(100));
-			sent.end('\r\n--b--\r\n');
-		});
-	const statuses = (await Promise.all(['a', 'b', 'c', 'd'].map(send))).sort();
-	t.true(statuses.every((status) => status === 200 || status === 507) && statuses.includes(507), statuses.join());
-	t.true(statuses.filter((status) => status === 200).length <= 1, statuses.join());
-	t.true((await quota()).used <= 3 * 1024 ** 2);
-	t.deepEqual(await staged(app), []);
-});
-
-test('resumable uploads can’t exceed the quota at creation, while bytes arrive or together', async (t) => {
-	const { app, ada, post } = await setUp(t, { '--quotas-user-bytes': '100 KB' });
-	t.deepEqual(isFull(await create(ada, 101 * 1024, { filename: 'a' })), full);
-	const first = await begin(ada, 80 * 1024, { filename: 'a' });
-	const second = await begin(ada, 80 * 1024, { filename: 'b' });
-	t.is((await patch(ada, first, 0, kb(60))).statusCode, 204);
-	t.deepEqual(isFull(await patch(ada, second, 0, kb(60))), full, 'the bytes of unfinished uploads count');
-	t.is((await patch(ada, second, 0, kb(30))).statusCode, 204);
-	t.is((await post('c', 11)).statusCode, 507);
-	t.deepEqual(uploadState(await head(ada, second)), [200, 30 * 1024, undefined]);
-	t.is((await patch(ada, first, 60 * 1024, kb(20))).statusCode, 507);
-	await remove(ada, second);
-	t.deepEqual(uploadState(await patch(ada, first, 60 * 1024, kb(20))), [204, 80 * 1024, 'a']);
-	t.is((await post('c', 20)).statusCode, 200);
-	t.is((await post('d', 1)).statusCode, 507);
-	t.deepEqual((await readdir(homeOf(app))).sort(), ['Public', 'a', 'c']);
-});
-
-test('files and folders count for the quota, also created folders, unfinished uploads and new parents of a move', async (t) => {
-	// The Public folder counts as one.
-	const { app, ada, post, change } = await setUp(t, { '--quotas-user-entries': '6' });
-	t.is((await post('a', 1)).statusCode, 200);
-	t.is((await change('createFolder', { directory: '', folderName: 'b' })).statusCode, 200);
-	const many = ['1', '2', '3', '4'].map((name) => file(name, 'x'));
-	t.deepEqual(isFull(await ada.upload('/api/upload', many)), full);
-	t.deepEqual(isFull(await change('moveItem', { fromPath: 'a', toPath: 'c/d/e/f/a' })), full);
-	t.deepEqual((await readdir(homeOf(app))).sort(), ['Public', 'a', 'b']);
-	t.is((await change('moveItem', { fromPath: 'a', toPath: 'c/d/a' })).statusCode, 200);
-	const location = await begin(ada, 1, { filename: 'g' });
-	for (const refused of [
-		await create(ada, 1, { filename: 'h' }),
-		await post('h', 1),
-		await change('createFolder', { directory: '', folderName: 'h' }),
-		await change('copyItem', { fromPath: 'c/d/a', toPath: 'h' }),
-	]) {
+for (const [counting, counted] of Object.entries(ways)) {
+	test(`${counting}: a form that exceeds the quota is refused with the space that is left, and stores nothing`, async (t) => {
+		const { app, ada, post, quota } = await setUp(t, { ...counted, '--quotas-user-bytes': '3 MB' });
+		t.deepEqual(await quota(), { bytes: 3 * 1024 ** 2, used: 0 });
+		t.is((await post('a', 2048)).statusCode, 200);
+		t.deepEqual(await quota(), { bytes: 3 * 1024 ** 2, used: 2048 * 1024 });
+		const refused = await post('b', 1025);
 		t.deepEqual(isFull(refused), full);
-		t.is(json(refused).message, 'You may keep 6 files and folders here, and 0 files and folders of that is left.');
-	}
-	t.is((await patch(ada, location, 0, 'x')).statusCode, 204);
-	t.is(
-		(await change('moveItem', { fromPath: 'c/d/a', toPath: 'Public/a' })).statusCode,
-		200,
-		'a move inside the home needs no quota',
-	);
-	await ada.call('DELETE', '/api/deleteItem', { filePath: 'g', type: 'private' } as never);
-	t.is((await post('i', 1)).statusCode, 200);
-});
+		t.is(json(refused).message, 'You may keep 3.0 MB here, and 1.0 MB of that is left.');
+		t.is(
+			(await ada.upload('/api/upload/public', [file('b', kb(1025))])).statusCode,
+			507,
+			'public files count for the home',
+		);
+		t.deepEqual(await staged(app), []);
+		t.is((await post('b', 1024)).statusCode, 200, 'the quota can be used to the last byte');
+		t.is((await post('c', 1)).statusCode, 507);
+		t.is((await ada.upload('/api/upload', [file('empty', '')])).statusCode, 200);
+		const bob = await new Client(app).register('bob');
+		t.is((await bob.upload('/api/upload', [file('a', kb(2048))])).statusCode, 200);
+	});
 
-test('a copy that exceeds the quota is refused, and the bytes of a copy count', async (t) => {
-	const { app, post, change, ada, quota } = await setUp(t, { '--quotas-user-bytes': '100 KB' });
-	await change('createFolder', { directory: '', folderName: 'docs' });
-	await ada.upload('/api/upload', [{ name: 'directory', value: 'docs' }, file('a', kb(20)), file('b', kb(20))]);
-	t.is((await change('copyItem', { fromPath: 'docs', toPath: 'copy' })).statusCode, 200);
-	t.is((await quota()).used, 80 * 1024);
-	t.deepEqual(isFull(await change('copyItem', { fromPath: 'docs', toPath: 'other' })), full);
-	t.deepEqual((await readdir(homeOf(app))).sort(), ['Public', 'copy', 'docs']);
-	t.is((await post('c', 20)).statusCode, 200);
-});
+	test(`${counting}: a form whose Content-Length exceeds the quota is refused before its body is sent`, async (t) => {
+		const { app, ada } = await setUp(t, { ...counted, '--quotas-user-bytes': '3 MB' });
+		const sent = request({
+			...addressOf(app),
+			path: '/api/upload',
+			method: 'POST',
+			agent: false,
+			headers: { cookie: ada.cookie ?? '', 'content-type': 'multipart/form-data; boundary=b', 'content-length': 9e6 },
+		});
+		sent.on('error', () => {});
+		const status = new Promise<number>((resolve) => sent.on('response', ({ statusCode }) => resolve(statusCode ?? 0)));
+		sent.flushHeaders();
+		t.is(await status, 507);
+		sent.destroy();
+	});
 
-test('bytes that are removed for good are free again: at once after a call, and once the home is measured again after a change on the disk', async (t) => {
-	const { app, ada, clock, post, quota } = await setUp(t, { '--quotas-user-bytes': '100 KB' });
-	await mkdir(path.join(homeOf(app), 'deep/er'), { recursive: true });
-	await writeFile(path.join(homeOf(app), 'deep/er/a'), kb(60));
-	t.is((await quota()).used, 60 * 1024, 'files that existed before are counted');
-	t.is((await post('b', 40)).statusCode, 200);
-	t.is((await post('c', 10)).statusCode, 507);
-	const removeForGood = (filePath: string) =>
-		ada.call('DELETE', '/api/deleteItem', { filePath, type: 'private', permanent: true });
-	await removeForGood('b');
-	t.is((await quota()).used, 60 * 1024);
-	await removeForGood('deep');
-	t.is((await post('c', 90)).statusCode, 200, 'the freed size of a folder is measured when it is needed');
-	await rm(path.join(homeOf(app), 'c'));
-	t.is((await post('d', 90)).statusCode, 507, 'the server has not measured the home again yet');
-	clock.ms += 31_000;
-	t.is((await post('d', 90)).statusCode, 200);
-	await writeFile(path.join(homeOf(app), 'e'), kb(5));
-	t.is((await quota()).used, 90 * 1024);
-	clock.ms += 16 * 60_000;
-	await until('the home is measured again', async () => (await quota()).used === 95 * 1024);
-});
+	test(`${counting}: bodies of unknown length are cut off at the quota, and concurrent ones do not exceed it together`, async (t) => {
+		const { app, ada, quota } = await setUp(t, { ...counted, '--quotas-user-bytes': '3 MB' });
+		const send = (name: string) =>
+			new Promise<number>((resolve) => {
+				const sent = request({
+					...addressOf(app),
+					path: '/api/upload',
+					method: 'POST',
+					agent: false,
+					headers: {
+						cookie: ada.cookie ?? '',
+						'content-type': 'multipart/form-data; boundary=b',
+						'transfer-encoding': 'chunked',
+					},
+				});
+				sent.on('error', () => {});
+				sent.on('response', (answer) => resolve(answer.resume().statusCode ?? 0));
+				sent.write(`--b\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n\r\n`);
+				for (let n = 0; n < 20; n++) sent.write(kb(100));
+				sent.end('\r\n--b--\r\n');
+			});
+		const statuses = (await Promise.all(['a', 'b', 'c', 'd'].map(send))).sort();
+		t.true(statuses.every((status) => status === 200 || status === 507) && statuses.includes(507), statuses.join());
+		t.true(statuses.filter((status) => status === 200).length <= 1, statuses.join());
+		t.true((await quota()).used <= 3 * 1024 ** 2);
+		t.deepEqual(await staged(app), []);
+	});
 
-test('an upload that is retried with its key counts once', async (t) => {
-	const { ada, quota } = await setUp(t, { '--quotas-user-bytes': '100 KB' });
-	const key = { 'stowage-upload-key': 'k'.repeat(22) };
-	for (let times = 0; times < 4; times++) {
-		t.is((await ada.upload('/api/upload', [file('a', kb(40))], key)).statusCode, 200);
-	}
-	t.is((await quota()).used, 40 * 1024);
-});
+	test(`${counting}: resumable uploads can’t exceed the quota at creation, while bytes arrive or together`, async (t) => {
+		const { app, ada, post } = await setUp(t, { ...counted, '--quotas-user-bytes': '100 KB' });
+		t.deepEqual(isFull(await create(ada, 101 * 1024, { filename: 'a' })), full);
+		const first = await begin(ada, 80 * 1024, { filename: 'a' });
+		const second = await begin(ada, 80 * 1024, { filename: 'b' });
+		t.is((await patch(ada, first, 0, kb(60))).statusCode, 204);
+		t.deepEqual(isFull(await patch(ada, second, 0, kb(60))), full, 'the bytes of unfinished uploads count');
+		t.is((await patch(ada, second, 0, kb(30))).statusCode, 204);
+		t.is((await post('c', 11)).statusCode, 507);
+		t.deepEqual(uploadState(await head(ada, second)), [200, 30 * 1024, undefined]);
+		t.is((await patch(ada, first, 60 * 1024, kb(20))).statusCode, 507);
+		await remove(ada, second);
+		t.deepEqual(uploadState(await patch(ada, first, 60 * 1024, kb(20))), [204, 80 * 1024, 'a']);
+		t.is((await post('c', 20)).statusCode, 200);
+		t.is((await post('d', 1)).statusCode, 507);
+		t.deepEqual((await readdir(homeOf(app))).sort(), ['Public', 'a', 'c']);
+	});
 
-test('all visitors share one quota of bytes and entries', async (t) => {
-	const app = await testApp(t, { '--quotas-anonymous-bytes': '100 KB', '--quotas-anonymous-entries': '4' });
-	const visitor = new Client(app);
-	const post = (name: string, size: number) => visitor.upload('/api/upload/public', [file(name, kb(size))]);
-	t.is((await post('a', 80)).statusCode, 200);
-	const refused = await post('b', 30);
-	t.deepEqual(isFull(refused), full);
-	t.is(json(refused).message, 'Visitors may keep 100.0 KB here, and 20.0 KB of that is left.');
-	t.is((await post('b', 1)).statusCode, 200);
-	await begin(visitor, 5, { filename: 'c' });
-	t.is((await create(visitor, 5, { filename: 'd' })).statusCode, 507);
-	const ada = await new Client(app).register('ada');
-	t.is((await ada.upload('/api/upload/public', [file('a', kb(200))])).statusCode, 200);
-	t.is(json(await ada.get('/api/checkLoginStatus')).quota, null);
-});
+	test(`${counting}: files and folders count for the quota, also created folders, unfinished uploads and new parents of a move`, async (t) => {
+		// The Public folder counts as one.
+		const { app, ada, post, change } = await setUp(t, { ...counted, '--quotas-user-entries': '6' });
+		t.is((await post('a', 1)).statusCode, 200);
+		t.is((await change('createFolder', { directory: '', folderName: 'b' })).statusCode, 200);
+		const many = ['1', '2', '3', '4'].map((name) => file(name, 'x'));
+		t.deepEqual(isFull(await ada.upload('/api/upload', many)), full);
+		t.deepEqual(isFull(await change('moveItem', { fromPath: 'a', toPath: 'c/d/e/f/a' })), full);
+		t.deepEqual((await readdir(homeOf(app))).sort(), ['Public', 'a', 'b']);
+		t.is((await change('moveItem', { fromPath: 'a', toPath: 'c/d/a' })).statusCode, 200);
+		const location = await begin(ada, 1, { filename: 'g' });
+		for (const refused of [
+			await create(ada, 1, { filename: 'h' }),
+			await post('h', 1),
+			await change('createFolder', { directory: '', folderName: 'h' }),
+			await change('copyItem', { fromPath: 'c/d/a', toPath: 'h' }),
+		]) {
+			t.deepEqual(isFull(refused), full);
+			t.is(json(refused).message, 'You may keep 6 files and folders here, and 0 files and folders of that is left.');
+		}
+		t.is((await patch(ada, location, 0, 'x')).statusCode, 204);
+		t.is(
+			(await change('moveItem', { fromPath: 'c/d/a', toPath: 'Public/a' })).statusCode,
+			200,
+			'a move inside the home needs no quota',
+		);
+		await ada.call('DELETE', '/api/deleteItem', { filePath: 'g', type: 'private' } as never);
+		t.is((await post('i', 1)).statusCode, 200);
+	});
 
-test('a quota that is set for one user while the server runs takes effect, also when it is unlimited or reset', async (t) => {
-	const { app, ada, clock, post, quota } = await setUp(t, { '--quotas-user-bytes': '10 KB' });
-	t.is((await post('a', 20)).statusCode, 507);
-	await app.services.accounts.setQuota('ada', { bytes: 50 * 1024, entries: null });
-	clock.ms += 6_000;
-	t.is((await post('a', 20)).statusCode, 200);
-	t.deepEqual(await quota(), { bytes: 50 * 1024, used: 20 * 1024 });
-	await app.services.accounts.setQuota('ada', { bytes: 0, entries: 0 });
-	clock.ms += 6_000;
-	t.is((await post('b', 200)).statusCode, 200);
-	t.is(json(await ada.get('/api/checkLoginStatus')).quota, null);
-	await app.services.accounts.setQuota('ada', { bytes: null, entries: null });
-	clock.ms += 6_000;
-	t.deepEqual(await quota(), { bytes: 10 * 1024, used: 220 * 1024 });
-	t.is((await post('c', 1)).statusCode, 507);
-	t.is((await ada.post('/api/createFolder', { directory: '', folderName: 'd', type: 'private' })).statusCode, 200);
-});
+	test(`${counting}: a copy that exceeds the quota is refused, and the bytes of a copy count`, async (t) => {
+		const { app, post, change, ada, quota } = await setUp(t, { ...counted, '--quotas-user-bytes': '100 KB' });
+		await change('createFolder', { directory: '', folderName: 'docs' });
+		await ada.upload('/api/upload', [{ name: 'directory', value: 'docs' }, file('a', kb(20)), file('b', kb(20))]);
+		t.is((await change('copyItem', { fromPath: 'docs', toPath: 'copy' })).statusCode, 200);
+		t.is((await quota()).used, 80 * 1024);
+		t.deepEqual(isFull(await change('copyItem', { fromPath: 'docs', toPath: 'other' })), full);
+		t.deepEqual((await readdir(homeOf(app))).sort(), ['Public', 'copy', 'docs']);
+		t.is((await post('c', 20)).statusCode, 200);
+	});
+
+	test(`${counting}: bytes that are removed for good are free again: at once after a call, and once the home is measured again after a change on the disk`, async (t) => {
+		const { app, ada, clock, post, quota } = await setUp(t, { ...counted, '--quotas-user-bytes': '100 KB' });
+		await mkdir(path.join(homeOf(app), 'deep/er'), { recursive: true });
+		await writeFile(path.join(homeOf(app), 'deep/er/a'), kb(60));
+		t.is((await quota()).used, 60 * 1024, 'files that existed before are counted');
+		t.is((await post('b', 40)).statusCode, 200);
+		t.is((await post('c', 10)).statusCode, 507);
+		const removeForGood = (filePath: string) =>
+			ada.call('DELETE', '/api/deleteItem', { filePath, type: 'private', permanent: true });
+		await removeForGood('b');
+		t.is((await quota()).used, 60 * 1024);
+		await removeForGood('deep');
+		t.is((await post('c', 90)).statusCode, 200, 'the freed size of a folder is measured when it is needed');
+		await rm(path.join(homeOf(app), 'c'));
+		t.is((await post('d', 90)).statusCode, 507, 'the server has not measured the home again yet');
+		clock.ms += 31_000;
+		t.is((await post('d', 90)).statusCode, 200);
+		await writeFile(path.join(homeOf(app), 'e'), kb(5));
+		t.is((await quota()).used, 90 * 1024);
+		clock.ms += 16 * 60_000;
+		await until('the home is measured again', async () => (await quota()).used === 95 * 1024);
+	});
+
+	test(`${counting}: an upload that is retried with its key counts once`, async (t) => {
+		const { ada, quota } = await setUp(t, { ...counted, '--quotas-user-bytes': '100 KB' });
+		const key = { 'stowage-upload-key': 'k'.repeat(22) };
+		for (let times = 0; times < 4; times++) {
+			t.is((await ada.upload('/api/upload', [file('a', kb(40))], key)).statusCode, 200);
+		}
+		t.is((await quota()).used, 40 * 1024);
+	});
+
+	test(`${counting}: all visitors share one quota of bytes and entries`, async (t) => {
+		const app = await testApp(t, {
+			...counted,
+			'--quotas-anonymous-bytes': '100 KB',
+			'--quotas-anonymous-entries': '4',
+		});
+		const visitor = new Client(app);
+		const post = (name: string, size: number) => visitor.upload('/api/upload/public', [file(name, kb(size))]);
+		t.is((await post('a', 80)).statusCode, 200);
+		const refused = await post('b', 30);
+		t.deepEqual(isFull(refused), full);
+		t.is(json(refused).message, 'Visitors may keep 100.0 KB here, and 20.0 KB of that is left.');
+		t.is((await post('b', 1)).statusCode, 200);
+		await begin(visitor, 5, { filename: 'c' });
+		t.is((await create(visitor, 5, { filename: 'd' })).statusCode, 507);
+		const ada = await new Client(app).register('ada');
+		t.is((await ada.upload('/api/upload/public', [file('a', kb(200))])).statusCode, 200);
+		t.is(json(await ada.get('/api/checkLoginStatus')).quota, null);
+	});
+
+	test(`${counting}: a quota that is set for one user while the server runs takes effect, also when it is unlimited or reset`, async (t) => {
+		const { app, ada, clock, post, quota } = await setUp(t, { ...counted, '--quotas-user-bytes': '10 KB' });
+		t.is((await post('a', 20)).statusCode, 507);
+		await app.services.accounts.setQuota('ada', { bytes: 50 * 1024, entries: null });
+		clock.ms += 6_000;
+		t.is((await post('a', 20)).statusCode, 200);
+		t.deepEqual(await quota(), { bytes: 50 * 1024, used: 20 * 1024 });
+		await app.services.accounts.setQuota('ada', { bytes: 0, entries: 0 });
+		clock.ms += 6_000;
+		t.is((await post('b', 200)).statusCode, 200);
+		t.is(json(await ada.get('/api/checkLoginStatus')).quota, null);
+		await app.services.accounts.setQuota('ada', { bytes: null, entries: null });
+		clock.ms += 6_000;
+		t.deepEqual(await quota(), { bytes: 10 * 1024, used: 220 * 1024 });
+		t.is((await post('c', 1)).statusCode, 507);
+		t.is((await ada.post('/api/createFolder', { directory: '', folderName: 'd', type: 'private' })).statusCode, 200);
+	});
+}

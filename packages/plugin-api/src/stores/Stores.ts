@@ -7,6 +7,7 @@ import type { KeyValueStore } from './coordination/keyValues.js';
 import type { LeaseStore } from './coordination/leases.js';
 import type { CounterStore } from './coordination/limits.js';
 import type { HomeStore } from './files/homes.js';
+import type { HomeUsageStore } from './files/homeUsage.js';
 import type { IdempotencyStore } from './files/idempotency.js';
 import type { LinkStore } from './files/links.js';
 import type { MemberStore } from './files/members.js';
@@ -26,6 +27,7 @@ export interface Stores {
 	readonly sessions: SessionStore;
 	readonly roots: RootStore;
 	readonly homes: HomeStore;
+	readonly homeUsage: HomeUsageStore;
 	readonly limits: CounterStore;
 	readonly links: LinkStore;
 	readonly members: MemberStore;

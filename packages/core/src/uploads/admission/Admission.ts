@@ -31,6 +31,10 @@ export interface AdmittedChunk {
 	staged: StagedFile;
 	/** Throws `storageFull` if this many announced bytes exceed the quota. */
 	assertRoom(bytes: number): Promise<void>;
+	/** The file's size was recorded as this: its bytes count by that from now on. */
+	recorded(size: number): void;
+	/** The file is complete and will be published next. */
+	completed(): void;
 }
 
 /** The most bytes of a form besides those of its files. */
@@ -125,13 +129,18 @@ export class Admission {
 				limits.arriving(uploader.viewer, uploader.address),
 				meterOf(reservation),
 			];
+			let outcome: 'held' | 'complete' = 'held';
 			try {
 				return await receive({
 					staged: metered(staged, () => meters),
 					assertRoom: (bytes) => reservation.assertRoom({ bytes, entries: 0 }),
+					recorded: (size) => reservation.recorded(size),
+					completed() {
+						outcome = 'complete';
+					},
 				});
 			} finally {
-				reservation.release('held');
+				reservation.release(outcome);
 			}
 		});
 	}

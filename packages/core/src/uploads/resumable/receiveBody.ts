@@ -30,19 +30,28 @@ export async function receiveBody(
 	const leave = await holdWhileReceived(parts.sharedFolders, viewer, folder, (reason) =>
 		request.raw.req.destroy(reason),
 	);
-	const receiving = admission.chunk(uploader, staged, record, (chunk) =>
-		receiveChunk(chunk.staged, bodies.upload(request.raw.req), {
+	const receiving = admission.chunk(uploader, staged, record, async (chunk) => {
+		const save = async (arrived: number) => {
+			const saved = await saveOffset(parts, idHash, record, staged, arrived);
+			chunk.recorded(arrived);
+			return saved;
+		};
+		const size = await receiveChunk(chunk.staged, bodies.upload(request.raw.req), {
 			offset: record.offset,
 			limit: record.length - record.offset,
 			checksum,
 			assertRoom: () => chunk.assertRoom(announcedBytes(request.raw.req)),
 			onBytes: () => writer.onBytes(),
-			saveOffset: (arrived) => saveOffset(parts, idHash, record, staged, arrived),
+			saveOffset: save,
 			log,
-		}),
-	);
-	const size = await receiving.finally(leave);
-	if (size < record.length) return saveOffset(parts, idHash, record, staged, size);
+		});
+		// Before its bytes are reserved no more: others count what is recorded.
+		if (size < record.length) return { size, saved: await save(size) };
+		chunk.completed();
+		return { size, saved: undefined };
+	});
+	const { size, saved } = await receiving.finally(leave);
+	if (saved !== undefined) return saved;
 	try {
 		return await publishUpload(parts, viewer, idHash, { ...record, offset: size, ...expiry.touch(idHash) });
 	} catch (error) {

@@ -6,6 +6,7 @@ import { isUniqueViolation } from '../../connection/errors.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import { cancelJobsOf } from '../coordination/jobs/jobQueue.js';
+import { forgetUsage } from '../files/homeUsage.js';
 import { changeSettings, settingsOf } from './settings.js';
 
 export interface UserRow {
@@ -149,6 +150,8 @@ export function userStore(knex: Knex, now: () => number): UserStore {
 					.where({ id })
 					.update(plainRow({ quota_bytes: bytes, quota_entries: entries })),
 			);
+			// Without a quota nobody counts: with a new one the home is measured anew.
+			await forgetUsage(knex, id);
 		},
 		settings: (id) => settingsOf(knex, id),
 		changeSettings: (id, change) => changeSettings(knex, id, change),

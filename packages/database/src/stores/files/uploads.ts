@@ -40,7 +40,7 @@ const announcedMs = 2 * 60_000;
 
 export function uploadStore(knex: Knex): UploadStore {
 	const uploads = () => knex<UploadRow>('uploads');
-	const unfinished = () => uploads().whereNotNull('staged_id').whereNull('entry_path');
+	const unfinished = () => unfinishedUploads(knex);
 	return {
 		async add(idHash, upload, maxPerAddress) {
 			const row = plainRow(toRow(idHash, upload));
@@ -120,32 +120,7 @@ export function uploadStore(knex: Knex): UploadStore {
 		},
 		countVisitorUploads: (address, now) => countUnfinished(knex, address, now),
 		async unfinishedTotals(userId, except) {
-			// Who may not change the folder any more can't go on with it, and keeps no room of its owner's.
-			const ofMember = knex('members')
-				.whereRaw('members.folder_id = uploads.folder_id')
-				.whereRaw('members.user_id = uploads.user_id')
-				.where('members.role', 'edit');
-			const counted =
-				userId === null
-					? unfinished().whereNull('user_id')
-					: unfinished().where((own) =>
-							own
-								.where((payed) =>
-									payed
-										.where({ payer_id: userId })
-										.where((going) => going.whereNull('folder_id').orWhereExists(ofMember.clone())),
-								)
-								.orWhere((sent) =>
-									sent
-										.where({ user_id: userId })
-										.where((self) =>
-											self
-												.whereNull('payer_id')
-												.orWhere((lost) => lost.whereNotNull('folder_id').whereNotExists(ofMember.clone())),
-										),
-								),
-						);
-			const [row] = await counted
+			const [row] = await unfinishedOf(knex, userId)
 				.whereNotIn('staged_id', [...except])
 				.select<{ entries: number; bytes: number | null }[]>(
 					knex.raw('count(*) as ??', ['entries']),
@@ -184,6 +159,38 @@ export function uploadStore(knex: Knex): UploadStore {
 			return uploads().where('expires_at', '<=', before).delete();
 		},
 	};
+}
+
+function unfinishedUploads(knex: Knex) {
+	return knex<UploadRow>('uploads').whereNotNull('staged_id').whereNull('entry_path');
+}
+
+/** The unfinished uploads that count for a user, or for all visitors. */
+export function unfinishedOf(knex: Knex, userId: string | null) {
+	const unfinished = unfinishedUploads(knex);
+	if (userId === null) return unfinished.whereNull('user_id');
+	// Who may not change the folder any more can't go on with it, and keeps no room of its owner's.
+	const ofMember = knex('members')
+		.whereRaw('members.folder_id = uploads.folder_id')
+		.whereRaw('members.user_id = uploads.user_id')
+		.where('members.role', 'edit');
+	return unfinished.where((own) =>
+		own
+			.where((payed) =>
+				payed
+					.where({ payer_id: userId })
+					.where((going) => going.whereNull('folder_id').orWhereExists(ofMember.clone())),
+			)
+			.orWhere((sent) =>
+				sent
+					.where({ user_id: userId })
+					.where((self) =>
+						self
+							.whereNull('payer_id')
+							.orWhere((lost) => lost.whereNotNull('folder_id').whereNotExists(ofMember.clone())),
+					),
+			),
+	);
 }
 
 async function countUnfinished(knex: Knex, address: string, now: number): Promise<number> {

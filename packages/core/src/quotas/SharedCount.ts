@@ -1,0 +1,351 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { HomeUsageStore, UsageState } from '@stowage/plugin-api';
+import { isFailure } from '@stowage/rules';
+import type { Leases } from '../leases/createLeases.js';
+import type { ProcessIdentity } from '../leases/processIdentity.js';
+import { createKeyedMutex } from '../limits/keyedMutex.js';
+import type { Log } from '../log.js';
+import type { Amount } from './measureTree.js';
+
+/** What the processes over one database need to count a home together. */
+export interface SharedParts {
+	store: HomeUsageStore;
+	leases: Pick<Leases, 'acquire'>;
+	identity: ProcessIdentity;
+	log: Log;
+	/** Milliseconds of a monotonic clock. */
+	monotonic(): number;
+}
+
+interface Home {
+	/** Its name in the database: the user's id, or `anonymous`. */
+	key: string;
+	/** The user whose unfinished uploads count; null for all visitors. */
+	owner: string | null;
+	/** What this process has reserved. */
+	reserved: Readonly<Amount>;
+	/** What lies in the home and its trash, by a walk. */
+	walk(): Promise<Amount>;
+}
+
+/**
+ * What a process takes from a quota at once before it needs it, so that not each chunk is a write: the 64th part of what is left, within these bounds. Eight processes keep no more than 32 MB from each
+ * other.
+ */
+const stepParts = 64;
+const step = {
+	bytes: { min: 64 * 1024, max: 4 * 1024 * 1024 },
+	entries: { min: 1, max: 64 },
+};
+
+/** How soon others learn what this process has given back. */
+const settleMs = 500;
+
+/** A row with something reserved is written so often at least. */
+const touchMs = 60_000;
+
+/** A row that was not written for so long has nothing under way: its process has ended, or is idle. */
+const oldMs = 10 * 60_000;
+
+/** How often a process that waits for the measurement of another one looks for its end. */
+const pollMs = 200;
+
+const kinds = ['bytes', 'entries'] as const;
+
+const zero = (): Amount => ({ bytes: 0, entries: 0 });
+
+const sum = (...amounts: Readonly<Amount>[]): Amount => ({
+	bytes: amounts.reduce((all, { bytes }) => all + bytes, 0),
+	entries: amounts.reduce((all, { entries }) => all + entries, 0),
+});
+
+const negative = ({ bytes, entries }: Readonly<Amount>): Amount => ({ bytes: -bytes, entries: -entries });
+
+const smaller = (a: Readonly<Amount>, b: Readonly<Amount>): Amount => ({
+	bytes: Math.min(a.bytes, b.bytes),
+	entries: Math.min(a.entries, b.entries),
+});
+
+/**
+ * The content of a home as several processes count it. Each has a row of its own with what it has published and reserved, which is never less than that, and with what it has removed, which is never
+ * more. It is written before anything is taken, and the sum of all rows is read after that: of two processes that take at once one sees the other at least. A measurement is a walk under a lease;
+ * what is published meanwhile counts twice until the next one, and what is removed meanwhile counts on.
+ */
+export class SharedCount {
+	readonly #parts: SharedParts;
+	readonly #home: Home;
+	/** Since its row was made. */
+	#published = zero();
+	#removed = zero();
+	/** Removed, and not in the row yet. */
+	#unsaved = zero();
+	/** What the row says that was added. */
+	#saved = zero();
+	/** How much of that may be published and reserved without a look at what others have. */
+	#granted = zero();
+	/** That of the row; undefined without one. */
+	#number: number | undefined;
+	#state: UsageState | undefined;
+	#readAt = Number.NEGATIVE_INFINITY;
+	#savedAt = Number.NEGATIVE_INFINITY;
+	/** How often something that was reserved here went over to an unfinished upload. */
+	#transfers = 0;
+	/** A removal was not counted, or may not have been. */
+	#isInexact = false;
+	#measuring: Promise<void> | undefined;
+	#timer: NodeJS.Timeout | undefined;
+	#isClosed = false;
+	/** Writes are made one after another. */
+	readonly #exclusively = createKeyedMutex();
+
+	constructor(parts: SharedParts, home: Home) {
+		this.#parts = parts;
+		this.#home = home;
+	}
+
+	/** Reads the sum anew unless that was done within `maxAgeMs`, and measures what nobody who lives counts. */
+	async refresh(maxAgeMs: number): Promise<void> {
+		if (this.#state === undefined) {
+			await this.#read();
+			// Nobody knows what has happened to the home since the last process that counted it.
+			if ((await this.#living()) === 0) await this.measure();
+		} else if (this.#parts.monotonic() - this.#readAt >= maxAgeMs) await this.#read();
+		if (this.#state?.number === 0) await this.measure();
+	}
+
+	/** Milliseconds since the last measurement, as last read. */
+	get ageMs(): number {
+		return (this.#state?.ageMs ?? 0) + this.#parts.monotonic() - this.#readAt;
+	}
+
+	/** The content, as last read. */
+	get used(): Amount {
+		const { base = zero(), others = zero() } = this.#state ?? {};
+		const { bytes, entries } = sum(base, others, this.#published, negative(this.#removed), negative(this.#unsaved));
+		return { bytes: Math.max(0, bytes), entries: Math.max(0, entries) };
+	}
+
+	/** Bytes of unfinished uploads, as last read. */
+	get held(): Amount {
+		return this.#state?.held ?? zero();
+	}
+
+	/** Resolves to whether what was just reserved here fits with what all others have; if not, it has to be released. */
+	async take(amount: Readonly<Amount>, limit: Readonly<Amount>): Promise<boolean> {
+		this.#settleLater();
+		if (this.#isGranted()) return true;
+		return this.#exclusively('', async () => {
+			if (this.#isGranted()) return true;
+			const more = this.#step(limit);
+			await this.#save(more);
+			await this.#read();
+			// From here to where it is granted nothing else may be reserved.
+			const left = (kind: keyof Amount) => (limit[kind] === 0 ? Number.POSITIVE_INFINITY : this.#left(limit, kind));
+			if (kinds.some((kind) => amount[kind] > 0 && left(kind) < 0)) return false;
+			const isRoomForMore = kinds.every((kind) => left(kind) >= more[kind]);
+			this.#granted = smaller(this.#saved, isRoomForMore ? sum(this.#need(), more) : this.#need());
+			if (!isRoomForMore) await this.#save(zero());
+			return true;
+		});
+	}
+
+	/** Something has been published of which a part had been reserved here until now. Others hear of the rest before this resolves. */
+	async published(amount: Readonly<Amount>, reserved: Readonly<Amount>): Promise<void> {
+		this.#published = sum(this.#published, amount);
+		this.#settleLater();
+		if (this.#isGranted()) return;
+		await this.#exclusively('', async () => {
+			await this.#save(zero());
+			this.#granted = smaller(this.#saved, sum(this.#granted, amount, negative(reserved)));
+		});
+	}
+
+	removed(size: Readonly<Amount> | undefined): void {
+		if (size === undefined) this.#isInexact = true;
+		else this.#unsaved = sum(this.#unsaved, size);
+		this.#settleLater();
+	}
+
+	/** Something that was reserved here is not any more. */
+	released(): void {
+		this.#settleLater();
+	}
+
+	/** The same of something that counts as an unfinished upload now: what was granted for it can't be used again. */
+	recorded(amount: Readonly<Amount>): void {
+		this.#transfers++;
+		this.#granted = sum(this.#granted, negative(amount));
+		this.#settleLater();
+	}
+
+	/** Measures again if that may show more room. */
+	async correct(maxAgeMs: number): Promise<void> {
+		for (let tries = 0; tries < 3; tries++) {
+			await this.#read();
+			const isRight = !this.#isInexact && this.#state?.isExact === true && this.ageMs <= maxAgeMs;
+			if (isRight && !(await this.#hasGone())) return;
+			await this.measure();
+		}
+	}
+
+	/** Walks through the home, or waits for another process that does. */
+	measure(): Promise<void> {
+		this.#measuring ??= this.#measure().finally(() => {
+			this.#measuring = undefined;
+		});
+		return this.#measuring;
+	}
+
+	/** Tells the others what is left of this process's. */
+	async close(): Promise<void> {
+		this.#isClosed = true;
+		clearTimeout(this.#timer);
+		if (this.#number !== undefined) await this.#exclusively('', () => this.#save(zero()));
+	}
+
+	#need(): Amount {
+		return sum(this.#published, this.#home.reserved);
+	}
+
+	#isGranted(): boolean {
+		const need = this.#need();
+		return this.#number !== undefined && kinds.every((kind) => need[kind] <= this.#granted[kind]);
+	}
+
+	#left(limit: Readonly<Amount>, kind: keyof Amount): number {
+		return limit[kind] - this.used[kind] - this.#home.reserved[kind] - this.held[kind];
+	}
+
+	#step(limit: Readonly<Amount>): Amount {
+		const of = (kind: keyof Amount) => {
+			const { min, max } = step[kind];
+			if (limit[kind] === 0) return max;
+			return Math.min(max, Math.max(min, Math.floor(this.#left(limit, kind) / stepParts)));
+		};
+		return { bytes: of('bytes'), entries: of('entries') };
+	}
+
+	/** Writes the row, with so much more than is needed. */
+	async #save(more: Readonly<Amount>): Promise<void> {
+		const { store, identity, monotonic } = this.#parts;
+		const { key } = this.#home;
+		this.#savedAt = monotonic();
+		for (;;) {
+			if (this.#number === undefined) {
+				// What it had counted before is in the last measurement.
+				this.#published = zero();
+				this.#removed = zero();
+				this.#unsaved = zero();
+				const added = sum(this.#need(), more);
+				this.#number = await store.begin(key, identity.name, added);
+				this.#saved = added;
+				this.#granted = smaller(this.#granted, added);
+				return;
+			}
+			const added = sum(this.#need(), more);
+			const unsaved = this.#unsaved;
+			const removed = sum(this.#removed, unsaved);
+			if (await store.save(key, identity.name, this.#number, { added, published: this.#published, removed })) {
+				this.#saved = added;
+				this.#granted = smaller(this.#granted, added);
+				this.#removed = removed;
+				this.#unsaved = sum(this.#unsaved, negative(unsaved));
+				return;
+			}
+			// Measured meanwhile: whether the walk has seen what was removed is not known.
+			const row = await store.find(key, identity.name);
+			this.#number = row?.number;
+			if (unsaved.bytes !== 0 || unsaved.entries !== 0) this.#isInexact = true;
+			this.#unsaved = sum(this.#unsaved, negative(unsaved));
+		}
+	}
+
+	async #read(): Promise<void> {
+		const { store, identity, monotonic } = this.#parts;
+		const { key, owner } = this.#home;
+		for (;;) {
+			const at = monotonic();
+			const transfers = this.#transfers;
+			this.#state = await store.state(key, owner, identity.name);
+			this.#readAt = at;
+			// Else what was reserved here a moment ago might be in neither.
+			if (transfers === this.#transfers) return;
+		}
+	}
+
+	#settleLater(): void {
+		if (this.#isClosed || this.#timer !== undefined) return;
+		this.#timer = setTimeout(() => {
+			this.#timer = undefined;
+			this.#settle().catch((error: unknown) => {
+				if (!isFailure(error)) this.#parts.log.error({ err: error }, 'the usage of a home could not be saved');
+				this.#settleLater();
+			});
+		}, settleMs).unref();
+	}
+
+	/** Gives back what was taken in advance, and says what was removed. */
+	async #settle(): Promise<void> {
+		const need = this.#need();
+		const isRight = kinds.every((kind) => this.#saved[kind] === need[kind] && this.#unsaved[kind] === 0);
+		const { bytes, entries } = this.#home.reserved;
+		const isBusy = bytes > 0 || entries > 0;
+		const mayWait = isRight && this.#parts.monotonic() - this.#savedAt < touchMs;
+		if (!mayWait) await this.#exclusively('', () => this.#save(zero()));
+		if (isBusy) this.#settleLater();
+	}
+
+	/** How many processes count the home besides this one. */
+	async #living(): Promise<number> {
+		const rows = await this.#parts.store.rows(this.#home.key, oldMs);
+		const others = rows.filter(({ process }) => process !== this.#parts.identity.name);
+		return others.length - (await this.#gone(others)).size;
+	}
+
+	/** Whether a process has ended that had reserved something. */
+	async #hasGone(): Promise<boolean> {
+		const rows = await this.#parts.store.rows(this.#home.key, oldMs);
+		const busy = rows.filter(({ added, published }) => kinds.some((kind) => added[kind] > published[kind]));
+		return (await this.#gone(busy)).size > 0;
+	}
+
+	async #gone(rows: Awaited<ReturnType<HomeUsageStore['rows']>>): Promise<Set<string>> {
+		const { identity } = this.#parts;
+		const gone = new Set<string>();
+		for (const { process, isOld } of rows)
+			if (process !== identity.name && (isOld || (await identity.hasEnded(process)))) gone.add(process);
+		return gone;
+	}
+
+	async #measure(): Promise<void> {
+		const { store, leases, monotonic } = this.#parts;
+		const { key } = this.#home;
+		const before = this.#state?.number ?? 0;
+		for (;;) {
+			const lease = await leases.acquire(`usage ${key}`);
+			if (lease === undefined) {
+				await wait(pollMs);
+				await this.#read();
+				// Another process has measured.
+				if (this.#state?.number !== before) break;
+				continue;
+			}
+			try {
+				await this.#read();
+				if (this.#state?.number !== before) break;
+				this.#isInexact = false;
+				await this.#exclusively('', () => this.#save(zero()));
+				const rows = await store.rows(key, oldMs);
+				const gone = await this.#gone(rows);
+				const began = monotonic();
+				const found = await this.#home.walk();
+				if (!lease.isHeld()) continue;
+				await store.measured(key, found, rows, gone, monotonic() - began);
+				break;
+			} finally {
+				await lease.release();
+			}
+		}
+		await this.#read();
+	}
+}

@@ -1,0 +1,111 @@
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { ExecutionContext } from 'ava';
+import { memoryFolder } from './memoryFolder.js';
+import { type ServerProcess, serveArgs, startServer } from './serverProcess.js';
+
+const megabyte = 1024 * 1024;
+
+interface Filling {
+	/** How many servers there are, and what each is started with. */
+	servers: number;
+	flags?: readonly string[];
+	/** MB. */
+	quota: number;
+	connections: number;
+	/** MB that may lie there beyond the quota, and below which an upload may be refused. */
+	overshoot: number;
+	refusable: number;
+	/** The largest upload, in kB. */
+	largest: number;
+}
+
+/** Several servers fill a home until each connection was refused: no more lies there in the end, and none was refused too early. */
+export async function fillHome(t: ExecutionContext, filling: Filling, databaseUrl?: string): Promise<void> {
+	const { quota, connections, flags = [] } = filling;
+	const dataDir = await memoryFolder(t);
+	const args = serveArgs(
+		...([dataDir, '--search-index', 'false', '--quotas-user-bytes', `${quota} MB`, ...flags] as const),
+		...(databaseUrl === undefined ? [] : ['--database-url', databaseUrl]),
+	);
+	const first = await startServer(t, { args });
+	const others = await Promise.all(Array.from({ length: filling.servers - 1 }, () => startServer(t, { args })));
+	const servers = [first, ...others];
+	const cookie = await first.register('ada');
+	const home = path.join(dataDir, 'files/users/ada');
+	let tooEarly = 0;
+	let stored = 0;
+	const lane = async (n: number): Promise<void> => {
+		for (let file = 0; ; file++) {
+			const size = Math.ceil((((n * 7919 + file * 104_729) % 1000) / 1000) * filling.largest) * 1024 + 1;
+			const server = servers[(n + file) % servers.length] as ServerProcess;
+			const send = (n + file) % 3 === 0 ? sendInParts : sendForm;
+			const status = await send(server, cookie, `${n}-${file}`, size);
+			if (status === 507) {
+				const free = quota * megabyte - (await bytesBelow(home));
+				if (free > filling.refusable * megabyte) tooEarly++;
+				// Smaller ones may fit yet.
+				if (free < megabyte || file > 10_000) return;
+				if (size > free / 2) continue;
+				return;
+			}
+			if (status !== 200) throw new Error(`An upload was answered with ${status}.`);
+			stored += size;
+		}
+	};
+	await Promise.all(Array.from({ length: connections }, (_, n) => lane(n)));
+	const found = await bytesBelow(home);
+	t.log(`${found} bytes of ${quota * megabyte}, ${tooEarly} refused too early`);
+	t.is(found, stored);
+	t.true(found <= (quota + filling.overshoot) * megabyte, `${found} bytes lie there`);
+	t.true(found >= (quota - filling.refusable) * megabyte, `only ${found} bytes lie there`);
+	t.is(tooEarly, 0);
+}
+
+async function sendForm({ url }: ServerProcess, cookie: string, name: string, size: number): Promise<number> {
+	const form = new FormData();
+	form.append('file', new Blob([Buffer.alloc(size, 7)]), name);
+	const answer = await fetch(`${url}/api/upload`, { method: 'POST', headers: { cookie }, body: form });
+	await answer.arrayBuffer();
+	return answer.status;
+}
+
+/** As a resumable upload of two parts. One that is refused is taken back. */
+async function sendInParts({ url }: ServerProcess, cookie: string, name: string, size: number): Promise<number> {
+	const tus = { cookie, 'tus-resumable': '1.0.0' };
+	const metadata = Object.entries({ filename: name, type: 'private', directory: '' })
+		.map(([key, value]) => `${key} ${Buffer.from(value).toString('base64')}`)
+		.join(',');
+	const made = await fetch(`${url}/api/uploads`, {
+		method: 'POST',
+		headers: { ...tus, 'upload-length': String(size), 'upload-metadata': metadata },
+	});
+	await made.arrayBuffer();
+	if (made.status !== 201) return made.status;
+	const address = new URL(made.headers.get('location') ?? '', url).href;
+	const half = Math.floor(size / 2);
+	for (const [offset, end] of [
+		[0, half],
+		[half, size],
+	] as const) {
+		if (offset === end) continue;
+		const headers = { ...tus, 'upload-offset': String(offset), 'content-type': 'application/offset+octet-stream' };
+		const sent = await fetch(address, { method: 'PATCH', headers, body: Buffer.alloc(end - offset, 7) });
+		await sent.arrayBuffer();
+		if (sent.status === 204) continue;
+		await fetch(address, { method: 'DELETE', headers: tus });
+		return sent.status;
+	}
+	return 200;
+}
+
+async function bytesBelow(folder: string): Promise<number> {
+	const names = await readdir(folder);
+	const sizes = await Promise.all(
+		names.map(async (name) => {
+			const found = await stat(path.join(folder, name));
+			return found.isDirectory() ? bytesBelow(path.join(folder, name)) : found.size;
+		}),
+	);
+	return sizes.reduce((all, size) => all + size, 0);
+}
