@@ -1,9 +1,12 @@
 import type { Services, TrashRecord, TrashSelection } from '@stowage/core';
+import { anonymousOwner, Failure } from '@stowage/rules';
 import type { Command } from 'commander';
 import { durationOf } from './durations.js';
 
 export interface SelectionOptions {
 	user?: string;
+	/** Of the trash: only what was visitors'. */
+	public?: boolean;
 	root?: string;
 	olderThan?: string;
 }
@@ -25,10 +28,12 @@ export function withSelection(command: Command, what: 'deleted' | 'replaced'): C
 export async function selectionOf(
 	services: Services,
 	kind: Kind,
-	{ user, root, olderThan }: SelectionOptions,
+	{ user, public: isPublic, root, olderThan }: SelectionOptions,
 ): Promise<Omit<TrashSelection, 'kind'>> {
 	const selection: Omit<TrashSelection, 'kind'> = {};
+	if (user !== undefined && isPublic) throw new Failure('invalid', 'Choose either --user or --public.');
 	if (user !== undefined) selection.ownerId = await ownerIdOf(services, kind, user);
+	if (isPublic) selection.ownerId = anonymousOwner;
 	if (root !== undefined) selection.rootId = (await services.roots.named(root)).storage.rootId;
 	if (olderThan !== undefined) selection.deletedUntil = services.now() - durationOf('--older-than', olderThan);
 	return selection;

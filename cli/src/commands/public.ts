@@ -30,39 +30,48 @@ export function publicCommand(): Command {
 				.option('--json', 'as JSON'),
 		)
 		.addCommand(
-			appCommand<{ olderThan: string; yes?: boolean }>({
+			appCommand<{ olderThan: string; permanent?: boolean; yes?: boolean }>({
 				usage: 'purge',
-				description: 'remove the files of visitors that came before a time, and the folders that this leaves empty',
-				examples: ['public purge --older-than 30d', 'public purge --older-than 12h --yes'],
-				async run(services, _words, { olderThan, yes }) {
+				description:
+					'move the files of visitors that came before a time to the trash, and remove the folders that this leaves empty',
+				examples: [
+					'public purge --older-than 30d',
+					'public purge --older-than 12h --yes',
+					'public purge --older-than 30d --permanent',
+				],
+				async run(services, _words, { olderThan, permanent, yes }) {
 					const files = await withProgress({}, (progress) => found(services, olderThan, progress));
-					const size = formatListSize(files.reduce((sum, file) => sum + file.size, 0));
-					if (files.length > 0)
-						await confirm(`Remove ${plural(files.length, 'file')} of visitors (${size})?`, yes === true);
-					const removed = await withProgress({}, (progress) => removeAll(services, files, progress));
-					printLine(`Removed ${removed}.`);
+					const isForGood = permanent === true || !services.trashBin.isOn;
+					const what = `${plural(files.length, 'file')} of visitors (${formatListSize(files.reduce((sum, file) => sum + file.size, 0))})`;
+					const question = isForGood ? `Remove ${what} for good?` : `Move ${what} to the trash?`;
+					if (files.length > 0) await confirm(question, yes === true);
+					const removed = await withProgress({}, (progress) => removeAll(services, files, isForGood, progress));
+					printLine(isForGood ? `Removed ${removed}.` : `Moved ${removed} to the trash.`);
 				},
 			})
 				.requiredOption('--older-than <time>', 'such as 30d or 12h')
+				.option('--permanent', 'remove them for good, so that their space is free at once')
 				.option('--yes', 'do not ask'),
 		);
 }
 
 /** Resolves to how many were removed; the others were removed or replaced meanwhile. */
 async function removeAll(
-	{ storage, audit }: Services,
+	{ storage, trashBin, audit }: Services,
 	files: readonly VisitorFile[],
+	isForGood: boolean,
 	progress: Progress,
 ): Promise<number> {
 	progress.begin({ what: 'Removing', unit: 'file', total: { count: files.length } });
 	let removed = 0;
 	for (const file of files) {
-		const isRemoved = await removeVisitorFile(storage, file);
+		const { isRemoved, trashId } = await removeVisitorFile(storage, file, isForGood ? undefined : trashBin);
 		progress.advance({ count: 1 });
 		if (!isRemoved) continue;
 		removed++;
 		const { path, size: bytes } = file;
-		audit.record({ action: 'delete', area: 'public', owner: anonymousOwner, path, bytes }, { outcome: 'ok' });
+		const kept = trashId === undefined ? {} : { trash: trashId };
+		audit.record({ action: 'delete', area: 'public', owner: anonymousOwner, path, bytes, ...kept }, { outcome: 'ok' });
 	}
 	return removed;
 }

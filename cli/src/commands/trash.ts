@@ -1,5 +1,5 @@
 import { recoverTrash, type Services, type TrashRecord } from '@stowage/core';
-import { Failure, formatListSize, plural } from '@stowage/rules';
+import { anonymousOwner, Failure, formatListSize, plural, type User, type Visitor } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
 import { idOf } from '../commandLine/ids.js';
@@ -13,13 +13,15 @@ import {
 } from '../commandLine/trashSelection.js';
 import { printEach, printLine, timeCell, timeText } from '../terminal/output.js';
 
+const publicOption = ['--public', 'only what visitors had uploaded, which stowage public purge has deleted'] as const;
+
 /** Items that are named. */
 const maxNamed = 20;
 
-/** What users have deleted, whether the server runs or not. */
+/** What was deleted, whether the server runs or not. */
 export function trashCommand(): Command {
 	return new Command('trash')
-		.description('list, restore and remove what users have deleted')
+		.description('list, restore and remove what was deleted')
 		.addCommand(
 			withSelection(
 				appCommand<SelectionOptions & { json?: boolean }>({
@@ -29,7 +31,7 @@ export function trashCommand(): Command {
 					run: listTrash,
 				}).option('--json', 'as JSON'),
 				'deleted',
-			),
+			).option(...publicOption),
 		)
 		.addCommand(
 			appCommand<{ to?: string }>({
@@ -48,13 +50,14 @@ export function trashCommand(): Command {
 					examples: [
 						'trash purge 5f0c6f4e',
 						'trash purge --user ada',
+						'trash purge --public',
 						'trash purge --older-than 7d',
 						'trash purge --all',
 					],
 					run: (services, [id], options) => purgeTrash(services, id, options),
 				}).option('--all', 'everything of everybody'),
 				'deleted',
-			),
+			).option(...publicOption),
 		)
 		.addCommand(
 			appCommand({
@@ -89,7 +92,7 @@ async function listTrash(
 	const { database, trash } = services;
 	const namesNow = await currentNames({ database });
 	const nameOf = ({ ownerId, ownerName }: Pick<TrashRecord, 'ownerId' | 'ownerName'>) =>
-		namesNow.get(ownerId) ?? `${ownerName} (removed)`;
+		ownerId === anonymousOwner ? anonymousOwner : (namesNow.get(ownerId) ?? `${ownerName} (removed)`);
 	await printEach(recordsOf(services, 'item', await selectionOf(services, 'item', options)), {
 		json: json === true,
 		toJson: ({ id, path, type, size, deletedAt, deletedBy, ...owner }) => ({
@@ -112,14 +115,24 @@ async function restoreItem(services: Services, typed: string, to: string | undef
 	const id = await idOf(typed, idsOf(services, 'item'));
 	const record = await services.database.trash.get(id);
 	if (record === undefined) throw new Failure('notFound', 'There is no such item in the trash.');
-	const user = to === undefined ? await services.database.users.get(record.ownerId) : await services.accounts.find(to);
+	const owner = await restoringOwner(services, record, to);
+	const { path } = await services.trash.restoreFor(owner, id);
+	printLine(`Restored ${path} of ${owner.kind === 'user' ? owner.username : 'visitors'}.`);
+}
+
+/** Whose home an item is restored to. */
+async function restoringOwner(
+	{ accounts, database }: Services,
+	{ ownerId, ownerName }: Pick<TrashRecord, 'ownerId' | 'ownerName'>,
+	to: string | undefined,
+): Promise<User | Visitor> {
+	if (to === undefined && ownerId === anonymousOwner) return { kind: 'anonymous', access: 'upload' };
+	const user = to === undefined ? await database.users.get(ownerId) : await accounts.find(to);
 	if (user === undefined) {
-		const reason = `The account of ${record.ownerName} is gone. Restore it into another home: --to <user>`;
+		const reason = `The account of ${ownerName} is gone. Restore it into another home: --to <user>`;
 		throw new Failure('conflict', reason);
 	}
-	const { username } = user;
-	const { path } = await services.trash.restoreFor({ kind: 'user', id: user.id, username }, id);
-	printLine(`Restored ${path} of ${username}.`);
+	return { kind: 'user', id: user.id, username: user.username };
 }
 
 async function purgeTrash(
@@ -130,7 +143,7 @@ async function purgeTrash(
 	const selection = await selectionOf(services, 'item', options);
 	if (typed !== undefined) selection.ids = [await idOf(typed, idsOf(services, 'item'))];
 	else if (Object.keys(selection).length === 0 && !all)
-		throw new Failure('invalid', 'Name an item, or choose several by --user, --root, --older-than or --all.');
+		throw new Failure('invalid', 'Name an item, or choose several by --user, --public, --root, --older-than or --all.');
 	const count = await services.trash.purgeAny(selection);
 	await services.trashBin.removePurged();
 	printLine(`Removed ${count}.`);

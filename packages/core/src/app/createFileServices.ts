@@ -1,5 +1,6 @@
 import type { Database } from '@stowage/database';
 import type { Notifications } from '@stowage/plugin-api';
+import { anonymousOwner } from '@stowage/rules';
 import type { Audit } from '../audit/createAudit.js';
 import type { Config } from '../config/schema.js';
 import type { EventRelay } from '../events/EventRelay.js';
@@ -60,8 +61,10 @@ export function createFileServices(dependencies: Dependencies) {
 		storage,
 		config,
 		onChanged: (userId) => dependencies.notifications.publish({ userId }, { kind: 'trash' }),
-		onPurged: ({ ownerId, ownerName, size }) =>
-			quotas.onPurged({ kind: 'user', id: ownerId, username: ownerName }, size),
+		onPurged({ ownerId, ownerName, size }) {
+			// What was visitors' counts for them only while it is not in the trash.
+			if (ownerId !== anonymousOwner) quotas.onPurged({ kind: 'user', id: ownerId, username: ownerName }, size);
+		},
 		onEnded: (kind, entries, detail) =>
 			audit.record({ action: kind === 'item' ? 'purgeTrash' : 'purgeVersions', entries, detail }, { outcome: 'ok' }),
 		async onBrought(record, from, to) {

@@ -1,3 +1,4 @@
+import { anonymousOwner } from '@stowage/rules';
 import type { Audit } from '../audit/createAudit.js';
 import type { Trash } from './trash.js';
 
@@ -15,10 +16,12 @@ export function auditedTrash(trash: Trash, audit: Audit): Trash {
 				({ entry: { path }, owner }) => ({ path, ...(owner === undefined ? {} : { area: 'shared', owner }) }),
 			),
 		purge: (viewer, id) => audit.recorded({ action: 'purgeTrash', viewer, trash: id }, () => trash.purge(viewer, id)),
-		restoreFor: (user, id) =>
+		restoreFor: (owner, id) =>
 			audit.recorded(
-				{ action: 'restoreItem', account: user.username, area: 'private', trash: id },
-				() => trash.restoreFor(user, id),
+				owner.kind === 'user'
+					? { action: 'restoreItem', account: owner.username, area: 'private', trash: id }
+					: { action: 'restoreItem', owner: anonymousOwner, area: 'public', trash: id },
+				() => trash.restoreFor(owner, id),
 				({ path }) => ({ path }),
 			),
 		purgeAny: (selection) =>

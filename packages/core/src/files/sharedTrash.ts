@@ -33,7 +33,7 @@ export function sharedTrash(trash: Trash, parts: FileParts, folders: SharedFolde
 		},
 		purge: (viewer, id) => trash.purge(viewer, id),
 		empty: (viewer) => trash.empty(viewer),
-		restoreFor: (user, id) => trash.restoreFor(user, id),
+		restoreFor: (owner, id) => trash.restoreFor(owner, id),
 		purgeAny: (selection) => trash.purgeAny(selection),
 	};
 }

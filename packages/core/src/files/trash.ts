@@ -1,5 +1,19 @@
 import type { TrashedItem, TrashSelection } from '@stowage/plugin-api';
-import { type Entry, homeRoot, joinPath, parentPath, signedIn, type User, type Viewer } from '@stowage/rules';
+import {
+	anonymousOwner,
+	type Entry,
+	homeRoot,
+	joinPath,
+	parentPath,
+	parsePath,
+	publicFolderName,
+	relativePath,
+	signedIn,
+	type User,
+	type Viewer,
+	type Visitor,
+	writingOwner,
+} from '@stowage/rules';
 import { placeIn } from '../trees/Tree.js';
 import { notInTrash } from '../trees/trash/bringTrash.js';
 import { trashedLinkPath, trashedPath } from '../trees/trash/trashPaths.js';
@@ -35,8 +49,8 @@ export interface Trash {
 	purge(viewer: Viewer, id: string): Promise<void>;
 	/** All of it for good; resolves to how many items it had. */
 	empty(viewer: Viewer): Promise<number>;
-	/** For the administrator: of whomever it is, also of a user who is gone. Restored to the home of `user`. Throws `notFound`. */
-	restoreFor(user: User, id: string): Promise<Entry>;
+	/** For the administrator: of whomever it is, also of a user who is gone. Restored to the home of `owner`; to where visitors have their files, only what was theirs. Throws `notFound`. */
+	restoreFor(owner: User | Visitor, id: string): Promise<Entry>;
 	/** The same: all that is chosen, for good. Resolves to how many items that were. */
 	purgeAny(selection: Omit<TrashSelection, 'kind'>): Promise<number>;
 }
@@ -65,22 +79,27 @@ export function createTrash(parts: FileParts): Trash {
 			if ((await trash.purge({ kind: 'item', ids: [id], ownerId: signedIn(viewer).id })) === 0) throw notInTrash();
 		},
 		empty: async (viewer) => trash.purge({ kind: 'item', ownerId: signedIn(viewer).id }),
-		restoreFor: async (user, id) =>
-			restored(await trash.takeOut(id, undefined, (record) => putBack(parts, user, record))),
+		restoreFor: async (owner, id) => {
+			const ownerId = owner.kind === 'user' ? undefined : anonymousOwner;
+			return restored(await trash.takeOut(id, ownerId, (record) => putBack(parts, owner, record)));
+		},
 		purgeAny: (selection) => trash.purge({ ...selection, kind: 'item' }),
 	};
 }
 
 /** Moves an item of the trash to where it was, as the viewer whose home that is. */
-export async function putBack(parts: FileParts, viewer: User, record: TrashedItem): Promise<Entry> {
+export async function putBack(parts: FileParts, viewer: User | Visitor, record: TrashedItem): Promise<Entry> {
 	const { trees, watcher, trash } = parts;
-	const tree = trees.own(viewer, 'private');
+	// Visitors have no private area.
+	const isUser = viewer.kind === 'user';
+	const tree = trees.own(viewer, isUser ? 'private' : 'public');
 	const { storage } = tree;
-	const from = { tree, path: record.path, storagePath: trashedPath(record.id) };
+	const was = isUser ? record.path : relativePath(record.path, parsePath(publicFolderName));
+	const from = { tree, path: was, storagePath: trashedPath(record.id) };
 	// It may still be on the disk that its home has left.
 	await trash.bring(record, await storage.mount());
-	const links = joinPath(homeRoot(viewer.username), trashedLinkPath(record.id));
-	return addItem(parts, tree, { from, to: placeIn(tree, record.path) }, (path, options) =>
+	const links = joinPath(homeRoot(writingOwner(viewer)), trashedLinkPath(record.id));
+	return addItem(parts, tree, { from, to: placeIn(tree, was) }, (path, options) =>
 		watcher.moving(viewer, links, (before) =>
 			storage.moveFrom(storage, from.storagePath, path, {
 				...options,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { fstat } from 'node:fs';
 import { promisify } from 'node:util';
-import type { StorageProvider } from '@stowage/plugin-api';
+import { type StorageProvider, trashFolder } from '@stowage/plugin-api';
 import {
 	anonymousOwner,
 	baseName,
@@ -16,6 +16,9 @@ import {
 	undefinedIf,
 } from '@stowage/rules';
 import { withFreeName } from './freeName.js';
+import { withTrashFolder } from './trash/bringTrash.js';
+import type { TrashBin } from './trash/TrashBin.js';
+import { arrivalFolder } from './trash/trashPaths.js';
 
 /** A file that a visitor has uploaded. */
 export interface VisitorFile {
@@ -61,24 +64,47 @@ async function statFile(storage: StorageProvider, at: StoragePath): Promise<Visi
 }
 
 /**
- * Removes this very file, and the folders that it leaves empty. A newer file of its name is left, or restored: the id of the removed file is checked
- * before it is deleted. Resolves to whether it was removed.
+ * Moves this very file to the trash, as one that visitors had, or without one removes it for good; then the folders that it leaves empty. A newer file of its name is left, or
+ * restored: the id of the moved file is checked. Resolves to whether it was removed, and to its id in the trash.
  */
-export async function removeVisitorFile(storage: StorageProvider, { path, id }: VisitorFile): Promise<boolean> {
+export async function removeVisitorFile(
+	storage: StorageProvider,
+	{ path, size, id }: VisitorFile,
+	trash?: Pick<TrashBin, 'keep'>,
+): Promise<{ isRemoved: boolean; trashId?: string }> {
 	const at = joinPath(root, path);
-	const taken = joinPath(homeRoot(anonymousOwner), `removed-${randomBytes(8).toString('hex')}`);
+	const take = async (to: StoragePath) => {
+		if ((await storage.stat(at)).id !== id) throw isAnother();
+		if ((await storage.move(at, to)).id === id) return;
+		await withFreeName(parentPath(at), baseName(at), 'file', (back, options) => storage.move(to, back, options));
+		throw isAnother();
+	};
+	let trashId: string | undefined;
 	try {
-		if ((await storage.stat(at)).id !== id) return false;
-		const moved = await storage.move(at, taken);
-		if (moved.id !== id) {
-			await withFreeName(parentPath(at), baseName(at), 'file', (back, options) => storage.move(taken, back, options));
-			return false;
+		if (trash === undefined) {
+			const taken = joinPath(homeRoot(anonymousOwner), `removed-${randomBytes(8).toString('hex')}`);
+			await take(taken);
+			await storage.remove(taken);
+		} else {
+			const kept = {
+				kind: 'item',
+				ownerId: anonymousOwner,
+				ownerName: anonymousOwner,
+				rootId: storage.rootId,
+				path: relativePath(at, homeRoot(anonymousOwner)),
+				type: 'file',
+				size: { bytes: size, entries: 1 },
+				deletedBy: administrator,
+			} as const;
+			trashId = await trash.keep(kept, async (keptId, to) => {
+				await withTrashFolder(storage, () => take(to), [trashFolder, arrivalFolder]);
+				return keptId;
+			});
 		}
 	} catch (error) {
-		if (isFailure(error, 'notFound')) return false;
+		if (isFailure(error, 'notFound')) return { isRemoved: false };
 		throw error;
 	}
-	await storage.remove(taken);
 	for (let folder = parentPath(at); folder !== root; folder = parentPath(folder)) {
 		try {
 			await storage.removeEmptyFolder(folder);
@@ -87,5 +113,10 @@ export async function removeVisitorFile(storage: StorageProvider, { path, id }: 
 			throw error;
 		}
 	}
-	return true;
+	return { isRemoved: true, ...(trashId === undefined ? {} : { trashId }) };
 }
+
+/** Who works by the command line, as in the audit log. */
+const administrator = 'administrator';
+
+const isAnother = () => new Failure('notFound', 'Another file has its name now.');
