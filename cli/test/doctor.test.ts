@@ -334,7 +334,7 @@ test('doctor names public purge for a full disk only where visitors have files',
 	await rm(path.join(disk, 'filler'));
 	t.is((await new Client(app).upload('/api/upload/public', [file('visitor.txt', 'v')])).statusCode, 200);
 	await writeFile(path.join(disk, 'filler'), Buffer.alloc(4_000_000));
-	t.is(await mend(), 'Make room: stowage public purge, quotas, or a larger disk.');
+	t.is(await mend(), 'Make room: stowage public purge --permanent, quotas, or a larger disk.');
 });
 
 test('doctor shows whole sentences, wrapped in their columns on a terminal', async (t) => {

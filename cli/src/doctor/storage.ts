@@ -110,7 +110,7 @@ async function spaceFinding(
 	const space = `${name}: ${formatListSize(freeBytes)} of ${formatListSize(totalBytes)} free`;
 	if (freeBytes >= totalBytes * littleSpace) return ok('space', space);
 	// What visitors have uploaded lies on the default root.
-	const purge = isDefault && (await hasVisitorFiles(storage)) ? 'stowage public purge, ' : '';
+	const purge = isDefault && (await hasVisitorFiles(storage)) ? 'stowage public purge --permanent, ' : '';
 	return warn('space', space, `Make room: ${purge}quotas, or a larger disk.`);
 }
 

@@ -41,6 +41,12 @@ test.serial('a paste asks about each name that is taken, and one undo takes all 
 	await button(page, 'Skip').press('Enter');
 	await asked(page, 'a.txt');
 	await assertAccessible(t, page, 'a file is there');
+	// Each on one line.
+	const heights = () =>
+		dialog(page)
+			.getByRole('button')
+			.evaluateAll((buttons) => buttons.map((each) => each.getBoundingClientRect().height));
+	await eventually(t, heights, [36, 36, 36, 36]);
 	t.deepEqual(jobs, []);
 	await button(page, 'Keep both').press('Enter');
 	await asked(page, 'b.txt');

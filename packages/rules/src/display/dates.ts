@@ -1,6 +1,7 @@
 interface Formats {
 	date: Intl.DateTimeFormat;
 	time: Intl.DateTimeFormat;
+	exactTime: Intl.DateTimeFormat;
 }
 
 /** A list formats a date for every row, and building a format costs far more than using it. */
@@ -12,6 +13,12 @@ function formatsFor(timeZone: string | undefined): Formats {
 		formats = {
 			date: new Intl.DateTimeFormat('en-US', { timeZone, month: 'short', day: 'numeric', year: 'numeric' }),
 			time: new Intl.DateTimeFormat('en-US', { timeZone, hour: 'numeric', minute: '2-digit' }),
+			exactTime: new Intl.DateTimeFormat('en-US', {
+				timeZone,
+				hour: 'numeric',
+				minute: '2-digit',
+				second: '2-digit',
+			}),
 		};
 		formatsByTimeZone.set(timeZone, formats);
 	}
@@ -26,6 +33,11 @@ export function formatDate(milliseconds: number, timeZone?: string): string {
 /** `2:05 PM`, in the local time zone unless one is named; empty for a time that is no date. */
 export function formatTime(milliseconds: number, timeZone?: string): string {
 	return format(milliseconds, formatsFor(timeZone).time);
+}
+
+/** `2:05:09 PM`, otherwise as `formatTime`. */
+export function formatExactTime(milliseconds: number, timeZone?: string): string {
+	return format(milliseconds, formatsFor(timeZone).exactTime);
 }
 
 function format(milliseconds: number, by: Intl.DateTimeFormat): string {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { formatDate, formatTime } from '../../src/index.js';
+import { formatDate, formatExactTime, formatTime } from '../../src/index.js';
 
 const afternoon = Date.UTC(2026, 10, 21, 14, 5);
 
@@ -10,6 +10,7 @@ test('a date is shown as short month, day and year', (t) => {
 test('a time is shown with twelve hours and a plain space before PM', (t) => {
 	t.is(formatTime(afternoon, 'UTC'), '2:05 PM');
 	t.is(formatTime(Date.UTC(2026, 0, 1), 'UTC'), '12:00 AM');
+	t.is(formatExactTime(afternoon + 9_999, 'UTC'), '2:05:09 PM');
 });
 
 test('dates and times are shown in the given time zone', (t) => {

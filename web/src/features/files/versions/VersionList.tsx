@@ -9,7 +9,7 @@ import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
 import { ListEmpty } from '../../../ui/dialogs/ListDialog.js';
 import { filesMessages as messages } from '../messages.js';
 import styles from './versions.module.css';
-import { versionTime } from './versionTime.js';
+import { versionTime, versionTimes } from './versionTime.js';
 
 export interface VersionListProps {
 	area: Area;
@@ -28,6 +28,7 @@ export function VersionList({ area, entry, versions, onRestore, onDelete, onEmpt
 	const shown = useLast(deleting);
 	const openings = useOpenings(deleting !== undefined);
 	const afterDeleted = useRef<Version | 'none'>(undefined);
+	const timeOf = versionTimes(versions);
 
 	const restore = async (version: Version) => {
 		if (isRestoring) return;
@@ -61,6 +62,7 @@ export function VersionList({ area, entry, versions, onRestore, onDelete, onEmpt
 					<VersionRow
 						key={version.id}
 						version={version}
+						time={timeOf(version.mtime)}
 						href={versionUrl(area, entry, version.id)}
 						fileName={entry.name}
 						onRestore={() => restore(version)}
@@ -83,7 +85,7 @@ export function VersionList({ area, entry, versions, onRestore, onDelete, onEmpt
 				onClose={() => setDeleting(undefined)}
 				onClosed={focusNext}
 			>
-				<p>{shown && messages.deleteVersionQuestion(versionTime(shown.mtime))}</p>
+				<p>{shown && messages.deleteVersionQuestion(timeOf(shown.mtime))}</p>
 			</FormDialog>
 		</>
 	);
@@ -91,21 +93,23 @@ export function VersionList({ area, entry, versions, onRestore, onDelete, onEmpt
 
 interface VersionRowProps {
 	version: Version;
+	/** What it is called. */
+	time: string;
 	href: string;
 	fileName: string;
 	onRestore: () => void;
 	onDelete: (() => void) | undefined;
 }
 
-function VersionRow({ version, href, fileName, onRestore, onDelete }: VersionRowProps) {
-	const { id, size, mtime, replacedAt, replacedBy } = version;
+function VersionRow({ version, time, href, fileName, onRestore, onDelete }: VersionRowProps) {
+	const { id, size, replacedAt, replacedBy } = version;
 	const session = useSession();
 	const timeId = useId();
 	const isOther = session.status === 'signedIn' && session.username !== replacedBy;
 	return (
 		<li className={styles.version}>
 			<span className={styles.time} id={timeId}>
-				{versionTime(mtime)}
+				{time}
 			</span>
 			<span className={styles.facts}>
 				<span>{formatListSize(size)}</span>
