@@ -3,6 +3,7 @@ import path from 'node:path';
 import test from 'ava';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
+import { desktop, phone } from '../support/browser.js';
 import { absent, eventually, gone } from '../support/expect.js';
 import { expectOnDisk, nameIn, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { mouse } from '../support/inputMethods.js';
@@ -47,6 +48,16 @@ test.serial('a paste asks about each name that is taken, and one undo takes all 
 			.getByRole('button')
 			.evaluateAll((buttons) => buttons.map((each) => each.getBoundingClientRect().height));
 	await eventually(t, heights, [36, 36, 36, 36]);
+	// On a phone they are two lines, which no notice covers.
+	await page.setViewportSize(phone);
+	const isClear = () =>
+		page.evaluate(() => {
+			const bottom = document.querySelector('div[aria-live="polite"]')?.getBoundingClientRect().bottom;
+			const buttons = [...document.querySelectorAll('.bp6-dialog-footer-actions button')];
+			return bottom !== undefined && buttons.every((each) => each.getBoundingClientRect().top >= bottom);
+		});
+	await eventually(t, isClear, true);
+	await page.setViewportSize(desktop);
 	t.deepEqual(jobs, []);
 	await button(page, 'Keep both').press('Enter');
 	await asked(page, 'b.txt');

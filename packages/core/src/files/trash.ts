@@ -25,7 +25,7 @@ const maxListed = 10_000;
 
 export interface TrashListing {
 	items: TrashedItem[];
-	/** The bytes of all that is in the trash, listed or not. */
+	/** The bytes of all that is in the trash and measured, listed or not. */
 	size: number;
 	/** Only where more are in it than are listed. */
 	truncated?: true;
@@ -63,8 +63,7 @@ export function createTrash(parts: FileParts): Trash {
 		},
 		async list(viewer) {
 			const { id } = signedIn(viewer);
-			const items = await trash.list(id, maxListed + 1);
-			const { bytes } = await trash.totals({ kind: 'item', ownerId: id });
+			const { items, bytes } = await trash.list(id, maxListed + 1);
 			return {
 				items: items.slice(0, maxListed),
 				size: bytes,

@@ -145,8 +145,11 @@ export class TrashBin {
 		return record.state === 'kept' || this.#arrivals.has(record.id) || isTrashed(this.#parts, record);
 	}
 
-	/** The newest deleted items of a user that are there, with their sizes where those are found in time. */
-	async list(ownerId: string, limit: number): Promise<TrashedItem[]> {
+	/**
+	 * The newest deleted items of a user that are there, with their sizes where those are found in time, and the bytes of all that are measured by then. Of what is measured later the
+	 * user's pages are notified.
+	 */
+	async list(ownerId: string, limit: number): Promise<{ items: TrashedItem[]; bytes: number }> {
 		await this.recordArrived();
 		const records: TrashedItem[] = [];
 		const yielder = new Yielder();
@@ -163,11 +166,20 @@ export class TrashBin {
 		}
 		const here = await Promise.all(records.map((record) => this.isHere(record)));
 		const late = wait(sizesMs, undefined, { ref: false });
-		const sized = async (record: TrashedItem) => ({
-			...record,
-			size: record.size ?? (await Promise.race([this.#sizes.of(record), late])),
-		});
-		return Promise.all(records.filter((_, n) => here[n]).map(sized));
+		const items = await Promise.all(
+			records.filter((_, n) => here[n]).map(async (record) => ({ ...record, size: await this.#sizeBy(late, record) })),
+		);
+		const { bytes } = await this.#parts.store.totals({ kind: 'item', ownerId });
+		return { items, bytes };
+	}
+
+	async #sizeBy(late: Promise<undefined>, record: TrashedItem): Promise<TrashSize | undefined> {
+		if (record.size !== undefined) return record.size;
+		const measuring = this.#sizes.of(record);
+		const size = await Promise.race([measuring, late]);
+		if (size === undefined)
+			void measuring.then((measured) => measured !== undefined && this.#parts.onChanged(record.ownerId));
+		return size;
 	}
 
 	/** What is in the trash, with versions unless one kind is chosen; folders that are not measured yet are, unless that fails. */
