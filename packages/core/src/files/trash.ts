@@ -62,10 +62,10 @@ export function createTrash(parts: FileParts): Trash {
 			return trash.keepFor;
 		},
 		async list(viewer) {
-			const { id } = signedIn(viewer);
-			const { items, bytes } = await trash.list(id, maxListed + 1);
+			const user = signedIn(viewer);
+			const { items, bytes } = await trash.list(user.id, maxListed + 1);
 			return {
-				items: items.slice(0, maxListed),
+				items: items.slice(0, maxListed).map((item) => withCurrentName(item, user)),
 				size: bytes,
 				...(items.length > maxListed ? { truncated: true } : {}),
 			};
@@ -106,6 +106,14 @@ export async function putBack(parts: FileParts, viewer: User | Visitor, record: 
 			}),
 		),
 	);
+}
+
+/** The same, also where its owner, who has deleted it, has another name since. */
+export function withCurrentName<T extends Pick<TrashedItem, 'deletedBy' | 'ownerName'>>(
+	item: T,
+	{ username }: Pick<User, 'username'>,
+): T {
+	return item.deletedBy === item.ownerName ? { ...item, deletedBy: username } : item;
 }
 
 function restored(entry: Entry | undefined): Entry {

@@ -17,6 +17,7 @@ import { trashedPath } from '../trees/trash/trashPaths.js';
 import { entryAt } from './entries.js';
 import type { FileParts } from './FileParts.js';
 import { replaceItem } from './replaceItem.js';
+import { withCurrentName } from './trash.js';
 
 /** The former contents of a user's own files. */
 export interface FileVersions {
@@ -52,7 +53,8 @@ export function createFileVersions(parts: FileParts): FileVersions {
 		async list(viewer, ref) {
 			assertAllowed(deleteDenial(viewer, ref));
 			const { user, place, item } = await findFile(parts, viewer, ref);
-			return versions.list(user.id, relativePath(place.storagePath, homeRoot(user.username)), item);
+			const found = await versions.list(user.id, relativePath(place.storagePath, homeRoot(user.username)), item);
+			return found.map((version) => withCurrentName(version, user));
 		},
 
 		async open(viewer, ref, id) {

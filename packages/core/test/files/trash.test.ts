@@ -11,7 +11,7 @@ import { TrashSizes } from '../../src/trees/trash/TrashSizes.js';
 import { openEvents } from '../openEvents.js';
 import { cutAfterFirstBytes } from '../rawRequest.js';
 import { scheduledTime } from '../scheduledTime.js';
-import { Client, file, json, reportSpace, type TestApp, testApp } from '../testApp.js';
+import { Client, field, file, json, reportSpace, type TestApp, testApp } from '../testApp.js';
 import { begin, create, patch } from '../tusClient.js';
 import { until } from '../until.js';
 
@@ -188,6 +188,18 @@ test('the trash of a user is seen, restored and emptied by nobody else', async (
 	t.is((await visitor.post('/api/trash/restore', { ids: [id] })).statusCode, 401);
 	t.is((await visitor.call('DELETE', '/api/trash')).statusCode, 401);
 	t.is((await visitor.call('DELETE', `/api/trash/${id}`)).statusCode, 401);
+});
+
+test('what users have deleted and replaced themselves is theirs also under another name', async (t) => {
+	const { app, ada, remove, trash } = await setUp(t);
+	await remove('docs/fox.txt');
+	const replacing = [field('directory', 'docs/deep'), field('onConflict', 'replace'), file('dog.txt', 'eager')];
+	t.is((await ada.upload('/api/upload', replacing)).statusCode, 200);
+	await app.services.accounts.rename('ada', 'lovelace');
+	const lovelace = new Client(app);
+	await lovelace.post('/api/login', { username: 'lovelace', password: 'correct horse' });
+	t.like((await trash(lovelace)).entries, [{ path: 'docs/fox.txt', deletedBy: 'lovelace' }]);
+	t.like(json(await lovelace.get('/api/versions/docs/deep/dog.txt')).versions, [{ replacedBy: 'lovelace' }]);
 });
 
 test('one item or all of the trash is removed for good', async (t) => {
