@@ -483,6 +483,7 @@ test('what a lost database does not know is listed again by the notes beside the
 	await writeFile(path.join(folder, (await notes())[0] ?? ''), lines, { flag: 'a' });
 	t.deepEqual(await recoverTrash(stores, roots.first), { recovered: 2, unknown: ['e'.repeat(32)] });
 	t.deepEqual(await recoverTrash(stores, roots.first), { recovered: 0, unknown: ['e'.repeat(32)] });
+	await until('both are measured', async () => (await trash()).size === 23);
 	t.deepEqual((await trash()).entries.map(({ name, size }) => [name, size]).sort(), [
 		['docs', 4],
 		['fox.txt', 19],
