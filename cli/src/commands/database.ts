@@ -1,9 +1,12 @@
 import path from 'node:path';
 import {
+	agreeOnSecret,
 	checkConfig,
+	createLog,
 	fillDatabase,
 	migrationNames,
 	openDatabase,
+	readOrMakeSecret,
 	readSnapshot,
 	recordOrder,
 	type Snapshot,
@@ -19,21 +22,42 @@ import { withSettings } from '../commandLine/settings.js';
 import { printLine, printList } from '../terminal/output.js';
 import { withProgress, withRowProgress } from '../terminal/Progress.js';
 
+interface MigrateOptions {
+	status?: boolean;
+	newSessionKey?: boolean;
+	json?: boolean;
+}
+
 /** Brings the tables up to date, or lists the missing migrations. */
 export function migrateCommand(): Command {
 	const command = withSettings(
 		new Command('migrate')
 			.description('bring the tables of the database up to date; of an SQLite database a snapshot is made before')
 			.option('--status', 'only say which migrations were applied and which are pending')
+			.option(
+				'--new-session-key',
+				'let the session key of this configuration be that of all servers over a database server',
+			)
 			.option('--json', 'as JSON'),
 	);
 	withHelp(command, ['migrate --status', 'migrate']);
-	return command.action(async ({ status, json }: { status?: boolean; json?: boolean }) => {
+	return command.action(async ({ status, json, newSessionKey }: MigrateOptions) => {
 		const config = await enter(command);
 		await checkConfig(config);
 		const applied = async () => readSnapshot(config.databaseUrl, async ({ migrations }) => migrations);
 		const before = await applied();
-		if (!status) await (await openDatabase(config.databaseUrl)).close();
+		if (!status) {
+			const database = await openDatabase(config.databaseUrl);
+			try {
+				if (newSessionKey)
+					await agreeOnSecret(
+						database,
+						config.sessionKey ?? (await readOrMakeSecret(config.dataDir, createLog(config.log.level))),
+					);
+			} finally {
+				await database.close();
+			}
+		}
 		const now = status ? before : await applied();
 		const added = now.filter((name) => !before.includes(name));
 		if (added.length > 0)

@@ -1,4 +1,13 @@
-import { type Config, checkDatabase, migrationNames, readSnapshot } from '@stowage/core';
+import {
+	type Config,
+	checkDatabase,
+	clockFaults,
+	differingSettings,
+	liveMs,
+	migrationNames,
+	mostNodeClockMs,
+	readSnapshot,
+} from '@stowage/core';
 import { clockFinding } from './dataFolder.js';
 import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
 
@@ -7,7 +16,7 @@ export async function checkDatabaseOf({ databaseUrl }: Config): Promise<{ findin
 	const what = 'database';
 	try {
 		const migrations = await readSnapshot(databaseUrl, async (snapshot) => snapshot.migrations);
-		const { damage, orphans, now } = await checkDatabase(databaseUrl);
+		const { damage, orphans, now, live } = await checkDatabase(databaseUrl, liveMs);
 		const findings: Finding[] = damage.map((each) =>
 			fault(what, `damaged: ${each}`, 'Stop the server and restore a backup: docs/restore.md.'),
 		);
@@ -20,8 +29,13 @@ export async function checkDatabaseOf({ databaseUrl }: Config): Promise<{ findin
 		else if (pending.length > 0)
 			findings.push(warn(what, `pending migrations: ${pending.join(', ')}`, 'stowage backup, then stowage migrate.'));
 		if (findings.length === 0) findings.push(ok(what, 'whole and up to date'));
-		if (now !== undefined) findings.push(clockFinding('the database', now));
-		return { findings, isUsable: findings.every(({ state }) => state === 'ok') };
+		const isUsable = findings.every(({ state }) => state === 'ok');
+		if (now !== undefined) findings.push(clockFinding('the database', now, mostNodeClockMs));
+		for (const says of clockFaults(live))
+			findings.push(warn('clock', says, 'Let all machines get their time by NTP: timedatectl set-ntp true.'));
+		for (const says of differingSettings(live))
+			findings.push(warn('nodes', says, 'Give all nodes the same value, and restart the one that has another.'));
+		return { findings, isUsable };
 	} catch (error) {
 		const says = reasonOf(error);
 		const finding = says.startsWith('There is no database')

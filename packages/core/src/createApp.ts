@@ -13,13 +13,14 @@ import { createBodies } from './bodies/createBodies.js';
 import { makeDataDir } from './config/dataDir.js';
 import { type Reloaded, reloadConfig } from './config/reload.js';
 import type { Config } from './config/schema.js';
-import { readOrMakeSecret } from './config/secret.js';
+import { assertSameSecret, readOrMakeSecret } from './config/secret.js';
 import { strangersMay } from './config/strangers.js';
 import { shareOf } from './config/workers.js';
 import { noSiblings, type Siblings } from './events/siblings.js';
 import { type ConnectionSource, createAccepting } from './http/connections/accepting.js';
 import { Drain } from './http/connections/Drain.js';
 import { createServer } from './http/createServer.js';
+import { LiveProcesses } from './leases/LiveProcesses.js';
 import { OtherServers } from './leases/OtherServers.js';
 import { createLog, type Log } from './log.js';
 import type { Metrics } from './metrics/createMetrics.js';
@@ -81,17 +82,29 @@ const drainMs = 10_000;
  * Builds the server with its database, storage and plugins. Errors of the configuration or a plugin are thrown here, before it listens.
  */
 export async function createApp(config: Config, given: AppOptions = {}): Promise<App> {
-	const { log = createLog(config.log.level), now = Date.now, serves = true } = given;
+	const { log = createLog(config.log.level), serves = true } = given;
 	for (const warning of config.warnings) log.warn({ reason: warning }, 'an environment variable was ignored');
 	const permitted = serves ? strangersMay(config) : undefined;
 	if (permitted !== undefined) log.warn({ reason: permitted }, 'strangers may use this server');
 	await makeDataDir(config.dataDir);
-	const database = await openDatabase(config.databaseUrl, { now, connections: Math.max(3, shareOf(10, config)) });
+	const database = await openDatabase(config.databaseUrl, {
+		now: given.now ?? Date.now,
+		connections: Math.max(3, shareOf(10, config)),
+	});
 	const parts: Closable[] = [database];
 	try {
 		const { monotonic = () => performance.now(), bodySecondMs = 1000, maxEventLoopDelayMs = 5000 } = given;
 		const { siblings = noSiblings } = given;
-		const options = { ...given, log, now, serves, monotonic, bodySecondMs, maxEventLoopDelayMs, siblings };
+		const options = {
+			...given,
+			log,
+			now: database.now,
+			serves,
+			monotonic,
+			bodySecondMs,
+			maxEventLoopDelayMs,
+			siblings,
+		};
 		return await assemble(config, database, parts, options);
 	} catch (error) {
 		await closeAll(parts, log);
@@ -111,6 +124,7 @@ async function assemble(config: Config, database: Database, parts: Closable[], o
 	parts.push(audit);
 	const bodies = createBodies(bodySecondMs);
 	const secret = config.sessionKey ?? (await readOrMakeSecret(config.dataDir, log));
+	if (serves) await assertSameSecret(database, secret);
 
 	// Plugins may keep `server.files` for later, but the storage opens only when all of them have registered their providers.
 	let opened: MountedStorage | undefined;
@@ -123,6 +137,8 @@ async function assemble(config: Config, database: Database, parts: Closable[], o
 		feeds: () => fileServices.feeds,
 	});
 	const { identity, siblings, databaseReserve, relay, notifications, leases, jobs } = coordination;
+	const liveProcesses = new LiveProcesses({ ...ground, identity, version: buildVersion });
+	parts.push(liveProcesses);
 	const searchIndex = new SearchIndex({ ...ground, identity });
 	const otherServers = new OtherServers({ ...ground, identity });
 	const fileServices = createFileServices({
@@ -156,7 +172,7 @@ async function assemble(config: Config, database: Database, parts: Closable[], o
 
 	const services = createServices({
 		...{ ...ground, version: buildVersion, drain, audit, bodies, providers, secret },
-		...{ databaseReserve, notifications, leases, jobs },
+		...{ databaseReserve, notifications, leases, jobs, liveProcesses },
 		...{ storage, roots, searchIndex, trees, files, links, quotas, sharedFolders, trash, trashBin, versions },
 		...{ sessions, knownClients: createKnownClients(config, secret, now) },
 	});
@@ -185,6 +201,7 @@ async function assemble(config: Config, database: Database, parts: Closable[], o
 				log.info({ address: served.address }, 'metrics are served');
 			}
 			siblings.join(identity.name);
+			await liveProcesses.begin();
 			const address = await accepting.begin();
 			jobs.begin();
 			void searchIndex.begin(roots);

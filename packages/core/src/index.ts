@@ -33,6 +33,7 @@ export { flagOf, settingNames, variableOf } from './config/leaves.js';
 export { ConfigError, type ConfigSources, isStartupMistake, loadConfig } from './config/load.js';
 export type { Reloaded } from './config/reload.js';
 export { type Config, durationText, parseByteSize, parseDuration } from './config/schema.js';
+export { agreeOnSecret, readOrMakeSecret } from './config/secret.js';
 export { withoutDatabaseUrls, withoutPassword, withoutSecrets } from './config/secrets.js';
 export { strangersMay } from './config/strangers.js';
 export { workerCount } from './config/workers.js';
@@ -41,6 +42,7 @@ export type { SiblingListeners, SiblingMessage, Siblings } from './events/siblin
 export type { ConnectionSource } from './http/connections/accepting.js';
 export { endFailedRequest } from './http/connections/endFailedRequest.js';
 export { freeSocket, openSocket, socketPathOf } from './http/connections/unixSocket.js';
+export { clockFaults, differingSettings, liveMs, mostNodeClockMs } from './leases/LiveProcesses.js';
 export type { ListedLink } from './links/createLinks.js';
 export { linksOf } from './links/linksOf.js';
 export { type FileHash, hashFiles, type KnownLink, relink } from './links/relink.js';

@@ -14,6 +14,7 @@ import type { FileVersions } from './files/versions.js';
 import type { Drain } from './http/connections/Drain.js';
 import type { JobService } from './jobs/createJobs.js';
 import type { Leases } from './leases/createLeases.js';
+import type { LiveProcesses } from './leases/LiveProcesses.js';
 import type { DatabaseReserve } from './limits/databaseReserve.js';
 import type { FairQueue } from './limits/FairQueue.js';
 import type { Links } from './links/createLinks.js';
@@ -83,6 +84,7 @@ export interface Services {
 	notifications: Notifications;
 	jobs: JobService;
 	leases: Leases;
+	liveProcesses: LiveProcesses;
 	pasting: Pasting;
 	homeMoves: HomeMoves;
 	streams: EventStreams;

@@ -20,8 +20,8 @@ export { sessionAbsoluteMs, sessionIdleMs } from './stores/accounts/sessions.js'
 export const openDatabase: typeof import('./open.js').openDatabase = async (url, options) =>
 	(await import('./open.js')).openDatabase(url, options);
 
-export const checkDatabase: typeof import('./portable/checkDatabase.js').checkDatabase = async (url) =>
-	(await import('./portable/checkDatabase.js')).checkDatabase(url);
+export const checkDatabase: typeof import('./portable/checkDatabase.js').checkDatabase = async (url, liveMs) =>
+	(await import('./portable/checkDatabase.js')).checkDatabase(url, liveMs);
 
 export const readSnapshot: typeof import('./portable/readRows.js').readSnapshot = async (url, read) =>
 	(await import('./portable/readRows.js')).readSnapshot(url, read);

@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Stores } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
+import { DatabaseClock } from './connection/DatabaseClock.js';
 import { guarded, translated } from './connection/errors.js';
 import { type Changes, sqliteChanges } from './connection/sqlite/sqliteChanges.js';
 import { parseDatabaseUrl } from './connection/target.js';
@@ -14,6 +15,7 @@ import { jobStore } from './stores/coordination/jobs/jobStore.js';
 import { keyValueStore, sweepKeyValues } from './stores/coordination/keyValues.js';
 import { leaseStore } from './stores/coordination/leases.js';
 import { limitStore } from './stores/coordination/limits.js';
+import { processStore } from './stores/coordination/processes.js';
 import { homeStore } from './stores/files/homes.js';
 import { homeUsageStore } from './stores/files/homeUsage.js';
 import { idempotencyStore } from './stores/files/idempotency.js';
@@ -30,6 +32,8 @@ import { versionStore } from './stores/files/versions.js';
 
 /** The stores of the database. */
 export interface Database extends Stores {
+	/** The time of day: the given clock, for a database server corrected by how far this machine's is off from its. */
+	now(): number;
 	/** Free bytes on the disk of a database file; unbounded for a database that is elsewhere. */
 	freeSpace(): Promise<number>;
 	/** Whether the database answers. Throws `unavailable` if not. */
@@ -61,7 +65,17 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
 		if (target.kind === 'mysql') {
 			const { openMysql } = await import('./connection/mysql/openMysql.js');
 			const server = await openMysql(target.address, migrations, now, connections);
-			return database(server, now, async () => Number.POSITIVE_INFINITY);
+			const clock = new DatabaseClock(server, now);
+			try {
+				await clock.compare();
+			} catch (error) {
+				await server.destroy();
+				throw error;
+			}
+			return {
+				...database(server, clock.now, async () => Number.POSITIVE_INFINITY),
+				processes: guarded(processStore(server, clock)),
+			};
 		}
 		const { openSqlite } = await import('./connection/sqlite/openSqlite.js');
 		return database(
@@ -105,6 +119,8 @@ function database(knex: Knex, now: () => number, freeSpace: () => Promise<number
 		jobs: guarded(jobStore(knex, now)),
 		leases: guarded(leaseStore(knex, now)),
 		events: guarded(eventStore(knex, now)),
+		processes: undefined,
+		now,
 		keyValues: (scope) => guarded(keyValueStore(knex, now, scope)),
 		sweepKeyValues: sweep,
 		freeSpace,

@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { repositoriesSuite } from '@stowage/conformance';
 import { DatabaseError, openDatabase } from '@stowage/database';
 import test from 'ava';
@@ -231,6 +233,25 @@ test('a process whose migration was taken over does nothing more, and ends with 
 		message: /has taken over the migration/,
 	});
 	t.deepEqual(await query(url, "select name from migrations where name = '9001-lost'"), []);
+});
+
+test('a process whose clock is ten minutes fast counts limits, leases and sessions by the clock of the database', async (t) => {
+	const url = await mariadb.createDatabase();
+	const db = await openDatabase(url);
+	t.teardown(db.close);
+	await db.limits.hit('key', 60_000, db.now());
+	await db.leases.acquire('lease', 'right', 10_000);
+	const program = new URL('./programs/fastClock.js', import.meta.url).pathname;
+	const { stdout } = await promisify(execFile)(process.execPath, [program, url]);
+	const found = JSON.parse(stdout) as { error: number; count: number; hasLease: boolean; offset: number };
+	t.like(found, { count: 2, hasLease: false });
+	t.true(Math.abs(found.error) < 30_000, `its clock is off by ${found.error} ms still`);
+	t.true(Math.abs(found.offset - 600_000) < 30_000, `it takes itself for ${found.offset} ms fast`);
+	t.truthy(await db.sessions.find('session', db.now()));
+	t.deepEqual(
+		(await db.processes?.live(60_000))?.map(({ node, ageMs }) => [node, Math.abs(ageMs) < 60_000]),
+		[['fast', true]],
+	);
 });
 
 test('a statement that the database has broken off is repeated, also outside of a transaction', async (t) => {

@@ -1,6 +1,7 @@
 import { repositoriesSuite } from '@stowage/conformance';
-import { openDatabase } from '@stowage/database';
+import { DatabaseError, openDatabase } from '@stowage/database';
 import test from 'ava';
+import { prepareFile } from '../src/connection/sqlite/sqliteFile.js';
 import { placeDatabase } from './emptyDatabase.js';
 import { temporaryFolder } from './temporaryFolder.js';
 
@@ -16,4 +17,15 @@ repositoriesSuite(test, 'SQLite', async (clock) => {
 			await folder.remove();
 		},
 	};
+});
+
+test('a database on a network file system is refused, and on others not', async (t) => {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	for (const type of [0x6969, 0xff534d42, 0x00c36400])
+		t.throws(() => prepareFile(`${folder.path}/stowage.db`, () => type), {
+			instanceOf: DatabaseError,
+			message: /lies on a network file system/,
+		});
+	for (const type of [0xef53, 0x65735546]) t.notThrows(() => prepareFile(`${folder.path}/stowage.db`, () => type));
 });

@@ -42,6 +42,7 @@ export * from './stores/coordination/jobs.js';
 export * from './stores/coordination/keyValues.js';
 export * from './stores/coordination/leases.js';
 export * from './stores/coordination/limits.js';
+export * from './stores/coordination/processes.js';
 export * from './stores/files/homes.js';
 export * from './stores/files/homeUsage.js';
 export * from './stores/files/idempotency.js';

@@ -49,7 +49,8 @@ export function reloadConfig(inForce: Config, next: Config): Reloaded {
 
 type Tree = Record<string, unknown>;
 
-function settingOf(config: Config, name: string): unknown {
+/** The value of a setting by its dotted name. */
+export function settingOf(config: Config, name: string): unknown {
 	return name.split('.').reduce<unknown>((node, key) => (node as Tree)[key], config);
 }
 

@@ -166,6 +166,7 @@ export const configSchema = z.strictObject({
 		.preprocess((value) => (typeof value === 'number' ? String(value).padStart(3, '0') : value), z.string())
 		.refine((text) => /^(0?[0-7]{3})?$/.test(text), 'must be empty or octal digits, such as 027')
 		.default(''),
+	node: z.string().max(255, 'must have at most 255 characters').default(''),
 	dataDir: nonEmpty.default('./data'),
 	databaseUrl: z
 		.string()

@@ -1,7 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import * as files from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Stores } from '@stowage/plugin-api';
 import type { Log } from '../log.js';
 import { ConfigError } from './load.js';
 
@@ -19,6 +20,31 @@ export async function readOrMakeSecret(dataDir: string, log: Log, calls: Calls =
 	// Nothing is written where there is one, so a disk that is full or read-only is no reason to fail here.
 	if (!(await isPrivate(file, calls))) await make(file, log, calls);
 	return read(file);
+}
+
+/**
+ * Throws ConfigError where another process over this database server has another key: each would take the sessions, shares and events of the other for forged. A
+ * file is used by processes with one data folder, and so with one key.
+ */
+export async function assertSameSecret({ processes }: Pick<Stores, 'processes'>, secret: string): Promise<void> {
+	if (processes === undefined) return;
+	const own = fingerprintOf(secret);
+	if ((await processes.agree(agreement, own)) === own) return;
+	throw new ConfigError(
+		'The setting sessionKey is another one than that of the servers that have used this database before: give all nodes the same key (sessionKey, or the file session.key of the data folder). To change it for all of them, stop them and run: stowage migrate --new-session-key',
+	);
+}
+
+/** Makes this key the one of all servers over the database. */
+export async function agreeOnSecret({ processes }: Pick<Stores, 'processes'>, secret: string): Promise<void> {
+	await processes?.replaceAgreed(agreement, fingerprintOf(secret));
+}
+
+const agreement = 'sessionKey';
+
+/** Says nothing about the key, which has too many values to be tried. */
+function fingerprintOf(secret: string): string {
+	return createHmac('sha256', secret).update('stowage session key').digest('base64url');
 }
 
 /** Whether there is a key that its owner alone may read. */

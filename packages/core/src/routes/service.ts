@@ -1,9 +1,38 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import * as contract from '@stowage/contract';
 import { route } from '@stowage/plugin-api';
+import type { z } from 'zod';
 import type { Services } from '../services.js';
 
+/** How long a node's database and its disks may take to say that they are there: a node whose database has died is to be left soon. */
+const databaseProbeMs = 2000;
+const storageProbeMs = 10_000;
+
+type ReadyChecks = z.output<typeof contract.ready.result>['checks'];
+
+const isAllOk = (checks: Readonly<Record<string, string>>) => Object.values(checks).every((state) => state === 'ok');
+
+const checkAll = (roots: readonly { storage: { check(): Promise<void> } }[]) =>
+	Promise.all(roots.map(({ storage }) => storage.check()));
+
+/** Rejects unless the work is done within this time. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+	const timer = new AbortController();
+	try {
+		return await Promise.race([
+			work,
+			delay(ms, undefined, { signal: timer.signal, ref: false }).then((): never => {
+				throw new Error('The probe took too long.');
+			}),
+		]);
+	} finally {
+		timer.abort();
+		work.catch(() => undefined);
+	}
+}
+
 /** Calls of the page and of a supervisor about the server itself. */
-export function serviceRoutes({ config, database, drain, roots, version }: Services) {
+export function serviceRoutes({ config, database, drain, liveProcesses, roots, version }: Services) {
 	const check = async (probe: () => Promise<unknown>) => {
 		try {
 			await probe();
@@ -16,20 +45,36 @@ export function serviceRoutes({ config, database, drain, roots, version }: Servi
 	return [
 		route(contract.health, () => ({ status: 'ok' as const, version })),
 
-		route(contract.ready, async ({ request, h }) => {
+		route(contract.ready, async ({ query, request, h }) => {
+			const plugins = await check(async () => {
+				const { auth, storage: drivers } = request.server.providers;
+				drivers.get(config.storage);
+				auth.get(config.auth);
+			});
+			const answer = (checks: ReadyChecks, areOk: boolean) => {
+				const status = drain.isDraining ? ('draining' as const) : areOk ? ('ok' as const) : ('unavailable' as const);
+				return h.response({ status, checks }).code(status === 'ok' ? 200 : 503);
+			};
+			if (query.of === 'node') {
+				const first = roots.default;
+				const needed = {
+					database: await check(() => within(databaseProbeMs, database.ping())),
+					storage: await check(() => within(storageProbeMs, first.storage.check())),
+					plugins,
+					clock: liveProcesses.isClockOff ? ('off' as const) : ('ok' as const),
+				};
+				const otherStorage = await check(() =>
+					within(storageProbeMs, checkAll(roots.all().filter((root) => root !== first))),
+				);
+				return answer({ ...needed, otherStorage }, isAllOk(needed));
+			}
 			const checks = {
 				database: await check(() => database.ping()),
 				// All together: the answer is for strangers too, and neither the names of the roots nor their number are theirs to know.
-				storage: await check(() => Promise.all(roots.all().map(({ storage }) => storage.check()))),
-				plugins: await check(async () => {
-					const { auth, storage: drivers } = request.server.providers;
-					drivers.get(config.storage);
-					auth.get(config.auth);
-				}),
+				storage: await check(() => checkAll(roots.all())),
+				plugins,
 			};
-			const areOk = Object.values(checks).every((state) => state === 'ok');
-			const status = drain.isDraining ? ('draining' as const) : areOk ? ('ok' as const) : ('unavailable' as const);
-			return h.response({ status, checks }).code(status === 'ok' ? 200 : 503);
+			return answer(checks, isAllOk(checks));
 		}),
 
 		route(contract.capabilities, ({ request }) => ({

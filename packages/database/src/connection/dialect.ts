@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { correctionOf } from './DatabaseClock.js';
 
 /** Whether the database is MySQL or MariaDB rather than SQLite. */
 export function isMysql(knex: Knex): boolean {
@@ -13,5 +14,7 @@ export function isMysql(knex: Knex): boolean {
 export function databaseTime(knex: Knex, now: () => number): Knex.Raw {
 	if (!isMysql(knex)) return knex.raw('?', [now()]);
 	// Of UTC: `unix_timestamp` would go back for an hour in autumn.
-	return knex.raw("(timestampdiff(microsecond, '1970-01-01', utc_timestamp(3)) div 1000 + ?)", [now() - Date.now()]);
+	return knex.raw("(timestampdiff(microsecond, '1970-01-01', utc_timestamp(3)) div 1000 + ?)", [
+		now() + correctionOf(knex) - Date.now(),
+	]);
 }

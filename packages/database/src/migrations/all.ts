@@ -33,6 +33,7 @@ import { addUploadPayers } from './0030-upload-payers.js';
 import { addUploadFolders } from './0031-upload-folders.js';
 import { addShareReceipts } from './0032-share-receipts.js';
 import { addHomeUsage } from './0033-home-usage.js';
+import { addNodes } from './0037-nodes.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -86,6 +87,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0031-upload-folders', up: addUploadFolders },
 	{ name: '0032-share-receipts', up: addShareReceipts },
 	{ name: '0033-home-usage', up: addHomeUsage, olderMayRun: true },
+	{ name: '0037-nodes', up: addNodes, olderMayRun: true },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

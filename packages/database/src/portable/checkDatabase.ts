@@ -1,8 +1,11 @@
 import { resolve } from 'node:path';
+import type { LiveProcess } from '@stowage/plugin-api';
 import Libsql from 'libsql';
+import { DatabaseClock } from '../connection/DatabaseClock.js';
 import { codeOf, translated } from '../connection/errors.js';
 import { assertUsable } from '../connection/sqlite/sqliteFile.js';
 import { parseDatabaseUrl } from '../connection/target.js';
+import { processStore } from '../stores/coordination/processes.js';
 
 export interface DatabaseFindings {
 	/** The damage that the database itself finds in its tables; empty if there is none. */
@@ -11,13 +14,15 @@ export interface DatabaseFindings {
 	orphans: number;
 	/** The time of day of the database's machine, if it is another one; milliseconds since the epoch. */
 	now: number | undefined;
+	/** The processes that serve over a database server. */
+	live: LiveProcess[];
 }
 
 /** Lets the database check all of its contents. Changes nothing, and creates no database. */
-export async function checkDatabase(url: string): Promise<DatabaseFindings> {
+export async function checkDatabase(url: string, liveMs: number): Promise<DatabaseFindings> {
 	const target = parseDatabaseUrl(url);
 	try {
-		return target.kind === 'sqlite' ? checkSqlite(resolve(target.path)) : await checkMysql(url);
+		return target.kind === 'sqlite' ? checkSqlite(resolve(target.path)) : await checkMysql(url, liveMs);
 	} catch (error) {
 		throw translated(error);
 	}
@@ -30,17 +35,17 @@ function checkSqlite(file: string): DatabaseFindings {
 		connection.exec('PRAGMA query_only = ON');
 		const rows = connection.prepare('PRAGMA integrity_check(10)').all() as { integrity_check: string }[];
 		const damage = rows.map((row) => row.integrity_check).filter((finding) => finding !== 'ok');
-		return { damage, orphans: connection.prepare('PRAGMA foreign_key_check').all().length, now: undefined };
+		return { damage, orphans: connection.prepare('PRAGMA foreign_key_check').all().length, now: undefined, live: [] };
 	} catch (error) {
 		const code = codeOf(error) ?? '';
 		if (code !== 'SQLITE_NOTADB' && !code.startsWith('SQLITE_CORRUPT')) throw error;
-		return { damage: [(error as Error).message], orphans: 0, now: undefined };
+		return { damage: [(error as Error).message], orphans: 0, now: undefined, live: [] };
 	} finally {
 		connection.close();
 	}
 }
 
-async function checkMysql(url: string): Promise<DatabaseFindings> {
+async function checkMysql(url: string, liveMs: number): Promise<DatabaseFindings> {
 	const target = parseDatabaseUrl(url);
 	if (target.kind !== 'mysql') throw new Error('Only a MySQL address is checked so.');
 	const { connectPatiently } = await import('../connection/mysql/openMysql.js');
@@ -58,7 +63,9 @@ async function checkMysql(url: string): Promise<DatabaseFindings> {
 				if (type !== 'note' && text !== 'OK') damage.push(`${Table}: ${text}`);
 		}
 		const [[clock]] = await knex.raw('select unix_timestamp(now(3)) * 1000 as now');
-		return { damage, orphans: 0, now: Number(clock.now) };
+		const clockOfServer = new DatabaseClock(knex, Date.now);
+		const live = names.includes('processes') ? await processStore(knex, clockOfServer).live(liveMs) : [];
+		return { damage, orphans: 0, now: Number(clock.now), live };
 	} finally {
 		await knex.destroy();
 	}

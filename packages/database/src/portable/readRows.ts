@@ -27,7 +27,14 @@ const busyMs = 5000;
 const migrationsTable = 'migrations';
 
 /** What concerns only the processes that use this database now. */
-const notCopied: ReadonlySet<string> = new Set([migrationsTable, 'migration_lock', 'home_measures', 'home_changes']);
+const notCopied: ReadonlySet<string> = new Set([
+	migrationsTable,
+	'migration_lock',
+	'home_measures',
+	'home_changes',
+	'processes',
+	'agreements',
+]);
 
 /** Lends a snapshot of the database, which stays in use meanwhile. Changes nothing, and creates no database. */
 export async function readSnapshot<T>(url: string, use: (snapshot: Snapshot) => Promise<T>): Promise<T> {

@@ -6,6 +6,7 @@ import type { JobStore } from './coordination/jobs.js';
 import type { KeyValueStore } from './coordination/keyValues.js';
 import type { LeaseStore } from './coordination/leases.js';
 import type { CounterStore } from './coordination/limits.js';
+import type { ProcessStore } from './coordination/processes.js';
 import type { HomeStore } from './files/homes.js';
 import type { HomeUsageStore } from './files/homeUsage.js';
 import type { IdempotencyStore } from './files/idempotency.js';
@@ -42,6 +43,8 @@ export interface Stores {
 	readonly jobs: JobStore;
 	readonly leases: LeaseStore;
 	readonly events: EventStore;
+	/** Undefined for a file. */
+	readonly processes: ProcessStore | undefined;
 	/** The key-value store with expiry of one scope, such as a plugin's name. */
 	keyValues(scope: string): KeyValueStore;
 	/** Removes values that have expired. Resolves to how many. */

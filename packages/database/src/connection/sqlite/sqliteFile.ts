@@ -14,18 +14,33 @@ import { dirname } from 'node:path';
 import { codeOf, DatabaseError } from '../errors.js';
 
 /** Creates the file and its folder if they are missing, readable by no other user, since they contain secrets. */
-export function prepareFile(path: string): void {
+export function prepareFile(path: string, typeOf = fileSystemOf): void {
 	try {
 		makeFolders(dirname(path));
+		assertLocal(path, typeOf(dirname(path)));
 		// Made before SQLite opens it: SQLite would take the umask's mode, and gives its -wal and -shm the mode of this file.
 		makeFile(path);
 		for (const file of [path, `${path}-wal`, `${path}-shm`]) closeToOthers(file);
 	} catch (cause) {
+		if (cause instanceof DatabaseError) throw cause;
 		const code = codeOf(cause);
 		const isDenied = code === 'EACCES' || code === 'EPERM';
 		const mend = isDenied ? `. Run this as the server's user, or correct the owner of the file (chown).` : '';
 		throw new DatabaseError(`The database file cannot be used: ${(cause as Error).message}${mend}`, { cause });
 	}
+}
+
+/** NFS, SMB (three generations), Ceph, AFS and OCFS2, by the number that statfs gives. */
+const networkTypes = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x00c36400, 0x5346414f, 0x7461636f]);
+
+const fileSystemOf = (folder: string) => statfsSync(folder).type;
+
+/** Locks and shared memory, which keep two processes apart, are known to one machine of a network file system only: the database would be damaged. */
+function assertLocal(path: string, type: number): void {
+	if (!networkTypes.has(type)) return;
+	throw new DatabaseError(
+		`The SQLite database ${path} lies on a network file system, where two machines would damage it. Set databaseUrl to a file on a disk of this machine, or to a MariaDB.`,
+	);
 }
 
 /** Throws DatabaseError if there is no such file, or this user may not use it. Creates none. */

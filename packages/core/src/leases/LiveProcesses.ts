@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { LiveProcess, ProcessStore } from '@stowage/plugin-api';
+import { settingNames } from '../config/leaves.js';
+import { settingOf } from '../config/reload.js';
+import type { Config } from '../config/schema.js';
+import type { Log } from '../log.js';
+import type { ProcessIdentity } from './processIdentity.js';
+
+/** How often a process says that it lives, and compares its clock. */
+const beatMs = 5000;
+
+/** How long after its last beat a process counts as living. */
+export const liveMs = 20_000;
+
+/** Processes that were not seen for so long are forgotten. */
+const forgottenMs = 60 * 60_000;
+
+/** Clocks may differ by so much without harm. */
+export const mostNodeClockMs = 2000;
+
+/** Settings that users notice, so that they should be the same wherever a request arrives. */
+const noticed = [
+	'basePath',
+	'publicUrl',
+	'registration',
+	'visitors',
+	'publicListing',
+	'uploads',
+	'quotas',
+	'trash',
+	'versions',
+	'shares',
+	'downloads.maxZipEntries',
+	'externalViewers',
+	'storage',
+	'auth',
+	'plugins',
+];
+
+interface Dependencies {
+	config: Config;
+	database: { processes: ProcessStore | undefined };
+	identity: ProcessIdentity;
+	version: string;
+	log: Log;
+	/** Milliseconds between two beats. @default 5000 */
+	beatMs?: number;
+}
+
+/** The processes that live over one database server, this one among them. Over a file there is nothing to do. */
+export class LiveProcesses {
+	readonly #dependencies: Dependencies;
+	#timer: NodeJS.Timeout | undefined;
+	#beating: Promise<void> | undefined;
+	#clockOffset = 0;
+	#isClockOff = false;
+	#hasBegun = false;
+	/** What was logged last. */
+	#said = '';
+
+	constructor(dependencies: Dependencies) {
+		this.#dependencies = dependencies;
+	}
+
+	/** Whether the clock of this process, or that of its database, is wrong by more than two seconds. */
+	get isClockOff(): boolean {
+		return this.#isClockOff;
+	}
+
+	async begin(): Promise<void> {
+		if (this.#dependencies.database.processes === undefined) return;
+		this.#hasBegun = true;
+		await this.#beat();
+		this.#timer = setInterval(() => {
+			this.#beating ??= this.#beat().finally(() => {
+				this.#beating = undefined;
+			});
+		}, this.#dependencies.beatMs ?? beatMs).unref();
+	}
+
+	async close(): Promise<void> {
+		clearInterval(this.#timer);
+		await this.#beating;
+		if (!this.#hasBegun) return;
+		const { database, identity, log } = this.#dependencies;
+		await database.processes?.remove(identity.name).catch((error: unknown) => {
+			log.warn({ err: error }, 'the row of this process could not be removed; it expires');
+		});
+	}
+
+	async #beat(): Promise<void> {
+		const { config, database, identity, version, log } = this.#dependencies;
+		const { processes } = database;
+		if (processes === undefined) return;
+		try {
+			const { offset, uncertainty } = await processes.compareClock();
+			this.#clockOffset = offset;
+			// A slow answer proves nothing in either direction.
+			if (Math.abs(offset) - uncertainty > mostNodeClockMs) this.#isClockOff = true;
+			else if (Math.abs(offset) + uncertainty <= mostNodeClockMs) this.#isClockOff = false;
+			await processes.beat({
+				name: identity.name,
+				node: nodeOf(config),
+				version,
+				clockOffset: this.#isClockOff ? this.#clockOffset : 0,
+				settings: digestsOf(config),
+			});
+			const live = await processes.live(liveMs);
+			this.#say([...clockFaults(live), ...differingSettings(live)]);
+			await processes.sweep(forgottenMs);
+		} catch (error) {
+			log.warn({ err: error }, 'this process could not tell the others that it lives');
+		}
+	}
+
+	/** Each time that something is different. */
+	#say(faults: readonly string[]): void {
+		const text = faults.join('\n');
+		if (text === this.#said) return;
+		this.#said = text;
+		for (const reason of faults) this.#dependencies.log.warn({ reason }, 'the nodes do not agree');
+		if (faults.length === 0) this.#dependencies.log.info('the nodes agree again');
+	}
+}
+
+/** The name of this machine among the nodes. */
+export function nodeOf({ node }: Pick<Config, 'node'>): string {
+	return node === '' ? hostname() : node;
+}
+
+function digestsOf(config: Config): Record<string, string> {
+	const names = settingNames.filter((name) =>
+		noticed.some((prefix) => name === prefix || name.startsWith(`${prefix}.`)),
+	);
+	return Object.fromEntries(
+		names.map((name) => {
+			const value = name === 'plugins' ? [...config.plugins.keys()].sort() : settingOf(config, name);
+			return [
+				name,
+				createHash('sha256')
+					.update(JSON.stringify(value ?? null))
+					.digest('base64url')
+					.slice(0, 12),
+			];
+		}),
+	);
+}
+
+/** Sentences about nodes whose clocks are wrong. */
+export function clockFaults(live: readonly LiveProcess[]): string[] {
+	const faults = live.flatMap(({ node, clockOffset, ageMs }) => {
+		if (clockOffset !== 0)
+			return [`The clock of node ${node} and that of its database differ: the node's is ${spanOf(clockOffset)}.`];
+		// What it wrote will be written, by the database that was asked.
+		return ageMs < -mostNodeClockMs
+			? [`The clock of the database of node ${node} is ahead of that of another node's.`]
+			: [];
+	});
+	return [...new Set(faults)];
+}
+
+function spanOf(offset: number): string {
+	return `${Math.round(Math.abs(offset) / 1000)} s ${offset > 0 ? 'ahead' : 'behind'}`;
+}
+
+/** Sentences about settings that users notice and that differ between nodes. */
+export function differingSettings(live: readonly LiveProcess[]): string[] {
+	const [first, ...others] = live;
+	if (first === undefined) return [];
+	// One of another version may have other settings.
+	const names = Object.keys(first.settings).filter((name) => others.every(({ settings }) => name in settings));
+	return names.flatMap((name) => {
+		const other = others.find(({ settings }) => settings[name] !== first.settings[name]);
+		return other === undefined
+			? []
+			: [`The setting ${name} differs between node ${first.node} and node ${other.node}.`];
+	});
+}

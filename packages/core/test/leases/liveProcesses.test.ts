@@ -1,0 +1,96 @@
+import type { LiveProcess, ProcessStore } from '@stowage/plugin-api';
+import test from 'ava';
+import { startMariadb } from '../../../database/test/mariadb.js';
+import { loadConfig } from '../../src/index.js';
+import { clockFaults, differingSettings, LiveProcesses } from '../../src/leases/LiveProcesses.js';
+import { logLines } from '../logLines.js';
+import { Client, json, testApp } from '../testApp.js';
+import { until } from '../until.js';
+
+const process = (node: string, facts: Partial<LiveProcess> = {}): LiveProcess => ({
+	...{ name: `process of ${node}`, node, version: '1', clockOffset: 0, settings: {}, ageMs: 0 },
+	...facts,
+});
+
+test('nodes whose clocks differ from those of their databases by more than two seconds are named', (t) => {
+	t.deepEqual(clockFaults([process('one'), process('two', { ageMs: 9000 })]), []);
+	t.deepEqual(clockFaults([process('one', { clockOffset: 600_000 }), process('two', { clockOffset: -3000 })]), [
+		"The clock of node one and that of its database differ: the node's is 600 s ahead.",
+		"The clock of node two and that of its database differ: the node's is 3 s behind.",
+	]);
+	t.deepEqual(clockFaults([process('one', { ageMs: -30_000 }), process('two')]), [
+		"The clock of the database of node one is ahead of that of another node's.",
+	]);
+});
+
+test('settings that differ between nodes are named, but not those that only one version has', (t) => {
+	const one = process('one', { settings: { registration: 'a', visitors: 'b', 'old.setting': 'c' } });
+	const two = process('two', { settings: { registration: 'x', visitors: 'b', 'new.setting': 'c' } });
+	t.deepEqual(differingSettings([one, two]), ['The setting registration differs between node one and node two.']);
+	t.deepEqual(differingSettings([one]), []);
+});
+
+test('a process whose clock is off says so once, and says when it is right again', async (t) => {
+	const { log, lines } = logLines();
+	const clock = { offset: 600_000 };
+	const rows = new Map<string, LiveProcess>();
+	let beats = 0;
+	const store = {
+		beat: async (facts) => void rows.set(facts.name, { ...facts, ageMs: 0 }),
+		live: async () => [...rows.values()],
+		sweep: async () => void beats++,
+		remove: async (name) => void rows.delete(name),
+		compareClock: async () => ({ offset: clock.offset, uncertainty: 5 }),
+	} satisfies Partial<ProcessStore>;
+	const config = loadConfig({ flags: { '--node': 'east' } });
+	const live = new LiveProcesses({
+		...{ config, log, version: '1', beatMs: 5 },
+		database: { processes: store as unknown as ProcessStore },
+		identity: { name: 'this one', hasEnded: async () => false },
+	});
+	await live.begin();
+	t.true(live.isClockOff);
+	await until('several beats', () => beats > 3);
+	t.is(lines.filter((line) => line.includes('node east')).length, 1);
+	clock.offset = 40;
+	await until('a clock that is right', () => !live.isClockOff);
+	await until('a line in the log', () => lines.some((line) => line.includes('the nodes agree again')));
+	await live.close();
+	t.is(rows.size, 0);
+});
+
+test('two nodes over one MariaDB must have one session key, and say which settings differ', async (t) => {
+	const mariadb = await startMariadb();
+	t.teardown(mariadb.close);
+	const databaseUrl = { '--database-url': await mariadb.createDatabase() };
+	const key = 'one key for both of these nodes, longer than 32';
+	const { log, lines } = logLines();
+	const one = await testApp(t, { ...databaseUrl, '--session-key': key, '--node': 'one' });
+	await t.throwsAsync(() => testApp(t, { ...databaseUrl, '--session-key': `another ${key}` }), {
+		name: 'ConfigError',
+		message: /sessionKey/,
+	});
+	const two = await testApp(
+		t,
+		{ ...databaseUrl, '--session-key': key, '--node': 'two', '--registration': 'closed' },
+		{ log },
+	);
+	t.true(lines.some((line) => line.includes('The setting registration differs between node one and node two.')));
+	const live = await two.services.database.processes?.live(20_000);
+	t.deepEqual(
+		live?.map(({ node }) => node),
+		['one', 'two'],
+	);
+	const visitor = new Client(one);
+	t.deepEqual(json(await visitor.get('/api/ready?of=node')), {
+		status: 'ok',
+		checks: { database: 'ok', storage: 'ok', plugins: 'ok', otherStorage: 'ok', clock: 'ok' },
+	});
+	await mariadb.freeze();
+	t.teardown(async () => mariadb.thaw());
+	const startedAt = performance.now();
+	const { statusCode } = await visitor.get('/api/ready?of=node');
+	t.is(statusCode, 503);
+	t.log(`not ready after ${(performance.now() - startedAt).toFixed(0)} ms`);
+	mariadb.thaw();
+});
