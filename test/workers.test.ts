@@ -100,6 +100,31 @@ test('three processes serve behind one port, share sessions and files, and are c
 	t.is(await server.stop(), 0);
 });
 
+test('of a burst of connections none waits for ever, and none stays open in the process that hands them on', async (t) => {
+	const server = await startServer(t, {
+		args: serveArgs(await temporaryFolder(t), '--workers', '2', '--max-connections-per-address', '10000'),
+	});
+	const descriptors = async () => (await readdir(`/proc/${server.pid}/fd`)).length;
+	const before = await descriptors();
+	const sent = Array.from(
+		{ length: 800 },
+		() =>
+			new Promise<string>((resolve) => {
+				const socket = net.connect(Number(new URL(server.url).port), '127.0.0.1');
+				socket.write('GET /api/health HTTP/1.1\r\nHost: nas\r\nConnection: close\r\n\r\n');
+				let answer = '';
+				socket.on('data', (data) => {
+					answer += data;
+				});
+				socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+				socket.on('end', () => resolve(answer.split('\r\n', 1)[0] as string));
+			}),
+	);
+	t.deepEqual([...new Set(await Promise.all(sent))], ['HTTP/1.1 200 OK']);
+	await until('all were handed on', async () => (await descriptors()) <= before + 2);
+	t.is(await server.stop(), 0);
+});
+
 test('a process that is killed is replaced, and those beside it go on answering', async (t) => {
 	const server = await startServer(t, { args: serveArgs(await temporaryFolder(t), '--workers', '2') });
 	const [killed, other] = await workersOf(server);

@@ -1,14 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { type Config, freeSocket, openSocket, socketPathOf } from '@stowage/core';
+import { type Config, createPeers, freeSocket, openSocket, socketPathOf } from '@stowage/core';
+import { WaitingConnections } from './WaitingConnections.js';
 
 /** Takes a connection, or says that it can't. */
 export interface Acceptor {
 	accept(socket: Socket): boolean;
 }
-
-/** Connections that wait while no process takes any, as while the only one is replaced. */
-const maxWaiting = 1000;
 
 /**
  * Listens at the configured port or socket, and hands each connection on to the next of those who accept. In place of node:cluster, whose primary process keeps a connection open and
@@ -17,11 +15,19 @@ const maxWaiting = 1000;
 export class Listener {
 	readonly #server = createServer({ pauseOnConnect: true, allowHalfOpen: true }, (socket) => this.#handOn(socket));
 	readonly #acceptors: Acceptor[] = [];
-	readonly #waiting: Socket[] = [];
+	/** Those that no process takes, as while the only one is replaced, or each has as many on their way as it may. */
+	readonly #waiting: WaitingConnections;
+	readonly #config: Config;
 	#isEnding = false;
 
+	constructor(config: Config) {
+		this.#config = config;
+		this.#waiting = new WaitingConnections(createPeers(config));
+	}
+
 	/** Resolves to the address, such as `http://127.0.0.1:7420`. */
-	async listen(config: Config): Promise<string> {
+	async listen(): Promise<string> {
+		const config = this.#config;
 		const path = socketPathOf(config);
 		if (path === undefined) {
 			this.#server.listen({ host: config.host, port: config.port });
@@ -42,7 +48,7 @@ export class Listener {
 
 	add(acceptor: Acceptor): void {
 		this.#acceptors.push(acceptor);
-		for (const socket of this.#waiting.splice(0)) this.#handOn(socket);
+		this.handOnWaiting();
 	}
 
 	remove(acceptor: Acceptor): void {
@@ -51,23 +57,35 @@ export class Listener {
 		if (this.#isEnding) this.end();
 	}
 
+	/** To be called when an acceptor may have room again. */
+	handOnWaiting(): void {
+		for (let socket = this.#waiting.first; socket !== undefined; socket = this.#waiting.first) {
+			if (!this.#isAccepted(socket)) return;
+			this.#waiting.removeFirst();
+		}
+	}
+
 	/** Connections are refused once nobody accepts any, instead of waiting. */
 	end(): void {
 		this.#isEnding = true;
 		if (this.#acceptors.length > 0) return;
 		this.#server.close();
-		for (const socket of this.#waiting.splice(0)) socket.destroy();
+		this.#waiting.destroyAll();
 	}
 
 	#handOn(socket: Socket): void {
 		// It fails while it waits when its client has gone.
 		socket.on('error', () => socket.destroy());
+		this.#waiting.add(socket);
+		this.handOnWaiting();
+	}
+
+	#isAccepted(socket: Socket): boolean {
 		for (const _ of this.#acceptors) {
 			const next = this.#acceptors.shift() as Acceptor;
 			this.#acceptors.push(next);
-			if (next.accept(socket)) return;
+			if (next.accept(socket)) return true;
 		}
-		if (this.#waiting.length < maxWaiting) this.#waiting.push(socket);
-		else socket.destroy();
+		return false;
 	}
 }

@@ -16,7 +16,7 @@ interface Options {
 	count: number;
 	/** What the processes find in their environment besides that of this one. */
 	env: NodeJS.ProcessEnv;
-	listener: { add(acceptor: Acceptor): void; remove(acceptor: Acceptor): void };
+	listener: { add(acceptor: Acceptor): void; remove(acceptor: Acceptor): void; handOnWaiting(): void };
 	log: Log;
 	/** All serve for the first time. */
 	onReady(): void;
@@ -140,6 +140,7 @@ export class Primary {
 				for (const other of this.#workers)
 					if (other !== worker && other.isReady && (to === undefined || to === other.name)) other.tell(messages);
 			},
+			onRoom: () => listener.handOnWaiting(),
 		});
 		this.#workers.add(worker);
 		void worker.ended.then((code) => this.#afterEnd(worker, code));

@@ -20,6 +20,8 @@ interface Events {
 	onClosing(): void;
 	/** It tells the others something, or the one of a name. */
 	onTell(messages: readonly SiblingMessage[], to: string | undefined): void;
+	/** It may have room for a further connection. */
+	onRoom(): void;
 }
 
 /** A process that serves, as the primary process knows it. */
@@ -153,7 +155,7 @@ export class Worker {
 	/** Closes this process's descriptor of the connection. */
 	#hasArrived(id: number): void {
 		this.#onTheWay.get(id)?.destroy();
-		this.#onTheWay.delete(id);
+		if (this.#onTheWay.delete(id)) this.#events.onRoom();
 	}
 
 	async #within<Value>(ms: number, otherwise: Value, ask: (resolve: (value: Value) => void) => void): Promise<Value> {

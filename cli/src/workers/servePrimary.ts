@@ -11,8 +11,8 @@ import { Primary } from './Primary.js';
  */
 export async function servePrimary(config: Config): Promise<void> {
 	const log = createLog(config.log.level);
-	const listener = new Listener();
-	const address = await listener.listen(config);
+	const listener = new Listener(config);
+	const address = await listener.listen();
 	let status = 'Starting';
 	const primary = new Primary({
 		count: workerCount(config),

@@ -42,6 +42,7 @@ export type { SiblingListeners, SiblingMessage, Siblings } from './events/siblin
 export type { ConnectionSource } from './http/connections/accepting.js';
 export { endFailedRequest } from './http/connections/endFailedRequest.js';
 export { freeSocket, openSocket, socketPathOf } from './http/connections/unixSocket.js';
+export { createPeers, limitAddress, type Peers } from './http/requests/proxy.js';
 export { clockFaults, differingSettings, liveMs, mostNodeClockMs } from './leases/LiveProcesses.js';
 export type { ListedLink } from './links/createLinks.js';
 export { linksOf } from './links/linksOf.js';
