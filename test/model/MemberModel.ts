@@ -238,9 +238,19 @@ export class MemberModel extends FileModel {
 			this.#within(actor, folder, (owner, at) => super.search(owner, 'private', at, term));
 		if (directory !== '') return within(directory);
 		const folders = this.#sharedRows(actor);
-		const hits = folders.flatMap(({ path, role }) =>
-			(within(path).rows ?? []).map((row): ModelRow => ({ ...(role && { role }), ...row })),
-		);
+		const known = this.namedFolders(actor);
+		const isOutermost = (name: string) => {
+			const own = known.find((each) => each.name === name);
+			return !known.some(
+				({ root, folder }) =>
+					own !== undefined && folder.owner === own.folder.owner && root !== own.root && isWithin(own.root, root),
+			);
+		};
+		const hits = folders
+			.filter(({ path }) => isOutermost(path))
+			.flatMap(({ path, role }) =>
+				(within(path).rows ?? []).map((row): ModelRow => ({ ...(role && { role }), ...row })),
+			);
 		const named = folders.filter(({ path }) => path.toLowerCase().includes(term.toLowerCase()));
 		return { status: 200, rows: [...named, ...hits] };
 	}

@@ -4,6 +4,7 @@ import knexOf, { type Knex } from 'knex';
 import Libsql from 'libsql';
 import { SqliteClient } from '../src/connection/sqlite/SqliteClient.js';
 import { linkStore } from '../src/stores/files/links.js';
+import { memberStore } from '../src/stores/files/members.js';
 import { shareUseStore } from '../src/stores/files/shareUses.js';
 import { versionStore } from '../src/stores/files/versions.js';
 import { placeDatabase } from './emptyDatabase.js';
@@ -23,10 +24,14 @@ async function explained(
 	const plans: string[] = [];
 	// Without a connection of its own.
 	const knex = knexOf({ client: SqliteClient, useNullAsDefault: true });
-	knex.client.runner = (builder: { toSQL(): { toNative(): { sql: string; bindings: (string | number)[] } } }) => ({
+	knex.client.runner = (builder: {
+		toSQL(): { toNative(): { sql: string; bindings: (string | number | boolean)[] } };
+	}) => ({
 		async run() {
 			const { sql, bindings } = builder.toSQL().toNative();
-			const rows = connection.prepare(`explain query plan ${sql}`).all(...bindings) as { detail: string }[];
+			const rows = connection
+				.prepare(`explain query plan ${sql}`)
+				.all(...bindings.map((value) => (typeof value === 'boolean' ? Number(value) : value))) as { detail: string }[];
 			plans.push(rows.map(({ detail }) => detail).join('; '));
 			return found(sql);
 		},
@@ -84,4 +89,20 @@ test('clients that are downloading from a share, of which strangers make any num
 	t.true(await shareUseStore(knex, Date.now).mayAdmit('a', 'client', 1));
 	t.regex(plans.at(-1) ?? '', /COVERING INDEX share_passes_touched \(share_id=\? AND touched_at>/);
 	t.is(plans.filter((plan) => /share_passes/.test(plan)).length, 2, 'and the client’s own row');
+});
+
+test('the folders with members of a user, and those that others share with them, are found by an index of theirs', async (t) => {
+	const { knex, plans } = await explained(t, (sql) =>
+		sql.startsWith('select `id`') ? [{ id: 'f', path: 'a/b', next_path: null }] : [],
+	);
+	const members = memberStore(knex, Date.now);
+	await members.countsIn('ada', parsePath('a'));
+	await members.joined('bob');
+	await members.joined('bob', 'ada');
+	await members.list('ada');
+	await members.find('ada', 'id');
+	for (const plan of plans) {
+		t.regex(plan, /USING (COVERING )?INDEX/);
+		t.notRegex(plan, /temp_links_share |SCAN (?!USING)/);
+	}
 });

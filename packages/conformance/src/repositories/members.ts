@@ -54,6 +54,29 @@ export function memberRules(assertThat: Rule): void {
 		t.deepEqual(await members.list(), []);
 	});
 
+	assertThat('the members of the folders directly in one of their owner are counted', async (t, db) => {
+		const { users, members, links } = db;
+		const ada = await users.add({ username: 'ada', secret: 's' });
+		const bob = await users.add({ username: 'bob', secret: 's' });
+		const carol = await users.add({ username: 'carol', secret: 's' });
+		const one = { userId: bob.id, role: 'edit' as const };
+		const both = [one, { userId: carol.id, role: 'view' as const }];
+		await members.set(folderOf(ada, 'a/Phötos 😀'), both, limits);
+		await members.set(folderOf(ada, 'a/deep/b'), both, limits);
+		await members.set(folderOf(ada, 'a/moved'), [one], limits);
+		await members.set(folderOf(ada, 'top'), [one], limits);
+		await members.set(folderOf(bob, 'a/of bob'), both.slice(1), limits);
+		const [moved] = await links.within(ada.id, parsePath('a/moved'));
+		const id = moved?.id ?? '';
+		await links.planMoves(new Map([[id, { path: parsePath('a/moved'), nextPath: parsePath('a/there') }]]));
+		const counts = async (folder: string) => Object.fromEntries(await members.countsIn(ada.id, parsePath(folder)));
+		t.deepEqual(await counts('a'), { 'a/Phötos 😀': 2, 'a/there': 1 });
+		t.deepEqual(await counts('a/deep'), { 'a/deep/b': 2 });
+		t.deepEqual(await counts(''), { top: 1 });
+		t.deepEqual(await counts('a/deep/b'), {});
+		for (const text of hostileTexts) t.is((await members.countsIn(text, parsePath('a'))).size, 0);
+	});
+
 	assertThat('a folder with members is followed as an item of a link, and is none', async (t, db) => {
 		const { users, members, links } = db;
 		const ada = await users.add({ username: 'ada', secret: 's' });

@@ -7,13 +7,11 @@ import {
 	Failure,
 	isFailure,
 	type MemberRole,
-	maxSearchResults,
 	moveDenial,
 	type Owner,
 	parentPath,
 	renameDenial,
 	type StoragePath,
-	searchMatcher,
 	signedIn,
 	type Viewer,
 } from '@stowage/rules';
@@ -21,6 +19,7 @@ import { endingFile, noLonger } from '../members/endingFile.js';
 import { type Entered, enterFolder, inBoth } from '../members/enterFolder.js';
 import { listShared } from '../members/listShared.js';
 import { mayOnlyView, type SharedFolders } from '../members/SharedFolders.js';
+import { searchShared } from './searchShared.js';
 
 /** Copies by one viewer what another one may read. */
 export type CopyFor = (
@@ -90,11 +89,11 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 
 	/** The viewer's own files, of which folders with members say so. */
 	async function* listOwn(viewer: Viewer, folder: ItemRef, onMissing?: (owner: Owner) => void) {
-		const counts = viewer.kind === 'user' ? await folders.memberCounts(viewer) : undefined;
+		const counts = viewer.kind === 'user' ? await folders.memberCounts(viewer, folder.path) : undefined;
 		for await (const batch of files.list(viewer, folder, onMissing)) {
 			if (counts !== undefined && counts.size > 0) {
 				for (const entry of batch) {
-					const members = entry.type === 'directory' ? counts.get(entry.path) : undefined;
+					const members = entry.type === 'directory' ? counts.get(entry.path as StoragePath) : undefined;
 					if (members !== undefined) entry.members = members;
 				}
 			}
@@ -133,34 +132,7 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 				const found = await files.search(owner, ref, query, signal, turn);
 				return { ...found, entries: found.entries.map(shown) };
 			}
-			const rankOf = searchMatcher(query);
-			const entries: Entry[] = [];
-			const known = folders.forMany();
-			let indexedAt: number | null = null;
-			let isTruncated = false;
-			for await (const rows of listShared(folders, signedIn(viewer))) {
-				for (const row of rows) {
-					if (rankOf(row) !== undefined) entries.push(row);
-					const ref = { area: 'shared', path: row.path as StoragePath } as const;
-					const within = await enterFolder(known, viewer, ref, 'view').catch(ignoreMissing);
-					const found =
-						within && (await files.search(within.viewer, within.ref, query, signal, turn).catch(ignoreMissing));
-					if (within === undefined || found === undefined) continue;
-					// The folder of a hit is not on screen, so each says what may be done with it.
-					const { role } = within.place;
-					entries.push(...found.entries.map((entry) => ({ role, ...within.shown(entry) })));
-					isTruncated ||= found.truncated === true;
-					if (found.indexedAt !== null) indexedAt = Math.min(found.indexedAt, indexedAt ?? found.indexedAt);
-				}
-			}
-			// A folder may be shared within another one.
-			const rank = (entry: Entry) => rankOf(entry) ?? Number.POSITIVE_INFINITY;
-			const sorted = entries.toSorted((one, other) => rank(one) - rank(other) || one.path.length - other.path.length);
-			return {
-				entries: sorted.slice(0, maxSearchResults),
-				indexedAt,
-				...(isTruncated || sorted.length > maxSearchResults ? { truncated: true } : {}),
-			};
+			return searchShared(files, folders, viewer, { query, signal, turn });
 		},
 
 		async watch(viewer, folder, onChange, onEnd) {
@@ -320,11 +292,6 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 }
 
 const onlyOwner = () => new Failure('forbidden', 'Only its owner can delete this forever.');
-
-/** What is gone, or away, meanwhile is not found. */
-function ignoreMissing(error: unknown): undefined {
-	if (!isFailure(error, 'notFound') && !isFailure(error, 'unavailable')) throw error;
-}
 
 function walked({ pathOf, place }: Entered, item: WalkedItem): WalkedItem {
 	const path = pathOf(item.path);

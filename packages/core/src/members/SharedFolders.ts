@@ -36,7 +36,7 @@ export interface SharedPlace extends NamedFolder {
 }
 
 interface Dependencies extends MomentParts {
-	store: Pick<MemberStore, 'joined' | 'list'>;
+	store: Pick<MemberStore, 'joined' | 'countsIn'>;
 	storage: () => Pick<MountedStorage, 'open' | 'stat' | 'count'>;
 }
 
@@ -63,10 +63,9 @@ export class SharedFolders implements MemberRights {
 		return this.#now().named(userId);
 	}
 
-	/** How many members each folder of an owner has, by the path that is known of it. */
-	async memberCounts({ id }: Pick<User, 'id'>): Promise<Map<string, number>> {
-		const folders = await this.#parts.store.list(id);
-		return new Map(folders.map(({ path, nextPath, members }) => [nextPath ?? path, members.length]));
+	/** How many members each folder has that lies directly in one of its owner's, by the path that is known of it. */
+	memberCounts({ id }: Pick<User, 'id'>, folder: StoragePath): Promise<Map<StoragePath, number>> {
+		return this.#parts.store.countsIn(id, folder);
 	}
 
 	/** What a list says of a folder; undefined for one that is not there. Throws `unavailable`. */

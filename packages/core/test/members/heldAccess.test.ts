@@ -11,7 +11,7 @@ function countingFolders(count: number) {
 	const itemOf = (path: string) => ({ type: 'directory', id: path, mayReuseId: false }) as never;
 	const folders = new SharedFolders({
 		store: {
-			list: async () => [],
+			countsIn: async () => new Map(),
 			async joined() {
 				reads++;
 				return Array.from({ length: count }, (_, n) => ({

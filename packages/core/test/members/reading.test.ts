@@ -102,6 +102,22 @@ for (const isIndexed of ['true', 'false']) {
 	});
 }
 
+test('what lies in a folder that is shared within another one is found once, in the outer one', async (t) => {
+	const { bob, home, share } = await memberFixture(t);
+	await mkdir(home('docs/Photos/2030-beside'));
+	await writeFile(home('docs/Photos/2030-beside/owl.txt'), '');
+	await share({ bob: 'edit' });
+	await share({ bob: 'view' }, 'docs/Photos/2030');
+	await share({ bob: 'view' }, 'docs/Photos-canary');
+	const found = async (search: string) =>
+		json(await bob.get(`/api/browse?type=shared&directory=&search=${search}`)).entries.map(
+			({ path, role }: { path: string; role: string }) => `${path} ${role}`,
+		);
+	t.deepEqual(await found('owl'), ['Photos/2030/owl.txt view', 'Photos/2030-beside/owl.txt edit']);
+	t.deepEqual(await found('2030'), ['2030 view', 'Photos/2030 view', 'Photos/2030-beside edit']);
+	t.deepEqual(await found('canary'), ['Photos-canary/canary.txt view', 'Photos-canary view']);
+});
+
 test('folders of one name are told apart by their owners', async (t) => {
 	const { app, bob, carol, share } = await memberFixture(t);
 	await share({ carol: 'view' });

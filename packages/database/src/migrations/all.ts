@@ -34,6 +34,7 @@ import { addUploadFolders } from './0031-upload-folders.js';
 import { addShareReceipts } from './0032-share-receipts.js';
 import { addHomeUsage } from './0033-home-usage.js';
 import { addNodes } from './0037-nodes.js';
+import { indexFoldersWithMembers } from './0038-member-index.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -88,6 +89,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0032-share-receipts', up: addShareReceipts },
 	{ name: '0033-home-usage', up: addHomeUsage, olderMayRun: true },
 	{ name: '0037-nodes', up: addNodes, olderMayRun: true },
+	{ name: '0038-member-index', up: indexFoldersWithMembers, olderMayRun: true },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

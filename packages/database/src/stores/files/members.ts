@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JoinedFolder, MemberLimits, MemberStore, SharedFolderRecord } from '@stowage/plugin-api';
-import { Failure, type MemberRole } from '@stowage/rules';
+import { Failure, type MemberRole, parentPath, type StoragePath } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
@@ -47,7 +47,9 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 				.select('members.*', 'users.username');
 			for (const { folder_id, user_id, username, role } of found) {
 				const one = { user: { id: user_id, username }, role: role as MemberRole };
-				members.set(folder_id, [...(members.get(folder_id) ?? []), one]);
+				const own = members.get(folder_id);
+				if (own === undefined) members.set(folder_id, [one]);
+				else own.push(one);
 			}
 		}
 		return rows.flatMap((row) => {
@@ -127,6 +129,28 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 		async list(ownerId) {
 			const rows = folders().orderBy(['users.username', 'temp_links.path']);
 			return withMembers(await (ownerId === undefined ? rows : rows.where('temp_links.user_id', ownerId)));
+		},
+
+		async countsIn(ownerId, folder) {
+			const rows: Pick<FolderRow, 'id' | 'path' | 'next_path'>[] = await knex('temp_links')
+				.where({ user_id: ownerId, share_id: membersMark })
+				.select('id', 'path', 'next_path');
+			const paths = new Map<string, StoragePath>();
+			for (const { id, path, next_path } of rows) {
+				const known = (next_path ?? path) as StoragePath;
+				if (parentPath(known) === folder) paths.set(id, known);
+			}
+			const counts = new Map<StoragePath, number>();
+			// Members may be by the hundred thousand, and are counted by their key.
+			for (const part of batches([...paths.keys()])) {
+				const found: { folder_id: string; count: number | string }[] = await knex('members')
+					.whereIn('folder_id', part)
+					.groupBy('folder_id')
+					.select('folder_id')
+					.count({ count: '*' });
+				for (const { folder_id, count } of found) counts.set(paths.get(folder_id) as StoragePath, Number(count));
+			}
+			return counts;
 		},
 
 		leave: (folderId, userId) =>

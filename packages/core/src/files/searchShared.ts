@@ -1,0 +1,120 @@
+import { type Files, type FoundListing, type Turn, Yielder } from '@stowage/plugin-api';
+import {
+	type Entry,
+	isFailure,
+	isWithin,
+	maxSearchResults,
+	type SearchQuery,
+	type StoragePath,
+	searchMatcher,
+	signedIn,
+	type Viewer,
+} from '@stowage/rules';
+import { type Entered, enterFolder } from '../members/enterFolder.js';
+import { listShared } from '../members/listShared.js';
+import type { SharedFolders } from '../members/SharedFolders.js';
+
+interface Search {
+	query: SearchQuery;
+	signal: AbortSignal | undefined;
+	/** Of the walk that this is. */
+	turn: Turn | undefined;
+}
+
+/**
+ * The folders that are shared with the viewer, and all in them, that match. What lies in a folder that is shared within another one is found in the outer one only: a thousand within each
+ * other would have the same hits a thousand times.
+ */
+export async function searchShared(
+	files: Pick<Files, 'search'>,
+	folders: SharedFolders,
+	viewer: Viewer,
+	{ query, signal, turn }: Search,
+): Promise<FoundListing> {
+	const rankOf = searchMatcher(query);
+	const hits = new BestEntries();
+	const known = folders.forMany();
+	const yielder = new Yielder(turn);
+	const pause = async () => {
+		signal?.throwIfAborted();
+		if (yielder.shouldYield) await yielder.yield(signal);
+	};
+	const all: Entered[] = [];
+	for await (const rows of listShared(folders, signedIn(viewer))) {
+		for (const row of rows) {
+			await pause();
+			const rank = rankOf(row);
+			if (rank !== undefined) hits.add(row, rank);
+			const ref = { area: 'shared', path: row.path as StoragePath } as const;
+			const entered = await enterFolder(known, viewer, ref, 'view').catch(ignoreMissing);
+			if (entered !== undefined) all.push(entered);
+		}
+	}
+	let indexedAt: number | null = null;
+	let isTruncated = false;
+	for (const within of outermost(all)) {
+		await pause();
+		const found = await files.search(within.viewer, within.ref, query, signal, turn).catch(ignoreMissing);
+		if (found === undefined) continue;
+		// The folder of a hit is not on screen, so each says what may be done with it.
+		const { role } = within.place;
+		for (const entry of found.entries) {
+			const rank = rankOf(entry);
+			if (rank !== undefined) hits.add({ role, ...within.shown(entry) }, rank);
+		}
+		isTruncated ||= found.truncated === true;
+		if (found.indexedAt !== null) indexedAt = Math.min(found.indexedAt, indexedAt ?? found.indexedAt);
+	}
+	return {
+		entries: hits.best(),
+		indexedAt,
+		...(isTruncated || hits.count > maxSearchResults ? { truncated: true } : {}),
+	};
+}
+
+/** Those that lie in no other one. */
+function outermost(all: readonly Entered[]): Entered[] {
+	const outer = new Map<string, Entered[]>();
+	const chosen: Entered[] = [];
+	for (const each of [...all].sort((one, other) => one.place.root.length - other.place.root.length)) {
+		const { folder, root } = each.place;
+		const ofOwner = outer.get(folder.owner.id) ?? [];
+		if (ofOwner.some(({ place }) => isWithin(root, place.root))) continue;
+		outer.set(folder.owner.id, [...ofOwner, each]);
+		chosen.push(each);
+	}
+	return chosen;
+}
+
+/** The best of all hits, in bounded memory however many folders have them. */
+class BestEntries {
+	#hits: { entry: Entry; rank: number }[] = [];
+	#count = 0;
+
+	add(entry: Entry, rank: number): void {
+		this.#count++;
+		this.#hits.push({ entry, rank });
+		if (this.#hits.length >= 2 * maxSearchResults) this.#keepBest();
+	}
+
+	/** How many were added. */
+	get count(): number {
+		return this.#count;
+	}
+
+	/** Best first, and the shorter path first among equals. */
+	best(): Entry[] {
+		this.#keepBest();
+		return this.#hits.map(({ entry }) => entry);
+	}
+
+	#keepBest(): void {
+		this.#hits.sort((one, other) => one.rank - other.rank || one.entry.path.length - other.entry.path.length);
+		this.#hits.length = Math.min(this.#hits.length, maxSearchResults);
+	}
+}
+
+/** What is gone, or away, meanwhile is not found. */
+function ignoreMissing(error: unknown): undefined {
+	if (!isFailure(error, 'notFound') && !isFailure(error, 'unavailable')) throw error;
+}
