@@ -1,5 +1,5 @@
 import { parsePath } from '@stowage/rules';
-import { hostileTexts, type Rule, refuses, second } from './rules.js';
+import { hostileTexts, type Rule, refuses, second, turnsDuring } from './rules.js';
 
 const folderOf = (owner: { id: string }, path: string) => ({
 	ownerId: owner.id,
@@ -76,6 +76,21 @@ export function memberRules(assertThat: Rule): void {
 		t.deepEqual(await counts('a/deep/b'), {});
 		for (const text of hostileTexts) t.is((await members.countsIn(text, parsePath('a'))).size, 0);
 	});
+
+	assertThat(
+		'very many folders of a user are read as of one moment, and others have their turns before',
+		async (t, db) => {
+			const { users, members } = db;
+			const ada = await users.add({ username: 'ada', secret: 's' });
+			const bob = await users.add({ username: 'bob', secret: 's' });
+			const many = { folders: 999, ofOneOwner: 999, ofAllOwners: 999 };
+			const names = Array.from({ length: 205 }, (_, n) => `f${n}`);
+			for (const name of names) await members.set(folderOf(ada, name), [{ userId: bob.id, role: 'view' }], many);
+			for (const owner of [undefined, ada.id])
+				t.deepEqual((await members.joined(bob.id, owner)).map(({ path }) => path as string).sort(), names.toSorted());
+			t.true((await turnsDuring(() => members.joined(bob.id))) >= 1);
+		},
+	);
 
 	assertThat('a folder with members is followed as an item of a link, and is none', async (t, db) => {
 		const { users, members, links } = db;

@@ -62,3 +62,16 @@ export async function refuses(
 	const error = await t.throwsAsync(call);
 	t.true(isFailure(error, kind), `${error}`);
 }
+
+/** How many turns of the event loop others have while this runs. */
+export async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+	let turns = 0;
+	let next = setImmediate(count);
+	function count() {
+		turns++;
+		next = setImmediate(count);
+	}
+	await work();
+	clearImmediate(next);
+	return turns;
+}

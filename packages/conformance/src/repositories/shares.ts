@@ -1,6 +1,6 @@
 import type { NewShare } from '@stowage/plugin-api';
 import { parsePath } from '@stowage/rules';
-import { day, hostileTexts, type Rule, refuses, second } from './rules.js';
+import { day, hostileTexts, type Rule, refuses, second, turnsDuring } from './rules.js';
 
 const limits = { shares: 3, items: 5 };
 
@@ -121,6 +121,36 @@ export function shareRules(assertThat: Rule): void {
 		t.false(await shares.remove(id));
 		t.deepEqual(await links.page({ limit: 10, withShares: true }), []);
 	});
+
+	assertThat(
+		'the items of large shares are read in their order, in parts between which others have turns',
+		async (t, db) => {
+			const { users, shares } = db;
+			const alice = await users.add({ username: 'alice', secret: 's' });
+			const all = { shares: 9, items: 999 };
+			const paths = (name: string, count: number) => Array.from({ length: count }, (_, n) => `${name}/${count - n}`);
+			const expected = new Map([
+				['one', paths('one', 450)],
+				['two', paths('two', 3)],
+				['three', paths('three', 200)],
+				['four', paths('four', 1)],
+			]);
+			for (const [name, items] of expected) await shares.add(shareOf(alice, name, items), all);
+			for (const [name, items] of expected)
+				t.deepEqual(
+					(await shares.find(`hash of ${name}`))?.items.map(({ path }) => path as string),
+					items,
+				);
+			const page = await shares.page({ limit: 9 });
+			for (const { sealedToken, items } of page)
+				t.deepEqual(
+					items.map(({ path }) => path as string),
+					expected.get(sealedToken.replace('sealed ', '')),
+				);
+			t.is(page.length, 4);
+			t.true((await turnsDuring(() => shares.find('hash of one'))) >= 2);
+		},
+	);
 
 	assertThat('shares are listed by pages, the newest first, also those of one moment', async (t, db, clock) => {
 		const { users, shares } = db;

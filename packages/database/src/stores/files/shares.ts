@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { SharedItemRecord, ShareRecord, ShareSettings, ShareStore } from '@stowage/plugin-api';
 import { Failure, parsePath, type ShareMode } from '@stowage/rules';
 import type { Knex } from 'knex';
+import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import type { UserRow } from '../accounts/users.js';
@@ -35,11 +36,15 @@ type OwnedRow = ShareRow & { username: string };
 interface ItemRow {
 	id: string;
 	share_id: string;
+	share_position: number;
 	path: string;
 	next_path: string | null;
 	item_id: string;
 	item_type: string | null;
 }
+
+/** Items of shares that are read at once. */
+const itemsAtOnce = 200;
 
 /** Later than any clock: an item of a share ends with its share. */
 const never = Date.UTC(9999, 0);
@@ -53,16 +58,16 @@ export function shareStore(knex: Knex, now: () => number): ShareStore {
 	const ofEnabled = () => owned().where('users.is_disabled', false);
 
 	const withItems = async (rows: readonly OwnedRow[]): Promise<ShareRecord[]> => {
-		const items = new Map<string, ItemRow[]>();
-		for (const part of batches(rows.map(({ id }) => id))) {
-			const found: ItemRow[] = await knex('temp_links')
-				.whereIn('share_id', part)
-				.orderBy(['share_id', 'share_position'])
-				.select('id', 'share_id', 'path', 'next_path', 'item_id', 'item_type');
-			for (const item of found) {
-				const known = items.get(item.share_id);
-				if (known === undefined) items.set(item.share_id, [item]);
-				else known.push(item);
+		const items = new Map<string, SharedItemRecord[]>();
+		const owners = new Map(rows.map((row) => [row.id, { id: row.user_id, username: row.username }]));
+		for (const shares of batches(rows.map(({ id }) => id))) {
+			for await (const part of itemsOf(knex, shares)) {
+				for (const item of part) {
+					const record = toItem(item, owners.get(item.share_id) as SharedItemRecord['owner']);
+					const known = items.get(item.share_id);
+					if (known === undefined) items.set(item.share_id, [record]);
+					else known.push(record);
+				}
 			}
 		}
 		return rows.map((row) => toShare(row, items.get(row.id) ?? []));
@@ -162,6 +167,34 @@ export function shareStore(knex: Knex, now: () => number): ShareStore {
 	};
 }
 
+/**
+ * The items of shares in their order, in parts that take a moment each: anybody may ask for a share of a thousand, and many at once. Others have their turns between two parts.
+ */
+async function* itemsOf(knex: Knex, shares: readonly string[]): AsyncGenerator<ItemRow[]> {
+	let rest = [...shares].sort();
+	/** The position of the last item that was read of the first of these shares. */
+	let after: number | undefined;
+	while (rest.length > 0) {
+		const items = knex('temp_links');
+		if (after === undefined) items.whereIn('share_id', rest);
+		else items.where('share_id', rest[0]).where('share_position', '>', after);
+		const found: ItemRow[] = await items
+			.orderBy(['share_id', 'share_position'])
+			.limit(itemsAtOnce)
+			.select('id', 'share_id', 'share_position', 'path', 'next_path', 'item_id', 'item_type');
+		yield found;
+		const last = found.at(-1);
+		if (last !== undefined && found.length === itemsAtOnce) {
+			rest = rest.slice(rest.indexOf(last.share_id));
+			after = last.share_position;
+			await ownTurn();
+		} else {
+			rest = after === undefined ? [] : rest.slice(1);
+			after = undefined;
+		}
+	}
+}
+
 /** The columns of those that are set. */
 function columnsOf(settings: Partial<ShareSettings>): Partial<ShareRow> {
 	const columns = {
@@ -187,11 +220,10 @@ async function countOf(chosen: Knex.QueryBuilder): Promise<number> {
 	return Number(row.count);
 }
 
-function toShare(row: OwnedRow, items: readonly ItemRow[]): ShareRecord {
-	const owner = { id: row.user_id, username: row.username };
+function toShare(row: OwnedRow, items: SharedItemRecord[]): ShareRecord {
 	return {
 		id: row.id,
-		owner,
+		owner: { id: row.user_id, username: row.username },
 		sealedToken: row.sealed_token,
 		title: row.title,
 		message: row.message,
@@ -209,15 +241,17 @@ function toShare(row: OwnedRow, items: readonly ItemRow[]): ShareRecord {
 		uploads: row.uploads,
 		bytesReceived: row.bytes_received,
 		lastUsedAt: row.last_used_at,
-		items: items.map(
-			(item): SharedItemRecord => ({
-				id: item.id,
-				owner,
-				path: parsePath(item.path),
-				nextPath: item.next_path === null ? undefined : parsePath(item.next_path),
-				itemId: item.item_id,
-				type: item.item_type === 'directory' ? 'directory' : 'file',
-			}),
-		),
+		items,
+	};
+}
+
+function toItem(item: ItemRow, owner: SharedItemRecord['owner']): SharedItemRecord {
+	return {
+		id: item.id,
+		owner,
+		path: parsePath(item.path),
+		nextPath: item.next_path === null ? undefined : parsePath(item.next_path),
+		itemId: item.item_id,
+		type: item.item_type === 'directory' ? 'directory' : 'file',
 	};
 }
