@@ -122,7 +122,13 @@ async function assemble(config: Config, database: Database, parts: Closable[], o
 	const accepting = createAccepting(server, config, drain, connections);
 	const audit = createAudit({ ...ground, bytesSent, administrator });
 	parts.push(audit);
-	const bodies = createBodies(bodySecondMs);
+	const bodies = createBodies({
+		secondMs: bodySecondMs,
+		onSessionEnd(request, onEnd) {
+			const session = sessions.keyOf(request);
+			return session === undefined ? () => {} : sessions.subscribe(session, onEnd);
+		},
+	});
 	const secret = config.sessionKey ?? (await readOrMakeSecret(config.dataDir, log));
 	if (serves) await assertSameSecret(database, secret);
 

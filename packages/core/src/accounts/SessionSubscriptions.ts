@@ -24,6 +24,11 @@ export class SessionSubscriptions {
 		};
 	}
 
+	/** How many wait for the end of one. */
+	get count(): number {
+		return [...this.#subscribers.values()].reduce((sum, { size }) => sum + size, 0);
+	}
+
 	async #check(): Promise<void> {
 		if (this.#isLooking) return;
 		this.#isLooking = true;

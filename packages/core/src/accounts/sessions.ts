@@ -62,6 +62,8 @@ export interface Sessions {
 	isValid(key: string): Promise<boolean>;
 	/** Calls `onEnd` soon after the session of that key has ended, wherever that was, until the returned function is called. */
 	subscribe(key: string, onEnd: () => void): () => void;
+	/** How many wait for the end of one. */
+	subscribers(): number;
 }
 
 function isCookie(cookie: unknown): cookie is { id: string } {
@@ -214,6 +216,7 @@ export async function registerSessions(
 		isRecent,
 		isValid,
 		subscribe: (key, onEnd) => subscriptions.subscribe(key, onEnd),
+		subscribers: () => subscriptions.count,
 	};
 }
 

@@ -41,18 +41,35 @@ const stepBytes = 16 * kB;
 /** How the bodies of requests are read: in a bounded time, and JSON in a bounded memory. */
 export interface Bodies extends JsonBodies {
 	/** The body of an upload as it arrives, of any size. Fails as `arrivingBody` does. */
-	upload(request: IncomingMessage): AsyncGenerator<Buffer, void>;
+	upload(request: Request): AsyncGenerator<Buffer, void>;
 }
 
-/** `secondMs` is how long a second of waiting for a body takes. */
-export function createBodies(secondMs = 1000): Bodies {
+interface Options {
+	/** How long a second of waiting for a body takes, in milliseconds. */
+	secondMs?: number | undefined;
+	/** Calls `onEnd` soon after the session of a request has ended, until the returned function is called. A visitor has none. */
+	onSessionEnd(request: Request, onEnd: () => void): () => void;
+}
+
+export function createBodies({ secondMs = 1000, onSessionEnd }: Options): Bodies {
 	const busy = 'Too many large requests are under way. Please try again in a moment.';
 	const small = new Budget({ total: 64 * MB, perClient: 2 * MB }, busy);
 	const large = new Budget({ total: 48 * MB, perClient: 16 * MB }, busy);
 	const held = new WeakMap<Request, () => void>();
 
+	/** Breaks off what arrives once its sender's session ends: otherwise whoever had it could begin calls, and have them carried out hours later. */
+	async function* arriving(request: Request, timeouts: BodyTimeouts): AsyncGenerator<Buffer, void> {
+		const { req } = request.raw;
+		const leave = onSessionEnd(request, () => req.destroy(new Failure('notSignedIn', 'Your session has ended.')));
+		try {
+			yield* arrivingBody(req, timeouts, secondMs);
+		} finally {
+			leave();
+		}
+	}
+
 	const bodies: Bodies = {
-		upload: (request) => arrivingBody(request, uploadTimeouts, secondMs),
+		upload: (request) => arriving(request, uploadTimeouts),
 
 		async readJson(request, maxBytes) {
 			const { req } = request.raw;
@@ -76,7 +93,7 @@ export function createBodies(secondMs = 1000): Bodies {
 			const shape = new JsonShape();
 			const chunks: Buffer[] = [];
 			let size = 0;
-			for await (const chunk of arrivingBody(req, jsonTimeouts, secondMs)) {
+			for await (const chunk of arriving(request, jsonTimeouts)) {
 				size += chunk.length;
 				if (size > maxBytes) throw tooLarge();
 				if (size > taken) take(Math.max(size - taken, stepBytes));

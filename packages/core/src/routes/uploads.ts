@@ -69,7 +69,7 @@ export function uploadRoutes(services: Services) {
 			fields: allowed,
 			maxFileSize: config.uploads.maxFileSize,
 			digest: parseFileDigest(textHeader(headers, 'Stowage-File-Digest')),
-			body: bodies.upload(request.raw.req),
+			body: bodies.upload(request),
 			stage: () => stage(entered?.viewer),
 			async beforeFile(fields, name) {
 				// A later field may name a part without a name; a part with an impossible name is refused before its bytes.

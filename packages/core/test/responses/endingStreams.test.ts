@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, truncate, writeFile } from 'node:fs/promises';
+import { access, mkdir, truncate, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import test, { type ExecutionContext } from 'ava';
@@ -56,6 +56,58 @@ for (const [name, path] of Object.entries(downloads)) {
 		const answer = await begin(app, path, ada);
 		await ada.get('/api/logout');
 		await isBrokenOff(t, app, answer);
+	});
+}
+
+const boundary = 'b';
+const beginning = (name: string) =>
+	`--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\n\r\nbegun`;
+const sent: Record<
+	string,
+	(client: Client) => Promise<{ method: string; path: string; headers: object; body: string }>
+> = {
+	async 'a form'() {
+		const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` };
+		return { method: 'POST', path: '/api/upload', headers, body: beginning('late.bin') };
+	},
+	async 'a chunk of an upload'(client) {
+		const headers = {
+			'tus-resumable': '1.0.0',
+			'upload-length': '100',
+			'upload-metadata': `filename ${btoa('late.bin')}`,
+		};
+		const { headers: made } = await client.call('POST', '/api/uploads', undefined, headers);
+		return {
+			...{ method: 'PATCH', path: made.location as string, body: 'begun' },
+			headers: {
+				...{ 'tus-resumable': '1.0.0', 'upload-offset': '0', 'content-length': '100' },
+				'content-type': 'application/offset+octet-stream',
+			},
+		};
+	},
+	async 'a call'() {
+		const headers = { 'content-type': 'application/json' };
+		return { method: 'POST', path: '/api/createFile', headers, body: '{"directory": "", "fileName": "late.bin", ' };
+	},
+};
+for (const [name, prepare] of Object.entries(sent)) {
+	test(`what arrives of ${name} is broken off with the session, and has no effect`, async (t) => {
+		const { app, ada, home } = await setUp(t);
+		const { hostname, port } = new URL(app.server.info.uri);
+		const { body, headers, ...call } = await prepare(ada);
+		const begun = request({ hostname, port, ...call, agent: false, headers: { ...headers, cookie: ada.cookie } });
+		const arrived = once(app.server.listener, 'request');
+		begun.write(body);
+		await arrived;
+		const broken = once(begun, 'response').then(
+			() => 'answered',
+			(error: NodeJS.ErrnoException) => error.code,
+		);
+		// A session that ends before its request is looked at is refused at once.
+		await until('its body is read', async () => app.services.sessions.subscribers() > 0);
+		await ada.get('/api/logout');
+		t.is(await broken, 'ECONNRESET');
+		await t.throwsAsync(access(home('late.bin')), { code: 'ENOENT' });
 	});
 }
 

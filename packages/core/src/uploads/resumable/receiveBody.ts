@@ -36,7 +36,7 @@ export async function receiveBody(
 			chunk.recorded(arrived);
 			return saved;
 		};
-		const size = await receiveChunk(chunk.staged, bodies.upload(request.raw.req), {
+		const size = await receiveChunk(chunk.staged, bodies.upload(request), {
 			offset: record.offset,
 			limit: record.length - record.offset,
 			checksum,
