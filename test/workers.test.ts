@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openDatabase } from '@stowage/database';
 import test, { type ExecutionContext } from 'ava';
@@ -175,6 +177,25 @@ test('SIGUSR2 replaces one process after another, and no request fails', async (
 	t.deepEqual(failures, []);
 	t.true(answered > 50, `${answered} were answered`);
 	t.is(await server.stop(), 0);
+});
+
+test('what a process sends goes on when it is asked to end, and is whole', async (t) => {
+	const folder = await temporaryFolder(t);
+	const server = await startServer(t, { args: serveArgs(folder, '--workers', '2') });
+	const cookie = await server.register('ann');
+	const size = 40 * 1024 * 1024;
+	await writeFile(path.join(folder, 'files/users/ann/film.bin'), '');
+	await truncate(path.join(folder, 'files/users/ann/film.bin'), size);
+	const [answer] = (await once(
+		http.get(`${server.url}/api/download/film.bin?type=private`, { agent: false, headers: { cookie } }),
+		'response',
+	)) as [http.IncomingMessage];
+	await once(answer, 'readable');
+	const ended = server.stop();
+	// Longer than idle connections are kept.
+	await wait(2000);
+	t.is((await buffer(answer)).length, size);
+	t.is(await ended, 0);
 });
 
 test('processes that end again and again end the server, with 70', async (t) => {

@@ -42,6 +42,7 @@ export function createAccepting(
 	return {
 		async begin() {
 			await server.start();
+			actAsListening(listener);
 			source.begin((socket) => {
 				if (drain.connections >= shareOf(maxConnections, config)) {
 					socket.destroy();
@@ -57,6 +58,12 @@ export function createAccepting(
 		},
 		end: () => source.end(),
 	};
+}
+
+/** hapi knows the connections that come from now on, which it needs to end them when it stops: idle ones at once, others after a while. */
+function actAsListening(listener: Server): void {
+	listener.address = () => ({ address: '', family: '', port: 0 });
+	listener.emit('listening');
 }
 
 /** hapi waits for the end of connections through its listener, which counts only those that it accepted itself. */
