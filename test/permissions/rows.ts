@@ -213,6 +213,7 @@ export const rows: Record<EndpointName, readonly [Row, ...Row[]]> = {
 	setMembers: [
 		item('own', ({ folder }) => ({ payload: { path: folder, members: [{ username: 'dora', role: 'edit' }] } })),
 	],
+	listMemberChanges: [account()],
 	getMembers: [item('read', ({ type, folder }) => ({ query: { path: folder, type } }))],
 	leaveFolder: [made(joined, 'member', (_, path) => ({ query: { path } }))],
 	createShare: [item('own', (place) => ({ payload: { items: [{ path: fileIn(place) }], mode: 'view' } }))],

@@ -1,7 +1,13 @@
 import { formatDate, formatTime } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type Job, withJob } from '../src/api/jobs/jobs.js';
-import { activityItems, receiptDetail, receiptTitle } from '../src/features/activity/activityItems.js';
+import {
+	activityItems,
+	changeDetail,
+	changeTitle,
+	receiptDetail,
+	receiptTitle,
+} from '../src/features/activity/activityItems.js';
 import {
 	announcement,
 	detailText,
@@ -131,8 +137,9 @@ test('a job event replaces the job in the list or adds it', (t) => {
 	);
 });
 
-test('what shares have received is among the jobs that have ended, the latest first', (t) => {
+test('what others have sent and changed is among the jobs that have ended, the latest first', (t) => {
 	const receipt = { share: 's', title: 'Party', sender: 'Grace', files: 2, bytes: 3 * megabyte, begunAt: 0 };
+	const counts = { folder: 'Team', member: 'bob', added: 1, changed: 0, removed: 0, begunAt: 0 };
 	const items = activityItems(
 		[
 			jobWith({ id: 'new', status: 'completed', endTime: 300 }),
@@ -143,11 +150,23 @@ test('what shares have received is among the jobs that have ended, the latest fi
 			{ ...receipt, id: 'late', endedAt: 400 },
 			{ ...receipt, id: 'early', endedAt: 200 },
 		],
+		[{ ...counts, id: 'between', endedAt: 350 }],
 	);
 	t.deepEqual(
 		items.map(({ id }) => id),
-		['job-running', 'received-late', 'job-new', 'received-early', 'job-old'],
+		['job-running', 'received-late', 'changed-between', 'job-new', 'received-early', 'job-old'],
 	);
+});
+
+test('what a member has changed says who it was, how much and in which folder', (t) => {
+	const counts = { member: 'bob', added: 0, changed: 0, removed: 0 };
+	t.is(changeTitle({ ...counts, added: 3 }), 'bob added 3 items');
+	t.is(
+		changeTitle({ ...counts, added: 2, changed: 1, removed: 4 }),
+		'bob added 2 items, changed 1 item, deleted 4 items',
+	);
+	const endedAt = Date.UTC(2026, 10, 21);
+	t.is(changeDetail({ folder: 'Team', endedAt }), `In Team · ${formatDate(endedAt)} at ${formatTime(endedAt)}`);
 });
 
 test('what a share has received says who has sent it, where a name was asked for', (t) => {

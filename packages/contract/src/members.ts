@@ -25,6 +25,28 @@ export const getMembers = endpoint({
 	result: members,
 });
 
+/** What members have changed in folders of the caller's in the last 30 days, by items, the latest first: what is done with pauses under an hour is one. */
+export const listMemberChanges = endpoint({
+	method: 'GET',
+	path: '/api/members/changes',
+	audience: 'user',
+	result: z.object({
+		changes: z.array(
+			z.object({
+				id: z.string(),
+				/** What the folder and the member were called. */
+				folder: z.string(),
+				member: z.string(),
+				added: z.number(),
+				changed: z.number(),
+				removed: z.number(),
+				begunAt: z.number(),
+				endedAt: z.number(),
+			}),
+		),
+	}),
+});
+
 /** The caller leaves a folder that is shared with them, by its path there. */
 export const leaveFolder = endpoint({
 	method: 'DELETE',

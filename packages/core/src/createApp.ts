@@ -152,7 +152,7 @@ async function assemble(config: Config, database: Database, parts: Closable[], o
 		mayHaveOthers: () => otherServers.mayExist(),
 		storage: openedStorage,
 	});
-	const { files, links, quotas, sharedFolders, trees, trash, trashBin, versions } = fileServices;
+	const { files, links, quotas, sharedFolders, memberChanges, trees, trash, trashBin, versions } = fileServices;
 
 	const { dataDir } = config;
 	const offered = { dataDir, files, bodies, notifications, jobs, database, databaseReserve, log };
@@ -179,10 +179,23 @@ async function assemble(config: Config, database: Database, parts: Closable[], o
 	const services = createServices({
 		...{ ...ground, version: buildVersion, drain, audit, bodies, providers, secret },
 		...{ databaseReserve, notifications, leases, jobs, liveProcesses },
-		...{ storage, roots, searchIndex, trees, files, links, quotas, sharedFolders, trash, trashBin, versions },
+		...{
+			storage,
+			roots,
+			searchIndex,
+			trees,
+			files,
+			links,
+			quotas,
+			sharedFolders,
+			trash,
+			trashBin,
+			versions,
+			memberChanges,
+		},
 		...{ sessions, knownClients: createKnownClients(config, secret, now) },
 	});
-	parts.push(services.inFlightUploads, services.shareUses);
+	parts.push(services.inFlightUploads, services.shareUses, services.memberChanges);
 	// They last as long as their pages, so their end is not awaited.
 	server.ext('onPreStop', () => services.streams.endAll());
 	if (serves) {

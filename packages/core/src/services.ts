@@ -20,6 +20,7 @@ import type { FairQueue } from './limits/FairQueue.js';
 import type { Links } from './links/createLinks.js';
 import type { Log } from './log.js';
 import type { Members } from './members/createMembers.js';
+import type { MemberChanges } from './members/MemberChanges.js';
 import type { SharedFolders } from './members/SharedFolders.js';
 import type { HomeMoves } from './moving/createHomeMoves.js';
 import type { Pasting } from './pasting/createPasting.js';
@@ -65,6 +66,7 @@ export interface Services {
 	links: Links;
 	members: Members;
 	sharedFolders: SharedFolders;
+	memberChanges: MemberChanges;
 	shares: Shares;
 	guests: Guests;
 	shareCookies: ShareCookies;

@@ -36,6 +36,7 @@ export async function sweep({
 			await resumableUploads.sweep();
 			await shareUses.sweep();
 			await database.shareUses.forgetReceipts(now() - receiptMs);
+			await database.members.forgetChanges(now() - receiptMs);
 			await trashBin.sweep();
 			await database.homeUsage.sweep(usageMs);
 		} finally {

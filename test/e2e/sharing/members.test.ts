@@ -199,6 +199,13 @@ test.serial('two people work in one folder and see each other’s changes', asyn
 	await editor.fill('edited by a member');
 	await theirs.keyboard.press('Control+s');
 	await eventually(t, () => readFile(path.join(ada.home, 'Photos/fox.txt'), 'utf8'), 'edited by a member');
+
+	await page.getByRole('button', { name: ada.username }).click();
+	await page.getByRole('menuitem', { name: 'Activity' }).click();
+	const line = page.getByRole('dialog', { name: 'Activity' }).getByRole('listitem');
+	await line.getByText(`${bob.username} added 2 items, changed 3 items, deleted 1 item`).waitFor();
+	await line.getByText(/^In Photos · /).waitFor();
+	await assertAccessible(t, page, 'what a member has changed');
 	t.deepEqual([...ada.faults, ...bob.faults], []);
 });
 

@@ -1,4 +1,10 @@
-import { getMembers, leaveFolder as leaveFolderEndpoint, type ResultOf, setMembers } from '@stowage/contract';
+import {
+	getMembers,
+	leaveFolder as leaveFolderEndpoint,
+	listMemberChanges,
+	type ResultOf,
+	setMembers,
+} from '@stowage/contract';
 import { queryOptions } from '@tanstack/react-query';
 import { call } from './client/client.js';
 import { queryKeys } from './queryKeys.js';
@@ -15,6 +21,19 @@ export function membersQuery(path: string) {
 		retry: 1,
 	});
 }
+
+/** What one member has changed in a folder of the signed-in user in one go. */
+export type MemberChange = ResultOf<typeof listMemberChanges>['changes'][number];
+
+/** What members have changed in the folders of the signed-in user, the latest first. */
+export const memberChangesQuery = queryOptions({
+	queryKey: queryKeys.memberChanges,
+	queryFn: async ({ signal }) => (await call(listMemberChanges, { signal })).changes,
+	staleTime: 0,
+	gcTime: 0,
+	refetchInterval: 15_000,
+	retry: 1,
+});
 
 /**
  * Changes the members of such a folder and resolves to these, under their names as they are registered. The server takes whole lists, so the change is made to

@@ -7,6 +7,7 @@ export const queryKeys = {
 	links: ['links'],
 	shares: ['shares'],
 	received: ['received'],
+	memberChanges: ['memberChanges'],
 	share: (token: string) => ['share', token] as const,
 	userSessions: (username: string) => ['sessions', username] as const,
 	twoFactor: (username: string) => ['totp', username] as const,

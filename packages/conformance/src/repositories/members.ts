@@ -205,4 +205,41 @@ export function memberRules(assertThat: Rule): void {
 		await share(eve, 'five');
 		t.is((await members.joined(bob.id)).length, 3);
 	});
+
+	assertThat(
+		'what members change is counted for the owner, without pauses together, and forgotten in time',
+		async (t, db) => {
+			const { users, members } = db;
+			const ada = await users.add({ username: 'ada', secret: 's' });
+			const minute = 60_000;
+			const change = (
+				folderId: string,
+				memberId: string,
+				at: number,
+				counts = { added: 1, changed: 0, removed: 0 },
+			) => ({
+				...{ ownerId: ada.id, folderId, memberId, folder: `Phötos ${folderId}`, member: memberId, ...counts },
+				...{ begunAt: at * minute, endedAt: at * minute },
+			});
+			const listed = async () =>
+				(await members.changes(ada.id, 100)).map(({ folder, member, added, changed, removed, begunAt, endedAt }) =>
+					[folder, member, added, changed, removed, begunAt / minute, endedAt / minute].join(' '),
+				);
+			await members.countChanges([change('1', 'bob', 100), { ...change('1', 'bob', 100), ownerId: 'gone' }]);
+			await Promise.all([
+				members.countChanges([change('1', 'bob', 150, { added: 0, changed: 2, removed: 3 })]),
+				members.countChanges([change('1', 'bob', 90), change('2', 'bob', 120), change('1', 'carol', 121)]),
+			]);
+			await members.countChanges([change('1', 'bob', 211)]);
+			const others = ['Phötos 1 carol 1 0 0 121 121', 'Phötos 2 bob 1 0 0 120 120'];
+			t.deepEqual(await listed(), ['Phötos 1 bob 1 0 0 211 211', 'Phötos 1 bob 2 2 3 90 150', ...others]);
+			t.is((await members.changes(ada.id, 2)).length, 2);
+			await members.forgetChanges(121 * minute);
+			t.deepEqual(await listed(), ['Phötos 1 bob 1 0 0 211 211', 'Phötos 1 bob 2 2 3 90 150', others[0]]);
+			for (let n = 0; n < 55; n++) await members.countChanges([change('3', `m${n}`, 300 + n)]);
+			t.is((await listed()).filter((line) => line.startsWith('Phötos 3')).length, 50);
+			await users.remove(ada.id);
+			t.deepEqual(await listed(), []);
+		},
+	);
 }

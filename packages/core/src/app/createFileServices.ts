@@ -19,6 +19,7 @@ import { auditedLinks } from '../links/auditedLinks.js';
 import { createLinks } from '../links/createLinks.js';
 import { rebindTrashedLinks } from '../links/rebindTrashedLinks.js';
 import type { Log } from '../log.js';
+import { MemberChanges } from '../members/MemberChanges.js';
 import { memberAudit } from '../members/memberAudit.js';
 import { SharedFolders } from '../members/SharedFolders.js';
 import { createQuotas } from '../quotas/createQuotas.js';
@@ -100,9 +101,10 @@ export function createFileServices(dependencies: Dependencies) {
 		temporaryFolder,
 		publicListing,
 	};
-	const naming = memberAudit(audit, sharedFolders);
+	const memberChanges = new MemberChanges({ store: database.members, now, log });
+	const naming = memberAudit(audit, sharedFolders, memberChanges);
 	const files = auditedFiles(createFiles(parts, sharedFolders), naming);
 	const trash = auditedTrash(sharedTrash(createTrash(parts), parts, sharedFolders), audit);
 	const versions = auditedVersions(sharedVersions(createFileVersions(parts), sharedFolders), naming);
-	return { links, quotas, feeds, trees, files, sharedFolders, trashBin, trash, versions };
+	return { links, quotas, feeds, trees, files, sharedFolders, memberChanges, trashBin, trash, versions };
 }

@@ -1,4 +1,4 @@
-import type { MemberStore } from '@stowage/plugin-api';
+import type { JoinedFolder, MemberStore } from '@stowage/plugin-api';
 import {
 	Failure,
 	homeRoot,
@@ -83,10 +83,10 @@ export class SharedFolders implements MemberRights {
 		}
 	}
 
-	/** The name of who owns the folder that a path is in, for the audit log; undefined for a path in no folder of the user's. */
-	async ownerOf({ id }: Pick<User, 'id'>, path: string): Promise<string | undefined> {
+	/** The folder that a path is in, as it is known, for the audit log; undefined for a path in no folder of the user's. */
+	async folderOf({ id }: Pick<User, 'id'>, path: string): Promise<JoinedFolder | undefined> {
 		const [name] = path.split('/');
-		return (await this.joined(id)).find((each) => each.name === name)?.folder.owner.username;
+		return (await this.joined(id)).find((each) => each.name === name)?.folder;
 	}
 
 	/** Throws `notFound` for a path in no folder of the user's. */

@@ -1,9 +1,13 @@
 import * as contract from '@stowage/contract';
 import { route } from '@stowage/plugin-api';
+import { signedIn } from '@stowage/rules';
 import type { Services } from '../services.js';
 
+/** Lines of what members have changed that are listed. */
+const maxChanges = 100;
+
 /** The members of folders. */
-export function memberRoutes({ members }: Services) {
+export function memberRoutes({ database, members }: Services) {
 	return [
 		route(contract.setMembers, async ({ viewer, payload }) => ({
 			path: payload.path,
@@ -12,6 +16,10 @@ export function memberRoutes({ members }: Services) {
 
 		route(contract.getMembers, async ({ viewer, query }) => ({
 			members: await members.list(viewer, query.path, query.type),
+		})),
+
+		route(contract.listMemberChanges, async ({ viewer }) => ({
+			changes: await database.members.changes(signedIn(viewer).id, maxChanges),
 		})),
 
 		route(contract.leaveFolder, async ({ viewer, query }) => {

@@ -81,6 +81,37 @@ test('the folder itself, its list and what lies beside it can’t be changed by 
 	t.is(await readFile(home('canary.txt'), 'utf8'), 'canary');
 });
 
+test('the owner reads what each member has changed, and nobody else does', async (t) => {
+	const { app, ada, bob, carol, share } = await setUp(t, 'edit');
+	await share({ bob: 'edit', carol: 'view' });
+	const done = async (answer: Promise<{ statusCode: number }>, status = 200) => t.is((await answer).statusCode, status);
+	const inPhotos = field('directory', 'Photos');
+	await done(bob.upload('/api/upload', [field('type', 'shared'), inPhotos, file('a.txt', 'a'), file('b.txt', 'b')]));
+	await done(
+		bob.upload('/api/upload', [field('type', 'shared'), inPhotos, field('onConflict', 'replace'), file('a.txt', 'A')]),
+	);
+	await done(bob.post('/api/createFolder', { directory: 'Photos', folderName: 'new', type: 'shared' }));
+	await done(bob.post('/api/renameItem', { oldPath: 'Photos/b.txt', newName: 'c.txt', type: 'shared' }));
+	await done(bob.post('/api/renameItem', { oldPath: 'Photos/c.txt', newName: 'c.txt', type: 'shared' }));
+	await done(bob.post('/api/moveItem', { fromPath: 'Photos/c.txt', toPath: 'Photos/new/c.txt', type: 'shared' }));
+	await done(
+		bob.post('/api/copyItem', { fromPath: 'mine.txt', fromType: 'private', toPath: 'Photos/mine.txt', type: 'shared' }),
+	);
+	await done(
+		bob.post('/api/copyItem', { fromPath: 'Photos/a.txt', fromType: 'shared', toPath: 'a.txt', type: 'private' }),
+	);
+	await done(bob.call('DELETE', '/api/deleteItem', { filePath: 'Photos/a.txt', type: 'shared' }));
+	await done(carol.post('/api/createFolder', { directory: 'Photos', folderName: 'no', type: 'shared' }), 403);
+	await done(ada.post('/api/createFolder', { directory: 'docs/Photos', folderName: 'own', type: 'private' }));
+	await app.services.memberChanges.flush();
+	const changesOf = async (client: Client) => json(await client.get('/api/members/changes')).changes;
+	const [line, ...more] = await changesOf(ada);
+	t.like(line, { folder: 'Photos', member: 'bob', added: 4, changed: 3, removed: 1 });
+	t.deepEqual([more, await changesOf(bob), await changesOf(carol)], [[], [], []]);
+	await share({});
+	t.is((await changesOf(ada)).length, 1, 'also once the folder is shared no more');
+});
+
 test('what a member deletes is in the trash of the owner, who is told who it was', async (t) => {
 	const { app, ada, bob } = await setUp(t, 'edit');
 	t.is((await call(bob, ['DELETE', '/api/deleteItem', { filePath: 'Photos/2030', type: 'shared' }])).statusCode, 200);

@@ -33,6 +33,7 @@ import { addUploadPayers } from './0030-upload-payers.js';
 import { addUploadFolders } from './0031-upload-folders.js';
 import { addShareReceipts } from './0032-share-receipts.js';
 import { addHomeUsage } from './0033-home-usage.js';
+import { addMemberChanges } from './0034-member-changes.js';
 import { addNodes } from './0037-nodes.js';
 import { indexFoldersWithMembers } from './0038-member-index.js';
 
@@ -88,6 +89,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0031-upload-folders', up: addUploadFolders },
 	{ name: '0032-share-receipts', up: addShareReceipts },
 	{ name: '0033-home-usage', up: addHomeUsage, olderMayRun: true },
+	{ name: '0034-member-changes', up: addMemberChanges, olderMayRun: true },
 	{ name: '0037-nodes', up: addNodes, olderMayRun: true },
 	{ name: '0038-member-index', up: indexFoldersWithMembers, olderMayRun: true },
 ];

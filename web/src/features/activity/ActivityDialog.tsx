@@ -2,10 +2,9 @@ import { Button, ProgressBar } from '@blueprintjs/core';
 import { shownName } from '@stowage/rules';
 import { useEffect, useId, useRef } from 'react';
 import { isActive, type Job } from '../../api/jobs/jobs.js';
-import type { Receipt } from '../../api/shares.js';
 import { ListDialog, ListEmpty, ListError, ListLoading } from '../../ui/dialogs/ListDialog.js';
 import styles from './ActivityDialog.module.css';
-import { type ActivityItem, receiptDetail, receiptTitle } from './activityItems.js';
+import { type ActivityItem, changeDetail, changeTitle, receiptDetail, receiptTitle } from './activityItems.js';
 import { detailText, holdText, progressOf, statusText } from './jobText.js';
 import { activityMessages as messages } from './messages.js';
 import { useActivity, useAnnouncement } from './useActivity.js';
@@ -17,7 +16,7 @@ export interface ActivityDialogProps {
 	onClosed: () => void;
 }
 
-/** The jobs of the signed-in user, from every device, with their progress, and what their shares have received. */
+/** The jobs of the signed-in user, from every device, with their progress, what their shares have received, and what others have changed in their folders. */
 export function ActivityDialog({ isOpen, username, onClose, onClosed }: ActivityDialogProps) {
 	return (
 		<ListDialog
@@ -81,8 +80,20 @@ function ActivityList({ items, jobs, isCancelling, onFocusLost, ...actions }: Ac
 					{items.map((item) =>
 						item.kind === 'job' ? (
 							<JobRow key={item.id} job={item.job} isCancelling={isCancelling(item.job)} {...actions} />
+						) : item.kind === 'received' ? (
+							<OtherRow
+								key={item.id}
+								title={receiptTitle(item.receipt)}
+								status={messages.receivedState}
+								detail={receiptDetail(item.receipt)}
+							/>
 						) : (
-							<ReceivedRow key={item.id} receipt={item.receipt} />
+							<OtherRow
+								key={item.id}
+								title={changeTitle(item.change)}
+								status={messages.changedState}
+								detail={changeDetail(item.change)}
+							/>
 						),
 					)}
 				</ul>
@@ -141,15 +152,15 @@ function JobRow({ job, isCancelling, cancel, retry }: JobRowProps) {
 	);
 }
 
-function ReceivedRow({ receipt }: { receipt: Receipt }) {
-	const title = receiptTitle(receipt);
+/** What others have done. */
+function OtherRow({ title, status, detail }: { title: string; status: string; detail: string }) {
 	return (
 		<li className={styles.job} data-status="completed">
 			<span className={styles.title} title={title}>
 				{title}
 			</span>
-			<span className={styles.status}>{messages.receivedState}</span>
-			<span className={styles.detail}>{receiptDetail(receipt)}</span>
+			<span className={styles.status}>{status}</span>
+			<span className={styles.detail}>{detail}</span>
 		</li>
 	);
 }

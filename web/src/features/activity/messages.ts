@@ -16,6 +16,12 @@ export const activityMessages = {
 	/** By a share of that name. */
 	receivedBy: (share: string) => `By the share ${share}`,
 	receivedState: 'Received',
+	/** By a member of a shared folder. */
+	added: (items: string) => `added ${items}`,
+	changedItems: (items: string) => `changed ${items}`,
+	removed: (items: string) => `deleted ${items}`,
+	inFolder: (folder: string) => `In ${folder}`,
+	changedState: 'Changed',
 	cancelling: 'Cancelling',
 	changed: (title: string, state: string) => `${title}: ${state}`,
 	fps: (fps: string) => `${fps} fps`,
@@ -30,7 +36,8 @@ export const activityMessages = {
 	cancelFailed: 'Error cancelling',
 	retryFailed: 'Error retrying',
 	none: 'Nothing is running',
-	noneHint: 'Copies, moves, conversions and what your shares receive show up here, from all your devices.',
+	noneHint:
+		'Copies, moves, conversions, what your shares receive and what others do in your folders show up here, from all your devices.',
 	loadFailed: 'Error loading activity',
 	loading: 'Loading activity',
 } as const;

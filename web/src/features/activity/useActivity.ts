@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { cancel, isActive, type Job, jobsQuery, refetchJobs, retry, updateJob } from '../../api/jobs/jobs.js';
+import { type MemberChange, memberChangesQuery } from '../../api/members.js';
 import { type Receipt, receivedQuery } from '../../api/shares.js';
 import { useNotify } from '../../ui/notifications/useNotify.js';
 import { activityItems } from './activityItems.js';
@@ -9,10 +10,11 @@ import { activityMessages as messages } from './messages.js';
 
 const noJobs: readonly Job[] = [];
 const noReceipts: readonly Receipt[] = [];
+const noChanges: readonly MemberChange[] = [];
 
 const noticeKey = 'activity';
 
-/** The jobs of the signed-in user and what their shares have received, and the actions on the jobs. */
+/** The jobs of the signed-in user, what their shares have received and what others have changed in their folders, and the actions on the jobs. */
 export function useActivity(username: string) {
 	const queryClient = useQueryClient();
 	const { notify } = useNotify();
@@ -20,7 +22,12 @@ export function useActivity(username: string) {
 	const received = useQuery(receivedQuery);
 	// Without an answer the jobs are shown alone.
 	const receipts = received.data ?? (received.isError ? noReceipts : undefined);
-	const items = useMemo(() => data && receipts && activityItems(data, receipts), [data, receipts]);
+	const changed = useQuery(memberChangesQuery);
+	const changes = changed.data ?? (changed.isError ? noChanges : undefined);
+	const items = useMemo(
+		() => data && receipts && changes && activityItems(data, receipts, changes),
+		[data, receipts, changes],
+	);
 	const [cancelling, setCancelling] = useState<ReadonlySet<string>>(new Set());
 	const fail = (message: string) => (failure: Error) =>
 		void notify({ key: noticeKey, intent: 'danger', message, detail: failure.message });

@@ -7,6 +7,7 @@ import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import { batches } from '../batches.js';
 import { followedItem } from './followedItem.js';
+import { changesOf, countChanges } from './memberChanges.js';
 
 interface MemberRow {
 	folder_id: string;
@@ -177,6 +178,14 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 					await transaction('temp_links').where({ id: folderId, share_id: membersMark }).delete();
 				return true;
 			}),
+
+		countChanges: (changes) => countChanges(knex, changes),
+
+		changes: (ownerId, limit) => changesOf(knex, ownerId, limit),
+
+		async forgetChanges(before) {
+			await knex('member_changes').where('ended_at', '<', before).delete();
+		},
 	};
 }
 

@@ -30,6 +30,27 @@ export interface MemberLimits {
 	ofAllOwners: number;
 }
 
+/** What one member has changed in a shared folder in one go, by items. */
+export interface MemberChange {
+	id: string;
+	/** What its owner called the folder then. */
+	folder: string;
+	/** The name that the member had then. */
+	member: string;
+	added: number;
+	changed: number;
+	removed: number;
+	begunAt: number;
+	endedAt: number;
+}
+
+/** What is added to that. */
+export interface CountedChanges extends Omit<MemberChange, 'id'> {
+	ownerId: string;
+	folderId: string;
+	memberId: string;
+}
+
 /** The members of folders. The folders are followed as the items of temporary links are, by `LinkStore`, and their members go with them. */
 export interface MemberStore {
 	/**
@@ -54,4 +75,10 @@ export interface MemberStore {
 	countsIn(ownerId: string, folder: StoragePath): Promise<Map<StoragePath, number>>;
 	/** Resolves to whether the user was a member. */
 	leave(folderId: string, userId: string): Promise<boolean>;
+	/** Counts what members have changed, for the owners: that of one member and folder without longer pauses than an hour together, and the latest 50 of a folder. */
+	countChanges(changes: readonly CountedChanges[]): Promise<void>;
+	/** What others have changed in the folders of an owner, also in those that are shared no more, the latest first. */
+	changes(ownerId: string, limit: number): Promise<MemberChange[]>;
+	/** Forgets what was changed before. */
+	forgetChanges(before: number): Promise<void>;
 }
