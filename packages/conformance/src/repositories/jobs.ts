@@ -56,8 +56,10 @@ export function jobRules(assertThat: Rule): void {
 
 	assertThat('the next job excludes users at their limit, and a held job names its user', async (t, db) => {
 		const [ada, bob] = [await userOf(db, 'ada'), await userOf(db, 'bob')];
+		t.deepEqual([...(await db.jobs.waitingKinds())], []);
 		await db.jobs.add(jobOf('hers', ada), limits);
 		await db.jobs.add(jobOf('his', bob), limits);
+		t.deepEqual([...(await db.jobs.waitingKinds())], ['copy']);
 		t.is((await db.jobs.next('copy', { except: [ada] }))?.id, 'his');
 		t.is(await db.jobs.next('copy', { except: [ada, bob] }), undefined);
 		await begin(t, db.jobs, 'copy#0');

@@ -185,8 +185,10 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 	/** Fills the free slots of all kinds; the slots of `held` were taken at the last read. */
 	const claimAll = async (held: readonly HeldJob[]): Promise<void> => {
 		const taken = new Set(held.map((job) => job.slot));
+		// Mostly none: one query instead of some for each kind.
+		const waiting = await store.waitingKinds();
 		for (const kind of kindsHere()) {
-			if (suspects.kindHold(kind.name) !== undefined) continue;
+			if (!waiting.has(kind.name) || suspects.kindHold(kind.name) !== undefined) continue;
 			const suspected = suspects.usersOf(kind.name);
 			// Not counted: it only removes its partial results, and its owner waits for that.
 			const cleanup = `${kind.name}#cancelled`;

@@ -136,6 +136,8 @@ export interface JobStore {
 	 * too.
 	 */
 	listHeld(leaseMs: number): Promise<HeldJob[]>;
+	/** The kinds of which jobs wait. */
+	waitingKinds(): Promise<ReadonlySet<string>>;
 	/**
 	 * The next waiting job of the kind, first those that only have to clean up. Long jobs have a queue of their own, in which users are
 	 * served round robin too.

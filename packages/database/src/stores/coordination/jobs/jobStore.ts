@@ -210,6 +210,11 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 			return rows.map(toHeld);
 		},
 
+		async waitingKinds() {
+			const rows = await jobs().where({ status: 'queued' }).distinct('kind');
+			return new Set(rows.map(({ kind }) => kind));
+		},
+
 		async next(kind, { except = [], userId: only, isLong } = {}) {
 			const row = await jobs()
 				.where({ status: 'queued', kind })
