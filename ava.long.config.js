@@ -1,8 +1,9 @@
 import everyday from './ava.config.js';
 
 /**
- * What takes too long for each commit, and what repeats a test of each commit in another form: hours of use, power cuts, races and floods, journeys on a phone, the published package, the
- * test runner. The long forms of tests of each commit are in their files. They need root, Linux and patience, and run one after another.
+ * What takes too long for each commit, and what repeats a test of each commit in another form: hours of use, power
+ * cuts, races and floods, journeys on a phone, the published package, the test runner. The long forms of tests of each
+ * commit are in their files. They need root, Linux and patience, and run one after another.
  */
 export default {
 	...everyday,

@@ -14,8 +14,8 @@ import { starts } from './starts.js';
 import { uploads } from './uploads.js';
 
 /**
- * `npm run bench [-- uploads downloads ...] [--quick] [--rounds 5] [--json file] [--keep]`. `--keep` makes this run the one that others are compared with; that is done only
- * with the sizes and the rounds of the documentation.
+ * `npm run bench [-- uploads downloads ...] [--quick] [--rounds 5] [--json file] [--keep]`. `--keep` makes this run
+ * the one that others are compared with; that is done only with the sizes and the rounds of the documentation.
  */
 const { values, positionals } = parseArgs({
 	allowPositionals: true,

@@ -38,7 +38,10 @@ export async function fetchAll({ url, headers }: Source, atOnce = 1): Promise<vo
 	await run('curl', ['-sSf', ...options, ...(atOnce > 1 ? parallel : []), '-o', '/dev/null', url]);
 }
 
-/** Milliseconds until the first byte of the answer's body, and until its end. The connection is kept, unless it is dropped after the first byte. */
+/**
+ * Milliseconds until the first byte of the answer's body, and until its end. The connection is kept, unless it is
+ * dropped after the first byte.
+ */
 export function fetchTimed(
 	{ url, headers }: Source,
 	agent: http.Agent,

@@ -1,8 +1,9 @@
 import TapReporter from '../node_modules/ava/lib/reporters/tap.js';
 
 /**
- * Runs AVA. Its TAP reporter (7.0.0) throws, and the rest of the run is lost, when a test ends its process or hangs, as it expects the error as a test process sends it; and when an error has
- * no stack frame, as those of `node:fs/promises`.
+ * Runs AVA. Its TAP reporter (7.0.0) throws, and the rest of the run is lost, when a test ends its process or hangs,
+ * as it expects the error as a test process sends it; and when an error has no stack frame, as those of
+ * `node:fs/promises`.
  */
 const { writeTest, writeCrash } = TapReporter.prototype;
 TapReporter.prototype.writeTest = function (event, flags) {

@@ -30,9 +30,10 @@ export async function serverPackages() {
 }
 
 /**
- * Makes one program of the server, its packages and most third parties: a start reads some 30 files in place of 1,200. What several packages share lies in the `dist` of the command line, and
- * each package has an `index.js` in its own, so that it is found by its name: a site's plugin shares one `@stowage/plugin-api` with the server. `folderOf` maps the folder of a package in the
- * clone, such as `plugins/zip`, to its folder in `target`.
+ * Makes one program of the server, its packages and most third parties: a start reads some 30 files in place of 1,200.
+ * What several packages share lies in the `dist` of the command line, and each package has an `index.js` in its own,
+ * so that it is found by its name: a site's plugin shares one `@stowage/plugin-api` with the server. `folderOf` maps
+ * the folder of a package in the clone, such as `plugins/zip`, to its folder in `target`.
  */
 export async function bundleServer(places, target = root, folderOf = (place) => place) {
 	const { build } = await import('esbuild');

@@ -14,7 +14,10 @@ const sources = path.join(root, 'scripts/packaging');
 const programs = ['usr/bin/stowage', 'usr/lib/stowage/bin/node'];
 const architectures = { x64: 'amd64', arm64: 'arm64' };
 
-/** Makes `stowage_<version>_<architecture>.deb` in a folder from an installed package and a Node; resolves to its path. `compression` is for dpkg-deb. */
+/**
+ * Makes `stowage_<version>_<architecture>.deb` in a folder from an installed package and a Node; resolves to its path.
+ * `compression` is for dpkg-deb.
+ */
 export async function makeDeb(folder, { app, node, compression }) {
 	await build();
 	const tree = await mkdtemp(path.join(os.tmpdir(), 'stowage-deb-'));

@@ -4,7 +4,10 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { run } from './run.js';
 
-/** Programs that the tests start, and the Debian package of each. Those of required packages, such as bash, coreutils and mount, are on every Debian. */
+/**
+ * Programs that the tests start, and the Debian package of each. Those of required packages, such as bash, coreutils
+ * and mount, are on every Debian.
+ */
 const programs = {
 	chromium: 'chromium',
 	'chromium-headless-shell': 'chromium-headless-shell',
@@ -62,8 +65,9 @@ export async function ensureDebianPackages() {
 }
 
 /**
- * Makes a folder of links to the programs that a test may start: the list, Node with npm, and those of Debian's required packages. As the only folder of the
- * PATH it shows on each machine what a new one lacks. False where this is not Debian, so that nothing says which programs every machine has.
+ * Makes a folder of links to the programs that a test may start: the list, Node with npm, and those of Debian's
+ * required packages. As the only folder of the PATH it shows on each machine what a new one lacks. False where this is
+ * not Debian, so that nothing says which programs every machine has.
  */
 export async function linkPrograms(folder) {
 	if (!(await isDebian())) return false;

@@ -6,8 +6,9 @@ import { watchPrograms } from './watchPrograms.js';
 const require = createRequire(import.meta.url);
 
 /**
- * Records what the process of a test file did, as lines of JSON in the file that TEST_RECORD names: that it began; how it ended and what it cost, with the programs
- * that it started; and each program that it started although none of the lists has it.
+ * Records what the process of a test file did, as lines of JSON in the file that TEST_RECORD names: that it began; how
+ * it ended and what it cost, with the programs that it started; and each program that it started although none of the
+ * lists has it.
  */
 export default function recordProcess() {
 	const file = fileURLToPath(require('ava').meta.file);
@@ -36,8 +37,8 @@ function cpuSeconds() {
 	const { user, system } = process.cpuUsage();
 	const own = (user + system) / 1e6;
 	if (process.platform !== 'linux') return own;
-	// The times of children that were waited for, in hundredths of a second; Node has no call for them. The pages of a browser, about as much again as all
-	// else in an end-to-end test, are waited for by no process.
+	// The times of children that were waited for, in hundredths of a second; Node has no call for them. The pages of a
+	// browser, about as much again as all else in an end-to-end test, are waited for by no process.
 	const stat = readFileSync('/proc/self/stat', 'utf8');
 	const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 	return own + (Number(fields[13]) + Number(fields[14])) / 100;

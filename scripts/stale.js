@@ -22,7 +22,10 @@ const outputs = {
 	},
 };
 
-/** Whether an output must be built again: its sources have changed, or it was changed itself since the last build. `done()` records the build. */
+/**
+ * Whether an output must be built again: its sources have changed, or it was changed itself since the last build.
+ * `done()` records the build.
+ */
 export async function staleness(name) {
 	const source = await digestSources(outputs[name].sources);
 	const stamp = (await readStamps())[name];

@@ -10,8 +10,10 @@ import { readTap } from './tap.js';
 const hook = /^(before|after)(Each)?(\.always)? hook/;
 
 /**
- * Runs the suites of a clone. What fails in a file that `isRetried` (by its path in the clone) runs once more, after all others and alone: a test that passes then counts as passed and is
- * listed in `flaky`. More than `mostRetried` files fail for another reason than the load of the machine, so none of them runs again. Resolves to the counts, in which each test counts once, the lines of what failed, and the records of the processes.
+ * Runs the suites of a clone. What fails in a file that `isRetried` (by its path in the clone) runs once more, after
+ * all others and alone: a test that passes then counts as passed and is listed in `flaky`. More than `mostRetried`
+ * files fail for another reason than the load of the machine, so none of them runs again. Resolves to the counts, in
+ * which each test counts once, the lines of what failed, and the records of the processes.
  */
 export async function runSuites({ clone, args, env, records, isRetried, mostRetried = 10, print }) {
 	await mkdir(records);
@@ -172,7 +174,10 @@ function sharedFolders(files) {
 	return differing === -1 ? first.length : differing;
 }
 
-/** The file, or those of the files it imports that hold its failed tests, if they can be told: by the stack of the failure or by the title in the source. */
+/**
+ * The file, or those of the files it imports that hold its failed tests, if they can be told: by the stack of the
+ * failure or by the title in the source.
+ */
 async function partsToRetry(clone, file, tally) {
 	const tests = tally.failedTests(file);
 	const parts = await importedTests(clone, file);

@@ -6,8 +6,10 @@ const hook = /^# .* › (before|after)Each(\.always)? hook for /;
 const remaining = /^# \d+ tests? remaining in (.+)$/;
 
 /**
- * Prints a TAP report: a line for each test as it ends, with the reason of a failure. Resolves to its `results`, each with a title, whether it passed and, if not, the lines that say why;
- * the other lines that were printed (`notes`); the files of which tests never ended (`incomplete`); and whether the report has its end, without which files may not have run.
+ * Prints a TAP report: a line for each test as it ends, with the reason of a failure. Resolves to its `results`, each
+ * with a title, whether it passed and, if not, the lines that say why; the other lines that were printed (`notes`);
+ * the files of which tests never ended (`incomplete`); and whether the report has its end, without which files may not
+ * have run.
  */
 export async function readTap(stream, print) {
 	const results = [];

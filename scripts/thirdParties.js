@@ -2,7 +2,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { root } from './run.js';
 
-/** The third-party packages that the server imports. Each test process would otherwise read and resolve some 700 files of them one by one. */
+/**
+ * The third-party packages that the server imports. Each test process would otherwise read and resolve some 700 files
+ * of them one by one.
+ */
 const specifiers = [
 	'@hapi/boom',
 	'@hapi/cookie',

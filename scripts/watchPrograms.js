@@ -9,8 +9,8 @@ const system = ['/bin/', '/sbin/', '/usr/', '/opt/', '/snap/'];
 const systemPath = '/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin:/usr/local/bin';
 
 /**
- * Records each program that this process starts and that has no link in `folder`: the machine has it (`unlisted`), also if it is started by its path, or it is nowhere (`missing`).
- * Each name once.
+ * Records each program that this process starts and that has no link in `folder`: the machine has it (`unlisted`),
+ * also if it is started by its path, or it is nowhere (`missing`). Each name once.
  */
 export function watchPrograms(folder, record) {
 	const listed = new Set([

@@ -6,7 +6,10 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isListening } from './isListening.js';
 
-/** Starts a real Caddy with a Caddyfile and waits until it accepts connections at the address, a `host:port` of one of its sites. It ends with the test. */
+/**
+ * Starts a real Caddy with a Caddyfile and waits until it accepts connections at the address, a `host:port` of one of
+ * its sites. It ends with the test.
+ */
 export async function startCaddy(
 	t: { teardown(end: () => Promise<void>): void },
 	address: string,

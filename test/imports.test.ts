@@ -80,8 +80,9 @@ const webLayers: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Inside the server, from the ground up: settings and logs, the infrastructure, request and response bodies, the services, the routes over them. A folder imports from its own
- * layer and from those below; the linter keeps out cycles.
+ * Inside the server, from the ground up: settings and logs, the infrastructure, request and response bodies, the
+ * services, the routes over them. A folder imports from its own layer and from those below; the linter keeps out
+ * cycles.
  */
 const coreLayers: readonly (readonly string[])[] = [
 	['log', 'context', 'secretHash', 'escapeHtml', 'config'],

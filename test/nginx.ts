@@ -14,7 +14,10 @@ export interface Nginx {
 	stop(): Promise<void>;
 }
 
-/** Starts Debian's nginx and waits until it accepts connections at the address, a `host:port` that one of its servers listens on. `servers` is put into its `http` block. */
+/**
+ * Starts Debian's nginx and waits until it accepts connections at the address, a `host:port` that one of its servers
+ * listens on. `servers` is put into its `http` block.
+ */
 export async function startNginx(address: string, servers: string): Promise<Nginx> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-nginx-'));
 	const file = path.join(folder, 'nginx.conf');

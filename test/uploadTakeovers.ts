@@ -96,7 +96,10 @@ export class TusUpload {
 		return Object.assign(sent, { hasEnded });
 	}
 
-	/** Continues at a process like a client that honours Retry-After. Resolves to the offset at which it continued, and how long that took. */
+	/**
+	 * Continues at a process like a client that honours Retry-After. Resolves to the offset at which it continued, and
+	 * how long that took.
+	 */
 	async resume(server: ServerProcess): Promise<{ offset: number; ms: number }> {
 		const begun = performance.now();
 		const refusals: number[] = [];

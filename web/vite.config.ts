@@ -29,8 +29,9 @@ function onlyImportedIcons(): Plugin {
 }
 
 /**
- * Leaves out what zod does for others: it describes schemas as JSON Schema, and follows values that contain themselves, which JSON can't. That is a
- * fourth of it, and each schema mentions it. What is left of these modules does nothing.
+ * Leaves out what zod does for others: it describes schemas as JSON Schema, and follows values that contain
+ * themselves, which JSON can't. That is a fourth of it, and each schema mentions it. What is left of these modules
+ * does nothing.
  */
 function onlyParsing(): Plugin {
 	return {
@@ -124,8 +125,8 @@ export default defineConfig({
 							test: /[\\/]@blueprintjs[\\/]core[\\/].*[\\/]hooks[\\/]overlays[\\/]/,
 							priority: 6,
 						},
-						// What several parts use: each gets no more than it needs, but for pieces that are too small to be asked for alone. What they import is taken along,
-						// unless a group before has it.
+						// What several parts use: each gets no more than it needs, but for pieces that are too small to be asked
+						// for alone. What they import is taken along, unless a group before has it.
 						{
 							...shared,
 							name: 'base',

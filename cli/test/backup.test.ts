@@ -93,7 +93,10 @@ async function shareOf(app: TestApp): Promise<string> {
 	return share;
 }
 
-/** What people work in all the time: a share that has received nothing yet, one of a folder without files, and a folder with a member. Resolves to the calls of both shares. */
+/**
+ * What people work in all the time: a share that has received nothing yet, one of a folder without files, and a folder
+ * with a member. Resolves to the calls of both shares.
+ */
 async function liveFolders(app: TestApp): Promise<{ inbox: string; drafts: string }> {
 	const ada = new Client(app);
 	await ada.post('/api/login', { username: 'ada', password: 'correct horse' });

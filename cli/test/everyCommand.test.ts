@@ -12,7 +12,10 @@ import { dataFolder, run } from './program.js';
 
 const password = 'correct horse';
 
-/** Commands that are not run beside a server: one is the server, one needs its port, the others need an empty folder or change the machine. They have tests of their own. */
+/**
+ * Commands that are not run beside a server: one is the server, one needs its port, the others need an empty folder or
+ * change the machine. They have tests of their own.
+ */
 const notBesideServer = ['serve', 'health', 'restore', 'service install', 'service uninstall'];
 
 /** All commands without subcommands, such as `user add`. */

@@ -80,7 +80,10 @@ function redirectStreams(): void {
 }
 let isRedirected = false;
 
-/** Runs the command in this process, which costs a fraction of a new one, with `input` as its standard input. Standard error is a terminal only with `isTerminal`, and standard output one of a width only with `columns`. */
+/**
+ * Runs the command in this process, which costs a fraction of a new one, with `input` as its standard input. Standard
+ * error is a terminal only with `isTerminal`, and standard output one of a width only with `columns`.
+ */
 export async function run(
 	args: readonly string[],
 	input: string | Buffer = '',

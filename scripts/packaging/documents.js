@@ -18,7 +18,10 @@ export const conffiles = [
 	'/etc/stowage/config.yaml',
 ];
 
-/** Writes what a Debian package has beside its program: documents, manual, changelog, completion, and what bans addresses once it is enabled. */
+/**
+ * Writes what a Debian package has beside its program: documents, manual, changelog, completion, and what bans
+ * addresses once it is enabled.
+ */
 export async function writeDocuments(tree, version) {
 	const changes = await recentChanges();
 	const time = changes === undefined ? new Date() : new Date(changes.time);

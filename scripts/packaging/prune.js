@@ -2,7 +2,8 @@ import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * What a Linux server with glibc never loads from the packages of others. Their code (.js, .mjs, .cjs, .json, .wasm, .node, .so) stays, and every license.
+ * What a Linux server with glibc never loads from the packages of others. Their code (.js, .mjs, .cjs, .json, .wasm,
+ * .node, .so) stays, and every license.
  */
 const neverLoaded = {
 	/** Only types, and programs for musl. */

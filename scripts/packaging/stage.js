@@ -9,8 +9,8 @@ import { buildVersion } from './version.js';
 const typed = ['@stowage/plugin-api', '@stowage/rules', '@stowage/contract'];
 
 /**
- * Lays out the package that is published: the program in `dist`, and the workspace's packages, by whose names plugins find it, in `node_modules`. npm fetches all others when it is installed.
- * Resolves to its manifest.
+ * Lays out the package that is published: the program in `dist`, and the workspace's packages, by whose names plugins
+ * find it, in `node_modules`. npm fetches all others when it is installed. Resolves to its manifest.
  */
 export async function stagePackage(folder) {
 	const lock = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8')).packages;
@@ -130,7 +130,10 @@ function versionOf(lock, name) {
 	return link ? lock[resolved].version : version;
 }
 
-/** The part of the clone's lock that the dependencies of the published manifest reach, at the same places and without the workspace's packages. */
+/**
+ * The part of the clone's lock that the dependencies of the published manifest reach, at the same places and without
+ * the workspace's packages.
+ */
 export async function lockOf(manifest) {
 	const lock = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8')).packages;
 	const packages = { '': manifest };

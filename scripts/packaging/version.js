@@ -6,7 +6,10 @@ import { root } from '../run.js';
 
 const execute = promisify(execFile);
 
-/** The version of this build, such as `0.1.0+202611230542.bedd52c`: the package's with the time (UTC) and the name of the commit. Without git it is the package's alone. */
+/**
+ * The version of this build, such as `0.1.0+202611230542.bedd52c`: the package's with the time (UTC) and the name of
+ * the commit. Without git it is the package's alone.
+ */
 export async function buildVersion(version) {
 	const commit = await git('log', '-1', '--abbrev=7', '--date=format-local:%Y%m%d%H%M', '--format=%cd.%h');
 	if (commit === undefined) return version;

@@ -158,7 +158,10 @@ test.serial('the picture in the README matches the landing page', async (t) => {
 	t.deepEqual(faults, []);
 });
 
-/** Where two pictures differ: squares of 8 pixels whose mean colour is another one. Another Chromium may draw letters slightly differently. */
+/**
+ * Where two pictures differ: squares of 8 pixels whose mean colour is another one. Another Chromium may draw letters
+ * slightly differently.
+ */
 function differences(page: Page, ...pictures: [Buffer, Buffer]): Promise<string[]> {
 	return page.evaluate(
 		async (encoded) => {

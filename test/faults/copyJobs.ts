@@ -30,8 +30,8 @@ async function durableFiles(staging: string): Promise<Map<string, string>> {
 }
 
 /**
- * Kills the server in the middle of a job that copies a folder, and starts another one: the copy is complete in the end, its durable files are not copied again, and nothing
- * is left in staging.
+ * Kills the server in the middle of a job that copies a folder, and starts another one: the copy is complete in the
+ * end, its durable files are not copied again, and nothing is left in staging.
  */
 export async function copyAcrossKill(t: ExecutionContext, count: number, observer?: Observer): Promise<void> {
 	const folder = await dataFolder(t);

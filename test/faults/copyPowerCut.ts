@@ -8,7 +8,10 @@ import { mountSmallDisk } from './smallDisk.js';
 
 const [from, to] = [parsePath('many'), parsePath('copy')];
 
-/** Cuts the power in the middle of a copy, and continues it with the contents of the disk: it is complete in the end, and part of it was not copied again. */
+/**
+ * Cuts the power in the middle of a copy, and continues it with the contents of the disk: it is complete in the end,
+ * and part of it was not copied again.
+ */
 export async function cutPowerWhileCopying(t: ExecutionContext, count: number, cutAt: number): Promise<void> {
 	const disk = await mountSmallDisk(t, 192);
 	if (disk === undefined) {

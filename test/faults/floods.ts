@@ -37,8 +37,9 @@ function waitedForProcessor(pid: number): number {
 }
 
 /**
- * Requests the health ten times a second, each on a new connection, whether the earlier ones were answered or not; resolves to the time of each, infinite if it was no 200. The time in which the
- * server or this client had no processor is left out, or the machine's other work would be measured.
+ * Requests the health ten times a second, each on a new connection, whether the earlier ones were answered or not;
+ * resolves to the time of each, infinite if it was no 200. The time in which the server or this client had no
+ * processor is left out, or the machine's other work would be measured.
  */
 async function measureHealth({ url, pid }: ServerProcess, seconds: number): Promise<number[]> {
 	const requests: Promise<number>[] = [];

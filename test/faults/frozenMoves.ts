@@ -15,8 +15,9 @@ export type Moment = (typeof moments)[number];
 export const allMoments: readonly Moment[] = moments;
 
 /**
- * Moves a home to another root and back, and kills the server at a given moment of each move, of which most are while the home is frozen. The next server continues the move: the home is complete on
- * the target root and on no other, its link works, and it can be changed.
+ * Moves a home to another root and back, and kills the server at a given moment of each move, of which most are while
+ * the home is frozen. The next server continues the move: the home is complete on the target root and on no other, its
+ * link works, and it can be changed.
  */
 export async function killedWhileFrozen(t: ExecutionContext, chosen: readonly Moment[]): Promise<void> {
 	const dataDir = await temporaryFolder(t);

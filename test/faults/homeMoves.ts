@@ -13,8 +13,9 @@ type MoveAnswer = ResultOf<typeof findJob>;
 const fileCount = 400;
 
 /**
- * Moves a home to another root and back while its user uploads, and kills the server at a random moment of each move. The next server continues the move: each time the home is complete on
- * the target root, with all acknowledged uploads, and on no other, and its link works.
+ * Moves a home to another root and back while its user uploads, and kills the server at a random moment of each move.
+ * The next server continues the move: each time the home is complete on the target root, with all acknowledged
+ * uploads, and on no other, and its link works.
  */
 export async function killedWhileMoving(t: ExecutionContext, rounds: number): Promise<void> {
 	const dataDir = await temporaryFolder(t);

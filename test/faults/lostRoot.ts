@@ -26,8 +26,9 @@ interface Answer {
 }
 
 /**
- * Two homes on two disks, each with uploads, listings, downloads and archives under way, again and again. One disk is taken out of the mount tree, and later made
- * read-only: the other home is not affected, calls on the lost one are refused, and no acknowledged file is lost. Needs root.
+ * Two homes on two disks, each with uploads, listings, downloads and archives under way, again and again. One disk is
+ * taken out of the mount tree, and later made read-only: the other home is not affected, calls on the lost one are
+ * refused, and no acknowledged file is lost. Needs root.
  */
 export async function lostRoot(t: ExecutionContext, rounds: number): Promise<void> {
 	const dataDir = await temporaryFolder(t);

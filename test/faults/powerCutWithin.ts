@@ -18,8 +18,9 @@ const users = ['ann', 'bob'];
 const rememberedTimes = 20;
 
 /**
- * Stops the server at a random moment of each of so many random changes, and cuts the power. The contents of all files must then be in the tree or, with a row or a name
- * that says whose they are, in the trash, and what the change does not concern must be where it was.
+ * Stops the server at a random moment of each of so many random changes, and cuts the power. The contents of all files
+ * must then be in the tree or, with a row or a name that says whose they are, in the trash, and what the change does
+ * not concern must be where it was.
  */
 export async function cutPowerWithinCalls(t: ExecutionContext, count: number, seed: number): Promise<void> {
 	const disk = await mountSmallDisk(t, 192);
@@ -136,7 +137,10 @@ function contentsOf(model: FileModel): Map<string, number> {
 	]);
 }
 
-/** The contents of all files in the trash that a row names, or that say by their own names what the row will say. The database is read elsewhere: its driver keeps files open for a while. */
+/**
+ * The contents of all files in the trash that a row names, or that say by their own names what the row will say. The
+ * database is read elsewhere: its driver keeps files open for a while.
+ */
 async function trashed(data: string, scratch: string): Promise<string[]> {
 	const copy = await mkdtemp(path.join(scratch, 'database-'));
 	for (const file of await readdir(data))

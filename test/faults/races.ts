@@ -113,7 +113,10 @@ export async function twoChanges(t: ExecutionContext, races: number): Promise<vo
 	}
 }
 
-/** Two clients move two folders into each other: each is moved or refused for the actual reason, never as a taken name, and nothing is lost. */
+/**
+ * Two clients move two folders into each other: each is moved or refused for the actual reason, never as a taken name,
+ * and nothing is lost.
+ */
 export async function intoEachOther(t: ExecutionContext, races: number): Promise<void> {
 	const { call, home } = await newRacer('intoEachOther');
 	const outcomes = new Map<string, number>();

@@ -14,8 +14,9 @@ const callsOfNames = 80;
 const type = 'private';
 
 /**
- * Four clients of one home replace, move, rename, delete and restore the same few files and their versions while the server is killed again and again. In the end each content whose upload was
- * answered is that of a file, or of one of its versions.
+ * Four clients of one home replace, move, rename, delete and restore the same few files and their versions while the
+ * server is killed again and again. In the end each content whose upload was answered is that of a file, or of one of
+ * its versions.
  */
 export async function killedWhileReplacing(t: ExecutionContext, calls: number, callsOfOne: number): Promise<void> {
 	const dataDir = await temporaryFolder(t);

@@ -10,7 +10,11 @@ const [home, file, source] = [parsePath('home'), parsePath('home/a'), parsePath(
 const kept = joinPath(trashFolder, 'kept');
 const [oldText, newText] = ['the old file '.repeat(3000), 'the new one '.repeat(5000)];
 
-/** Cuts the power before and after each change of names while a file replaces another one, and once the call has returned: before that the old or the new file is complete, from then on the new one. A replaced file that is kept is in one of both places at each cut. */
+/**
+ * Cuts the power before and after each change of names while a file replaces another one, and once the call has
+ * returned: before that the old or the new file is complete, from then on the new one. A replaced file that is kept is
+ * in one of both places at each cut.
+ */
 export async function cutPowerWhileReplacing(t: ExecutionContext): Promise<void> {
 	const disk = await mountSmallDisk(t, 32);
 	const calls = await loadSystemCalls();

@@ -25,8 +25,10 @@ interface Round {
 }
 
 /**
- * Four clients of one user replace the same files by forms, resumable uploads, copies and moves, delete and restore them, at a server that dies right after a replacement, before its client gets
- * an answer. Each content whose call was answered is the content of its own file in the end, or one of its versions; those of files that were moved or deleted are somewhere.
+ * Four clients of one user replace the same files by forms, resumable uploads, copies and moves, delete and restore
+ * them, at a server that dies right after a replacement, before its client gets an answer. Each content whose call was
+ * answered is the content of its own file in the end, or one of its versions; those of files that were moved or
+ * deleted are somewhere.
  */
 export async function dyingAfterReplacements(t: ExecutionContext, operations: number): Promise<void> {
 	const dataDir = await temporaryFolder(t);

@@ -42,7 +42,10 @@ async function newUser(at: Promise<Site>, username: string) {
 	return { server, client, home: path.join(dataDir, 'files/users', username) };
 }
 
-/** A proxy that cuts each connection after so many uploaded bytes; `Infinity` never. Every second cut is not visible to the server, as when a radio is switched off. */
+/**
+ * A proxy that cuts each connection after so many uploaded bytes; `Infinity` never. Every second cut is not visible to
+ * the server, as when a radio is switched off.
+ */
 async function cuttingProxy(t: ExecutionContext, server: ServerProcess, bytesUntilCut: () => number) {
 	const { hostname, port } = new URL(server.url);
 	const sockets = new Set<Socket>();

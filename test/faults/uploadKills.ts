@@ -7,8 +7,9 @@ import { type Client, continueUpload, type Job, newJob, startFailingServer, temp
 const ways: readonly Job['way'][] = ['form', 'form', 'chunks', 'checked chunks'];
 
 /**
- * Uploads in every way while the server is killed again and again, every second time right after a file was published and before its client gets an answer.
- * Interrupted uploads continue at the next server. In the end each file exists once, complete, under its own name.
+ * Uploads in every way while the server is killed again and again, every second time right after a file was published
+ * and before its client gets an answer. Interrupted uploads continue at the next server. In the end each file exists
+ * once, complete, under its own name.
  */
 export async function killedWhileUploading(t: ExecutionContext, rounds: number): Promise<void> {
 	const dataDir = await temporaryFolder(t);

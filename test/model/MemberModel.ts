@@ -34,7 +34,10 @@ class NotAllowed extends Error {}
 
 const isRefused = (place: Place | Expected): place is Expected => 'status' in place;
 
-/** The same rules with members of folders, and accounts that are renamed and disabled. Users are called by their first names; `nameOf` says what they are called now. */
+/**
+ * The same rules with members of folders, and accounts that are renamed and disabled. Users are called by their first
+ * names; `nameOf` says what they are called now.
+ */
 export class MemberModel extends FileModel {
 	readonly names = new Map<string, string>();
 	readonly disabled = new Set<string>();

@@ -19,8 +19,9 @@ interface Options {
 }
 
 /**
- * Random calls by five people and a visitor on homes, public trees and folders with members, whose roles change meanwhile, as do names of accounts and whether they are enabled.
- * Compares each answer, and every so often all that each of them sees, and the disk, with the model.
+ * Random calls by five people and a visitor on homes, public trees and folders with members, whose roles change
+ * meanwhile, as do names of accounts and whether they are enabled. Compares each answer, and every so often all that
+ * each of them sees, and the disk, with the model.
  */
 export async function fivePeople(
 	t: ExecutionContext,

@@ -23,8 +23,9 @@ const callsBetweenReads = 20;
 const refusals = new Set([0, 400, 401, 403, 404, 409, 410, 412, 423]);
 
 /**
- * Random calls by two clients of each user and of a visitor at once, on few paths. Each answer depends on the order of calls; but it is a success or a refusal with the actual reason and never
- * a fault of the server, and a home and its public tree stay.
+ * Random calls by two clients of each user and of a visitor at once, on few paths. Each answer depends on the order of
+ * calls; but it is a success or a refusal with the actual reason and never a fault of the server, and a home and its
+ * public tree stay.
  */
 export async function twoClientsPerHome(t: ExecutionContext, calls: number, seed: number): Promise<void> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-clients-'));

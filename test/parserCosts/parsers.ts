@@ -70,7 +70,10 @@ export interface Parser {
 	/** Pieces of what it reads, also such as have no end. They are repeated alone and in pairs. */
 	fragments: readonly string[];
 	run(text: string): unknown;
-	/** A library's, which runs in a worker of the page that is ended after half a minute (`runInWorker.ts`): what is longer than a kilobyte may take it that long. */
+	/**
+	 * A library's, which runs in a worker of the page that is ended after half a minute (`runInWorker.ts`): what is
+	 * longer than a kilobyte may take it that long.
+	 */
 	isEnded?: true;
 }
 

@@ -1,6 +1,9 @@
 import { check } from 'recheck';
 
-/** A part of a pattern may be repeated more often than this, and is checked as if it were repeated without end: that can only cost more. */
+/**
+ * A part of a pattern may be repeated more often than this, and is checked as if it were repeated without end: that
+ * can only cost more.
+ */
 const maxCount = 4;
 
 // By itself it would look for Java where npm has no program of it for the system.
@@ -10,8 +13,9 @@ process.env.RECHECK_BACKEND ??= process.platform === 'linux' && process.arch ===
 const timeout = 120_000;
 
 /**
- * Why the time that a pattern takes may grow faster than the text that it is searched in; undefined if it can't. Decided by automata, which is exact; a pattern
- * with look-arounds or back references that they can't express has no answer, and counts as one that may.
+ * Why the time that a pattern takes may grow faster than the text that it is searched in; undefined if it can't.
+ * Decided by automata, which is exact; a pattern with look-arounds or back references that they can't express has no
+ * answer, and counts as one that may.
  */
 export async function costOf(source: string, flags: string): Promise<string | undefined> {
 	const found = await check(withoutCounts(source), flags, { checker: 'automaton', timeout });

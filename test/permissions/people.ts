@@ -7,7 +7,10 @@ import { type Call, type Send, send } from './call.js';
 /** What somebody may do with an item: nothing, look at it as a member, change it as a member, or all. */
 export type Role = 'none' | 'view' | 'edit' | 'own';
 
-/** Of the caller's own home, of the folder that Ada shares, one that is shared with nobody, and of a folder of Dora's, whose account is disabled. */
+/**
+ * Of the caller's own home, of the folder that Ada shares, one that is shared with nobody, and of a folder of Dora's,
+ * whose account is disabled.
+ */
 export const whiches = ['own', 'shared', 'foreign', 'disabled'] as const;
 
 export type Which = (typeof whiches)[number];

@@ -52,7 +52,10 @@ async function serveAlone(config: Config, command: Command): Promise<void> {
 	printLine(`Stowage is ready at ${address}`);
 }
 
-/** Serves what the primary process hands on, which alone is told by a terminal or a service manager what to do; all but SIGTERM, which ends this one. */
+/**
+ * Serves what the primary process hands on, which alone is told by a terminal or a service manager what to do; all but
+ * SIGTERM, which ends this one.
+ */
 async function serveAsWorker(config: Config, command: Command, address: string): Promise<void> {
 	for (const signal of ['SIGHUP', 'SIGINT', 'SIGUSR2']) process.on(signal, () => {});
 	const app = await createApp(config, {

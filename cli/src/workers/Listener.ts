@@ -9,8 +9,9 @@ export interface Acceptor {
 }
 
 /**
- * Listens at the configured port or socket, and hands each connection on to the next of those who accept. In place of node:cluster, whose primary process keeps a connection open and
- * unanswered for ever when the worker dies to which it is on its way.
+ * Listens at the configured port or socket, and hands each connection on to the next of those who accept. In place of
+ * node:cluster, whose primary process keeps a connection open and unanswered for ever when the worker dies to which it
+ * is on its way.
  */
 export class Listener {
 	readonly #server = createServer({ pauseOnConnect: true, allowHalfOpen: true }, (socket) => this.#handOn(socket));

@@ -25,7 +25,8 @@ interface Options {
 }
 
 /**
- * Starts the processes that serve, and replaces those that end. It opens no database, no file and no plugin itself, so that nothing that a request does can reach it.
+ * Starts the processes that serve, and replaces those that end. It opens no database, no file and no plugin itself, so
+ * that nothing that a request does can reach it.
  */
 export class Primary {
 	readonly #options: Options;

@@ -3,7 +3,10 @@ import { limitAddress, type Peers } from '@stowage/core';
 
 const maxWaiting = 1000;
 
-/** Connections that wait to be handed on, round robin by address: one that opens thousands delays another one's by one. Above a bound, one of the address with the most is closed. */
+/**
+ * Connections that wait to be handed on, round robin by address: one that opens thousands delays another one's by one.
+ * Above a bound, one of the address with the most is closed.
+ */
 export class WaitingConnections {
 	/** In round robin order. */
 	readonly #byAddress = new Map<string, Socket[]>();

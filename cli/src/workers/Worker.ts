@@ -3,7 +3,10 @@ import type { Socket } from 'node:net';
 import type { Family, SiblingMessage } from '@stowage/core';
 import type { FromWorker, ToWorker } from './messages.js';
 
-/** After so many pings without an answer in between its event loop hangs. Counted by pings, so that a machine that slept has missed one at most. */
+/**
+ * After so many pings without an answer in between its event loop hangs. Counted by pings, so that a machine that
+ * slept has missed one at most.
+ */
 const maxMissed = 6;
 
 /** Milliseconds. */

@@ -6,7 +6,10 @@ import type { FromWorker, ToWorker } from './messages.js';
 /** The variable by which the primary process starts a worker: the umask in octal digits, and the address at which it listens. */
 export const workerVariable = 'STOWAGE_WORKER';
 
-/** The address at which the primary process listens, if this is one of its workers. Takes the variable out of the environment, for the programs that are started later. */
+/**
+ * The address at which the primary process listens, if this is one of its workers. Takes the variable out of the
+ * environment, for the programs that are started later.
+ */
 export function takeWorkerAddress(env: NodeJS.ProcessEnv): string | undefined {
 	const [, umask, address] = /^(\d+) (.+)$/.exec(env[workerVariable] ?? '') ?? [];
 	delete env[workerVariable];

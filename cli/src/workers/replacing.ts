@@ -6,7 +6,10 @@ const maxDeaths = 5;
 const firstMs = 0;
 const longestMs = 10_000;
 
-/** When a worker that died is replaced: the first one at once, the next ones after pauses that double, until so many have died that another start would not help. */
+/**
+ * When a worker that died is replaced: the first one at once, the next ones after pauses that double, until so many
+ * have died that another start would not help.
+ */
 export class Replacing {
 	#deaths: Time[] = [];
 

@@ -6,8 +6,9 @@ import { Listener } from './Listener.js';
 import { Primary } from './Primary.js';
 
 /**
- * Runs the process that starts the ones that serve: it owns the port or socket and the address of the metrics, and speaks with the service manager. SIGHUP has all read the
- * configuration again, SIGUSR2 replaces one after another, SIGTERM and SIGINT end all.
+ * Runs the process that starts the ones that serve: it owns the port or socket and the address of the metrics, and
+ * speaks with the service manager. SIGHUP has all read the configuration again, SIGUSR2 replaces one after another,
+ * SIGTERM and SIGINT end all.
  */
 export async function servePrimary(config: Config): Promise<void> {
 	const log = createLog(config.log.level);

@@ -16,8 +16,8 @@ export const followedTickets = z
 	.transform((tickets) => [tickets].flat());
 
 /**
- * A stream of server-sent events: `changed` for one folder, `job`, `ticket`, `trash` and `shared` for the caller. A visitor gets those of the tickets in the
- * query.
+ * A stream of server-sent events: `changed` for one folder, `job`, `ticket`, `trash` and `shared` for the caller. A
+ * visitor gets those of the tickets in the query.
  */
 export const events = endpoint({
 	method: 'GET',

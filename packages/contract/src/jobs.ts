@@ -90,8 +90,8 @@ export const retryJob = endpoint({ method: 'POST', path: '/api/jobs/{id}/retry',
 export const respondedAsync = z.object({ jobId: z.string() });
 
 /**
- * Copies or moves items of the area `type` into the folder `directory` of `toType`, by default the same area. Answers 202. `ifMatch` is for
- * a single item.
+ * Copies or moves items of the area `type` into the folder `directory` of `toType`, by default the same area. Answers
+ * 202. `ifMatch` is for a single item.
  */
 export const startJob = endpoint({
 	method: 'POST',

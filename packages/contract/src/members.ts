@@ -16,7 +16,10 @@ export const setMembers = endpoint({
 	result: members.extend({ path: z.string() }),
 });
 
-/** The members of a folder: of the caller's own, else of one that is shared with the caller, by its path there. `type` says which is meant. */
+/**
+ * The members of a folder: of the caller's own, else of one that is shared with the caller, by its path there. `type`
+ * says which is meant.
+ */
 export const getMembers = endpoint({
 	method: 'GET',
 	path: '/api/members',
@@ -25,7 +28,10 @@ export const getMembers = endpoint({
 	result: members,
 });
 
-/** What members have changed in folders of the caller's in the last 30 days, by items, the latest first: what is done with pauses under an hour is one. */
+/**
+ * What members have changed in folders of the caller's in the last 30 days, by items, the latest first: what is done
+ * with pauses under an hour is one.
+ */
 export const listMemberChanges = endpoint({
 	method: 'GET',
 	path: '/api/members/changes',

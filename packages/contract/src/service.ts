@@ -13,8 +13,9 @@ const availability = z.enum(['ok', 'unavailable']);
  * Whether all that the server needs is available, in the same words for everybody; 503 unless it is. `storage` stands for all storage
  * roots. `draining`: the server is about to end, and only answers what is on its way.
  *
- * With `of=node` it says whether this node of several can serve: `storage` is the default root alone, `otherStorage` are all others, which take no node out,
- * and `clock` is `off` where the clocks of the node and of its database differ by more than two seconds.
+ * With `of=node` it says whether this node of several can serve: `storage` is the default root alone, `otherStorage`
+ * are all others, which take no node out, and `clock` is `off` where the clocks of the node and of its database differ
+ * by more than two seconds.
  */
 export const ready = endpoint({
 	method: 'GET',

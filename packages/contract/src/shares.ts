@@ -87,7 +87,10 @@ export const listShares = endpoint({
 	result: z.object({ shares: z.array(share) }),
 });
 
-/** What the caller's shares have received in the last 30 days, by whom, the latest first: what is sent with pauses under an hour is one. */
+/**
+ * What the caller's shares have received in the last 30 days, by whom, the latest first: what is sent with pauses
+ * under an hour is one.
+ */
 export const listReceived = endpoint({
 	method: 'GET',
 	path: '/api/shares/received',
@@ -126,8 +129,9 @@ export const changeShare = endpoint({
 export const deleteShare = endpoint({ method: 'DELETE', path: '/api/shares/{id}', audience: 'user', result: message });
 
 /**
- * What the page of a share shows, for anybody who has its address: 401 `PASSWORD_REQUIRED` until it is opened, 404 for one that is unknown,
- * deleted, paused or gone, 410 for one that has ended. The answers, and so the cookie that the first one sets, are for this address alone.
+ * What the page of a share shows, for anybody who has its address: 401 `PASSWORD_REQUIRED` until it is opened, 404 for
+ * one that is unknown, deleted, paused or gone, 410 for one that has ended. The answers, and so the cookie that the
+ * first one sets, are for this address alone.
  */
 export const lookAtShare = endpoint({
 	method: 'GET',
@@ -195,8 +199,8 @@ export const shareThumbnail = endpoint({
 
 /**
  * Files that are sent into the folder of a share, as by `createUpload` and its neighbours. `Upload-Metadata` has no `directory` and no
- * `onConflict`, and `sender` where the share asks for a name. `Stowage-Entry-Path` is relative to the folder; where nothing of that is shown, it
- * is what was wished.
+ * `onConflict`, and `sender` where the share asks for a name. `Stowage-Entry-Path` is relative to the folder; where
+ * nothing of that is shown, it is what was wished.
  */
 export const createShareUpload = endpoint({ method: 'POST', path: '/api/share/{token}/uploads' });
 

@@ -2,7 +2,8 @@ import { endpoint } from './define.js';
 
 /**
  * Resumable uploads by tus 1.0.0, with creation, creation-with-upload, termination, expiration and checksum. All parameters are in
- * headers, `onConflict` and `ifMatch` in `Upload-Metadata`; bodies are chunks of the file. `Stowage-Entry-Path`, the percent-encoded path in the area, means that the file is published.
+ * headers, `onConflict` and `ifMatch` in `Upload-Metadata`; bodies are chunks of the file. `Stowage-Entry-Path`, the
+ * percent-encoded path in the area, means that the file is published.
  */
 export const createUpload = endpoint({ method: 'POST', path: '/api/uploads' });
 

@@ -116,11 +116,11 @@ export async function createApp(config: Config, given: AppOptions = {}): Promise
 async function assemble(config: Config, database: Database, parts: Closable[], options: AllOptions): Promise<App> {
 	const { webRoot, log, now, monotonic, bodySecondMs, maxEventLoopDelayMs, serves, connections, administrator } =
 		options;
-	const ground = { config, database, log, now, monotonic };
+	const base = { config, database, log, now, monotonic };
 	const drain = new Drain();
 	const server = createServer(config, log, maxEventLoopDelayMs, drain, connections === undefined);
 	const accepting = createAccepting(server, config, drain, connections);
-	const audit = createAudit({ ...ground, bytesSent, administrator });
+	const audit = createAudit({ ...base, bytesSent, administrator });
 	parts.push(audit);
 	const bodies = createBodies({
 		secondMs: bodySecondMs,
@@ -139,24 +139,24 @@ async function assemble(config: Config, database: Database, parts: Closable[], o
 		return opened;
 	};
 	const coordination = await createCoordination({
-		...{ ...ground, audit, secret, siblings: options.siblings },
+		...{ ...base, audit, secret, siblings: options.siblings },
 		feeds: () => fileServices.feeds,
 	});
 	const { identity, siblings, databaseReserve, relay, notifications, leases, jobs } = coordination;
-	const liveProcesses = new LiveProcesses({ ...ground, identity, version: buildVersion });
+	const liveProcesses = new LiveProcesses({ ...base, identity, version: buildVersion });
 	parts.push(liveProcesses);
-	const searchIndex = new SearchIndex({ ...ground, identity });
-	const otherServers = new OtherServers({ ...ground, identity });
+	const searchIndex = new SearchIndex({ ...base, identity });
+	const otherServers = new OtherServers({ ...base, identity });
 	const fileServices = createFileServices({
-		...{ ...ground, audit, relay, notifications, leases, identity, searchIndex },
+		...{ ...base, audit, relay, notifications, leases, identity, searchIndex },
 		mayHaveOthers: () => otherServers.mayExist(),
 		storage: openedStorage,
 	});
 	const { files, links, quotas, sharedFolders, memberChanges, trees, trash, trashBin, versions } = fileServices;
 
 	const { dataDir } = config;
-	const offered = { dataDir, files, bodies, notifications, jobs, database, databaseReserve, log };
-	const { providers, logs } = decorateServer(server, offered);
+	const decorations = { dataDir, files, bodies, notifications, jobs, database, databaseReserve, log };
+	const { providers, logs } = decorateServer(server, decorations);
 	// At once, while connections still may end by themselves.
 	server.ext('onPreStop', () => jobs.stop());
 	await server.register(inert);
@@ -177,7 +177,7 @@ async function assemble(config: Config, database: Database, parts: Closable[], o
 	parts.push(jobs);
 
 	const services = createServices({
-		...{ ...ground, version: buildVersion, drain, audit, bodies, providers, secret },
+		...{ ...base, version: buildVersion, drain, audit, bodies, providers, secret },
 		...{ databaseReserve, notifications, leases, jobs, liveProcesses },
 		...{
 			storage,
@@ -212,7 +212,7 @@ async function assemble(config: Config, database: Database, parts: Closable[], o
 		services,
 		metrics,
 		async start() {
-			if (!serves) throw new Error('This was made to serve nobody.');
+			if (!serves) throw new Error('This app has no routes: it was not created to be started.');
 			if (metrics !== undefined && connections === undefined) {
 				const { serveMetrics } = await import('./metrics/serveMetrics.js');
 				const served = await serveMetrics(config.metrics.listen, () => metrics.read(), log);

@@ -6,7 +6,10 @@ setInterval(() => {
 	passed += tickMs;
 }, tickMs).unref();
 
-/** Milliseconds for which this process was scheduled: the count stands still while the machine is busy with others, so that a limit by it measures this process alone. */
+/**
+ * Milliseconds for which this process was scheduled: the count stands still while the machine is busy with others, so
+ * that a limit by it measures this process alone.
+ */
 export function scheduledTime(): number {
 	return passed;
 }

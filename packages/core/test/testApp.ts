@@ -54,8 +54,8 @@ export async function testApp(
 const hashes = new Map<string, Promise<unknown>>();
 
 /**
- * Hashes each password once in a process, and compares it once with each secret: that costs more than all else in a sign-in, and most tests begin with one. The strength of hashes is tested
- * with the plugin.
+ * Hashes each password once in a process, and compares it once with each secret: that costs more than all else in a
+ * sign-in, and most tests begin with one. The strength of hashes is tested with the plugin.
  */
 export function cacheHashes(app: App): void {
 	const provider = app.server.providers.auth.get('password');

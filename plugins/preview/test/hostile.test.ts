@@ -10,7 +10,10 @@ const megabyte = 1024 * 1024;
 
 // One after another, since each test measures all children of this process.
 
-/** The processes below this one and below those, and the most memory in bytes that each has ever had. In a sandbox of bubblewrap the child is a grandchild. */
+/**
+ * The processes below this one and below those, and the most memory in bytes that each has ever had. In a sandbox of
+ * bubblewrap the child is a grandchild.
+ */
 async function children(): Promise<Map<number, number>> {
 	const all = new Map<number, { parent: number; bytes: number }>();
 	for (const name of await readdir('/proc')) {

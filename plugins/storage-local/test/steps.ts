@@ -13,7 +13,10 @@ import type { SystemCalls } from '../src/system/systemCalls.js';
 export const run = promisify(execFile);
 export const p = parsePath;
 
-/** The calls that the server uses. Awaited here, which every test file imports: a file that awaited them itself would declare its tests too late in a shared process. */
+/**
+ * The calls that the server uses. Awaited here, which every test file imports: a file that awaited them itself would
+ * declare its tests too late in a shared process.
+ */
 export const best = await loadSystemCalls();
 
 /** Whether this test may mount, change owners and read everything. */

@@ -80,7 +80,10 @@ async function untilIdle(page: Page): Promise<void> {
 	page.off('request', begin).off('requestfinished', end).off('requestfailed', end);
 }
 
-/** Sends requests from a page continuously; the returned function stops that and returns by how much the responses, and this process, were late in all. */
+/**
+ * Sends requests from a page continuously; the returned function stops that and returns by how much the responses, and
+ * this process, were late in all.
+ */
 function measureDelays(page: Page): () => Promise<number> {
 	let lost = 0;
 	let isOver = false;

@@ -7,8 +7,9 @@ import { localStorageDriver } from '../../../plugins/storage-local/dist/index.js
 const reportedMs = 150;
 
 /**
- * A plugin whose storage, `held`, keeps files like the default one and can hold copies before each file. `POST /api/heldCopies/{change}`: `hold` holds them from
- * now on, `step` lets one file pass, `release` all. Its options are not checked.
+ * A plugin whose storage, `held`, keeps files like the default one and can hold copies before each file. `POST
+ * /api/heldCopies/{change}`: `hold` holds them from now on, `step` lets one file pass, `release` all. Its options are
+ * not checked.
  */
 export const plugin = {
 	name: 'held-storage',

@@ -7,7 +7,8 @@ export async function assertAccessible(t: ExecutionContext, page: Page, state: s
 	// Half a megabyte of script, which would be compiled twice for each state. A frame needs it as well, and may be new.
 	const isLoaded = page.frames().length === 1 && (await page.evaluate(() => 'axe' in window));
 	const axe = new AxeBuilder({ page, ...(isLoaded ? { axeSource: ';' } : {}) });
-	// The page has no frames, for whose results axe would open another page each time. Passed rules are not reported, which would take most of the time.
+	// The page has no frames, for whose results axe would open another page each time. Passed rules are not reported,
+	// which would take most of the time.
 	const { violations } = await axe
 		.options({ resultTypes: ['violations'] })
 		.setLegacyMode()

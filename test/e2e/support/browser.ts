@@ -17,14 +17,15 @@ export const flags = [
 	'--disable-sync',
 	// The headless shell alone would give the viewers' frame no process of its own.
 	'--site-per-process',
-	// Keys and wheels scroll at once, as with reduced motion. An animation would still run when a test measures, and a click on its element would end it half-way.
+	// Keys and wheels scroll at once, as with reduced motion. An animation would still run when a test measures, and a
+	// click on its element would end it half-way.
 	'--disable-smooth-scrolling',
 	// Letters are rendered as on a screen; the headless shell has another default.
 	'--font-render-hinting=none',
 	// A server at home often has a host name and no https. Such a page has no secure context, no clipboard API and no crypto.subtle.
 	'--host-resolver-rules=MAP nas 127.0.0.1',
-	// A page of a test lives for seconds: compiling it for speed costs more than it saves, but for what counts for long, such as the checksums of a large upload.
-	// The long tests measure it.
+	// A page of a test lives for seconds: compiling it for speed costs more than it saves, but for what counts for long,
+	// such as the checksums of a large upload. The long tests measure it.
 	...(isLong ? [] : ['--js-flags=--no-maglev --interrupt-budget=10000000']),
 ];
 
@@ -84,8 +85,8 @@ export async function openPage(
 }
 
 /**
- * `page.route` then resolves when the page's requests are routed. Chromium confirms the first route of a page before a busy renderer has applied it: the request of a key that is
- * pressed at once would reach the server.
+ * `page.route` then resolves when the page's requests are routed. Chromium confirms the first route of a page before a
+ * busy renderer has applied it: the request of a key that is pressed at once would reach the server.
  */
 function awaitRoutes(page: Page): void {
 	const route = page.route.bind(page);

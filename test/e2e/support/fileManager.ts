@@ -44,7 +44,10 @@ export interface FileManager {
 
 const fixtures = new Map<string, Fixture>();
 
-/** A server with these settings as flags, and a browser. They start when they are first needed, are the same for all files of a process, and end after its last test. */
+/**
+ * A server with these settings as flags, and a browser. They start when they are first needed, are the same for all
+ * files of a process, and end after its last test.
+ */
 export function setUpFixture(test: TestFn, settings: readonly string[] = []): Fixture {
 	const key = JSON.stringify(settings);
 	const fixture = fixtures.get(key) ?? makeFixture(test, settings);

@@ -1,6 +1,9 @@
 import type { BrowserContext, Page } from 'playwright-core';
 
-/** Holds the timers of exactly this duration on a context's pages until `releaseTimers`, so that temporary messages stay until a test has checked them. */
+/**
+ * Holds the timers of exactly this duration on a context's pages until `releaseTimers`, so that temporary messages
+ * stay until a test has checked them.
+ */
 export async function holdTimers(context: BrowserContext, milliseconds: number): Promise<void> {
 	await context.addInitScript((held) => {
 		const { setTimeout: start, clearTimeout: stop } = window;

@@ -30,7 +30,10 @@ const waiting: Omit<ConversionAnswer, 'conversionId' | 'fileName'> = {
 	outputPath: null,
 };
 
-/** Answers a page's calls for conversions in place of the server, for states that take an encoder minutes or do not occur in a test. A test sets the answers. */
+/**
+ * Answers a page's calls for conversions in place of the server, for states that take an encoder minutes or do not
+ * occur in a test. A test sets the answers.
+ */
 export async function answerConversions(page: Page): Promise<Answers> {
 	const answers: Answers = {
 		available: true,

@@ -1,8 +1,8 @@
 import { createApp, loadConfig } from '../../../packages/core/dist/index.js';
 
 /**
- * A server that moves a home to another root and kills itself meanwhile: `dyingMove.js <flags as JSON> <user> <root> <moment>`, where the moment is one of those below. All but the last
- * two are while the home is frozen.
+ * A server that moves a home to another root and kills itself meanwhile: `dyingMove.js <flags as JSON> <user> <root>
+ * <moment>`, where the moment is one of those below. All but the last two are while the home is frozen.
  */
 const [flags = '{}', username = '', root = '', moment = ''] = process.argv.slice(2);
 const defaultPlugins = ['@stowage/storage-local', '@stowage/auth-password'];

@@ -2,7 +2,10 @@
 import { localStorageDriver } from '../../../dist/plugins/storage-local/src/index.js';
 import { loadSystemCalls } from '../../../dist/plugins/storage-local/src/system/loadSystemCalls.js';
 
-/** A plugin whose storage, `dying`, kills its process once it has read so many names of `root`, as a copy does. Its options are not checked. */
+/**
+ * A plugin whose storage, `dying`, kills its process once it has read so many names of `root`, as a copy does. Its
+ * options are not checked.
+ */
 export const plugin = {
 	name: 'dying-storage',
 	version: '1.0.0',

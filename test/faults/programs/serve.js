@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { createApp, loadConfig } from '../../../packages/core/dist/index.js';
 
 /**
- * A server that can be made to fail: `serve.js <flags as JSON> [commits] [clock] [replacements]`. It kills itself right after that many files were published, or were
- * replaced, before the client gets an answer; its clock is off by the milliseconds in the file `clock`.
+ * A server that can be made to fail: `serve.js <flags as JSON> [commits] [clock] [replacements]`. It kills itself
+ * right after that many files were published, or were replaced, before the client gets an answer; its clock is off by
+ * the milliseconds in the file `clock`.
  */
 const [flags = '{}', commits = '0', clock = '', replacements = '0'] = process.argv.slice(2);
 const realNow = Date.now;

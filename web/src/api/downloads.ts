@@ -16,8 +16,8 @@ export function plainUrl(type: Area, path: string, owner: Owner | undefined): st
 }
 
 /**
- * The URL of a small picture of a file, as WebP: answered 415 if there is none, 503 while too many are rendered. Another content has another URL, since browsers
- * show a picture again by its URL without asking.
+ * The URL of a small picture of a file, as WebP: answered 415 if there is none, 503 while too many are rendered.
+ * Another content has another URL, since browsers show a picture again by its URL without asking.
  */
 export function thumbnailUrl(
 	area: Area,

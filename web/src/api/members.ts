@@ -36,8 +36,8 @@ export const memberChangesQuery = queryOptions({
 });
 
 /**
- * Changes the members of such a folder and resolves to these, under their names as they are registered. The server takes whole lists, so the change is made to
- * the one that it has now: another page may have changed it meanwhile.
+ * Changes the members of such a folder and resolves to these, under their names as they are registered. The server
+ * takes whole lists, so the change is made to the one that it has now: another page may have changed it meanwhile.
  */
 export async function changeMembers(
 	path: string,

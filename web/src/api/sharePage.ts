@@ -37,7 +37,10 @@ export async function enterPassword(token: string, password: string): Promise<vo
 	await call(openShare, { params: { token }, payload: { password } });
 }
 
-/** Removes a file for good that this browser has sent within the last hour, by its upload. Throws `notFound` and `expired` where that is too late. */
+/**
+ * Removes a file for good that this browser has sent within the last hour, by its upload. Throws `notFound` and
+ * `expired` where that is too late.
+ */
 export async function takeBack(token: string, id: string): Promise<void> {
 	await call(removeShareUpload, { params: { token, id }, headers: { 'tus-resumable': '1.0.0' } });
 }

@@ -9,8 +9,9 @@ import { sendUpload } from './uploads/sendUpload.js';
 export type Replaced = { kind: 'nothing' } | { kind: 'version'; etag: string } | { kind: 'missing' };
 
 /**
- * Writes a whole small file beside, or in place of, an entry. Throws `preconditionFailed` if the file has changed since it was read, and every other failure with the server's sentence; then nothing has
- * changed, unless the answer was lost.
+ * Writes a whole small file beside, or in place of, an entry. Throws `preconditionFailed` if the file has changed
+ * since it was read, and every other failure with the server's sentence; then nothing has changed, unless the answer
+ * was lost.
  */
 export function writeFile(
 	area: Area,

@@ -37,7 +37,10 @@ type OpenDialog =
 	| { kind: 'links' }
 	| { kind: 'activity' };
 
-/** Surrounds every page but that of a share: the header, the dialogs that can be opened from anywhere, and what outlives a page: the upload queue and what can be undone. */
+/**
+ * Surrounds every page but that of a share: the header, the dialogs that can be opened from anywhere, and what
+ * outlives a page: the upload queue and what can be undone.
+ */
 export function Frame() {
 	return (
 		<UndoProvider>

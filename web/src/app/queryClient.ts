@@ -3,7 +3,10 @@ import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { queryKeys } from '../api/queryKeys.js';
 import { sessionQuery } from '../api/session/sessionQuery.js';
 
-/** The listings, jobs and trash of one user are not shown to the next, however the session changed: here, in another tab, or on the server. */
+/**
+ * The listings, jobs and trash of one user are not shown to the next, however the session changed: here, in another
+ * tab, or on the server.
+ */
 function forgetOnUserChange(client: QueryClient): void {
 	let username: string | null | undefined;
 	client.getQueryCache().subscribe((event) => {

@@ -11,8 +11,9 @@ export interface LazyModule<P> {
 }
 
 /**
- * The component once it is loaded, and the function that loads it. Loading fails when the server is not available, or was updated since the page was opened: then a notice is shown, `onFailed` is
- * called, and the next request tries again.
+ * The component once it is loaded, and the function that loads it. Loading fails when the server is not available, or
+ * was updated since the page was opened: then a notice is shown, `onFailed` is called, and the next request tries
+ * again.
  */
 export function useLazyModule<P>(
 	module: LazyModule<P>,

@@ -24,7 +24,10 @@ export function holdPage(ask: AskBeforeLeaving): () => void {
 	};
 }
 
-/** Lets a held page ask before a step in the history. Call it before the router listens to these, which would show the other entry at once: listeners of the window run in their order. */
+/**
+ * Lets a held page ask before a step in the history. Call it before the router listens to these, which would show the
+ * other entry at once: listeners of the window run in their order.
+ */
 export function watchHistory(): void {
 	window.addEventListener('popstate', (event) => {
 		if (!held) return;

@@ -1,8 +1,8 @@
 import { type SetStateAction, useCallback, useEffect, useState } from 'react';
 
 /**
- * State that belongs to a scope, such as the folder on screen: it is undefined in any other, and again when its scope comes back. No frame shows the state
- * of one scope in another.
+ * State that belongs to a scope, such as the folder on screen: it is undefined in any other, and again when its scope
+ * comes back. No frame shows the state of one scope in another.
  */
 export function useScopedState<T extends object>(
 	scope: string,

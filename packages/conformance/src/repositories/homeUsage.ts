@@ -33,7 +33,8 @@ export function homeUsageRules(assertThat: Rule): void {
 			t.like(measured, { number: 1, isExact: false });
 			// A database server has a clock of its own.
 			t.true(measured.ageMs >= 1000 && measured.ageMs < minute, String(measured.ageMs));
-			// What was published before the walk is in what it found; what was published meanwhile counts twice, what was removed before its end counts.
+			// What was published before the walk is in what it found; what was published meanwhile counts twice, what was
+			// removed before its end counts.
 			t.deepEqual(measured.base.bytes + measured.others.bytes, 1000 + (95 - 50) + 30);
 			t.deepEqual(measured.base.entries + measured.others.entries, 10 + (2 - 1) + 1);
 

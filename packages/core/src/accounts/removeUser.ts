@@ -7,7 +7,10 @@ import type { MountedStorage } from '../trees/MountedStorage.js';
 import type { TrashBin } from '../trees/trash/TrashBin.js';
 import { measureHome } from '../trees/walkHome.js';
 
-/** What to do with the files of a removed account. Where they are not deleted, what is in the trash stays there until it expires, unless that is purged. */
+/**
+ * What to do with the files of a removed account. Where they are not deleted, what is in the trash stays there until
+ * it expires, unless that is purged.
+ */
 export type FilesAction =
 	| { kind: 'delete' }
 	| ({ purgesTrash?: boolean } & ({ kind: 'keep' } | { kind: 'move'; to: UserRecord }));

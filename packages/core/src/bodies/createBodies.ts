@@ -57,7 +57,10 @@ export function createBodies({ secondMs = 1000, onSessionEnd }: Options): Bodies
 	const large = new Budget({ total: 48 * MB, perClient: 16 * MB }, busy);
 	const held = new WeakMap<Request, () => void>();
 
-	/** Breaks off what arrives once its sender's session ends: otherwise whoever had it could begin calls, and have them carried out hours later. */
+	/**
+	 * Breaks off what arrives once its sender's session ends: otherwise whoever had it could begin calls, and have them
+	 * carried out hours later.
+	 */
 	async function* arriving(request: Request, timeouts: BodyTimeouts): AsyncGenerator<Buffer, void> {
 		const { req } = request.raw;
 		const leave = onSessionEnd(request, () => req.destroy(new Failure('notSignedIn', 'Your session has ended.')));

@@ -23,8 +23,8 @@ export async function readOrMakeSecret(dataDir: string, log: Log, calls: Calls =
 }
 
 /**
- * Throws ConfigError where another process over this database server has another key: each would take the sessions, shares and events of the other for forged. A
- * file is used by processes with one data folder, and so with one key.
+ * Throws ConfigError where another process over this database server has another key: each would take the sessions,
+ * shares and events of the other for forged. A file is used by processes with one data folder, and so with one key.
  */
 export async function assertSameSecret({ processes }: Pick<Stores, 'processes'>, secret: string): Promise<void> {
 	if (processes === undefined) return;

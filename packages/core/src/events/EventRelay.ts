@@ -68,9 +68,10 @@ interface FolderListeners {
 const siblingKind = 'event';
 
 /**
- * Relays events of tickets, the trash and shared folders, and changes of folders without notifications, to the pages of other processes over the same database. Nothing is
- * written unless another process has pages, and nothing is read unless this one has. Events are hints: only the latest state of a ticket,
- * at most once a second. Processes behind the same primary process get them from that, sooner and without a write.
+ * Relays events of tickets, the trash and shared folders, and changes of folders without notifications, to the pages
+ * of other processes over the same database. Nothing is written unless another process has pages, and nothing is read
+ * unless this one has. Events are hints: only the latest state of a ticket, at most once a second. Processes behind
+ * the same primary process get them from that, sooner and without a write.
  */
 export class EventRelay {
 	readonly #parts: Dependencies;
@@ -110,8 +111,8 @@ export class EventRelay {
 	}
 
 	/**
-	 * The notifications of this process, of which those of tickets, the trash and shared folders reach the pages of all. Changes of jobs are read from their rows, whichever
-	 * process runs them.
+	 * The notifications of this process, of which those of tickets, the trash and shared folders reach the pages of all.
+	 * Changes of jobs are read from their rows, whichever process runs them.
 	 */
 	notifications(): ObservableNotifications {
 		const { notifications } = this.#parts;

@@ -5,7 +5,10 @@ import { throttle } from './throttle.js';
 /** Least time between two messages, in which later events of a subject replace earlier ones. */
 const spacingMs = 100;
 
-/** Events between the processes behind one primary process: the first of each subject at once, then the last one of each tenth of a second. */
+/**
+ * Events between the processes behind one primary process: the first of each subject at once, then the last one of
+ * each tenth of a second.
+ */
 export class SiblingEvents {
 	readonly #siblings: Siblings;
 	readonly #listeners = new Map<string, (message: SiblingMessage) => void>();

@@ -35,8 +35,8 @@ export async function countedRow(folder: Place, item: StorageEntry): Promise<Ent
 }
 
 /**
- * The rows of many, in their order, without folders that went away meanwhile. Throws the signal's reason once it is fired. The package p-limit would make a promise
- * for each of a hundred thousand files, which need none.
+ * The rows of many, in their order, without folders that went away meanwhile. Throws the signal's reason once it is
+ * fired. The package p-limit would make a promise for each of a hundred thousand files, which need none.
  */
 export async function countedRows(found: readonly Found[], signal?: AbortSignal): Promise<Entry[]> {
 	const rows: (Entry | undefined)[] = [];

@@ -6,8 +6,9 @@ import type { Versions } from '../trees/trash/Versions.js';
 import type { ItemWatcher } from './itemWatcher.js';
 
 /**
- * The same watcher, whose items take their versions with them. What is made public leaves them behind: its former contents are not meant for others. The paths of
- * versions are written after the disk has changed, since they belong to the file itself, whatever its path is.
+ * The same watcher, whose items take their versions with them. What is made public leaves them behind: its former
+ * contents are not meant for others. The paths of versions are written after the disk has changed, since they belong
+ * to the file itself, whatever its path is.
  */
 export function followVersions(watcher: ItemWatcher, versions: Versions): ItemWatcher {
 	// Moves of one user, or a path might be written that another move has changed since.

@@ -5,7 +5,8 @@ import { countedRows, entryIn, type Found } from './entries.js';
 import type { FileParts } from './FileParts.js';
 
 /**
- * The rows of a folder. A private tree that is missing is created: a user has one from the beginning, and whoever deletes it by other ways has an empty one.
+ * The rows of a folder. A private tree that is missing is created: a user has one from the beginning, and whoever
+ * deletes it by other ways has an empty one.
  */
 export async function* list(
 	{ trees, versions }: FileParts,
@@ -67,8 +68,8 @@ export async function* listPlace(place: Place, versionsOf: VersionCounts): Async
 }
 
 /**
- * The union of a folder over the trees that have it, each row with its own owner. Throws `notFound` if none has it, before the first batch. `onMissing` is called for
- * each tree whose disk is away; if all are, throws `unavailable`.
+ * The union of a folder over the trees that have it, each row with its own owner. Throws `notFound` if none has it,
+ * before the first batch. `onMissing` is called for each tree whose disk is away; if all are, throws `unavailable`.
  */
 export async function* listMerged(
 	places: readonly Place[],

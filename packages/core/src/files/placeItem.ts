@@ -110,7 +110,10 @@ async function replaceOrPlace(
 	}
 }
 
-/** The file that the item is to replace; undefined where the name is free. Its version is checked again by the storage, which holds it until it is replaced. */
+/**
+ * The file that the item is to replace; undefined where the name is free. Its version is checked again by the storage,
+ * which holds it until it is replaced.
+ */
 async function findReplaced(
 	tree: OwnTree,
 	{ folder, name, type, id, assertThere }: PlacedItem,

@@ -87,8 +87,9 @@ function publishAs(
 }
 
 /**
- * Publishes all or none: if one fails, those before it are removed again, what they have replaced is put back, and the rest is discarded, unless `mayRollBack` forbids it.
- * Where no versions are kept, what has replaced a file stays. So those that replace nothing come first, after all has been checked that can be known.
+ * Publishes all or none: if one fails, those before it are removed again, what they have replaced is put back, and the
+ * rest is discarded, unless `mayRollBack` forbids it. Where no versions are kept, what has replaced a file stays. So
+ * those that replace nothing come first, after all has been checked that can be known.
  */
 export async function publishAll(
 	parts: FileParts,
@@ -154,7 +155,10 @@ async function replacingLast(
 	return [...adding, ...replacing];
 }
 
-/** Puts back what a file has replaced, if that was kept as a version and nobody has replaced the file since, and removes the file for good. */
+/**
+ * Puts back what a file has replaced, if that was kept as a version and nobody has replaced the file since, and
+ * removes the file for good.
+ */
 async function putBack(
 	parts: FileParts,
 	tree: OwnTree,

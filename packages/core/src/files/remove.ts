@@ -16,7 +16,10 @@ import { withTrashFolder } from '../trees/trash/bringTrash.js';
 import { arrivalFolder, trashedLinkPath } from '../trees/trash/trashPaths.js';
 import type { FileParts } from './FileParts.js';
 
-/** Puts an item into the trash, and resolves to its id there. Where there is no trash, or for good, it is removed with its contents, and links to it end. */
+/**
+ * Puts an item into the trash, and resolves to its id there. Where there is no trash, or for good, it is removed with
+ * its contents, and links to it end.
+ */
 export async function remove(
 	parts: FileParts,
 	viewer: Viewer,

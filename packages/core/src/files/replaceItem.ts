@@ -4,8 +4,9 @@ import type { OwnTree } from '../trees/OwnTree.js';
 import type { FileParts } from './FileParts.js';
 
 /**
- * Replaces the file at a path of the storage, `replaced`, by `commit`, which is to pass on its options. Its former content becomes a version, or counts in the quota
- * no more where none are kept. Links and older versions stay with the path.
+ * Replaces the file at a path of the storage, `replaced`, by `commit`, which is to pass on its options. Its former
+ * content becomes a version, or counts in the quota no more where none are kept. Links and older versions stay with
+ * the path.
  */
 export async function replaceItem(
 	{ storage, versions, watcher }: FileParts,

@@ -132,7 +132,8 @@ async function scopeOf(
 }
 
 /**
- * All entries below the places that match: of those that have an index by it, else by walking. Folders that may not be read are skipped. Throws the signal's reason when it is aborted.
+ * All entries below the places that match: of those that have an index by it, else by walking. Folders that may not be
+ * read are skipped. Throws the signal's reason when it is aborted.
  */
 async function searchPlaces(
 	places: readonly Place[],

@@ -26,14 +26,17 @@ interface Search {
 	pause(): Promise<void>;
 }
 
-/** Whether an index can have what is searched for: names contain no ends of lines and no slashes, and half of a character is none for it. */
+/**
+ * Whether an index can have what is searched for: names contain no ends of lines and no slashes, and half of a
+ * character is none for it.
+ */
 export function isIndexable({ term }: SearchQuery): boolean {
 	return !/[/\n\0]/.test(term) && !hasLoneSurrogate(term);
 }
 
 /**
- * Adds the hits in a folder and all below it by the index, and those in its stale folders from the disk. Resolves to the folders that have to be walked, whose contents the index does not
- * know.
+ * Adds the hits in a folder and all below it by the index, and those in its stale folders from the disk. Resolves to
+ * the folders that have to be walked, whose contents the index does not know.
  */
 export async function searchIndexed(place: Place, scope: IndexScope, search: Search): Promise<Place[]> {
 	const { query, hits } = search;
@@ -78,7 +81,10 @@ export async function searchIndexed(place: Place, scope: IndexScope, search: Sea
 		}
 	}
 
-	/** The rows of a stale folder. Folders in it that the index does not know are walked, and those that are not there any more are left out. */
+	/**
+	 * The rows of a stale folder. Folders in it that the index does not know are walked, and those that are not there
+	 * any more are left out.
+	 */
 	async function listStale(path: StoragePath): Promise<void> {
 		if ((await scope.reader.has(scope.rootId, path)) !== 'listed') return exclude(path, true);
 		const known = new Set<string>(await scope.reader.childFolders(scope.rootId, path));
@@ -143,7 +149,10 @@ async function statOf(folder: Place, { name, type, unreadable }: StorageEntry): 
 	}
 }
 
-/** The hits as the disk has them now, without those that are not there any more. `onDifferent` is called with each folder of which the index has something else. */
+/**
+ * The hits as the disk has them now, without those that are not there any more. `onDifferent` is called with each
+ * folder of which the index has something else.
+ */
 export async function verified(
 	hits: readonly Hit[],
 	query: SearchQuery,

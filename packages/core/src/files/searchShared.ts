@@ -22,8 +22,9 @@ interface Search {
 }
 
 /**
- * The folders that are shared with the viewer, and all in them, that match. What lies in a folder that is shared within another one is found in the outer one only: a thousand within each
- * other would have the same hits a thousand times.
+ * The folders that are shared with the viewer, and all in them, that match. What lies in a folder that is shared
+ * within another one is found in the outer one only: a thousand within each other would have the same hits a thousand
+ * times.
  */
 export async function searchShared(
 	files: Pick<Files, 'search'>,

@@ -39,8 +39,8 @@ interface Dependencies {
 }
 
 /**
- * The same calls for the area of shared folders as well: each enters the folder by the one gate (`enterFolder`), and is made there in the private area of
- * its owner, which the member sees as far as the folder goes.
+ * The same calls for the area of shared folders as well: each enters the folder by the one gate (`enterFolder`), and
+ * is made there in the private area of its owner, which the member sees as far as the folder goes.
  */
 export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Dependencies): Files {
 	const enter = (viewer: Viewer, ref: ItemRef, role: MemberRole) => enterFolder(folders, viewer, ref, role);

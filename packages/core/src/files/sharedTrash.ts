@@ -5,7 +5,10 @@ import type { SharedFolders } from '../members/SharedFolders.js';
 import type { FileParts } from './FileParts.js';
 import { putBack, type RestoredItem, type Trash } from './trash.js';
 
-/** The same service. What members have deleted is in the trash of its owner: they put that back themselves, as long as they may edit where it was, and see nothing else of it. */
+/**
+ * The same service. What members have deleted is in the trash of its owner: they put that back themselves, as long as
+ * they may edit where it was, and see nothing else of it.
+ */
 export function sharedTrash(trash: Trash, parts: FileParts, folders: SharedFolders): Trash {
 	const putBackShared = async (user: User, record: TrashedItem): Promise<RestoredItem> => {
 		const { viewer, shown } = await enterHolding(folders, user, { ownerId: record.ownerId, path: record.path }, 'edit');

@@ -49,7 +49,10 @@ export interface Trash {
 	purge(viewer: Viewer, id: string): Promise<void>;
 	/** All of it for good; resolves to how many items it had. */
 	empty(viewer: Viewer): Promise<number>;
-	/** For the administrator: of whomever it is, also of a user who is gone. Restored to the home of `owner`; to where visitors have their files, only what was theirs. Throws `notFound`. */
+	/**
+	 * For the administrator: of whomever it is, also of a user who is gone. Restored to the home of `owner`; to where
+	 * visitors have their files, only what was theirs. Throws `notFound`.
+	 */
 	restoreFor(owner: User | Visitor, id: string): Promise<Entry>;
 	/** The same: all that is chosen, for good. Resolves to how many items that were. */
 	purgeAny(selection: Omit<TrashSelection, 'kind'>): Promise<number>;

@@ -27,7 +27,10 @@ export interface FileVersions {
 	list(viewer: Viewer, file: ItemRef): Promise<FileVersion[]>;
 	/** Opens a version of this very file; the caller closes it. Throws `notFound`. */
 	open(viewer: Viewer, file: ItemRef, id: string): Promise<{ entry: Entry; file: OpenFile }>;
-	/** Its content is the file's again, and what the file had becomes a version. Throws `notFound`, and `preconditionFailed` where the file is replaced meanwhile. */
+	/**
+	 * Its content is the file's again, and what the file had becomes a version. Throws `notFound`, and
+	 * `preconditionFailed` where the file is replaced meanwhile.
+	 */
 	restore(viewer: Viewer, file: ItemRef, id: string): Promise<Entry>;
 	/** For good. Throws `notFound`. */
 	purge(viewer: Viewer, id: string): Promise<void>;

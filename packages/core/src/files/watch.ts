@@ -30,8 +30,8 @@ const gapMs = 10_000;
 const checkedRows = 1000;
 
 /**
- * Watches a folder in every place that shows it, also where it appears later. `findPlaces` is asked again when `treesAt`, if given, has changed. `onChange`
- * is called at once for a folder that has changed a moment ago.
+ * Watches a folder in every place that shows it, also where it appears later. `findPlaces` is asked again when
+ * `treesAt`, if given, has changed. `onChange` is called at once for a folder that has changed a moment ago.
  */
 async function watchPlaces(
 	feeds: FolderFeeds,

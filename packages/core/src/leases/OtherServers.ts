@@ -19,8 +19,9 @@ interface Dependencies {
 }
 
 /**
- * Whether other processes may serve over the same database. Those over an SQLite file are of one machine and have one data folder: each has a file there, so that nobody has to ask the database. A database
- * server may always have others.
+ * Whether other processes may serve over the same database. Those over an SQLite file are of one machine and have one
+ * data folder: each has a file there, so that nobody has to ask the database. A database server may always have
+ * others.
  */
 export class OtherServers {
 	readonly #dependencies: Dependencies;

@@ -11,8 +11,9 @@ export interface BudgetLimits {
 }
 
 /**
- * An amount, such as bytes of memory, that all share at once. A client is named by `clientKey`. None gets more than it leaves: a few who hold
- * all that they may for long leave something to everybody else, and each further one can only halve it.
+ * An amount, such as bytes of memory, that all share at once. A client is named by `clientKey`. None gets more than it
+ * leaves: a few who hold all that they may for long leave something to everybody else, and each further one can only
+ * halve it.
  */
 export class Budget {
 	#used = 0;

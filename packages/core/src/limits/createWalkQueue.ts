@@ -11,9 +11,10 @@ const turnMs = 250;
 const rememberedMs = 15 * 60_000;
 
 /**
- * The queue of walks through folders, such as searches. A tree may take a minute to walk, so walks take turns, and who has walked least comes
- * first: a client who searches now and then waits for one turn, however long the walks of others are. All visitors together have half of the
- * places, since their addresses cost nothing. `share` is what this process has of a limit of the whole server.
+ * The queue of walks through folders, such as searches. A tree may take a minute to walk, so walks take turns, and who
+ * has walked least comes first: a client who searches now and then waits for one turn, however long the walks of
+ * others are. All visitors together have half of the places, since their addresses cost nothing. `share` is what this
+ * process has of a limit of the whole server.
  */
 export function createWalkQueue(share = (limit: number) => limit): FairQueue {
 	const walked = new SpentTime({ hourly: () => rememberedMs, spent: busy });

@@ -51,7 +51,10 @@ export interface Links {
 	): Promise<{ id: string; token: string; expiresAt: number }>;
 	/** The item of a token. Throws `expired`, and the same `notFound` for every other reason. */
 	resolve(token: string): Promise<ResolvedLink>;
-	/** Whether what is being sent by a token may be sent to its end: not once it is revoked, or its item in the trash, and also after it has expired. */
+	/**
+	 * Whether what is being sent by a token may be sent to its end: not once it is revoked, or its item in the trash,
+	 * and also after it has expired.
+	 */
 	mayFinish(token: string): Promise<boolean>;
 	/** Counts a download, if that can be written down. */
 	countDownload(id: string): Promise<void>;
@@ -60,7 +63,10 @@ export interface Links {
 	 * items. Throws the signal's reason.
 	 */
 	page(ownerId: string, options?: PageOptions): Promise<ListedLink[]>;
-	/** All stored links, of one owner or of all, the newest first, with the current places of their items; `withShares` also the items of shares. */
+	/**
+	 * All stored links, of one owner or of all, the newest first, with the current places of their items; `withShares`
+	 * also the items of shares.
+	 */
 	list(ownerId?: string, options?: { withShares?: boolean }): AsyncGenerator<ListedLink>;
 	/** Revokes a link at once, only one owner's if an owner is given. Resolves to the link. Throws `notFound`. */
 	revoke(id: string, ownerId?: string): Promise<LinkRecord>;

@@ -66,8 +66,8 @@ export type Relinked = 'bound' | 'held' | 'differs' | 'unknown';
 
 /**
  * Binds a link again to the item at its path, after files were restored by other means and are new objects. It is bound only if link and
- * path are those of before, and the bytes are, in a folder those of most files: another file or folder under an old name is never served. The object
- * that is bound is the one whose bytes were read.
+ * path are those of before, and the bytes are, in a folder those of most files: another file or folder under an old
+ * name is never served. The object that is bound is the one whose bytes were read.
  */
 export async function relink(
 	link: LinkRecord,
@@ -100,8 +100,9 @@ async function sameItem(
 }
 
 /**
- * Between a backup and the copy of the files people go on working, and a folder is shared with all that comes into it. So most of its files make it the same
- * one, whatever was added. One that had no files, as a share that has not received anything yet, may have none now.
+ * Between a backup and the copy of the files people go on working, and a folder is shared with all that comes into it.
+ * So most of its files make it the same one, whatever was added. One that had no files, as a share that has not
+ * received anything yet, may have none now.
  */
 async function isSameFolder(
 	storage: StorageProvider,

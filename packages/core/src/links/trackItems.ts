@@ -91,7 +91,10 @@ export function trackItems({ links, storage, leases, log }: Dependencies): LinkT
 		await links.remove(missing);
 	};
 
-	/** Where they are after a move that has failed: what stays planned would show under its new path, and could not be bound to a new file. */
+	/**
+	 * Where they are after a move that has failed: what stays planned would show under its new path, and could not be
+	 * bound to a new file.
+	 */
 	const settle = async (ids: readonly string[]): Promise<void> => {
 		const places = new Map<string, StoragePath>();
 		const yielder = new Yielder();

@@ -45,7 +45,10 @@ export class HeldAccess {
 		this.#beginRound = beginRound;
 	}
 
-	/** `onLost` is called once the role is lost, and `onRole` each time that it is another one than it was, until the returned function is called. */
+	/**
+	 * `onLost` is called once the role is lost, and `onRole` each time that it is another one than it was, until the
+	 * returned function is called.
+	 */
 	hold(held: Held, onLost: () => void, watched?: Watched): () => void {
 		const own = { ...held };
 		this.#held.set(own, { onLost, onRole: () => watched?.onRole(), seen: watched?.role });

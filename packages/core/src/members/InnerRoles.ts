@@ -17,7 +17,10 @@ export class InnerRoles {
 		this.#byChild.set(child, [...(this.#byChild.get(child) ?? []), root]);
 	}
 
-	/** What a member may do with what lies in the item, or is it: as little as with anything in that which is shared apart. `role` is theirs for the item. */
+	/**
+	 * What a member may do with what lies in the item, or is it: as little as with anything in that which is shared
+	 * apart. `role` is theirs for the item.
+	 */
 	roleOf(path: StoragePath, role: MemberRole): MemberRole {
 		if (this.#roles.size === 0) return role;
 		const roots = path === this.#item ? [...this.#roles.keys()] : (this.#byChild.get(this.#childOf(path)) ?? []);

@@ -14,7 +14,10 @@ interface Dependencies {
 	log: Log;
 }
 
-/** Counts what members change in the folders of others, for the owners' Activity. Counts wait in memory for a moment, so that a change costs no write of its own. */
+/**
+ * Counts what members change in the folders of others, for the owners' Activity. Counts wait in memory for a moment,
+ * so that a change costs no write of its own.
+ */
 export class MemberChanges {
 	readonly #parts: Dependencies;
 	readonly #counts = new Map<string, CountedChanges>();

@@ -38,7 +38,8 @@ export interface NamedMember {
 export interface Members {
 	/**
 	 * Makes these, and nobody else, the members of a folder of the viewer's private area, and resolves to them with their names as they are
-	 * registered. Throws `noSuchUser` with the first name that is unknown, `invalid` for what can't have members, `notFound` and `rateLimited`.
+	 * registered. Throws `noSuchUser` with the first name that is unknown, `invalid` for what can't have members,
+	 * `notFound` and `rateLimited`.
 	 */
 	set(viewer: Viewer, path: StoragePath, members: readonly NamedMember[]): Promise<NamedMember[]>;
 	/** Those of a folder of the viewer's own, and of one that the viewer is a member of. Throws `notFound` for another one. */

@@ -33,8 +33,8 @@ export interface Entered {
 type SharedRef = Pick<ItemRef, 'path' | 'owner' | 'folderId'>;
 
 /**
- * The one gate between the area of shared folders and the homes of their owners. Throws `notSignedIn`, `notFound` for what is in no folder of the
- * viewer's, and `forbidden` for who may only look at it.
+ * The one gate between the area of shared folders and the homes of their owners. Throws `notSignedIn`, `notFound` for
+ * what is in no folder of the viewer's, and `forbidden` for who may only look at it.
  */
 export async function enterFolder(
 	folders: Pick<SharedFolders, 'at'>,

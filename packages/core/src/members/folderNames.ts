@@ -8,8 +8,9 @@ export interface NamedFolder {
 }
 
 /**
- * Folders of one name are told apart by their owners, and those of one owner by numbers, the first joined first. A name that could mean folders of two
- * owners means none: otherwise an owner could put a folder in the place of somebody else's, and get what is meant for that.
+ * Folders of one name are told apart by their owners, and those of one owner by numbers, the first joined first. A
+ * name that could mean folders of two owners means none: otherwise an owner could put a folder in the place of
+ * somebody else's, and get what is meant for that.
  */
 export function namedFolders(folders: readonly JoinedFolder[]): NamedFolder[] {
 	const counts = new Map<string, number>();

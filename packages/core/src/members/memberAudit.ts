@@ -5,8 +5,8 @@ import type { ChangeKind, MemberChanges } from './MemberChanges.js';
 import type { SharedFolders } from './SharedFolders.js';
 
 /**
- * The audit log for what members do as well, whose lines name the owner of a shared folder; for that owner it is counted, too. Nothing here throws,
- * but for what the work throws.
+ * The audit log for what members do as well, whose lines name the owner of a shared folder; for that owner it is
+ * counted, too. Nothing here throws, but for what the work throws.
  */
 export interface MemberAudit extends Pick<Audit, 'recorded'> {
 	record(event: AuditEvent, outcome: AuditOutcome): Promise<void>;

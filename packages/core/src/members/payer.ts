@@ -13,14 +13,17 @@ import { enterFolder } from './enterFolder.js';
 import type { SharedFolders } from './SharedFolders.js';
 
 /**
- * Whose quota and disk take what is put into a folder: of a shared one those of its owner, as the member there. Throws as `enterFolder` does for
- * who may not change it.
+ * Whose quota and disk take what is put into a folder: of a shared one those of its owner, as the member there. Throws
+ * as `enterFolder` does for who may not change it.
  */
 export async function payerOfFolder(folders: SharedFolders, viewer: Viewer, folder: ItemRef): Promise<Viewer> {
 	return folder.area === 'shared' ? (await enterFolder(folders, viewer, folder, 'edit')).viewer : viewer;
 }
 
-/** Breaks off what is being received into a shared folder once its sender may not change it any more, until the returned function is called. */
+/**
+ * Breaks off what is being received into a shared folder once its sender may not change it any more, until the
+ * returned function is called.
+ */
 export async function holdWhileReceived(
 	folders: SharedFolders,
 	viewer: Viewer,
@@ -33,8 +36,8 @@ export async function holdWhileReceived(
 }
 
 /**
- * What was found at a path in a shared folder, by the path that it has now: the owner may have renamed that folder, and another one have got its name.
- * Undefined for a folder that is not shared with the viewer any more.
+ * What was found at a path in a shared folder, by the path that it has now: the owner may have renamed that folder,
+ * and another one have got its name. Undefined for a folder that is not shared with the viewer any more.
  */
 export async function pathNow(
 	folders: Pick<SharedFolders, 'joined'>,

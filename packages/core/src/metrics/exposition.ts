@@ -131,8 +131,8 @@ export function expositionText(families: readonly Family[]): string {
 }
 
 /**
- * The metrics of several processes as one: counters and histograms are summed, a gauge keeps the value of each, with its name as the label `worker`. `former` are counts of processes
- * that have ended, which count on.
+ * The metrics of several processes as one: counters and histograms are summed, a gauge keeps the value of each, with
+ * its name as the label `worker`. `former` are counts of processes that have ended, which count on.
  */
 export function sumFamilies(workers: ReadonlyMap<string, readonly Family[]>, former: readonly Family[] = []): Family[] {
 	const sums = new Map<string, Omit<Family, 'values'> & { values: Map<string, FamilyValue> }>();

@@ -13,8 +13,9 @@ import { LostAccess } from './lostAccess.js';
 
 export interface HomeMoves {
 	/**
-	 * Starts a job that moves the home of a user to another root. Throws, before anything is done, if the move is not possible, and `conflict` with a list if the other root
-	 * can't keep what other programs may do with its files (owners, groups, modes, ACLs), unless that is allowed.
+	 * Starts a job that moves the home of a user to another root. Throws, before anything is done, if the move is not
+	 * possible, and `conflict` with a list if the other root can't keep what other programs may do with its files
+	 * (owners, groups, modes, ACLs), unless that is allowed.
 	 */
 	start(username: string, rootName: string, options?: { allowsLostAccess?: boolean }): Promise<Job>;
 	/** All homes that are being moved. */

@@ -20,13 +20,18 @@ import { reboundVersions } from './reboundVersions.js';
 
 export const homeMoveName = 'move-root';
 
-/** The home is copied again and again while its user goes on working. Once a pass takes less than this, the next one runs with changes blocked. */
+/**
+ * The home is copied again and again while its user goes on working. Once a pass takes less than this, the next one
+ * runs with changes blocked.
+ */
 const quickMs = 5_000;
 const maxPasses = 4;
 
 /**
- * Moves a home to another storage root. It is copied and compared while its user goes on working; then changes are blocked for as long as it takes to copy and compare what was changed
- * meanwhile, and from one transaction on it lies on the other root, with its links. Only then is the old tree removed, and what is in the trash follows. The next run continues wherever this one was interrupted.
+ * Moves a home to another storage root. It is copied and compared while its user goes on working; then changes are
+ * blocked for as long as it takes to copy and compare what was changed meanwhile, and from one transaction on it lies
+ * on the other root, with its links. Only then is the old tree removed, and what is in the trash follows. The next run
+ * continues wherever this one was interrupted.
  */
 export function homeMoveKind(parts: HomeMoveParts): JobKind<HomeMoveInput> {
 	const { database, monotonic } = parts;

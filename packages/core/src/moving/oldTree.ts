@@ -22,7 +22,10 @@ export async function removeOld(parts: HomeMoveParts, move: Move): Promise<void>
 	await parts.database.homes.endMove(state.runId);
 }
 
-/** Compares the old tree once it has been renamed away, so that a file which another program writes to its old path from then on is not removed with it. */
+/**
+ * Compares the old tree once it has been renamed away, so that a file which another program writes to its old path
+ * from then on is not removed with it.
+ */
 async function removeOldTree({ log }: HomeMoveParts, move: Move): Promise<void> {
 	const { source, target, home, state } = move;
 	const { storage, name } = source;

@@ -20,8 +20,8 @@ export async function boundToFolders(folders: Folders, viewer: Viewer, input: Pa
 }
 
 /**
- * The step in the folders that its paths meant when the job was asked for, whatever they are called by now. Throws `notFound` for one that is not shared
- * with the viewer any more.
+ * The step in the folders that its paths meant when the job was asked for, whatever they are called by now. Throws
+ * `notFound` for one that is not shared with the viewer any more.
  */
 export async function stepInFolders(
 	folders: Folders,

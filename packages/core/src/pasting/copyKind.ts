@@ -15,7 +15,10 @@ import { retryWhileLocked } from './retryWhileLocked.js';
 /** The least time between two progress reports. */
 const reportMs = 100;
 
-/** The time between two checkpoints. A run that gets further than this counts as progress, so the job is not given up however often it is interrupted. */
+/**
+ * The time between two checkpoints. A run that gets further than this counts as progress, so the job is not given up
+ * however often it is interrupted.
+ */
 const checkpointMs = 5000;
 
 export interface CopyDependencies {

@@ -5,7 +5,10 @@ import type { PastedItem } from './pasteInput.js';
 /** Entries. Counting stops there: the total would come too late to be of use. */
 const maxEntries = 2_000_000;
 
-/** The bytes of the items with all below them, as far as the viewer may see them; undefined if there are too many entries. Unreadable entries count as zero. */
+/**
+ * The bytes of the items with all below them, as far as the viewer may see them; undefined if there are too many
+ * entries. Unreadable entries count as zero.
+ */
 export async function countBytes(
 	files: Pick<Files, 'stat' | 'listWithStats'>,
 	viewer: Viewer,

@@ -20,7 +20,10 @@ import { type PasteInput, stepOf } from './pasteInput.js';
 export interface Pasting {
 	/** Starts a job. Throws if the job can be refused as a whole: if no item may be pasted there. */
 	start(owner: JobOwner, kind: 'copy' | 'move', input: PasteInput): Promise<Job>;
-	/** Does the same for a single item. Returns its entry if that takes less than this many milliseconds, else the id of the job. Throws if the job fails in that time. */
+	/**
+	 * Does the same for a single item. Returns its entry if that takes less than this many milliseconds, else the id of
+	 * the job. Throws if the job fails in that time.
+	 */
 	startSingle(
 		owner: JobOwner,
 		kind: 'copy' | 'move',

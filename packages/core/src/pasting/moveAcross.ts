@@ -18,8 +18,8 @@ interface AcrossMove {
 const copied = / copied to (.*)$/s;
 
 /**
- * Moves an item into the home of somebody else, or out of it: it is copied whole, and then put into the trash of the home that it leaves. A run that was
- * interrupted between the two removes the very item that was copied.
+ * Moves an item into the home of somebody else, or out of it: it is copied whole, and then put into the trash of the
+ * home that it leaves. A run that was interrupted between the two removes the very item that was copied.
  */
 export async function moveAcross({ from, to }: PasteStep, move: AcrossMove): Promise<Entry> {
 	const { job, state, marker, onConflict, files, uploadLimits } = move;

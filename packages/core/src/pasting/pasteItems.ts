@@ -45,7 +45,10 @@ const saved = withNewNames(
 
 export type PasteState = z.infer<typeof saved>;
 
-/** Throws for a checkpoint that can't be of these items: by a damaged one the job would end as done, and its user might remove the originals. */
+/**
+ * Throws for a checkpoint that can't be of these items: by a damaged one the job would end as done, and its user might
+ * remove the originals.
+ */
 export function stateOf({ saved: value, input }: Pick<JobContext<PasteInput>, 'saved' | 'input'>): PasteState {
 	const state = saved.parse(value ?? {});
 	if (state.next > input.items.length || state.failed > state.next)
@@ -69,8 +72,8 @@ interface PasteWork {
 }
 
 /**
- * Copies or moves the items of a job one after another. A failed item does not stop the others; the job fails if all items failed, or if the remaining ones would
- * fail for the same reason.
+ * Copies or moves the items of a job one after another. A failed item does not stop the others; the job fails if all
+ * items failed, or if the remaining ones would fail for the same reason.
  */
 export async function pasteItems(
 	job: JobContext<PasteInput>,

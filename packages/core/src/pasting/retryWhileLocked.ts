@@ -1,7 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isFailure } from '@stowage/rules';
 
-/** A process that has lost its lease may work on a copy for a moment longer, and a home that is moved to another root can't be changed for a while. */
+/**
+ * A process that has lost its lease may work on a copy for a moment longer, and a home that is moved to another root
+ * can't be changed for a while.
+ */
 const tries = 1200;
 const lockedMs = 500;
 

@@ -46,8 +46,8 @@ interface Dependencies {
 }
 
 /**
- * The content of a home: measured by a walk, and from then on updated with the server's own changes, until it is measured again. As long as this process is alone it counts in memory, from then on with
- * all others (`SharedCount`).
+ * The content of a home: measured by a walk, and from then on updated with the server's own changes, until it is
+ * measured again. As long as this process is alone it counts in memory, from then on with all others (`SharedCount`).
  */
 export class HomeUsage {
 	/** The bytes of uploads under way in this process. */
@@ -125,7 +125,10 @@ export class HomeUsage {
 		return false;
 	}
 
-	/** Takes over what the staged file of an unfinished upload has reserved or counts already; resolves to what is reserved for it from now on. */
+	/**
+	 * Takes over what the staged file of an unfinished upload has reserved or counts already; resolves to what is
+	 * reserved for it from now on.
+	 */
 	continueUpload(stagedId: string, bytes: number): Amount {
 		const kept = this.#endLingering(stagedId);
 		if (this.isShared) return kept ?? { bytes: 0, entries: 0 };

@@ -16,7 +16,8 @@ export interface Reservation {
 	/** Counts what was reserved and is published in the home now. */
 	published(amount: Amount): Promise<void>;
 	/**
-	 * Releases the reservation, once the data is counted in the home, or is dropped. Bytes `held` by an unfinished upload, and those of one that is complete and published next, continue to count.
+	 * Releases the reservation, once the data is counted in the home, or is dropped. Bytes `held` by an unfinished
+	 * upload, and those of one that is complete and published next, continue to count.
 	 */
 	release(outcome?: 'held' | 'complete'): void;
 }
@@ -144,7 +145,10 @@ export class LimitedReservation implements Reservation {
 		}
 	}
 
-	/** Throws `storageFull` unless this much more fits into the known rest. Bytes that the same upload has brought so far are released once it is refused. */
+	/**
+	 * Throws `storageFull` unless this much more fits into the known rest. Bytes that the same upload has brought so far
+	 * are released once it is refused.
+	 */
 	#assertRoom(more: Amount): void {
 		if (!this.#fits(more)) this.#refuse(more);
 	}

@@ -29,8 +29,8 @@ interface Home {
 }
 
 /**
- * What a process takes from a quota at once before it needs it, so that not each chunk is a write: the 64th part of what is left, within these bounds. Eight processes keep no more than 32 MB from each
- * other.
+ * What a process takes from a quota at once before it needs it, so that not each chunk is a write: the 64th part of
+ * what is left, within these bounds. Eight processes keep no more than 32 MB from each other.
  */
 const stepParts = 64;
 const step = {
@@ -67,9 +67,11 @@ const smaller = (a: Readonly<Amount>, b: Readonly<Amount>): Amount => ({
 });
 
 /**
- * The content of a home as several processes count it. Each has a row of its own with what it has published and reserved, which is never less than that, and with what it has removed, which is never
- * more. It is written before anything is taken, and the sum of all rows is read after that: of two processes that take at once one sees the other at least. A measurement is a walk under a lease;
- * what is published meanwhile counts twice until the next one, and what is removed meanwhile counts on.
+ * The content of a home as several processes count it. Each has a row of its own with what it has published and
+ * reserved, which is never less than that, and with what it has removed, which is never more. It is written before
+ * anything is taken, and the sum of all rows is read after that: of two processes that take at once one sees the other
+ * at least. A measurement is a walk under a lease; what is published meanwhile counts twice until the next one, and
+ * what is removed meanwhile counts on.
  */
 export class SharedCount {
 	readonly #parts: SharedParts;

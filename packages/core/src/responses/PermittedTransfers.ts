@@ -13,7 +13,10 @@ interface Dependencies<Permission> {
 	isGood(permission: Permission): Promise<boolean>;
 }
 
-/** What this process is sending or receiving by permissions such as links, which ends with them, whoever ends them and in whatever process. */
+/**
+ * What this process is sending or receiving by permissions such as links, which ends with them, whoever ends them and
+ * in whatever process.
+ */
 export class PermittedTransfers<Permission> {
 	readonly #running = new Map<string, Running<Permission>>();
 	readonly #permissions: Dependencies<Permission>;

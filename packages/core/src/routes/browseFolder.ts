@@ -41,7 +41,10 @@ export async function browseFolder(
 	return { ...head, ...found };
 }
 
-/** Whose a shared folder is, and what the viewer may do in it. Throws `notSignedIn`, and `notFound` for what is in no folder of the viewer's. */
+/**
+ * Whose a shared folder is, and what the viewer may do in it. Throws `notSignedIn`, and `notFound` for what is in no
+ * folder of the viewer's.
+ */
 async function membership(
 	{ sharedFolders }: Pick<Services, 'sharedFolders'>,
 	viewer: Viewer,

@@ -109,8 +109,8 @@ const frameScript = /^viewerFrame-[\w-]+\.js$/;
 
 /**
  * The document in which a user's books, documents and drawings are laid out. Its origin is opaque: browsers give it a process of its own,
- * and nothing in it reaches the page or the session. Only the page's own script runs there, and nothing is fetched but its parts, and the fonts that PDFs expect to be
- * there, without a session.
+ * and nothing in it reaches the page or the session. Only the page's own script runs there, and nothing is fetched but
+ * its parts, and the fonts that PDFs expect to be there, without a session.
  */
 const frameHeaders = (nonce: string): Record<string, string> => ({
 	'content-security-policy': `sandbox allow-scripts; default-src 'none'; script-src 'nonce-${nonce}' 'strict-dynamic'; style-src 'unsafe-inline'; img-src blob: data:; font-src 'self' blob: data:; frame-ancestors 'self'`,

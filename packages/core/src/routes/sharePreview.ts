@@ -18,8 +18,9 @@ export interface PagePreview {
 const maxDescription = 200;
 
 /**
- * The preview of a share. It is no download, and opens nothing: of a share with a password, or of one that does not answer, it says no more than that.
- * It costs a look into the database, and for a folder the first rows of its listing.
+ * The preview of a share. It is no download, and opens nothing: of a share with a password, or of one that does not
+ * answer, it says no more than that. It costs a look into the database, and for a folder the first rows of its
+ * listing.
  */
 export function createSharePreviews({ config, guests, files, shareCookies }: Services) {
 	return async (request: Request): Promise<PagePreview> => {

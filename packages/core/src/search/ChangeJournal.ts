@@ -44,8 +44,10 @@ interface JournalFile {
 }
 
 /**
- * Records which folders this process changes, before and after each change, for the index of names: for the other processes, and for a process that comes after a crash. Lines are appended
- * to a file of this process and not synced, which costs some microseconds: they survive the process, and what a power cut takes is found by comparing folders with the disk.
+ * Records which folders this process changes, before and after each change, for the index of names: for the other
+ * processes, and for a process that comes after a crash. Lines are appended to a file of this process and not synced,
+ * which costs some microseconds: they survive the process, and what a power cut takes is found by comparing folders
+ * with the disk.
  */
 export class ChangeJournal {
 	readonly #folder: string;

@@ -16,7 +16,10 @@ interface Round {
 	after: number;
 }
 
-/** Compares the modified times of all folders with those that they had when they were listed: what differs is stale. One root after another, some folders in each step. */
+/**
+ * Compares the modified times of all folders with those that they had when they were listed: what differs is stale.
+ * One root after another, some folders in each step.
+ */
 export class FolderCheck {
 	/** The roots that have an index. */
 	roots: readonly string[] = [];

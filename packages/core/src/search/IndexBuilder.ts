@@ -56,8 +56,8 @@ const maxItems = 4000;
 const restFactor = 20;
 
 /**
- * Builds the index and keeps it up to date, in one process over the data folder: lists what is stale, applies what all processes have noted, and compares folders with the disk now and
- * then. All of it is paced.
+ * Builds the index and keeps it up to date, in one process over the data folder: lists what is stale, applies what all
+ * processes have noted, and compares folders with the disk now and then. All of it is paced.
  */
 export class IndexBuilder {
 	readonly #parts: Dependencies;

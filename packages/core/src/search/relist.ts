@@ -3,8 +3,8 @@ import type { StorageProvider } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
 
 /**
- * How long a folder must have been left alone for its modified time to tell whether it has changed: file systems round it, some to two seconds, and a change right after another one may have the
- * same.
+ * How long a folder must have been left alone for its modified time to tell whether it has changed: file systems round
+ * it, some to two seconds, and a change right after another one may have the same.
  */
 const settledMs = 2500;
 

@@ -36,8 +36,9 @@ interface Dependencies {
 }
 
 /**
- * Counts what clients get of shares. A download is all bytes of one version of a file or an archive, in whatever ranges, which left for one
- * client, also over restarts and by several processes. What is counted waits in memory for a moment, so that a range costs no write of its own.
+ * Counts what clients get of shares. A download is all bytes of one version of a file or an archive, in whatever
+ * ranges, which left for one client, also over restarts and by several processes. What is counted waits in memory for
+ * a moment, so that a range costs no write of its own.
  */
 export class ShareUses {
 	readonly #parts: Dependencies;
@@ -57,8 +58,9 @@ export class ShareUses {
 	}
 
 	/**
-	 * The file of a download, which is counted while it is read. The first byte that is read takes one of a limited number until the download has
-	 * ended, and throws `expired` where none is left: so an answer without bytes, as to a HEAD or a condition, takes none.
+	 * The file of a download, which is counted while it is read. The first byte that is read takes one of a limited
+	 * number until the download has ended, and throws `expired` where none is left: so an answer without bytes, as to a
+	 * HEAD or a condition, takes none.
 	 */
 	counted({ share, client, content }: Download, file: OpenFile): OpenFile {
 		const { size, version } = file.item;

@@ -42,7 +42,10 @@ export interface Guests {
 	passOf(share: ShareRecord): Pass;
 	/** Whether the share still answers who has that pass. An outage of the database throws. */
 	isGood(pass: Pass): Promise<boolean>;
-	/** The share, if that is its password; `onFound` gets it before. Throws as `visit` does, `badCredentials` for a wrong one, and `rateLimited`. */
+	/**
+	 * The share, if that is its password; `onFound` gets it before. Throws as `visit` does, `badCredentials` for a wrong
+	 * one, and `rateLimited`.
+	 */
 	open(token: string, password: string, client: Caller, onFound: (share: ShareRecord) => void): Promise<ShareRecord>;
 	/** Where a share receives files now. Throws as `visit` does, and `forbidden` for one that receives none. */
 	receiver(share: string): Promise<Receiver>;

@@ -48,8 +48,8 @@ export interface SharePageOptions {
 
 export interface Shares {
 	/**
-	 * Shares items of the viewer's private area. Throws `invalid` for what can't be shared, `notFound` for a missing item, `rateLimited` where
-	 * the viewer shares too much, and `forbidden` where the administrator allows no shares.
+	 * Shares items of the viewer's private area. Throws `invalid` for what can't be shared, `notFound` for a missing
+	 * item, `rateLimited` where the viewer shares too much, and `forbidden` where the administrator allows no shares.
 	 */
 	make(viewer: Viewer, request: ShareRequest, client: Caller): Promise<ListedShare>;
 	/** The shares of an owner or of all, the newest first, read by pages. Throws the signal's reason. */

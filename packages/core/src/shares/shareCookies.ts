@@ -11,8 +11,8 @@ const ttlMs = 7 * 24 * 60 * 60_000;
 const maxValues = 16;
 
 /**
- * The cookie of a share: which client this is, and that it has opened the share. It is of one share and of its password, and a browser sends
- * it to that share's calls only.
+ * The cookie of a share: which client this is, and that it has opened the share. It is of one share and of its
+ * password, and a browser sends it to that share's calls only.
  */
 export interface ShareCookies {
 	/** Whether the request has the share's cookie, which only who has opened it has. */

@@ -27,8 +27,10 @@ import {
 import { prefixed, prefixedFile } from './rootIds.js';
 
 /**
- * The files of one home for the length of a request, or of `undefined` all that no user has. It is bound to the root that the home lies on at the first call. A home may be moved to another
- * root meanwhile: each change checks, while the home can't be moved, where it lies now, and is made there; a read that fails is tried again where the home has moved.
+ * The files of one home for the length of a request, or of `undefined` all that no user has. It is bound to the root
+ * that the home lies on at the first call. A home may be moved to another root meanwhile: each change checks, while
+ * the home can't be moved, where it lies now, and is made there; a read that fails is tried again where the home has
+ * moved.
  */
 export class HomeStorage implements ItemStorage {
 	readonly #mounts: Mounts;

@@ -32,9 +32,10 @@ export interface MemberRights {
 }
 
 /**
- * The home of an owner as a member of some of its folders has it: these folders, as long as they are the very ones that were shared, and all below
- * them. Anything else is not there. What is read is read between two looks at the folder, which another program may exchange. Each change asks at its last moment
- * whether the member may still make it.
+ * The home of an owner as a member of some of its folders has it: these folders, as long as they are the very ones
+ * that were shared, and all below them. Anything else is not there. What is read is read between two looks at the
+ * folder, which another program may exchange. Each change asks at its last moment whether the member may still make
+ * it.
  */
 export class MemberHome extends HomeStorage {
 	readonly #root: StoragePath;

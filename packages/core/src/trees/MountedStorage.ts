@@ -22,8 +22,9 @@ import { MountedStaging } from './MountedStaging.js';
 import { type Homes, homeAt, homesFolder, type Mount, type Mounts } from './Mounts.js';
 
 /**
- * All storage roots as one: each home is on one of them, and everything without a user on the default one. A root that is not available affects its own part
- * and nothing else. A file is staged for a path, since it must lie on the disk that it will be published on.
+ * All storage roots as one: each home is on one of them, and everything without a user on the default one. A root that
+ * is not available affects its own part and nothing else. A file is staged for a path, since it must lie on the disk
+ * that it will be published on.
  */
 export class MountedStorage implements ReplacingStorage, StatsListingStorage, WatchingStorage {
 	readonly #mounts: Mounts;

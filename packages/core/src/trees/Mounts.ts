@@ -20,7 +20,10 @@ export type ItemStorage = Pick<
 export interface Mount {
 	/** The name the administrator gave it. */
 	readonly name: string;
-	/** Of the ids of its items and staged files, so that no two roots have an id in common. Empty for the first root, whose ids are older than other roots. */
+	/**
+	 * Of the ids of its items and staged files, so that no two roots have an id in common. Empty for the first root,
+	 * whose ids are older than other roots.
+	 */
 	readonly idPrefix: string;
 	readonly storage: StorageProvider;
 }
@@ -43,7 +46,10 @@ export interface Homes {
 	assign(username: string): Promise<void>;
 	/** Records that a home lies on the root of another one, whose name it will get. Does nothing if that one no longer exists. */
 	assignOfRename(username: string, newName: string): Promise<void>;
-	/** Runs `change`, which changes a home. Throws `locked` while the home is frozen, as it moves to another root; a move waits for changes that began before. */
+	/**
+	 * Runs `change`, which changes a home. Throws `locked` while the home is frozen, as it moves to another root; a move
+	 * waits for changes that began before.
+	 */
 	changing<T>(username: string, change: () => Promise<T>): Promise<T>;
 	/** Throws `locked` as soon as this process knows that a home is frozen: for long work that began before. */
 	assertUnfrozen(username: string): void;

@@ -70,7 +70,10 @@ export class OwnTree implements AreaTree {
 		return this.#parts.spaces.of(await this.disk())[isStranger(this.viewer) ? 'anonymous' : 'user'];
 	}
 
-	/** Throws `conflict` if the user was renamed, disabled or removed during the request: nothing may be written under the old name any more. */
+	/**
+	 * Throws `conflict` if the user was renamed, disabled or removed during the request: nothing may be written under
+	 * the old name any more.
+	 */
 	async assertExists(): Promise<void> {
 		const { viewer } = this;
 		if (viewer.kind !== 'user') return;
@@ -79,7 +82,10 @@ export class OwnTree implements AreaTree {
 			throw new Failure('conflict', 'The account was changed meanwhile. Please sign in again.');
 	}
 
-	/** Throws unless the viewer may still change what is at a path of the storage, where that can end: shortly before it is changed past this tree. */
+	/**
+	 * Throws unless the viewer may still change what is at a path of the storage, where that can end: shortly before it
+	 * is changed past this tree.
+	 */
 	async assertMayStill(storagePath: StoragePath): Promise<void> {
 		const { viewer } = this;
 		if (viewer.kind !== 'user' || viewer.member === undefined) return;

@@ -18,8 +18,8 @@ import { notFound, type TreeStorage } from './Tree.js';
 const batchSize = 64;
 
 /**
- * What a guest of a share may read of its owner's home: the shared items, as long as they are the very items that were shared, and all below
- * them. Anything else is not there.
+ * What a guest of a share may read of its owner's home: the shared items, as long as they are the very items that were
+ * shared, and all below them. Anything else is not there.
  */
 export class SharedItems implements TreeStorage {
 	readonly #home: HomeStorage;

@@ -55,7 +55,10 @@ export class Trees {
 		return new OwnTree(viewer, this.#ofArea(viewer, area, writingOwner(viewer)), parts);
 	}
 
-	/** The tree of an area that an owner has; without one it is the administrator's public tree. Throws `notFound` for a name that can't be an owner. */
+	/**
+	 * The tree of an area that an owner has; without one it is the administrator's public tree. Throws `notFound` for a
+	 * name that can't be an owner.
+	 */
 	of(viewer: User, area: Area, owner?: Owner): AreaTree;
 	of(viewer: Viewer, area: Area, owner?: Owner): Tree;
 	of(viewer: Viewer, area: Area, owner: Owner = null): Tree {
@@ -89,7 +92,10 @@ export class Trees {
 		return [...owners].map((owner) => this.of(viewer, area, owner));
 	}
 
-	/** Where the item of a read lies. Without an owner it is in the first visible tree that has the path. `visible` may be known from a read before. */
+	/**
+	 * Where the item of a read lies. Without an owner it is in the first visible tree that has the path. `visible` may
+	 * be known from a read before.
+	 */
 	find(viewer: User, ref: ItemRef): Promise<AreaPlace>;
 	find(viewer: Viewer, ref: ItemRef, visible?: () => Promise<Tree[]>): Promise<Place>;
 	async find(

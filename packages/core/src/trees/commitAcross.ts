@@ -15,8 +15,9 @@ export interface Crossing {
 const doneSuffix = '.done';
 
 /**
- * Publishes a staged file on another root, whole or not at all. It leaves staging for a folder in `copies` of its old root, in one step under a name that identifies the staged file on the
- * target its bytes go to: so an interrupted call continues, and there is never a second file. Throws `notFound` as `StagedFile.commit` does.
+ * Publishes a staged file on another root, whole or not at all. It leaves staging for a folder in `copies` of its old
+ * root, in one step under a name that identifies the staged file on the target its bytes go to: so an interrupted call
+ * continues, and there is never a second file. Throws `notFound` as `StagedFile.commit` does.
  */
 export async function commitAcross(
 	staged: StagedFile,

@@ -16,7 +16,10 @@ export interface Comparison {
 	digest: string;
 }
 
-/** Compares two trees by the SHA-256 of each file, read again on both sides. Files that were found equal before are not read a second time, unless they were changed since. */
+/**
+ * Compares two trees by the SHA-256 of each file, read again on both sides. Files that were found equal before are not
+ * read a second time, unless they were changed since.
+ */
 export class HomeComparison {
 	/** Digests of path and versions: a set of a million of them takes less memory than their paths would. */
 	readonly #equal = new Set<string>();

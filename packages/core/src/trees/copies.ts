@@ -8,7 +8,10 @@ import { ignoreMissing } from './Mounts.js';
 /** The folder of incomplete copies: beside the visible trees, on the disk of the target. */
 export const copiesFolder = parsePath('copies');
 
-/** How the ids of copies between roots begin: of a folder its name in `copies` and, after it, the object that it is; of a file its staged file's. */
+/**
+ * How the ids of copies between roots begin: of a folder its name in `copies` and, after it, the object that it is; of
+ * a file its staged file's.
+ */
 export const treePrefix = 'tree.';
 export const filePrefix = 'file.';
 

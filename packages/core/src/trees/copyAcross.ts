@@ -5,8 +5,9 @@ import { copyContents, copyFile, copyFolderTime } from './copyContents.js';
 import { ignoreMissing } from './Mounts.js';
 
 /**
- * Copies a file or a whole folder to another root, where it appears complete or not at all. The modified times are kept, those of folders where the target can set
- * them. Continues a staged copy as `StorageProvider.copy` does, but restarts the file at which it was interrupted.
+ * Copies a file or a whole folder to another root, where it appears complete or not at all. The modified times are
+ * kept, those of folders where the target can set them. Continues a staged copy as `StorageProvider.copy` does, but
+ * restarts the file at which it was interrupted.
  */
 export async function copyAcross(
 	source: StorageProvider,

@@ -17,7 +17,10 @@ interface Options extends CopyOptions {
 	assertUnfrozen(): void;
 }
 
-/** Copies within a root or to another one. It may take hours, for which no home stays frozen: it is interrupted, and a staged one continues afterwards. */
+/**
+ * Copies within a root or to another one. It may take hours, for which no home stays frozen: it is interrupted, and a
+ * staged one continues afterwards.
+ */
 export async function copyBetween(
 	from: MountedPath,
 	to: MountedPath,

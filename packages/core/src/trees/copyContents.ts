@@ -63,12 +63,16 @@ async function findPublished(
 }
 
 interface ContentsOptions extends Omit<CopyOptions, 'staged' | keyof MoveOptions> {
-	/** Whether the copies keep what other programs may do with them, as far as the target can. By default they have that of what is made there. */
+	/**
+	 * Whether the copies keep what other programs may do with them, as far as the target can. By default they have that
+	 * of what is made there.
+	 */
 	keepsAccess?: boolean;
 }
 
 /**
- * Copies the contents of the source to `folder`; existing files with the same size and time are complete, since each got its name only then. Files that vanish meanwhile are left out.
+ * Copies the contents of the source to `folder`; existing files with the same size and time are complete, since each
+ * got its name only then. Files that vanish meanwhile are left out.
  */
 export async function copyContents(
 	source: StorageProvider,

@@ -14,8 +14,9 @@ import type { ItemStorage } from './Mounts.js';
 type FolderStorage = Pick<ItemStorage, 'makeDirectory' | 'removeEmptyFolder' | 'stat'>;
 
 /**
- * Creates a folder with its missing parents, or none of them. An existing one is fine, a file in the way is `alreadyExists`. Names in `knownNames`
- * may be given though the rule for names forbids them, since existing items have them. Resolves to the created ones, outermost first.
+ * Creates a folder with its missing parents, or none of them. An existing one is fine, a file in the way is
+ * `alreadyExists`. Names in `knownNames` may be given though the rule for names forbids them, since existing items
+ * have them. Resolves to the created ones, outermost first.
  */
 export async function ensureFolder(
 	storage: FolderStorage,
@@ -43,8 +44,8 @@ export async function ensureFolder(
 const maxTries = 10;
 
 /**
- * Runs `work` on the result of `readState`, and again with a new one if an item that was found or created before was moved or removed meanwhile. Errors of `readState` itself are
- * thrown.
+ * Runs `work` on the result of `readState`, and again with a new one if an item that was found or created before was
+ * moved or removed meanwhile. Errors of `readState` itself are thrown.
  */
 export async function retryOnRemovedItems<Seen, T>(
 	readState: () => Promise<Seen>,

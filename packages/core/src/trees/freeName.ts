@@ -2,8 +2,9 @@ import type { NamingOptions, StorageItem } from '@stowage/plugin-api';
 import { candidateNames, Failure, isFailure, joinPath, type StoragePath } from '@stowage/rules';
 
 /**
- * Runs `place`, which gives an item the wished name in a folder or, where that is taken, the first free one of `otherNames`. There is no check before: another process could
- * take the name between the check and the write. The first `skipped` names are known to be taken.
+ * Runs `place`, which gives an item the wished name in a folder or, where that is taken, the first free one of
+ * `otherNames`. There is no check before: another process could take the name between the check and the write. The
+ * first `skipped` names are known to be taken.
  */
 export async function withFreeName(
 	folder: StoragePath,

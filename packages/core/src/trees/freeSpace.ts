@@ -10,8 +10,8 @@ const autoBytes = 1024 ** 3;
 export type FreeSpaceReserve = number | 'auto';
 
 /**
- * How many bytes may be written on a disk before its reserve is reached; less than none where that is in use already. Infinity where the storage
- * does not know its free space: then no reserve is kept.
+ * How many bytes may be written on a disk before its reserve is reached; less than none where that is in use already.
+ * Infinity where the storage does not know its free space: then no reserve is kept.
  */
 export async function availableSpace(
 	disk: Pick<StorageProvider, 'freeSpace' | 'totalSpace'>,
@@ -25,7 +25,10 @@ function autoReserve(total: number | undefined): number {
 	return total === undefined ? autoBytes : Math.min(autoBytes, Math.floor(total * autoShare));
 }
 
-/** The most bytes that an upload reserves at once, so that the disk is not checked for every chunk. It reserves no more than it has sent, so an idle upload holds little. */
+/**
+ * The most bytes that an upload reserves at once, so that the disk is not checked for every chunk. It reserves no more
+ * than it has sent, so an idle upload holds little.
+ */
 const stepBytes = 16 * 1024 * 1024;
 
 /** Bytes that a storage may buffer in memory before they take space on its disk. */

@@ -8,7 +8,10 @@ export interface ByteMeter {
 	ended(): Promise<void> | void;
 }
 
-/** The same staged file with all its abilities; the meters that are begun for each body are called with its bytes. What a program of its own writes, no meter sees. */
+/**
+ * The same staged file with all its abilities; the meters that are begun for each body are called with its bytes. What
+ * a program of its own writes, no meter sees.
+ */
 export function metered(staged: StagedFile, begin: () => readonly ByteMeter[]): StagedFile {
 	return wrapStaged(staged, (each) => ({ append: (body, at) => each.append(through(body, begin()), at) }));
 }

@@ -9,7 +9,10 @@ export interface SystemMount {
 	point: string;
 }
 
-/** The mounts in the order of mounting (proc_pid_mountinfo(5)): the last mount at a path covers those before it. Empty if the system has no such list. */
+/**
+ * The mounts in the order of mounting (proc_pid_mountinfo(5)): the last mount at a path covers those before it. Empty
+ * if the system has no such list.
+ */
 export async function listMounts(): Promise<SystemMount[]> {
 	const lines = (await readFile('/proc/self/mountinfo', 'utf8').catch(() => '')).split('\n');
 	return lines.flatMap((line) => {

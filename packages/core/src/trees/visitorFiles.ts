@@ -64,8 +64,9 @@ async function statFile(storage: StorageProvider, at: StoragePath): Promise<Visi
 }
 
 /**
- * Moves this very file to the trash, as one that visitors had, or without one removes it for good; then the folders that it leaves empty. A newer file of its name is left, or
- * restored: the id of the moved file is checked. Resolves to whether it was removed, and to its id in the trash.
+ * Moves this very file to the trash, as one that visitors had, or without one removes it for good; then the folders
+ * that it leaves empty. A newer file of its name is left, or restored: the id of the moved file is checked. Resolves
+ * to whether it was removed, and to its id in the trash.
  */
 export async function removeVisitorFile(
 	storage: StorageProvider,

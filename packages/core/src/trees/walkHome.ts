@@ -12,7 +12,10 @@ export interface WalkedItem {
 /** Names of items that can't be moved in the message. */
 const maxNames = 5;
 
-/** All items of a folder and below. Throws `conflict` for an item that can't be read as a file or folder, since a home is moved whole or not at all. */
+/**
+ * All items of a folder and below. Throws `conflict` for an item that can't be read as a file or folder, since a home
+ * is moved whole or not at all.
+ */
 export async function* walkHome(
 	storage: StorageProvider,
 	root: StoragePath,

@@ -30,8 +30,9 @@ function frozenClock() {
 }
 
 /**
- * Counts the sign-ins and registrations that have arrived, and the hashes that end before that of `name`, who signs in last. No hash ends before that sign-in has arrived, so that it is
- * queued behind all others, however long a hash takes.
+ * Counts the sign-ins and registrations that have arrived, and the hashes that end before that of `name`, who signs in
+ * last. No hash ends before that sign-in has arrived, so that it is queued behind all others, however long a hash
+ * takes.
  */
 function watchHashes(app: TestApp, name: string): { arrived(): number; endedBefore(): number } {
 	const provider = app.server.providers.auth.get('password');

@@ -72,7 +72,8 @@ test('concurrent uploads of unknown size never use the reserved space', async (t
 	reportSpace(app, { freeSpace: free });
 	let least = disk;
 	const watch = setInterval(() => {
-		// Published files first, or one that is published in between would count twice; and synchronously, or a removed file and the next one would both count.
+		// Published files first, or one that is published in between would count twice; and synchronously, or a removed
+		// file and the next one would both count.
 		const inPlace = bytesNowIn(published);
 		least = Math.min(least, disk - inPlace - bytesNowIn(staging));
 	}, 2);

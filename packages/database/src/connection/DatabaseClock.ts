@@ -19,8 +19,8 @@ export interface ClockDifference {
 }
 
 /**
- * The time of day as the database has it, so that processes on several machines count limits and expiries by one clock: that of this machine, corrected by
- * how far it was off at the last comparison.
+ * The time of day as the database has it, so that processes on several machines count limits and expiries by one
+ * clock: that of this machine, corrected by how far it was off at the last comparison.
  */
 export class DatabaseClock {
 	readonly #knex: Knex;

@@ -2,7 +2,10 @@ import type { Knex } from 'knex';
 import { isMysql } from '../connection/dialect.js';
 import { hasIndex } from './hasIndex.js';
 
-/** Versions of files, which are items of the trash that belong to a file: `folder` is that of their path, so that those in one folder are found. */
+/**
+ * Versions of files, which are items of the trash that belong to a file: `folder` is that of their path, so that those
+ * in one folder are found.
+ */
 export async function addVersions(knex: Knex): Promise<void> {
 	if (!(await knex.schema.hasColumn('trash', 'version_of'))) {
 		await knex.schema.alterTable('trash', (table) => {

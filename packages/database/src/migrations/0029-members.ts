@@ -2,8 +2,8 @@ import type { Knex } from 'knex';
 import { createTable } from './createTable.js';
 
 /**
- * The members of folders. A folder with members is a row of `temp_links`, where items are followed: its members go with it, and each with their
- * account.
+ * The members of folders. A folder with members is a row of `temp_links`, where items are followed: its members go
+ * with it, and each with their account.
  */
 export async function addMembers(knex: Knex): Promise<void> {
 	await createTable(knex, 'members', (table) => {

@@ -34,8 +34,8 @@ import { addUploadFolders } from './0031-upload-folders.js';
 import { addShareReceipts } from './0032-share-receipts.js';
 import { addHomeUsage } from './0033-home-usage.js';
 import { addMemberChanges } from './0034-member-changes.js';
-import { addNodes } from './0037-nodes.js';
-import { indexFoldersWithMembers } from './0038-member-index.js';
+import { addNodes } from './0035-nodes.js';
+import { indexFoldersWithMembers } from './0036-member-index.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -46,9 +46,9 @@ export interface Migration {
 	 */
 	up(knex: Knex): Promise<void>;
 	/**
-	 * That programs which do not know this step work as before on what it makes: it adds tables, or columns with a default, that they need not
-	 * fill. They go on and start again. From 0033 on a step also has no statement that reads or changes a row of a table that may be large:
-	 * in a cluster all nodes would wait for it. @default false
+	 * That programs which do not know this step work as before on what it makes: it adds tables, or columns with a
+	 * default, that they need not fill. They go on and start again. From 0033 on a step also has no statement that reads
+	 * or changes a row of a table that may be large: in a cluster all nodes would wait for it. @default false
 	 */
 	olderMayRun?: true;
 }
@@ -90,8 +90,8 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0032-share-receipts', up: addShareReceipts },
 	{ name: '0033-home-usage', up: addHomeUsage, olderMayRun: true },
 	{ name: '0034-member-changes', up: addMemberChanges, olderMayRun: true },
-	{ name: '0037-nodes', up: addNodes, olderMayRun: true },
-	{ name: '0038-member-index', up: indexFoldersWithMembers, olderMayRun: true },
+	{ name: '0035-nodes', up: addNodes, olderMayRun: true },
+	{ name: '0036-member-index', up: indexFoldersWithMembers, olderMayRun: true },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

@@ -21,8 +21,8 @@ const maxIdle = 8;
 const busyMs = 2000;
 
 /**
- * A connection to the index. All of its statements run on a thread of libsql's, also those that write: each of them ends with `returning`, since one without rows would
- * run on the main thread.
+ * A connection to the index. All of its statements run on a thread of libsql's, also those that write: each of them
+ * ends with `returning`, since one without rows would run on the main thread.
  */
 export class IndexConnection {
 	readonly #database: Libsql;
@@ -42,7 +42,8 @@ export class IndexConnection {
 		return named(async () => {
 			const idle = this.#idle.get(sql) ?? [];
 			this.#idle.set(sql, idle);
-			// One call at a time has a statement: a second one would bind its values to it while the rows of the first are read, and each would get rows of the other.
+			// One call at a time has a statement: a second one would bind its values to it while the rows of the first are
+			// read, and each would get rows of the other.
 			const statement = idle.pop() ?? ((await this.#database.prepare(sql)) as unknown as Statement);
 			const rows = (await statement.all(bindings)) as Row[];
 			if (idle.length < maxIdle) idle.push(statement);

@@ -6,7 +6,10 @@ export interface IndexLock {
 	release(): void;
 }
 
-/** Asks for the lock that a file stands for, over one connection until it is got: libsql keeps some memory of each that was ever opened. */
+/**
+ * Asks for the lock that a file stands for, over one connection until it is got: libsql keeps some memory of each that
+ * was ever opened.
+ */
 export class IndexLockFile {
 	#waiting: { identity: string; connection: Libsql.Database } | undefined;
 

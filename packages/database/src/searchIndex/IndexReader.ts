@@ -127,7 +127,8 @@ export class IndexReader {
 			trigrams === undefined ? ['blocks b', []] : ['words cross join blocks b on b.id = words.rowid', [trigrams]];
 		const number = trigrams === undefined ? 'b.id' : 'words.rowid';
 		const rows = await this.#connection.all<{ id: number; path: StoragePath; items: string }>(
-			// Materialized, which the first step does, on a thread: further rows are fetched on the main thread, and to the next one all blocks of a home may be to read.
+			// Materialized, which the first step does, on a thread: further rows are fetched on the main thread, and to the
+			// next one all blocks of a home may be to read.
 			`with found as materialized (select b.id, f.path, b.items from ${source} join folders f on f.id = b.folder
 				where ${trigrams === undefined ? '' : 'words match ? and'} ${number} > ? and ${number} <= ?
 				and instr(b.folded, ?) > 0 and f.root = (select id from roots where root_id = ?)

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { foldCase } from '@stowage/rules';
 
-/** A row of a folder as the index has it. The size of a folder is 0, and its modified time, which each new name in it changes, is not kept: it is 0 as well. */
+/**
+ * A row of a folder as the index has it. The size of a folder is 0, and its modified time, which each new name in it
+ * changes, is not kept: it is 0 as well.
+ */
 export interface IndexedItem {
 	name: string;
 	type: 'file' | 'directory';

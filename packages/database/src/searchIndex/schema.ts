@@ -5,8 +5,9 @@ import { DamagedIndexError } from './IndexConnection.js';
 const schemaVersion = 1;
 
 /**
- * `words` has the trigrams of each block's names by the number of the block, and nothing else: blocks with all trigrams of a term are read and compared. Numbers of blocks begin with that of
- * their home, so that a search reads only its own part of each list.
+ * `words` has the trigrams of each block's names by the number of the block, and nothing else: blocks with all
+ * trigrams of a term are read and compared. Numbers of blocks begin with that of their home, so that a search reads
+ * only its own part of each list.
  */
 const tables = `
 	create table states(key text primary key, value text not null) strict;

@@ -13,7 +13,10 @@ function wakeNext(): void {
 export interface Turn {
 	/** Whether others wait for the place and this work has had it for long enough. */
 	readonly isOver: boolean;
-	/** Gives the place to who is next, and resolves when it is this work's turn again. Throws the reason of the signal that the work waited with. */
+	/**
+	 * Gives the place to who is next, and resolves when it is this work's turn again. Throws the reason of the signal
+	 * that the work waited with.
+	 */
 	next(): Promise<void>;
 }
 

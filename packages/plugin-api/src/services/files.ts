@@ -147,8 +147,8 @@ export interface Files {
 	/** Removes an unfinished staged copy. Does nothing for one that was published or discarded before. */
 	discardCopy(id: string): Promise<void>;
 	/**
-	 * Puts a file, or a folder with its contents, into the trash, and resolves to its id there. It is removed for good where there is no trash: then without an
-	 * id.
+	 * Puts a file, or a folder with its contents, into the trash, and resolves to its id there. It is removed for good
+	 * where there is no trash: then without an id.
 	 */
 	remove(viewer: Viewer, item: ItemRef, options?: RemoveOptions): Promise<{ trashId?: string }>;
 	/** Refuses what `remove` would refuse to put into the trash. */

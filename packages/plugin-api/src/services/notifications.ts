@@ -13,8 +13,8 @@ export type Notification =
 export type Audience = { userId: string } | { ticket: string };
 
 /**
- * Publishes to the event streams of pages, those of tickets, the trash and shared folders to pages at any process over this database. Events are hints: a page that
- * missed one fetches the state again.
+ * Publishes to the event streams of pages, those of tickets, the trash and shared folders to pages at any process over
+ * this database. Events are hints: a page that missed one fetches the state again.
  */
 export interface Notifications {
 	publish(audience: Audience, item: Notification): void;

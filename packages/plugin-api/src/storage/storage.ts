@@ -1,8 +1,9 @@
 import { parsePath, type StoragePath } from '@stowage/rules';
 
 /**
- * The folder of a root in which removed items wait until they are restored or gone for good. It is used as any other one, but the root does not list it, and
- * where other programs can use the files of the root, none but the server itself gets to it. It may be missing, but not its parent: who moves something there makes it.
+ * The folder of a root in which removed items wait until they are restored or gone for good. It is used as any other
+ * one, but the root does not list it, and where other programs can use the files of the root, none but the server
+ * itself gets to it. It may be missing, but not its parent: who moves something there makes it.
  */
 export const trashFolder = parsePath('.stowage/trash');
 
@@ -65,8 +66,9 @@ export interface OpenFile {
 export interface ReplaceVersion {
 	replace: string;
 	/**
-	 * A free name in the trash folder that the replaced file gets, durably, instead of being removed. At any moment, also after a power cut, it is there or in its
-	 * former place. Throws `notFound` where that folder is missing, and `alreadyExists` for a taken name; then nothing has changed.
+	 * A free name in the trash folder that the replaced file gets, durably, instead of being removed. At any moment,
+	 * also after a power cut, it is there or in its former place. Throws `notFound` where that folder is missing, and
+	 * `alreadyExists` for a taken name; then nothing has changed.
 	 */
 	keepAs?: StoragePath | undefined;
 }
@@ -116,7 +118,8 @@ export interface CopyOptions extends MoveOptions {
 	 * Makes a copy that survives a failure as well as a crash, until it is discarded: the next copy with its id continues it. Files that
 	 * are complete in it are not copied again, unless the original has another size or modified time by now; items that the original no
 	 * longer has are removed. A copy that was published, though the process ended before it could record that, is found under the name of
-	 * the path or that of `staged`, whichever version it was to replace, and nothing is copied. Throws `locked` while another call works on it.
+	 * the path or that of `staged`, whichever version it was to replace, and nothing is copied. Throws `locked` while
+	 * another call works on it.
 	 */
 	staged?: CopyStaging | undefined;
 	/** Awaited before each file and folder of the copy is created, or found to exist already; an error ends the copy. */

@@ -1,7 +1,10 @@
 import { Failure } from '../failure.js';
 import { joinPath, parsePath, type StoragePath } from '../names/paths.js';
 
-/** The values of `type` in the API: the caller's own home, the merged view of public trees, or the folders that are shared with the caller. */
+/**
+ * The values of `type` in the API: the caller's own home, the merged view of public trees, or the folders that are
+ * shared with the caller.
+ */
 export type Area = 'private' | 'public' | 'shared';
 
 /** Who a public tree belongs to: a user name, `'anonymous'` for visitors' uploads, or `null` for the administrator's tree. */
@@ -69,8 +72,8 @@ export interface SharedItem {
 }
 
 /**
- * A caller who has the address of a share, and its password where it has one. The share is the guest's private area: the contents of the one
- * folder that is shared, or the items beside each other. It can be read, and nothing else.
+ * A caller who has the address of a share, and its password where it has one. The share is the guest's private area:
+ * the contents of the one folder that is shared, or the items beside each other. It can be read, and nothing else.
  */
 export interface Guest {
 	kind: 'guest';

@@ -25,8 +25,8 @@ export interface Clipboard {
 }
 
 /**
- * One call of moveItem. It names both ends in one area, so a move between areas uses paths of the home. Into shared folders and out of them (`isAcross`)
- * items are moved by jobs only, which copy them.
+ * One call of moveItem. It names both ends in one area, so a move between areas uses paths of the home. Into shared
+ * folders and out of them (`isAcross`) items are moved by jobs only, which copy them.
  */
 export interface MoveStep {
 	item: ClipboardItem;

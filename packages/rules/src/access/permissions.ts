@@ -17,7 +17,10 @@ import type { MemberRole } from './shares.js';
 /** A file or folder that exists or is to be created. The rules need no more, so they apply before the disk is accessed. */
 export interface Item {
 	area: Area;
-	/** In the public area, or of a shared folder. Left out, a call that writes means the viewer's own tree, one that reads any visible tree. */
+	/**
+	 * In the public area, or of a shared folder. Left out, a call that writes means the viewer's own tree, one that
+	 * reads any visible tree.
+	 */
 	owner?: Owner | undefined;
 	path: StoragePath;
 	/** In a shared folder, what the viewer may do with it, as far as that is known: the folder has the last word. */

@@ -14,10 +14,16 @@ export function escapeJson(json: string): string {
 	return escapeControls(json, '\n');
 }
 
-/** Embeddings, overrides and isolates: with them `a\u202Egpj.exe` looks like `aexe.jpg`. Marks, which scripts need, turn nothing but spaces and dots. */
+/**
+ * Embeddings, overrides and isolates: with them `a\u202Egpj.exe` looks like `aexe.jpg`. Marks, which scripts need,
+ * turn nothing but spaces and dots.
+ */
 const turning = /[\u202A-\u202E\u2066-\u2069]/g;
 
-/** A name, or a sentence with one, as a page shows it: what would turn the direction of letters in it is seen as a character of its own. */
+/**
+ * A name, or a sentence with one, as a page shows it: what would turn the direction of letters in it is seen as a
+ * character of its own.
+ */
 export function shownName(text: string): string {
 	return text.replace(turning, '\uFFFD');
 }

@@ -19,7 +19,10 @@ export interface Entry {
 	protected?: true | undefined;
 	/** The server may not read it. */
 	unreadable?: true | undefined;
-	/** What the viewer may do with it as a member: in the list of shared folders, and where it is something else than in the folder that it is in. */
+	/**
+	 * What the viewer may do with it as a member: in the list of shared folders, and where it is something else than in
+	 * the folder that it is in.
+	 */
 	role?: MemberRole | undefined;
 	/** How many members a folder of the viewer's own has; only in listings of their own files, and only where there are any. */
 	members?: number | undefined;

@@ -192,7 +192,10 @@ test('the mode name sorts in the order of compareNames', (t) => {
 	);
 });
 
-/** As a ratio in one run, since absolute times move with the machine: the runtime's own collator takes some 500 ms where sortEntries takes 300. */
+/**
+ * As a ratio in one run, since absolute times move with the machine: the runtime's own collator takes some 500 ms
+ * where sortEntries takes 300.
+ */
 const bench = test.macro((t, prefix: string, count: number) => {
 	const entries = Array.from({ length: count }, (_, index) =>
 		entry(`${prefix}${(index * 7919) % 100_003} holiday.jpg`),

@@ -20,8 +20,8 @@ export interface FolderSource {
 }
 
 /**
- * Refetches a folder after change events: soon, never twice at once, and no more often than the result can be shown. Every event is followed by a fetch that
- * began after it.
+ * Refetches a folder after change events: soon, never twice at once, and no more often than the result can be shown.
+ * Every event is followed by a fetch that began after it.
  */
 export class FolderRefresh {
 	/** The time of the first event that no fetch has covered yet. */

@@ -11,8 +11,8 @@ const subscriptionListeners = new Set<() => void>();
 let tickets: readonly string[] = [];
 
 /**
- * Calls `listener` with the events of a ticket while a folder is on screen, until the returned function is called. Events are hints: after a lost connection or in
- * a hidden tab some are missing.
+ * Calls `listener` with the events of a ticket while a folder is on screen, until the returned function is called.
+ * Events are hints: after a lost connection or in a hidden tab some are missing.
  */
 export function subscribeToTicket(ticket: string, listener: TicketListener): () => void {
 	const listeners = listenersByTicket.get(ticket) ?? new Set();

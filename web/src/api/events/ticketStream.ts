@@ -5,8 +5,8 @@ let followers = 0;
 let stop = () => {};
 
 /**
- * Publishes the events of all subscribed tickets, on a page that has no stream for its folder, until the returned function is called. However many
- * follow, there is one stream, since a browser has few connections to a server.
+ * Publishes the events of all subscribed tickets, on a page that has no stream for its folder, until the returned
+ * function is called. However many follow, there is one stream, since a browser has few connections to a server.
  */
 export function followTickets(urlOf: (tickets: readonly string[]) => string): () => void {
 	if (followers++ === 0) stop = streamTickets(urlOf);

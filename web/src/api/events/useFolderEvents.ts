@@ -22,8 +22,8 @@ export function useTrashEvents(isSignedIn: boolean): void {
 }
 
 /**
- * Refetches what is on screen after these events, keeps the user's jobs current, and publishes the events of subscribed tickets. A page has one such stream, and none while its tab is
- * hidden or while `isSignedIn` is unknown.
+ * Refetches what is on screen after these events, keeps the user's jobs current, and publishes the events of
+ * subscribed tickets. A page has one such stream, and none while its tab is hidden or while `isSignedIn` is unknown.
  */
 function usePageEvents(
 	event: 'changed' | 'trash',

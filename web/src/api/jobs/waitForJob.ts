@@ -8,7 +8,10 @@ import { isActive, type Job, updateJob } from './jobs.js';
 const firstPauseMs = 60;
 const lastPauseMs = 1000;
 
-/** Resolves to a job when it has ended. A lost connection only delays that. Throws `notFound` for one that the server no longer has, and when the session has ended. */
+/**
+ * Resolves to a job when it has ended. A lost connection only delays that. Throws `notFound` for one that the server
+ * no longer has, and when the session has ended.
+ */
 export async function waitForJob(
 	queryClient: QueryClient,
 	id: string,

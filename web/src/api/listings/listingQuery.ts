@@ -24,7 +24,10 @@ const shownHits = 8;
 /** For how long no letter is typed before the server is asked. */
 const typingPauseMs = 200;
 
-/** The best results of a search, best first. It is cancelled, also while it waits for a pause in the typing, when another one replaces it. */
+/**
+ * The best results of a search, best first. It is cancelled, also while it waits for a pause in the typing, when
+ * another one replaces it.
+ */
 export function hitsQuery(source: FileSource, directory: string, search: Search) {
 	const params = searchParams(search);
 	return queryOptions({

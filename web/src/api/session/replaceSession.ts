@@ -14,8 +14,8 @@ export function confirmTwoFactor(code: string): Promise<unknown> {
 }
 
 /**
- * Resolves once no call that replaces the session is under way. The server ends the old session, and with it the event stream, before the cookie of the new one has arrived: a check in
- * between would find no user signed in.
+ * Resolves once no call that replaces the session is under way. The server ends the old session, and with it the event
+ * stream, before the cookie of the new one has arrived: a check in between would find no user signed in.
  */
 export async function sessionSettled(): Promise<void> {
 	await pending?.catch(() => {});

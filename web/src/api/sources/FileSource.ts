@@ -7,8 +7,8 @@ import type { DownloadTicket, TicketEntry } from '../downloads.js';
 export type FolderQuery = { directory: string } & Readonly<Record<string, string>>;
 
 /**
- * Where the list, the search, the viewers and the downloads read files from: an area, or a share. They know no addresses of their own, and so show any
- * tree that has these.
+ * Where the list, the search, the viewers and the downloads read files from: an area, or a share. They know no
+ * addresses of their own, and so show any tree that has these.
  */
 export interface FileSource {
 	/** Distinguishes its listings in the cache, and its folders in the history. */

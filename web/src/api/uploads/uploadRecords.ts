@@ -18,8 +18,8 @@ interface StoredRecord {
 }
 
 /**
- * Records in `storage`. Without one (a browser may refuse it) no upload is resumed after its tab was closed. `scope` distinguishes those of other receivers; the areas
- * have none.
+ * Records in `storage`. Without one (a browser may refuse it) no upload is resumed after its tab was closed. `scope`
+ * distinguishes those of other receivers; the areas have none.
  */
 export function createUploadRecords(storage: Storage | undefined, scope: readonly string[] = []): UploadRecords {
 	const keyOf = (upload: Upload) => prefix + JSON.stringify([...scope, ...partsOf(upload)]);
@@ -51,7 +51,10 @@ export function browserStorage(): Storage | undefined {
 	}
 }
 
-/** The user, the destination and the file. Differs for another account, another place, another choice where its name is taken, and a changed file. */
+/**
+ * The user, the destination and the file. Differs for another account, another place, another choice where its name is
+ * taken, and a changed file.
+ */
 function partsOf({ file, fileName, directory, area, username, onConflict }: Upload) {
 	const parts = [basePath, username ?? null, area, directory, fileName, file.size, file.lastModified];
 	return onConflict === 'rename' ? parts : [...parts, onConflict];

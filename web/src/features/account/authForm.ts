@@ -54,7 +54,10 @@ export function authFormReducer(form: AuthForm, action: AuthFormAction): AuthFor
 	}
 }
 
-/** Whether the form is no longer the one that was submitted, so that the answer would be shown in another. An attempt may have used its code up, so it is not ended by another. */
+/**
+ * Whether the form is no longer the one that was submitted, so that the answer would be shown in another. An attempt
+ * may have used its code up, so it is not ended by another.
+ */
 export function endsAttempt(action: AuthFormAction): boolean {
 	if (action.type === 'changed') return action.field !== 'code';
 	return action.type === 'modeChanged' || action.type === 'reset';

@@ -18,7 +18,8 @@ import {
 } from './authForm.js';
 
 /**
- * The form of the auth dialog. An attempt is aborted when the form changes, closes or is unmounted. `onSignedIn` is called when the whole page knows the session.
+ * The form of the auth dialog. An attempt is aborted when the form changes, closes or is unmounted. `onSignedIn` is
+ * called when the whole page knows the session.
  */
 export function useAuth(mode: AuthMode, onSignedIn: () => void) {
 	const queryClient = useQueryClient();

@@ -16,7 +16,10 @@ export interface ActivityDialogProps {
 	onClosed: () => void;
 }
 
-/** The jobs of the signed-in user, from every device, with their progress, what their shares have received, and what others have changed in their folders. */
+/**
+ * The jobs of the signed-in user, from every device, with their progress, what their shares have received, and what
+ * others have changed in their folders.
+ */
 export function ActivityDialog({ isOpen, username, onClose, onClosed }: ActivityDialogProps) {
 	return (
 		<ListDialog

@@ -14,7 +14,10 @@ const noChanges: readonly MemberChange[] = [];
 
 const noticeKey = 'activity';
 
-/** The jobs of the signed-in user, what their shares have received and what others have changed in their folders, and the actions on the jobs. */
+/**
+ * The jobs of the signed-in user, what their shares have received and what others have changed in their folders, and
+ * the actions on the jobs.
+ */
 export function useActivity(username: string) {
 	const queryClient = useQueryClient();
 	const { notify } = useNotify();

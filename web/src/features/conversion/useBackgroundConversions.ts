@@ -8,7 +8,10 @@ import { useFrame } from '../../ui/frame.js';
 import { useNotify } from '../../ui/notifications/useNotify.js';
 import { conversionMessages as messages } from './messages.js';
 
-/** Polls conversions whose dialog was closed. `onConverted` is called with each new file, and a notice shows the results when all have ended. */
+/**
+ * Polls conversions whose dialog was closed. `onConverted` is called with each new file, and a notice shows the
+ * results when all have ended.
+ */
 export function useBackgroundConversions(
 	onConverted: (outputPaths: readonly string[]) => void,
 ): (ids: readonly string[]) => void {

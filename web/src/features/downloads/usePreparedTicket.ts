@@ -3,8 +3,8 @@ import { type DownloadTicket, endTicket, type TicketEntry } from '../../api/down
 import { useFileSource } from '../../api/sources/FileSource.js';
 
 /**
- * A ticket that is created while the dialog is open, since only the server knows how large a folder's ZIP will be. `take` returns it to be used; one that was not
- * taken is cancelled when the dialog closes.
+ * A ticket that is created while the dialog is open, since only the server knows how large a folder's ZIP will be.
+ * `take` returns it to be used; one that was not taken is cancelled when the dialog closes.
  */
 export function usePreparedTicket(selection: { directory: string; entries: readonly TicketEntry[] } | undefined) {
 	const source = useFileSource();

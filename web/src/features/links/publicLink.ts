@@ -10,8 +10,8 @@ import {
 import { plainUrl } from '../../api/downloads.js';
 
 /**
- * The absolute URL at which anyone can download a public file, or a public folder as a ZIP. An item below `Public` in a home has the URL of its place in the user's
- * public tree.
+ * The absolute URL at which anyone can download a public file, or a public folder as a ZIP. An item below `Public` in
+ * a home has the URL of its place in the user's public tree.
  */
 export function publicLink(viewer: Viewer, area: Area, entry: Pick<Entry, 'path' | 'owner'>, origin: string): string {
 	const { path, owner } = publicPlace(viewer, area, entry);

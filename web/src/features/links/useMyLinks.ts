@@ -7,7 +7,10 @@ import { linkMessages as messages } from './messages.js';
 
 const noticeKey = 'links-revoked';
 
-/** The temporary links of the signed-in user, whose pages are shown as they arrive. A revoked one is removed from the list at once and restored if that fails. */
+/**
+ * The temporary links of the signed-in user, whose pages are shown as they arrive. A revoked one is removed from the
+ * list at once and restored if that fails.
+ */
 export function useMyLinks() {
 	const queryClient = useQueryClient();
 	const { notify } = useNotify();

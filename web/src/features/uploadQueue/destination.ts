@@ -7,7 +7,10 @@ export type UploadDestination =
 	/** The areas of the server: as the session allows, and as is chosen for each file. */
 	{ kind: 'areas' } | ShareDestination;
 
-/** A share, into which a guest sends files: one folder, that shows nothing of what it has. A taken name becomes another one, and nobody signs in. */
+/**
+ * A share, into which a guest sends files: one folder, that shows nothing of what it has. A taken name becomes another
+ * one, and nobody signs in.
+ */
 export interface ShareDestination {
 	kind: 'share';
 	transport: Transport;

@@ -21,7 +21,10 @@ export interface FormDialogProps {
 	children: ReactNode;
 }
 
-/** A dialog with `Cancel` and a confirming button, which Enter presses as well. While `onConfirm` runs the button shows that it is busy. */
+/**
+ * A dialog with `Cancel` and a confirming button, which Enter presses as well. While `onConfirm` runs the button shows
+ * that it is busy.
+ */
 export function FormDialog(props: FormDialogProps) {
 	const {
 		isOpen,

@@ -4,8 +4,8 @@ import { useState } from 'react';
 export const dialogMilliseconds = 150;
 
 /**
- * Counts the openings of a dialog, to be its `key`: it is then mounted anew each time. A dialog that stays mounted remembers the focused element too late, after its
- * own first field got the focus, and can't restore it.
+ * Counts the openings of a dialog, to be its `key`: it is then mounted anew each time. A dialog that stays mounted
+ * remembers the focused element too late, after its own first field got the focus, and can't restore it.
  */
 export function useOpenings(isOpen: boolean): number {
 	const [state, setState] = useState({ isOpen, openings: 0 });

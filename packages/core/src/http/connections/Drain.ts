@@ -6,8 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 const idleMs = 1000;
 
 /**
- * How the clients of a server that ends leave it: first each answer is the last of its connection and `GET /api/ready` says `draining`, so that a balancer turns to another server; then
- * nothing new is accepted; a second later what remains may be closed.
+ * How the clients of a server that ends leave it: first each answer is the last of its connection and `GET /api/ready`
+ * says `draining`, so that a balancer turns to another server; then nothing new is accepted; a second later what
+ * remains may be closed.
  */
 export class Drain {
 	#isDraining = false;

@@ -20,7 +20,8 @@ export function hasUnreadBody(request: IncomingMessage): boolean {
 /**
  * Responds without reading the rest of the body: the connection takes no more bytes, says `Connection: close`, and is destroyed once the
  * client had time to read the answer. After it a short rest is dropped, so that the connection of a client that has sent it all, or has
- * gone, ends at once: clients may have only so many. Left alone, Node would read the body to its end, however long, to keep the connection.
+ * gone, ends at once: clients may have only so many. Left alone, Node would read the body to its end, however long, to
+ * keep the connection.
  */
 export function leaveBodyUnread(request: IncomingMessage, response: ServerResponse): void {
 	const { socket } = request;

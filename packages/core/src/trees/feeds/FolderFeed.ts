@@ -11,8 +11,8 @@ const pollMs = 5000;
 const pollShare = 0.25;
 
 /**
- * Publishes the changes of one folder, whether it exists or not: from the storage if that notifies of changes, else by polling. A folder whose state can't be read
- * counts as changed, so that its subscribers fetch it.
+ * Publishes the changes of one folder, whether it exists or not: from the storage if that notifies of changes, else by
+ * polling. A folder whose state can't be read counts as changed, so that its subscribers fetch it.
  */
 export class FolderFeed {
 	readonly subscribers = new Set<() => void>();

@@ -25,7 +25,10 @@ export class FolderFeeds {
 		readonly relay?: Relay,
 	) {}
 
-	/** Calls `onChange` when the folder's rows may have changed, also when it goes away or appears. When it resolves no later change is missed. */
+	/**
+	 * Calls `onChange` when the folder's rows may have changed, also when it goes away or appears. When it resolves no
+	 * later change is missed.
+	 */
 	async subscribe(path: StoragePath, onChange: () => void): Promise<Watch> {
 		let feed = this.#feeds.get(path);
 		if (feed === undefined) {
@@ -46,7 +49,10 @@ export class FolderFeeds {
 		};
 	}
 
-	/** Publishes that this server created or removed an item: to the subscribers of its folder, and of the folder above, which shows the item count. */
+	/**
+	 * Publishes that this server created or removed an item: to the subscribers of its folder, and of the folder above,
+	 * which shows the item count.
+	 */
 	publish(path: StoragePath): void {
 		for (const folder of new Set([parentPath(path), parentPath(parentPath(path))])) {
 			this.#publishIn(folder);

@@ -80,7 +80,10 @@ export class HomeMounts implements Homes {
 		this.#cached.delete(newName);
 	}
 
-	/** Records on which root a new home shall be created. Throws `notFound` for an unknown root and `alreadyExists` if the home is elsewhere. */
+	/**
+	 * Records on which root a new home shall be created. Throws `notFound` for an unknown root and `alreadyExists` if
+	 * the home is elsewhere.
+	 */
 	async assignTo(username: string, name: string): Promise<void> {
 		const { roots, homes } = this.#dependencies;
 		const { rootId } = roots.record(name);

@@ -24,7 +24,10 @@ const pollMs = 200;
 /** A process that has not acknowledged moves for this long counts as dead. */
 const acknowledgementTimeoutMs = 10_000;
 
-/** The homes that are being moved, by the database. A home that moves is frozen at its end, in every process, until it lies on its new root. */
+/**
+ * The homes that are being moved, by the database. A home that moves is frozen at its end, in every process, until it
+ * lies on its new root.
+ */
 export class HomeMoveWatch {
 	readonly #parts: HomeMoveWatchParts;
 	/** Called with each home that is being moved, at each poll. */
@@ -70,8 +73,9 @@ export class HomeMoveWatch {
 	}
 
 	/**
-	 * Blocks changes of the home that this run of a job moves, and resolves once all changes of it have ended, in every process. `begunAt` is when the move was recorded, by
-	 * the monotonic clock: processes poll for it a little later. Throws `conflict` if another run moves it by now.
+	 * Blocks changes of the home that this run of a job moves, and resolves once all changes of it have ended, in every
+	 * process. `begunAt` is when the move was recorded, by the monotonic clock: processes poll for it a little later.
+	 * Throws `conflict` if another run moves it by now.
 	 */
 	async blockChanges(runId: string, begunAt: number, signal: AbortSignal): Promise<void> {
 		const { monotonic, identity, homes, reloadMs } = this.#parts;

@@ -87,8 +87,9 @@ export class RootAdministration {
 	}
 
 	/**
-	 * Records the new location of a root, which must have been moved there before. Resolves when every process opens it there, to whether that changed anything. Throws `invalid` for the root of the configuration, and `conflict`
-	 * for a place where this root is not.
+	 * Records the new location of a root, which must have been moved there before. Resolves when every process opens it
+	 * there, to whether that changed anything. Throws `invalid` for the root of the configuration, and `conflict` for a
+	 * place where this root is not.
 	 */
 	async relocate(name: string, location: string): Promise<boolean> {
 		await this.#roots.reload();
@@ -101,7 +102,10 @@ export class RootAdministration {
 		return record.location !== location;
 	}
 
-	/** Makes it the root of new homes. Resolves to whether that changed anything. Throws `conflict` while files without a user are on the former one. */
+	/**
+	 * Makes it the root of new homes. Resolves to whether that changed anything. Throws `conflict` while files without a
+	 * user are on the former one.
+	 */
 	async setDefault(name: string): Promise<boolean> {
 		await this.#roots.reload();
 		const { storage } = this.#roots.mountOf(this.#roots.record(name).rootId) ?? this.#roots.first;
@@ -124,7 +128,10 @@ export class RootAdministration {
 		return true;
 	}
 
-	/** Removes a root from the database; its files stay. Throws `conflict` for the first one, the default one and one with homes, unfinished uploads or trash. */
+	/**
+	 * Removes a root from the database; its files stay. Throws `conflict` for the first one, the default one and one
+	 * with homes, unfinished uploads or trash.
+	 */
 	async remove(name: string): Promise<void> {
 		await this.#roots.reload();
 		const { rootId } = this.#roots.record(name);

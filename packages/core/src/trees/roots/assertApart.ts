@@ -4,8 +4,9 @@ import { Failure } from '@stowage/rules';
 import { listMounts } from '../systemMounts.js';
 
 /**
- * Throws `invalid` where a folder of this machine lies inside another root, or another root inside it: each would serve the other's files, with its private folder. Folders are compared as
- * objects and by their place on their file system, so links and other mounts are seen through, also those of a folder inside a root.
+ * Throws `invalid` where a folder of this machine lies inside another root, or another root inside it: each would
+ * serve the other's files, with its private folder. Folders are compared as objects and by their place on their file
+ * system, so links and other mounts are seen through, also those of a folder inside a root.
  */
 export async function assertApart(
 	location: string,
@@ -34,7 +35,10 @@ export interface ReservedFolder {
 	allowsBelow: boolean;
 }
 
-/** Throws `invalid` where a folder of this machine is a reserved one or holds one, or lies inside one that allows that to none. Compared as in `assertApart`. */
+/**
+ * Throws `invalid` where a folder of this machine is a reserved one or holds one, or lies inside one that allows that
+ * to none. Compared as in `assertApart`.
+ */
 export async function assertUnreserved(location: string, reserved: readonly ReservedFolder[]): Promise<void> {
 	if (!path.isAbsolute(location)) return;
 	const own = await positionOf(location);

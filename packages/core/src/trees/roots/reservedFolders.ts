@@ -27,7 +27,10 @@ const closed = [
 /** Of the system too; a disk may be mounted below them. */
 const shared = ['/', '/dev', '/home', '/opt', '/root', '/run', '/tmp', '/var', '/var/lib', '/var/log', '/var/tmp'];
 
-/** Folders that a storage root may neither be nor hold: it would serve what is not a user's file, and remove what it takes for an upload of its own. */
+/**
+ * Folders that a storage root may neither be nor hold: it would serve what is not a user's file, and remove what it
+ * takes for an upload of its own.
+ */
 export function reservedFolders({ dataDir, databaseUrl }: Pick<Config, 'dataDir' | 'databaseUrl'>): ReservedFolder[] {
 	const database = databaseUrl.startsWith('sqlite:') ? [path.dirname(databaseUrl.slice('sqlite:'.length))] : [];
 	return [

@@ -17,8 +17,9 @@ interface Arrived {
 }
 
 /**
- * Deleted items that no row knows yet. Their names say what they are, so that a deletion is one rename and nothing is written before it. Whoever asks for the trash
- * records first what has arrived, in whichever process that was, also before a crash: the row is added, a note written, and only then the item gets its own name.
+ * Deleted items that no row knows yet. Their names say what they are, so that a deletion is one rename and nothing is
+ * written before it. Whoever asks for the trash records first what has arrived, in whichever process that was, also
+ * before a crash: the row is added, a note written, and only then the item gets its own name.
  */
 export class ArrivingItems {
 	readonly #parts: TrashParts;

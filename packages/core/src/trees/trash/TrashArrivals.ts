@@ -6,7 +6,10 @@ import { type TrashParts, warnOfTrash } from './trashParts.js';
 /** How long an item that has arrived waits for others, so that one statement and one file of notes record many. */
 const settleMs = 200;
 
-/** Items that have arrived in the trash, and whose rows and notes do not say so yet. Nothing waits for them: until then the disk says it. */
+/**
+ * Items that have arrived in the trash, and whose rows and notes do not say so yet. Nothing waits for them: until then
+ * the disk says it.
+ */
 export class TrashArrivals {
 	readonly #parts: TrashParts;
 	readonly #arrived = new Map<string, TrashRecord>();

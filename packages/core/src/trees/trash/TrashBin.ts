@@ -28,9 +28,10 @@ type Arriving<Kept extends TrashRecord> = Omit<Kept, 'id' | 'deletedAt' | 'state
 const sizesMs = 2_000;
 
 /**
- * The trash of all roots. An item gets there and back by one rename, and a row says what it was. What is deleted arrives under a name that says the same, and
- * gets its row by and by (`ArrivingItems`). Where no name can say it, the row is written before the item arrives; it is removed after the item has left. Whatever is
- * interrupted, the item is at its path or in the trash, and the row, `moving` until then, is completed by what the disk says.
+ * The trash of all roots. An item gets there and back by one rename, and a row says what it was. What is deleted
+ * arrives under a name that says the same, and gets its row by and by (`ArrivingItems`). Where no name can say it, the
+ * row is written before the item arrives; it is removed after the item has left. Whatever is interrupted, the item is
+ * at its path or in the trash, and the row, `moving` until then, is completed by what the disk says.
  */
 export class TrashBin {
 	readonly #parts: TrashParts;
@@ -95,7 +96,10 @@ export class TrashBin {
 		return result;
 	}
 
-	/** Resolves once what this process or another one has just deleted is among the rows, if the database has room: for who reads those without this class. */
+	/**
+	 * Resolves once what this process or another one has just deleted is among the rows, if the database has room: for
+	 * who reads those without this class.
+	 */
 	async recordArrived(): Promise<void> {
 		await this.#arriving.record().catch((error: unknown) => warnOfTrash(this.#parts, error));
 	}
@@ -146,8 +150,8 @@ export class TrashBin {
 	}
 
 	/**
-	 * The newest deleted items of a user that are there, with their sizes where those are found in time, and the bytes of all that are measured by then. Of what is measured later the
-	 * user's pages are notified.
+	 * The newest deleted items of a user that are there, with their sizes where those are found in time, and the bytes
+	 * of all that are measured by then. Of what is measured later the user's pages are notified.
 	 */
 	async list(ownerId: string, limit: number): Promise<{ items: TrashedItem[]; bytes: number }> {
 		await this.recordArrived();
@@ -199,7 +203,10 @@ export class TrashBin {
 		return this.#purge.removePurged();
 	}
 
-	/** Whether so much could give way; nothing does. For what is announced: an announcement costs its client nothing, and what gives way is gone. */
+	/**
+	 * Whether so much could give way; nothing does. For what is announced: an announcement costs its client nothing, and
+	 * what gives way is gone.
+	 */
 	async canGiveWay(selection: Pick<TrashSelection, 'ownerId' | 'rootId'>, lack: TrashSize): Promise<boolean> {
 		await this.recordArrived();
 		return this.#purge.canGiveWay(selection, lack);

@@ -51,7 +51,10 @@ export class TrashPurge {
 		return count;
 	}
 
-	/** Marks what is chosen in small parts, between which others have their turn, without what gets into the trash meanwhile. Yields how many each time. */
+	/**
+	 * Marks what is chosen in small parts, between which others have their turn, without what gets into the trash
+	 * meanwhile. Yields how many each time.
+	 */
 	async *#mark({ ids, ...selection }: TrashSelection): AsyncGenerator<number> {
 		const { store, now } = this.#parts;
 		if (ids !== undefined) return yield await store.beginPurging({ ...selection, ids });

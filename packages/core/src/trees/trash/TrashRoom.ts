@@ -19,7 +19,10 @@ const restFactor = 20;
 /** Users and roots whose sums are kept. */
 const maxRooms = 1_000;
 
-/** How much could give way. A sum reads a row for each item, of which there may be hundreds of thousands, while what asks for it may be a few bytes of an announcement. */
+/**
+ * How much could give way. A sum reads a row for each item, of which there may be hundreds of thousands, while what
+ * asks for it may be a few bytes of an announcement.
+ */
 export class TrashRoom {
 	readonly #sizes: Pick<TrashSizes, 'totals'>;
 	readonly #rooms = new Map<string, Room>();

@@ -46,9 +46,11 @@ interface Replaced {
 }
 
 /**
- * The former contents of files. A version is an item of the trash that belongs to a file: by its identity, so that it follows the file wherever that goes, and by its
- * path, so that those of a folder are found, and a file that another program has put in the place of the former one has them as well. Its row is written, as its own version, before the replacement, and bound to the new file after it: what is interrupted
- * between the two is completed by what the disk says.
+ * The former contents of files. A version is an item of the trash that belongs to a file: by its identity, so that it
+ * follows the file wherever that goes, and by its path, so that those of a folder are found, and a file that another
+ * program has put in the place of the former one has them as well. Its row is written, as its own version, before the
+ * replacement, and bound to the new file after it: what is interrupted between the two is completed by what the disk
+ * says.
  */
 export class Versions {
 	readonly #parts: TrashParts;
@@ -238,8 +240,9 @@ export class Versions {
 }
 
 /**
- * Those to remove so that there are `most`: each time the one that is closest to its neighbours, never the first or the last. What a member of a folder replaces ends
- * contents only that this member has written: those of others may be more then.
+ * Those to remove so that there are `most`: each time the one that is closest to its neighbours, never the first or
+ * the last. What a member of a folder replaces ends contents only that this member has written: those of others may be
+ * more then.
  */
 export function superfluous<T extends { deletedAt: number; deletedBy: string }>(
 	versions: readonly T[],
@@ -250,7 +253,8 @@ export function superfluous<T extends { deletedAt: number; deletedBy: string }>(
 	const removed: T[] = [];
 	while (left.length > most) {
 		const gapAt = (at: number) => (left[at + 1]?.deletedAt ?? 0) - (left[at - 1]?.deletedAt ?? 0);
-		// What follows a content that the member has replaced is the member's. Both must be, or the next one would count as such once this one is gone.
+		// What follows a content that the member has replaced is the member's. Both must be, or the next one would count
+		// as such once this one is gone.
 		const mayGo = (at: number) =>
 			member === undefined || [left[at - 1], left[at]].every((each) => each?.deletedBy === member);
 		let closest: number | undefined;

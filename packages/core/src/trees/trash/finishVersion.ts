@@ -15,8 +15,8 @@ import type { TrashParts } from './trashParts.js';
 import { isTrashedLink, trashedLinkPath, trashedPath } from './trashPaths.js';
 
 /**
- * Completes a replacement: what belonged to the former file belongs to the one that has its path now. May be called again. Where no file is there, its former contents
- * become ordinary items of the trash. Throws `unavailable`.
+ * Completes a replacement: what belonged to the former file belongs to the one that has its path now. May be called
+ * again. Where no file is there, its former contents become ordinary items of the trash. Throws `unavailable`.
  */
 export async function finishVersion(parts: TrashParts, version: FileVersion): Promise<void> {
 	const { ownerId, path, versionOf: former } = version;

@@ -27,8 +27,8 @@ export async function unknownTrash(store: TrashStore, { storage }: Mount): Promi
 }
 
 /**
- * Lists items again that the database does not know, by the notes beside them: it was lost, or restored from an older copy. A version whose file is not where it was
- * becomes an ordinary item. Throws `unavailable`.
+ * Lists items again that the database does not know, by the notes beside them: it was lost, or restored from an older
+ * copy. A version whose file is not where it was becomes an ordinary item. Throws `unavailable`.
  */
 export async function recoverTrash(dependencies: Dependencies, mount: Mount): Promise<RecoveredTrash> {
 	const { storage } = mount;

@@ -12,7 +12,10 @@ export const arrivalFolder = joinPath(trashFolder, 'arriving');
 /** A folder that no home has: names with a colon are not given. */
 const trashedLinks = parsePath(':trash');
 
-/** The path, in the home, of links to an item while it is in the trash: they find nothing there, and are moved with it when it is restored. */
+/**
+ * The path, in the home, of links to an item while it is in the trash: they find nothing there, and are moved with it
+ * when it is restored.
+ */
 export function trashedLinkPath(id: string): StoragePath {
 	return joinPath(trashedLinks, id);
 }

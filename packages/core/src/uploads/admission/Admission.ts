@@ -40,7 +40,10 @@ export interface AdmittedChunk {
 /** The most bytes of a form besides those of its files. */
 const maxFormBytes = 1024 * 1024;
 
-/** Lets uploads in: by the size of a file, the space of the disk, the limits of an hour and the quota, before the first byte and with each one that arrives. */
+/**
+ * Lets uploads in: by the size of a file, the space of the disk, the limits of an hour and the quota, before the first
+ * byte and with each one that arrives.
+ */
 export class Admission {
 	readonly #dependencies: Dependencies;
 
@@ -48,7 +51,10 @@ export class Admission {
 		this.#dependencies = dependencies;
 	}
 
-	/** Runs `receive`, which receives a form of this many announced bytes, and publishes its files. What was counted is undone when it fails. */
+	/**
+	 * Runs `receive`, which receives a form of this many announced bytes, and publishes its files. What was counted is
+	 * undone when it fails.
+	 */
 	async form<T>(uploader: Uploader, bytes: number, receive: (form: AdmittedForm) => Promise<T>): Promise<T> {
 		const { limits, unfinished, space, files } = this.#dependencies;
 		const { viewer, address } = uploader;
@@ -96,7 +102,10 @@ export class Admission {
 		}
 	}
 
-	/** Runs `begin`, after which an upload of this length is known as unfinished: with the maximum number of unfinished ones, if there is one. */
+	/**
+	 * Runs `begin`, after which an upload of this length is known as unfinished: with the maximum number of unfinished
+	 * ones, if there is one.
+	 */
 	async unfinished<T>(uploader: Uploader, length: number, begin: (maxRows?: number) => Promise<T>): Promise<T> {
 		const { limits, unfinished, space } = this.#dependencies;
 		const { viewer, address } = uploader;

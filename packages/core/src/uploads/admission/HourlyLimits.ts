@@ -43,7 +43,10 @@ export interface UploadCounter {
 	createdFile(bytes: number): Promise<void>;
 }
 
-/** The limits of uploads in an hour, by visitors, by all of them together, and from any one address. Without a limit nothing is counted. */
+/**
+ * The limits of uploads in an hour, by visitors, by all of them together, and from any one address. Without a limit
+ * nothing is counted.
+ */
 export class HourlyLimits {
 	readonly #dependencies: Dependencies;
 
@@ -52,8 +55,9 @@ export class HourlyLimits {
 	}
 
 	/**
-	 * Runs `work`, which counts what arrives; all is undone when it fails. Throws `tooLarge` for an amount that never fits and `rateLimited` for one that does not fit now,
-	 * at once if the announced amount is too large already. An announcement alone is not counted.
+	 * Runs `work`, which counts what arrives; all is undone when it fails. Throws `tooLarge` for an amount that never
+	 * fits and `rateLimited` for one that does not fit now, at once if the announced amount is too large already. An
+	 * announcement alone is not counted.
 	 */
 	async counted<T>(
 		viewer: Viewer,

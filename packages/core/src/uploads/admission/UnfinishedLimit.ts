@@ -24,8 +24,9 @@ export class UnfinishedLimit {
 	}
 
 	/**
-	 * Runs `begin`, after which an upload is known as unfinished. Throws `rateLimited` above the limit of a visitor, also when many begin at once. Resumable uploads of all processes
-	 * are counted by their rows, of which `begin` gets the maximum number, if there is one. Forms are counted here, and each worker has its share of them.
+	 * Runs `begin`, after which an upload is known as unfinished. Throws `rateLimited` above the limit of a visitor,
+	 * also when many begin at once. Resumable uploads of all processes are counted by their rows, of which `begin` gets
+	 * the maximum number, if there is one. Forms are counted here, and each worker has its share of them.
 	 */
 	async begin<T>(viewer: Viewer, address: string, begin: (maxRows?: number) => Promise<T>): Promise<T> {
 		const { config, database, now } = this.#dependencies;

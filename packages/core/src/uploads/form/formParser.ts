@@ -23,8 +23,9 @@ export interface FormParser {
 }
 
 /**
- * Splits a form into its parts. The headers are parsed here: busboy takes the first of two names, puts a replacement for invalid UTF-8, and lets a
- * part choose another character set. The values of fields come with a character for each byte.
+ * Splits a form into its parts. The headers are parsed here: busboy takes the first of two names, puts a replacement
+ * for invalid UTF-8, and lets a part choose another character set. The values of fields come with a character for each
+ * byte.
  */
 export function createFormParser(request: IncomingMessage, onRefusal: (error: unknown) => void): FormParser {
 	if (!/^multipart\/form-data\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {

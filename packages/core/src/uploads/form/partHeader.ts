@@ -12,8 +12,8 @@ const parameter = /\s*;\s*([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s";,]
 const refuse = (why: string) => new Failure('invalid', `The form is not valid multipart/form-data: ${why}`);
 
 /**
- * Reads the Content-Disposition lines of a part, whose characters stand for bytes. Throws `invalid` for one that two readers may understand differently, and
- * for names that are no UTF-8.
+ * Reads the Content-Disposition lines of a part, whose characters stand for bytes. Throws `invalid` for one that two
+ * readers may understand differently, and for names that are no UTF-8.
  */
 export function parsePartHeader(lines: readonly string[]): PartHeader {
 	const [whole = '', ...more] = lines;

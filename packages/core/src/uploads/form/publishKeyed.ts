@@ -20,10 +20,12 @@ const waitMs = 10_000;
 const pollMs = 50;
 
 /**
- * Publishes files that may have been sent before, or are being sent to another process, under the same key. The record of the key says which staged files are
- * published. An attempt that finds the record of another one removes its unpublished files from staging, so that they can't be published any more, and the files of the newer
- * attempt take its place in the record. So it makes no difference whether the other one has ended, has died or is running: then it finds its files removed, and answers with
- * the newer one's entries. Bytes that were not confirmed as durable are never published by another process.
+ * Publishes files that may have been sent before, or are being sent to another process, under the same key. The record
+ * of the key says which staged files are published. An attempt that finds the record of another one removes its
+ * unpublished files from staging, so that they can't be published any more, and the files of the newer attempt take
+ * its place in the record. So it makes no difference whether the other one has ended, has died or is running: then it
+ * finds its files removed, and answers with the newer one's entries. Bytes that were not confirmed as durable are
+ * never published by another process.
  */
 export function publishKeyed(
 	{ files, idempotency, exclusively }: Dependencies,

@@ -38,8 +38,8 @@ export interface FormOptions {
 const maxFieldBytes = 256 * 1024;
 
 /**
- * Streams a multipart form to staged files, in the order of its parts and never whole in memory. When it fails, every staged file is discarded and the
- * rest of the body stays unread.
+ * Streams a multipart form to staged files, in the order of its parts and never whole in memory. When it fails, every
+ * staged file is discarded and the rest of the body stays unread.
  */
 export async function receiveForm(request: IncomingMessage, rules: FormOptions): Promise<ReceivedForm> {
 	const fields = new Map<string, string[]>();
@@ -160,7 +160,10 @@ async function* limitSize(body: AsyncIterable<Uint8Array>, maxBytes: number): As
 	}
 }
 
-/** Discards the staged files of a failed upload. Files that can't be removed now are swept later: the caller is to get the reason why the upload failed. */
+/**
+ * Discards the staged files of a failed upload. Files that can't be removed now are swept later: the caller is to get
+ * the reason why the upload failed.
+ */
 export async function discardAll(received: readonly { staged: StagedFile }[]): Promise<void> {
 	await Promise.allSettled(received.map(({ staged }) => staged.discard()));
 }

@@ -15,8 +15,9 @@ type Times = Pick<UploadRecord, 'touchedAt' | 'expiresAt'>;
 const maxRemembered = 20_000;
 
 /**
- * The expiry of uploads. The database stores the time of day; a machine without a battery for its clock is set ahead by years once it finds the time. So an upload that
- * this process has touched expires only when the time has really passed, too.
+ * The expiry of uploads. The database stores the time of day; a machine without a battery for its clock is set ahead
+ * by years once it finds the time. So an upload that this process has touched expires only when the time has really
+ * passed, too.
  */
 export class UploadExpiry {
 	readonly #parts: Dependencies;

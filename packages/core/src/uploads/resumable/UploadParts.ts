@@ -97,8 +97,9 @@ export async function payerOf(
 }
 
 /**
- * The folder of an upload, with the path that it has now: its owner may have renamed or moved a shared one. One that was shared anew has the name that it
- * had, and is of the same owner. Throws `notFound` for one that is not shared with the viewer any more.
+ * The folder of an upload, with the path that it has now: its owner may have renamed or moved a shared one. One that
+ * was shared anew has the name that it had, and is of the same owner. Throws `notFound` for one that is not shared
+ * with the viewer any more.
  */
 export async function targetOf(
 	{ sharedFolders }: Pick<UploadParts, 'sharedFolders'>,

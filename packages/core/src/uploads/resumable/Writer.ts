@@ -83,7 +83,10 @@ export class Writer {
 		if (!isOver) throw inUse();
 	}
 
-	/** The lease of the upload. A holder in another process is asked to release it, and given some time. Throws `locked` while it keeps the lease. */
+	/**
+	 * The lease of the upload. A holder in another process is asked to release it, and given some time. Throws `locked`
+	 * while it keeps the lease.
+	 */
 	async lease(waitMs: number): Promise<Lease> {
 		this.#isAcquiring = true;
 		try {

@@ -7,7 +7,10 @@ export class Writers {
 
 	constructor(readonly parts: WriterParts) {}
 
-	/** Runs `work` alone in this process. Throws `locked` while another connection brings bytes; a dead one is ended, and its bytes are kept. */
+	/**
+	 * Runs `work` alone in this process. Throws `locked` while another connection brings bytes; a dead one is ended, and
+	 * its bytes are kept.
+	 */
 	async runExclusively<T>(key: string, request: IncomingMessage, work: (writer: Writer) => Promise<T>): Promise<T> {
 		await this.awaitTakeover(key);
 		if (this.#writers.has(key)) throw inUse();

@@ -95,7 +95,10 @@ async function add(
 	return record;
 }
 
-/** Where the files of a sender go, in the folder of a share. Throws `invalid` without a name where one is asked for, and for more than a guest may wish. */
+/**
+ * Where the files of a sender go, in the folder of a share. Throws `invalid` without a name where one is asked for,
+ * and for more than a guest may wish.
+ */
 function senderFolder({ asksName }: Receiver, { directory, onConflict, sender }: UploadMetadata): StoragePath {
 	if (directory !== '') throw new Failure('invalid', 'Upload-Metadata: directory: a share has one folder');
 	if (onConflict.kind !== 'rename')

@@ -18,7 +18,10 @@ export interface Upload extends UploadRecord {
 	id: string;
 }
 
-/** Begins an upload, with its first bytes if the request has some. A repeated request, whose response was lost, gets the upload of the first attempt. */
+/**
+ * Begins an upload, with its first bytes if the request has some. A repeated request, whose response was lost, gets
+ * the upload of the first attempt.
+ */
 export async function createUpload(parts: UploadParts, viewer: Viewer, request: Request): Promise<Upload> {
 	const { database, writers } = parts;
 	const { req } = request.raw;

@@ -14,9 +14,10 @@ const aliveSignalMs = 2_500;
 const pollMs = 100;
 
 /**
- * Runs `work` with the current row while no other writer, in any process, works on the staged file. Throws `locked` while another process brings bytes. One that has stopped
- * in the middle keeps its lock for as long as it is stopped: the durable bytes continue in another staged file, and its later writes go to a file without a name and a
- * row that is not its own.
+ * Runs `work` with the current row while no other writer, in any process, works on the staged file. Throws `locked`
+ * while another process brings bytes. One that has stopped in the middle keeps its lock for as long as it is stopped:
+ * the durable bytes continue in another staged file, and its later writes go to a file without a name and a row that
+ * is not its own.
  */
 export async function withLockedUpload<T>(
 	parts: UploadParts,
@@ -86,7 +87,8 @@ async function fork(parts: UploadParts, viewer: Viewer, idHash: string, staged: 
 	if (await uploads.restage(idHash, staged.id, other.id)) {
 		// From now on the holder can't publish it either.
 		await staged.discard();
-		// They may have done so just before that, if they went on with all bytes in hand: then that is the upload's file, and there is no second.
+		// They may have done so just before that, if they went on with all bytes in hand: then that is the upload's file,
+		// and there is no second.
 		const { area, name } = record;
 		const owner = ownerOf(parts, viewer, record);
 		const folder = await folderOf(parts, owner, record);

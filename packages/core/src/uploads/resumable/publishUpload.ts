@@ -47,7 +47,10 @@ async function intoFolder<T>(
 	}
 }
 
-/** The row with the number of durable bytes; undefined for a file that is complete, or that a call published without recording it: it is to be published. */
+/**
+ * The row with the number of durable bytes; undefined for a file that is complete, or that a call published without
+ * recording it: it is to be published.
+ */
 export async function withDurableOffset(
 	parts: UploadParts,
 	viewer: Viewer,

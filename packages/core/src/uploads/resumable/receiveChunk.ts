@@ -21,8 +21,8 @@ interface Chunk {
 async function* nothing(): AsyncGenerator<Uint8Array, void> {}
 
 /**
- * Appends the body of a request to its file; resolves to the size of that. The bytes of an interrupted chunk are kept, and its offset is recorded at intervals before; a chunk with a checksum is kept
- * whole or not at all.
+ * Appends the body of a request to its file; resolves to the size of that. The bytes of an interrupted chunk are kept,
+ * and its offset is recorded at intervals before; a chunk with a checksum is kept whole or not at all.
  */
 export async function receiveChunk(staged: StagedFile, body: AsyncIterable<Uint8Array>, chunk: Chunk): Promise<number> {
 	const { offset, checksum, log } = chunk;
@@ -69,7 +69,10 @@ class Checkpoints {
 	#running: Promise<void> | undefined;
 	readonly #timer: NodeJS.Timeout;
 
-	/** Errors of `record` are ignored: the final record meets the same fault, the fault is over, or the storage has dropped the bytes that it could not keep. */
+	/**
+	 * Errors of `record` are ignored: the final record meets the same fault, the fault is over, or the storage has
+	 * dropped the bytes that it could not keep.
+	 */
 	constructor(record: () => Promise<unknown>) {
 		this.#timer = setInterval(() => {
 			this.#running ??= record()

@@ -28,8 +28,9 @@ export async function folderOf(parts: UploadParts, owner: Viewer, record: Upload
 }
 
 /**
- * Publishes a file that a share has received under its name or, where as many names as there are for it are taken, under one of its own: by
- * sending that many a stranger would keep others from sending theirs, and learn whether the owner has one.
+ * Publishes a file that a share has received under its name or, where as many names as there are for it are taken,
+ * under one of its own: by sending that many a stranger would keep others from sending theirs, and learn whether the
+ * owner has one.
  */
 export async function publishReceived<T>(
 	name: string,
@@ -81,8 +82,9 @@ export async function finishUpload(
 }
 
 /**
- * Removes a file for good that this client has sent to a share, for an hour and as long as it is where it was put, and as it was sent; of an upload that is not
- * finished `false`. Throws `notFound`, also for another client's, and `expired`.
+ * Removes a file for good that this client has sent to a share, for an hour and as long as it is where it was put, and
+ * as it was sent; of an upload that is not finished `false`. Throws `notFound`, also for another client's, and
+ * `expired`.
  */
 export async function takeBack(parts: UploadParts, viewer: Viewer, idHash: string): Promise<boolean> {
 	const { database, files, storage, now } = parts;

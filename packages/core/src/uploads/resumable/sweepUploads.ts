@@ -51,7 +51,10 @@ export async function sweepUploads(parts: Dependencies): Promise<void> {
 	await storage.sweepStaging(ages, isNeeded);
 }
 
-/** Removes an upload that has expired by its stored time; resolves to whether it did. One that is in use here was stored before the clock was set ahead. */
+/**
+ * Removes an upload that has expired by its stored time; resolves to whether it did. One that is in use here was
+ * stored before the clock was set ahead.
+ */
 async function expire(parts: Dependencies, idHash: string, stagedId: string): Promise<boolean> {
 	const { config, database, expiry, now } = parts;
 	if (!expiry.isInUse(idHash)) return dropStaged(parts, idHash, stagedId);

@@ -17,7 +17,10 @@ const tusPaths = [
 /** The path of one upload, below the base path. */
 const oneUpload = /^\/api\/(?:share\/[^/]+\/)?uploads\/./;
 
-/** Methods that a POST may override to. Not HEAD: Node would expect the body of a response to POST, and the connection would lose its framing. */
+/**
+ * Methods that a POST may override to. Not HEAD: Node would expect the body of a response to POST, and the connection
+ * would lose its framing.
+ */
 const overrides = ['patch', 'delete'] as const;
 
 /** The parts of tus in every request and response: the version, and the method override for clients that can't send the right one. */

@@ -29,7 +29,10 @@ const metadataSchema = z.object({
 	...schemas.replacing,
 });
 
-/** Reads `Upload-Metadata`. Keys that mean nothing to us are passed over: programs send many. Throws `invalid`, `invalidName` or `invalidPath`. */
+/**
+ * Reads `Upload-Metadata`. Keys that mean nothing to us are passed over: programs send many. Throws `invalid`,
+ * `invalidName` or `invalidPath`.
+ */
 export function parseUploadMetadata(header: string): UploadMetadata {
 	const wish = parseInput(metadataSchema, Object.fromEntries(metadataPairs(header)));
 	return {

@@ -32,8 +32,9 @@ interface LockRow {
 }
 
 /**
- * Excludes migrations by other processes over one database, also at other nodes of a cluster, where a lock of the server (`get_lock`) is unknown. It is a row
- * that its holder renews; no clocks are compared. `knex` has one connection, used for nothing else.
+ * Excludes migrations by other processes over one database, also at other nodes of a cluster, where a lock of the
+ * server (`get_lock`) is unknown. It is a row that its holder renews; no clocks are compared. `knex` has one
+ * connection, used for nothing else.
  */
 export class MigrationLock {
 	readonly #knex: Knex;

@@ -35,7 +35,10 @@ const networkTypes = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x00c36400
 
 const fileSystemOf = (folder: string) => statfsSync(folder).type;
 
-/** Locks and shared memory, which keep two processes apart, are known to one machine of a network file system only: the database would be damaged. */
+/**
+ * Locks and shared memory, which keep two processes apart, are known to one machine of a network file system only: the
+ * database would be damaged.
+ */
 function assertLocal(path: string, type: number): void {
 	if (!networkTypes.has(type)) return;
 	throw new DatabaseError(
@@ -70,8 +73,8 @@ export function namedFile(error: unknown, path: string): unknown {
 const leastBytes = 64 * 1024;
 
 /**
- * Runs work on the file. SQLite says of some files that it can't make or extend them, and not that there is no room: where the disk is full,
- * the error says so.
+ * Runs work on the file. SQLite says of some files that it can't make or extend them, and not that there is no room:
+ * where the disk is full, the error says so.
  */
 export async function namingFullDisk<T>(path: string, work: () => T | Promise<T>): Promise<T> {
 	try {

@@ -92,8 +92,9 @@ export function limitStore(knex: Knex): CounterStore {
 }
 
 /**
- * One transaction of this process at a time for each row. Many at once would each hold a connection while they wait for the row, and in a cluster those of all nodes
- * would break each other off: so each node has one that tries. SQLite has one writer anyway.
+ * One transaction of this process at a time for each row. Many at once would each hold a connection while they wait
+ * for the row, and in a cluster those of all nodes would break each other off: so each node has one that tries. SQLite
+ * has one writer anyway.
  */
 class RowTurns {
 	readonly #last = new Map<string, Promise<unknown>>();

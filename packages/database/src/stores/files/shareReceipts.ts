@@ -19,7 +19,10 @@ interface ReceiptRow {
 /** What one sender sends with no longer pauses than that is counted together. */
 const pauseMs = 60 * 60_000;
 
-/** Of one share: who sends may choose any names. Older ones are forgotten, and leave room in the owner's list for those of other shares. */
+/**
+ * Of one share: who sends may choose any names. Older ones are forgotten, and leave room in the owner's list for those
+ * of other shares.
+ */
 const maxOfShare = 50;
 
 /** A file that a share has received. */

@@ -168,7 +168,8 @@ export function shareStore(knex: Knex, now: () => number): ShareStore {
 }
 
 /**
- * The items of shares in their order, in parts that take a moment each: anybody may ask for a share of a thousand, and many at once. Others have their turns between two parts.
+ * The items of shares in their order, in parts that take a moment each: anybody may ask for a share of a thousand, and
+ * many at once. Others have their turns between two parts.
  */
 async function* itemsOf(knex: Knex, shares: readonly string[]): AsyncGenerator<ItemRow[]> {
 	let rest = [...shares].sort();

@@ -33,8 +33,8 @@ interface UploadRow {
 }
 
 /**
- * An upload that has not gone on for so long takes of its share what it has sent, and no more what it said, which costs its client nothing. A
- * body that brings no byte for a quarter of that is broken off.
+ * An upload that has not gone on for so long takes of its share what it has sent, and no more what it said, which
+ * costs its client nothing. A body that brings no byte for a quarter of that is broken off.
  */
 const announcedMs = 2 * 60_000;
 

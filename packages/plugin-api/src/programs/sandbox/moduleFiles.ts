@@ -5,9 +5,9 @@ import path from 'node:path';
 const nodeModules = '/node_modules/';
 
 /**
- * What Node reads to run a program of ours in a sandbox, as `SandboxNeeds.readOnly`: the folder above the program's own with all in it, the
- * manifest that says of which type its files are, the folders in which it looks for packages, and those of the named libraries. A library
- * that is missing is left out: the program says so itself.
+ * What Node reads to run a program of ours in a sandbox, as `SandboxNeeds.readOnly`: the folder above the program's
+ * own with all in it, the manifest that says of which type its files are, the folders in which it looks for packages,
+ * and those of the named libraries. A library that is missing is left out: the program says so itself.
  */
 export function moduleFiles(program: string, libraries: readonly string[]): string[] {
 	const above = foldersAbove(program);

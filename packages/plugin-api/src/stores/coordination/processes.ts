@@ -12,7 +12,10 @@ export interface ProcessFacts {
 }
 
 export interface LiveProcess extends ProcessFacts {
-	/** How long ago it was seen, by the clock of the database that is asked. Below zero where the database that it uses is ahead of this one. */
+	/**
+	 * How long ago it was seen, by the clock of the database that is asked. Below zero where the database that it uses
+	 * is ahead of this one.
+	 */
 	readonly ageMs: number;
 }
 

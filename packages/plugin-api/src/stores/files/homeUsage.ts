@@ -37,8 +37,9 @@ export interface UsageState {
 }
 
 /**
- * What homes contain, counted by several processes. The sum of the last measurement and of all rows, and of unfinished uploads, is never less than what is there and what is reserved, and a
- * process that writes its row before it reads the sum sees, or is seen by, each other one that does.
+ * What homes contain, counted by several processes. The sum of the last measurement and of all rows, and of unfinished
+ * uploads, is never less than what is there and what is reserved, and a process that writes its row before it reads
+ * the sum sees, or is seen by, each other one that does.
  */
 export interface HomeUsageStore {
 	/** Makes the process's row anew; resolves to its number. */
@@ -52,7 +53,8 @@ export interface HomeUsageStore {
 	/** The rows of all processes. */
 	rows(home: string, oldMs: number): Promise<ProcessUsage[]>;
 	/**
-	 * Saves what a walk has found that began when the rows were `before` and has taken `tookMs`. The rows of `gone` processes, which had ended before that, are removed; all others get the next number.
+	 * Saves what a walk has found that began when the rows were `before` and has taken `tookMs`. The rows of `gone`
+	 * processes, which had ended before that, are removed; all others get the next number.
 	 */
 	measured(
 		home: string,

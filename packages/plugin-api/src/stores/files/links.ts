@@ -12,7 +12,10 @@ export interface BoundItem {
 	itemId: string;
 }
 
-/** A temporary link to an item; or an item of a share or a folder with members, which has no token of its own and never expires by itself. */
+/**
+ * A temporary link to an item; or an item of a share or a folder with members, which has no token of its own and never
+ * expires by itself.
+ */
 export interface LinkRecord extends BoundItem {
 	createdAt: number;
 	expiresAt: number;
@@ -46,7 +49,10 @@ export interface LinkStore {
 	): Promise<LinkRecord>;
 	/** Undefined for an unknown one and for one whose owner is disabled. */
 	find(tokenHash: string): Promise<LinkRecord | undefined>;
-	/** Up to `limit` links of one owner or of all, the newest first, from the one that follows `after`; with `withShares` also the items of shares and folders with members. */
+	/**
+	 * Up to `limit` links of one owner or of all, the newest first, from the one that follows `after`; with `withShares`
+	 * also the items of shares and folders with members.
+	 */
 	page(options: { limit: number; ownerId?: string; after?: LinkPosition; withShares?: boolean }): Promise<LinkRecord[]>;
 	hasAny(ownerId: string): Promise<boolean>;
 	/** The owner's links whose path or planned path is this one or below it. */

@@ -51,11 +51,14 @@ export interface CountedChanges extends Omit<MemberChange, 'id'> {
 	memberId: string;
 }
 
-/** The members of folders. The folders are followed as the items of temporary links are, by `LinkStore`, and their members go with them. */
+/**
+ * The members of folders. The folders are followed as the items of temporary links are, by `LinkStore`, and their
+ * members go with them.
+ */
 export interface MemberStore {
 	/**
-	 * Makes these, and nobody else, the members of a folder; nobody ends it. Who was one already stays one since then. Throws `noSuchUser` for a
-	 * user who is gone, and `rateLimited` for more than `limits`.
+	 * Makes these, and nobody else, the members of a folder; nobody ends it. Who was one already stays one since then.
+	 * Throws `noSuchUser` for a user who is gone, and `rateLimited` for more than `limits`.
 	 */
 	set(
 		folder: { ownerId: string; path: StoragePath; itemId: string },
@@ -75,7 +78,10 @@ export interface MemberStore {
 	countsIn(ownerId: string, folder: StoragePath): Promise<Map<StoragePath, number>>;
 	/** Resolves to whether the user was a member. */
 	leave(folderId: string, userId: string): Promise<boolean>;
-	/** Counts what members have changed, for the owners: that of one member and folder without longer pauses than an hour together, and the latest 50 of a folder. */
+	/**
+	 * Counts what members have changed, for the owners: that of one member and folder without longer pauses than an hour
+	 * together, and the latest 50 of a folder.
+	 */
 	countChanges(changes: readonly CountedChanges[]): Promise<void>;
 	/** What others have changed in the folders of an owner, also in those that are shared no more, the latest first. */
 	changes(ownerId: string, limit: number): Promise<MemberChange[]>;

@@ -64,7 +64,10 @@ export interface ShareUseStore {
 	setEnding(share: string, client: string, isEnding: boolean): Promise<boolean>;
 	/** Counts a download of a client, and admits it no more, if it was admitted; resolves to that. */
 	complete(share: string, client: string): Promise<boolean>;
-	/** What the shares of a user have received, also those that were deleted, the latest first. It is counted as uploads end (`UploadStore.finish`). */
+	/**
+	 * What the shares of a user have received, also those that were deleted, the latest first. It is counted as uploads
+	 * end (`UploadStore.finish`).
+	 */
 	receipts(ownerId: string, limit: number): Promise<ShareReceipt[]>;
 	/** Forgets what was received before. */
 	forgetReceipts(before: number): Promise<void>;

@@ -55,7 +55,10 @@ export interface NewShare extends Omit<ShareSettings, 'isPaused'> {
 
 /** Shares by the hash of their token. Their items are followed as those of temporary links are, by `LinkStore`. */
 export interface ShareStore {
-	/** Throws `rateLimited` if the owner would have more shares, or more items in them, than the limits, and `notFound` for an unknown owner. */
+	/**
+	 * Throws `rateLimited` if the owner would have more shares, or more items in them, than the limits, and `notFound`
+	 * for an unknown owner.
+	 */
 	add(share: NewShare, limits: { shares: number; items: number }): Promise<ShareRecord>;
 	/** Undefined for an unknown one and for one whose owner is disabled. */
 	find(tokenHash: string): Promise<ShareRecord | undefined>;

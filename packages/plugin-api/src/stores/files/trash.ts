@@ -1,8 +1,8 @@
 import type { StoragePath } from '@stowage/rules';
 
 /**
- * `moving`: on its way into the trash or out of it, so it is there or at its path. `kept`: there. `purging`: gone for everybody, and only its space is not free
- * yet.
+ * `moving`: on its way into the trash or out of it, so it is there or at its path. `kept`: there. `purging`: gone for
+ * everybody, and only its space is not free yet.
  */
 export type TrashState = 'moving' | 'kept' | 'purging';
 
@@ -37,7 +37,10 @@ export interface TrashedItem extends KeptItem {
 	size: TrashSize | undefined;
 }
 
-/** A former content of a file that is there; `path` is where that file is, also after it was moved. `deletedAt` is when it was replaced. */
+/**
+ * A former content of a file that is there; `path` is where that file is, also after it was moved. `deletedAt` is when
+ * it was replaced.
+ */
 export interface FileVersion extends KeptItem {
 	kind: 'version';
 	type: 'file';

@@ -28,7 +28,10 @@ export interface UploadRecord {
 	offset: number;
 	/** Where the file is, once it is in its place. */
 	entryPath: string | null;
-	/** For one that a guest of a share sends to its owner, whose directory is relative to the share's folder: by which client, and of which item it became which version. */
+	/**
+	 * For one that a guest of a share sends to its owner, whose directory is relative to the share's folder: by which
+	 * client, and of which item it became which version.
+	 */
 	received: { share: string; client: string; itemId: string | null } | null;
 	/** Null for an upload that an older version began. */
 	startedAt: number | null;
@@ -65,8 +68,8 @@ export interface UploadStore {
 	 */
 	finish(idHash: string, stagedId: string, entryPath: string, itemId?: string): Promise<boolean>;
 	/**
-	 * Takes the room of one that a share receives, which goes on at that time: it may have been left to others. Does nothing for any other one.
-	 * Throws `tooLarge` where the share may not receive that much any more.
+	 * Takes the room of one that a share receives, which goes on at that time: it may have been left to others. Does
+	 * nothing for any other one. Throws `tooLarge` where the share may not receive that much any more.
 	 */
 	claim(idHash: string, touchedAt: number): Promise<void>;
 	/** Forgets a finished one that a share has received and its sender has taken back: the share does not count it any more. */
@@ -77,8 +80,9 @@ export interface UploadStore {
 	/** How many uploads visitors of an address have begun and not finished. */
 	countVisitorUploads(address: string, now: number): Promise<number>;
 	/**
-	 * The bytes and the number of the unfinished uploads that count for a user, or for visitors, except those with one of these staged files. One into a shared
-	 * folder counts for its owner as long as its sender may change the folder, and for the sender after that.
+	 * The bytes and the number of the unfinished uploads that count for a user, or for visitors, except those with one
+	 * of these staged files. One into a shared folder counts for its owner as long as its sender may change the folder,
+	 * and for the sender after that.
 	 */
 	unfinishedTotals(userId: string | null, except: readonly string[]): Promise<{ bytes: number; entries: number }>;
 	/** Expired uploads whose staged file still exists, the oldest first. */

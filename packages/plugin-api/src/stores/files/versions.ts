@@ -12,8 +12,9 @@ export interface VersionCount extends VersionedFile {
 }
 
 /**
- * Versions by the files that have them. They are rows of the trash, which removes them; here they follow their files. One that is just becoming a version still belongs
- * to itself: only `unfinished` has it. None has one that is `purging`.
+ * Versions by the files that have them. They are rows of the trash, which removes them; here they follow their files.
+ * One that is just becoming a version still belongs to itself: only `unfinished` has it. None has one that is
+ * `purging`.
  */
 export interface VersionStore {
 	hasAny(ownerId: string): Promise<boolean>;
@@ -29,7 +30,10 @@ export interface VersionStore {
 	countsWithin(ownerId: string, path: StoragePath): Promise<VersionCount[]>;
 	/** Those of a path that are just becoming versions, or were when the process ended. */
 	unfinished(ownerId: string, path: StoragePath): Promise<FileVersion[]>;
-	/** A file, or a folder with all in it, is at another path now. Moves some, and resolves to whether others may be left: there may be very many. */
+	/**
+	 * A file, or a folder with all in it, is at another path now. Moves some, and resolves to whether others may be
+	 * left: there may be very many.
+	 */
 	move(ownerId: string, from: StoragePath, to: StoragePath): Promise<boolean>;
 	/** What belonged to a file belongs to the other one from now on. Resolves to how many versions that are. */
 	bind(ownerId: string, former: string, file: string): Promise<number>;

@@ -12,7 +12,10 @@ export function isTransient(error: Error | null): error is Failure {
 	return isFailure(error) && (error.status >= 500 || error.kind === 'rateLimited');
 }
 
-/** After how many milliseconds a listing is fetched again by itself after this error; `isShown` if an older one is on screen. False for never. */
+/**
+ * After how many milliseconds a listing is fetched again by itself after this error; `isShown` if an older one is on
+ * screen. False for never.
+ */
 export function refetchIntervalAfter(error: Error | null, isShown: boolean): number | false {
 	if (error instanceof NetworkFailure) return reconnectIntervalMs;
 	if (!isShown || !isTransient(error)) return false;

@@ -6,7 +6,10 @@ import { noSearch } from '../../../api/listings/search.js';
 import { type TakenNames, takenNames } from '../../../api/listings/takenNames.js';
 import { areaSource } from '../../../api/sources/areaSource.js';
 
-/** The names of a folder: of the one on screen, which events keep current, as it is shown; of another one by one call, if it is not fresh. */
+/**
+ * The names of a folder: of the one on screen, which events keep current, as it is shown; of another one by one call,
+ * if it is not fresh.
+ */
 export function useTargetNames(viewer: Viewer): (area: Area, directory: StoragePath) => Promise<TakenNames> {
 	const queryClient = useQueryClient();
 	return useCallback(

@@ -15,7 +15,10 @@ export interface VirtualLines {
 	scrollTop: number;
 }
 
-/** The lines on screen, and those near it. The entry with the cursor stays rendered when it is scrolled away, or the focus would be lost. */
+/**
+ * The lines on screen, and those near it. The entry with the cursor stays rendered when it is scrolled away, or the
+ * focus would be lost.
+ */
 export function useVirtualLines(
 	scroller: RefObject<HTMLElement | null>,
 	view: View,

@@ -12,7 +12,10 @@ export interface Rows<E extends Entry = Entry> extends RowOrder {
 	names: readonly string[];
 }
 
-/** With the owner, since in the public view two trees may have the same path; with a role it is in a shared folder. User names have no colon. */
+/**
+ * With the owner, since in the public view two trees may have the same path; with a role it is in a shared folder.
+ * User names have no colon.
+ */
 export function keyOf(entry: Pick<Entry, 'path' | 'owner' | 'role'>): RowKey {
 	return entry.owner === undefined || entry.role !== undefined ? entry.path : `${entry.owner ?? ''}:${entry.path}`;
 }

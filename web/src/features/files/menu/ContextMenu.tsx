@@ -25,8 +25,9 @@ const dangerous: ReadonlySet<AnyAction> = new Set(['delete', 'deleteForever', 'e
 const padding = 10;
 
 /**
- * A menu at a point, flipped or shifted to stay within the window. Blueprint places it and counts it among what is open. Presses outside of it are handled here, without
- * a backdrop: they close it at once, and a drag or a scroll that begins so is not lost; and what a long press opens stays when its finger is lifted.
+ * A menu at a point, flipped or shifted to stay within the window. Blueprint places it and counts it among what is
+ * open. Presses outside of it are handled here, without a backdrop: they close it at once, and a drag or a scroll that
+ * begins so is not lost; and what a long press opens stays when its finger is lifted.
  */
 export function ContextMenu<A extends AnyAction>({ at, onClose, ...items }: ContextMenuProps<A>) {
 	const { x: left, y: top } = at;

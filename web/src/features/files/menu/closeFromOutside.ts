@@ -3,7 +3,10 @@ export function focusFirst(box: HTMLElement): void {
 	box.querySelector<HTMLElement>('[role="menuitem"]:not([aria-disabled="true"])')?.focus({ preventScroll: true });
 }
 
-/** Closes the menu on a press, a scroll or a resize outside of it, until the returned function is called. The click of that press does nothing else. */
+/**
+ * Closes the menu on a press, a scroll or a resize outside of it, until the returned function is called. The click of
+ * that press does nothing else.
+ */
 export function closeFromOutside(box: HTMLElement, close: () => void): () => void {
 	const controller = new AbortController();
 	const { signal } = controller;

@@ -17,8 +17,8 @@ export interface TakenStep<S extends MoveStep = MoveStep> {
 export type Replacing<S> = S & { replaced?: Entry };
 
 /**
- * The steps to ask about. A copy beside its original gets another name without a question, and so does each further item of one name: it would
- * replace the one that was brought just before.
+ * The steps to ask about. A copy beside its original gets another name without a question, and so does each further
+ * item of one name: it would replace the one that was brought just before.
  */
 export function takenSteps<S extends MoveStep>(
 	steps: readonly S[],

@@ -119,7 +119,10 @@ export function useFileOperations(context: OperationContext): FileOperations {
 		const transfer = (plan: Plan, { sourceArea: from }: Clipboard, target: StoragePath, title: string) =>
 			runTransfer(title, { ...plan, from, to: area, directory: target });
 
-		/** The steps into one folder without those that are skipped, after all questions about names that are taken. Undefined if it is given up. */
+		/**
+		 * The steps into one folder without those that are skipped, after all questions about names that are taken.
+		 * Undefined if it is given up.
+		 */
 		const settleSteps = async <S extends MoveStep>(steps: readonly S[], from: Area, to: Area, target: StoragePath) => {
 			let names: TakenNames = new Map();
 			const { isCancelled } = await runBatch(messages.comparing(folderName(to, target)), [target], async (folder) => {

@@ -32,7 +32,10 @@ export type TransferPlan =
 
 export type RunTransfer = <P extends TransferPlan>(title: string, plan: P) => Promise<Transferred<P['steps'][number]>>;
 
-/** Copies or moves items: one by its call, several as a job, which continues without the page. The notification bar shows the progress at first, with `Cancel`. */
+/**
+ * Copies or moves items: one by its call, several as a job, which continues without the page. The notification bar
+ * shows the progress at first, with `Cancel`.
+ */
 export function useTransfer(): RunTransfer {
 	const queryClient = useQueryClient();
 	const { notify, dismiss } = useNotify();

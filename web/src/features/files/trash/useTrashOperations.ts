@@ -18,7 +18,10 @@ export interface TrashOperations {
 	empty: () => Promise<void>;
 }
 
-/** The operations on the trash: their calls, their effect on the list, and their notices. `showIn` opens a folder of the private area at an entry. */
+/**
+ * The operations on the trash: their calls, their effect on the list, and their notices. `showIn` opens a folder of
+ * the private area at an entry.
+ */
 export function useTrashOperations(
 	{ remove }: Pick<TrashView, 'remove'>,
 	showIn: (directory: StoragePath, path: string) => void,

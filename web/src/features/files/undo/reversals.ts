@@ -37,8 +37,8 @@ export interface Kept {
 }
 
 /**
- * What takes moves back; undefined for steps whose places are not all known. A file that has replaced another one stays: its versions, and the links to
- * the file that it has replaced, would go with it.
+ * What takes moves back; undefined for steps whose places are not all known. A file that has replaced another one
+ * stays: its versions, and the links to the file that it has replaced, would go with it.
  */
 export function undoMoves(placed: readonly PlacedStep[] | undefined, hasVersions = true): Undo {
 	if (placed === undefined) return { kind: 'impossible', reason: messages.namesUnknown };

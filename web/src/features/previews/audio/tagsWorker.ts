@@ -2,7 +2,10 @@
 import { rangedBlob } from './rangedBlob.js';
 import { tagsOf } from './tags.js';
 
-/** The tags of a file of the server: a hostile one can keep their parser busy, so that it runs off the page's thread and can be terminated. */
+/**
+ * The tags of a file of the server: a hostile one can keep their parser busy, so that it runs off the page's thread
+ * and can be terminated.
+ */
 export interface TagsTask {
 	url: string;
 	size: number;

@@ -16,7 +16,10 @@ export interface MediaControlsProps {
 	children?: ReactNode;
 }
 
-/** Play, position, volume and speed. The browsers' own controls look different in each, and capture all keys once one of them was clicked. */
+/**
+ * Play, position, volume and speed. The browsers' own controls look different in each, and capture all keys once one
+ * of them was clicked.
+ */
 export function MediaControls({ media, children }: MediaControlsProps) {
 	const { isPlaying, time, duration, volume, isMuted, rate } = useMediaState(media);
 	const isSilent = isMuted || volume === 0;

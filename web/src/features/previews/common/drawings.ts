@@ -12,8 +12,9 @@ const maxSearches = 50_000_000;
 const maxFilterWork = 5000;
 
 /**
- * A drawing as a picture of its own: as UTF-8, whatever it was. Undefined for one that is too large or deep, or whose references to its own parts, filters or styles would take too long: each of twenty lines that uses
- * the one before it twice doubles the work of the browser, which nothing can interrupt.
+ * A drawing as a picture of its own: as UTF-8, whatever it was. Undefined for one that is too large or deep, or whose
+ * references to its own parts, filters or styles would take too long: each of twenty lines that uses the one before it
+ * twice doubles the work of the browser, which nothing can interrupt.
  */
 export function pictureOfDrawing(bytes: Uint8Array, parser = new DOMParser()): Uint8Array<ArrayBuffer> | undefined {
 	const text = decodeXml(bytes);
@@ -53,8 +54,8 @@ function hidesStyles(drawing: Document, sheets: readonly string[]): boolean {
 const styleCopy = 'data-css';
 
 /**
- * Whether the references in a document (`use`, masks, patterns, clips, markers, filters) would have far more elements drawn than it has, its filters take too long, or its styles, with
- * those of other sheets.
+ * Whether the references in a document (`use`, masks, patterns, clips, markers, filters) would have far more elements
+ * drawn than it has, its filters take too long, or its styles, with those of other sheets.
  */
 export function drawsTooMuch(root: ParentNode, sheets: readonly string[] = sheetsOf(root)): boolean {
 	const elements = [...root.querySelectorAll('*')];

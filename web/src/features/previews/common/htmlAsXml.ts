@@ -8,12 +8,16 @@ const namespaces: Readonly<Record<string, string>> = {
 };
 const prefixes = 'xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:epub="http://www.idpf.org/2007/ops"';
 
-/** Deeper than any page is. The parser moves the list of all open elements with each one that begins, which takes the square of their number. */
+/**
+ * Deeper than any page is. The parser moves the list of all open elements with each one that begins, which takes the
+ * square of their number.
+ */
 const maxOpen = 1_000;
 
 /**
- * HTML, or XHTML with faults, as XML with the same elements. The browser's own parser of HTML would copy formats without an end into each element that follows, and take the square of the
- * length for it; this one reads each tag once. Throws `TooMuchMarkup` for elements that are nested too deep.
+ * HTML, or XHTML with faults, as XML with the same elements. The browser's own parser of HTML would copy formats
+ * without an end into each element that follows, and take the square of the length for it; this one reads each tag
+ * once. Throws `TooMuchMarkup` for elements that are nested too deep.
  */
 export function htmlAsXml(html: string): string {
 	const parts: string[] = [];

@@ -12,7 +12,10 @@ export function mayOpenLink(address: string, page = thisPage()): boolean {
 	return /^(https?:|mailto:)/i.test(address) && URL.canParse(address, page.href) && !isOwnCall(address, page);
 }
 
-/** Whether an address is a call of this server, which would be made in the reader's name. Cookies know no ports, so any port of the host counts. */
+/**
+ * Whether an address is a call of this server, which would be made in the reader's name. Cookies know no ports, so any
+ * port of the host counts.
+ */
 export function isOwnCall(address: string, page = thisPage()): boolean {
 	if (!URL.canParse(address, page.href)) return false;
 	const { hostname, pathname } = new URL(address, page.href);

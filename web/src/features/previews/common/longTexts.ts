@@ -24,7 +24,8 @@ export const isInline = (name: string) => inline.has(name);
 export const countJoining = (text: string) => text.match(joining)?.length ?? 0;
 
 /**
- * Lets lines end within words that are longer than any: to find the ends of lines in one, the browser measures it as often as it has lines. Throws for more text than it lays out in time.
+ * Lets lines end within words that are longer than any: to find the ends of lines in one, the browser measures it as
+ * often as it has lines. Throws for more text than it lays out in time.
  */
 export function boundTexts(root: Node): void {
 	const nodes = (root.ownerDocument as Document).createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);

@@ -14,8 +14,9 @@ const maxLetters = 20_000_000;
 export class TooMuchMarkup extends Error {}
 
 /**
- * The number of elements in XML; throws `TooMuchMarkup` for more, or deeper ones, than a browser reads and lays out in time. To be asked before a parser gets it: one that finds a fault stops
- * there, and up to that place it reads tags, comments and sections as they are read here.
+ * The number of elements in XML; throws `TooMuchMarkup` for more, or deeper ones, than a browser reads and lays out in
+ * time. To be asked before a parser gets it: one that finds a fault stops there, and up to that place it reads tags,
+ * comments and sections as they are read here.
  */
 export function countElements(xml: string, most = maxElements): number {
 	if (xml.length > maxLetters) throw new TooMuchMarkup('It is too long.');

@@ -28,7 +28,10 @@ export function describeImage(head: Uint8Array): { type: string | undefined; wid
 	return { type: undefined, width: 0, height: 0 };
 }
 
-/** Iterates over the segments up to the one with the size, which metadata may have put too far back. Whatever a decoder would skip in a way of its own ends it. */
+/**
+ * Iterates over the segments up to the one with the size, which metadata may have put too far back. Whatever a decoder
+ * would skip in a way of its own ends it.
+ */
 function jpegSize(view: DataView): { width: number; height: number } {
 	let at = 2;
 	while (at + 9 <= view.byteLength && view.getUint8(at) === 0xff) {
@@ -82,7 +85,10 @@ function gifSize(view: DataView): { width: number; height: number } {
 	return { width: Math.max(width, edge(1)), height: Math.max(height, edge(3)) };
 }
 
-/** The largest of its parts, since a grid of smaller ones has a size, too, and of its tracks. It is unknown unless all of the boxes that may have one are there. */
+/**
+ * The largest of its parts, since a grid of smaller ones has a size, too, and of its tracks. It is unknown unless all
+ * of the boxes that may have one are there.
+ */
 function avifSize(head: Uint8Array, view: DataView): { width: number; height: number } {
 	const found = { width: 0, height: 0 };
 	const isSequence = head[11] === 0x73;

@@ -1,6 +1,7 @@
 /**
- * Renames the attributes of markup that would be handlers. Cleaning removes them anyway; but the browser checks each as soon as the markup is parsed, in
- * any document, and logs violations of the page's policy. So are style sheets that no parser may be given.
+ * Renames the attributes of markup that would be handlers. Cleaning removes them anyway; but the browser checks each
+ * as soon as the markup is parsed, in any document, and logs violations of the page's policy. So are style sheets that
+ * no parser may be given.
  */
 export function sanitise(markup: string): string {
 	const plain = hasDeepStyles(markup) ? markup.replaceAll(/([<:/])style\b/gi, '$1data-css') : markup;
@@ -11,7 +12,10 @@ export function sanitise(markup: string): string {
 
 const maxBrackets = 500;
 
-/** Whether a style sheet has so many brackets within each other that the browser's parser would end with its tab: it reads them in any document. */
+/**
+ * Whether a style sheet has so many brackets within each other that the browser's parser would end with its tab: it
+ * reads them in any document.
+ */
 function hasDeepStyles(markup: string): boolean {
 	const begin = /[<:]style\b/gi;
 	for (let found = begin.exec(markup); found; found = begin.exec(markup)) {

@@ -34,8 +34,9 @@ interface Elements {
 }
 
 /**
- * Whether the browser would need too long for the rules of style sheets in a document of which it draws so many elements. A selector within another one is tried anew for each ancestor or
- * sibling that the outer one looks at: 24 of them in 500 bytes, of `:is()` or of nested rules, never end. Reads each character of the sheets a few times.
+ * Whether the browser would need too long for the rules of style sheets in a document of which it draws so many
+ * elements. A selector within another one is tried anew for each ancestor or sibling that the outer one looks at: 24
+ * of them in 500 bytes, of `:is()` or of nested rules, never end. Reads each character of the sheets a few times.
  */
 export function stylesCostTooMuch(root: ParentNode, sheets: readonly string[], drawn = 0): boolean {
 	if (sheets.every((css) => css.trim() === '')) return false;

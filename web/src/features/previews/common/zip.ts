@@ -26,8 +26,8 @@ const maxEntries = 50_000;
 const stepBytes = 8 * 1024;
 
 /**
- * Reads a ZIP by its directory, one entry at a time. Decompressed bytes are counted, whatever sizes the archive claims, and over all its entries they are
- * no more than `budget`. Throws for anything but a ZIP.
+ * Reads a ZIP by its directory, one entry at a time. Decompressed bytes are counted, whatever sizes the archive
+ * claims, and over all its entries they are no more than `budget`. Throws for anything but a ZIP.
  */
 export function openZip(bytes: Uint8Array, budget: number): ZipArchive {
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -71,7 +71,10 @@ export async function renderDocx(bytes: Uint8Array, title: string): Promise<void
 	fitPages();
 }
 
-/** An address with all bytes of an image is made once for all places where it is shown, and no more of them than the browser reads in time. */
+/**
+ * An address with all bytes of an image is made once for all places where it is shown, and no more of them than the
+ * browser reads in time.
+ */
 function readImagesOnce(document: WordImages): void {
 	const known = new Map<unknown, Promise<string | null>>();
 	const load = document.loadDocumentImage.bind(document);

@@ -11,7 +11,10 @@ const maxStyles = 2_000;
 const maxLevels = 2_000;
 const maxFiles = 5_000;
 
-/** Throws for a document whose files have more elements than are read in time, or deeper ones. Whatever their names: any may be named as any part. */
+/**
+ * Throws for a document whose files have more elements than are read in time, or deeper ones. Whatever their names:
+ * any may be named as any part.
+ */
 export function assertModestFiles(zip: ZipArchive): void {
 	if (zip.names.length > maxFiles) throw new TooMuchMarkup('It has too many files.');
 	let elements = 0;

@@ -52,7 +52,10 @@ type Table = ReadonlyMap<string, number>;
 
 const setFactor = 2 ** 32;
 
-/** The sets of ISO-2022-JP by their escape sequences; every text begins and ends in the first. A backslash is never written in the second, where it is a yen sign. */
+/**
+ * The sets of ISO-2022-JP by their escape sequences; every text begins and ends in the first. A backslash is never
+ * written in the second, where it is a yen sign.
+ */
 const escapes = [0x1b2842, 0x1b284a, 0x1b2442, 0x1b2849];
 const ascii = 0;
 

@@ -15,7 +15,10 @@ const maxReadMs = 1000;
 /** A worker that takes longer is terminated: some grammars take the cube of a line's length. */
 const maxWorkerMs = 5000;
 
-/** The colours of a file of that name with this text: nothing for prose, for what would hold the page up, and where their code can't be loaded. */
+/**
+ * The colours of a file of that name with this text: nothing for prose, for what would hold the page up, and where
+ * their code can't be loaded.
+ */
 export async function syntaxOf(name: string, text: string): Promise<Extension> {
 	const language = languageOf(name);
 	if (language === undefined || !isModest(text, ['markdown', 'md'].includes(language))) return [];

@@ -31,8 +31,9 @@ const noKeys: readonly string[] = [];
 const maxLoadMs = 60_000;
 
 /**
- * A frame with an origin and a policy of its own, in which a user's file is read, cleaned and laid out by one script of ours, and by nothing else. Browsers give it a process of
- * its own, so that no file keeps the page busy. Its keys and links come back to the page.
+ * A frame with an origin and a policy of its own, in which a user's file is read, cleaned and laid out by one script
+ * of ours, and by nothing else. Browsers give it a process of its own, so that no file keeps the page busy. Its keys
+ * and links come back to the page.
  */
 export function ViewerFrame({ ref, title, className, style, content, keys = noKeys, onEvent }: ViewerFrameProps) {
 	const frame = useRef<HTMLIFrameElement>(null);

@@ -11,8 +11,9 @@ export interface FrameLink {
 const maxEvents = 1_000;
 
 /**
- * Connects the page with the document in its viewers' frame. One that says nothing for too long, since its file keeps the browser busy, says `failed` in the end: the frame has a process of its own where the browser
- * can do that, so the page goes on, and ends it by removing the frame.
+ * Connects the page with the document in its viewers' frame. One that says nothing for too long, since its file keeps
+ * the browser busy, says `failed` in the end: the frame has a process of its own where the browser can do that, so the
+ * page goes on, and ends it by removing the frame.
  */
 export function connectFrame(target: Window, onEvent: (event: FrameEvent) => void): FrameLink {
 	const { port1: port, port2 } = new MessageChannel();

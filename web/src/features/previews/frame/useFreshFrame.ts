@@ -10,8 +10,8 @@ const pauseMs = 2_500;
 let lastRemoved = Number.NEGATIVE_INFINITY;
 
 /**
- * Whether a viewer's frame is to be there. A browser puts a new one into the process of the one before for a moment, which may still be busy with its file: one that is not connected by then
- * is removed and made anew.
+ * Whether a viewer's frame is to be there. A browser puts a new one into the process of the one before for a moment,
+ * which may still be busy with its file: one that is not connected by then is removed and made anew.
  */
 export function useFreshFrame(isConnected: boolean): boolean {
 	const latest = useLatest(isConnected);

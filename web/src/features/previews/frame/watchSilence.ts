@@ -8,7 +8,10 @@ export interface SilenceWatch {
 	end(): void;
 }
 
-/** Asks again and again, and calls `onSilent` once when there was no answer for so many seconds. They are counted in steps: a computer that slept has not been silent. */
+/**
+ * Asks again and again, and calls `onSilent` once when there was no answer for so many seconds. They are counted in
+ * steps: a computer that slept has not been silent.
+ */
 export function watchSilence(ask: () => void, onSilent: () => void, seconds = defaultSeconds): SilenceWatch {
 	let unanswered = 0;
 	const timer = setInterval(() => {

@@ -32,8 +32,10 @@ const sources = new Set([
 ]);
 
 /**
- * Removes everything from a document that runs, sends or fetches, before it is added to a page. References within the file are replaced by `resolve`; links lead elsewhere
- * only by a click, and never by themselves. Returns the clean style sheets that are to be added to it: none, nor any of its own, where all of them would take the browser too long.
+ * Removes everything from a document that runs, sends or fetches, before it is added to a page. References within the
+ * file are replaced by `resolve`; links lead elsewhere only by a click, and never by themselves. Returns the clean
+ * style sheets that are to be added to it: none, nor any of its own, where all of them would take the browser too
+ * long.
  */
 export function cleanMarkup(root: ParentNode, resolve: Resolve, linked: readonly string[] = []): readonly string[] {
 	for (const element of root.querySelectorAll(forbidden)) element.remove();
@@ -121,7 +123,10 @@ function boundLayout(rules: CSSRuleList): void {
 	}
 }
 
-/** Each set of columns within another one multiplies the time to lay out what is in it, and paragraphs that are made one have no bound (`boundTexts`). */
+/**
+ * Each set of columns within another one multiplies the time to lay out what is in it, and paragraphs that are made
+ * one have no bound (`boundTexts`).
+ */
 function boundDeclarations(style: CSSStyleDeclaration): void {
 	style.removeProperty('columns');
 	if (/^(?:inline|contents|initial|unset|revert|revert-layer|ruby.*|math|run-in)$|var\(|\(/.test(style.display)) {

@@ -7,8 +7,9 @@ const functionsWithAddress = ['url', 'src'];
 const imageSets = ['image-set', '-webkit-image-set'];
 
 /**
- * Replaces the addresses in CSS, as the browser serializes it: strings and brackets have ends. Sets of images, and custom properties that could become an address
- * elsewhere, are removed. Each character is read once, or twice within what is removed.
+ * Replaces the addresses in CSS, as the browser serializes it: strings and brackets have ends. Sets of images, and
+ * custom properties that could become an address elsewhere, are removed. Each character is read once, or twice within
+ * what is removed.
  */
 export function replaceAddresses(css: string, replace: ReplaceAddress): string {
 	const parts: string[] = [];

@@ -1,8 +1,8 @@
 import type { FrameCommand, FrameContent, FrameEvent, FrameView } from '../frame/frameMessages.js';
 
 /**
- * The one script of the viewers' frame (`/viewer-frame`): reads a user's file, and shows it as the page asks. The frame has an opaque origin, and a policy by which nothing else runs and nothing is
- * fetched.
+ * The one script of the viewers' frame (`/viewer-frame`): reads a user's file, and shows it as the page asks. The
+ * frame has an opaque origin, and a policy by which nothing else runs and nothing is fetched.
  */
 window.addEventListener('message', ({ source, ports: [port] }) => {
 	if (source === window.parent && port) listen(port);
@@ -35,7 +35,8 @@ function listen(port: MessagePort): void {
 	const follow = (event: Event) => {
 		const target = event.target as Element;
 		const link = target.closest?.('a, area');
-		// Whatever it is, the frame never goes there by itself. A link that a drawing uses is none of the document's elements, only the `use` is.
+		// Whatever it is, the frame never goes there by itself. A link that a drawing uses is none of the document's
+		// elements, only the `use` is.
 		if (link || target instanceof SVGElement) event.preventDefault();
 		if (!link) return;
 		const address = (link.getAttribute('href') ?? link.getAttributeNS(xlink, 'href'))?.trim();

@@ -11,8 +11,9 @@ export function isSequence(kind: string): boolean {
 }
 
 /**
- * The files of the same kind before and after this one, in the order on screen. `listed` are the entries of the folder when they last contained this one,
- * if it was renamed, moved or deleted since: then the neighbours are those of its old place that still exist.
+ * The files of the same kind before and after this one, in the order on screen. `listed` are the entries of the folder
+ * when they last contained this one, if it was renamed, moved or deleted since: then the neighbours are those of its
+ * old place that still exist.
  */
 export function neighboursOf(entries: readonly Entry[], entry: Entry, kind: string, listed = entries): Neighbours {
 	const id = idOf(entry);

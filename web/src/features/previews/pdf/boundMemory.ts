@@ -6,8 +6,9 @@ const pieceBytes = 16 * 1024;
 type Scope = Pick<typeof globalThis, 'Uint8Array' | 'DecompressionStream'>;
 
 /**
- * Has pdf.js, which has no such setting, fail to unpack a stream that is larger: it takes its memory from where the page has its own. What needs the stream is not drawn then,
- * as after any other error in it. pdf.js doubles its buffers as a stream grows, and decompresses with the browser's own means where it can.
+ * Has pdf.js, which has no such setting, fail to unpack a stream that is larger: it takes its memory from where the
+ * page has its own. What needs the stream is not drawn then, as after any other error in it. pdf.js doubles its
+ * buffers as a stream grows, and decompresses with the browser's own means where it can.
  */
 export function boundMemory(scope: Scope): void {
 	scope.Uint8Array = new Proxy(scope.Uint8Array, {

@@ -18,7 +18,10 @@ interface TextChunk {
 	items: readonly { str?: string }[];
 }
 
-/** Has the pages of a document give the page no more links, fields and texts than a browser lays out in a moment. The others are drawn, and can't be clicked, selected or found. */
+/**
+ * Has the pages of a document give the page no more links, fields and texts than a browser lays out in a moment. The
+ * others are drawn, and can't be clicked, selected or found.
+ */
 export function boundPages<P extends Page>(document: Pages<P>): void {
 	const known = new WeakSet<P>();
 	const getPage = document.getPage.bind(document);

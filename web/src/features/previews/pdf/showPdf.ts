@@ -6,8 +6,9 @@ import { maxOutlineItems, maxOutlineLevels, maxSilentSeconds, maxTitle } from '.
 import pageStyles from './pdfPages.css?inline';
 
 /**
- * Pixels of one page; the visible part of a larger one is drawn on a second canvas. The viewer keeps the ten pages that were seen last or are near
- * the screen and releases the others, so a document of any length takes at most 10 x 32 MB of canvases.
+ * Pixels of one page; the visible part of a larger one is drawn on a second canvas. The viewer keeps the ten pages
+ * that were seen last or are near the screen and releases the others, so a document of any length takes at most 10 x
+ * 32 MB of canvases.
  */
 const maxCanvasPixels = 8 * 1024 * 1024;
 
@@ -18,7 +19,10 @@ const foundMs = 50;
 
 type PdfContent = Extract<FrameContent, { kind: 'pdf' }>;
 
-/** Draws a document in the frame, its pages as they come on screen. What it does to the browser that takes minutes is done in the frame's process. */
+/**
+ * Draws a document in the frame, its pages as they come on screen. What it does to the browser that takes minutes is
+ * done in the frame's process.
+ */
 export function showPdf(content: PdfContent, say: (event: FrameEvent) => void): FrameView {
 	let receive: OpenPdf['receive'] = () => {};
 	let run: ((command: PdfCommand) => void) | undefined;

@@ -5,8 +5,8 @@ import { maxSilentSeconds } from './pdfBounds.js';
 export class PdfPluginMissing extends Error {}
 
 /**
- * Starts a worker that reads PDFs until the signal is fired; resolves to a port to it. Throws `PdfPluginMissing`. `onSilent` is called when a file has kept it busy for too long:
- * one that waits for bytes answers.
+ * Starts a worker that reads PDFs until the signal is fired; resolves to a port to it. Throws `PdfPluginMissing`.
+ * `onSilent` is called when a file has kept it busy for too long: one that waits for bytes answers.
  */
 export function startPdfWorker(signal: AbortSignal, onSilent: () => void): Promise<MessagePort> {
 	return new Promise((resolve, reject) => {

@@ -3,7 +3,10 @@ import { marked } from 'marked';
 import { countJoining, isInline, maxInParagraph } from '../common/longTexts.js';
 import { maxPixels, pixelsOfAddress } from '../common/pictureSize.js';
 
-/** A text, or an element with its parts. Only elements and attributes of the lists below occur; where its links lead has not been asked yet. */
+/**
+ * A text, or an element with its parts. Only elements and attributes of the lists below occur; where its links lead
+ * has not been asked yet.
+ */
 export type MarkdownNode = string | MarkdownElement;
 
 export interface MarkdownElement {
@@ -41,8 +44,9 @@ const maxInBlock = 100_000;
 class TooMuch extends Error {}
 
 /**
- * A Markdown text, with the HTML in it, as a tree that the page makes as it is. No parser of the browser reads it: those take the square of the length for tags without an end, and copy them.
- * Undefined for one that is too large or too deep.
+ * A Markdown text, with the HTML in it, as a tree that the page makes as it is. No parser of the browser reads it:
+ * those take the square of the length for tags without an end, and copy them. Undefined for one that is too large or
+ * too deep.
  */
 export function markdownTree(text: string): MarkdownNode[] | undefined {
 	return htmlTree(marked.parse(text, { async: false, gfm: true }));

@@ -167,7 +167,10 @@ function SubtitleChoice({ video, labels }: SubtitleChoiceProps) {
 	);
 }
 
-/** Calls `onLeave` with the element when the viewer closes or the page is left, also in the middle of a seek, whose target is the element's time already. */
+/**
+ * Calls `onLeave` with the element when the viewer closes or the page is left, also in the middle of a seek, whose
+ * target is the element's time already.
+ */
 function useOnLeave(element: RefObject<HTMLVideoElement | null>, onLeave: (target: HTMLVideoElement) => void): void {
 	const latest = useLatest(onLeave);
 	useLayoutEffect(() => {

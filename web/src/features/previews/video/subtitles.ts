@@ -35,7 +35,10 @@ export function subtitlesOf(film: Entry, entries: readonly Entry[]): SubtitleFil
 	return found.sort((a, b) => Number(a.label !== '') - Number(b.label !== '')).slice(0, maxFiles);
 }
 
-/** Converts either format to WebVTT, which browsers play, without what they could not lay out in time. SubRip has commas in its times and no header. */
+/**
+ * Converts either format to WebVTT, which browsers play, without what they could not lay out in time. SubRip has
+ * commas in its times and no header.
+ */
 export function toVtt(text: string): string {
 	const lines = text.replace(/^\uFEFF/, '').replaceAll(/\r\n?/g, '\n');
 	if (lines.startsWith('WEBVTT')) return bounded(lines.slice(lines.indexOf('\n') + 1).trimStart());

@@ -29,7 +29,10 @@ interface Typed {
 	chosen: string | null;
 }
 
-/** The search field with the hits below it, and the filters. The field keeps the role of a search field; assistive technology follows the chosen hit by its id. */
+/**
+ * The search field with the hits below it, and the filters. The field keeps the role of a search field; assistive
+ * technology follows the chosen hit by its id.
+ */
 export function SearchBox(props: SearchBoxProps) {
 	const { search, filters, directory, onSearch, onOpen, filtersButton } = props;
 	const { place } = useFileSource();

@@ -27,7 +27,10 @@ export type ReadDraft =
 	| { filters: SearchFilters }
 	| { error: string; field: 'minSize' | 'maxSize' | 'after' | 'before' };
 
-/** The filters that the fields mean, or why they mean none. A field that shows one of the filters of before means exactly that: it may be rounded. */
+/**
+ * The filters that the fields mean, or why they mean none. A field that shows one of the filters of before means
+ * exactly that: it may be rounded.
+ */
 export function readDraft(draft: FilterDraft, before: SearchFilters): ReadDraft {
 	const shown = draftOf(before);
 	const filters: SearchFilters = {};

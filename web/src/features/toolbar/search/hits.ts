@@ -7,8 +7,8 @@ export function hitKey({ path, owner }: Pick<Entry, 'path' | 'owner'>): string {
 }
 
 /**
- * The hit that an arrow key chooses after the one with this key, or `null` for none, as before the first and after the last one. Undefined for
- * other keys.
+ * The hit that an arrow key chooses after the one with this key, or `null` for none, as before the first and after the
+ * last one. Undefined for other keys.
  */
 export function stepInHits(key: string, hits: readonly Entry[], chosen: string | null): string | null | undefined {
 	const step = key === 'ArrowDown' ? 1 : key === 'ArrowUp' ? -1 : undefined;

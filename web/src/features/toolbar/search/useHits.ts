@@ -5,7 +5,10 @@ import { noSearch, type Search } from '../../../api/listings/search.js';
 import { useFileSource } from '../../../api/sources/FileSource.js';
 
 export interface Hits {
-	/** Undefined while the first ones are loading, or if they can't be. Until those of a longer term have come they are those of the shorter one. */
+	/**
+	 * Undefined while the first ones are loading, or if they can't be. Until those of a longer term have come they are
+	 * those of the shorter one.
+	 */
 	hits: readonly Entry[] | undefined;
 	isLoading: boolean;
 	error: Error | null;

@@ -59,7 +59,10 @@ export function nameStateOf(item: QueueItem, listed: ListedNames): NameState {
 	return 'unknown';
 }
 
-/** The folders to list so that the names of the waiting items are known. One below another is asked for once the other one is seen to have it. */
+/**
+ * The folders to list so that the names of the waiting items are known. One below another is asked for once the other
+ * one is seen to have it.
+ */
 export function foldersToList(items: readonly QueueItem[], listed: ListedNames): ListedFolder[] {
 	const folders = new Map<string, ListedFolder>();
 	for (const item of items) {

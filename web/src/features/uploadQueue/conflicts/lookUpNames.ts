@@ -7,7 +7,10 @@ import { type ListedFolder, lookupsOf, type NameState, nameStateOf } from './con
 /** For how long a run trusts what it has listed. */
 const maxAgeMs = 60_000;
 
-/** Looks names up during a run. Each folder is listed once, and again after a minute; one that can't be listed makes its names `unknown`. */
+/**
+ * Looks names up during a run. Each folder is listed once, and again after a minute; one that can't be listed makes
+ * its names `unknown`.
+ */
 export function createNameLookup(queryClient: QueryClient, username: string | undefined) {
 	const folders = new Map<string, { at: number; names: Promise<TakenNames | undefined> }>();
 	const list = async ({ area, directory }: ListedFolder) => {

@@ -72,8 +72,8 @@ function confine(launch: Launch): void {
 }
 
 /**
- * RLIMIT_NPROC counts all threads of a user, those outside of the sandbox as well where that has no user of its own. All that there are now,
- * whosever, are no fewer. The system lets only root have more.
+ * RLIMIT_NPROC counts all threads of a user, those outside of the sandbox as well where that has no user of its own.
+ * All that there are now, whosever, are no fewer. The system lets only root have more.
  */
 function limitThreads(): void {
 	const others = Number(/^\S+ \S+ \S+ \d+\/(\d+) /.exec(readIfThere('/proc/loadavg'))?.[1] ?? threadsOfOthers);
