@@ -97,12 +97,15 @@ export class MemberModel extends FileModel {
 			.sort((a, b) => a.since - b.since);
 		const all = joined.map(({ root }) => base(root));
 		const taken = new Set<string>();
+		const numbers = new Map<string, number>();
 		return joined.map(({ root, folder, role }) => {
 			const own = base(root);
-			const isUnique = all.filter((each) => each === own).length === 1;
-			const wished = isUnique ? own : `${own} (${this.nameOf(folder.owner)})`;
-			let name = wished;
-			for (let n = 1; taken.has(name) || (name !== own && all.includes(name)); n++) name = `${wished} (${n})`;
+			if (all.filter((each) => each === own).length === 1) return { name: own, root, folder, role };
+			const owner = this.nameOf(folder.owner);
+			const number = (numbers.get(`${own} ${owner}`) ?? 0) + 1;
+			numbers.set(`${own} ${owner}`, number);
+			let name = number === 1 ? `${own} (${owner})` : `${own} (${owner} ${number})`;
+			for (let part = 2; taken.has(name) || all.includes(name); part++) name = `${own} (${owner} ${number}.${part})`;
 			taken.add(name);
 			return { name, root, folder, role };
 		});
