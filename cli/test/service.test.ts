@@ -15,6 +15,7 @@ import { createHeartbeat } from '../src/service/supervisor.js';
 import { type UnitOptions, unitText } from '../src/service/unit.js';
 import { unitFaultOf } from '../src/service/unitFault.js';
 import { run as runHere, stowage as stowageProgram } from './program.js';
+import { verifyUnit } from './verifyUnit.js';
 
 async function temporaryFolder(t: ExecutionContext): Promise<string> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-service-'));
@@ -50,13 +51,13 @@ test('the unit passes systemd-analyze verify and has an exposure level of at mos
 	const printed = await stowage('service', 'print', '--config', '/etc/stowage/config.yaml');
 	t.is(printed.code, 0, printed.output);
 	await writeFile(unit, printed.output);
-	t.deepEqual(await run('systemd-analyze', ['verify', unit]), { code: 0, output: '' });
+	t.deepEqual(await verifyUnit(unit), { code: 0, output: '' });
 	const exposure = await exposureOf(unit);
 	t.true(exposure <= 1.7, String(exposure));
 
 	await mkdir(`${unit}.d`);
 	await writeFile(`${unit}.d/sandbox.conf`, (await stowage('service', 'print', '--drop-in')).output);
-	t.deepEqual(await run('systemd-analyze', ['verify', unit]), { code: 0, output: '' });
+	t.deepEqual(await verifyUnit(unit), { code: 0, output: '' });
 	const sandboxed = await exposureOf(unit);
 	t.true(sandboxed > exposure && sandboxed <= 2.6, String(sandboxed));
 });
@@ -88,7 +89,7 @@ test('the unit may write to the folders of the configuration, also those with sp
 		'BindPaths=-/home/ada/files',
 	]);
 	await writeFile(unit, text);
-	t.deepEqual(await run('systemd-analyze', ['verify', unit]), { code: 0, output: '' });
+	t.deepEqual(await verifyUnit(unit), { code: 0, output: '' });
 	t.regex(text, /^ExecStart=.*"\/srv\/100%% \$\$mine\/config\.yaml"$/m);
 	t.throws(() => unitText({ ...options, dataDir: '/srv/a\nExecStart=/bin/sh' }), { message: /can't name a path/ });
 });
