@@ -60,7 +60,7 @@ async function measureAll({ accounts, quotas }: Services, progress: Progress): P
 	progress.begin({ what: 'Measuring', unit: 'home', total: { count: users.length } });
 	for (const { id, username } of users) {
 		try {
-			await quotas.used({ kind: 'user', id, username });
+			await quotas.measured({ kind: 'user', id, username });
 		} catch (error) {
 			if (!isFailure(error)) throw error;
 			failures.push(`The home of ${username} was not measured: ${error.message}`);

@@ -50,7 +50,7 @@ export async function quotaInForce(
 	return {
 		limit: { bytes: quota.bytes ?? userBytes, entries: quota.entries ?? userEntries },
 		isDefault: { bytes: quota.bytes === null, entries: quota.entries === null },
-		used: await quotas.used({ kind: 'user', id: user.id, username: user.username }),
+		used: await quotas.measured({ kind: 'user', id: user.id, username: user.username }),
 	};
 }
 

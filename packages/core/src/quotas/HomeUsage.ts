@@ -96,6 +96,13 @@ export class HomeUsage {
 		return this.current();
 	}
 
+	/** The same, by a walk that begins now. */
+	async measured(): Promise<Amount> {
+		const shared = this.#sharing();
+		await (shared === undefined ? this.#measureNow() : this.#urgently(() => shared.measure()));
+		return this.current();
+	}
+
 	/** What others have done is known from now on. */
 	async refresh(): Promise<void> {
 		await this.#sharing()?.refresh(0);

@@ -322,6 +322,8 @@ export class SharedCount {
 	async #measure(): Promise<void> {
 		const { store, leases, monotonic } = this.#parts;
 		const { key } = this.#home;
+		// Only what another process measures from here on makes this walk needless.
+		if (this.#state === undefined) await this.#read();
 		const before = this.#state?.number ?? 0;
 		for (;;) {
 			const lease = await leases.acquire(`usage ${key}`);

@@ -32,8 +32,8 @@ export interface Quotas {
 	usage(viewer: Viewer, waitMs: number): Promise<{ quota: Amount; used: Amount } | undefined>;
 	/** Called when something of a user’s trash was removed for good. */
 	onPurged(viewer: Viewer, size: Amount | undefined): void;
-	/** The content of a home, measured by a walk if it is not known. */
-	used(viewer: Viewer): Promise<Amount>;
+	/** The content of a home, by a walk through it now. */
+	measured(viewer: Viewer): Promise<Amount>;
 	/** Tells other processes that this one has nothing under way any more. */
 	close(): Promise<void>;
 }
@@ -141,7 +141,7 @@ export function createQuotas(dependencies: Dependencies): Quotas {
 
 		onPurged: (viewer, size) => homes.get(homeOf(viewer))?.removed(size),
 
-		used: (viewer) => usageOf(viewer).used(),
+		measured: (viewer) => usageOf(viewer).measured(),
 
 		async close() {
 			for (const usage of homes.values()) await usage.close();
