@@ -147,7 +147,8 @@ test('a removed user’s files move to another disk only if all of them can be c
 	const app = await testApp(t);
 	const { accounts, rootAdministration, storage } = app.services;
 	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
-	t.teardown(() => rm(disk, { recursive: true, force: true }));
+	// The server still writes there for a moment.
+	t.teardown(() => rm(disk, { recursive: true, force: true, maxRetries: 10 }));
 	const ada = await new Client(app).register('ada');
 	await ada.upload('/api/upload', [file('photo.jpg', 'only copy')]);
 	const home = path.join(app.filesDir, 'users/ada');

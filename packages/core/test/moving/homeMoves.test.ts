@@ -45,7 +45,8 @@ interface Fixture {
 async function setUp(t: ExecutionContext): Promise<Fixture> {
 	const app = await testApp(t);
 	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
-	t.teardown(() => rm(disk, { recursive: true, force: true }));
+	// The server still writes there for a moment.
+	t.teardown(() => rm(disk, { recursive: true, force: true, maxRetries: 10 }));
 	const big = path.join(disk, 'root');
 	await app.services.rootAdministration.add('big', 'local', big);
 	const ada = await new Client(app).register('ada');

@@ -195,7 +195,8 @@ async function withTwoRoots(t: ExecutionContext) {
 	const fixture = await setUp(t);
 	const { app } = fixture;
 	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
-	t.teardown(() => rm(disk, { recursive: true, force: true }));
+	// The server still writes there for a moment.
+	t.teardown(() => rm(disk, { recursive: true, force: true, maxRetries: 10 }));
 	const big = path.join(disk, 'root');
 	await app.services.rootAdministration.add('big', 'local', big);
 	await app.services.rootAdministration.setDefault('big');

@@ -189,7 +189,8 @@ test('a storage that does not report its size has a reserve of 1 GB by default',
 async function appWithSecondRoot(t: ExecutionContext) {
 	const app = await testApp(t, { '--uploads-free-space-reserve': `${megabyte}` });
 	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
-	t.teardown(() => rm(disk, { recursive: true, force: true }));
+	// The server still writes there for a moment.
+	t.teardown(() => rm(disk, { recursive: true, force: true, maxRetries: 10 }));
 	await app.services.rootAdministration.add('big', 'local', path.join(disk, 'root'));
 	const ada = await new Client(app).register('ada');
 	const bob = await new Client(app).register('bob');
