@@ -6,9 +6,11 @@ import './config/secret.test.js';
 import './events/eventRelay.test.js';
 import './events/notifications.test.js';
 import './http/allowedHosts.test.js';
+import './http/drain.test.js';
 import './http/hostile.test.js';
 import './http/http.test.js';
 import './http/logSecrets.test.js';
+
 import './http/failureLog.test.js';
 import './http/requestScheduler.test.js';
 import './http/stopping.test.js';

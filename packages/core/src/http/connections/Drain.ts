@@ -1,4 +1,4 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -12,8 +12,11 @@ const idleMs = 1000;
  */
 export class Drain {
 	#isDraining = false;
-	readonly #responses = new Set<ServerResponse>();
-	readonly #open = new Set<Socket>();
+	/**
+	 * The open connections, with the responses that are not complete. They go with their connection: a response that
+	 * never got its turn does not say that it is closed.
+	 */
+	readonly #open = new Map<Socket, Set<ServerResponse>>();
 	#onEmpty = () => {};
 
 	/** Connections that are open. */
@@ -28,7 +31,7 @@ export class Drain {
 	/** Notes the connections of a server, before any of them. */
 	watch(listener: Server): void {
 		listener.on('connection', (socket: Socket) => {
-			this.#open.add(socket);
+			this.#open.set(socket, new Set());
 			socket.once('close', () => {
 				this.#open.delete(socket);
 				if (this.#open.size === 0) this.#onEmpty();
@@ -37,17 +40,19 @@ export class Drain {
 	}
 
 	/** Called for each response before its headers are sent. */
-	add(response: ServerResponse): void {
+	add({ socket }: IncomingMessage, response: ServerResponse): void {
 		if (this.#isDraining) response.shouldKeepAlive = false;
-		this.#responses.add(response);
-		response.once('close', () => this.#responses.delete(response));
+		const responses = this.#open.get(socket);
+		responses?.add(response);
+		response.once('close', () => responses?.delete(response));
 	}
 
 	/** Resolves when idle connections may be closed. `stopAccepting` is called after `delayMs`. */
 	async begin(delayMs: number, stopAccepting: () => void): Promise<void> {
 		this.#isDraining = true;
 		// Of a response whose headers have been sent, the client has been told that more may follow.
-		for (const response of this.#responses) if (!response.headersSent) response.shouldKeepAlive = false;
+		for (const responses of this.#open.values())
+			for (const response of responses) if (!response.headersSent) response.shouldKeepAlive = false;
 		await delay(delayMs);
 		stopAccepting();
 		await Promise.race([this.whenEmpty(), delay(idleMs)]);

@@ -42,7 +42,7 @@ export function serializeRequests(
 	const answerOfHapi = listener.listeners('request') as RequestListener[];
 	listener.removeAllListeners('request');
 	listener.on('request', (request: IncomingMessage, response: ServerResponse) => {
-		drain.add(response);
+		drain.add(request, response);
 		const answer = () => {
 			// A client that has disconnected while it waited gets no response.
 			if (request.socket.destroyed) return;

@@ -1,0 +1,35 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import test from 'ava';
+import { Drain } from '../../src/http/connections/Drain.js';
+import { until } from '../until.js';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+test('responses that never got their turn go with their connection', async (t) => {
+	const drain = new Drain();
+	const responses: WeakRef<ServerResponse>[] = [];
+	const server = createServer();
+	drain.watch(server);
+	server.on('request', (request, response) => {
+		drain.add(request, response);
+		responses.push(new WeakRef(response));
+	});
+	server.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	t.teardown(() => server.close());
+	const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+	client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(3));
+	await until('all requests have arrived', () => responses.length === 3);
+	client.destroy();
+	await drain.whenEmpty();
+	await until('no response is kept', () => {
+		collectGarbage();
+		return responses.every((response) => response.deref() === undefined);
+	});
+	t.is(drain.connections, 0);
+});
