@@ -96,12 +96,16 @@ export class MemberModel extends FileModel {
 			})
 			.sort((a, b) => a.since - b.since);
 		const all = joined.map(({ root }) => base(root));
+		const owners = new Set(joined.map(({ folder }) => this.nameOf(folder.owner)));
 		const taken = new Set<string>();
 		const numbers = new Map<string, number>();
 		return joined.map(({ root, folder, role }) => {
 			const own = base(root);
-			if (all.filter((each) => each === own).length === 1) return { name: own, root, folder, role };
 			const owner = this.nameOf(folder.owner);
+			// A name such as 'A (ann)' is that of a folder of ann's, where she shares any.
+			const [, said = ''] = / \((\w+)(?: [\d.]+)?\)$/.exec(own) ?? [];
+			const isOfAnother = said !== owner && owners.has(said);
+			if (!isOfAnother && all.filter((each) => each === own).length === 1) return { name: own, root, folder, role };
 			const number = (numbers.get(`${own} ${owner}`) ?? 0) + 1;
 			numbers.set(`${own} ${owner}`, number);
 			let name = number === 1 ? `${own} (${owner})` : `${own} (${owner} ${number})`;
