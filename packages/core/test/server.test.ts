@@ -10,7 +10,6 @@ import './http/drain.test.js';
 import './http/hostile.test.js';
 import './http/http.test.js';
 import './http/logSecrets.test.js';
-
 import './http/failureLog.test.js';
 import './http/requestScheduler.test.js';
 import './http/stopping.test.js';
