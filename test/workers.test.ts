@@ -87,8 +87,8 @@ test('three processes serve behind one port, share sessions and files, and are c
 	for (const worker of [1, 2, 3])
 		t.regex(counts, new RegExp(`^stowage_connections\\{worker="${worker}"\\} \\d+$`, 'm'));
 
-	for (const pid of await workersOf(server)) process.kill(pid, 'SIGTERM');
 	const before = await workersOf(server);
+	for (const pid of before) process.kill(pid, 'SIGTERM');
 	await until('each was replaced', async () => {
 		const now = await workersOf(server);
 		return now.length === 3 && now.every((pid) => !before.includes(pid));
