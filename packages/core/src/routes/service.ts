@@ -7,6 +7,7 @@ import type { Services } from '../services.js';
 /** How long a node's database and its disks may take to say that they are there: a node whose database has died is to be left soon. */
 const databaseProbeMs = 2000;
 const storageProbeMs = 10_000;
+const otherStorageProbeMs = 2000;
 
 type ReadyChecks = z.output<typeof contract.ready.result>['checks'];
 
@@ -27,6 +28,7 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
 		]);
 	} finally {
 		timer.abort();
+		// It may fail after its time, when the answer is given.
 		work.catch(() => undefined);
 	}
 }
@@ -57,15 +59,16 @@ export function serviceRoutes({ config, database, drain, liveProcesses, roots, v
 			};
 			if (query.of === 'node') {
 				const first = roots.default;
-				const needed = {
-					database: await check(() => within(databaseProbeMs, database.ping())),
-					storage: await check(() => within(storageProbeMs, first.storage.check())),
-					plugins,
-					clock: liveProcesses.isClockOff ? ('off' as const) : ('ok' as const),
-				};
-				const otherStorage = await check(() =>
-					within(storageProbeMs, checkAll(roots.all().filter((root) => root !== first))),
-				);
+				const others = roots.all().filter((root) => root !== first);
+				// At once, and the others within less: one that hangs must not keep the answer back until a balancer takes the
+				// node for dead.
+				const [ping, storage, otherStorage] = await Promise.all([
+					check(() => within(databaseProbeMs, database.ping())),
+					check(() => within(storageProbeMs, first.storage.check())),
+					check(() => within(otherStorageProbeMs, checkAll(others))),
+				]);
+				const clock = liveProcesses.isClockOff ? ('off' as const) : ('ok' as const);
+				const needed = { database: ping, storage, plugins, clock };
 				return answer({ ...needed, otherStorage }, isAllOk(needed));
 			}
 			const checks = {
