@@ -1,14 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import { Drain } from '../../src/http/connections/Drain.js';
+import { collectGarbage } from '../memory.js';
 import { until } from '../until.js';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 test('responses that never got their turn go with their connection', async (t) => {
 	const drain = new Drain();
