@@ -5,6 +5,7 @@ import SyncLibsql from 'libsql';
 import Libsql from 'libsql/promise';
 import { DatabaseError, isLocked } from '../errors.js';
 import { plainBindings } from '../plainValues.js';
+import { PreparedStatements } from './PreparedStatements.js';
 import { namingFullDisk } from './sqliteFile.js';
 
 /**
@@ -24,6 +25,7 @@ interface Connection {
 	/** A connection with an error in this field is closed by knex instead of being used again. */
 	__knex__disposed?: unknown;
 	readonly inTransaction: boolean;
+	readonly statements: PreparedStatements<Statement>;
 	exec(sql: string): Promise<void>;
 	prepare(sql: string): Promise<Statement>;
 	close(): void;
@@ -71,6 +73,7 @@ export class SqliteClient extends BetterSqlite3Client {
 		} catch {
 			// Another process is using it, or the file is damaged: the log is read next time.
 		}
+		connection.statements.clear();
 		connection.close();
 	}
 
@@ -112,6 +115,8 @@ export class SqliteClient extends BetterSqlite3Client {
 	}
 }
 
+type ReadConnection = SyncLibsql.Database & { readonly statements: PreparedStatements<SyncLibsql.Statement> };
+
 interface ReadQuery {
 	sql: string;
 	bindings?: unknown[];
@@ -125,29 +130,38 @@ export class SqliteReader extends BetterSqlite3Client {
 		return SyncLibsql;
 	}
 
-	override acquireRawConnection(): Promise<SyncLibsql.Database> {
+	override acquireRawConnection(): Promise<ReadConnection> {
 		const { filename } = this.connectionSettings as { filename: string };
 		const open = () => {
 			const connection = new SyncLibsql(filename, { timeout: readerBusyMs });
 			connection.exec('PRAGMA query_only = ON');
-			return connection;
+			return Object.assign(connection, { statements: new PreparedStatements<SyncLibsql.Statement>() });
 		};
 		return namingFullDisk(filename, () => retriedWhileLocked(open));
+	}
+
+	override async destroyRawConnection(connection: ReadConnection): Promise<void> {
+		connection.statements.clear();
+		connection.close();
 	}
 
 	override prepBindings(bindings: unknown): unknown {
 		return plainBindings(bindings);
 	}
 
-	override async _query(connection: SyncLibsql.Database, query: ReadQuery): Promise<ReadQuery> {
+	override async _query(connection: ReadConnection, query: ReadQuery): Promise<ReadQuery> {
 		const { filename } = this.connectionSettings as { filename: string };
 		const bindings = this._formatBindings(query.bindings);
-		const read = () => {
-			query.response = connection.prepare(query.sql).all(bindings);
-		};
-		await namingFullDisk(filename, () => retriedWhileLocked(read));
+		await namingFullDisk(filename, () => retriedWhileLocked(() => read(connection, query, bindings)));
 		return query;
 	}
+}
+
+function read(connection: ReadConnection, query: ReadQuery, bindings: unknown[]): void {
+	const { sql } = query;
+	const statement = connection.statements.take(sql) ?? connection.prepare(sql);
+	query.response = statement.all(bindings);
+	connection.statements.giveBack(sql, statement);
 }
 
 /** In a transaction of its own: the statement itself would wait for its lock and its sync on the main thread. */
@@ -170,13 +184,15 @@ function execPatiently(connection: Connection, sql: string): Promise<void> {
 }
 
 async function run(connection: Connection, query: SqliteQuery, bindings: unknown[]): Promise<void> {
-	const statement = await connection.prepare(query.sql);
+	const { sql } = query;
+	const statement = connection.statements.take(sql) ?? (await connection.prepare(sql));
 	if (statement.reader) {
 		query.response = await statement.all(bindings);
-		return;
+	} else {
+		const { lastInsertRowid, changes } = statement.run(bindings);
+		query.context = { lastID: lastInsertRowid, changes };
 	}
-	const { lastInsertRowid, changes } = statement.run(bindings);
-	query.context = { lastID: lastInsertRowid, changes };
+	connection.statements.giveBack(sql, statement);
 }
 
 /** Whether a statement only reads, by its first word. */
@@ -187,7 +203,9 @@ function isRead(builder: object): boolean {
 
 /** Opens the file with the durability that we promise: committed data survives a power cut. */
 async function openConnection(path: string): Promise<Connection> {
-	const connection = new Libsql(path, { timeout: blockingBusyMs }) as Libsql & Connection;
+	const connection = Object.assign(new Libsql(path, { timeout: blockingBusyMs }), {
+		statements: new PreparedStatements(),
+	}) as Libsql & Connection;
 	try {
 		await connection.exec('PRAGMA foreign_keys = ON');
 		await assertSetting(connection, 'PRAGMA journal_mode = WAL', 'PRAGMA journal_mode', 'wal');
