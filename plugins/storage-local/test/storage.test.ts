@@ -9,6 +9,7 @@ import './identity.test.js';
 import './listing.test.js';
 import './moving.test.js';
 import './realPaths.test.js';
+import './reusedBuffers.test.js';
 import './reusedInodes.test.js';
 import './security.test.js';
 import './sharedFolders.test.js';

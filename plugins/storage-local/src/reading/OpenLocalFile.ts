@@ -9,12 +9,22 @@ import {
 import type { Disk } from '../root/Disk.js';
 import { close, closeSync, readFully, readvFully } from '../system/descriptors.js';
 import type { FileStat } from '../system/fileStat.js';
+import { ReusedBuffers } from './ReusedBuffers.js';
 
 /** Up to this size the switch to another thread and back takes longer than the reading. */
-const smallRead = 64 * 1024;
+const smallRead = 256 * 1024;
+
+/** Ranges up to this size are one chunk. */
+const wholeRead = 256 * 1024;
+
+/** The first chunk of a longer one, and how much larger the next one is. */
+const firstRead = 64 * 1024;
+const growth = 4;
 
 /** Memory of all reads under way, two buffers each. */
 const memory = new MemoryPool(32 * 1024 * 1024, { min: 2 * 64 * 1024, max: 2 * 1024 * 1024 });
+
+const buffers = new ReusedBuffers(8 * 1024 * 1024);
 
 /** A regular file, open for reading. It closes its descriptor only when no read uses it any more. */
 export class OpenLocalFile implements OpenFile {
@@ -34,12 +44,50 @@ export class OpenLocalFile implements OpenFile {
 		});
 	}
 
-	async *read(range?: ByteRange): AsyncGenerator<Uint8Array> {
+	read(range?: ByteRange): AsyncGenerator<Uint8Array> {
+		return this.#readChunks(range?.start ?? 0, (range?.end ?? this.item.size - 1) + 1);
+	}
+
+	/**
+	 * Two alternating buffers: the next chunk is read while the last one is consumed. The first chunk of a long range is small and each next
+	 * one larger: who seeks in a film drops most ranges after their first bytes.
+	 */
+	async *#readChunks(start: number, end: number): AsyncGenerator<Uint8Array> {
 		if (this.#isClosing) throw new Error('The file is closed.');
+		if (start >= end) return;
 		this.#readers++;
+		const lent = memory.allocate(2 * (end - start));
+		const largest = lent.bytes / 2;
+		let size = Math.min(largest, end - start <= wholeRead ? wholeRead : firstRead);
+		let at = start;
+		const readNext = (free?: Buffer) => {
+			const length = Math.min(size, end - at);
+			size = Math.min(largest, size * growth);
+			if (free !== undefined && free.length < length) buffers.give(free);
+			const buffer = free !== undefined && free.length >= length ? free : buffers.take(length);
+			const reading = readExactly(this.disk, this.fd, buffer.subarray(0, length), at);
+			at += length;
+			// It may fail while the chunk before it is still consumed; the error is thrown when it is requested.
+			reading.catch(() => {});
+			return { buffer, reading };
+		};
+		let next: { buffer: Buffer; reading: Promise<Buffer> } | undefined = readNext();
+		let consumed: Buffer | undefined;
 		try {
-			yield* readChunks(this.disk, this.fd, range?.start ?? 0, (range?.end ?? this.item.size - 1) + 1);
+			while (next !== undefined) {
+				const chunk = await next.reading;
+				const { buffer }: { buffer: Buffer } = next;
+				next = at < end ? readNext(consumed) : undefined;
+				consumed = undefined;
+				yield chunk;
+				consumed = buffer;
+			}
+			// That of a reader that stopped before is not used again: it may still be on its way to a socket.
+			if (consumed !== undefined) buffers.give(consumed);
 		} finally {
+			// The file must not be closed during a read. Its error was thrown above, or is no longer needed.
+			await next?.reading.catch(() => {});
+			lent.release();
 			this.#readers--;
 			this.#closeIfUnused();
 		}
@@ -97,41 +145,6 @@ export class OpenLocalFile implements OpenFile {
 	#closeIfUnused(): void {
 		if (this.#isClosing && this.#readers === 0) this.#resolveClosed(this.#close());
 	}
-}
-
-/** Two alternating buffers: the next chunk is read while the last one is consumed. */
-async function* readChunks(disk: Disk, fd: number, start: number, end: number): AsyncGenerator<Uint8Array> {
-	if (start >= end) return;
-	const lent = memory.allocate(2 * (end - start));
-	const size = lent.bytes / 2;
-	let filling = Buffer.allocUnsafe(size);
-	let resting = end - start > size ? Buffer.allocUnsafe(Math.min(size, end - start - size)) : undefined;
-	let at = start;
-	let pending = readAhead(disk, fd, filling.subarray(0, Math.min(size, end - at)), at);
-	try {
-		while (at < end) {
-			const chunk = await pending;
-			at += chunk.length;
-			if (at < end && resting !== undefined) {
-				const free = resting;
-				resting = filling;
-				filling = free;
-				pending = readAhead(disk, fd, filling.subarray(0, Math.min(size, end - at)), at);
-			}
-			yield chunk;
-		}
-	} finally {
-		// The file must not be closed during a read. Its error was thrown above, or is no longer needed.
-		await pending.catch(() => {});
-		lent.release();
-	}
-}
-
-function readAhead(disk: Disk, fd: number, buffer: Buffer, position: number): Promise<Buffer> {
-	const reading = readExactly(disk, fd, buffer, position);
-	// It may fail while the chunk before it is still consumed; the error is thrown when it is requested.
-	reading.catch(() => {});
-	return reading;
 }
 
 async function readExactly(disk: Disk, fd: number, buffer: Buffer, position: number): Promise<Buffer> {

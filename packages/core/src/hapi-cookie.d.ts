@@ -1,6 +1,0 @@
-declare module '@hapi/cookie' {
-	import type { Plugin } from '@hapi/hapi';
-
-	const cookie: { plugin: Plugin<void> };
-	export default cookie;
-}
