@@ -47,13 +47,13 @@ export class Disk {
 		return !this.root.isRemote;
 	}
 
-	async folder(path: StoragePath, access: Access): Promise<Folder> {
+	folder(path: StoragePath, access: Access): Folder | Promise<Folder> {
 		assertUsable(path);
 		return this.#open(pathSegments(path), access);
 	}
 
 	/** The folder that contains `path`. Throws `notFound` for the private folder and its contents, except the trash. */
-	async parentOf(path: StoragePath, access: Access): Promise<Folder> {
+	parentOf(path: StoragePath, access: Access): Folder | Promise<Folder> {
 		assertUsable(path);
 		return this.#open(pathSegments(parentPath(path)), access);
 	}
@@ -78,9 +78,13 @@ export class Disk {
 		return await this.statOf(place.fd);
 	}
 
-	async statOf(fd: number): Promise<FileStat> {
-		const stat = (this.isLocal ? this.calls.statCached(fd) : undefined) ?? toFileStat(await fstat(fd));
-		return this.withHandle(stat, fd, '');
+	statOf(fd: number): FileStat | Promise<FileStat> {
+		const stat = this.isLocal ? this.calls.statCached(fd) : undefined;
+		return stat === undefined ? this.#statSlowly(fd) : this.withHandle(stat, fd, '');
+	}
+
+	async #statSlowly(fd: number): Promise<FileStat> {
+		return this.withHandle(toFileStat(await fstat(fd)), fd, '');
 	}
 
 	async ownershipOf(fd: number): Promise<Ownership> {
@@ -122,15 +126,30 @@ export class Disk {
 		return this.isLocal && this.calls.readCached(fd, buffer, position) === buffer.length;
 	}
 
-	async #open(segments: readonly string[], access: Access): Promise<Folder> {
+	/** At once, where the kernel has all folders on the way in memory: each promise costs more than the calls. */
+	#open(segments: readonly string[], access: Access): Folder | Promise<Folder> {
 		const path = segments.join('/') || '.';
 		const open = () => this.#openBelowRoot(segments, path, access);
 		// One that is read has its own place in the listing.
-		return access === 'pass' ? await this.#shared.acquire(path, open) : await open();
+		return access === 'pass' ? this.#shared.acquire(path, open) : open();
 	}
 
-	async #openBelowRoot(segments: readonly string[], path: string, access: Access): Promise<Folder> {
-		using root = await this.#shared.acquire('', () => this.root.open());
+	#openBelowRoot(segments: readonly string[], path: string, access: Access): Folder | Promise<Folder> {
+		const root = this.#shared.acquire('', () => this.root.openCached() ?? this.root.open());
+		if (!(root instanceof Folder)) return this.#openSlowly(root, segments, path, access);
+		const fd = this.openCached(root, path, folderFlags(access));
+		if (fd === undefined) return this.#openSlowly(root, segments, path, access);
+		root[Symbol.dispose]();
+		return new Folder(fd);
+	}
+
+	async #openSlowly(
+		opening: Folder | Promise<Folder>,
+		segments: readonly string[],
+		path: string,
+		access: Access,
+	): Promise<Folder> {
+		using root = await opening;
 		const fd = this.openCached(root, path, folderFlags(access));
 		return fd === undefined ? await openFolder(root, segments, access) : new Folder(fd);
 	}
@@ -142,7 +161,7 @@ function assertUsable(path: StoragePath): void {
 }
 
 interface Opening {
-	readonly folder: Promise<Folder>;
+	readonly folder: Folder | Promise<Folder>;
 	references: number;
 }
 
@@ -155,13 +174,14 @@ export class SharedFolders {
 	readonly #openings = new Map<string, Opening>();
 
 	/** The folder of that key, opened by the first caller. Each caller disposes of it. */
-	async acquire(key: string, open: () => Promise<Folder>): Promise<Folder> {
+	acquire(key: string, open: () => Folder | Promise<Folder>): Folder | Promise<Folder> {
 		const opening = this.#openings.get(key) ?? this.#begin(key, open);
 		opening.references++;
-		return new SharedFolder(await opening.folder, () => release(opening));
+		const share = (folder: Folder) => new SharedFolder(folder, () => release(opening));
+		return opening.folder instanceof Folder ? share(opening.folder) : opening.folder.then(share);
 	}
 
-	#begin(key: string, open: () => Promise<Folder>): Opening {
+	#begin(key: string, open: () => Folder | Promise<Folder>): Opening {
 		// One for the burst itself.
 		const opening = { folder: open(), references: 1 };
 		this.#openings.set(key, opening);
@@ -176,11 +196,14 @@ export class SharedFolders {
 function release(opening: Opening): void {
 	opening.references--;
 	if (opening.references > 0) return;
-	// Callers that waited for one that could not be opened get its error.
-	opening.folder.then(
-		(folder) => folder[Symbol.dispose](),
-		() => {},
-	);
+	if (opening.folder instanceof Folder) opening.folder[Symbol.dispose]();
+	else {
+		// Callers that waited for one that could not be opened get its error.
+		opening.folder.then(
+			(folder) => folder[Symbol.dispose](),
+			() => {},
+		);
+	}
 }
 
 class SharedFolder extends Folder {

@@ -31,11 +31,26 @@ export class Root {
 		this.#onVerified = work;
 	}
 
+	/** The same as `open` without waiting; undefined unless the kernel has all of it in memory, and nothing has changed. */
+	openCached(): Folder | undefined {
+		if (this.#verified === undefined) return undefined;
+		const fd = this.#openCached();
+		if (fd === undefined) return undefined;
+		const folder = new Folder(fd);
+		const root = this.calls.statCached(fd);
+		const marker = this.#markerCached(folder);
+		if (root !== undefined && marker !== undefined && identityOf(root, markerStateOf(marker)) === this.#verified)
+			return folder;
+		folder[Symbol.dispose]();
+		return undefined;
+	}
+
 	/** Opens the root. Throws `unavailable` if it is missing or has another id; then nothing was written there. */
 	async open(): Promise<Folder> {
 		const folder = await this.#openFolder();
 		try {
-			const identity = `${await this.#identify(folder.fd)}/${await this.#markerState(folder)}`;
+			const stat = this.calls.statCached(folder.fd) ?? toFileStat(await fstat(folder.fd));
+			const identity = identityOf(stat, await this.#markerState(folder));
 			if (identity !== this.#verified) await this.#verify(folder, identity);
 			return folder;
 		} catch (error) {
@@ -85,12 +100,6 @@ export class Root {
 		return this.isRemote ? undefined : this.calls.openRootCached(this.path, rootFlags);
 	}
 
-	/** With its time of birth: another disk put in the place of this one has the same device and first inode. */
-	async #identify(fd: number): Promise<string> {
-		const { device, inode, birthtimeNs } = this.calls.statCached(fd) ?? toFileStat(await fstat(fd));
-		return `${device}/${inode}/${birthtimeNs}`;
-	}
-
 	/**
 	 * Changes when the marker is removed or replaced, so that it is read again then. Over a network it is read when the root itself
 	 * changes.
@@ -98,8 +107,7 @@ export class Root {
 	async #markerState(folder: Folder): Promise<string> {
 		if (this.isRemote) return '';
 		try {
-			const { inode, ctimeNs } = this.#markerCached(folder) ?? (await this.#markerStat(folder));
-			return `${inode}/${ctimeNs}`;
+			return markerStateOf(this.#markerCached(folder) ?? (await this.#markerStat(folder)));
 		} catch {
 			// Its errors are reported when it is read.
 			return 'none';
@@ -136,6 +144,15 @@ export class Root {
 			? error
 			: new Failure('unavailable', 'The storage is not available right now.', { cause: error });
 	}
+}
+
+/** With its time of birth: another disk put in the place of this one has the same device and first inode. */
+function identityOf({ device, inode, birthtimeNs }: FileStat, markerState: string): string {
+	return `${device}/${inode}/${birthtimeNs}/${markerState}`;
+}
+
+function markerStateOf({ inode, ctimeNs }: FileStat): string {
+	return `${inode}/${ctimeNs}`;
 }
 
 function otherRoot(): Failure {
