@@ -8,9 +8,9 @@ import { root } from './run.js';
  */
 const specifiers = [
 	'@hapi/boom',
-	'@hapi/cookie',
 	'@hapi/hapi',
 	'@hapi/inert',
+	'@hapi/iron',
 	'busboy',
 	'commander',
 	'execa',

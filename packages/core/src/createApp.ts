@@ -160,7 +160,7 @@ async function assemble(config: Config, database: Database, parts: Closable[], o
 	// At once, while connections still may end by themselves.
 	server.ext('onPreStop', () => jobs.stop());
 	await server.register(inert);
-	const sessions = auditedSessions(await registerSessions(server, database.sessions, config, secret, log, now), audit);
+	const sessions = auditedSessions(registerSessions(server, database.sessions, config, secret, log, now), audit);
 	await loadPlugins(server, config);
 	providers.auth.get(config.auth);
 

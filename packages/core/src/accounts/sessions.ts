@@ -1,5 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto';
-import hapiCookie from '@hapi/cookie';
+import { randomBytes } from 'node:crypto';
+import type { ResponseToolkit } from '@hapi/hapi';
 import type { Request, Server, SessionClient, SessionStore, UserRecord } from '@stowage/plugin-api';
 import { Failure, isFailure } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
@@ -8,6 +8,7 @@ import type { Log } from '../log.js';
 import { secretHash } from '../secretHash.js';
 import { cookieAttributes, cookieNames, keepOwnCookies } from './ownCookies.js';
 import { SessionSubscriptions } from './SessionSubscriptions.js';
+import { createSessionSeal } from './sessionSeal.js';
 
 /** The time of the last use is written at most this often, so that reading is not writing. */
 const touchMs = 5 * 60_000;
@@ -18,16 +19,14 @@ const cookieTtlMs = 30 * 24 * 60 * 60_000;
 /** For how long a sign-in also confirms changes of the second factor. */
 const recentMs = 10 * 60_000;
 
-interface CookieAuth {
-	set(session: { id: string }): void;
-	clear(): void;
-}
-
-declare module '@hapi/hapi' {
-	interface Request {
-		secureCookie: CookieAuth;
-		plainCookie: CookieAuth;
-	}
+/** Of a request whose session was looked up. */
+interface Visit {
+	/** For its cookies. */
+	h: ResponseToolkit;
+	/** Of all its cookies that we have sealed. */
+	idHashes: readonly string[];
+	/** The valid one. */
+	session: { user: SessionOwner; idHash: string; createdAt: number } | undefined;
 }
 
 export interface SessionInfo extends SessionClient {
@@ -66,10 +65,6 @@ export interface Sessions {
 	subscribers(): number;
 }
 
-function isCookie(cookie: unknown): cookie is { id: string } {
-	return typeof cookie === 'object' && cookie !== null && 'id' in cookie && typeof cookie.id === 'string';
-}
-
 /** Identifies a session for its user and for the administrator: a part of the hash, from which the id can't be computed. */
 function publicSessionId(idHash: string): string {
 	return idHash.slice(0, 16);
@@ -79,17 +74,27 @@ function publicSessionId(idHash: string): string {
  * Sessions live in the database under the hash of their id; the browser holds the id, sealed. https is taken from `publicUrl`, else what
  * a trusted proxy reports.
  */
-export async function registerSessions(
+export function registerSessions(
 	server: Server,
 	store: SessionStore,
 	config: Config,
 	secret: string,
 	log: Log,
 	clock: () => number,
-): Promise<Sessions> {
-	await server.register(hapiCookie);
-	// From a text the encryption would derive two keys anew for each request, which costs more than the rest of the session together.
-	const key = createHash('sha256').update(`cookies ${secret}`).digest();
+): Sessions {
+	const seal = createSessionSeal(secret);
+	for (const isSecure of [true, false]) {
+		server.state(cookieNames(config, isSecure).session, {
+			...cookieAttributes(config, isSecure),
+			ttl: cookieTtlMs,
+			// It is sealed here.
+			encoding: 'none',
+			// A value that does not match may be another program's, or be sent beside a valid one.
+			clearInvalid: false,
+		});
+	}
+	const cookieName = ({ client }: Request) => cookieNames(config, client.isHttps).session;
+	const visits = new WeakMap<Request, Visit>();
 
 	const ended = createEndedSessions(store, (error) =>
 		log.error({ err: error }, 'an ended session could not be deleted'),
@@ -97,20 +102,22 @@ export async function registerSessions(
 	server.ext('onPostStop', () => ended.close());
 
 	const find = async (idHash: string, now: number) => (ended.has(idHash) ? undefined : await store.find(idHash, now));
-	const validate = async (request: Request, cookies: unknown, isForHttps: boolean) => {
-		if (request.client.isHttps !== isForHttps) return { isValid: false };
+	const lookUp = async (request: Request, h: ResponseToolkit): Promise<Visit> => {
+		const idHashes: string[] = [];
 		// A cookie of a parent path may be sent beside the server's own: any known value is accepted.
-		const idHashes = [cookies].flat().flatMap((cookie) => (isCookie(cookie) ? [secretHash(cookie.id)] : []));
+		for (const value of [request.state[cookieName(request)] as unknown].flat()) {
+			const idHash = typeof value === 'string' ? (seal.opened(value) ?? (await seal.open(value))) : undefined;
+			if (idHash !== undefined) idHashes.push(idHash);
+		}
 		const now = clock();
 		for (const idHash of idHashes) {
 			const found = await find(idHash, now);
 			if (found === undefined) continue;
 			if (now - found.session.lastSeenAt > touchMs) await touch(idHash, now);
-			const user = { id: found.user.id, username: found.user.username };
-			const { createdAt } = found.session;
-			return { isValid: true, credentials: { user, idHash, idHashes, createdAt } };
+			const { id, username } = found.user;
+			return { h, idHashes, session: { user: { id, username }, idHash, createdAt: found.session.createdAt } };
 		}
-		return { isValid: false };
+		return { h, idHashes, session: undefined };
 	};
 	const touch = async (idHash: string, now: number) => {
 		try {
@@ -120,48 +127,28 @@ export async function registerSessions(
 			if (!isFailure(error)) throw error;
 		}
 	};
-	const strategy = (name: string, isSecure: boolean, decorator: 'secureCookie' | 'plainCookie') =>
-		server.auth.strategy(name, 'cookie', {
-			cookie: {
-				name: cookieNames(config, isSecure).session,
-				password: key,
-				...cookieAttributes(config, isSecure),
-				ttl: cookieTtlMs,
-				// A value that does not match may be another program's, or be sent beside a valid one.
-				clearInvalid: false,
-			},
-			requestDecoratorName: decorator,
-			validate: (request: Request, cookies: unknown) => validate(request, cookies, isSecure),
-		});
-	strategy('https', true, 'secureCookie');
-	strategy('http', false, 'plainCookie');
 	server.ext('onRequest', (request, h) => {
 		keepOwnCookies(request.raw.req.headers, cookieNames(config, request.client.isHttps));
 		return h.continue;
 	});
-	// The likelier one first, since a failure costs an error.
-	const strategies = config.publicUrl.startsWith('https:') ? ['https', 'http'] : ['http', 'https'];
-	server.auth.default({ strategies, mode: 'try' });
-
 	const visitor = visitorOf(config);
 	server.decorate('request', 'viewer', visitor);
-	// Before the body: a caller who may not call is refused at once.
-	server.ext('onCredentials', (request, h) => {
-		// While the database is not available a signed-in user must not become a visitor.
-		const cause = (request.auth.error as { data?: unknown } | null)?.data;
-		if (cause instanceof Error) throw cause;
-		if (request.auth.isAuthenticated) {
-			const { id, username } = (request.auth.credentials as { user: { id: string; username: string } }).user;
-			(request as { viewer: Request['viewer'] }).viewer = { kind: 'user', id, username };
-		} else {
-			const endpoint = request.route.settings.app?.endpoint?.();
+	// Before the body: a caller who may not call is refused at once. While the database is not available this throws, since a signed-in user
+	// must not become a visitor.
+	server.ext('onPostAuth', async (request, h) => {
+		const { app, auth } = request.route.settings;
+		if ((auth as unknown) === false) return h.continue;
+		const visit = await lookUp(request, h);
+		visits.set(request, visit);
+		if (visit.session === undefined) {
+			const endpoint = app?.endpoint?.();
 			if (endpoint?.audience === 'user') throw new Failure('notSignedIn', endpoint.signInMessage);
-			(request as { viewer: Request['viewer'] }).viewer = visitor;
 		}
+		const viewer = visit.session === undefined ? visitor : ({ kind: 'user', ...visit.session.user } as const);
+		(request as { viewer: Request['viewer'] }).viewer = viewer;
 		return h.continue;
 	});
 
-	const cookieOf = (request: Request) => (request.client.isHttps ? request.secureCookie : request.plainCookie);
 	const isValid = async (idHash: string) => (await find(idHash, clock())) !== undefined;
 	const subscriptions = new SessionSubscriptions((idHashes) =>
 		store.findValid(
@@ -169,10 +156,10 @@ export async function registerSessions(
 			clock(),
 		),
 	);
-	const keyOf: Sessions['keyOf'] = (request) => ((request.auth.credentials ?? {}) as { idHash?: string }).idHash;
+	const sessionOf = (request: Request) => visits.get(request)?.session;
+	const keyOf: Sessions['keyOf'] = (request) => sessionOf(request)?.idHash;
 	const isRecent: Sessions['isRecent'] = (request) => {
-		const { createdAt = Number.NaN } = (request.auth.credentials ?? {}) as { createdAt?: number };
-		const age = clock() - createdAt;
+		const age = clock() - (sessionOf(request)?.createdAt ?? Number.NaN);
 		// A session of the future began while the clock was wrong.
 		return age >= 0 && age <= recentMs;
 	};
@@ -189,9 +176,14 @@ export async function registerSessions(
 				address,
 			}));
 	};
+	const visitOf = (request: Request): Visit => {
+		const visit = visits.get(request);
+		if (visit === undefined) throw new Error('The session of this request was not looked up.');
+		return visit;
+	};
 	const endCurrent = async (request: Request) => {
-		const { idHashes = [] } = (request.auth.credentials ?? {}) as { idHashes?: string[] };
-		for (const idHash of idHashes) await ended.end(idHash);
+		const { session, idHashes } = visitOf(request);
+		if (session !== undefined) for (const idHash of idHashes) await ended.end(idHash);
 	};
 	return {
 		async begin(request, user) {
@@ -199,11 +191,11 @@ export async function registerSessions(
 			const id = randomBytes(32).toString('base64url');
 			const userAgent = request.raw.req.headers['user-agent'] ?? null;
 			await store.add(secretHash(id), user, { userAgent, address: request.client.address });
-			cookieOf(request).set({ id });
+			visitOf(request).h.state(cookieName(request), await seal.seal(id));
 		},
 		async end(request) {
 			await endCurrent(request);
-			cookieOf(request).clear();
+			visitOf(request).h.unstate(cookieName(request));
 		},
 		list,
 		async endOne(user, id) {

@@ -9,7 +9,7 @@ import type { Log } from '../log.js';
 import type { Drain } from './connections/Drain.js';
 import { limitConnections } from './connections/limitConnections.js';
 import { createListener } from './connections/listener.js';
-import { refuseUnderLoad } from './connections/loadCheck.js';
+import { createLoadCheck } from './connections/loadCheck.js';
 import { serializeRequests } from './connections/serializeRequests.js';
 import { socketPathOf } from './connections/unixSocket.js';
 import { hasUnreadBody, leaveBodyUnread } from './connections/unreadBody.js';
@@ -84,7 +84,7 @@ export function createServer(
 		},
 	});
 	handleExpectContinue(server, listener);
-	refuseUnderLoad(server, maxEventLoopDelayMs);
+	const assertNotOverloaded = createLoadCheck(server, maxEventLoopDelayMs);
 	const peers = createPeers(config);
 	const maxPerAddress = () => shareOf(config.maxConnectionsPerAddress, config);
 	limitConnections(listener, maxPerAddress, peers);
@@ -96,6 +96,7 @@ export function createServer(
 	server.decorate('request', 'client', { address: '', isHttps: false, host: '' });
 
 	server.ext('onRequest', (request, h) => {
+		assertNotOverloaded();
 		request.client = readClient(request.raw.req);
 		setRequestCaller(request);
 		assertHost(request.raw.req, request.raw.res);

@@ -107,11 +107,17 @@ export async function sendFile(
 /** Reads the first chunk, so that an immediate failure becomes an error response. */
 async function begin(body: AsyncIterable<Uint8Array>) {
 	const source = body[Symbol.asyncIterator]();
-	const first = await source.next();
+	const first = source.next();
+	await first;
+	let isBegun = false;
+	// No generator around the other one, which would make several promises more for each chunk.
+	const next = () => {
+		if (isBegun) return source.next();
+		isBegun = true;
+		return first;
+	};
 	return {
-		chunks: (async function* () {
-			for (let next = first; next.done !== true; next = await source.next()) yield next.value;
-		})(),
+		chunks: { [Symbol.asyncIterator]: () => ({ next }) },
 		async [Symbol.asyncDispose]() {
 			await source.return?.();
 		},

@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi';
 import { optionalEndpoints } from '@stowage/contract';
 import { route } from '@stowage/plugin-api';
 import type { Services } from '../services.js';
-import { registerTus } from '../uploads/resumable/tusProtocol.js';
+import { registerMethodOverride, withTusVersion } from '../uploads/resumable/tusProtocol.js';
 import { accountRoutes } from './accounts.js';
 import { downloadRoutes } from './downloads.js';
 import { eventRoutes } from './events.js';
@@ -28,7 +28,7 @@ import { viewerRoutes } from './viewers.js';
 /** All calls of the API, and the page where it is built. Called after the plugins have registered theirs. */
 export async function registerRoutes(server: Server, services: Services, webRoot: string | undefined): Promise<void> {
 	const { config } = services;
-	registerTus(server, config.basePath);
+	registerMethodOverride(server, config.basePath);
 	const routes = [
 		accountRoutes,
 		fileRoutes,
@@ -53,7 +53,7 @@ export async function registerRoutes(server: Server, services: Services, webRoot
 	routes.push(...absentPluginRoutes(server, config.basePath));
 	if (webRoot !== undefined) routes.push(...(await pageRoutes(config, webRoot, createSharePreviews(services))));
 	await server.register(
-		{ name: 'stowage', register: (own) => own.route(routes) },
+		{ name: 'stowage', register: (own) => own.route(withTusVersion(routes)) },
 		config.basePath === '' ? {} : { routes: { prefix: config.basePath } },
 	);
 	if (config.basePath === '') return;

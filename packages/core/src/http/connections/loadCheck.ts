@@ -5,11 +5,11 @@ import { overloaded } from '../errors.js';
 const sampleMs = 1000;
 
 /**
- * Refuses requests with `unavailable` while the process is later than this by the event loop, or has nine tenths of its memory in use: it
+ * Returns what refuses a request with `unavailable` while the process is later than this by the event loop, or has nine tenths of its memory in use: it
  * would delay all clients or run out of memory. 0 is no limit of the delay. hapi's own measurement reads a file of the system: without a
  * free descriptor that throws outside of any request, which ends the process.
  */
-export function refuseUnderLoad(server: Server, maxDelayMs: number): void {
+export function createLoadCheck(server: Server, maxDelayMs: number): () => void {
 	const maxHeapBytes = getHeapStatistics().heap_size_limit * 0.9;
 	let sampledAt = performance.now();
 	let delayMs = 0;
@@ -27,9 +27,8 @@ export function refuseUnderLoad(server: Server, maxDelayMs: number): void {
 		timer = setTimeout(sample, sampleMs).unref();
 	});
 	server.ext('onPostStop', () => clearTimeout(timer));
-	server.ext('onRequest', (_request, h) => {
+	return () => {
 		const isLate = maxDelayMs > 0 && timer !== undefined && Math.max(delayMs, lateness()) > maxDelayMs;
 		if (isLate || heapBytes > maxHeapBytes) throw overloaded;
-		return h.continue;
-	});
+	};
 }

@@ -1,6 +1,5 @@
-import type { Server } from '@hapi/hapi';
+import type { RouteOptions, Server, ServerRoute } from '@hapi/hapi';
 import * as contract from '@stowage/contract';
-import type { Request } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import { textHeader } from '../uploadHeaders.js';
 
@@ -23,8 +22,8 @@ const oneUpload = /^\/api\/(?:share\/[^/]+\/)?uploads\/./;
  */
 const overrides = ['patch', 'delete'] as const;
 
-/** The parts of tus in every request and response: the version, and the method override for clients that can't send the right one. */
-export function registerTus(server: Server, basePath: string): void {
+/** The method override of tus, for clients that can't send the right method. */
+export function registerMethodOverride(server: Server, basePath: string): void {
 	server.ext('onRequest', (request, h) => {
 		if (
 			request.method === 'post' &&
@@ -37,24 +36,36 @@ export function registerTus(server: Server, basePath: string): void {
 		}
 		return h.continue;
 	});
-	server.ext('onPreAuth', (request, h) => {
-		if (isTus(request) && request.headers['tus-resumable'] !== tusVersion) {
-			throw new Failure('preconditionFailed', `Tus-Resumable: must be ${tusVersion}`, {
-				headers: { 'tus-version': tusVersion },
-			});
-		}
-		return h.continue;
-	});
-	server.ext('onPreResponse', (request, h) => {
-		const { response } = request;
-		if (isTus(request) && !(response instanceof Error) && typeof response !== 'symbol') {
-			response.header('tus-resumable', tusVersion);
-		}
-		return h.continue;
+}
+
+/** The routes, those of tus with its version in each request and response. */
+export function withTusVersion(routes: readonly ServerRoute[]): ServerRoute[] {
+	return routes.map((route) => {
+		const options = route.options as RouteOptions;
+		return isTus(options) ? { ...route, options: { ...options, ext: versionChecks } } : route;
 	});
 }
 
-function isTus(request: Request): boolean {
-	const endpoint = request.route.settings.app?.endpoint?.();
+const versionChecks: RouteOptions['ext'] = {
+	onPreAuth: {
+		method(request, h) {
+			if (request.headers['tus-resumable'] !== tusVersion) {
+				throw new Failure('preconditionFailed', `Tus-Resumable: must be ${tusVersion}`, {
+					headers: { 'tus-version': tusVersion },
+				});
+			}
+			return h.continue;
+		},
+	},
+	onPreResponse: {
+		method({ response }, h) {
+			if (!(response instanceof Error) && typeof response !== 'symbol') response.header('tus-resumable', tusVersion);
+			return h.continue;
+		},
+	},
+};
+
+function isTus({ app }: RouteOptions): boolean {
+	const endpoint = app?.endpoint?.();
 	return endpoint !== undefined && endpoint.method !== 'OPTIONS' && tusPaths.includes(endpoint.path);
 }

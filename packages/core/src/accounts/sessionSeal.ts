@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import { defaults, seal, unseal } from '@hapi/iron';
+import { secretHash } from '../secretHash.js';
+
+/** The most remembered cookies; each takes about half a kilobyte. */
+const maxRemembered = 1000;
+
+export interface SessionSeal {
+	/** The value of the cookie of a session. */
+	seal(id: string): Promise<string>;
+	/** The hash of the id in a value that was opened before, if it is remembered. */
+	opened(value: string): string | undefined;
+	/** The hash of the id in a value; undefined for one that was not sealed here. */
+	open(value: string): Promise<string | undefined>;
+}
+
+/**
+ * Seals the ids of sessions for their cookies. What a value contains never changes, so the last ones are remembered: opening one costs
+ * more than all else about a session. Whether the session is valid is asked for each request.
+ */
+export function createSessionSeal(secret: string): SessionSeal {
+	// From a text the encryption would derive two keys anew for each value.
+	const key = createHash('sha256').update(`cookies ${secret}`).digest();
+	const remembered = new Map<string, string>();
+	return {
+		seal: (id) => seal({ id }, key, defaults),
+		opened: (value) => remembered.get(value),
+		async open(value) {
+			const opened: unknown = await unseal(value, key, defaults).catch(() => undefined);
+			if (!isCookie(opened)) return undefined;
+			const idHash = secretHash(opened.id);
+			if (remembered.size >= maxRemembered) remembered.clear();
+			remembered.set(value, idHash);
+			return idHash;
+		},
+	};
+}
+
+function isCookie(cookie: unknown): cookie is { id: string } {
+	return typeof cookie === 'object' && cookie !== null && 'id' in cookie && typeof cookie.id === 'string';
+}
