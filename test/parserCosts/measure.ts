@@ -1,3 +1,4 @@
+import { isLong } from '../long.js';
 import { type Parser, parsers, slowParser } from './parsers.js';
 
 /** What the program answers to the name of a parser: its most processor time, in milliseconds, and what took it. */
@@ -9,12 +10,13 @@ export interface Measured {
 	faults: string[];
 }
 
-const small = 16 * 1024;
+/** A long run finds what grows with a square of one tenth. */
+const small = (isLong ? 16 : 4) * 1024;
 const factor = 8;
 /** A time that grows with the square makes this 64, one that grows with the text 8. */
 const maxGrowth = 28;
 /** Shorter times are noise. */
-const noiseMs = 60;
+const noiseMs = isLong ? 60 : 30;
 /** A megabyte takes 10 to 300. With the square of its length it would take half an hour. */
 const maxMegabyteMs = 6000;
 /** Of what is ended when it takes too long: a kilobyte must not. */
@@ -31,6 +33,11 @@ async function cost(run: Parser['run'], text: string): Promise<number> {
 	return (user + system) / 1000;
 }
 
+/** Of three runs, and at least a millisecond. */
+async function leastCost(run: Parser['run'], text: string): Promise<number> {
+	return Math.max(1, Math.min(await cost(run, text), await cost(run, text), await cost(run, text)));
+}
+
 const repeated = (fragment: string, length: number) => fragment.repeat(Math.ceil(length / fragment.length));
 
 async function measure({ run, fragments, isEnded }: Parser): Promise<Measured> {
@@ -42,12 +49,14 @@ async function measure({ run, fragments, isEnded }: Parser): Promise<Measured> {
 
 	/** The smaller text is measured only where the larger one takes long enough for a comparison. */
 	const compare = async (shape: string, make: (length: number) => string): Promise<void> => {
-		const large = await cost(run, make(small * factor));
-		if (large < noiseMs) return;
-		const growth = large / Math.max(1, Math.min(await cost(run, make(small)), await cost(run, make(small))));
-		// Once more: another program may have had the caches.
-		if (growth > maxGrowth && (await cost(run, make(small * factor))) > noiseMs)
-			report(shape, `grows ${growth.toFixed()} times`);
+		const large = make(small * factor);
+		const first = await cost(run, large);
+		if (first < noiseMs) return;
+		const least = await leastCost(run, make(small));
+		if (first <= maxGrowth * least) return;
+		// Again: the collector or another program may have taken a part of the time.
+		const growth = (await leastCost(run, large)) / least;
+		if (growth > maxGrowth) report(shape, `grows ${growth.toFixed()} times`);
 	};
 
 	for (const fragment of fragments) {
