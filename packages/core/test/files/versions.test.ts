@@ -1,6 +1,8 @@
+import { EventEmitter, once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { type AppOptions, recoverTrash } from '../../src/index.js';
 import { superfluous } from '../../src/trees/trash/Versions.js';
@@ -125,6 +127,37 @@ test('the former content of a file that is replaced can be listed, downloaded an
 	t.is((await app.services.database.trash.totals({})).entries, 2);
 	const again = await ada.post('/api/versions/restore', { filePath: 'docs/a b.txt', type, id: one?.id });
 	t.is(again.statusCode, 404);
+});
+
+test('a version that is restored while it is being recorded is not taken for kept if the process ends then', async (t) => {
+	const { app, read, write, list, restore } = await setUp(t);
+	const { trash } = app.services.database;
+	const { settle, beginMoving } = trash;
+	const steps = new EventEmitter();
+	const [recording, leaving] = [once(steps, 'recording'), once(steps, 'leaving')];
+	trash.settle = async (ids) => {
+		steps.emit('recording');
+		// It has begun to leave by then, unless that waits for this.
+		await Promise.race([leaving, wait(200)]);
+		return settle(ids);
+	};
+	trash.beginMoving = async (id) => {
+		const result = await beginMoving(id);
+		steps.emit('leaving');
+		return result;
+	};
+	// As if the process ended before it.
+	trash.remove = async () => {
+		throw new Error('The database is away.');
+	};
+	await write('a.txt', 'one', 'two');
+	await recording;
+	const [version] = await list('a.txt');
+	await restore('a.txt', version?.id ?? '');
+	t.is(await read('a.txt'), 'one');
+	await app.services.trashBin.recordArrived();
+	t.is((await trash.get(version?.id ?? ''))?.state, 'moving');
+	t.deepEqual((await list('a.txt')).map(({ id }) => id).includes(version?.id ?? ''), false);
 });
 
 test('what a copy or a move replaces becomes a version too, and a moved file keeps its own', async (t) => {

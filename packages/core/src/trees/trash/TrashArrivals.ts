@@ -15,6 +15,8 @@ export class TrashArrivals {
 	readonly #arrived = new Map<string, TrashRecord>();
 	#timer: NodeJS.Timeout | undefined;
 	#pending: Promise<void> = Promise.resolve();
+	/** Those that are being recorded. */
+	#settling: ReadonlySet<string> = new Set();
 
 	constructor(parts: TrashParts) {
 		this.#parts = parts;
@@ -29,9 +31,10 @@ export class TrashArrivals {
 		return this.#arrived.has(id);
 	}
 
-	/** It has left again. */
-	delete(id: string): void {
+	/** Before an item leaves again: recorded as kept after that, it would be listed for good if this process ended now. */
+	async takeBack(id: string): Promise<void> {
 		this.#arrived.delete(id);
+		if (this.#settling.has(id)) await this.#pending;
 	}
 
 	/** Writes what waits, after what is being written. */
@@ -51,6 +54,7 @@ export class TrashArrivals {
 		const arrived = [...this.#arrived.values()];
 		this.#arrived.clear();
 		if (arrived.length === 0) return;
+		this.#settling = new Set(arrived.map(({ id }) => id));
 		try {
 			const settled = await store.settle(arrived.map(({ id }) => id));
 			await this.#note(await this.#current(arrived));
@@ -62,6 +66,8 @@ export class TrashArrivals {
 			}
 		} catch (error) {
 			warnOfTrash(this.#parts, error);
+		} finally {
+			this.#settling = new Set();
 		}
 	}
 

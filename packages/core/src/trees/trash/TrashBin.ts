@@ -129,10 +129,10 @@ export class TrashBin {
 		await this.#arriving.record();
 		const record = await store.get(id);
 		if (record === undefined || !isMeant(record)) return undefined;
+		await this.#arrivals.takeBack(id);
 		if (!(await store.beginMoving(id))) return undefined;
 		try {
 			const result = await move(record);
-			this.#arrivals.delete(id);
 			this.#purge.onLeft();
 			// Without its row it would only be listed until a sweep finds that it has left.
 			await store.remove([id]).catch((error: unknown) => warnOfTrash(this.#parts, error));

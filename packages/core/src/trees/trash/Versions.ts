@@ -115,8 +115,8 @@ export class Versions {
 		const file = identityOf(item);
 		const found = await versions.of(ownerId, { file, path });
 		if (found.some((version) => version.path !== path)) await versions.place(ownerId, { file, path });
-		const isHere = (version: FileVersion) => this.#bin.isHere(version);
-		const here = await Promise.all(found.map(isHere));
+		// Whatever its row says: one that was just taken out by a process that has died is listed by no other.
+		const here = await Promise.all(found.map((version) => isTrashed(this.#parts, version)));
 		return found.filter((_, n) => here[n]);
 	}
 
