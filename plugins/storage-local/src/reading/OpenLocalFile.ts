@@ -19,7 +19,7 @@ const wholeRead = 256 * 1024;
 
 /** The first chunk of a longer one, and how much larger the next one is. */
 const firstRead = 64 * 1024;
-const growth = 4;
+const growth = 2;
 
 /** Memory of all reads under way, two buffers each. */
 const memory = new MemoryPool(32 * 1024 * 1024, { min: 2 * 64 * 1024, max: 2 * 1024 * 1024 });
@@ -72,18 +72,21 @@ export class OpenLocalFile implements OpenFile {
 			return { buffer, reading };
 		};
 		let next: { buffer: Buffer; reading: Promise<Buffer> } | undefined = readNext();
-		let consumed: Buffer | undefined;
+		let resting: Buffer | undefined;
 		try {
 			while (next !== undefined) {
 				const chunk = await next.reading;
 				const { buffer }: { buffer: Buffer } = next;
-				next = at < end ? readNext(consumed) : undefined;
-				consumed = undefined;
+				// Not while chunks are small: the next one may not be wanted.
+				next = at < end && size === largest ? readNext(resting) : undefined;
+				if (next !== undefined) resting = undefined;
 				yield chunk;
-				consumed = buffer;
+				if (next === undefined && at < end) next = readNext(buffer);
+				else if (resting === undefined) resting = buffer;
+				else buffers.give(buffer);
 			}
-			// That of a reader that stopped before is not used again: it may still be on its way to a socket.
-			if (consumed !== undefined) buffers.give(consumed);
+			// Those of a reader that stopped before are not used again: they may still be on their way to a socket.
+			if (resting !== undefined) buffers.give(resting);
 		} finally {
 			// The file must not be closed during a read. Its error was thrown above, or is no longer needed.
 			await next?.reading.catch(() => {});
