@@ -105,11 +105,12 @@ export class Journals {
 		try {
 			const journal = this.#journals.get(file) ?? { position: 0, open: new Map(), ended: [], isClosed: false };
 			this.#journals.set(file, journal);
-			if ((await stat(location)).size <= journal.position) return;
+			const { size } = await stat(location);
+			if (size <= journal.position) return;
 			await using handle = await opened(location);
-			for (;;) {
-				const buffer = Buffer.alloc(readBytes);
-				const { bytesRead } = await handle.file.read(buffer, 0, readBytes, journal.position);
+			while (journal.position < size) {
+				const buffer = Buffer.allocUnsafe(Math.min(readBytes, size - journal.position));
+				const { bytesRead } = await handle.file.read(buffer, 0, buffer.length, journal.position);
 				// A line whose end is missing is being written, or was cut off with its process.
 				const end = buffer.lastIndexOf('\n', bytesRead - 1) + 1;
 				if (bytesRead === 0 || end === 0) return;

@@ -93,7 +93,9 @@ export class IndexWriter {
 	/** Records what became stale by a journal's entries up to this byte. */
 	async apply(file: string, position: number, marks: readonly (StaleMark & { rootId: string })[]): Promise<void> {
 		await this.#connection.transaction(async () => {
-			for (const mark of marks) await this.#mark(mark.rootId, [mark]);
+			// Many files of one folder have marks that are equal.
+			const different = new Map(marks.map((mark) => [`${mark.rootId}/${mark.kind}/${mark.path}`, mark]));
+			for (const mark of different.values()) await this.#mark(mark.rootId, [mark]);
 			await this.#connection.all('insert or replace into positions values (?, ?) returning 1', file, position);
 		});
 	}

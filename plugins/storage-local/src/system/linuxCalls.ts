@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import type { LibraryHandle } from 'koffi';
 import { readEntry, readFileStat, readOwnership } from './fileStat.js';
 import { mayReadByMode } from './permissions.js';
@@ -27,7 +28,7 @@ const emptyPath = 0x1000;
 const maxHandleBytes = 128;
 /** The kernel's own limit of an attribute (`XATTR_SIZE_MAX`). */
 const maxAttributeBytes = 64 * 1024;
-const noAttribute = ['ENODATA', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS'];
+const noAttribute = ['ENODATA', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS'] as const;
 /** Checks with the effective ids of the process, not the real ones. */
 const effectiveRights = 0x200;
 const readRights = { file: 4, directory: 4 | 1 };
@@ -120,9 +121,9 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 	/** Fills `status`; false if there is no object of that name. */
 	const statusNow = (fd: number, name: string, mask: number): boolean => {
 		if (statx(fd, name, symlinkNoFollow, mask, status) === 0) return true;
-		const fault = systemError('statx', koffi.errno());
-		if (isSystemError(fault, 'ENOENT')) return false;
-		throw fault;
+		const errno = koffi.errno();
+		if (errno === constants.errno.ENOENT) return false;
+		throw systemError('statx', errno);
 	};
 
 	return {
@@ -196,9 +197,10 @@ export async function loadLinuxCalls(): Promise<SystemCalls | undefined> {
 			readSync(fd, name) {
 				const length: number = fgetxattr(fd, name, attribute, attribute.length);
 				if (length >= 0) return Buffer.from(attribute.subarray(0, length));
-				const error = systemError('fgetxattr', koffi.errno());
-				if (isSystemError(error, ...noAttribute)) return undefined;
-				throw error;
+				const errno = koffi.errno();
+				// An error object takes longer than the call, and most files have no attribute.
+				if (noAttribute.some((code) => constants.errno[code] === errno)) return undefined;
+				throw systemError('fgetxattr', errno);
 			},
 			async write(fd, name, value) {
 				await call('fsetxattr', fsetxattr, fd, name, value, value.length, 0);
