@@ -56,6 +56,34 @@ const knexWithoutDialects = {
 	},
 };
 
+/** zod's sentences in fifty languages are a tenth of all that the server would read and compile when it starts; it says its own. */
+const zodInEnglish = {
+	name: 'zod in English',
+	setup(own) {
+		own.onResolve({ filter: /^\.\.\/locales\/index\.js$/ }, ({ path: name, importer }) =>
+			importer.includes('/zod/') ? { path: name, namespace: 'no locales' } : undefined,
+		);
+		own.onLoad({ filter: /.*/, namespace: 'no locales' }, () => ({ contents: 'export {};' }));
+	},
+};
+
+/** What hapi requires for servers by TLS and for bodies that it reads itself, by the package that requires it: loaded when it is used. */
+const lazyRequires = { '/@hapi/hapi/lib/core.js': /^https$/, '/@hapi/subtext/lib/index.js': /^@hapi\/wreck$/ };
+
+const loadedOnUse = {
+	name: 'loaded on use',
+	setup(own) {
+		own.onResolve({ filter: /^(https|@hapi\/wreck)$/ }, ({ path: name, importer, resolveDir }) => {
+			const isLazy = Object.entries(lazyRequires).some(([file, names]) => importer.endsWith(file) && names.test(name));
+			return isLazy ? { path: name, namespace: 'loaded on use', pluginData: resolveDir } : undefined;
+		});
+		own.onLoad({ filter: /.*/, namespace: 'loaded on use' }, ({ path: name, pluginData: resolveDir }) => ({
+			contents: `module.exports = new Proxy({}, { get: (_, key) => require(${JSON.stringify(name)})[key] });`,
+			resolveDir,
+		}));
+	},
+};
+
 /** How all bundles of the server are made. */
 export const bundling = {
 	bundle: true,
@@ -64,7 +92,7 @@ export const bundling = {
 	target: 'node20',
 	external,
 	logLevel: 'warning',
-	plugins: [knexWithoutDialects],
+	plugins: [knexWithoutDialects, zodInEnglish, loadedOnUse],
 	// Many third parties are CommonJS.
 	banner: {
 		js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
