@@ -41,6 +41,7 @@ const subjects: Readonly<Record<UnusableReason['kind'], string>> = {
 	name: 'unusable name',
 	link: 'link',
 	special: 'special file',
+	depth: 'too deep',
 };
 
 /**
@@ -145,6 +146,8 @@ function problemOf(reason: UnusableReason, thing: 'file' | 'folder'): string {
 			return 'a symbolic link, which is left out';
 		case 'special':
 			return 'neither file nor folder, and left out';
+		case 'depth':
+			return 'what is in this folder is not shown, since too many folders lie within each other';
 	}
 }
 
@@ -179,6 +182,8 @@ function mendOf(reason: UnusableReason, thing: 'file' | 'folder', path: Buffer, 
 			return 'Put what it leads to in its place, or mount that there: mount --bind. Links are never followed.';
 		case 'special':
 			return 'Remove it, unless another program needs it.';
+		case 'depth':
+			return 'Move one of the folders above it further up.';
 	}
 }
 

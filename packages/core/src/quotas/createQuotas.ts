@@ -128,7 +128,13 @@ export function createQuotas(dependencies: Dependencies): Quotas {
 		async usage(viewer, waitMs) {
 			const quota = await limitOf(viewer);
 			if (quota === undefined) return undefined;
-			const measuring = usageOf(viewer).used();
+			const measuring = usageOf(viewer)
+				.used()
+				.catch((error: unknown) => {
+					// Such as where folders lie too deep: it is said where something is added, and not instead of the page.
+					if (isFailure(error, 'conflict')) return undefined;
+					throw error;
+				});
 			// A caller with a longer wait gets the failure; here it is not awaited.
 			measuring.catch(() => {});
 			let timer: NodeJS.Timeout | undefined;

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { StorageProvider } from '@stowage/plugin-api';
-import { isFailure, joinPath, type StoragePath } from '@stowage/rules';
+import { Failure, isFailure, joinPath, maxListedDepth, pathSegments, type StoragePath } from '@stowage/rules';
 
 /** The content of a home, or its maximum. */
 export interface Amount {
@@ -9,7 +9,17 @@ export interface Amount {
 	entries: number;
 }
 
-/** Sums up all items below a folder; a missing one is empty. `pause` is awaited after each batch, with the milliseconds that it took. */
+/** Thrown where folders lie so deep that what is in them can't be counted. */
+export class TooDeep extends Failure {
+	constructor() {
+		super(
+			'conflict',
+			`More than ${maxListedDepth} folders lie within each other, so that what is in them can’t be counted. Move or remove them first.`,
+		);
+	}
+}
+
+/** Sums up all items below a folder; a missing one is empty. Throws `TooDeep`, else a quota would end where folders get deep. `pause` is awaited after each batch, with the milliseconds that it took. */
 export async function measureTree(
 	storage: StorageProvider,
 	root: StoragePath,
@@ -18,6 +28,7 @@ export async function measureTree(
 	const sum: Amount = { bytes: 0, entries: 0 };
 	const folders = [root];
 	for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+		if (pathSegments(folder).length >= maxListedDepth) throw new TooDeep();
 		let began = performance.now();
 		try {
 			for await (const rows of storage.list(folder)) {

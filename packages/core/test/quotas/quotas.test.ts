@@ -40,6 +40,32 @@ const ways: Record<string, Record<string, string>> = {
 	'counted with others': { '--workers': '2' },
 };
 
+test('folders however deep are no way around a quota, and break nothing else of their owner', async (t) => {
+	const { app, ada, clock, post, change } = await setUp(t, { '--quotas-user-bytes': '100 KB' });
+	t.is((await post('needle', 60)).statusCode, 200);
+	const levels = Array(600).fill('d').join('/');
+	await mkdir(path.join(homeOf(app), 'a', levels), { recursive: true });
+	await mkdir(path.join(homeOf(app), 'b', levels), { recursive: true });
+	const moved = (name: string, toPath: string) => change('moveItem', { fromPath: name, toPath });
+	t.is((await moved('needle', `b/${levels}/needle`)).statusCode, 200);
+	t.is((await moved('b', `a/${levels}/b`)).statusCode, 200);
+	clock.ms += 16 * 60_000;
+	await until('the home is measured again', async () => (await post('other', 60)).statusCode === 409);
+	t.is((await ada.get('/api/checkLoginStatus')).statusCode, 200);
+	const found = await ada.get('/api/browse?type=private&directory=&search=public');
+	t.deepEqual([found.statusCode, json(found).entries.length], [200, 1]);
+	const ticket = { files: [{ path: 'a' }], type: 'private', directory: '' };
+	t.is(json(await ada.post('/api/downloadTickets', ticket)).skipped, 1);
+
+	const { statusCode, payload } = await ada.call('DELETE', '/api/deleteItem', { filePath: 'a', type: 'private' });
+	t.is(statusCode, 200);
+	clock.ms += 16 * 60_000;
+	t.is((await post('other', 60)).statusCode, 409, 'in the trash they count as well');
+	t.is((await ada.call('DELETE', `/api/trash/${JSON.parse(payload).trashId}`)).statusCode, 200);
+	clock.ms += 31_000;
+	await until('there is room again', async () => (await post('other', 60)).statusCode === 200);
+});
+
 for (const [counting, counted] of Object.entries(ways)) {
 	test(`${counting}: a form that exceeds the quota is refused with the space that is left, and stores nothing`, async (t) => {
 		const { app, ada, post, quota } = await setUp(t, { ...counted, '--quotas-user-bytes': '3 MB' });

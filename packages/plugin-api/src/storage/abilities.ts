@@ -79,7 +79,9 @@ export type UnusableReason =
 	 */
 	| { kind: 'name'; fault: 'encoding' | 'characters' | 'length'; freeName: string | undefined }
 	/** Neither file nor folder. */
-	| { kind: 'link' | 'special' };
+	| { kind: 'link' | 'special' }
+	/** A folder that lies so deep that nothing in it is listed. */
+	| { kind: 'depth' };
 
 /** An item that is left out or refused, although it is there. */
 export interface UnusableItem {

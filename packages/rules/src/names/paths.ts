@@ -15,8 +15,15 @@ export const rootPath = '' as StoragePath;
 /** Longest name in bytes of UTF-8, as ext4, XFS, Btrfs and APFS have it. */
 export const maxNameBytes = 255;
 
-/** Longest whole path in bytes. Linux refuses 4,096 in one call; opened level by level, paths here may be as deep as 1,000. */
+/** Longest whole path in bytes. Linux refuses 4,096 in one call; opened level by level, paths here may be longer. */
 const maxPathBytes = 64 * 1024;
+
+/** The deepest level of which a storage lists the items. A walk opens each folder from the root, which takes the square of the depth. */
+export const maxListedDepth = 1000;
+
+/** What a path may have above that: the items of a tree may lie deeper in a folder of the storage itself, such as that of the trash. */
+const furtherLevels = 24;
+const furtherBytes = 4096;
 
 /** Unicode's category Cc. */
 const controlCharacter = /[\u0000-\u001F\u007F-\u009F]/;
@@ -38,14 +45,24 @@ export function isPathSegment(segment: string): boolean {
 /** Parses a path as clients send it. Throws `invalidPath` for one that breaks the rule of StoragePath. */
 export function parsePath(text: string): StoragePath {
 	if (text === '') return rootPath;
-	if (utf8Length(text) > maxPathBytes || !text.split('/').every(isPathSegment)) {
-		throw new Failure('invalidPath', 'That is not a valid path.');
-	}
+	const segments = text.split('/');
+	const isTooLong = segments.length > maxListedDepth + furtherLevels || utf8Length(text) > maxPathBytes;
+	if (isTooLong || !segments.every(isPathSegment)) throw new Failure('invalidPath', 'That is not a valid path.');
 	return text as StoragePath;
 }
 
 export function joinPath(folder: StoragePath, ...rest: string[]): StoragePath {
 	return parsePath([folder, ...rest].filter((part) => part !== '').join('/'));
+}
+
+/**
+ * Tells of the names in a folder which ones are listed. Others make a path that is too deep or too long to be asked for: by moves, and by
+ * other programs, folders get as deep as somebody likes.
+ */
+export function listedNames(folder: StoragePath): (name: string) => boolean {
+	if (pathSegments(folder).length >= maxListedDepth) return () => false;
+	const room = maxPathBytes - furtherBytes - utf8Length(folder) - 1;
+	return room >= maxNameBytes ? () => true : (name) => utf8Length(name) <= room;
 }
 
 /** The parent folder of `path`; the root is its own parent. */

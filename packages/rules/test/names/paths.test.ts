@@ -7,6 +7,8 @@ import {
 	isPathSegment,
 	isWithin,
 	joinPath,
+	listedNames,
+	maxListedDepth,
 	parentPath,
 	parsePath,
 	pathSegments,
@@ -105,4 +107,15 @@ test('relativePath refuses a path outside the folder', (t) => {
 	t.is<string, string>(relativePath(parsePath('a/b/c'), parsePath('a')), 'b/c');
 	t.is<string, string>(relativePath(parsePath('a'), parsePath('a')), '');
 	t.throws(() => relativePath(parsePath('ab'), parsePath('a')), { instanceOf: Failure });
+});
+
+test('a path has a bound on its levels, and folders list nothing that would be above it', (t) => {
+	const levels = (count: number) => Array(count).fill('d').join('/');
+	t.is<string, string>(parsePath(levels(maxListedDepth)), levels(maxListedDepth));
+	t.throws(() => parsePath(levels(maxListedDepth + 25)), { instanceOf: Failure });
+	t.true(listedNames(parsePath(levels(maxListedDepth - 1)))('d'));
+	t.false(listedNames(parsePath(levels(maxListedDepth)))('d'));
+	const long = parsePath(Array(244).fill('n'.repeat(250)).join('/'));
+	t.true(listedNames(long)('short'));
+	t.false(listedNames(long)('é'.repeat(100)));
 });

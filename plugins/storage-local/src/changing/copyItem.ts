@@ -1,5 +1,5 @@
 import type { CopyOptions, StorageItem } from '@stowage/plugin-api';
-import { baseName, isWithin, parentPath, type StoragePath } from '@stowage/rules';
+import { baseName, isWithin, maxListedDepth, parentPath, pathSegments, type StoragePath } from '@stowage/rules';
 import { itemAt } from '../reading/items.js';
 import type { Disk } from '../root/Disk.js';
 import { stagingFolder } from '../root/privateFolder.js';
@@ -52,7 +52,7 @@ export async function copyItem(
 		if (copy.isNew) await staged?.onBegin(await copy.id());
 		// Before it is filled: what is made in it inherits from it.
 		await inheritAccess(disk, target, copy.fd, item.type);
-		await fill(disk, copy, source, from, options);
+		await fill(disk, copy, source, { from, to }, options);
 		await assertExists(disk, from, item);
 		await syncCopy(disk, copy);
 		signal?.throwIfAborted();
@@ -89,10 +89,10 @@ async function fill(
 	disk: Disk,
 	copy: CopyObject,
 	source: Folder,
-	from: StoragePath,
+	{ from, to }: { from: StoragePath; to: StoragePath },
 	options: CopyOptions,
 ): Promise<void> {
-	const means: CopyDependencies = { disk, options };
+	const means: CopyDependencies = { disk, options, maxLevels: maxListedDepth - pathSegments(to).length };
 	if (copy.type === 'file') {
 		const fd = await open(source.at(baseName(from)), readFileFlags);
 		try {

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import type { CopyOptions } from '@stowage/plugin-api';
+import { Failure, maxListedDepth } from '@stowage/rules';
 import { AdaptiveBatch, statMany } from '../reading/statMany.js';
 import type { Disk } from '../root/Disk.js';
 import {
@@ -25,6 +26,9 @@ import { isSystemError } from '../system/systemErrors.js';
 import { removeTree } from './removeTree.js';
 import type { CopyPath, UnsyncedFiles } from './UnsyncedFiles.js';
 
+/** The levels of a copy that may be open at any time; of copies that go deeper one at a time does. */
+const maxOpenLevels = 64;
+
 /** Files copied at once in one folder. */
 const copyConcurrency = 8;
 
@@ -45,6 +49,8 @@ const { COPYFILE_FICLONE, COPYFILE_FICLONE_FORCE, O_CREAT, O_EXCL, O_NOFOLLOW, O
 export interface CopyDependencies {
 	disk: Disk;
 	options: CopyOptions;
+	/** How many levels there may be in the copy. */
+	maxLevels: number;
 	/** Files that wait for their times to be set, if the copy may have to be continued. */
 	unsynced?: UnsyncedFiles | undefined;
 }
@@ -64,6 +70,7 @@ export async function copyContents(dependencies: CopyDependencies, pair: FolderP
 	const { disk, options } = dependencies;
 	if (!pair.isNew) await dropVanished(disk, pair);
 	for await (const batch of disk.calls.readNames(pair.from)) {
+		if (pair.path.length >= dependencies.maxLevels && batch.length > 0) throw tooDeep();
 		const whole = pair.isNew ? undefined : await findComplete(disk, pair, batch);
 		const folders: RawName[] = [];
 		await forEachConcurrently(copyConcurrency, batch, async ({ name, type }: RawEntry) => {
@@ -81,10 +88,26 @@ export async function copyContents(dependencies: CopyDependencies, pair: FolderP
 			if (isFolder) folders.push(name);
 		});
 		// One after another: in parallel, a wide tree would have more folders open than a process may.
-		for (const name of folders) await undefinedIfMissing(copyFolder(dependencies, pair, name));
+		for (const name of folders) {
+			const copy = () => undefinedIfMissing(copyFolder(dependencies, pair, name));
+			await (pair.path.length === maxOpenLevels ? alone(copy) : copy());
+		}
 	}
 	// Last, since each new name in a folder sets its time.
 	await setModified(pair.to.fd, secondsOf((await fstat(pair.from.fd)).mtimeNs));
+}
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** Runs one after another what has thousands of folders open, so that the process has descriptors left for all others. */
+function alone<T>(work: () => Promise<T>): Promise<T> {
+	const result = last.then(work);
+	last = result.catch(() => {});
+	return result;
+}
+
+function tooDeep(): Failure {
+	return new Failure('invalid', `Folders can’t be copied to more than ${maxListedDepth} levels within each other.`);
 }
 
 async function copyFolder(dependencies: CopyDependencies, parent: FolderPair, name: RawName): Promise<void> {

@@ -1,19 +1,34 @@
 import type { Disk } from '../root/Disk.js';
-import { rmdir, unlink } from '../system/descriptors.js';
+import { randomName, scratchPrefix } from '../root/privateFolder.js';
+import { rename, rmdir, unlink } from '../system/descriptors.js';
 import { forEachConcurrently } from '../system/forEachConcurrently.js';
 import { type Folder, openChild } from '../system/openFolder.js';
-import { pathPart, type RawName } from '../system/rawNames.js';
+import { pathPart, type RawName, rawName } from '../system/rawNames.js';
 import { isSystemError } from '../system/systemErrors.js';
 
 /** Concurrent removals in one folder. */
 const removalConcurrency = 8;
 
+/** How deep a removal goes with all folders on its way open. What is deeper is moved to its beginning and removed from there. */
+const maxOpenFolders = 64;
+
 /**
- * Removes the object of that name and, of a folder, its contents; symbolic links are removed, not their targets. Files that another
- * process removes meanwhile are no failure. Stops half-way when the disk is being closed.
+ * Removes the object of that name and, of a folder, its contents, however deep it is; symbolic links are removed, not their targets. Files
+ * that another process removes meanwhile are no failure. Stops half-way when the disk is being closed.
  */
 export async function removeTree(disk: Disk, folder: Folder, name: RawName): Promise<void> {
-	if (!(await removeUnlessFolder(folder, name))) await removeFolder(disk, folder, name);
+	const removal: Removal = { disk, folder, names: [name] };
+	for (let next = removal.names.pop(); next !== undefined && !disk.isClosing; next = removal.names.pop()) {
+		if (!(await removeUnlessFolder(folder, next))) await removeFolder(removal, folder, next, 1);
+	}
+}
+
+interface Removal {
+	disk: Disk;
+	/** Where it began. */
+	folder: Folder;
+	/** What is still to be removed there. */
+	names: RawName[];
 }
 
 async function removeUnlessFolder(folder: Folder, name: RawName): Promise<boolean> {
@@ -27,10 +42,10 @@ async function removeUnlessFolder(folder: Folder, name: RawName): Promise<boolea
 	return true;
 }
 
-async function removeFolder(disk: Disk, folder: Folder, name: RawName): Promise<void> {
+async function removeFolder(removal: Removal, folder: Folder, name: RawName, depth: number): Promise<void> {
 	// More than one round if another process with the folder open creates something in it.
-	for (let round = 0; round < 3 && !disk.isClosing; round++) {
-		await removeContents(disk, folder, name);
+	for (let round = 0; round < 3 && !removal.disk.isClosing; round++) {
+		await removeContents(removal, folder, name, depth);
 		try {
 			return await rmdir(folder.at(pathPart(name)));
 		} catch (error) {
@@ -40,7 +55,8 @@ async function removeFolder(disk: Disk, folder: Folder, name: RawName): Promise<
 	}
 }
 
-async function removeContents(disk: Disk, folder: Folder, name: RawName): Promise<void> {
+async function removeContents(removal: Removal, folder: Folder, name: RawName, depth: number): Promise<void> {
+	const { disk } = removal;
 	using inner = await openChild(folder, pathPart(name), 'read');
 	for await (const batch of disk.calls.readNames(inner)) {
 		const folders: RawName[] = [];
@@ -50,6 +66,22 @@ async function removeContents(disk: Disk, folder: Folder, name: RawName): Promis
 			if (!isGone) folders.push(entry.name);
 		});
 		// One after another: in parallel, a wide tree would have more folders open than a process may.
-		for (const inside of folders) await removeFolder(disk, inner, inside);
+		for (const inside of folders) {
+			if (depth < maxOpenFolders || !(await moveUp(removal, inner, inside))) {
+				await removeFolder(removal, inner, inside, depth + 1);
+			}
+		}
 	}
+}
+
+/** False where the system refuses that, such as for a mount point. */
+async function moveUp({ folder, names }: Removal, from: Folder, name: RawName): Promise<boolean> {
+	const free = rawName(`${scratchPrefix}${randomName()}`);
+	try {
+		await rename(from.at(pathPart(name)), folder.at(pathPart(free)));
+	} catch (error) {
+		return isSystemError(error, 'ENOENT');
+	}
+	names.push(free);
+	return true;
 }

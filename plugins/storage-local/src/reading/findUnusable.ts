@@ -1,7 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import type { Stats } from 'node:fs';
 import type { InspectedBatch, UnusableItem, UnusableReason } from '@stowage/plugin-api';
-import { candidateNames, isPathSegment, maxNameBytes, rootPath, type StoragePath } from '@stowage/rules';
+import {
+	candidateNames,
+	isPathSegment,
+	maxListedDepth,
+	maxNameBytes,
+	pathSegments,
+	rootPath,
+	type StoragePath,
+} from '@stowage/rules';
 import type { Disk } from '../root/Disk.js';
 import { isPrivateName } from '../root/privateFolder.js';
 import { lstat } from '../system/descriptors.js';
@@ -18,7 +26,7 @@ export async function* findUnusable(disk: Disk, path: StoragePath): AsyncGenerat
 	try {
 		using folder = await disk.folder(path, 'read');
 		yield { inspected: 1, unusable: [] };
-		yield* inspectFolder(disk, { folder, location, isStorageRoot: path === rootPath });
+		yield* inspectFolder(disk, { folder, location, depth: pathSegments(path).length });
 	} catch (error) {
 		if (!isSystemError(error, 'EACCES', 'EPERM')) throw toFailure(error, path);
 		const { uid: owner, mode } = await ownershipOf(disk, path);
@@ -39,10 +47,11 @@ async function ownershipOf(disk: Disk, path: StoragePath): Promise<{ uid: number
 interface Place {
 	folder: Folder;
 	location: Buffer;
-	isStorageRoot: boolean;
+	/** 0 is the root of the storage. */
+	depth: number;
 }
 
-async function* inspectFolder(disk: Disk, { folder, location, isStorageRoot }: Place): AsyncGenerator<InspectedBatch> {
+async function* inspectFolder(disk: Disk, { folder, location, depth }: Place): AsyncGenerator<InspectedBatch> {
 	const own = async (kind: 'unreadable' | 'unwritable'): Promise<UnusableItem> => {
 		const { uid: owner, mode } = await disk.ownershipOf(folder.fd);
 		return { location, type: 'directory', reason: { kind, owner, mode } };
@@ -53,13 +62,15 @@ async function* inspectFolder(disk: Disk, { folder, location, isStorageRoot }: P
 	const proposals = new Proposals(folder);
 	const stats = new AdaptiveBatch();
 	for await (const batch of disk.calls.readNames(folder)) {
-		const visible = isStorageRoot ? batch.filter(({ name }) => !isPrivateName(decoded(name))) : batch;
+		if (depth >= maxListedDepth && batch.length > 0)
+			return yield found({ location, type: 'directory', reason: { kind: 'depth' } });
+		const visible = depth === 0 ? batch.filter(({ name }) => !isPrivateName(decoded(name))) : batch;
 		const { folders, ...inspected } = await inspectBatch(disk, folder, location, visible, proposals, stats);
 		yield inspected;
 		// One after another: in parallel, a wide tree would have more folders open than a process may.
 		for (const name of folders) {
 			if (disk.isClosing) return;
-			yield* inspectChild(disk, folder, locationOf(location, name), name);
+			yield* inspectChild(disk, { folder, location: locationOf(location, name), depth }, name);
 			const reason = await nameReason(name, 'directory', proposals);
 			if (reason !== undefined) yield found({ location: locationOf(location, name), type: 'directory', reason });
 		}
@@ -68,8 +79,7 @@ async function* inspectFolder(disk: Disk, { folder, location, isStorageRoot }: P
 
 async function* inspectChild(
 	disk: Disk,
-	parent: Folder,
-	location: Buffer,
+	{ folder: parent, location, depth }: Place,
 	name: RawName,
 ): AsyncGenerator<InspectedBatch> {
 	let folder: Folder;
@@ -89,7 +99,7 @@ async function* inspectChild(
 		return;
 	}
 	using _open = folder;
-	yield* inspectFolder(disk, { folder, location, isStorageRoot: false });
+	yield* inspectFolder(disk, { folder, location, depth: depth + 1 });
 }
 
 /** All but the contents of the folders in a batch. */

@@ -1,5 +1,5 @@
 import type { StorageEntry } from '@stowage/plugin-api';
-import { rootPath, type StoragePath } from '@stowage/rules';
+import { listedNames, rootPath, type StoragePath } from '@stowage/rules';
 import type { Disk } from '../root/Disk.js';
 import { isPrivateName } from '../root/privateFolder.js';
 import { lstat } from '../system/descriptors.js';
@@ -39,10 +39,11 @@ export async function countFolder(disk: Disk, path: StoragePath): Promise<number
 
 function visibleNames(batch: readonly RawEntry[], path: StoragePath): string[] {
 	const names: string[] = [];
+	const isListed = listedNames(path);
 	for (const entry of batch) {
 		if (entry.type === 'other') continue;
 		const name = addressableName(entry.name);
-		if (name !== undefined && !(path === rootPath && isPrivateName(name))) names.push(name);
+		if (name !== undefined && isListed(name) && !(path === rootPath && isPrivateName(name))) names.push(name);
 	}
 	return names;
 }

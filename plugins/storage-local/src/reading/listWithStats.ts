@@ -1,5 +1,5 @@
 import type { StatsBatch, StorageItem } from '@stowage/plugin-api';
-import { rootPath, type StoragePath } from '@stowage/rules';
+import { listedNames, rootPath, type StoragePath } from '@stowage/rules';
 import type { Disk } from '../root/Disk.js';
 import { isPrivateName } from '../root/privateFolder.js';
 import { type FileStat, toItem } from '../system/fileStat.js';
@@ -14,7 +14,7 @@ export async function* listWithStats(disk: Disk, path: StoragePath): AsyncGenera
 		using folder = await disk.folder(path, 'read');
 		const stats = new AdaptiveBatch();
 		for await (const batch of disk.calls.readNames(folder)) {
-			yield await statBatch(disk, folder, batch, path === rootPath, stats);
+			yield await statBatch(disk, folder, batch, path, stats);
 		}
 	} catch (error) {
 		throw toFailure(error, path);
@@ -25,7 +25,7 @@ async function statBatch(
 	disk: Disk,
 	folder: Folder,
 	batch: readonly RawEntry[],
-	isStorageRoot: boolean,
+	path: StoragePath,
 	stats: AdaptiveBatch,
 ): Promise<StatsBatch> {
 	const items: StorageItem[] = [];
@@ -35,10 +35,11 @@ async function statBatch(
 		else if (item !== 'gone') items.push(item);
 	};
 	const names: string[] = [];
+	const isListed = listedNames(path);
 	for (const entry of batch) {
 		const name = entry.type === 'other' ? undefined : addressableName(entry.name);
-		if (name === undefined) skippedNames.push(Buffer.from(entry.name, 'latin1').toString());
-		else if (!(isStorageRoot && isPrivateName(name))) names.push(name);
+		if (name === undefined || !isListed(name)) skippedNames.push(Buffer.from(entry.name, 'latin1').toString());
+		else if (!(path === rootPath && isPrivateName(name))) names.push(name);
 	}
 	const { statSync } = disk;
 	const { mayReadSync } = disk.calls;

@@ -1,7 +1,7 @@
 import type { TrashRecord, TrashSelection, TrashSize } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
 import { FairQueue } from '../../limits/FairQueue.js';
-import { measureTree } from '../../quotas/measureTree.js';
+import { measureTree, TooDeep } from '../../quotas/measureTree.js';
 import { locateTrashed } from './locateTrashed.js';
 import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
 import { trashedPath } from './trashPaths.js';
@@ -10,6 +10,7 @@ import { trashedPath } from './trashPaths.js';
 export class TrashSizes {
 	readonly #parts: TrashParts;
 	readonly #measuring = new Map<string, Promise<TrashSize | undefined>>();
+	readonly #tooDeep = new Set<string>();
 	readonly #walks = new FairQueue(
 		{ running: 2, runningPerClient: 1, waiting: 10_000, waitingPerClient: 1_000 },
 		'Too many folders are being measured. Please try again in a moment.',
@@ -26,7 +27,7 @@ export class TrashSizes {
 		return measuring;
 	}
 
-	/** The sum; folders that are not measured yet are, unless that fails. */
+	/** The sum; folders that are not measured yet are, unless that fails. Of one owner `TooDeep` where something can't be measured. */
 	async totals(selection: TrashSelection): Promise<TrashSize> {
 		const { store } = this.#parts;
 		const known = await store.totals(selection);
@@ -34,7 +35,10 @@ export class TrashSizes {
 		for (let measured = 1; measured > 0; ) {
 			measured = 0;
 			const records = await store.list({ order: 'oldest', limit: trashBatch, isUnmeasured: true, ...selection });
-			for (const record of records) if ((await this.of(record)) !== undefined) measured++;
+			for (const record of records) {
+				if ((await this.of(record)) !== undefined) measured++;
+				else if (selection.ownerId !== undefined && this.#tooDeep.has(record.id)) throw new TooDeep();
+			}
 		}
 		return store.totals(selection);
 	}
@@ -51,7 +55,8 @@ export class TrashSizes {
 			return size;
 		} catch (error) {
 			// Too many wait, or its root is away: it is measured when its size is wanted again.
-			if (!isFailure(error)) warnOfTrash(this.#parts, error);
+			if (error instanceof TooDeep) this.#tooDeep.add(record.id);
+			else if (!isFailure(error)) warnOfTrash(this.#parts, error);
 			return undefined;
 		} finally {
 			this.#measuring.delete(record.id);
