@@ -35,10 +35,11 @@ export async function absent(t: ExecutionContext, locator: Locator, message?: st
 }
 
 async function readUntil<T>(read: () => Promise<T>, isExpected: (value: T) => boolean): Promise<T> {
-	const limit = performance.now() + timeoutMs;
+	const begun = performance.now();
 	let value = await read();
-	while (!isExpected(value) && performance.now() < limit) {
-		await wait(20);
+	while (!isExpected(value) && performance.now() < begun + timeoutMs) {
+		// To ask costs the page itself time, so what takes long is asked less often.
+		await wait(Math.min(200, 20 + (performance.now() - begun) / 10));
 		value = await read();
 	}
 	return value;
