@@ -6,7 +6,15 @@ import {
 	type StorageItem,
 	type StorageProvider,
 } from '@stowage/plugin-api';
-import { isFailure, joinPath, type StoragePath, undefinedIf } from '@stowage/rules';
+import {
+	isFailure,
+	joinPath,
+	maxListedDepth,
+	pathSegments,
+	type StoragePath,
+	tooDeepToCopy,
+	undefinedIf,
+} from '@stowage/rules';
 import { filePrefix, pathsOf } from './copies.js';
 import { itemsIn } from './itemsIn.js';
 import { assertReplaceable, ignoreMissing } from './Mounts.js';
@@ -81,6 +89,8 @@ export async function copyContents(
 	folder: StoragePath,
 	options: ContentsOptions,
 ): Promise<void> {
+	// What is in it is not listed, and whoever moves it removes the original.
+	if (pathSegments(from).length >= maxListedDepth) throw tooDeepToCopy();
 	const there = new Map<string, StorageItem>();
 	for await (const { items } of itemsIn(target, folder)) for (const item of items) there.set(item.name, item);
 	for await (const { items } of itemsIn(source, from)) {

@@ -1,10 +1,11 @@
 import { buffer } from 'node:stream/consumers';
 import { MemoryStorage, memoryStorageDriver, storageSuite } from '@stowage/conformance';
 import type { CopyOptions, StagingCutoffs } from '@stowage/plugin-api';
-import { Failure, isFailure, parsePath } from '@stowage/rules';
+import { Failure, isFailure, maxListedDepth, parsePath } from '@stowage/rules';
 import test from 'ava';
 import type { FileParts, PublishedNames } from '../../src/files/FileParts.js';
 import { publishFileOnce } from '../../src/files/publishing.js';
+import { copyContents } from '../../src/trees/copyContents.js';
 import { MountedStorage } from '../../src/trees/MountedStorage.js';
 import type { Mount } from '../../src/trees/Mounts.js';
 import type { OwnTree } from '../../src/trees/OwnTree.js';
@@ -352,4 +353,11 @@ test('an abandoned copy to another root is discarded or swept', async (t) => {
 	t.is((await namesIn(second, 'copies')).length, 1, 'a job needs it');
 	await storage.sweepStaging(ages, async () => false);
 	t.deepEqual(await namesIn(second, 'copies'), []);
+});
+
+test('a folder so deep that its items are not listed is not copied without them', async (t) => {
+	const deep = p(Array(maxListedDepth).fill('d').join('/'));
+	const target = new MemoryStorage();
+	await target.makeDirectory(p('copy'));
+	await t.throwsAsync(copyContents(new MemoryStorage(), deep, target, p('copy'), {}), { message: /1000 levels/ });
 });

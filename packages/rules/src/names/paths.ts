@@ -65,6 +65,11 @@ export function listedNames(folder: StoragePath): (name: string) => boolean {
 	return room >= maxNameBytes ? () => true : (name) => utf8Length(name) <= room;
 }
 
+/** Of a copy that would lack what is not listed, or have what is not. */
+export function tooDeepToCopy(): Failure {
+	return new Failure('invalid', `Folders can’t be copied to more than ${maxListedDepth} levels within each other.`);
+}
+
 /** The parent folder of `path`; the root is its own parent. */
 export function parentPath(path: StoragePath): StoragePath {
 	return path.slice(0, Math.max(0, path.lastIndexOf('/'))) as StoragePath;

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import type { CopyOptions } from '@stowage/plugin-api';
-import { Failure, maxListedDepth } from '@stowage/rules';
+import { tooDeepToCopy } from '@stowage/rules';
 import { AdaptiveBatch, statMany } from '../reading/statMany.js';
 import type { Disk } from '../root/Disk.js';
 import {
@@ -70,7 +70,7 @@ export async function copyContents(dependencies: CopyDependencies, pair: FolderP
 	const { disk, options } = dependencies;
 	if (!pair.isNew) await dropVanished(disk, pair);
 	for await (const batch of disk.calls.readNames(pair.from)) {
-		if (pair.path.length >= dependencies.maxLevels && batch.length > 0) throw tooDeep();
+		if (pair.path.length >= dependencies.maxLevels && batch.length > 0) throw tooDeepToCopy();
 		const whole = pair.isNew ? undefined : await findComplete(disk, pair, batch);
 		const folders: RawName[] = [];
 		await forEachConcurrently(copyConcurrency, batch, async ({ name, type }: RawEntry) => {
@@ -104,10 +104,6 @@ function alone<T>(work: () => Promise<T>): Promise<T> {
 	const result = last.then(work);
 	last = result.catch(() => {});
 	return result;
-}
-
-function tooDeep(): Failure {
-	return new Failure('invalid', `Folders can’t be copied to more than ${maxListedDepth} levels within each other.`);
 }
 
 async function copyFolder(dependencies: CopyDependencies, parent: FolderPair, name: RawName): Promise<void> {
