@@ -235,10 +235,12 @@ test('a backup of a running server is restored on an empty machine, from SQLite 
 	t.is((await visitor.get(live.inbox)).statusCode, 200, 'a share that had received nothing receives');
 	t.is((await visitor.get(live.drafts)).statusCode, 404, 'a folder that was empty gives away nothing that came later');
 	t.is(json(await ada.get('/api/members?path=team')).members.length, 1, 'people go on in a folder that has changed');
-	t.like(json(await ada.get('/api/checkLoginStatus')), {
-		settings: { promptBeforeDownload: true, enablePreview: true },
-		quota: { bytes: 123_456_789_012 },
+	// The answer waits for the measurement of the home for a moment only.
+	const status = await until('the home is measured', async () => {
+		const answer = json(await ada.get('/api/checkLoginStatus'));
+		return answer.quota !== null && answer;
 	});
+	t.like(status, { settings: { promptBeforeDownload: true, enablePreview: true }, quota: { bytes: 123_456_789_012 } });
 
 	const signIn = (code?: string) =>
 		new Client(again).post('/api/login', {
