@@ -297,4 +297,10 @@ test('a text has colours in the editor if none of its parts is too long to be re
 	t.true(isModest('[a](b)\n\n'.repeat(10_000), true));
 	t.false(isModest('[a](\n'.repeat(2000), true));
 	t.true(isModest('x'.repeat(2001), true));
+	t.true(isModest('[a](b)\n \t\r\n'.repeat(10_000), true));
+});
+
+test('a paragraph goes on over lines of white space that the grammar does not take for blank', (t) => {
+	for (const line of ['\u00a0', '\u000b', '\f', '\u2028', '\u3000', '\ufeff'])
+		t.false(isModest(`\`\`\`\n${`[a](b)\n${line}\n`.repeat(2000)}`, true), JSON.stringify(line));
 });

@@ -9,6 +9,9 @@ const maxLine = 2000;
 const maxParagraph = 8000;
 const maxDepth = 500;
 
+/** A line that ends a paragraph. The grammar takes no other white space for blank, such as a no-break space. */
+const blank = /^[ \t\r]*$/;
+
 /** How long the whole text may take to be read in a worker. One line is read at once, so the page is held up by no more than this. */
 const maxReadMs = 1000;
 
@@ -47,7 +50,7 @@ export function isModest(text: string, isMarkdown: boolean): boolean {
 function hasShortParagraphs(text: string): boolean {
 	let length = 0;
 	return text.split('\n').every((line) => {
-		length = line.trim() === '' ? 0 : length + line.length + 1;
+		length = blank.test(line) ? 0 : length + line.length + 1;
 		return length <= maxParagraph;
 	});
 }
