@@ -114,7 +114,7 @@ async function forgetPeak(pid: number): Promise<void> {
 	await writeFile(`/proc/${pid}/clear_refs`, '5');
 }
 
-/** Only root may. */
+/** Only root may, and not in every container: the first run is then from whatever the cache has. */
 async function emptyDiskCache(): Promise<void> {
 	if (process.getuid?.() === 0) await writeFile('/proc/sys/vm/drop_caches', '1').catch(() => {});
 }

@@ -133,8 +133,8 @@ export function registerSessions(
 	});
 	const visitor = visitorOf(config);
 	server.decorate('request', 'viewer', visitor);
-	// Before the body: a caller who may not call is refused at once. While the database is not available this throws, since a signed-in user
-	// must not become a visitor.
+	// Before the body: a caller who may not call is refused at once. While the database is not available this throws, since
+	// a signed-in user must not become a visitor.
 	server.ext('onPostAuth', async (request, h) => {
 		const { app, auth } = request.route.settings;
 		if ((auth as unknown) === false) return h.continue;

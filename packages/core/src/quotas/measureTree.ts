@@ -19,7 +19,10 @@ export class TooDeep extends Failure {
 	}
 }
 
-/** Sums up all items below a folder; a missing one is empty. Throws `TooDeep`, else a quota would end where folders get deep. `pause` is awaited after each batch, with the milliseconds that it took. */
+/**
+ * Sums up all items below a folder; a missing one is empty. `pause` is awaited after each batch, with the milliseconds
+ * that it took. Throws `TooDeep`: what is not counted would be free of any quota.
+ */
 export async function measureTree(
 	storage: StorageProvider,
 	root: StoragePath,

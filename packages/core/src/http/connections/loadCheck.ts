@@ -5,9 +5,10 @@ import { overloaded } from '../errors.js';
 const sampleMs = 1000;
 
 /**
- * Returns what refuses a request with `unavailable` while the process is later than this by the event loop, or has nine tenths of its memory in use: it
- * would delay all clients or run out of memory. 0 is no limit of the delay. hapi's own measurement reads a file of the system: without a
- * free descriptor that throws outside of any request, which ends the process.
+ * The check of each request. It throws `unavailable` while the event loop is later than `maxDelayMs`, or nine tenths of
+ * the memory are in use: the request would delay all clients, or the process would run out of memory. 0 is no limit of
+ * the delay. hapi's own measurement reads a file of the system: without a free descriptor that throws outside of any
+ * request, which ends the process.
  */
 export function createLoadCheck(server: Server, maxDelayMs: number): () => void {
 	const maxHeapBytes = getHeapStatistics().heap_size_limit * 0.9;
