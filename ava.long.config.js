@@ -9,7 +9,9 @@ export default {
 	...everyday,
 	files: [
 		'test/**/*.long.ts',
-		...['archives', 'crash', 'e2e/files', 'e2e/frame', 'e2e/jobs', 'e2e/sharing', 'parserCosts'].map((name) => `test/${name}.test.ts`),
+		...['archives', 'crash', 'e2e/files', 'e2e/frame', 'e2e/jobs', 'e2e/sharing', 'parserCosts'].map(
+			(name) => `test/${name}.test.ts`,
+		),
 	],
 	environmentVariables: { TEST_LONG: 'yes' },
 	concurrency: 1,
