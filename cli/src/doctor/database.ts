@@ -15,17 +15,18 @@ import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
 export async function checkDatabaseOf({ databaseUrl }: Config): Promise<{ findings: Finding[]; isUsable: boolean }> {
 	const what = 'database';
 	try {
-		const migrations = await readSnapshot(databaseUrl, async (snapshot) => snapshot.migrations);
+		const { migrations, incompatible } = await readSnapshot(databaseUrl, async (snapshot) => snapshot);
 		const { damage, orphans, now, live } = await checkDatabase(databaseUrl, liveMs);
 		const findings: Finding[] = damage.map((each) =>
 			fault(what, `damaged: ${each}`, 'Stop the server and restore a backup: docs/restore.md.'),
 		);
 		if (orphans > 0)
 			findings.push(fault(what, `${orphans} rows refer to nothing`, 'Restore a backup: docs/restore.md.'));
-		const newer = migrations.filter((name) => !migrationNames.includes(name));
 		const pending = migrationNames.filter((name) => !migrations.includes(name));
-		if (newer.length > 0)
-			findings.push(fault(what, `written by a newer Stowage (${newer.join(', ')})`, 'Install that version again.'));
+		if (incompatible.length > 0)
+			findings.push(
+				fault(what, `written by a newer Stowage (${incompatible.join(', ')})`, 'Install that version again.'),
+			);
 		else if (pending.length > 0)
 			findings.push(warn(what, `pending migrations: ${pending.join(', ')}`, 'stowage backup, then stowage migrate.'));
 		if (findings.length === 0) findings.push(ok(what, 'whole and up to date'));

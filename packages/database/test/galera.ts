@@ -151,6 +151,7 @@ export async function startGalera(wrap: readonly (readonly string[])[] = []): Pr
 			async query(statement: string) {
 				const connection = await mysql.createConnection({ host, port: sql, user: 'root', connectTimeout: 2000 });
 				try {
+					await connection.query('set session wsrep_sync_wait = 15').catch(() => undefined);
 					const [rows] = await connection.query<RowDataPacket[]>({ sql: statement, timeout: 5000 });
 					return rows;
 				} finally {

@@ -3,7 +3,8 @@ import { codeOf, DatabaseError } from '../connection/errors.js';
 import type { Migration } from './all.js';
 import { createTable } from './createTable.js';
 
-interface MigrationRow {
+/** A row of the table `migrations`. */
+export interface MigrationRow {
 	name: string;
 	applied_at: number;
 	/** Missing in a database of a Stowage that asked nobody. */
@@ -24,13 +25,19 @@ export async function migrationState(knex: Knex, migrations: readonly Migration[
 	if (!(await knex.schema.hasTable('migrations'))) return { applied: [], pending: [...migrations] };
 	const rows = await knex<MigrationRow>('migrations').orderBy('name').select();
 	const applied = rows.map(({ name }) => name);
-	const unknown = rows.filter(({ name }) => !migrations.some((migration) => migration.name === name));
-	if (!unknown.every((row) => Boolean(row.older_may_run))) {
+	const incompatible = incompatibleOf(rows, migrations);
+	if (incompatible.length > 0)
 		throw new DatabaseError(
-			`This database was written by a newer Stowage: it has ${unknown.map(({ name }) => name).join(', ')}. Start that version, or restore an older copy.`,
+			`This database was written by a newer Stowage: it has ${incompatible.join(', ')}. Start that version, or restore an older copy.`,
 		);
-	}
 	return { applied, pending: migrations.filter((migration) => !applied.includes(migration.name)) };
+}
+
+/** Names of the applied migrations that this program does not know and that do not let older programs go on. */
+export function incompatibleOf(rows: readonly MigrationRow[], migrations: readonly Migration[]): string[] {
+	return rows
+		.filter((row) => !row.older_may_run && !migrations.some(({ name }) => name === row.name))
+		.map(({ name }) => name);
 }
 
 /** Makes the table in which migrations are recorded. The caller holds the lock that excludes other processes. */

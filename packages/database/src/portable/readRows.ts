@@ -4,6 +4,8 @@ import Libsql from 'libsql';
 import { translated } from '../connection/errors.js';
 import { assertUsable, namedFile } from '../connection/sqlite/sqliteFile.js';
 import { parseDatabaseUrl } from '../connection/target.js';
+import { allMigrations } from '../migrations/all.js';
+import { incompatibleOf, type MigrationRow } from '../migrations/migrate.js';
 import { mysqlRows } from './mysqlRows.js';
 import type { Row, Value } from './Row.js';
 
@@ -12,6 +14,8 @@ export interface Snapshot {
 	readonly kind: 'sqlite' | 'mysql';
 	/** Names of the migrations that created its tables. */
 	readonly migrations: readonly string[];
+	/** Those of a newer Stowage beside which this one must not run. */
+	readonly incompatible: readonly string[];
 	/** Names of the tables with rows to copy, first those that others refer to. */
 	readonly tables: readonly string[];
 	/** The rows of a table in batches, in no order. */
@@ -66,7 +70,11 @@ async function readSqlite<T>(file: string, use: (snapshot: Snapshot) => Promise<
 		);
 		return await use({
 			kind: 'sqlite',
-			migrations: names.includes(migrationsTable) ? column('select name from migrations order by name') : [],
+			...migrationsIn(
+				names.includes(migrationsTable)
+					? (connection.prepare('select * from migrations order by name').all() as MigrationRow[])
+					: [],
+			),
 			tables: ordered(names),
 			async *rows(table) {
 				const batch = connection.prepare(
@@ -99,9 +107,11 @@ async function readMysql<T>(knex: Knex, use: (snapshot: Snapshot) => Promise<T>)
 			const names = found.map(({ name }) => name).filter((name) => !name.endsWith('_unfinished'));
 			return use({
 				kind: 'mysql',
-				migrations: names.includes(migrationsTable)
-					? await transaction(migrationsTable).orderBy('name').pluck('name')
-					: [],
+				...migrationsIn(
+					names.includes(migrationsTable)
+						? await transaction<MigrationRow>(migrationsTable).orderBy('name').select()
+						: [],
+				),
 				tables: ordered(names),
 				rows: (table) => mysqlRows(transaction, table, batchSize),
 			});
@@ -109,6 +119,10 @@ async function readMysql<T>(knex: Knex, use: (snapshot: Snapshot) => Promise<T>)
 		// The first read begins the snapshot of such a transaction.
 		{ isolationLevel: 'repeatable read' },
 	);
+}
+
+function migrationsIn(rows: readonly MigrationRow[]): Pick<Snapshot, 'migrations' | 'incompatible'> {
+	return { migrations: rows.map(({ name }) => name), incompatible: incompatibleOf(rows, allMigrations) };
 }
 
 /** Tables that rows of others refer to, and each to those before it. */
