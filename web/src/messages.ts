@@ -9,6 +9,8 @@ export const messages = {
 	pageFailed: 'This page could not be shown.',
 	moduleFailed: 'This could not be loaded.',
 	moduleFailedReason: 'The server is away, or was updated. Reload the page and try again.',
+	newVersion: 'A new version is there.',
+	newVersionLater: 'Reload the page once the uploads have ended.',
 
 	privateFiles: 'Private Files',
 	publicFiles: 'Public Files',

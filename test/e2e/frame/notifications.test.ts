@@ -67,6 +67,44 @@ test.serial('a part of the page that can’t be loaded causes a notice, and can 
 	);
 });
 
+test.serial('after an upgrade the page offers to reload, once its uploads have ended', async (t) => {
+	const manager = await fixture.enter(t);
+	const page = await manager.context.newPage();
+	await page.goto(manager.url);
+	const upgraded = /\/UserMenu-[^/]*\.js$/;
+	await page.route(upgraded, (route) => route.fulfill({ status: 404 }));
+	await page.route(
+		(url) => url.pathname === '/',
+		(route) => route.fulfill({ contentType: 'text/html', body: '<script type="module" src="assets/index-new.js">' }),
+	);
+	let release = () => {};
+	const held = new Promise<void>((resolve) => {
+		release = resolve;
+	});
+	await page.route(/\/api\/(upload|uploads)\b/, async (route) => {
+		await held;
+		await route.continue();
+	});
+	await page.setInputFiles('input[type=file]', { name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('a') });
+	await page.getByRole('button', { name: 'Upload All' }).click();
+	await page.getByRole('button', { name: manager.username }).click();
+	const notice = page.getByRole('status').filter({ hasText: 'A new version is there.' });
+	await notice.getByText('Reload the page once the uploads have ended.').waitFor();
+	await absent(t, notice.getByRole('button', { name: 'Reload' }));
+	release();
+	const reload = notice.getByRole('button', { name: 'Reload' });
+	await reload.waitFor();
+	await page.unrouteAll({ behavior: 'wait' });
+	await reload.click();
+	await page.waitForEvent('load');
+	await page.getByRole('button', { name: manager.username }).click();
+	await page.getByRole('menuitem', { name: 'Settings' }).waitFor();
+	t.deepEqual(
+		manager.faults.filter((fault) => !fault.includes('404')),
+		[],
+	);
+});
+
 test.serial('the landing page has less than 200 kB of script', async (t) => {
 	const manager = await fixture.enter(t);
 	const page = await manager.context.newPage();

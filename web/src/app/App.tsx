@@ -5,6 +5,7 @@ import { BrowserRouter } from 'react-router';
 import { basePath } from '../api/client/basePath.js';
 import { FirstLocation } from '../ui/firstLocation.js';
 import { NotificationProvider } from '../ui/notifications/NotificationProvider.js';
+import { NewVersionNotice } from './NewVersionNotice.js';
 import { createQueryClient } from './queryClient.js';
 import { AppRoutes, preloadPage } from './router.js';
 
@@ -18,6 +19,7 @@ export function App() {
 		<QueryClientProvider client={queryClient}>
 			<OverlaysProvider>
 				<NotificationProvider>
+					<NewVersionNotice />
 					{/* Without transitions: what is pressed next, however soon, acts on the folder that was opened and not on the one before. */}
 					<BrowserRouter basename={basePath === '' ? '/' : basePath} useTransitions={false}>
 						<FirstLocation>

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useMemo, useReducer } from 'react';
+import { beginTransfer } from '../../ui/transfers.js';
 import { useConflicts } from './conflicts/useConflicts.js';
 import { areas, DestinationContext, type UploadDestination } from './destination.js';
 import { useRunner } from './running/useRunner.js';
@@ -46,10 +47,7 @@ export function UploadQueueProvider({ destination = areas, children }: UploadQue
 	);
 
 	useEffect(() => {
-		if (!isRunning) return;
-		const ask = (event: BeforeUnloadEvent) => event.preventDefault();
-		window.addEventListener('beforeunload', ask);
-		return () => window.removeEventListener('beforeunload', ask);
+		if (isRunning) return beginTransfer();
 	}, [isRunning]);
 
 	return (
