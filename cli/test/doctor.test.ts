@@ -2,7 +2,6 @@ import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:
 import path from 'node:path';
 import test from 'ava';
 import { execa } from 'execa';
-import Libsql from 'libsql';
 import { loadConfig } from '../../packages/core/src/index.js';
 import { memoryStorageFlags } from '../../packages/core/test/memoryPlugin.js';
 import { Client, file, testApp } from '../../packages/core/test/testApp.js';
@@ -59,21 +58,6 @@ test('doctor finds no errors in a sound installation, and each warning has a rem
 	t.is(code, findings.some(({ state }) => state === 'warn') ? 1 : 0);
 	const { stdout } = await run(['doctor', '--data-dir', app.dataDir]);
 	t.regex(stdout, /^ok\tdatabase\twhole and up to date$/m);
-});
-
-test('a database with migrations of a newer Stowage is a fault only if older ones must not go on', async (t) => {
-	const app = await testApp(t);
-	const database = new Libsql(path.join(app.dataDir, 'stowage.db'));
-	t.teardown(() => database.close());
-	const add = (name: string, olderMayRun: boolean) =>
-		database
-			.prepare('insert into migrations (name, applied_at, older_may_run) values (?, ?, ?)')
-			.run(name, 0, olderMayRun ? 1 : 0);
-	const found = async () => (await doctor('--data-dir', app.dataDir)).of('database')[0];
-	add('9001-boats', true);
-	t.like(await found(), { state: 'ok' });
-	add('9002-crew', false);
-	t.like(await found(), { state: 'error', says: 'written by a newer Stowage (9002-crew)' });
 });
 
 test('doctor reports a readable key, a root without its id, a damaged database and a wrong setting, and creates nothing', async (t) => {

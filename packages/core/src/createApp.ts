@@ -20,7 +20,6 @@ import { noSiblings, type Siblings } from './events/siblings.js';
 import { type ConnectionSource, createAccepting } from './http/connections/accepting.js';
 import { Drain } from './http/connections/Drain.js';
 import { createServer } from './http/createServer.js';
-import { LiveProcesses } from './leases/LiveProcesses.js';
 import { OtherServers } from './leases/OtherServers.js';
 import { createLog, type Log } from './log.js';
 import type { Metrics } from './metrics/createMetrics.js';
@@ -139,11 +138,11 @@ async function assemble(config: Config, database: Database, parts: Closable[], o
 		return opened;
 	};
 	const coordination = await createCoordination({
-		...{ ...base, audit, secret, siblings: options.siblings },
+		...{ ...base, audit, secret, siblings: options.siblings, version: buildVersion },
+		capabilities: () => providers.capability.all(),
 		feeds: () => fileServices.feeds,
 	});
-	const { identity, siblings, databaseReserve, relay, notifications, leases, jobs } = coordination;
-	const liveProcesses = new LiveProcesses({ ...base, identity, version: buildVersion });
+	const { identity, siblings, databaseReserve, relay, notifications, leases, liveProcesses, jobs } = coordination;
 	parts.push(liveProcesses);
 	const searchIndex = new SearchIndex({ ...base, identity });
 	const otherServers = new OtherServers({ ...base, identity });
@@ -155,7 +154,8 @@ async function assemble(config: Config, database: Database, parts: Closable[], o
 	const { files, links, quotas, sharedFolders, memberChanges, trees, trash, trashBin, versions } = fileServices;
 
 	const { dataDir } = config;
-	const decorations = { dataDir, files, bodies, notifications, jobs, database, databaseReserve, log };
+	const isOffered = (capability: string) => liveProcesses.isOffered(capability);
+	const decorations = { dataDir, files, bodies, notifications, jobs, isOffered, database, databaseReserve, log };
 	const { providers, logs } = decorateServer(server, decorations);
 	// At once, while connections still may end by themselves.
 	server.ext('onPreStop', () => jobs.stop());
@@ -166,6 +166,7 @@ async function assemble(config: Config, database: Database, parts: Closable[], o
 
 	const roots = await Roots.open({
 		...{ drivers: providers.storage, config, database, log, identity, monotonic },
+		readers: database.processes === undefined ? otherServers : liveProcesses,
 		wrap: (storage) => searchIndex.noted(storage),
 	});
 	parts.push(roots, searchIndex);

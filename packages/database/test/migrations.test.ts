@@ -1,5 +1,5 @@
 import { readdir, stat } from 'node:fs/promises';
-import { DatabaseError, type Migration, openDatabase } from '@stowage/database';
+import { DatabaseError, type Migration, openDatabase, readSnapshot } from '@stowage/database';
 import test, { type ExecutionContext } from 'ava';
 import Libsql from 'libsql';
 import { allMigrations } from '../src/migrations/all.js';
@@ -32,10 +32,13 @@ test('a database with migrations of a newer program opens where all of them say 
 	const { url } = await database(t);
 	await reopen(url, [...allMigrations, { ...addBoats, olderMayRun: true }]);
 	await t.notThrowsAsync(() => reopen(url, allMigrations));
+	const incompatible = () => readSnapshot(url, async (found) => found.incompatible);
+	t.deepEqual(await incompatible(), []);
 	await reopen(url, [...allMigrations, addBoats, { name: '9003-crew', up: async () => {} }]);
+	t.deepEqual(await incompatible(), ['9003-crew']);
 	await t.throwsAsync(() => reopen(url, allMigrations), {
 		instanceOf: DatabaseError,
-		message: /9001-boats, 9003-crew/,
+		message: /it has 9003-crew\./,
 	});
 });
 

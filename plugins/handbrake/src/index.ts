@@ -60,6 +60,7 @@ export const plugin = definePlugin({
 		};
 		const conversions = server.jobs.define({
 			name: 'convert',
+			needs: 'handbrake',
 			input: conversion,
 			onRestart: 'resume',
 			concurrency,

@@ -30,12 +30,14 @@ export function handbrakeRoutes(server: Server, handbrake: HandBrake, conversion
 	return [
 		route(contract.handbrakeCheck, async () => {
 			const { installed } = await handbrake.find();
-			return installed === undefined ? { available: false } : { available: true, version: installed.version };
+			return installed === undefined
+				? { available: server.isOffered('handbrake') }
+				: { available: true, version: installed.version };
 		}),
 
 		route(contract.handbrakeConvert, async ({ viewer, payload, h }) => {
 			const { installed } = await handbrake.find();
-			if (installed === undefined) throw notAvailable();
+			if (installed === undefined && !server.isOffered('handbrake')) throw notAvailable();
 			const user = signedIn(viewer);
 			const { outputFormat: format, quality, deleteOriginal, customOutputName, type: area = 'private' } = payload;
 			const path = parsePath(payload.filePath);
@@ -51,7 +53,9 @@ export function handbrakeRoutes(server: Server, handbrake: HandBrake, conversion
 			const source = { area, path, ...(owner === undefined ? {} : { owner }) };
 			const folder = area === 'shared' ? await sharedFolderOf(server, user, source) : {};
 			await assertConvertible(server, user, { ...source, ...folder });
-			if (videoEncoder(format, await installed.encoders(), handbrake.options.mayUseHardware) === undefined) {
+			// Where another process converts, it knows its encoders.
+			const encoders = await installed?.encoders();
+			if (encoders !== undefined && videoEncoder(format, encoders, handbrake.options.mayUseHardware) === undefined) {
 				throw new Failure('unavailable', `HandBrake on this server has no encoder for ${format} files.`);
 			}
 			const input: Conversion = { area, path, ...folder, outputName, format, quality, deleteOriginal };

@@ -7,13 +7,14 @@ import { SiblingEvents } from '../events/SiblingEvents.js';
 import type { Siblings } from '../events/siblings.js';
 import { createJobs } from '../jobs/createJobs.js';
 import { createLeases } from '../leases/createLeases.js';
+import { LiveProcesses } from '../leases/LiveProcesses.js';
 import { identifyProcess } from '../leases/processIdentity.js';
 import { createDatabaseReserve } from '../limits/databaseReserve.js';
 import type { Log } from '../log.js';
 import type { FolderFeeds } from '../trees/feeds/FolderFeeds.js';
 
 interface Dependencies {
-	config: Pick<Config, 'jobs'>;
+	config: Config;
 	database: Database;
 	audit: Audit;
 	/** The key that seals events. */
@@ -21,6 +22,9 @@ interface Dependencies {
 	feeds: () => FolderFeeds;
 	/** The processes beside this one behind the same primary process. */
 	siblings: Siblings;
+	version: string;
+	/** Those that plugins have registered. */
+	capabilities(): ReadonlyMap<string, () => boolean>;
 	log: Log;
 	now(): number;
 	monotonic(): number;
@@ -34,6 +38,8 @@ export async function createCoordination({
 	secret,
 	feeds,
 	siblings: processes,
+	version,
+	capabilities,
 	log,
 	now,
 	monotonic,
@@ -53,6 +59,7 @@ export async function createCoordination({
 		log,
 	});
 	const notifications = relay.notifications();
+	const liveProcesses = new LiveProcesses({ config, database, identity, version, capabilities, log, monotonic });
 	const leases = createLeases({ store: database.leases, identity, monotonic });
 	const jobs = createJobs({
 		store: database.jobs,
@@ -65,6 +72,7 @@ export async function createCoordination({
 		identity,
 		siblings,
 		mayBegin: () => config.jobs.run,
+		isLeftToOthers: (capability) => liveProcesses.isLeftToOthers(capability),
 		onEnd({ kind, title, isOrdered }, { status, error }) {
 			const outcome = status === 'completed' ? 'ok' : status;
 			// It is a job of the user whom it concerns.
@@ -73,5 +81,5 @@ export async function createCoordination({
 			audit.record({ action: 'jobEnd', kind, title, ...actor }, { outcome, ...reason });
 		},
 	});
-	return { identity, siblings, databaseReserve, relay, notifications, leases, jobs };
+	return { identity, siblings, databaseReserve, relay, notifications, leases, liveProcesses, jobs };
 }

@@ -32,6 +32,8 @@ interface Dependencies {
 	monotonic(): number;
 	/** Whether jobs may begin in this process; those that run go on. */
 	mayBegin(): boolean;
+	/** Whether jobs that need a capability are left to other processes. */
+	isLeftToOthers(capability: string): boolean;
 	/** Whether this process looks for work by itself; another one of the machine does otherwise. */
 	isPolling(): boolean;
 	/** Called with the id of each job that may have changed; without an id if jobs of other processes may have changed. */
@@ -63,6 +65,7 @@ type WaitingJob = NonNullable<Awaited<ReturnType<JobStore['next']>>>;
 
 export function createJobRunner(parts: Dependencies): JobRunner {
 	const { store, users, kinds, publisher, identity, log, monotonic, mayBegin, isPolling, onChange, onEnd } = parts;
+	const isLeft = ({ needs }: AnyKind) => needs !== undefined && parts.isLeftToOthers(needs);
 	const holder = identity.name;
 	const runs = new Map<string, JobRun>();
 	/** The runs under way, including their end. */
@@ -188,7 +191,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		// Mostly none: one query instead of some for each kind.
 		const waiting = await store.waitingKinds();
 		for (const kind of kindsHere()) {
-			if (!waiting.has(kind.name) || suspects.kindHold(kind.name) !== undefined) continue;
+			if (!waiting.has(kind.name) || isLeft(kind) || suspects.kindHold(kind.name) !== undefined) continue;
 			const suspected = suspects.usersOf(kind.name);
 			// Not counted: it only removes its partial results, and its owner waits for that.
 			const cleanup = `${kind.name}#cancelled`;
@@ -224,7 +227,7 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		const isFree = ({ slot }: JobPlace) => !taken.has(slot);
 		for (const suspect of suspects.inOrder()) {
 			const kind = kindsHere().find(({ name }) => name === suspect.kind);
-			if (kind === undefined || suspects.holdOf(suspect) !== undefined) continue;
+			if (kind === undefined || isLeft(kind) || suspects.holdOf(suspect) !== undefined) continue;
 			const { userId } = suspect;
 			const place = placesOf(kind).find(isFree);
 			const short = shortPlacesOf(kind).find(isFree);

@@ -66,6 +66,8 @@ interface Dependencies {
 	siblings?: SiblingEvents;
 	/** Whether jobs may begin in this process. */
 	mayBegin(): boolean;
+	/** Whether jobs that need a capability are left to other processes. None by default. */
+	isLeftToOthers?(capability: string): boolean;
 	/** Called with each job that ends here. */
 	onEnd?(job: JobRecord, end: JobEnd): void;
 }
@@ -125,6 +127,7 @@ export function createJobs(parts: Dependencies): JobService {
 
 	const runner = createJobRunner({
 		...{ store, users, kinds, publisher, identity, log, monotonic, mayBegin },
+		isLeftToOthers: parts.isLeftToOthers ?? (() => false),
 		isPolling: () => siblings.isLeader,
 		onChange: notifyWaiting,
 		onEnd: parts.onEnd,

@@ -6,12 +6,16 @@ import { settingOf } from '../config/reload.js';
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
 import type { ProcessIdentity } from './processIdentity.js';
+import type { RootReaders } from './RootReaders.js';
 
 /** How often a process says that it lives, and compares its clock. */
 const beatMs = 5000;
 
 /** How long after its last beat a process counts as living. */
 export const liveMs = 20_000;
+
+/** A capability that no live process has had for so long is not waited for any more: a process that starts anew is there again by then. */
+const restartMs = 10 * 60_000;
 
 /** Processes that were not seen for so long are forgotten. */
 const forgottenMs = 60 * 60_000;
@@ -43,13 +47,17 @@ interface Dependencies {
 	database: { processes: ProcessStore | undefined };
 	identity: ProcessIdentity;
 	version: string;
+	/** Those that plugins have registered, by name: whether this process has it now. */
+	capabilities(): ReadonlyMap<string, () => boolean>;
 	log: Log;
+	/** Milliseconds of a monotonic clock. */
+	monotonic(): number;
 	/** Milliseconds between two beats. @default 5000 */
 	beatMs?: number;
 }
 
 /** The processes that live over one database server, this one among them. Over a file there is nothing to do. */
-export class LiveProcesses {
+export class LiveProcesses implements RootReaders {
 	readonly #dependencies: Dependencies;
 	#timer: NodeJS.Timeout | undefined;
 	#beating: Promise<void> | undefined;
@@ -58,6 +66,12 @@ export class LiveProcesses {
 	#hasBegun = false;
 	/** What was logged last. */
 	#said = '';
+	/** The digest of the list of roots that was read last. */
+	#roots = '';
+	#others: readonly LiveProcess[] = [];
+	/** When each capability was seen last at another process. */
+	readonly #seenElsewhere = new Map<string, number>();
+	#begunAt = Number.NEGATIVE_INFINITY;
 
 	constructor(dependencies: Dependencies) {
 		this.#dependencies = dependencies;
@@ -68,14 +82,40 @@ export class LiveProcesses {
 		return this.#isClockOff;
 	}
 
+	/** Whether this process or another live one has a capability, as known since the last beat. */
+	isOffered(capability: string): boolean {
+		return this.#hasHere(capability) || this.#others.some(({ capabilities }) => capabilities.includes(capability));
+	}
+
+	/** Whether what needs this capability is left to others: this process lacks it, and one that has it lives or may be starting anew. */
+	isLeftToOthers(capability: string): boolean {
+		const { database, monotonic } = this.#dependencies;
+		if (database.processes === undefined || this.#hasHere(capability)) return false;
+		return monotonic() - (this.#seenElsewhere.get(capability) ?? this.#begunAt) < restartMs;
+	}
+
+	/** @inheritdoc */
+	async noteRoots(digest: string): Promise<void> {
+		this.#roots = digest;
+		// At once: a command waits for it.
+		if (this.#hasBegun) await this.#beatOnce();
+	}
+
+	/** @inheritdoc */
+	async withOtherRoots(digest: string): Promise<string[]> {
+		const { database, identity } = this.#dependencies;
+		const live = (await database.processes?.live(liveMs)) ?? [];
+		const late = live.filter(({ name, roots }) => name !== identity.name && roots !== digest);
+		return [...new Set(late.map(({ node }) => `node ${node}`))];
+	}
+
 	async begin(): Promise<void> {
 		if (this.#dependencies.database.processes === undefined) return;
 		this.#hasBegun = true;
-		await this.#beat();
+		this.#begunAt = this.#dependencies.monotonic();
+		await this.#beatOnce();
 		this.#timer = setInterval(() => {
-			this.#beating ??= this.#beat().finally(() => {
-				this.#beating = undefined;
-			});
+			if (this.#beating === undefined) void this.#beatOnce();
 		}, this.#dependencies.beatMs ?? beatMs).unref();
 	}
 
@@ -87,6 +127,21 @@ export class LiveProcesses {
 		await database.processes?.remove(identity.name).catch((error: unknown) => {
 			log.warn({ err: error }, 'the row of this process could not be removed; it expires');
 		});
+	}
+
+	#hasHere(capability: string): boolean {
+		return this.#dependencies.capabilities().get(capability)?.() ?? false;
+	}
+
+	/** After one that is under way. */
+	#beatOnce(): Promise<void> {
+		const beating = (this.#beating ?? Promise.resolve())
+			.then(() => this.#beat())
+			.finally(() => {
+				if (this.#beating === beating) this.#beating = undefined;
+			});
+		this.#beating = beating;
+		return beating;
 	}
 
 	async #beat(): Promise<void> {
@@ -105,13 +160,22 @@ export class LiveProcesses {
 				version,
 				clockOffset: this.#isClockOff ? this.#clockOffset : 0,
 				settings: digestsOf(config),
+				capabilities: [...this.#dependencies.capabilities().keys()].filter((each) => this.#hasHere(each)),
+				roots: this.#roots,
 			});
 			const live = await processes.live(liveMs);
+			this.#noteOthers(live.filter(({ name }) => name !== identity.name));
 			this.#say([...clockFaults(live), ...differingSettings(live)]);
 			await processes.sweep(forgottenMs);
 		} catch (error) {
 			log.warn({ err: error }, 'this process could not tell the others that it lives');
 		}
+	}
+
+	#noteOthers(others: readonly LiveProcess[]): void {
+		this.#others = others;
+		const now = this.#dependencies.monotonic();
+		for (const { capabilities } of others) for (const each of capabilities) this.#seenElsewhere.set(each, now);
 	}
 
 	/** Each time that something is different. */

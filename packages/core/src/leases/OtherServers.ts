@@ -1,18 +1,22 @@
 import { readdirSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolders } from '@stowage/plugin-api';
 import type { Config } from '../config/schema.js';
 import { workerCount } from '../config/workers.js';
 import type { Log } from '../log.js';
 import type { ProcessIdentity } from './processIdentity.js';
+import type { RootReaders } from './RootReaders.js';
+
+/** Processes whose end can't be found out have read the list of roots after this time, if they live. */
+const unknownMs = 5000;
 
 /** How long it is known that there are none. */
 const knownMs = 100;
 
 interface Dependencies {
 	config: Pick<Config, 'dataDir' | 'databaseUrl' | 'workers'>;
-	identity: ProcessIdentity;
+	identity: Pick<ProcessIdentity, 'name' | 'hasEnded' | 'canTell'>;
 	log: Log;
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
@@ -20,16 +24,20 @@ interface Dependencies {
 
 /**
  * Whether other processes may serve over the same database. Those over an SQLite file are of one machine and have one
- * data folder: each has a file there, so that nobody has to ask the database. A database server may always have
- * others.
+ * data folder: each has a file there, so that nobody has to ask the database, with the digest of the list of storage roots that it has
+ * read. A database server may always have others.
  */
-export class OtherServers {
+export class OtherServers implements RootReaders {
 	readonly #dependencies: Dependencies;
 	readonly #folder: string;
 	readonly #file: string;
 	/** Once there was another one, there may be. */
 	#mayExist: boolean;
 	#checkedAt = Number.NEGATIVE_INFINITY;
+	#isAnnounced = false;
+	#roots = '';
+	/** When a process whose end can't be found out was first seen with another list than wanted. */
+	readonly #unknownSince = new Map<string, number>();
 
 	constructor(dependencies: Dependencies) {
 		const { config, identity } = dependencies;
@@ -45,7 +53,8 @@ export class OtherServers {
 		if (!config.databaseUrl.startsWith('sqlite:')) return;
 		try {
 			await makeFolders(this.#folder, 0o750);
-			await writeFile(path.join(this.#folder, this.#file), '', { mode: 0o600 });
+			this.#isAnnounced = true;
+			await writeFile(path.join(this.#folder, this.#file), this.#roots, { mode: 0o600 });
 			for (const name of await this.#ended()) await rm(path.join(this.#folder, name), { force: true });
 		} catch (error) {
 			log.warn(
@@ -54,6 +63,25 @@ export class OtherServers {
 			);
 			this.#mayExist = true;
 		}
+	}
+
+	/** @inheritdoc */
+	async noteRoots(digest: string): Promise<void> {
+		this.#roots = digest;
+		if (!this.#isAnnounced) return;
+		try {
+			await writeFile(path.join(this.#folder, this.#file), digest, { mode: 0o600 });
+		} catch (error) {
+			this.#dependencies.log.warn({ err: error }, 'commands can’t be told which storage roots this server has read');
+		}
+	}
+
+	/** @inheritdoc */
+	async withOtherRoots(digest: string): Promise<string[]> {
+		const late: string[] = [];
+		for (const name of this.#names())
+			if (name !== this.#file && !(await this.#hasRead(name, digest))) late.push(`process ${pidOf(name) ?? name}`);
+		return late;
 	}
 
 	mayExist(): boolean {
@@ -66,6 +94,21 @@ export class OtherServers {
 
 	async close(): Promise<void> {
 		await rm(path.join(this.#folder, this.#file), { force: true });
+	}
+
+	async #hasRead(file: string, digest: string): Promise<boolean> {
+		const { identity, monotonic } = this.#dependencies;
+		try {
+			if ((await readFile(path.join(this.#folder, file), 'utf8')) === digest) return true;
+		} catch (error) {
+			if ((error as NodeJS.ErrnoException).code === 'ENOENT') return true;
+			throw error;
+		}
+		const name = file.replaceAll('_', ' ');
+		if (identity.canTell(name)) return identity.hasEnded(name);
+		const since = this.#unknownSince.get(name) ?? monotonic();
+		this.#unknownSince.set(name, since);
+		return monotonic() - since > unknownMs;
 	}
 
 	#names(): string[] {
@@ -84,4 +127,9 @@ export class OtherServers {
 			if (name !== this.#file && (await identity.hasEnded(name.replaceAll('_', ' ')))) ended.push(name);
 		return ended;
 	}
+}
+
+/** The PID in the name of a process of this machine. */
+function pidOf(file: string): string | undefined {
+	return /^linux_[0-9a-f-]+_\d+_(\d+)_/.exec(file)?.[1];
 }

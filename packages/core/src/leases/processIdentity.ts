@@ -13,6 +13,8 @@ export interface ProcessIdentity {
 	 * container.
 	 */
 	hasEnded(name: string): Promise<boolean>;
+	/** Whether `hasEnded` can determine it. */
+	canTell(name: string): boolean;
 }
 
 const form = /^(linux [0-9a-f-]+ \d+) (\d+) (\d+) [0-9a-f]+$/;
@@ -21,9 +23,11 @@ export async function identifyProcess(): Promise<ProcessIdentity> {
 	const random = randomBytes(16).toString('hex');
 	const place = await pidNamespace();
 	const started = await startOf(process.pid);
-	if (place === undefined || started === undefined) return { name: random, hasEnded: async () => false };
+	if (place === undefined || started === undefined)
+		return { name: random, hasEnded: async () => false, canTell: () => false };
 	return {
 		name: `${place} ${process.pid} ${started} ${random}`,
+		canTell: (name) => form.exec(name)?.[1] === place,
 		async hasEnded(name) {
 			const [, otherPlace, pid, otherStart] = form.exec(name) ?? [];
 			if (otherPlace !== place || Number(pid) === process.pid) return otherPlace === place && otherStart !== started;

@@ -4,7 +4,7 @@ import type { DatabaseReserve } from '../limits/databaseReserve.js';
 import type { Log } from '../log.js';
 import { createRegistry } from './registry.js';
 
-interface Dependencies extends Pick<Server, 'dataDir' | 'files' | 'bodies' | 'notifications' | 'jobs'> {
+interface Dependencies extends Pick<Server, 'dataDir' | 'files' | 'bodies' | 'notifications' | 'jobs' | 'isOffered'> {
 	database: Database;
 	databaseReserve: DatabaseReserve;
 	log: Log;
@@ -26,6 +26,7 @@ export function decorateServer(server: Server, { database, databaseReserve, log,
 	server.decorate('server', 'bodies', services.bodies);
 	server.decorate('server', 'notifications', services.notifications);
 	server.decorate('server', 'jobs', services.jobs);
+	server.decorate('server', 'isOffered', services.isOffered);
 	server.decorate('server', 'keyValues', (scope: string) => databaseReserve.optional(database.keyValues(scope)));
 	server.decorate('server', 'logOf', (plugin: string) => {
 		const own = log.child({ plugin });

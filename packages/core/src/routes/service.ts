@@ -89,7 +89,7 @@ export function serviceRoutes({ config, database, drain, liveProcesses, roots, v
 			trashKeepFor: config.trash.keepFor,
 			versionsKeepFor: config.versions.keepFor,
 			shares: config.shares,
-			handbrake: request.server.providers.capability.find('handbrake')?.() ?? false,
+			handbrake: request.server.isOffered('handbrake'),
 			thumbnails: request.server.providers.renderer.all().size > 0,
 			thumbnailExtensions: [...request.server.providers.renderer.all().values()].flatMap(
 				({ extensions = [] }) => extensions,

@@ -153,6 +153,25 @@ test('a process can cancel a job that another one runs, await its end and retry 
 	t.is(there.runs[0]?.context.attempt, 2);
 });
 
+test('a process begins no job whose capability it leaves to others, and does once it has it', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const lacks = new Set(['encoder']);
+	const [one, two] = [bench.process(lacks), bench.process()];
+	const [here, there] = [heldKind({ needs: 'encoder' }), heldKind({ needs: 'encoder' })];
+	const starter = one.jobs.define(here.kind);
+	two.jobs.define(there.kind);
+	const { id } = await starter.start(ada, '', 'x');
+	await one.jobs.poll();
+	t.like(await one.jobs.find(ada, id), { status: 'queued' });
+	await two.jobs.poll();
+	t.is(there.runs.length, 1);
+	await starter.start(ada, '', 'y');
+	lacks.clear();
+	await one.jobs.poll();
+	t.is(here.runs.length, 1);
+});
+
 test('the concurrency of a kind holds over all processes, and each job runs once', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');

@@ -26,7 +26,8 @@ export interface Bench {
 	/** Whether jobs may not begin, in any process. */
 	setPaused(isPaused: boolean): void;
 	addUser(name: string): Promise<JobOwner>;
-	process(): TestJobs;
+	/** `lacks` are the capabilities that it leaves to others. */
+	process(lacks?: ReadonlySet<string>): TestJobs;
 	/** From now on `hasEnded` is true for the identity of the n-th process, counted from 0. */
 	markGone(n: number): void;
 }
@@ -58,13 +59,14 @@ export async function jobBench(t: Teardown): Promise<Bench> {
 			const { id } = await database.users.add({ username, secret: 's' });
 			return { kind: 'user', id, username };
 		},
-		process() {
+		process(lacks = new Set()) {
 			const notifications = createNotifications();
 			const jobs = createJobs({
 				...{ store: database.jobs, users: database.users, notifications, log: createLog('silent') },
 				...{ databaseReserve: { assertRoom: async () => {} }, now, monotonic: () => clock.monotonic },
 				mayBegin: () => !clock.isPaused,
-				identity: { name: `process ${ends.length}`, hasEnded: async (name) => gone.has(name) },
+				isLeftToOthers: (capability) => lacks.has(capability),
+				identity: { name: `process ${ends.length}`, hasEnded: async (name) => gone.has(name), canTell: () => true },
 			});
 			ends.push(() => jobs.close());
 			return {

@@ -17,7 +17,7 @@ async function twoProcesses(t: ExecutionContext) {
 	const process = (name: string): Leases =>
 		createLeases({
 			store: database.leases,
-			identity: { name, hasEnded: async (other) => clock.isOneGone && other === 'one' },
+			identity: { name, hasEnded: async (other) => clock.isOneGone && other === 'one', canTell: () => true },
 			monotonic: () => clock.now,
 		});
 	return { clock, store: database.leases, one: process('one'), two: process('two') };

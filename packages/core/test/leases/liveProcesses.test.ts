@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
 import type { LiveProcess, ProcessStore } from '@stowage/plugin-api';
 import test from 'ava';
 import { startMariadb } from '../../../database/test/mariadb.js';
@@ -8,7 +11,16 @@ import { Client, json, testApp } from '../testApp.js';
 import { until } from '../until.js';
 
 const process = (node: string, facts: Partial<LiveProcess> = {}): LiveProcess => ({
-	...{ name: `process of ${node}`, node, version: '1', clockOffset: 0, settings: {}, ageMs: 0 },
+	...{
+		name: `process of ${node}`,
+		node,
+		version: '1',
+		clockOffset: 0,
+		settings: {},
+		capabilities: [],
+		roots: '',
+		ageMs: 0,
+	},
 	...facts,
 });
 
@@ -44,9 +56,9 @@ test('a process whose clock is off says so once, and says when it is right again
 	} satisfies Partial<ProcessStore>;
 	const config = loadConfig({ flags: { '--node': 'east' } });
 	const live = new LiveProcesses({
-		...{ config, log, version: '1', beatMs: 5 },
+		...{ config, log, version: '1', beatMs: 5, monotonic: () => performance.now(), capabilities: () => new Map() },
 		database: { processes: store as unknown as ProcessStore },
-		identity: { name: 'this one', hasEnded: async () => false },
+		identity: { name: 'this one', hasEnded: async () => false, canTell: () => false },
 	});
 	await live.begin();
 	t.true(live.isClockOff);
@@ -57,6 +69,42 @@ test('a process whose clock is off says so once, and says when it is right again
 	await until('a line in the log', () => lines.some((line) => line.includes('the nodes agree again')));
 	await live.close();
 	t.is(rows.size, 0);
+});
+
+test('what another node can do is offered, and its work is left to it until it has been away for ten minutes', async (t) => {
+	const { log } = logLines();
+	const clock = { now: 0 };
+	const here = { hasEncoder: false };
+	const others = new Set([process('east', { capabilities: ['encoder'] })]);
+	let beats = 0;
+	const store = {
+		beat: async () => void beats++,
+		live: async () => [...others],
+		sweep: async () => {},
+		remove: async () => {},
+		compareClock: async () => ({ offset: 0, uncertainty: 5 }),
+	} satisfies Partial<ProcessStore>;
+	const live = new LiveProcesses({
+		...{ config: loadConfig(), log, version: '1', beatMs: 5, monotonic: () => clock.now },
+		capabilities: () => new Map([['encoder', () => here.hasEncoder]]),
+		database: { processes: store as unknown as ProcessStore },
+		identity: { name: 'this one', hasEnded: async () => false, canTell: () => false },
+	});
+	await live.begin();
+	t.teardown(() => live.close());
+	t.true(live.isOffered('encoder'));
+	t.true(live.isLeftToOthers('encoder'));
+	others.clear();
+	const seen = beats;
+	await until('a beat without it', () => beats > seen + 1);
+	t.false(live.isOffered('encoder'));
+	t.true(live.isLeftToOthers('encoder'), 'it may be starting anew');
+	clock.now += 10 * 60_000;
+	t.false(live.isLeftToOthers('encoder'));
+	clock.now = 0;
+	here.hasEncoder = true;
+	t.true(live.isOffered('encoder'));
+	t.false(live.isLeftToOthers('encoder'));
 });
 
 test('two nodes over one MariaDB must have one session key, and say which settings differ', async (t) => {
@@ -80,6 +128,13 @@ test('two nodes over one MariaDB must have one session key, and say which settin
 	t.deepEqual(
 		live?.map(({ node }) => node),
 		['one', 'two'],
+	);
+	const big = await mkdtemp(path.join(os.tmpdir(), 'stowage-nodes-'));
+	t.teardown(() => rm(big, { recursive: true, force: true }));
+	await one.services.rootAdministration.add('big', 'local', big);
+	t.true(
+		two.services.roots.records.some(({ name }) => name === 'big'),
+		'the other node has read it when the call ends',
 	);
 	const visitor = new Client(one);
 	t.deepEqual(json(await visitor.get('/api/ready?of=node')), {

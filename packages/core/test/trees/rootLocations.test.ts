@@ -1,15 +1,45 @@
-import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, stat, symlink } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { isFailure } from '@stowage/rules';
 import test from 'ava';
+import { identifyProcess } from '../../src/leases/processIdentity.js';
 import { assertApart, assertUnreserved } from '../../src/trees/roots/assertApart.js';
 import { reservedFolders } from '../../src/trees/roots/reservedFolders.js';
 import { testApp } from '../testApp.js';
+import { until } from '../until.js';
 
 const run = promisify(execFile);
+
+test('a change of the roots that a process of the machine has not read is undone, and says which one', async (t) => {
+	const clock = { ahead: 0 };
+	const app = await testApp(t, {}, { monotonic: () => performance.now() + clock.ahead });
+	const big = await mkdtemp(path.join(os.tmpdir(), 'stowage-big-'));
+	t.teardown(() => rm(big, { recursive: true, force: true }));
+	const { rootAdministration, roots } = app.services;
+	const stopped = spawn('sleep', ['600'], { stdio: 'ignore' });
+	t.teardown(() => stopped.kill());
+	// The name of a process has its PID, and when it started.
+	const [boot, namespace] = (await identifyProcess()).name.split(' ').slice(1);
+	const started = (await readFile(`/proc/${stopped.pid}/stat`, 'utf8')).replace(/^.*\) /s, '').split(' ')[19];
+	const name = `linux_${boot}_${namespace}_${stopped.pid}_${started}_${'0'.repeat(32)}`;
+	await writeFile(path.join(app.dataDir, 'processes', name), 'an older list');
+	const adding = rootAdministration.add('big', 'local', big);
+	await until('the root is recorded', () => roots.records.length === 2);
+	clock.ahead = 31_000;
+	const error = await t.throwsAsync(adding);
+	t.true(isFailure(error, 'unavailable'));
+	t.is(error?.message, `process ${stopped.pid} did not take note of the change within 30 s. Nothing was changed.`);
+	t.is((await rootAdministration.list()).length, 1);
+	const ended = once(stopped, 'exit');
+	stopped.kill();
+	await ended;
+	await rootAdministration.add('big', 'local', big);
+	t.is((await rootAdministration.list()).length, 2);
+});
 
 test('a root inside or around another one is refused, also through symbolic links', async (t) => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-apart-'));

@@ -57,6 +57,8 @@ declare module '@hapi/hapi' {
 	interface Server {
 		readonly providers: Providers;
 		readonly files: Files;
+		/** Whether this process, or another live one over the same database, has a capability, as known for some seconds. */
+		isOffered(capability: string): boolean;
 		/** A key-value store with expiry for the plugin of this name. */
 		keyValues(scope: string): KeyValueStore;
 		/** The log for the plugin of this name. */

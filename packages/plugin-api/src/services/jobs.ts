@@ -104,6 +104,11 @@ export interface JobKind<Input> {
 	readonly onRestart: 'resume' | 'restart' | 'fail';
 	/** How many run at once, over all processes. */
 	readonly concurrency: number;
+	/**
+	 * The capability without which no run succeeds: a process that lacks it leaves the jobs to another one over the same database, as long
+	 * as one has it or may be starting anew.
+	 */
+	readonly needs?: string;
 	/** The most waiting and running jobs of one user. */
 	readonly perUser: number;
 	/**

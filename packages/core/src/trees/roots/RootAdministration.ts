@@ -59,7 +59,10 @@ export class RootAdministration {
 		);
 	}
 
-	/** Adds an existing root, or creates one in an empty folder. Resolves when every process has loaded it. */
+	/**
+	 * Adds an existing root, or creates one in an empty folder. Resolves when every process has loaded it; throws `unavailable`, and adds
+	 * nothing, where one has not within 30 s.
+	 */
 	async add(name: string, driver: string, location: string): Promise<void> {
 		if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) {
 			throw new Failure('invalidName', 'The name of a root has 1 to 64 letters, digits, dots, dashes or underscores.');
@@ -78,7 +81,7 @@ export class RootAdministration {
 			await storage.close();
 		}
 		// A process that did not know of it would take homes that are placed there for homes on its only root.
-		await this.#roots.waitForAllProcesses();
+		await this.#waitForReaders(() => this.#store.remove(name));
 	}
 
 	async rename(name: string, newName: string): Promise<void> {
@@ -88,8 +91,8 @@ export class RootAdministration {
 
 	/**
 	 * Records the new location of a root, which must have been moved there before. Resolves when every process opens it
-	 * there, to whether that changed anything. Throws `invalid` for the root of the configuration, and `conflict` for a
-	 * place where this root is not.
+	 * there, to whether that changed anything; changes nothing and throws `unavailable` where one has not within 30 s. Throws
+	 * `invalid` for the root of the configuration, and `conflict` for a place where this root is not.
 	 */
 	async relocate(name: string, location: string): Promise<boolean> {
 		await this.#roots.reload();
@@ -97,14 +100,15 @@ export class RootAdministration {
 		if (record.location === null) throw new Failure('invalid', `Where ${name} lies is said by ${firstSettings}.`);
 		await this.#assertApart(location, record.rootId);
 		await this.#assertLiesAt(location, record);
+		const { location: former } = record;
 		await this.#store.relocate(record.rootId, location);
-		await this.#roots.waitForAllProcesses();
-		return record.location !== location;
+		await this.#waitForReaders(() => this.#store.relocate(record.rootId, former));
+		return former !== location;
 	}
 
 	/**
-	 * Makes it the root of new homes. Resolves to whether that changed anything. Throws `conflict` while files without a
-	 * user are on the former one.
+	 * Makes it the root of new homes. Resolves, when every process knows that, to whether it changed anything; changes nothing and throws
+	 * `unavailable` where one does not within 30 s, and `conflict` while files without a user are on the former one.
 	 */
 	async setDefault(name: string): Promise<boolean> {
 		await this.#roots.reload();
@@ -116,12 +120,13 @@ export class RootAdministration {
 		// The administrator may put files there, or share them, before anybody uploads.
 		for (const path of unownedFolders) await ensureFolder(storage, path);
 		await this.#store.setDefault(name);
-		await this.#roots.waitForAllProcesses();
+		const undo = () => this.#store.setDefault(formerName);
+		await this.#waitForReaders(undo);
 		try {
 			// An upload to it may have finished until now.
 			await assertNoPublicFiles(before, formerName);
 		} catch (error) {
-			await this.#store.setDefault(formerName);
+			await undo();
 			await this.#roots.reload();
 			throw error;
 		}
@@ -143,6 +148,25 @@ export class RootAdministration {
 		await unassignRemovedHomes(this.#database, this.#roots.withId(rootId));
 		await this.#store.remove(name);
 		await this.#roots.reload();
+	}
+
+	/** Waits until every process has read a change; undoes it where one has not. */
+	async #waitForReaders(undo: () => Promise<void>): Promise<void> {
+		try {
+			await this.#roots.waitForReaders();
+		} catch (error) {
+			const { message } = error as Error;
+			try {
+				await undo();
+				await this.#roots.reload();
+			} catch (second) {
+				throw new Failure('unavailable', `${message} It could not be undone: ${(second as Error).message}`, {
+					cause: error,
+				});
+			}
+			if (!isFailure(error)) throw error;
+			throw new Failure(error.kind, `${message} Nothing was changed.`, { cause: error });
+		}
 	}
 
 	/** Throws `invalid` if a location is inside another root, or the other way round, or is no place for one. */

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '@stowage/database';
 import type { Registry, RootRecord, StorageDriver, StorageProvider } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
+import type { RootReaders } from '../../leases/RootReaders.js';
 import type { Log } from '../../log.js';
 import type { Mount, Mounts } from '../Mounts.js';
 import { ClosedStorage } from './ClosedStorage.js';
@@ -18,13 +20,22 @@ interface Dependencies {
 	identity: { readonly name: string; hasEnded(name: string): Promise<boolean> };
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
+	/** The processes that read the list as well. */
+	readers: RootReaders;
 	reloadMs?: number;
+	/** Milliseconds within which the other processes must have read a changed list. @default 30,000 */
+	readWithinMs?: number;
 	/** Called with each storage that is opened; resolves to the one to be used in its place. */
 	wrap?(storage: StorageProvider): StorageProvider;
 }
 
 /** How often a process reads the list of roots. */
 const defaultReloadMs = 2000;
+
+const defaultReadWithinMs = 30_000;
+
+/** How often it is looked whether they have. */
+const readersMs = 200;
 
 /** A mount with its location; null for the configured one. */
 export interface OpenMount extends Mount {
@@ -40,6 +51,8 @@ export class Roots implements Mounts {
 	readonly #reloadMs: number;
 	#mounts: OpenMount[] = [];
 	#records: RootRecord[] = [];
+	/** Of the list that was read last. */
+	#digest = '';
 	#reloading: Promise<void> | undefined;
 	#timer: NodeJS.Timeout | undefined;
 	#isClosed = false;
@@ -115,10 +128,24 @@ export class Roots implements Mounts {
 		return this.#opener.driver(name);
 	}
 
-	/** Resolves when every process has read the list of roots again. */
-	async waitForAllProcesses(): Promise<void> {
-		await this.reload();
-		await wait(2 * this.#reloadMs);
+	/**
+	 * Resolves when each process that serves has read the list of roots as it is. Throws `unavailable` with the names of those that have
+	 * not within 30 s.
+	 */
+	async waitForReaders(): Promise<void> {
+		const { readers, monotonic, readWithinMs = defaultReadWithinMs } = this.#dependencies;
+		const until = monotonic() + readWithinMs;
+		for (;;) {
+			await this.reload();
+			const late = await readers.withOtherRoots(this.#digest);
+			if (late.length === 0) return;
+			if (monotonic() >= until)
+				throw new Failure(
+					'unavailable',
+					`${late.join(', ')} did not take note of the change within ${Math.round(readWithinMs / 1000)} s.`,
+				);
+			await wait(readersMs);
+		}
 	}
 
 	/** Reads the list of roots from the database, and opens the new ones. */
@@ -166,6 +193,11 @@ export class Roots implements Mounts {
 		if (this.#isClosed) return closeAll(opened);
 		this.#mounts = mounts;
 		this.#records = records;
+		const digest = digestOf(known);
+		if (digest !== this.#digest) {
+			this.#digest = digest;
+			await this.#dependencies.readers.noteRoots(digest);
+		}
 		if (removed.length > 0) this.homes.clearCache();
 		await closeAll(removed);
 		if (mounts.length > 1) await this.homes.moves.poll();
@@ -188,6 +220,12 @@ export class Roots implements Mounts {
 		if (open?.storage === storage && open.name === name) return open;
 		return { name, idPrefix: isFirst ? '' : rootId.slice(0, 8), storage, location };
 	}
+}
+
+/** Changes with what a process has to know of the roots. */
+function digestOf(records: readonly RootRecord[]): string {
+	const facts = records.map(({ rootId, driver, location, isDefault }) => [rootId, driver, location, isDefault]);
+	return createHash('sha256').update(JSON.stringify(facts.sort())).digest('base64url');
 }
 
 /** The root of new homes: the one that is recorded as such, or the first. */

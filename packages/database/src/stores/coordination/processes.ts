@@ -12,6 +12,9 @@ interface ProcessRow {
 	seen_at: number;
 	clock_offset: number;
 	settings: string;
+	/** Null in the rows of a version that doesn't say. */
+	capabilities: string | null;
+	roots: string | null;
 }
 
 interface AgreementRow {
@@ -25,9 +28,10 @@ export function processStore(knex: Knex, clock: DatabaseClock): ProcessStore {
 	const agreements = () => knex<AgreementRow>('agreements');
 	const time = () => databaseTime(knex, clock.now);
 	return {
-		async beat({ name, node, version, clockOffset, settings }: ProcessFacts) {
+		async beat({ name, node, version, clockOffset, settings, capabilities, roots }: ProcessFacts) {
 			const row = {
-				...plainRow({ name, node, version, clock_offset: clockOffset, settings: JSON.stringify(settings) }),
+				...plainRow({ name, node, version, roots, clock_offset: clockOffset }),
+				...plainRow({ settings: JSON.stringify(settings), capabilities: JSON.stringify(capabilities) }),
 				seen_at: time(),
 			} as unknown as ProcessRow;
 			await processes().insert(row).onConflict('name').merge();
@@ -43,6 +47,8 @@ export function processStore(knex: Knex, clock: DatabaseClock): ProcessStore {
 				version: row.version,
 				clockOffset: Number(row.clock_offset),
 				settings: JSON.parse(row.settings),
+				capabilities: JSON.parse(row.capabilities ?? '[]'),
+				roots: row.roots ?? '',
 				ageMs: Number(row.age),
 			}));
 		},

@@ -9,6 +9,10 @@ export interface ProcessFacts {
 	readonly clockOffset: number;
 	/** A digest of the value of each setting that users notice. */
 	readonly settings: Readonly<Record<string, string>>;
+	/** The capabilities of its plugins that it has now, by their names in `GET /api/capabilities`. */
+	readonly capabilities: readonly string[];
+	/** A digest of the list of storage roots that it read last: at most 64 characters. Empty for a version that doesn't say. */
+	readonly roots: string;
 }
 
 export interface LiveProcess extends ProcessFacts {
