@@ -136,7 +136,7 @@ function countText({ requests, first, last }: Partial<AuditRecord>, timeText: (t
 }
 
 function targetText({ area, owner, path, to, toArea, toOwner, paths = [], ...record }: Partial<AuditRecord>): string {
-	const { account, link, kind, title, root, detail, entries, bytes, replaced } = record;
+	const { account, link, kind, title, root, detail, entries, bytes, replaced, node } = record;
 	const at = (where: string | undefined, text: string) => (where === undefined ? text : `${where}:/${text}`);
 	const whose = owner === undefined ? '' : ` of ${owner ?? 'the administrator'}`;
 	return [
@@ -151,6 +151,7 @@ function targetText({ area, owner, path, to, toArea, toOwner, paths = [], ...rec
 		detail,
 		entries === undefined ? undefined : plural(entries, 'entry', 'entries'),
 		bytes === undefined ? undefined : isOnTerminal() ? formatListSize(bytes) : `${bytes} B`,
+		node === undefined ? undefined : `at node ${node}`,
 	]
 		.filter((part) => part !== undefined)
 		.join('  ');

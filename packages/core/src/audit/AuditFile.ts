@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolders } from '@stowage/plugin-api';
 import type { AuditClass } from './auditClasses.js';
-import { auditFileName, auditFiles } from './auditFolder.js';
+import { auditFileName, auditFiles, nodeInFileNames } from './auditFolder.js';
 import { dayOf } from './auditLine.js';
 
 /** The next part of the day begins after this many bytes. */
@@ -30,20 +30,23 @@ interface Options {
 	/** Called with the first failure, and with the number of lost lines at the first success after it. */
 	onError(error: unknown): void;
 	onRecovered(lost: number): void;
+	/** The name of this node where other ones may write to the folder: over a network several can't append to one file. */
+	node?: string | undefined;
 	partBytes?: number;
 	checkMs?: number;
 	open?: typeof open;
 }
 
 /**
- * Appends lines of one class to the files of a folder, in the order of the calls, without making a caller wait. Other processes may
- * append to the same files: a batch of whole lines is one write at the end of the file, and each of them finds the name of a new part by
+ * Appends lines of one class to the files of a folder, in the order of the calls, without making a caller wait. Other processes of
+ * this machine may append to the same files: a batch of whole lines is one write at the end of the file, and each of them finds the name of a new part by
  * itself. Lines that can't be written are lost, and counted.
  */
 export class AuditFile {
 	readonly #folder: string;
 	readonly #class: AuditClass;
 	readonly #options: Options;
+	readonly #node: string | undefined;
 	#waiting: Line[] = [];
 	#waitingBytes = 0;
 	#gathering: NodeJS.Timeout | undefined;
@@ -57,6 +60,7 @@ export class AuditFile {
 		this.#folder = folder;
 		this.#class = of;
 		this.#options = options;
+		this.#node = options.node === undefined ? undefined : nodeInFileNames(options.node);
 	}
 
 	/** Appends a line with its line feed; `time` determines the day's file. */
@@ -167,14 +171,14 @@ export class AuditFile {
 
 	async #lastPart(day: string): Promise<number | undefined> {
 		const files = await auditFiles(this.#folder);
-		return files.findLast((file) => file.day === day && file.class === this.#class)?.part;
+		return files.findLast((file) => file.day === day && file.class === this.#class && file.node === this.#node)?.part;
 	}
 
 	/** The first part from there on that has room and can be written. */
 	async #openPart(day: string, first: number): Promise<{ handle: FileHandle; part: number; size: number }> {
 		for (let part = first; ; part++) {
 			try {
-				const handle = await this.#openFile(auditFileName(day, this.#class, part));
+				const handle = await this.#openFile(auditFileName(day, this.#class, part, this.#node));
 				const { size } = await handle.stat();
 				if (size < this.#limit) return { handle, part, size };
 				await handle.close();

@@ -1,14 +1,17 @@
+import { createHash } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type AuditClass, auditClasses, auditShares } from './auditClasses.js';
 
 const dayMs = 24 * 60 * 60_000;
 
-/** A file of the audit log: the lines of one class and day in UTC, or a part of them. */
+/** A file of the audit log: the lines of one class and day in UTC, or a part of them; of one node where there may be several. */
 export interface AuditFileName {
 	day: string;
 	class: AuditClass;
 	part: number;
+	/** The node that writes it, as it is in the name of the file. */
+	node: string | undefined;
 	file: string;
 }
 
@@ -17,11 +20,19 @@ export function auditFolder(dataDir: string): string {
 }
 
 /** Files of changes have no class in their names: once all lines were in them. */
-export function auditFileName(day: string, of: AuditClass, part: number): string {
-	return [day, ...(of === 'changes' ? [] : [of]), ...(part === 0 ? [] : [part]), 'jsonl'].join('.');
+export function auditFileName(day: string, of: AuditClass, part: number, node?: string): string {
+	const name = [day, ...(of === 'changes' ? [] : [of]), ...(part === 0 ? [] : [part])].join('.');
+	return `${name}${node === undefined ? '' : `@${node}`}.jsonl`;
 }
 
-const fileNames = /^(\d{4}-\d\d-\d\d)(?:\.([a-z]+))?(?:\.(\d{1,6}))?\.jsonl$/;
+/** A name of a node as it is in the names of files: another one for another node. */
+export function nodeInFileNames(node: string): string {
+	if (/^[A-Za-z0-9_-]{1,40}$/.test(node)) return node;
+	const plain = node.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 40);
+	return `${plain}~${createHash('sha256').update(node).digest('hex').slice(0, 8)}`;
+}
+
+const fileNames = /^(\d{4}-\d\d-\d\d)(?:\.([a-z]+))?(?:\.(\d{1,6}))?(?:@([A-Za-z0-9_~-]{1,49}))?\.jsonl$/;
 
 /** The files there are, the oldest first; none where there is no folder. */
 export async function auditFiles(folder: string): Promise<AuditFileName[]> {
@@ -31,9 +42,9 @@ export async function auditFiles(folder: string): Promise<AuditFileName[]> {
 	});
 	return names
 		.flatMap((file) => {
-			const [, day, name = 'changes', part = '0'] = fileNames.exec(file) ?? [];
+			const [, day, name = 'changes', part = '0', node] = fileNames.exec(file) ?? [];
 			const of = auditClasses.find((each) => each === name);
-			return day === undefined || of === undefined ? [] : [{ day, class: of, part: Number(part), file }];
+			return day === undefined || of === undefined ? [] : [{ day, class: of, part: Number(part), node, file }];
 		})
 		.sort((a, b) => (a.day === b.day ? a.part - b.part : a.day < b.day ? -1 : 1));
 }

@@ -145,6 +145,8 @@ export interface AuditRecord extends Omit<AuditEvent, 'viewer'>, AuditOutcome {
 	/** The system's name for the user of the command line, and the number of the user that the command ran as. */
 	systemUser?: string;
 	uid?: number;
+	/** The node that wrote it, where there may be several. */
+	node?: string;
 	/** How many events the line is for, and when the first and the last of them were: only in a line for several. */
 	requests?: number;
 	first?: string;
@@ -198,8 +200,8 @@ export function auditLine(time: number, entry: AuditEntry): string {
 		const line = lineOf(record, cut);
 		if (Buffer.byteLength(line) <= maxLineBytes) return line;
 	}
-	const { time: at, action, outcome, reason, user } = record;
-	return lineOf({ time: at, action, outcome, reason, user });
+	const { time: at, action, outcome, reason, user, node } = record;
+	return lineOf({ time: at, action, outcome, reason, user, node });
 }
 
 /** With at most so many bytes of each text. */

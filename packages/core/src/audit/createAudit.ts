@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { isFailure } from '@stowage/rules';
+import { nodeAmongOthers } from '../config/nodeOf.js';
 import type { Config } from '../config/schema.js';
 import { currentContext } from '../context.js';
 import type { Log } from '../log.js';
@@ -54,7 +55,7 @@ export interface Administrator {
 }
 
 interface Dependencies {
-	config: Pick<Config, 'audit' | 'dataDir'>;
+	config: Pick<Config, 'audit' | 'dataDir' | 'node' | 'databaseUrl'>;
 	log: Log;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
@@ -72,18 +73,22 @@ const othersAtOnce = 5;
 
 export function createAudit({ config, log, now, monotonic, bytesSent, administrator }: Dependencies): Audit {
 	const folder = auditFolder(config.dataDir);
+	const node = nodeAmongOthers(config);
+	const lineOf = (entry: AuditEntry) => auditLine(now(), node === undefined ? entry : { ...entry, node });
 	const onError = (error: unknown) =>
 		log.error({ err: error }, 'the audit log could not be written: entries were lost');
 	const onRecovered = (lost: number) => {
 		log.warn({ lost }, 'the audit log is written again');
 		const entry = auditEntry({ action: 'lost', entries: lost }, { outcome: 'failed' }, {});
-		files.get('security')?.append(auditLine(now(), entry), now());
+		files.get('security')?.append(lineOf(entry), now());
 	};
-	const files = new Map(auditClasses.map((each) => [each, new AuditFile(folder, each, { onError, onRecovered })]));
+	const files = new Map(
+		auditClasses.map((each) => [each, new AuditFile(folder, each, { node, onError, onRecovered })]),
+	);
 	const floods = createFloods({
 		...{ config, monotonic },
-		write: (of, entry) => files.get(of)?.append(auditLine(now(), entry), now()),
-		bytesOf: (entry) => Buffer.byteLength(auditLine(now(), entry)),
+		write: (of, entry) => files.get(of)?.append(lineOf(entry), now()),
+		bytesOf: (entry) => Buffer.byteLength(lineOf(entry)),
 	});
 
 	/** Equal events within a minute. `waiting` is the sum of those that are no lines yet. */

@@ -9,7 +9,7 @@ import { type Administrator, createAudit } from './createAudit.js';
  * is no data folder.
  */
 export async function recordOrder(
-	config: Pick<Config, 'audit' | 'dataDir' | 'log'>,
+	config: Pick<Config, 'audit' | 'dataDir' | 'databaseUrl' | 'log' | 'node'>,
 	administrator: Administrator,
 	event: AuditEvent,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { hostname } from 'node:os';
 import type { LiveProcess, ProcessStore } from '@stowage/plugin-api';
 import { settingNames } from '../config/leaves.js';
+import { nodeOf } from '../config/nodeOf.js';
 import { settingOf } from '../config/reload.js';
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
@@ -186,11 +186,6 @@ export class LiveProcesses implements RootReaders {
 		for (const reason of faults) this.#dependencies.log.warn({ reason }, 'the nodes do not agree');
 		if (faults.length === 0) this.#dependencies.log.info('the nodes agree again');
 	}
-}
-
-/** The name of this machine among the nodes. */
-export function nodeOf({ node }: Pick<Config, 'node'>): string {
-	return node === '' ? hostname() : node;
 }
 
 function digestsOf(config: Config): Record<string, string> {

@@ -233,6 +233,27 @@ test('two writers share the same files, and each line is stored whole and once',
 	);
 });
 
+test('nodes write files of their own into one folder, which are read together in the order of time', async (t) => {
+	const dataDir = await folderOf(t);
+	const folder = path.join(dataDir, 'audit');
+	const errors = { onError: (error: unknown) => t.fail(String(error)), onRecovered: () => {} };
+	const time = Date.UTC(2031, 1, 3);
+	const nodes = ['east', 'west', 'west 2', 'west_2'];
+	for (const [index, node] of nodes.entries()) {
+		const log = new AuditFile(folder, 'changes', { ...errors, node });
+		log.append(auditLine(time + 100 - index, { action: 'delete', outcome: 'ok', node }), time);
+		await log.close();
+	}
+	const files = await auditFiles(folder);
+	t.is(new Set(files.map(({ node }) => node)).size, nodes.length);
+	t.true(files.some(({ file: name }) => name === '2031-02-03@east.jsonl'));
+	const records = await collect(readAudit(dataDir, {}));
+	t.deepEqual(
+		records.map(({ node }) => node),
+		nodes.toReversed(),
+	);
+});
+
 test('lines that are lost on a full disk are counted, and their number is reported once there is room', async (t) => {
 	const dataDir = await folderOf(t);
 	const faults: unknown[] = [];

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { LiveProcess, ProcessStore } from '@stowage/plugin-api';
 import test from 'ava';
 import { startMariadb } from '../../../database/test/mariadb.js';
+import { readAudit } from '../../src/audit/readAudit.js';
 import { loadConfig } from '../../src/index.js';
 import { clockFaults, differingSettings, LiveProcesses } from '../../src/leases/LiveProcesses.js';
 import { logLines } from '../logLines.js';
@@ -136,6 +137,12 @@ test('two nodes over one MariaDB must have one session key, and say which settin
 		two.services.roots.records.some(({ name }) => name === 'big'),
 		'the other node has read it when the call ends',
 	);
+	await one.services.audit.sweep();
+	await until('a line of the audit log with its node', async () => {
+		for await (const { action, node } of readAudit(one.dataDir, {}))
+			if (action === 'addRoot' && node === 'one') return true;
+		return false;
+	});
 	const visitor = new Client(one);
 	t.deepEqual(json(await visitor.get('/api/ready?of=node')), {
 		status: 'ok',

@@ -1,0 +1,12 @@
+import { hostname } from 'node:os';
+import type { Config } from './schema.js';
+
+/** The name of this machine among the nodes. */
+export function nodeOf({ node }: Pick<Config, 'node'>): string {
+	return node === '' ? hostname() : node;
+}
+
+/** The same where there may be other nodes: over a database server. */
+export function nodeAmongOthers(config: Pick<Config, 'node' | 'databaseUrl'>): string | undefined {
+	return config.databaseUrl.startsWith('sqlite:') ? undefined : nodeOf(config);
+}
