@@ -76,7 +76,15 @@ test('doctor reports a readable key, a root without its id, a damaged database a
 	);
 
 	await chmod(path.join(app.dataDir, 'session.key'), 0o600);
-	const away = await doctor(...flags, '--public-url', 'https://files.example.org');
+	const encoder = {
+		'@stowage/handbrake': { handbrake: '/nowhere/HandBrakeCLI', bwrap: false },
+		'@stowage/preview': false,
+	};
+	const away = await doctor(
+		...[...flags, '--public-url', 'https://files.example.org', '--plugins', JSON.stringify(encoder)],
+	);
+	t.regex(away.of('HandBrakeCLI')[0]?.says ?? '', /^\/nowhere\/HandBrakeCLI is not there/);
+	t.deepEqual([...away.of('bwrap'), ...away.of('ffmpeg')], [], 'what is turned off is not asked for');
 	t.like(away.of('storage root')[0], { state: 'error' });
 	t.regex(away.of('storage root')[0]?.says ?? '', /not ours/);
 	t.like(away.of('proxy')[0], { state: 'warn' });
@@ -204,7 +212,7 @@ test('doctor names storage roots, homes and files of the database that other acc
 	t.like(await run(['root', 'add', 'big', path.join(disks, 'a disk'), ...flags]), { code: 0 });
 	await chmod(path.join(disks, 'a disk'), 0o755);
 	for (const name of ['files', 'files/users', 'files/users/ada']) await chmod(at(name), 0o755);
-	await chmod(at('files/users/bob'), 0o750);
+	for (const name of ['anonymous', 'bob']) await chmod(at(`files/users/${name}`), 0o750);
 	await chmod(at('stowage.db'), 0o640);
 	const access = async () => (await doctor(...flags)).of('access');
 	// Nobody gets past the folders above them.

@@ -7,36 +7,75 @@ import { type Finding, ok, reasonOf, warn } from './findings.js';
 const run = promisify(execFile);
 const timeoutMs = 20_000;
 
+/** With the plugin that starts each, whose option of that name may have another program or turn it off. */
 const programs = [
-	{ name: 'ffmpeg', args: ['-version'], for: 'thumbnails of videos', package: 'ffmpeg' },
-	{ name: 'ffprobe', args: ['-version'], for: 'conversions of videos', package: 'ffmpeg' },
-	{ name: 'pdftoppm', args: ['-v'], for: 'thumbnails of PDFs', package: 'poppler-utils' },
-	{ name: 'HandBrakeCLI', args: ['--version'], for: 'conversions of videos', package: 'handbrake-cli' },
+	{
+		name: 'ffmpeg',
+		args: ['-version'],
+		for: 'thumbnails of videos',
+		package: 'ffmpeg',
+		plugin: '@stowage/preview',
+		option: 'ffmpeg',
+	},
+	{
+		name: 'ffprobe',
+		args: ['-version'],
+		for: 'conversions of videos',
+		package: 'ffmpeg',
+		plugin: '@stowage/handbrake',
+		option: 'ffprobe',
+	},
+	{
+		name: 'pdftoppm',
+		args: ['-v'],
+		for: 'thumbnails of PDFs',
+		package: 'poppler-utils',
+		plugin: '@stowage/preview',
+		option: 'pdftoppm',
+	},
+	{
+		name: 'HandBrakeCLI',
+		args: ['--version'],
+		for: 'conversions of videos',
+		package: 'handbrake-cli',
+		plugin: '@stowage/handbrake',
+		option: 'handbrake',
+	},
 	{
 		name: 'bwrap',
 		args: ['--ro-bind', '/', '/', 'true'],
 		for: 'the strongest sandbox of decoders and conversions',
 		package: 'bubblewrap',
+		plugin: '@stowage/handbrake',
+		option: 'bwrap',
 	},
 ] as const;
 
-/** The programs of the enabled plugins. */
+/** The programs of the enabled plugins, as these are configured. */
 export async function checkPrograms(config: Config): Promise<Finding[]> {
-	const found = programs.map(async (program) => {
-		try {
-			const { stdout, stderr } = await run(program.name, program.args, { timeout: timeoutMs });
-			const [line = ''] = `${stdout}${stderr}`.trim().split('\n');
-			return ok(program.name, /\d/.test(line) ? line : 'runs');
-		} catch (error) {
-			const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-			return warn(
-				program.name,
-				`${isMissing ? 'is not there' : `does not run (${reasonOf(error)})`}: no ${program.for}`,
-				isMissing ? `apt install ${program.package}` : `Run it by hand as the server's user and see what it says.`,
-			);
-		}
+	const found = programs.map(async ({ plugin, option, ...program }) => {
+		const options = config.plugins.get(plugin);
+		const file = options?.[option] ?? program.name;
+		return options === undefined || file === false ? [] : [await checkProgram(String(file), program)];
 	});
-	return [...(await Promise.all(found)), await checkSandbox(), ...checkSharp(config)];
+	return [...(await Promise.all(found)).flat(), await checkSandbox(), ...checkSharp(config)];
+}
+
+type Program = Pick<(typeof programs)[number], 'name' | 'args' | 'for' | 'package'>;
+
+async function checkProgram(file: string, program: Program): Promise<Finding> {
+	try {
+		const { stdout, stderr } = await run(file, program.args, { timeout: timeoutMs });
+		const [line = ''] = `${stdout}${stderr}`.trim().split('\n');
+		return ok(program.name, /\d/.test(line) ? line : 'runs');
+	} catch (error) {
+		const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+		return warn(
+			program.name,
+			`${isMissing ? `${file === program.name ? '' : `${file} `}is not there` : `does not run (${reasonOf(error)})`}: no ${program.for}`,
+			isMissing ? `apt install ${program.package}` : `Run it by hand as the server's user and see what it says.`,
+		);
+	}
 }
 
 /** Both sandboxes are tried: which one the server has depends on what may be done where it runs. */
