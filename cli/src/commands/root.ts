@@ -49,7 +49,8 @@ export function rootCommand(): Command {
 		.addCommand(
 			appCommand<{ json?: boolean }>({
 				usage: 'check [name]',
-				description: 'look whether each storage root, or one, is there and can be written to',
+				description:
+					'look whether each storage root, or one, is there and can be written to, and whether several nodes may use it at once',
 				examples: ['root check', 'root check big'],
 				codes: `Exit codes: 0 all are there, 1 one is not, or refused or failed, ${startupCode}.`,
 				async run({ rootAdministration }, [name], { json }) {
@@ -59,7 +60,7 @@ export function rootCommand(): Command {
 					});
 					const chosen = name === undefined ? all : all.filter((root) => root.name === name);
 					if (chosen.length === 0) throw new Failure('notFound', `There is no storage root ${name}.`);
-					show(chosen, json);
+					show(chosen, json, 'with sharing');
 					if (chosen.some(({ fault }) => fault !== null)) throw new ExitCode(1);
 				},
 			}).option('--json', 'as JSON'),
@@ -117,14 +118,17 @@ function freeCell(freeBytes: number | null): Row[number] {
 	return freeBytes === null ? 'unknown' : sizeCell(freeBytes);
 }
 
-function show(roots: readonly RootState[], json: boolean | undefined): void {
+function show(roots: readonly RootState[], json: boolean | undefined, sharing?: 'with sharing'): void {
+	const shownSharing = ({ sharingFaults }: Pick<RootState, 'sharingFaults'>) =>
+		sharingFaults === null ? '' : sharingFaults.length === 0 ? 'any number' : `one: ${sharingFaults.join(' ')}`;
 	printList(roots, {
 		json,
 		columns: [
 			...[{ title: 'NAME' }, { title: 'DEFAULT' }, { title: 'STATE' }, { title: 'FREE' }, { title: 'DRIVER' }],
 			...[{ title: 'LOCATION' }, { title: 'FAULT', fit: 'wrap' as const }],
+			...(sharing ? [{ title: 'NODES', fit: 'wrap' as const }] : []),
 		],
-		row: ({ name, isDefault, driver, location, freeBytes, fault }) => [
+		row: ({ name, isDefault, driver, location, freeBytes, fault, ...root }) => [
 			name,
 			isDefault ? 'default' : '',
 			fault === null ? 'ok' : 'unavailable',
@@ -132,6 +136,7 @@ function show(roots: readonly RootState[], json: boolean | undefined): void {
 			driver,
 			location ?? '',
 			fault ?? '',
+			...(sharing ? [shownSharing(root)] : []),
 		],
 	});
 }

@@ -8,9 +8,11 @@ import { registerSessions } from './accounts/sessions.js';
 import { createCoordination } from './app/createCoordination.js';
 import { createFileServices } from './app/createFileServices.js';
 import { createServices } from './app/createServices.js';
+import { nodeInFileNames } from './audit/auditFolder.js';
 import { type Administrator, createAudit } from './audit/createAudit.js';
 import { createBodies } from './bodies/createBodies.js';
 import { makeDataDir } from './config/dataDir.js';
+import { nodeAmongOthers } from './config/nodeOf.js';
 import { type Reloaded, reloadConfig } from './config/reload.js';
 import type { Config } from './config/schema.js';
 import { assertSameSecret, readOrMakeSecret } from './config/secret.js';
@@ -30,6 +32,7 @@ import { SearchIndex } from './search/SearchIndex.js';
 import type { Services } from './services.js';
 import { sweep } from './sweep.js';
 import { MountedStorage } from './trees/MountedStorage.js';
+import { RootClaims } from './trees/roots/RootClaims.js';
 import { Roots } from './trees/roots/Roots.js';
 
 export interface App {
@@ -164,8 +167,17 @@ async function assemble(config: Config, database: Database, parts: Closable[], o
 	await loadPlugins(server, config);
 	providers.auth.get(config.auth);
 
-	const roots = await Roots.open({
+	const node = nodeAmongOthers(config);
+	const claims =
+		node === undefined || !serves
+			? undefined
+			: new RootClaims({
+					...{ store: database.leases, identity, node: nodeInFileNames(node), monotonic, log },
+					onLost: () => void roots.reload().catch(() => undefined),
+				});
+	const roots: Roots = await Roots.open({
 		...{ drivers: providers.storage, config, database, log, identity, monotonic },
+		claims,
 		readers: database.processes === undefined ? otherServers : liveProcesses,
 		wrap: (storage) => searchIndex.noted(storage),
 	});

@@ -11,6 +11,7 @@ import type {
 	MoveOptions,
 	OpenFile,
 	ReplacingStorage,
+	SharingStorage,
 	StagedFile,
 	StagingCutoffs,
 	StatsBatch,
@@ -31,6 +32,7 @@ import { countFolder, listFolder } from './reading/listFolder.js';
 import { listWithStats } from './reading/listWithStats.js';
 import { checkDisk } from './root/checkDisk.js';
 import type { Disk } from './root/Disk.js';
+import { sharingFaults } from './root/sharingFaults.js';
 import { fsync, setModified } from './system/descriptors.js';
 import { nameRoot, withFailures } from './system/systemErrors.js';
 import { watchFolder } from './watching/watchFolder.js';
@@ -48,6 +50,7 @@ export class LocalStorage
 		InspectableStorage,
 		LocalFilesStorage,
 		ReplacingStorage,
+		SharingStorage,
 		StatsListingStorage,
 		WatchingStorage
 {
@@ -106,6 +109,10 @@ export class LocalStorage
 			using folder = await this.disk.parentOf(path, 'pass');
 			return await this.disk.exchangeFlag.isSupportedAt(folder);
 		});
+	}
+
+	sharingFaults(): Promise<string[]> {
+		return withFailures(rootPath, () => sharingFaults(this.disk));
 	}
 
 	count(path: StoragePath): Promise<number> {

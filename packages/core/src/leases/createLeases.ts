@@ -34,6 +34,8 @@ export interface Lease {
 	isRequested(): boolean;
 	/** Releases it. May be called again. */
 	release(): Promise<void>;
+	/** Renews it no more: it is held until it expires. */
+	lapse(): void;
 }
 
 /** Leases that this process holds. */
@@ -169,6 +171,10 @@ function heldLease(
 		signal: ending.signal,
 		isHeld: () => !isReleased && !ending.signal.aborted && isInTime(),
 		isRequested: () => isRequested,
+		lapse() {
+			isReleased = true;
+			clearInterval(timer);
+		},
 		async release() {
 			if (isReleased) return;
 			isReleased = true;

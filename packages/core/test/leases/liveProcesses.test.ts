@@ -8,7 +8,8 @@ import { readAudit } from '../../src/audit/readAudit.js';
 import { loadConfig } from '../../src/index.js';
 import { clockFaults, differingSettings, LiveProcesses } from '../../src/leases/LiveProcesses.js';
 import { logLines } from '../logLines.js';
-import { Client, json, testApp } from '../testApp.js';
+import { memoryStorageFlags } from '../memoryPlugin.js';
+import { Client, file, json, type TestApp, testApp } from '../testApp.js';
 import { until } from '../until.js';
 
 const process = (node: string, facts: Partial<LiveProcess> = {}): LiveProcess => ({
@@ -108,9 +109,47 @@ test('what another node can do is offered, and its work is left to it until it h
 	t.false(live.isLeftToOthers('encoder'));
 });
 
-test('two nodes over one MariaDB must have one session key, and say which settings differ', async (t) => {
-	const mariadb = await startMariadb();
-	t.teardown(mariadb.close);
+let mariadb: Awaited<ReturnType<typeof startMariadb>>;
+
+test.before(async () => {
+	mariadb = await startMariadb();
+});
+
+test.after.always(() => mariadb?.close());
+
+test.serial(
+	'a storage root that can’t be shared is used by one node, and by another one once that has ended',
+	async (t) => {
+		const fault = 'Its file system has no locks.';
+		const flags = {
+			...(await memoryStorageFlags(t, [fault])),
+			...{
+				'--database-url': await mariadb.createDatabase(),
+				'--session-key': 'one key for both, longer than 32 characters',
+			},
+		};
+		const one = await testApp(t, { ...flags, '--node': 'one' });
+		const { log, lines } = logLines();
+		const two = await testApp(t, { ...flags, '--node': 'two' }, { log });
+		const ready = async (app: TestApp) => json(await new Client(app).get('/api/ready?of=node')).checks.storage;
+		t.is(await ready(one), 'ok');
+		t.is(await ready(two), 'unavailable');
+		const ada = await new Client(one).register('ada');
+		t.is((await ada.upload('/api/upload', [file('a.txt', 'kept')])).statusCode, 200);
+		const there = new Client(two);
+		there.cookie = ada.cookie;
+		t.is((await there.get('/api/download/a.txt?type=private')).statusCode, 503);
+		const [{ fault: said, sharingFaults } = {}] = await two.services.rootAdministration.list();
+		t.is(said, `The storage is not available right now: Node one uses this storage root. ${fault}`);
+		t.is(sharingFaults, null);
+		t.true(lines.some((line) => line.includes('another node uses this storage root') && line.includes(fault)));
+		await one.stop();
+		await until('the root is free', async () => (await ready(two)) === 'ok');
+		t.is((await there.get('/api/download/a.txt?type=private')).payload, 'kept');
+	},
+);
+
+test.serial('two nodes over one MariaDB must have one session key, and say which settings differ', async (t) => {
 	const databaseUrl = { '--database-url': await mariadb.createDatabase() };
 	const key = 'one key for both of these nodes, longer than 32';
 	const { log, lines } = logLines();

@@ -556,6 +556,7 @@ const endedLease: Lease = {
 	isHeld: () => true,
 	isRequested: () => false,
 	release: async () => {},
+	lapse: () => {},
 };
 
 /** The server dies after it moved the item on the disk and before it updated the database. */

@@ -125,6 +125,17 @@ export function hasReplace(storage: StorageProvider): storage is ReplacingStorag
 	return 'canReplace' in storage;
 }
 
+/** An optional ability of a storage: to find out whether several machines may change it at once. One that lacks it may be shared. */
+export interface SharingStorage extends StorageProvider {
+	/** Why they must not: a sentence for each reason. Throws `unavailable` while it can't be used at all. */
+	sharingFaults(): Promise<string[]>;
+}
+
+/** Whether a storage has this ability. */
+export function hasSharing(storage: StorageProvider): storage is SharingStorage {
+	return 'sharingFaults' in storage;
+}
+
 /**
  * An optional ability of a storage: its files are plain files below one folder, and another program of this machine may read them there.
  */

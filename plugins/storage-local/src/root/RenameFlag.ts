@@ -33,6 +33,15 @@ export class RenameFlag {
 		return !known;
 	}
 
+	/** Whether the file system of the root can. */
+	async isSupported(): Promise<boolean> {
+		using scratch = await this.scratch();
+		const device = deviceOf(this.calls, scratch);
+		const known = this.#found.get(device) ?? (await canRename(this.calls, scratch));
+		this.#found.set(device, known);
+		return known;
+	}
+
 	/** Forgets the results: another disk may be mounted now. */
 	forget(): void {
 		this.#found.clear();

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Database } from '@stowage/database';
-import type { RootRecord, RootStore, StorageProvider } from '@stowage/plugin-api';
+import { hasSharing, type RootRecord, type RootStore, type StorageProvider } from '@stowage/plugin-api';
 import { Failure, isFailure, parsePath } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import { ensureFolder } from '../folders.js';
@@ -25,6 +25,8 @@ export interface RootState {
 	isDefault: boolean;
 	/** Why it can't be used right now; null if it can. */
 	fault: string | null;
+	/** Why several nodes must not use it at once, a sentence for each reason; null while that can't be found out. */
+	sharingFaults: string[] | null;
 	/** Bytes; null if unknown. */
 	freeBytes: number | null;
 	totalBytes: number | null;
@@ -199,14 +201,21 @@ export class RootAdministration {
 	}
 }
 
-async function stateOf(storage: StorageProvider): Promise<Pick<RootState, 'fault' | 'freeBytes' | 'totalBytes'>> {
+async function stateOf(
+	storage: StorageProvider,
+): Promise<Pick<RootState, 'fault' | 'sharingFaults' | 'freeBytes' | 'totalBytes'>> {
 	try {
 		await storage.check();
 		const [freeBytes = null, totalBytes = null] = [await storage.freeSpace(), await storage.totalSpace()];
-		return { fault: null, freeBytes, totalBytes };
+		return {
+			fault: null,
+			sharingFaults: hasSharing(storage) ? await storage.sharingFaults() : [],
+			freeBytes,
+			totalBytes,
+		};
 	} catch (error) {
 		if (!isFailure(error)) throw error;
-		return { fault: withCause(error), freeBytes: null, totalBytes: null };
+		return { fault: withCause(error), sharingFaults: null, freeBytes: null, totalBytes: null };
 	}
 }
 

@@ -9,6 +9,7 @@ import type { Log } from '../../log.js';
 import type { Mount, Mounts } from '../Mounts.js';
 import { ClosedStorage } from './ClosedStorage.js';
 import { HomeMounts } from './HomeMounts.js';
+import type { RootClaims } from './RootClaims.js';
 import { RootOpener } from './RootOpener.js';
 
 interface Dependencies {
@@ -20,6 +21,8 @@ interface Dependencies {
 	identity: { readonly name: string; hasEnded(name: string): Promise<boolean> };
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
+	/** For roots that only one node may use at a time; left out by what does not serve, and where there is one node. */
+	claims?: RootClaims | undefined;
 	/** The processes that read the list as well. */
 	readers: RootReaders;
 	reloadMs?: number;
@@ -160,6 +163,7 @@ export class Roots implements Mounts {
 		this.#isClosed = true;
 		clearInterval(this.#timer);
 		this.homes.moves.close();
+		this.#dependencies.claims?.close();
 		await this.#reloading?.catch(() => {
 			// The caller has got the error; for other callers it does not matter any more.
 		});
@@ -204,8 +208,16 @@ export class Roots implements Mounts {
 	}
 
 	async #open(record: RootRecord): Promise<StorageProvider> {
+		const { claims, wrap } = this.#dependencies;
+		const known = await claims?.knownRefusalOf(record.rootId);
+		if (known !== undefined) return new ClosedStorage(record.rootId, known);
 		const storage = await this.#opener.open(record);
-		const { wrap } = this.#dependencies;
+		claims?.forget(record.rootId);
+		const refusal = storage instanceof ClosedStorage ? undefined : await claims?.refusalOf(storage);
+		if (refusal !== undefined) {
+			await storage.close();
+			return new ClosedStorage(record.rootId, refusal);
+		}
 		return wrap === undefined || storage instanceof ClosedStorage ? storage : wrap(storage);
 	}
 
@@ -216,7 +228,8 @@ export class Roots implements Mounts {
 		if (open !== undefined && open.location !== location)
 			this.#dependencies.log.info({ root: name, location }, 'the location of a storage root was changed');
 		const isOpen = open?.location === location && !(open.storage instanceof ClosedStorage);
-		const storage = isOpen ? open.storage : await this.#open(record);
+		const isOurs = isOpen && (await this.#dependencies.claims?.refusalOf(open.storage)) === undefined;
+		const storage = isOurs ? open.storage : await this.#open(record);
 		if (open?.storage === storage && open.name === name) return open;
 		return { name, idPrefix: isFirst ? '' : rootId.slice(0, 8), storage, location };
 	}
