@@ -42,7 +42,8 @@ async function listFolders({ accounts, members }: Services, name: string | undef
 
 async function setMembers(services: Services, name: string, path: string, wanted: readonly string[]): Promise<void> {
 	const { id, username } = await services.accounts.find(name);
-	const made = await services.members.set({ kind: 'user', id, username }, parsePath(path), wanted.map(memberOf));
+	const owner = { kind: 'user', id, username } as const;
+	const { members: made } = await services.members.set(owner, parsePath(path), wanted.map(memberOf));
 	if (made.length === 0) printLine('It has no members.');
 	for (const member of made) printLine(`${member.username}:${member.role}`);
 }

@@ -20,7 +20,11 @@ export function userCommand(): Command {
 				examples: ['user add ada', 'user add ada --adopt-home < password.txt', 'user add ada --root big'],
 				async run({ accounts, audit, roots }, [name = ''], { adoptHome, root }) {
 					if (root !== undefined)
-						await audit.recorded({ action: 'assignHome', account: name, root }, () => roots.homes.assignTo(name, root));
+						await audit.recorded(
+							{ action: 'assignHome', account: name, root },
+							() => roots.homes.assignTo(name, root),
+							(isChanged) => (isChanged ? {} : undefined),
+						);
 					const user = await accounts.create(name, await readPassword('Password: '), {
 						adoptsHome: adoptHome === true,
 					});

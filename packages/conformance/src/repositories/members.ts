@@ -44,11 +44,13 @@ export function memberRules(assertThat: Rule): void {
 		// Who stays keeps the time, and another role.
 		const since = clock.now;
 		clock.now += second;
-		await members.set(photos, [{ userId: bob.id, role: 'view' }], limits);
+		t.true(await members.set(photos, [{ userId: bob.id, role: 'view' }], limits));
+		t.false(await members.set(photos, [{ userId: bob.id, role: 'view' }], limits));
 		t.like((await members.joined(bob.id))[0], { id: found?.id, role: 'view', createdAt: since });
 		t.deepEqual(await members.joined(carol.id), []);
 		t.is((await members.list()).length, 1);
-		await members.set(photos, [], limits);
+		t.true(await members.set(photos, [], limits));
+		t.false(await members.set(photos, [], limits));
 		t.is(await members.find(ada.id, photos.itemId), undefined);
 		t.deepEqual(await members.joined(bob.id), []);
 		t.deepEqual(await members.list(), []);

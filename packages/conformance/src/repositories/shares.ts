@@ -105,16 +105,24 @@ export function shareRules(assertThat: Rule): void {
 	assertThat('a share is changed and removed by its owner only', async (t, { users, shares, links }, clock) => {
 		const alice = await users.add({ username: 'alice', secret: 's' });
 		const { id } = await shares.add({ ...shareOf(alice, 'one'), expiresAt: clock.now + day }, limits);
-		t.false(await shares.change(id, 'another user', { title: 'mine' }));
-		t.false(await shares.change('unknown', alice.id, {}));
-		t.true(await shares.change(id, alice.id, {}));
+		t.is(await shares.change(id, 'another user', { title: 'mine' }), undefined);
+		t.is(await shares.change('unknown', alice.id, {}), undefined);
+		t.is(await shares.change(id, alice.id, {}), 'same');
 		await shares.end(id, clock.now);
 		t.false((await shares.get(id))?.isEnded);
 		await shares.end(id, clock.now + day);
 		t.true((await shares.get(id))?.isEnded);
-		t.true(await shares.change(id, alice.id, { isPaused: true, passwordSecret: 'p', maxDownloads: 2 ** 40 }));
+		const changes = { isPaused: true, passwordSecret: 'p', maxDownloads: 2 ** 40 };
+		t.is(await shares.change(id, alice.id, changes), 'changed');
+		t.is(await shares.change(id, alice.id, { ...changes, maxUploadBytes: null, title: 'one 😀' }), 'same');
+		t.is(await shares.change(id, alice.id, { title: 'One 😀' }), 'changed');
+		t.is(await shares.change(id, alice.id, { title: 'one 😀' }), 'changed');
+		// Its end is given to it again.
+		t.is(await shares.change(id, alice.id, { expiresAt: clock.now + day }), 'changed');
+		t.false((await shares.get(id))?.isEnded);
+		await shares.end(id, clock.now + day);
 		t.like(await shares.get(id), { isEnded: true, isPaused: true, passwordSecret: 'p', maxDownloads: 2 ** 40 });
-		t.true(await shares.change(id, alice.id, { expiresAt: null, passwordSecret: null }));
+		t.is(await shares.change(id, alice.id, { expiresAt: null, passwordSecret: null }), 'changed');
 		t.like(await shares.get(id), { isEnded: false, expiresAt: null, passwordSecret: null, title: 'one 😀' });
 		t.false(await shares.remove(id, 'another user'));
 		t.true(await shares.remove(id, alice.id));

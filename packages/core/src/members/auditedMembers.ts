@@ -9,10 +9,10 @@ export function auditedMembers(members: Members, audit: Audit): Members {
 			audit.recorded(
 				{ action: 'setMembers', viewer, area: 'private', path },
 				() => members.set(viewer, path, wanted),
-				(made) => ({
-					detail: made.map(({ username, role }) => `${username} ${role}`).join(', '),
-					entries: made.length,
-				}),
+				({ members: made, isChanged }) =>
+					isChanged
+						? { detail: made.map(({ username, role }) => `${username} ${role}`).join(', '), entries: made.length }
+						: undefined,
 			),
 		leave: (viewer, path) =>
 			audit.recorded(

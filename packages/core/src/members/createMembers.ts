@@ -41,7 +41,11 @@ export interface Members {
 	 * registered. Throws `noSuchUser` with the first name that is unknown, `invalid` for what can't have members,
 	 * `notFound` and `rateLimited`.
 	 */
-	set(viewer: Viewer, path: StoragePath, members: readonly NamedMember[]): Promise<NamedMember[]>;
+	set(
+		viewer: Viewer,
+		path: StoragePath,
+		members: readonly NamedMember[],
+	): Promise<{ members: NamedMember[]; isChanged: boolean }>;
 	/** Those of a folder of the viewer's own, and of one that the viewer is a member of. Throws `notFound` for another one. */
 	list(viewer: Viewer, path: StoragePath, area?: 'private' | 'shared'): Promise<NamedMember[]>;
 	/** Ends the viewer's own membership of a folder, by its path in the area of shared folders. Resolves to its owner. Throws `notFound`. */
@@ -126,7 +130,7 @@ export function createMembers({ store, users, storage, folders, notifications, l
 			const { id: ownerId, username } = owner;
 			const chosen = await known(owner, wanted);
 			// Items have other ids on another root.
-			await storage.changing(username, async () => {
+			const isChanged = await storage.changing(username, async () => {
 				const item = await folderAt(username, path);
 				// There an id changes with what is put into the folder.
 				if (item.mayReuseId && chosen.length > 0)
@@ -136,16 +140,16 @@ export function createMembers({ store, users, storage, folders, notifications, l
 					);
 				const itemId = identityOf(item);
 				const before = await store.find(ownerId, itemId);
-				await store.set({ ownerId, path, itemId }, chosen, most);
+				if (!(await store.set({ ownerId, path, itemId }, chosen, most))) return false;
 				const made = await store.find(ownerId, itemId);
 				const touched = [...(before?.members ?? []), ...(made?.members ?? [])].map(({ user }) => user.id);
 				notify([ownerId, ...touched]);
-				if (before !== undefined || made === undefined || (await locateLink(storage, made)) !== undefined) return;
+				if (before !== undefined || made === undefined || (await locateLink(storage, made)) !== undefined) return true;
 				// It was moved while nobody followed it yet.
 				await store.set({ ownerId, path, itemId }, [], most);
 				throw new Failure('notFound', 'There is no such file or folder.');
 			});
-			return chosen.map(({ username: name, role }) => ({ username: name, role }));
+			return { members: chosen.map(({ username: name, role }) => ({ username: name, role })), isChanged };
 		},
 
 		async list(viewer, path, area) {

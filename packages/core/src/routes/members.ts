@@ -11,7 +11,7 @@ export function memberRoutes({ database, members }: Services) {
 	return [
 		route(contract.setMembers, async ({ viewer, payload }) => ({
 			path: payload.path,
-			members: await members.set(viewer, payload.path, payload.members),
+			members: (await members.set(viewer, payload.path, payload.members)).members,
 		})),
 
 		route(contract.getMembers, async ({ viewer, query }) => ({

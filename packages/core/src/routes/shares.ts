@@ -63,7 +63,8 @@ export function shareRoutes(services: Services) {
 
 		route(contract.changeShare, async ({ viewer, params, payload, request }) => {
 			const id = params.id ?? '';
-			return shown(request, await shares.change(id, signedIn(viewer).id, given(payload), callerOf(request)));
+			const { share } = await shares.change(id, signedIn(viewer).id, given(payload), callerOf(request));
+			return shown(request, share);
 		}),
 
 		route(contract.deleteShare, async ({ viewer, params }) => {

@@ -16,7 +16,8 @@ export function auditedShares(shares: Shares, audit: Audit): Shares {
 			audit.recorded(
 				{ action: 'changeShare', share: id, detail: Object.keys(choices).join(', ') },
 				() => shares.change(id, ownerId, choices, client),
-				({ items }) => ({ area: 'private', ...chosen(items.map(({ path }) => ({ path }))) }),
+				({ share: { items }, isChanged }) =>
+					isChanged ? { area: 'private', ...chosen(items.map(({ path }) => ({ path }))) } : undefined,
 			),
 		remove: (id, ownerId) =>
 			audit.recorded(

@@ -56,8 +56,13 @@ export interface Shares {
 	list(ownerId?: string, options?: SharePageOptions): AsyncGenerator<ListedShare>;
 	/** Throws `notFound`, also for that of another owner if one is given. */
 	get(id: string, ownerId?: string): Promise<ListedShare>;
-	/** Throws as `get` and `make` do. */
-	change(id: string, ownerId: string, choices: ShareChoices, client: Caller): Promise<ListedShare>;
+	/** Throws as `get` and `make` do. A password counts as a change also if it is the same. */
+	change(
+		id: string,
+		ownerId: string,
+		choices: ShareChoices,
+		client: Caller,
+	): Promise<{ share: ListedShare; isChanged: boolean }>;
 	/** Ends it at once, for good. Resolves to what it was. Throws `notFound`. */
 	remove(id: string, ownerId?: string): Promise<ShareRecord>;
 }
@@ -177,8 +182,9 @@ export function createShares(parts: Dependencies): Shares {
 		async change(id, ownerId, choices, client) {
 			if (!isId(id)) throw noSuchShare();
 			const settings = await settingsOf(parts, choices, client);
-			if (!(await store.change(id, ownerId, settings))) throw noSuchShare();
-			return get(id, ownerId);
+			const change = await store.change(id, ownerId, settings);
+			if (change === undefined) throw noSuchShare();
+			return { share: await get(id, ownerId), isChanged: change === 'changed' };
 		},
 
 		async remove(id, ownerId) {

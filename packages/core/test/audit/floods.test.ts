@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { type AuditEntry, type AuditRecord, auditEntry, auditLine, maxLineBytes 
 import { bounded } from '../../src/audit/counted.js';
 import { createFloods } from '../../src/audit/createFloods.js';
 import { readAudit } from '../../src/audit/readAudit.js';
-import { Client, file, type TestApp, testApp } from '../testApp.js';
+import { Client, file, json, type TestApp, testApp } from '../testApp.js';
 
 const dayMs = 24 * 60 * 60_000;
 const quarterMs = 15 * 60_000;
@@ -47,7 +47,7 @@ test('what changes nothing is not recorded', async (t) => {
 	const ada = await new Client(app).register('ada');
 	await ada.upload('/api/upload', [file('a.txt', 'A')]);
 	const { accounts, links } = app.services;
-	const lines = (await recorded(app)).length;
+	let lines = (await recorded(app)).length;
 	await ada.call('PUT', '/api/settings', { settings: {} });
 	await ada.call('PUT', '/api/settings', { settings: { enablePreview: true } });
 	await ada.post('/api/renameItem', { type: 'private', oldPath: 'a.txt', newName: 'a.txt' });
@@ -57,6 +57,27 @@ test('what changes nothing is not recorded', async (t) => {
 	await accounts.setQuota('ada', { bytes: null, entries: null });
 	await links.purge();
 	t.is((await recorded(app)).length, lines);
+	await new Client(app).register('bob');
+	await mkdir(path.join(app.filesDir, 'users/ada/docs'));
+	const members = [{ username: 'bob', role: 'view' }];
+	const { id } = json(await ada.post('/api/shares', { items: [{ path: 'docs' }], mode: 'view' }));
+	const before = (await recorded(app)).length;
+	const times = async (count: number, work: () => Promise<{ statusCode: number }>) => {
+		for (let n = 0; n < count; n++) t.is((await work()).statusCode, 200);
+	};
+	await times(3, () => ada.call('PUT', '/api/members', { path: 'docs', members }));
+	await times(3, () => ada.call('PATCH', `/api/shares/${id}`, { title: 'docs', maxDownloads: null }));
+	await times(3, () => ada.call('PATCH', `/api/shares/${id}`, { isPaused: true, maxDownloads: 3 }));
+	await times(2, () => ada.call('PUT', '/api/members', { path: 'docs', members: [] }));
+	t.deepEqual(
+		(await recorded(app)).slice(before).map(({ action, entries, detail }) => [action, entries ?? detail]),
+		[
+			['setMembers', 1],
+			['changeShare', 'maxDownloads, isPaused'],
+			['setMembers', 0],
+		],
+	);
+	lines = (await recorded(app)).length;
 	await ada.call('PUT', '/api/settings', { settings: { enablePreview: false } });
 	await new Client(app).post('/api/login', { username: 'ada', password: 'correct horse' });
 	await ada.call('DELETE', '/api/sessions');

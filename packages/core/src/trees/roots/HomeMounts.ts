@@ -82,16 +82,18 @@ export class HomeMounts implements Homes {
 
 	/**
 	 * Records on which root a new home shall be created. Throws `notFound` for an unknown root and `alreadyExists` if
-	 * the home is elsewhere.
+	 * the home is elsewhere. Resolves to whether that was not recorded yet.
 	 */
-	async assignTo(username: string, name: string): Promise<void> {
+	async assignTo(username: string, name: string): Promise<boolean> {
 		const { roots, homes } = this.#dependencies;
 		const { rootId } = roots.record(name);
+		const before = await homes.find(username);
 		const isOnFirst = rootId !== roots.first.storage.rootId && (await hasHome(roots.first.storage, username));
 		if (isOnFirst || (await homes.assign(username, rootId)) !== rootId) {
 			throw new Failure('alreadyExists', `There is a home of ${username} on another root.`);
 		}
 		this.#cached.delete(username);
+		return before !== rootId;
 	}
 
 	/** A root was removed. */

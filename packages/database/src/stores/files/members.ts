@@ -79,7 +79,7 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 				const known: { id: string } | undefined = await own().where({ item_id: itemId }).first('id');
 				if (members.length === 0) {
 					if (known !== undefined) await own().where({ id: known.id }).delete();
-					return;
+					return known !== undefined;
 				}
 				const id = known?.id ?? randomUUID();
 				if (known === undefined) {
@@ -101,12 +101,16 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 					added.map(({ userId }) => userId),
 					limits,
 				);
+				const isSame = ({ userId, role }: (typeof members)[number]) =>
+					before.some((each) => each.user_id === userId && each.role === role);
+				if (before.length === members.length && members.every(isSame)) return false;
 				await transaction('members').where({ folder_id: id }).delete();
 				const rows = members.map(({ userId, role }) => {
 					const since = before.find((each) => each.user_id === userId)?.created_at ?? at;
 					return plainRow({ folder_id: id, user_id: userId, role, created_at: since });
 				});
 				for (const part of batches(rows)) await transaction('members').insert(part);
+				return true;
 			});
 		},
 

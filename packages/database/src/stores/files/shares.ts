@@ -145,13 +145,17 @@ export function shareStore(knex: Knex, now: () => number): ShareStore {
 			}
 			return withItems(await page);
 		},
-		async change(id, ownerId, changes) {
-			const columns = columnsOf(changes);
-			const chosen = () => shares().where({ id, user_id: ownerId });
-			if (Object.keys(columns).length > 0)
-				await chosen().update(plainRow({ ...columns, ...('expires_at' in columns ? { is_ended: false } : {}) }));
-			return (await chosen().first('id')) !== undefined;
-		},
+		change: (id, ownerId, changes) =>
+			transact(knex, async (transaction) => {
+				const settings = columnsOf(changes);
+				const columns = { ...settings, ...('expires_at' in settings ? { is_ended: false } : {}) };
+				const chosen = () => transaction<ShareRow>('shares').where({ id, user_id: ownerId });
+				const before = await chosen().forUpdate().first();
+				if (before === undefined) return undefined;
+				if (hasAll(before, columns)) return 'same';
+				await chosen().update(plainRow(columns));
+				return 'changed';
+			}),
 		async end(id, expiresAt) {
 			await shares()
 				.where({ id, expires_at: expiresAt })
@@ -208,6 +212,15 @@ function columnsOf(settings: Partial<ShareSettings>): Partial<ShareRow> {
 		is_paused: settings.isPaused,
 	};
 	return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
+}
+
+/** Whether a row has these values already. Databases keep truth values as numbers, and may give large numbers as texts. */
+function hasAll(row: ShareRow, columns: Partial<ShareRow>): boolean {
+	return Object.entries(columns).every(([name, value]) => {
+		const known = row[name as keyof ShareRow];
+		if (known === null || value === null || typeof value === 'string') return known === value;
+		return Number(known) === Number(value);
+	});
 }
 
 const thousands = (count: number) => count.toLocaleString('en');

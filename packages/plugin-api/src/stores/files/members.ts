@@ -58,13 +58,13 @@ export interface CountedChanges extends Omit<MemberChange, 'id'> {
 export interface MemberStore {
 	/**
 	 * Makes these, and nobody else, the members of a folder; nobody ends it. Who was one already stays one since then.
-	 * Throws `noSuchUser` for a user who is gone, and `rateLimited` for more than `limits`.
+	 * Resolves to whether that changed anything. Throws `noSuchUser` for a user who is gone, and `rateLimited` for more than `limits`.
 	 */
 	set(
 		folder: { ownerId: string; path: StoragePath; itemId: string },
 		members: readonly { userId: string; role: MemberRole }[],
 		limits: MemberLimits,
-	): Promise<void>;
+	): Promise<boolean>;
 	/** Those of the folder with this id; none for one without members. */
 	find(ownerId: string, itemId: string): Promise<SharedFolderRecord | undefined>;
 	/**

@@ -68,8 +68,8 @@ export interface ShareStore {
 	get(id: string, ownerId?: string): Promise<ShareRecord | undefined>;
 	/** Up to `limit` shares of one owner or of all, the newest first, from the one that follows `after`. */
 	page(options: { limit: number; ownerId?: string; after?: SharePosition }): Promise<ShareRecord[]>;
-	/** Resolves to whether there is such a share of the owner. Another end makes it one that has not ended. */
-	change(id: string, ownerId: string, changes: Partial<ShareSettings>): Promise<boolean>;
+	/** Resolves to undefined if there is no such share of the owner. Its end makes it one that has not ended. */
+	change(id: string, ownerId: string, changes: Partial<ShareSettings>): Promise<'changed' | 'same' | undefined>;
 	/** Marks it as expired, if it still has that end. */
 	end(id: string, expiresAt: number): Promise<void>;
 	/** Only one owner's if an owner is given; resolves to whether there was one. */
