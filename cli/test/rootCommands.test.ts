@@ -3,6 +3,7 @@ import {
 	chmod,
 	chown,
 	lchown,
+	link,
 	mkdir,
 	mkdtemp,
 	readdir,
@@ -312,11 +313,41 @@ test('a file is in reach of an account whose own folder or link is on the way, o
 	await chmod(at('shared'), 0o777);
 	t.true(await isInReach(at('shared/file'), { uid, gid: 5, groups: [5] }));
 	await chmod(at('shared'), 0o1777);
+	t.true(await isReached('shared/free'), 'anybody can take a free name');
+	await writeFile(at('shared/file'), 'of root');
 	t.false(await isReached('shared/file'), 'others can’t exchange what is in a folder with the sticky bit');
+	await symlink('file', at('shared/beside'));
+	t.false(await isReached('shared/beside'));
+	await link(at('shared/file'), at('another name'));
+	t.true(await isReached('shared/file'), 'anybody may have given the file its name there');
+	t.true(await isReached('shared/beside'));
+	t.false(await isReached('another name'));
 	await symlink(at('file'), at('shared/link'));
 	t.false(await isReached('shared/link'));
 	await lchown(at('shared/link'), uid, gid);
 	t.true(await isReached('shared/link'));
 	await symlink('../data/x', at('shared/relative'));
 	t.true(await isReached('shared/relative'));
+});
+
+test('a folder is in reach of an account that an ACL lets write there, and not of one that the mask keeps out', async (t) => {
+	const { at, flags } = await machine(t);
+	const owner = { uid, gid, groups: [gid] };
+	await mkdir(at('acl'), { mode: 0o755 });
+	const setfacl = (...words: string[]) => promisify(execFile)('setfacl', [...words, at('acl')]);
+	await setfacl('-d', '-m', `u:${uid}:rwx`);
+	t.false(await isInReach(at('acl/file'), owner), 'what is handed down opens no folder');
+	t.like(await stowage(['backup', at('acl/handed.zip'), ...flags]), { code: 0, stderr: '' });
+	t.like(await stat(at('acl/handed.zip')), { uid: 0, mode: 0o100600 });
+	const reading = promisify(execFile)('cat', [at('acl/handed.zip')], { uid, gid });
+	await t.throwsAsync(reading, { message: /Permission denied/ });
+	await setfacl('-m', `u:${uid}:rwx`);
+	t.true(await isInReach(at('acl/file'), owner));
+	await symlink('/etc/hostname', at('acl/source.zip'));
+	await lchown(at('acl/source.zip'), uid, gid);
+	t.true(await isInReach(at('acl/source.zip'), owner));
+	await setfacl('-m', 'm::rx');
+	t.false(await isInReach(at('acl/file'), owner));
+	await setfacl('-b', '-m', `g:${gid}:rwx`);
+	t.true(await isInReach(at('acl/file'), owner));
 });

@@ -55,14 +55,23 @@ async function nearestFolder(folder: string): Promise<Stats> {
 
 /**
  * Whether this account could put something else in the place of a file that root names, since a folder or a link on the way is its own or
- * open to it. Such a file is opened by the account itself. The sticky bit of a temporary folder protects what others have in it.
+ * may be open to it. Such a file is opened by the account itself.
+ *
+ * Where a folder has an ACL, the bits of its group are the mask: the most that any other user or group has by the ACL. So a folder that
+ * its group may write to counts as open, whoever is in that group; one that is closed to its group is closed to every entry. What a folder
+ * hands down to new files by a default ACL opens none that is made with 0600. The sticky bit protects what others have in a folder, also
+ * against entries of an ACL, but neither a name that is free nor a further name of a file that lies elsewhere.
  */
-export async function isInReach(file: string, { uid, groups }: AccountIds): Promise<boolean> {
-	for await (const { stat } of walk(file)) {
+export async function isInReach(file: string, { uid }: AccountIds): Promise<boolean> {
+	const openFolders = new Set<string>();
+	for await (const { path: at, stat } of walk(file)) {
+		const isFree = stat === undefined || (!stat.isDirectory() && stat.nlink > 1);
+		if (isFree && openFolders.has(path.dirname(at))) return true;
 		if (stat === undefined) return false;
 		if (stat.uid === uid) return true;
-		if (!stat.isDirectory() || (stat.mode & 0o1000) !== 0) continue;
-		if ((stat.mode & 0o002) !== 0 || ((stat.mode & 0o020) !== 0 && groups.includes(stat.gid))) return true;
+		if (!stat.isDirectory() || (stat.mode & 0o022) === 0) continue;
+		if ((stat.mode & 0o1000) === 0) return true;
+		openFolders.add(at);
 	}
 	return false;
 }
