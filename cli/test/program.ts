@@ -15,11 +15,12 @@ export const program = path.resolve('cli/bin/stowage.js');
 /** Runs the command to its end. */
 export async function stowage(
 	args: readonly string[],
-	options: { input?: string | Buffer; env?: Record<string, string> } = {},
+	options: { input?: string | Buffer; env?: Record<string, string>; timeout?: number } = {},
 ) {
 	const result = await execa(process.execPath, [program, ...args], {
 		reject: false,
 		input: options.input ?? '',
+		...(options.timeout === undefined ? {} : { timeout: options.timeout }),
 		env: { NODE_OPTIONS: '', ...options.env },
 	});
 	return { code: result.exitCode, stdout: result.stdout, stderr: result.stderr };

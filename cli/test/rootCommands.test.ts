@@ -8,6 +8,7 @@ import {
 	mkdtemp,
 	readdir,
 	readFile,
+	rename,
 	rm,
 	stat,
 	symlink,
@@ -350,4 +351,40 @@ test('a folder is in reach of an account that an ACL lets write there, and not o
 	t.false(await isInReach(at('acl/file'), owner));
 	await setfacl('-b', '-m', `g:${gid}:rwx`);
 	t.true(await isInReach(at('acl/file'), owner));
+});
+
+test('a named pipe in the place of a file ends a command of root with its name, and nobody waits at it', async (t) => {
+	const { at, flags } = await machine(t);
+	t.like(await stowage(['user', 'add', 'ada', ...flags], { input: password }), { code: 0 });
+	const [audit = ''] = await readdir(at('data/audit'));
+	for (const folder of ['data/search', 'data/processes']) await mkdir(at(folder), { recursive: true });
+
+	for (const [name, mode, command] of [
+		['session.key', 0o600, ['user', 'list']],
+		[`audit/${audit}`, 0o600, ['audit']],
+		['stowage.db', 0o600, ['user', 'list']],
+		['stowage.db-journal', 0o400, ['user', 'list']],
+		['stowage.db-wal', 0o400, ['user', 'list']],
+		['stowage.db-shm', 0o400, ['user', 'list']],
+		['files/.stowage/root.json', 0o600, ['public', 'list']],
+		['search/lock.db', 0o600, ['search', 'rebuild']],
+		['processes/another', 0o600, ['root', 'add', 'more', at('data/more')]],
+	] as const) {
+		const file = at('data', name);
+		await rename(file, at('aside')).catch(() => undefined);
+		await promisify(execFile)('mkfifo', [file]);
+		await chmod(file, mode);
+		await chown(file, uid, gid);
+		const { code, stderr, stdout } = await stowage([...command, ...flags], { timeout: 60_000 });
+		t.true(code === 78 || code === 1, `${name}: ${code}`);
+		t.true(`${stderr}${stdout}`.includes(path.basename(name)), `${name}: ${stderr}${stdout}`);
+		await rm(file);
+		await rename(at('aside'), file).catch(() => undefined);
+	}
+	// The log goes on in another file.
+	await rm(at('data/audit', audit));
+	await promisify(execFile)('mkfifo', [at('data/audit', audit)]);
+	t.like(await stowage(['user', 'disable', 'ada', ...flags], { timeout: 60_000 }), { code: 0, stderr: '' });
+	const [line = ''] = (await readFile(at('data/audit', audit.replace('.jsonl', '.1.jsonl')), 'utf8')).split('\n');
+	t.like(JSON.parse(line), { action: 'disableUser' });
 });

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import {
@@ -10,6 +9,7 @@ import {
 	makeDataDir,
 	openDatabase,
 	type Row,
+	readKey,
 	relink,
 	type Services,
 	type TableRows,
@@ -57,7 +57,7 @@ export async function restore(
 
 /** Another key would end every session, and one that is in use may not be replaced. */
 async function restoreKey(file: string, key: Buffer): Promise<void> {
-	const found = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+	const found = await readKey(file).catch((error: NodeJS.ErrnoException) => {
 		if (error.code === 'ENOENT') return undefined;
 		throw error;
 	});

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
-import { type FileHash, hashFiles, readSnapshot, type Services, type Snapshot } from '@stowage/core';
+import { type FileHash, hashFiles, readKey, readSnapshot, type Services, type Snapshot } from '@stowage/core';
 import { homeRoot, joinPath, parsePath } from '@stowage/rules';
 import { ZipFile } from 'yazl';
 import type { Progress } from '../terminal/Progress.js';
@@ -140,7 +139,7 @@ async function* linkedHashes({ storage, links }: Pick<Services, 'storage' | 'lin
 
 /** The key in the data folder; undefined if it is in the configuration. */
 async function keyOf({ config }: Services): Promise<Buffer | undefined> {
-	return config.sessionKey === undefined ? readFile(path.join(config.dataDir, entryNames.key)) : undefined;
+	return config.sessionKey === undefined ? readKey(path.join(config.dataDir, entryNames.key)) : undefined;
 }
 
 async function* once(content: Buffer): AsyncGenerator<Buffer> {

@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { recordOrder, type Services } from '@stowage/core';
+import { ConfigError, readConfigBytes, recordOrder, type Services } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { type Backup, openBackup, openBackupFile, openBackupInput } from '../backup/readBackup.js';
@@ -40,7 +39,7 @@ export function backupCommand(): Command {
 			target.kind === 'output' ? undefined : new NamedFile(target.file, (byRoot) => createFile(target.file, byRoot));
 		const from = config ?? process.env.STOWAGE_CONFIG ?? '';
 		const configuration = new NamedFile(path.resolve(from), async () =>
-			from === '' ? undefined : await readConfigFile(from),
+			from === '' ? undefined : readConfigFile(from),
 		);
 		try {
 			await withApp(command, file === undefined ? [configuration] : [configuration, file], async (services) => {
@@ -73,10 +72,11 @@ function assertPiped(isJson: boolean): void {
 	if (isJson) throw new Failure('invalid', 'With - only the ZIP is written, which contains the manifest.');
 }
 
-async function readConfigFile(file: string): Promise<Buffer> {
+function readConfigFile(file: string): Buffer {
 	try {
-		return await readFile(file);
+		return readConfigBytes(file);
 	} catch (cause) {
+		if (cause instanceof ConfigError) throw cause;
 		const { code } = cause as NodeJS.ErrnoException;
 		throw new Failure('forbidden', `The configuration file can't be read (${code}): ${file}`, { cause });
 	}

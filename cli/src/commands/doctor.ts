@@ -101,7 +101,7 @@ async function examine(command: Command): Promise<Finding[]> {
 	const canStart = isUsable && configuration.every(({ state }) => state !== 'error');
 	return [
 		...configuration,
-		...(await checkFirstSteps(configFileOf(command))),
+		...checkFirstSteps(configFileOf(command)),
 		...checkUser(),
 		...(await checkDataFolder(config)),
 		...database,

@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { BlockList, isIP } from 'node:net';
-import { type Config, checkConfig, strangersMay } from '@stowage/core';
+import { type Config, checkConfig, readConfigBytes, strangersMay } from '@stowage/core';
 import { isAsShipped } from '../commandLine/configText.js';
 import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
 
@@ -16,13 +15,20 @@ export async function checkConfiguration(config: Config): Promise<Finding[]> {
 }
 
 /** Whether anybody has decided who may come, or the file is still the one that came with the package. */
-export async function checkFirstSteps(file: string | undefined): Promise<Finding[]> {
+export function checkFirstSteps(file: string | undefined): Finding[] {
 	if (file === undefined) return [];
-	// The configuration in force has been read from it; its owner may have closed it to this user.
-	const text = await readFile(file, 'utf8').catch(() => undefined);
-	if (text === undefined || !isAsShipped(text)) return [];
+	if (!isAsShipped(textOf(file))) return [];
 	const says = `${file} is as it was shipped: everybody who reaches the server may upload and sign up`;
 	return [warn('first steps', says, 'sudo stowage config init')];
+}
+
+function textOf(file: string): string {
+	try {
+		return readConfigBytes(file).toString();
+	} catch {
+		// The configuration in force has been read from it; its owner may have closed it to this user.
+		return '';
+	}
 }
 
 const visitorsMay: Readonly<Record<Config['visitors'], string>> = {

@@ -14,6 +14,7 @@ export {
 export { z } from 'zod';
 export * from './disk/localFile.js';
 export * from './disk/makeFolders.js';
+export * from './disk/regularFile.js';
 export * from './limits/MemoryPool.js';
 export * from './limits/Yielder.js';
 export * from './plugins/definePlugin.js';

@@ -93,6 +93,17 @@ test('concurrent first openings of a root agree on its id', async (t) => {
 	}
 });
 
+test('nobody waits at a named pipe in the place of the marker, neither at the start nor in a server that runs', async (t) => {
+	const { driver, storage, root } = await localStorage(t);
+	await plant(root, { 'a.txt': 'A' });
+	t.deepEqual(await names(storage, ''), ['a.txt']);
+	await rm(join(root, '.stowage/root.json'));
+	await run('mkfifo', [join(root, '.stowage/root.json')]);
+	await refused(t, 'unavailable', () => names(storage, ''));
+	const error = await t.throwsAsync(driver.open(undefined));
+	t.regex(`${error?.message}`, /\.stowage\/root\.json, is no file/);
+});
+
 test('a damaged marker is refused and stays as it is', async (t) => {
 	const { driver, root } = await localDriver(t);
 	for (const content of ['', 'nonsense', '{"id":"short"}', '{"id":42}', `{"id":"${'a'.repeat(32)}","more":1}`]) {

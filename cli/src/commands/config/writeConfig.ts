@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { link, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { link, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { loadConfig } from '@stowage/core';
+import { loadConfig, readConfigBytes } from '@stowage/core';
 import { publishFile } from '../../backup/publishFile.js';
 import { explained } from '../../backup/writeDurably.js';
 import { defaultPlugins } from '../../commandLine/settings.js';
@@ -27,7 +27,7 @@ export async function presentConfig(name: string): Promise<PresentConfig | undef
 	try {
 		const file = await realpath(name);
 		const { mode, uid, gid } = await stat(file);
-		return { file, text: await readFile(file, 'utf8'), access: { mode: mode & 0o777, owner: { uid, gid } } };
+		return { file, text: readConfigBytes(file).toString(), access: { mode: mode & 0o777, owner: { uid, gid } } };
 	} catch (cause) {
 		if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
 		throw explained(cause, name);

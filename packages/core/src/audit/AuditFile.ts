@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
-import { makeFolders } from '@stowage/plugin-api';
+import { makeFolders, NoRegularFileError, openRegularFile } from '@stowage/plugin-api';
 import type { AuditClass } from './auditClasses.js';
 import { auditFileName, auditFiles, nodeInFileNames } from './auditFolder.js';
 import { dayOf } from './auditLine.js';
@@ -12,7 +12,7 @@ const partBytes = 32 * 1024 * 1024;
 /** Lines that wait for a disk that does not answer. */
 const maxWaitingBytes = 4 * 1024 * 1024;
 
-/** Parts that are tried where others can't be opened, since they are another user's. */
+/** Parts that are tried where others can't be opened, since they are another user's or no files. */
 const maxTries = 20;
 
 /** Lines within this many milliseconds are one write. */
@@ -184,14 +184,16 @@ export class AuditFile {
 				await handle.close();
 			} catch (error) {
 				const { code } = error as NodeJS.ErrnoException;
-				if ((code !== 'EACCES' && code !== 'EPERM') || part - first >= maxTries) throw error;
+				const isClosed = code === 'EACCES' || code === 'EPERM' || error instanceof NoRegularFileError;
+				if (!isClosed || part - first >= maxTries) throw error;
 			}
 		}
 	}
 
 	async #openFile(name: string): Promise<FileHandle> {
 		await makeFolders(this.#folder, 0o700);
-		const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
-		return (this.#options.open ?? open)(path.join(this.#folder, name), flags, 0o600);
+		const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
+		const { open: openFile } = this.#options;
+		return openRegularFile(path.join(this.#folder, name), flags, openFile === undefined ? {} : { open: openFile });
 	}
 }

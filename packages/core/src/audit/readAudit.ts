@@ -1,7 +1,8 @@
-import { createReadStream } from 'node:fs';
+import { constants } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { openRegularFile } from '@stowage/plugin-api';
 import { Failure, isWithin, type StoragePath } from '@stowage/rules';
 import { type AuditFileName, auditFiles, auditFolder } from './auditFolder.js';
 import { type AuditRecord, dayOf, maxLineBytes, parseAuditLine } from './auditLine.js';
@@ -104,9 +105,9 @@ const maxReadBytes = 2 * maxLineBytes;
 async function* recordsOf(file: string, offsets: Map<string, number>): AsyncGenerator<AuditRecord> {
 	let offset = offsets.get(file) ?? 0;
 	if (offset > 0 && (await sizeOf(file)) <= offset) return;
-	const stream = createReadStream(file, { start: offset });
 	let rest: Buffer = Buffer.alloc(0);
 	try {
+		const stream = (await openRegularFile(file, constants.O_RDONLY)).createReadStream({ start: offset });
 		for await (const chunk of stream as AsyncIterable<Buffer>) {
 			const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
 			let begin = 0;

@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseError } from '@stowage/database';
+import { NoRegularFileError } from '@stowage/plugin-api';
 import { parse, YAMLParseError } from 'yaml';
 import type { z } from 'zod';
 import { flagOf, settingNames, variableOf } from './leaves.js';
@@ -15,7 +16,7 @@ export class ConfigError extends Error {
 
 /** Whether only an administrator can correct the error that stopped the start, so that a retry is useless. */
 export function isStartupMistake(error: unknown): error is Error {
-	return error instanceof ConfigError || error instanceof DatabaseError;
+	return [ConfigError, DatabaseError, NoRegularFileError].some((kind) => error instanceof kind);
 }
 
 export interface ConfigSources {
@@ -104,8 +105,9 @@ function foreignVariables(env: Readonly<Record<string, string | undefined>>): st
 function readConfigFile(filePath: string): Tree {
 	let text: string;
 	try {
-		text = readFileSync(filePath, 'utf8');
+		text = readConfigBytes(filePath).toString();
 	} catch (cause) {
+		if (cause instanceof ConfigError) throw cause;
 		const { code = 'unknown' } = cause as NodeJS.ErrnoException;
 		throw new ConfigError(`The configuration file ${filePath} can't be read (${code}).`, { cause });
 	}
@@ -121,6 +123,23 @@ function readConfigFile(filePath: string): Tree {
 	if (typeof tree !== 'object' || Array.isArray(tree))
 		throw new ConfigError(`The configuration file ${filePath} must hold a map of settings.`);
 	return tree as Tree;
+}
+
+/**
+ * What a configuration file holds. Waits for nobody at a pipe that lies in its place, but reads what a shell passes by a descriptor, as
+ * `--config <(...)` does. Throws ConfigError for what is no file, and what the system says.
+ */
+export function readConfigBytes(filePath: string): Buffer {
+	if (/^\/(dev|proc)\//.test(filePath)) return readFileSync(filePath);
+	const descriptor = openSync(filePath, constants.O_RDONLY | constants.O_NONBLOCK);
+	try {
+		const found = fstatSync(descriptor);
+		if (!found.isFile() && !found.isDirectory())
+			throw new ConfigError(`The configuration file ${filePath} is no file.`);
+		return readFileSync(descriptor);
+	} finally {
+		closeSync(descriptor);
+	}
 }
 
 /** What is wrong, with its line and column. */

@@ -1,8 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
 import * as files from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Stores } from '@stowage/plugin-api';
+import { readRegularFile, type Stores } from '@stowage/plugin-api';
 import type { Log } from '../log.js';
 import { ConfigError } from './load.js';
 
@@ -10,6 +11,9 @@ import { ConfigError } from './load.js';
 type Calls = Pick<typeof files, 'link' | 'stat'>;
 
 const shortest = 32;
+
+/** Far more than anybody writes by hand. */
+const maxKeyBytes = 64 * 1024;
 
 /**
  * The key that seals cookies, at least 32 characters. Made at the first start and kept in the data folder for its owner alone; two
@@ -97,7 +101,7 @@ async function publish(temporary: string, file: string, { link }: Calls): Promis
 
 /** Syncs the new name to the disk, if folders can be synced at all. */
 async function syncFolder(folder: string): Promise<void> {
-	const handle = await files.open(folder, 'r');
+	const handle = await files.open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
 	try {
 		await handle.sync();
 	} catch (error) {
@@ -123,11 +127,17 @@ async function assertPrivate(file: string, probe: string, log: Log, { stat }: Ca
 	);
 }
 
+/** The key as it lies in the file. Throws NoRegularFileError for what is none. */
+export function readKey(file: string): Promise<Buffer> {
+	// The administrator may keep it elsewhere.
+	return readRegularFile(file, { maxBytes: maxKeyBytes, followsLink: true });
+}
+
 async function read(file: string): Promise<string> {
 	let secret = '';
 	// Without links another server may be writing it right now.
 	for (let tries = 0; tries < 10; tries++) {
-		secret = (await files.readFile(file, 'utf8').catch(refuse)).trim();
+		secret = (await readKey(file).catch(refuse)).toString().trim();
 		if (secret.length >= shortest) return secret;
 		await wait(100);
 	}

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { makeFolders } from '@stowage/plugin-api';
+import { makeFolders, readRegularFile, writeRegularFile } from '@stowage/plugin-api';
 import type { Config } from '../config/schema.js';
 import { workerCount } from '../config/workers.js';
 import type { Log } from '../log.js';
@@ -10,6 +10,9 @@ import type { RootReaders } from './RootReaders.js';
 
 /** Processes whose end can't be found out have read the list of roots after this time, if they live. */
 const unknownMs = 5000;
+
+/** More than a digest has. */
+const maxDigestBytes = 1024;
 
 /** How long it is known that there are none. */
 const knownMs = 100;
@@ -54,7 +57,7 @@ export class OtherServers implements RootReaders {
 		try {
 			await makeFolders(this.#folder, 0o750);
 			this.#isAnnounced = true;
-			await writeFile(path.join(this.#folder, this.#file), this.#roots, { mode: 0o600 });
+			await writeRegularFile(path.join(this.#folder, this.#file), this.#roots);
 			for (const name of await this.#ended()) await rm(path.join(this.#folder, name), { force: true });
 		} catch (error) {
 			log.warn(
@@ -70,7 +73,7 @@ export class OtherServers implements RootReaders {
 		this.#roots = digest;
 		if (!this.#isAnnounced) return;
 		try {
-			await writeFile(path.join(this.#folder, this.#file), digest, { mode: 0o600 });
+			await writeRegularFile(path.join(this.#folder, this.#file), digest);
 		} catch (error) {
 			this.#dependencies.log.warn({ err: error }, 'commands can’t be told which storage roots this server has read');
 		}
@@ -99,7 +102,8 @@ export class OtherServers implements RootReaders {
 	async #hasRead(file: string, digest: string): Promise<boolean> {
 		const { identity, monotonic } = this.#dependencies;
 		try {
-			if ((await readFile(path.join(this.#folder, file), 'utf8')) === digest) return true;
+			const read = await readRegularFile(path.join(this.#folder, file), { maxBytes: maxDigestBytes });
+			if (read.toString() === digest) return true;
 		} catch (error) {
 			if ((error as NodeJS.ErrnoException).code === 'ENOENT') return true;
 			throw error;

@@ -1,5 +1,7 @@
-import { open, readdir, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { openRegularFile } from '@stowage/plugin-api';
 import { expanded, type JournalLine } from './ChangeJournal.js';
 import type { RootMark } from './marks.js';
 
@@ -125,7 +127,7 @@ export class Journals {
 }
 
 async function opened(location: string) {
-	const file = await open(location, 'r');
+	const file = await openRegularFile(location, constants.O_RDONLY);
 	return { file, [Symbol.asyncDispose]: () => file.close() };
 }
 

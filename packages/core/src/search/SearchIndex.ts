@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import {
 	type IndexedRoot,
@@ -7,7 +7,7 @@ import {
 	type StaleMark,
 	searchIndexFile,
 } from '@stowage/database';
-import type { StorageProvider } from '@stowage/plugin-api';
+import { type StorageProvider, writeRegularFile } from '@stowage/plugin-api';
 import { Failure, isFailure, type StoragePath } from '@stowage/rules';
 import { searchFolder } from '../config/dataDir.js';
 import type { Config } from '../config/schema.js';
@@ -238,7 +238,7 @@ export class SearchIndex {
 	}
 
 	#requestRebuild(): Promise<void> {
-		return writeFile(rebuildRequest(this.#folder), '', { mode: 0o600 });
+		return writeRegularFile(rebuildRequest(this.#folder), '');
 	}
 
 	#report(error: unknown): void {

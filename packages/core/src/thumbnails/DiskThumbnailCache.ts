@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { open, readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { readdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { makeFolders } from '@stowage/plugin-api';
+import { makeFolders, openRegularFile } from '@stowage/plugin-api';
 import { thumbnailFolder } from '../config/dataDir.js';
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
@@ -63,7 +64,7 @@ export class DiskThumbnailCache implements ThumbnailCache {
 	async get(key: string): Promise<CachedThumbnail | undefined> {
 		const { now, usePrecisionMs } = this.#options;
 		try {
-			const handle = await open(this.#fileOf(key), 'r+');
+			const handle = await openRegularFile(this.#fileOf(key), constants.O_RDWR);
 			try {
 				const [{ mtimeMs }, bytes] = await Promise.all([handle.stat(), handle.readFile()]);
 				const age = Math.abs(now() - mtimeMs);
@@ -189,7 +190,7 @@ export class DiskThumbnailCache implements ThumbnailCache {
 }
 
 async function setTimes(file: string, ms: number): Promise<void> {
-	const handle = await open(file, 'r+');
+	const handle = await openRegularFile(file, constants.O_RDWR);
 	try {
 		await handle.utimes(ms / 1000, ms / 1000);
 	} finally {

@@ -264,8 +264,14 @@ test('lines that are lost on a full disk are counted, and their number is report
 		onRecovered: (count) => {
 			lost = count;
 		},
-		open: (name, flags, mode) => open(isFull ? '/dev/full' : name, flags, mode),
+		async open(name, flags, mode) {
+			if (!isFull) return open(name, flags, mode);
+			// The device is in the place of a file on a full disk.
+			const full = await open('/dev/full', flags);
+			return Object.assign(full, { stat: (() => stat(path.join(dataDir, 'file'))) as typeof full.stat });
+		},
 	});
+	await writeFile(path.join(dataDir, 'file'), '');
 	const time = '2031-02-03T04:05:06.000Z';
 	for (let n = 0; n < 3; n++) {
 		audit.append(lineAt(time, n), Date.parse(time));

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, constants, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Libsql from 'libsql';
 
@@ -44,7 +44,7 @@ function vacuumInto(path: string, copy: string): void {
 }
 
 function sync(path: string): void {
-	const descriptor = openSync(path, 'r');
+	const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
 	try {
 		fsyncSync(descriptor);
 	} finally {

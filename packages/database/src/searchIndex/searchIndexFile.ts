@@ -2,6 +2,7 @@ import { mkdir, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '@stowage/rules';
 import { codeOf } from '../connection/errors.js';
+import { assertFiles } from '../connection/sqlite/sqliteFile.js';
 import { DamagedIndexError } from './IndexConnection.js';
 import { type IndexLock, IndexLockFile } from './IndexLockFile.js';
 import { IndexReader } from './IndexReader.js';
@@ -42,7 +43,9 @@ export async function searchIndexFile(folder: string): Promise<SearchIndexFile> 
 	};
 	/** SQLite would give it the mode of the umask. */
 	const make = async (path: string) => {
-		if ((await statOf(path)) === undefined) await (await open(path, 'a', 0o600)).close();
+		// Over no link, and without waiting at a pipe.
+		if ((await statOf(path)) === undefined) await makeNew(path);
+		assertFiles(path);
 	};
 	const identityOf = async (path: string) => {
 		const found = await statOf(path);
@@ -69,6 +72,7 @@ export async function searchIndexFile(folder: string): Promise<SearchIndexFile> 
 		async read() {
 			// SQLite would make one.
 			if ((await statOf(file)) === undefined) throw new Failure('unavailable', 'There is no search index.');
+			assertFiles(file);
 			return IndexReader.open(file);
 		},
 		identity: () => identityOf(file),
@@ -78,4 +82,13 @@ export async function searchIndexFile(folder: string): Promise<SearchIndexFile> 
 		},
 		remove,
 	};
+}
+
+async function makeNew(path: string): Promise<void> {
+	try {
+		await (await open(path, 'wx', 0o600)).close();
+	} catch (error) {
+		// Another process was first.
+		if (codeOf(error) !== 'EEXIST') throw error;
+	}
 }

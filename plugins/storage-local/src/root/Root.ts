@@ -1,8 +1,7 @@
-import { constants } from 'node:fs';
 import { Failure, isFailure } from '@stowage/rules';
 import { closeSync, fstat, lstat, statfs } from '../system/descriptors.js';
 import { type FileStat, toFileStat } from '../system/fileStat.js';
-import { deviceOf, Folder } from '../system/openFolder.js';
+import { deviceOf, Folder, readFileFlags } from '../system/openFolder.js';
 import { hasLastingHandles, isRemoteFileSystem } from '../system/remoteFileSystems.js';
 import type { SystemCalls } from '../system/systemCalls.js';
 import { systemErrorCode } from '../system/systemErrors.js';
@@ -115,7 +114,7 @@ export class Root {
 	}
 
 	#markerCached(folder: Folder): FileStat | undefined {
-		const fd = this.calls.openCached(folder.fd, markerPath, constants.O_RDONLY | constants.O_NOFOLLOW);
+		const fd = this.calls.openCached(folder.fd, markerPath, readFileFlags);
 		if (fd === undefined) return undefined;
 		try {
 			return this.calls.statCached(fd);

@@ -116,9 +116,10 @@ async function writeMarker(folder: Folder, calls: SystemCalls): Promise<void> {
 }
 
 async function readSmallFile(fd: number): Promise<string> {
-	const isFile = (await fstat(fd)).isFile();
+	if (!(await fstat(fd)).isFile())
+		throw new Failure('unavailable', `The marker of the storage, ${privateFolder}/${markerName}, is no file.`);
 	const buffer = Buffer.alloc(maxMarkerBytes);
-	return isFile ? buffer.toString('utf8', 0, await readFully(fd, buffer, 0)) : '';
+	return buffer.toString('utf8', 0, await readFully(fd, buffer, 0));
 }
 
 function parseMarker(text: string): string {

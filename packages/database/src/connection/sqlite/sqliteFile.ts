@@ -7,6 +7,7 @@ import {
 	fstatSync,
 	mkdirSync,
 	openSync,
+	realpathSync,
 	statfsSync,
 	statSync,
 } from 'node:fs';
@@ -20,6 +21,7 @@ export function prepareFile(path: string, typeOf = fileSystemOf): void {
 		assertLocal(path, typeOf(dirname(path)));
 		// Made before SQLite opens it: SQLite would take the umask's mode, and gives its -wal and -shm the mode of this file.
 		makeFile(path);
+		assertFiles(path);
 		for (const file of [path, `${path}-wal`, `${path}-shm`]) closeToOthers(file);
 	} catch (cause) {
 		if (cause instanceof DatabaseError) throw cause;
@@ -49,7 +51,7 @@ function assertLocal(path: string, type: number): void {
 /** Throws DatabaseError if there is no such file, or this user may not use it. Creates none. */
 export function assertUsable(path: string): void {
 	try {
-		if (!statSync(path).isFile()) throw new DatabaseError(`The database is no file: ${path}`);
+		assertFiles(path);
 		accessSync(path, constants.R_OK | constants.W_OK);
 	} catch (cause) {
 		const code = codeOf(cause);
@@ -59,6 +61,21 @@ export function assertUsable(path: string): void {
 		if (code !== 'EACCES' && code !== 'EPERM') throw cause;
 		const says = `This user may not use the database ${path}: run the command as the server's user, or as root.`;
 		throw new DatabaseError(says, { cause });
+	}
+}
+
+/**
+ * Throws DatabaseError where something else lies in the place of a database, or of one of the files that SQLite keeps beside it: SQLite
+ * would wait for ever at a named pipe.
+ */
+export function assertFiles(path: string): void {
+	// Its names begin with that of the file that a link leads to.
+	const file = realpathSync(path);
+	for (const each of ['', '-journal', '-wal', '-shm'].map((ending) => `${file}${ending}`)) {
+		const found = statSync(each, { throwIfNoEntry: false });
+		if (found === undefined || found.isFile()) continue;
+		const what = each === file ? 'The database' : 'A file of the database';
+		throw new DatabaseError(`${what} is ${found.isFIFO() ? 'a named pipe' : 'no file'}: ${each}`);
 	}
 }
 
