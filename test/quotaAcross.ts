@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
+import { answerOf } from './answerOf.js';
 import { memoryFolder } from './memoryFolder.js';
 import { type ServerProcess, serveArgs, startServer } from './serverProcess.js';
 
@@ -65,9 +66,10 @@ export async function fillHome(t: ExecutionContext, filling: Filling, databaseUr
 async function sendForm({ url }: ServerProcess, cookie: string, name: string, size: number): Promise<number> {
 	const form = new FormData();
 	form.append('file', new Blob([Buffer.alloc(size, 7)]), name);
-	const answer = await fetch(`${url}/api/upload`, { method: 'POST', headers: { cookie }, body: form });
-	await answer.arrayBuffer();
-	return answer.status;
+	const encoded = new Response(form);
+	const headers = { cookie, 'content-type': encoded.headers.get('content-type') ?? '' };
+	const body = Buffer.from(await encoded.arrayBuffer());
+	return (await answerOf(new URL('/api/upload', url), 'POST', headers, body)).status;
 }
 
 /** As a resumable upload of two parts. One that is refused is taken back. */
@@ -76,25 +78,21 @@ async function sendInParts({ url }: ServerProcess, cookie: string, name: string,
 	const metadata = Object.entries({ filename: name, type: 'private', directory: '' })
 		.map(([key, value]) => `${key} ${Buffer.from(value).toString('base64')}`)
 		.join(',');
-	const made = await fetch(`${url}/api/uploads`, {
-		method: 'POST',
-		headers: { ...tus, 'upload-length': String(size), 'upload-metadata': metadata },
-	});
-	await made.arrayBuffer();
+	const headers = { ...tus, 'upload-length': String(size), 'upload-metadata': metadata };
+	const made = await answerOf(new URL('/api/uploads', url), 'POST', headers);
 	if (made.status !== 201) return made.status;
-	const address = new URL(made.headers.get('location') ?? '', url).href;
+	const address = new URL(made.headers.location ?? '', url);
 	const half = Math.floor(size / 2);
 	for (const [offset, end] of [
 		[0, half],
 		[half, size],
 	] as const) {
 		if (offset === end) continue;
-		const headers = { ...tus, 'upload-offset': String(offset), 'content-type': 'application/offset+octet-stream' };
-		const sent = await fetch(address, { method: 'PATCH', headers, body: Buffer.alloc(end - offset, 7) });
-		await sent.arrayBuffer();
-		if (sent.status === 204) continue;
-		await fetch(address, { method: 'DELETE', headers: tus });
-		return sent.status;
+		const part = { ...tus, 'upload-offset': String(offset), 'content-type': 'application/offset+octet-stream' };
+		const { status } = await answerOf(address, 'PATCH', part, Buffer.alloc(end - offset, 7));
+		if (status === 204) continue;
+		await answerOf(address, 'DELETE', tus);
+		return status;
 	}
 	return 200;
 }

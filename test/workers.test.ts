@@ -10,6 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { openDatabase } from '@stowage/database';
 import test, { type ExecutionContext } from 'ava';
 import { until } from '../packages/core/test/until.js';
+import { freePort } from './freePort.js';
 import { jobSite } from './jobServers.js';
 import { pageEvents } from './pageEvents.js';
 import { type ServerProcess, serveArgs, startServer } from './serverProcess.js';
@@ -24,14 +25,6 @@ async function temporaryFolder(t: ExecutionContext): Promise<string> {
 async function workersOf({ pid }: Pick<ServerProcess, 'pid'>): Promise<number[]> {
 	const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
 	return children.trim().split(' ').filter(Boolean).map(Number);
-}
-
-async function metricsAddress(): Promise<string> {
-	const listener = net.createServer().listen(0, '127.0.0.1');
-	await new Promise((resolve) => listener.once('listening', resolve));
-	const { port } = listener.address() as net.AddressInfo;
-	await new Promise((resolve) => listener.close(resolve));
-	return `127.0.0.1:${port}`;
 }
 
 /** Requests on connections that are kept, until it is told to stop; resolves to how many were answered, and what failed. */
@@ -61,7 +54,7 @@ function requestsUntil(url: string, isOver: () => boolean): Promise<{ answered: 
 }
 
 test('three processes serve behind one port, share sessions and files, and are counted together', async (t) => {
-	const metrics = await metricsAddress();
+	const metrics = `127.0.0.1:${await freePort()}`;
 	const server = await startServer(t, {
 		args: serveArgs(await temporaryFolder(t), '--workers', '3', '--metrics-listen', metrics),
 	});
