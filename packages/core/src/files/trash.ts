@@ -23,6 +23,9 @@ import type { FileParts } from './FileParts.js';
 /** Items of the trash that are listed at most. */
 const maxListed = 10_000;
 
+/** Letters of the paths of those, or a few more: ten thousand paths may be 40 MB, each list of which would hold others up. */
+const maxLetters = 2 * 1024 * 1024;
+
 export interface TrashListing {
 	items: TrashedItem[];
 	/** The bytes of all that is in the trash and measured, listed or not. */
@@ -66,11 +69,11 @@ export function createTrash(parts: FileParts): Trash {
 		},
 		async list(viewer) {
 			const user = signedIn(viewer);
-			const { items, bytes } = await trash.list(user.id, maxListed + 1);
+			const { items, bytes, isAll } = await trash.list(user.id, maxListed + 1, maxLetters);
 			return {
 				items: items.slice(0, maxListed).map((item) => withCurrentName(item, user)),
 				size: bytes,
-				...(items.length > maxListed ? { truncated: true } : {}),
+				...(isAll ? {} : { truncated: true }),
 			};
 		},
 		async restore(viewer, id) {

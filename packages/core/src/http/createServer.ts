@@ -1,5 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { server as createHapi, type Request as HapiRequest, type Server as HapiServer } from '@hapi/hapi';
+import type { Boom } from '@hapi/boom';
+import {
+	server as createHapi,
+	type Request as HapiRequest,
+	type Server as HapiServer,
+	type ResponseObject,
+	type ResponseToolkit,
+} from '@hapi/hapi';
 import { Failure } from '@stowage/rules';
 import { createHostCheck } from '../config/allowedHosts.js';
 import type { Config } from '../config/schema.js';
@@ -7,6 +14,7 @@ import { shareOf } from '../config/workers.js';
 import { setRequestCaller } from '../context.js';
 import type { Log } from '../log.js';
 import type { Drain } from './connections/Drain.js';
+import { createHeldAnswers } from './connections/heldAnswers.js';
 import { limitConnections } from './connections/limitConnections.js';
 import { createListener } from './connections/listener.js';
 import { createLoadCheck } from './connections/loadCheck.js';
@@ -93,6 +101,7 @@ export function createServer(
 	restorePrefix(listener, config.basePath, peers);
 	const checkHost = createHostCheck(config);
 	const logs = { log, logFailure: createFailureLog(log) };
+	const hold = createHeldAnswers();
 	server.decorate('request', 'client', { address: '', isHttps: false, host: '' });
 
 	server.ext('onRequest', (request, h) => {
@@ -109,10 +118,16 @@ export function createServer(
 		assertSameSite(request, request.client, config.publicUrl);
 		return h.continue;
 	});
+	const answered = (response: ResponseObject | Boom, request: HapiRequest, h: ResponseToolkit) => {
+		try {
+			return response instanceof Error ? answerError(response, request, h, logs) : hold(request, response, h);
+		} catch (error) {
+			return answerError(error as Failure, request, h, logs);
+		}
+	};
 	server.ext('onPreResponse', (request, h) => {
-		const response =
-			request.response instanceof Error ? answerError(request.response, request, h, logs) : request.response;
-		if (typeof response === 'symbol') return h.continue;
+		if (typeof request.response === 'symbol') return h.continue;
+		const response = answered(request.response, request, h);
 		response.header('x-content-type-options', 'nosniff');
 		// Caching headers of the route don't apply to a refusal.
 		if (response.statusCode >= 400 && response.headers['cache-control'] === undefined)

@@ -3,12 +3,13 @@ import type { ServerResponse } from 'node:http';
 import type { ResponseToolkit } from '@hapi/hapi';
 import { type ByteRange, firstBytes, type OpenFile, type Request } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
+import { endWhenStalled } from '../http/connections/endWhenStalled.js';
 import { hasUnreadBody, leaveBodyUnread } from '../http/connections/unreadBody.js';
 import type { Log } from '../log.js';
 import { checkPreconditions, mayUseRange, type Validators } from './preconditions.js';
 import { parseRanges } from './ranges.js';
 import { userFileHeaders } from './userFileHeaders.js';
-import { ClientGone, endWhenStalled, writeBody, writeChunk } from './writeBody.js';
+import { ClientGone, writeBody, writeChunk } from './writeBody.js';
 
 export interface SendOptions {
 	/** The name under which the client saves it. */

@@ -4,9 +4,10 @@ import { createGzip } from 'node:zlib';
 import type { ResponseToolkit } from '@hapi/hapi';
 import type { Request } from '@stowage/plugin-api';
 import type { Entry, Owner } from '@stowage/rules';
+import { endWhenStalled } from '../http/connections/endWhenStalled.js';
 import { hasUnreadBody, leaveBodyUnread } from '../http/connections/unreadBody.js';
 import type { Log } from '../log.js';
-import { ClientGone, endWhenStalled, writeBody } from './writeBody.js';
+import { ClientGone, writeBody } from './writeBody.js';
 
 /** A text up to this length is sent at once, with its length. */
 const wholeLength = 32 * 1024;

@@ -1,13 +1,5 @@
 import type { ServerResponse } from 'node:http';
 
-/** A client that reads nothing for this long is disconnected; a paused download continues with a range. */
-const stallMs = 5 * 60_000;
-
-/** Ends the connection when the client reads nothing for a long time. To be called once per response. */
-export function endWhenStalled(response: ServerResponse): void {
-	response.setTimeout(stallMs, () => response.destroy());
-}
-
 /**
  * Writes chunks one by one, each only after the one before has left the process, so that their buffers can be used again and a slow
  * reader costs a socket and no memory. Throws ClientGone when the client disconnects.

@@ -44,6 +44,7 @@ interface TrashAnswer {
 	}[];
 	size: number;
 	keepFor: number;
+	truncated?: true;
 }
 
 async function setUp(
@@ -548,6 +549,36 @@ test('a large trash is emptied in small parts, with what the clock was ahead for
 	t.is((await trash.get(recordOf(3_000, 0).id))?.state, 'kept');
 	await purge.removePurged();
 	t.is(await trash.count(ownerId, 'item'), 1);
+});
+
+test('of a trash with long paths as many of the newest are listed as others do not have to wait for', async (t) => {
+	const { app, trash } = await setUp(t);
+	const { database, storage } = app.services;
+	const owner = await database.users.find('ada');
+	const folder = Array.from({ length: 16 }, () => 'd'.repeat(250)).join('/');
+	const records = Array.from({ length: 1000 }, (_, n): TrashedItem => {
+		const path = parsePath(`${folder}/${n}`);
+		const made = { ownerId: owner?.id ?? '', ownerName: 'ada', deletedBy: 'ada', rootId: storage.rootId };
+		const size = { bytes: 1, entries: 1 };
+		return {
+			...made,
+			...{ path, size },
+			id: `${n}`.padStart(32, '0'),
+			kind: 'item',
+			type: 'file',
+			state: 'kept',
+			deletedAt: n,
+		};
+	});
+	await database.trash.addMissing(records.slice(0, 400));
+	t.is((await trash()).entries.length, 400);
+	t.is((await trash()).truncated, undefined);
+	await database.trash.addMissing(records.slice(400));
+	const { entries, truncated, size } = await trash();
+	t.true(truncated);
+	t.is(entries[0]?.id, records.at(-1)?.id);
+	t.true(entries.length > 400 && entries.length < 1000, `${entries.length}`);
+	t.is(size, 1000);
 });
 
 test('of more items than a user may keep the oldest go', async (t) => {

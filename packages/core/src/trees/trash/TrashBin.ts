@@ -151,13 +151,20 @@ export class TrashBin {
 
 	/**
 	 * The newest deleted items of a user that are there, with their sizes where those are found in time, and the bytes
-	 * of all that are measured by then. Of what is measured later the user's pages are notified.
+	 * of all that are measured by then. Of what is measured later the user's pages are notified. Beyond this many letters of paths
+	 * no more are read; `isAll` says whether there are more.
 	 */
-	async list(ownerId: string, limit: number): Promise<{ items: TrashedItem[]; bytes: number }> {
+	async list(
+		ownerId: string,
+		limit: number,
+		maxLetters = Number.POSITIVE_INFINITY,
+	): Promise<{ items: TrashedItem[]; bytes: number; isAll: boolean }> {
 		await this.recordArrived();
 		const records: TrashedItem[] = [];
 		const yielder = new Yielder();
-		while (records.length < limit) {
+		let letters = 0;
+		let isAll = false;
+		while (records.length < limit && letters <= maxLetters) {
 			const page = {
 				order: 'newest',
 				limit: Math.min(trashBatch, limit - records.length),
@@ -165,7 +172,9 @@ export class TrashBin {
 			} as const;
 			const found = await this.#parts.store.list({ ...page, ownerId, kind: 'item' });
 			records.push(...found);
-			if (found.length < page.limit) break;
+			for (const { path } of found) letters += path.length;
+			isAll = found.length < page.limit;
+			if (isAll) break;
 			if (yielder.shouldYield) await yielder.yield();
 		}
 		const here = await Promise.all(records.map((record) => this.isHere(record)));
@@ -174,7 +183,7 @@ export class TrashBin {
 			records.filter((_, n) => here[n]).map(async (record) => ({ ...record, size: await this.#sizeBy(late, record) })),
 		);
 		const { bytes } = await this.#parts.store.totals({ kind: 'item', ownerId });
-		return { items, bytes };
+		return { items, bytes, isAll };
 	}
 
 	async #sizeBy(late: Promise<undefined>, record: TrashedItem): Promise<TrashSize | undefined> {

@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { ServerRoute } from '@hapi/hapi';
+import test, { type ExecutionContext } from 'ava';
+import { addressOf } from '../rawRequest.js';
+import { Client, json, type TestApp, testApp } from '../testApp.js';
+import { until } from '../until.js';
+
+const MB = 1024 * 1024;
+
+/** Larger than what the kernel takes of an answer that nobody reads. */
+const large = 'x'.repeat(15 * MB);
+
+/** A connection that reads nothing but the beginning of its answer. */
+async function unread(t: ExecutionContext, app: TestApp, url: string) {
+	const socket = connect(addressOf(app)).on('error', () => {});
+	t.teardown(() => socket.destroy());
+	socket.write(`GET ${url} HTTP/1.1\r\nHost: x\r\n\r\n`);
+	const [data] = (await once(socket, 'data')) as [Buffer];
+	socket.pause();
+	return { socket, status: Number(/^HTTP\/1\.1 (\d+)/.exec(data.toString('latin1'))?.[1]) };
+}
+
+for (const [kind, handler] of Object.entries({
+	'a list': () => ({ entries: [large] }),
+	'a text': (_request, h) => h.response(large).type('text/plain'),
+	'a picture': (_request, h) => h.response(Buffer.from(large)).type('image/webp'),
+} satisfies Record<string, ServerRoute['handler']>)) {
+	test(`${kind} that nobody reads is kept in memory twice for an address, and given up with its connection`, async (t) => {
+		const app = await testApp(t);
+		app.server.route({ method: 'GET', path: '/api/large', options: { auth: false }, handler });
+		const [first, second, third] = [
+			await unread(t, app, '/api/large'),
+			await unread(t, app, '/api/large'),
+			await unread(t, app, '/api/large'),
+		];
+		t.deepEqual([first.status, second.status, third.status], [200, 200, 429]);
+		t.is((await new Client(app).get('/api/health')).statusCode, 200);
+		first.socket.destroy();
+		await until('there is room again', async () => {
+			const { socket, status } = await unread(t, app, '/api/large');
+			socket.destroy();
+			return status === 200;
+		});
+	});
+}
+
+test('a large list is the same JSON as a small one, with the headers of its route', async (t) => {
+	const app = await testApp(t);
+	app.server.route({
+		method: 'GET',
+		path: '/api/lists/{count}',
+		options: { auth: false },
+		handler: ({ params }, h) =>
+			h
+				.response({ entries: ['é'.repeat(Number(params.count))] })
+				.code(201)
+				.header('x-kept', '1'),
+	});
+	const client = new Client(app);
+	const [small, whole] = [await client.get('/api/lists/1'), await client.get('/api/lists/100000')];
+	t.deepEqual(json(whole), { entries: ['é'.repeat(100_000)] });
+	t.is(whole.statusCode, small.statusCode);
+	for (const name of ['content-type', 'x-kept', 'cache-control', 'x-content-type-options'])
+		t.is(whole.headers[name], small.headers[name], name);
+});
