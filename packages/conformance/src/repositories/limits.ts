@@ -76,6 +76,21 @@ export function limitRules(assertThat: Rule): void {
 		);
 	});
 
+	assertThat('of hits at once of the same keys each gets a count of its own', async (t, { limits }) => {
+		const keys = ['a', 'b'].map((key) => ({ key, windowMs: 60 * second }));
+		const all = await Promise.all(Array.from({ length: 30 }, () => limits.hitEach(keys, 1000)));
+		for (const at of [0, 1])
+			t.deepEqual(
+				all.map((counts) => counts[at]?.count).sort((one, other) => Number(one) - Number(other)),
+				Array.from({ length: 30 }, (_, n) => n + 1),
+			);
+		await Promise.all(Array.from({ length: 20 }, () => limits.releaseEach(['a', 'b'])));
+		t.deepEqual(
+			(await limits.hitEach(keys, 1000)).map(({ count }) => count),
+			[11, 11],
+		);
+	});
+
 	assertThat('large amounts are counted and released', async (t, { limits }) => {
 		const terabyte = 2 ** 40;
 		t.deepEqual(await limits.hit('key', 60 * second, 1000, terabyte), { count: terabyte, endsAt: 61_000 });

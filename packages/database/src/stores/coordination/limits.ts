@@ -17,6 +17,8 @@ interface LimitRow {
 
 export function limitStore(knex: Knex): CounterStore {
 	const rows = new RowTurns(knex);
+	const hits = new Batches<ReadonlyMap<string, LimitRow>>(rows);
+	const releases = new Batches<void>(rows);
 	/** Each new window removes the expired ones, so the rows that visitors can cause stay few. What stays is removed by the next. */
 	const forgetEndedIf = async (hasBegun: boolean, now: number) => {
 		if (!hasBegun) return;
@@ -66,26 +68,29 @@ export function limitStore(knex: Knex): CounterStore {
 		},
 		async hitEach(tries, now) {
 			const ordered = inLockOrder(tries);
-			const counts = await rows.use(
-				ordered.map((each) => each.keyHash),
-				async (transaction) => {
-					const counted = new Map<string, LimitRow>();
-					for (const { keyHash, windowMs } of ordered)
-						counted.set(keyHash, await count(transaction, keyHash, 1, now + windowMs, now));
-					return counted;
-				},
-			);
+			const what = JSON.stringify(ordered.map((each) => [each.keyHash, each.windowMs]));
+			const hashes = ordered.map((each) => each.keyHash);
+			const { result, later } = await hits.add(what, hashes, async (transaction, size) => {
+				const counted = new Map<string, LimitRow>();
+				for (const { keyHash, windowMs } of ordered)
+					counted.set(keyHash, await count(transaction, keyHash, size, now + windowMs, now));
+				return counted;
+			});
+			const own = tries.map(({ key }) => {
+				const row = toCount(result.get(keyHash(key)) as LimitRow);
+				return { ...row, count: row.count - later };
+			});
 			await forgetEndedIf(
-				[...counts.values()].some((row) => row.count === 1),
+				own.some((row) => row.count === 1),
 				now,
 			);
-			return tries.map(({ key }) => toCount(counts.get(keyHash(key)) as LimitRow));
+			return own;
 		},
 		release: (key, amount = 1) => subtract(knex, keyHash(key), amount),
 		async releaseEach(keys) {
 			const ordered = inLockOrder(keys.map((key) => ({ key }))).map((each) => each.keyHash);
-			await rows.use(ordered, async (transaction) => {
-				for (const hash of ordered) await subtract(transaction, hash, 1);
+			await releases.add(JSON.stringify(ordered), ordered, async (transaction, size) => {
+				for (const hash of ordered) await subtract(transaction, hash, size);
 			});
 		},
 	};
@@ -117,6 +122,57 @@ class RowTurns {
 		} finally {
 			for (const key of keys) if (this.#last.get(key) === ended) this.#last.delete(key);
 		}
+	}
+}
+
+interface Batch<T> {
+	/** How many are done together. */
+	size: number;
+	result: Promise<T>;
+}
+
+/**
+ * Equal changes that wait for their turn at the same rows are made by one transaction: a hundred guesses at once are two or three commits
+ * of each process, and not a hundred that wait for each other.
+ */
+class Batches<T> {
+	/** Those that have not begun. */
+	readonly #waiting = new Map<string, Batch<T>>();
+
+	constructor(readonly turns: RowTurns) {}
+
+	/** Runs `work` for as many as ask for the same; `keys` are in lock order. Resolves to its result, and to how many came after this one. */
+	async add(
+		what: string,
+		keys: readonly string[],
+		work: (transaction: Knex.Transaction, size: number) => Promise<T>,
+	): Promise<{ result: T; later: number }> {
+		const batch = this.#waiting.get(what) ?? this.#begin(what, keys, work);
+		const position = ++batch.size;
+		const result = await batch.result;
+		return { result, later: batch.size - position };
+	}
+
+	#begin(
+		what: string,
+		keys: readonly string[],
+		work: (transaction: Knex.Transaction, size: number) => Promise<T>,
+	): Batch<T> {
+		const close = () => {
+			if (this.#waiting.get(what) === batch) this.#waiting.delete(what);
+		};
+		const batch: Batch<T> = {
+			size: 0,
+			result: this.turns.use(keys, (transaction) => {
+				// Who comes from now on is in the next one. A transaction that is tried again is for the same ones.
+				close();
+				return work(transaction, batch.size);
+			}),
+		};
+		this.#waiting.set(what, batch);
+		// Also where no connection was to be had.
+		batch.result.then(close, close);
+		return batch;
 	}
 }
 
