@@ -1,3 +1,5 @@
+import { StreamLanguage } from '@codemirror/language';
+import { yaml } from '@codemirror/legacy-modes/mode/yaml';
 import { type Entry, Failure } from '@stowage/rules';
 import test from 'ava';
 import fc from 'fast-check';
@@ -12,6 +14,7 @@ import {
 	readText,
 	writeText,
 } from '../src/features/previews/editor/textBytes.js';
+import { endOfKey, yamlGrammar } from '../src/features/previews/editor/yamlGrammar.js';
 import { type Encoding, encodings } from '../src/features/previews/text/encodings.js';
 
 /** Each letter is one byte. */
@@ -303,4 +306,35 @@ test('a text has colours in the editor if none of its parts is too long to be re
 test('a paragraph goes on over lines of white space that the grammar does not take for blank', (t) => {
 	for (const line of ['\u00a0', '\u000b', '\f', '\u2028', '\u3000', '\ufeff'])
 		t.false(isModest(`\`\`\`\n${`[a](b)\n${line}\n`.repeat(2000)}`, true), JSON.stringify(line));
+});
+
+const yamlLine = fc.string({
+	unit: fc.constantFrom(' ', '\t', 'a', ':', '#', '-', '"', "'", '|', '[', '{', ',', '\u00a0'),
+	maxLength: 12,
+});
+
+test('a key of YAML ends where the pattern of the library finds its end', (t) => {
+	const pattern = /^\s*(?:[,[\]{}&*!|>'"%@`][^\s'":]|[^,[\]{}#&*!|>'"%@`])[^#]*?(?=\s*:($|\s))/;
+	const property = fc.property(yamlLine, fc.nat(3), (line, from) => {
+		const at = Math.min(from, line.length);
+		const [found] = pattern.exec(line.slice(at)) ?? [];
+		t.is(endOfKey(line, at), found === undefined ? undefined : at + found.length, JSON.stringify({ line, at }));
+	});
+	fc.assert(property, { numRuns: 5000 });
+});
+
+test('a text in YAML has the colours that the library gives it, also where only one letter keeps lines of blanks from being read', (t) => {
+	const treeOf = (grammar: typeof yaml, text: string) => {
+		const spans: string[] = [];
+		StreamLanguage.define(grammar)
+			.parser.parse(text)
+			.iterate({ enter: ({ name, from, to }) => void spans.push(`${name} ${from}-${to}`) });
+		return spans;
+	};
+	const texts = fc.array(yamlLine, { maxLength: 5 }).map((lines) => lines.join('\n'));
+	fc.assert(fc.property(texts, (text) => void t.deepEqual(treeOf(yamlGrammar, text), treeOf(yaml, text), text)));
+	const lines = `${' '.repeat(2000)}\n`.repeat(3);
+	// The first are the text of `a`, and read at once. The second would take the library minutes.
+	t.true(treeOf(yamlGrammar, `a: |\n${lines}`).length > 0);
+	t.true(treeOf(yamlGrammar, `#a: |\n${lines}`).length > 0);
 });

@@ -83,8 +83,8 @@ test.serial('a text is edited and saved byte for byte as it was where nothing wa
 
 test.serial('a text that a grammar reads without end is edited without colours', async (t) => {
 	const app = await fixture.enter(t);
-	// The grammar of YAML takes the cube of the length of such a line: minutes for each.
-	await writeFiles(app.home, { 'blank.yml': `${' '.repeat(2000)}\n`.repeat(3), 'plain.yml': 'key: 1\n' });
+	// The grammar of Perl takes the square of the length of each such line.
+	await writeFiles(app.home, { 'dashes.pl': `${'-'.repeat(2000)}\n`.repeat(95), 'plain.yml': 'key: 1\n' });
 	const page = await app.open('/browser?type=private');
 	const plain = await edit(page, 'plain.yml');
 	await plain.text.locator('[class*=tok-]').first().waitFor();
@@ -92,14 +92,28 @@ test.serial('a text that a grammar reads without end is edited without colours',
 	await button(plain.viewer, 'Close').click();
 	const isGrammar = (worker: Worker) => worker.url().includes('grammarWorker');
 	const began = page.waitForEvent('worker', isGrammar);
-	const blank = await edit(page, 'blank.yml');
+	const dashes = await edit(page, 'dashes.pl');
 	await began;
-	await typeAtStart(page, 'key: 1\n');
+	await typeAtStart(page, 'my $a;\n');
 	await eventually(t, async () => page.workers().filter(isGrammar).length, 0);
 	await typeAtStart(page, '#');
 	await page.keyboard.press('Control+s');
-	await expectNotice(page, 'Saved blank.yml');
-	await absent(t, blank.text.locator('[class*=tok-]'));
+	await expectNotice(page, 'Saved dashes.pl');
+	await absent(t, dashes.text.locator('[class*=tok-]'));
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('a text whose lines are read in another way after one letter does not stop the page', async (t) => {
+	const app = await fixture.enter(t);
+	// The lines are a part of the text of `a`, until that is a comment.
+	await writeFiles(app.home, { 'hidden.yml': `a: |\n${`${' '.repeat(2000)}\n`.repeat(30)}b: 1\n` });
+	const page = await app.open('/browser?type=private');
+	const { text } = await edit(page, 'hidden.yml');
+	await text.locator('[class*=tok-]').first().waitFor();
+	await typeAtStart(page, '#');
+	await text.locator('.tok-comment').getByText('#a: |').waitFor();
+	await page.keyboard.press('Control+s');
+	await expectNotice(page, 'Saved hidden.yml');
 	t.deepEqual(app.faults, []);
 });
 
