@@ -9,7 +9,7 @@ export interface Load {
 	/** Resumable uploads, and the bytes of each. */
 	uploads: number;
 	bytes: number;
-	/** Forms with an Idempotency-Key. */
+	/** Forms with a key, of 10 kB. */
 	forms: number;
 	/** For how many milliseconds a call is repeated until it succeeds. */
 	repeatMs: number;
@@ -35,7 +35,7 @@ export async function sendAll(load: Load, address: () => string, cookie: string)
 		const bytes = randomBytes(load.bytes);
 		expected.set(name, sha256(bytes));
 		const metadata = `filename ${Buffer.from(name).toString('base64')}`;
-		const begun = { ...tus, 'upload-length': `${bytes.length}`, 'upload-metadata': metadata, 'idempotency-key': name };
+		const begun = { ...tus, ...newKey(), 'upload-length': `${bytes.length}`, 'upload-metadata': metadata };
 		const { headers } = await repeat(`the beginning of ${name}`, () => send('POST', '/api/uploads', begun));
 		const location = headers.location ?? '';
 		for (;;) {
@@ -56,7 +56,7 @@ export async function sendAll(load: Load, address: () => string, cookie: string)
 		expected.set(name, sha256(bytes));
 		const begin = `--b\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n\r\n`;
 		const body = Buffer.concat([Buffer.from(begin), bytes, Buffer.from('\r\n--b--\r\n')]);
-		const headers = { 'content-type': 'multipart/form-data; boundary=b', 'idempotency-key': name };
+		const headers = { ...newKey(), 'content-type': 'multipart/form-data; boundary=b' };
 		await repeat(name, () => send('POST', '/api/upload', headers, body));
 	}
 
@@ -76,7 +76,16 @@ export async function assertArrivedOnce(
 	expected: ReadonlyMap<string, string>,
 ): Promise<void> {
 	const names = (await readdir(home)).filter((name) => name !== 'Public');
-	t.deepEqual(names.sort(), [...expected.keys()].sort());
+	t.deepEqual(
+		[...expected.keys()].filter((name) => !names.includes(name)),
+		[],
+		'lost',
+	);
+	t.deepEqual(
+		names.filter((name) => !expected.has(name)),
+		[],
+		'doubled',
+	);
 	for (const [name, sum] of expected) t.is(sha256(await readFile(path.join(home, name))), sum, name);
 }
 
@@ -95,6 +104,11 @@ async function repeated(what: string, call: () => Promise<Answer>, repeatMs: num
 		}
 	}
 	throw new Error(`${what} did not succeed: ${last}`);
+}
+
+/** By which a repeated call finds what the first one did. */
+function newKey() {
+	return { 'stowage-upload-key': randomBytes(16).toString('hex') };
 }
 
 function sha256(bytes: Buffer): string {

@@ -2,10 +2,11 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
-import { type Answer, answerOf } from '../answerOf.js';
+import { answerOf } from '../answerOf.js';
 import { type PageEvents, pageEvents } from '../pageEvents.js';
 import { assertArrivedOnce, sendAll } from './arrivingOnce.js';
 import { type Cluster, type ClusterNode, startCluster } from './cluster.js';
+import { askCrosswise, call, guessTogether, jsonOf, sides } from './clusterSteps.js';
 
 /** A part of all rounds, for a shorter run. */
 const share = Number(process.env.TEST_SHARE ?? 1);
@@ -22,101 +23,13 @@ test.after.always(async () => {
 	for (const end of endings) await end();
 });
 
-const password = 'correct horse';
-
-function call(at: { url: string }, method: string, address: string, cookie = '', body?: object, from?: string) {
-	return answerOf(
-		new URL(`/api/${address}`, at.url),
-		method,
-		{
-			...(cookie === '' ? {} : { cookie }),
-			...(body === undefined ? {} : { 'content-type': 'application/json' }),
-			...(from === undefined ? {} : { 'x-forwarded-for': from }),
-		},
-		body === undefined ? undefined : Buffer.from(JSON.stringify(body)),
-	);
-}
-
-const jsonOf = ({ body }: Answer) => JSON.parse(body.toString());
-const cookieOf = ({ headers }: Answer) => String(headers['set-cookie'] ?? '').split(';')[0] ?? '';
-
-/** Here and there: each round the other way round. */
-const sides = (round: number): readonly [ClusterNode, ClusterNode] =>
-	round % 2 === 0 ? cluster.nodes : [cluster.nodes[1], cluster.nodes[0]];
-
-const signIn = async (at: ClusterNode, username: string, secret = password) =>
-	cookieOf(await call(at, 'POST', 'login', '', { username, password: secret }));
-
-test.serial(
-	'what is signed in, signed out, revoked or ended at one node is so at the other in the next request',
-	async (t) => {
-		const [one] = cluster.nodes;
-		await one.server.register('ada');
-		const wrong: Record<string, number> = {};
-		const expectStatus = (what: string, { status }: Answer, expected: number) => {
-			if (status !== expected) wrong[`${what}: ${status}`] = (wrong[`${what}: ${status}`] ?? 0) + 1;
-		};
-		let secret = password;
-		const all = rounds(200);
-		for (let round = 0; round < all; round++) {
-			const [here, there] = sides(round);
-			const cookie = await signIn(here, 'ada', secret);
-			expectStatus('a session', await call(there, 'GET', 'jobs', cookie), 200);
-			const made = await call(here, 'POST', 'createFile', cookie, {
-				type: 'private',
-				directory: '',
-				fileName: `${round}.txt`,
-			});
-			expectStatus('a file', made, 200);
-			const link = await call(here, 'POST', 'generateTempLink', cookie, { filePath: `${round}.txt`, expiration: '1d' });
-			const { token } = jsonOf(link);
-			expectStatus('a link', await call(there, 'GET', `temp/${token}`), 200);
-			const [{ id }] = jsonOf(await call(there, 'GET', 'links', cookie));
-			await call(here, 'DELETE', `links/${id}`, cookie);
-			expectStatus('a revoked link', await call(there, 'GET', `temp/${token}`), 404);
-			const other = await signIn(there, 'ada', secret);
-			await call(here, 'GET', 'logout', cookie);
-			expectStatus('a session that was signed out', await call(there, 'GET', 'jobs', cookie), 401);
-			const next = `${password} ${round}`;
-			const changed = await call(there, 'POST', 'password', other, {
-				currentPassword: secret,
-				newPassword: next,
-				newPasswordConfirm: next,
-			});
-			expectStatus('a new password', changed, 200);
-			expectStatus('a session of the old password', await call(here, 'GET', 'jobs', other), 401);
-			secret = next;
-		}
-		t.log(`${all} rounds, ${6 * all} questions at the other node`);
-		t.deepEqual(wrong, {});
-	},
+test.serial('what is signed in, signed out, revoked or ended at one node is so at the other in the next request', (t) =>
+	askCrosswise(t, cluster, rounds(200)),
 );
 
-test.serial('of 100 tries at once at two nodes the limit lets exactly its number through', async (t) => {
-	const [one] = cluster.nodes;
-	const spans: number[] = [];
-	const all = rounds(50);
-	for (let round = 0; round < all; round++) {
-		await one.server.register(`user${round}`);
-		const answers = await Promise.all(
-			Array.from({ length: 100 }, async (_, n) => {
-				const at = cluster.nodes[n % 2] as ClusterNode;
-				const begun = performance.now();
-				const tried = { username: `user${round}`, password: 'wrong' };
-				const { status } = await call(at, 'POST', 'login', '', tried, `10.1.${round}.1`);
-				spans.push(performance.now() - begun);
-				return status;
-			}),
-		);
-		const counts = Object.fromEntries(
-			[...new Set(answers)].map((status) => [status, answers.filter((each) => each === status).length]),
-		);
-		t.deepEqual(counts, { 401: 10, 429: 90 }, `round ${round}`);
-	}
-	spans.sort((a, b) => a - b);
-	const at = (part: number) => spans[Math.floor(spans.length * part)]?.toFixed(0);
-	t.log(`${all} rounds; median ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${spans.at(-1)?.toFixed(0)} ms`);
-});
+test.serial('of 100 tries at once at two nodes the limit lets exactly its number through', (t) =>
+	guessTogether(t, cluster, rounds(50)),
+);
 
 test.serial('a page hears of what another node does within three seconds', async (t) => {
 	const [one, two] = cluster.nodes;
@@ -253,10 +166,10 @@ test.serial(
 		const cookie = await nodes[0].server.register('ida');
 		const home = path.join(filesDir, 'users/ida');
 		// With a TEST_SHARE of 20 it is 200 times, in two and a half hours.
-	const all = rounds(10);
+		const all = rounds(10);
 		let held = 0;
 		for (let round = 0; round < all; round++) {
-			const [here, there] = sides(round);
+			const [here, there] = sides(cluster, round);
 			const at = (name: string) => path.join(home, `${round}`, name);
 			const folder = (name: string) => ({ type: 'private', directory: `${round}`, folderName: name });
 			await call(here, 'POST', 'createFolder', cookie, { type: 'private', directory: '', folderName: `${round}` });

@@ -29,12 +29,22 @@ export interface Cluster {
 	readonly filesDir: string;
 }
 
-/** `wrap` are words before the command of each database node. */
-export async function startCluster(t: Teardown, wrap: readonly (readonly string[])[] = []): Promise<Cluster> {
+interface ClusterOptions {
+	/** Words before the command of each database node, and of each node of Stowage: such as faketime and its time. */
+	databases?: readonly (readonly string[])[];
+	servers?: readonly (readonly string[])[];
+	/** Further plugins, with their options. */
+	plugins?: Record<string, unknown>;
+}
+
+export async function startCluster(
+	t: Teardown,
+	{ databases = [], servers = [], plugins: more = {} }: ClusterOptions = {},
+): Promise<Cluster> {
 	if (!existsSync(haproxy)) throw new Error(`These tests need a real balancer: apt-get install haproxy (${haproxy})`);
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-cluster-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
-	const galera = await startGalera(wrap);
+	const galera = await startGalera(databases);
 	t.teardown(() => galera.close());
 	const filesDir = path.join(folder, 'files');
 	await mkdir(filesDir);
@@ -45,8 +55,9 @@ export async function startCluster(t: Teardown, wrap: readonly (readonly string[
 		'@stowage/auth-password': { memoryKiB: 19456, iterations: 2, parallelism: 1 },
 		'@stowage/preview': false,
 		'@stowage/handbrake': false,
+		...more,
 	};
-	const node = async (name: string, databaseUrl: string): Promise<ClusterNode> => {
+	const node = async (name: string, databaseUrl: string, wrap: readonly string[] = []): Promise<ClusterNode> => {
 		const port = await freePort();
 		const args = [
 			...serveArgs(path.join(folder, name), '--log-level', 'error', '--search-index', 'false'),
@@ -55,7 +66,9 @@ export async function startCluster(t: Teardown, wrap: readonly (readonly string[
 			...['--public-url', `http://127.0.0.1:${balancer}`, '--drain-delay', '5 seconds'],
 			...['--plugins', JSON.stringify(plugins)],
 		];
-		const start = () => startServer(t, { args });
+		const [command = process.execPath, ...words] = [...wrap, process.execPath, ...args];
+		// As on a machine whose clock is set wrong: only the time of day is.
+		const start = () => startServer(t, { command, args: words, env: { FAKETIME_DONT_FAKE_MONOTONIC: '1' } });
 		let server = await start();
 		return {
 			url: `http://127.0.0.1:${port}`,
@@ -68,7 +81,7 @@ export async function startCluster(t: Teardown, wrap: readonly (readonly string[
 		};
 	};
 	// At once, over an empty database.
-	const nodes = await Promise.all([node('one', urls[0]), node('two', urls[1])]);
+	const nodes = await Promise.all([node('one', urls[0], servers[0]), node('two', urls[1], servers[1])]);
 	await balance(t, folder, balancer, nodes);
 	return { galera, nodes, url: `http://127.0.0.1:${balancer}`, filesDir };
 }
