@@ -4,7 +4,7 @@ import knexOf, { type Knex } from 'knex';
 import Libsql from 'libsql';
 import { SqliteClient } from '../src/connection/sqlite/SqliteClient.js';
 import { linkStore } from '../src/stores/files/links.js';
-import { memberStore } from '../src/stores/files/members.js';
+import { assertRoom, memberStore } from '../src/stores/files/members.js';
 import { shareUseStore } from '../src/stores/files/shareUses.js';
 import { versionStore } from '../src/stores/files/versions.js';
 import { placeDatabase } from './emptyDatabase.js';
@@ -105,4 +105,19 @@ test('the folders with members of a user, and those that others share with them,
 		t.regex(plan, /USING (COVERING )?INDEX/);
 		t.notRegex(plan, /temp_links_share |SCAN (?!USING)/);
 	}
+});
+
+test('whether users may be made members is counted by indexes of the members, and by no other row for each of them', async (t) => {
+	const { knex, plans } = await explained(t);
+	await assertRoom(knex, 'ada', ['bob', 'eve'], { folders: 1, ofOneOwner: 1, ofAllOwners: 1 });
+	const rows = plans.map((plan) => plan.split('; ').filter((step) => /^(SEARCH|SCAN)/.test(step)));
+	t.is(rows.length, 2);
+	t.regex(rows[0]?.join('; ') ?? '', /^SEARCH members USING (COVERING )?INDEX members_user_id \(user_id=\?\)$/);
+	t.regex(rows[1]?.[0] ?? '', /^SEARCH members USING .*INDEX/);
+	t.is(
+		rows[1]?.filter((step) => step.startsWith('SEARCH temp_links') && step.includes('(user_id=? AND share_id=?)'))
+			.length,
+		1,
+	);
+	t.is(rows[1]?.length, 2);
 });
