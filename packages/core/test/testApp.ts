@@ -7,6 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { placeDatabase } from '../../database/test/emptyDatabase.js';
 import { type App, type AppOptions, createApp, loadConfig } from '../src/index.js';
+import { formOfRun, severalApps } from './severalApps.js';
 
 export interface TestApp extends App {
 	dataDir: string;
@@ -22,6 +23,12 @@ export async function testApp(
 	flags: Record<string, string> = {},
 	options: AppOptions = {},
 ): Promise<TestApp> {
+	const form = formOfRun();
+	if (form === undefined) return singleApp(t, flags, options);
+	return severalApps(t, form, flags, options, (each, more) => singleApp(t, each, more));
+}
+
+async function singleApp(t: Teardown, flags: Record<string, string>, options: AppOptions): Promise<TestApp> {
 	const dataDir = await mkdtemp(path.join(os.tmpdir(), 'stowage-core-'));
 	const plugins = JSON.stringify({ '@stowage/auth-password': { memoryKiB: 19456, iterations: 2, parallelism: 1 } });
 	const config = loadConfig({
@@ -71,15 +78,15 @@ export function cacheHashes(app: App): void {
 	provider.verify = (secret, password) => once([secret ?? null, password], () => verify(secret, password));
 }
 
-/** A response as it was received. */
 /** Replaces what the disk of the first root reports, in bytes. */
 export function reportSpace(
 	{ services }: App,
 	disk: { freeSpace?(): Promise<number | undefined>; totalSpace?(): Promise<number | undefined> },
 ): void {
-	for (const { storage, idPrefix } of services.roots.all()) if (idPrefix === '') Object.assign(storage, disk);
+	Object.assign(services.roots.first.storage, disk);
 }
 
+/** A response as it was received. */
 export interface Answer {
 	statusCode: number;
 	headers: IncomingHttpHeaders;

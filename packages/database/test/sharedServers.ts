@@ -1,0 +1,53 @@
+import mysql, { type RowDataPacket } from 'mysql2/promise';
+
+/** The variable with the URLs of one empty, migrated database at each node of the servers that all processes of a run share. */
+export const sharedServersVariable = 'STOWAGE_TEST_DATABASES';
+
+interface Template {
+	name: string;
+	/** Make its tables and their rows in another database. */
+	statements: string[];
+}
+
+let template: Promise<Template> | undefined;
+let databases = 0;
+
+/** Makes an empty, migrated database there and resolves to its URL at each node. It ends with the test. */
+export async function sharedDatabase(t: { teardown(end: () => Promise<void>): void }): Promise<string[]> {
+	const [first = '', ...others] = (process.env[sharedServersVariable] ?? '').split(' ');
+	template ??= readTemplate(first);
+	const { name, statements } = await template;
+	const own = `${name}_${process.pid}_${++databases}`;
+	await run(first, [`create database ${own}`, `use ${own}`, 'set foreign_key_checks = 0', ...statements]);
+	t.teardown(() => run(first, [`drop database ${own}`]));
+	// Nobody can connect to it before it is there.
+	for (const url of others) await run(url, ['set session wsrep_sync_wait = 15', `show tables in ${own}`]);
+	return [first, ...others].map((url) => Object.assign(new URL(url), { pathname: `/${own}` }).href);
+}
+
+async function readTemplate(url: string): Promise<Template> {
+	const connection = await mysql.createConnection({ uri: url });
+	try {
+		const name = new URL(url).pathname.slice(1);
+		const [tables] = await connection.query<RowDataPacket[]>('show tables');
+		const statements: string[] = [];
+		for (const table of tables.map((row) => String(Object.values(row)[0]))) {
+			const [[made]] = await connection.query<RowDataPacket[]>(`show create table \`${table}\``);
+			const [rows] = await connection.query<RowDataPacket[]>(`select 1 from \`${table}\` limit 1`);
+			statements.push(String(made?.['Create Table']));
+			if (rows.length > 0) statements.push(`insert into \`${table}\` select * from ${name}.\`${table}\``);
+		}
+		return { name, statements };
+	} finally {
+		await connection.end();
+	}
+}
+
+async function run(url: string, statements: readonly string[]): Promise<void> {
+	const connection = await mysql.createConnection({ uri: url, multipleStatements: true });
+	try {
+		await connection.query(statements.join(';\n'));
+	} finally {
+		await connection.end();
+	}
+}
