@@ -173,7 +173,7 @@ async function assemble(config: Config, database: Database, parts: Closable[], o
 			? undefined
 			: new RootClaims({
 					...{ store: database.leases, identity, node: nodeInFileNames(node), monotonic, log },
-					onLost: () => void roots.reload().catch(() => undefined),
+					onLost: () => void roots.reloadInBackground(),
 				});
 	const roots: Roots = await Roots.open({
 		...{ drivers: providers.storage, config, database, log, identity, monotonic },

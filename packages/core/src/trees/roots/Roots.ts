@@ -76,7 +76,7 @@ export class Roots implements Mounts {
 			// The plugin that the configuration names for it must be there.
 			dependencies.drivers.get(dependencies.config.storage);
 			await roots.reload();
-			roots.#timer = setInterval(() => void roots.#reloadInBackground(), roots.#reloadMs).unref();
+			roots.#timer = setInterval(() => void roots.reloadInBackground(), roots.#reloadMs).unref();
 			return roots;
 		} catch (error) {
 			await roots.close();
@@ -170,7 +170,8 @@ export class Roots implements Mounts {
 		await closeAll(this.#mounts);
 	}
 
-	async #reloadInBackground(): Promise<void> {
+	/** The same where nobody waits: a failure is in the log, and the next reload tries again. */
+	async reloadInBackground(): Promise<void> {
 		try {
 			await this.reload();
 		} catch (error) {
