@@ -80,7 +80,7 @@ export function memberRules(assertThat: Rule): void {
 	});
 
 	assertThat(
-		'very many folders of a user are read as of one moment, and others have their turns before',
+		'very many folders of a user are read as of one moment, and others have their turns before and while their members are counted',
 		async (t, db) => {
 			const { users, members } = db;
 			const ada = await users.add({ username: 'ada', secret: 's' });
@@ -91,6 +91,10 @@ export function memberRules(assertThat: Rule): void {
 			for (const owner of [undefined, ada.id])
 				t.deepEqual((await members.joined(bob.id, owner)).map(({ path }) => path as string).sort(), names.toSorted());
 			t.true((await turnsDuring(() => members.joined(bob.id))) >= 1);
+			const top = parsePath('');
+			const counts = await members.countsIn(ada.id, top);
+			t.deepEqual([...counts].sort(), names.map((name) => [name, 1]).sort());
+			t.true((await turnsDuring(() => members.countsIn(ada.id, top))) >= 20, 'each folder may have a thousand members');
 		},
 	);
 

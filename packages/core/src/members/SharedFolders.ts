@@ -14,6 +14,7 @@ import {
 	type User,
 	viewOnlyMessage,
 } from '@stowage/rules';
+import { createKeyedMutex } from '../limits/keyedMutex.js';
 import type { MemberRights } from '../trees/MemberHome.js';
 import type { MountedStorage } from '../trees/MountedStorage.js';
 import { notFound } from '../trees/Tree.js';
@@ -53,6 +54,9 @@ export class SharedFolders implements MemberRights {
 	/** Their lists of shared folders that are open. */
 	readonly lists = new WatchedLists((userId) => this.joined(userId));
 	readonly #parts: Dependencies;
+	/** Counts of members that have not begun yet. */
+	readonly #counts = new Map<string, Promise<ReadonlyMap<StoragePath, number>>>();
+	readonly #countAlone = createKeyedMutex();
 
 	constructor(parts: Dependencies) {
 		this.#parts = parts;
@@ -63,9 +67,20 @@ export class SharedFolders implements MemberRights {
 		return this.#now().named(userId);
 	}
 
-	/** How many members each folder has that lies directly in one of its owner's, by the path that is known of it. */
-	memberCounts({ id }: Pick<User, 'id'>, folder: StoragePath): Promise<Map<StoragePath, number>> {
-		return this.#parts.store.countsIn(id, folder);
+	/**
+	 * How many members each folder has that lies directly in one of its owner's, by the path that is known of it. They may
+	 * be by the hundred thousand: all who ask before a count begins share it, and it begins after the one before.
+	 */
+	memberCounts({ id }: Pick<User, 'id'>, folder: StoragePath): Promise<ReadonlyMap<StoragePath, number>> {
+		const key = JSON.stringify([id, folder]);
+		const waiting = this.#counts.get(key);
+		if (waiting !== undefined) return waiting;
+		const next = this.#countAlone(key, () => {
+			this.#counts.delete(key);
+			return this.#parts.store.countsIn(id, folder);
+		});
+		this.#counts.set(key, next);
+		return next;
 	}
 
 	/** What a list says of a folder; undefined for one that is not there. Throws `unavailable`. */

@@ -7,11 +7,12 @@ import { until } from '../until.js';
 function countingFolders(count: number) {
 	const owner = { id: 'id of ada', username: 'ada' };
 	let reads = 0;
+	let counts = 0;
 	let role: 'view' | 'edit' = 'edit';
 	const itemOf = (path: string) => ({ type: 'directory', id: path, mayReuseId: false }) as never;
 	const folders = new SharedFolders({
 		store: {
-			countsIn: async () => new Map(),
+			countsIn: async () => new Map([[parsePath(`f${counts}`), ++counts]]),
 			async joined() {
 				reads++;
 				return Array.from({ length: count }, (_, n) => ({
@@ -29,6 +30,7 @@ function countingFolders(count: number) {
 	return {
 		folders,
 		reads: () => reads,
+		counts: () => counts,
 		setRole(next: 'view' | 'edit') {
 			role = next;
 		},
@@ -71,4 +73,17 @@ test('the many items of one call are found by one read', async (t) => {
 	for (let n = 0; n < 2000; n++) await known.at({ id: 'id of bob' }, parsePath(`f${n % 20}/in`));
 	t.true(reads() < 200, `${reads()} reads`);
 	await t.throwsAsync(known.at({ id: 'id of bob' }, parsePath('none')));
+});
+
+test('listings at once have the members of their folders counted twice, and one that begins later sees what has changed', async (t) => {
+	const { folders, counts } = countingFolders(0);
+	const count = () => folders.memberCounts({ id: 'id of ada' }, parsePath(''));
+	const first = Array.from({ length: 20 }, count);
+	await Promise.resolve();
+	const later = Array.from({ length: 20 }, count);
+	t.is((await Promise.all(first)).at(-1)?.size, 1);
+	t.deepEqual([...((await Promise.all(later)).at(-1)?.values() ?? [])], [2]);
+	t.is(counts(), 2);
+	await Promise.all([count(), folders.memberCounts({ id: 'id of ada' }, parsePath('f1'))]);
+	t.is(counts(), 4);
 });
