@@ -1,4 +1,5 @@
 import type { Config } from '../config/schema.js';
+import { workerCount } from '../config/workers.js';
 import { type AuditClass, auditShares } from './auditClasses.js';
 
 /** Parts of a class's share: how much may be written at once, and in all the time that lines are kept. */
@@ -26,8 +27,18 @@ const classLimits = {
 /** So much may be written at once, however little the log may take. */
 const leastBurstBytes = 64 * 1024;
 
+/**
+ * Once this part of what all may write at once is used, it is divided among the origins: so that what is left lasts for
+ * very many of them, however many have taken all that they could before.
+ */
+const freePart = 1 / 2;
+const dividedPart = 1 / 20;
+
 /** Above that the origin that has written nothing for longest is forgotten. */
-const maxOrigins = 10_000;
+const maxOrigins = 5_000;
+
+/** How often the origins that have written anything lately are counted. */
+const countMs = 60_000;
 
 interface Rate {
 	burst: number;
@@ -39,52 +50,86 @@ interface Rate {
  * sums.
  */
 export class LineBudgets {
-	readonly #config: Pick<Config, 'audit'>;
+	readonly #config: Pick<Config, 'audit' | 'workers'>;
 	readonly #monotonic: () => number;
-	readonly #classes = new Map<string, Bucket>();
-	readonly #origins = new Map<string, Bucket>();
+	readonly #pools = new Map<string, Pool>();
 
 	/** Spans are measured by `monotonic`, the milliseconds of a monotonic clock. */
-	constructor(config: Pick<Config, 'audit'>, monotonic: () => number) {
+	constructor(config: Pick<Config, 'audit' | 'workers'>, monotonic: () => number) {
 		this.#config = config;
 		this.#monotonic = monotonic;
 	}
 
 	/** Whether an origin may write a line or a sum of this length now; then it counts. */
 	take(of: AuditClass, part: 'lines' | 'sums', origin: string, bytes: number): boolean {
-		const its = this.#originOf(`${of} ${part} ${origin}`);
-		if (!its.hasRoom(bytes, this.#rate(of, originLimits[part]), this.#monotonic())) return false;
-		if (!this.#takeOfClass(of, part, bytes)) return false;
-		its.take(bytes);
-		return true;
+		const own = this.#rate(of, originLimits[part]);
+		return this.#pool(of, part).takeFor(origin, bytes, own, this.#rate(of, classLimits[part]), this.#monotonic());
 	}
 
 	/** Whether a sum of many origins may be written now; then it counts. */
 	takeCrowd(of: AuditClass, bytes: number): boolean {
-		return this.#takeOfClass(of, 'crowds', bytes);
+		return this.#pool(of, 'crowds').take(bytes, this.#rate(of, classLimits.crowds), this.#monotonic());
 	}
 
-	#takeOfClass(of: AuditClass, part: keyof typeof classLimits, bytes: number): boolean {
+	#pool(of: AuditClass, part: keyof typeof classLimits): Pool {
 		const name = `${of} ${part}`;
-		const bucket = this.#classes.get(name) ?? new Bucket();
-		this.#classes.set(name, bucket);
-		if (!bucket.hasRoom(bytes, this.#rate(of, classLimits[part]), this.#monotonic())) return false;
-		bucket.take(bytes);
-		return true;
+		const pool = this.#pools.get(name) ?? new Pool();
+		this.#pools.set(name, pool);
+		return pool;
 	}
 
 	#rate(of: AuditClass, { burst, rate }: Limit): Rate {
 		const { maxSize, keepFor } = this.#config.audit;
-		const share = maxSize * auditShares[of];
+		// Each process of the server has its part.
+		const share = (maxSize * auditShares[of]) / workerCount(this.#config);
 		return { burst: Math.max(leastBurstBytes, share * burst), perMs: (share * rate) / Math.max(keepFor, 1) };
+	}
+}
+
+/** What the origins of a class write together. */
+class Pool {
+	readonly #all = new Bucket();
+	readonly #origins = new Map<string, Bucket>();
+	/** Origins that have written anything lately, as counted last, and those that came since. */
+	#active = 0;
+	#countedAt = Number.NEGATIVE_INFINITY;
+
+	take(bytes: number, limit: Rate, now: number): boolean {
+		if (this.#all.usedAt(now, limit.perMs) + bytes > limit.burst) return false;
+		this.#all.add(bytes);
+		return true;
+	}
+
+	takeFor(origin: string, bytes: number, own: Rate, { burst, perMs }: Rate, now: number): boolean {
+		const its = this.#originOf(origin);
+		// What all get back is what these get back together: who has written much before does not count as new soon.
+		const itsPerMs = () => Math.min(own.perMs, perMs / Math.max(this.#active, 1));
+		this.#count(now, itsPerMs());
+		const used = its.usedAt(now, itsPerMs());
+		const active = this.#active + (used === 0 ? 1 : 0);
+		const isPlenty = this.#all.usedAt(now, perMs) + bytes <= burst * freePart;
+		const most = isPlenty ? own.burst : Math.min(own.burst, (burst * dividedPart) / active);
+		// The first line of an origin is written where there is any room.
+		if (used > 0 && used + bytes > most) return false;
+		if (!this.take(bytes, { burst, perMs }, now)) return false;
+		its.add(bytes);
+		this.#active = active;
+		return true;
 	}
 
 	#originOf(name: string): Bucket {
-		const bucket = this.#origins.get(name) ?? new Bucket();
+		const its = this.#origins.get(name) ?? new Bucket();
 		this.#origins.delete(name);
-		this.#origins.set(name, bucket);
+		this.#origins.set(name, its);
 		if (this.#origins.size > maxOrigins) this.#origins.delete(this.#origins.keys().next().value as string);
-		return bucket;
+		return its;
+	}
+
+	#count(now: number, perMs: number): void {
+		if (now - this.#countedAt < countMs) return;
+		this.#countedAt = now;
+		this.#active = 0;
+		for (const its of this.#origins.values()) if (its.usedAt(now, perMs) > 0) this.#active++;
 	}
 }
 
@@ -93,13 +138,13 @@ class Bucket {
 	#used = 0;
 	#at: number | undefined;
 
-	hasRoom(bytes: number, { burst, perMs }: Rate, now: number): boolean {
+	usedAt(now: number, perMs: number): number {
 		this.#used = Math.max(0, this.#used - (now - (this.#at ?? now)) * perMs);
 		this.#at = now;
-		return this.#used + bytes <= burst;
+		return this.#used;
 	}
 
-	take(bytes: number): void {
+	add(bytes: number): void {
 		this.#used += bytes;
 	}
 }

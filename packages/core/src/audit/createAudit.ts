@@ -55,7 +55,7 @@ export interface Administrator {
 }
 
 interface Dependencies {
-	config: Pick<Config, 'audit' | 'dataDir' | 'node' | 'databaseUrl'>;
+	config: Pick<Config, 'audit' | 'dataDir' | 'node' | 'databaseUrl' | 'workers'>;
 	log: Log;
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;

@@ -16,7 +16,7 @@ const sumMs = 15 * 60_000;
 const maxOfOrigin = 8;
 
 interface Dependencies {
-	config: Pick<Config, 'audit'>;
+	config: Pick<Config, 'audit' | 'workers'>;
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 	write(of: AuditClass, entry: AuditEntry): void;

@@ -9,7 +9,7 @@ import { type Administrator, createAudit } from './createAudit.js';
  * is no data folder.
  */
 export async function recordOrder(
-	config: Pick<Config, 'audit' | 'dataDir' | 'databaseUrl' | 'log' | 'node'>,
+	config: Pick<Config, 'audit' | 'dataDir' | 'databaseUrl' | 'log' | 'node' | 'workers'>,
 	administrator: Administrator,
 	event: AuditEvent,
 ): Promise<void> {

@@ -108,14 +108,13 @@ test('a setting that is toggled a thousand times is five lines, then a sum with 
 });
 
 /** The floods of a log over simulated time, and what they write. */
-function simulation(maxSize: number) {
-	const keepFor = 90 * dayMs;
+function simulation(maxSize: number, { workers = 1, keepFor = 90 * dayMs } = {}) {
 	let now = 0;
 	const bytes: Record<AuditClass, number> = { security: 0, attempts: 0, changes: 0, visits: 0 };
 	let written: AuditEntry[] = [];
 	const bytesOf = (entry: AuditEntry) => Buffer.byteLength(auditLine(0, entry));
 	const floods = createFloods({
-		config: { audit: { record: 'changes', keepFor, maxSize } },
+		config: { audit: { record: 'changes', keepFor, maxSize }, workers },
 		monotonic: () => now,
 		write(of, entry) {
 			bytes[of] += bytesOf(entry);
@@ -199,6 +198,43 @@ test('wrong passwords from everywhere for as long as lines are kept stay within 
 	t.deepEqual(log.writtenOf(signIn), [signIn]);
 });
 
+test('floods by many accounts leave others their lines in detail, and their sums with their names, for as long as they go on', async (t) => {
+	const small = maxSize / 5;
+	const log = simulation(small, { keepFor: 8 * dayMs });
+	const by = (name: string) => ({ user: name, userId: name, address: '2001:db8::1', outcome: 'ok' }) as const;
+	let isWhole = true;
+	await log.pass((quarter) => {
+		for (let account = 0; account < 40; account++)
+			for (let n = 0; n < 4; n++)
+				log.write({ action: 'delete', ...by(`bad ${account}`), path: `${'x'.repeat(600)}/${quarter}-${n}` });
+		// One who is new, and one who does this every six hours.
+		for (const name of quarter % 24 === 0 ? ['ada', `new ${quarter}`] : []) {
+			const entry = { action: 'delete', ...by(name), path: `${quarter}.txt` } as const;
+			isWhole &&= log.writtenOf(entry).length === 1;
+		}
+	});
+	t.true(isWhole);
+	t.true(log.bytes.changes < small * auditShares.changes, `${log.bytes.changes}`);
+	const ofEve = (n: number) => log.writtenOf({ action: 'delete', ...by('eve'), path: `${n}.txt` });
+	const found = [...Array.from({ length: 200 }, (_, n) => ofEve(n)).flat(), ...log.sums()];
+	t.is(
+		found.filter(({ user }) => user === 'eve').reduce((sum, { requests = 1 }) => sum + requests, 0),
+		200,
+	);
+});
+
+test('the processes of a server together write no more than one would', async (t) => {
+	const written: number[] = [];
+	for (const workers of [1, 4]) {
+		const log = simulation(maxSize, { workers });
+		const by = { user: 'ada', userId: '1', address: '2001:db8::1', outcome: 'ok' } as const;
+		for (let n = 0; n < 20_000; n++) log.write({ action: 'delete', ...by, path: `${n}.txt` });
+		written.push(log.bytes.changes);
+	}
+	const [alone = 0, each = 0] = written;
+	t.true(each * 4 <= alone * 1.01, `${written}`);
+});
+
 test('an account whose budget was used up from many addresses hides no change of its password by that', (t) => {
 	const log = simulation(1000);
 	const ada = { user: 'ada', userId: '1', outcome: 'ok' } as const;
@@ -224,7 +260,7 @@ test('above the budget of an account its actions are counted, with the folder th
 	const audit = new AuditFile(path.join(folder, 'audit'), 'changes', { onError: fail, onRecovered: fail });
 	let now = Date.parse('2031-02-03T04:00:00Z');
 	const floods = createFloods({
-		config: { audit: { record: 'changes', keepFor: 90 * dayMs, maxSize: 1000 } },
+		config: { audit: { record: 'changes', keepFor: 90 * dayMs, maxSize: 1000 }, workers: 1 },
 		monotonic: () => 0,
 		write: (_of, entry) => audit.append(auditLine(now, entry), now),
 		bytesOf: (entry) => Buffer.byteLength(auditLine(now, entry)),
