@@ -53,7 +53,7 @@ export function jobCommand(): Command {
 						await audit.recorded(
 							{ action: 'cancelJob', job: id },
 							() => jobs.cancelAny(id),
-							(job) => (job.endTime === null ? targetOf(job) : undefined),
+							({ job, isChanged }) => (isChanged ? targetOf(job) : undefined),
 						);
 						printLine(`Cancelled ${id}.`);
 					}

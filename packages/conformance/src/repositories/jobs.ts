@@ -241,14 +241,16 @@ export function jobRules(assertThat: Rule): void {
 			await jobs.add(jobOf('waits', ada), limits);
 			await jobs.add(jobOf('other', ada), limits);
 			clock.now += second;
-			for (const id of ['runs', 'waits', 'unknown']) await jobs.cancel(id);
+			const cancelAll = () => Promise.all(['runs', 'waits', 'unknown'].map((id) => jobs.cancel(id)));
+			t.deepEqual(await cancelAll(), [true, true, false]);
+			t.deepEqual(await cancelAll(), [false, false, false], 'all of it is done');
 			t.like(await jobs.find('waits'), { status: 'cancelled', endTime: clock.now });
 			t.like(await jobs.find('runs'), { status: 'processing', endTime: null });
 			t.true((await jobs.listHeld(leaseMs))[0]?.isCancelRequested);
 			t.is((await jobs.next('copy'))?.id, 'other');
 			t.true(await jobs.renew(run, leaseMs));
 			t.true(await jobs.end(run, { status: 'cancelled', error: 'Copied 2 of 3.' }));
-			await jobs.cancel('runs');
+			t.false(await jobs.cancel('runs'));
 			t.like(await jobs.find('runs'), { status: 'cancelled', error: 'Copied 2 of 3.' });
 			t.true(await jobs.retry('waits', limits));
 			t.false(await jobs.retry('waits', limits), 'it is queued already');
@@ -283,7 +285,7 @@ export function jobRules(assertThat: Rule): void {
 				}
 				t.true(await jobs.requeue(last, 'released'));
 				clock.now += second;
-				await jobs.cancel(id);
+				t.true(await jobs.cancel(id));
 				t.like(await jobs.find(id), { status: 'cancelled', endTime: clock.now });
 			}
 			// It has no checkpoint, so there is nothing to clean up.

@@ -32,8 +32,11 @@ export interface JobService extends Jobs {
 	 * Lets jobs go on that wait since a process ended: of a user, of a kind, or of both. Resolves to how many interruptions were forgotten.
 	 */
 	release(choice: { userId?: string; kind?: string }): Promise<number>;
-	/** Cancels any user's job, for the administrator. Resolves to the job as it was. Throws `notFound` for an unknown one. */
-	cancelAny(id: string): Promise<JobRecord>;
+	/**
+	 * Cancels any user's job, for the administrator. Resolves to the job as it was, and whether that changed anything. Throws `notFound`
+	 * for an unknown one.
+	 */
+	cancelAny(id: string): Promise<{ job: JobRecord; isChanged: boolean }>;
 	/**
 	 * Queues any user's failed or cancelled job again, for the administrator. Throws `notFound` for an unknown one, otherwise as `retry`.
 	 * Resolves to the job as it was.
@@ -251,7 +254,7 @@ export function createJobs(parts: Dependencies): JobService {
 		async cancelAny(id) {
 			const record = await any(id);
 			const { userId, kind, isOrdered, status } = record;
-			await store.cancel(id);
+			const isChanged = await store.cancel(id);
 			// To begin it once more, for its cleanup, may end the process again. What it leaves is swept.
 			const isSuspect =
 				status === 'queued' && !isOrdered && new Suspects(await store.listInterruptions()).has({ userId, kind });
@@ -259,7 +262,7 @@ export function createJobs(parts: Dependencies): JobService {
 			runner.find(id)?.cancel();
 			publisher.publish(id, userId);
 			notifyWaiting(id);
-			return record;
+			return { job: record, isChanged };
 		},
 
 		async retryAny(id) {

@@ -760,7 +760,8 @@ test('a job of the administrator’s is shown to its user, who can neither cance
 	await jobs.poll();
 	await isRefused(() => jobs.cancel(ada, id), 'cancel');
 	t.false(runs[0]?.context.signal.aborted);
-	await jobs.cancelAny(id);
+	t.like(await jobs.cancelAny(id), { job: { id }, isChanged: true });
+	t.like(await jobs.cancelAny(id), { job: { endTime: null }, isChanged: false }, 'it ends already');
 	t.true(runs[0]?.context.isCancelled);
 	t.like(await jobs.waitForEnd(ada, id, minute), { status: 'cancelled', canRetry: false, canCancel: false });
 	await jobs.cancel(ada, id);

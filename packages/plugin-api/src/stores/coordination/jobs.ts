@@ -176,9 +176,9 @@ export interface JobStore {
 	requeue(run: JobRunKey, reason: JobReturn, takeover?: JobTakeover): Promise<boolean>;
 	/**
 	 * Cancels a waiting one, and requests the end of a running one; does nothing to others. A waiting one with a checkpoint begins once
-	 * more, to remove its partial results, unless it is cancelled again.
+	 * more, to remove its partial results, unless it is cancelled again. Resolves to whether that changed anything.
 	 */
-	cancel(id: string): Promise<void>;
+	cancel(id: string): Promise<boolean>;
 	/** All that are remembered, the latest first, and the time of the database. */
 	listInterruptions(): Promise<{ interruptions: JobInterruption[]; now: number }>;
 	/** Forgets interruptions; resolves to how many. */

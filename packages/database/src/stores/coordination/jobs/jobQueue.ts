@@ -72,17 +72,19 @@ export function cancelJobsOf(transaction: Knex.Transaction, userId: string, now:
 	return cancelJobs(transaction, { user_id: userId }, now);
 }
 
+/** Resolves to how many it changed. */
 export async function cancelJobs(
 	transaction: Knex.Transaction,
 	chosen: Partial<Pick<JobRow, 'id' | 'user_id'>>,
 	now: () => number,
-): Promise<void> {
-	const jobs = () => transaction<JobRow>('jobs').where(chosen);
+): Promise<number> {
 	const endsNow = "status = 'queued' and (saved is null or is_cancel_requested)";
 	// One statement: between two a waiting job could begin. MySQL assigns from left to right, so columns that a condition reads come after
 	// it.
-	await jobs()
+	return transaction<JobRow>('jobs')
+		.where(chosen)
 		.whereIn('status', activeStatuses)
+		.where((open) => open.where({ status: 'queued' }).orWhere({ is_cancel_requested: false }))
 		.update({
 			end_time: transaction.raw(`case when ${endsNow} then ? else end_time end`, [now()]),
 			turn: transaction.raw("case when status = 'queued' then ? else turn end", [firstTurn]),

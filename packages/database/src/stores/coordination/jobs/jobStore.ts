@@ -321,9 +321,7 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 			);
 		},
 
-		async cancel(id) {
-			await transact(knex, (transaction) => cancelJobs(transaction, { id }, now));
-		},
+		cancel: (id) => transact(knex, async (transaction) => (await cancelJobs(transaction, { id }, now)) > 0),
 
 		async listInterruptions() {
 			const rows: (InterruptionRow & { read_at: number | string })[] = await knex('job_interruptions')
