@@ -66,6 +66,20 @@ export function homeUsageRules(assertThat: Rule): void {
 		},
 	);
 
+	assertThat(
+		'a home that something of unknown size has left is not counted exactly until it is measured',
+		async (t, { homeUsage }) => {
+			const isExact = async () => (await homeUsage.state('home', 'nobody', 'reader')).isExact;
+			await homeUsage.doubt('home');
+			for (let times = 0; times < 2; times++) {
+				await homeUsage.measured('home', amount(1), [], new Set(), 0);
+				t.true(await isExact());
+				await homeUsage.doubt('home');
+				t.false(await isExact());
+			}
+		},
+	);
+
 	assertThat('of processes that take at once, each sees all others or is seen by them', async (t, { homeUsage }) => {
 		const names = Array.from({ length: 8 }, (_, n) => `process ${n}`);
 		const seen = await Promise.all(

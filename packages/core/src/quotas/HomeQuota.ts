@@ -12,6 +12,8 @@ interface Dependencies {
 	usage(): HomeUsage;
 	/** The same, if it is measured already. */
 	knownUsage(): HomeUsage | undefined;
+	/** The same, if this process or another one may count it. */
+	countedUsage(): Promise<HomeUsage | undefined>;
 	/** The reservations of staged files in this home, by the ids of the files. */
 	reservedFiles: Map<string, Reservation>;
 	/** Whether what is in the trash could make so much room. */
@@ -79,13 +81,15 @@ export class HomeQuota {
 		return made;
 	}
 
-	/** Runs `remove`; measures before it what will be removed. */
+	/** Runs `remove`; measures before it what will be removed. All processes know of it when this resolves. */
 	async removing(stat: () => Promise<StorageItem>, remove: () => Promise<void>): Promise<void> {
-		const usage = this.#home.knownUsage();
+		const usage = await this.#home.countedUsage();
 		if (usage === undefined) return remove();
 		const item = await stat();
+		await usage.beforeRemoval();
 		await remove();
 		usage.removed(item.type === 'file' ? { bytes: item.size, entries: 1 } : undefined);
+		await usage.tell();
 	}
 
 	/** Counts a file that stays although the call that published it has failed. */

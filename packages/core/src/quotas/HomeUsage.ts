@@ -149,7 +149,7 @@ export class HomeUsage {
 	/** Releases what was reserved, of which an unfinished upload goes on to hold so much. */
 	release(amount: Amount, held?: Amount): void {
 		this.#reserve(amount, -1);
-		if (held === undefined) this.#shared?.released();
+		if (held === undefined) this.#shared?.released(amount);
 		else if (this.#shared !== undefined) this.#shared.recorded(held);
 		else this.#held = plus(this.#held, held);
 	}
@@ -176,18 +176,29 @@ export class HomeUsage {
 		else this.#add(amount);
 	}
 
+	/** To be called before a removal. */
+	async beforeRemoval(): Promise<void> {
+		await this.#sharing()?.beforeRemoval();
+	}
+
 	/** Called after a removal; its size may be unknown. */
 	removed(size: Amount | undefined): void {
-		if (this.#shared !== undefined) this.#shared.removed(size);
+		const shared = this.#sharing();
+		if (shared !== undefined) shared.removed(size);
 		else if (size === undefined) this.#isInexact = true;
 		else this.#add({ bytes: -size.bytes, entries: -size.entries });
 	}
 
-	/** Measures again if that may show more room than the count. */
-	async correct(): Promise<void> {
+	/** Others know from now on what was removed. */
+	async tell(): Promise<void> {
+		await this.#shared?.tell();
+	}
+
+	/** Measures again if that may show more room than the count, and waits for what others give back, unless it `fits`. */
+	async correct(fits: () => boolean): Promise<void> {
 		const shared = this.#sharing();
 		if (shared !== undefined) {
-			await this.#urgently(() => shared.correct(refusableMs));
+			await this.#urgently(() => shared.correct(refusableMs, fits));
 			return;
 		}
 		await this.#findHeld(heldRefusableMs);

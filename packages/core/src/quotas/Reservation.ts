@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { Failure, formatListSize, plural, type Viewer } from '@stowage/rules';
 import type { ByteMeter } from '../trees/metered.js';
 import type { HomeUsage } from './HomeUsage.js';
@@ -46,6 +47,10 @@ export const unlimited: Reservation = {
 	release: () => {},
 };
 
+/** Processes that keep room from each other try again after pauses that grow from this. */
+const retryMs = 25;
+const mostTries = 6;
+
 interface Limited {
 	viewer: Viewer;
 	limit: Amount;
@@ -87,10 +92,23 @@ export class LimitedReservation implements Reservation {
 
 	async add(amount: Amount): Promise<void> {
 		if (await this.#take(amount)) return;
-		await this.#home.usage.correct();
-		if (await this.#take(amount)) return;
+		await this.#home.usage.correct(() => this.#fits(amount));
+		if (await this.#takeAmongOthers(amount)) return;
 		await this.#home.giveWay(this.#excess(amount));
 		if (!(await this.#take(amount))) this.#refuse(amount);
+	}
+
+	/** Of several that take the last room at once, each may see that of the others and give its own back. */
+	async #takeAmongOthers(amount: Amount): Promise<boolean> {
+		const { usage } = this.#home;
+		for (let tries = 0; tries < mostTries; tries++) {
+			if (await this.#take(amount)) return true;
+			if (!usage.isShared) return false;
+			await wait(Math.random() * retryMs * 2 ** tries);
+			await usage.refresh();
+			if (!this.#fits(amount)) return false;
+		}
+		return false;
 	}
 
 	/** Where this process counts alone it is reserved before this returns: several files of one copy may need it at once. */
@@ -187,7 +205,7 @@ export class LimitedReservation implements Reservation {
 
 	/** The same by another count: one that may be too high is measured again before anything is refused or gives way. */
 	async #fitsAtLast(more: Amount): Promise<boolean> {
-		await this.#home.usage.correct();
+		await this.#home.usage.correct(() => this.#fits(more));
 		return this.#fits(more);
 	}
 }

@@ -30,16 +30,24 @@ interface Home {
 
 /**
  * What a process takes from a quota at once before it needs it, so that not each chunk is a write: the 64th part of
- * what is left, within these bounds. Eight processes keep no more than 32 MB from each other.
+ * what is left, or nothing where that is less than the least, so that nobody keeps the last room from others. Eight
+ * processes keep no more than 32 MB from each other.
  */
 const stepParts = 64;
 const step = {
-	bytes: { min: 64 * 1024, max: 4 * 1024 * 1024 },
-	entries: { min: 1, max: 64 },
+	bytes: { least: 64 * 1024, most: 4 * 1024 * 1024 },
+	entries: { least: 1, most: 64 },
 };
 
 /** How soon others learn what this process has given back. */
 const settleMs = 500;
+
+/** How often it is looked whether others have given something back, before anything is refused: for twice as long as that takes. */
+const lookMs = 100;
+const mostLooks = (2 * settleMs) / lookMs;
+
+/** Walks before a refusal: each may overlap with what others write. */
+const mostWalks = 3;
 
 /** A row with something reserved is written so often at least. */
 const touchMs = 60_000;
@@ -83,6 +91,8 @@ export class SharedCount {
 	#unsaved = zero();
 	/** What the row says that was added. */
 	#saved = zero();
+	/** So little was left that nothing was taken in advance: then what is published is said at once, and no measurement counts it twice. */
+	#isShort = false;
 	/** How much of that may be published and reserved without a look at what others have. */
 	#granted = zero();
 	/** That of the row; undefined without one. */
@@ -94,6 +104,8 @@ export class SharedCount {
 	#transfers = 0;
 	/** A removal was not counted, or may not have been. */
 	#isInexact = false;
+	/** The others don't know that yet. */
+	#isDoubtUntold = false;
 	#measuring: Promise<void> | undefined;
 	#timer: NodeJS.Timeout | undefined;
 	#isClosed = false;
@@ -139,11 +151,16 @@ export class SharedCount {
 		return this.#exclusively('', async () => {
 			if (this.#isGranted()) return true;
 			const more = this.#step(limit);
+			this.#isShort = kinds.some((kind) => limit[kind] > 0 && more[kind] === 0);
 			await this.#save(more);
 			await this.#read();
 			// From here to where it is granted nothing else may be reserved.
 			const left = (kind: keyof Amount) => (limit[kind] === 0 ? Number.POSITIVE_INFINITY : this.#left(limit, kind));
-			if (kinds.some((kind) => amount[kind] > 0 && left(kind) < 0)) return false;
+			if (kinds.some((kind) => amount[kind] > 0 && left(kind) < 0)) {
+				// It keeps nothing from others who try the same.
+				await this.#save(negative(amount));
+				return false;
+			}
 			const isRoomForMore = kinds.every((kind) => left(kind) >= more[kind]);
 			this.#granted = smaller(this.#saved, isRoomForMore ? sum(this.#need(), more) : this.#need());
 			if (!isRoomForMore) await this.#save(zero());
@@ -155,22 +172,46 @@ export class SharedCount {
 	async published(amount: Readonly<Amount>, reserved: Readonly<Amount>): Promise<void> {
 		this.#published = sum(this.#published, amount);
 		this.#settleLater();
-		if (this.#isGranted()) return;
+		if (this.#isGranted() && !this.#isShort) return;
 		await this.#exclusively('', async () => {
 			await this.#save(zero());
 			this.#granted = smaller(this.#saved, sum(this.#granted, amount, negative(reserved)));
 		});
 	}
 
+	/** To be called before something is removed, so that it can be counted: by a row from before that, if others count the home. */
+	async beforeRemoval(): Promise<void> {
+		if (this.#number !== undefined) return;
+		try {
+			if ((await this.#living()) > 0) await this.#exclusively('', () => this.#save(zero()));
+		} catch (error) {
+			// Nothing can be written: what makes room is removed all the same, and the home measured again later.
+			if (!isFailure(error)) throw error;
+		}
+	}
+
+	/** Its size may be unknown. Others hear of it soon, or once `tell` has resolved. */
 	removed(size: Readonly<Amount> | undefined): void {
-		if (size === undefined) this.#isInexact = true;
+		// Without a row it is not known whether the last measurement has seen it.
+		if (size === undefined || this.#number === undefined) this.#doubt();
 		else this.#unsaved = sum(this.#unsaved, size);
 		this.#settleLater();
 	}
 
-	/** Something that was reserved here is not any more. */
-	released(): void {
+	/** Tells the others what was removed, or soon, while nothing can be written. */
+	async tell(): Promise<void> {
+		try {
+			await this.#settle();
+		} catch (error) {
+			if (!isFailure(error)) throw error;
+			this.#settleLater();
+		}
+	}
+
+	/** Something that was reserved here is not any more, as that of an upload that has failed: others hear of it at once. */
+	released({ bytes, entries }: Readonly<Amount>): void {
 		this.#settleLater();
+		if (bytes > 0 || entries > 0) this.tell().catch((error: unknown) => this.#reportUnsaved(error));
 	}
 
 	/** The same of something that counts as an unfinished upload now: what was granted for it can't be used again. */
@@ -180,14 +221,34 @@ export class SharedCount {
 		this.#settleLater();
 	}
 
-	/** Measures again if that may show more room. */
-	async correct(maxAgeMs: number): Promise<void> {
-		for (let tries = 0; tries < 3; tries++) {
+	/**
+	 * Measures again if that may show more room. Then it waits until `fits`, or until others have given back what they
+	 * took in advance, what they could not use, and what was removed there.
+	 */
+	async correct(maxAgeMs: number, fits: () => boolean): Promise<void> {
+		let walks = 0;
+		for (let looks = 0; looks < mostLooks; looks++) {
+			if (looks > 0) await wait(lookMs);
 			await this.#read();
-			const isRight = !this.#isInexact && this.#state?.isExact === true && this.ageMs <= maxAgeMs;
-			if (isRight && !(await this.#hasGone())) return;
-			await this.measure();
+			if (walks < mostWalks && !(await this.#isRight(maxAgeMs))) {
+				walks++;
+				await this.measure();
+			}
+			if (fits()) return;
+			if ((await this.#living()) === 0 && (walks === mostWalks || (await this.#isRight(maxAgeMs)))) return;
 		}
+		// What others had published and not said yet was counted twice.
+		if (walks > 0) await this.measure();
+	}
+
+	async #isRight(maxAgeMs: number): Promise<boolean> {
+		const isRight = !this.#isInexact && this.#state?.isExact === true && this.ageMs <= maxAgeMs;
+		return isRight && !(await this.#hasGone());
+	}
+
+	#doubt(): void {
+		this.#isInexact = true;
+		this.#isDoubtUntold = true;
 	}
 
 	/** Walks through the home, or waits for another process that does. */
@@ -220,9 +281,10 @@ export class SharedCount {
 
 	#step(limit: Readonly<Amount>): Amount {
 		const of = (kind: keyof Amount) => {
-			const { min, max } = step[kind];
-			if (limit[kind] === 0) return max;
-			return Math.min(max, Math.max(min, Math.floor(this.#left(limit, kind) / stepParts)));
+			const { least, most } = step[kind];
+			if (limit[kind] === 0) return most;
+			const part = Math.floor(this.#left(limit, kind) / stepParts);
+			return part < least ? 0 : Math.min(most, part);
 		};
 		return { bytes: of('bytes'), entries: of('entries') };
 	}
@@ -257,7 +319,7 @@ export class SharedCount {
 			// Measured meanwhile: whether the walk has seen what was removed is not known.
 			const row = await store.find(key, identity.name);
 			this.#number = row?.number;
-			if (unsaved.bytes !== 0 || unsaved.entries !== 0) this.#isInexact = true;
+			if (unsaved.bytes !== 0 || unsaved.entries !== 0) this.#doubt();
 			this.#unsaved = sum(this.#unsaved, negative(unsaved));
 		}
 	}
@@ -280,14 +342,27 @@ export class SharedCount {
 		this.#timer = setTimeout(() => {
 			this.#timer = undefined;
 			this.#settle().catch((error: unknown) => {
-				if (!isFailure(error)) this.#parts.log.error({ err: error }, 'the usage of a home could not be saved');
+				if (!isFailure(error)) this.#reportUnsaved(error);
 				this.#settleLater();
 			});
 		}, settleMs).unref();
 	}
 
+	#reportUnsaved(error: unknown): void {
+		this.#parts.log.error({ err: error }, 'the usage of a home could not be saved');
+	}
+
 	/** Gives back what was taken in advance, and says what was removed. */
 	async #settle(): Promise<void> {
+		if (this.#isDoubtUntold) {
+			this.#isDoubtUntold = false;
+			await this.#parts.store.doubt(this.#home.key).catch((error: unknown) => {
+				this.#isDoubtUntold = true;
+				throw error;
+			});
+		}
+		// Who only removed something there has nothing to count.
+		if (this.#number === undefined) return;
 		const need = this.#need();
 		const isRight = kinds.every((kind) => this.#saved[kind] === need[kind] && this.#unsaved[kind] === 0);
 		const { bytes, entries } = this.#home.reserved;

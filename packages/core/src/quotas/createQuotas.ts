@@ -113,6 +113,12 @@ export function createQuotas(dependencies: Dependencies): Quotas {
 		return quota;
 	};
 
+	const countedUsageOf = async (viewer: Viewer): Promise<HomeUsage | undefined> => {
+		const known = homes.get(homeOf(viewer));
+		if (known !== undefined || !isShared()) return known;
+		return (await limitOf(viewer)) === undefined ? undefined : usageOf(viewer);
+	};
+
 	return {
 		of: (viewer) =>
 			new HomeQuota({
@@ -120,6 +126,7 @@ export function createQuotas(dependencies: Dependencies): Quotas {
 				limit: () => limitOf(viewer),
 				usage: () => usageOf(viewer),
 				knownUsage: () => homes.get(homeOf(viewer)),
+				countedUsage: () => countedUsageOf(viewer),
 				reservedFiles: reservedFilesOf(homeOf(viewer)),
 				canGiveWay: async (lack) => mayPurge(viewer) && (await trash.canGiveWay({ ownerId: viewer.id }, lack)),
 				giveWay: async (lack) => mayPurge(viewer) && (await trash.giveWay({ ownerId: viewer.id }, lack)),
@@ -128,13 +135,11 @@ export function createQuotas(dependencies: Dependencies): Quotas {
 		async usage(viewer, waitMs) {
 			const quota = await limitOf(viewer);
 			if (quota === undefined) return undefined;
-			const measuring = usageOf(viewer)
-				.used()
-				.catch((error: unknown) => {
-					// Such as where folders lie too deep: it is said where something is added, and not instead of the page.
-					if (isFailure(error, 'conflict')) return undefined;
-					throw error;
-				});
+			const measuring = usedNow(usageOf(viewer)).catch((error: unknown) => {
+				// Such as where folders lie too deep: it is said where something is added, and not instead of the page.
+				if (isFailure(error, 'conflict')) return undefined;
+				throw error;
+			});
 			// A caller with a longer wait gets the failure; here it is not awaited.
 			measuring.catch(() => {});
 			let timer: NodeJS.Timeout | undefined;
@@ -145,7 +150,13 @@ export function createQuotas(dependencies: Dependencies): Quotas {
 			return used && { quota, used };
 		},
 
-		onPurged: (viewer, size) => homes.get(homeOf(viewer))?.removed(size),
+		onPurged(viewer, size) {
+			const known = homes.get(homeOf(viewer));
+			if (known !== undefined) return known.removed(size);
+			countedUsageOf(viewer)
+				.then((usage) => usage?.removed(size))
+				.catch((error: unknown) => log.warn({ err: error }, 'what left the trash could not be counted'));
+		},
 
 		measured: (viewer) => usageOf(viewer).measured(),
 
@@ -153,6 +164,13 @@ export function createQuotas(dependencies: Dependencies): Quotas {
 			for (const usage of homes.values()) await usage.close();
 		},
 	};
+}
+
+/** Also what others have changed a moment ago. */
+async function usedNow(usage: HomeUsage): Promise<Amount> {
+	await usage.used();
+	await usage.refresh();
+	return usage.current();
 }
 
 /** Members of a folder delete nothing for good, and so nothing of its owner's trash gives way to what they bring. */

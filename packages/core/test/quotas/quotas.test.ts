@@ -34,6 +34,40 @@ async function setUp(t: Parameters<typeof testApp>[0], flags: Record<string, str
 	return { app, ada, clock, post, change, quota };
 }
 
+test('a process is refused no room that another one has given back, or keeps without need', async (t) => {
+	const quota = 12 * 1024;
+	const flags = { '--workers': '2', '--quotas-user-bytes': `${quota} KB` };
+	const app = await testApp(t, flags);
+	const other = await testApp(t, { ...flags, '--data-dir': app.dataDir });
+	const ada = await new Client(app).register('ada');
+	const there = new Client(other);
+	there.cookie = ada.cookie;
+	const post = (client: Client, name: string, size: number) => client.upload('/api/upload', [file(name, kb(size))]);
+	const removeForGood = (client: Client, filePath: string) =>
+		client.call('DELETE', '/api/deleteItem', { filePath, type: 'private', permanent: true });
+	t.is((await post(ada, 'a', 1024)).statusCode, 200);
+	t.is((await post(there, 'b', quota - 1024)).statusCode, 200, 'what the first one took in advance');
+	t.is((await post(ada, 'c', 1)).statusCode, 507);
+	t.is((await removeForGood(there, 'a')).statusCode, 200);
+	t.is((await post(ada, 'a', 1024)).statusCode, 200, 'what was removed at the other one');
+	t.is((await removeForGood(ada, 'b')).statusCode, 200);
+	t.is((await ada.post('/api/createFolder', { directory: '', folderName: 'd', type: 'private' })).statusCode, 200);
+	const inFolder = [{ name: 'directory', value: 'd' }, file('b', kb(quota - 1024))];
+	t.is((await ada.upload('/api/upload', inFolder)).statusCode, 200);
+	t.is((await removeForGood(there, 'd')).statusCode, 200);
+	t.is((await post(ada, 'b', 5 * 1024)).statusCode, 200, 'a folder whose size the other one did not know');
+	const left = (quota - 6 * 1024) / 8;
+	const last = await Promise.all(
+		Array.from({ length: 8 }, (_, n) => post(n % 2 === 0 ? ada : there, `last ${n}`, left)),
+	);
+	t.deepEqual(
+		last.map(({ statusCode }) => statusCode),
+		Array(8).fill(200),
+		'at once',
+	);
+	t.is((await post(there, 'c', 1)).statusCode, 507);
+});
+
 /** A process that is alone counts in memory, one that may have others by rows. */
 const ways: Record<string, Record<string, string>> = {
 	'counted alone': {},

@@ -123,6 +123,12 @@ export function homeUsageStore(knex: Knex, now: () => number): HomeUsageStore {
 					.merge();
 			}),
 
+		async doubt(home) {
+			await knex<MeasureRow>('home_measures')
+				.where({ home, is_exact: true })
+				.update(plainRow({ is_exact: false }));
+		},
+
 		async sweep(unusedMs) {
 			const unused = () =>
 				knex<MeasureRow>('home_measures').where('measured_at', '<', knex.raw('? - ?', [time(), unusedMs]));

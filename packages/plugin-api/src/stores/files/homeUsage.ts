@@ -63,6 +63,8 @@ export interface HomeUsageStore {
 		gone: ReadonlySet<string>,
 		tookMs: number,
 	): Promise<void>;
+	/** Something of unknown size has left the home: the sum may be too high. */
+	doubt(home: string): Promise<void>;
 	/** Forgets homes that were not measured for so long; they are measured again when they are used. */
 	sweep(unusedMs: number): Promise<void>;
 }
