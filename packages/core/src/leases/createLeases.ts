@@ -47,8 +47,8 @@ export interface Leases {
 	acquire(name: string, options?: LeaseOptions): Promise<Lease | undefined>;
 	/** Runs `work` under a lease. Throws `locked` if another holder keeps it for longer than the waiting time. */
 	withLease<T>(name: string, options: LeaseOptions, work: (lease: Lease) => Promise<T>): Promise<T>;
-	/** Requests that the holder releases the lease. */
-	requestRelease(name: string): Promise<void>;
+	/** Requests that the holder releases the lease. Resolves to whether there is one. */
+	requestRelease(name: string): Promise<boolean>;
 	/** Ends the lease, of any holder. */
 	revoke(name: string): Promise<void>;
 }
@@ -99,9 +99,7 @@ export function createLeases({ store, identity, monotonic }: Dependencies): Leas
 			}
 		},
 
-		async requestRelease(name) {
-			await store.requestRelease(name);
-		},
+		requestRelease: (name) => store.requestRelease(name),
 
 		revoke: (name) => store.revoke(name),
 	};

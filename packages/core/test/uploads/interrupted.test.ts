@@ -62,6 +62,28 @@ test('bytes that arrived before the connection was cut are kept, and the upload 
 	t.deepEqual(await readFile(path.join(app.filesDir, 'users/ada/a')), bytes);
 });
 
+test('another process waits until what came by a cut connection is recorded', async (t) => {
+	const app = await testApp(t, { '--workers': '2' });
+	const other = await testApp(t, { '--workers': '2', '--data-dir': app.dataDir });
+	const ada = await new Client(app).register('ada');
+	const there = new Client(other);
+	there.cookie = ada.cookie;
+	const { uploads } = app.services.database;
+	const { saveProgress } = uploads;
+	uploads.saveProgress = async (...progress) => {
+		await wait(300);
+		return saveProgress(...progress);
+	};
+	const location = await begin(ada, 100, { filename: 'a' });
+	const { sent, ended } = openPatch(app, ada, location, 0, { 'content-length': '100' });
+	sent.write('0123456789');
+	await arrived(app, 10);
+	sent.destroy();
+	t.not(await ended, 204);
+	t.deepEqual(uploadState(await head(there, location)), [200, 10, undefined]);
+	t.deepEqual(uploadState(await patch(there, location, 10, '+'.repeat(90))), [204, 100, 'a']);
+});
+
 test('no byte of an interrupted chunk with a checksum is kept', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');

@@ -35,9 +35,9 @@ export class Writers {
 		if (writer?.isStale) await writer.end();
 	}
 
-	/** Asks a writer in another process to end if it is dead. */
-	async requestRelease(key: string): Promise<void> {
-		await this.parts.leases.requestRelease(leaseName(key));
+	/** Asks a writer in another process to end if it is dead. Resolves to whether one could be asked. */
+	requestRelease(key: string): Promise<boolean> {
+		return this.parts.leases.requestRelease(leaseName(key));
 	}
 
 	/** Ends a writer, alive or not. One in another process is notified within a second. */

@@ -1,6 +1,6 @@
 import type { Request, UploadRecord } from '@stowage/plugin-api';
 import type { Viewer } from '@stowage/rules';
-import { withLockedUpload } from './lockStaged.js';
+import { awaitOtherWriter, withLockedUpload } from './lockStaged.js';
 import { publishIfComplete, withDurableOffset } from './publishUpload.js';
 import { findUpload, type UploadParts } from './UploadParts.js';
 import type { Writer } from './Writer.js';
@@ -19,17 +19,19 @@ export async function inspectUpload(
 	return writers.runExclusively(idHash, request.raw.req, (writer) => currentState(parts, viewer, idHash, writer));
 }
 
-/** The number of durable bytes, also while another process writes, which releases the upload if its connection is dead. */
+/**
+ * The number of durable bytes. While another process writes, which releases the upload if its connection is dead, it is
+ * waited for a while, so that what it has received is among them.
+ */
 export async function currentState(
 	parts: UploadParts,
 	viewer: Viewer,
 	idHash: string,
 	writer: Writer,
 ): Promise<UploadRecord> {
-	const known = await withDurableOffset(parts, viewer, await findUpload(parts, viewer, idHash));
+	const known = await withDurableOffset(parts, viewer, await awaitOtherWriter(parts, viewer, idHash));
 	if (known === undefined) {
 		return withLockedUpload(parts, viewer, idHash, writer, (whole) => publishIfComplete(parts, viewer, idHash, whole));
 	}
-	if (known.entryPath === null) await parts.writers.requestRelease(idHash);
 	return known;
 }

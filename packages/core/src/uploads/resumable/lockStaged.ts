@@ -13,6 +13,9 @@ const aliveSignalMs = 2_500;
 
 const pollMs = 100;
 
+/** How often it is looked whether a writer in another process has ended, before its last record is answered. */
+const endPolls = 20;
+
 /**
  * Runs `work` with the current row while no other writer, in any process, works on the staged file. Throws `locked`
  * while another process brings bytes. One that has stopped in the middle keeps its lock for as long as it is stopped:
@@ -40,6 +43,36 @@ export async function withLockedUpload<T>(
 			lock?.release();
 		}
 	}
+}
+
+/**
+ * The row of an upload once no other process writes, or after a while. A connection that was cut, or is silent, is ended
+ * by the process that has it, which records what has come by it; one that brings bytes goes on.
+ */
+export async function awaitOtherWriter(parts: UploadParts, viewer: Viewer, idHash: string): Promise<UploadRecord> {
+	let isAsked = false;
+	for (let polls = 0; polls < endPolls; polls++) {
+		const { stagedId } = await findUpload(parts, viewer, idHash);
+		const staged = stagedId === null ? undefined : await undefinedIf(parts.storage.stage(stagedId), 'notFound');
+		if (staged === undefined) break;
+		if (staged.lock === undefined) {
+			await parts.writers.requestRelease(idHash);
+			break;
+		}
+		if (!(await isWritten(staged))) break;
+		// It can be asked by its lease only, which it has after half a second.
+		if (!isAsked) isAsked = await parts.writers.requestRelease(idHash);
+		await wait(pollMs);
+	}
+	// It may have been recorded between the two.
+	return findUpload(parts, viewer, idHash);
+}
+
+async function isWritten(staged: StagedFile): Promise<boolean> {
+	const lock = await tryLock(staged);
+	if (lock === 'locked') return true;
+	lock?.release();
+	return false;
 }
 
 /** Nothing where there is nothing to lock: it was published, or the storage has no locks. */
