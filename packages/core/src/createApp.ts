@@ -163,7 +163,10 @@ async function assemble(config: Config, database: Database, parts: Closable[], o
 	// At once, while connections still may end by themselves.
 	server.ext('onPreStop', () => jobs.stop());
 	await server.register(inert);
-	const sessions = auditedSessions(registerSessions(server, database.sessions, config, secret, log, now), audit);
+	const sessions = auditedSessions(
+		registerSessions(server, database.sessions, config, secret, siblings, log, now),
+		audit,
+	);
 	await loadPlugins(server, config);
 	providers.auth.get(config.auth);
 
@@ -190,7 +193,7 @@ async function assemble(config: Config, database: Database, parts: Closable[], o
 	parts.push(jobs);
 
 	const services = createServices({
-		...{ ...base, version: buildVersion, drain, audit, bodies, providers, secret },
+		...{ ...base, version: buildVersion, drain, audit, bodies, providers, secret, siblings },
 		...{ databaseReserve, notifications, leases, jobs, liveProcesses },
 		...{
 			storage,

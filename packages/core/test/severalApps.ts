@@ -235,7 +235,7 @@ async function listen(flags: Flags) {
 }
 
 /** Passes on what workers tell each other, as their primary process does. */
-function createSiblings() {
+export function createSiblings() {
 	const listeners = new Map<string, SiblingListeners>();
 	return (isLeader: boolean): Siblings => {
 		let own = '';

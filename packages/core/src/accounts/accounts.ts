@@ -20,7 +20,6 @@ import { limitAttempts } from './loginLimits.js';
 import { type FilesAction, removeUser } from './removeUser.js';
 import { renameUser } from './renameUser.js';
 import { type SecondFactors, wrongCode } from './secondFactors.js';
-import { withMemoryFallback } from './withMemoryFallback.js';
 
 export interface Accounts {
 	/**
@@ -106,9 +105,8 @@ interface Dependencies {
 }
 
 export function createAccounts(parts: Dependencies): Accounts {
-	const { users, limits: store, config, now, auth, storage, renames, secondFactors, trash } = parts;
+	const { users, limits, config, now, auth, storage, renames, secondFactors, trash } = parts;
 	const homes = () => homesOnDisk(storage);
-	const limits = withMemoryFallback(store);
 	const hashes = new FairQueue(
 		{
 			running: shareOf(hashing.running, config),

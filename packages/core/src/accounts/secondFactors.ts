@@ -3,7 +3,6 @@ import { Failure } from '@stowage/rules';
 import { secretHash } from '../secretHash.js';
 import { limitCodes } from './loginLimits.js';
 import { newRecoveryCodes, newSecret, normalizedCode, secretUri, stepOf } from './oneTimeCodes.js';
-import { withMemoryFallback } from './withMemoryFallback.js';
 
 export interface SecondFactorState {
 	isEnabled: boolean;
@@ -50,9 +49,7 @@ interface Dependencies {
 	now(): number;
 }
 
-export function createSecondFactors({ store, limits: storedLimits, now }: Dependencies): SecondFactors {
-	const limits = withMemoryFallback(storedLimits);
-
+export function createSecondFactors({ store, limits, now }: Dependencies): SecondFactors {
 	const use = async (userId: string, { secret }: SecondFactor, entered: string): Promise<Accepted | undefined> => {
 		const code = normalizedCode(entered);
 		const step = stepOf(secret, code, now());

@@ -4,6 +4,7 @@ import type { Request, Server, SessionClient, SessionStore, UserRecord } from '@
 import { Failure, isFailure } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { visitorOf } from '../config/strangers.js';
+import type { SiblingEvents } from '../events/SiblingEvents.js';
 import type { Log } from '../log.js';
 import { secretHash } from '../secretHash.js';
 import { cookieAttributes, cookieNames, keepOwnCookies } from './ownCookies.js';
@@ -79,6 +80,7 @@ export function registerSessions(
 	store: SessionStore,
 	config: Config,
 	secret: string,
+	siblings: Ending,
 	log: Log,
 	clock: () => number,
 ): Sessions {
@@ -96,7 +98,7 @@ export function registerSessions(
 	const cookieName = ({ client }: Request) => cookieNames(config, client.isHttps).session;
 	const visits = new WeakMap<Request, Visit>();
 
-	const ended = createEndedSessions(store, (error) =>
+	const ended = createEndedSessions(store, siblings, (error) =>
 		log.error({ err: error }, 'an ended session could not be deleted'),
 	);
 	server.ext('onPostStop', () => ended.close());
@@ -223,12 +225,30 @@ export interface EndedSessions {
 	close(): Promise<void>;
 }
 
-/** `onError` is called with errors that no caller waits for. */
+type Ending = Pick<SiblingEvents, 'on' | 'onJoined' | 'sendSafely' | 'sendTo'>;
+
+const siblingKind = 'endedSession';
+
+/**
+ * The processes behind one primary process tell each other of such sessions. `onError` is called with errors that no
+ * caller waits for.
+ */
 export function createEndedSessions(
 	store: Pick<SessionStore, 'remove'>,
+	siblings: Ending,
 	onError: (error: unknown) => void,
 ): EndedSessions {
 	const ended = new Set<string>();
+	siblings.on(siblingKind, ({ idHash }) => {
+		ended.add(idHash as string);
+		retryLater();
+	});
+	siblings.onJoined((name) =>
+		siblings.sendTo(
+			name,
+			[...ended].map((idHash) => ({ kind: siblingKind, idHash })),
+		),
+	);
 	let timer: NodeJS.Timeout | undefined;
 
 	const remove = async (idHash: string): Promise<void> => {
@@ -259,6 +279,7 @@ export function createEndedSessions(
 			} finally {
 				retryLater();
 			}
+			if (ended.has(idHash)) await siblings.sendSafely({ kind: siblingKind, idHash });
 		},
 		async close() {
 			clearTimeout(timer);

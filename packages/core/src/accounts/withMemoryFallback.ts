@@ -1,17 +1,34 @@
 import type { LimitStore } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
+import type { SiblingEvents } from '../events/SiblingEvents.js';
 
 /** Keys counted in memory at most, so that visitors can't fill it: above that, the least recently hit one is dropped. */
 const maxKeys = 10_000;
 
+const siblingKind = 'countedInMemory';
+
 /**
  * The same limits, counted in memory while the database has no room for them: a full disk neither refuses correct sign-ins nor permits
- * uncounted guesses.
+ * uncounted guesses. The processes behind one primary process tell each other what they count.
  */
-export function withMemoryFallback(store: LimitStore): LimitStore {
+export function withMemoryFallback(store: LimitStore, siblings: Pick<SiblingEvents, 'on' | 'send'>): LimitStore {
 	const counts = new Map<string, { count: number; endsAt: number }>();
+	let sent = 0;
+	const tell = (change: { key: string; amount: number; windowMs: number; now: number }) => {
+		// Each is a message of its own, which no later one replaces.
+		siblings.send(`${siblingKind} ${++sent}`, { kind: siblingKind, ...change });
+	};
+	siblings.on(siblingKind, (message) => {
+		const { key, amount, windowMs, now } = message as unknown as Parameters<typeof tell>[0];
+		if (amount > 0) add(key, windowMs, now, amount);
+		else subtract(key, -amount);
+	});
 
 	const countInMemory = (key: string, windowMs: number, now: number, amount: number) => {
+		tell({ key, windowMs, now, amount });
+		return add(key, windowMs, now, amount);
+	};
+	const add = (key: string, windowMs: number, now: number, amount: number) => {
 		for (const [known, { endsAt }] of counts) if (endsAt <= now) counts.delete(known);
 		const { count, endsAt } = counts.get(key) ?? { count: 0, endsAt: now + windowMs };
 		const counted = { count: count + amount, endsAt };
@@ -21,11 +38,16 @@ export function withMemoryFallback(store: LimitStore): LimitStore {
 		if (counts.size > maxKeys && oldest !== undefined) counts.delete(oldest);
 		return counted;
 	};
-	const releaseInMemory = (key: string, amount: number): boolean => {
+	const subtract = (key: string, amount: number): boolean => {
 		const counted = counts.get(key);
 		if (counted === undefined || counted.count < amount) return false;
 		counts.set(key, { ...counted, count: counted.count - amount });
 		return true;
+	};
+	const releaseInMemory = (key: string, amount: number): boolean => {
+		const isCounted = subtract(key, amount);
+		if (isCounted) tell({ key, amount: -amount, windowMs: 0, now: 0 });
+		return isCounted;
 	};
 	const releaseStored = async (release: () => Promise<void>) => {
 		try {

@@ -2,10 +2,12 @@ import type { Providers } from '@stowage/plugin-api';
 import { createAccounts } from '../accounts/accounts.js';
 import { auditedAccounts, auditedSecondFactors } from '../accounts/auditedAccounts.js';
 import { createSecondFactors } from '../accounts/secondFactors.js';
+import { withMemoryFallback } from '../accounts/withMemoryFallback.js';
 import { createArchives, defaultArchiveLimits } from '../archives/createArchives.js';
 import { shareOf } from '../config/workers.js';
 import { EventStreams } from '../events/EventStreams.js';
 import { createEncryption } from '../events/encryption.js';
+import type { SiblingEvents } from '../events/SiblingEvents.js';
 import { createWalkQueue } from '../limits/createWalkQueue.js';
 import { auditedMembers } from '../members/auditedMembers.js';
 import { createMembers } from '../members/createMembers.js';
@@ -61,23 +63,25 @@ interface Dependencies extends Omit<Services, Made> {
 	providers: Providers;
 	/** The key that seals what the database keeps. */
 	secret: string;
+	siblings: SiblingEvents;
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 }
 
 /** The services over the files, once the plugins are loaded and the storage is open. */
-export function createServices({ providers, secret, monotonic, ...given }: Dependencies): Services {
+export function createServices({ providers, secret, siblings, monotonic, ...given }: Dependencies): Services {
 	const { config, log, audit, database, databaseReserve, storage, roots, sessions, files, notifications, jobs, now } =
 		given;
 	const { users } = database;
 	const share = (limit: number) => shareOf(limit, config);
+	const limits = withMemoryFallback(database.limits, siblings);
 	const secondFactors = auditedSecondFactors(
-		createSecondFactors({ store: database.secondFactors, limits: database.limits, now }),
+		createSecondFactors({ store: database.secondFactors, limits, now }),
 		audit,
 	);
 	const accounts = createAccounts({
 		users,
-		limits: database.limits,
+		limits,
 		config,
 		now,
 		auth: () => providers.auth.get(config.auth),

@@ -5,6 +5,11 @@ import { throttle } from './throttle.js';
 /** Least time between two messages, in which later events of a subject replace earlier ones. */
 const spacingMs = 100;
 
+/** How long a caller waits at most until all others have got a message: one that hangs, or has just ended, acknowledges none. */
+const receiptMs = 1000;
+
+const receiptKind = 'receipt';
+
 /**
  * Events between the processes behind one primary process: the first of each subject at once, then the last one of
  * each tenth of a second.
@@ -14,6 +19,10 @@ export class SiblingEvents {
 	readonly #listeners = new Map<string, (message: SiblingMessage) => void>();
 	readonly #joined: ((name: string) => void)[] = [];
 	readonly #lead: (() => void)[] = [];
+	/** Who has not acknowledged a message yet, by its number. */
+	readonly #unacknowledged = new Map<number, { names: Set<string>; done: () => void }>();
+	#lastNumber = 0;
+	#name = '';
 	/** The latest unsent one by subject. */
 	#pending = new Map<string, SiblingMessage>();
 	/** Nothing here belongs to the request that happened to cause it. */
@@ -22,6 +31,11 @@ export class SiblingEvents {
 
 	constructor(siblings: Siblings) {
 		this.#siblings = siblings;
+		this.on(receiptKind, ({ number, from }) => {
+			const { names, done } = this.#unacknowledged.get(number as number) ?? {};
+			names?.delete(from as string);
+			if (names?.size === 0) done?.();
+		});
 	}
 
 	/** Whether this process does what one of them is enough for. */
@@ -35,9 +49,10 @@ export class SiblingEvents {
 
 	/** Once everybody listens. */
 	join(name: string): void {
+		this.#name = name;
 		this.#siblings.join(name, {
 			onMessages: (messages) => {
-				for (const message of messages) this.#listeners.get(message.kind)?.(message);
+				for (const message of messages) this.#receive(message);
 			},
 			onJoined: (other) => {
 				for (const listener of this.#joined) listener(other);
@@ -70,8 +85,33 @@ export class SiblingEvents {
 		this.#pending.set(subject, message);
 	}
 
+	/** Resolves once all others have got the message and their listeners were called, or after a second. */
+	async sendSafely(message: SiblingMessage): Promise<void> {
+		const names = new Set(this.#siblings.names);
+		if (names.size === 0) return;
+		const number = ++this.#lastNumber;
+		let timer: NodeJS.Timeout | undefined;
+		try {
+			await new Promise<void>((done) => {
+				this.#unacknowledged.set(number, { names, done });
+				timer = setTimeout(done, receiptMs);
+				this.#siblings.send([{ ...message, receipt: { number, to: this.#name } }]);
+			});
+		} finally {
+			clearTimeout(timer);
+			this.#unacknowledged.delete(number);
+		}
+	}
+
 	sendTo(name: string, messages: readonly SiblingMessage[]): void {
 		if (messages.length > 0) this.#siblings.send(messages, name);
+	}
+
+	#receive(message: SiblingMessage): void {
+		this.#listeners.get(message.kind)?.(message);
+		const receipt = message.receipt as { number: number; to: string } | undefined;
+		if (receipt !== undefined)
+			this.sendTo(receipt.to, [{ kind: receiptKind, number: receipt.number, from: this.#name }]);
 	}
 
 	/** Sends what waits. */

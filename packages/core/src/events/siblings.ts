@@ -4,7 +4,7 @@ export type SiblingMessage = Readonly<Record<string, unknown>> & { readonly kind
 /**
  * The processes that serve behind the same primary process as this one, which passes on what they tell each other.
  * Messages are hints: who begins or ends just then may not get one, and nothing may depend on it but how soon a page
- * hears of a change.
+ * hears of a change, and what holds while nothing can be written.
  */
 export interface Siblings {
 	/** Makes this process known by its name. Called once; the listeners are called from then on. */

@@ -1,8 +1,14 @@
 import { mock } from 'node:test';
+import type { LimitStore } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { createEndedSessions } from '../../src/accounts/sessions.js';
+import { withMemoryFallback } from '../../src/accounts/withMemoryFallback.js';
+import { SiblingEvents } from '../../src/events/SiblingEvents.js';
+import { noSiblings } from '../../src/events/siblings.js';
+import { createSiblings } from '../severalApps.js';
 import { Client, json, type TestApp, testApp } from '../testApp.js';
+import { until } from '../until.js';
 
 const credentials = { username: 'ada', password: 'correct horse' };
 
@@ -51,7 +57,9 @@ test.serial('an ended session stays invalid until a retry deletes its row, and e
 	const clock = mock.timers;
 	clock.enable({ apis: ['setTimeout'] });
 	t.teardown(() => clock.reset());
-	const ended = createEndedSessions({ remove: () => answer }, (fault) => faults.push(fault));
+	const ended = createEndedSessions({ remove: () => answer }, new SiblingEvents(noSiblings), (fault) =>
+		faults.push(fault),
+	);
 	const afterRetry = async () => {
 		clock.tick(10_000);
 		for (let n = 0; n < 10; n++) await Promise.resolve();
@@ -66,6 +74,35 @@ test.serial('an ended session stays invalid until a retry deletes its row, and e
 	answer = Promise.resolve();
 	await afterRetry();
 	t.false(ended.has('hash'));
+});
+
+test('workers tell each other of ended sessions and of guesses that a full disk keeps out of the database', async (t) => {
+	const join = createSiblings();
+	const fault = (error: unknown) => t.fail(String(error));
+	const limits = { hit: full, hitEach: full, release: full, releaseEach: full } satisfies LimitStore;
+	const makeWorker = (name: string) => {
+		const siblings = new SiblingEvents(join(name === 'one'));
+		const ended = createEndedSessions({ remove: full }, siblings, fault);
+		const counted = withMemoryFallback(limits, siblings);
+		siblings.join(name);
+		return { ended, hit: () => counted.hit('guesses', 60_000, 1000), release: () => counted.release('guesses') };
+	};
+	const [one, two] = [makeWorker('one'), makeWorker('two')];
+	await one.ended.end('hash');
+	t.true(two.ended.has('hash'));
+	const late = makeWorker('late');
+	await until('a worker that began later is told', () => late.ended.has('hash'));
+
+	await one.hit();
+	await one.hit();
+	await until('the other one has counted them', async () => (await two.hit()).count > 2);
+	const { count } = await two.hit();
+	await two.release();
+	await until('what is released is so everywhere', async () => {
+		const { count: now } = await one.hit();
+		await one.release();
+		return now === count;
+	});
 });
 
 test('a signed-in user can browse while a full disk keeps the last use of the session from being stored', async (t) => {
