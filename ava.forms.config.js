@@ -14,5 +14,5 @@ export default {
 	],
 	// The databases of all servers of a process share the threads of libsql, and one that waits for a lock blocks a thread.
 	environmentVariables: { TOKIO_WORKER_THREADS: '32' },
-	match: leftOut.filter(({ forms }) => forms.includes(form)).map(({ title }) => `!${title}`),
+	match: leftOut.filter(({ forms = [form] }) => forms.includes(form)).map(({ title }) => `!${title}`),
 };
