@@ -12,6 +12,8 @@ import type {
 	OpenFile,
 	ReplacingStorage,
 	SharingStorage,
+	SmallFile,
+	SmallFilesStorage,
 	StagedFile,
 	StagingCutoffs,
 	StatsBatch,
@@ -30,6 +32,7 @@ import { findUnusable } from './reading/findUnusable.js';
 import { openItem, statItem } from './reading/items.js';
 import { countFolder, listFolder } from './reading/listFolder.js';
 import { listWithStats } from './reading/listWithStats.js';
+import { readSmallFiles } from './reading/readSmallFiles.js';
 import { checkDisk } from './root/checkDisk.js';
 import type { Disk } from './root/Disk.js';
 import { sharingFaults } from './root/sharingFaults.js';
@@ -51,6 +54,7 @@ export class LocalStorage
 		LocalFilesStorage,
 		ReplacingStorage,
 		SharingStorage,
+		SmallFilesStorage,
 		StatsListingStorage,
 		WatchingStorage
 {
@@ -98,6 +102,14 @@ export class LocalStorage
 
 	listWithStats(path: StoragePath): AsyncIterable<StatsBatch> {
 		return listWithStats(this.disk, path);
+	}
+
+	readSmallFiles(
+		folder: StoragePath,
+		names: readonly string[],
+		into: Buffer,
+	): Promise<readonly (SmallFile | undefined)[]> {
+		return readSmallFiles(this.disk, folder, names, into);
 	}
 
 	findUnusable(folder: StoragePath): AsyncIterable<InspectedBatch> {

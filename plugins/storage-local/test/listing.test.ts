@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hasListWithStats } from '@stowage/plugin-api';
+import { hasListWithStats, hasSmallFiles } from '@stowage/plugin-api';
 import test from 'ava';
 import { AdaptiveBatch } from '../src/reading/statMany.js';
 import { loadSystemCalls } from '../src/system/loadSystemCalls.js';
@@ -22,6 +22,23 @@ const unaddressable = [
 	Buffer.from([0xed, 0xa0, 0x80]),
 	Buffer.from([0xf4, 0x90, 0x80, 0x80]),
 ];
+
+test('small files that the kernel has in memory are read together, over no link, and none of the storage’s own', async (t) => {
+	const { storage, root } = await localStorage(t);
+	if (!hasSmallFiles(storage)) throw new Error('A local storage reads small files together.');
+	for (const name of ['a', 'b', 'c']) writeFileSync(join(root, name), name.repeat(5));
+	writeFileSync(join(root, '.stowage/secret'), 'x');
+	symlinkSync(join(root, 'a'), join(root, 'link'));
+	execFileSync('mkfifo', [join(root, 'pipe')]);
+	const into = Buffer.alloc(12);
+	const names = ['a', 'link', 'pipe', '.stowage/secret', '../a', 'b', 'c'];
+	const files = await storage.readSmallFiles(p(''), names, into);
+	t.deepEqual(
+		files.map((file) => file && Buffer.from(file.bytes).toString()),
+		['aaaaa', undefined, undefined, undefined, undefined, 'bbbbb', undefined],
+	);
+	t.is(into.toString('latin1', 0, 10), 'aaaaabbbbb');
+});
 
 for (const [way, calls] of Object.entries({ 'native calls': undefined, 'calls of Node only': nodeCalls })) {
 	test(`names that are not valid in paths are not listed, but moved, copied and removed with their folder (${way})`, async (t) => {

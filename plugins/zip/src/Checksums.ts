@@ -14,6 +14,8 @@ const isWorthRow = (size: number) => size > smallBytes;
 /** A file modified this recently may be modified again without a change of its time. */
 const minAgeMs = 5_000;
 
+const isSettled = (mtime: number) => Date.now() - mtime >= minAgeMs;
+
 const ttlMs = 30 * 24 * 60 * 60_000;
 
 /** Rows read, or written, at once. */
@@ -56,12 +58,20 @@ export class Checksums {
 		return crc === undefined ? (this.#begun.get(index) ?? { crc: 0, bytes: 0 }) : { crc, bytes: size };
 	}
 
+	/** Records the CRC of a content of `smallBytes` or less. */
+	setSmall(index: number, crc: number): void {
+		if (this.get(index) !== undefined) return;
+		const { contentKey, size, mtime } = this.contents.entry(index);
+		this.#record(index, { crc, bytes: size });
+		if (isSettled(mtime)) this.cache.set(contentKey, crc);
+	}
+
 	/** Records the CRC of a first part. */
 	async set(index: number, progress: Progress): Promise<void> {
 		if (this.get(index) !== undefined) return;
 		const entry = this.contents.entry(index);
 		this.#record(index, progress);
-		if (Date.now() - entry.mtime < minAgeMs) return;
+		if (!isSettled(entry.mtime)) return;
 		if (!isWorthRow(entry.size)) {
 			if (progress.bytes === entry.size) this.cache.set(entry.contentKey, progress.crc);
 			return;

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { type ArchiveContents, type ByteRange, MemoryPool, type OpenFile, Yielder } from '@stowage/plugin-api';
 import type { Checksums } from './Checksums.js';
 import { computeMissing } from './computeMissing.js';
@@ -54,9 +55,11 @@ export async function* readZip(
 			if (entry.size === 0) {
 				out.put(localHeader(entry, 0));
 			} else {
-				const loaded = await ahead.take();
+				const taken = ahead.take();
+				// Most are there: a promise for each would cost as much as reading it.
+				const loaded = taken instanceof Promise ? await taken : taken;
 				if ('file' in loaded) yield* readLarge(loaded.file, index);
-				else await putSmall(loaded.bytes, index);
+				else putSmall(loaded.bytes, index);
 			}
 			if (out.isFull) yield out.take();
 		}
@@ -69,11 +72,10 @@ export async function* readZip(
 	}
 
 	/** A content that was read before, so that its CRC precedes it. */
-	async function putSmall(bytes: Uint8Array, index: number): Promise<void> {
-		const crc = new RunningCrc();
-		crc.add(bytes, 0);
-		await checksums.set(index, crc.progress);
-		out.put(localHeader(contents.entry(index), crc.progress.crc));
+	function putSmall(bytes: Uint8Array, index: number): void {
+		const crc = crc32(bytes);
+		checksums.setSmall(index, crc);
+		out.put(localHeader(contents.entry(index), crc));
 		out.put(bytes);
 	}
 

@@ -57,6 +57,21 @@ export class GeneratedFiles implements ArchiveContents {
 		return work();
 	}
 
+	/** Which small files the storage reads together with others. */
+	isReadTogether: (name: string) => boolean = () => false;
+
+	async readSmall(entries: readonly ArchiveEntry[], into: Buffer): Promise<(Uint8Array | undefined)[]> {
+		let at = 0;
+		return entries.map(({ name, size }) => {
+			if (!this.isReadTogether(name) || at + size > into.length) return undefined;
+			const bytes = into.subarray(at, at + size);
+			bytes.set(this.bytes.get(name) ?? zeros.subarray(0, size));
+			this.bytesRead += size;
+			at += size;
+			return bytes;
+		});
+	}
+
 	async open({ name, size, mtime }: ArchiveEntry): Promise<OpenFile> {
 		this.opened++;
 		const self = this;

@@ -103,6 +103,25 @@ test('a range has the same bytes as in the whole archive', async (t) => {
 	t.is(files.opened, files.closed);
 });
 
+test('contents that a storage reads together give the same bytes as those that are opened', async (t) => {
+	const files = new GeneratedFiles().add('f', 'folder');
+	for (let n = 0; n < 300; n++)
+		files.add(`f/${n}`, randomBytes(n % 7 === 0 ? 0 : n % 50 === 1 ? 70_000 : (n * 211) % 65_000));
+	const opened = await bytesOf(await zipFormat(new Rows()).archive(files));
+	const openedOnes = files.opened;
+	for (const isReadTogether of [() => true, (name: string) => Number(name.slice(2)) % 3 > 0]) {
+		files.opened = 0;
+		files.closed = 0;
+		files.isReadTogether = isReadTogether;
+		t.true((await bytesOf(await zipFormat(new Rows()).archive(files))).equals(opened));
+		t.true(files.opened < openedOnes);
+		t.is(files.opened, files.closed);
+		const range = { start: 1_000_000, end: 1_500_000 };
+		const part = await bytesOf(await zipFormat(new Rows()).archive(files), range);
+		t.true(part.equals(opened.subarray(range.start, range.end + 1)));
+	}
+});
+
 test('ranges that begin or end at any boundary of records have the same bytes as in the whole archive', async (t) => {
 	const files = new GeneratedFiles()
 		.add('folder', 'folder')

@@ -1,7 +1,13 @@
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { hasListWithStats, type LocalFile, type StorageItem, type StorageProvider } from '@stowage/plugin-api';
+import {
+	hasListWithStats,
+	hasSmallFiles,
+	type LocalFile,
+	type StorageItem,
+	type StorageProvider,
+} from '@stowage/plugin-api';
 import type { ExecutionContext } from 'ava';
 import {
 	names,
@@ -227,6 +233,31 @@ export function readingRules(assertThat: Rule): void {
 			await refused(t, 'notFound', async () => {
 				for await (const _batch of storage.listWithStats(toPath(path)));
 			});
+	});
+
+	assertThat('small files are read together as they would be one by one, if the storage can', async (t, storage) => {
+		await putFolders(storage, 'docs', 'docs/b');
+		await put(storage, 'docs/a.txt', 'first');
+		await put(storage, 'docs/c.txt', 'second');
+		await put(storage, 'docs/empty', '');
+		await put(storage, 'docs/large', 'x'.repeat(100));
+		t.is(await storage.count(toPath('docs')), 5);
+		if (!hasSmallFiles(storage)) return;
+		const names = ['c.txt', 'gone', 'a.txt', 'b', 'large', 'empty', 'a.txt'];
+		const into = Buffer.alloc(20);
+		const files = await storage.readSmallFiles(toPath('docs'), names, into);
+		t.is(files.length, names.length);
+		for (const [index, name] of names.entries()) {
+			const file = files[index];
+			// A storage may leave out any, but none that it must not answer.
+			if (['gone', 'b', 'large'].includes(name)) t.is(file, undefined, name);
+			if (file === undefined) continue;
+			t.deepEqual(file.item, await storage.stat(toPath(`docs/${name}`)));
+			t.is(Buffer.from(file.bytes).toString(), { 'c.txt': 'second', 'a.txt': 'first' }[name] ?? '');
+		}
+		t.deepEqual(await storage.readSmallFiles(toPath('docs'), ['large'], into), [undefined]);
+		for (const path of ['gone', 'docs/a.txt'])
+			await refused(t, 'notFound', () => storage.readSmallFiles(toPath(path), ['a'], into));
 	});
 
 	assertThat('an id is kept by renaming and moving, and a new item has another id', async (t, storage) => {

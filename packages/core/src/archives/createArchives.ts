@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ArchiveFormat, ByteRange, Files, OpenFile, Turn } from '@stowage/plugin-api';
-import { type Area, Failure, isFailure, type Viewer, zipFileName } from '@stowage/rules';
+import { type Area, baseName, Failure, isFailure, parentPath, type Viewer, zipFileName } from '@stowage/rules';
 import { isVisitorKey } from '../http/requests/proxy.js';
 import { Budget, type BudgetLimits } from '../limits/Budget.js';
 import { FairQueue } from '../limits/FairQueue.js';
@@ -127,6 +127,7 @@ export function createArchives({ files, format, walks, limits }: Dependencies): 
 					count: manifest.count,
 					entry: (index) => manifest.entry(index),
 					open: (entry) => openUnchanged(files, viewer, area, entry),
+					readSmall: (some, into) => readUnchanged(files, viewer, area, some, into),
 					throttle: (work, workSignal) => checksums.run(client, work, workSignal),
 				},
 				signal,
@@ -186,4 +187,35 @@ async function openUnchanged(files: Files, viewer: Viewer, area: Area, entry: Ma
 	if (contentKeyOf(file.item) === entry.contentKey) return file;
 	await file.close();
 	throw changed();
+}
+
+/** The same for small files, those of a folder together. What can't be read so is opened, which says why. */
+async function readUnchanged(
+	files: Files,
+	viewer: Viewer,
+	area: Area,
+	entries: readonly ManifestEntry[],
+	into: Buffer,
+): Promise<(Uint8Array | undefined)[]> {
+	const contents: (Uint8Array | undefined)[] = [];
+	for (let used = 0; contents.length < entries.length; ) {
+		const { path, owner } = entries[contents.length] as ManifestEntry;
+		const parent = parentPath(path);
+		const rest = entries.slice(contents.length);
+		const end = rest.findIndex((entry) => parentPath(entry.path) !== parent || entry.owner !== owner);
+		const together = end === -1 ? rest : rest.slice(0, end);
+		const names = together.map((entry) => baseName(entry.path));
+		const folder = { area, path: parent, ...ownedBy(owner) };
+		const found = await files.readSmallFiles(viewer, folder, names, into.subarray(used)).catch((error: unknown) => {
+			if (!isFailure(error)) throw error;
+			return [];
+		});
+		for (const [index, entry] of together.entries()) {
+			const file = found[index];
+			const isSame = file !== undefined && contentKeyOf(file.item) === entry.contentKey;
+			contents.push(isSame ? file.bytes : undefined);
+			used += file?.bytes.length ?? 0;
+		}
+	}
+	return contents;
 }

@@ -7,7 +7,7 @@ import type { FileParts } from './FileParts.js';
 import { list } from './list.js';
 import { listWithStats, stat } from './listWithStats.js';
 import { move } from './move.js';
-import { find, open } from './open.js';
+import { find, open, readSmallFiles } from './open.js';
 import { assertUpload, findPublished, publish, publishOnce } from './publish.js';
 import { assertRemovable, remove } from './remove.js';
 import { rename } from './rename.js';
@@ -24,6 +24,7 @@ export function createFiles(parts: FileParts, folders: SharedFolders): Files {
 		watch: (viewer, folder, onChange) => watch(parts, viewer, folder, onChange),
 		find: (...call) => find(parts, ...call),
 		open: (...call) => open(parts, ...call),
+		readSmallFiles: (...call) => readSmallFiles(parts, ...call),
 		stat: (...call) => stat(parts, ...call),
 		listWithStats: (...call) => listWithStats(parts, ...call),
 		createFile: (...call) => createFile(parts, ...call),

@@ -1,4 +1,4 @@
-import type { ItemRef, OpenFile } from '@stowage/plugin-api';
+import type { ItemRef, OpenFile, SmallFile } from '@stowage/plugin-api';
 import { assertAllowed, type Entry, readDenial, type Viewer } from '@stowage/rules';
 import { entryAt } from './entries.js';
 import type { FileParts } from './FileParts.js';
@@ -14,6 +14,18 @@ export async function open(parts: FileParts, viewer: Viewer, ref: ItemRef): Prom
 	const place = await readable(parts, viewer, ref);
 	const file = await place.tree.storage.open(place.storagePath);
 	return { entry: entryAt(place, file.item), file };
+}
+
+/** Small files of a folder with their contents, as far as they need not be opened. */
+export async function readSmallFiles(
+	parts: FileParts,
+	viewer: Viewer,
+	folder: ItemRef,
+	names: readonly string[],
+	into: Buffer,
+): Promise<readonly (SmallFile | undefined)[]> {
+	const place = await readable(parts, viewer, folder);
+	return place.tree.storage.readSmallFiles(place.storagePath, names, into);
 }
 
 function readable({ trees, publicListing }: FileParts, viewer: Viewer, ref: ItemRef) {

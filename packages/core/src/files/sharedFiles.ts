@@ -177,6 +177,12 @@ export function sharedFiles(files: Files, { folders, copyFor, trash, log }: Depe
 			return { entry: shown(entry), file: endingFile(file, (onLost) => folders.held.hold(held, onLost)) };
 		},
 
+		async readSmallFiles(viewer, folder, names, maxBytes) {
+			if (folder.area !== 'shared') return files.readSmallFiles(viewer, folder, names, maxBytes);
+			const { viewer: owner, ref } = await enter(viewer, folder, 'view');
+			return files.readSmallFiles(owner, ref, names, maxBytes);
+		},
+
 		async *stat(viewer, area, items, signal) {
 			if (area !== 'shared') return yield* files.stat(viewer, area, items, signal);
 			const known = folders.forMany();

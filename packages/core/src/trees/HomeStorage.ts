@@ -3,8 +3,10 @@ import {
 	type CopyStaging,
 	hasListWithStats,
 	hasLocalFiles,
+	hasSmallFiles,
 	type MoveOptions,
 	type OpenFile,
+	type SmallFile,
 	type StagedFile,
 	type StatsBatch,
 	type StorageEntry,
@@ -73,6 +75,19 @@ export class HomeStorage implements ItemStorage {
 
 	open(path: StoragePath): Promise<OpenFile> {
 		return this.#read(async ({ storage, idPrefix }) => prefixedFile(await storage.open(path), idPrefix));
+	}
+
+	readSmallFiles(
+		folder: StoragePath,
+		names: readonly string[],
+		into: Buffer,
+	): Promise<readonly (SmallFile | undefined)[]> {
+		return this.#read(async ({ storage, idPrefix }) => {
+			if (!hasSmallFiles(storage)) return names.map(() => undefined);
+			const files = await storage.readSmallFiles(folder, names, into);
+			if (idPrefix === '') return files;
+			return files.map((file) => file && { ...file, item: prefixed(file.item, idPrefix) });
+		});
 	}
 
 	/** Undefined on another root than the first, which is the one that other programs get as a folder. */

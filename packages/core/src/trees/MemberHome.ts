@@ -2,6 +2,7 @@ import {
 	type CopyOptions,
 	type MoveOptions,
 	type OpenFile,
+	type SmallFile,
 	type StatsBatch,
 	type StorageEntry,
 	type StorageItem,
@@ -92,6 +93,17 @@ export class MemberHome extends HomeStorage {
 			await file.close();
 			throw error;
 		}
+	}
+
+	override async readSmallFiles(
+		folder: StoragePath,
+		names: readonly string[],
+		into: Buffer,
+	): Promise<readonly (SmallFile | undefined)[]> {
+		await this.#assertInside(folder);
+		const files = await super.readSmallFiles(folder, names, into);
+		await this.#assertInside(folder);
+		return files;
 	}
 
 	/** Undefined: no proxy and no other program gets a path, since what is being sent ends with the role. */

@@ -1,4 +1,11 @@
-import { type OpenFile, type StatsBatch, type StorageEntry, type StorageItem, Yielder } from '@stowage/plugin-api';
+import {
+	type OpenFile,
+	type SmallFile,
+	type StatsBatch,
+	type StorageEntry,
+	type StorageItem,
+	Yielder,
+} from '@stowage/plugin-api';
 import {
 	type Guest,
 	homeRoot,
@@ -97,6 +104,18 @@ export class SharedItems implements TreeStorage {
 			await file.close();
 			throw error;
 		}
+	}
+
+	async readSmallFiles(
+		folder: StoragePath,
+		names: readonly string[],
+		into: Buffer,
+	): Promise<readonly (SmallFile | undefined)[]> {
+		if (folder === this.#root) return names.map(() => undefined);
+		const { item, at } = await this.#shared(folder);
+		const files = await this.#home.readSmallFiles(at, names, into);
+		await this.#find(item);
+		return files;
 	}
 
 	/** Undefined: no proxy and no other program gets a path, since what is sent is counted here. */

@@ -4,7 +4,7 @@ import type { HomeStorage } from './HomeStorage.js';
 /** What is read of a tree, by paths of the storage, unless the tree has others. */
 export type TreeStorage = Pick<
 	HomeStorage,
-	'mount' | 'list' | 'count' | 'listWithStats' | 'stat' | 'open' | 'localPath'
+	'mount' | 'list' | 'count' | 'listWithStats' | 'stat' | 'open' | 'readSmallFiles' | 'localPath'
 >;
 
 /** One owner's files in one area, or what a share shows. Whose they are and where they lie is settled once for a request. */

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import path from 'node:path';
-import type { StorageProvider } from '@stowage/plugin-api';
+import { hasSmallFiles, type StorageProvider } from '@stowage/plugin-api';
 import { rootPath } from '@stowage/rules';
 import test from 'ava';
 import { assertReadable, listWhole, listZip } from '../readZip.js';
@@ -259,9 +259,10 @@ test.serial(
 		const { app, ada, home } = await withAda(t);
 		mkdirSync(path.join(home, 'many'));
 		for (let n = 0; n < 3_000; n++) writeFileSync(path.join(home, `many/${n}`), 'x');
-		app.services.roots.first.storage.open = () => {
+		const fail = () => {
 			throw new Error('a file was opened');
 		};
+		Object.assign(app.services.roots.first.storage, { open: fail, readSmallFiles: fail });
 		// Processor time, compared with that of a listing: so neither the load nor the speed of the machine matters.
 		const processorTimeOf = async (url: string, status: number, headers?: Record<string, string>) => {
 			const before = process.cpuUsage();
@@ -296,7 +297,7 @@ test.serial('without the zip plugin archives are answered 503, and single files 
 	t.is((await ada.post('/api/downloadZip', { files, type: 'private', directory: '' })).statusCode, 503);
 });
 
-/** Calls `change` before or after a file is opened, the first `times` times. */
+/** Calls `change` before or after a file is opened or read, the first `times` times. */
 function changeOnOpen(
 	app: { services: { roots: { first: { storage: StorageProvider } } } },
 	times: number,
@@ -313,6 +314,12 @@ function changeOnOpen(
 			storage.open = (at) => {
 				changeIfDue();
 				return open(at);
+			};
+			if (!hasSmallFiles(storage)) throw new Error('A local storage reads small files together.');
+			const read = storage.readSmallFiles.bind(storage);
+			storage.readSmallFiles = (...call) => {
+				changeIfDue();
+				return read(...call);
 			};
 		},
 		after: () => {

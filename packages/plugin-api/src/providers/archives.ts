@@ -20,6 +20,11 @@ export interface ArchiveContents<Entry extends ArchiveEntry = ArchiveEntry> {
 	entry(index: number): Entry;
 	/** Opens a file with the content that its entry was made for, else it fails. The caller closes it. */
 	open(entry: Entry): Promise<OpenFile>;
+	/**
+	 * The contents of small files with the content that their entries were made for, in their order and parts of `into`;
+	 * undefined for each that has to be opened.
+	 */
+	readSmall(entries: readonly Entry[], into: Buffer): Promise<readonly (Uint8Array | undefined)[]>;
 	/** Runs work that reads contents and sends none of them, once its client is served: it is not paced by a download. */
 	throttle<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }

@@ -1,6 +1,6 @@
 import type { Area, Entry, Owner, SearchQuery, StoragePath, Viewer } from '@stowage/rules';
 import type { Turn } from '../limits/Yielder.js';
-import type { Watch } from '../storage/abilities.js';
+import type { SmallFile, Watch } from '../storage/abilities.js';
 import type { CopyOptions, LocalFile, OpenFile, StagedFile, StorageItem } from '../storage/storage.js';
 
 /** An item in an area. `owner` names the public tree; without it a read searches the visible trees and a write means the viewer's own. */
@@ -118,6 +118,16 @@ export interface Files {
 	find(viewer: Viewer, ref: ItemRef): Promise<Entry>;
 	/** Opens a file for reading; the caller closes it. Throws `notFound` for a folder. */
 	open(viewer: Viewer, ref: ItemRef): Promise<{ entry: Entry; file: OpenFile }>;
+	/**
+	 * The files of these names in a folder, in their order, as far as the storage can read them together: undefined for
+	 * each that has to be opened (`SmallFilesStorage`).
+	 */
+	readSmallFiles(
+		viewer: Viewer,
+		folder: ItemRef,
+		names: readonly string[],
+		into: Buffer,
+	): Promise<readonly (SmallFile | undefined)[]>;
 	/**
 	 * Stats several items of an area, one after another in their order. Throws `notFound` at a missing one, and for a root, which is no
 	 * item.

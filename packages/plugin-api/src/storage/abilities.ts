@@ -24,6 +24,33 @@ export function hasListWithStats(storage: StorageProvider): storage is StatsList
 	return 'listWithStats' in storage;
 }
 
+/** A file that was opened, read whole and closed. */
+export interface SmallFile {
+	/** As `open` has it. */
+	item: StorageItem;
+	/** Its whole content as of one moment, a part of the given memory. */
+	bytes: Uint8Array;
+}
+
+/** An optional ability of a storage: to read small files of one folder together, for less than an `open` each. */
+export interface SmallFilesStorage extends StorageProvider {
+	/**
+	 * The files of these names, in their order, one after another in `into`. Undefined for what has to be opened: a file
+	 * that does not fit there, one that changes just now, one of which a disk has to be waited for, and what is no file,
+	 * not there or may not be read. Throws as `list` does.
+	 */
+	readSmallFiles(
+		folder: StoragePath,
+		names: readonly string[],
+		into: Buffer,
+	): Promise<readonly (SmallFile | undefined)[]>;
+}
+
+/** Whether a storage has this ability. */
+export function hasSmallFiles(storage: StorageProvider): storage is SmallFilesStorage {
+	return 'readSmallFiles' in storage;
+}
+
 /** A further ability of a storage: to set the modified time of a folder, which each new name in it changes. */
 export interface FolderTimesStorage extends StorageProvider {
 	/** `mtime` is milliseconds since the epoch. Throws `notFound` for a file. */

@@ -79,8 +79,13 @@ export class Disk {
 	}
 
 	statOf(fd: number): FileStat | Promise<FileStat> {
+		return this.statNow(fd) ?? this.#statSlowly(fd);
+	}
+
+	/** The same here and now; undefined where it may block. */
+	statNow(fd: number): FileStat | undefined {
 		const stat = this.isLocal ? this.calls.statCached(fd) : undefined;
-		return stat === undefined ? this.#statSlowly(fd) : this.withHandle(stat, fd, '');
+		return stat && this.withHandle(stat, fd, '');
 	}
 
 	async #statSlowly(fd: number): Promise<FileStat> {
