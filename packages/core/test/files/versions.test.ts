@@ -363,7 +363,7 @@ test('versions expire by their own setting, which can change while the server ru
 test('of many versions the one that is closest to its neighbours in time goes, never the first or the last', (t) => {
 	const left = (times: readonly number[], most: number) => {
 		const removed = superfluous(
-			times.map((deletedAt) => ({ deletedAt, deletedBy: 'ada' })),
+			times.map((deletedAt) => ({ deletedAt, deletedBy: 'ada', ownerName: 'ada' })),
 			most,
 		).map(({ deletedAt }) => deletedAt);
 		return times.filter((time) => !removed.includes(time));
@@ -377,7 +377,7 @@ test('of many versions the one that is closest to its neighbours in time goes, n
 
 test('a member who replaces a file however often ends no content that somebody else has written', (t) => {
 	// Who has replaced each content: the next one is theirs.
-	const by = (names: string) => [...names].map((deletedBy, deletedAt) => ({ deletedBy, deletedAt }));
+	const by = (names: string) => [...names].map((deletedBy, deletedAt) => ({ deletedBy, deletedAt, ownerName: 'a' }));
 	const left = (names: string, most: number, member?: string) => {
 		const removed = superfluous(by(names), most, member);
 		return by(names).flatMap(({ deletedBy, deletedAt }) =>
@@ -391,13 +391,27 @@ test('a member who replaces a file however often ends no content that somebody e
 	// In any number of steps.
 	let versions = by('aba');
 	for (let time = 3; time < 200; time++) {
-		versions = [...versions, { deletedBy: time % 50 === 0 ? 'a' : 'b', deletedAt: time }];
+		versions = [...versions, { deletedBy: time % 50 === 0 ? 'a' : 'b', deletedAt: time, ownerName: 'a' }];
 		const removed = superfluous(versions, 5, 'b');
 		versions = versions.filter((each) => !removed.includes(each));
 	}
 	// All that the owner has replaced is there, and all that the owner has written: what follows that.
 	const kept = new Set(versions.map(({ deletedAt }) => deletedAt));
 	for (const time of [0, 1, 2, 3, 50, 51, 100, 101, 150, 151]) t.true(kept.has(time), `${time}`);
+});
+
+test('members who take turns in replacing a file make no more than four times as many versions, and end none of the owner’s', (t) => {
+	let versions: { deletedBy: string; deletedAt: number; ownerName: string }[] = [];
+	for (let time = 0; time < 300; time++) {
+		const deletedBy = time < 4 ? 'a' : (['b', 'c'][time % 2] ?? '');
+		versions.push({ deletedBy, deletedAt: time, ownerName: 'a' });
+		const removed = superfluous(versions, 5, deletedBy === 'a' ? undefined : deletedBy);
+		versions = versions.filter((each) => !removed.includes(each));
+		t.true(versions.length <= 20);
+	}
+	const times = versions.map(({ deletedAt }) => deletedAt);
+	t.deepEqual(times.slice(0, 5), [0, 1, 2, 3, 4], 'what the owner has replaced, and written');
+	t.is(times.at(-1), 299);
 });
 
 test('a file has no more than 50 versions', async (t) => {

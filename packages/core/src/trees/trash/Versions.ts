@@ -29,6 +29,9 @@ import { trashedPath } from './trashPaths.js';
 /** Versions of one file. */
 const maxVersions = 50;
 
+/** So many times as many there may be where members replace each other's contents: then these give way as well. */
+const alternatingFactor = 4;
+
 /** Files whose versions are counted together, each of which has `maxVersions`. */
 const countedAtOnce = 100;
 const foldersAtOnce = 200;
@@ -116,8 +119,7 @@ export class Versions {
 		const found = await versions.of(ownerId, { file, path });
 		if (found.some((version) => version.path !== path)) await versions.place(ownerId, { file, path });
 		// Whatever its row says: one that was just taken out by a process that has died is listed by no other.
-		const here = await Promise.all(found.map((version) => isTrashed(this.#parts, version)));
-		return found.filter((_, n) => here[n]);
+		return someOf(found, (version) => isTrashed(this.#parts, version));
 	}
 
 	/** The caller closes it. Undefined once it is gone. */
@@ -207,13 +209,7 @@ export class Versions {
 			const item = await undefinedIf(found, 'notFound', 'forbidden');
 			return item !== undefined && identityOf(item) === file;
 		};
-		const present: T[] = [];
-		for (let at = 0; at < files.length; at += statsAtOnce) {
-			const part = files.slice(at, at + statsAtOnce);
-			const found = await Promise.all(part.map(isPresent));
-			present.push(...part.filter((_, n) => found[n]));
-		}
-		return present;
+		return someOf(files, isPresent);
 	}
 
 	/** `member` is who has replaced it, if that is not its owner. */
@@ -242,30 +238,43 @@ export class Versions {
 /**
  * Those to remove so that there are `most`: each time the one that is closest to its neighbours, never the first or
  * the last. What a member of a folder replaces ends contents only that this member has written: those of others may be
- * more then.
+ * more then. Where members take turns, their contents end each other's from four times as many on, and never the owner's.
  */
-export function superfluous<T extends { deletedAt: number; deletedBy: string }>(
+export function superfluous<T extends { deletedAt: number; deletedBy: string; ownerName: string }>(
 	versions: readonly T[],
 	most: number,
 	member?: string,
 ): T[] {
 	const left = [...versions].sort((one, other) => one.deletedAt - other.deletedAt);
 	const removed: T[] = [];
-	while (left.length > most) {
-		const gapAt = (at: number) => (left[at + 1]?.deletedAt ?? 0) - (left[at - 1]?.deletedAt ?? 0);
-		// What follows a content that the member has replaced is the member's. Both must be, or the next one would count
-		// as such once this one is gone.
-		const mayGo = (at: number) =>
-			member === undefined || [left[at - 1], left[at]].every((each) => each?.deletedBy === member);
-		let closest: number | undefined;
-		for (let at = 1; at < left.length - 1; at++)
-			if (mayGo(at) && (closest === undefined || gapAt(at) < gapAt(closest))) closest = at;
-		if (closest === undefined) break;
-		removed.push(...left.splice(closest, 1));
-	}
+	const gapAt = (at: number) => (left[at + 1]?.deletedAt ?? 0) - (left[at - 1]?.deletedAt ?? 0);
+	const thin = (count: number, isOf: (each: T) => boolean) => {
+		// What follows a content that somebody has replaced is theirs. Both must be, or the next one would count as such
+		// once this one is gone.
+		const mayGo = (at: number) => [left[at - 1], left[at]].every((each) => each !== undefined && isOf(each));
+		while (left.length > count) {
+			let closest: number | undefined;
+			for (let at = 1; at < left.length - 1; at++)
+				if (mayGo(at) && (closest === undefined || gapAt(at) < gapAt(closest))) closest = at;
+			if (closest === undefined) break;
+			removed.push(...left.splice(closest, 1));
+		}
+	};
+	thin(most, ({ deletedBy }) => member === undefined || deletedBy === member);
+	thin(most * alternatingFactor, ({ deletedBy, ownerName }) => deletedBy !== ownerName);
 	return removed;
 }
 
 function* batches<T>(all: readonly T[], size: number): Generator<T[]> {
 	for (let start = 0; start < all.length; start += size) yield all.slice(start, start + size);
+}
+
+/** Those that are there, of which some are looked up together. */
+async function someOf<T>(all: readonly T[], isThere: (each: T) => Promise<boolean>): Promise<T[]> {
+	const there: T[] = [];
+	for (const part of batches(all, statsAtOnce)) {
+		const found = await Promise.all(part.map(isThere));
+		there.push(...part.filter((_, n) => found[n]));
+	}
+	return there;
 }
