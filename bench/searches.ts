@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { fetchTimed } from './requests.js';
 import type { Suite, Workload } from './Workload.js';
@@ -11,7 +12,24 @@ const names = 200_000;
 const namesOfFolder = 100;
 const searchesOfRun = 5;
 
-/** Searches in many names, against `find`, which walks them. */
+/** How long the server may take until all names are in its index. */
+const indexMs = 15 * 60_000;
+
+const stowage = (dataDir: string, ...words: string[]) =>
+	run(process.execPath, ['cli/bin/stowage.js', ...words, '--data-dir', dataDir]);
+
+/** Asks the server to index what was put there beside it, and resolves once it has. */
+async function indexed(dataDir: string, names: number): Promise<void> {
+	await stowage(dataDir, 'search', 'rebuild');
+	for (const end = performance.now() + indexMs; performance.now() < end; await wait(2000)) {
+		const { stdout } = await stowage(dataDir, 'search', 'status', '--json');
+		const { roots } = JSON.parse(stdout) as { roots: { names: number; waiting: number }[] };
+		if (roots.every(({ waiting }) => waiting === 0) && roots.some((root) => root.names >= names)) return;
+	}
+	throw new Error('The names were not indexed in time.');
+}
+
+/** Searches in many names that lie in the index, against `find`, which walks them. */
 export const searches: Suite = {
 	name: 'searches',
 	async *workloads({ home, url, cookie, scale }) {
@@ -23,6 +41,7 @@ export const searches: Suite = {
 			const word = n % (count / 10) === 7 ? 'sunrise' : 'holiday';
 			await writeFile(path.join(folder, `${word} ${String(n).padStart(7, '0')}.jpg`), '');
 		}
+		await indexed(path.join(home, '../../..'), count);
 		const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
 		const workload = (kind: string, term: string): Workload => ({
 			name: `search ${count.toLocaleString('en-US')} names for a ${kind} word`,
