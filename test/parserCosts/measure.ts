@@ -11,12 +11,12 @@ export interface Measured {
 }
 
 /** A long run finds what grows with a square of one tenth. */
-const small = (isLong ? 16 : 4) * 1024;
+const small = (isLong ? 16 : 2) * 1024;
 const factor = 8;
 /** A time that grows with the square makes this 64, one that grows with the text 8. */
 const maxGrowth = 28;
 /** Shorter times are noise. */
-const noiseMs = isLong ? 60 : 30;
+const noiseMs = isLong ? 60 : 15;
 /** A megabyte takes 10 to 300. With the square of its length it would take half an hour. */
 const maxMegabyteMs = 6000;
 /** Of what is ended when it takes too long: a kilobyte must not. */
