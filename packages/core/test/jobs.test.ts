@@ -1,5 +1,7 @@
 import './jobs/calls.test.js';
+import './jobs/checkpoints.test.js';
 import './jobs/jobs.test.js';
+import './jobs/uncleanEnds.test.js';
 import './leases/leases.test.js';
 import './leases/sweep.test.js';
 import './moving/homeMoves.test.js';

@@ -2,6 +2,7 @@ import './uploads/equalNames.test.js';
 import './uploads/fileDigest.test.js';
 import './uploads/forms.test.js';
 import './uploads/interrupted.test.js';
+import './uploads/replacingUploads.test.js';
 import './uploads/resumable.test.js';
 import './uploads/takenOver.test.js';
 import './uploads/tusJsClient.test.js';
