@@ -12,12 +12,13 @@ import {
 	rowOf,
 	setUpFixture,
 	treeOf,
+	withKeptContexts,
 	writeFiles,
 } from '../support/fileManager.js';
 import { type InputMethod, keyboard, mouse } from '../support/inputMethods.js';
 import { expectNotice } from '../support/notices.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptContexts(setUpFixture(test));
 
 const contents = {
 	'a.txt': 'a',

@@ -7,11 +7,18 @@ import { isLong } from '../../long.js';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { absent, eventually } from '../support/expect.js';
-import { type FileManager, overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import {
+	type FileManager,
+	overlaysClosed,
+	rowOf,
+	setUpFixture,
+	withKeptContexts,
+	writeFiles,
+} from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
 import { timeoutMs } from '../support/timeouts.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptContexts(setUpFixture(test));
 const text = 'The quick brown fox jumps over the lazy dog.\n'.repeat(1000);
 
 const sha256 = async (file: string) =>

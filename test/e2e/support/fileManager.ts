@@ -6,6 +6,7 @@ import type { ExecutionContext, TestFn } from 'ava';
 import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { serveArgs, startServer } from '../../serverProcess.js';
 import { desktop, launchBrowser, openPage, plainName } from './browser.js';
+import { keptContext, newContext } from './contexts.js';
 import { timeoutMs } from './timeouts.js';
 
 /** The contents of files by their paths. A path that ends in a slash is a folder. */
@@ -23,6 +24,8 @@ export interface EnterOptions {
 	hasTouch?: boolean;
 	/** No user is signed in. */
 	isVisitor?: boolean;
+	/** The context may have been another test's, and goes on to the next. */
+	isContextKept?: boolean;
 }
 
 export interface FileManager {
@@ -55,18 +58,23 @@ export function setUpFixture(test: TestFn, settings: readonly string[] = []): Fi
 	return fixture;
 }
 
+/** The same with contexts that are used again: for tests that need no page that was never opened in theirs. */
+export function withKeptContexts(fixture: Fixture): Fixture {
+	return { enter: (t, options) => fixture.enter(t, { ...options, isContextKept: true }) };
+}
+
 function makeFixture(test: TestFn, settings: readonly string[]): Fixture {
 	const endings: (() => Promise<void>)[] = [];
 	const suite = { teardown: (end: () => Promise<void>) => void endings.unshift(end) };
 	const start = async () => {
 		const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-e2e-'));
 		suite.teardown(() => rm(folder, { recursive: true, force: true }));
-		const [server, browser] = await Promise.all([
+		const [server] = await Promise.all([
 			// Tests put files there themselves, which an index notices later.
 			startServer(suite, { args: serveArgs(folder, '--search-index', 'false', ...settings) }),
 			launchBrowser(),
 		]);
-		return { server, browser, files: path.join(folder, 'files') };
+		return { server, files: path.join(folder, 'files') };
 	};
 	let started: ReturnType<typeof start> | undefined;
 	let users = 0;
@@ -74,22 +82,21 @@ function makeFixture(test: TestFn, settings: readonly string[]): Fixture {
 		for (const end of endings) await end();
 	});
 	return {
-		async enter(t, { viewport = desktop, hasTouch = false, isVisitor = false } = {}) {
+		async enter(t, { viewport = desktop, hasTouch = false, isVisitor = false, isContextKept = false } = {}) {
 			started ??= start();
-			const { server, browser, files } = await started;
+			const { server, files } = await started;
 			const username = `ada${++users}`;
 			const cookie = await server.register(username);
 			for (const tree of ['Public', 'users/anonymous/Public']) {
 				await rm(path.join(files, tree), { recursive: true, force: true, maxRetries: 10 });
 				await mkdir(path.join(files, tree), { recursive: true });
 			}
-			const context = await browser.newContext({ viewport, hasTouch, isMobile: hasTouch, reducedMotion: 'reduce' });
-			context.setDefaultTimeout(timeoutMs);
-			t.teardown(() => context.close());
 			const [name = '', ...value] = cookie.split('=');
 			// A server with an https address has cookies for https only, which a browser sends without https to localhost only.
 			const isSecure = name.startsWith('__');
 			const url = isSecure ? server.url.replace('127.0.0.1', 'localhost') : plainName(server.url);
+			const options = { viewport, hasTouch, isMobile: hasTouch, reducedMotion: 'reduce' } as const;
+			const context = await (isContextKept ? keptContext(t, url, options) : newContext(t, options));
 			const place = isSecure ? { domain: 'localhost', path: '/', secure: true } : { url };
 			if (!isVisitor) await context.addCookies([{ name, value: value.join('='), ...place }]);
 			const faults: string[] = [];
