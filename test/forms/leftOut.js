@@ -2,6 +2,7 @@ const socket = 'a socket belongs to the primary process of several servers, whic
 const ownCount = 'counts what one process writes or does, as each of them does for itself';
 const inMemory = 'looks at what one process has in memory';
 const fullDatabase = 'over a full database only workers can tell each other something';
+const diskUse = 'nodes with data folders of their own don’t hear what the others are about to write';
 const severalMachines = ['processes', 'nodes'];
 
 /** What the runs with several servers in place of each one leave out: titles (`*` is any text), in which forms, by default in all, and why. */
@@ -63,5 +64,21 @@ export const leftOut = [
 		title: 'on a full disk users can sign in, and wrong passwords are still limited',
 		forms: severalMachines,
 		reason: fullDatabase,
+	},
+	{ title: 'concurrent uploads* of unknown size never use the reserved space', forms: ['nodes'], reason: diskUse },
+	{
+		title: 'space that other uploads are filling is not available until they stall',
+		forms: ['nodes'],
+		reason: diskUse,
+	},
+	{
+		title: 'space that uploads at another process are filling is not available until they end,*',
+		forms: ['nodes'],
+		reason: diskUse,
+	},
+	{
+		title: 'all uploads of one client claim at most a share of the free space,*',
+		forms: ['nodes'],
+		reason: diskUse,
 	},
 ];

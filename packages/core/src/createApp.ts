@@ -154,7 +154,8 @@ async function assemble(config: Config, database: Database, parts: Closable[], o
 		mayHaveOthers: () => otherServers.mayExist(),
 		storage: openedStorage,
 	});
-	const { files, links, quotas, sharedFolders, memberChanges, trees, trash, trashBin, versions } = fileServices;
+	const { files, links, quotas, sharedFolders, memberChanges, diskUses, trees, trash, trashBin, versions } =
+		fileServices;
 
 	const { dataDir } = config;
 	const isOffered = (capability: string) => liveProcesses.isOffered(capability);
@@ -188,12 +189,12 @@ async function assemble(config: Config, database: Database, parts: Closable[], o
 	const storage = new MountedStorage(roots);
 	opened = storage;
 	if (serves) await otherServers.announce();
-	parts.push(otherServers, quotas, relay, trashBin);
+	parts.push(otherServers, diskUses, quotas, relay, trashBin);
 	// Closed before its dependencies.
 	parts.push(jobs);
 
 	const services = createServices({
-		...{ ...base, version: buildVersion, drain, audit, bodies, providers, secret, siblings },
+		...{ ...base, version: buildVersion, drain, audit, bodies, providers, secret, siblings, diskUses },
 		...{ databaseReserve, notifications, leases, jobs, liveProcesses },
 		...{
 			storage,

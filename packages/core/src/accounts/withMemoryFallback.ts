@@ -11,22 +11,21 @@ const siblingKind = 'countedInMemory';
  * The same limits, counted in memory while the database has no room for them: a full disk neither refuses correct sign-ins nor permits
  * uncounted guesses. The processes behind one primary process tell each other what they count.
  */
-export function withMemoryFallback(store: LimitStore, siblings: Pick<SiblingEvents, 'on' | 'send'>): LimitStore {
+export function withMemoryFallback(store: LimitStore, siblings: Pick<SiblingEvents, 'on' | 'sendSafely'>): LimitStore {
 	const counts = new Map<string, { count: number; endsAt: number }>();
-	let sent = 0;
-	const tell = (change: { key: string; amount: number; windowMs: number; now: number }) => {
-		// Each is a message of its own, which no later one replaces.
-		siblings.send(`${siblingKind} ${++sent}`, { kind: siblingKind, ...change });
-	};
+	const tell = (change: { key: string; amount: number; windowMs: number; now: number }) =>
+		siblings.sendSafely({ kind: siblingKind, ...change });
 	siblings.on(siblingKind, (message) => {
 		const { key, amount, windowMs, now } = message as unknown as Parameters<typeof tell>[0];
 		if (amount > 0) add(key, windowMs, now, amount);
 		else subtract(key, -amount);
 	});
 
-	const countInMemory = (key: string, windowMs: number, now: number, amount: number) => {
-		tell({ key, windowMs, now, amount });
-		return add(key, windowMs, now, amount);
+	const countInMemory = async (key: string, windowMs: number, now: number, amount: number) => {
+		const counted = add(key, windowMs, now, amount);
+		// Before the caller is answered, so that the next try finds it wherever it is made.
+		await tell({ key, windowMs, now, amount });
+		return counted;
 	};
 	const add = (key: string, windowMs: number, now: number, amount: number) => {
 		for (const [known, { endsAt }] of counts) if (endsAt <= now) counts.delete(known);
@@ -46,7 +45,7 @@ export function withMemoryFallback(store: LimitStore, siblings: Pick<SiblingEven
 	};
 	const releaseInMemory = (key: string, amount: number): boolean => {
 		const isCounted = subtract(key, amount);
-		if (isCounted) tell({ key, amount: -amount, windowMs: 0, now: 0 });
+		if (isCounted) void tell({ key, amount: -amount, windowMs: 0, now: 0 });
 		return isCounted;
 	};
 	const releaseStored = async (release: () => Promise<void>) => {
@@ -71,7 +70,7 @@ export function withMemoryFallback(store: LimitStore, siblings: Pick<SiblingEven
 				return await store.hitEach(tries, now);
 			} catch (error) {
 				if (!isFailure(error, 'storageFull')) throw error;
-				return tries.map(({ key, windowMs }) => countInMemory(key, windowMs, now, 1));
+				return Promise.all(tries.map(({ key, windowMs }) => countInMemory(key, windowMs, now, 1)));
 			}
 		},
 		async release(key, amount = 1) {

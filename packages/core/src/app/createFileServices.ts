@@ -24,6 +24,7 @@ import { memberAudit } from '../members/memberAudit.js';
 import { SharedFolders } from '../members/SharedFolders.js';
 import { createQuotas } from '../quotas/createQuotas.js';
 import type { SearchIndex } from '../search/SearchIndex.js';
+import { DiskUses } from '../trees/DiskUses.js';
 import { FolderFeeds } from '../trees/feeds/FolderFeeds.js';
 import type { MountedStorage } from '../trees/MountedStorage.js';
 import { Trees } from '../trees/Trees.js';
@@ -86,7 +87,11 @@ export function createFileServices(dependencies: Dependencies) {
 	});
 	const feeds = new FolderFeeds(storage, log, relay);
 	const sharedFolders = new SharedFolders({ store: database.members, storage });
-	const trees = new Trees({ config, storage, users, quotas, trash: trashBin, feeds, memberRights: sharedFolders });
+	const diskUses = new DiskUses({ dataDir: config.dataDir, identity, mayHaveOthers: dependencies.mayHaveOthers, log });
+	const trees = new Trees({
+		...{ config, storage, users, quotas, trash: trashBin, diskUses, feeds },
+		memberRights: sharedFolders,
+	});
 	const { publicListing, dataDir: temporaryFolder } = config;
 	const parts = {
 		trees,
@@ -106,5 +111,5 @@ export function createFileServices(dependencies: Dependencies) {
 	const files = auditedFiles(createFiles(parts, sharedFolders), naming);
 	const trash = auditedTrash(sharedTrash(createTrash(parts), parts, sharedFolders), audit);
 	const versions = auditedVersions(sharedVersions(createFileVersions(parts), sharedFolders), naming);
-	return { links, quotas, feeds, trees, files, sharedFolders, memberChanges, trashBin, trash, versions };
+	return { links, quotas, feeds, diskUses, trees, files, sharedFolders, memberChanges, trashBin, trash, versions };
 }

@@ -26,6 +26,7 @@ import { createThumbnails } from '../thumbnails/createThumbnails.js';
 import { openThumbnailCache } from '../thumbnails/DiskThumbnailCache.js';
 import { createTickets } from '../tickets/createTickets.js';
 import { Transfers } from '../tickets/Transfers.js';
+import type { DiskUses } from '../trees/DiskUses.js';
 import { availableSpace } from '../trees/freeSpace.js';
 import { auditedRoots } from '../trees/roots/auditedRoots.js';
 import { RootAdministration } from '../trees/roots/RootAdministration.js';
@@ -64,12 +65,13 @@ interface Dependencies extends Omit<Services, Made> {
 	/** The key that seals what the database keeps. */
 	secret: string;
 	siblings: SiblingEvents;
+	diskUses: DiskUses;
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 }
 
 /** The services over the files, once the plugins are loaded and the storage is open. */
-export function createServices({ providers, secret, siblings, monotonic, ...given }: Dependencies): Services {
+export function createServices({ providers, secret, siblings, diskUses, monotonic, ...given }: Dependencies): Services {
 	const { config, log, audit, database, databaseReserve, storage, roots, sessions, files, notifications, jobs, now } =
 		given;
 	const { users } = database;
@@ -133,7 +135,7 @@ export function createServices({ providers, secret, siblings, monotonic, ...give
 		isSessionValid: sessions.isValid,
 		now,
 	});
-	const uploads = createUploads({ ...given, monotonic, receiver: guests.receiver });
+	const uploads = createUploads({ ...given, diskUses, monotonic, receiver: guests.receiver });
 	return {
 		...given,
 		...uploads,
@@ -183,6 +185,7 @@ type UploadDependencies = Pick<Guests, 'receiver'> &
 		| 'bodies'
 		| 'config'
 		| 'database'
+		| 'diskUses'
 		| 'files'
 		| 'leases'
 		| 'log'

@@ -13,6 +13,7 @@ import {
 	type Visitor,
 } from '@stowage/rules';
 import type { HomeQuota } from '../quotas/HomeQuota.js';
+import type { DiskUses } from './DiskUses.js';
 import type { FolderFeeds } from './feeds/FolderFeeds.js';
 import {
 	availableSpace,
@@ -135,9 +136,12 @@ export class DiskSpaces {
 	readonly #settings: { freeSpaceReserve: FreeSpaceReserve };
 	readonly #trash: Pick<TrashBin, 'giveWay'>;
 
-	constructor(settings: { freeSpaceReserve: FreeSpaceReserve }, trash: Pick<TrashBin, 'giveWay'>) {
+	readonly #uses: DiskUses;
+
+	constructor(settings: { freeSpaceReserve: FreeSpaceReserve }, trash: Pick<TrashBin, 'giveWay'>, uses: DiskUses) {
 		this.#settings = settings;
 		this.#trash = trash;
+		this.#uses = uses;
 	}
 
 	/** It asks the disk itself: the home by which the disk was found may lie on another one later. */
@@ -152,6 +156,13 @@ export class DiskSpaces {
 		return createSpaceGuards(
 			() => availableSpace(disk, this.#settings),
 			(bytes) => this.#trash.giveWay({ rootId }, { bytes, entries: 0 }),
+			{
+				mayExist: () => this.#uses.mayHaveOthers(),
+				say: () => this.#uses.say(),
+				changed: () => this.#uses.changed(),
+				unwritten: async () => (await this.#uses.ofOthers(rootId)).unwritten,
+				include: (own) => this.#uses.includeDisk(rootId, own),
+			},
 		);
 	}
 }

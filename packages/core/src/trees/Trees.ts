@@ -17,6 +17,7 @@ import {
 } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import type { Quotas } from '../quotas/createQuotas.js';
+import type { DiskUses } from './DiskUses.js';
 import type { FolderFeeds } from './feeds/FolderFeeds.js';
 import { homesOnDisk } from './homes.js';
 import type { MemberRights } from './MemberHome.js';
@@ -33,6 +34,7 @@ interface Dependencies {
 	users: Pick<UserStore, 'get'>;
 	quotas: Pick<Quotas, 'of'>;
 	trash: Pick<TrashBin, 'giveWay'>;
+	diskUses: DiskUses;
 	feeds: FolderFeeds;
 	memberRights: MemberRights;
 }
@@ -44,7 +46,7 @@ export class Trees {
 
 	constructor(dependencies: Dependencies) {
 		this.#dependencies = dependencies;
-		this.#spaces = new DiskSpaces(dependencies.config.uploads, dependencies.trash);
+		this.#spaces = new DiskSpaces(dependencies.config.uploads, dependencies.trash, dependencies.diskUses);
 	}
 
 	/** The tree that the viewer writes to. Throws `notSignedIn` for the private one of a visitor, and for a guest, who have none. */

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { StagedFile, StorageProvider } from '@stowage/plugin-api';
 import { noFreeSpace } from '@stowage/rules';
 import { type ByteMeter, metered } from './metered.js';
@@ -63,17 +64,50 @@ export interface SpaceGrants {
 	end(): void;
 }
 
+/** Where little is left, what an upload reserves at once is this part of it. */
+const scarceParts = 64;
+
+/** How often it is looked whether others have given back what they had reserved, before anything is refused. */
+const lookMs = 100;
+const mostLooks = 15;
+
+/** Other processes that write on the same disk. */
+export interface OtherWriters {
+	mayExist(): boolean;
+	/** They can know what this process has reserved when this resolves. */
+	say(): Promise<void>;
+	/** The same within a second. */
+	changed(): void;
+	/** What they have reserved that may not be written yet. */
+	unwritten(): Promise<number>;
+	/** From now on they are told what `own` returns. */
+	include(own: () => number): void;
+}
+
+const noOthers: OtherWriters = {
+	mayExist: () => false,
+	say: async () => {},
+	changed: () => {},
+	unwritten: async () => 0,
+	include: () => {},
+};
+
 /** `giveWay` frees so many bytes by what is in the trash of the disk, if there is so much; it resolves to whether it did. */
 export function createSpaceGuards(
 	freeAboveReserve: () => Promise<number>,
 	giveWay: (bytes: number) => Promise<boolean>,
+	others = noOthers,
 ): SpaceGuards {
 	/** Bytes granted to uploads under way that may not be written to the disk yet. */
 	let promised = 0;
 
+	/** Bytes that are being asked for. */
+	let asked = 0;
+	others.include(() => promised + asked);
+
 	let lastReading: { free: number; at: number } | undefined;
 
-	const readAvailable = async (): Promise<number> => {
+	const readAlone = async (): Promise<number> => {
 		const known = (lastReading?.free ?? 0) - promised;
 		if (lastReading !== undefined && known > plentyBytes && performance.now() - lastReading.at < cacheMs) return known;
 		// Bytes written during the reading may be missing from both sides.
@@ -84,12 +118,47 @@ export function createSpaceGuards(
 		return reading.free - Math.max(before, promised);
 	};
 
+	/**
+	 * The same among other processes. Where little is left, each says what it asks for before it reads what the others
+	 * have: of two that ask at once one sees the other at least.
+	 */
+	const readAvailable: Available = async (needed = 0, wanted = needed) => {
+		const alone = await readAlone();
+		if (alone > plentyBytes || !others.mayExist()) return alone;
+		for (let looks = 1; ; looks++) {
+			asked += wanted;
+			let available: number;
+			let taken: number;
+			try {
+				if (wanted > 0) await others.say();
+				taken = await others.unwritten();
+				available = (await readAlone()) - (asked - wanted);
+			} finally {
+				// What was granted is among what is promised by then.
+				if (wanted > 0)
+					setImmediate(() => {
+						asked -= wanted;
+						others.changed();
+					});
+			}
+			if (available < needed || available - taken >= needed || looks >= mostLooks) return available - taken;
+			await wait(lookMs * (0.5 + Math.random()));
+		}
+	};
+
 	/** The same, after room was made where less than that is left. */
-	const makeAvailable = async (bytes: number): Promise<number> => {
-		const available = await readAvailable();
-		if (available >= bytes || !(await giveWay(bytes - available))) return available;
+	const makeAvailable: Available = async (needed = 0, wanted = needed) => {
+		const available = await readAvailable(needed, wanted);
+		if (available >= needed || !(await giveWay(needed - available))) return available;
 		lastReading = undefined;
-		return readAvailable();
+		return readAvailable(needed, wanted);
+	};
+
+	/** The most that an upload which has brought so much reserves at once. */
+	const stepOf = (passed: number): number => {
+		const free = lastReading?.free ?? 0;
+		const isScarce = free < plentyBytes && others.mayExist();
+		return Math.min(stepBytes, passed, isScarce ? Math.max(0, Math.floor(free / scarceParts)) : stepBytes);
 	};
 
 	const meter = (available: Available): ByteMeter => {
@@ -99,9 +168,10 @@ export function createSpaceGuards(
 		return {
 			async arrived(bytes) {
 				if (bytes > granted) {
-					const all = granted + (await available(bytes - granted));
+					const wanted = Math.max(bytes, stepOf(passed));
+					const all = granted + (await available(bytes - granted, wanted - granted));
 					if (all < bytes) throw noFreeSpace();
-					granted = Math.min(all, Math.max(bytes, Math.min(stepBytes, passed)));
+					granted = Math.min(all, wanted);
 				}
 				granted -= bytes;
 				passed += bytes;
@@ -109,31 +179,35 @@ export function createSpaceGuards(
 				const now = granted + Math.min(passed, maxUnwrittenBytes);
 				promised += now - counted;
 				counted = now;
+				others.changed();
 			},
 			ended() {
 				promised -= counted;
 				counted = 0;
+				others.changed();
 			},
 		};
 	};
 
 	const guardOf = (available: Available): SpaceGuard => ({
 		async assertSpace(bytes = 0) {
-			if ((await available(bytes + 1)) <= bytes) throw noFreeSpace();
+			if ((await available(bytes + 1, 0)) <= bytes) throw noFreeSpace();
 		},
-		available: readAvailable,
+		available: () => readAvailable(),
 		beginGrants() {
 			const granted: number[] = [];
 			return {
 				async reserve(bytes) {
 					if (bytes > (await available(bytes))) throw noFreeSpace();
 					promised += bytes;
+					others.changed();
 					granted.push(bytes);
 					// Bytes reserved this long ago are written, and included in the reading.
 					if (granted.length > maxUnwrittenGrants) promised -= granted.shift() ?? 0;
 				},
 				end() {
 					for (const bytes of granted.splice(0)) promised -= bytes;
+					others.changed();
 					lastReading = undefined;
 				},
 			};
@@ -144,5 +218,5 @@ export function createSpaceGuards(
 	return { user: guardOf(makeAvailable), anonymous: guardOf(readAvailable) };
 }
 
-/** Bytes that may be written, of which so many are wanted. */
-type Available = (wanted: number) => Promise<number>;
+/** Bytes that may be written, of which so many are needed, and so many wanted. */
+type Available = (needed?: number, wanted?: number) => Promise<number>;

@@ -63,14 +63,19 @@ async function uploadChunked(app: TestApp, name: string, megabytes: number): Pro
 	return answer.statusCode ?? 0;
 }
 
-test('concurrent uploads of unknown size never use the reserved space', async (t) => {
+const servers = { 'concurrent uploads': 1, 'concurrent uploads at two processes': 2 };
+
+const neverUseTheReserve = test.macro(async (t: ExecutionContext, count: number) => {
 	const disk = 100 * megabyte;
 	const reserve = 30 * megabyte;
-	const app = await testApp(t, { '--uploads-free-space-reserve': `${reserve}` });
+	const flags = { '--uploads-free-space-reserve': `${reserve}`, ...(count > 1 && { '--workers': `${count}` }) };
+	const app = await testApp(t, flags);
+	const apps = [app];
+	while (apps.length < count) apps.push(await testApp(t, { ...flags, '--data-dir': app.dataDir }));
 	const staging = path.join(app.filesDir, '.stowage/staging');
 	const published = path.join(app.filesDir, 'users/anonymous/Public');
 	const free = async () => disk - (await bytesIn(staging)) - (await bytesIn(published));
-	reportSpace(app, { freeSpace: free });
+	for (const each of apps) reportSpace(each, { freeSpace: free });
 	let least = disk;
 	const watch = setInterval(() => {
 		// Published files first, or one that is published in between would count twice; and synchronously, or a removed
@@ -80,7 +85,8 @@ test('concurrent uploads of unknown size never use the reserved space', async (t
 	}, 2);
 	t.teardown(async () => clearInterval(watch));
 
-	const statuses = await Promise.all([0, 1, 2, 3].map((n) => uploadChunked(app, `${n}.bin`, 40)));
+	const uploads = [0, 1, 2, 3].map((n) => uploadChunked(apps[n % count] as TestApp, `${n}.bin`, 40));
+	const statuses = await Promise.all(uploads);
 	clearInterval(watch);
 	t.true(statuses.includes(507), statuses.join());
 	t.true(
@@ -94,6 +100,9 @@ test('concurrent uploads of unknown size never use the reserved space', async (t
 
 	t.is(await uploadChunked(app, 'small.bin', 5), 200, 'an upload that fits is accepted once the others have ended');
 });
+
+for (const [who, count] of Object.entries(servers))
+	test(`${who} of unknown size never use the reserved space`, neverUseTheReserve, count);
 
 test('a copy never uses the reserve, also one of many small files, and a refused one leaves nothing', async (t) => {
 	const disk = 60 * megabyte;

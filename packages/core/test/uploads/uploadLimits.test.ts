@@ -318,6 +318,26 @@ test('space that other uploads are filling is not available until they stall', a
 	sent.destroy();
 });
 
+test('space that uploads at another process are filling is not available until they end, and an idle process says nothing', async (t) => {
+	const flags = { '--workers': '2', '--uploads-free-space-reserve': '0' };
+	const app = await testApp(t, flags);
+	const other = await testApp(t, { ...flags, '--data-dir': app.dataDir });
+	for (const each of [app, other]) reportSpace(each, { freeSpace: async () => 10 * mb });
+	const ada = await new Client(app).register('ada');
+	const bob = new Client(other);
+	await bob.register('bob');
+	const said = () => readdir(path.join(app.dataDir, 'disk-use')).catch(() => []);
+	const location = await begin(ada, 2 * mb, { filename: 'a' });
+	t.deepEqual(await said(), []);
+	const sent = await beginChunk(app, ada, location, 2 * mb);
+	await until('the upload is known', async () => (await said()).some((name) => !name.startsWith('.')));
+	t.is((await create(bob, 9 * mb, { filename: 'b' })).statusCode, 507);
+	t.is((await create(bob, 8 * mb, { filename: 'b' })).statusCode, 201);
+	sent.destroy();
+	t.is((await create(bob, 9 * mb, { filename: 'b' })).statusCode, 201);
+	await until('nothing is said any more', async () => (await said()).length === 0);
+});
+
 test('all uploads of one client claim at most a share of the free space, and claims of visitors do not affect users', async (t) => {
 	const app = await smallDisk(t, 12 * mb);
 	const ada = await new Client(app).register('ada');

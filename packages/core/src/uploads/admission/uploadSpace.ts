@@ -1,7 +1,9 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { StorageProvider } from '@stowage/plugin-api';
 import { Failure, isStranger, type Viewer } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import { clientKey } from '../../http/requests/proxy.js';
+import type { ClientClaim, DiskUses } from '../../trees/DiskUses.js';
 import { availableSpace } from '../../trees/freeSpace.js';
 import type { ByteMeter } from '../../trees/metered.js';
 import type { Trees } from '../../trees/Trees.js';
@@ -10,6 +12,7 @@ import type { TrashBin } from '../../trees/trash/TrashBin.js';
 interface Dependencies {
 	config: Pick<Config, 'uploads'>;
 	trees: Pick<Trees, 'own'>;
+	diskUses: DiskUses;
 	trashBin: Pick<TrashBin, 'canGiveWay'>;
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
@@ -29,6 +32,10 @@ const idleMs = 10_000;
 /** All uploads of one client together claim at most this share of the free space, and all clients' this. */
 const clientShare = 1 / 4;
 const totalShare = 1 / 2;
+
+/** How often it is looked whether uploads at other processes have ended, before anything is refused because of them. */
+const lookMs = 100;
+const mostLooks = 15;
 
 /** Smaller uploads don't check the disk beforehand: a full disk fails the write, and the reserve is checked while bytes arrive. */
 const smallBytes = 1024 * 1024;
@@ -54,22 +61,51 @@ interface Claim {
 	lastBytesAt: number;
 }
 
-export function createUploadSpace({ config, trees, trashBin: trash, monotonic }: Dependencies): UploadSpace {
+export function createUploadSpace(dependencies: Dependencies): UploadSpace {
+	const { config, trees, diskUses, trashBin: trash, monotonic } = dependencies;
 	const claims = new Set<Claim>();
+	const isActive = ({ lastBytesAt }: Claim) => monotonic() - lastBytesAt <= idleMs;
 
 	const diskOf = (viewer: Viewer) => trees.own(viewer, 'public').disk();
 	const freeOn = (disk: StorageProvider) => availableSpace(disk, config.uploads);
 
-	/** The claims of others on a disk; visitors' claims count for visitors only. */
-	const claimed = async (disk: StorageProvider, free: number, isForVisitor: boolean): Promise<number> => {
+	/** By the ids of the roots that they are on. */
+	const activeClaims = async (): Promise<Map<string, ClientClaim[]>> => {
+		const byRoot = new Map<string, ClientClaim[]>();
+		for (const { client, viewer, left } of [...claims].filter(isActive)) {
+			const { rootId } = await diskOf(viewer);
+			const known = byRoot.get(rootId) ?? [];
+			known.push({ client, isStranger: isStranger(viewer), left });
+			byRoot.set(rootId, known);
+		}
+		return byRoot;
+	};
+	diskUses.includeClaims(activeClaims);
+
+	/** How much of what is free these claim; visitors' claims count for visitors only. */
+	const claimedBy = (all: readonly ClientClaim[], free: number, isForVisitor: boolean): number => {
 		const byClient = new Map<string, number>();
-		for (const { client, viewer, left, lastBytesAt } of [...claims]) {
-			if (monotonic() - lastBytesAt > idleMs || (isStranger(viewer) && !isForVisitor)) continue;
-			if ((await diskOf(viewer)) !== disk) continue;
+		for (const { client, left, ...claim } of all) {
+			if (claim.isStranger && !isForVisitor) continue;
 			byClient.set(client, Math.min(free * clientShare, (byClient.get(client) ?? 0) + left));
 		}
-		const sum = [...byClient.values()].reduce((all, each) => all + each, 0);
+		const sum = [...byClient.values()].reduce((some, each) => some + each, 0);
 		return Math.min(free * totalShare, sum);
+	};
+
+	/** What is left for an upload of so many bytes beside all others under way, also at other processes. */
+	const roomBeside = async (disk: StorageProvider, isForVisitor: boolean, bytes: number): Promise<number> => {
+		const { rootId } = disk;
+		for (let looks = 1; ; looks++) {
+			const free = Math.max(0, await freeOn(disk));
+			const own = (await activeClaims()).get(rootId) ?? [];
+			const room = free - claimedBy(own, free, isForVisitor);
+			if (room < bytes || !diskUses.mayHaveOthers()) return room;
+			const { claims: others } = await diskUses.ofOthers(rootId);
+			const beside = free - claimedBy([...own, ...others], free, isForVisitor);
+			if (beside >= bytes || looks >= mostLooks) return beside;
+			await wait(lookMs);
+		}
 	};
 
 	/** The trash gives way to the bytes that a user uploads as they arrive, and not to their announcement. */
@@ -94,10 +130,7 @@ export function createUploadSpace({ config, trees, trashBin: trash, monotonic }:
 		async assertNew({ viewer }, bytes) {
 			if (bytes < smallBytes) return;
 			const disk = await diskOf(viewer);
-			await assertRoom(viewer, disk, bytes, async () => {
-				const free = Math.max(0, await freeOn(disk));
-				return free - (await claimed(disk, free, isStranger(viewer)));
-			});
+			await assertRoom(viewer, disk, bytes, () => roomBeside(disk, isStranger(viewer), bytes));
 		},
 
 		claim({ viewer, address }, bytes) {
@@ -107,9 +140,11 @@ export function createUploadSpace({ config, trees, trashBin: trash, monotonic }:
 					claim.left = Math.max(0, claim.left - count);
 					claim.lastBytesAt = monotonic();
 					claims.add(claim);
+					diskUses.changed();
 				},
 				ended() {
 					claims.delete(claim);
+					diskUses.changed();
 				},
 			};
 		},
