@@ -13,7 +13,7 @@ export interface ClientClaim {
 }
 
 /** What a process may still write on a disk. */
-export interface DiskUse {
+interface DiskUse {
 	/** Bytes that it may write next, and that may not take space on the disk yet. */
 	unwritten: number;
 	claims: readonly ClientClaim[];

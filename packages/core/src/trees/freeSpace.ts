@@ -72,7 +72,7 @@ const lookMs = 100;
 const mostLooks = 15;
 
 /** Other processes that write on the same disk. */
-export interface OtherWriters {
+interface OtherWriters {
 	mayExist(): boolean;
 	/** They can know what this process has reserved when this resolves. */
 	say(): Promise<void>;
