@@ -2,10 +2,12 @@ import { EventEmitter, once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
+import { parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type AppOptions, recoverTrash } from '../../src/index.js';
-import { superfluous } from '../../src/trees/trash/Versions.js';
+import type { TrashParts } from '../../src/trees/trash/trashParts.js';
+import { superfluous, Versions } from '../../src/trees/trash/Versions.js';
 import { Client, field, file, json, reportSpace, type TestApp, testApp } from '../testApp.js';
 import { until } from '../until.js';
 
@@ -412,6 +414,27 @@ test('members who take turns in replacing a file make no more than four times as
 	const times = versions.map(({ deletedAt }) => deletedAt);
 	t.deepEqual(times.slice(0, 5), [0, 1, 2, 3, 4], 'what the owner has replaced, and written');
 	t.is(times.at(-1), 299);
+});
+
+test('of the versions of a user few are looked up at the same time, however many lists are asked for', async (t) => {
+	const rows = Array.from({ length: 50 }, (_, n) => ({ id: `${n}`, rootId: 'root', path: 'a' }));
+	let [now, most] = [0, 0];
+	const stat = async () => {
+		most = Math.max(most, ++now);
+		await turn();
+		now--;
+		return {};
+	};
+	const parts = {
+		config: { versions: { keepFor: 1 } },
+		versions: { hasAny: async () => true, unfinished: async () => [], of: async () => rows },
+		storage: () => ({ mounts: () => [{ storage: { rootId: 'root', stat } }] }),
+	} as unknown as TrashParts;
+	const versions = new Versions(parts, {} as never);
+	const item = { id: '1', mayReuseId: false } as never;
+	const lists = await Promise.all(Array.from({ length: 20 }, () => versions.list('ada', parsePath('a'), item)));
+	t.true(lists.every((list) => list.length === 50));
+	t.true(most <= 16, `${most}`);
 });
 
 test('a file has no more than 50 versions', async (t) => {

@@ -16,6 +16,7 @@ import {
 	type User,
 	undefinedIf,
 } from '@stowage/rules';
+import { createKeyedMutex } from '../../limits/keyedMutex.js';
 import type { HomeStorage } from '../HomeStorage.js';
 import { identityOf } from '../identity.js';
 import { prefixedFile } from '../rootIds.js';
@@ -58,6 +59,8 @@ interface Replaced {
 export class Versions {
 	readonly #parts: TrashParts;
 	readonly #bin: TrashBin;
+	/** One list of a user after the other: others' calls of the disk would wait behind all that is looked up. */
+	readonly #inTurn = createKeyedMutex();
 
 	constructor(parts: TrashParts, bin: TrashBin) {
 		this.#parts = parts;
@@ -119,7 +122,7 @@ export class Versions {
 		const found = await versions.of(ownerId, { file, path });
 		if (found.some((version) => version.path !== path)) await versions.place(ownerId, { file, path });
 		// Whatever its row says: one that was just taken out by a process that has died is listed by no other.
-		return someOf(found, (version) => isTrashed(this.#parts, version));
+		return this.#inTurn(ownerId, () => someOf(found, (version) => isTrashed(this.#parts, version)));
 	}
 
 	/** The caller closes it. Undefined once it is gone. */
