@@ -16,6 +16,7 @@ import {
 	overlaysClosed,
 	rowOf,
 	setUpFixture,
+	withKeptContexts,
 	writeFiles,
 } from '../support/fileManager.js';
 import { longPress, typeQuickly } from '../support/inputMethods.js';
@@ -23,7 +24,7 @@ import { expectNotice } from '../support/notices.js';
 import { picture } from '../support/previews.js';
 import { timeoutMs } from '../support/timeouts.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptContexts(setUpFixture(test));
 
 const grid = (page: Page) => page.getByRole('grid', { name: 'Files' });
 const view = (page: Page, name: 'List' | 'Grid') =>

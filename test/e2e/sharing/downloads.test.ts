@@ -9,11 +9,20 @@ import type { Download, Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { absent, eventually } from '../support/expect.js';
-import { menuItems, nameIn, overlaysClosed, rowOf, setUpFixture, treeOf, writeFiles } from '../support/fileManager.js';
+import {
+	menuItems,
+	nameIn,
+	overlaysClosed,
+	rowOf,
+	setUpFixture,
+	treeOf,
+	withKeptContexts,
+	writeFiles,
+} from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
 import { slowConnection } from '../support/slowConnection.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptContexts(setUpFixture(test));
 const run = promisify(execFile);
 
 const hashOf = async (file: string) =>
