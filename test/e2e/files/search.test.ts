@@ -4,9 +4,18 @@ import test from 'ava';
 import type { Locator, Page } from 'playwright-core';
 import { phone } from '../support/browser.js';
 import { absent, eventually, eventuallyMatches, gone } from '../support/expect.js';
-import { nameIn, namesOf, overlaysClosed, rowOf, setUpFixture, treeOf, writeFiles } from '../support/fileManager.js';
+import {
+	nameIn,
+	namesOf,
+	overlaysClosed,
+	rowOf,
+	setUpFixture,
+	treeOf,
+	withKeptContexts,
+	writeFiles,
+} from '../support/fileManager.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptContexts(setUpFixture(test));
 
 const kilobyte = 1024;
 const day = 24 * 3_600_000;

@@ -12,12 +12,13 @@ import {
 	rowOf,
 	setUpFixture,
 	treeOf,
+	withKeptContexts,
 	writeFiles,
 } from '../support/fileManager.js';
 import { typeQuickly } from '../support/inputMethods.js';
 import { expectNotice } from '../support/notices.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptContexts(setUpFixture(test));
 
 /** A point of a row without a name or a button. */
 async function freeArea(page: Page, name: string): Promise<{ x: number; y: number }> {

@@ -4,10 +4,10 @@ import { isLong } from '../../long.js';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { absent, eventually, eventuallyMatches, gone } from '../support/expect.js';
-import { type FileManager, overlaysClosed, setUpFixture } from '../support/fileManager.js';
+import { type FileManager, overlaysClosed, setUpFixture, withKeptContexts } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptContexts(setUpFixture(test));
 
 const firefox = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:145.0) Gecko/20100101 Firefox/145.0';
 const safari =

@@ -6,9 +6,9 @@ import type { Locator, Page } from 'playwright-core';
 import { serveArgs, startServer } from '../../serverProcess.js';
 import { openBrowser, openPage, plainName } from '../support/browser.js';
 import { absent, eventually } from '../support/expect.js';
-import { nameIn, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { nameIn, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptContexts(setUpFixture(test));
 
 async function openLanding(t: ExecutionContext): Promise<{ page: Page; faults: string[] }> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-focus-'));

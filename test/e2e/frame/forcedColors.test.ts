@@ -1,10 +1,10 @@
 import test from 'ava';
 import type { Locator } from 'playwright-core';
 import { eventually } from '../support/expect.js';
-import { nameIn, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { nameIn, rowOf, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 import { closePreview, openPreview, picture } from '../support/previews.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptContexts(setUpFixture(test));
 
 const styleOf = (control: Locator) =>
 	control.evaluate((element) => {

@@ -2,11 +2,11 @@ import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import type { Response } from 'playwright-core';
 import { absent, eventually } from '../support/expect.js';
-import { rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { rowOf, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 import { holdTimers, noHeldTimers, releaseTimers } from '../support/heldTimers.js';
 import { expectNotice, noticeMs } from '../support/notices.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptContexts(setUpFixture(test));
 
 test.serial(
 	'a notice disappears after three seconds under a resting mouse, and stays while the mouse moves over it',

@@ -1,9 +1,9 @@
 import test from 'ava';
 import { absent } from '../support/expect.js';
-import { rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { rowOf, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptContexts(setUpFixture(test));
 
 test.serial(
 	'a session that ends by itself is reported, and the next user sees no file of the one before',

@@ -2,10 +2,10 @@ import test from 'ava';
 import type { Route } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { eventually, gone } from '../support/expect.js';
-import { overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { overlaysClosed, rowOf, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 import { holdTimers, releaseTimers } from '../support/heldTimers.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptContexts(setUpFixture(test));
 
 test.serial('settings are saved, take effect at once and are kept for the next visit', async (t) => {
 	const ada = await fixture.enter(t);

@@ -7,10 +7,10 @@ import { Authenticator, scan } from '../support/authenticator.js';
 import { assertAccessible } from '../support/axe.js';
 import { basePath, desktop, openPage, phone } from '../support/browser.js';
 import { absent, eventually, eventuallyMatches, gone } from '../support/expect.js';
-import { type FileManager, overlaysClosed, setUpFixture } from '../support/fileManager.js';
+import { type FileManager, overlaysClosed, setUpFixture, withKeptContexts } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptContexts(setUpFixture(test));
 const password = 'correct horse';
 
 function expectFocus(control: Locator): Promise<void> {

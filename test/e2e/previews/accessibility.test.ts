@@ -2,11 +2,11 @@ import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, launchBrowser, phone } from '../support/browser.js';
-import { setUpFixture, writeFiles } from '../support/fileManager.js';
+import { setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 import { book, paragraph, pdf, word } from '../support/previewFiles.js';
 import { closePreview, openPreview, picture, recorded } from '../support/previews.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptContexts(setUpFixture(test));
 
 const markdown =
 	'# Heading\n\nA [link](https://example.org) and `code`.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n![](x.png)\n';

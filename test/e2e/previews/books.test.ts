@@ -2,11 +2,11 @@ import test from 'ava';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { absent, eventually } from '../support/expect.js';
-import { overlaysClosed, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { overlaysClosed, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 import { Bomb, book, paragraph, word, zipped } from '../support/previewFiles.js';
 import { closePreview, openPreview, picture, watchRequests } from '../support/previews.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptContexts(setUpFixture(test));
 
 const inside = (page: Page) => page.frameLocator('iframe');
 

@@ -5,11 +5,11 @@ import type { Locator, Page, Worker } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { phone } from '../support/browser.js';
 import { absent, eventually, eventuallyMatches, gone } from '../support/expect.js';
-import { expectOnDisk, nameIn, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { expectOnDisk, nameIn, rowOf, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
 import { openPreview } from '../support/previews.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptContexts(setUpFixture(test));
 
 /** Opens a text of the list for editing. Resolves to its viewer and the text in the editor. */
 async function edit(page: Page, name: string): Promise<{ viewer: Locator; text: Locator }> {

@@ -3,11 +3,11 @@ import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { basePath, desktop, phone } from '../support/browser.js';
 import { eventually } from '../support/expect.js';
-import { rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { rowOf, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 import { closePreview, openPreview, watchRequests } from '../support/previews.js';
 
 const publicUrl = `https://files.example.org${basePath}`;
-const fixture = setUpFixture(test, ['--external-viewers', 'true', '--public-url', publicUrl]);
+const fixture = withKeptContexts(setUpFixture(test, ['--external-viewers', 'true', '--public-url', publicUrl]));
 
 const viewers = {
 	'Office Online': 'https://view.officeapps.live.com/op/embed.aspx?src=',

@@ -1,11 +1,11 @@
 import test from 'ava';
 import type { Frame, Page } from 'playwright-core';
 import { eventually } from '../support/expect.js';
-import { setUpFixture, writeFiles } from '../support/fileManager.js';
+import { setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 import { book, paragraph, word } from '../support/previewFiles.js';
 import { closePreview, openPreview } from '../support/previews.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptContexts(setUpFixture(test));
 
 function frameOf(page: Page): Frame {
 	const frame = page.frames().find((each) => each.url().includes('/viewer-frame?'));

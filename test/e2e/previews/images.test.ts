@@ -2,10 +2,10 @@ import test from 'ava';
 import { execa } from 'execa';
 import type { Locator, Page } from 'playwright-core';
 import { eventually, eventuallyMatches } from '../support/expect.js';
-import { overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { overlaysClosed, rowOf, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 import { closePreview, expectValue, openPreview, picture, recorded, watchRequests } from '../support/previews.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptContexts(setUpFixture(test));
 
 const expectZoom = (viewer: Locator, percentage: string) => viewer.getByText(percentage, { exact: true }).waitFor();
 

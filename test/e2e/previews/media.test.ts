@@ -1,10 +1,10 @@
 import test from 'ava';
 import { assertAccessible } from '../support/axe.js';
 import { eventually } from '../support/expect.js';
-import { overlaysClosed, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { overlaysClosed, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 import { closePreview, openPreview, recorded } from '../support/previews.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptContexts(setUpFixture(test));
 
 const film = () =>
 	recorded(

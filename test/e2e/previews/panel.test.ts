@@ -3,11 +3,19 @@ import type { Locator } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { basePath, phone } from '../support/browser.js';
 import { eventually, eventuallyMatches } from '../support/expect.js';
-import { menuItems, nameIn, overlaysClosed, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
+import {
+	menuItems,
+	nameIn,
+	overlaysClosed,
+	rowOf,
+	setUpFixture,
+	withKeptContexts,
+	writeFiles,
+} from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
 import { closePreview, expectValue, openPreview, picture } from '../support/previews.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptContexts(setUpFixture(test));
 
 const boxOf = async (locator: Locator) => {
 	const box = await locator.boundingBox();

@@ -2,11 +2,11 @@ import test from 'ava';
 import type { Locator, Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { absent, eventually, eventuallyMatches } from '../support/expect.js';
-import { setUpFixture, writeFiles } from '../support/fileManager.js';
+import { setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 import { pdf } from '../support/previewFiles.js';
 import { closePreview, expectValue, openPreview, watchRequests } from '../support/previews.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptContexts(setUpFixture(test));
 
 /** The pages are in the viewers' frame. */
 const inside = (viewer: Locator) => viewer.frameLocator('iframe');

@@ -1,10 +1,10 @@
 import test from 'ava';
 import { assertAccessible } from '../support/axe.js';
 import { absent, eventually } from '../support/expect.js';
-import { setUpFixture, writeFiles } from '../support/fileManager.js';
+import { setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 import { closePreview, openPreview, watchRequests } from '../support/previews.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptContexts(setUpFixture(test));
 
 test.serial('a text is shown in its detected encoding, and another one can be chosen', async (t) => {
 	const app = await fixture.enter(t);

@@ -1,9 +1,9 @@
 import test from 'ava';
 import { eventually } from '../support/expect.js';
-import { setUpFixture, writeFiles } from '../support/fileManager.js';
+import { setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 import { closePreview, openPreview, picture, recorded, watchRequests } from '../support/previews.js';
 
-const fixture = setUpFixture(test, ['--plugins', JSON.stringify({ '@stowage/preview': false })]);
+const fixture = withKeptContexts(setUpFixture(test, ['--plugins', JSON.stringify({ '@stowage/preview': false })]));
 
 test.serial('all viewers that do not need the preview plugin work without it', async (t) => {
 	const app = await fixture.enter(t);
