@@ -74,6 +74,44 @@ for (const each of replacements) {
 		test.serial(`the session is not checked while ${each.what}, but after its ${outcome}`, checkedAfter, each, outcome);
 }
 
+test.serial(
+	'the session is not checked while another page of the browser replaces it, unless that was closed',
+	async (t) => {
+		const stored = new Map<string, string>();
+		Object.assign(globalThis, {
+			localStorage: {
+				getItem: (key: string) => stored.get(key) ?? null,
+				setItem: (key: string, value: string) => void stored.set(key, value),
+				removeItem: (key: string) => void stored.delete(key),
+			},
+		});
+		t.teardown(() => void Reflect.deleteProperty(globalThis, 'localStorage'));
+		let answer = (_response: Response) => {};
+		const answered = new Promise<Response>((resolve) => {
+			answer = resolve;
+		});
+		serve({ '/api/password': () => answered, '/api/checkLoginStatus': () => Response.json(session) });
+		const change = changePassword({ currentPassword: 'a', newPassword: 'b', newPasswordConfirm: 'b' });
+		const [[key, began] = ['', '']] = [...stored];
+		t.true(Math.abs(Date.now() - Number(began)) < 60_000);
+		answer(Response.json({ message: 'Done.' }));
+		await change;
+		t.is(stored.size, 0);
+
+		// As another page has stored it.
+		stored.set(key, String(Date.now()));
+		const requests = serve({ '/api/checkLoginStatus': () => Response.json(session) });
+		const check = new QueryClient().fetchQuery(sessionQuery);
+		await new Promise((resolve) => setTimeout(resolve, 200));
+		t.deepEqual(requests, []);
+		stored.delete(key);
+		t.deepEqual(await check, session);
+
+		stored.set(key, String(Date.now() - 3_600_000));
+		t.deepEqual(await new QueryClient().fetchQuery(sessionQuery), session);
+	},
+);
+
 test.serial('a session that has ended already counts as ended', async (t) => {
 	serve({ '/api/sessions/a': () => refusal(404, 'NOT_FOUND'), '/api/sessions/b': () => refusal(507, 'STORAGE_FULL') });
 	await t.notThrowsAsync(endUserSession('a'));

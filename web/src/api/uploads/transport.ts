@@ -1,3 +1,4 @@
+import { browserStorage } from '../client/browserStorage.js';
 import { createEnsureFolder } from './ensureFolder.js';
 import { hashInWorker } from './hashInWorker.js';
 import { browserTiming } from './RetryPolicy.js';
@@ -7,7 +8,7 @@ import { terminateUpload, type UploadDependencies, uploadChunks } from './upload
 import { isProxyLimit } from './uploadFailures.js';
 import { uploadForm } from './uploadForm.js';
 import { areaReceiver, type ShareUploads, shareReceiver } from './uploadReceiver.js';
-import { browserStorage, createUploadRecords } from './uploadRecords.js';
+import { createUploadRecords } from './uploadRecords.js';
 
 const megabyte = 1024 * 1024;
 

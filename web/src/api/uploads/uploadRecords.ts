@@ -42,15 +42,6 @@ export function createUploadRecords(storage: Storage | undefined, scope: readonl
 	};
 }
 
-export function browserStorage(): Storage | undefined {
-	try {
-		return localStorage;
-	} catch {
-		// The browser's settings block it.
-		return undefined;
-	}
-}
-
 /**
  * The user, the destination and the file. Differs for another account, another place, another choice where its name is
  * taken, and a changed file.
