@@ -28,3 +28,13 @@ export function searchFolder(dataDir: string): string {
 export function thumbnailFolder(dataDir: string): string {
 	return path.join(dataDir, 'thumbnails');
 }
+
+/** A file for each server over an SQLite database, while it runs. */
+export function processesFolder(dataDir: string): string {
+	return path.join(dataDir, 'processes');
+}
+
+/** A file for each of several servers while uploads are under way there. */
+export function diskUseFolder(dataDir: string): string {
+	return path.join(dataDir, 'disk-use');
+}

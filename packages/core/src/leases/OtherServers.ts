@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolders, readRegularFile, writeRegularFile } from '@stowage/plugin-api';
+import { processesFolder } from '../config/dataDir.js';
 import type { Config } from '../config/schema.js';
 import { workerCount } from '../config/workers.js';
 import type { Log } from '../log.js';
@@ -45,7 +46,7 @@ export class OtherServers implements RootReaders {
 	constructor(dependencies: Dependencies) {
 		const { config, identity } = dependencies;
 		this.#dependencies = dependencies;
-		this.#folder = path.join(config.dataDir, 'processes');
+		this.#folder = processesFolder(config.dataDir);
 		this.#file = identity.name.replaceAll(' ', '_');
 		this.#mayExist = workerCount(config) > 1 || !config.databaseUrl.startsWith('sqlite:');
 	}

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolders, readRegularFile, writeRegularFile } from '@stowage/plugin-api';
+import { diskUseFolder } from '../config/dataDir.js';
 import type { ProcessIdentity } from '../leases/processIdentity.js';
 import type { Log } from '../log.js';
 
@@ -65,7 +66,7 @@ export class DiskUses {
 
 	constructor(dependencies: Dependencies) {
 		this.#dependencies = dependencies;
-		this.#folder = path.join(dependencies.dataDir, 'disk-use');
+		this.#folder = diskUseFolder(dependencies.dataDir);
 		this.#own = dependencies.identity.name.replaceAll(' ', '_');
 	}
 

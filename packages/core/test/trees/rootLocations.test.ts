@@ -120,6 +120,12 @@ test('a root in a folder of the server or of the system is refused, also through
 		t.regex(await message(location), /for it lies inside the audit log/, location);
 	for (const location of ['data/thumbnails', 'same/thumbnails'])
 		t.regex(await message(location), /for it is the cache of thumbnails/, location);
+	for (const location of ['data/search', 'data/processes', 'data/disk-use', 'same/disk-use/new'])
+		t.regex(
+			await message(location),
+			/the search index|the list of running servers|the list of uploads under way/,
+			location,
+		);
 	t.regex(await message('data/thumbnails/a/b'), /for it lies inside the cache of thumbnails/);
 	t.is(
 		await message('same'),

@@ -1,7 +1,7 @@
 import os from 'node:os';
 import path from 'node:path';
 import { auditFolder } from '../../audit/auditFolder.js';
-import { searchFolder, thumbnailFolder } from '../../config/dataDir.js';
+import { diskUseFolder, processesFolder, searchFolder, thumbnailFolder } from '../../config/dataDir.js';
 import type { Config } from '../../config/schema.js';
 import type { ReservedFolder } from './assertApart.js';
 
@@ -37,6 +37,8 @@ export function reservedFolders({ dataDir, databaseUrl }: Pick<Config, 'dataDir'
 		{ location: auditFolder(dataDir), what: 'the audit log', allowsBelow: false },
 		{ location: thumbnailFolder(dataDir), what: 'the cache of thumbnails', allowsBelow: false },
 		{ location: searchFolder(dataDir), what: 'the search index', allowsBelow: false },
+		{ location: processesFolder(dataDir), what: 'the list of running servers', allowsBelow: false },
+		{ location: diskUseFolder(dataDir), what: 'the list of uploads under way', allowsBelow: false },
 		{ location: dataDir, what: 'the data folder', allowsBelow: true },
 		...database.map((location) => ({ location, what: 'the folder of the database', allowsBelow: true })),
 		{ location: os.tmpdir(), what: 'the folder of temporary files', allowsBelow: true },
