@@ -70,12 +70,9 @@ export class Checksums {
 	async set(index: number, progress: Progress): Promise<void> {
 		if (this.get(index) !== undefined) return;
 		const entry = this.contents.entry(index);
+		if (!isWorthRow(entry.size) && progress.bytes === entry.size) return this.setSmall(index, progress.crc);
 		this.#record(index, progress);
-		if (!isSettled(entry.mtime)) return;
-		if (!isWorthRow(entry.size)) {
-			if (progress.bytes === entry.size) this.cache.set(entry.contentKey, progress.crc);
-			return;
-		}
+		if (!isWorthRow(entry.size) || !isSettled(entry.mtime)) return;
 		this.#unsaved.set(entry.contentKey, [progress.crc, progress.bytes]);
 		if (this.#unsaved.size >= batchSize) await this.save();
 	}
