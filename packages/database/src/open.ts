@@ -9,7 +9,7 @@ import { parseDatabaseUrl } from './connection/target.js';
 import { allMigrations, type Migration } from './migrations/all.js';
 import { secondFactorStore } from './stores/accounts/secondFactors.js';
 import { cachedSessions, sessionStore } from './stores/accounts/sessions.js';
-import { userStore } from './stores/accounts/users.js';
+import { cachedUsers, userStore } from './stores/accounts/users.js';
 import { eventStore } from './stores/coordination/events.js';
 import { jobStore } from './stores/coordination/jobs/jobStore.js';
 import { keyValueStore, sweepKeyValues } from './stores/coordination/keyValues.js';
@@ -92,6 +92,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
 /** `changes` has a version of the whole database, where that costs less than a query. */
 function database(knex: Knex, now: () => number, freeSpace: () => Promise<number>, changes?: Changes): Database {
 	const sessions = sessionStore(knex, now);
+	const users = userStore(knex, now);
 	const { ping, sweep } = guarded({
 		sweep: () => sweepKeyValues(knex, now()),
 		async ping() {
@@ -99,7 +100,7 @@ function database(knex: Knex, now: () => number, freeSpace: () => Promise<number
 		},
 	});
 	return {
-		users: guarded(userStore(knex, now)),
+		users: guarded(changes === undefined ? users : cachedUsers(users, changes)),
 		secondFactors: guarded(secondFactorStore(knex, now)),
 		sessions: guarded(changes === undefined ? sessions : cachedSessions(sessions, changes)),
 		roots: guarded(rootStore(knex, now)),

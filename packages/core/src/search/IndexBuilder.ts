@@ -37,8 +37,8 @@ export function rebuildRequest(folder: string): string {
 const pollMs = 5000;
 const lockMs = 2000;
 
-/** How long changes of this process are collected. */
-const wakeMs = 100;
+/** How long changes of this process are collected. Searches read what was noted meanwhile themselves. */
+const wakeMs = 500;
 
 /** After an error: a root that is away, a full disk. */
 const retryMs = 30_000;
@@ -52,8 +52,12 @@ const stepMs = 50;
 const maxAnswers = 64;
 const maxItems = 4000;
 
-/** A folder is listed again when this many times the time that it took has passed, and at least a second. */
-const restFactor = 20;
+/**
+ * A folder is listed again when this many times the time that it took has passed, and at least some seconds: into many
+ * one file comes after the other, and until then searches read it from the disk.
+ */
+const restFactor = 100;
+const minRestMs = 3000;
 
 /**
  * Builds the index and keeps it up to date, in one process over the data folder: lists what is stale, applies what all
@@ -278,7 +282,7 @@ export class IndexBuilder {
 
 	#rest(key: string, took: number): void {
 		const now = performance.now();
-		if (!this.#isUrgent) this.#resting.set(key, now + Math.max(1000, restFactor * took));
+		if (!this.#isUrgent) this.#resting.set(key, now + Math.max(minRestMs, restFactor * took));
 		if (this.#resting.size < 10_000) return;
 		for (const [each, until] of this.#resting) if (until < now) this.#resting.delete(each);
 	}

@@ -5,6 +5,7 @@ import { plainRow } from '../../connection/plainValues.js';
 import type { Changes } from '../../connection/sqlite/sqliteChanges.js';
 import { transact } from '../../connection/transact.js';
 import { batches } from '../batches.js';
+import { CachedRows } from '../CachedRows.js';
 import { raiseGeneration, toSessionUser, type UserRow } from './users.js';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -160,37 +161,14 @@ async function endBeyondMost(transaction: Knex.Transaction, userId: string, newe
 		.delete();
 }
 
-/** The most cached sessions; each takes about a kilobyte. */
-const maxCached = 1000;
-
-type Found = NonNullable<Awaited<ReturnType<SessionStore['find']>>>;
-
 /** The same store, with sessions cached for as long as the database has not changed. */
 export function cachedSessions(store: SessionStore, changes: Pick<Changes, 'version'>): SessionStore {
-	const found = new Map<string, Found>();
-	let foundAt: number | undefined;
-
-	/** Returns the version that subsequent cache entries belong to. */
-	function forgetOlder(): number | undefined {
-		const version = changes.version();
-		if (version === undefined || version !== foundAt) found.clear();
-		foundAt = version;
-		return version;
-	}
-
+	const rows = new CachedRows<NonNullable<Awaited<ReturnType<SessionStore['find']>>>>(changes);
 	return {
 		...store,
 		async find(idHash, time) {
-			const version = forgetOlder();
-			const known = found.get(idHash);
-			if (known !== undefined) return isSessionOver(known.session, time) ? undefined : known;
-			const fresh = await store.find(idHash, time);
-			// A change during the query may be missing in its result.
-			if (fresh !== undefined && version !== undefined && version === foundAt) {
-				if (found.size >= maxCached) found.clear();
-				found.set(idHash, fresh);
-			}
-			return fresh;
+			const found = await rows.find(idHash, () => store.find(idHash, time));
+			return found === undefined || isSessionOver(found.session, time) ? undefined : found;
 		},
 	};
 }

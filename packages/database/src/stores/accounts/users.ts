@@ -4,7 +4,9 @@ import { Failure, foldUsername } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { isUniqueViolation } from '../../connection/errors.js';
 import { plainRow } from '../../connection/plainValues.js';
+import type { Changes } from '../../connection/sqlite/sqliteChanges.js';
 import { transact } from '../../connection/transact.js';
+import { CachedRows } from '../CachedRows.js';
 import { cancelJobsOf } from '../coordination/jobs/jobQueue.js';
 import { forgetUsage } from '../files/homeUsage.js';
 import { changeSettings, settingsOf } from './settings.js';
@@ -156,6 +158,12 @@ export function userStore(knex: Knex, now: () => number): UserStore {
 		settings: (id) => settingsOf(knex, id),
 		changeSettings: (id, change) => changeSettings(knex, id, change),
 	};
+}
+
+/** The same store, with the accounts that are asked for by their ids cached for as long as the database has not changed. */
+export function cachedUsers(store: UserStore, changes: Pick<Changes, 'version'>): UserStore {
+	const rows = new CachedRows<UserRecord>(changes);
+	return { ...store, get: (id) => rows.find(id, () => store.get(id)) };
 }
 
 /** Replaces the current password. */

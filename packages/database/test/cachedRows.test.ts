@@ -1,8 +1,9 @@
 import { openDatabase } from '@stowage/database';
-import type { SessionStore } from '@stowage/plugin-api';
+import type { SessionStore, UserStore } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { sqliteChanges } from '../src/connection/sqlite/sqliteChanges.js';
 import { cachedSessions } from '../src/stores/accounts/sessions.js';
+import { cachedUsers } from '../src/stores/accounts/users.js';
 import { temporaryFolder } from './temporaryFolder.js';
 
 const dayMs = 24 * 60 * 60_000;
@@ -65,6 +66,26 @@ test('a change of an account or a session by any process is seen by the next loo
 	await db.sessions.remove('hash');
 	t.is(await db.sessions.find('hash', start), undefined, 'this process ended the session');
 	t.is(await other.sessions.find('hash', start), undefined);
+});
+
+test('an account is read once until the database changes, by whatever process', async (t) => {
+	const { db, other, changes, user } = await setUp(t);
+	let lookups = 0;
+	const counted: UserStore = {
+		...db.users,
+		get(id) {
+			lookups++;
+			return db.users.get(id);
+		},
+	};
+	const users = cachedUsers(counted, changes);
+	for (let n = 0; n < 5; n++) t.is((await users.get(user.id))?.username, 'ada');
+	t.is(lookups, 1);
+	await other.users.setDisabled(user.id, true);
+	t.is((await users.get(user.id))?.isDisabled, true, 'another process disabled the account');
+	t.is(lookups, 2);
+	await other.users.remove(user.id);
+	t.is(await users.get(user.id), undefined);
 });
 
 test('a cached session expires', async (t) => {
