@@ -3,6 +3,7 @@ export interface Target {
 	url: string;
 	pid: number;
 	cookie: string;
+	dataDir: string;
 	/** The signed-in user's home on disk. */
 	home: string;
 	/** A folder on the same disk, for what the references read and write. */
@@ -36,4 +37,19 @@ export interface Suite {
 	/** What `npm run bench -- <name>` calls it. */
 	name: string;
 	workloads(target: Target): AsyncIterable<Workload>;
+}
+
+/** What has no reference but, where there is one, an aim of its own: at most this. */
+export interface Figure {
+	name: string;
+	value: number;
+	unit: 'ms' | 's' | 'kB' | '';
+	aim?: number;
+}
+
+/** Measures what has no reference. */
+export interface Survey {
+	/** What `npm run bench -- <name>` calls it. */
+	name: string;
+	figures(target: Target): AsyncIterable<Figure>;
 }

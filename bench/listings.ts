@@ -1,8 +1,9 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
 import { serveFolder } from './nginxFolder.js';
 import { fetchTimed, type Source } from './requests.js';
+import { emptyFiles } from './sources.js';
 import type { Suite, Workload } from './Workload.js';
 
 /** How often one run lists each folder. */
@@ -21,7 +22,7 @@ export const listings: Suite = {
 			const entries = Math.round(most * scale);
 			const folder = path.join(home, 'many');
 			await mkdir(folder);
-			for (let n = 0; n < entries; n++) await writeFile(path.join(folder, `IMG_${String(n).padStart(6, '0')}.jpg`), '');
+			await emptyFiles(folder, entries);
 			const nginx = await serveFolder(home);
 			const own: Source = {
 				url: `${url}/api/browse?type=private&directory=many`,

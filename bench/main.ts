@@ -5,16 +5,19 @@ import { parseArgs } from 'node:util';
 import { startServer } from '../test/serverProcess.js';
 import { archives } from './archives.js';
 import { downloads } from './downloads.js';
+import { growth } from './growth.js';
 import { listings } from './listings.js';
 import { measure, type Result } from './measure.js';
+import { page } from './page.js';
 import { Processes } from './processes.js';
 import { keptReport, printReport, reportOf, slowerRows, writeReport } from './report.js';
 import { searches } from './searches.js';
 import { starts } from './starts.js';
 import { uploads } from './uploads.js';
+import type { Figure } from './Workload.js';
 
 /**
- * `npm run bench [-- uploads downloads ...] [--quick] [--rounds 5] [--json file] [--keep]`. `--keep` makes this run
+ * `npm run bench [-- uploads downloads ... page growth] [--quick] [--rounds 5] [--json file] [--keep]`. `--keep` makes this run
  * the one that others are compared with; that is done only with the sizes and the rounds of the documentation.
  */
 const { values, positionals } = parseArgs({
@@ -27,9 +30,13 @@ const { values, positionals } = parseArgs({
 	},
 });
 const suites = [uploads, downloads, listings, archives, searches, starts];
-const unknown = positionals.filter((name) => !suites.some((suite) => suite.name === name));
+/** They take long, or have nothing to do with a server's speed: only where they are asked for. */
+const surveys = [page, growth];
+const unknown = positionals.filter((name) => ![...suites, ...surveys].some((each) => each.name === name));
 if (unknown.length > 0)
-	throw new Error(`There is no ${unknown.join(', ')}, but ${suites.map(({ name }) => name).join(', ')}.`);
+	throw new Error(
+		`There is no ${unknown.join(', ')}, but ${[...suites, ...surveys].map(({ name }) => name).join(', ')}.`,
+	);
 if (values.keep && values.quick) throw new Error('A quick run is not to be kept.');
 const rounds = Number(values.rounds ?? (values.quick ? 3 : 5));
 const scale = values.quick ? 0.1 : 1;
@@ -44,7 +51,7 @@ try {
 	});
 	const cookie = await server.register('bench');
 	const home = path.join(dataDir, 'files/users/bench');
-	const target = { url: server.url, pid: server.pid, cookie, home, folder, scale };
+	const target = { url: server.url, pid: server.pid, cookie, dataDir, home, folder, scale };
 	const results: Result[] = [];
 	for (const suite of suites) {
 		if (positionals.length > 0 && !positionals.includes(suite.name)) continue;
@@ -53,7 +60,13 @@ try {
 			results.push(await measure(target, workload, rounds));
 		}
 	}
-	const report = reportOf(results);
+	const figures: Figure[] = [];
+	for (const survey of surveys) {
+		if (!positionals.includes(survey.name)) continue;
+		console.error(`${survey.name} ...`);
+		for await (const figure of survey.figures(target)) figures.push(figure);
+	}
+	const report = reportOf(results, figures);
 	printReport(report);
 	if (values.json !== undefined) await writeReport(values.json, report);
 	// Smaller work has other ratios.

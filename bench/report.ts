@@ -1,23 +1,26 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import type { Result } from './measure.js';
+import type { Figure } from './Workload.js';
 
 /** A run of the suite as it is kept. */
 export interface Report {
 	machine: string;
 	node: string;
 	results: Result[];
+	/** Those without a reference. */
+	figures: Figure[];
 }
 
 /** A row that falls by more than this part of the kept one is named. */
 const tolerated = 0.8;
 
-export function reportOf(results: Result[]): Report {
+export function reportOf(results: Result[], figures: Figure[]): Report {
 	const [cpu] = os.cpus();
-	return { machine: `${os.cpus().length} × ${cpu?.model ?? 'unknown'}`, node: process.versions.node, results };
+	return { machine: `${os.cpus().length} × ${cpu?.model ?? 'unknown'}`, node: process.versions.node, results, figures };
 }
 
-export function printReport({ machine, node, results }: Report): void {
+export function printReport({ machine, node, results, figures }: Report): void {
 	console.log(`\nNode ${node}, ${machine}. A ratio of 1 is as fast as the reference, 2 twice as fast.`);
 	const row = (result: Result) => ({
 		reference: result.reference,
@@ -30,7 +33,9 @@ export function printReport({ machine, node, results }: Report): void {
 		'processor, ms': `${shown(result.processor.ms)} a ${result.processor.unit}`,
 		'peak, MB': (result.peakMemory / 1024 ** 2).toFixed(0),
 	});
-	console.table(Object.fromEntries(results.map((result) => [result.name, row(result)])));
+	if (results.length > 0) console.table(Object.fromEntries(results.map((result) => [result.name, row(result)])));
+	const figure = ({ value, unit, aim }: Figure) => ({ value: `${shown(value)} ${unit}`, aim: aim ?? '' });
+	if (figures.length > 0) console.table(Object.fromEntries(figures.map((each) => [each.name, figure(each)])));
 }
 
 const shown = (ms: number) => (ms >= 100 ? ms.toFixed(0) : ms >= 10 ? ms.toFixed(1) : ms.toFixed(2));

@@ -1,4 +1,6 @@
+import { closeSync, openSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import path from 'node:path';
 
 export const megabyte = 1024 ** 2;
 export const gigabyte = 1024 ** 3;
@@ -12,6 +14,13 @@ export async function writeSource(file: string, bytes: number): Promise<void> {
 		await handle.write(chunk, 0, Math.min(chunk.length, bytes - written));
 	await handle.sync();
 	await handle.close();
+}
+
+/** Fills a folder with empty files up to so many; it has `present` of them. */
+export async function emptyFiles(folder: string, count: number, present = 0): Promise<void> {
+	// At once: a promise for each of a million would take longer than the files.
+	for (let n = present; n < count; n++)
+		closeSync(openSync(path.join(folder, `IMG_${String(n).padStart(6, '0')}.jpg`), 'w'));
 }
 
 /** How a size is called in the names of workloads. */

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defaultClientConditions, defineConfig, type Plugin } from 'vite';
 
@@ -82,6 +83,40 @@ function noChunkCycles(): Plugin {
 	};
 }
 
+/** What the landing page may take, in bytes as gzip sends them. */
+const landingBudget = { js: 200_000, css: 60_000 };
+
+/** Refuses a page that takes longer to load: all that its start, its frame and the landing page import at once. */
+function withinBudget(): Plugin {
+	return {
+		name: 'within-budget',
+		apply: 'build',
+		enforce: 'post',
+		generateBundle(_, bundle) {
+			const files = new Set<string>();
+			const add = (file: string) => {
+				const chunk = bundle[file];
+				if (chunk === undefined || files.has(file)) return;
+				files.add(file);
+				if (chunk.type === 'chunk')
+					for (const next of [...chunk.imports, ...(chunk.viteMetadata?.importedCss ?? [])]) add(next);
+			};
+			const parts = /[\\/]web[\\/](index\.html|src[\\/]app[\\/]Frame\.tsx|src[\\/]pages[\\/]LandingPage\.tsx)$/;
+			for (const chunk of Object.values(bundle))
+				if (chunk.type === 'chunk' && parts.test(chunk.facadeModuleId ?? '')) add(chunk.fileName);
+			for (const [type, limit] of Object.entries(landingBudget)) {
+				const outputs = [...files].filter((file) => file.endsWith(`.${type}`)).map((file) => bundle[file]);
+				const bytes = outputs.reduce(
+					(sum, each) => sum + gzipSync((each?.type === 'chunk' ? each.code : each?.source) ?? '').length,
+					0,
+				);
+				if (bytes === 0) this.error(`The landing page has no ${type}: its parts have other names now.`);
+				if (bytes > limit) this.error(`The landing page has ${bytes} bytes of ${type} (gzip), and may have ${limit}.`);
+			}
+		},
+	};
+}
+
 /** A chunk that several parts share is named after all of them. */
 const shortName = (name: string) => name.replace(/~.*/, '');
 
@@ -92,7 +127,15 @@ export default defineConfig({
 	root: import.meta.dirname,
 	base: './',
 	html: { cspNonce: '__NONCE__' },
-	plugins: [react(), fillPlaceholders(), onlyImportedIcons(), onlyParsing(), pdfFiles(), noChunkCycles()],
+	plugins: [
+		react(),
+		fillPlaceholders(),
+		onlyImportedIcons(),
+		onlyParsing(),
+		pdfFiles(),
+		noChunkCycles(),
+		withinBudget(),
+	],
 	// Packages of this repository are read from their sources.
 	resolve: { conditions: ['source', ...defaultClientConditions] },
 	experimental: {

@@ -5,6 +5,7 @@ import type { BrowserContext, Page, Route } from 'playwright-core';
 import { isLong } from '../../long.js';
 import { assertAccessible, assertAccessibleWhileLoading } from '../support/axe.js';
 import { desktop, launchBrowser, phone } from '../support/browser.js';
+import { longestTask } from '../support/devtools.js';
 import { absent, eventually, eventuallyMatches } from '../support/expect.js';
 import {
 	expectOnDisk,
@@ -506,26 +507,6 @@ function scrollBy(page: Page): Promise<number> {
 		}
 		return most;
 	});
-}
-
-interface TraceEvent {
-	name: string;
-	ph: string;
-	pid: number;
-	tid: number;
-	/** Microseconds of the processor's time, in which other programs of the machine don't count. */
-	tdur?: number;
-	args: { name?: string };
-}
-
-/** The longest task of the main thread of any page, in milliseconds. */
-function longestTask({ traceEvents }: { traceEvents: readonly TraceEvent[] }): number {
-	const thread = ({ pid, tid }: TraceEvent) => `${pid} ${tid}`;
-	const mains = new Set(traceEvents.filter(({ args }) => args.name === 'CrRendererMain').map(thread));
-	const tasks = traceEvents.filter(
-		(event) => event.ph === 'X' && event.name.endsWith('RunTask') && mains.has(thread(event)),
-	);
-	return Math.max(0, ...tasks.map(({ tdur = 0 }) => tdur / 1000));
 }
 
 /** How much slower this machine is than one on which thirty million steps take 0.16 s of the processor's time. */

@@ -66,16 +66,6 @@ export async function waitForUpload(page: Page): Promise<void> {
 	await page.getByText('Upload Queue').waitFor({ state: 'detached' });
 }
 
-/** Drops files or folders of the disk onto a point of the page, as from the desktop. */
-export async function dropFromDisk(page: Page, at: { x: number; y: number }, files: string[]): Promise<void> {
-	const session = await page.context().newCDPSession(page);
-	const data = { items: [], files, dragOperationsMask: 1 };
-	for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
-		await session.send('Input.dispatchDragEvent', { type, ...at, data });
-	}
-	await session.detach();
-}
-
 /** A folder for files to upload. It is removed after the test. */
 export async function sourceFolder(t: ExecutionContext): Promise<string> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-sources-'));

@@ -4,9 +4,10 @@ import test from 'ava';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { openPage, phone } from '../support/browser.js';
+import { dropFromDisk } from '../support/devtools.js';
 import { absent, eventually } from '../support/expect.js';
 import { expectOnDisk, setUpFixture, treeOf, writeFiles } from '../support/fileManager.js';
-import { dropFromDisk, makeFile, queueClosed, sha256, sourceFolder, uploadAll } from '../support/uploads.js';
+import { makeFile, queueClosed, sha256, sourceFolder, uploadAll } from '../support/uploads.js';
 
 const fixture = setUpFixture(test);
 

@@ -5,11 +5,12 @@ import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, openPage, phone } from '../support/browser.js';
+import { dropFromDisk } from '../support/devtools.js';
 import { absent, eventually } from '../support/expect.js';
 import { expectOnDisk, rowOf, setUpFixture, treeOf, writeFiles } from '../support/fileManager.js';
 import { holdTimers, releaseTimers } from '../support/heldTimers.js';
 import { expectNotice } from '../support/notices.js';
-import { dropFromDisk, queueClosed, sourceFolder, successMs, uploadAll, uploadMany } from '../support/uploads.js';
+import { queueClosed, sourceFolder, successMs, uploadAll, uploadMany } from '../support/uploads.js';
 
 const fixture = setUpFixture(test);
 
