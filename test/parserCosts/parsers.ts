@@ -57,6 +57,7 @@ import { isNestedTooDeep, stylesCostTooMuch } from '../../web/src/features/previ
 import { openZip } from '../../web/src/features/previews/common/zip.js';
 import { languageIn } from '../../web/src/features/previews/document/languageIn.js';
 import { withPlainSymbols } from '../../web/src/features/previews/document/symbols.js';
+import { overlapsOf } from '../../web/src/features/previews/editor/search/overlaps.js';
 import { readText, writeText } from '../../web/src/features/previews/editor/textBytes.js';
 import { replaceAddresses } from '../../web/src/features/previews/inFrame/cssAddresses.js';
 import { isNumber } from '../../web/src/features/previews/text/isNumber.js';
@@ -363,6 +364,7 @@ export const parsers: readonly Parser[] = [
 			return read && writeText(read, `a${read.text}`);
 		},
 	})),
+	{ name: 'what is selected in the editor', fragments: ['a', 'ab', 'aab', ' ', '\uD800'], run: overlapsOf },
 	{ name: 'numbers in tables', fragments: ['-', ' ', '$', '1', ',', '%'], run: isNumber },
 	{
 		name: 'handlers in markup',

@@ -1,10 +1,15 @@
 import { StreamLanguage } from '@codemirror/language';
 import { yaml } from '@codemirror/legacy-modes/mode/yaml';
+import { SearchQuery } from '@codemirror/search';
+import { EditorState, type Text } from '@codemirror/state';
 import { type Entry, Failure } from '@stowage/rules';
 import test from 'ava';
 import fc from 'fast-check';
 import { encode } from '../src/features/previews/editor/encode.js';
 import { type Base, baseOf, saveText } from '../src/features/previews/editor/saveText.js';
+import { FoundQuery } from '../src/features/previews/editor/search/FoundQuery.js';
+import { findMatches } from '../src/features/previews/editor/search/findMatches.js';
+import { overlapsOf } from '../src/features/previews/editor/search/overlaps.js';
 import { isModest } from '../src/features/previews/editor/syntax.js';
 import {
 	areEqual,
@@ -337,4 +342,70 @@ test('a text in YAML has the colours that the library gives it, also where only 
 	// The first are the text of `a`, and read at once. The second would take the library minutes.
 	t.true(treeOf(yamlGrammar, `a: |\n${lines}`).length > 0);
 	t.true(treeOf(yamlGrammar, `#a: |\n${lines}`).length > 0);
+});
+
+/** The places that commands of the editor go to, of a query that searches by itself or of one that gets what was found. */
+function steps(query: SearchQuery, doc: Text, positions: readonly number[]): unknown {
+	const searches = (query as unknown as { create(): Searches }).create();
+	const plain = (match: Place | null) => match && [match.from, match.to, searches.getReplacement(match)];
+	return positions.map((position) => {
+		const state = EditorState.create({ doc, selection: { anchor: Math.min(position, doc.length) } });
+		const { from, to } = state.selection.main;
+		const marks: [number, number][] = [];
+		searches.highlight(state, 0, doc.length, (start, end) => end > start && marks.push([start, end]));
+		const all = searches.matchAll(state, 1e9)?.map(plain);
+		return [all, plain(searches.nextMatch(state, to, to)), plain(searches.prevMatch(state, from, from)), marks];
+	});
+}
+
+interface Place {
+	from: number;
+	to: number;
+}
+
+interface Searches {
+	nextMatch(state: EditorState, from: number, to: number): Place | null;
+	prevMatch(state: EditorState, from: number, to: number): Place | null;
+	matchAll(state: EditorState, limit: number): Place[] | null;
+	highlight(state: EditorState, from: number, to: number, add: (from: number, to: number) => void): void;
+	getReplacement(match: Place): string;
+}
+
+test('what a worker finds leads the commands of the editor where its own search does', (t) => {
+	const text = 'one Two two22\n\ttwo-one 12 ﬁne x\n\nONE two 3\nonetwo';
+	for (const { search, replace = '', regexp = false, caseSensitive = false, wholeWord = false } of [
+		{ search: 'two', replace: 'a\\tb$1' },
+		{ search: 'two', wholeWord: true },
+		{ search: 'ONE', caseSensitive: true },
+		{ search: 'two\\n', replace: '\\n' },
+		{ search: 'f' },
+		{ search: 'missing' },
+		{ search: '(t)wo(\\d*)', replace: '$2-$1-$&-$$-$3', regexp: true },
+		{ search: '\\w+\\s', replace: '\\n', regexp: true, wholeWord: true },
+		{ search: '[^o]+', replace: '$&', regexp: true, caseSensitive: true },
+	]) {
+		const query = new SearchQuery({ search, replace, regexp, caseSensitive, wholeWord });
+		const { doc } = EditorState.create({ doc: text });
+		const matches = findMatches({ text, search, replace, regexp, caseSensitive, wholeWord, wordChars: '' });
+		const found = new FoundQuery(query, { doc, matches });
+		// Where no match is cut: from the middle of one the editor begins anew.
+		const positions = [0, text.length, ...matches.places.filter((_, at) => at % 3 < 2)];
+		t.deepEqual(steps(found, doc, positions), steps(query, doc, positions), search);
+	}
+	const any = { search: '.+', replace: '$&'.repeat(1000), regexp: true, caseSensitive: true, wholeWord: false };
+	t.throws(() => findMatches({ text: 'a'.repeat(1e5), wordChars: '', ...any }), {
+		message: 'The replacements are too long.',
+	});
+});
+
+test('as many beginnings overlap as a search by single letters would follow at once', (t) => {
+	fc.assert(
+		fc.property(fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 12 }), (text) => {
+			const ends = Array.from({ length: text.length }, (_, at) => text.slice(0, at + 1));
+			const counts = ends.map((end) => ends.filter((beginning) => end.endsWith(beginning)).length);
+			t.is(overlapsOf(text), Math.max(0, ...counts), text);
+		}),
+	);
+	t.is(overlapsOf('-'.repeat(80)), 80);
+	t.is(overlapsOf('const answer'), 1);
 });

@@ -117,6 +117,31 @@ test.serial('a text whose lines are read in another way after one letter does no
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('an expression that takes a text without end is given up, and the page goes on', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'given.txt': `one 12\n${'a'.repeat(60)}\ntwo 34\n` });
+	const page = await app.open('/browser?type=private');
+	const { viewer, text } = await edit(page, 'given.txt');
+	await page.keyboard.press('Control+f');
+	const find = viewer.getByRole('textbox', { name: 'Find' });
+	await viewer.getByRole('checkbox', { name: 'Regular expression' }).check();
+	await find.pressSequentially('(a+)+b');
+	await find.press('Enter');
+	await viewer.getByRole('alert').getByText('This takes too long to find in this text.').waitFor();
+	await button(viewer, 'Previous').click();
+	await button(viewer, 'Replace all').click();
+	await find.fill('');
+	await find.pressSequentially('(\\w+) (\\d)');
+	await find.press('Enter');
+	await gone(t, viewer.getByRole('alert'));
+	await eventually(t, () => text.locator('.cm-searchMatch').allTextContents(), ['one 1', 'two 3']);
+	await eventually(t, () => text.locator('.cm-searchMatch-selected').textContent(), 'one 1');
+	await viewer.getByRole('textbox', { name: 'Replace with' }).fill('$2 $1');
+	await button(viewer, 'Replace all').click();
+	await eventuallyMatches(t, () => text.textContent(), /1 one2.*3 two4/s);
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('a text is found and replaced, has colours, and is left by the keyboard', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, { 'code.ts': 'const answer: number = 42; // a comment\nexport { answer };\n' });

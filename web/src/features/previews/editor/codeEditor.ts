@@ -1,6 +1,5 @@
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { bracketMatching, indentUnit, syntaxHighlighting } from '@codemirror/language';
-import { search, searchKeymap } from '@codemirror/search';
 import { Compartment, EditorState, type Text } from '@codemirror/state';
 import {
 	EditorView,
@@ -12,6 +11,7 @@ import {
 } from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
 import { editorMessages as messages } from './messages.js';
+import { boundedSearch } from './search/boundedSearch.js';
 import { syntaxOf } from './syntax.js';
 
 export interface CodeEditorOptions {
@@ -61,8 +61,9 @@ function stateOf(text: string, { name, describedBy, onChange }: CodeEditorOption
 			indentUnit.of(usualIndent(text)),
 			syntaxHighlighting(classHighlighter),
 			syntax.of([]),
-			search({ top: true }),
-			keymap.of([indentWithTab, ...searchKeymap, ...historyKeymap, ...defaultKeymap]),
+			// Before the default keys.
+			boundedSearch(),
+			keymap.of([indentWithTab, ...historyKeymap, ...defaultKeymap]),
 		],
 	});
 }

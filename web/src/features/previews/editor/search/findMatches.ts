@@ -1,0 +1,75 @@
+import { SearchQuery } from '@codemirror/search';
+import { EditorState, Text } from '@codemirror/state';
+
+/** A search in a whole text. */
+export interface SearchTask {
+	text: string;
+	search: string;
+	caseSensitive: boolean;
+	regexp: boolean;
+	wholeWord: boolean;
+	replace: string;
+	/** What the language of the text counts among the letters of words. */
+	wordChars: string;
+}
+
+export interface Matches {
+	/** Of each match where it begins, where it ends, and 1 where it may be replaced: it is no part of a letter. */
+	places: Int32Array<ArrayBuffer>;
+	/** What replaces each match, or every match. */
+	replacements: string | readonly string[];
+}
+
+/** All in all; a reference such as `$&` may stand there any number of times. */
+const maxReplacementLetters = 50_000_000;
+
+/** All matches in a text, in their order. An expression may take any time for that: only to be called where it can be ended. */
+export function findMatches(task: SearchTask): Matches {
+	const { text, wordChars, ...config } = task;
+	const state = EditorState.create({
+		doc: Text.of(text.split('\n')),
+		extensions: EditorState.languageData.of(() => [{ wordChars }]),
+	});
+	const cursor = new SearchQuery(config).getCursor(state) as Iterator<Found>;
+	const replacement = unquoted(task.replace);
+	const isSame = !task.regexp || !replacement.includes('$');
+	const places: number[] = [];
+	const replacements: string[] = [];
+	let letters = 0;
+	for (let next = cursor.next(); !next.done; next = cursor.next()) {
+		const { from, to, precise, match } = next.value;
+		places.push(from, to, precise ? 1 : 0);
+		if (isSame || match === undefined) continue;
+		const own = expanded(replacement, match);
+		letters += own.length;
+		if (letters > maxReplacementLetters) throw new RangeError('The replacements are too long.');
+		replacements.push(own);
+	}
+	return { places: Int32Array.from(places), replacements: isSame ? replacement : replacements };
+}
+
+interface Found {
+	from: number;
+	to: number;
+	precise: boolean;
+	/** Of an expression. */
+	match?: RegExpExecArray;
+}
+
+/** As the editor writes ends of lines and tabs in its fields. */
+function unquoted(text: string): string {
+	return text.replace(/\\([nrt\\])/g, (_, letter: string) => ({ n: '\n', r: '\r', t: '\t' })[letter] ?? '\\');
+}
+
+/** With the groups of a match in the place of `$1`, the match in that of `$&` and `$` in that of `$$`. */
+function expanded(replacement: string, match: RegExpExecArray): string {
+	return replacement.replace(/\$([$&]|\d+)/g, (reference, name: string) => {
+		if (name === '$') return '$';
+		if (name === '&') return match[0];
+		for (let length = name.length; length > 0; length--) {
+			const group = Number(name.slice(0, length));
+			if (group > 0 && group < match.length) return `${match[group] ?? ''}${name.slice(length)}`;
+		}
+		return reference;
+	});
+}
