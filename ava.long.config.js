@@ -9,7 +9,7 @@ export default {
 	...everyday,
 	files: [
 		'test/**/*.long.ts',
-		...['archives', 'crash', 'e2e/files', 'e2e/frame', 'e2e/jobs', 'e2e/sharing', 'parserCosts'].map(
+		...['archives', 'crash', 'e2e/files', 'e2e/frame', 'e2e/jobs', 'e2e/sharing', 'memory', 'parserCosts'].map(
 			(name) => `test/${name}.test.ts`,
 		),
 	],

@@ -12,5 +12,5 @@ test('a power cut while a file replaces another one leaves the old or the new on
 });
 
 test('a power cut within a change leaves all contents in the tree or in the trash', async (t) => {
-	await cutPowerWithinCalls(t, 25, Date.now() % 2 ** 32);
+	await cutPowerWithinCalls(t, 12, Date.now() % 2 ** 32);
 });

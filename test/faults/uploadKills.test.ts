@@ -1,4 +1,4 @@
 import test from 'ava';
 import { killedWhileUploading } from './uploadKills.js';
 
-test('a server killed at any moment loses no acknowledged upload and stores none twice', killedWhileUploading, 10);
+test('a server killed at any moment loses no acknowledged upload and stores none twice', killedWhileUploading, 5);

@@ -1,11 +1,11 @@
 import { isLong } from '../long.js';
-import { type Parser, parsers, slowParser } from './parsers.js';
+import { largeKilobytes, type Parser, parsers, slowParser } from './parsers.js';
 
 /** What the program answers to the name of a parser: its most processor time, in milliseconds, and what took it. */
 export interface Measured {
-	/** For a fragment that is repeated up to 1 kB and 1 MB. */
+	/** For a fragment that is repeated up to 1 kB and up to `largeKilobytes`. */
 	kilobyte: number;
-	megabyte: number;
+	large: number;
 	/** Texts whose time grew faster than they. */
 	faults: string[];
 }
@@ -17,8 +17,8 @@ const factor = 8;
 const maxGrowth = 28;
 /** Shorter times are noise. */
 const noiseMs = isLong ? 60 : 15;
-/** A megabyte takes 10 to 300. With the square of its length it would take half an hour. */
-const maxMegabyteMs = 6000;
+/** A megabyte takes 10 to 300 ms. With the square of its length it would take half an hour. */
+const maxLargeMs = 6 * largeKilobytes;
 /** Of what is ended when it takes too long: a kilobyte must not. */
 const maxKilobyteMs = 1000;
 
@@ -41,7 +41,7 @@ async function leastCost(run: Parser['run'], text: string): Promise<number> {
 const repeated = (fragment: string, length: number) => fragment.repeat(Math.ceil(length / fragment.length));
 
 async function measure({ run, fragments, isEnded }: Parser): Promise<Measured> {
-	const measured: Measured = { kilobyte: 0, megabyte: 0, faults: [] };
+	const measured: Measured = { kilobyte: 0, large: 0, faults: [] };
 	if (isEnded) return measureKilobytes(run, fragments, measured);
 	const report = (shape: string, found: string) => {
 		if (measured.faults.length < 5) measured.faults.push(`${JSON.stringify(shape)}: ${found}`);
@@ -61,9 +61,9 @@ async function measure({ run, fragments, isEnded }: Parser): Promise<Measured> {
 
 	for (const fragment of fragments) {
 		measured.kilobyte = Math.max(measured.kilobyte, await cost(run, repeated(fragment, 1024)));
-		const ms = await cost(run, repeated(fragment, 1024 * 1024));
-		measured.megabyte = Math.max(measured.megabyte, ms);
-		if (ms > maxMegabyteMs) report(fragment, `${ms.toFixed()} ms for a megabyte`);
+		const ms = await cost(run, repeated(fragment, largeKilobytes * 1024));
+		measured.large = Math.max(measured.large, ms);
+		if (ms > maxLargeMs) report(fragment, `${ms.toFixed()} ms for ${largeKilobytes} kB`);
 		for (const other of fragments) {
 			await compare(fragment + other, (length) => repeated(fragment + other, length));
 			if (fragment === other) continue;

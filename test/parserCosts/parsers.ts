@@ -65,6 +65,10 @@ import { htmlTree, markdownTree } from '../../web/src/features/previews/text/mar
 import { runTextTask } from '../../web/src/features/previews/text/runTextTask.js';
 import { colouredBlocks, textBlocks } from '../../web/src/features/previews/text/sourceBlocks.js';
 import { decodeSubtitles, toVtt } from '../../web/src/features/previews/video/subtitles.js';
+import { isLong } from '../long.js';
+
+/** A long text, of which every parser reads one of each fragment. */
+export const largeKilobytes = isLong ? 1024 : 256;
 
 export interface Parser {
 	name: string;
