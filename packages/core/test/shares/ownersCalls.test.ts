@@ -128,8 +128,11 @@ test('a share follows its items and never leads to another file of the old name'
 	await ada.post('/api/moveItem', { fromPath: 'papers/fox.txt', toPath: 'docs/new.txt', type: 'private' });
 	t.deepEqual(await paths(), ['docs/new.txt', 'one.txt']);
 
-	const deleted = async (filePath: string) =>
-		json(await ada.call('DELETE', '/api/deleteItem', { filePath, type: 'private' })).trashId;
+	const deleted = async (filePath: string) => {
+		const answer = await ada.call('DELETE', '/api/deleteItem', { filePath, type: 'private' });
+		t.is(answer.statusCode, 200, answer.payload);
+		return json(answer).trashId;
+	};
 	const trashed = [await deleted('docs/new.txt'), await deleted('one.txt')];
 	t.like(await get(id), { state: 'gone', items: [] });
 	await ada.upload('/api/upload', [file('one.txt', 'another')]);
