@@ -82,6 +82,8 @@ export interface Services {
 	transfers: Transfers;
 	/** The queue of walks through folders: searches, and the lists of archives. */
 	walkQueue: FairQueue;
+	/** The queue of parts of listings. */
+	listingQueue: FairQueue;
 	thumbnails: Thumbnails;
 	notifications: Notifications;
 	jobs: JobService;

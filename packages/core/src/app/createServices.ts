@@ -8,6 +8,7 @@ import { shareOf } from '../config/workers.js';
 import { EventStreams } from '../events/EventStreams.js';
 import { createEncryption } from '../events/encryption.js';
 import type { SiblingEvents } from '../events/SiblingEvents.js';
+import { createListingQueue } from '../limits/createListingQueue.js';
 import { createWalkQueue } from '../limits/createWalkQueue.js';
 import { auditedMembers } from '../members/auditedMembers.js';
 import { createMembers } from '../members/createMembers.js';
@@ -58,7 +59,8 @@ type Made =
 	| 'thumbnails'
 	| 'tickets'
 	| 'transfers'
-	| 'walkQueue';
+	| 'walkQueue'
+	| 'listingQueue';
 
 interface Dependencies extends Omit<Services, Made> {
 	providers: Providers;
@@ -105,6 +107,7 @@ export function createServices({ providers, secret, siblings, diskUses, monotoni
 	const shareUses = new ShareUses({ store: database.shareUses, now, log });
 	const guests = createGuests({ store: database.shares, states, config, storage, links, accounts, uses: shareUses });
 	const walkQueue = createWalkQueue(share);
+	const listingQueue = createListingQueue(share);
 	const archives = createArchives({
 		files,
 		format: () => providers.archive.find('zip'),
@@ -152,6 +155,7 @@ export function createServices({ providers, secret, siblings, diskUses, monotoni
 		linkTransfers: new PermittedTransfers<string>({ keyOf: (token) => token, isGood: links.mayFinish }),
 		shareUses,
 		walkQueue,
+		listingQueue,
 		archives,
 		thumbnails,
 		tickets,

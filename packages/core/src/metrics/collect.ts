@@ -51,10 +51,14 @@ async function withTimeout(collecting: Promise<Collected[]>): Promise<Collected[
 	}
 }
 
-function ofServer({ accounts, archives, thumbnails, walkQueue, version }: Services, sources: Sources): Collected[] {
+function ofServer(
+	{ accounts, archives, thumbnails, walkQueue, listingQueue, version }: Services,
+	sources: Sources,
+): Collected[] {
 	const { received, sent, connections } = sources.bytes();
 	const queues: [string, FairQueue][] = [
 		['walks', walkQueue],
+		['listings', listingQueue],
 		['passwords', accounts.queue],
 		['checksums', archives.queue],
 		['thumbnails', thumbnails.queue],

@@ -3,9 +3,11 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { ResponseToolkit } from '@hapi/hapi';
 import type { Request } from '@stowage/plugin-api';
-import type { Entry, Owner } from '@stowage/rules';
+import type { Entry, Owner, Viewer } from '@stowage/rules';
 import { endWhenStalled } from '../http/connections/endWhenStalled.js';
 import { hasUnreadBody, leaveBodyUnread } from '../http/connections/unreadBody.js';
+import { clientKey } from '../http/requests/proxy.js';
+import type { FairQueue } from '../limits/FairQueue.js';
 import type { Log } from '../log.js';
 import { ClientGone, writeBody } from './writeBody.js';
 
@@ -36,10 +38,17 @@ export async function* listingText(
 }
 
 /**
- * Responds with chunks of JSON: a long listing is sent while it is read, so that the first rows arrive at once. Throws before the first
- * byte only; a failure after it breaks the connection, so that a truncated listing is not taken for a whole one.
+ * Responds with chunks of JSON: a long listing is sent while it is read, so that the first rows arrive at once. Each chunk is read when
+ * it is the caller's turn, not while one is sent, for which the client decides how long it takes. Throws before the first byte only; a
+ * failure after it breaks the connection, so that a truncated listing is not taken for a whole one.
  */
-export async function sendListing(request: Request, h: ResponseToolkit, chunks: AsyncGenerator<string>, log: Log) {
+export async function sendListing(
+	{ listingQueue, log }: { listingQueue: FairQueue; log: Log },
+	{ request, viewer, h }: { request: Request; viewer: Viewer; h: ResponseToolkit },
+	parts: AsyncGenerator<string>,
+) {
+	const client = clientKey(viewer, request.client.address);
+	const chunks = inTurns(parts, (read) => listingQueue.run(client, read));
 	let begun = '';
 	while (begun.length < wholeLength) {
 		const { done, value } = await chunks.next();
@@ -87,6 +96,21 @@ async function sendChunks(request: Request, begun: string, chunks: AsyncGenerato
 async function* continued(begun: string, chunks: AsyncGenerator<string>): AsyncGenerator<string> {
 	yield begun;
 	yield* chunks;
+}
+
+async function* inTurns<T>(
+	parts: AsyncGenerator<T>,
+	atTurn: (read: () => Promise<IteratorResult<T>>) => Promise<IteratorResult<T>>,
+): AsyncGenerator<T> {
+	try {
+		for (;;) {
+			const { done, value } = await atTurn(() => parts.next());
+			if (done) return;
+			yield value;
+		}
+	} finally {
+		await parts.return(undefined);
+	}
 }
 
 /** For a client on this machine compressing takes longer than sending. */

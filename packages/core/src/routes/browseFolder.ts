@@ -18,14 +18,14 @@ function searchOf({ search = '', kind, minSize, maxSize, after, before }: Browse
 
 /** Answers with a folder of an area as `viewer` sees it, or with what is found in it. A search is counted for the caller. */
 export async function browseFolder(
-	services: Pick<Services, 'files' | 'walkQueue' | 'log' | 'sharedFolders'>,
+	services: Pick<Services, 'files' | 'walkQueue' | 'listingQueue' | 'log' | 'sharedFolders'>,
 	call: BrowseCall,
 	viewer: Viewer,
 	type: Area,
 	query: BrowseQuery,
 ) {
-	const { files, walkQueue, log } = services;
-	const { request, h } = call;
+	const { files, walkQueue } = services;
+	const { request } = call;
 	const { directory } = query;
 	const folder = { area: type, path: directory };
 	const wanted = searchOf(query);
@@ -33,7 +33,7 @@ export async function browseFolder(
 	if (wanted === undefined) {
 		const missing: Owner[] = [];
 		const batches = files.list(viewer, folder, (owner) => missing.push(owner));
-		return sendListing(request, h, listingText(head, batches, missing), log);
+		return sendListing(services, call, listingText(head, batches, missing));
 	}
 	const signal = clientGone(request);
 	const client = clientKey(call.viewer, request.client.address);

@@ -42,7 +42,7 @@ export function shareGuestRoutes(services: Services) {
 	return [
 		route(contract.lookAtShare, (call) =>
 			visiting(call, async ({ share, guest }) => {
-				const { request, h } = call;
+				const { request } = call;
 				const { title, message, mode, expiresAt } = share;
 				const from = share.owner.username;
 				const isLimited = share.maxDownloads !== null;
@@ -50,7 +50,7 @@ export function shareGuestRoutes(services: Services) {
 				const items = files.list(guest, { area: 'private', path: rootPath });
 				shareCookies.give(request, tokenOf(call), share);
 				const shown = someOf(items, guest.root.kind === 'folder');
-				if (mode !== 'upload') return sendListing(request, h, listingText(head, shown, [], 'items'), log);
+				if (mode !== 'upload') return sendListing(services, call, listingText(head, shown, [], 'items'));
 				// The folder must be there, and nobody learns what is in it.
 				await shown.next();
 				await shown.return(undefined);

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { StorageEntry } from '@stowage/plugin-api';
 import test from 'ava';
+import { clientKey } from '../../src/http/requests/proxy.js';
 import { Client, json, type TestApp, testApp } from '../testApp.js';
 import { until } from '../until.js';
 
@@ -66,6 +67,29 @@ async function beginListing(app: TestApp, cookie: string): Promise<IncomingMessa
 	const [answer] = (await once(sent, 'response')) as [IncomingMessage];
 	return answer;
 }
+
+test('who lists one folder has a turn before those that others ask for at once, and nobody’s place is kept by who does not read', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const eve = await new Client(app).register('eve');
+	await largeFolder(app, 'eve');
+	const { listingQueue } = app.services;
+	const { id = '' } = (await app.services.database.users.find('eve')) ?? {};
+	const client = clientKey({ kind: 'user', id, username: 'eve' }, '127.0.0.1');
+	const { runningPerClient } = listingQueue.limits;
+	const leave = await Promise.all(Array.from({ length: runningPerClient }, () => listingQueue.enter(client)));
+	const url = '/api/browse?type=private&directory=';
+	const waiting = Array.from({ length: 40 }, () => eve.get(url));
+	await until('those of eve wait', () => listingQueue.waiting === 40);
+	t.is((await ada.get(url)).statusCode, 200);
+	t.is(listingQueue.waiting, 40);
+	for (const each of leave) each();
+	for (const { statusCode } of await Promise.all(waiting)) t.is(statusCode, 200);
+
+	const unread = await beginListing(app, eve.cookie ?? '');
+	await until('what was read fills the connection', () => listingQueue.running === 0 && listingQueue.waiting === 0);
+	unread.destroy();
+});
 
 test('a client that disconnects during a listing leaves no folder open', async (t) => {
 	const app = await testApp(t);
