@@ -11,7 +11,7 @@ import test from 'ava';
 import { fileTeardown } from './fileTeardown.js';
 import { isLong } from './long.js';
 import { memoryFolder } from './memoryFolder.js';
-import { type ServerProcess, serveArgs, startServer } from './serverProcess.js';
+import { plainArgs, type ServerProcess, startServer } from './serverProcess.js';
 
 const run = promisify(execFile);
 const megabyte = 1024 ** 2;
@@ -48,7 +48,7 @@ test.serial(
 	'curl resumes an interrupted archive, also after a restart of the server in another time zone',
 	async (t) => {
 		const folder = await memoryFolder(t);
-		const first = await startServer(t, { args: serveArgs(folder) });
+		const first = await startServer(t, { args: plainArgs(folder) });
 		const cookie = await first.register('ada');
 		await writeFolder(path.join(folder, 'files/users/ada/docs'));
 		const url = (server: ServerProcess) => `${server.url}/api/download/docs?type=private`;
@@ -69,7 +69,7 @@ test.serial(
 		await file.close();
 		t.true(received >= cutAt && received < largeBytes, `${received} bytes had arrived`);
 
-		const second = await startServer(t, { args: serveArgs(folder), env: { TZ: 'Pacific/Auckland' } });
+		const second = await startServer(t, { args: plainArgs(folder), env: { TZ: 'Pacific/Auckland' } });
 		const [code] = await once(curl(second, '-o', interrupted, '-C', '-'), 'close');
 		t.is(code, 0);
 		const whole = path.join(folder, 'whole.zip');
@@ -88,7 +88,7 @@ async function measuredServer() {
 	// Retained memory is measured: with a small young generation, or most of it would be garbage that is not collected yet.
 	const littleGarbage = { NODE_OPTIONS: '--max-semi-space-size=2' };
 	// Without the index of names, which works in the background.
-	const server = await startServer(shared, { args: serveArgs(folder, '--search-index', 'false'), env: littleGarbage });
+	const server = await startServer(shared, { args: plainArgs(folder, '--search-index', 'false'), env: littleGarbage });
 	const cookie = await server.register('first');
 	await mkdir(path.join(folder, 'files/users/first/docs'));
 	const archive = await request(`${server.url}/api/download/docs?type=private`, cookie);

@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { isListening } from './isListening.js';
 import { isLong } from './long.js';
-import { type ServerProcess, serveArgs, startServer } from './serverProcess.js';
+import { plainArgs, type ServerProcess, startServer } from './serverProcess.js';
 
 async function dataFolder(t: ExecutionContext): Promise<string> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-crash-'));
@@ -50,7 +50,7 @@ async function beginEndlessUpload(server: ServerProcess, cookie: string): Promis
 
 test('a server killed in the middle of an upload starts again and lists no partial file', async (t) => {
 	const data = await dataFolder(t);
-	const first = await startServer(t, { args: serveArgs(data) });
+	const first = await startServer(t, { args: plainArgs(data) });
 	const cookie = await first.register('ada');
 	await beginEndlessUpload(first, cookie);
 	const staging = path.join(data, 'files/.stowage/staging');
@@ -58,7 +58,7 @@ test('a server killed in the middle of an upload starts again and lists no parti
 	await first.stop('SIGKILL');
 	t.deepEqual(await readdir(path.join(data, 'files/users/ada')), ['Public']);
 
-	const second = await startServer(t, { args: serveArgs(data) });
+	const second = await startServer(t, { args: plainArgs(data) });
 	const listing = await fetch(`${second.url}/api/browse?type=private`, { headers: { cookie } });
 	t.is(listing.status, 200, 'the session still exists');
 	const { entries } = (await listing.json()) as { entries: { name: string }[] };
@@ -136,7 +136,7 @@ test('sign-ups, uploads and links that were answered survive a kill of the serve
 	};
 	let cookie = '';
 	for (let round = 0; round < rounds; round++) {
-		const server = await startServer(t, { args: serveArgs(data) });
+		const server = await startServer(t, { args: plainArgs(data) });
 		await assertLinks(server);
 		cookie ||= await server.register('ada');
 		const username = `ada${round}`;
@@ -159,7 +159,7 @@ test('sign-ups, uploads and links that were answered survive a kill of the serve
 			t.is(length, 20_000 + Number(name[0]), name);
 		}
 	}
-	const server = await startServer(t, { args: serveArgs(data) });
+	const server = await startServer(t, { args: plainArgs(data) });
 	await assertLinks(server);
 	for (const username of usernames) {
 		const answer = await fetch(`${server.url}/api/login`, {
@@ -173,7 +173,7 @@ test('sign-ups, uploads and links that were answered survive a kill of the serve
 
 test('a server asked to stop, even twice, finishes a running download and exits with 0', async (t) => {
 	const data = await dataFolder(t);
-	const server = await startServer(t, { args: serveArgs(data) });
+	const server = await startServer(t, { args: plainArgs(data) });
 	// More than fits into the buffers on the way.
 	const size = 40 * 1024 * 1024;
 	await writeFile(path.join(data, 'files/Public/large.bin'), Buffer.alloc(size));

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { answerOf } from './answerOf.js';
 import { memoryFolder } from './memoryFolder.js';
-import { type ServerProcess, serveArgs, startServer } from './serverProcess.js';
+import { plainArgs, type ServerProcess, startServer } from './serverProcess.js';
 
 const megabyte = 1024 * 1024;
 
@@ -25,7 +25,7 @@ interface Filling {
 export async function fillHome(t: ExecutionContext, filling: Filling, databaseUrl?: string): Promise<void> {
 	const { quota, connections, flags = [] } = filling;
 	const dataDir = await memoryFolder(t);
-	const args = serveArgs(
+	const args = plainArgs(
 		...([dataDir, '--search-index', 'false', '--quotas-user-bytes', `${quota} MB`, ...flags] as const),
 		...(databaseUrl === undefined ? [] : ['--database-url', databaseUrl]),
 	);

@@ -4,14 +4,14 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { until } from '../packages/core/test/until.js';
-import { serveArgs, startServer } from './serverProcess.js';
+import { plainArgs, startServer } from './serverProcess.js';
 
 test('a server that is killed while it indexes and its users change files finds what is on the disk when it is back', async (t) => {
 	const dataDir = await mkdtemp(path.join(os.tmpdir(), 'stowage-killed-'));
 	t.teardown(() => rm(dataDir, { recursive: true, force: true }));
 	const home = path.join(dataDir, 'files/users/ada');
 	const start = (...settings: string[]) =>
-		startServer(t, { args: serveArgs(dataDir, '--log-level', 'error', ...settings) });
+		startServer(t, { args: plainArgs(dataDir, '--log-level', 'error', ...settings) });
 	// Without an index as long as files come by other ways.
 	let server = await start('--search-index', 'false');
 	const cookie = await server.register('ada');

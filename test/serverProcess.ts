@@ -41,6 +41,10 @@ export const serveArgs = (dataDir: string, ...rest: string[]): string[] => [
 	...rest,
 ];
 
+/** Without conversions and pictures, whose programs and sandboxes are tried at each start: that is a third of all it costs. */
+export const plainArgs = (dataDir: string, ...rest: string[]): string[] =>
+	serveArgs(dataDir, '--plugins', '{"@stowage/handbrake":false,"@stowage/preview":false}', ...rest);
+
 /** Starts a server as a process of its own and waits until it prints its address. It ends with the test. */
 export async function startServer(
 	t: Teardown,

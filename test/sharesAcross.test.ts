@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import { until } from '../packages/core/test/until.js';
 import { startMariadb } from '../packages/database/test/mariadb.js';
 import { memoryFolder } from './memoryFolder.js';
-import { type ServerProcess, serveArgs, startServer } from './serverProcess.js';
+import { plainArgs, type ServerProcess, startServer } from './serverProcess.js';
 
 const megabyte = 1024 * 1024;
 
@@ -13,7 +13,7 @@ const megabyte = 1024 * 1024;
 async function twoServers(t: ExecutionContext, databaseUrl?: string) {
 	const dataDir = await memoryFolder(t);
 	const database = databaseUrl === undefined ? [] : ['--database-url', databaseUrl];
-	const start = () => startServer(t, { args: serveArgs(dataDir, '--search-index', 'false', ...database) });
+	const start = () => startServer(t, { args: plainArgs(dataDir, '--search-index', 'false', ...database) });
 	const servers = [await start(), await start()] as const;
 	const cookie = await servers[0].register('ada');
 	const docs = path.join(dataDir, 'files/users/ada/docs');

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { until } from '../packages/core/test/until.js';
-import { type ServerProcess, serveArgs, startServer } from './serverProcess.js';
+import { plainArgs, type ServerProcess, startServer } from './serverProcess.js';
 
 const tus = { 'tus-resumable': '1.0.0' };
 
@@ -30,7 +30,7 @@ export async function serverPair(
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-pair-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const rest = [...more, ...(database === undefined ? [] : ['--database-url', database])];
-	const start = () => startServer(t, { args: serveArgs(folder, '--log-level', 'error', ...rest) });
+	const start = () => startServer(t, { args: plainArgs(folder, '--log-level', 'error', ...rest) });
 	const one = await start();
 	const two = await start();
 	return { one, two, start, cookie: await one.register('ada'), files: path.join(folder, 'files') };

@@ -13,7 +13,7 @@ import { until } from '../packages/core/test/until.js';
 import { freePort } from './freePort.js';
 import { jobSite } from './jobServers.js';
 import { pageEvents } from './pageEvents.js';
-import { type ServerProcess, serveArgs, startServer } from './serverProcess.js';
+import { plainArgs, type ServerProcess, serveArgs, startServer } from './serverProcess.js';
 
 async function temporaryFolder(t: ExecutionContext): Promise<string> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-workers-'));
@@ -56,7 +56,7 @@ function requestsUntil(url: string, isOver: () => boolean): Promise<{ answered: 
 test('three processes serve behind one port, share sessions and files, and are counted together', async (t) => {
 	const metrics = `127.0.0.1:${await freePort()}`;
 	const server = await startServer(t, {
-		args: serveArgs(await temporaryFolder(t), '--workers', '3', '--metrics-listen', metrics),
+		args: plainArgs(await temporaryFolder(t), '--workers', '3', '--metrics-listen', metrics),
 	});
 	t.is((await workersOf(server)).length, 3);
 	const cookie = await server.register('ann');
@@ -97,7 +97,7 @@ test('three processes serve behind one port, share sessions and files, and are c
 
 test('of a burst of connections none waits for ever, and none stays open in the process that hands them on', async (t) => {
 	const server = await startServer(t, {
-		args: serveArgs(await temporaryFolder(t), '--workers', '2', '--max-connections-per-address', '10000'),
+		args: plainArgs(await temporaryFolder(t), '--workers', '2', '--max-connections-per-address', '10000'),
 	});
 	const descriptors = async () => (await readdir(`/proc/${server.pid}/fd`)).length;
 	const before = await descriptors();
@@ -121,7 +121,7 @@ test('of a burst of connections none waits for ever, and none stays open in the 
 });
 
 test('a process that is killed is replaced, and those beside it go on answering', async (t) => {
-	const server = await startServer(t, { args: serveArgs(await temporaryFolder(t), '--workers', '2') });
+	const server = await startServer(t, { args: plainArgs(await temporaryFolder(t), '--workers', '2') });
 	const [killed, other] = await workersOf(server);
 	process.kill(killed as number, 'SIGKILL');
 	await until('it was replaced', async () => {
@@ -134,7 +134,7 @@ test('a process that is killed is replaced, and those beside it go on answering'
 });
 
 test('a process that hangs is killed and replaced, and gets only so many connections meanwhile', async (t) => {
-	const server = await startServer(t, { args: serveArgs(await temporaryFolder(t), '--workers', '2') });
+	const server = await startServer(t, { args: plainArgs(await temporaryFolder(t), '--workers', '2') });
 	const [hanging] = await workersOf(server);
 	process.kill(hanging as number, 'SIGSTOP');
 	// Every other one waits in the process that hangs, until that is full.
@@ -156,7 +156,7 @@ test('a process that hangs is killed and replaced, and gets only so many connect
 });
 
 test('SIGUSR2 replaces one process after another, and no request fails', async (t) => {
-	const server = await startServer(t, { args: serveArgs(await temporaryFolder(t), '--workers', '2') });
+	const server = await startServer(t, { args: plainArgs(await temporaryFolder(t), '--workers', '2') });
 	const before = await workersOf(server);
 	let isOver = false;
 	const requests = requestsUntil(server.url, () => isOver);
@@ -174,7 +174,7 @@ test('SIGUSR2 replaces one process after another, and no request fails', async (
 
 test('what a process sends goes on when it is asked to end, and is whole', async (t) => {
 	const folder = await temporaryFolder(t);
-	const server = await startServer(t, { args: serveArgs(folder, '--workers', '2') });
+	const server = await startServer(t, { args: plainArgs(folder, '--workers', '2') });
 	const cookie = await server.register('ann');
 	// More than the buffers of a connection, and no more than a busy machine reads within the time that transfers have.
 	const size = 16 * 1024 * 1024;
@@ -193,7 +193,7 @@ test('what a process sends goes on when it is asked to end, and is whole', async
 });
 
 test('processes that end again and again end the server, with 70', async (t) => {
-	const server = await startServer(t, { args: serveArgs(await temporaryFolder(t), '--workers', '2') });
+	const server = await startServer(t, { args: plainArgs(await temporaryFolder(t), '--workers', '2') });
 	let hasEnded = false;
 	const ended = server.ended.finally(() => {
 		hasEnded = true;
@@ -233,7 +233,7 @@ test('the socket of several processes has its mode, what a crash left is replace
 	t.true((await stat(socket)).isSocket());
 	const data = path.join(folder, 'data');
 	const server = await startServer(t, {
-		args: serveArgs(data, '--workers', '2', '--listen', `unix:${socket}`, '--socket-mode', '640'),
+		args: plainArgs(data, '--workers', '2', '--listen', `unix:${socket}`, '--socket-mode', '640'),
 	});
 	t.is(server.url, `unix:${socket}`);
 	const status = () =>
@@ -255,7 +255,7 @@ test('the socket of several processes has its mode, what a crash left is replace
 	t.false((await readdir(folder)).includes('stowage.sock'));
 	// What the processes make has the modes of a server that serves alone.
 	const alone = path.join(folder, 'alone');
-	const one = await startServer(t, { args: serveArgs(alone) });
+	const one = await startServer(t, { args: plainArgs(alone) });
 	await one.stop();
 	for (const name of ['', 'files', 'stowage.db'])
 		t.is((await stat(path.join(data, name))).mode, (await stat(path.join(alone, name))).mode, name);
@@ -266,7 +266,7 @@ test('SIGHUP has all processes read the configuration again', async (t) => {
 	const config = path.join(folder, 'stowage.yaml');
 	await writeFile(config, 'registration: open\n');
 	const server = await startServer(t, {
-		args: serveArgs(path.join(folder, 'data'), '--workers', '2', '--config', config),
+		args: plainArgs(path.join(folder, 'data'), '--workers', '2', '--config', config),
 	});
 	const registration = async () => {
 		const answer = await fetch(`${server.url}/api/capabilities`, { headers: { connection: 'close' } });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { findJob, ResultOf } from '@stowage/contract';
 import type { ExecutionContext } from 'ava';
-import { serveArgs, startServer } from '../serverProcess.js';
+import { plainArgs, startServer } from '../serverProcess.js';
 import { command } from './lostRoot.js';
 import { temporaryFolder } from './uploading.js';
 
@@ -20,7 +20,7 @@ const fileCount = 400;
 export async function killedWhileMoving(t: ExecutionContext, rounds: number): Promise<void> {
 	const dataDir = await temporaryFolder(t);
 	const roots = { local: path.join(dataDir, 'files'), big: path.join(dataDir, 'big') };
-	const start = () => startServer(t, { args: serveArgs(dataDir, '--log-level', 'error') });
+	const start = () => startServer(t, { args: plainArgs(dataDir, '--log-level', 'error') });
 	let server = await start();
 	const cookie = await server.register('ada');
 	await command(dataDir, ['root', 'add', 'big', roots.big]);

@@ -4,7 +4,7 @@ import type { ExecutionContext } from 'ava';
 import { inOrder, onDisk, requestOf } from '../model/compareWithModel.js';
 import { FileModel } from '../model/FileModel.js';
 import { type Call, randomCall, removeCall, restoreCall, seededNumbers } from '../model/randomCalls.js';
-import { serveArgs, startServer } from '../serverProcess.js';
+import { plainArgs, startServer } from '../serverProcess.js';
 import { mountSmallDisk } from './smallDisk.js';
 
 const users = ['ann', 'bob'];
@@ -20,7 +20,7 @@ export async function cutPowerAtEachAnswer(
 		t.pass('no disk to cut off');
 		return;
 	}
-	const server = await startServer(t, { args: serveArgs(path.join(disk.folder, 'data')) });
+	const server = await startServer(t, { args: plainArgs(path.join(disk.folder, 'data')) });
 	const model = new FileModel();
 	const cookies = new Map<string, string>();
 	for (const name of users) {
@@ -45,7 +45,7 @@ export async function cutPowerAtEachAnswer(
 
 	await server.register('eve');
 	await disk.afterPowerCut(async (folder) => {
-		const again = await startServer(t, { args: serveArgs(path.join(folder, 'data')) });
+		const again = await startServer(t, { args: plainArgs(path.join(folder, 'data')) });
 		for (const username of [...users, 'eve']) {
 			const body = JSON.stringify({ username, password: 'correct horse' });
 			const headers = { 'content-type': 'application/json' };

@@ -9,7 +9,7 @@ import { memoryFolder } from '../memoryFolder.js';
 import { onDisk, requestOf } from '../model/compareWithModel.js';
 import { FileModel } from '../model/FileModel.js';
 import { type Call, randomCall, seededNumbers } from '../model/randomCalls.js';
-import { serveArgs, startServer } from '../serverProcess.js';
+import { plainArgs, startServer } from '../serverProcess.js';
 import { mountSmallDisk } from './smallDisk.js';
 
 const users = ['ann', 'bob'];
@@ -29,7 +29,7 @@ export async function cutPowerWithinCalls(t: ExecutionContext, count: number, se
 		return;
 	}
 	const scratch = await memoryFolder(t, 16);
-	const server = await startServer(t, { args: serveArgs(path.join(disk.folder, 'data')) });
+	const server = await startServer(t, { args: plainArgs(path.join(disk.folder, 'data')) });
 	const model = new FileModel();
 	const cookies = new Map<string, string>();
 	for (const name of users) {

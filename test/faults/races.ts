@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { fileTeardown } from '../fileTeardown.js';
-import { type ServerProcess, serveArgs, startServer } from '../serverProcess.js';
+import { plainArgs, type ServerProcess, startServer } from '../serverProcess.js';
 
 type Caller = (method: 'POST' | 'DELETE', address: string, body: object) => Promise<number>;
 
@@ -20,7 +20,7 @@ let started: Promise<{ folder: string; server: ServerProcess }> | undefined;
 async function start() {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-races-'));
 	shared.teardown(() => rm(folder, { recursive: true, force: true }));
-	return { folder, server: await startServer(shared, { args: serveArgs(folder) }) };
+	return { folder, server: await startServer(shared, { args: plainArgs(folder) }) };
 }
 
 /** A user of the server that all races share. */

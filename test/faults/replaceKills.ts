@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
-import { serveArgs, startServer } from '../serverProcess.js';
+import { plainArgs, startServer } from '../serverProcess.js';
 import { temporaryFolder } from './uploading.js';
 
 const clients = 4;
@@ -28,7 +28,7 @@ export async function killedWhileReplacing(t: ExecutionContext, calls: number, c
 	let kills = 0;
 	let uploads = 0;
 	while (made < calls) {
-		const server = await startServer(t, { args: serveArgs(dataDir, '--log-level', 'error') });
+		const server = await startServer(t, { args: plainArgs(dataDir, '--log-level', 'error') });
 		if (cookie === '') cookie = await server.register('ada');
 		const send = sender(server.url, cookie);
 		const last = made + Math.ceil(callsOfOne * (0.5 + 0.5 * Math.random()));
@@ -57,7 +57,7 @@ export async function killedWhileReplacing(t: ExecutionContext, calls: number, c
 		await working;
 	}
 
-	const server = await startServer(t, { args: serveArgs(dataDir, '--log-level', 'error') });
+	const server = await startServer(t, { args: plainArgs(dataDir, '--log-level', 'error') });
 	const send = sender(server.url, cookie);
 	const trash = JSON.parse((await send('GET', '/api/trash')).text) as { entries: { id: string }[] };
 	await send('POST', '/api/trash/restore', { ids: trash.entries.map(({ id }) => id) });

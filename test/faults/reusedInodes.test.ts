@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
-import { serveArgs, startServer } from '../serverProcess.js';
+import { plainArgs, startServer } from '../serverProcess.js';
 import { mountSmallDisk } from './smallDisk.js';
 
 test('a temporary link does not serve a new file with the inode number of its deleted one, on a disk without times of birth', async (t) => {
@@ -11,7 +11,7 @@ test('a temporary link does not serve a new file with the inode number of its de
 		return;
 	}
 	// The index of names would take the number for a file of its own.
-	const args = serveArgs(path.join(disk.folder, 'data'), '--search-index', 'false');
+	const args = plainArgs(path.join(disk.folder, 'data'), '--search-index', 'false');
 	const server = await startServer(t, { args });
 	const cookie = await server.register('ada');
 	const home = path.join(disk.folder, 'data/files/users/ada');

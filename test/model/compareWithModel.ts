@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { serveArgs, startServer } from '../serverProcess.js';
+import { plainArgs, startServer } from '../serverProcess.js';
 import { FileModel, type ModelRow } from './FileModel.js';
 import { type Call, randomCall, seededNumbers } from './randomCalls.js';
 
@@ -25,7 +25,7 @@ export async function compareWithModel(
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-model-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const flags = ['--data-dir', folder, ...(databaseUrl === undefined ? [] : ['--database-url', databaseUrl])];
-	const server = await startServer(t, { args: serveArgs(folder, ...flags.slice(2)) });
+	const server = await startServer(t, { args: plainArgs(folder, ...flags.slice(2)) });
 	const second = path.join(folder, 'second');
 	const model = new FileModel();
 	const cookies = new Map<string, string>();

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
-import { type ServerProcess, serveArgs, startServer } from '../serverProcess.js';
+import { plainArgs, type ServerProcess, startServer } from '../serverProcess.js';
 import { requestOf } from './compareWithModel.js';
 import { type Actor, FileModel } from './FileModel.js';
 import { type Call, randomCallBy, seededNumbers } from './randomCalls.js';
@@ -30,7 +30,7 @@ const refusals = new Set([0, 400, 401, 403, 404, 409, 410, 412, 423]);
 export async function twoClientsPerHome(t: ExecutionContext, calls: number, seed: number): Promise<void> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-clients-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
-	const server = await startServer(t, { args: serveArgs(folder, '--uploads-anonymous-files-per-hour', '0') });
+	const server = await startServer(t, { args: plainArgs(folder, '--uploads-anonymous-files-per-hour', '0') });
 	const cookies = new Map<Actor, string>();
 	for (const name of users) cookies.set(name, await server.register(name));
 	const model = new FileModel();
