@@ -1,11 +1,11 @@
 import test, { type ExecutionContext } from 'ava';
 import { assertAccessible, assertAccessibleWhileLoading } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
-import { nameIn, overlaysClosed, rowOf, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
+import { nameIn, overlaysClosed, rowOf, setUpFixture, withKeptPages, writeFiles } from '../support/fileManager.js';
 import { holdTimers, releaseTimers } from '../support/heldTimers.js';
 import { expectNotice, noticeMs } from '../support/notices.js';
 
-const fixture = withKeptContexts(setUpFixture(test));
+const fixture = withKeptPages(setUpFixture(test));
 
 const everyState = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const app = await fixture.enter(t, { viewport, hasTouch: viewport === phone });

@@ -5,11 +5,11 @@ import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { absent, eventually, gone } from '../support/expect.js';
-import { expectOnDisk, nameIn, rowOf, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
+import { expectOnDisk, nameIn, rowOf, setUpFixture, withKeptPages, writeFiles } from '../support/fileManager.js';
 import { mouse } from '../support/inputMethods.js';
 import { expectNotice } from '../support/notices.js';
 
-const fixture = withKeptContexts(setUpFixture(test));
+const fixture = withKeptPages(setUpFixture(test));
 
 const dialog = (page: Page) => page.getByRole('dialog', { name: 'Already there' });
 const button = (page: Page, name: string) => dialog(page).getByRole('button', { name });

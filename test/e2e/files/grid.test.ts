@@ -17,7 +17,7 @@ import {
 	overlaysClosed,
 	rowOf,
 	setUpFixture,
-	withKeptContexts,
+	withKeptPages,
 	writeFiles,
 } from '../support/fileManager.js';
 import { longPress, typeQuickly } from '../support/inputMethods.js';
@@ -25,7 +25,7 @@ import { expectNotice } from '../support/notices.js';
 import { picture } from '../support/previews.js';
 import { timeoutMs } from '../support/timeouts.js';
 
-const fixture = withKeptContexts(setUpFixture(test));
+const fixture = withKeptPages(setUpFixture(test));
 
 const grid = (page: Page) => page.getByRole('grid', { name: 'Files' });
 const view = (page: Page, name: 'List' | 'Grid') =>

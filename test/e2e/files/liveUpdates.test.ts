@@ -7,7 +7,7 @@ import type { BrowserContext, Page, Request } from 'playwright-core';
 import { serveArgs, startServer } from '../../serverProcess.js';
 import { basePath, openBrowser, openPage, plainName } from '../support/browser.js';
 import { absent, eventually } from '../support/expect.js';
-import { setUpFixture, withKeptContexts } from '../support/fileManager.js';
+import { setUpFixture, withKeptPages } from '../support/fileManager.js';
 import { reservePort } from '../support/reservePort.js';
 import { timeoutMs } from '../support/timeouts.js';
 
@@ -22,7 +22,7 @@ const spacingMs = 500;
 /** The longest pause of a page between two fetches, after a long one. */
 const restMs = 5000;
 
-const fixture = withKeptContexts(setUpFixture(test));
+const fixture = withKeptPages(setUpFixture(test));
 
 interface Scene {
 	/** The host name with which the page is opened. */

@@ -11,13 +11,13 @@ import {
 	rowOf,
 	selectedNames,
 	setUpFixture,
-	withKeptContexts,
+	withKeptPages,
 	writeFiles,
 } from '../support/fileManager.js';
 import { longPress } from '../support/inputMethods.js';
 import { expectNotice } from '../support/notices.js';
 
-const fixture = withKeptContexts(setUpFixture(test));
+const fixture = withKeptPages(setUpFixture(test));
 
 const header = (page: Page, name: string) => page.getByRole('columnheader', { name });
 

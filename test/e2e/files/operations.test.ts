@@ -12,13 +12,13 @@ import {
 	rowOf,
 	setUpFixture,
 	treeOf,
-	withKeptContexts,
+	withKeptPages,
 	writeFiles,
 } from '../support/fileManager.js';
 import { type InputMethod, keyboard, mouse } from '../support/inputMethods.js';
 import { expectNotice } from '../support/notices.js';
 
-const fixture = withKeptContexts(setUpFixture(test));
+const fixture = withKeptPages(setUpFixture(test));
 
 const contents = {
 	'a.txt': 'a',

@@ -11,11 +11,11 @@ import {
 	rowOf,
 	setUpFixture,
 	treeOf,
-	withKeptContexts,
+	withKeptPages,
 	writeFiles,
 } from '../support/fileManager.js';
 
-const fixture = withKeptContexts(setUpFixture(test));
+const fixture = withKeptPages(setUpFixture(test));
 
 const kilobyte = 1024;
 const day = 24 * 3_600_000;

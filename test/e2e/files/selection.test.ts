@@ -12,13 +12,13 @@ import {
 	rowOf,
 	setUpFixture,
 	treeOf,
-	withKeptContexts,
+	withKeptPages,
 	writeFiles,
 } from '../support/fileManager.js';
 import { typeQuickly } from '../support/inputMethods.js';
 import { expectNotice } from '../support/notices.js';
 
-const fixture = withKeptContexts(setUpFixture(test));
+const fixture = withKeptPages(setUpFixture(test));
 
 /** A point of a row without a name or a button. */
 async function freeArea(page: Page, name: string): Promise<{ x: number; y: number }> {

@@ -15,15 +15,15 @@ import {
 	overlaysClosed,
 	rowOf,
 	setUpFixture,
-	withKeptContexts,
+	withKeptPages,
 	writeFiles,
 } from '../support/fileManager.js';
 import { holdTimers, releaseTimers } from '../support/heldTimers.js';
 import { keyboard, mouse } from '../support/inputMethods.js';
 import { expectNotice, noticeMs } from '../support/notices.js';
 
-const fixture = withKeptContexts(setUpFixture(test));
-const withoutTrash = withKeptContexts(setUpFixture(test, ['--trash-keep-for', '0']));
+const fixture = withKeptPages(setUpFixture(test));
+const withoutTrash = withKeptPages(setUpFixture(test, ['--trash-keep-for', '0']));
 
 const contents = { 'docs/a.txt': 'a', 'docs/deep/b.txt': 'bb', 'c.txt': 'ccc' };
 

@@ -12,14 +12,14 @@ import {
 	overlaysClosed,
 	rowOf,
 	setUpFixture,
-	withKeptContexts,
+	withKeptPages,
 	writeFiles,
 } from '../support/fileManager.js';
 import { holdTimers } from '../support/heldTimers.js';
 import { keyboard, mouse } from '../support/inputMethods.js';
 import { expectNotice, noticeMs } from '../support/notices.js';
 
-const fixture = withKeptContexts(setUpFixture(test));
+const fixture = withKeptPages(setUpFixture(test));
 
 const contents = { 'a.txt': 'a', 'b.txt': 'b', 'docs/c.txt': 'c', 'docs/a.txt': 'another' };
 const initial = ['Public/', 'a.txt', 'b.txt', 'docs/', 'docs/a.txt', 'docs/c.txt'];

@@ -5,10 +5,10 @@ import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { absent, eventually, gone } from '../support/expect.js';
-import { type FileManager, rowOf, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
+import { type FileManager, rowOf, setUpFixture, withKeptPages, writeFiles } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
 
-const fixture = withKeptContexts(setUpFixture(test));
+const fixture = withKeptPages(setUpFixture(test));
 
 /** Replaces a file of the home by these contents, one after another. */
 async function replace(page: Page, name: string, ...contents: string[]): Promise<void> {

@@ -1,26 +1,21 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Locator, Page } from 'playwright-core';
-import { serveArgs, startServer } from '../../serverProcess.js';
-import { openBrowser, openPage, plainName } from '../support/browser.js';
+import { openPage } from '../support/browser.js';
 import { absent, eventually } from '../support/expect.js';
 import { nameIn, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 
-const fixture = withKeptContexts(setUpFixture(test));
+const fixture = setUpFixture(test);
+const kept = withKeptContexts(fixture);
 
-async function openLanding(t: ExecutionContext): Promise<{ page: Page; faults: string[] }> {
-	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-focus-'));
-	t.teardown(() => rm(folder, { recursive: true, force: true }));
-	const server = await startServer(t, { args: serveArgs(folder) });
-	await server.register('ada');
-	return openPage(await openBrowser(t), plainName(server.url));
+/** The landing page in a browser that has nothing of it, and a user who can sign in. */
+async function openLanding(t: ExecutionContext): Promise<{ page: Page; faults: string[]; username: string }> {
+	const { context, url, username } = await fixture.enter(t, { isVisitor: true });
+	return { ...(await openPage(context, url)), username };
 }
 
-async function signIn(page: Page, password: string): Promise<void> {
+async function signIn(page: Page, username: string, password: string): Promise<void> {
 	const dialog = page.getByRole('dialog', { name: 'Sign In' });
-	await dialog.getByLabel('Username').fill('ada');
+	await dialog.getByLabel('Username').fill(username);
 	await dialog.getByLabel('Password').fill(password);
 	await dialog.getByRole('button', { name: 'Sign In' }).click();
 }
@@ -71,7 +66,7 @@ test.serial('a closed dialog restores the focus to the button that opened it, ea
 test.serial(
 	'signing in moves the focus to the account button, whose menu also opens if it was pressed before it was loaded',
 	async (t) => {
-		const { page, faults } = await openLanding(t);
+		const { page, faults, username } = await openLanding(t);
 		let load = () => {};
 		const pressed = new Promise<void>((resolve) => {
 			load = resolve;
@@ -81,26 +76,26 @@ test.serial(
 			await route.continue();
 		});
 		await page.getByRole('button', { name: 'Sign In' }).click();
-		await signIn(page, 'not the password');
+		await signIn(page, username, 'not the password');
 		await page.getByText('Login failed: Invalid username or password').waitFor();
 		await expectFocus(page.getByLabel('Password'));
-		await signIn(page, 'correct horse');
-		await page.getByRole('button', { name: 'ada' }).click();
+		await signIn(page, username, 'correct horse');
+		await page.getByRole('button', { name: username }).click();
 		load();
 		await expectFocus(page.getByRole('menuitem', { name: 'My Files' }));
 		await page.getByRole('menuitem', { name: 'Logout' }).click();
 		await expectFocus(page.getByRole('button', { name: 'Sign In' }));
 		await page.keyboard.press('Enter');
-		await signIn(page, 'correct horse');
+		await signIn(page, username, 'correct horse');
 		await page.getByRole('dialog').waitFor({ state: 'detached' });
-		await expectFocus(page.getByRole('button', { name: 'ada' }));
+		await expectFocus(page.getByRole('button', { name: username }));
 		await absent(t, page.getByRole('menu'));
 		t.deepEqual(faults, []);
 	},
 );
 
 test.serial('a menu that opens while a dialog fades out gets the keyboard input', async (t) => {
-	const manager = await fixture.enter(t);
+	const manager = await kept.enter(t);
 	await writeFiles(manager.home, { 'a.txt': 'a', 'b.txt': 'b' });
 	const page = await manager.open('/browser?type=private');
 	const menu = page.getByRole('menu');

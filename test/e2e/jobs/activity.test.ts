@@ -4,11 +4,11 @@ import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { basePath, desktop, phone } from '../support/browser.js';
 import { eventually } from '../support/expect.js';
-import { overlaysClosed, setUpFixture } from '../support/fileManager.js';
+import { overlaysClosed, setUpFixture, withKeptPages } from '../support/fileManager.js';
 import { jobOf } from '../support/jobAnswers.js';
 import { expectNotice } from '../support/notices.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptPages(setUpFixture(test));
 
 async function picture(page: Page, name: string): Promise<void> {
 	if (process.env.PICTURES === undefined) return;

@@ -16,13 +16,13 @@ import {
 	rowOf,
 	setUpFixture,
 	treeOf,
-	withKeptContexts,
+	withKeptPages,
 	writeFiles,
 } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
 import { slowConnection } from '../support/slowConnection.js';
 
-const fixture = withKeptContexts(setUpFixture(test));
+const fixture = withKeptPages(setUpFixture(test));
 const run = promisify(execFile);
 
 const hashOf = async (file: string) =>

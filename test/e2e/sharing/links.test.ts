@@ -12,13 +12,13 @@ import {
 	overlaysClosed,
 	rowOf,
 	setUpFixture,
-	withKeptContexts,
+	withKeptPages,
 	writeFiles,
 } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
 import { timeoutMs } from '../support/timeouts.js';
 
-const fixture = withKeptContexts(setUpFixture(test));
+const fixture = withKeptPages(setUpFixture(test));
 const text = 'The quick brown fox jumps over the lazy dog.\n'.repeat(1000);
 
 const sha256 = async (file: string) =>

@@ -12,13 +12,14 @@ import {
 	overlaysClosed,
 	rowOf,
 	setUpFixture,
+	withKeptPages,
 	writeFiles,
 } from '../support/fileManager.js';
 import { areaOptions, cookiesOf, openMembers, setMembers } from '../support/members.js';
 import { expectNotice } from '../support/notices.js';
 import { makeFile, networkOf, queueClosed, sourceFolder, uploadAll } from '../support/uploads.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptPages(setUpFixture(test));
 
 /** Two people, of whom the first has the folder `Photos`. */
 async function enterBoth(t: ExecutionContext, other: { viewport?: typeof desktop; hasTouch?: boolean } = {}) {

@@ -15,7 +15,7 @@ import {
 	overlaysClosed,
 	rowOf,
 	setUpFixture,
-	withKeptContexts,
+	withKeptPages,
 	writeFiles,
 } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
@@ -24,7 +24,7 @@ import { closePreview, openPreview, picture, recorded } from '../support/preview
 import { change, openStranger, type Share, share } from '../support/shares.js';
 import { slowConnection } from '../support/slowConnection.js';
 
-const fixture = withKeptContexts(setUpFixture(test));
+const fixture = withKeptPages(setUpFixture(test));
 
 /** Presses Tab until the control has the focus. */
 async function tabTo(page: Page, control: Locator, key = 'Tab'): Promise<void> {

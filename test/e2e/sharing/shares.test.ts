@@ -3,10 +3,10 @@ import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { desktop, phone } from '../support/browser.js';
 import { absent, eventually, gone } from '../support/expect.js';
-import { overlaysClosed, rowOf, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
+import { overlaysClosed, rowOf, setUpFixture, withKeptPages, writeFiles } from '../support/fileManager.js';
 import { expectNotice } from '../support/notices.js';
 
-const fixture = withKeptContexts(setUpFixture(test));
+const fixture = withKeptPages(setUpFixture(test));
 
 async function openShareDialog(page: Page, name: string) {
 	await rowOf(page, name).click({ button: 'right' });

@@ -71,9 +71,7 @@ export async function openPage(
 	faults: string[] = [],
 ): Promise<{ page: Page; faults: string[] }> {
 	const page = await context.newPage();
-	page.setDefaultTimeout(timeoutMs);
-	awaitRoutes(page);
-	await recordNotices(page);
+	await preparePage(page);
 	page.on('pageerror', (error) => faults.push(error.message));
 	page.on('console', (message) => {
 		// The page shows a refused call; the browser's own line about it is no fault.
@@ -82,6 +80,17 @@ export async function openPage(
 	});
 	await page.goto(url);
 	return { page, faults };
+}
+
+const prepared = new WeakSet<Page>();
+
+/** Once for a page, which may be that of one test after another. */
+export async function preparePage(page: Page): Promise<void> {
+	if (prepared.has(page)) return;
+	prepared.add(page);
+	page.setDefaultTimeout(timeoutMs);
+	awaitRoutes(page);
+	await recordNotices(page);
 }
 
 /**

@@ -26,6 +26,8 @@ export interface EnterOptions {
 	isVisitor?: boolean;
 	/** The context may have been another test's, and goes on to the next. */
 	isContextKept?: boolean;
+	/** So may its first page. */
+	isPageKept?: boolean;
 }
 
 export interface FileManager {
@@ -63,6 +65,11 @@ export function withKeptContexts(fixture: Fixture): Fixture {
 	return { enter: (t, options) => fixture.enter(t, { ...options, isContextKept: true }) };
 }
 
+/** The same also with the first page of each test, for tests that change no more of it than what it shows. */
+export function withKeptPages(fixture: Fixture): Fixture {
+	return { enter: (t, options) => fixture.enter(t, { ...options, isContextKept: true, isPageKept: true }) };
+}
+
 function makeFixture(test: TestFn, settings: readonly string[]): Fixture {
 	const endings: (() => Promise<void>)[] = [];
 	const suite = { teardown: (end: () => Promise<void>) => void endings.unshift(end) };
@@ -82,7 +89,10 @@ function makeFixture(test: TestFn, settings: readonly string[]): Fixture {
 		for (const end of endings) await end();
 	});
 	return {
-		async enter(t, { viewport = desktop, hasTouch = false, isVisitor = false, isContextKept = false } = {}) {
+		async enter(
+			t,
+			{ viewport = desktop, hasTouch = false, isVisitor = false, isContextKept = false, isPageKept = false } = {},
+		) {
 			started ??= start();
 			const { server, files } = await started;
 			const username = `ada${++users}`;
@@ -96,7 +106,7 @@ function makeFixture(test: TestFn, settings: readonly string[]): Fixture {
 			const isSecure = name.startsWith('__');
 			const url = isSecure ? server.url.replace('127.0.0.1', 'localhost') : plainName(server.url);
 			const options = { viewport, hasTouch, isMobile: hasTouch, reducedMotion: 'reduce' } as const;
-			const context = await (isContextKept ? keptContext(t, url, options) : newContext(t, options));
+			const context = await (isContextKept ? keptContext(t, url, options, isPageKept) : newContext(t, options));
 			const place = isSecure ? { domain: 'localhost', path: '/', secure: true } : { url };
 			if (!isVisitor) await context.addCookies([{ name, value: value.join('='), ...place }]);
 			const faults: string[] = [];

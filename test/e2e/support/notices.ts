@@ -26,6 +26,11 @@ export async function recordNotices(page: Page): Promise<void> {
 	});
 }
 
+/** As on a page that was opened now. */
+export function forgetNotices(page: Page): void {
+	recordedNotices.get(page)?.splice(0);
+}
+
 /** Waits for a notice with this message and reason, unless it was recorded since the last call. */
 export async function expectNotice(page: Page, message: string, reason = ''): Promise<void> {
 	const notices = recordedNotices.get(page);

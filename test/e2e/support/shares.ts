@@ -1,8 +1,8 @@
 import type { ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
-import { desktop, launchBrowser, openPage, phone } from './browser.js';
+import { desktop, openPage, phone } from './browser.js';
+import { keptContext } from './contexts.js';
 import type { FileManager } from './fileManager.js';
-import { timeoutMs } from './timeouts.js';
 
 export interface Chosen {
 	items: string[];
@@ -23,17 +23,17 @@ export interface Share {
 
 /** A call of the owner. */
 async function call<T>(ada: FileManager, method: string, address: string, payload: object): Promise<T> {
-	const [page = await ada.context.newPage()] = ada.context.pages();
-	if (!page.url().startsWith(ada.url)) await page.goto(ada.url);
-	return page.evaluate(
-		async ([verb, url, body]) => {
-			const headers = { 'content-type': 'application/json' };
-			const answer = await fetch(url, { method: verb, headers, body });
-			if (!answer.ok) throw new Error(await answer.text());
-			return answer.json();
+	const cookies = await ada.context.cookies(ada.url);
+	const answer = await fetch(`${ada.origin}${address}`, {
+		method,
+		headers: {
+			'content-type': 'application/json',
+			cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; '),
 		},
-		[method, `${ada.url}${address}`, JSON.stringify(payload)] as const,
-	);
+		body: JSON.stringify(payload),
+	});
+	if (!answer.ok) throw new Error(await answer.text());
+	return (await answer.json()) as T;
 }
 
 /** Shares items of the home. */
@@ -50,14 +50,7 @@ export async function openStranger(
 	viewport = desktop,
 ): Promise<{ page: Page; faults: string[] }> {
 	const isPhone = viewport === phone;
-	const context = await (await launchBrowser()).newContext({
-		viewport,
-		hasTouch: isPhone,
-		isMobile: isPhone,
-		reducedMotion: 'reduce',
-		acceptDownloads: true,
-	});
-	context.setDefaultTimeout(timeoutMs);
-	t.teardown(() => context.close());
+	const options = { viewport, hasTouch: isPhone, isMobile: isPhone, reducedMotion: 'reduce' } as const;
+	const context = await keptContext(t, url.slice(0, url.indexOf('/s/')), options, true);
 	return openPage(context, url);
 }

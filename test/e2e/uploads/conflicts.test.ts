@@ -6,10 +6,10 @@ import { assertAccessible } from '../support/axe.js';
 import { openPage, phone } from '../support/browser.js';
 import { dropFromDisk } from '../support/devtools.js';
 import { absent, eventually } from '../support/expect.js';
-import { expectOnDisk, setUpFixture, treeOf, writeFiles } from '../support/fileManager.js';
+import { expectOnDisk, setUpFixture, treeOf, withKeptPages, writeFiles } from '../support/fileManager.js';
 import { makeFile, queueClosed, sha256, sourceFolder, uploadAll } from '../support/uploads.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptPages(setUpFixture(test));
 
 const taken = 'A file with this name is already there.';
 const choices = (page: Page) => page.getByRole('combobox', { name: 'If it exists' });

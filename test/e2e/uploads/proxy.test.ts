@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import { startNginx } from '../../nginx.js';
-import { serveArgs, startServer } from '../../serverProcess.js';
+import { plainArgs, startServer } from '../../serverProcess.js';
 import { launchBrowser, openPage } from '../support/browser.js';
 import { holdTimers } from '../support/heldTimers.js';
 import { reservePort } from '../support/reservePort.js';
@@ -29,7 +29,7 @@ test.serial('files of any size pass an nginx that accepts one megabyte, below a 
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-nginx-'));
 	t.teardown(() => rm(folder, { recursive: true, force: true }));
 	const [server, browser] = await Promise.all([
-		startServer(t, { args: serveArgs(path.join(folder, 'data'), '--base-path', '/files') }),
+		startServer(t, { args: plainArgs(path.join(folder, 'data'), '--base-path', '/files') }),
 		launchBrowser(),
 	]);
 	// The page is opened at the path that the server prints at its start.

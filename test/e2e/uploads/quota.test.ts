@@ -2,11 +2,11 @@ import test from 'ava';
 import { assertAccessible } from '../support/axe.js';
 import { phone } from '../support/browser.js';
 import { absent } from '../support/expect.js';
-import { overlaysClosed, setUpFixture, writeFiles } from '../support/fileManager.js';
+import { overlaysClosed, setUpFixture, withKeptPages, writeFiles } from '../support/fileManager.js';
 
 const kilobyte = 1024;
 
-const fixture = setUpFixture(test, ['--quotas-user-bytes', String(1000 * kilobyte)]);
+const fixture = withKeptPages(setUpFixture(test, ['--quotas-user-bytes', String(1000 * kilobyte)]));
 
 test.serial(
 	'a nearly full quota is shown in the user menu and the upload queue, and an upload beyond it is refused',

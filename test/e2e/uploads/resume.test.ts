@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { type ServerProcess, serveArgs, startServer } from '../../serverProcess.js';
+import { plainArgs, type ServerProcess, startServer } from '../../serverProcess.js';
 import { launchBrowser, openPage, plainName } from '../support/browser.js';
 import { gone } from '../support/expect.js';
 import { holdTimers } from '../support/heldTimers.js';
@@ -49,7 +49,7 @@ test.before(async () => {
 	data = path.join(folder, 'data');
 	port = await reservePort();
 	[server, browser, source] = await Promise.all([
-		startServer(suite, { args: serveArgs(data, '--port', `${port}`) }),
+		startServer(suite, { args: plainArgs(data, '--port', `${port}`) }),
 		launchBrowser(),
 		makeFile(path.join(folder, 'film.mp4'), size),
 	]);
@@ -128,7 +128,7 @@ test.serial('an upload continues by itself after the server was killed and resta
 	await server.stop('SIGKILL');
 	await page.getByText('Connection lost.').waitFor();
 	await network.restore();
-	server = await startServer(suite, { args: serveArgs(data, '--port', `${port}`) });
+	server = await startServer(suite, { args: plainArgs(data, '--port', `${port}`) });
 	await waitForUpload(page);
 	await assertUploadedOnce(t, scene);
 });

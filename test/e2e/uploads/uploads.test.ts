@@ -7,12 +7,12 @@ import { assertAccessible } from '../support/axe.js';
 import { desktop, openPage, phone } from '../support/browser.js';
 import { dropFromDisk } from '../support/devtools.js';
 import { absent, eventually } from '../support/expect.js';
-import { expectOnDisk, rowOf, setUpFixture, treeOf, writeFiles } from '../support/fileManager.js';
+import { expectOnDisk, rowOf, setUpFixture, treeOf, withKeptPages, writeFiles } from '../support/fileManager.js';
 import { holdTimers, releaseTimers } from '../support/heldTimers.js';
 import { expectNotice } from '../support/notices.js';
 import { queueClosed, sourceFolder, successMs, uploadAll, uploadMany } from '../support/uploads.js';
 
-const fixture = setUpFixture(test);
+const fixture = withKeptPages(setUpFixture(test));
 
 async function middleOf(page: Page, name: string): Promise<{ x: number; y: number }> {
 	const box = await rowOf(page, name).boundingBox();
