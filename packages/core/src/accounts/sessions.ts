@@ -5,6 +5,7 @@ import { Failure, isFailure } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { visitorOf } from '../config/strangers.js';
 import type { SiblingEvents } from '../events/SiblingEvents.js';
+import { addStep } from '../http/requests/addStep.js';
 import type { Log } from '../log.js';
 import { secretHash } from '../secretHash.js';
 import { cookieAttributes, cookieNames, keepOwnCookies } from './ownCookies.js';
@@ -129,10 +130,9 @@ export function registerSessions(
 			if (!isFailure(error)) throw error;
 		}
 	};
-	server.ext('onRequest', (request, h) => {
-		keepOwnCookies(request.raw.req.headers, cookieNames(config, request.client.isHttps));
-		return h.continue;
-	});
+	addStep(server, 'onRequest', (request) =>
+		keepOwnCookies(request.raw.req.headers, cookieNames(config, request.client.isHttps)),
+	);
 	const visitor = visitorOf(config);
 	server.decorate('request', 'viewer', visitor);
 	// Before the body: a caller who may not call is refused at once. While the database is not available this throws, since

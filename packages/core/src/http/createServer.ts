@@ -23,6 +23,7 @@ import { socketPathOf } from './connections/unixSocket.js';
 import { hasUnreadBody, leaveBodyUnread } from './connections/unreadBody.js';
 import { answerError } from './errors.js';
 import { createFailureLog } from './failureLog.js';
+import { addStep } from './requests/addStep.js';
 import { assertSameSite } from './requests/crossSite.js';
 import { handleExpectContinue } from './requests/expectContinue.js';
 import { type ClientInfo, createClientReader, createPeers, limitAddress, restorePrefix } from './requests/proxy.js';
@@ -104,7 +105,7 @@ export function createServer(
 	const hold = createHeldAnswers();
 	server.decorate('request', 'client', { address: '', isHttps: false, host: '' });
 
-	server.ext('onRequest', (request, h) => {
+	addStep(server, 'onRequest', (request) => {
 		assertNotOverloaded();
 		request.client = readClient(request.raw.req);
 		setRequestCaller(request);
@@ -112,7 +113,6 @@ export function createServer(
 		assertLength(request.raw.req);
 		checkHost(request.client.host);
 		checkRawPath(request.raw.req.url ?? '/');
-		return h.continue;
 	});
 	server.ext('onPreAuth', (request, h) => {
 		assertSameSite(request, request.client, config.publicUrl);

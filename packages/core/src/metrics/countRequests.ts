@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Request, Server } from '@hapi/hapi';
+import { addStep } from '../http/requests/addStep.js';
 import type { Exposition } from './exposition.js';
 
 /** Seconds: from unnoticeable responses to large uploads. */
@@ -70,13 +71,11 @@ export function countRequests(server: Server, basePath: string, exposition: Expo
 		return found;
 	};
 
-	server.ext('onPreHandler', (request, h) => {
+	addStep(server, 'onPreHandler', (request) => {
 		const { transfer } = counted(request);
-		if (transfer !== undefined) {
-			begun.add(request);
-			underWay[transfer]++;
-		}
-		return h.continue;
+		if (transfer === undefined) return;
+		begun.add(request);
+		underWay[transfer]++;
 	});
 	server.events.on('response', (request: Request) => {
 		const route = counted(request);

@@ -47,8 +47,13 @@ export class HomeStorage implements ItemStorage {
 	}
 
 	/** The root that the home lies on. Throws `unavailable` while it is not known. */
-	async mount(): Promise<Mount> {
-		this.#bound ??= await mountOf(this.#mounts, this.#home);
+	mount(): Mount | Promise<Mount> {
+		return this.#bound ?? this.#bind();
+	}
+
+	async #bind(): Promise<Mount> {
+		const mount = await mountOf(this.#mounts, this.#home);
+		this.#bound ??= mount;
 		return this.#bound;
 	}
 

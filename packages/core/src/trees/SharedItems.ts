@@ -48,7 +48,7 @@ export class SharedItems implements TreeStorage {
 		return this.#root ?? joinPath(this.#homeRoot, (this.#items[0] as SharedItem).path);
 	}
 
-	mount(): Promise<Mount> {
+	mount(): Mount | Promise<Mount> {
 		return this.#home.mount();
 	}
 

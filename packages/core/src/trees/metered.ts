@@ -8,12 +8,24 @@ export interface ByteMeter {
 	ended(): Promise<void> | void;
 }
 
+type BeginMeters = () => readonly ByteMeter[];
+
+/** Staged files that are metered, as they are without that. */
+const plain = new WeakMap<StagedFile, { staged: StagedFile; begin: BeginMeters }>();
+
 /**
  * The same staged file with all its abilities; the meters that are begun for each body are called with its bytes. What
  * a program of its own writes, no meter sees.
  */
-export function metered(staged: StagedFile, begin: () => readonly ByteMeter[]): StagedFile {
-	return wrapStaged(staged, (each) => ({ append: (body, at) => each.append(through(body, begin()), at) }));
+export function metered(staged: StagedFile, begin: BeginMeters): StagedFile {
+	const inner = plain.get(staged);
+	// Each chunk goes through all meters in one loop.
+	if (inner !== undefined) return metered(inner.staged, () => [...begin(), ...inner.begin()]);
+	const wrapped = wrapStaged(staged, (each) => ({
+		append: (body, at) => each.append(through(body, begin()), at),
+	}));
+	plain.set(wrapped, { staged, begin });
+	return wrapped;
 }
 
 /** The same staged file, and each that is forked from it, with some of its calls replaced. */
@@ -34,17 +46,33 @@ export function wrapStaged(staged: StagedFile, replace: (staged: StagedFile) => 
 }
 
 async function* through(body: AsyncIterable<Uint8Array>, meters: readonly ByteMeter[]): AsyncGenerator<Uint8Array> {
-	const endAll = () => Promise.allSettled(meters.map(async (meter) => meter.ended()));
 	let isWhole = false;
 	try {
 		for await (const chunk of body) {
-			for (const meter of meters) await meter.arrived(chunk.length);
+			for (const meter of meters) {
+				const arrived = meter.arrived(chunk.length);
+				if (arrived !== undefined) await arrived;
+			}
 			yield chunk;
 		}
 		isWhole = true;
-		for (const end of await endAll()) if (end.status === 'rejected') throw end.reason;
+		await endAll(meters);
 	} finally {
 		// The error of the body takes precedence.
-		if (!isWhole) await endAll();
+		if (!isWhole) await endAll(meters).catch(() => {});
 	}
+}
+
+/** Throws the first error once all have ended. */
+async function endAll(meters: readonly ByteMeter[]): Promise<void> {
+	let fault: { error: unknown } | undefined;
+	for (const meter of meters) {
+		try {
+			const ended = meter.ended();
+			if (ended !== undefined) await ended;
+		} catch (error) {
+			fault ??= { error };
+		}
+	}
+	if (fault !== undefined) throw fault.error;
 }

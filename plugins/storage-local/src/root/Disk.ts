@@ -58,14 +58,18 @@ export class Disk {
 		return this.#open(pathSegments(parentPath(path)), access);
 	}
 
-	async privateFolder(name: typeof stagingFolder | typeof removedFolder, access: Access): Promise<Folder> {
-		try {
-			return await this.#open([privateFolder, name], access);
-		} catch (cause) {
+	privateFolder(name: typeof stagingFolder | typeof removedFolder, access: Access): Folder | Promise<Folder> {
+		const lacking = (cause: unknown): never => {
 			if (!isSystemError(cause, 'ENOENT', 'ENOTDIR')) throw cause;
 			// It was removed by hand: the next call creates it again.
 			this.root.verifyAgain();
 			throw new Failure('unavailable', 'The storage lacks a folder of its own.', { cause });
+		};
+		try {
+			const folder = this.#open([privateFolder, name], access);
+			return folder instanceof Promise ? folder.catch(lacking) : folder;
+		} catch (cause) {
+			return lacking(cause);
 		}
 	}
 
@@ -92,17 +96,19 @@ export class Disk {
 		return this.withHandle(toFileStat(await fstat(fd)), fd, '');
 	}
 
-	async ownershipOf(fd: number): Promise<Ownership> {
-		const cached = this.isLocal ? this.calls.ownershipCached(fd) : undefined;
-		if (cached !== undefined) return cached;
+	ownershipOf(fd: number): Ownership | Promise<Ownership> {
+		return (this.isLocal ? this.calls.ownershipCached(fd) : undefined) ?? this.#ownershipSlowly(fd);
+	}
+
+	async #ownershipSlowly(fd: number): Promise<Ownership> {
 		const { mode, uid, gid } = await fstat(fd);
 		return { mode: Number(mode), uid: Number(uid), gid: Number(gid) };
 	}
 
 	/** An extended attribute of an open object; undefined if it has none of that name. */
-	async attributeOf(fd: number, name: string): Promise<Buffer | undefined> {
+	attributeOf(fd: number, name: string): Buffer | undefined | Promise<Buffer | undefined> {
 		const { attributes } = this.calls;
-		return this.isLocal ? attributes?.readSync(fd, name) : await attributes?.read(fd, name);
+		return this.isLocal ? attributes?.readSync(fd, name) : attributes?.read(fd, name);
 	}
 
 	/** `statAt` as a synchronous call; undefined if the object vanished. Left out if it may block. */

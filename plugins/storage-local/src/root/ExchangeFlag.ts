@@ -18,7 +18,7 @@ export class ExchangeFlag {
 	/** `scratch` opens a folder that is not listed. */
 	constructor(
 		readonly calls: SystemCalls,
-		readonly scratch: () => Promise<Folder>,
+		readonly scratch: () => Folder | Promise<Folder>,
 	) {}
 
 	/** Whether a file in this folder can be replaced by one of the scratch folder. */

@@ -21,7 +21,7 @@ export class RenameFlag {
 	/** `scratch` opens a folder that is not listed. */
 	constructor(
 		readonly calls: SystemCalls,
-		readonly scratch: () => Promise<Folder>,
+		readonly scratch: () => Folder | Promise<Folder>,
 	) {}
 
 	/** Whether a rename into this folder was refused because the call is not supported there. */

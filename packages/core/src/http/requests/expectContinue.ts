@@ -2,6 +2,7 @@ import type { Server as HttpServer } from 'node:http';
 import type { Server } from '@hapi/hapi';
 import { maxPayloadBytesFor } from '@stowage/contract';
 import type { Request } from '@stowage/plugin-api';
+import { addStep } from './addStep.js';
 
 /**
  * Sends `100 Continue` only once the request is not going to be refused. hapi would do so before authentication, and the client would
@@ -10,12 +11,11 @@ import type { Request } from '@stowage/plugin-api';
 export function handleExpectContinue(server: Server, listener: HttpServer): void {
 	listener.removeAllListeners('checkContinue');
 	listener.on('checkContinue', (request, response) => listener.emit('request', request, response));
-	server.ext('onPreHandler', (request, h) => {
+	addStep(server, 'onPreHandler', (request) => {
 		const { headers } = request.raw.req;
 		if (/100-continue/i.test(headers.expect ?? '') && shouldContinue(request)) {
 			request.raw.res.writeContinue();
 		}
-		return h.continue;
 	});
 }
 

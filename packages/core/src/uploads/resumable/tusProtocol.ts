@@ -1,6 +1,7 @@
 import type { RouteOptions, Server, ServerRoute } from '@hapi/hapi';
 import * as contract from '@stowage/contract';
 import { Failure } from '@stowage/rules';
+import { addStep } from '../../http/requests/addStep.js';
 import { textHeader } from '../uploadHeaders.js';
 
 /** The version of the tus protocol that is spoken here. */
@@ -24,7 +25,7 @@ const overrides = ['patch', 'delete'] as const;
 
 /** The method override of tus, for clients that can't send the right method. */
 export function registerMethodOverride(server: Server, basePath: string): void {
-	server.ext('onRequest', (request, h) => {
+	addStep(server, 'onRequest', (request) => {
 		if (
 			request.method === 'post' &&
 			request.path.startsWith(basePath) &&
@@ -34,7 +35,6 @@ export function registerMethodOverride(server: Server, basePath: string): void {
 			const method = overrides.find((known) => known === wanted);
 			if (method !== undefined) request.setMethod(method);
 		}
-		return h.continue;
 	});
 }
 
