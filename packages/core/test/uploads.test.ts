@@ -1,3 +1,4 @@
+import './uploads/boundarySearch.test.js';
 import './uploads/equalNames.test.js';
 import './uploads/fileDigest.test.js';
 import './uploads/forms.test.js';

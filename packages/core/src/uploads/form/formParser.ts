@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Failure } from '@stowage/rules';
 import busboy from 'busboy';
+import { BoundarySearch, type Report } from './BoundarySearch.js';
 import { type PartHeader, parsePartHeader } from './partHeader.js';
 
 const limits = {
@@ -14,6 +15,11 @@ const limits = {
 /** busboy's state of the current part, which is missing in its types. */
 interface HeaderReader {
 	cb(header: Record<string, string[]>): void;
+}
+
+/** Its search for boundaries, which is missing there, too. */
+interface Searching {
+	_bparser: { readonly _needle: Buffer; readonly _cb: Report } | BoundarySearch;
 }
 
 export interface FormParser {
@@ -32,6 +38,7 @@ export function createFormParser(request: IncomingMessage, onRefusal: (error: un
 		throw new Failure('unsupportedMediaType', 'Send the files as multipart/form-data.');
 	}
 	const parser = createBusboy(request);
+	searchFast(parser as busboy.Busboy & Searching);
 	let current: PartHeader = { name: '', fileName: undefined };
 	readHeadersWith(parser, (header) => {
 		try {
@@ -58,6 +65,14 @@ function createBusboy(request: IncomingMessage): busboy.Busboy {
 	} catch (cause) {
 		throw new Failure('invalid', 'The form is not valid multipart/form-data.', { cause });
 	}
+}
+
+/** Puts our search in the place of busboy's, which has seen nothing yet but the line break that busboy puts before a form. */
+function searchFast(parser: Searching): void {
+	if (parser._bparser instanceof BoundarySearch) return;
+	const { _needle, _cb } = parser._bparser;
+	parser._bparser = new BoundarySearch(_needle, _cb);
+	parser._bparser.push(Buffer.from('\r\n'));
 }
 
 /** Intercepts each header before busboy parses it: busboy offers no way to read one whole. */

@@ -1,0 +1,61 @@
+/** Called with the bytes before a boundary, or of which none is one. They are those that were pushed, not a copy. */
+export type Report = (
+	isBoundary: boolean,
+	bytes: Buffer | undefined,
+	start: number,
+	end: number,
+	isStable: boolean,
+) => void;
+
+const carriageReturn = 0x0d;
+
+/**
+ * Finds the boundaries in the bytes of a form, in place of busboy's own search and with its calls: that goes through
+ * the bytes in JavaScript, which took more time than all else that a large form takes.
+ */
+export class BoundarySearch {
+	readonly #boundary: Buffer;
+	readonly #report: Report;
+	/** The last bytes, as far as they may begin a boundary. */
+	#rest: Buffer = Buffer.alloc(0);
+
+	/** The boundary begins with CR LF, and has no other CR (RFC 2046, section 5.1.1). */
+	constructor(boundary: Buffer, report: Report) {
+		this.#boundary = boundary;
+		this.#report = report;
+	}
+
+	push(chunk: Buffer): number {
+		const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+		let from = 0;
+		for (;;) {
+			const at = bytes.indexOf(this.#boundary, from);
+			if (at === -1) break;
+			if (at > from) this.#report(true, bytes, from, at, true);
+			else this.#report(true, undefined, 0, 0, true);
+			from = at + this.#boundary.length;
+		}
+		const end = this.#endOf(bytes, from);
+		if (end > from) this.#report(false, bytes, from, end, true);
+		// A copy, or a byte would hold the whole chunk.
+		this.#rest = Buffer.from(bytes.subarray(end));
+		return chunk.length;
+	}
+
+	/** The form has ended: what was left begins no boundary. */
+	destroy(): void {
+		const rest = this.#rest;
+		this.#rest = Buffer.alloc(0);
+		if (rest.length > 0) this.#report(false, rest, 0, rest.length, true);
+	}
+
+	/** Where the last bytes begin that may be the beginning of a boundary: at no CR but the last one. */
+	#endOf(bytes: Buffer, from: number): number {
+		const earliest = Math.max(from, bytes.length - this.#boundary.length + 1);
+		const last = bytes.subarray(earliest);
+		const at = last.lastIndexOf(carriageReturn);
+		if (at === -1) return bytes.length;
+		const beginning = last.subarray(at);
+		return this.#boundary.subarray(0, beginning.length).equals(beginning) ? earliest + at : bytes.length;
+	}
+}
