@@ -130,6 +130,12 @@ for (const [way, calls] of Object.entries(ways)) {
 			readdirSync(join(root, '.stowage/staging')).filter((name) => name.startsWith('scratch-')),
 			[],
 		);
+
+		// A folder of the storage's own is no file that a user could name.
+		chmodSync(join(root, '.stowage/staging'), 0);
+		await refused(t, 'unavailable', () => put(storage, 'own/new', 'x'));
+		chmodSync(join(root, '.stowage/staging'), 0o700);
+		await put(storage, 'own/new', 'x');
 		await storage.close();
 	});
 }

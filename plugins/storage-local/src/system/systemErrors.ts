@@ -1,5 +1,5 @@
 import { getSystemErrorName } from 'node:util';
-import { baseName, Failure, type FailureKind, invalidNameMessage, type StoragePath } from '@stowage/rules';
+import { baseName, Failure, type FailureKind, invalidNameMessage, rootPath, type StoragePath } from '@stowage/rules';
 
 type Sentence = (name: string) => string;
 
@@ -10,6 +10,9 @@ const full: [FailureKind, Sentence] = ['storageFull', () => 'The storage is full
 const invalidName: [FailureKind, Sentence] = ['invalidName', () => invalidNameMessage];
 const inUse: [FailureKind, Sentence] = ['locked', (name) => `In use right now: ${name}`];
 const faulty: [FailureKind, Sentence] = ['unavailable', () => 'The storage does not answer as it should.'];
+
+/** Of a folder of the storage's own, such as that of uploads under way: no user did that, or could do anything about it. */
+const ownForbidden: [FailureKind, Sentence] = ['unavailable', () => 'The storage can’t use its own folders right now.'];
 
 /** Maps errors of the operating system to Failures. Any other error is a bug. */
 const failuresByCode: Readonly<Record<string, [FailureKind, Sentence]>> = {
@@ -73,7 +76,7 @@ export function systemError(call: string, errno: number): Error {
 export function toFailure(error: unknown, path: StoragePath): unknown {
 	const meaning = failuresByCode[systemErrorCode(error) ?? ''];
 	if (meaning === undefined) return error;
-	const [kind, sentence] = meaning;
+	const [kind, sentence] = meaning === forbidden && path === rootPath ? ownForbidden : meaning;
 	// Only the last name: the path above it may belong to another user's home.
 	return new Failure(kind, sentence(baseName(path)), { cause: error });
 }
