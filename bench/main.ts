@@ -64,7 +64,10 @@ try {
 	for (const survey of surveys) {
 		if (!positionals.includes(survey.name)) continue;
 		console.error(`${survey.name} ...`);
-		for await (const figure of survey.figures(target)) figures.push(figure);
+		for await (const figure of survey.figures(target)) {
+			console.error(`${figure.name}: ${figure.value.toFixed(2)} ${figure.unit}`);
+			figures.push(figure);
+		}
 	}
 	const report = reportOf(results, figures);
 	printReport(report);

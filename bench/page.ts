@@ -144,18 +144,25 @@ async function* drop(browser: Browser, target: Target, files: number): AsyncGene
 	const uploaded = path.join(target.home, 'dropped');
 	const context = await signedIn(browser, target, desktop);
 	const page = await opened(context, `${target.url}/browser?type=private`);
-	let ms = 0;
-	const longest = await longestWhile(browser, page, async () => {
-		await dropFromDisk(page, { x: 600, y: 600 }, [source]);
-		const begun = performance.now();
-		await page.getByRole('button', { name: 'Upload All' }).click({ timeout: patienceMs });
-		while (ms === 0) {
-			await wait(500);
-			const present = await readdir(uploaded).catch(() => []);
-			if (present.length === files) ms = performance.now() - begun;
-			if (performance.now() - begun > patienceMs) throw new Error('The dropped files did not arrive in time.');
-		}
+	// A trace of some minutes would be too long, so other programs count here.
+	await page.evaluate(() => {
+		const held = window as unknown as { longest: number };
+		held.longest = 0;
+		new PerformanceObserver((tasks) => {
+			for (const { duration } of tasks.getEntries()) held.longest = Math.max(held.longest, duration);
+		}).observe({ type: 'longtask' });
 	});
+	let ms = 0;
+	await dropFromDisk(page, { x: 600, y: 600 }, [source]);
+	const begun = performance.now();
+	await page.getByRole('button', { name: 'Upload All' }).click({ timeout: patienceMs });
+	while (ms === 0) {
+		await wait(500);
+		const present = await readdir(uploaded).catch(() => []);
+		if (present.length === files) ms = performance.now() - begun;
+		if (performance.now() - begun > patienceMs) throw new Error('The dropped files did not arrive in time.');
+	}
+	const longest = await page.evaluate(() => (window as unknown as { longest: number }).longest);
 	yield { name: `${counted(files)} dropped files of 10 kB, until all are stored`, value: ms / 1000, unit: 's' };
 	yield { name: `${counted(files)} dropped files of 10 kB: the longest task`, value: longest, unit: 'ms', aim: 50 };
 	await context.close();
@@ -170,7 +177,8 @@ async function longestWhile(browser: Browser, page: Page, work: () => Promise<vo
 }
 
 async function signedIn(browser: Browser, { url, cookie }: Target, viewport: typeof desktop): Promise<BrowserContext> {
-	const context = await browser.newContext({ viewport });
+	// As through a proxy: for a browser on the same machine no list is compressed.
+	const context = await browser.newContext({ viewport, extraHTTPHeaders: { 'x-forwarded-for': '192.0.2.1' } });
 	const [name = '', ...value] = cookie.split('=');
 	await context.addCookies([{ name, value: value.join('='), url }]);
 	return context;
