@@ -2,19 +2,10 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { dropFromDisk, longestTask } from '../test/e2e/support/devtools.js';
+import { chromiumFlags, dropFromDisk, longestTask } from '../test/e2e/support/devtools.js';
 import { emptyFiles } from './sources.js';
 import type { Figure, Survey, Target } from './Workload.js';
 
-const flags = [
-	'--no-sandbox',
-	'--disable-gpu',
-	'--disable-quic',
-	'--no-first-run',
-	'--disable-background-networking',
-	'--disable-component-update',
-	'--disable-sync',
-];
 const desktop = { width: 1280, height: 800 };
 const phone = { width: 390, height: 844 };
 
@@ -29,7 +20,7 @@ const patienceMs = 15 * 60_000;
 export const page: Survey = {
 	name: 'page',
 	async *figures(target) {
-		const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: flags });
+		const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: chromiumFlags });
 		try {
 			yield* landing(browser, target);
 			yield* folder(browser, target, Math.round(10_000 * target.scale));

@@ -1,20 +1,14 @@
 import test from 'ava';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { isLong } from '../../long.js';
+import { chromiumFlags } from './devtools.js';
 import { recordNotices } from './notices.js';
 import { timeoutMs } from './timeouts.js';
 
 type Teardown = { teardown(end: () => Promise<void>): void };
 
 export const flags = [
-	'--headless',
-	'--no-sandbox',
-	'--disable-gpu',
-	'--disable-quic',
-	'--no-first-run',
-	'--disable-background-networking',
-	'--disable-component-update',
-	'--disable-sync',
+	...chromiumFlags,
 	// The headless shell alone would give the viewers' frame no process of its own.
 	'--site-per-process',
 	// Keys and wheels scroll at once, as with reduced motion. An animation would still run when a test measures, and a

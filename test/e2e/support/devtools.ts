@@ -1,5 +1,17 @@
 import type { Page } from 'playwright-core';
 
+/** What Chromium needs as root and without a screen, and nothing that it does by itself. */
+export const chromiumFlags = [
+	'--headless',
+	'--no-sandbox',
+	'--disable-gpu',
+	'--disable-quic',
+	'--no-first-run',
+	'--disable-background-networking',
+	'--disable-component-update',
+	'--disable-sync',
+];
+
 /** Drops files or folders of the disk onto a point of the page, as from the desktop. */
 export async function dropFromDisk(page: Page, at: { x: number; y: number }, files: string[]): Promise<void> {
 	const session = await page.context().newCDPSession(page);

@@ -7,15 +7,15 @@ import { FairQueue } from './FairQueue.js';
  * visitors together have half of the places. `share` is what this process has of a limit of the whole server.
  */
 export function createListingQueue(share = (limit: number) => limit): FairQueue {
-	const any = Number.POSITIVE_INFINITY;
+	const unlimited = Number.POSITIVE_INFINITY;
 	return new FairQueue(
 		{
 			// Two at least: visitors don't have them all.
 			running: Math.max(2, share(12)),
 			runningPerClient: share(4),
-			waiting: any,
-			waitingPerClient: any,
-			group: { running: share(6), waiting: any, includes: isVisitorKey },
+			waiting: unlimited,
+			waitingPerClient: unlimited,
+			group: { running: share(6), waiting: unlimited, includes: isVisitorKey },
 		},
 		'Too many folders are listed at once. Please try again in a moment.',
 	);
