@@ -6,6 +6,13 @@ import { Drain } from '../../src/http/connections/Drain.js';
 import { collectGarbage } from '../memory.js';
 import { until } from '../until.js';
 
+test.serial('a server without connections leaves no timer that would keep its process alive', async (t) => {
+	const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+	const before = timers();
+	await new Drain().begin(0, () => {});
+	t.is(timers(), before);
+});
+
 test('responses that never got their turn go with their connection', async (t) => {
 	const drain = new Drain();
 	const responses: WeakRef<ServerResponse>[] = [];

@@ -55,7 +55,14 @@ export class Drain {
 			for (const response of responses) if (!response.headersSent) response.shouldKeepAlive = false;
 		await delay(delayMs);
 		stopAccepting();
-		await Promise.race([this.whenEmpty(), delay(idleMs)]);
+		await new Promise<void>((resolve) => {
+			const elapsed = setTimeout(resolve, idleMs);
+			void this.whenEmpty().then(() => {
+				// It would keep a process alive that has nothing else to do.
+				clearTimeout(elapsed);
+				resolve();
+			});
+		});
 	}
 
 	/** Resolves when no connection is open. */
