@@ -92,7 +92,7 @@ const coreLayers: readonly (readonly string[])[] = [
 	['accounts', 'files', 'archives', 'jobs', 'links', 'members', 'shares', 'tickets', 'thumbnails', 'uploads'],
 	['pasting', 'moving'],
 	['services', 'routes', 'metrics', 'sweep'],
-	['createApp', 'app', 'index'],
+	['createApp', 'openServices', 'app', 'index'],
 ];
 
 interface ImportLine {

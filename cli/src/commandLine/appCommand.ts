@@ -1,4 +1,4 @@
-import { createApp, createLog, type Services } from '@stowage/core';
+import { createLog, openCommandServices, type Services } from '@stowage/core';
 import { Command } from 'commander';
 import { plainLog } from '../terminal/plainLog.js';
 import { administrator } from './administrator.js';
@@ -46,10 +46,10 @@ export async function withApp(
 	const { level } = config.log;
 	const isAsked = command.getOptionValueSource('logLevel') === 'cli';
 	const log = isAsked ? createLog(level) : createLog(level === 'error' ? level : 'warn', plainLog);
-	const app = await createApp(config, { log, administrator: administrator(), serves: false });
+	const opened = await openCommandServices(config, { log, administrator: administrator() });
 	try {
-		await use(app.services);
+		await use(opened.services);
 	} finally {
-		await app.stop();
+		await opened.stop();
 	}
 }

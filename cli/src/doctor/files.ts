@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import {
 	type Config,
-	createApp,
 	createLog,
 	hasInspection,
+	openCommandServices,
 	type Services,
 	type UnusableItem,
 	type UnusableReason,
@@ -52,7 +52,7 @@ export async function* checkFiles(config: Config, scope: FilesScope): AsyncGener
 	// Its log messages are shown as findings here.
 	const log = createLog('error');
 	log.level = 'silent';
-	const app = await createApp(config, { log, serves: false });
+	const app = await openCommandServices(config, { log });
 	try {
 		yield* examine(app.services, scope);
 	} finally {

@@ -3,9 +3,9 @@ import path from 'node:path';
 import {
 	type Config,
 	checkWatch,
-	createApp,
 	createLog,
 	moreWatches,
+	openCommandServices,
 	type RootState,
 	type Services,
 	unknownTrash,
@@ -28,10 +28,10 @@ export async function checkStorage(config: Config): Promise<Finding[]> {
 	const log = createLog('error');
 	log.level = 'silent';
 	try {
-		const app = await createApp(config, { log, serves: false });
+		const app = await openCommandServices(config, { log });
 		try {
 			const roots = await app.services.rootAdministration.list();
-			const drivers = app.server.providers.storage.all();
+			const drivers = app.providers.storage.all();
 			const findings = await Promise.all(roots.map((root) => findingsOf(root, drivers, app.services)));
 			return [
 				...findings.flat(),

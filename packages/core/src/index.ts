@@ -1,5 +1,8 @@
+import type { Administrator } from './audit/createAudit.js';
 import type { Config } from './config/schema.js';
 import type { App, AppOptions } from './createApp.js';
+import type { Log } from './log.js';
+import type { CommandServices } from './openServices.js';
 
 export {
 	checkDatabase,
@@ -69,4 +72,13 @@ export type { UnfinishedUpload } from './uploads/resumable/createResumableUpload
 export async function createApp(config: Config, options?: AppOptions): Promise<App> {
 	const server = await import('./createApp.js');
 	return server.createApp(config, options);
+}
+
+/** Opens the services for a command, which serves nothing. */
+export async function openCommandServices(
+	config: Config,
+	given: { log: Log; administrator?: Administrator },
+): Promise<CommandServices> {
+	const opening = await import('./openServices.js');
+	return opening.openCommandServices(config, given);
 }

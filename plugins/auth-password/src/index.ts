@@ -9,6 +9,7 @@ export const plugin = definePlugin({
 		iterations: z.int().min(2).max(20).default(3),
 		parallelism: z.int().min(1).max(16).default(1),
 	}),
+	needsHttp: false,
 	async start(server, options) {
 		server.providers.auth.register('password', argon2Provider(options));
 	},

@@ -36,6 +36,7 @@ export const plugin = definePlugin({
 	name: '@stowage/handbrake',
 	version: '0.1.0',
 	options,
+	needsHttp: false,
 	start(server, options) {
 		const { concurrency, shortConversions, perUser, memoryMiB, maxHours } = options;
 		const log = server.logOf('@stowage/handbrake');

@@ -6,9 +6,9 @@ import {
 	type Job,
 	type JobOwner,
 	type JobStarter,
+	type PluginHost,
 	parsePath,
 	route,
-	type Server,
 	type Viewer,
 } from '@stowage/plugin-api';
 import {
@@ -26,7 +26,7 @@ import { videoEncoder } from './formats.js';
 import type { HandBrake } from './HandBrake.js';
 
 /** The calls of the page's dialog, over the jobs. */
-export function handbrakeRoutes(server: Server, handbrake: HandBrake, conversions: JobStarter<Conversion>) {
+export function handbrakeRoutes(server: PluginHost, handbrake: HandBrake, conversions: JobStarter<Conversion>) {
 	return [
 		route(contract.handbrakeCheck, async () => {
 			const { installed } = await handbrake.find();
@@ -77,16 +77,16 @@ export function handbrakeRoutes(server: Server, handbrake: HandBrake, conversion
 	];
 }
 
-async function sharedFolderOf(server: Server, user: JobOwner, ref: ItemRef): Promise<Pick<ItemRef, 'folderId'>> {
+async function sharedFolderOf(server: PluginHost, user: JobOwner, ref: ItemRef): Promise<Pick<ItemRef, 'folderId'>> {
 	for await (const { folderId } of server.files.stat(user, ref.area, [ref]))
 		if (folderId !== undefined) return { folderId };
 	return {};
 }
 
 async function assertConvertible(
-	server: Server,
+	server: PluginHost,
 	user: JobOwner,
-	ref: Parameters<Server['files']['open']>[1],
+	ref: Parameters<PluginHost['files']['open']>[1],
 ): Promise<void> {
 	const found = await server.files.find(user, ref);
 	// A folder can't be opened, and most files show their type by their names.

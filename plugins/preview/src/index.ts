@@ -14,6 +14,7 @@ export const plugin = definePlugin({
 		pdftoppm: program.default('pdftoppm'),
 		memoryMiB: z.int().min(256).max(65536).default(1024),
 	}),
+	needsHttp: false,
 	async start(server, { ffmpeg, pdftoppm, memoryMiB }) {
 		const log = server.logOf('@stowage/preview');
 		const memoryBytes = memoryMiB * 1024 * 1024;

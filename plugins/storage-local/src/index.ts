@@ -12,6 +12,7 @@ export const plugin = definePlugin({
 		/** The folder of the files; relative to the data folder. `files` in the data folder if left out. */
 		root: z.string().min(1).optional(),
 	}),
+	needsHttp: false,
 	start(server, options) {
 		const root = resolve(server.dataDir, options.root ?? join(server.dataDir, 'files'));
 		server.providers.storage.register('local', localStorageDriver(root));

@@ -6,6 +6,7 @@ export const plugin = definePlugin({
 	name: '@stowage/zip',
 	version: '0.1.0',
 	options: z.strictObject({}),
+	needsHttp: false,
 	start(server) {
 		server.providers.archive.register('zip', zipFormat(server.keyValues('zip-crc')));
 	},

@@ -72,38 +72,32 @@ function publicSessionId(idHash: string): string {
 	return idHash.slice(0, 16);
 }
 
+interface Dependencies {
+	store: SessionStore;
+	config: Config;
+	/** The key that seals cookies. */
+	secret: string;
+	siblings: Ending;
+	log: Log;
+	now(): number;
+}
+
 /**
  * Sessions live in the database under the hash of their id; the browser holds the id, sealed. https is taken from `publicUrl`, else what
- * a trusted proxy reports.
+ * a trusted proxy reports. `serve` has each request of a server know its session.
  */
-export function registerSessions(
-	server: Server,
-	store: SessionStore,
-	config: Config,
-	secret: string,
-	siblings: Ending,
-	log: Log,
-	clock: () => number,
-): Sessions {
+export function createSessions({ store, config, secret, siblings, log, now: clock }: Dependencies): {
+	sessions: Sessions;
+	serve(server: Server): void;
+	close(): Promise<void>;
+} {
 	const seal = createSessionSeal(secret);
-	for (const isSecure of [true, false]) {
-		server.state(cookieNames(config, isSecure).session, {
-			...cookieAttributes(config, isSecure),
-			ttl: cookieTtlMs,
-			// It is sealed here.
-			encoding: 'none',
-			// A value that does not match may be another program's, or be sent beside a valid one.
-			clearInvalid: false,
-		});
-	}
 	const cookieName = ({ client }: Request) => cookieNames(config, client.isHttps).session;
 	const visits = new WeakMap<Request, Visit>();
 
 	const ended = createEndedSessions(store, siblings, (error) =>
 		log.error({ err: error }, 'an ended session could not be deleted'),
 	);
-	server.ext('onPostStop', () => ended.close());
-
 	const find = async (idHash: string, now: number) => (ended.has(idHash) ? undefined : await store.find(idHash, now));
 	const lookUp = async (request: Request, h: ResponseToolkit): Promise<Visit> => {
 		const idHashes: string[] = [];
@@ -130,27 +124,6 @@ export function registerSessions(
 			if (!isFailure(error)) throw error;
 		}
 	};
-	addStep(server, 'onRequest', (request) =>
-		keepOwnCookies(request.raw.req.headers, cookieNames(config, request.client.isHttps)),
-	);
-	const visitor = visitorOf(config);
-	server.decorate('request', 'viewer', visitor);
-	// Before the body: a caller who may not call is refused at once. While the database is not available this throws, since
-	// a signed-in user must not become a visitor.
-	server.ext('onPostAuth', async (request, h) => {
-		const { app, auth } = request.route.settings;
-		if ((auth as unknown) === false) return h.continue;
-		const visit = await lookUp(request, h);
-		visits.set(request, visit);
-		if (visit.session === undefined) {
-			const endpoint = app?.endpoint?.();
-			if (endpoint?.audience === 'user') throw new Failure('notSignedIn', endpoint.signInMessage);
-		}
-		const viewer = visit.session === undefined ? visitor : ({ kind: 'user', ...visit.session.user } as const);
-		(request as { viewer: Request['viewer'] }).viewer = viewer;
-		return h.continue;
-	});
-
 	const isValid = async (idHash: string) => (await find(idHash, clock())) !== undefined;
 	const subscriptions = new SessionSubscriptions((idHashes) =>
 		store.findValid(
@@ -187,7 +160,39 @@ export function registerSessions(
 		const { session, idHashes } = visitOf(request);
 		if (session !== undefined) for (const idHash of idHashes) await ended.end(idHash);
 	};
-	return {
+	const serve = (server: Server) => {
+		for (const isSecure of [true, false]) {
+			server.state(cookieNames(config, isSecure).session, {
+				...cookieAttributes(config, isSecure),
+				ttl: cookieTtlMs,
+				// It is sealed here.
+				encoding: 'none',
+				// A value that does not match may be another program's, or be sent beside a valid one.
+				clearInvalid: false,
+			});
+		}
+		addStep(server, 'onRequest', (request) =>
+			keepOwnCookies(request.raw.req.headers, cookieNames(config, request.client.isHttps)),
+		);
+		const visitor = visitorOf(config);
+		server.decorate('request', 'viewer', visitor);
+		// Before the body: a caller who may not call is refused at once. While the database is not available this throws, since
+		// a signed-in user must not become a visitor.
+		server.ext('onPostAuth', async (request, h) => {
+			const { app, auth } = request.route.settings;
+			if ((auth as unknown) === false) return h.continue;
+			const visit = await lookUp(request, h);
+			visits.set(request, visit);
+			if (visit.session === undefined) {
+				const endpoint = app?.endpoint?.();
+				if (endpoint?.audience === 'user') throw new Failure('notSignedIn', endpoint.signInMessage);
+			}
+			const viewer = visit.session === undefined ? visitor : ({ kind: 'user', ...visit.session.user } as const);
+			(request as { viewer: Request['viewer'] }).viewer = viewer;
+			return h.continue;
+		});
+	};
+	const sessions: Sessions = {
 		async begin(request, user) {
 			await endCurrent(request);
 			const id = randomBytes(32).toString('base64url');
@@ -212,6 +217,7 @@ export function registerSessions(
 		subscribe: (key, onEnd) => subscriptions.subscribe(key, onEnd),
 		subscribers: () => subscriptions.count,
 	};
+	return { sessions, serve, close: () => ended.close() };
 }
 
 const retryMs = 10_000;

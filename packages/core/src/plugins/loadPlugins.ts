@@ -6,20 +6,18 @@ import { describeIssue, type Server, type StowagePlugin } from '@stowage/plugin-
 import { resolve } from 'import-meta-resolve';
 import { ConfigError } from '../config/load.js';
 import type { Config } from '../config/schema.js';
+import type { AppHost } from './pluginHost.js';
 
-type FoundPlugins = ReadonlyMap<string, { plugin: StowagePlugin; options: unknown }>;
+export type FoundPlugins = ReadonlyMap<string, { plugin: StowagePlugin; options: unknown }>;
 
 /**
- * Loads the plugins of the configuration and starts them. One that is missing, gets a wrong option or fails stops the server with its
- * name and the reason: a server without its auth plugin must not run open.
+ * Starts the plugins. One that fails stops the server with its name and the reason: a server without its auth plugin must not run open.
  */
-export async function loadPlugins(server: Server, config: Config): Promise<void> {
-	for (const [name, { plugin, options }] of await findPlugins(config)) {
+export async function startPlugins({ register }: AppHost, found: FoundPlugins): Promise<void> {
+	for (const [name, { plugin, options }] of found) {
 		try {
-			await server.register(
-				{ name: plugin.name, version: plugin.version, register: (own) => plugin.start(own, options) },
-				config.basePath === '' ? {} : { routes: { prefix: config.basePath } },
-			);
+			// Of a command's host, one that needs no HTTP server uses what is there.
+			await register(plugin, (host) => plugin.start(host as Server, options));
 		} catch (cause) {
 			throw new Error(`The plugin ${name} failed to start: ${(cause as Error).message}`, { cause });
 		}
@@ -35,8 +33,11 @@ export async function checkConfig(config: Config): Promise<void> {
 	await findPlugins(config);
 }
 
-/** The plugins of the configuration with their checked options; none is started. Throws ConfigError. */
-async function findPlugins(config: Pick<Config, 'plugins' | 'baseDir'>): Promise<FoundPlugins> {
+/**
+ * Loads the plugins of the configuration and checks their options; none is started. Throws ConfigError for one that is missing or gets a
+ * wrong option.
+ */
+export async function findPlugins(config: Pick<Config, 'plugins' | 'baseDir'>): Promise<FoundPlugins> {
 	const loaded = new Map<string, { plugin: StowagePlugin; options: unknown }>();
 	for (const [name, given] of config.plugins) {
 		const plugin = await importPlugin(name, config.baseDir);

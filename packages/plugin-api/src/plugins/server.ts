@@ -1,4 +1,4 @@
-import type { Request, Server } from '@hapi/hapi';
+import type { Request, Server, ServerRoute } from '@hapi/hapi';
 import type { Viewer } from '@stowage/rules';
 import type { ArchiveFormat } from '../providers/archives.js';
 import type { AuthProvider } from '../providers/auth.js';
@@ -53,22 +53,33 @@ export interface JsonBodies {
 	release(request: Request): void;
 }
 
+/** What the server brings to plugins. */
+interface Brought {
+	readonly providers: Providers;
+	readonly files: Files;
+	/** Whether this process, or another live one over the same database, has a capability, as known for some seconds. */
+	isOffered(capability: string): boolean;
+	/** A key-value store with expiry for the plugin of this name. */
+	keyValues(scope: string): KeyValueStore;
+	/** The log for the plugin of this name. */
+	logOf(plugin: string): PluginLog;
+	readonly notifications: Notifications;
+	readonly jobs: Jobs;
+	readonly bodies: JsonBodies;
+	/** The absolute path of the folder with the server's data: its database, its secrets and, by default, the files. */
+	readonly dataDir: string;
+}
+
+/** The server as a plugin has it that needs no HTTP server: commands such as `stowage user list` start it with this alone. */
+export interface PluginHost extends Brought {
+	/** Registers routes. In a command there are none. */
+	route(routes: ServerRoute | ServerRoute[]): void;
+	/** Calls `handle` when the server has started, begins to stop or has stopped; in a command only at its end. */
+	ext(event: 'onPostStart' | 'onPreStop' | 'onPostStop', handle: () => void | Promise<void>): void;
+}
+
 declare module '@hapi/hapi' {
-	interface Server {
-		readonly providers: Providers;
-		readonly files: Files;
-		/** Whether this process, or another live one over the same database, has a capability, as known for some seconds. */
-		isOffered(capability: string): boolean;
-		/** A key-value store with expiry for the plugin of this name. */
-		keyValues(scope: string): KeyValueStore;
-		/** The log for the plugin of this name. */
-		logOf(plugin: string): PluginLog;
-		readonly notifications: Notifications;
-		readonly jobs: Jobs;
-		readonly bodies: JsonBodies;
-		/** The absolute path of the folder with the server's data: its database, its secrets and, by default, the files. */
-		readonly dataDir: string;
-	}
+	interface Server extends Brought {}
 	interface Request {
 		/** The caller. */
 		readonly viewer: Viewer;
