@@ -58,7 +58,7 @@ export function auditCommand(): Command {
 			...spanOfOptions(options, isUtc),
 		};
 		const limit = limitOf(options.limit);
-		const list = new RowWriter(columns);
+		const list = await RowWriter.open(columns);
 		const show = (record: AuditRecord) => (options.json ? printJsonLine(record) : list.add(rowOf(record, isUtc)));
 		const latest: AuditRecord[] = [];
 		let isLatest = limit === undefined;

@@ -70,7 +70,7 @@ export function migrateCommand(): Command {
 			name,
 			state: stateOf(name, before, now),
 		}));
-		printList(rows, {
+		await printList(rows, {
 			json,
 			columns: [{ title: 'MIGRATION' }, { title: 'STATE' }],
 			row: ({ name, state }) => [name, state],
@@ -111,7 +111,11 @@ function copyCommand(): Command {
 		await (await openDatabase(to)).close();
 		await recordOrder(config, administrator(), { action: 'copyDatabase', to: withoutPassword(absolute(to)) });
 		const rows = [...written].map(([table, { count, digest }]) => ({ table, rows: count, digest }));
-		printList(rows, { json, columns: [{ title: 'TABLE' }, { title: 'ROWS' }], row: (each) => [each.table, each.rows] });
+		await printList(rows, {
+			json,
+			columns: [{ title: 'TABLE' }, { title: 'ROWS' }],
+			row: (each) => [each.table, each.rows],
+		});
 		if (json) return;
 		printLine(
 			'Copied, and the same when read back. Stop the server before you switch: what it wrote since is missing.',

@@ -43,7 +43,7 @@ export function doctorCommand(): Command {
 	return command.action(async ({ json, files, ...scope }: DoctorOptions) => {
 		if (files) return examineFiles(command, scope, json);
 		const findings = await examine(command);
-		printList(findings, {
+		await printList(findings, {
 			json,
 			columns: [{ title: 'STATE' }, { title: 'WHAT' }, { title: 'SAYS', fit: 'wrap' }, { title: 'MEND', fit: 'wrap' }],
 			row,

@@ -145,7 +145,7 @@ async function listJobs({ accounts, jobs }: Services, { user, all = false, json 
 	const owner = user === undefined ? undefined : await accounts.find(user);
 	const found = (await jobs.listOf(owner?.id)).filter(({ endTime }) => all || endTime === null);
 	const names = new Map((await accounts.list()).map(({ id, username }) => [id, username]));
-	printList(found, {
+	await printList(found, {
 		json,
 		toJson: ({ userId, hasInput: _, createdAt, startTime, endTime, detail, hold, ...job }) => ({
 			...job,

@@ -18,7 +18,7 @@ export function publicCommand(): Command {
 				examples: ['public list', 'public list --older-than 30d --json'],
 				async run(services, _words, { olderThan, json }) {
 					const files = await withProgress({ json }, (progress) => found(services, olderThan, progress));
-					printList(files, {
+					await printList(files, {
 						json,
 						toJson: ({ path, size, arrivedAt }) => ({ path, size, arrivedAt: timeText(arrivedAt) }),
 						columns: [{ title: 'UPLOADED' }, { title: 'SIZE' }, { title: 'PATH', fit: 'cut' }],

@@ -60,7 +60,7 @@ export function rootCommand(): Command {
 					});
 					const chosen = name === undefined ? all : all.filter((root) => root.name === name);
 					if (chosen.length === 0) throw new Failure('notFound', `There is no storage root ${name}.`);
-					show(chosen, json, 'with sharing');
+					await show(chosen, json, 'with sharing');
 					if (chosen.some(({ fault }) => fault !== null)) throw new ExitCode(1);
 				},
 			}).option('--json', 'as JSON'),
@@ -118,10 +118,10 @@ function freeCell(freeBytes: number | null): Row[number] {
 	return freeBytes === null ? 'unknown' : sizeCell(freeBytes);
 }
 
-function show(roots: readonly RootState[], json: boolean | undefined, sharing?: 'with sharing'): void {
+async function show(roots: readonly RootState[], json: boolean | undefined, sharing?: 'with sharing'): Promise<void> {
 	const shownSharing = ({ sharingFaults }: Pick<RootState, 'sharingFaults'>) =>
 		sharingFaults === null ? '' : sharingFaults.length === 0 ? 'any number' : `one: ${sharingFaults.join(' ')}`;
-	printList(roots, {
+	await printList(roots, {
 		json,
 		columns: [
 			...[{ title: 'NAME' }, { title: 'DEFAULT' }, { title: 'STATE' }, { title: 'FREE' }, { title: 'DRIVER' }],

@@ -39,7 +39,7 @@ async function showStatus(
 		}));
 		return printJson({ bytes: state.bytes, roots: withTimes });
 	}
-	printList(state.roots, {
+	await printList(state.roots, {
 		json: false,
 		columns: [
 			...[{ title: 'ROOT' }, { title: 'INDEX' }, { title: 'NAMES' }, { title: 'FOLDERS' }, { title: 'WAITING' }],

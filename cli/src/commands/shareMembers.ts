@@ -29,7 +29,7 @@ async function listFolders({ accounts, members }: Services, name: string | undef
 		path,
 		members: all.map(({ user, role }) => ({ username: user.username, role })),
 	}));
-	printList(shown, {
+	await printList(shown, {
 		json,
 		columns: [{ title: 'USER' }, { title: 'PATH' }, { title: 'MEMBERS', fit: 'cut' }],
 		row: ({ user, path, members: all }) => [

@@ -76,7 +76,7 @@ async function found(
 
 async function listUploads(services: Services, filter: Filter, json: boolean | undefined): Promise<void> {
 	const nameOf = await usernames(services);
-	printList(await found(services, filter), {
+	await printList(await found(services, filter), {
 		json,
 		toJson: (upload) => ({
 			id: upload.idHash,

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { withoutDatabaseUrls } from '@stowage/core';
 import { escapeControls, escapeJson, Failure, formatListSize } from '@stowage/rules';
 import { dateOf, localTimeText } from '../commandLine/times.js';
-import { type Column, Table } from './table.js';
+import type { Column, Table } from './table.js';
 
 // Every line of every command is written here: names of files, browsers and disks are untrusted, and must not move the cursor, turn the
 // text round or begin another line.
@@ -30,14 +30,17 @@ interface Listed<T> {
 }
 
 /** Prints the items as JSON with `--json`; without as a table on a terminal, and elsewhere as rows without a header, for scripts. */
-export function printList<T>(items: readonly T[], { json, toJson = (item) => item, columns, row }: Listed<T>): void {
+export async function printList<T>(
+	items: readonly T[],
+	{ json, toJson = (item) => item, columns, row }: Listed<T>,
+): Promise<void> {
 	if (json) printJson(items.map((item) => toJson(item)));
-	else printTable(columns, items.map(row));
+	else await printTable(columns, items.map(row));
 }
 
 /** Prints rows as a table with a header on a terminal, and elsewhere as `printRows`. */
-export function printTable(columns: readonly Column[], rows: readonly Row[]): void {
-	const list = new RowWriter(columns);
+export async function printTable(columns: readonly Column[], rows: readonly Row[]): Promise<void> {
+	const list = await RowWriter.open(columns);
 	for (const row of rows) list.add(row);
 	list.flush();
 }
@@ -47,20 +50,27 @@ const rowsPerTable = 500;
 
 /** Prints rows that come one after another: on a terminal as a table, from `flush` on each at once; elsewhere each at once. */
 export class RowWriter {
-	readonly #table: Table;
+	/** Undefined where there is no terminal. */
+	readonly #table: Table | undefined;
 	#waiting: Row[] = [];
 
-	constructor(columns: readonly Column[]) {
-		this.#table = new Table(columns);
+	private constructor(table: Table | undefined) {
+		this.#table = table;
+	}
+
+	/** What knows the widths of all characters is loaded for a terminal only: that is a tenth of what a short command costs. */
+	static async open(columns: readonly Column[]): Promise<RowWriter> {
+		return new RowWriter(isOnTerminal() ? new (await import('./table.js')).Table(columns) : undefined);
 	}
 
 	add(row: Row): void {
-		if (!isOnTerminal()) printRows([row]);
+		if (this.#table === undefined) printRows([row]);
 		else if (this.#waiting.push(row) >= rowsPerTable) this.flush();
 	}
 
 	/** Prints the rows that wait for others to be aligned with. */
 	flush(): void {
+		if (this.#table === undefined) return;
 		const { columns: width = usualWidth } = process.stdout;
 		for (const line of this.#table.lines(this.#waiting.splice(0).map(escaped), width)) console.log(line);
 	}
@@ -80,7 +90,7 @@ export async function printEach<T>(
 	{ json, toJson = (item) => item, columns, row }: Listed<T>,
 ): Promise<void> {
 	if (!json) {
-		const list = new RowWriter(columns);
+		const list = await RowWriter.open(columns);
 		for await (const item of items) list.add(row(item));
 		list.flush();
 		return;

@@ -23,7 +23,7 @@ export async function listUsers(services: Services, { usage, json }: ListOptions
 		entries: entries ?? config.quotas.userEntries,
 		isDefault: { bytes: bytes === null, entries: entries === null },
 	});
-	printList(await accounts.overview(), {
+	await printList(await accounts.overview(), {
 		json,
 		toJson: (user) => ({
 			username: user.username,

@@ -30,7 +30,7 @@ export async function setQuota(services: Services, name: string, options: QuotaO
 	const { limit, isDefault: byDefault, used } = inForce;
 	if (options.json)
 		printJson({ quota: { ...limit, isDefault: byDefault }, used: { bytes: used.bytes, entries: used.entries } });
-	else printTable(quotaColumns, quotaRows(inForce));
+	else await printTable(quotaColumns, quotaRows(inForce));
 }
 
 interface QuotaInForce {

@@ -17,7 +17,7 @@ export function sessionsCommand(): Command {
 				examples: ['user sessions list ada', 'user sessions list ada --json'],
 				async run({ accounts, sessions }, [name = ''], { json }) {
 					const found = await sessions.list((await accounts.find(name)).id);
-					printList(found, {
+					await printList(found, {
 						json,
 						toJson: sessionJson,
 						columns: sessionColumns('ID'),

@@ -90,7 +90,7 @@ export async function showUser(services: Services, name: string, { json }: { jso
 			]),
 		},
 	];
-	printSections(sections.filter(({ rows }) => rows.length > 0));
+	await printSections(sections.filter(({ rows }) => rows.length > 0));
 }
 
 interface Section {
@@ -100,11 +100,11 @@ interface Section {
 	rows: readonly Row[];
 }
 
-function printSections(sections: readonly Section[]): void {
+async function printSections(sections: readonly Section[]): Promise<void> {
 	for (const [at, { name, columns, rows }] of sections.entries()) {
 		if (isOnTerminal()) {
 			if (at > 0) printLine('');
-			printTable(columns, rows);
+			await printTable(columns, rows);
 		} else printRows(name === undefined ? rows : rows.map((row) => [name, ...row]));
 	}
 }
