@@ -431,6 +431,8 @@ test('a command loads only the modules it needs: --version no packages, config c
 		list,
 		'/commands/serve.ts',
 		'@hapi/hapi/',
+		'@node-rs/argon2/',
+		'/string-width/',
 		'/registerRoutes.ts',
 		'/createMetrics.ts',
 		'/mysql2/',

@@ -17,6 +17,7 @@ export * from './disk/makeFolders.js';
 export * from './disk/regularFile.js';
 export * from './limits/MemoryPool.js';
 export * from './limits/Yielder.js';
+export * from './plugins/afterStart.js';
 export * from './plugins/definePlugin.js';
 export * from './plugins/route.js';
 export * from './plugins/server.js';

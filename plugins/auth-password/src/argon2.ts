@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type Algorithm, hash, type ParsedHashOptions, parseOptions, verify } from '@node-rs/argon2';
+import { createRequire } from 'node:module';
+import type { Algorithm, ParsedHashOptions } from '@node-rs/argon2';
 import type { AuthProvider } from '@stowage/plugin-api';
 import { Failure, passwordLength } from '@stowage/rules';
 import { createSemaphore, type SemaphoreLimits } from './semaphore.js';
@@ -16,6 +17,16 @@ const defaultLimits: SemaphoreLimits = { running: 2, waiting: 64 };
 
 const argon2id: Algorithm.Argon2id = 2;
 
+type Native = typeof import('@node-rs/argon2');
+
+let native: Native | undefined;
+
+/** Loaded when it is first used: most commands hash nothing. A program that is built for another machine is an error here. */
+export function loadArgon2(): Native {
+	native ??= createRequire(import.meta.url)('@node-rs/argon2') as Native;
+	return native;
+}
+
 /** Passwords kept as argon2id hashes. Hashing never runs on the main thread, and only a few at a time. */
 export function argon2Provider(cost: Argon2Cost, limits: SemaphoreLimits = defaultLimits): AuthProvider {
 	const semaphore = createSemaphore(limits);
@@ -25,7 +36,7 @@ export function argon2Provider(cost: Argon2Cost, limits: SemaphoreLimits = defau
 		timeCost: cost.iterations,
 		parallelism: cost.parallelism,
 	};
-	const protect = (password: string) => semaphore.run(() => hash(normalized(password), options));
+	const protect = (password: string) => semaphore.run(() => loadArgon2().hash(normalized(password), options));
 	/** The hash that a password is compared with for an unknown user, so that the comparison takes as long. */
 	const nobody = dummySecret(cost);
 
@@ -40,7 +51,7 @@ export function argon2Provider(cost: Argon2Cost, limits: SemaphoreLimits = defau
 			// For known and unknown users alike, and before the hash, which costs time in proportion to the text.
 			if (isTooLong(password)) return false;
 			const isKnown = secret !== undefined && parametersOf(secret) !== undefined;
-			const fits = await semaphore.run(() => verify(isKnown ? secret : nobody, normalized(password)));
+			const fits = await semaphore.run(() => loadArgon2().verify(isKnown ? secret : nobody, normalized(password)));
 			return isKnown && fits;
 		},
 		needsRehash(secret) {
@@ -70,7 +81,7 @@ function normalized(password: string): string {
 function parametersOf(secret: string): ParsedHashOptions | undefined {
 	if (!secret.startsWith('$argon2id$')) return undefined;
 	try {
-		return parseOptions(secret);
+		return loadArgon2().parseOptions(secret);
 	} catch {
 		// Truncated or made by another program: it matches no password.
 		return undefined;

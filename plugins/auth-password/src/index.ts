@@ -1,5 +1,5 @@
 import { definePlugin, z } from '@stowage/plugin-api';
-import { argon2Provider } from './argon2.js';
+import { argon2Provider, loadArgon2 } from './argon2.js';
 
 export const plugin = definePlugin({
 	name: '@stowage/auth-password',
@@ -12,5 +12,7 @@ export const plugin = definePlugin({
 	needsHttp: false,
 	async start(server, options) {
 		server.providers.auth.register('password', argon2Provider(options));
+		// A server that could sign nobody in does not start.
+		server.ext('onPostStart', () => void loadArgon2());
 	},
 });

@@ -29,7 +29,7 @@ for (const options of [
 test('the plugin offers its provider as `password`', async (t) => {
 	const offered = new Map<string, AuthProvider>();
 	const auth = { register: (name: string, provider: AuthProvider) => offered.set(name, provider) };
-	await plugin.start({ providers: { auth } } as unknown as Server, plugin.options.parse({}));
+	await plugin.start({ providers: { auth }, ext() {} } as unknown as Server, plugin.options.parse({}));
 	const provider = offered.get('password');
 	const secret = (await provider?.hash('correct horse')) ?? '';
 	t.regex(secret, /^\$argon2id\$v=19\$m=32768,t=3,p=1\$/);

@@ -1,4 +1,4 @@
-import { definePlugin, z } from '@stowage/plugin-api';
+import { afterStart, definePlugin, z } from '@stowage/plugin-api';
 import { conversion } from './conversion.js';
 import { convert } from './convert.js';
 import { HandBrake } from './HandBrake.js';
@@ -76,7 +76,6 @@ export const plugin = definePlugin({
 			return handbrake.isAvailable;
 		});
 		server.route(handbrakeRoutes(server, handbrake, conversions));
-		// Not awaited: running it takes a moment.
-		server.ext('onPostStart', () => void handbrake.find());
+		afterStart(server, () => void handbrake.find());
 	},
 });

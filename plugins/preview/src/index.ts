@@ -1,4 +1,12 @@
-import { definePlugin, findProgram, findSandbox, type PluginLog, type Renderer, z } from '@stowage/plugin-api';
+import {
+	afterStart,
+	definePlugin,
+	findProgram,
+	findSandbox,
+	type PluginLog,
+	type Renderer,
+	z,
+} from '@stowage/plugin-api';
 import { ImageWorkers } from './images/ImageWorkers.js';
 import { imageRenderer, pdfRenderer, videoRenderer } from './renderers.js';
 
@@ -20,8 +28,7 @@ export const plugin = definePlugin({
 		const memoryBytes = memoryMiB * 1024 * 1024;
 		const workers = new ImageWorkers({ memoryBytes, log, findSandbox });
 		server.ext('onPostStop', () => workers.close());
-		// Not awaited: trying it takes a moment.
-		server.ext('onPostStart', () => void logSandbox(log));
+		afterStart(server, () => void logSandbox(log));
 		const means = { workers, memoryBytes, findSandbox };
 		const register = (name: string, renderer: Renderer) => server.providers.renderer.register(name, renderer);
 		register('image', imageRenderer(means));

@@ -1,4 +1,4 @@
-import { collator } from '../names/nameKeys.js';
+import { collate } from '../names/nameKeys.js';
 
 /** The buttons of the alphabet filter (spec, section 2). */
 export const letterFilters = ['ALL', '#', ...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'] as const;
@@ -11,5 +11,5 @@ export function matchesLetter(name: string, filter: LetterFilter): boolean {
 	if (filter === 'ALL') return true;
 	if (filter === '#') return /^\p{Nd}/u.test(name);
 	const first = String.fromCodePoint(name.codePointAt(0) ?? 0);
-	return collator.compare(first, filter) === 0;
+	return collate(first, filter) === 0;
 }

@@ -1,4 +1,4 @@
-import { collator, nameKey } from '../names/nameKeys.js';
+import { collate, nameKey } from '../names/nameKeys.js';
 import type { Entry } from './listing.js';
 
 /** The sort modes of a listing; an `r` before it reverses the order (spec, section 3). */
@@ -33,7 +33,7 @@ export function toggleSort(current: SortMode, column: SortColumn): SortMode {
  * code units, so only equal names compare as 0.
  */
 export function compareNames(a: string, b: string): number {
-	return collator.compare(a, b) || compareText(a, b);
+	return collate(a, b) || compareText(a, b);
 }
 
 /**
@@ -119,9 +119,7 @@ const weights: Record<Exclude<SortColumn, 'name'>, (entry: Entry) => number> = {
 
 function compareRows(a: Row, b: Row): number {
 	const byKey =
-		a.key === undefined || b.key === undefined
-			? collator.compare(a.entry.name, b.entry.name)
-			: compareText(a.key, b.key);
+		a.key === undefined || b.key === undefined ? collate(a.entry.name, b.entry.name) : compareText(a.key, b.key);
 	return (
 		byKey ||
 		compareText(a.entry.name, b.entry.name) ||

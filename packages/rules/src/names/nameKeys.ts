@@ -1,5 +1,11 @@
+/** Made when it is first used: that takes longer than most commands need for their own work. */
+let collator: Intl.Collator | undefined;
+
 /** The order of names for people: natural (`file2` before `file10`), and without regard to case and accents. */
-export const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
+export function collate(a: string, b: string): number {
+	collator ??= new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
+	return collator.compare(a, b);
+}
 
 /**
  * The characters that the collator weighs one by one, but for Han. Others (ß and æ, which it takes for two, emoji, scripts in which
@@ -73,8 +79,8 @@ function rankAll(
 	}
 	let rank = after;
 	let previous = '';
-	for (const character of characters.sort(collator.compare)) {
-		if (collator.compare(previous, character) !== 0) rank++;
+	for (const character of characters.sort(collate)) {
+		if (collate(previous, character) !== 0) rank++;
 		ranked[character.charCodeAt(0)] = rank;
 		previous = character;
 	}
