@@ -5,6 +5,7 @@ import {
 	baseOf,
 	directoryOf,
 	emptyQueue,
+	findItem,
 	fraction,
 	fullName,
 	hasValidName,
@@ -256,6 +257,15 @@ test('a file can be removed, and the ids of an emptied queue are not used again'
 	const empty = uploadQueueReducer(state, { type: 'removed', id: 2 });
 	t.deepEqual(empty, { ...emptyQueue, nextId: 3 });
 	t.is(item(uploadQueueReducer(empty, added('c'))).id, 3);
+});
+
+test('files are found by their ids where others were removed between them', (t) => {
+	const { items } = after(added('a.txt', 'b.txt', 'c.txt', 'd.txt'), { type: 'removed', id: 2 }, added('e.txt'));
+	t.deepEqual(
+		[0, 1, 2, 3, 4, 5, 6].map((id) => findItem(items, id)?.name),
+		[undefined, 'a', undefined, 'c', 'd', 'e', undefined],
+	);
+	t.is(findItem([], 1), undefined);
 });
 
 test('one file is shown as uploading at a time, with its own progress', (t) => {

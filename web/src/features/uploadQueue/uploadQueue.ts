@@ -298,9 +298,25 @@ function movedTo(item: QueueItem, change: { name: string } | { isPublic: boolean
 }
 
 function replaceItem(state: UploadQueueState, id: number, change: (item: QueueItem) => QueueItem): UploadQueueState {
-	const index = state.items.findIndex((item) => item.id === id);
+	const index = indexOfItem(state.items, id);
 	const item = state.items[index];
 	return item ? { ...state, items: state.items.with(index, change(item)) } : state;
+}
+
+export function findItem(items: readonly QueueItem[], id: number): QueueItem | undefined {
+	return items[indexOfItem(items, id)];
+}
+
+/** -1 if it is not among them. Items are in the order of their ids, and thousands of them are looked up many times. */
+function indexOfItem(items: readonly QueueItem[], id: number): number {
+	let from = 0;
+	let to = items.length;
+	while (from < to) {
+		const middle = (from + to) >> 1;
+		if ((items[middle] as QueueItem).id < id) from = middle + 1;
+		else to = middle;
+	}
+	return items[from]?.id === id ? from : -1;
 }
 
 /** A change by the user, ignored while an upload runs. */

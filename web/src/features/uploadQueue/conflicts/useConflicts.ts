@@ -1,7 +1,7 @@
-import { useQueries, useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, useQueries, useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { folderQuery } from '../../../api/listings/folderQuery.js';
-import { takenNames } from '../../../api/listings/takenNames.js';
+import { type TakenNames, takenNames } from '../../../api/listings/takenNames.js';
 import { useSession } from '../../../api/session/useSession.js';
 import type { UploadDestination } from '../destination.js';
 import type { QueueItem } from '../uploadQueue.js';
@@ -28,14 +28,7 @@ export function useConflicts(items: readonly QueueItem[], isRunning: boolean, { 
 	const session = useSession({ isAsked: !isShare });
 	const username = session.status === 'signedIn' ? session.username : undefined;
 	const isKnown = session.status !== 'unknown';
-	const listed = useMemo((): ListedNames => {
-		return ({ area, directory }) => {
-			const { queryKey } = folderQuery(area, directory, username !== undefined);
-			const listing = queryClient.getQueryData(queryKey);
-			return listing && takenNames(listing.entries, area, username);
-		};
-	}, [queryClient, username]);
-	const folders = isKnown && !isShare && !isRunning ? foldersToList(items, listed) : [];
+	const folders = isKnown && !isShare && !isRunning ? foldersToList(items, readListed(queryClient, username)) : [];
 	const { updates, isLoading } = useQueries({
 		queries: folders.map(({ area, directory }) => ({
 			...folderQuery(area, directory, username !== undefined),
@@ -52,9 +45,23 @@ export function useConflicts(items: readonly QueueItem[], isRunning: boolean, { 
 		// Changes with what is listed.
 		void updates;
 		if (isShare) return { choice: undefined, taken: 0, stateOf: () => 'free' };
+		const listed = readListed(queryClient, username);
 		const stateOf = (item: QueueItem) => nameStateOf(item, listed);
 		const summary = summarizeConflicts(items, stateOf, username === undefined);
 		// While it is being listed nothing is asked that may be needless.
 		return { ...summary, choice: isLoading && summary.taken === 0 ? undefined : summary.choice, stateOf };
-	}, [items, listed, updates, isLoading, username, isShare]);
+	}, [items, queryClient, updates, isLoading, username, isShare]);
+}
+
+/** What is listed now. Each folder is looked up once, however many items are for it. */
+function readListed(queryClient: QueryClient, username: string | undefined): ListedNames {
+	const folders = new Map<string, TakenNames | undefined>();
+	return ({ area, directory, key }) => {
+		if (folders.has(key)) return folders.get(key);
+		const { queryKey } = folderQuery(area, directory, username !== undefined);
+		const listing = queryClient.getQueryData(queryKey);
+		const names = listing && takenNames(listing.entries, area, username);
+		folders.set(key, names);
+		return names;
+	};
 }

@@ -17,6 +17,7 @@ import { type Chosen, hasFolders } from '../choosing/chosenFiles.js';
 import { createNameLookup } from '../conflicts/lookUpNames.js';
 import type { UploadDestination } from '../destination.js';
 import {
+	findItem,
 	isWaiting,
 	type QueueItem,
 	type UploadQueueAction,
@@ -113,7 +114,7 @@ export function useRunner(
 				if (chosen.length === 0 || share?.isReady() === false) return;
 				const abort = new AbortController();
 				const ended = runUploads(chosen, {
-					itemOf: (id) => latest.current.items.find((item) => item.id === id),
+					itemOf: (id) => findItem(latest.current.items, id),
 					username,
 					transport: share?.transport ?? uploadFile,
 					ensureFolder: createFolderEnsurer(),
