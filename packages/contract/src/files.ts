@@ -14,6 +14,7 @@ import {
 	replacing,
 	searching,
 	uploaded,
+	wantedOrder,
 } from './schemas.js';
 import { versionId } from './versions.js';
 
@@ -21,14 +22,14 @@ export const browse = endpoint({
 	method: 'GET',
 	path: '/api/browse',
 	audience: 'user',
-	query: z.object({ type: area.default('public'), directory: path.default(rootPath), ...searching }),
+	query: z.object({ type: area.default('public'), directory: path.default(rootPath), ...wantedOrder, ...searching }),
 	result: listing,
 });
 
 export const browsePublic = endpoint({
 	method: 'GET',
 	path: '/api/browse/public',
-	query: z.object({ directory: path.default(rootPath), ...searching }),
+	query: z.object({ directory: path.default(rootPath), ...wantedOrder, ...searching }),
 	result: listing,
 });
 

@@ -1,4 +1,4 @@
-import { type Entry, maxSearchLength, memberRoles, parsePath, searchKinds } from '@stowage/rules';
+import { type Entry, maxSearchLength, memberRoles, parsePath, searchKinds, sortModes } from '@stowage/rules';
 import { z } from 'zod';
 
 /** A path relative to its area's root; parsed here once, so that no route sees an unchecked one. */
@@ -76,6 +76,12 @@ export const searching = {
 	before: wholeNumber.optional(),
 };
 
+/**
+ * In which order the rows of a folder are wanted. The listing says `sorted` if they come so; those of large folders come as they are
+ * read. It changes nothing of a search.
+ */
+export const wantedOrder = { sort: z.enum(sortModes).optional() };
+
 export const settings = z.strictObject({ promptBeforeDownload: z.boolean(), enablePreview: z.boolean() });
 
 /** Each key of the rules' `Entry`, and no other: the two can't differ. */
@@ -117,6 +123,8 @@ export const listing = z.object({
 	directory: z.string(),
 	entries: z.array(entry),
 	truncated: z.literal(true).optional(),
+	/** The order of `entries`, if it was asked for and is kept. */
+	sorted: z.enum(sortModes).optional(),
 	/** Of a search: when the index that was asked was current, in milliseconds since the epoch; null where the disk was read. */
 	indexedAt: z.number().nullable().optional(),
 	/** Of a shared folder: whose it is, and what the caller may do in it. Entries name their role where it is another one. */

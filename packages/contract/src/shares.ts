@@ -4,7 +4,7 @@ import { endpoint } from './define.js';
 import { followedTickets } from './events.js';
 import { maxSelectionBytes, thumbnailSize, ticket } from './files.js';
 import { maxLinksOfPage } from './links.js';
-import { entry, itemPath, listing, listOf, message, path, searching } from './schemas.js';
+import { entry, itemPath, listing, listOf, message, path, searching, wantedOrder } from './schemas.js';
 
 const text = (limit: number) =>
 	z
@@ -161,7 +161,7 @@ export const openShare = endpoint({
 export const browseShare = endpoint({
 	method: 'GET',
 	path: '/api/share/{token}/browse',
-	query: z.object({ directory: path.default(rootPath), ...searching }),
+	query: z.object({ directory: path.default(rootPath), ...wantedOrder, ...searching }),
 	result: listing,
 });
 

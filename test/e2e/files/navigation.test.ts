@@ -65,6 +65,36 @@ test.serial('a search is in the URL, counts its results, shows their folders and
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('the first rows of a long folder are shown while the others come', async (t) => {
+	const app = await fixture.enter(t);
+	const many = Array.from({ length: 5_000 }, (_, n) => [`long/file ${n}.txt`, '']);
+	await writeFiles(app.home, Object.fromEntries([...many, ['long/z/a.txt', '']]));
+	const page = await app.open('/browser?type=private');
+	const network = await page.context().newCDPSession(page);
+	const bytesPerSecond = (downloadThroughput: number) =>
+		network.send('Network.emulateNetworkConditions', {
+			offline: false,
+			latency: 0,
+			downloadThroughput,
+			uploadThroughput: -1,
+		});
+	await network.send('Network.enable');
+	await bytesPerSecond(50_000);
+	await nameIn(page, 'long').dblclick();
+	await page
+		.locator('[role=grid][aria-busy=true][aria-rowcount="-1"]')
+		.getByText('file 0', { exact: false })
+		.first()
+		.waitFor();
+	await page.waitForURL('**/browser/long?type=private');
+	await bytesPerSecond(-1);
+	await page.locator('[role=grid][aria-busy=false][aria-rowcount="5003"]').waitFor();
+	await eventually(t, async () => (await namesOf(page)).slice(0, 4), ['z', 'file 0.txt', 'file 1.txt', 'file 2.txt']);
+	await nameIn(page, 'z').dblclick();
+	await rowOf(page, 'a.txt').waitFor();
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('letters filter and headers sort the list, and Back and a reload restore it', async (t) => {
 	const app = await fixture.enter(t);
 	const many = Array.from({ length: 300 }, (_, n) => [`file ${n}.txt`, 'x'.repeat(n)]);

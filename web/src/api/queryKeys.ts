@@ -41,6 +41,9 @@ export const queryKeys = {
 		/** Begins like no folder's, so that what refetches a folder leaves them alone. */
 		hits: (place: string, directory: string, reader: string, search: Readonly<Record<string, string>>) =>
 			['listing', 'hits', place, directory, reader, search] as const,
+		/** As `hits`. */
+		first: (place: string, directory: string, reader: string) =>
+			['listing', 'first', place, directory, reader] as const,
 		/** Visitors see other entries in the public area than users do. */
 		of: (place: string, directory: string, search: Readonly<Record<string, string>>, reader: string) =>
 			['listing', place, directory, search, reader] as const,

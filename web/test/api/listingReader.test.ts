@@ -1,7 +1,7 @@
 import { compareNames } from '@stowage/rules';
 import test from 'ava';
 import fc from 'fast-check';
-import { ListingReader } from '../../src/api/listings/ListingReader.js';
+import { type FirstEntries, ListingReader } from '../../src/api/listings/ListingReader.js';
 
 const names = ['a', '},{"', '"entries":[', '\\"},{\\"', ']}', '日本 🎉', '\u2028', 'a "quoted" name'];
 const entries = [...names].sort(compareNames).map((name, at) => ({
@@ -38,6 +38,21 @@ test('a listing is parsed the same at all points at which it may be split', (t) 
 				}),
 			);
 		}
+	}
+});
+
+test('the first entries are known before the others only where they come in an order', (t) => {
+	for (const sorted of [undefined, 'name'] as const) {
+		const text = JSON.stringify({ type: 'private', directory: 'docs', sorted, entries });
+		const firsts: FirstEntries[] = [];
+		const reader = new ListingReader((first) => firsts.push(first));
+		const cut = text.indexOf(`"name":${JSON.stringify(entries[3]?.name)}`) + 5;
+		reader.push(text.slice(0, cut));
+		const expected = sorted === undefined ? [] : [{ sorted, entries: entries.slice(0, 3) }];
+		t.deepEqual(firsts, expected);
+		reader.push(text.slice(cut));
+		t.is(reader.finish().entries.length, entries.length);
+		t.deepEqual(firsts, expected);
 	}
 });
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createGzip } from 'node:zlib';
+import { constants, createGzip } from 'node:zlib';
 import type { ResponseToolkit } from '@hapi/hapi';
 import type { Request } from '@stowage/plugin-api';
 import type { Entry, Owner, Viewer } from '@stowage/rules';
@@ -18,8 +18,8 @@ const wholeLength = 32 * 1024;
 const gzipOptions = { level: 1, chunkSize: 64 * 1024 };
 
 /**
- * The JSON of a listing, what is known of the folder and its rows, a chunk for each batch: a folder of any size takes the memory of one
- * batch. `missing` is called at the end.
+ * The JSON of a listing, what is known of the folder and its rows, a chunk for each batch, which is empty where the batch is: a folder
+ * of any size takes the memory of one batch. `folder` is read with the first row, `missing` at the end.
  */
 export async function* listingText(
 	folder: object,
@@ -27,14 +27,19 @@ export async function* listingText(
 	missing: readonly Owner[] = [],
 	key: 'entries' | 'items' = 'entries',
 ): AsyncGenerator<string> {
-	let before = JSON.stringify({ ...folder, [key]: [] }).slice(0, -2);
+	// Written with the first row, until which it may not be known whole.
+	let before: string | undefined;
+	const head = () => JSON.stringify({ ...folder, [key]: [] }).slice(0, -2);
 	for await (const batch of batches) {
-		if (batch.length === 0) continue;
-		yield before + JSON.stringify(batch).slice(1, -1);
+		if (batch.length === 0) {
+			yield '';
+			continue;
+		}
+		yield (before ?? head()) + JSON.stringify(batch).slice(1, -1);
 		before = ',';
 	}
 	const end = missing.length === 0 ? ']}' : `],"missing":${JSON.stringify(missing)}}`;
-	yield before === ',' ? end : `${before}${end}`;
+	yield before === undefined ? `${head()}${end}` : end;
 }
 
 /**
@@ -80,12 +85,16 @@ async function sendChunks(request: Request, begun: string, chunks: AsyncGenerato
 		res.end();
 		return;
 	}
-	const body = Readable.from(continued(begun, chunks), { objectMode: false });
 	try {
 		// A pipeline into the response itself would add seven listeners to it, which together with those of this module exceeds Node's limit
 		// for leak warnings.
-		if (isZipped) await pipeline(body, createGzip(gzipOptions), (zipped) => writeBody(res, zipped));
-		else await writeBody(res, body);
+		if (isZipped) {
+			const gzip = createGzip(gzipOptions);
+			gzip.write(begun);
+			// What has begun is not kept until more of it is compressed.
+			gzip.flush(constants.Z_SYNC_FLUSH);
+			await pipeline(Readable.from(chunks, { objectMode: false }), gzip, (zipped) => writeBody(res, zipped));
+		} else await writeBody(res, Readable.from(continued(begun, chunks), { objectMode: false }));
 		res.end();
 	} catch (error) {
 		res.destroy();

@@ -3,6 +3,7 @@ import type { Call, ItemRef } from '@stowage/plugin-api';
 import { type Area, type MemberRole, type Owner, type SearchQuery, signedIn, type Viewer } from '@stowage/rules';
 import { clientGone } from '../http/connections/clientGone.js';
 import { clientKey } from '../http/requests/proxy.js';
+import { inOrder } from '../responses/inOrder.js';
 import { listingText, sendListing } from '../responses/sendListing.js';
 import type { Services } from '../services.js';
 
@@ -15,6 +16,8 @@ function searchOf({ search = '', kind, minSize, maxSize, after, before }: Browse
 	const isFiltered = Object.values(bounds).some((bound) => bound !== undefined);
 	return search === '' && !isFiltered ? undefined : { term: search, ...bounds };
 }
+
+type ListingHead = Omit<contract.ResultOf<typeof contract.browse>, 'entries'>;
 
 /** Answers with a folder of an area as `viewer` sees it, or with what is found in it. A search is counted for the caller. */
 export async function browseFolder(
@@ -29,10 +32,15 @@ export async function browseFolder(
 	const { directory } = query;
 	const folder = { area: type, path: directory };
 	const wanted = searchOf(query);
-	const head = { type, directory, ...(await membership(services, viewer, folder)) };
+	const head: ListingHead = { type, directory, ...(await membership(services, viewer, folder)) };
 	if (wanted === undefined) {
 		const missing: Owner[] = [];
-		const batches = files.list(viewer, folder, (owner) => missing.push(owner));
+		const { sort } = query;
+		const read = files.list(viewer, folder, (owner) => missing.push(owner));
+		const onOrder = () => {
+			head.sorted = sort;
+		};
+		const batches = sort === undefined ? read : inOrder(read, sort, onOrder);
 		return sendListing(services, call, listingText(head, batches, missing));
 	}
 	const signal = clientGone(request);

@@ -1,10 +1,11 @@
 import { EventEmitter, once } from 'node:events';
 import { mkdir, readdir, readlink, writeFile } from 'node:fs/promises';
-import { type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { type IncomingMessage, type OutgoingHttpHeaders, request, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import path from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import { constants, gunzipSync } from 'node:zlib';
 import type { StorageEntry } from '@stowage/plugin-api';
+import { sortEntries, sortModes } from '@stowage/rules';
 import test from 'ava';
 import { clientKey } from '../../src/http/requests/proxy.js';
 import { Client, json, type TestApp, testApp } from '../testApp.js';
@@ -60,13 +61,94 @@ test('a large listing is streamed completely, and compressed for remote clients 
 });
 
 /** Requests the large listing; resolves to the response, unread. */
-async function beginListing(app: TestApp, cookie: string): Promise<IncomingMessage> {
+function beginListing(app: TestApp, cookie: string): Promise<IncomingMessage> {
+	return unreadAnswer(app, '/api/browse?type=private&directory=many', { cookie });
+}
+
+async function unreadAnswer(app: TestApp, url: string, headers: OutgoingHttpHeaders): Promise<IncomingMessage> {
 	const { hostname, port } = new URL(app.server.info.uri);
-	const url = '/api/browse?type=private&directory=many';
-	const sent = request({ hostname, port, path: url, agent: false, headers: { cookie } }).end();
+	const sent = request({ hostname, port, path: url, agent: false, headers }).end();
 	const [answer] = (await once(sent, 'response')) as [IncomingMessage];
 	return answer;
 }
+
+test('a folder is listed in the order that is asked for, and a larger one as it is read', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const others = await Promise.all(Array.from({ length: 8 }, (_, at) => new Client(app).register(`user${at}`)));
+	const { storage } = app.services.roots.first;
+	const entries = Array.from({ length: 2_000 }, (_, at): StorageEntry => {
+		const n = (at * 7919) % 2_000;
+		return {
+			name: `${n % 3 === 0 ? 'É' : 'e'}${n}`,
+			type: n % 5 === 0 ? 'directory' : 'file',
+			size: n % 7,
+			mtime: n % 11,
+		};
+	});
+	storage.count = async () => 3;
+	storage.list = async function* () {
+		for (let at = 0; at < entries.length; at += 300) yield entries.slice(at, at + 300);
+	};
+	const url = '/api/browse?type=private&directory=many';
+	const unsorted = json(await ada.get(url));
+	t.false('sorted' in unsorted);
+	for (const mode of sortModes) {
+		const listing = json(await ada.get(`${url}&sort=${mode}`));
+		t.is(listing.sorted, mode);
+		t.deepEqual(listing.entries, sortEntries(unsorted.entries, mode), mode);
+	}
+	t.is((await ada.get(`${url}&sort=colour`)).statusCode, 400);
+
+	let read = 0;
+	storage.list = async function* () {
+		for (read = 0; read < 20_500; read += 500) yield Array.from({ length: 500 }, (_, at) => row(read + at));
+	};
+	const large = json(await ada.get(`${url}&sort=name`));
+	t.false('sorted' in large);
+	t.is(new Set(large.entries.map(({ name }: { name: string }) => name)).size, 20_500);
+
+	// Nobody has all rows of more folders in memory than a few: the next one's come as they are read.
+	let goOn = () => {};
+	const held = new Promise<void>((resolve) => (goOn = resolve));
+	let under = 0;
+	storage.list = async function* () {
+		under++;
+		yield [row(2), row(1)];
+		if (under <= 8) await held;
+	};
+	const answers = others.map((user) => user.get(`${url}&sort=name`));
+	await until('eight folders are read', () => under === 8);
+	t.false('sorted' in json(await ada.get(`${url}&sort=name`)));
+	goOn();
+	for (const answer of await Promise.all(answers)) t.is(json(answer).sorted, 'name');
+	t.is(json(await ada.get(`${url}&sort=name`)).sorted, 'name');
+});
+
+test('the first rows of a compressed listing are sent while the others are read', async (t) => {
+	const app = await testApp(t);
+	const { cookie = '' } = await new Client(app).register('ada');
+	let goOn = () => {};
+	const held = new Promise<void>((resolve) => (goOn = resolve));
+	app.services.roots.first.storage.list = async function* () {
+		yield Array.from({ length: 1_000 }, (_, at) => row(at));
+		await held;
+		yield [row(1_000)];
+	};
+	const url = '/api/browse?type=private&directory=many';
+	const answer = await unreadAnswer(app, url, {
+		cookie,
+		'accept-encoding': 'gzip',
+		'x-forwarded-for': '192.0.2.1',
+	});
+	const chunks: Buffer[] = [];
+	const received = () => gunzipSync(Buffer.concat(chunks), { finishFlush: constants.Z_SYNC_FLUSH }).toString();
+	answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+	await until('the first rows are there', () => chunks.length > 0 && received().endsWith('"mtime":1}'));
+	goOn();
+	await once(answer, 'end');
+	t.is(JSON.parse(received()).entries.length, 1_001);
+});
 
 test('who lists one folder has a turn before those that others ask for at once, and nobody’s place is kept by who does not read', async (t) => {
 	const app = await testApp(t);

@@ -1,7 +1,13 @@
 import { browse, isEntry, type ResultOf, schemas } from '@stowage/contract';
-import { NameOrder } from '@stowage/rules';
+import { type Entry, NameOrder, type SortMode } from '@stowage/rules';
 
 export type Listing = ResultOf<typeof browse>;
+
+/** The first entries of a listing. No other one comes before them in this order. */
+export interface FirstEntries {
+	sorted: SortMode;
+	entries: readonly Entry[];
+}
 
 /** These can't occur inside a JSON string, where quotes are escaped. */
 const opening = '"entries":[';
@@ -14,7 +20,11 @@ export class ListingReader {
 	readonly #order = new NameOrder();
 	#opening = '';
 	#role: Listing['role'];
+	#sorted: Listing['sorted'];
 	#rest = '';
+
+	/** `onFirst` gets the first entries, once, if they come in an order. More follow. */
+	constructor(private readonly onFirst: (first: FirstEntries) => void = () => {}) {}
 
 	push(text: string): void {
 		this.#rest += text;
@@ -23,12 +33,18 @@ export class ListingReader {
 			if (start < 0) return;
 			this.#opening = this.#rest.slice(0, start + opening.length);
 			this.#rest = this.#rest.slice(this.#opening.length);
-			this.#role = head.parse(JSON.parse(`${this.#opening}]}`)).role;
+			const { role, sorted } = head.parse(JSON.parse(`${this.#opening}]}`));
+			this.#role = role;
+			this.#sorted = sorted;
 		}
 		const end = this.#rest.lastIndexOf(separator);
 		if (end < 0) return;
-		this.#add(JSON.parse(`[${this.#rest.slice(0, end + 1)}]`));
+		const entries: unknown = JSON.parse(`[${this.#rest.slice(0, end + 1)}]`);
+		this.#add(entries);
 		this.#rest = this.#rest.slice(end + 2);
+		if (this.#sorted === undefined) return;
+		this.onFirst({ sorted: this.#sorted, entries });
+		this.#sorted = undefined;
 	}
 
 	/** The complete listing. Throws if it is not valid. */
@@ -40,7 +56,7 @@ export class ListingReader {
 		return { ...listing, entries: this.#order.entries() };
 	}
 
-	#add(entries: unknown): void {
+	#add(entries: unknown): asserts entries is Entry[] {
 		if (!Array.isArray(entries) || !entries.every(isEntry)) {
 			// Throws an error with the reason.
 			browse.result.shape.entries.parse(entries);

@@ -1,20 +1,40 @@
 import { browse } from '@stowage/contract';
-import { isFailure } from '@stowage/rules';
-import { queryOptions } from '@tanstack/react-query';
+import { isFailure, type SortMode } from '@stowage/rules';
+import { queryOptions, skipToken } from '@tanstack/react-query';
 import { NetworkFailure, readResult } from '../client/client.js';
 import { queryKeys } from '../queryKeys.js';
 import type { FileSource, FolderQuery } from '../sources/FileSource.js';
-import { type Listing, ListingReader } from './ListingReader.js';
-import { type Search, searchParams } from './search.js';
+import { type FirstEntries, type Listing, ListingReader } from './ListingReader.js';
+import { isSearch, type Search, searchParams } from './search.js';
 
-/** The entries of a folder, or the results of a search below it. */
-export function listingQuery(source: FileSource, directory: string, search: Search) {
+/**
+ * The entries of a folder, or the results of a search below it. If `shown` is the order in which they are to be shown, the
+ * first ones are there before the others (`firstEntriesQuery`).
+ */
+export function listingQuery(source: FileSource, directory: string, search: Search, shown?: SortMode) {
 	const params = searchParams(search);
+	const { queryKey: firstKey } = firstEntriesQuery(source, directory);
 	return queryOptions({
 		queryKey: queryKeys.listings.of(source.place, directory, params, source.reader ?? 'visitor'),
-		queryFn: ({ signal }) => fetchListing(source, { directory, ...params }, signal),
+		queryFn: ({ signal, client, queryKey }) => {
+			if (shown === undefined || isSearch(search) || client.getQueryData(queryKey) !== undefined)
+				return fetchListing(source, { directory, ...params }, signal);
+			client.removeQueries({ queryKey: firstKey });
+			const onFirst = (first: FirstEntries) => client.setQueryData(firstKey, first);
+			return fetchListing(source, { directory, sort: shown }, signal, onFirst);
+		},
 		staleTime: 5_000,
+		// Comparing a hundred thousand entries would be in vain: the rows are rebuilt after any change.
+		structuralSharing: false,
 		retry: (failures, error) => isFailure(error, 'unavailable') && failures < 2,
+	});
+}
+
+/** The first entries of a folder whose others are still being fetched. */
+export function firstEntriesQuery(source: FileSource, directory: string) {
+	return queryOptions<FirstEntries>({
+		queryKey: queryKeys.listings.first(source.place, directory, source.reader ?? 'visitor'),
+		queryFn: skipToken,
 	});
 }
 
@@ -55,9 +75,14 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** Lists or searches a folder, and parses the response while it arrives. Throws as `call` does. */
-export async function fetchListing(source: FileSource, query: FolderQuery, signal: AbortSignal): Promise<Listing> {
+export async function fetchListing(
+	source: FileSource,
+	query: FolderQuery,
+	signal: AbortSignal,
+	onFirst?: (first: FirstEntries) => void,
+): Promise<Listing> {
 	const { body } = await source.browse(query, signal);
-	const reader = new ListingReader();
+	const reader = new ListingReader(onFirst);
 	if (body === null) return reader.finish();
 	const texts = body.pipeThrough(new TextDecoderStream()).getReader();
 	for (;;) {

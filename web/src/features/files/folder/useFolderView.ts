@@ -11,6 +11,8 @@ import { type Listing, useListing } from './useListing.js';
 export interface ListedFolder<E extends Entry = Entry> extends Folder {
 	/** Undefined while they are loading, or if they can't be shown. */
 	rows: Rows<E> | undefined;
+	/** What is shown of them while they are loading, beside nothing that could be done with them. */
+	firstRows?: Rows<E> | undefined;
 	/** The selected entries that are shown, in the order of the rows. */
 	selected: readonly E[];
 }
@@ -22,7 +24,9 @@ export function useFolderView(location: FolderLocation, arrival: Omit<Visit, 'ke
 	const { place } = useFileSource();
 	const folder = useFolder({ key: folderKey(place, location), ...arrival });
 	const listing = useListing(location, folder.letter);
-	return { ...folder, ...listing, selected: useSelected(listing.rows, folder) };
+	// Where the list begins further down they would be in its place.
+	const firstRows = folder.scrollTop === 0 && folder.revealed === undefined ? listing.firstRows : undefined;
+	return { ...folder, ...listing, firstRows, selected: useSelected(listing.rows, folder) };
 }
 
 /** The selected entries that are shown. */

@@ -2,7 +2,8 @@ import { type Entry, type LetterFilter, type MemberRole, type SortMode, sortEntr
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
 import { NetworkFailure } from '../../../api/client/client.js';
-import { listingQuery } from '../../../api/listings/listingQuery.js';
+import { firstEntriesQuery, listingQuery } from '../../../api/listings/listingQuery.js';
+import { isSearch } from '../../../api/listings/search.js';
 import { useFileSource } from '../../../api/sources/FileSource.js';
 import { filterByLetter, type Rows, rowsOf } from '../list/rows.js';
 import type { FolderLocation } from '../location/location.js';
@@ -12,6 +13,8 @@ import { isTransient, refetchIntervalAfter } from './refreshPolicy.js';
 export interface Listing {
 	/** Undefined while they are loading, or if they can't be shown. */
 	rows: Rows | undefined;
+	/** While they are loading: the first of them, if these are known to stay the first. */
+	firstRows?: Rows | undefined;
 	/** Of a shared folder: whose it is, and what the user may do in it, as far as that is known. */
 	owner: string | undefined;
 	role: MemberRole | undefined;
@@ -34,13 +37,11 @@ export function useListing(location: FolderLocation, letter: LetterFilter): List
 	const source = useFileSource();
 	const queryClient = useQueryClient();
 	const { data, error, refetch } = useQuery({
-		...listingQuery(source, directory, location),
+		...listingQuery(source, directory, location, sort),
 		enabled: source.reader !== undefined,
 		refetchOnWindowFocus: true,
 		// However fresh, since change events may have been missed.
 		refetchOnReconnect: 'always',
-		// Comparing a hundred thousand entries would be in vain: the rows are rebuilt after any change.
-		structuralSharing: false,
 		refetchInterval: ({ state }) => refetchIntervalAfter(state.error, state.data !== undefined),
 	});
 
@@ -49,6 +50,11 @@ export function useListing(location: FolderLocation, letter: LetterFilter): List
 	const rows = useMemo(
 		() => sorted && rowsOf(filterByLetter(sorted, letter), directory !== ''),
 		[sorted, letter, directory],
+	);
+	const { data: first } = useQuery(firstEntriesQuery(source, directory));
+	const firstRows = useMemo(
+		() => (first?.sorted === sort ? rowsOf(filterByLetter(first.entries, letter), directory !== '') : undefined),
+		[first, sort, letter, directory],
 	);
 
 	const patch = useCallback(
@@ -63,6 +69,7 @@ export function useListing(location: FolderLocation, letter: LetterFilter): List
 	const isOffline = isKept && error instanceof NetworkFailure;
 	return {
 		rows: isKept ? rows : undefined,
+		firstRows: rows === undefined && error === null && !isSearch(location) ? firstRows : undefined,
 		owner: isKept ? data?.owner : undefined,
 		role: isKept ? data?.role : undefined,
 		error: isKept ? null : error,

@@ -4,7 +4,7 @@ import type { View } from '../../../ui/useView.js';
 import { type Layout, lineCount, lineOf } from './layout.js';
 
 /** Lines that are rendered beyond the edges, so that fast scrolling shows no gap. */
-const overscan: Readonly<Record<View, number>> = { list: 12, grid: 2 };
+const overscan: Readonly<Record<View, number>> = { list: 6, grid: 1 };
 
 export interface VirtualLines {
 	/** The entries that are rendered, by their indexes. */

@@ -61,17 +61,20 @@ export function FileList<E extends Entry, C extends string>(props: FileListProps
 	const grid = useRef<HTMLDivElement>(null);
 	const scroller = useRef<HTMLDivElement>(null);
 	const marquee = useRef<HTMLDivElement>(null);
+	const shown = rows ?? folder.firstRows;
+	const isLoading = rows === undefined;
 	const count = rows?.keys.length ?? 0;
+	const shownCount = shown?.keys.length ?? 0;
 	const cursor = rows && cursorIndex(selection.cursor, rows);
 	const sizes = useMemo(() => columnSizes(table), [table]);
 	const layout = useLayout(view, scroller);
-	const lines = useVirtualLines(scroller, view, layout, count, cursor);
+	const lines = useVirtualLines(scroller, view, layout, shownCount, cursor);
 	const focus = useListFocus(grid, folder, cursor);
 	const { cursorElement, focusCursor } = focus;
 	const scrollToTop = useCallback(() => scroller.current?.scrollTo({ top: 0 }), []);
 	useScrollPosition({
 		scroller,
-		rows,
+		rows: shown,
 		folderKey,
 		savedScrollTop: folder.scrollTop,
 		revealed: folder.revealed,
@@ -122,10 +125,10 @@ export function FileList<E extends Entry, C extends string>(props: FileListProps
 			ref={grid}
 			role="grid"
 			aria-label={messages.grid}
-			aria-rowcount={count + 1}
+			aria-rowcount={isLoading ? -1 : count + 1}
 			aria-colcount={table.columns.length}
 			aria-multiselectable
-			aria-busy={rows === undefined}
+			aria-busy={isLoading}
 			tabIndex={count === 0 ? 0 : -1}
 			className={styles.grid}
 			style={sizes}
@@ -156,14 +159,14 @@ export function FileList<E extends Entry, C extends string>(props: FileListProps
 				}}
 				onDragEnd={drag?.end}
 			>
-				{rows ? (
-					<div role="presentation" className={styles.rows} style={sizesOf(layout, count)}>
+				{shown ? (
+					<div role="presentation" className={styles.rows} style={sizesOf(layout, shownCount)} inert={isLoading}>
 						<FileItems
 							{...looks}
 							table={table}
 							view={view}
 							layout={layout}
-							rows={rows}
+							rows={shown}
 							folderKey={folderKey}
 							indexes={lines.rendered}
 							cursor={cursor}

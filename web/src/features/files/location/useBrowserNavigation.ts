@@ -8,8 +8,11 @@ import {
 	toggleSort,
 	type Viewer,
 } from '@stowage/rules';
+import { useQueryClient } from '@tanstack/react-query';
 import { useLocation, useNavigate, useNavigationType } from 'react-router';
+import { listingQuery } from '../../../api/listings/listingQuery.js';
 import { noSearch, type Search } from '../../../api/listings/search.js';
+import { useFileSource } from '../../../api/sources/FileSource.js';
 import { useFirstLocation } from '../../../ui/firstLocation.js';
 import type { Visit } from '../folder/folders.js';
 import { keyOf } from '../list/rows.js';
@@ -45,9 +48,13 @@ export interface BrowserNavigation extends FolderNavigation {
 export function useBrowserNavigation(location: BrowserLocation, viewer: Viewer): BrowserNavigation {
 	const navigate = useNavigate();
 	const owner = location.area === 'public' && viewer.kind === 'user' ? viewer.username : undefined;
+	const within = useFolderNavigation(location, { hrefOf, home: homeHref(location), owner });
 	return {
-		...useFolderNavigation(location, { hrefOf, home: homeHref(location), owner }),
-		goTo: (to, toArea) => void navigate(hrefOf(toLocation(location, to, toArea))),
+		...within,
+		goTo(to, toArea = location.area) {
+			if (toArea === location.area) within.goTo(to);
+			else void navigate(hrefOf(toLocation(location, to, toArea)));
+		},
 	};
 }
 
@@ -69,6 +76,8 @@ function useFolderNavigation<L extends FolderLocation>(location: L, addresses: A
 	const isReturn = useIsReturn();
 	const { state } = useLocation();
 	const start: unknown = state?.start;
+	const source = useFileSource();
+	const queryClient = useQueryClient();
 	const { hrefOf, home, owner } = addresses;
 	const { directory, sort } = location;
 	const hrefIn = (to: StoragePath) => hrefOf({ ...location, directory: to, ...noSearch });
@@ -79,7 +88,11 @@ function useFolderNavigation<L extends FolderLocation>(location: L, addresses: A
 			isStartSelected: state?.isStartSelected === true,
 		},
 		hrefOf: hrefIn,
-		goTo: (to) => void navigate(hrefIn(to)),
+		goTo: (to) => {
+			// It is on its way while the page of the folder is rendered.
+			void queryClient.prefetchQuery(listingQuery(source, to, noSearch, sort));
+			void navigate(hrefIn(to));
+		},
 		goHome: () => void navigate(home),
 		goUp: () => {
 			if (directory === rootPath) return;
