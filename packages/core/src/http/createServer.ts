@@ -28,7 +28,6 @@ import { assertSameSite } from './requests/crossSite.js';
 import { handleExpectContinue } from './requests/expectContinue.js';
 import { type ClientInfo, createClientReader, createPeers, limitAddress, restorePrefix } from './requests/proxy.js';
 import { checkRawPath } from './requests/rawPath.js';
-import { checkEqualRoutesOnce } from './routeSettings.js';
 
 declare module '@hapi/hapi' {
 	interface Request {
@@ -61,7 +60,6 @@ export function createServer(
 	drain: Drain,
 	listens: boolean,
 ): HapiServer {
-	checkEqualRoutesOnce();
 	const listener = createListener();
 	const socketPath = socketPathOf(config);
 	const server = createHapi({
