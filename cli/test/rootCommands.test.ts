@@ -388,3 +388,30 @@ test('a named pipe in the place of a file ends a command of root with its name, 
 	const [line = ''] = (await readFile(at('data/audit', audit.replace('.jsonl', '.1.jsonl')), 'utf8')).split('\n');
 	t.like(JSON.parse(line), { action: 'disableUser' });
 });
+
+test('what a command of root says of an audit log that it can’t write is a sentence, and no trace of the program', async (t) => {
+	const { at, flags } = await machine(t);
+	t.like(await stowage(['user', 'add', 'ada', ...flags], { input: password }), { code: 0 });
+	t.like(await stowage(['backup', at('backup.zip'), ...flags]), { code: 0 });
+	await mkdir(at('restored'), { mode: 0o750 });
+	await chown(at('restored'), uid, gid);
+	for (const folder of ['data', 'restored']) {
+		await rm(at(folder, 'audit'), { recursive: true, force: true });
+		// Where the owner may not write.
+		await symlink('/root', at(folder, 'audit'));
+		await lchown(at(folder, 'audit'), uid, gid);
+	}
+	const dataDir = ['--data-dir', at('data')];
+
+	for (const command of [
+		['config', 'init', at('stowage.yaml'), '--yes', ...dataDir],
+		['database', 'copy', '--to', `sqlite:${at('data/copy.db')}`, ...dataDir],
+		['restore', at('backup.zip'), '--data-dir', at('restored')],
+		['user', 'disable', 'ada', ...dataDir],
+	]) {
+		const { code, stderr } = await stowage(command, { timeout: 60_000 });
+		t.is(code, 0, `${command.join(' ')}: ${stderr}`);
+		t.regex(stderr, /^Error: the audit log could not be written: entries were lost: .*audit/m, command.join(' '));
+		t.notRegex(stderr, /node:internal|"stack"|^\s+at |^\{/m, command.join(' '));
+	}
+});

@@ -1,7 +1,7 @@
-import { createLog, openCommandServices, type Services } from '@stowage/core';
+import { openCommandServices, type Services } from '@stowage/core';
 import { Command } from 'commander';
-import { plainLog } from '../terminal/plainLog.js';
 import { administrator } from './administrator.js';
+import { commandLog } from './commandLog.js';
 import { enter, type NamedFile } from './enter.js';
 import { withHelp } from './help.js';
 import { withSettings } from './settings.js';
@@ -42,10 +42,7 @@ export async function withApp(
 	use: (services: Services) => Promise<void>,
 ): Promise<void> {
 	const config = await enter(command, files);
-	// What is below a warning is about a server's run, and interests those only who ask for it.
-	const { level } = config.log;
-	const isAsked = command.getOptionValueSource('logLevel') === 'cli';
-	const log = isAsked ? createLog(level) : createLog(level === 'error' ? level : 'warn', plainLog);
+	const log = commandLog(command, config);
 	const opened = await openCommandServices(config, { log, administrator: administrator() });
 	try {
 		await use(opened.services);

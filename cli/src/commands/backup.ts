@@ -9,6 +9,7 @@ import { writeBackup } from '../backup/writeBackup.js';
 import { createFile, type NewFile } from '../backup/writeDurably.js';
 import { administrator } from '../commandLine/administrator.js';
 import { withApp } from '../commandLine/appCommand.js';
+import { commandLog } from '../commandLine/commandLog.js';
 import { enter, NamedFile } from '../commandLine/enter.js';
 import { withHelp } from '../commandLine/help.js';
 import { printableConfig, withSettings } from '../commandLine/settings.js';
@@ -127,7 +128,7 @@ export function restoreCommand(): Command {
 				() => backup.close(),
 			);
 			const detail = `the backup of ${backup.manifest.createdAt}`;
-			await recordOrder(config, administrator(), { action: 'restore', detail });
+			await recordOrder(config, commandLog(command, config), administrator(), { action: 'restore', detail });
 			printLine(
 				`Restored ${tables.get('users')?.count ?? 0} users and ${tables.get('temp_links')?.count ?? 0} temporary links and shared items of ${backup.manifest.createdAt}.`,
 			);

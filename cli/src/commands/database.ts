@@ -2,7 +2,6 @@ import path from 'node:path';
 import {
 	agreeOnSecret,
 	checkConfig,
-	createLog,
 	fillDatabase,
 	migrationNames,
 	openDatabase,
@@ -16,6 +15,7 @@ import {
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { administrator } from '../commandLine/administrator.js';
+import { commandLog } from '../commandLine/commandLog.js';
 import { enter } from '../commandLine/enter.js';
 import { withHelp } from '../commandLine/help.js';
 import { withSettings } from '../commandLine/settings.js';
@@ -52,7 +52,7 @@ export function migrateCommand(): Command {
 				if (newSessionKey)
 					await agreeOnSecret(
 						database,
-						config.sessionKey ?? (await readOrMakeSecret(config.dataDir, createLog(config.log.level))),
+						config.sessionKey ?? (await readOrMakeSecret(config.dataDir, commandLog(command, config))),
 					);
 			} finally {
 				await database.close();
@@ -61,7 +61,7 @@ export function migrateCommand(): Command {
 		const now = status ? before : await applied();
 		const added = now.filter((name) => !before.includes(name));
 		if (added.length > 0)
-			await recordOrder(config, administrator(), {
+			await recordOrder(config, commandLog(command, config), administrator(), {
 				action: 'migrate',
 				detail: added.join(', '),
 				entries: added.length,
@@ -109,7 +109,10 @@ function copyCommand(): Command {
 			),
 		);
 		await (await openDatabase(to)).close();
-		await recordOrder(config, administrator(), { action: 'copyDatabase', to: withoutPassword(absolute(to)) });
+		await recordOrder(config, commandLog(command, config), administrator(), {
+			action: 'copyDatabase',
+			to: withoutPassword(absolute(to)),
+		});
 		const rows = [...written].map(([table, { count, digest }]) => ({ table, rows: count, digest }));
 		await printList(rows, {
 			json,

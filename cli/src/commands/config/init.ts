@@ -2,6 +2,7 @@ import path from 'node:path';
 import { type Config, ConfigError, flagOf, loadConfig, settingNames } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
+import { commandLog } from '../../commandLine/commandLog.js';
 import { changedConfigText, isAsShipped, newConfigText } from '../../commandLine/configText.js';
 import { withHelp } from '../../commandLine/help.js';
 import { configFileOf, defaultPlugins, flagsOf, withSettings } from '../../commandLine/settings.js';
@@ -47,7 +48,7 @@ export function initCommand(): Command {
 		const kept = await writeConfig(name, text, present);
 		printLine(`Wrote ${name}.${kept === undefined ? '' : ` The old one is ${kept}.`}`);
 		for (const line of await nextSteps(name, config)) printLine(line);
-		await recordConfig(config, writtenNames(answers));
+		await recordConfig(config, writtenNames(answers), commandLog(command, config));
 	});
 }
 

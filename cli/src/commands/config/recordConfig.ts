@@ -1,5 +1,5 @@
 import { access, constants, stat } from 'node:fs/promises';
-import { type Config, recordOrder } from '@stowage/core';
+import { type Config, type Log, recordOrder } from '@stowage/core';
 import { administrator } from '../../commandLine/administrator.js';
 import { leaveRoot } from '../../commandLine/enter.js';
 import { reasonOf } from '../../doctor/findings.js';
@@ -9,7 +9,7 @@ import { printError } from '../../terminal/output.js';
 const shown: readonly string[] = ['publicUrl', 'visitors', 'registration'];
 
 /** Records which settings were written, if there is a data folder already, as its owner: root can't do anything else afterwards. */
-export async function recordConfig(config: Config, names: readonly string[]): Promise<void> {
+export async function recordConfig(config: Config, names: readonly string[], log: Log): Promise<void> {
 	const { dataDir } = config;
 	if (!(await stat(dataDir).catch(() => undefined))?.isDirectory()) return;
 	const values = config as unknown as Readonly<Record<string, unknown>>;
@@ -17,7 +17,7 @@ export async function recordConfig(config: Config, names: readonly string[]): Pr
 	try {
 		await leaveRoot(dataDir);
 		await access(dataDir, constants.W_OK);
-		await recordOrder(config, administrator(), { action: 'configure', detail });
+		await recordOrder(config, log, administrator(), { action: 'configure', detail });
 	} catch (error) {
 		// The file is written, and holds.
 		printError(`The audit log has no line of this: ${reasonOf(error)}`);

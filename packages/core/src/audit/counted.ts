@@ -79,7 +79,9 @@ function commonFolder(a: string, b: string): string {
 }
 
 function folderWithin(path: string): string {
-	const segments = path.split('/');
-	while (Buffer.byteLength(segments.join('/')) > textBytes) segments.pop();
-	return segments.join('/');
+	if (Buffer.byteLength(path) <= textBytes) return path;
+	const start = truncateToBytes(path, textBytes);
+	// A name that fits whole is the last one.
+	const end = path[start.length] === '/' ? start.length : start.lastIndexOf('/');
+	return start.slice(0, Math.max(0, end));
 }
