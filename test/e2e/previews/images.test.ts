@@ -60,6 +60,41 @@ const ordinary = bomb(
 	'<linearGradient id="shade"><stop offset="1"/></linearGradient><clipPath id="clip"><rect width="9" height="9"/></clipPath><rect id="a0" width="9" height="9"/>',
 );
 
+const masksBy = (
+	reference: (before: string) => string,
+	group = (before: string) => `<g mask="${reference(before)}">`,
+	own = reference,
+) =>
+	bomb(
+		(id, before) =>
+			`<mask id="${id}">${group(before)}<rect width="9" height="9" fill="#fff" style="mask:${own(before)}"/><rect width="9" height="8" fill="#fff" style="mask:${own(before)}"/></g></mask>`,
+		'<rect width="9" height="9" mask="url(#a24)"/>',
+		'<mask id="a0"><rect width="9" height="9"/></mask>',
+	);
+const usesBy = (before: string, id: string) =>
+	uses.replaceAll('href="#a', `href="#${before}`).replaceAll('id="a', `id="${id}`);
+const plain = () => '<g>';
+/** References as only browsers read them, or that are taken over by what is within. */
+const disguised: Readonly<Record<string, string>> = {
+	'byte.svg': usesBy('b%ff', 'b\u00ff'),
+	'tab.svg': usesBy('a&#9;', 'a'),
+	'escaped.svg': masksBy((before) => `url(#\\61 ${before.slice(2)})`, plain),
+	'name.svg': masksBy((before) => `u\\72l(${before})`, plain),
+	'hash.svg': masksBy((before) => `url('\\23 ${before.slice(1)}')`, plain),
+	'bracket.svg': masksBy((before) => `url('${before}')`, plain).replaceAll(/((?:id="|#)a)/g, '$1)'),
+	'inherit.svg': masksBy(
+		(before) => `url(${before})`,
+		undefined,
+		() => 'inherit',
+	),
+	'variable.svg': masksBy(
+		(before) => `url(${before})`,
+		(before) => `<g style="--m:url(${before})">`,
+		() => 'var(--m)',
+	),
+	'corners.svg': `<svg xmlns="http://www.w3.org/2000/svg" width="90" height="90"><marker id="m" markerWidth="9" markerHeight="9">${'<rect width="9" height="9"/>'.repeat(2000)}</marker><path marker-mid="url(#m)" d="M0 0${'L9 9'.repeat(20_000)}"/></svg>`,
+};
+
 /** Drawings are drawn in a frame. */
 const drawnWidth = (viewer: Locator) =>
 	viewer
@@ -74,11 +109,12 @@ test.serial('a drawing whose references multiply is not drawn, and the page goes
 		'masks.svg': masks,
 		'styled.svg': styled,
 		'nested.svg': nested,
+		...disguised,
 		'wide.svg': Buffer.from(`\uFEFF${uses}`, 'utf16le'),
 		'ordinary.svg': `<?xml version="1.0" encoding="ISO-8859-1"?>\n<!DOCTYPE svg [<!ENTITY ns "http://www.w3.org/2000/svg">]>${ordinary.replace('http://www.w3.org/2000/svg', '&ns;')}`,
 	});
 	const page = await app.open('/browser?type=private');
-	for (const name of ['uses.svg', 'masks.svg', 'styled.svg', 'nested.svg', 'wide.svg']) {
+	for (const name of ['uses.svg', 'masks.svg', 'styled.svg', 'nested.svg', 'wide.svg', ...Object.keys(disguised)]) {
 		const viewer = await openPreview(page, name);
 		await viewer.getByRole('alert').waitFor();
 		await closePreview(page);

@@ -1,3 +1,4 @@
+import { idsIn, idsOfAddress, namesAddresses, splitRules } from './drawingReferences.js';
 import { countElements, TooMuchMarkup } from './markupBounds.js';
 import { sanitise } from './sanitise.js';
 import { stylesCostTooMuch } from './styleCost.js';
@@ -5,7 +6,7 @@ import { stylesCostTooMuch } from './styleCost.js';
 /** References may draw this many elements, and twice those that there are. */
 const maxDrawn = 200_000;
 
-/** Of the rules that concern each element. */
+/** Of the rules that concern each element, by each of its classes, and of the references in them. */
 const maxSearches = 50_000_000;
 
 /** What the filters of a document may take: of each the square of its steps, times the square of how many lie within each other. */
@@ -60,11 +61,31 @@ const styleCopy = 'data-css';
 export function drawsTooMuch(root: ParentNode, sheets: readonly string[] = sheetsOf(root)): boolean {
 	const elements = [...root.querySelectorAll('*')];
 	if (elements.some(hasDrawingWithin)) return true;
+	const styles = [...sheets, ...elements.map(styleOf)];
+	if (styles.some(namesAddresses)) return true;
+	// Of what is not inherited by itself.
+	const inheritsAll =
+		elements.some((element) => [...element.attributes].some(({ value }) => mayInherit(value))) ||
+		sheets.some(mayInherit);
+	const marksCorners =
+		styles.some((css) => /marker(?:-mid)?\s*(?::|\/\*)|\\/i.test(css)) ||
+		elements.some((element) => element.hasAttribute('marker-mid'));
+	const corners = marksCorners
+		? [...elements.map(pathOf), ...styles].reduce((most, { length }) => Math.max(most, length), 3)
+		: 3;
 	const rules = sheets.flatMap(rulesOf);
-	if (rules.length * elements.length > maxSearches) return true;
+	const names = elements.reduce((sum, { classList }) => sum + 1 + classList.length, 0);
+	const ids = rules.reduce((sum, rule) => sum + rule.ids.length, 0);
+	if (rules.length * names + ids * elements.length > maxSearches) return true;
 	const byId = new Map<string, Element>();
 	for (const element of elements.toReversed()) if (element.id !== '') byId.set(element.id, element);
 	const known = new Map<Element, Work>();
+	const knownSteps = new Map<Element, number>();
+	const stepsOf = (filter: Element) => {
+		const steps = knownSteps.get(filter) ?? filterSteps(filter);
+		knownSteps.set(filter, steps);
+		return steps;
+	};
 	const open = new Set<Element>();
 	const work = (element: Element): Work => {
 		const before = known.get(element);
@@ -81,11 +102,21 @@ export function drawsTooMuch(root: ParentNode, sheets: readonly string[] = sheet
 		for (const child of element.children) add(work(child));
 		const { ids, filters } = referencesOf(element, rules);
 		let steps = filters;
+		const inherited: Element[] = [];
 		for (const id of ids) {
 			const target = byId.get(id);
 			if (target === undefined) continue;
-			if (target.localName === 'filter') steps += filterSteps(target);
-			add(isGradient(target) ? { drawn: 1, filters: 0, within: 0 } : work(target));
+			if (target.localName === 'filter') steps += stepsOf(target);
+			if (isGradient(target)) add({ drawn: 1, filters: 0, within: 0 });
+			else if (inheritsAll || isInherited(target)) inherited.push(target);
+			else add(work(target));
+		}
+		// All that is drawn for this element may take it over, a marker at each corner.
+		const { drawn: all } = sum;
+		for (const target of inherited) {
+			const { drawn, filters, within } = work(target);
+			const times = all * (target.localName === 'marker' ? corners : 1);
+			add({ drawn: drawn * times, filters: filters * times, within });
 		}
 		if (steps > 0) {
 			sum.within++;
@@ -157,17 +188,27 @@ interface Rule {
 
 const isStyle = ({ localName }: Element) => localName === 'style' || localName === styleCopy;
 
+const styleOf = (element: Element) => element.getAttribute('style') ?? element.getAttribute(styleCopy) ?? '';
+
+/** What fills, strokes and marks an element does so with all in it. */
+const isInherited = ({ localName }: Element) => localName === 'pattern' || localName === 'marker';
+
+const mayInherit = (css: string) => /inherit|\\/i.test(css);
+
+/** Has a letter at least for each corner. */
+const pathOf = (element: Element) => element.getAttribute('d') ?? element.getAttribute('points') ?? '';
+
 /** Gradients refer to gradients only, whose stops are not drawn. */
 const isGradient = ({ localName }: Element) => localName === 'stop' || localName.endsWith('Gradient');
 
 /** The rules of a style sheet that name parts of the document, or filter. */
 function rulesOf(css: string): Rule[] {
-	return css.split('}').flatMap((rule) => {
+	return splitRules(css).flatMap((rule) => {
 		const ids = idsIn(rule);
 		const filters = filtersIn(rule);
 		if (ids.length === 0 && filters === 0) return [];
 		const selector = rule.split('{').slice(0, -1).join(' ');
-		const mayBeAny = selector === '' || /[^\s\w.,#>+~@-]/.test(selector);
+		const mayBeAny = selector === '' || /[^\s\w.,#>+~@-]|keyframes|\b(?:from|to)\b/i.test(selector);
 		return [{ names: mayBeAny ? undefined : new Set(selector.match(/[\w-]+/g)), ids, filters }];
 	});
 }
@@ -176,16 +217,15 @@ function referencesOf(element: Element, rules: readonly Rule[]): { ids: string[]
 	if (isGradient(element)) return { ids: [], filters: 0 };
 	const isDrawn = element.namespaceURI === 'http://www.w3.org/2000/svg' && element.localName !== 'a';
 	const own = [...element.attributes].flatMap(({ name, value }) => {
-		if (name === 'id' || !value.includes('#')) return [];
+		if (name === 'id' || !/[#\\]/.test(value)) return [];
 		// An animation may name several.
-		const plain = isDrawn ? value.split(';').map((part) => part.trim()) : [];
-		return [...plain.filter((part) => part.startsWith('#')).map((part) => decoded(part.slice(1))), ...idsIn(value)];
+		const plain = isDrawn ? value.split(';') : [];
+		return [...plain.flatMap(idsOfAddress), ...idsIn(value)];
 	});
 	const isNamed = (names: ReadonlySet<string>) =>
 		names.has(element.localName) || names.has(element.id) || [...element.classList].some((name) => names.has(name));
 	const styled = rules.filter(({ names }) => names === undefined || isNamed(names));
-	const style = element.getAttribute('style') ?? element.getAttribute(styleCopy) ?? '';
-	const filters = filtersIn(`${style} ${element.getAttribute('filter') ?? ''}`);
+	const filters = filtersIn(`${styleOf(element)} ${element.getAttribute('filter') ?? ''}`);
 	return {
 		ids: [...own, ...styled.flatMap(({ ids }) => ids)],
 		filters: styled.reduce((sum, rule) => sum + rule.filters, filters),
@@ -194,17 +234,6 @@ function referencesOf(element: Element, rules: readonly Rule[]): { ids: string[]
 
 /** Twice, as a step that blurs. */
 const filtersIn = (css: string) => 2 * (css.match(/\b(?:blur|drop-shadow)\(/gi)?.length ?? 0);
-
-const idsIn = (text: string) =>
-	text.includes('#') ? Array.from(text.matchAll(/url\(\s*["']?#([^"')]*)/gi), ([, id = '']) => decoded(id.trim())) : [];
-
-function decoded(id: string): string {
-	try {
-		return decodeURIComponent(id);
-	} catch {
-		return id;
-	}
-}
 
 /** A drawing in an address would be read by the browser alone. */
 function hasDrawingWithin(element: Element): boolean {

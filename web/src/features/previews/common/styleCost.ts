@@ -205,7 +205,7 @@ function closingOf(text: string, at: number): number {
 	return text.length;
 }
 
-function withoutComments(text: string): string {
+export function withoutComments(text: string): string {
 	if (!text.includes('/*')) return text;
 	let result = '';
 	for (let at = 0; at < text.length; ) {
