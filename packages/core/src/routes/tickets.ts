@@ -11,6 +11,7 @@ import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
 import { shareEvent, sideBySide } from '../shares/shareItems.js';
 import type { Ticket } from '../tickets/createTickets.js';
+import { queued } from './queued.js';
 
 /** A fixed selection under a secret URL that permits the download, with any number of ranges, for some hours. */
 export function ticketRoutes(services: Services) {
@@ -88,21 +89,24 @@ export function ticketRoutes(services: Services) {
 
 /** Keeps a selection that `viewer` may read under a URL, for the caller, and answers with it. */
 export async function makeTicket(
-	{ config, archives, tickets }: Pick<Services, 'config' | 'archives' | 'tickets'>,
+	services: Pick<Services, 'config' | 'archives' | 'tickets' | 'walkQueue'>,
 	{ viewer: caller, request, h }: Pick<Call<typeof contract.makeTicket>, 'viewer' | 'request' | 'h'>,
 	viewer: Viewer,
 	{ area, items: chosen }: Selection,
 	holder: Pick<Ticket, 'user' | 'share'>,
 ) {
 	if (chosen.length === 0) throw new Failure('invalid', 'No files selected for download');
+	const { config, archives, tickets } = services;
 	const client = clientKey(caller, request.client.address);
-	await tickets.count(client);
+	// Rows too are written in turns: else one client's would wait for all that others have begun.
+	await queued(services, caller, request, () => tickets.count(client));
 	const requester = { client, signal: clientGone(request) };
 	const opened = await archives.openFileOrArchive(viewer, { area, items: chosen }, requester);
 	await opened.file.close();
 	const { kind, name, skipped, file, items } = opened;
 	const { size, version } = file.item;
-	const ticket = await tickets.add(client, { area, items, ...holder, kind, name, version, size });
+	const kept = { area, items, ...holder, kind, name, version, size };
+	const ticket = await queued(services, caller, request, () => tickets.add(client, kept));
 	const url = `${config.basePath}/api/downloadTickets/${ticket}`;
 	return h.response({ ticket, url, fileName: name, size, skipped }).code(201);
 }

@@ -3,15 +3,17 @@ import { route } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
 import { decodePath } from '../http/requests/rawPath.js';
 import type { Services } from '../services.js';
+import { queued } from './queued.js';
 
 /** The former contents of the caller's files. They are downloaded as any file is. */
-export function versionRoutes({ config, versions }: Services) {
+export function versionRoutes(services: Services) {
+	const { config, versions } = services;
 	const prefix = `${config.basePath}/api/versions/`;
 	return [
 		route(contract.listVersions, async ({ viewer, query, request }) => {
 			const path = decodePath(request.raw.req.url ?? '', prefix);
 			const { keepFor } = versions;
-			const found = await versions.list(viewer, { area: query.type, path });
+			const found = await queued(services, viewer, request, () => versions.list(viewer, { area: query.type, path }));
 			return {
 				versions: found.map(({ id, size, mtime, deletedAt, deletedBy }) => ({
 					id,
@@ -24,16 +26,17 @@ export function versionRoutes({ config, versions }: Services) {
 			};
 		}),
 
-		route(contract.restoreVersion, async ({ viewer, payload }) => ({
-			message: 'Restored.',
-			entry: await versions.restore(viewer, { area: payload.type, path: payload.filePath }, payload.id),
-		})),
+		route(contract.restoreVersion, async ({ viewer, payload, request }) => {
+			const file = { area: payload.type, path: payload.filePath };
+			const entry = await queued(services, viewer, request, () => versions.restore(viewer, file, payload.id));
+			return { message: 'Restored.', entry };
+		}),
 
-		route(contract.purgeVersion, async ({ viewer, params }) => {
+		route(contract.purgeVersion, async ({ viewer, params, request }) => {
 			const { id = '' } = params;
 			if (!contract.versionId.safeParse(id).success)
 				throw new Failure('notFound', 'There is no such version of this file any more.');
-			await versions.purge(viewer, id);
+			await queued(services, viewer, request, () => versions.purge(viewer, id));
 			return { message: 'Deleted forever.' };
 		}),
 	];

@@ -8,7 +8,7 @@ import type { StorageEntry } from '@stowage/plugin-api';
 import { sortEntries, sortModes } from '@stowage/rules';
 import test from 'ava';
 import { clientKey } from '../../src/http/requests/proxy.js';
-import { Client, json, type TestApp, testApp } from '../testApp.js';
+import { Client, field, file, json, type TestApp, testApp } from '../testApp.js';
 import { until } from '../until.js';
 
 const rows = 6000;
@@ -171,6 +171,34 @@ test('who lists one folder has a turn before those that others ask for at once, 
 	const unread = await beginListing(app, eve.cookie ?? '');
 	await until('what was read fills the connection', () => listingQueue.running === 0 && listingQueue.waiting === 0);
 	unread.destroy();
+});
+
+test('who makes a ticket or restores a version has a turn before those that others ask for at once', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const eve = await new Client(app).register('eve');
+	for (const user of [ada, eve]) {
+		for (const content of ['former', 'new'])
+			await user.upload('/api/upload', [field('onConflict', 'replace'), file('a.txt', content)]);
+	}
+	const versions = '/api/versions/a.txt?type=private';
+	const [{ id }] = json(await ada.get(versions)).versions;
+	const ticket = { files: [{ path: 'a.txt' }], type: 'private', directory: '' };
+	const { walkQueue } = app.services;
+	const { id: user = '' } = (await app.services.database.users.find('eve')) ?? {};
+	const client = clientKey({ kind: 'user', id: user, username: 'eve' }, '127.0.0.1');
+	const { runningPerClient } = walkQueue.limits;
+	const leave = await Promise.all(Array.from({ length: runningPerClient }, () => walkQueue.enter(client)));
+	const waiting = Array.from({ length: 20 }, (_, at) =>
+		at % 2 === 0 ? eve.get(versions) : eve.post('/api/downloadTickets', ticket),
+	);
+	await until('those of eve wait', () => walkQueue.waiting === 20);
+	t.is((await ada.post('/api/downloadTickets', ticket)).statusCode, 201);
+	const restored = await ada.post('/api/versions/restore', { filePath: 'a.txt', type: 'private', id });
+	t.is(restored.statusCode, 200);
+	t.is(walkQueue.waiting, 20);
+	for (const each of leave) each();
+	for (const { statusCode } of await Promise.all(waiting)) t.true(statusCode < 300);
 });
 
 test('a client that disconnects during a listing leaves no folder open', async (t) => {
