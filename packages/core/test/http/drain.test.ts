@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { Drain } from '../../src/http/connections/Drain.js';
 import { collectGarbage } from '../memory.js';
@@ -12,6 +13,33 @@ test.serial('a server without connections leaves no timer that would keep its pr
 	await new Drain().begin(0, () => {});
 	t.is(timers(), before);
 });
+
+test.serial(
+	'a request that waits to be read when the last second is over makes its connection no idle one',
+	async (t) => {
+		const drain = new Drain();
+		const server = createServer((_request, response) => response.end());
+		drain.watch(server);
+		let answered = 0;
+		server.on('request', () => answered++);
+		server.listen(0, '127.0.0.1');
+		await once(server, 'listening');
+		t.teardown(() => server.close());
+		const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+		const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+		client.write(request);
+		await once(client, 'data');
+		const drained = drain.begin(0, () => {});
+		// The process has begun its last second, in which it is held up, and looks at its timers next.
+		await wait(10);
+		await turn();
+		client.write(request);
+		Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1100);
+		await drained;
+		t.is(answered, 2);
+		client.destroy();
+	},
+);
 
 test('responses that never got their turn go with their connection', async (t) => {
 	const drain = new Drain();

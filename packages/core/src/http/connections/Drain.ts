@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 
 /** How long idle connections stay open after the last one was accepted: a request that its client sends just then is still answered. */
 const idleMs = 1000;
@@ -63,6 +63,8 @@ export class Drain {
 				resolve();
 			});
 		});
+		// Timers come before what has arrived: where the process was held up, that are requests on connections which seem to be idle.
+		await turn();
 	}
 
 	/** Resolves when no connection is open. */
