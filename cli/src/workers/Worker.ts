@@ -149,6 +149,7 @@ export class Worker {
 		else if (message.type === 'closing') {
 			this.isStopping = true;
 			this.#events.onClosing();
+			this.#send({ type: 'closed' });
 		} else {
 			this.isReady = true;
 			this.#events.onReady();

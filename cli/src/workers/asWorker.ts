@@ -31,7 +31,15 @@ export function connectionsOfPrimary(address: string): ConnectionSource {
 			});
 			tell({ type: 'ready' });
 		},
-		end: () => tell({ type: 'closing' }),
+		end: () =>
+			new Promise((resolve) => {
+				process.on('message', (message: ToWorker) => {
+					if (message.type === 'closed') resolve();
+				});
+				process.once('disconnect', resolve);
+				if (!process.connected) resolve();
+				tell({ type: 'closing' });
+			}),
 	};
 }
 

@@ -4,6 +4,8 @@ import type { Family, SiblingMessage } from '@stowage/core';
 export type ToWorker =
 	/** A connection, which is sent with it. */
 	| { type: 'connection'; id: number }
+	/** After its last connection, once it wants no further one. */
+	| { type: 'closed' }
 	| { type: 'ping' }
 	| { type: 'reload' }
 	| { type: 'readMetrics'; id: number }

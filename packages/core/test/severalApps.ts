@@ -221,7 +221,7 @@ async function listen(flags: Flags) {
 					accept = taking;
 					accepting.push(taking);
 				},
-				end() {
+				async end() {
 					if (accept === undefined) return;
 					accepting.splice(accepting.indexOf(accept), 1);
 					accept = undefined;

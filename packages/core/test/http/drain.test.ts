@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, get, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
@@ -10,7 +10,7 @@ import { until } from '../until.js';
 test.serial('a server without connections leaves no timer that would keep its process alive', async (t) => {
 	const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 	const before = timers();
-	await new Drain().begin(0, () => {});
+	await new Drain().begin(0, async () => {});
 	t.is(timers(), before);
 });
 
@@ -29,7 +29,7 @@ test.serial(
 		const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 		client.write(request);
 		await once(client, 'data');
-		const drained = drain.begin(0, () => {});
+		const drained = drain.begin(0, async () => {});
 		// The process has begun its last second, in which it is held up, and looks at its timers next.
 		await wait(10);
 		await turn();
@@ -40,6 +40,31 @@ test.serial(
 		client.destroy();
 	},
 );
+
+test('a connection that is on its way when no further one is wanted is served before the server ends', async (t) => {
+	const drain = new Drain();
+	let served = 0;
+	const server = createServer((_request, response) => {
+		served++;
+		response.end();
+	});
+	drain.watch(server);
+	server.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	t.teardown(() => server.close());
+	const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+	await once(server, 'connection');
+	client.destroy();
+	await drain.whenEmpty();
+	const late = { port: (server.address() as AddressInfo).port, host: '127.0.0.1', agent: false } as const;
+	await drain.begin(0, async () => {
+		await wait(50);
+		get(late, (response) => response.resume());
+		await once(server, 'connection');
+	});
+	t.is(served, 1);
+	t.is(drain.connections, 0);
+});
 
 test('responses that never got their turn go with their connection', async (t) => {
 	const drain = new Drain();

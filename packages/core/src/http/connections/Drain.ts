@@ -47,14 +47,14 @@ export class Drain {
 		response.once('close', () => responses?.delete(response));
 	}
 
-	/** Resolves when idle connections may be closed. `stopAccepting` is called after `delayMs`. */
-	async begin(delayMs: number, stopAccepting: () => void): Promise<void> {
+	/** Resolves when idle connections may be closed. `stopAccepting` is called after `delayMs`, and awaited. */
+	async begin(delayMs: number, stopAccepting: () => Promise<void>): Promise<void> {
 		this.#isDraining = true;
 		// Of a response whose headers have been sent, the client has been told that more may follow.
 		for (const responses of this.#open.values())
 			for (const response of responses) if (!response.headersSent) response.shouldKeepAlive = false;
 		await delay(delayMs);
-		stopAccepting();
+		await stopAccepting();
 		await new Promise<void>((resolve) => {
 			const elapsed = setTimeout(resolve, idleMs);
 			void this.whenEmpty().then(() => {

@@ -13,15 +13,16 @@ export interface ConnectionSource {
 	address: string;
 	/** Calls `accept` with each connection from now on, paused. */
 	begin(accept: (socket: Socket) => void): void;
-	/** None is accepted any more, but what is on its way. */
-	end(): void;
+	/** Asks for no further one. Resolves when the last one has come. */
+	end(): Promise<void>;
 }
 
 /** How connections come to the server, from a port or socket of its own or from another process. */
 export interface Accepting {
 	/** Resolves to the address. */
 	begin(): Promise<string>;
-	end(): void;
+	/** Resolves when no connection comes any more. */
+	end(): Promise<void>;
 }
 
 export function createAccepting(
@@ -36,7 +37,9 @@ export function createAccepting(
 		return {
 			begin: () => listen(server, config),
 			// HTTP's own would end idle connections, too.
-			end: () => void (listener.listening && NetServer.prototype.close.call(listener)),
+			async end() {
+				if (listener.listening) NetServer.prototype.close.call(listener);
+			},
 		};
 	closeWhenEmpty(listener, drain);
 	return {
