@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
-import { defaultClientConditions, defineConfig, type Plugin } from 'vite';
+import { defaultClientConditions, defineConfig, type Plugin, type Rolldown } from 'vite';
 
 /** In development no server fills the placeholders, as it does at each request otherwise. */
 function fillPlaceholders(): Plugin {
@@ -83,6 +83,51 @@ function noChunkCycles(): Plugin {
 	};
 }
 
+/** All that the start, the frame and the landing page import at once. */
+function landingFiles(bundle: Rolldown.OutputBundle): Set<string> {
+	const files = new Set<string>();
+	const add = (file: string) => {
+		const chunk = bundle[file];
+		if (chunk === undefined || files.has(file)) return;
+		files.add(file);
+		if (chunk.type === 'chunk')
+			for (const next of [...chunk.imports, ...(chunk.viteMetadata?.importedCss ?? [])]) add(next);
+	};
+	const parts = /[\\/]web[\\/](index\.html|src[\\/]app[\\/]Frame\.tsx|src[\\/]pages[\\/]LandingPage\.tsx)$/;
+	for (const chunk of Object.values(bundle))
+		if (chunk.type === 'chunk' && parts.test(chunk.facadeModuleId ?? '')) add(chunk.fileName);
+	return files;
+}
+
+/**
+ * Has the browser fetch the modules of the frame and the landing page with the start, instead of once that runs: on a slow network
+ * they would take as long again.
+ */
+function preloadLanding(): Plugin {
+	return {
+		name: 'preload-landing',
+		apply: 'build',
+		transformIndexHtml: {
+			order: 'post',
+			handler: (html, { bundle = {} }) =>
+				[...landingFiles(bundle)]
+					.filter((file) => file.endsWith('.js') && !html.includes(file))
+					.map((file) => ({
+						tag: 'link',
+						attrs: {
+							rel: 'modulepreload',
+							crossorigin: true,
+							href: `__BASE_HREF__${file}`,
+							nonce: '__NONCE__',
+							// The server leaves them out of the page of a share (`routes/page.ts`).
+							'data-frame': true,
+						},
+						injectTo: 'head',
+					})),
+		},
+	};
+}
+
 /** What the landing page may take, in bytes as gzip sends them. */
 const landingBudget = { js: 200_000, css: 60_000 };
 
@@ -93,17 +138,7 @@ function withinBudget(): Plugin {
 		apply: 'build',
 		enforce: 'post',
 		generateBundle(_, bundle) {
-			const files = new Set<string>();
-			const add = (file: string) => {
-				const chunk = bundle[file];
-				if (chunk === undefined || files.has(file)) return;
-				files.add(file);
-				if (chunk.type === 'chunk')
-					for (const next of [...chunk.imports, ...(chunk.viteMetadata?.importedCss ?? [])]) add(next);
-			};
-			const parts = /[\\/]web[\\/](index\.html|src[\\/]app[\\/]Frame\.tsx|src[\\/]pages[\\/]LandingPage\.tsx)$/;
-			for (const chunk of Object.values(bundle))
-				if (chunk.type === 'chunk' && parts.test(chunk.facadeModuleId ?? '')) add(chunk.fileName);
+			const files = landingFiles(bundle);
 			for (const [type, limit] of Object.entries(landingBudget)) {
 				const outputs = [...files].filter((file) => file.endsWith(`.${type}`)).map((file) => bundle[file]);
 				const bytes = outputs.reduce(
@@ -134,6 +169,7 @@ export default defineConfig({
 		onlyParsing(),
 		pdfFiles(),
 		noChunkCycles(),
+		preloadLanding(),
 		withinBudget(),
 	],
 	// Packages of this repository are read from their sources.

@@ -28,6 +28,12 @@ export async function pageRoutes(
 			.map(({ parentPath, name }) => path.relative(assetFolder, path.join(parentPath, name))),
 	);
 	const template = await readFile(path.join(webRoot, 'index.html'), 'utf8');
+	// The page of a share has another frame, and fetches nothing of this one.
+	const isOfFrame = (line: string) => line.trimStart().startsWith('<link ') && line.includes(' data-frame');
+	const shareTemplate = template
+		.split('\n')
+		.filter((line) => !isOfFrame(line))
+		.join('\n');
 	const page = (route: string, previewOf?: typeof previewOfShare): ServerRoute => ({
 		method: 'GET',
 		path: route,
@@ -35,7 +41,9 @@ export async function pageRoutes(
 		async handler(request, h) {
 			const preview = await previewOf?.(request);
 			const nonce = randomBytes(18).toString('base64');
-			const html = template.replaceAll('__NONCE__', nonce).replaceAll('__BASE_HREF__', `${config.basePath}/`);
+			const html = (previewOf === undefined ? template : shareTemplate)
+				.replaceAll('__NONCE__', nonce)
+				.replaceAll('__BASE_HREF__', `${config.basePath}/`);
 			const response = h
 				// Last: what its owner calls a share is no place for the nonce.
 				.response(preview === undefined ? html : withPreview(html, preview))
