@@ -90,6 +90,11 @@ test.serial('the first rows of a long folder are shown while the others come', a
 	await bytesPerSecond(-1);
 	await page.locator('[role=grid][aria-busy=false][aria-rowcount="5003"]').waitFor();
 	await eventually(t, async () => (await namesOf(page)).slice(0, 4), ['z', 'file 0.txt', 'file 1.txt', 'file 2.txt']);
+	// Also where the page begins with it.
+	await bytesPerSecond(50_000);
+	await page.reload({ waitUntil: 'commit' });
+	await page.locator('[role=grid][aria-busy=true]').getByText('file 0', { exact: false }).first().waitFor();
+	await bytesPerSecond(-1);
 	await nameIn(page, 'z').dblclick();
 	await rowOf(page, 'a.txt').waitFor();
 	t.deepEqual(app.faults, []);

@@ -19,7 +19,7 @@ export function listingQuery(source: FileSource, directory: string, search: Sear
 		queryFn: ({ signal, client, queryKey }) => {
 			if (shown === undefined || isSearch(search) || client.getQueryData(queryKey) !== undefined)
 				return fetchListing(source, { directory, ...params }, signal);
-			client.removeQueries({ queryKey: firstKey });
+			void client.resetQueries({ queryKey: firstKey });
 			const onFirst = (first: FirstEntries) => client.setQueryData(firstKey, first);
 			return fetchListing(source, { directory, sort: shown }, signal, onFirst);
 		},
