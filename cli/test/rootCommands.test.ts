@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, fork } from 'node:child_process';
+import { once } from 'node:events';
 import {
 	chmod,
 	chown,
@@ -16,6 +17,7 @@ import {
 } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { execa } from 'execa';
@@ -194,6 +196,19 @@ test('root backs up into a folder of its own, with a configuration of its own, a
 	t.like(await stat(at('backup/config.yaml')), { uid: 0, mode: 0o100600 });
 	t.like(await stowage(['restore', at('backup/one.zip'), '--relink', ...there]), { code: 0, stderr: '' });
 	t.deepEqual((await readdir(at('backup'))).sort(), ['config.yaml', 'one.zip']);
+});
+
+test('what a command of root began is removed also if that command ends while the process that names it is still loaded', async (t) => {
+	const { at } = await machine(t);
+	for (const delay of [0, 10, 20, 40, 80, 160]) {
+		await writeFile(at('one.zip.partial'), 'begun');
+		const helper = fork(path.resolve('cli/dist/publishingProgram.js'), [at('one.zip.partial'), at('one.zip')]);
+		const ended = once(helper, 'exit');
+		await setTimeout(delay);
+		helper.disconnect();
+		t.deepEqual(await ended, [0, null]);
+		t.deepEqual(await readdir(at()), ['data'], `after ${delay} ms`);
+	}
 });
 
 test('root’s nightly backup into a folder of its own removes the oldest one there, and one into the owner’s folder is the owner’s', async (t) => {

@@ -22,7 +22,13 @@ process.on('message', (order: Order) => {
 		({ code = 'unknown' }: NodeJS.ErrnoException) => answer({ code }),
 	);
 });
-process.once('disconnect', () => void rm(temporary, { force: true }));
+process.once('disconnect', removeUnpublished);
+// The command may have ended while this module was loaded.
+if (!process.connected) removeUnpublished();
+
+function removeUnpublished(): void {
+	void rm(temporary, { force: true });
+}
 
 async function perform(order: Order): Promise<string[]> {
 	if (order !== 'publish') return removeOldest(file, order.keep);
