@@ -21,6 +21,7 @@ import { timeOf } from '../../cli/src/commandLine/times.js';
 import { installedUnit } from '../../cli/src/service/installedUnit.js';
 import { hasSessionCookie, keepOwnCookies } from '../../packages/core/src/accounts/ownCookies.js';
 import { parseAuditLine } from '../../packages/core/src/audit/auditLine.js';
+import { type Counted, shortened } from '../../packages/core/src/audit/counted.js';
 import { JsonShape } from '../../packages/core/src/bodies/JsonShape.js';
 import { isHostPattern } from '../../packages/core/src/config/allowedHosts.js';
 import { parseNetwork } from '../../packages/core/src/config/networks.js';
@@ -48,6 +49,12 @@ import { isPrivateName } from '../../plugins/storage-local/src/root/privateFolde
 import { parseStagedId } from '../../plugins/storage-local/src/writing/stagedIds.js';
 import { parseLocation } from '../../web/src/features/files/location/location.js';
 import { tagsOf } from '../../web/src/features/previews/audio/tags.js';
+import {
+	idsIn,
+	idsOfAddress,
+	namesAddresses,
+	splitRules,
+} from '../../web/src/features/previews/common/drawingReferences.js';
 import { htmlAsXml, textOfHtml } from '../../web/src/features/previews/common/htmlAsXml.js';
 import { isOwnCall } from '../../web/src/features/previews/common/links.js';
 import { countElements } from '../../web/src/features/previews/common/markupBounds.js';
@@ -290,6 +297,12 @@ export const parsers: readonly Parser[] = [
 	},
 	{ name: 'the audit log', fragments: ['{"time":"', '{', '"', '[', '\\', 'a'], run: parseAuditLine },
 	{
+		name: 'long paths of the audit log',
+		fragments: ['/', 'a', 'é', '😀', '\uD800', 'a/'],
+		run: (path) =>
+			shortened({ entry: { action: 'upload', outcome: 'ok', path }, count: 1, first: 0, last: 0 } as Counted),
+	},
+	{
 		name: 'names of deleted items',
 		fragments: [`${'0'.repeat(32)}.WyJhIiwxLCJhIiwiIl0.`, 'a', '.', '-', '%', '%2F', ' '],
 		run: parseArrival,
@@ -304,7 +317,7 @@ export const parsers: readonly Parser[] = [
 	{ name: "ffprobe's report", fragments: ['{"streams":', '{', '[', '"', '}', ',', '\n'], run: parseProbe },
 	{
 		name: "ffprobe's packets and HandBrake's log",
-		fragments: ['0,', '1.2', 'N/A,', 'K_', ',', '-', '\n', 'a', 'error', '['],
+		fragments: ['0,', '1.2', '417,', 'N/A,', 'K_', ',', '-', '\n', 'a', 'error', '['],
 		run: eachPacket,
 	},
 	{ name: "HandBrake's scan", fragments: ['JSON Title Set: {', '{', '[', '"', '}', ',', '\n'], run: parseScan },
@@ -402,6 +415,11 @@ export const parsers: readonly Parser[] = [
 		run: (text) => [isNestedTooDeep(text), stylesCostTooMuch(noElements, [text]), sanitise(`<style>${text}`)],
 	},
 	{ name: 'addresses in CSS', fragments: css, run: (text) => replaceAddresses(text, () => undefined) },
+	{
+		name: 'references of drawings',
+		fragments: [...css, '#', '%', '%ff', '\\75 rl('],
+		run: (text) => [splitRules(text), idsIn(text), idsOfAddress(`#${text}`), namesAddresses(text)],
+	},
 	{
 		name: 'the language of a document',
 		fragments: ['<w:lang', ' w:val="', 'de', '-CH', '"', '>', ' ', '<'],

@@ -111,6 +111,7 @@ async function encodeSource(
 					log,
 					timeLimitMs,
 					source: descriptor,
+					sourceBytes: file.item.size,
 					film,
 					target,
 					isSourceChanged: () => file.isChanged(),

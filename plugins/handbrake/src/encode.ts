@@ -17,6 +17,7 @@ interface EncodeOptions {
 	timeLimitMs: number;
 	/** The open original. */
 	source: number;
+	sourceBytes: number;
 	/** What ffprobe found in it. */
 	film: Film;
 	isSourceChanged(): Promise<boolean>;
@@ -33,6 +34,7 @@ export async function encode({
 	log,
 	timeLimitMs,
 	source,
+	sourceBytes,
 	film,
 	isSourceChanged,
 	target,
@@ -80,6 +82,7 @@ export async function encode({
 		}
 		const losses = lossesOf({
 			original: { film: original, packets: await countPackets(ffprobe, source, signal) },
+			originalBytes: sourceBytes,
 			output: { film: output, packets: await countPackets(ffprobe, target.descriptor, signal) },
 			decoderErrors: errors.count(),
 		});

@@ -24,8 +24,8 @@ interface Kept {
 	/** The name of the film. */
 	name: string;
 	format: string;
-	/** Changes its bytes. */
-	damage?: (bytes: Buffer) => void;
+	/** Changes its bytes, and returns what becomes of them. */
+	damage?: (bytes: Buffer) => Buffer;
 	/** What the new file lacks. */
 	losses: RegExp;
 }
@@ -45,6 +45,7 @@ async function converted(t: ExecutionContext, name: string, format: string, requ
 const destroyed = (fill: (length: number) => Uint8Array) => (bytes: Buffer) => {
 	const quarter = Math.floor(bytes.length / 4);
 	bytes.set(fill(2 * quarter), quarter);
+	return bytes;
 };
 /** Always the same. */
 const noise = destroyed((length) => {
@@ -116,6 +117,20 @@ const kept: Readonly<Record<string, Kept>> = {
 		format: 'mp4',
 		losses: /^high dynamic range$/,
 	},
+	'of which half a second is zeros': {
+		args: [...picture('160x90', 12), ...tone(440, 12), '-c:v', 'flv', '-c:a', 'mp3', '-ar', '44100'],
+		name: 'clip.flv',
+		format: 'mp4',
+		damage: (bytes) => bytes.fill(0, bytes.length >> 1, Math.floor(bytes.length * 0.57)),
+		losses: /of 30[01] frames/,
+	},
+	'with another one behind it': {
+		args: [...picture('160x90', 4), ...tone(440, 4), ...h264, '-c:a', 'aac'],
+		name: 'followed.mp4',
+		format: 'mp4',
+		damage: (bytes) => Buffer.concat([bytes, bytes, Buffer.alloc(200_000, 'a')]),
+		losses: /^\d+\.\d kB that are part of no track$/,
+	},
 	'with subtitles, which webm has none of': {
 		args: [...picture('160x90', 2), '-i', 'film.srt', ...h264, '-c:s', 'srt'],
 		name: 'subtitles.mkv',
@@ -132,8 +147,7 @@ for (const [what, { args, name, format, damage, losses }] of Object.entries(kept
 		const file = path.join(home, name);
 		if (damage !== undefined) {
 			const bytes = await readFile(file);
-			damage(bytes);
-			await writeFile(file, bytes);
+			await writeFile(file, damage(bytes));
 		}
 		const before = await readFile(file);
 		const { done, detail, names } = await run();

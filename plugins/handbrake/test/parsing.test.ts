@@ -119,7 +119,7 @@ test('the output of a scan is parsed after any other output, and invalid output 
 const whole: Film = {
 	container: 'mov',
 	seconds: 100,
-	video: [{ index: 0, size: 640 * 360, rate: 25, isIndexed: true }],
+	video: [{ index: 0, size: 640 * 360, rate: 25, isIndexed: true, announced: 0 }],
 	audio: [{ index: 1, channels: 2 }],
 	subtitles: 0,
 	pictures: 0,
@@ -142,13 +142,15 @@ test('an output is refused if it is shorter or longer than its original, or has 
 	t.is(outputDenial({ ...whole, audio: [] }, { ...whole, audio: [] }), undefined);
 });
 
-const video = { count: 2500, begin: 0, end: 100, gaps: 0 };
-const sound = { count: 4300, begin: 0, end: 100, gaps: 0 };
+const video = { count: 2500, bytes: 1_000_000, begin: 0, end: 100, gaps: 0 };
+const sound = { count: 4300, bytes: 200_000, begin: 0, end: 100, gaps: 0 };
 
 interface Given {
 	film?: Partial<Film>;
 	video?: Partial<TrackPackets>;
 	sound?: Partial<TrackPackets>;
+	/** Of the file. */
+	bytes?: number;
 }
 
 const read = (given: Given): ReadFilm => ({
@@ -160,14 +162,20 @@ const read = (given: Given): ReadFilm => ({
 });
 
 const losses = (original: Given, output: Given, decoderErrors: number | undefined = 0) =>
-	lossesOf({ original: read(original), output: read(output), decoderErrors });
+	lossesOf({
+		...{ original: read(original), originalBytes: original.bytes ?? 1_250_000 },
+		...{ output: read(output), decoderErrors },
+	});
 
 test('an output that has all of its original lacks nothing, whatever its rate', (t) => {
 	t.deepEqual(losses({}, {}), []);
 	t.deepEqual(losses({}, { video: { count: 2476 }, sound: { end: 99.2 } }), []);
 	// Of a changing rate: its index, or its sound without gaps, shows that all frames are there.
 	t.deepEqual(losses({ video: { count: 900 } }, { video: { count: 900 } }), []);
-	const matroska: Partial<Film> = { container: 'matroska', video: [{ index: 0, size: 1, rate: 25, isIndexed: false }] };
+	const matroska: Partial<Film> = {
+		container: 'matroska',
+		video: [{ index: 0, size: 1, rate: 25, isIndexed: false, announced: 0 }],
+	};
 	t.deepEqual(losses({ film: matroska, video: { count: 900 } }, { video: { count: 900 } }), []);
 });
 
@@ -176,7 +184,7 @@ test('what an output lacks of its original is named, and what is not known is ta
 	t.deepEqual(losses({}, { sound: { gaps: 30 } }), ['30 s of audio track 1']);
 	t.deepEqual(losses({ film: { audio: [{ index: 1, channels: 6 }] } }, {}), ['4 of 6 channels of audio track 1']);
 	t.deepEqual(losses({}, {}, 3), ['what could not be decoded (3 errors)']);
-	t.deepEqual(lossesOf({ original: read({}), output: read({}), decoderErrors: undefined }), [
+	t.deepEqual(lossesOf({ original: read({}), originalBytes: 0, output: read({}), decoderErrors: undefined }), [
 		'what could not be decoded (the errors were not counted)',
 	]);
 	const tracks = { subtitles: 2, pictures: 1, attachments: 3, data: 1, chapters: 5 };
@@ -188,13 +196,26 @@ test('what an output lacks of its original is named, and what is not known is ta
 	]);
 	// Without an index, and with gaps in the sound, it is the duration that counts.
 	const damaged: Given = {
-		film: { container: 'mpegts', video: [{ index: 0, size: 1, rate: 25, isIndexed: false }] },
+		film: { container: 'mpegts', video: [{ index: 0, size: 1, rate: 25, isIndexed: false, announced: 0 }] },
 		video: { count: 1250 },
 		sound: { gaps: 50 },
 	};
 	t.deepEqual(losses(damaged, { video: { count: 1250 } }), ['1250 of 2500 frames']);
+	// Half a second of a clip is more than a hundredth of it.
+	const clip: Given = {
+		film: { ...damaged.film, container: 'flv', seconds: 12 },
+		...{ video: { count: 287, end: 12 }, sound: { end: 12, gaps: 0.52 } },
+	};
+	t.deepEqual(losses(clip, clip), ['13 of 300 frames']);
+	const avi: Given = {
+		film: { container: 'avi', video: [{ index: 0, size: 1, rate: 25, isIndexed: false, announced: 2500 }] },
+		video: { count: 2400 },
+	};
+	t.deepEqual(losses(avi, { video: { count: 2400 } }), ['100 of 2500 frames']);
+	// Another film behind it, or anything else.
+	t.deepEqual(losses({ bytes: 2_400_000 }, {}), ['1.2 MB that are part of no track']);
 	const unread = { film: whole, packets: undefined };
-	t.deepEqual(lossesOf({ original: unread, output: read({}), decoderErrors: 0 }), [
+	t.deepEqual(lossesOf({ original: unread, originalBytes: 1e9, output: read({}), decoderErrors: 0 }), [
 		'frames (they could not be counted)',
 	]);
 });

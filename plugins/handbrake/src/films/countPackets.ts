@@ -5,6 +5,8 @@ import { source } from './probe.js';
 export interface TrackPackets {
 	/** Those that are shown: an edit of the film may leave some out. A packet of video is a frame. */
 	count: number;
+	/** Of all packets, shown or not. */
+	bytes: number;
 	/** Of the first and the last one, in seconds; undefined if their times are unknown. */
 	begin: number | undefined;
 	end: number | undefined;
@@ -22,20 +24,22 @@ export async function countPackets(
 	signal: AbortSignal,
 ): Promise<ReadonlyMap<number, TrackPackets> | undefined> {
 	const tracks = new Map<number, TrackPackets>();
-	const args = [...source, '-show_entries', 'packet=stream_index,pts_time,dts_time,flags', '-of', 'csv=p=0'];
+	const args = [...source, '-show_entries', 'packet=stream_index,pts_time,dts_time,size,flags', '-of', 'csv=p=0'];
 	const onLine = (line: string) => takePacket(tracks, line);
 	const { code } = await ffprobe.run(args, { files: [descriptor], signal, onLine });
 	return code === 0 ? tracks : undefined;
 }
 
-/** Such as `0,1.200000,1.160000,K_`, and more behind another comma. */
-const packet = /^(\d+),(-?[\d.]+|N\/A),(-?[\d.]+|N\/A),([A-Z_]+)/;
+/** Such as `0,1.200000,1.160000,417,K_`, and more behind another comma. */
+const packet = /^(\d+),(-?[\d.]+|N\/A),(-?[\d.]+|N\/A),(\d+|N\/A),([A-Z_]+)/;
 
 function takePacket(tracks: Map<number, TrackPackets>, line: string): void {
-	const [, index, shownAt, decodedAt, flags = ''] = packet.exec(line) ?? [];
-	if (index === undefined || flags.includes('D')) return;
-	const track = tracks.get(Number(index)) ?? { count: 0, begin: undefined, end: undefined, gaps: 0 };
+	const [, index, shownAt, decodedAt, size, flags = ''] = packet.exec(line) ?? [];
+	if (index === undefined) return;
+	const track = tracks.get(Number(index)) ?? { count: 0, bytes: 0, begin: undefined, end: undefined, gaps: 0 };
 	tracks.set(Number(index), track);
+	track.bytes += Number(size) || 0;
+	if (flags.includes('D')) return;
 	track.count++;
 	const time = Number(shownAt === 'N/A' ? decodedAt : shownAt);
 	if (!Number.isFinite(time)) return;

@@ -1,3 +1,4 @@
+import { formatQueueSize } from '@stowage/rules';
 import type { TrackPackets } from './countPackets.js';
 import type { Film } from './probe.js';
 
@@ -9,6 +10,8 @@ export interface ReadFilm {
 
 interface Comparison {
 	original: ReadFilm;
+	/** The size of its file. */
+	originalBytes: number;
 	output: ReadFilm;
 	/** How many errors the decoders had; undefined if that is not known. */
 	decoderErrors: number | undefined;
@@ -21,12 +24,13 @@ const tolerance = 0.01;
  * What an original has and its output has not, in words for people. In doubt something is missing: only where nothing is may the original
  * be deleted.
  */
-export function lossesOf({ original, output, decoderErrors }: Comparison): string[] {
+export function lossesOf({ original, originalBytes, output, decoderErrors }: Comparison): string[] {
 	return [
 		...lostTracks(original.film, output.film),
 		...original.film.traits.filter((trait) => !output.film.traits.includes(trait)),
 		...lostFrames(original, output),
 		...lostSound(original, output),
+		...lostBytes(original, originalBytes),
 		...(decoderErrors === 0 ? [] : [`what could not be decoded${errorsOf(decoderErrors)}`]),
 	];
 }
@@ -67,13 +71,14 @@ function expectedFrames({ film, packets }: ReadFilm): number | undefined {
 	const found = track && packets?.get(track.index)?.count;
 	if (track === undefined || packets === undefined || found === undefined) return undefined;
 	const isWhole = track.isIndexed || film.audio.some(({ index }) => isContinuous(packets.get(index), film.seconds));
-	if (isWhole) return found;
+	if (isWhole) return Math.max(found, track.announced);
 	if (track.rate === 0 || film.seconds === 0) return undefined;
 	return Math.max(found, Math.round(track.rate * film.seconds));
 }
 
 function isContinuous(packets: TrackPackets | undefined, seconds: number): boolean {
-	return seconds > 0 && soundSeconds(packets) >= seconds - slackOf(seconds);
+	const { begin = 0, end = 0, gaps = 0 } = packets ?? {};
+	return seconds > 0 && end - begin >= seconds - slackOf(seconds) && gaps <= seconds * tolerance;
 }
 
 function soundSeconds({ begin = 0, end = 0, gaps = 0 }: Partial<TrackPackets> = {}): number {
@@ -97,4 +102,16 @@ function lostSound(original: ReadFilm, output: ReadFilm): string[] {
 				: []),
 		];
 	});
+}
+
+/**
+ * What the file has beside its tracks and the order in which they lie: another film behind the first one, what somebody has appended,
+ * what was cut out of it and can be brought back, what is destroyed so that no reader finds it.
+ */
+function lostBytes({ film, packets }: ReadFilm, bytes: number): string[] {
+	const tracks = [...(packets?.values() ?? [])];
+	const rest = tracks.reduce((sum, track) => sum - track.bytes, bytes);
+	const count = tracks.reduce((sum, track) => sum + track.count, 0);
+	const order = bytes / 10 + count * (film.container === 'mpegts' ? 256 : 64) + 2 ** 16;
+	return packets === undefined || rest <= order ? [] : [`${formatQueueSize(rest)} that are part of no track`];
 }

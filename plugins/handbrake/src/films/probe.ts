@@ -38,6 +38,8 @@ export interface VideoTrack {
 	rate: number;
 	/** Whether an index of all frames says which there are. */
 	isIndexed: boolean;
+	/** How many frames the container says that it has; 0 where it says nothing. */
+	announced: number;
 }
 
 const stream = z.object({
@@ -119,6 +121,7 @@ export function parseProbe(output: string): Film | undefined {
 			rate: rateOf(avg_frame_rate),
 			// Others guess that number; and a film in fragments has none.
 			isIndexed: container === 'mov' && Number(nb_frames ?? 0) > 0,
+			announced: container === 'avi' ? Number(nb_frames ?? 0) || 0 : 0,
 		})),
 		audio: of('audio').map(({ index, channels }) => ({ index, channels })),
 		subtitles: of('subtitle').length,
