@@ -179,8 +179,11 @@ async function assemble<Host extends AppHost>(
 	// Closed before its dependencies.
 	parts.push(jobs);
 
+	const hasEnded = async (name: string) =>
+		!otherServers.mayExist() || (identity.canTell(name) ? identity.hasEnded(name) : liveProcesses.isSilent(name));
 	const services = createServices({
 		...{ ...base, version: buildVersion, drain, audit, bodies, providers, secret, siblings, diskUses },
+		processes: { name: identity.name, hasEnded },
 		...{ databaseReserve, notifications, leases, jobs, liveProcesses },
 		...{
 			storage,

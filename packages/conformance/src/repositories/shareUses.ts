@@ -34,7 +34,7 @@ export function shareUseRules(assertThat: Rule): void {
 		const share = await shareOf(db);
 		const { shareUses } = db;
 		const key = { share, client: 'client', content: 'content' };
-		const save = (...parts: Parameters<typeof partsOf>) => shareUses.saveParts([partsOf(...parts)]);
+		const save = (...parts: Parameters<typeof partsOf>) => shareUses.saveParts([partsOf(...parts)], new Set());
 		t.deepEqual(await save(share, [[50, 100]]), []);
 		t.deepEqual(await save(share, [[0, 20]]), []);
 		t.deepEqual(await save(share, [[10, 50]], { client: 'another' }), []);
@@ -52,15 +52,46 @@ export function shareUseRules(assertThat: Rule): void {
 	});
 
 	assertThat('what was being sent when a process was killed is known by where its client goes on', async (t, db) => {
+		const { shareUses } = db;
 		const share = await shareOf(db);
-		await db.shareUses.saveParts([partsOf(share, [[0, 20]], { underWay: [[20, 100]] })]);
-		t.deepEqual(await db.shareUses.saveParts([partsOf(share, [[60, 100]], { process: 'two', begun: [60] })]), [
+		const key = { share, client: 'client', content: 'content' };
+		const one = partsOf(share, [[0, 20]], { underWay: [[20, 100]] });
+		const goesOn = { process: 'two', begun: [60] };
+		await shareUses.saveParts([one], new Set());
+		t.deepEqual(await shareUses.senders([key, { ...key, client: 'another' }]), ['one']);
+		t.deepEqual(await shareUses.saveParts([partsOf(share, [[60, 100]], goesOn)], new Set(['one'])), [
 			{ share, client: 'client' },
 		]);
 		// One that goes on knows by itself what it has sent.
-		await db.shareUses.saveParts([partsOf(share, [[0, 20]], { underWay: [[20, 100]] })]);
-		t.deepEqual(await db.shareUses.saveParts([partsOf(share, [[60, 100]], { begun: [60] })]), []);
+		await shareUses.saveParts([one], new Set());
+		t.deepEqual(await shareUses.saveParts([partsOf(share, [[60, 100]], { begun: [60] })], new Set()), []);
 	});
+
+	assertThat(
+		'what a process that lives is sending has not arrived, until it is known that it was killed',
+		async (t, db) => {
+			const { shareUses } = db;
+			const share = await shareOf(db);
+			const key = { share, client: 'client', content: 'content' };
+			const goesOn = { process: 'two', begun: [60] };
+			await shareUses.saveParts([partsOf(share, [[0, 20]], { underWay: [[20, 100]] })], new Set());
+			const first = partsOf(share, [[60, 70]], { ...goesOn, underWay: [[70, 100]] });
+			t.deepEqual(await shareUses.saveParts([first], new Set()), []);
+			t.deepEqual((await shareUses.senders([key])).sort(), ['one', 'two']);
+			t.deepEqual(await shareUses.saveParts([partsOf(share, [[70, 100]], goesOn)], new Set()), []);
+			t.deepEqual(await shareUses.parts(key), [
+				[0, 20],
+				[60, 100],
+			]);
+			t.deepEqual(await shareUses.saveParts([partsOf(share, [[99, 100]], goesOn)], new Set(['one'])), [
+				{ share, client: 'client' },
+			]);
+			// It says itself that it is not sending any more.
+			await shareUses.saveParts([partsOf(share, [[0, 20]], { underWay: [[20, 100]] })], new Set());
+			await shareUses.saveParts([partsOf(share, [[20, 30]])], new Set());
+			t.deepEqual(await shareUses.saveParts([partsOf(share, [[60, 100]], goesOn)], new Set(['one'])), []);
+		},
+	);
 
 	assertThat('of many clients at once exactly as many are admitted as there are downloads', async (t, db, clock) => {
 		const share = await shareOf(db, 3);
@@ -97,9 +128,9 @@ export function shareUseRules(assertThat: Rule): void {
 	assertThat('of one share what 1,000 clients have got is remembered, until it is swept', async (t, db, clock) => {
 		const share = await shareOf(db);
 		const all = Array.from({ length: 1010 }, (_, n) => partsOf(share, [[0, 1]], { client: `${n}` }));
-		await db.shareUses.saveParts(all.slice(0, 20));
+		await db.shareUses.saveParts(all.slice(0, 20), new Set());
 		clock.now += second;
-		await db.shareUses.saveParts(all.slice(20));
+		await db.shareUses.saveParts(all.slice(20), new Set());
 		const kept = await Promise.all(all.map((parts) => db.shareUses.parts(parts)));
 		t.is(kept.filter(({ length }) => length > 0).length, 1000);
 		t.true(kept.slice(20).every(({ length }) => length > 0));

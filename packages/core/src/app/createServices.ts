@@ -68,12 +68,22 @@ interface Dependencies extends Omit<Services, Made> {
 	secret: string;
 	siblings: SiblingEvents;
 	diskUses: DiskUses;
+	/** The name of this process, and whether another one has certainly ended. */
+	processes: { name: string; hasEnded(name: string): Promise<boolean> };
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
 }
 
 /** The services over the files, once the plugins are loaded and the storage is open. */
-export function createServices({ providers, secret, siblings, diskUses, monotonic, ...given }: Dependencies): Services {
+export function createServices({
+	providers,
+	secret,
+	siblings,
+	diskUses,
+	processes,
+	monotonic,
+	...given
+}: Dependencies): Services {
 	const { config, log, audit, database, databaseReserve, storage, roots, sessions, files, notifications, jobs, now } =
 		given;
 	const { users } = database;
@@ -104,7 +114,7 @@ export function createServices({ providers, secret, siblings, diskUses, monotoni
 		...{ store: database.members, users, storage, folders: sharedFolders, notifications },
 		...{ limits: database.limits, now },
 	});
-	const shareUses = new ShareUses({ store: database.shareUses, now, log });
+	const shareUses = new ShareUses({ store: database.shareUses, processes, now, log });
 	const guests = createGuests({ store: database.shares, states, config, storage, links, accounts, uses: shareUses });
 	const walkQueue = createWalkQueue(share);
 	const listingQueue = createListingQueue(share);

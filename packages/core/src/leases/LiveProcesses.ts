@@ -17,8 +17,13 @@ export const liveMs = 20_000;
 /** A capability that no live process has had for so long is not waited for any more: a process that starts anew is there again by then. */
 const restartMs = 10 * 60_000;
 
-/** Processes that were not seen for so long are forgotten. */
+/** After its first minute a process looks up what it can do so often: that costs more than all else of a beat. */
+const firstLooksMs = 60_000;
+const lookMs = 30_000;
+
+/** Processes that were not seen for so long are forgotten, and such rows are looked for so often. */
 const forgottenMs = 60 * 60_000;
+const sweepMs = 10 * 60_000;
 
 /** Clocks may differ by so much without harm. */
 export const mostNodeClockMs = 2000;
@@ -72,6 +77,9 @@ export class LiveProcesses implements RootReaders {
 	/** When each capability was seen last at another process. */
 	readonly #seenElsewhere = new Map<string, number>();
 	#begunAt = Number.NEGATIVE_INFINITY;
+	#sweptAt = Number.NEGATIVE_INFINITY;
+	/** The capabilities of this process, as looked up last. */
+	#here: { at: number; names: readonly string[] } = { at: Number.NEGATIVE_INFINITY, names: [] };
 
 	constructor(dependencies: Dependencies) {
 		this.#dependencies = dependencies;
@@ -107,6 +115,12 @@ export class LiveProcesses implements RootReaders {
 		const live = (await database.processes?.live(liveMs)) ?? [];
 		const late = live.filter(({ name, roots }) => name !== identity.name && roots !== digest);
 		return [...new Set(late.map(({ node }) => `node ${node}`))];
+	}
+
+	/** Whether a process that serves over this database server, on whichever machine, has not said for a while that it lives. */
+	async isSilent(name: string): Promise<boolean> {
+		const live = await this.#dependencies.database.processes?.live(liveMs);
+		return live !== undefined && !live.some((process) => process.name === name);
 	}
 
 	async begin(): Promise<void> {
@@ -160,16 +174,31 @@ export class LiveProcesses implements RootReaders {
 				version,
 				clockOffset: this.#isClockOff ? this.#clockOffset : 0,
 				settings: digestsOf(config),
-				capabilities: [...this.#dependencies.capabilities().keys()].filter((each) => this.#hasHere(each)),
+				capabilities: this.#capabilities(),
 				roots: this.#roots,
 			});
 			const live = await processes.live(liveMs);
 			this.#noteOthers(live.filter(({ name }) => name !== identity.name));
 			this.#say([...clockFaults(live), ...differingSettings(live)]);
-			await processes.sweep(forgottenMs);
+			await this.#sweep(processes);
 		} catch (error) {
 			log.warn({ err: error }, 'this process could not tell the others that it lives');
 		}
+	}
+
+	async #sweep(processes: ProcessStore): Promise<void> {
+		const now = this.#dependencies.monotonic();
+		if (now - this.#sweptAt < sweepMs) return;
+		await processes.sweep(forgottenMs);
+		this.#sweptAt = now;
+	}
+
+	#capabilities(): readonly string[] {
+		const { capabilities, monotonic } = this.#dependencies;
+		const now = monotonic();
+		if (now - this.#begunAt < firstLooksMs || now - this.#here.at >= lookMs)
+			this.#here = { at: now, names: [...capabilities().keys()].filter((each) => this.#hasHere(each)) };
+		return this.#here.names;
 	}
 
 	#noteOthers(others: readonly LiveProcess[]): void {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { ClientParts } from '@stowage/plugin-api';
 import { mergedParts, type Part } from '@stowage/rules';
 
@@ -21,10 +20,15 @@ export interface Transfer {
 
 /** What is being sent to clients of shares by this process, and what was sent that waits to be saved. */
 export class SentParts {
-	readonly #process = randomUUID();
+	readonly #process: string;
 	readonly #running = new Set<Transfer>();
 	/** What has ended without being a whole download. */
 	readonly #ended = new Map<string, { key: Transfer['key']; sent: Part[]; begun: number[]; isLimited: boolean }>();
+
+	/** `process` is the name of this one. */
+	constructor(process: string) {
+		this.#process = process;
+	}
 
 	get isEmpty(): boolean {
 		return this.#running.size === 0 && this.#ended.size === 0;

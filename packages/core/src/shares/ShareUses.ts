@@ -30,6 +30,8 @@ export interface Download {
 
 interface Dependencies {
 	store: ShareUseStore;
+	/** The name of this process, and whether another one has certainly ended. */
+	processes: { name: string; hasEnded(name: string): Promise<boolean> };
 	/** The time of day, milliseconds since the epoch. */
 	now(): number;
 	log: Log;
@@ -42,13 +44,14 @@ interface Dependencies {
  */
 export class ShareUses {
 	readonly #parts: Dependencies;
-	readonly #sent = new SentParts();
+	readonly #sent: SentParts;
 	readonly #uses = new Map<string, ShareUse>();
 	#timer: NodeJS.Timeout | undefined;
 	#flushing: Promise<void> = Promise.resolve();
 
 	constructor(parts: Dependencies) {
 		this.#parts = parts;
+		this.#sent = new SentParts(parts.processes.name);
 	}
 
 	/** Whether the client may download from the share, or all that it has are taken. */
@@ -207,7 +210,8 @@ export class ShareUses {
 		const { parts, limited } = this.#sent.take();
 		try {
 			if (parts.length > 0) {
-				for (const whole of await store.saveParts(parts)) await this.#complete(whole, limited.has(whole.share));
+				const ended = await this.#endedSenders(parts);
+				for (const whole of await store.saveParts(parts, ended)) await this.#complete(whole, limited.has(whole.share));
 			}
 			await store.touch(this.#sent.dueTouches(this.#parts.now()));
 			const uses = [...this.#uses.values()];
@@ -217,5 +221,15 @@ export class ShareUses {
 			// A full disk, or a database that is away: counts are lost, and nobody's download is.
 			log.warn({ err: error }, 'the use of shares could not be saved');
 		}
+	}
+
+	/** Of the processes that were sending what is gone on with, those that have ended before they could say how far it had got. */
+	async #endedSenders(parts: readonly ClientParts[]): Promise<Set<string>> {
+		const { store, processes } = this.#parts;
+		const goneOn = parts.filter(({ begun }) => begun.length > 0);
+		const ended = new Set<string>();
+		for (const sender of goneOn.length === 0 ? [] : await store.senders(goneOn))
+			if (sender !== processes.name && (await processes.hasEnded(sender))) ended.add(sender);
+		return ended;
 	}
 }

@@ -31,6 +31,9 @@ const maxRows = 1_000;
 /** Of one content: no program asks for more ranges beside each other. */
 const maxParts = 500;
 
+/** Of one content: processes that sent it to one client beside the last one, and of which it is not known that they have ended. */
+const maxOthers = 4;
+
 /** Rows that are written while others wait. */
 const savedAtOnce = 50;
 
@@ -58,11 +61,16 @@ export function shareUseStore(knex: Knex, now: () => number): ShareUseStore {
 	};
 
 	/** Whether all of it was sent now. */
-	const save = async (transaction: Knex.Transaction, parts: ClientParts): Promise<boolean> => {
+	const save = async (
+		transaction: Knex.Transaction,
+		parts: ClientParts,
+		ended: ReadonlySet<string>,
+	): Promise<boolean> => {
 		const rows = () => transaction<PartsRow>('share_parts');
 		const found = await rows().where(keyOf(parts)).forUpdate().first();
-		const known = found === undefined ? { sent: [], underWay: [], process: '' } : parsed(found.parts);
-		const killed = known.process === parts.process ? [] : known.underWay;
+		const known = found === undefined ? { sent: [], senders: [] } : parsed(found.parts);
+		const others = known.senders.filter(({ process }) => process !== parts.process);
+		const killed = others.filter(({ process }) => ended.has(process)).flatMap(({ underWay }) => underWay);
 		const credited = parts.begun.flatMap((begun) =>
 			killed.flatMap(([from, to]): Part[] => (from < begun && begun < to ? [[from, begun]] : [])),
 		);
@@ -73,10 +81,11 @@ export function shareUseStore(knex: Knex, now: () => number): ShareUseStore {
 			await rows().where(keyOf(parts)).delete();
 			return isWhole;
 		}
-		const row = {
-			parts: JSON.stringify({ sent, underWay: parts.underWay, process: parts.process }),
-			touched_at: now(),
+		const content: KnownParts = {
+			...{ sent, underWay: parts.underWay, process: parts.process },
+			others: others.filter(({ process }) => !ended.has(process)).slice(0, maxOthers),
 		};
+		const row = { parts: JSON.stringify(content), touched_at: now() };
 		if (found !== undefined) await rows().where(keyOf(parts)).update(plainRow(row));
 		else await rows().insert(plainRow({ ...keyOf(parts), ...row }));
 		return false;
@@ -90,14 +99,14 @@ export function shareUseStore(knex: Knex, now: () => number): ShareUseStore {
 		for (const { client, content } of oldest) await rows().where({ client, content }).delete();
 	};
 	/** Those that are whole now. */
-	const saveSome = (all: readonly ClientParts[]) =>
+	const saveSome = (all: readonly ClientParts[], ended: ReadonlySet<string>) =>
 		transact(knex, async (transaction) => {
 			const whole: Pick<ClientParts, 'share' | 'client'>[] = [];
 			for (const share of new Set(all.map((each) => each.share))) {
 				// It may have been deleted meanwhile.
 				if ((await locked(transaction, share)) === undefined) continue;
 				for (const parts of all.filter((each) => each.share === share))
-					if (await save(transaction, parts)) whole.push({ share: parts.share, client: parts.client });
+					if (await save(transaction, parts, ended)) whole.push({ share: parts.share, client: parts.client });
 				await forgetOldest(transaction, share);
 			}
 			return whole;
@@ -108,11 +117,19 @@ export function shareUseStore(knex: Knex, now: () => number): ShareUseStore {
 			transact(knex, async (transaction) => {
 				for (const use of uses) await addUse(transaction, use, now());
 			}),
-		async saveParts(all) {
+		async senders(of) {
+			const names = new Set<string>();
+			for (const each of of) {
+				const row = await knex<PartsRow>('share_parts').where(keyOf(each)).first();
+				for (const { process } of row === undefined ? [] : parsed(row.parts).senders) names.add(process);
+			}
+			return [...names];
+		},
+		async saveParts(all, ended) {
 			const whole: Pick<ClientParts, 'share' | 'client'>[] = [];
 			// Strangers say how many there are: others have their turn between two parts.
 			for (let at = 0; at < all.length; at += savedAtOnce)
-				whole.push(...(await saveSome(all.slice(at, at + savedAtOnce))));
+				whole.push(...(await saveSome(all.slice(at, at + savedAtOnce), ended)));
 			return whole;
 		},
 		async parts(of) {
@@ -181,6 +198,16 @@ async function addUse(transaction: Knex.Transaction, use: ShareUse, now: number)
 		.update({ ...Object.fromEntries(sums), ...plainRow({ last_used_at: now }) });
 }
 
-function parsed(parts: string): Pick<ClientParts, 'sent' | 'underWay' | 'process'> {
-	return JSON.parse(parts);
+type Sender = Pick<ClientParts, 'process' | 'underWay'>;
+
+/** As it is written. */
+interface KnownParts extends Sender {
+	sent: Part[];
+	/** Missing in the rows of a version that kept the last sender only. */
+	others?: readonly Sender[];
+}
+
+function parsed(parts: string): { sent: readonly Part[]; senders: readonly Sender[] } {
+	const { sent, process, underWay, others = [] } = JSON.parse(parts) as KnownParts;
+	return { sent, senders: [{ process, underWay }, ...others].filter((sender) => sender.underWay.length > 0) };
 }

@@ -10,7 +10,7 @@ export interface ClientParts {
 	size: number;
 	/** What was sent, in order and without overlaps. */
 	sent: readonly Part[];
-	/** The id of the process that sends. */
+	/** The name of the process that sends. */
 	process: string;
 	/** What it is sending: from where it has come to, to where it was asked for. */
 	underWay: readonly Part[];
@@ -45,8 +45,16 @@ export interface ShareReceipt {
 export interface ShareUseStore {
 	/** Adds to the counts of shares, all in one step. */
 	add(uses: readonly ShareUse[]): Promise<void>;
-	/** Adds what was sent; resolves to those that are whole now, of which nothing is kept. */
-	saveParts(parts: readonly ClientParts[]): Promise<Pick<ClientParts, 'share' | 'client'>[]>;
+	/** The processes that send these contents to these clients, or have been killed while they did. */
+	senders(of: readonly Pick<ClientParts, 'share' | 'client' | 'content'>[]): Promise<string[]>;
+	/**
+	 * Adds what was sent; resolves to those that are whole now, of which nothing is kept. `ended` are processes of which
+	 * it is certain that they have ended: what they were sending has arrived as far as where the client goes on.
+	 */
+	saveParts(
+		parts: readonly ClientParts[],
+		ended: ReadonlySet<string>,
+	): Promise<Pick<ClientParts, 'share' | 'client'>[]>;
 	/** What was sent of a content to a client so far. */
 	parts(of: Pick<ClientParts, 'share' | 'client' | 'content'>): Promise<readonly Part[]>;
 	/** Forgets what was sent of a content to a client. */
