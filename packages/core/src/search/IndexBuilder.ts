@@ -33,9 +33,14 @@ export function rebuildRequest(folder: string): string {
 	return path.join(folder, 'rebuild');
 }
 
-/** How often what other processes note is read, and how often the lock is asked for. */
+/** How often what other processes note is read. */
 const pollMs = 5000;
-const lockMs = 2000;
+
+/** How long after the index was removed it is begun anew. */
+const anewMs = 2000;
+
+/** How often the lock is asked for while another process has it. Until then searches read what was noted themselves. */
+const lockMs = 10_000;
 
 /** How long changes of this process are collected. Searches read what was noted meanwhile themselves. */
 const wakeMs = 500;
@@ -147,8 +152,10 @@ export class IndexBuilder {
 		const { signal } = this.#abort;
 		while (!signal.aborted) {
 			let lock: IndexLock | undefined;
+			let isElsewhere = false;
 			try {
 				lock = await this.#parts.file.lock();
+				isElsewhere = lock === undefined;
 				if (lock !== undefined) await this.#build();
 			} catch (error) {
 				if (signal.aborted) return;
@@ -159,8 +166,7 @@ export class IndexBuilder {
 			} finally {
 				lock?.release();
 			}
-			// Whatever changes meanwhile: another process has it, or this one begins anew.
-			await this.#pause(lockMs);
+			await this.#pause(isElsewhere ? lockMs : anewMs);
 		}
 	}
 

@@ -50,9 +50,12 @@ test('a process whose clock is off says so once, and says when it is right again
 	const rows = new Map<string, LiveProcess>();
 	let beats = 0;
 	const store = {
-		beat: async (facts) => void rows.set(facts.name, { ...facts, ageMs: 0 }),
+		beat: async (facts) => {
+			beats++;
+			rows.set(facts.name, { ...facts, ageMs: 0 });
+		},
 		live: async () => [...rows.values()],
-		sweep: async () => void beats++,
+		sweep: async () => {},
 		remove: async (name) => void rows.delete(name),
 		compareClock: async () => ({ offset: clock.offset, uncertainty: 5 }),
 	} satisfies Partial<ProcessStore>;
@@ -107,6 +110,47 @@ test('what another node can do is offered, and its work is left to it until it h
 	here.hasEncoder = true;
 	t.true(live.isOffered('encoder'));
 	t.false(live.isLeftToOthers('encoder'));
+});
+
+test('what a process can do, and rows of processes that are gone, are looked up more rarely than it beats', async (t) => {
+	const { log } = logLines();
+	const clock = { now: 0 };
+	let looks = 0;
+	let sweeps = 0;
+	const said: boolean[] = [];
+	const store = {
+		beat: async ({ capabilities }) => void said.push(capabilities.includes('encoder')),
+		live: async () => [],
+		sweep: async () => void sweeps++,
+		remove: async () => {},
+		compareClock: async () => ({ offset: 0, uncertainty: 5 }),
+	} satisfies Partial<ProcessStore>;
+	const live = new LiveProcesses({
+		...{ config: loadConfig(), log, version: '1', beatMs: 5, monotonic: () => clock.now },
+		capabilities: () => new Map([['encoder', () => ++looks > 2]]),
+		database: { processes: store as unknown as ProcessStore },
+		identity: { name: 'this one', hasEnded: async () => false, canTell: () => false },
+	});
+	await live.begin();
+	t.teardown(() => live.close());
+	const beats = (count: number) => {
+		const before = said.length;
+		return until('some beats', () => said.length >= before + count);
+	};
+	await until('what was found a little after the start is said', () => said.at(-1));
+	clock.now += 70_000;
+	await beats(3);
+	const before = looks;
+	await beats(3);
+	t.is(looks, before);
+	t.true(said.at(-1));
+	clock.now += 30_000;
+	await beats(3);
+	t.is(looks, before + 1);
+	t.is(sweeps, 1);
+	clock.now += 10 * 60_000;
+	await beats(3);
+	t.is(sweeps, 2);
 });
 
 let mariadb: Awaited<ReturnType<typeof startMariadb>>;
