@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 
 const counts = /^# (tests|pass|fail|skip) \d+$/;
 /** The hook of each test that bounds how many run at once. */
-const hook = /^# .* › (before|after)Each(\.always)? hook for /;
+const hook = /^# (.* › )?(before|after)Each(\.always)? hook for /;
 const remaining = /^# \d+ tests? remaining in (.+)$/;
 
 /**

@@ -104,7 +104,7 @@ function nodeFlags(t: Teardown, n: number, flags: Flags, firstDataDir: string | 
 	const key = { '--session-key': 'one key for both nodes, longer than 32 characters', ...flags }['--session-key'];
 	const node = { '--node': ['one', 'two'][n] as string, '--session-key': key as string };
 	if (firstDataDir === undefined) return node;
-	const dataDir = `${firstDataDir}-two`;
+	const dataDir = secondDataDir(firstDataDir);
 	t.teardown(() => rm(dataDir, { recursive: true, force: true }));
 	const plugins = JSON.parse(flags['--plugins'] ?? '{}') as Record<string, object>;
 	const storage = { root: path.join(firstDataDir, 'files'), ...plugins['@stowage/storage-local'] };
@@ -114,6 +114,11 @@ function nodeFlags(t: Teardown, n: number, flags: Flags, firstDataDir: string | 
 		'--data-dir': dataDir,
 		'--plugins': JSON.stringify({ ...plugins, '@stowage/auth-password': password, '@stowage/storage-local': storage }),
 	};
+}
+
+/** The data folder of the second node, by that of the first one. */
+export function secondDataDir(firstDataDir: string): string {
+	return `${firstDataDir}-two`;
 }
 
 /** The first server, whose listener and providers are those of all. */

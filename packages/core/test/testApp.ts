@@ -1,13 +1,15 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { placeDatabase } from '../../database/test/emptyDatabase.js';
+import type { AuditRecord } from '../src/audit/auditLine.js';
+import { readAudit } from '../src/audit/readAudit.js';
 import { type App, type AppOptions, createApp, loadConfig } from '../src/index.js';
-import { formOfRun, severalApps } from './severalApps.js';
+import { formOfRun, secondDataDir, severalApps } from './severalApps.js';
 
 export interface TestApp extends App {
 	dataDir: string;
@@ -56,6 +58,26 @@ async function singleApp(t: Teardown, flags: Record<string, string>, options: Ap
 		await rm(dataDir, { recursive: true, force: true });
 	});
 	return { ...app, dataDir, filesDir: path.join(dataDir, 'files') };
+}
+
+/** All lines of the audit log that have reached its files, of all nodes. */
+export async function auditText(app: TestApp): Promise<string> {
+	const texts: string[] = [];
+	for (const folder of dataDirs(app).map((dataDir) => path.join(dataDir, 'audit')))
+		for (const name of await readdir(folder)) texts.push(await readFile(path.join(folder, name), 'utf8'));
+	return texts.join('');
+}
+
+/** All records of the audit log that have reached its files, of all nodes. */
+export async function recordsOf(app: TestApp): Promise<AuditRecord[]> {
+	const records: AuditRecord[] = [];
+	for (const dataDir of dataDirs(app)) for await (const record of readAudit(dataDir, {})) records.push(record);
+	return formOfRun() === 'nodes' ? records.sort((one, other) => one.time.localeCompare(other.time)) : records;
+}
+
+/** The data folders of all servers that stand in place of one. */
+function dataDirs({ dataDir }: TestApp): string[] {
+	return formOfRun() === 'nodes' ? [dataDir, secondDataDir(dataDir)] : [dataDir];
 }
 
 const hashes = new Map<string, Promise<unknown>>();

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import mysql, { type RowDataPacket } from 'mysql2/promise';
 
 /** The variable with the URLs of one empty, migrated database at each node of the servers that all processes of a run share. */
@@ -47,6 +48,29 @@ async function run(url: string, statements: readonly string[]): Promise<void> {
 	const connection = await mysql.createConnection({ uri: url, multipleStatements: true });
 	try {
 		await connection.query(statements.join(';\n'));
+	} finally {
+		await connection.end();
+	}
+}
+
+/** All that a database keeps, as text: of SQLite the bytes of its files, of a server the values of all rows. */
+export async function storedText(url: string): Promise<string> {
+	if (url.startsWith('sqlite:')) {
+		const file = url.slice('sqlite:'.length);
+		const log = await readFile(`${file}-wal`, 'latin1').catch(() => '');
+		return log + (await readFile(file, 'latin1'));
+	}
+	const connection = await mysql.createConnection({ uri: url });
+	try {
+		await connection.query('set session wsrep_sync_wait = 15');
+		const [tables] = await connection.query<RowDataPacket[]>('show tables');
+		const values: string[] = [];
+		for (const table of tables.map((row) => String(Object.values(row)[0]))) {
+			const [rows] = await connection.query<RowDataPacket[]>(`select * from \`${table}\``);
+			for (const value of rows.flatMap((row) => Object.values(row)))
+				values.push(Buffer.isBuffer(value) ? value.toString('latin1') : String(value));
+		}
+		return values.join('\n');
 	} finally {
 		await connection.end();
 	}

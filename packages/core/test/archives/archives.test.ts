@@ -257,8 +257,10 @@ test.serial(
 	'the first byte of an archive of 3,000 files costs less than ten listings of them, and no file is opened for it',
 	async (t) => {
 		const { app, ada, home } = await withAda(t);
-		mkdirSync(path.join(home, 'many'));
-		for (let n = 0; n < 3_000; n++) writeFileSync(path.join(home, `many/${n}`), 'x');
+		for (const folder of ['many', 'more']) {
+			mkdirSync(path.join(home, folder));
+			for (let n = 0; n < 3_000; n++) writeFileSync(path.join(home, `${folder}/${n}`), 'x');
+		}
 		const fail = () => {
 			throw new Error('a file was opened');
 		};
@@ -270,8 +272,12 @@ test.serial(
 			const { user, system } = process.cpuUsage(before);
 			return user + system;
 		};
-		const listing = await processorTimeOf('/api/browse?type=private&directory=many', 200);
-		const beginning = await processorTimeOf('/api/download/many?type=private', 206, { range: 'bytes=0-0' });
+		// The least of two: a collection of garbage may be in one of them.
+		const leastOf = async (of: (folder: string) => Promise<number>) => Math.min(await of('many'), await of('more'));
+		const listing = await leastOf((folder) => processorTimeOf(`/api/browse?type=private&directory=${folder}`, 200));
+		const beginning = await leastOf((folder) =>
+			processorTimeOf(`/api/download/${folder}?type=private`, 206, { range: 'bytes=0-0' }),
+		);
 		t.true(beginning < 10 * listing, `${beginning / 1000} ms, where the listing takes ${listing / 1000} ms`);
 	},
 );

@@ -9,7 +9,7 @@ import { auditFiles, removeOldAudit } from '../../src/audit/auditFolder.js';
 import { type AuditRecord, auditLine, maxLineBytes, parseAuditLine } from '../../src/audit/auditLine.js';
 import { readAudit } from '../../src/audit/readAudit.js';
 import { Sums } from '../../src/audit/Sums.js';
-import { Client, file, json, type TestApp, testApp } from '../testApp.js';
+import { Client, file, json, recordsOf, type TestApp, testApp } from '../testApp.js';
 import { create, patch } from '../tusClient.js';
 import { until } from '../until.js';
 
@@ -28,7 +28,7 @@ async function collect(records: AsyncIterable<AuditRecord>): Promise<AuditRecord
 /** Closes the audit log and resolves to all its records. */
 async function recorded(app: TestApp): Promise<AuditRecord[]> {
 	await app.services.audit.close();
-	return collect(readAudit(app.dataDir, {}));
+	return recordsOf(app);
 }
 
 const brief = ({ action, outcome, user, path: at }: AuditRecord) => [action, outcome, user, at].join(' ').trimEnd();

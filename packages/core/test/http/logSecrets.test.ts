@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { Failure } from '@stowage/rules';
 import test from 'ava';
 import { createLog, withPriorities } from '../../src/log.js';
 import { codeAt } from '../authenticator.js';
-import { Client, file, json, testApp } from '../testApp.js';
+import { auditText, Client, file, json, testApp } from '../testApp.js';
 import { begin, head, patch, remove } from '../tusClient.js';
 
 /** A log of all levels, and its lines. */
@@ -113,8 +111,7 @@ test('the log and the audit log never contain a token, a ticket, an upload id, a
 	await ada.get('/api/logout');
 	await app.services.audit.close();
 
-	const folder = path.join(app.dataDir, 'audit');
-	for (const name of await readdir(folder)) lines.push(await readFile(path.join(folder, name), 'utf8'));
+	lines.push(await auditText(app));
 	const text = lines.join('');
 	t.true(
 		text.includes('a fault') && text.includes('the disk is broken') && text.includes('The database is unavailable.'),

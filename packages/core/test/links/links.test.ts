@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { LinkStore } from '@stowage/plugin-api';
 import { Failure, isFailure, parsePath, type StoragePath, type Viewer } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
+import { storedText } from '../../../database/test/sharedServers.js';
 import type { Lease, Leases } from '../../src/leases/createLeases.js';
 import { createLinks, type Links } from '../../src/links/createLinks.js';
 import { assertReadable, listZip } from '../readZip.js';
@@ -81,8 +82,7 @@ test('a link has a token of 256 random bits, is stored as a hash only and return
 		tokens.add(token);
 	}
 	t.is(tokens.size, 4);
-	const stored = await readFile(path.join(app.dataDir, 'stowage.db-wal'), 'latin1').catch(() => '');
-	const kept = stored + (await readFile(path.join(app.dataDir, 'stowage.db'), 'latin1'));
+	const kept = await storedText(app.services.config.databaseUrl);
 	for (const token of tokens) {
 		t.false(kept.includes(token));
 		t.true(kept.includes(createHash('sha256').update(token).digest('hex')));

@@ -1,7 +1,6 @@
-import { readFile, rename } from 'node:fs/promises';
-import path from 'node:path';
+import { rename } from 'node:fs/promises';
 import test, { type ExecutionContext } from 'ava';
-import { Client, field, file, json } from '../testApp.js';
+import { Client, field, file, json, recordsOf } from '../testApp.js';
 import { memberFixture } from './memberFixture.js';
 
 const membersAt = async (client: Client, at: string, type?: string) => {
@@ -231,9 +230,5 @@ test('the audit log names the owner of the folder in which a member changes some
 
 async function auditLines(app: Awaited<ReturnType<typeof memberFixture>>['app']) {
 	await app.services.audit.close();
-	const text = await readFile(path.join(app.dataDir, `audit/${new Date().toISOString().slice(0, 10)}.jsonl`), 'utf8');
-	return text
-		.trim()
-		.split('\n')
-		.map((line) => JSON.parse(line));
+	return recordsOf(app);
 }

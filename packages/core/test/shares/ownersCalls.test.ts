@@ -1,7 +1,8 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { Client, file, json, testApp } from '../testApp.js';
+import { storedText } from '../../../database/test/sharedServers.js';
+import { auditText, Client, file, json, testApp } from '../testApp.js';
 
 const day = 24 * 60 * 60_000;
 
@@ -107,12 +108,7 @@ test('neither tokens nor passwords of shares are in the database or the audit lo
 	await ada.call('PATCH', `/api/shares/${id}`, { password: 'other secret horse' });
 	await ada.call('DELETE', `/api/shares/${id}`);
 	await app.services.audit.close();
-	const kept = await Promise.all(
-		['stowage.db', 'stowage.db-wal', `audit/${new Date().toISOString().slice(0, 10)}.jsonl`].map((name) =>
-			readFile(path.join(app.dataDir, name), 'latin1').catch(() => ''),
-		),
-	);
-	const text = kept.join('');
+	const text = (await storedText(app.services.config.databaseUrl)) + (await auditText(app));
 	t.true(text.includes('createShare') && text.includes('changeShare') && text.includes('deleteShare'));
 	t.true(text.includes(id));
 	for (const secret of [url, other, 'x/very secret horse', 'x/other secret horse'])
