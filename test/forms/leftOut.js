@@ -5,6 +5,8 @@ const ownPlaces =
 const inMemory = 'looks at what one process has in memory';
 const fullDatabase = 'over a full database only workers can tell each other something';
 const diskUse = 'nodes with data folders of their own don’t hear what the others are about to write';
+const ownMetrics =
+	'each process counts its own requests; workers have their primary process serve the sums, which test/workers.test.ts has';
 const severalMachines = ['processes', 'nodes'];
 
 /** What the runs with several servers in place of each one leave out: titles (`*` is any text), in which forms, by default in all, and why. */
@@ -57,6 +59,19 @@ export const leftOut = [
 		reason: 'defines a kind of jobs in one process, which another one then can’t retry',
 	},
 	{ title: 'what changes nothing is not recorded', reason: ownCount },
+	{
+		title: '* that nobody reads is kept in memory twice for an address, and given up with its connection',
+		reason: inMemory,
+	},
+	{ title: 'metrics count requests and transfers by routes,*', reason: ownMetrics },
+	{ title: 'an upload under way is counted as a transfer until it ends,*', reason: ownMetrics },
+	{ title: 'only GET /metrics is served,*', forms: ['workers'], reason: ownMetrics },
+	{ title: 'an unavailable database is left out of the metrics,*', forms: ['workers'], reason: ownMetrics },
+	{
+		title: 'the space of a root is left out if its storage does not report it',
+		forms: ['workers'],
+		reason: ownMetrics,
+	},
 	{
 		title: 'a second writer is refused while the first one sends bytes,*',
 		reason: 'its clock stands still, and so does the time for which another process waits for the first writer',

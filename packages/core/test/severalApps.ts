@@ -157,6 +157,10 @@ function serverOfAll(apps: readonly App[], isListening: () => boolean): App['ser
 		get(target, name) {
 			if (name === 'listener') return listener;
 			if (name === 'providers') return providersOfAll;
+			if (name === 'route')
+				return (...words: Parameters<App['server']['route']>) => {
+					for (const { server } of apps) server.route(...words);
+				};
 			const value = Reflect.get(target, name, target);
 			return typeof value === 'function' ? value.bind(target) : value;
 		},
