@@ -26,12 +26,25 @@ export function trashRules(assertThat: Rule): void {
 		await trash.add(folder);
 		t.deepEqual(await trash.get(folder.id), folder);
 		for (const text of hostileTexts) t.is(await trash.get(text), undefined);
-		await trash.setSize(folder.id, { bytes: 2 ** 50, entries: 77 });
+		await trash.setSizes(new Map([[folder.id, { bytes: 2 ** 50, entries: 77 }]]));
 		await trash.setRoot(folder.id, 'root-2');
 		const changed = { ...folder, size: { bytes: 2 ** 50, entries: 77 }, rootId: 'root-2' };
 		t.deepEqual(await trash.get(folder.id), changed);
 		await trash.remove([folder.id]);
 		t.is(await trash.get(folder.id), undefined);
+	});
+
+	assertThat('of several items each gets its size', async (t, { trash }) => {
+		const folders = Array.from({ length: 450 }, (_, n) => recordOf(n + 1, { type: 'directory', size: undefined }));
+		await trash.addMissing(folders);
+		await trash.setSizes(new Map());
+		const sizes = new Map(folders.slice(1).map(({ id }, n) => [id, { bytes: n, entries: n + 1 }]));
+		await trash.setSizes(sizes.set(idOf(999), { bytes: 1, entries: 1 }));
+		const found = await trash.list({ order: 'oldest', limit: 1000 });
+		t.deepEqual(
+			found.map(({ id, size }) => [id, size]),
+			folders.map(({ id }) => [id, sizes.get(id)]),
+		);
 	});
 
 	assertThat('of several items those that are unknown are added', async (t, { trash }) => {

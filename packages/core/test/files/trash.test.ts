@@ -551,6 +551,35 @@ test('a large trash is emptied in small parts, with what the clock was ahead for
 	t.is(await trash.count(ownerId, 'item'), 1);
 });
 
+test('the sizes of folders that are deleted by the dozen are written together, one write after another', async (t) => {
+	const { app, home, remove, trash } = await setUp(t);
+	const { trash: store } = app.services.database;
+	const { setSizes } = store;
+	const names = Array.from({ length: 30 }, (_, n) => `folder ${n}`);
+	const written: number[] = [];
+	let running = 0;
+	let release = () => {};
+	const held = new Promise<void>((resolve) => {
+		release = resolve;
+	});
+	store.setSizes = async (sizes) => {
+		written.push(sizes.size);
+		t.is(++running, 1);
+		await held;
+		await setSizes(sizes);
+		running--;
+	};
+	for (const name of names) {
+		await mkdir(home(name));
+		await remove(name);
+	}
+	// It waits for the sizes for two seconds, in which the others are measured.
+	t.is((await trash()).entries.length, names.length);
+	release();
+	await until('all are measured', async () => written.reduce((sum, count) => sum + count, 0) === names.length);
+	t.true(written.length < 10, written.join());
+});
+
 test('of a trash with long paths as many of the newest are listed as others do not have to wait for', async (t) => {
 	const { app, trash } = await setUp(t);
 	const { database, storage } = app.services;

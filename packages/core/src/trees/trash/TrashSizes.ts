@@ -10,6 +10,10 @@ import { trashedPath } from './trashPaths.js';
 export class TrashSizes {
 	readonly #parts: TrashParts;
 	readonly #measuring = new Map<string, Promise<TrashSize | undefined>>();
+	/** Those that are written next. */
+	#measured = new Map<string, TrashSize>();
+	#writing: Promise<void> = Promise.resolve();
+	#nextWrite: Promise<void> | undefined;
 	readonly #tooDeep = new Set<string>();
 	readonly #walks = new FairQueue(
 		{ running: 2, runningPerClient: 1, waiting: 10_000, waitingPerClient: 1_000 },
@@ -43,6 +47,24 @@ export class TrashSizes {
 		return store.totals(selection);
 	}
 
+	/**
+	 * All that is measured while others are written is written at once: everything else that is written to the database waits for one
+	 * of these at most, however many folders somebody deletes.
+	 */
+	#keep(id: string, size: TrashSize): Promise<void> {
+		this.#measured.set(id, size);
+		this.#nextWrite ??= this.#writing
+			.catch(() => {})
+			.then(() => {
+				const sizes = this.#measured;
+				this.#measured = new Map();
+				this.#nextWrite = undefined;
+				this.#writing = this.#parts.store.setSizes(sizes);
+				return this.#writing;
+			});
+		return this.#nextWrite;
+	}
+
 	async #measure(record: TrashRecord): Promise<TrashSize | undefined> {
 		try {
 			const located = await locateTrashed(this.#parts, record);
@@ -51,7 +73,7 @@ export class TrashSizes {
 			const measure = () => measureTree(mount.storage, trashedPath(record.id), async () => {});
 			const inside = await this.#walks.run(record.ownerId, measure);
 			const size = { bytes: inside.bytes + item.size, entries: inside.entries + 1 };
-			await this.#parts.store.setSize(record.id, size);
+			await this.#keep(record.id, size);
 			return size;
 		} catch (error) {
 			// Too many wait, or its root is away: it is measured when its size is wanted again.

@@ -127,8 +127,18 @@ export function trashStore(knex: Knex, now: () => number): TrashStore {
 			);
 			return sum(marked);
 		},
-		async setSize(id, { bytes, entries }) {
-			await trash().where({ id }).update(plainRow({ bytes, entries }));
+		async setSizes(sizes) {
+			for (const part of batches([...sizes])) {
+				const byId = (column: 'bytes' | 'entries') =>
+					knex.raw(
+						`case id ${part.map(() => 'when ? then ?').join(' ')} end`,
+						part.flatMap(([id, size]) => [id, size[column]]),
+					);
+				const ids = part.map(([id]) => id);
+				await trash()
+					.whereIn('id', ids)
+					.update({ bytes: byId('bytes'), entries: byId('entries') });
+			}
 		},
 		async setRoot(id, rootId) {
 			await trash()

@@ -107,7 +107,8 @@ export interface TrashStore {
 	beginMoving(id: string): Promise<boolean>;
 	/** `purging`. Resolves to how many were not before. All at once: a few. */
 	beginPurging(selection: TrashSelection & { ids: readonly string[] }): Promise<number>;
-	setSize(id: string, size: TrashSize): Promise<void>;
+	/** By the ids. */
+	setSizes(sizes: ReadonlyMap<string, TrashSize>): Promise<void>;
 	/** It is in the trash of another root now. */
 	setRoot(id: string, rootId: string): Promise<void>;
 	remove(ids: readonly string[]): Promise<void>;
