@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
 import { ReusedBuffers } from '../src/reading/ReusedBuffers.js';
-import { localStorage, p } from './steps.js';
+import { coldCalls } from './coldCalls.js';
+import { best, localStorage, p } from './steps.js';
 
 const kilobyte = 1024;
 
@@ -29,7 +31,7 @@ test('a buffer is used again for as many bytes or a few less, until the most tha
 	t.not(buffers.take(64 * kilobyte), first);
 });
 
-test('of a read that was given up no later one gets the memory, which may still be on its way to a socket', async (t) => {
+test.serial('of a read that was given up no later one gets the memory, which may still be on its way to a socket', async (t) => {
 	const { storage, root } = await localStorage(t);
 	const contents = [randomBytes(200 * kilobyte), randomBytes(200 * kilobyte)];
 	for (const [n, content] of contents.entries()) await writeFile(join(root, `${n}`), content);
@@ -44,7 +46,62 @@ test('of a read that was given up no later one gets the memory, which may still 
 	await Promise.all([one.close(), other.close()]);
 });
 
-test('the chunks of a long file are small at first, and together all of it', async (t) => {
+for (const [where, calls] of [
+	['in memory', best],
+	['on the disk', coldCalls(best)],
+] as const) {
+	test.serial(`of many files that are read at once, ${where}, most come in smaller chunks, and each one whole`, async (t) => {
+		const { storage, root } = await localStorage(t, { calls });
+		const contents = Array.from({ length: 8 }, (_, n) => Buffer.alloc(3_000_000 + n, randomBytes(1_000 + n)));
+		for (const [n, content] of contents.entries()) await writeFile(join(root, `${n}`), content);
+		const files = await Promise.all(contents.map((_, n) => storage.open(p(`${n}`))));
+		const read = await Promise.all(
+			files.map(async (file) => {
+				const chunks: Buffer[] = [];
+				for await (const chunk of file.read()) {
+					// Others read meanwhile, and must not write into this chunk.
+					await setImmediate();
+					chunks.push(Buffer.from(chunk));
+				}
+				return chunks;
+			}),
+		);
+		for (const [n, chunks] of read.entries()) t.true(Buffer.concat(chunks).equals(contents[n] as Buffer), `${n}`);
+		const largest = read.map((chunks) => Math.max(...chunks.map(({ length }) => length)) / kilobyte);
+		t.deepEqual(largest, [1024, 1024, 1024, 1024, 256, 256, 256, 256]);
+		await Promise.all(files.map((file) => file.close()));
+	});
+}
+
+test.serial('the next chunk is read ahead only where that takes another thread', async (t) => {
+	for (const isCold of [true, false]) {
+		const begun: number[] = [];
+		const calls = isCold ? coldCalls(best) : best;
+		const { storage, root } = await localStorage(t, {
+			calls: {
+				...calls,
+				readCached(fd, buffer, position) {
+					begun.push(position);
+					return calls.readCached(fd, buffer, position);
+				},
+			},
+		});
+		await writeFile(join(root, 'film'), randomBytes(2_000_000));
+		const files = await Promise.all(Array.from({ length: 5 }, () => storage.open(p('film'))));
+		// Those before the last one take the places for large chunks, which are always read by other threads.
+		const readers = files.map((file) => file.read()[Symbol.asyncIterator]());
+		for (const reader of readers.slice(0, -1)) await reader.next();
+		begun.length = 0;
+		let received = 0;
+		for (let n = 0; n < 4; n++) received += (await readers.at(-1)?.next())?.value?.length ?? 0;
+		t.is(received, (64 + 128 + 256 + 256) * kilobyte);
+		t.is(begun.at(-1), isCold ? received : received - 256 * kilobyte);
+		for (const reader of readers) await reader.return?.(undefined);
+		await Promise.all(files.map((file) => file.close()));
+	}
+});
+
+test.serial('the chunks of a long file are small at first, and together all of it', async (t) => {
 	const { storage, root } = await localStorage(t);
 	const content = randomBytes(3_000_001);
 	await writeFile(join(root, 'film'), content);

@@ -11,18 +11,23 @@ import { close, closeSync, readFully, readvFully } from '../system/descriptors.j
 import type { FileStat } from '../system/fileStat.js';
 import { ReusedBuffers } from './ReusedBuffers.js';
 
-/** Up to this size the switch to another thread and back takes longer than the reading. */
+/**
+ * Chunks up to this size are read in place where the kernel has them in memory: the switch to another thread and back takes longer than
+ * the reading, and what was just read is sent while it is still in the processor's own memory.
+ */
 const smallRead = 256 * 1024;
 
-/** Ranges up to this size are one chunk. */
-const wholeRead = 256 * 1024;
-
-/** The first chunk of a longer one, and how much larger the next one is. */
+/** The first chunk of a range that is longer than `smallRead`, and how much larger the next one is. */
 const firstRead = 64 * 1024;
 const growth = 2;
 
-/** Memory of all reads under way, two buffers each. */
-const memory = new MemoryPool(32 * 1024 * 1024, { min: 2 * 64 * 1024, max: 2 * 1024 * 1024 });
+/** Larger chunks are read by other threads, which is faster for as long as processors are left for them. */
+const largeRead = 1024 * 1024;
+const maxLargeReads = 4;
+
+/** Memory of all reads under way, for two buffers each. The second one is made where reading means waiting. */
+const memory = new MemoryPool(48 * 1024 * 1024, { min: 2 * 64 * 1024, max: 2 * largeRead });
+let readsUnderWay = 0;
 
 const buffers = new ReusedBuffers(8 * 1024 * 1024);
 
@@ -49,36 +54,40 @@ export class OpenLocalFile implements OpenFile {
 	}
 
 	/**
-	 * Two alternating buffers: the next chunk is read while the last one is consumed. The first chunk of a long range is small and each next
-	 * one larger: who seeks in a film drops most ranges after their first bytes.
+	 * The first chunk of a long range is small and each next one larger: who seeks in a film drops most ranges after their first bytes.
+	 * What is read by another thread is read while the chunk before it is consumed, into a second buffer.
 	 */
 	async *#readChunks(start: number, end: number): AsyncGenerator<Uint8Array> {
 		if (this.#isClosing) throw new Error('The file is closed.');
 		if (start >= end) return;
 		this.#readers++;
-		const lent = memory.allocate(2 * (end - start));
+		const lent = memory.allocate(2 * Math.min(end - start, readsUnderWay < maxLargeReads ? largeRead : smallRead));
+		readsUnderWay++;
 		const largest = lent.bytes / 2;
-		let size = Math.min(largest, end - start <= wholeRead ? wholeRead : firstRead);
+		let size = Math.min(largest, end - start <= smallRead ? smallRead : firstRead);
 		let at = start;
-		const readNext = (free?: Buffer) => {
+		const readNext = (free?: Buffer): ChunkRead => {
 			const length = Math.min(size, end - at);
 			size = Math.min(largest, size * growth);
 			if (free !== undefined && free.length < length) buffers.give(free);
 			const buffer = free !== undefined && free.length >= length ? free : buffers.take(length);
-			const reading = readExactly(this.disk, this.fd, buffer.subarray(0, length), at);
+			const chunk = buffer.subarray(0, length);
+			const isInPlace = length <= smallRead && this.disk.readCached(this.fd, chunk, at);
+			const reading = isInPlace ? Promise.resolve(chunk) : readExactly(this.fd, chunk, at);
 			at += length;
 			// It may fail while the chunk before it is still consumed; the error is thrown when it is requested.
 			reading.catch(() => {});
-			return { buffer, reading };
+			return { buffer, reading, isInPlace };
 		};
-		let next: { buffer: Buffer; reading: Promise<Buffer> } | undefined = readNext();
+		let next: ChunkRead | undefined;
 		let resting: Buffer | undefined;
 		try {
+			next = readNext();
 			while (next !== undefined) {
 				const chunk = await next.reading;
-				const { buffer }: { buffer: Buffer } = next;
+				const { buffer, isInPlace }: ChunkRead = next;
 				// Not while chunks are small: the next one may not be wanted.
-				next = at < end && size === largest ? readNext(resting) : undefined;
+				next = at < end && size === largest && !isInPlace ? readNext(resting) : undefined;
 				if (next !== undefined) resting = undefined;
 				yield chunk;
 				if (next === undefined && at < end) next = readNext(buffer);
@@ -91,6 +100,7 @@ export class OpenLocalFile implements OpenFile {
 			// The file must not be closed during a read. Its error was thrown above, or is no longer needed.
 			await next?.reading.catch(() => {});
 			lent.release();
+			readsUnderWay--;
 			this.#readers--;
 			this.#closeIfUnused();
 		}
@@ -150,8 +160,15 @@ export class OpenLocalFile implements OpenFile {
 	}
 }
 
-async function readExactly(disk: Disk, fd: number, buffer: Buffer, position: number): Promise<Buffer> {
-	if (buffer.length <= smallRead && disk.readCached(fd, buffer, position)) return buffer;
+interface ChunkRead {
+	buffer: Buffer;
+	/** Resolves to the part of the buffer that was filled. */
+	reading: Promise<Buffer>;
+	/** It was in the kernel's memory, and needed no other thread. */
+	isInPlace: boolean;
+}
+
+async function readExactly(fd: number, buffer: Buffer, position: number): Promise<Buffer> {
 	if ((await readFully(fd, buffer, position)) < buffer.length) throw becameShorter();
 	return buffer;
 }
