@@ -464,6 +464,22 @@ test('database copy copies all tables beside a running server, from SQLite to Ma
 	t.like(wrong, { code: 1, stderr: 'The database is not available right now.' });
 });
 
+test('the session key of all servers over a database server is changed while none of them serves', async (t) => {
+	const url = await mariadb.createDatabase();
+	const flagsWith = (letter: string) => ({ '--database-url': url, '--session-key': letter.repeat(43) });
+	const changed = async () =>
+		run(['migrate', '--new-session-key', ...Object.entries(flagsWith('n')).flat(), '--data-dir', await dataFolder(t)]);
+	const app = await testApp(t, { ...flagsWith('k'), '--node': 'east' });
+	const refused = await changed();
+	t.is(refused.code, 1);
+	t.regex(refused.stderr, /Stop all servers over this database first.*: east/);
+	await app.stop();
+	t.is((await changed()).code, 0);
+	await t.throwsAsync(() => testApp(t, flagsWith('k')), { name: 'ConfigError', message: /sessionKey/ });
+	const next = await testApp(t, { ...flagsWith('n'), '--data-dir': app.dataDir });
+	t.is((await new Client(next).get('/api/ready')).statusCode, 200);
+});
+
 test('migrate --status lists migrations without running them, and migrate takes a snapshot before it runs them', async (t) => {
 	const folder = await dataFolder(t);
 	const url = `sqlite:${path.join(folder, 'stowage.db')}`;

@@ -3,6 +3,7 @@ import {
 	agreeOnSecret,
 	checkConfig,
 	fillDatabase,
+	liveMs,
 	migrationNames,
 	openDatabase,
 	readOrMakeSecret,
@@ -28,6 +29,16 @@ interface MigrateOptions {
 	json?: boolean;
 }
 
+/** A server goes on with the key that it has, and would take for forged what those with the new one have sealed. */
+function assertNoneServes(live: readonly { node: string }[]): void {
+	if (live.length === 0) return;
+	const nodes = [...new Set(live.map(({ node }) => node))].sort().join(', ');
+	throw new Failure(
+		'locked',
+		`Stop all servers over this database first. These nodes serve, or were killed within the last ${liveMs / 1000} s: ${nodes}`,
+	);
+}
+
 /** Brings the tables up to date, or lists the missing migrations. */
 export function migrateCommand(): Command {
 	const command = withSettings(
@@ -49,11 +60,13 @@ export function migrateCommand(): Command {
 		if (!status) {
 			const database = await openDatabase(config.databaseUrl);
 			try {
-				if (newSessionKey)
+				if (newSessionKey) {
+					assertNoneServes((await database.processes?.live(liveMs)) ?? []);
 					await agreeOnSecret(
 						database,
 						config.sessionKey ?? (await readOrMakeSecret(config.dataDir, commandLog(command, config))),
 					);
+				}
 			} finally {
 				await database.close();
 			}
