@@ -3,10 +3,9 @@ import { link, readdir, readFile, readlink, rename, rm, symlink, writeFile } fro
 import path from 'node:path';
 import { Failure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
-import { readAudit } from '../../src/audit/readAudit.js';
 import { openEvents } from '../openEvents.js';
 import { changed, fieldsOf, invalid, refusal, replacing, taken } from '../replacing.js';
-import { type Answer, Client, field, file, json, testApp } from '../testApp.js';
+import { type Answer, Client, field, file, json, recordsOf, testApp } from '../testApp.js';
 import { create } from '../tusClient.js';
 import { until } from '../until.js';
 
@@ -342,7 +341,7 @@ test('pages of the folder are notified of a replacement, and the audit log says 
 	await call('copyItem', 'a.txt', 'docs/c.txt');
 	await app.services.audit.close();
 	const lines: (string | boolean | undefined)[][] = [];
-	for await (const { action, path: at, to, replaced } of readAudit(app.dataDir, {}))
+	for (const { action, path: at, to, replaced } of await recordsOf(app))
 		if (['upload', 'copy', 'move'].includes(action)) lines.push([action, at, to, replaced]);
 	t.deepEqual(lines, [
 		['upload', 'a.txt', undefined, true],

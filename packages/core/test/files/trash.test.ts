@@ -4,14 +4,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { StorageProvider, TrashedItem } from '@stowage/plugin-api';
 import { Failure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
-import { readAudit } from '../../src/audit/readAudit.js';
 import { type AppOptions, recoverTrash, unknownTrash } from '../../src/index.js';
 import { TrashPurge } from '../../src/trees/trash/TrashPurge.js';
 import { TrashSizes } from '../../src/trees/trash/TrashSizes.js';
 import { openEvents } from '../openEvents.js';
 import { cutAfterFirstBytes } from '../rawRequest.js';
 import { scheduledTime } from '../scheduledTime.js';
-import { Client, field, file, json, reportSpace, type TestApp, testApp } from '../testApp.js';
+import { Client, field, file, json, recordsOf, reportSpace, type TestApp, testApp } from '../testApp.js';
 import { begin, create, patch } from '../tusClient.js';
 import { until } from '../until.js';
 
@@ -258,10 +257,10 @@ async function bytesBelow(folder: string): Promise<number> {
 }
 
 /** Closes the audit log and resolves to how many items were removed for good for each reason. */
-async function purgesIn({ services, dataDir }: TestApp): Promise<Record<string, number>> {
-	await services.audit.close();
+async function purgesIn(app: TestApp): Promise<Record<string, number>> {
+	await app.services.audit.close();
 	const purges: Record<string, number> = {};
-	for await (const { action, entries = 0, detail = '' } of readAudit(dataDir, {}))
+	for (const { action, entries = 0, detail = '' } of await recordsOf(app))
 		if (action === 'purgeTrash') purges[detail] = (purges[detail] ?? 0) + entries;
 	return purges;
 }

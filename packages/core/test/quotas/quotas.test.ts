@@ -251,6 +251,8 @@ for (const [counting, counted] of Object.entries(ways)) {
 	test(`${counting}: an upload that is retried with its key counts once`, async (t) => {
 		const { ada, quota } = await setUp(t, { ...counted, '--quotas-user-bytes': '100 KB' });
 		const key = { 'stowage-upload-key': 'k'.repeat(22) };
+		// What is published while the home is measured counts twice until it is measured again.
+		await quota();
 		for (let times = 0; times < 4; times++) {
 			t.is((await ada.upload('/api/upload', [file('a', kb(40))], key)).statusCode, 200);
 		}

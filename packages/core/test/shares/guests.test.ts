@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { readdir, readFile, rename, truncate, writeFile } from 'node:fs/promises';
+import { rename, truncate, writeFile } from 'node:fs/promises';
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import test, { type ExecutionContext } from 'ava';
 import { assertReadable, listWhole } from '../readZip.js';
-import { Client, file, json } from '../testApp.js';
+import { Client, file, json, recordsOf } from '../testApp.js';
 import { until } from '../until.js';
 import { names, ShareGuest, shareFixture } from './shareFixture.js';
 
@@ -83,11 +83,8 @@ test('wrong passwords of a share are in the audit log with the share', async (t)
 	await guest.call('POST', '/open', { password: 'not that' });
 	await guest.call('POST', '/open', { password: 'very secret' });
 	await app.services.audit.close();
-	const folder = `${app.dataDir}/audit`;
-	const texts = await Promise.all((await readdir(folder)).map((name) => readFile(`${folder}/${name}`, 'utf8')));
-	const lines = texts.flatMap((text) => text.trim().split('\n')).map((line) => JSON.parse(line));
 	t.like(
-		lines.filter(({ action }) => action === 'openShare'),
+		(await recordsOf(app)).filter(({ action }) => action === 'openShare'),
 		[
 			{ share: id, owner: 'ada', user: null, outcome: 'refused', reason: 'badCredentials' },
 			{ share: id, owner: 'ada', user: null, outcome: 'ok' },
