@@ -31,46 +31,52 @@ test('a buffer is used again for as many bytes or a few less, until the most tha
 	t.not(buffers.take(64 * kilobyte), first);
 });
 
-test.serial('of a read that was given up no later one gets the memory, which may still be on its way to a socket', async (t) => {
-	const { storage, root } = await localStorage(t);
-	const contents = [randomBytes(200 * kilobyte), randomBytes(200 * kilobyte)];
-	for (const [n, content] of contents.entries()) await writeFile(join(root, `${n}`), content);
-	const [one, other] = [await storage.open(p('0')), await storage.open(p('1'))];
-	const reading = one.read()[Symbol.asyncIterator]();
-	const chunk: Uint8Array = (await reading.next()).value;
-	await reading.return?.();
-	for (let n = 0; n < 3; n++) {
-		for await (const all of other.read()) t.deepEqual(Buffer.from(all), contents[1]);
-	}
-	t.deepEqual(Buffer.from(chunk), contents[0]);
-	await Promise.all([one.close(), other.close()]);
-});
+test.serial(
+	'memory of a read that was given up may still be on its way to a socket, and no later one gets it',
+	async (t) => {
+		const { storage, root } = await localStorage(t);
+		const contents = [randomBytes(200 * kilobyte), randomBytes(200 * kilobyte)];
+		for (const [n, content] of contents.entries()) await writeFile(join(root, `${n}`), content);
+		const [one, other] = [await storage.open(p('0')), await storage.open(p('1'))];
+		const reading = one.read()[Symbol.asyncIterator]();
+		const chunk: Uint8Array = (await reading.next()).value;
+		await reading.return?.();
+		for (let n = 0; n < 3; n++) {
+			for await (const all of other.read()) t.deepEqual(Buffer.from(all), contents[1]);
+		}
+		t.deepEqual(Buffer.from(chunk), contents[0]);
+		await Promise.all([one.close(), other.close()]);
+	},
+);
 
 for (const [where, calls] of [
 	['in memory', best],
 	['on the disk', coldCalls(best)],
 ] as const) {
-	test.serial(`of many files that are read at once, ${where}, most come in smaller chunks, and each one whole`, async (t) => {
-		const { storage, root } = await localStorage(t, { calls });
-		const contents = Array.from({ length: 8 }, (_, n) => Buffer.alloc(3_000_000 + n, randomBytes(1_000 + n)));
-		for (const [n, content] of contents.entries()) await writeFile(join(root, `${n}`), content);
-		const files = await Promise.all(contents.map((_, n) => storage.open(p(`${n}`))));
-		const read = await Promise.all(
-			files.map(async (file) => {
-				const chunks: Buffer[] = [];
-				for await (const chunk of file.read()) {
-					// Others read meanwhile, and must not write into this chunk.
-					await setImmediate();
-					chunks.push(Buffer.from(chunk));
-				}
-				return chunks;
-			}),
-		);
-		for (const [n, chunks] of read.entries()) t.true(Buffer.concat(chunks).equals(contents[n] as Buffer), `${n}`);
-		const largest = read.map((chunks) => Math.max(...chunks.map(({ length }) => length)) / kilobyte);
-		t.deepEqual(largest, [1024, 1024, 1024, 1024, 256, 256, 256, 256]);
-		await Promise.all(files.map((file) => file.close()));
-	});
+	test.serial(
+		`of many files that are read at once, ${where}, most come in smaller chunks, and each one whole`,
+		async (t) => {
+			const { storage, root } = await localStorage(t, { calls });
+			const contents = Array.from({ length: 8 }, (_, n) => Buffer.alloc(3_000_000 + n, randomBytes(1_000 + n)));
+			for (const [n, content] of contents.entries()) await writeFile(join(root, `${n}`), content);
+			const files = await Promise.all(contents.map((_, n) => storage.open(p(`${n}`))));
+			const read = await Promise.all(
+				files.map(async (file) => {
+					const chunks: Buffer[] = [];
+					for await (const chunk of file.read()) {
+						// Others read meanwhile, and must not write into this chunk.
+						await setImmediate();
+						chunks.push(Buffer.from(chunk));
+					}
+					return chunks;
+				}),
+			);
+			for (const [n, chunks] of read.entries()) t.true(Buffer.concat(chunks).equals(contents[n] as Buffer), `${n}`);
+			const largest = read.map((chunks) => Math.max(...chunks.map(({ length }) => length)) / kilobyte);
+			t.deepEqual(largest, [1024, 1024, 1024, 1024, 256, 256, 256, 256]);
+			await Promise.all(files.map((file) => file.close()));
+		},
+	);
 }
 
 test.serial('the next chunk is read ahead only where that takes another thread', async (t) => {
