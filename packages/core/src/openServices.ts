@@ -16,8 +16,10 @@ import { nodeAmongOthers } from './config/nodeOf.js';
 import type { Config } from './config/schema.js';
 import { assertSameSecret, readOrMakeSecret } from './config/secret.js';
 import { shareOf } from './config/workers.js';
+import { currentContext } from './context.js';
 import { noSiblings, type Siblings } from './events/siblings.js';
 import { Drain } from './http/connections/Drain.js';
+import { clientKey } from './http/requests/proxy.js';
 import { OtherServers } from './leases/OtherServers.js';
 import type { Log } from './log.js';
 import { type FoundPlugins, findPlugins, startPlugins } from './plugins/loadPlugins.js';
@@ -82,6 +84,7 @@ export async function openServices<Host extends AppHost, App>(
 	const database = await openDatabase(config.databaseUrl, {
 		now: options.now ?? Date.now,
 		connections: Math.max(3, shareOf(10, config)),
+		client: currentClient,
 	});
 	const parts: Closable[] = [database];
 	try {
@@ -90,6 +93,13 @@ export async function openServices<Host extends AppHost, App>(
 		await closeAll(parts, log);
 		throw error;
 	}
+}
+
+/** The `clientKey` of whom the running code works for; '' for what the server does by itself. */
+function currentClient(): string {
+	const { request, job } = currentContext() ?? {};
+	if (request !== undefined) return clientKey(request.caller.viewer, request.caller.client.address);
+	return job === undefined ? '' : clientKey(job.owner, '');
 }
 
 /** In the order of their dependencies; `parts` are closed in reverse order. */

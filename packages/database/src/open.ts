@@ -49,6 +49,8 @@ export interface DatabaseOptions {
 	migrations?: readonly Migration[];
 	/** To a database server, at once. @default 10 */
 	connections?: number;
+	/** Names whom the running code works for: changes of a database file are made in turns of these. @default everybody is one */
+	client?: () => string;
 }
 
 /**
@@ -58,7 +60,7 @@ export interface DatabaseOptions {
  * while the database is away and work again when it is back.
  */
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
-	const { now = Date.now, migrations = allMigrations, connections = 10 } = options;
+	const { now = Date.now, migrations = allMigrations, connections = 10, client } = options;
 	try {
 		const target = parseDatabaseUrl(url);
 		// Loaded when needed: each has a program of its own, and some commands need neither.
@@ -79,7 +81,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
 		}
 		const { openSqlite } = await import('./connection/sqlite/openSqlite.js');
 		return database(
-			await openSqlite(target.path, migrations, now),
+			await openSqlite(target.path, migrations, now, client),
 			now,
 			() => freeSpaceAt(target.path),
 			sqliteChanges(target.path),

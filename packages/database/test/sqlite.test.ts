@@ -1,6 +1,9 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { repositoriesSuite } from '@stowage/conformance';
 import { DatabaseError, openDatabase } from '@stowage/database';
 import test from 'ava';
+import { KnexTimeoutError } from 'knex/lib/util/timeout.js';
+import { ConnectionTurns } from '../src/connection/sqlite/ConnectionTurns.js';
 import { prepareFile } from '../src/connection/sqlite/sqliteFile.js';
 import { placeDatabase } from './emptyDatabase.js';
 import { temporaryFolder } from './temporaryFolder.js';
@@ -28,4 +31,48 @@ test('a database on a network file system is refused, and on others not', async 
 			message: /lies on a network file system/,
 		});
 	for (const type of [0xef53, 0x65735546]) t.notThrows(() => prepareFile(`${folder.path}/stowage.db`, () => type));
+});
+
+test('who has one change to make waits for one of each other client, however many these have waiting', async (t) => {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	const client = new AsyncLocalStorage<string>();
+	await placeDatabase(`${folder.path}/stowage.db`);
+	const db = await openDatabase(`sqlite:${folder.path}/stowage.db`, { client: () => client.getStore() ?? '' });
+	t.teardown(() => db.close());
+	const made: string[] = [];
+	const add = (name: string) => db.users.add({ username: name, secret: 'none' }).then(() => made.push(name));
+	const changes = [
+		...client.run('ada', () => ['a1', 'a2', 'a3', 'a4', 'a5'].map(add)),
+		...client.run('bob', () => ['b1', 'b2'].map(add)),
+		client.run('cleo', () => add('c1')),
+	];
+	await Promise.all(changes);
+	t.deepEqual(made, ['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4', 'a5']);
+});
+
+test('who waits too long for the connection gives up, and the next one has it', async (t) => {
+	const turns = new ConnectionTurns(() => 'ada', 50);
+	await turns.take();
+	await t.throwsAsync(turns.take(), { instanceOf: KnexTimeoutError });
+	const next = turns.take();
+	turns.release();
+	await next;
+	turns.release();
+	await turns.take();
+	turns.release();
+});
+
+test('a change that is refused gives the connection back', async (t) => {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	await placeDatabase(`${folder.path}/stowage.db`);
+	const db = await openDatabase(`sqlite:${folder.path}/stowage.db`);
+	t.teardown(() => db.close());
+	await db.users.add({ username: 'ada', secret: 'none' });
+	for (let n = 0; n < 3; n++) {
+		const refused = db.users.add({ username: 'ada', secret: 'none' });
+		await t.throwsAsync(refused, { message: /is taken/ });
+	}
+	t.is((await db.users.add({ username: 'bob', secret: 'none' }))?.username, 'bob');
 });

@@ -355,3 +355,17 @@ test('all uploads of one client claim at most a share of the free space, and cla
 	t.is((await create(visitor, 5.5 * mb, { filename: 'w' })).statusCode, 201);
 	for (const each of sent) each.destroy();
 });
+
+test('one who begins an upload does not wait for all those that somebody else begins', async (t) => {
+	const app = await testApp(t);
+	const [ada, bob] = await Promise.all([new Client(app).register('ada'), new Client(app).register('bob')]);
+	let begun = 0;
+	const many = Array.from({ length: 40 }, async (_, n) => {
+		t.is((await create(ada, 1, { filename: `${n}` })).statusCode, 201);
+		begun++;
+	});
+	t.is((await create(bob, 1, { filename: 'one' })).statusCode, 201);
+	const before = begun;
+	await Promise.all(many);
+	t.true(before < 20, `${before} of 40 were begun before it`);
+});

@@ -7,6 +7,8 @@ declare module 'knex/lib/dialects/better-sqlite3/index.js' {
 		_query(connection: unknown, query: unknown): Promise<unknown>;
 		_formatBindings(bindings: unknown[] | undefined): unknown[];
 		runner(builder: object): unknown;
+		acquireConnection(): Promise<unknown>;
+		releaseConnection(connection: unknown): Promise<void>;
 		destroy(callback: () => void): Promise<void>;
 		transaction(...definition: unknown[]): Knex.Transaction & SqliteTransaction;
 	}

@@ -5,6 +5,7 @@ import SyncLibsql from 'libsql';
 import Libsql from 'libsql/promise';
 import { DatabaseError, isLocked } from '../errors.js';
 import { plainBindings } from '../plainValues.js';
+import type { ConnectionTurns } from './ConnectionTurns.js';
 import { PreparedStatements } from './PreparedStatements.js';
 import { namingFullDisk } from './sqliteFile.js';
 
@@ -50,12 +51,15 @@ interface SqliteQuery {
 
 /**
  * knex's SQLite client over libsql, which contains its binary inside its package. Its one connection writes: what waits for another
- * process or for the disk, the beginning and the commit of each transaction, does so on a thread of libsql's. Plain reads go to `reads`
- * and wait for no write.
+ * process or for the disk, the beginning and the commit of each transaction, does so on a thread of libsql's. Clients have it in turns. Plain
+ * reads go to `reads` and wait for no write.
  */
 export class SqliteClient extends BetterSqlite3Client {
 	/** Set before the first query. Undefined in a transaction: it reads its own writes. */
 	reads: Knex.Client | undefined;
+
+	/** Set before the first query. Undefined in a transaction, which has its turn. */
+	turns: ConnectionTurns | undefined;
 
 	override _driver(): unknown {
 		return Libsql;
@@ -64,6 +68,24 @@ export class SqliteClient extends BetterSqlite3Client {
 	override acquireRawConnection(): Promise<Connection> {
 		const { filename } = this.connectionSettings as { filename: string };
 		return namingFullDisk(filename, () => retriedWhileLocked(() => openConnection(filename)));
+	}
+
+	override async acquireConnection(): Promise<Connection> {
+		await this.turns?.take();
+		try {
+			return (await super.acquireConnection()) as Connection;
+		} catch (error) {
+			this.turns?.release();
+			throw error;
+		}
+	}
+
+	override async releaseConnection(connection: Connection): Promise<void> {
+		try {
+			await super.releaseConnection(connection);
+		} finally {
+			this.turns?.release();
+		}
 	}
 
 	override async destroyRawConnection(connection: Connection): Promise<void> {

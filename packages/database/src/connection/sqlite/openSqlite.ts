@@ -5,17 +5,23 @@ import { applyMigrations, makeMigrationsTable, migrationState } from '../../migr
 import { makeSnapshot } from '../../migrations/snapshot.js';
 import { commonSettings } from '../commonSettings.js';
 import { DatabaseError, isLocked } from '../errors.js';
+import { ConnectionTurns } from './ConnectionTurns.js';
 import { SqliteClient, SqliteReader } from './SqliteClient.js';
 import { namedFile, prepareFile } from './sqliteFile.js';
 
 /** How long a starting process waits for another one that is migrating. */
 const migrationWaitMs = 600_000;
 
-/** Opens the file, checks its integrity, and brings its tables up to date. */
-export async function openSqlite(path: string, migrations: readonly Migration[], now: () => number): Promise<Knex> {
+/** Opens the file, checks its integrity, and brings its tables up to date. `client` names whom the running code works for. */
+export async function openSqlite(
+	path: string,
+	migrations: readonly Migration[],
+	now: () => number,
+	client = () => '',
+): Promise<Knex> {
 	const file = resolve(path);
 	prepareFile(file);
-	const database = connect(file);
+	const database = connect(file, client);
 	try {
 		await assertWhole(database);
 		await retryWhileLocked(() => migrate(database, file, migrations, now));
@@ -27,7 +33,7 @@ export async function openSqlite(path: string, migrations: readonly Migration[],
 	}
 }
 
-function connect(filename: string): Knex {
+function connect(filename: string, client: () => string): Knex {
 	const settings = {
 		connection: { filename },
 		useNullAsDefault: true,
@@ -36,6 +42,7 @@ function connect(filename: string): Knex {
 		...commonSettings,
 	};
 	const database = knex({ client: SqliteClient, ...settings });
+	(database.client as SqliteClient).turns = new ConnectionTurns(client);
 	(database.client as SqliteClient).reads = knex({ client: SqliteReader, ...settings }).client;
 	return database;
 }
