@@ -92,7 +92,7 @@ export const leftOut = [
 	},
 	{
 		title: 'counted *: bytes that are removed for good are free again: at once after a call,*',
-		forms: severalMachines,
+		forms: ['nodes'],
 		reason: 'expects a refusal until 30 s have passed, where a count that is not exact is made anew before that',
 	},
 	{ title: 'concurrent uploads* of unknown size never use the reserved space', forms: ['nodes'], reason: diskUse },

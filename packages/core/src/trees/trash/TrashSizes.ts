@@ -54,6 +54,7 @@ export class TrashSizes {
 	#keep(id: string, size: TrashSize): Promise<void> {
 		this.#measured.set(id, size);
 		this.#nextWrite ??= this.#writing
+			// Those who wait for it have its error, and measure again when the size is wanted.
 			.catch(() => {})
 			.then(() => {
 				const sizes = this.#measured;
