@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type DescriptorFile, parsePath, type StagedFile, spawnLimited, type Viewer } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { Client, reportSpace, testApp } from '../testApp.js';
@@ -20,11 +21,10 @@ async function appWithViewer(t: ExecutionContext, flags: Record<string, string> 
 }
 
 /** A program that writes a megabyte a step until its file counts as full. */
-const writeUntilFull = (pace: (written: number) => void) => async (file: DescriptorFile) => {
+const writeUntilFull = (pace: (written: number, full: AbortSignal) => Promise<void>) => async (file: DescriptorFile) => {
 	for (let written = 0; !file.full.aborted; written += megabyte) {
 		writeSync(file.descriptor, Buffer.alloc(megabyte, 1), 0, megabyte, written);
-		pace(written + megabyte);
-		await new Promise((resolve) => setTimeout(resolve, 50));
+		await pace(written + megabyte, file.full);
 	}
 	throw new Error('the program was ended');
 };
@@ -94,10 +94,19 @@ test('a program is ended before it uses the reserved free space', async (t) => {
 	const reserve = 30 * megabyte;
 	const { app, viewer, files, staging } = await appWithViewer(t, { '--uploads-free-space-reserve': `${reserve}` });
 	let written = 0;
-	reportSpace(app, { freeSpace: async () => reserve + 64 * megabyte - written });
+	let checks = 0;
+	reportSpace(app, {
+		freeSpace: async () => {
+			checks++;
+			return reserve + 64 * megabyte - written;
+		},
+	});
 	const staged = await files.stage(viewer);
-	const pace = (bytes: number) => {
+	// Eight megabytes between two checks, however long a busy machine takes for one.
+	const pace = async (bytes: number, full: AbortSignal) => {
 		written = bytes;
+		const before = checks;
+		while (bytes % (8 * megabyte) === 0 && checks === before && !full.aborted) await wait(10);
 	};
 	const error = await t.throwsAsync(files.withDescriptor(viewer, staged, writeUntilFull(pace)));
 	t.is(error?.message, 'There is not enough free space.');
@@ -113,7 +122,7 @@ test('a program is ended at the quota of its user', async (t) => {
 		files.withDescriptor(
 			viewer,
 			staged,
-			writeUntilFull(() => {}),
+			writeUntilFull(() => wait(50)),
 		),
 	);
 	t.regex(error?.message ?? '', /^You may keep 10(\.0)? MB here/);
