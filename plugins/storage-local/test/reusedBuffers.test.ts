@@ -49,12 +49,12 @@ test.serial(
 	},
 );
 
-for (const [where, calls] of [
-	['in memory', best],
-	['on the disk', coldCalls(best)],
+for (const [where, calls, sizes] of [
+	['in memory', best, Array(8).fill(256)],
+	['on the disk', coldCalls(best), [1024, 1024, 1024, 1024, 256, 256, 256, 256]],
 ] as const) {
 	test.serial(
-		`of many files that are read at once, ${where}, most come in smaller chunks, and each one whole`,
+		`of many files that are read at once, ${where}, few come in large chunks, and each one whole`,
 		async (t) => {
 			const { storage, root } = await localStorage(t, { calls });
 			const contents = Array.from({ length: 8 }, (_, n) => Buffer.alloc(3_000_000 + n, randomBytes(1_000 + n)));
@@ -73,7 +73,7 @@ for (const [where, calls] of [
 			);
 			for (const [n, chunks] of read.entries()) t.true(Buffer.concat(chunks).equals(contents[n] as Buffer), `${n}`);
 			const largest = read.map((chunks) => Math.max(...chunks.map(({ length }) => length)) / kilobyte);
-			t.deepEqual(largest, [1024, 1024, 1024, 1024, 256, 256, 256, 256]);
+			t.deepEqual(largest, sizes);
 			await Promise.all(files.map((file) => file.close()));
 		},
 	);
@@ -94,7 +94,7 @@ test.serial('the next chunk is read ahead only where that takes another thread',
 		});
 		await writeFile(join(root, 'film'), randomBytes(2_000_000));
 		const files = await Promise.all(Array.from({ length: 5 }, () => storage.open(p('film'))));
-		// Those before the last one take the places for large chunks, which are always read by other threads.
+		// Those before the last one take the places for large chunks.
 		const readers = files.map((file) => file.read()[Symbol.asyncIterator]());
 		for (const reader of readers.slice(0, -1)) await reader.next();
 		begun.length = 0;
@@ -107,15 +107,34 @@ test.serial('the next chunk is read ahead only where that takes another thread',
 	}
 });
 
-test.serial('the chunks of a long file are small at first, and together all of it', async (t) => {
-	const { storage, root } = await localStorage(t);
-	const content = randomBytes(3_000_001);
-	await writeFile(join(root, 'film'), content);
-	const file = await storage.open(p('film'));
-	const chunks: Buffer[] = [];
-	for await (const chunk of file.read({ start: 1, end: 2_999_999 })) chunks.push(Buffer.from(chunk));
-	t.is(chunks[0]?.length, 64 * kilobyte);
-	t.true(chunks.length <= 6);
-	t.deepEqual(Buffer.concat(chunks), content.subarray(1, 3_000_000));
-	await file.close();
-});
+test.serial(
+	'the chunks of a long file are small at first, large where they come from the disk, and together all of it',
+	async (t) => {
+		const megabyte = 1024 * kilobyte;
+		// The beginning is in memory, or the rest, or all, or nothing.
+		for (const [isInMemory, sizes] of [
+			[(at: number) => at < megabyte, [64, 128, 256, 256, 256, 256, 256, 512]],
+			[(at: number) => at >= 64 * kilobyte, [64, 128, 256, 256, 256, 256, 256, 256]],
+			[() => true, [64, 128, 256, 256, 256, 256, 256, 256]],
+			[() => false, [64, 128, 256, 512, 1024]],
+		] as const) {
+			const { storage, root } = await localStorage(t, {
+				calls: {
+					...best,
+					readCached: (fd, buffer, at) => (isInMemory(at) ? best.readCached(fd, buffer, at) : 0),
+				},
+			});
+			const content = randomBytes(3_000_001);
+			await writeFile(join(root, 'film'), content);
+			const file = await storage.open(p('film'));
+			const chunks: Buffer[] = [];
+			for await (const chunk of file.read({ start: 1, end: 2_999_999 })) chunks.push(Buffer.from(chunk));
+			t.deepEqual(
+				chunks.slice(0, sizes.length).map(({ length }) => length / kilobyte),
+				[...sizes],
+			);
+			t.deepEqual(Buffer.concat(chunks), content.subarray(1, 3_000_000));
+			await file.close();
+		}
+	},
+);

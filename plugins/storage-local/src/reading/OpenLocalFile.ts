@@ -21,7 +21,7 @@ const smallRead = 256 * 1024;
 const firstRead = 64 * 1024;
 const growth = 2;
 
-/** Larger chunks are read by other threads, which is faster for as long as processors are left for them. */
+/** What a disk has to bring is read by other threads, so much at once, for as long as few read. */
 const largeRead = 1024 * 1024;
 const maxLargeReads = 4;
 
@@ -55,7 +55,8 @@ export class OpenLocalFile implements OpenFile {
 
 	/**
 	 * The first chunk of a long range is small and each next one larger: who seeks in a film drops most ranges after their first bytes.
-	 * What is read by another thread is read while the chunk before it is consumed, into a second buffer.
+	 * They stay small enough to be read in place for as long as they are in memory. What is read by another thread is read while the
+	 * chunk before it is consumed, into a second buffer.
 	 */
 	async *#readChunks(start: number, end: number): AsyncGenerator<Uint8Array> {
 		if (this.#isClosing) throw new Error('The file is closed.');
@@ -68,13 +69,13 @@ export class OpenLocalFile implements OpenFile {
 		let at = start;
 		const readNext = (free?: Buffer): ChunkRead => {
 			const length = Math.min(size, end - at);
-			size = Math.min(largest, size * growth);
 			if (free !== undefined && free.length < length) buffers.give(free);
 			const buffer = free !== undefined && free.length >= length ? free : buffers.take(length);
 			const chunk = buffer.subarray(0, length);
 			const isInPlace = length <= smallRead && this.disk.readCached(this.fd, chunk, at);
 			const reading = isInPlace ? Promise.resolve(chunk) : readExactly(this.fd, chunk, at);
 			at += length;
+			size = Math.min(isInPlace ? smallRead : largest, size * growth);
 			// It may fail while the chunk before it is still consumed; the error is thrown when it is requested.
 			reading.catch(() => {});
 			return { buffer, reading, isInPlace };
