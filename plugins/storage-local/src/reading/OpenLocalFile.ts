@@ -55,8 +55,8 @@ export class OpenLocalFile implements OpenFile {
 
 	/**
 	 * The first chunk of a long range is small and each next one larger: who seeks in a film drops most ranges after their first bytes.
-	 * They stay small enough to be read in place for as long as they are in memory. What is read by another thread is read while the
-	 * chunk before it is consumed, into a second buffer.
+	 * They stay small enough to be read in place until one has to come from the disk: then the disk is kept busy, by large chunks that
+	 * another thread reads while the one before is consumed, into a second buffer.
 	 */
 	async *#readChunks(start: number, end: number): AsyncGenerator<Uint8Array> {
 		if (this.#isClosing) throw new Error('The file is closed.');
@@ -67,6 +67,7 @@ export class OpenLocalFile implements OpenFile {
 		const largest = lent.bytes / 2;
 		let size = Math.min(largest, end - start <= smallRead ? smallRead : firstRead);
 		let at = start;
+		let isInMemory = true;
 		const readNext = (free?: Buffer): ChunkRead => {
 			const length = Math.min(size, end - at);
 			if (free !== undefined && free.length < length) buffers.give(free);
@@ -75,7 +76,8 @@ export class OpenLocalFile implements OpenFile {
 			const isInPlace = length <= smallRead && this.disk.readCached(this.fd, chunk, at);
 			const reading = isInPlace ? Promise.resolve(chunk) : readExactly(this.fd, chunk, at);
 			at += length;
-			size = Math.min(isInPlace ? smallRead : largest, size * growth);
+			isInMemory &&= isInPlace;
+			size = Math.min(isInMemory ? smallRead : largest, size * growth);
 			// It may fail while the chunk before it is still consumed; the error is thrown when it is requested.
 			reading.catch(() => {});
 			return { buffer, reading, isInPlace };
