@@ -84,6 +84,8 @@ export interface Services {
 	walkQueue: FairQueue;
 	/** The queue of parts of listings. */
 	listingQueue: FairQueue;
+	/** The queue of changes that are one call each. */
+	changeQueue: FairQueue;
 	thumbnails: Thumbnails;
 	notifications: Notifications;
 	jobs: JobService;

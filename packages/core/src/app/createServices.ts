@@ -8,6 +8,7 @@ import { shareOf } from '../config/workers.js';
 import { EventStreams } from '../events/EventStreams.js';
 import { createEncryption } from '../events/encryption.js';
 import type { SiblingEvents } from '../events/SiblingEvents.js';
+import { createChangeQueue } from '../limits/createChangeQueue.js';
 import { createListingQueue } from '../limits/createListingQueue.js';
 import { createWalkQueue } from '../limits/createWalkQueue.js';
 import { auditedMembers } from '../members/auditedMembers.js';
@@ -60,7 +61,8 @@ type Made =
 	| 'tickets'
 	| 'transfers'
 	| 'walkQueue'
-	| 'listingQueue';
+	| 'listingQueue'
+	| 'changeQueue';
 
 interface Dependencies extends Omit<Services, Made> {
 	providers: Providers;
@@ -118,6 +120,7 @@ export function createServices({
 	const guests = createGuests({ store: database.shares, states, config, storage, links, accounts, uses: shareUses });
 	const walkQueue = createWalkQueue(share);
 	const listingQueue = createListingQueue(share);
+	const changeQueue = createChangeQueue(share);
 	const archives = createArchives({
 		files,
 		format: () => providers.archive.find('zip'),
@@ -166,6 +169,7 @@ export function createServices({
 		shareUses,
 		walkQueue,
 		listingQueue,
+		changeQueue,
 		archives,
 		thumbnails,
 		tickets,

@@ -52,13 +52,14 @@ async function withTimeout(collecting: Promise<Collected[]>): Promise<Collected[
 }
 
 function ofServer(
-	{ accounts, archives, thumbnails, walkQueue, listingQueue, version }: Services,
+	{ accounts, archives, thumbnails, walkQueue, listingQueue, changeQueue, version }: Services,
 	sources: Sources,
 ): Collected[] {
 	const { received, sent, connections } = sources.bytes();
 	const queues: [string, FairQueue][] = [
 		['walks', walkQueue],
 		['listings', listingQueue],
+		['changes', changeQueue],
 		['passwords', accounts.queue],
 		['checksums', archives.queue],
 		['thumbnails', thumbnails.queue],

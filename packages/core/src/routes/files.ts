@@ -5,6 +5,7 @@ import { conflictOf } from '../files/conflictOf.js';
 import { clientGone } from '../http/connections/clientGone.js';
 import type { Services } from '../services.js';
 import { browseFolder } from './browseFolder.js';
+import { changeRoutes } from './changeRoutes.js';
 import { ownerOf } from './jobs.js';
 
 const item = (area: Area, path: StoragePath, owner: Owner | undefined): ItemRef => ({
@@ -50,6 +51,7 @@ export function fileRoutes(services: Services) {
 		return h.response(outcome).code(202).header('preference-applied', respondAsync);
 	};
 
+	const change = changeRoutes(services);
 	return [
 		route(contract.browse, (call) => browseFolder(services, call, call.viewer, call.query.type, call.query)),
 		route(contract.browsePublic, (call) => {
@@ -58,22 +60,22 @@ export function fileRoutes(services: Services) {
 			return browseFolder(services, call, viewer, 'public', call.query);
 		}),
 
-		route(contract.createFile, async ({ viewer, payload }) => ({
+		change(contract.createFile, async ({ viewer, payload }) => ({
 			message: 'File created.',
 			entry: await files.createFile(viewer, item(payload.type, payload.directory, undefined), payload.fileName),
 		})),
 
-		route(contract.createFolder, async ({ viewer, payload }) => ({
+		change(contract.createFolder, async ({ viewer, payload }) => ({
 			message: 'Folder created.',
 			entry: await files.createFolder(viewer, item(payload.type, payload.directory, undefined), payload.folderName),
 		})),
 
-		route(contract.renameItem, async ({ viewer, payload }) => ({
+		change(contract.renameItem, async ({ viewer, payload }) => ({
 			message: 'Renamed.',
 			entry: await files.rename(viewer, item(payload.type, payload.oldPath, payload.owner), payload.newName),
 		})),
 
-		route(contract.moveItem, async (call) => {
+		change(contract.moveItem, async (call) => {
 			const { viewer, payload } = call;
 			const from = item(payload.type, payload.fromPath, payload.owner);
 			try {
@@ -87,7 +89,7 @@ export function fileRoutes(services: Services) {
 			}
 		}),
 
-		route(contract.copyItem, async (call) => {
+		change(contract.copyItem, async (call) => {
 			const { viewer, payload, request } = call;
 			const from = item(payload.fromType ?? payload.type, payload.fromPath, payload.owner);
 			const onConflict = conflictOf(payload);
@@ -104,7 +106,7 @@ export function fileRoutes(services: Services) {
 			return { message: 'Copied.', entry };
 		}),
 
-		route(contract.deleteItem, async ({ viewer, payload }) => {
+		change(contract.deleteItem, async ({ viewer, payload }) => {
 			const chosen = item(payload.type, payload.filePath, payload.owner);
 			return { message: 'Deleted.', ...(await files.remove(viewer, chosen, { isForGood: payload.permanent })) };
 		}),

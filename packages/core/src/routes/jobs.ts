@@ -2,11 +2,14 @@ import * as contract from '@stowage/contract';
 import { type JobOwner, route } from '@stowage/plugin-api';
 import { Failure, type Viewer } from '@stowage/rules';
 import type { Services } from '../services.js';
+import { changeRoutes } from './changeRoutes.js';
 
 /** The caller's jobs: starting, reading, cancelling and retrying them. */
-export function jobRoutes({ jobs, pasting }: Services) {
+export function jobRoutes(services: Services) {
+	const { jobs, pasting } = services;
+	const change = changeRoutes(services);
 	return [
-		route(contract.startJob, async ({ viewer, payload, request, h }) => {
+		change(contract.startJob, async ({ viewer, payload, request, h }) => {
 			const { kind, type, toType, ...pasted } = payload;
 			const input = { from: type, to: toType ?? type, ...pasted, address: request.client.address };
 			const { id } = await pasting.start(ownerOf(viewer), kind, input);
@@ -14,11 +17,11 @@ export function jobRoutes({ jobs, pasting }: Services) {
 		}),
 		route(contract.jobs, ({ viewer }) => jobs.list(ownerOf(viewer))),
 		route(contract.findJob, ({ viewer, params }) => jobs.find(ownerOf(viewer), params.id ?? '')),
-		route(contract.cancelJob, async ({ viewer, params }) => {
+		change(contract.cancelJob, async ({ viewer, params }) => {
 			await jobs.cancel(ownerOf(viewer), params.id ?? '');
 			return { message: 'It is being cancelled.' };
 		}),
-		route(contract.retryJob, ({ viewer, params }) => jobs.retry(ownerOf(viewer), params.id ?? '')),
+		change(contract.retryJob, ({ viewer, params }) => jobs.retry(ownerOf(viewer), params.id ?? '')),
 	];
 }
 

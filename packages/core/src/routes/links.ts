@@ -7,14 +7,16 @@ import { failurePage, wantsPage } from '../links/failurePage.js';
 import { retryIfChanged } from '../responses/retryIfChanged.js';
 import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
+import { changeRoutes } from './changeRoutes.js';
 import { queued } from './queued.js';
 import { sendArchive } from './sendArchive.js';
 
 /** Temporary links: created, listed and revoked by their owner, used by anybody who has one. */
 export function linkRoutes(services: Services) {
 	const { audit, config, links, linkTransfers, log } = services;
+	const change = changeRoutes(services);
 	return [
-		route(contract.generateTempLink, async ({ viewer, payload, request }) => {
+		change(contract.generateTempLink, async ({ viewer, payload, request }) => {
 			const make = () => links.make(viewer, payload.filePath, payload.expiration);
 			const { token, expiresAt } = await make().catch(async (error: unknown) => {
 				if (!isFailure(error, 'rateLimited')) throw error;
@@ -75,7 +77,7 @@ export function linkRoutes(services: Services) {
 			}));
 		}),
 
-		route(contract.revokeLink, async ({ viewer, params }) => {
+		change(contract.revokeLink, async ({ viewer, params }) => {
 			await links.revoke(params.id ?? '', signedIn(viewer).id);
 			return { message: 'Revoked.' };
 		}),

@@ -2,14 +2,17 @@ import * as contract from '@stowage/contract';
 import { route } from '@stowage/plugin-api';
 import { signedIn } from '@stowage/rules';
 import type { Services } from '../services.js';
+import { changeRoutes } from './changeRoutes.js';
 
 /** Lines of what members have changed that are listed. */
 const maxChanges = 100;
 
 /** The members of folders. */
-export function memberRoutes({ database, members }: Services) {
+export function memberRoutes(services: Services) {
+	const { database, members } = services;
+	const change = changeRoutes(services);
 	return [
-		route(contract.setMembers, async ({ viewer, payload }) => ({
+		change(contract.setMembers, async ({ viewer, payload }) => ({
 			path: payload.path,
 			members: (await members.set(viewer, payload.path, payload.members)).members,
 		})),
@@ -22,7 +25,7 @@ export function memberRoutes({ database, members }: Services) {
 			changes: await database.members.changes(signedIn(viewer).id, maxChanges),
 		})),
 
-		route(contract.leaveFolder, async ({ viewer, query }) => {
+		change(contract.leaveFolder, async ({ viewer, query }) => {
 			await members.leave(viewer, query.path);
 			return { message: 'You have left the folder.' };
 		}),

@@ -4,6 +4,7 @@ import { signedIn } from '@stowage/rules';
 import { clientGone } from '../http/connections/clientGone.js';
 import type { Services } from '../services.js';
 import type { ListedShare } from '../shares/createShares.js';
+import { changeRoutes } from './changeRoutes.js';
 import { positionOf } from './links.js';
 import { publicOrigin } from './publicOrigin.js';
 import { queued } from './queued.js';
@@ -29,8 +30,9 @@ export function shareRoutes(services: Services) {
 		};
 	};
 	const callerOf = (request: Request) => ({ address: request.client.address, signal: clientGone(request) });
+	const change = changeRoutes(services);
 	return [
-		route(contract.createShare, async ({ viewer, payload, request, h }) => {
+		change(contract.createShare, async ({ viewer, payload, request, h }) => {
 			const { items, askName, ...choices } = payload;
 			const wanted = {
 				...given(choices),
@@ -63,13 +65,13 @@ export function shareRoutes(services: Services) {
 			shown(request, await shares.get(params.id ?? '', signedIn(viewer).id)),
 		),
 
-		route(contract.changeShare, async ({ viewer, params, payload, request }) => {
+		change(contract.changeShare, async ({ viewer, params, payload, request }) => {
 			const id = params.id ?? '';
 			const { share } = await shares.change(id, signedIn(viewer).id, given(payload), callerOf(request));
 			return shown(request, share);
 		}),
 
-		route(contract.deleteShare, async ({ viewer, params }) => {
+		change(contract.deleteShare, async ({ viewer, params }) => {
 			await shares.remove(params.id ?? '', signedIn(viewer).id);
 			return { message: 'The share was deleted.' };
 		}),

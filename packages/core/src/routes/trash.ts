@@ -2,11 +2,13 @@ import * as contract from '@stowage/contract';
 import { route, Yielder } from '@stowage/plugin-api';
 import { baseName, Failure, isFailure } from '@stowage/rules';
 import type { Services } from '../services.js';
+import { changeRoutes } from './changeRoutes.js';
 import { queued } from './queued.js';
 
 /** The trash of the caller's home. */
 export function trashRoutes(services: Services) {
 	const { trash } = services;
+	const change = changeRoutes(services);
 	return [
 		route(contract.listTrash, async ({ viewer, request }) => {
 			const { items, ...listing } = await queued(services, viewer, request, () => trash.list(viewer));
@@ -43,14 +45,14 @@ export function trashRoutes(services: Services) {
 			}),
 		),
 
-		route(contract.purgeTrash, async ({ viewer, params }) => {
+		change(contract.purgeTrash, async ({ viewer, params }) => {
 			const { id = '' } = params;
 			if (!/^[0-9a-f]{32}$/.test(id)) throw new Failure('notFound', 'This is not in the trash any more.');
 			await trash.purge(viewer, id);
 			return { message: 'Deleted forever.' };
 		}),
 
-		route(contract.emptyTrash, async ({ viewer }) => {
+		change(contract.emptyTrash, async ({ viewer }) => {
 			await trash.empty(viewer);
 			return { message: 'The trash is empty.' };
 		}),

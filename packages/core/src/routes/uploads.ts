@@ -13,6 +13,7 @@ import { publishKeyed } from '../uploads/form/publishKeyed.js';
 import { discardAll, type FormFields, type ReceivedForm, receiveForm } from '../uploads/form/receiveForm.js';
 import { requestedArea } from '../uploads/requestedArea.js';
 import { announcedBytes, textHeader, uploadKeyOf } from '../uploads/uploadHeaders.js';
+import { atTurnOf } from './changeRoutes.js';
 
 const { schemas } = contract;
 
@@ -93,10 +94,12 @@ export function uploadRoutes(services: Services) {
 		try {
 			const requests = publishRequestsOf(form);
 			await countFiles(form.files.length);
-			const folder = await folderNow(folderOf(form.fields));
-			return key === undefined
-				? await files.publish(viewer, folder, requests)
-				: await publishKeyed(keyed, viewer, folder, requests, key);
+			return await atTurnOf(services, viewer, request, async () => {
+				const folder = await folderNow(folderOf(form.fields));
+				return key === undefined
+					? files.publish(viewer, folder, requests)
+					: publishKeyed(keyed, viewer, folder, requests, key);
+			});
 		} catch (error) {
 			await discardAll(form.files);
 			throw error;
