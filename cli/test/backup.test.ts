@@ -363,7 +363,7 @@ test('a backup into a folder has the date in its name, night after night, and --
 		/^This is a folder/,
 	);
 
-	for (const [words, says] of [
+	for (const [words, message] of [
 		[[folder, '--keep', '0'], /^--keep: must be a whole number from 1/],
 		[[path.join(folder, 'one.zip'), '--keep', '3'], /^--keep removes old backups from a folder/],
 		[['-', '--keep', '3'], /^--keep removes old backups from a folder/],
@@ -371,7 +371,7 @@ test('a backup into a folder has the date in its name, night after night, and --
 	] as const) {
 		const refused = await run(['backup', ...words, ...flags]);
 		t.is(refused.code, 1);
-		t.regex(refused.stderr, says);
+		t.regex(refused.stderr, message);
 	}
 });
 
@@ -427,12 +427,12 @@ test('a backup goes to standard output as well, and a restore reads it from stan
 	// Nobody takes the rest of it: that is no backup.
 	const unread = execFile(process.execPath, [program, 'backup', '-', ...flags]);
 	unread.stdout?.destroy();
-	let says = '';
+	let message = '';
 	unread.stderr?.on('data', (chunk) => {
-		says += chunk;
+		message += chunk;
 	});
 	t.deepEqual(await once(unread, 'close'), [1, null]);
-	t.is(says, 'The program that reads the output has ended.\n');
+	t.is(message, 'The program that reads the output has ended.\n');
 	const shown = await onTerminal(['backup', '-', ...flags], []);
 	t.like(shown, { code: 1 });
 	t.regex(shown.shown, /^A ZIP is not for a terminal/);

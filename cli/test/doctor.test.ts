@@ -15,8 +15,8 @@ import { dataFolder, run } from './program.js';
 interface Finding {
 	state: string;
 	what: string;
-	says: string;
-	mend?: string;
+	message: string;
+	remedy?: string;
 }
 
 async function doctor(...args: string[]) {
@@ -54,7 +54,7 @@ test('doctor finds no errors in a sound installation, and each warning has a rem
 			of(what).every(({ state }) => state === 'ok'),
 			what,
 		);
-	for (const { state, says, mend } of findings) if (state !== 'ok') t.truthy(mend, says);
+	for (const { state, message, remedy } of findings) if (state !== 'ok') t.truthy(remedy, message);
 	t.is(code, findings.some(({ state }) => state === 'warn') ? 1 : 0);
 	const { stdout } = await run(['doctor', '--data-dir', app.dataDir]);
 	t.regex(stdout, /^ok\tdatabase\twhole and up to date$/m);
@@ -68,7 +68,7 @@ test('doctor reports a readable key, a root without its id, a damaged database a
 	await rename(path.join(app.filesDir, '.stowage/root.json'), path.join(app.filesDir, '.stowage/other.json'));
 	const ill = await doctor(...flags, '--trusted-proxies', '0.0.0.0/0', '--public-url', 'https://files.example.org');
 	t.is(ill.code, 2);
-	t.like(ill.of('key')[0], { state: 'error', mend: `chmod 600 ${path.join(app.dataDir, 'session.key')}` });
+	t.like(ill.of('key')[0], { state: 'error', remedy: `chmod 600 ${path.join(app.dataDir, 'session.key')}` });
 	t.like(ill.of('proxy')[0], { state: 'error' });
 	t.deepEqual(
 		ill.of('configuration').map(({ state }) => state),
@@ -83,10 +83,10 @@ test('doctor reports a readable key, a root without its id, a damaged database a
 	const away = await doctor(
 		...[...flags, '--public-url', 'https://files.example.org', '--plugins', JSON.stringify(encoder)],
 	);
-	t.regex(away.of('HandBrakeCLI')[0]?.says ?? '', /^\/nowhere\/HandBrakeCLI is not there/);
+	t.regex(away.of('HandBrakeCLI')[0]?.message ?? '', /^\/nowhere\/HandBrakeCLI is not there/);
 	t.deepEqual([...away.of('bwrap'), ...away.of('ffmpeg')], [], 'what is turned off is not asked for');
 	t.like(away.of('storage root')[0], { state: 'error' });
-	t.regex(away.of('storage root')[0]?.says ?? '', /not ours/);
+	t.regex(away.of('storage root')[0]?.message ?? '', /not ours/);
 	t.like(away.of('proxy')[0], { state: 'warn' });
 
 	const broken = path.join(await dataFolder(t), 'stowage.db');
@@ -104,7 +104,7 @@ test('doctor reports a readable key, a root without its id, a damaged database a
 
 	const mistaken = await doctor('--port', 'eighty');
 	t.like(mistaken, { code: 2 });
-	t.regex(mistaken.findings[0]?.says ?? '', /eighty/);
+	t.regex(mistaken.findings[0]?.message ?? '', /eighty/);
 	const nowhere = path.join(await dataFolder(t), 'new');
 	const empty = await doctor('--data-dir', nowhere);
 	t.is(empty.code, 1);
@@ -120,7 +120,7 @@ test('a wrong data folder, database or storage root is reported with a sentence 
 	const folderAsDatabase = ['--data-dir', at('data'), '--database-url', `sqlite:${folder}`];
 	const root = JSON.stringify({ '@stowage/storage-local': { root: at('file') } });
 	const noRoot = ['--data-dir', at('data'), '--plugins', root];
-	for (const [words, flags, code, says] of [
+	for (const [words, flags, code, message] of [
 		[['user', 'list'], noFolder, 78, /^The data folder \S+ can't be used/],
 		[['audit'], noFolder, 0, /^$/],
 		[['migrate'], noFolder, 78, /^There is no database/],
@@ -132,13 +132,13 @@ test('a wrong data folder, database or storage root is reported with a sentence 
 	] as const) {
 		const ended = await run([...words, ...flags]);
 		t.is(ended.code, code, words.join(' '));
-		t.regex(ended.stderr, says);
+		t.regex(ended.stderr, message);
 		t.notRegex(ended.stderr, /\n\s+at /);
 	}
-	t.regex((await doctor(...noFolder)).of('data folder')[0]?.says ?? '', /is no folder$/);
+	t.regex((await doctor(...noFolder)).of('data folder')[0]?.message ?? '', /is no folder$/);
 	const damaged = (await doctor(...noDatabase)).of('database')[0];
-	t.like(damaged, { state: 'error', mend: 'Stop the server and restore a backup: docs/restore.md.' });
-	t.regex((await doctor(...noRoot)).of('storage root')[0]?.says ?? '', /it is no folder/);
+	t.like(damaged, { state: 'error', remedy: 'Stop the server and restore a backup: docs/restore.md.' });
+	t.regex((await doctor(...noRoot)).of('storage root')[0]?.message ?? '', /it is no folder/);
 });
 
 test('a storage root whose free space is unknown is sound', async (t) => {
@@ -150,7 +150,7 @@ test('a storage root whose free space is unknown is sound', async (t) => {
 		of('storage root').map(({ state }) => state),
 		['ok'],
 	);
-	t.like(of('space')[0], { state: 'ok', says: 'memory: free space unknown, its storage can’t tell' });
+	t.like(of('space')[0], { state: 'ok', message: 'memory: free space unknown, its storage can’t tell' });
 	for (const word of ['list', 'check']) {
 		const { code, stdout } = await run(['root', word, ...flags]);
 		t.is(code, 0, word);
@@ -172,7 +172,7 @@ test('doctor checks each storage root, and whether the installed service may wri
 	const { of, code } = await doctor(...flags);
 	t.is(code, 2);
 	t.deepEqual(
-		of('storage root').map(({ state, says }) => [state, says.split(' ')[0]]),
+		of('storage root').map(({ state, message }) => [state, message.split(' ')[0]]),
 		[
 			['ok', 'local:'],
 			['ok', 'near'],
@@ -180,7 +180,7 @@ test('doctor checks each storage root, and whether the installed service may wri
 			['error', 'other'],
 		],
 	);
-	t.regex(of('storage root')[2]?.mend ?? '', new RegExp(`^Mount .* ${path.join(disks, 'far')} `));
+	t.regex(of('storage root')[2]?.remedy ?? '', new RegExp(`^Mount .* ${path.join(disks, 'far')} `));
 	t.is(of('space').length, 2);
 
 	const system = await dataFolder(t);
@@ -195,12 +195,12 @@ test('doctor checks each storage root, and whether the installed service may wri
 	};
 	await install('nobody', roots.slice(0, 2));
 	const found = await checkService(config, system);
-	t.like(found[0], { state: 'error', mend: 'sudo stowage service install' });
-	t.regex(found[0]?.says ?? '', new RegExp(`does not let the service write to ${roots[2]}$`));
+	t.like(found[0], { state: 'error', remedy: 'sudo stowage service install' });
+	t.regex(found[0]?.message ?? '', new RegExp(`does not let the service write to ${roots[2]}$`));
 	// The folder belongs to root, who runs the tests.
-	t.like(found[1], { state: 'error', mend: `sudo chown -R nobody: ${app.dataDir}` });
+	t.like(found[1], { state: 'error', remedy: `sudo chown -R nobody: ${app.dataDir}` });
 	await install('nobody-of-this-name', roots);
-	t.regex((await checkService(config, system))[0]?.says ?? '', /names a user that does not exist/);
+	t.regex((await checkService(config, system))[0]?.message ?? '', /names a user that does not exist/);
 });
 
 test('doctor names storage roots, homes and files of the database that other accounts can open, with what closes each', async (t) => {
@@ -230,17 +230,17 @@ test('doctor names storage roots, homes and files of the database that other acc
 		].map(([kind, place]) => ({
 			state: 'warn',
 			what: 'access',
-			says: `other accounts of this machine can open ${kind} ${place} (mode 755)`,
-			mend: `chmod o= ${place}`,
+			message: `other accounts of this machine can open ${kind} ${place} (mode 755)`,
+			remedy: `chmod o= ${place}`,
 		})),
 		{
 			state: 'warn',
 			what: 'access',
-			says: `other accounts of this machine can open the storage root ${disks}/a disk (mode 755)`,
-			mend: `chmod o= '${disks}/a disk'`,
+			message: `other accounts of this machine can open the storage root ${disks}/a disk (mode 755)`,
+			remedy: `chmod o= '${disks}/a disk'`,
 		},
 	]);
-	t.like((await doctor(...flags)).of('data folder')[0], { state: 'warn', mend: `chmod 750 ${app.dataDir}` });
+	t.like((await doctor(...flags)).of('data folder')[0], { state: 'warn', remedy: `chmod 750 ${app.dataDir}` });
 	for (const place of ['files', 'files/users/ada']) await chmod(at(place), 0o750);
 	await chmod(path.join(disks, 'a disk'), 0o750);
 	t.deepEqual(
@@ -259,7 +259,7 @@ test('doctor checks a database server and its clock', async (t) => {
 		of('database').map(({ state }) => state),
 		['ok'],
 	);
-	t.true(of('clock').some(({ says, state }) => state === 'ok' && says.includes('the database')));
+	t.true(of('clock').some(({ message, state }) => state === 'ok' && message.includes('the database')));
 	await mariadb.stop();
 	t.like((await doctor('--database-url', url)).of('database')[0], { state: 'error' });
 });
@@ -268,7 +268,7 @@ test('doctor points to config init while the configuration only says where the d
 	const dataDir = await dataFolder(t);
 	const file = path.join(dataDir, 'config.yaml');
 	await writeFile(file, `# As it was installed.\ndataDir: ${dataDir}\n`);
-	t.like((await doctor('--config', file)).of('first steps')[0], { state: 'warn', mend: 'sudo stowage config init' });
+	t.like((await doctor('--config', file)).of('first steps')[0], { state: 'warn', remedy: 'sudo stowage config init' });
 	t.is((await run(['config', 'init', file, '--yes'])).code, 0);
 	t.deepEqual((await doctor('--config', file)).of('first steps'), []);
 });
@@ -279,18 +279,21 @@ test('doctor says what strangers may do, and warns of it on a server with a publ
 	const { of } = await doctor(...flags);
 	t.like(of('strangers')[0], {
 		state: 'warn',
-		says: 'everybody who finds files.example.org may upload files (visitors: upload) and make accounts (registration: open)',
+		message:
+			'everybody who finds files.example.org may upload files (visitors: upload) and make accounts (registration: open)',
 	});
-	t.regex((await doctor(...flags, '--visitors', 'read')).of('strangers')[0]?.says ?? '', /may make accounts/);
+	t.regex((await doctor(...flags, '--visitors', 'read')).of('strangers')[0]?.message ?? '', /may make accounts/);
 	const closed = await doctor(...flags, '--visitors', 'read', '--registration', 'closed');
 	t.like(closed.of('strangers')[0], {
 		state: 'ok',
-		says: 'people without an account may browse and download in the public area, and upload nothing; nobody may sign up, you make the accounts (visitors: read, registration: closed)',
+		message:
+			'people without an account may browse and download in the public area, and upload nothing; nobody may sign up, you make the accounts (visitors: read, registration: closed)',
 	});
 	const off = await doctor('--data-dir', dataDir, '--visitors', 'off');
 	t.like(off.of('strangers')[0], {
 		state: 'ok',
-		says: 'people without an account may use temporary links, and nothing else; everybody may sign up (visitors: off, registration: open)',
+		message:
+			'people without an account may use temporary links, and nothing else; everybody may sign up (visitors: off, registration: open)',
 	});
 	t.like((await doctor('--data-dir', dataDir)).of('strangers')[0], { state: 'ok' }, 'at home everybody may');
 });
@@ -311,8 +314,8 @@ test('while the disk of a root is not mounted, doctor says to mount it first whe
 	for (const each of [text, text.replace('# Written by Stowage.', '')]) {
 		await writeFile(path.join(system, 'etc/systemd/system/stowage.service'), each);
 		const [found] = await checkService(config, system);
-		t.regex(found?.mend ?? '', new RegExp(`^Mount the disk of ${folder} first`));
-		t.notRegex(found?.mend ?? '', /ReadWritePaths|service install/);
+		t.regex(found?.remedy ?? '', new RegExp(`^Mount the disk of ${folder} first`));
+		t.notRegex(found?.remedy ?? '', /ReadWritePaths|service install/);
 	}
 	const settings = path.join(disks, 'config.yaml');
 	await writeFile(settings, `dataDir: ${app.dataDir}\n`);
@@ -335,14 +338,15 @@ test('doctor names public purge for a full disk only where visitors have files',
 	t.like(await run(['root', 'add', 'small', path.join(disk, 'stowage'), ...flags]), { code: 0 });
 	t.like(await run(['root', 'set-default', 'small', ...flags]), { code: 0 });
 	await app.services.roots.reload();
-	const mend = async () => (await doctor(...flags)).of('space').find(({ says }) => says.startsWith('small:'))?.mend;
-	t.is(await mend(), undefined);
+	const remedy = async () =>
+		(await doctor(...flags)).of('space').find(({ message }) => message.startsWith('small:'))?.remedy;
+	t.is(await remedy(), undefined);
 	await writeFile(path.join(disk, 'filler'), Buffer.alloc(4_000_000));
-	t.is(await mend(), 'Make room: quotas, or a larger disk.');
+	t.is(await remedy(), 'Make room: quotas, or a larger disk.');
 	await rm(path.join(disk, 'filler'));
 	t.is((await new Client(app).upload('/api/upload/public', [file('visitor.txt', 'v')])).statusCode, 200);
 	await writeFile(path.join(disk, 'filler'), Buffer.alloc(4_000_000));
-	t.is(await mend(), 'Make room: stowage public purge --permanent, quotas, or a larger disk.');
+	t.is(await remedy(), 'Make room: stowage public purge --permanent, quotas, or a larger disk.');
 });
 
 test('doctor shows whole sentences, wrapped in their columns on a terminal', async (t) => {
@@ -350,13 +354,13 @@ test('doctor shows whole sentences, wrapped in their columns on a terminal', asy
 	const args = ['doctor', '--data-dir', app.dataDir, '--host', '0.0.0.0'];
 	const piped = await run(args);
 	const [warning = ''] = /^warn\tproxy\t.*$/m.exec(piped.stdout) ?? [];
-	const [, , says = '', mend = ''] = warning.split('\t');
-	t.regex(mend, /config\/proxies\/\.$/);
+	const [, , message = '', remedy = ''] = warning.split('\t');
+	t.regex(remedy, /config\/proxies\/\.$/);
 	const { stdout } = await run(args, '', { columns: 80 });
 	const lines = stdout.split('\n');
-	t.regex(lines[0] ?? '', /^STATE {2}WHAT +SAYS +MEND$/);
+	t.regex(lines[0] ?? '', /^STATE {2}WHAT +MESSAGE +REMEDY$/);
 	for (const line of lines) t.true(line.length <= 80, line);
-	const at = { says: lines[0]?.indexOf('SAYS') ?? 0, mend: lines[0]?.indexOf('MEND') ?? 0 };
+	const at = { message: lines[0]?.indexOf('MESSAGE') ?? 0, remedy: lines[0]?.indexOf('REMEDY') ?? 0 };
 	const first = lines.findIndex((line) => /^warn +proxy/.test(line));
 	const shown = lines.slice(
 		first,
@@ -367,8 +371,8 @@ test('doctor shows whole sentences, wrapped in their columns on a terminal', asy
 			.map((line) => line.slice(from, to).trim())
 			.filter((part) => part !== '')
 			.join(' ');
-	t.is(column(at.says, at.mend), says);
-	t.is(column(at.mend), mend);
+	t.is(column(at.message, at.remedy), message);
+	t.is(column(at.remedy), remedy);
 	t.is(
 		reasonOf(new Error('Command failed: bwrap\nbwrap: no namespaces\n')),
 		'Command failed: bwrap bwrap: no namespaces',

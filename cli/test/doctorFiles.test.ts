@@ -14,8 +14,8 @@ const gid = 47_441;
 interface FileFinding {
 	state: string;
 	what: string;
-	says: string;
-	mend?: string;
+	message: string;
+	remedy?: string;
 	path?: string;
 	bytes?: string;
 }
@@ -50,8 +50,10 @@ test('doctor --files names what an import of root left unusable, and its command
 	const { code, stdout } = await stowage(['doctor', '--files', '--user', 'ada', '--json', ...flags]);
 	t.is(code, 1);
 	const found = (JSON.parse(stdout) as FileFinding[]).filter(({ state }) => state !== 'ok');
-	const mends = Object.fromEntries(found.map(({ path: place = '', mend }) => [place.slice(home.length + 1), mend]));
-	t.deepEqual(mends, {
+	const remedies = Object.fromEntries(
+		found.map(({ path: place = '', remedy }) => [place.slice(home.length + 1), remedy]),
+	);
+	t.deepEqual(remedies, {
 		"Ada's photo.jpg": `chown -h ${uid}:${gid} '${home}/Ada'\\''s photo.jpg'`,
 		closed: `chown -h ${uid}:${gid} '${home}/closed'`,
 		unwritable: `chown -h ${uid}:${gid} '${home}/unwritable'`,
@@ -70,7 +72,7 @@ test('doctor --files names what an import of root left unusable, and its command
 	t.false(text.stdout.includes('\u001b'));
 	t.regex(text.stdout, /^warn\tunreadable\t.*bob\/of root: .*\(user 0, mode 600\)\tchown -h /m);
 
-	const commands = found.flatMap(({ what, mend }) => (what === 'link' ? [] : [mend]));
+	const commands = found.flatMap(({ what, remedy }) => (what === 'link' ? [] : [remedy]));
 	await promisify(execFile)('bash', ['-ec', commands.join('\n')]);
 	await rm(at('link'));
 	await rm(path.join(data, 'files/users/bob/of root'));

@@ -96,8 +96,8 @@ test('doctor reports a home that is being moved, and the folder that a move left
 	t.like(moving, [
 		{
 			state: 'warn',
-			says: 'the home of ada is on its way to big, and waits or was cut off',
-			mend: `Start the server, or: stowage user move-root ada big. To end it: stowage job cancel ${job}`,
+			message: 'the home of ada is on its way to big, and waits or was cut off',
+			remedy: `Start the server, or: stowage user move-root ada big. To end it: stowage job cancel ${job}`,
 		},
 	]);
 	t.is(moving.length, 1, 'the copy of a move under way is no old home');
@@ -108,6 +108,6 @@ test('doctor reports a home that is being moved, and the folder that a move left
 	const left = await findings();
 	t.is(left.length, 1);
 	t.like(left[0], { state: 'warn', what: 'old home' });
-	t.true(left[0]?.says.endsWith(`there is still a folder users/ada on big (${there})`), left[0]?.says);
-	t.regex(left[0]?.mend ?? '', /bring over what is missing in the home, then remove the folder/);
+	t.true(left[0]?.message.endsWith(`there is still a folder users/ada on big (${there})`), left[0]?.message);
+	t.regex(left[0]?.remedy ?? '', /bring over what is missing in the home, then remove the folder/);
 });

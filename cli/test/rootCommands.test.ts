@@ -262,14 +262,14 @@ test('a user who can’t read the key, the database, the files or the data folde
 		['link', 'purge'],
 		['backup', at('backup')],
 	];
-	const refusedBy = async (name: string, says: RegExp) => {
+	const refusedBy = async (name: string, message: RegExp) => {
 		await chown(at(name), 0, 0);
 		const { mode } = await stat(at(name));
 		await chmod(at(name), mode & 0o700);
 		for (const words of commands) {
 			const { code, stderr } = await asOwner(...words);
 			t.is(code, 78, words.join(' '));
-			t.regex(stderr, says);
+			t.regex(stderr, message);
 			t.true(stderr.includes(at(name)), stderr);
 			t.is(stderr.split('\n').length, 1, stderr);
 		}

@@ -124,7 +124,7 @@ test('root relocate takes only the place that has the root’s id, and a running
 	await writeFile(at('other/.stowage/root.json'), JSON.stringify({ id: 'f'.repeat(32) }));
 	await writeFile(at('file'), 'no folder');
 	const id = '[0-9a-f]{32}';
-	for (const [name, location, says] of [
+	for (const [name, location, message] of [
 		['local', at('new/root'), /the setting plugins .* or by dataDir/],
 		['small', at('new/root'), /There is no storage root small/],
 		['big', 'new/root', /absolute path/],
@@ -137,7 +137,7 @@ test('root relocate takes only the place that has the root’s id, and a running
 	] as const) {
 		const { code, stderr } = await root('relocate', name, location);
 		t.is(code, 1, location);
-		t.regex(stderr, says);
+		t.regex(stderr, message);
 	}
 	t.deepEqual(await readdir(at('empty')), [], 'nothing is created in an empty folder');
 

@@ -146,8 +146,8 @@ test('a root whose plugin is not installed is unavailable with a reason, and the
 	t.regex(checked.stdout, reason);
 	const wrong = (await checkStorage(config)).filter(({ state }) => state === 'error');
 	t.is(wrong.length, 1);
-	t.regex(wrong[0]?.says ?? '', reason);
-	t.is(wrong[0]?.mend, 'Install the plugin that offers the storage shelves, and name it below plugins.');
+	t.regex(wrong[0]?.message ?? '', reason);
+	t.is(wrong[0]?.remedy, 'Install the plugin that offers the storage shelves, and name it below plugins.');
 
 	// The configuration names another storage now: its root comes first, although the database has known the other one for longer.
 	const changed = loadConfig({
@@ -181,8 +181,8 @@ test('a storage root whose place is a file is unavailable until it is a folder, 
 	t.like(await ready(), { storage: 'unavailable', database: 'ok' });
 	const [unclaimed, ...rest] = await faults();
 	t.deepEqual(rest, []);
-	t.regex(unclaimed?.says ?? '', /files can't become a storage root, for it is no folder.*the setting plugins/);
-	t.regex(unclaimed?.mend ?? '', /^Move the file away/);
+	t.regex(unclaimed?.message ?? '', /files can't become a storage root, for it is no folder.*the setting plugins/);
+	t.regex(unclaimed?.remedy ?? '', /^Move the file away/);
 	t.regex((await run(['root', 'check', ...flags])).stdout, /^local\tdefault\tunavailable\t/);
 
 	await rm(files);
@@ -202,8 +202,8 @@ test('a storage root whose place is a file is unavailable until it is a folder, 
 	t.like(await ready(), { storage: 'unavailable' });
 	const [known, ...others] = await faults();
 	t.deepEqual(others, []);
-	t.regex(known?.says ?? '', /^big \(.*not available right now: .*ENOTDIR/);
-	t.is(known?.mend, `Move the file away that lies in ${big}, and mount the disk of the root there.`);
+	t.regex(known?.message ?? '', /^big \(.*not available right now: .*ENOTDIR/);
+	t.is(known?.remedy, `Move the file away that lies in ${big}, and mount the disk of the root there.`);
 	await rm(big);
 	await rename(`${big}-away`, big);
 	await until(

@@ -141,11 +141,11 @@ test('a unit that denies a folder to the service, or keeps a disk mounted in it,
 		t.is(await faultOf(each), undefined, each);
 	t.like(await faultOf('/mnt/my'), { isWritable: false });
 	const lacking = await faultOf(`${disk}/stowage`);
-	t.regex(lacking?.mend ?? '', new RegExp(`systemctl edit stowage, with .*ReadWritePaths=-${disk},`));
+	t.regex(lacking?.remedy ?? '', new RegExp(`systemctl edit stowage, with .*ReadWritePaths=-${disk},`));
 	await write('etc/systemd/system/stowage.service.d/disk.conf', `[Service]\nReadWritePaths=-${disk}/stowage\n`);
 	const kept = await faultOf(`${disk}/stowage`);
 	t.true(kept?.isWritable);
-	t.regex(kept?.says ?? '', /keeps that disk when it is unmounted/);
+	t.regex(kept?.message ?? '', /keeps that disk when it is unmounted/);
 	await write('etc/systemd/system/stowage.service.d/disk.conf', `[Service]\nReadWritePaths=-${disk}\n`);
 	t.is(await faultOf(`${disk}/stowage`), undefined);
 	await write('etc/systemd/system/stowage.service.d/none.conf', '[Service]\nReadWritePaths=\n');
@@ -155,7 +155,7 @@ test('a unit that denies a folder to the service, or keeps a disk mounted in it,
 	await write('etc/systemd/system/stowage.service.d/none.conf', '');
 	await write('etc/systemd/system/stowage.service', unitText({ ...options, storageRoots: ['/home/ada/files'] }));
 	t.is(await faultOf('/home/ada/files'), undefined);
-	t.like(await faultOf('/home/ada'), { isWritable: false, mend: 'sudo stowage service install' });
+	t.like(await faultOf('/home/ada'), { isWritable: false, remedy: 'sudo stowage service install' });
 });
 
 test('the unit is not written for root, and its program refuses to run as root', async (t) => {

@@ -359,7 +359,7 @@ test('what the system refuses is one sentence with the path and what to do, and 
 		`/var/lib/stowage/a can't be used (EACCES): this runs as user ${process.geteuid?.()}. Run it as the owner of the file, or give the file to this user (chown).`,
 	);
 	t.regex(String(messageOf('EPERM', { path, dest: '/b' })), /^\/var\/lib\/stowage\/a, \/b can't be used \(EPERM\): /);
-	for (const [code, says] of [
+	for (const [code, message] of [
 		['EROFS', /mounted read-only/],
 		['ENOSPC', /Make room/],
 		['EDQUOT', /Make room/],
@@ -370,7 +370,7 @@ test('what the system refuses is one sentence with the path and what to do, and 
 		['EISDIR', /is a folder/],
 		['ELOOP', /circle/],
 	] as const)
-		t.regex(String(messageOf(code, { path })), says);
+		t.regex(String(messageOf(code, { path })), message);
 	t.regex(String(messageOf('ENOSPC')), /^A file can't be used/);
 	t.regex(String(messageOf('EACCES', { path: '/proc/self/fd/37/root.json' })), /^root\.json can't be used/);
 	for (const error of [new TypeError('a bug'), Object.assign(new Error('a bug'), { code: 'EACCES' })])

@@ -56,14 +56,14 @@ test('unfinished uploads are listed and removed by user, visitors, root, age or 
 		(await run(['upload', 'list', '--user', 'ada', ...flags], '', { columns: 200 })).stdout,
 		/^ID .* SO FAR +TOTAL +BEGAN +LAST BYTES +EXPIRES +PATH\n.* 2\.0 KB +4\.8 MB( +\d{4}-\d\d-\d\d \d\d:\d\d){3} +a\.bin$/,
 	);
-	for (const [words, says] of [
+	for (const [words, message] of [
 		[[], /^Name uploads by their ids/],
 		[[id, '--visitors'], /^Name uploads by their ids/],
 		[['--visitors'], /Say so with --yes/],
 		[[id.slice(0, 3)], /^Type at least the first 4 characters/],
 		[['zzzz'], /^That upload is not known/],
 	] as const)
-		t.regex((await run(['upload', 'remove', ...words, ...flags])).stderr, says);
+		t.regex((await run(['upload', 'remove', ...words, ...flags])).stderr, message);
 
 	t.like(await run(['upload', 'remove', id.slice(0, 6), ...flags]), { code: 0, stdout: 'Removed 1.' });
 	t.is((await ada.call('HEAD', places[0] ?? '', undefined, tus)).statusCode, 404);

@@ -28,7 +28,7 @@ export function doctorCommand(): Command {
 			)
 			.option(
 				'--files',
-				'examine the files instead: name what the server can’t read, change or show, and what mends it',
+				'examine the files instead: name what the server can’t read, change or show, and how to correct it',
 			)
 			.option('--user <name>', 'with --files: only the home of this account')
 			.option('--root <name>', 'with --files: only this storage root')
@@ -45,14 +45,19 @@ export function doctorCommand(): Command {
 		const findings = await examine(command);
 		await printList(findings, {
 			json,
-			columns: [{ title: 'STATE' }, { title: 'WHAT' }, { title: 'SAYS', fit: 'wrap' }, { title: 'MEND', fit: 'wrap' }],
+			columns: [
+				{ title: 'STATE' },
+				{ title: 'WHAT' },
+				{ title: 'MESSAGE', fit: 'wrap' },
+				{ title: 'REMEDY', fit: 'wrap' },
+			],
 			row,
 		});
 		endWith(Math.max(...findings.map(levelOf)));
 	});
 }
 
-const row = ({ state, what, says, mend }: Finding) => [state, what, says, ...(mend ? [mend] : [])];
+const row = ({ state, what, message, remedy }: Finding) => [state, what, message, ...(remedy ? [remedy] : [])];
 
 const levelOf = ({ state }: Finding) => ['ok', 'warn', 'error'].indexOf(state);
 

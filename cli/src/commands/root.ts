@@ -111,7 +111,7 @@ export function rootCommand(): Command {
 async function warnOfUnit(location: string): Promise<void> {
 	const unit = path.isAbsolute(location) ? await installedUnit() : undefined;
 	const found = unit === undefined ? undefined : await unitFaultOf(unit, location);
-	if (found !== undefined) printLine(`${found.says}. To correct that: ${found.mend}`);
+	if (found !== undefined) printLine(`${found.message}. To correct that: ${found.remedy}`);
 }
 
 function freeCell(freeBytes: number | null): Row[number] {

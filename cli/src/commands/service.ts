@@ -130,7 +130,7 @@ async function perform(steps: readonly Step[], root: string, isDryRun = false): 
 		throw new Failure('forbidden', 'Only root can install or uninstall a service. See --dry-run for what it does.');
 	if (path.resolve(root) !== '/' && !existsSync(root)) throw new Failure('notFound', `There is no folder ${root}.`);
 	for (const step of steps) {
-		printLine(step.says);
+		printLine(step.description);
 		if (!isDryRun) await step.run();
 	}
 }

@@ -12,11 +12,11 @@ const maxNamed = 50;
 export async function checkAccess(config: Config, roots: readonly RootState[]): Promise<Finding[]> {
 	const what = 'access';
 	const locations = roots.map(({ location }) => location ?? firstLocation(config)).filter(path.isAbsolute);
-	const open: { says: string; place: string }[] = [];
+	const open: { message: string; place: string }[] = [];
 	const check = async (kind: string, place: string) => {
 		const mode = await modeForOthers(place);
 		if (mode === undefined) return;
-		open.push({ says: `other accounts of this machine can open ${kind} ${place} (mode ${mode})`, place });
+		open.push({ message: `other accounts of this machine can open ${kind} ${place} (mode ${mode})`, place });
 	};
 	for (const file of await databaseFiles(config)) await check('the database file', file);
 	for (const location of new Set(locations)) {
@@ -26,7 +26,7 @@ export async function checkAccess(config: Config, roots: readonly RootState[]): 
 	if (open.length === 0) return [ok(what, 'storage roots, homes and the database are closed to other accounts')];
 	const further = open.slice(maxNamed);
 	return [
-		...open.slice(0, maxNamed).map(({ says, place }) => warn(what, says, `chmod o= ${shellWord(place)}`)),
+		...open.slice(0, maxNamed).map(({ message, place }) => warn(what, message, `chmod o= ${shellWord(place)}`)),
 		...(further.length === 0
 			? []
 			: [warn(what, `and ${plural(further.length, 'folder')} more`, `chmod o= ${locations.map(shellWord).join(' ')}`)]),

@@ -18,8 +18,8 @@ export async function checkConfiguration(config: Config): Promise<Finding[]> {
 export function checkFirstSteps(file: string | undefined): Finding[] {
 	if (file === undefined) return [];
 	if (!isAsShipped(textOf(file))) return [];
-	const says = `${file} is as it was shipped: everybody who reaches the server may upload and sign up`;
-	return [warn('first steps', says, 'sudo stowage config init')];
+	const message = `${file} is as it was shipped: everybody who reaches the server may upload and sign up`;
+	return [warn('first steps', message, 'sudo stowage config init')];
 }
 
 function textOf(file: string): string {

@@ -33,8 +33,8 @@ export async function checkDataFolder({ audit, dataDir, sessionKey }: Config): P
 		() => false,
 	);
 	if (!mayPass) {
-		const mend = `Run this as the server's user; if that is this one, chown ${dataDir} to it.`;
-		return [fault(what, `this user may not look into ${dataDir}`, mend)];
+		const remedy = `Run this as the server's user; if that is this one, chown ${dataDir} to it.`;
+		return [fault(what, `this user may not look into ${dataDir}`, remedy)];
 	}
 	const findings: Finding[] = [];
 	// Its group may have access, such as a proxy's to files and to a socket.
@@ -51,12 +51,12 @@ export async function checkDataFolder({ audit, dataDir, sessionKey }: Config): P
 		await rm(probe);
 		findings.push(ok(what, `${dataDir} can be written to`), clockFinding('the disk of the data folder', mtimeMs));
 	} catch (error) {
-		findings.push(fault(what, `${dataDir} can't be written to: ${reasonOf(error)}`, mendOf(error, dataDir)));
+		findings.push(fault(what, `${dataDir} can't be written to: ${reasonOf(error)}`, remedyOf(error, dataDir)));
 	}
 	return findings;
 }
 
-function mendOf(error: unknown, dataDir: string): string {
+function remedyOf(error: unknown, dataDir: string): string {
 	const { code } = error as NodeJS.ErrnoException;
 	if (code === 'ENOSPC' || code === 'EDQUOT') return 'Make room on its disk.';
 	if (code === 'EROFS')

@@ -32,23 +32,23 @@ export async function checkDatabaseOf({ databaseUrl }: Config): Promise<{ findin
 		if (findings.length === 0) findings.push(ok(what, 'whole and up to date'));
 		const isUsable = findings.every(({ state }) => state === 'ok');
 		if (now !== undefined) findings.push(clockFinding('the database', now, mostNodeClockMs));
-		for (const says of clockFaults(live))
-			findings.push(warn('clock', says, 'Let all machines get their time by NTP: timedatectl set-ntp true.'));
-		for (const says of differingSettings(live))
-			findings.push(warn('nodes', says, 'Give all nodes the same value, and restart the one that has another.'));
+		for (const message of clockFaults(live))
+			findings.push(warn('clock', message, 'Let all machines get their time by NTP: timedatectl set-ntp true.'));
+		for (const message of differingSettings(live))
+			findings.push(warn('nodes', message, 'Give all nodes the same value, and restart the one that has another.'));
 		return { findings, isUsable };
 	} catch (error) {
-		const says = reasonOf(error);
-		const finding = says.startsWith('There is no database')
-			? warn(what, says, 'The first start makes it.')
-			: fault(what, says, mendOf(says));
+		const message = reasonOf(error);
+		const finding = message.startsWith('There is no database')
+			? warn(what, message, 'The first start makes it.')
+			: fault(what, message, remedyOf(message));
 		return { findings: [finding], isUsable: false };
 	}
 }
 
-function mendOf(says: string): string {
-	if (says.startsWith('The database is damaged')) return 'Stop the server and restore a backup: docs/restore.md.';
-	if (says.startsWith('This user may not'))
+function remedyOf(message: string): string {
+	if (message.startsWith('The database is damaged')) return 'Stop the server and restore a backup: docs/restore.md.';
+	if (message.startsWith('This user may not'))
 		return "Run this as the server's user; if that is this one, chown the file to it.";
 	return 'See to it that the database runs, and that databaseUrl names it with its user and password.';
 }

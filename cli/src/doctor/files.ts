@@ -45,7 +45,7 @@ const subjects: Readonly<Record<UnusableReason['kind'], string>> = {
 };
 
 /**
- * The items in the storage roots that the user of this process can't use, each with the command that mends it, as they are found. Throws
+ * The items in the storage roots that the user of this process can't use, each with the command that corrects it, as they are found. Throws
  * Failure for an unknown root or account.
  */
 export async function* checkFiles(config: Config, scope: FilesScope): AsyncGenerator<Finding | FileFinding> {
@@ -129,8 +129,8 @@ function findingOf({ location, type, reason }: UnusableItem, root: string, servi
 	const text = path.toString();
 	const isExact = Buffer.from(text).equals(path);
 	const thing = type === 'directory' ? 'folder' : 'file';
-	const says = `${isExact ? text : shellWord(path)}: ${problemOf(reason, thing)}`;
-	const finding = warn(subjects[reason.kind], says, mendOf(reason, thing, path, service));
+	const message = `${isExact ? text : shellWord(path)}: ${problemOf(reason, thing)}`;
+	const finding = warn(subjects[reason.kind], message, remedyOf(reason, thing, path, service));
 	return { ...finding, root, path: text, ...(isExact ? {} : { bytes: path.toString('base64') }) };
 }
 
@@ -161,7 +161,7 @@ function modeOf({ owner, mode }: { owner: number; mode: number }): string {
 	return owner < 0 ? 'in a folder that it may not enter' : `user ${owner}, mode ${(mode & 0o7777).toString(8)}`;
 }
 
-function mendOf(reason: UnusableReason, thing: 'file' | 'folder', path: Buffer, service: Account): string {
+function remedyOf(reason: UnusableReason, thing: 'file' | 'folder', path: Buffer, service: Account): string {
 	const place = quoted(path);
 	switch (reason.kind) {
 		case 'unreadable':

@@ -4,14 +4,24 @@ export interface Finding {
 	state: 'ok' | 'warn' | 'error';
 	/** The subject of the check. */
 	what: string;
-	says: string;
+	message: string;
 	/** How to correct it. */
-	mend?: string;
+	remedy?: string;
 }
 
-export const ok = (what: string, says: string): Finding => ({ state: 'ok', what, says });
-export const warn = (what: string, says: string, mend: string): Finding => ({ state: 'warn', what, says, mend });
-export const fault = (what: string, says: string, mend: string): Finding => ({ state: 'error', what, says, mend });
+export const ok = (what: string, message: string): Finding => ({ state: 'ok', what, message });
+export const warn = (what: string, message: string, remedy: string): Finding => ({
+	state: 'warn',
+	what,
+	message,
+	remedy,
+});
+export const fault = (what: string, message: string, remedy: string): Finding => ({
+	state: 'error',
+	what,
+	message,
+	remedy,
+});
 
 /** What an error says to the administrator, all of it on one line: of a program that failed the reason is on the last one. */
 export function reasonOf(error: unknown): string {

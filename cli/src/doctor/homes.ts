@@ -6,10 +6,10 @@ import { type Finding, ok, warn } from './findings.js';
 export async function checkHomes({ homeMoves }: Services, roots: readonly RootState[]): Promise<Finding[]> {
 	const what = 'home move';
 	const moves = (await homeMoves.list()).map(({ job, username, root, isRunning }): Finding => {
-		const says = `the home of ${username} is on its way to ${root ?? 'a root that is gone'}`;
-		if (isRunning) return ok(what, says);
+		const message = `the home of ${username} is on its way to ${root ?? 'a root that is gone'}`;
+		if (isRunning) return ok(what, message);
 		const begin = root === undefined ? '' : `Start the server, or: stowage user move-root ${username} ${root}. `;
-		return warn(what, `${says}, and waits or was cut off`, `${begin}To end it: stowage job cancel ${job.id}`);
+		return warn(what, `${message}, and waits or was cut off`, `${begin}To end it: stowage job cancel ${job.id}`);
 	});
 	const left = (await homeMoves.oldHomes()).map(({ username, root, path: folder }): Finding => {
 		const location = roots.find(({ name }) => name === root)?.location;

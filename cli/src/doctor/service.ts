@@ -23,23 +23,23 @@ export async function checkService(config: Config, root = '/'): Promise<Finding[
 		const found = await unitFaultOf(unit, folder);
 		if (found?.isWritable === false) {
 			const isAway = added.includes(folder) && (await isMountPointUnknown(folder));
-			findings.push(fault(what, found.says, isAway ? mountFirst(folder) : found.mend));
+			findings.push(fault(what, found.message, isAway ? mountFirst(folder) : found.remedy));
 		}
 		// The service ends with the disk of its data folder.
-		else if (found !== undefined && roots.includes(folder)) findings.push(warn(what, found.says, found.mend));
+		else if (found !== undefined && roots.includes(folder)) findings.push(warn(what, found.message, found.remedy));
 	}
 	const account = await accountOf(unit.user);
 	if (account === undefined) {
-		const mend = 'sudo stowage service install, or name another user in the unit.';
-		return [...findings, fault(what, `${unit.file} names a user that does not exist: ${unit.user}`, mend)];
+		const remedy = 'sudo stowage service install, or name another user in the unit.';
+		return [...findings, fault(what, `${unit.file} names a user that does not exist: ${unit.user}`, remedy)];
 	}
 	const { uid } = account;
 	for (const folder of [dataDir, ...roots]) {
 		// A missing or inaccessible folder is reported by the checks of the data folder and the roots.
 		const found = await stat(folder).catch(() => undefined);
 		if (found === undefined || found.uid === uid || uid === 0) continue;
-		const says = `${folder} does not belong to ${unit.user}, the user of the service`;
-		findings.push(fault(what, says, `sudo chown -R ${unit.user}: ${folder}`));
+		const message = `${folder} does not belong to ${unit.user}, the user of the service`;
+		findings.push(fault(what, message, `sudo chown -R ${unit.user}: ${folder}`));
 	}
 	return findings.length > 0 ? findings : [ok(what, `${unit.user} may write to all its folders`)];
 }

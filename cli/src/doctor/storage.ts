@@ -54,8 +54,8 @@ async function checkTrash({ roots, database }: Services): Promise<Finding[]> {
 		try {
 			const unknown = await unknownTrash(database.trash, mount);
 			if (unknown.length === 0) continue;
-			const says = `the database does not know ${plural(unknown.length, 'item')} in the trash of ${mount.name}`;
-			findings.push(warn('trash', says, 'To list what its notes say: stowage trash recover'));
+			const message = `the database does not know ${plural(unknown.length, 'item')} in the trash of ${mount.name}`;
+			findings.push(warn('trash', message, 'To list what its notes say: stowage trash recover'));
 		} catch (error) {
 			// Its root has a finding of its own.
 			if (!isFailure(error, 'unavailable')) throw error;
@@ -72,7 +72,7 @@ async function findingsOf(
 	const { name, rootId, location, fault: reason } = root;
 	const what = 'storage root';
 	const called = location === null ? name : `${name} (${location})`;
-	if (reason !== null) return [fault(what, `${called}: ${reason}`, await mendOf(root, drivers))];
+	if (reason !== null) return [fault(what, `${called}: ${reason}`, await remedyOf(root, drivers))];
 	return [
 		ok(what, `${called}: there, writable, and the one that the database knows (${rootId})`),
 		await spaceFinding(root, services),
@@ -124,7 +124,10 @@ async function hasVisitorFiles(storage: Services['storage']): Promise<boolean> {
 	return false;
 }
 
-async function mendOf({ driver, location, rootId }: RootState, drivers: ReadonlyMap<string, unknown>): Promise<string> {
+async function remedyOf(
+	{ driver, location, rootId }: RootState,
+	drivers: ReadonlyMap<string, unknown>,
+): Promise<string> {
 	if (!drivers.has(driver)) return `Install the plugin that offers the storage ${driver}, and name it below plugins.`;
 	// The first root, which is not recorded yet: a problem with its folder was reported above.
 	if (rootId === '') return 'Move the file away, or name a folder that the server\u2019s user may make and write to.';

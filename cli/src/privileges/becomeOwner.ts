@@ -14,8 +14,8 @@ export function becomeOwner({ uid, gid, groups }: AccountIds): void {
 	try {
 		accessSync(ownProgram, constants.R_OK);
 	} catch (cause) {
-		const says = `The data folder is of user ${uid}, whom root becomes to work on it, and who can't read the program ${ownProgram}.`;
-		throw new ConfigError(`${says} Install it where all users can read it, such as below /opt.`, { cause });
+		const message = `The data folder is of user ${uid}, whom root becomes to work on it, and who can't read the program ${ownProgram}.`;
+		throw new ConfigError(`${message} Install it where all users can read it, such as below /opt.`, { cause });
 	}
 }
 

@@ -11,7 +11,7 @@ const { O_CREAT, O_DIRECTORY, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
 
 /** A step of an installation. `says` is its text in a dry run. */
 export interface Step {
-	says: string;
+	description: string;
 	run(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export type OwnerOf = () => Promise<{ uid: number; gid: number }>;
 /** Writes a file of root's that the owner's group, if there is one, may read. */
 export function writeStep(file: string, text: string, mode: number, ownerOf?: OwnerOf): Step {
 	return {
-		says: `write ${file}`,
+		description: `write ${file}`,
 		async run() {
 			await mkdir(path.dirname(file), { recursive: true });
 			const handle = await open(file, O_WRONLY | O_CREAT | O_NOFOLLOW, mode & 0o600).catch((cause) => {
@@ -41,7 +41,7 @@ export function writeStep(file: string, text: string, mode: number, ownerOf?: Ow
 }
 
 export function removeStep(file: string): Step {
-	return { says: `remove ${file}`, run: () => rm(file, { force: true }) };
+	return { description: `remove ${file}`, run: () => rm(file, { force: true }) };
 }
 
 /**
@@ -49,7 +49,7 @@ export function removeStep(file: string): Step {
  */
 export function folderStep(folder: string, ownerOf: OwnerOf): Step {
 	return {
-		says: `make ${folder} for the service's user`,
+		description: `make ${folder} for the service's user`,
 		async run() {
 			// Links of root are followed, and those of anybody else refused.
 			await assertLinksOfRoot(folder);
@@ -73,7 +73,7 @@ export function folderStep(folder: string, ownerOf: OwnerOf): Step {
 }
 
 export function commandStep(command: string, ...args: string[]): Step {
-	return { says: [command, ...args].join(' '), run: () => runCommand(command, args) };
+	return { description: [command, ...args].join(' '), run: () => runCommand(command, args) };
 }
 
 async function runCommand(command: string, args: readonly string[]): Promise<void> {

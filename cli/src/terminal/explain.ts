@@ -35,9 +35,9 @@ function systemFault(error: unknown): string | undefined {
 		const value: unknown = Reflect.get(error, name);
 		return value === undefined ? [] : [withoutDescriptors(String(value))];
 	});
-	const says = typeof code === 'string' ? reasons.get(code) : undefined;
-	if (says === undefined) return undefined;
-	return `${paths.length === 0 ? 'A file' : paths.join(', ')} can't be used (${code}): ${says()}`;
+	const message = typeof code === 'string' ? reasons.get(code) : undefined;
+	if (message === undefined) return undefined;
+	return `${paths.length === 0 ? 'A file' : paths.join(', ')} can't be used (${code}): ${message()}`;
 }
 
 /** A text of the system's, whose paths begin in an open folder: nobody can look its number up later. */

@@ -37,8 +37,8 @@ export function initCommand(): Command {
 		const present = await presentConfig(name);
 		const isNew = present === undefined || isAsShipped(present.text);
 		if (!isNew && force !== true) {
-			const says = `There is a file of this name already: ${name}. With --force its answers are changed, and the old one is kept beside it.`;
-			throw new Failure('alreadyExists', says);
+			const message = `There is a file of this name already: ${name}. With --force its answers are changed, and the old one is kept beside it.`;
+			throw new Failure('alreadyExists', message);
 		}
 		const before = present === undefined ? undefined : load({ '--config': present.file });
 		const given = { ...(isNew ? dataDirOf(name, before) : {}), ...givenFlags(command) };
@@ -113,8 +113,8 @@ async function ask(given: Flags, before: Config | undefined, isAgreed: boolean):
 /** Asks until the server's parser accepts the answer. */
 async function askFor(flag: string, question: string, recommended: string): Promise<string> {
 	if (!isInteractive()) {
-		const says = `There is no terminal to ask at: ${question}? Say so with ${flag}, or take what is recommended with --yes.`;
-		throw new Failure('invalid', says);
+		const message = `There is no terminal to ask at: ${question}? Say so with ${flag}, or take what is recommended with --yes.`;
+		throw new Failure('invalid', message);
 	}
 	for (;;) {
 		const answer = (await prompt(`${question}${recommended === '' ? '' : ` [${recommended}]`}: `)) || recommended;
