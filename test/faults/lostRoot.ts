@@ -96,11 +96,11 @@ export async function lostRoot(t: ExecutionContext, rounds: number): Promise<voi
 		const findings = JSON.parse(await command(dataDir, ['doctor', '--json'], '', 2)) as {
 			what: string;
 			state: string;
-			says: string;
+			message: string;
 		}[];
 		const wrong = findings.filter(({ what, state }) => what === 'storage root' && state === 'error');
 		t.deepEqual(
-			wrong.map((each) => each.says.split(' ')[0]),
+			wrong.map((each) => each.message.split(' ')[0]),
 			['far'],
 			says,
 		);
