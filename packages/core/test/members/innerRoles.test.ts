@@ -34,8 +34,8 @@ test('the rows of a large folder cost little however many folders in it have mem
 	const roles = new InnerRoles(item);
 	for (let n = 0; n < 250; n++) roles.add(at(`folder ${n}`), 'edit');
 	const rows = Array.from({ length: 200_000 }, (_, n) => at(`row ${n}`));
-	const started = performance.now();
+	const before = process.cpuUsage();
 	t.true(rows.every((path) => roles.roleOf(path, 'edit') === 'edit'));
 	// To compare each row with each folder would take five seconds where nothing else runs.
-	t.true(performance.now() - started < 3000);
+	t.true(process.cpuUsage(before).user < 3_000_000);
 });

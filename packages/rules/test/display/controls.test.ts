@@ -45,7 +45,7 @@ test('escaped JSON has the same value', (t) => {
 });
 
 test('a megabyte of them is escaped in linear time', (t) => {
-	const started = performance.now();
+	const before = process.cpuUsage();
 	t.is(escapeControls('\u009B'.repeat(1_000_000)).length, 6_000_000);
-	t.true(performance.now() - started < 20_000);
+	t.true(process.cpuUsage(before).user < 20_000_000);
 });
