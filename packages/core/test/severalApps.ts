@@ -30,6 +30,9 @@ export function formOfRun(): Form | undefined {
 	throw new Error(`There is no form ${form} of a server.`);
 }
 
+/** How many servers stand in place of each one, which get its connections in turn. */
+export const serversOfRun = counts[formOfRun() as Form] ?? 1;
+
 /** The URLs of the database of a data folder, at each node: a test may start servers one after another over one. */
 const databases = new Map<string, readonly string[]>();
 

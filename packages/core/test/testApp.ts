@@ -1,11 +1,13 @@
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { placeDatabase } from '../../database/test/emptyDatabase.js';
+import type { AuditClass } from '../src/audit/auditClasses.js';
+import { auditFiles, auditFolder } from '../src/audit/auditFolder.js';
 import type { AuditRecord } from '../src/audit/auditLine.js';
 import { readAudit } from '../src/audit/readAudit.js';
 import { type App, type AppOptions, createApp, loadConfig } from '../src/index.js';
@@ -60,11 +62,12 @@ async function singleApp(t: Teardown, flags: Record<string, string>, options: Ap
 	return { ...app, dataDir, filesDir: path.join(dataDir, 'files') };
 }
 
-/** All lines of the audit log that have reached its files, of all nodes. */
-export async function auditText(app: TestApp): Promise<string> {
+/** All lines of the audit log, or those of one class, that have reached its files, of all nodes. */
+export async function auditText(app: TestApp, of?: AuditClass): Promise<string> {
 	const texts: string[] = [];
-	for (const folder of dataDirs(app).map((dataDir) => path.join(dataDir, 'audit')))
-		for (const name of await readdir(folder)) texts.push(await readFile(path.join(folder, name), 'utf8'));
+	for (const folder of dataDirs(app).map(auditFolder))
+		for (const each of await auditFiles(folder))
+			if (of === undefined || each.class === of) texts.push(await readFile(path.join(folder, each.file), 'utf8'));
 	return texts.join('');
 }
 

@@ -2,7 +2,8 @@ import { appendFile, mkdir, rename, rm, utimes, writeFile } from 'node:fs/promis
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
-import { isChange, openEvents } from '../openEvents.js';
+import { heldKind } from '../jobs/testJobs.js';
+import { isChange, openEvents, type PageEvent } from '../openEvents.js';
 import { scheduledTime, waitScheduled } from '../scheduledTime.js';
 import { Client, json, testApp } from '../testApp.js';
 import { until } from '../until.js';
@@ -184,29 +185,10 @@ test('events of tickets and jobs are sent only to their owner and to clients tha
 		openEvents(app, ''),
 	]);
 	const user = await app.services.database.users.find('ada');
+	const userId = user?.id ?? '';
 	const ticket = { kind: 'ticket', ticket: 'secret2', sent: 5, size: 10, state: 'sending' } as const;
 	app.services.notifications.publish({ ticket: 'secret2' }, ticket);
-	app.services.notifications.publish({ userId: user?.id ?? '' }, { ...ticket, ticket: 'hers' });
-	const job = {
-		id: 'j1',
-		kind: 'copy',
-		status: 'processing',
-		title: 'Copy 2 items',
-		done: 12,
-		total: 100,
-		unit: 'bytes',
-		speed: 3,
-		timeLeft: 29,
-		error: null,
-		canRetry: false,
-		canCancel: true,
-		hold: null,
-		detail: null,
-		createdAt: 1,
-		startTime: 2,
-		endTime: null,
-	} as const;
-	app.services.notifications.publish({ userId: user?.id ?? '' }, { kind: 'job', job });
+	app.services.notifications.publish({ userId }, { ...ticket, ticket: 'hers' });
 	t.deepEqual((await ticketHolder.next(({ event }) => event === 'ticket')).data, {
 		ticket: 'secret2',
 		sent: 5,
@@ -214,8 +196,16 @@ test('events of tickets and jobs are sent only to their owner and to clients tha
 		state: 'sending',
 	});
 	t.is((await owner.next(({ event }) => event === 'ticket')).data.ticket, 'hers');
-	t.deepEqual((await owner.next(({ event }) => event === 'job')).data, { job });
-	await wait(100);
+	const { kind, runs } = heldKind();
+	const starter = app.services.jobs.define(kind);
+	const { id } = await starter.start({ kind: 'user', id: userId, username: 'ada' }, 'x', 'Copy 2 items');
+	const isRunning = ({ event, data }: PageEvent) =>
+		event === 'job' && (data.job as { status: string }).status === 'processing';
+	const { data } = await owner.next(isRunning);
+	t.deepEqual(data, { job: json(await ada.get(`/api/jobs/${id}`)) });
+	t.like(data.job, { id, kind: 'test', title: 'Copy 2 items', canCancel: true });
+	for (const run of runs) run.finish();
+	await Promise.all([otherUser.quiet(), visitor.quiet()]);
 	for (const stream of [otherUser, visitor])
 		t.deepEqual(
 			stream.events.filter(({ event }) => event !== 'changed'),

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { StorageProvider, TrashedItem } from '@stowage/plugin-api';
+import type { TrashedItem } from '@stowage/plugin-api';
 import { Failure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type AppOptions, recoverTrash, unknownTrash } from '../../src/index.js';
@@ -120,8 +120,7 @@ test('a folder that takes long to be measured is listed without its size, and pa
 	const mayMeasure = new Promise<void>((resolve) => {
 		measure = resolve;
 	});
-	const [mount] = app.services.storage.mounts();
-	const storage = mount?.storage as StorageProvider;
+	const { storage } = app.services.roots.first;
 	const list = storage.list.bind(storage);
 	storage.list = async function* (at) {
 		if (/^\.stowage\/trash\/[0-9a-f]{32}/.test(at)) await mayMeasure;

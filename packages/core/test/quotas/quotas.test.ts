@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import path from 'node:path';
 import test from 'ava';
 import { addressOf } from '../rawRequest.js';
+import { serversOfRun } from '../severalApps.js';
 import { type Answer, Client, file, json, type TestApp, testApp } from '../testApp.js';
 import { begin, create, head, patch, remove, uploadState } from '../tusClient.js';
 import { until } from '../until.js';
@@ -256,6 +257,8 @@ for (const [counting, counted] of Object.entries(ways)) {
 		for (let times = 0; times < 4; times++) {
 			t.is((await ada.upload('/api/upload', [file('a', kb(40))], key)).statusCode, 200);
 		}
+		// What another server has reserved for what it did not publish counts for a moment.
+		if (serversOfRun > 1) await until('it is given back', async () => (await quota()).used <= 40 * 1024);
 		t.is((await quota()).used, 40 * 1024);
 	});
 
