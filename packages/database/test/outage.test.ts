@@ -40,6 +40,21 @@ for (const [how, end] of [
 }
 
 test.serial(
+	'a server that has no connection left makes calls wait for one, and refuses them after some seconds',
+	async (t) => {
+		const url = await mariadb.createDatabase();
+		const db = await openDatabase(url);
+		t.teardown(db.close);
+		await mariadb.run(`alter user stowage@'%' with max_user_connections 2`);
+		t.teardown(() => mariadb.run(`alter user stowage@'%' with max_user_connections 0`));
+		const names = Array.from({ length: 30 }, (_, n) => `user${n}`);
+		await Promise.all(names.map((username) => db.users.add({ username, secret: 's' })));
+		t.is((await db.users.list()).length, names.length);
+		await unavailable(t, () => openDatabase(url));
+	},
+);
+
+test.serial(
 	'every acknowledged write survives a kill of the server under load, and other writes fail as unavailable',
 	async (t) => {
 		const db = await openDatabase(await mariadb.createDatabase());

@@ -24,18 +24,22 @@ const deadlocked = new Set([
 	'ER_CHECKREAD', // the row was changed meanwhile, for servers that compare snapshots
 ]);
 const timedOut = new Set(['PROTOCOL_SEQUENCE_TIMEOUT', 'ER_LOCK_WAIT_TIMEOUT']);
+const full = new Set([
+	'ER_CON_COUNT_ERROR',
+	'ER_TOO_MANY_USER_CONNECTIONS',
+	'ER_USER_LIMIT_REACHED', // the limit of one account
+]);
 const away = new Set([
+	...full,
 	'SQLITE_CANTOPEN',
 	'SQLITE_IOERR',
 	'SQLITE_READONLY',
-	'ER_CON_COUNT_ERROR',
 	'ER_CONNECTION_KILLED',
 	'ER_ERROR_DURING_COMMIT', // a Galera node that left its cluster before it knew whether the others have the transaction
 	'ER_LOCK_WAIT_TIMEOUT',
 	'ER_OPTION_PREVENTS_STATEMENT',
 	'ER_QUERY_INTERRUPTED',
 	'ER_SERVER_SHUTDOWN',
-	'ER_TOO_MANY_USER_CONNECTIONS',
 	'ER_UNKNOWN_COM_ERROR', // a Galera node that has left its cluster
 	'ECONNREFUSED',
 	'ECONNRESET',
@@ -75,6 +79,11 @@ export function isLocked(error: unknown): boolean {
 /** Whether a statement waited too long: its server or another one is busy with something that excludes it. */
 export function isTimeout(error: unknown): boolean {
 	return error instanceof KnexTimeoutError || hasCode(error, timedOut);
+}
+
+/** Whether the server refused a connection because it has as many as it may have. */
+export function hasNoConnectionLeft(error: unknown): boolean {
+	return hasCode(error, full);
 }
 
 /** Whether the database rolled the transaction back in favour of another one; it may be retried at once. */

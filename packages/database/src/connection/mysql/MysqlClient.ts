@@ -1,11 +1,15 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
 import mysql2 from 'mysql2';
-import { codeOf, isDeadlock } from '../errors.js';
+import { codeOf, hasNoConnectionLeft, isDeadlock } from '../errors.js';
 import { plainBindings } from '../plainValues.js';
 import { mayRepeat, pauseAfter } from '../transact.js';
 
 /** How long a statement may take before its server counts as dead. A server that lost its power does not even close the connection. */
 const statementMs = 10_000;
+
+/** For how long a connection is asked for again that the server has no room for. Whoever waits gets the first one that is free here. */
+const fullServerMs = 5_000;
 
 interface MysqlConnection {
 	destroy(): void;
@@ -21,6 +25,19 @@ export class MysqlClient extends Mysql2Client {
 
 	override prepBindings(bindings: unknown): unknown {
 		return plainBindings(bindings);
+	}
+
+	override async acquireRawConnection(): Promise<unknown> {
+		const deadline = performance.now() + fullServerMs;
+		for (;;) {
+			try {
+				return await super.acquireRawConnection();
+			} catch (error) {
+				if (!hasNoConnectionLeft(error) || performance.now() > deadline) throw error;
+				// At random, or all processes that lack one would ask together.
+				await wait(50 + Math.random() * 100);
+			}
+		}
 	}
 
 	override async _query(connection: MysqlConnection, query: { options?: object }): Promise<unknown> {
