@@ -21,13 +21,14 @@ async function appWithViewer(t: ExecutionContext, flags: Record<string, string> 
 }
 
 /** A program that writes a megabyte a step until its file counts as full. */
-const writeUntilFull = (pace: (written: number, full: AbortSignal) => Promise<void>) => async (file: DescriptorFile) => {
-	for (let written = 0; !file.full.aborted; written += megabyte) {
-		writeSync(file.descriptor, Buffer.alloc(megabyte, 1), 0, megabyte, written);
-		await pace(written + megabyte, file.full);
-	}
-	throw new Error('the program was ended');
-};
+const writeUntilFull =
+	(pace: (written: number, full: AbortSignal) => Promise<void>) => async (file: DescriptorFile) => {
+		for (let written = 0; !file.full.aborted; written += megabyte) {
+			writeSync(file.descriptor, Buffer.alloc(megabyte, 1), 0, megabyte, written);
+			await pace(written + megabyte, file.full);
+		}
+		throw new Error('the program was ended');
+	};
 
 const publishes = test.macro(async (t, prepare: (staged: StagedFile) => StagedFile) => {
 	const { app, viewer, files, storage } = await appWithViewer(t);
