@@ -106,6 +106,11 @@ export const leftOut = [
 	},
 	{ title: 'concurrent uploads* of unknown size never use the reserved space', forms: ['nodes'], reason: diskUse },
 	{
+		title: 'what a user does is found at once, and what they take away is not',
+		forms: ['nodes'],
+		reason: 'each node has an index of its own, which finds what another node has changed when it compares the folders',
+	},
+	{
 		title: 'space that other uploads are filling is not available until they stall',
 		forms: ['nodes'],
 		reason: diskUse,
