@@ -1,11 +1,18 @@
-import { type Entry, NameOrder, type SortMode, sortEntries } from '@stowage/rules';
+import { type Entry, isFailure, NameOrder, type SortMode, sortEntries } from '@stowage/rules';
+import { isVisitorKey } from '../http/requests/proxy.js';
+import { Budget } from '../limits/Budget.js';
 
 /** Entries of a folder that are sorted at most: about 10 MB of memory. */
 const maxSorted = 20_000;
 
-/** Folders that are sorted at the same time: while one is read, all of its entries are in memory. */
-const maxConcurrent = 8;
-let concurrent = 0;
+/**
+ * Folders that are sorted at the same time, whose entries are in memory until all are sent: by one client two, by all eight, since of a
+ * budget something is always left.
+ */
+const places = new Budget(
+	{ total: 9, perClient: 2, group: { total: 5, includes: isVisitorKey } },
+	'Too many folders are sorted at once.',
+);
 
 /** Rows of one chunk: the first of them fill a screen. */
 const batchLength = 500;
@@ -13,15 +20,16 @@ const batchLength = 500;
 /**
  * The rows of a folder in an order, so that a page shows the first ones at once and for good. `onOrder` is called before the first
  * row if they are; those of a larger folder, or of one too many at the same time, come as they are read. An empty batch comes for each
- * that was read and kept, so that other callers have their turn meanwhile.
+ * that was read and kept, so that other callers have their turn meanwhile. `client` is the caller's `clientKey`.
  */
 export async function* inOrder(
 	batches: AsyncIterable<Entry[]>,
 	mode: SortMode,
+	client: string,
 	onOrder: () => void,
 ): AsyncGenerator<Entry[]> {
-	if (concurrent >= maxConcurrent) return yield* batches;
-	concurrent++;
+	const release = placeFor(client);
+	if (release === undefined) return yield* batches;
 	try {
 		let kept: NameOrder | undefined = new NameOrder();
 		let count = 0;
@@ -35,13 +43,24 @@ export async function* inOrder(
 			if (count > maxSorted) {
 				yield* inBatches(kept.entries());
 				kept = undefined;
+				// From here on no more than a batch is in memory.
+				release();
 			} else yield [];
 		}
 		if (kept === undefined) return;
 		onOrder();
 		yield* inBatches(sortEntries(kept.entries(), mode));
 	} finally {
-		concurrent--;
+		release();
+	}
+}
+
+function placeFor(client: string): (() => void) | undefined {
+	try {
+		return places.reserve(client, 1);
+	} catch (error) {
+		if (!isFailure(error)) throw error;
+		return undefined;
 	}
 }
 

@@ -30,6 +30,7 @@ export async function browseFolder(
 	const { files, walkQueue } = services;
 	const { request } = call;
 	const { directory } = query;
+	const client = clientKey(call.viewer, request.client.address);
 	const folder = { area: type, path: directory };
 	const wanted = searchOf(query);
 	const head: ListingHead = { type, directory, ...(await membership(services, viewer, folder)) };
@@ -40,11 +41,10 @@ export async function browseFolder(
 		const onOrder = () => {
 			head.sorted = sort;
 		};
-		const batches = sort === undefined ? read : inOrder(read, sort, onOrder);
+		const batches = sort === undefined ? read : inOrder(read, sort, client, onOrder);
 		return sendListing(services, call, listingText(head, batches, missing));
 	}
 	const signal = clientGone(request);
-	const client = clientKey(call.viewer, request.client.address);
 	const found = await walkQueue.run(client, (turn) => files.search(viewer, folder, wanted, signal, turn), signal);
 	return { ...head, ...found };
 }
