@@ -59,6 +59,9 @@ const zeros = destroyed((length) => new Uint8Array(length));
 
 const long = [...picture('160x90', 12), ...tone(440, 12)];
 
+/** Of which no frame needs another one, so that no decoder misses those that are lost. */
+const everyFrame = ['-c:v', 'mpeg2video', '-g', '1', '-b:v', '400k'];
+
 const kept: Readonly<Record<string, Kept>> = {
 	'of which the middle half is destroyed': {
 		args: [...long, ...h264, '-c:a', 'aac'],
@@ -123,6 +126,21 @@ const kept: Readonly<Record<string, Kept>> = {
 		format: 'mp4',
 		damage: (bytes) => bytes.fill(0, bytes.length >> 1, Math.floor(bytes.length * 0.57)),
 		losses: /of 30[01] frames/,
+	},
+	'of which a third of a second is zeros, a transport stream': {
+		args: [...picture('160x90', 10), ...tone(440, 10), ...everyFrame, '-c:a', 'mp2', '-f', 'mpegts'],
+		name: 'gap.mts',
+		format: 'mp4',
+		damage: (bytes) => bytes.fill(0, bytes.length >> 1, Math.floor(bytes.length * 0.535)),
+		losses: /of 250 frames/,
+	},
+	'of which a third of a second was cut out, in Matroska': {
+		args: [...picture('160x90', 10), ...tone(440, 10), ...everyFrame, '-c:a', 'aac', '-cluster_time_limit', '100'],
+		name: 'gap.mkv',
+		format: 'mp4',
+		damage: (bytes) =>
+			Buffer.concat([bytes.subarray(0, bytes.length >> 1), bytes.subarray(Math.floor(bytes.length * 0.535))]),
+		losses: /of 25[01] frames/,
 	},
 	'with another one behind it': {
 		args: [...picture('160x90', 4), ...tone(440, 4), ...h264, '-c:a', 'aac'],

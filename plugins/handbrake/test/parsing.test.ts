@@ -142,8 +142,8 @@ test('an output is refused if it is shorter or longer than its original, or has 
 	t.is(outputDenial({ ...whole, audio: [] }, { ...whole, audio: [] }), undefined);
 });
 
-const video = { count: 2500, bytes: 1_000_000, begin: 0, end: 100, gaps: 0 };
-const sound = { count: 4300, bytes: 200_000, begin: 0, end: 100, gaps: 0 };
+const video = { count: 2500, bytes: 1_000_000, begin: 0, end: 100, gaps: 0, pauses: 0 };
+const sound = { count: 4300, bytes: 200_000, begin: 0, end: 100, gaps: 0, pauses: 0 };
 
 interface Given {
 	film?: Partial<Film>;
@@ -198,13 +198,13 @@ test('what an output lacks of its original is named, and what is not known is ta
 	const damaged: Given = {
 		film: { container: 'mpegts', video: [{ index: 0, size: 1, rate: 25, isIndexed: false, announced: 0 }] },
 		video: { count: 1250 },
-		sound: { gaps: 50 },
+		sound: { gaps: 50, pauses: 50 },
 	};
 	t.deepEqual(losses(damaged, { video: { count: 1250 } }), ['1250 of 2500 frames']);
 	// Half a second of a clip is more than a hundredth of it.
 	const clip: Given = {
 		film: { ...damaged.film, container: 'flv', seconds: 12 },
-		...{ video: { count: 287, end: 12 }, sound: { end: 12, gaps: 0.52 } },
+		...{ video: { count: 287, end: 12 }, sound: { end: 12, gaps: 0.52, pauses: 0.52 } },
 	};
 	t.deepEqual(losses(clip, clip), ['13 of 300 frames']);
 	const avi: Given = {

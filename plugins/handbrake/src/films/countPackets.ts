@@ -12,10 +12,15 @@ export interface TrackPackets {
 	end: number | undefined;
 	/** Seconds between them that lie in a gap. */
 	gaps: number;
+	/** Seconds between them without a packet, however short: of sound that goes on all the time none. */
+	pauses: number;
 }
 
 /** A pause in a track's packets from here on is a gap; no sound has packets as long. */
 const shortestGap = 0.5;
+
+/** From the end of one packet to the next one: times of files are rounded, and recorders write them inexactly. */
+const shortestPause = 0.03;
 
 /** Reads all packets of an open film, by the index of their streams: as long as it takes to read the file. Undefined if ffprobe fails. */
 export async function countPackets(
@@ -23,20 +28,26 @@ export async function countPackets(
 	descriptor: number,
 	signal: AbortSignal,
 ): Promise<ReadonlyMap<number, TrackPackets> | undefined> {
-	const tracks = new Map<number, TrackPackets>();
-	const args = [...source, '-show_entries', 'packet=stream_index,pts_time,dts_time,size,flags', '-of', 'csv=p=0'];
+	const tracks = new Map<number, CountedTrack>();
+	const args = [
+		...source,
+		'-show_entries',
+		'packet=stream_index,pts_time,dts_time,duration_time,size,flags',
+		'-of',
+		'csv=p=0',
+	];
 	const onLine = (line: string) => takePacket(tracks, line);
 	const { code } = await ffprobe.run(args, { files: [descriptor], signal, onLine });
 	return code === 0 ? tracks : undefined;
 }
 
-/** Such as `0,1.200000,1.160000,417,K_`, and more behind another comma. */
-const packet = /^(\d+),(-?[\d.]+|N\/A),(-?[\d.]+|N\/A),(\d+|N\/A),([A-Z_]+)/;
+/** Such as `0,1.200000,1.160000,0.040000,417,K_`, and more behind another comma. */
+const packet = /^(\d+),(-?[\d.]+|N\/A),(-?[\d.]+|N\/A),([\d.]+|N\/A),(\d+|N\/A),([A-Z_]+)/;
 
-function takePacket(tracks: Map<number, TrackPackets>, line: string): void {
-	const [, index, shownAt, decodedAt, size, flags = ''] = packet.exec(line) ?? [];
+function takePacket(tracks: Map<number, CountedTrack>, line: string): void {
+	const [, index, shownAt, decodedAt, lasts, size, flags = ''] = packet.exec(line) ?? [];
 	if (index === undefined) return;
-	const track = tracks.get(Number(index)) ?? { count: 0, bytes: 0, begin: undefined, end: undefined, gaps: 0 };
+	const track = tracks.get(Number(index)) ?? newTrack();
 	tracks.set(Number(index), track);
 	track.bytes += Number(size) || 0;
 	if (flags.includes('D')) return;
@@ -46,5 +57,19 @@ function takePacket(tracks: Map<number, TrackPackets>, line: string): void {
 	track.begin ??= time;
 	const pause = time - (track.end ?? time);
 	if (pause > shortestGap) track.gaps += pause;
+	const silence = time - (track.heardUntil ?? time);
+	if (silence > shortestPause) track.pauses += silence;
 	track.end = Math.max(time, track.end ?? time);
+	// A packet of unknown length may last until a gap begins.
+	const length = Number(lasts) || shortestGap;
+	track.heardUntil = Math.max(time + length, track.heardUntil ?? time);
+}
+
+interface CountedTrack extends TrackPackets {
+	/** The end of the last packet. */
+	heardUntil: number | undefined;
+}
+
+function newTrack(): CountedTrack {
+	return { count: 0, bytes: 0, begin: undefined, end: undefined, gaps: 0, pauses: 0, heardUntil: undefined };
 }

@@ -77,8 +77,8 @@ function expectedFrames({ film, packets }: ReadFilm): number | undefined {
 }
 
 function isContinuous(packets: TrackPackets | undefined, seconds: number): boolean {
-	const { begin = 0, end = 0, gaps = 0 } = packets ?? {};
-	return seconds > 0 && end - begin >= seconds - slackOf(seconds) && gaps <= seconds * tolerance;
+	const { begin = 0, end = 0, pauses = 0 } = packets ?? {};
+	return seconds > 0 && end - begin >= seconds - slackOf(seconds) && pauses <= seconds * tolerance;
 }
 
 function soundSeconds({ begin = 0, end = 0, gaps = 0 }: Partial<TrackPackets> = {}): number {
