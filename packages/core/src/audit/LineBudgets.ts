@@ -71,6 +71,27 @@ export class LineBudgets {
 		return this.#pool(of, 'crowds').take(bytes, this.#rate(of, classLimits.crowds), this.#monotonic());
 	}
 
+	/**
+	 * Begins with what the class is known to have been written before, the oldest first: a server that is restarted each night would begin
+	 * a new budget each night. `at` and `now` are times of day.
+	 */
+	resume(of: AuditClass, written: readonly { at: number; bytes: number }[], now: number): void {
+		const parts = (['lines', 'sums', 'crowds'] as const).map((part) => ({
+			pool: this.#pool(of, part),
+			...this.#rate(of, classLimits[part]),
+		}));
+		const perMs = parts.reduce((sum, part) => sum + part.perMs, 0);
+		const burst = parts.reduce((sum, part) => sum + part.burst, 0);
+		let used = 0;
+		let since = 0;
+		for (const { at, bytes } of [...written, { at: now, bytes: 0 }]) {
+			used = Math.max(0, used - Math.max(0, at - since) * perMs) + bytes / workerCount(this.#config);
+			since = at;
+		}
+		// Which part a line was of is not known.
+		for (const part of parts) part.pool.begin(Math.min(used / burst, 1) * part.burst);
+	}
+
 	#pool(of: AuditClass, part: keyof typeof classLimits): Pool {
 		const name = `${of} ${part}`;
 		const pool = this.#pools.get(name) ?? new Pool();
@@ -93,6 +114,11 @@ class Pool {
 	/** Origins that have written anything lately, as counted last, and those that came since. */
 	#active = 0;
 	#countedAt = Number.NEGATIVE_INFINITY;
+
+	/** What was written before the server began. */
+	begin(bytes: number): void {
+		this.#all.add(bytes);
+	}
 
 	take(bytes: number, limit: Rate, now: number): boolean {
 		if (this.#all.usedAt(now, limit.perMs) + bytes > limit.burst) return false;

@@ -77,6 +77,23 @@ export async function removeOldAudit(
 	}
 }
 
+/** How much was written of a class each day, by this node, the oldest day first. A day's lines count from its end on. */
+export async function writtenBefore(
+	folder: string,
+	of: AuditClass,
+	node: string | undefined,
+	now: number,
+): Promise<{ at: number; bytes: number }[]> {
+	const name = node === undefined ? undefined : nodeInFileNames(node);
+	const files = (await auditFiles(folder)).filter((file) => file.class === of && file.node === name);
+	return Promise.all(
+		files.map(async ({ day, file }) => ({
+			at: Math.min(Date.parse(day) + dayMs, now),
+			bytes: await sizeOf(path.join(folder, file)),
+		})),
+	);
+}
+
 /** Another process may remove it at the same time. */
 async function sizeOf(file: string): Promise<number> {
 	return stat(file).then(

@@ -7,7 +7,7 @@ import { currentContext } from '../context.js';
 import type { Log } from '../log.js';
 import { AuditFile } from './AuditFile.js';
 import { auditClasses } from './auditClasses.js';
-import { auditFolder, removeOldAudit } from './auditFolder.js';
+import { auditFolder, removeOldAudit, writtenBefore } from './auditFolder.js';
 import {
 	type AuditEntry,
 	type AuditEvent,
@@ -91,6 +91,11 @@ export function createAudit({ config, log, now, monotonic, bytesSent, administra
 		bytesOf: (entry) => Buffer.byteLength(lineOf(entry)),
 	});
 
+	/** A folder that can't be read can't be written either, which is reported then. */
+	const resumed = Promise.all(
+		auditClasses.map(async (of) => floods.resume(of, await writtenBefore(folder, of, node, now()), now())),
+	).catch(() => undefined);
+
 	/** Equal events within a minute. `waiting` is the sum of those that are no lines yet. */
 	const repeats = new Sums<{ seen: number; waiting: Counted | undefined }>({
 		monotonic,
@@ -168,12 +173,14 @@ export function createAudit({ config, log, now, monotonic, bytesSent, administra
 		},
 
 		async sweep() {
+			await resumed;
 			repeats.endAll();
 			floods.writeSums();
 			await removeOldAudit(folder, now(), config.audit);
 		},
 
 		async close() {
+			await resumed;
 			repeats.endAll();
 			floods.endAll();
 			// A file that can be written again has a line in another one.

@@ -31,6 +31,8 @@ export interface Floods {
 	writeSums(): void;
 	/** Writes all that waits. */
 	endAll(): void;
+	/** Says what was written before the server began. */
+	resume: LineBudgets['resume'];
 }
 
 interface Flood {
@@ -96,6 +98,7 @@ export function createFloods({ config, monotonic, write, bytesOf }: Dependencies
 			floods.writeSums();
 			isEnding = false;
 		},
+		resume: (...before) => budgets.resume(...before),
 	};
 	return floods;
 }

@@ -1,12 +1,14 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import test from 'ava';
+import { pino } from 'pino';
 import { AuditFile } from '../../src/audit/AuditFile.js';
 import { type AuditClass, auditShares } from '../../src/audit/auditClasses.js';
 import { type AuditEntry, type AuditRecord, auditEntry, auditLine, maxLineBytes } from '../../src/audit/auditLine.js';
 import { bounded } from '../../src/audit/counted.js';
+import { createAudit } from '../../src/audit/createAudit.js';
 import { createFloods } from '../../src/audit/createFloods.js';
 import { readAudit } from '../../src/audit/readAudit.js';
 import { Client, file, json, type TestApp, testApp } from '../testApp.js';
@@ -233,6 +235,70 @@ test('the processes of a server together write no more than one would', async (t
 	}
 	const [alone = 0, each = 0] = written;
 	t.true(each * 4 <= alone * 1.01, `${written}`);
+});
+
+test('floods by many accounts at a server that is restarted again and again stay within the share', (t) => {
+	const audit = { record: 'changes' as const, keepFor: 10 * dayMs, maxSize: 40 * 1024 * 1024 };
+	const share = audit.maxSize * auditShares.changes;
+	const written: { at: number; bytes: number }[] = [];
+	let total = 0;
+	for (let day = 1; day <= 10; day++) {
+		let bytes = 0;
+		const bytesOf = (entry: AuditEntry) => Buffer.byteLength(auditLine(0, entry));
+		const floods = createFloods({
+			config: { audit, workers: 1 },
+			monotonic: () => 1000,
+			write: (_of, entry) => (bytes += bytesOf(entry)),
+			bytesOf,
+		});
+		floods.resume('changes', written, day * dayMs);
+		for (let n = 0; n < 12_000; n++) {
+			const name = `user${n % 30}`;
+			const path = `folder/${n} ${'x'.repeat(400)}`;
+			const entry: AuditEntry = {
+				action: 'createFolder',
+				user: name,
+				userId: name,
+				address: '2001:db8::1',
+				path,
+				outcome: 'ok',
+			};
+			floods.write({ entry, count: 1, first: 0, last: 0 });
+		}
+		floods.endAll();
+		written.push({ at: day * dayMs, bytes });
+		total += bytes;
+		t.true(day > 1 || bytes > share / 10, 'a new server has its budget');
+	}
+	t.true(total < share, `${total} of ${share} bytes`);
+});
+
+test('a server begins with the budget that the files of the log leave', async (t) => {
+	const now = () => Date.parse('2031-02-03T04:05:06Z');
+	const dataDir = await mkdtemp(path.join(os.tmpdir(), 'stowage-audit-'));
+	t.teardown(() => rm(dataDir, { recursive: true }));
+	await mkdir(path.join(dataDir, 'audit'));
+	const linesAfter = async (bytes: number) => {
+		await writeFile(path.join(dataDir, 'audit/2031-02-02.jsonl'), 'x'.repeat(bytes));
+		const audit = createAudit({
+			config: {
+				audit: { record: 'changes', keepFor: 90 * dayMs, maxSize: 16 * 1024 * 1024 },
+				...{ dataDir, node: '', databaseUrl: `sqlite:${dataDir}/stowage.db`, workers: 1 },
+			},
+			...{ log: pino({ level: 'silent' }), now, monotonic: () => 1000, bytesSent: () => 0 },
+		});
+		await audit.sweep();
+		const viewer = { kind: 'user' as const, id: 'ada', username: 'ada' };
+		for (let n = 0; n < 200; n++)
+			audit.record({ action: 'createFolder', viewer, area: 'private', path: `folder ${n}` }, { outcome: 'ok' });
+		await audit.close();
+		const file = path.join(dataDir, 'audit/2031-02-03.jsonl');
+		const lines = (await readFile(file, 'utf8')).trimEnd().split('\n').length;
+		await rm(file);
+		return lines;
+	};
+	t.is(await linesAfter(1000), 200);
+	t.true((await linesAfter(3 * 1024 * 1024)) < 20);
 });
 
 test('an account whose budget was used up from many addresses hides no change of its password by that', (t) => {
