@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openDatabase } from '@stowage/database';
+import { type Database, openDatabase } from '@stowage/database';
+import { parsePath } from '@stowage/rules';
 import test from 'ava';
 import { type Galera, startGalera } from '../../packages/database/test/galera.js';
 
@@ -33,6 +34,28 @@ async function tablesOf(node: number, name: string) {
 const nameOf = (url: string) => new URL(url).pathname.slice(1);
 
 const rounds = Number(process.env.TEST_ROUNDS ?? 50);
+
+test.serial(
+	'of many clients at both nodes at once exactly as many are admitted to a share as it has downloads',
+	async (t) => {
+		const databases = await Promise.all((await galera.createDatabase()).map((url) => openDatabase(url)));
+		t.teardown(async () => void (await Promise.all(databases.map(({ close }) => close()))));
+		const [one] = databases as [Database, Database];
+		const { id: ownerId } = await one.users.add({ username: 'ada', secret: 's' });
+		for (let round = 0; round < rounds; round++) {
+			const share = {
+				...{ tokenHash: `hash ${round}`, sealedToken: '', ownerId, title: '', message: '', mode: 'view' as const },
+				...{ asksName: false, expiresAt: null, passwordSecret: null, maxDownloads: 3, maxUploadBytes: null },
+				items: [{ path: parsePath('a'), itemId: 'a', type: 'file' as const }],
+			};
+			const { id } = await one.shares.add(share, { shares: 1000, items: 1000 });
+			const outcomes = await Promise.all(
+				Array.from({ length: 20 }, (_, n) => (databases[n % 2] as Database).shareUses.admit(id, `client ${n}`, 0)),
+			);
+			t.is(outcomes.filter((outcome) => outcome === 'admitted').length, 3, `round ${round}`);
+		}
+	},
+);
 
 test.serial('50 of 50 simultaneous first starts at two nodes succeed', async (t) => {
 	const spans: number[] = [];

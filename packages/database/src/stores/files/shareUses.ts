@@ -146,6 +146,7 @@ export function shareUseStore(knex: Knex, now: () => number): ShareUseStore {
 				const own = await ownPass(transaction, share, client, idleSince);
 				if (own !== undefined) return own.is_ending ? 'ending' : 'admitted';
 				if (!(await hasRoom(transaction, share, limits, idleSince))) return 'refused';
+				await claimShare(transaction, share, now());
 				await transaction('share_passes').where({ share_id: share }).where('touched_at', '<', idleSince).delete();
 				await transaction<PassRow>('share_passes').insert(
 					plainRow({ share_id: share, client, is_ending: false, touched_at: now() }),
@@ -187,6 +188,17 @@ export function shareUseStore(knex: Knex, now: () => number): ShareUseStore {
 			await knex('share_passes').where('touched_at', '<', idleSince).delete();
 		},
 	};
+}
+
+/**
+ * Changes the row of a share in any case. Each node of a cluster locks rows for itself: only of two that write one row, one is broken off, and
+ * then repeated with what the other one has made.
+ */
+export async function claimShare(transaction: Knex.Transaction, id: string, now: number): Promise<void> {
+	const values = ['last_used_at', now, now, 'last_used_at'];
+	await transaction('shares')
+		.where({ id })
+		.update({ last_used_at: transaction.raw('case when coalesce(??, 0) < ? then ? else ?? + 1 end', values) });
 }
 
 async function addUse(transaction: Knex.Transaction, use: ShareUse, now: number): Promise<void> {

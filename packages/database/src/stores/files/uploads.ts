@@ -6,6 +6,7 @@ import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import { keyHash } from '../keyHash.js';
 import { countReceipt } from './shareReceipts.js';
+import { claimShare } from './shareUses.js';
 
 interface UploadRow {
 	id_hash: string;
@@ -241,7 +242,7 @@ async function assertShareRoom(
 		.whereNot({ id_hash: idHash })
 		.select<{ claimed: number | null }[]>(transaction.raw('sum(case when ?? > ? then ?? else ?? end) as ??', claim));
 	const left = limits.max_upload_bytes - limits.bytes_received - Number(others?.claimed ?? 0);
-	if (length <= left) return;
+	if (length <= left) return claimShare(transaction, share, touchedAt);
 	throw new Failure('tooLarge', `This can receive ${formatListSize(Math.max(0, left))} more.`);
 }
 
