@@ -5,6 +5,7 @@ const ownPlaces =
 const inMemory = 'looks at what one process has in memory';
 const fullDatabase = 'over a full database only workers can tell each other something';
 const diskUse = 'nodes with data folders of their own don’t hear what the others are about to write';
+const ownPictures = 'counts what is rendered, and each node keeps its own pictures';
 const ownMetrics =
 	'each process serves what it has counted itself; workers have their primary process serve the sums, which test/workers.test.ts has';
 const severalMachines = ['processes', 'nodes'];
@@ -109,6 +110,26 @@ export const leftOut = [
 		title: 'what a user does is found at once, and what they take away is not',
 		forms: ['nodes'],
 		reason: 'each node has an index of its own, which finds what another node has changed when it compares the folders',
+	},
+	{
+		title: 'a thumbnail is WebP with private cache headers, and is rendered once for each size',
+		forms: ['nodes'],
+		reason: ownPictures,
+	},
+	{
+		title: 'a conditional request for an unchanged thumbnail is answered 304,*',
+		forms: ['nodes'],
+		reason: ownPictures,
+	},
+	{
+		title: 'a file that changes while its thumbnail is rendered is rendered again,*',
+		forms: ['nodes'],
+		reason: ownPictures,
+	},
+	{ title: 'a file that can’t be rendered is remembered and not tried again', forms: ['nodes'], reason: ownPictures },
+	{
+		title: 'a damaged byte in the copy fails the move, and the home stays where it was',
+		reason: 'damages what one process copies, and another one may run the move',
 	},
 	{
 		title: 'space that other uploads are filling is not available until they stall',

@@ -80,7 +80,7 @@ export async function recordsOf(app: TestApp): Promise<AuditRecord[]> {
 }
 
 /** The data folders of all servers that stand in place of one. */
-function dataDirs({ dataDir }: TestApp): string[] {
+export function dataDirs({ dataDir }: TestApp): string[] {
 	return formOfRun() === 'nodes' ? [dataDir, secondDataDir(dataDir)] : [dataDir];
 }
 

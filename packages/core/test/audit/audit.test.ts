@@ -5,11 +5,11 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { AuditFile } from '../../src/audit/AuditFile.js';
-import { auditFiles, removeOldAudit } from '../../src/audit/auditFolder.js';
+import { auditFiles, auditFolder, removeOldAudit } from '../../src/audit/auditFolder.js';
 import { type AuditRecord, auditLine, maxLineBytes, parseAuditLine } from '../../src/audit/auditLine.js';
 import { readAudit } from '../../src/audit/readAudit.js';
 import { Sums } from '../../src/audit/Sums.js';
-import { Client, file, json, recordsOf, type TestApp, testApp } from '../testApp.js';
+import { Client, dataDirs, file, json, recordsOf, type TestApp, testApp } from '../testApp.js';
 import { create, patch } from '../tusClient.js';
 import { until } from '../until.js';
 
@@ -85,16 +85,21 @@ test('each action is one line with its user, address, file and outcome, without 
 	t.is(of('downloadArchive')?.entries, 3);
 	t.like(of('followLink'), { user: null, owner: 'ada', link: link.id, bytes: 12 });
 	t.is(new Set(records.map(({ request }) => request)).size, records.length, 'each request has its own id');
-	const folder = path.join(app.dataDir, 'audit');
-	t.is((await stat(folder)).mode & 0o777, 0o700);
-	const names = await readdir(folder);
-	t.is(names.length, 4, 'a file for each class');
-	for (const name of names) {
-		t.is((await stat(path.join(folder, name))).mode & 0o777, 0o600);
-		const text = await readFile(path.join(folder, name), 'utf8');
-		t.false(text.includes(made.token));
-		t.notRegex(text, /horse/, 'the log contains no password');
+	const classes = new Set<string>();
+	for (const folder of dataDirs(app).map(auditFolder)) {
+		t.is((await stat(folder)).mode & 0o777, 0o700);
+		const files = await auditFiles(folder);
+		const own = new Set(files.map((each) => each.class));
+		t.is((await readdir(folder)).length, own.size, 'a file for each class');
+		for (const each of own) classes.add(each);
+		for (const { file: name } of files) {
+			t.is((await stat(path.join(folder, name))).mode & 0o777, 0o600);
+			const text = await readFile(path.join(folder, name), 'utf8');
+			t.false(text.includes(made.token));
+			t.notRegex(text, /horse/, 'the log contains no password');
+		}
 	}
+	t.is(classes.size, 4);
 });
 
 test('downloads are not recorded by default, and nothing is recorded with audit.record off', async (t) => {

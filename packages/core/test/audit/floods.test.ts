@@ -11,7 +11,7 @@ import { bounded } from '../../src/audit/counted.js';
 import { createAudit } from '../../src/audit/createAudit.js';
 import { createFloods } from '../../src/audit/createFloods.js';
 import { readAudit } from '../../src/audit/readAudit.js';
-import { Client, file, json, type TestApp, testApp } from '../testApp.js';
+import { Client, file, json, recordsOf, type TestApp, testApp } from '../testApp.js';
 
 const dayMs = 24 * 60 * 60_000;
 const quarterMs = 15 * 60_000;
@@ -19,9 +19,7 @@ const quarterMs = 15 * 60_000;
 /** Closes the audit log and resolves to all its records. */
 async function recorded(app: TestApp): Promise<AuditRecord[]> {
 	await app.services.audit.close();
-	const found: AuditRecord[] = [];
-	for await (const record of readAudit(app.dataDir, {})) found.push(record);
-	return found;
+	return recordsOf(app);
 }
 
 test('guesses at several accounts from one address are counted by account, and refusals by what was asked for', async (t) => {
