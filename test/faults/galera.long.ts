@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type Database, openDatabase } from '@stowage/database';
-import { parsePath } from '@stowage/rules';
+import { isFailure, parsePath } from '@stowage/rules';
 import test from 'ava';
 import { type Galera, startGalera } from '../../packages/database/test/galera.js';
 
@@ -56,6 +56,55 @@ test.serial(
 		}
 	},
 );
+
+/** Each may be made three times by one user. */
+const limited: Record<string, (db: Database, ownerId: string, n: number) => Promise<unknown>> = {
+	links: ({ links }, ownerId, n) =>
+		links.add(
+			{ tokenHash: `${ownerId} ${n}`, ownerId, path: parsePath('a'), itemId: 'a', expiresAt: Date.now() + 60_000 },
+			3,
+		),
+	shares: ({ shares }, ownerId, n) =>
+		shares.add(
+			{
+				...{ tokenHash: `${ownerId} ${n}`, sealedToken: '', ownerId, title: '', message: '', mode: 'view' },
+				...{ asksName: false, expiresAt: null, passwordSecret: null, maxDownloads: null, maxUploadBytes: null },
+				items: [{ path: parsePath('a'), itemId: 'a', type: 'file' }],
+			},
+			{ shares: 3, items: 1000 },
+		),
+	'folders with members': ({ members }, ownerId, n) =>
+		members.set({ ownerId, path: parsePath(`${n}`), itemId: `${ownerId} ${n}` }, [{ userId: ownerId, role: 'view' }], {
+			folders: 3,
+			ofOneOwner: 1000,
+			ofAllOwners: 1000,
+		}),
+	jobs: ({ jobs }, userId, n) =>
+		jobs.add(
+			{
+				...{ id: `${userId.slice(0, 30)} ${n}`, kind: 'copy', userId, title: '', input: '', onRestart: 'resume' },
+				...{ isLong: false, isOrdered: false },
+			},
+			{ jobs: 3, bytes: 1000 },
+		),
+};
+
+for (const [what, add] of Object.entries(limited)) {
+	test.serial(`of a user’s ${what} that are made at both nodes at once there are no more than the limit`, async (t) => {
+		const databases = await Promise.all((await galera.createDatabase()).map((url) => openDatabase(url)));
+		t.teardown(async () => void (await Promise.all(databases.map(({ close }) => close()))));
+		const [one] = databases as [Database, Database];
+		for (let round = 0; round < rounds; round++) {
+			const { id } = await one.users.add({ username: `user ${round}`, secret: 's' });
+			const outcomes = await Promise.allSettled(
+				Array.from({ length: 10 }, (_, n) => add(databases[n % 2] as Database, id, n)),
+			);
+			t.is(outcomes.filter(({ status }) => status === 'fulfilled').length, 3, `round ${round}`);
+			for (const outcome of outcomes)
+				if (outcome.status === 'rejected') t.true(isFailure(outcome.reason, 'rateLimited'), `${outcome.reason}`);
+		}
+	});
+}
 
 test.serial('50 of 50 simultaneous first starts at two nodes succeed', async (t) => {
 	const spans: number[] = [];

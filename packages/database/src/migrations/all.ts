@@ -37,6 +37,7 @@ import { addMemberChanges } from './0034-member-changes.js';
 import { addNodes } from './0035-nodes.js';
 import { indexFoldersWithMembers } from './0036-member-index.js';
 import { addProcessAbilities } from './0037-process-abilities.js';
+import { addUserTurns } from './0038-user-turns.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -94,6 +95,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0035-nodes', up: addNodes, olderMayRun: true },
 	{ name: '0036-member-index', up: indexFoldersWithMembers, olderMayRun: true },
 	{ name: '0037-process-abilities', up: addProcessAbilities, olderMayRun: true },
+	{ name: '0038-user-turns', up: addUserTurns, olderMayRun: true },
 ];
 
 export const migrationNames: readonly string[] = allMigrations.map(({ name }) => name);

@@ -4,7 +4,7 @@ import { Failure } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
-import type { UserRow } from '../accounts/users.js';
+import { lockUser } from '../accounts/lockUser.js';
 import { batches } from '../batches.js';
 import { followedItem } from './followedItem.js';
 
@@ -52,8 +52,7 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 			// Not later: the wait for other writes is no part of its life.
 			const createdAt = now();
 			return transact(knex, async (transaction) => {
-				// Locked, so that the links of one user are counted and added one after another.
-				const user = await transaction<UserRow>('users').where({ id: ownerId }).forUpdate().first();
+				const user = await lockUser(transaction, ownerId);
 				if (user === undefined) throw new Failure('notFound', 'The owner of the link is gone.');
 				const own = () => transaction<LinkRow>('temp_links').where({ user_id: ownerId }).whereNull('share_id');
 				if ((await countOf(good(own()))) >= limit) throw tooMany(limit);

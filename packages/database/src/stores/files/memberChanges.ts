@@ -3,6 +3,7 @@ import type { CountedChanges, MemberChange } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
+import { lockUser } from '../accounts/lockUser.js';
 
 interface ChangeRow {
 	id: string;
@@ -32,7 +33,7 @@ export async function countChanges(knex: Knex, all: readonly CountedChanges[]): 
 async function count(transaction: Knex.Transaction, change: CountedChanges): Promise<void> {
 	const { ownerId, folderId, memberId, folder, member, begunAt, endedAt } = change;
 	const rows = () => transaction<ChangeRow>('member_changes');
-	const owner = await transaction('users').where({ id: ownerId }).forUpdate().first('id');
+	const owner = await lockUser(transaction, ownerId);
 	if (owner === undefined) return;
 	const known = await rows()
 		.where({ folder_id: folderId, member_id: memberId })

@@ -5,6 +5,7 @@ import type { Knex } from 'knex';
 import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
+import { lockUser } from '../accounts/lockUser.js';
 import { batches } from '../batches.js';
 import { followedItem } from './followedItem.js';
 import { changesOf, countChanges } from './memberChanges.js';
@@ -71,8 +72,7 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 		set({ ownerId, path, itemId }, members, limits) {
 			const at = now();
 			return transact(knex, async (transaction) => {
-				// Locked, so that the folders of one user are counted and added one after another.
-				const user = await transaction('users').where({ id: ownerId }).forUpdate().first('id');
+				const user = await lockUser(transaction, ownerId);
 				if (user === undefined) throw new Failure('notFound', 'The owner of the folder is gone.');
 				await assertThere(
 					transaction,

@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
-import type { UserRow } from '../accounts/users.js';
+import { lockUser } from '../accounts/lockUser.js';
 import { batches } from '../batches.js';
 
 interface ShareRow {
@@ -82,8 +82,7 @@ export function shareStore(knex: Knex, now: () => number): ShareStore {
 			const id = randomUUID();
 			const createdAt = now();
 			await transact(knex, async (transaction) => {
-				// Locked, so that the shares of one user are counted and added one after another.
-				const user = await transaction<UserRow>('users').where({ id: share.ownerId }).forUpdate().first();
+				const user = await lockUser(transaction, share.ownerId);
 				if (user === undefined) throw new Failure('notFound', 'The owner of the share is gone.');
 				const own = { user_id: share.ownerId };
 				const made = await countOf(transaction('shares').where(own));

@@ -3,6 +3,7 @@ import { Failure } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { databaseTime } from '../../../connection/dialect.js';
 import { plainRow } from '../../../connection/plainValues.js';
+import { lockUser } from '../../accounts/lockUser.js';
 import { activeStatuses, emptyCheckpoint, type JobRow } from './jobRows.js';
 
 /** The part of a user's limit that ended jobs may always keep. */
@@ -35,10 +36,7 @@ export async function assertRoom(
 	bytes: number,
 	limits: JobLimits,
 ): Promise<void> {
-	const user = await transaction<{ id: string; is_disabled: boolean | number }>('users')
-		.where({ id: userId })
-		.forUpdate()
-		.first('is_disabled');
+	const user = await lockUser(transaction, userId);
 	if (user === undefined || user.is_disabled) throw new Failure('notFound', 'There is no such user.');
 	const own = () => transaction<JobRow>('jobs').where({ user_id: userId });
 	const [counted] = await own()
