@@ -117,6 +117,27 @@ test.serial('a text whose lines are read in another way after one letter does no
 	t.deepEqual(app.faults, []);
 });
 
+test.serial(
+	'a line of a hundred thousand characters without a width is edited, and the first ones are marked',
+	async (t) => {
+		const app = await fixture.enter(t);
+		const invisible = '\u202ea\u200b\u2066'.repeat(25_000);
+		await writeFiles(app.home, { 'hostile.txt': `\u0007${invisible}abc` });
+		const page = await app.open('/browser?type=private');
+		const { viewer, text } = await edit(page, 'hostile.txt');
+		await text.getByTitle('Control character U+0007').waitFor();
+		await text.getByTitle('Control character U+202E').first().waitFor();
+		const marks = text.locator('.cm-specialChar');
+		t.true((await marks.count()) <= 1000);
+		await typeAtStart(page, '#');
+		await button(viewer, 'Save').click();
+		await expectNotice(page, 'Saved hostile.txt');
+		t.is(await readFile(path.join(app.home, 'hostile.txt'), 'utf8'), `#\u0007${invisible}abc`);
+		await button(viewer, 'Done').click();
+		await gone(t, marks);
+	},
+);
+
 test.serial('an expression that takes a text without end is given up, and the page goes on', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, { 'given.txt': `one 12\n${'a'.repeat(60)}\ntwo 34\n` });

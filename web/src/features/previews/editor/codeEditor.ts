@@ -1,17 +1,11 @@
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { bracketMatching, indentUnit, syntaxHighlighting } from '@codemirror/language';
 import { Compartment, EditorState, type Text } from '@codemirror/state';
-import {
-	EditorView,
-	highlightActiveLine,
-	highlightActiveLineGutter,
-	highlightSpecialChars,
-	keymap,
-	lineNumbers,
-} from '@codemirror/view';
+import { EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
 import { editorMessages as messages } from './messages.js';
 import { boundedSearch } from './search/boundedSearch.js';
+import { specialCharacters } from './specialCharacters.js';
 import { syntaxOf } from './syntax.js';
 
 export interface CodeEditorOptions {
@@ -55,7 +49,7 @@ function stateOf(text: string, { name, describedBy, onChange }: CodeEditorOption
 			lineNumbers(),
 			highlightActiveLineGutter(),
 			highlightActiveLine(),
-			highlightSpecialChars(),
+			specialCharacters,
 			history(),
 			bracketMatching(),
 			indentUnit.of(usualIndent(text)),

@@ -42,6 +42,7 @@ export const editorMessages = {
 	utf8Has: 'UTF-8 has every letter, but programs that expect the former encoding may show the text wrongly.',
 	saveAsUtf8: 'Save as UTF-8',
 
+	controlCharacter: (code: string) => `Control character U+${code}`,
 	phrases: {
 		Find: 'Find',
 		Replace: 'Replace with',
@@ -54,6 +55,5 @@ export const editorMessages = {
 		replace: 'Replace',
 		'replace all': 'Replace all',
 		close: 'Close find',
-		'Control character': 'Control character',
 	},
 } as const;
