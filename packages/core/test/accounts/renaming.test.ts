@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { rootPath } from '@stowage/rules';
 import test from 'ava';
 import { renameUser } from '../../src/accounts/renameUser.js';
 import { homesOnDisk } from '../../src/trees/homes.js';
@@ -114,7 +115,14 @@ test('an upload that ends after its user was renamed is refused, and creates no 
 	await app.services.accounts.rename('ada', 'lovelace');
 	socket.write(body.subarray(-10));
 	// Its sessions have ended, so the connection is cut where a second passes before its last bytes.
-	t.regex(await text(socket), /^(HTTP\/1\.1 409 [\s\S]*The account was changed meanwhile|$)/);
+	t.regex(await text(socket), /^(HTTP\/1\.1 401 [\s\S]*NOT_SIGNED_IN|$)/);
+	// The same where the session was looked at just before.
+	const { id } = await app.services.accounts.find('lovelace');
+	const former = { kind: 'user', id, username: 'ada' } as const;
+	const home = { area: 'private', path: rootPath } as const;
+	await t.throwsAsync(() => app.services.files.createFolder(former, home, 'late'), {
+		message: /^The account was changed/,
+	});
 	t.deepEqual(await users(app), ['anonymous', 'lovelace']);
 	t.deepEqual(await readdir(path.join(app.filesDir, 'users/lovelace')), ['Public']);
 });
