@@ -38,7 +38,7 @@ const quickProber = {
 		const stream = { index: 0, codec_type: 'video', width: 320, height: 180, avg_frame_rate: '25/1', nb_frames: '50' };
 		const found = { format: { format_name: 'mov,mp4', duration: '2.000' }, streams: [stream] };
 		if (onLine === undefined) return { code: 0, output: JSON.stringify(found), log: [] };
-		for (let frame = 0; frame < 50; frame++) onLine(`0,${frame / 25},${frame / 25},1,K_`);
+		for (let frame = 0; frame < 50; frame++) onLine(`0,${frame / 25},${frame / 25},0.04,1,K_`);
 		return { code: 0, output: '', log: [] };
 	},
 };

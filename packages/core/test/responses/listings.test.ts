@@ -72,7 +72,7 @@ async function unreadAnswer(app: TestApp, url: string, headers: OutgoingHttpHead
 	return answer;
 }
 
-test('a folder is listed in the order that is asked for, and a larger one as it is read', async (t) => {
+test.serial('a folder is listed in the order that is asked for, and a larger one as it is read', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
 	const others = await Promise.all(Array.from({ length: 8 }, (_, at) => new Client(app).register(`user${at}`)));
@@ -125,40 +125,43 @@ test('a folder is listed in the order that is asked for, and a larger one as it 
 	t.is(json(await ada.get(`${url}&sort=name`)).sorted, 'name');
 });
 
-test('a client with many listings that it does not read, or visitors with them, leave others theirs in order', async (t) => {
-	const app = await testApp(t);
-	const [ada, eve] = await Promise.all([new Client(app).register('ada'), new Client(app).register('eve')]);
-	const { storage } = app.services.roots.first;
-	storage.list = async function* () {
-		for (let at = 0; at < 19_000; at += 1_000)
-			yield Array.from(
-				{ length: 1_000 },
-				(_, n): StorageEntry => ({ ...row(at + n), name: `${'x'.repeat(240)}${at + n}` }),
-			);
-	};
-	const unread: IncomingMessage[] = [];
-	const sorted: unknown[] = [];
-	const url = '/api/browse?type=private&directory=many&sort=name';
-	for (let n = 0; n < 8; n++) {
-		const answer = await unreadAnswer(app, url, { cookie: eve.cookie ?? '' });
-		unread.push(answer);
-		const [first] = (await once(answer, 'data')) as [Buffer];
-		answer.pause();
-		sorted.push(/"sorted":"name"/.test(first.toString()));
-	}
-	t.deepEqual(sorted, [true, true, ...Array.from({ length: 6 }, () => false)]);
-	for (let n = 0; n < 8; n++) {
-		const answer = await unreadAnswer(app, '/api/browse/public?directory=&sort=name', {
-			'x-forwarded-for': `192.0.2.${n}`,
-		});
-		unread.push(answer);
-		await once(answer, 'data');
-		answer.pause();
-	}
-	t.is(json(await ada.get(url)).sorted, 'name');
-	for (const answer of unread) answer.destroy();
-	await until('all have ended', async () => json(await eve.get(url)).sorted === 'name');
-});
+test.serial(
+	'a client with many listings that it does not read, or visitors with them, leave others theirs in order',
+	async (t) => {
+		const app = await testApp(t);
+		const [ada, eve] = await Promise.all([new Client(app).register('ada'), new Client(app).register('eve')]);
+		const { storage } = app.services.roots.first;
+		storage.list = async function* () {
+			for (let at = 0; at < 19_000; at += 1_000)
+				yield Array.from(
+					{ length: 1_000 },
+					(_, n): StorageEntry => ({ ...row(at + n), name: `${'x'.repeat(240)}${at + n}` }),
+				);
+		};
+		const unread: IncomingMessage[] = [];
+		const sorted: unknown[] = [];
+		const url = '/api/browse?type=private&directory=many&sort=name';
+		for (let n = 0; n < 8; n++) {
+			const answer = await unreadAnswer(app, url, { cookie: eve.cookie ?? '' });
+			unread.push(answer);
+			const [first] = (await once(answer, 'data')) as [Buffer];
+			answer.pause();
+			sorted.push(/"sorted":"name"/.test(first.toString()));
+		}
+		t.deepEqual(sorted, [true, true, ...Array.from({ length: 6 }, () => false)]);
+		for (let n = 0; n < 8; n++) {
+			const answer = await unreadAnswer(app, '/api/browse/public?directory=&sort=name', {
+				'x-forwarded-for': `192.0.2.${n}`,
+			});
+			unread.push(answer);
+			await once(answer, 'data');
+			answer.pause();
+		}
+		t.is(json(await ada.get(url)).sorted, 'name');
+		for (const answer of unread) answer.destroy();
+		await until('all have ended', async () => json(await eve.get(url)).sorted === 'name');
+	},
+);
 
 test('the first rows of a compressed listing are sent while the others are read', async (t) => {
 	const app = await testApp(t);
