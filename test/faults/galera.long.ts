@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type Database, openDatabase } from '@stowage/database';
+import type { UploadRecord } from '@stowage/plugin-api';
 import { isFailure, parsePath } from '@stowage/rules';
 import test from 'ava';
 import { type Galera, startGalera } from '../../packages/database/test/galera.js';
@@ -105,6 +106,82 @@ for (const [what, add] of Object.entries(limited)) {
 		}
 	});
 }
+
+test.serial(
+	'who is made a member by many owners at both nodes at once is in no more folders than the limit',
+	async (t) => {
+		const databases = await Promise.all((await galera.createDatabase()).map((url) => openDatabase(url)));
+		t.teardown(async () => void (await Promise.all(databases.map(({ close }) => close()))));
+		const [one] = databases as [Database, Database];
+		const owners = await Promise.all(
+			Array.from({ length: 10 }, (_, n) => one.users.add({ username: `owner ${n}`, secret: 's' })),
+		);
+		for (let round = 0; round < rounds; round++) {
+			const { id: userId } = await one.users.add({ username: `member ${round}`, secret: 's' });
+			const outcomes = await Promise.allSettled(
+				owners.map(({ id: ownerId }, n) =>
+					(databases[n % 2] as Database).members.set(
+						{ ownerId, path: parsePath(`${round}`), itemId: `item ${round}` },
+						[{ userId, role: 'view' }],
+						{ folders: 1000, ofOneOwner: 3, ofAllOwners: 3 },
+					),
+				),
+			);
+			t.is((await one.members.joined(userId)).length, 3, `round ${round}`);
+			for (const outcome of outcomes)
+				if (outcome.status === 'rejected') t.true(isFailure(outcome.reason, 'rateLimited'), `${outcome.reason}`);
+		}
+	},
+);
+
+/** An upload that began at a moment which is the same for all. */
+function uploadOf(userId: string | null, length: number, share?: string): UploadRecord {
+	return {
+		...{ stagedId: `staged ${length}`, userId, address: '10.0.0.1', area: 'private', directory: parsePath('') },
+		...{ name: 'a', mtime: null, onConflict: { kind: 'rename' }, metadata: '', length, offset: 0, entryPath: null },
+		...{ startedAt: 0, touchedAt: 10_000, expiresAt: 10 ** 9 },
+		received: share === undefined ? null : { share, client: 'c', itemId: null },
+	};
+}
+
+test.serial('a share receives no more than it may of uploads that begin at both nodes at once', async (t) => {
+	const databases = await Promise.all((await galera.createDatabase()).map((url) => openDatabase(url)));
+	t.teardown(async () => void (await Promise.all(databases.map(({ close }) => close()))));
+	const [one] = databases as [Database, Database];
+	const { id: ownerId } = await one.users.add({ username: 'ada', secret: 's' });
+	for (let round = 0; round < rounds; round++) {
+		const { id } = await one.shares.add(
+			{
+				...{ tokenHash: `hash ${round}`, sealedToken: '', ownerId, title: '', message: '', mode: 'upload' },
+				...{ asksName: false, expiresAt: null, passwordSecret: null, maxDownloads: null, maxUploadBytes: 1000 },
+				items: [{ path: parsePath('a'), itemId: 'a', type: 'directory' }],
+			},
+			{ shares: 1000, items: 1000 },
+		);
+		const outcomes = await Promise.allSettled(
+			Array.from({ length: 12 }, (_, n) =>
+				(databases[n % 2] as Database).uploads.add(`${round} ${n}`, uploadOf(ownerId, 300, id)),
+			),
+		);
+		t.is(outcomes.filter(({ status }) => status === 'fulfilled').length, 3, `round ${round}`);
+		for (const outcome of outcomes)
+			if (outcome.status === 'rejected') t.true(isFailure(outcome.reason, 'tooLarge'), `${outcome.reason}`);
+	}
+});
+
+test.serial('from one address visitors begin no more uploads than the limit at both nodes at once', async (t) => {
+	const databases = await Promise.all((await galera.createDatabase()).map((url) => openDatabase(url)));
+	t.teardown(async () => void (await Promise.all(databases.map(({ close }) => close()))));
+	for (let round = 0; round < rounds; round++) {
+		const upload = { ...uploadOf(null, 300), address: `10.0.0.${round}` };
+		const outcomes = await Promise.allSettled(
+			Array.from({ length: 12 }, (_, n) => (databases[n % 2] as Database).uploads.add(`${round} ${n}`, upload, 3)),
+		);
+		t.is(outcomes.filter(({ status }) => status === 'fulfilled').length, 3, `round ${round}`);
+		for (const outcome of outcomes)
+			if (outcome.status === 'rejected') t.true(isFailure(outcome.reason, 'rateLimited'), `${outcome.reason}`);
+	}
+});
 
 test.serial('50 of 50 simultaneous first starts at two nodes succeed', async (t) => {
 	const spans: number[] = [];

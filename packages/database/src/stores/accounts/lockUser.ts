@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { batches } from '../batches.js';
 
 interface LockedUser {
 	id: string;
@@ -12,6 +13,16 @@ interface LockedUser {
  * Resolves to undefined if there is no such user.
  */
 export async function lockUser(transaction: Knex.Transaction, id: string): Promise<LockedUser | undefined> {
-	await transaction('users').where({ id }).increment('turns');
+	await takeTurns(transaction, [id]);
 	return transaction<LockedUser>('users').where({ id }).forUpdate().first('id', 'username', 'is_disabled');
+}
+
+/** Does so for several users: none of what is counted for any of them changes until the transaction ends. */
+export async function lockUsers(transaction: Knex.Transaction, ids: readonly string[]): Promise<void> {
+	// In one order, or two who lock the same ones would wait for each other.
+	for (const part of batches([...new Set(ids)].sort())) await takeTurns(transaction, part);
+}
+
+async function takeTurns(transaction: Knex.Transaction, ids: readonly string[]): Promise<void> {
+	await transaction('users').whereIn('id', ids).increment('turns');
 }

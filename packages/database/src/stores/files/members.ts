@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
-import { lockUser } from '../accounts/lockUser.js';
+import { lockUser, lockUsers } from '../accounts/lockUser.js';
 import { batches } from '../batches.js';
 import { followedItem } from './followedItem.js';
 import { changesOf, countChanges } from './memberChanges.js';
@@ -97,13 +97,10 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 					);
 				}
 				const before: MemberRow[] = await transaction('members').where({ folder_id: id });
-				const added = members.filter(({ userId }) => !before.some((each) => each.user_id === userId));
-				await assertRoom(
-					transaction,
-					ownerId,
-					added.map(({ userId }) => userId),
-					limits,
-				);
+				const added = members.map(({ userId }) => userId).filter((id) => !before.some(({ user_id }) => user_id === id));
+				// Others may be adding them to folders of their own.
+				await lockUsers(transaction, added);
+				await assertRoom(transaction, ownerId, added, limits);
 				const isSame = ({ userId, role }: (typeof members)[number]) =>
 					before.some((each) => each.user_id === userId && each.role === role);
 				if (before.length === members.length && members.every(isSame)) return false;

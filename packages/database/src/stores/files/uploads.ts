@@ -206,8 +206,8 @@ async function countUnfinished(knex: Knex, address: string, now: number): Promis
 }
 
 /**
- * The address has no row of its own. One in `limits` is locked for it, so that those who begin from there are counted one after the
- * other.
+ * The address has no row of its own. One in `limits` is changed for it, so that those who begin from there are counted one after the
+ * other: always to another value, since a node of a cluster learns of nothing else.
  */
 async function assertRoom(
 	transaction: Knex.Transaction,
@@ -215,7 +215,10 @@ async function assertRoom(
 	limit: number,
 ): Promise<void> {
 	const lock = { key_hash: keyHash(`unfinished uploads ${address}`), count: 0, ends_at: expiresAt };
-	await transaction('limits').insert(plainRow(lock)).onConflict('key_hash').merge(['ends_at']);
+	await transaction('limits')
+		.insert(plainRow(lock))
+		.onConflict('key_hash')
+		.merge({ ends_at: expiresAt, count: transaction.raw('1 - limits.count') });
 	if ((await countUnfinished(transaction, address, touchedAt)) < limit) return;
 	throw new Failure('rateLimited', 'Too many uploads were begun from here and not finished.', { retryAfter: 60 });
 }
