@@ -251,6 +251,16 @@ async function statIfPresent(
 const isSame = (a: Pick<OpenFile['item'], 'id' | 'version'>, b: { id: string; version: string }) =>
 	a.id === b.id && a.version === b.version;
 
+/** Removes the incomplete output of a conversion that has got so far. */
+export async function discardConversion(
+	saved: unknown,
+	owner: JobContext<Conversion>['viewer'],
+	{ files }: Pick<ConvertDependencies, 'files'>,
+): Promise<void> {
+	const step = conversionStep.safeParse(saved).data;
+	if (step !== undefined && step.step !== 'published') await dropStaged(owner, step.staged, files);
+}
+
 async function dropStaged(viewer: Viewer, id: string, files: Files): Promise<void> {
 	try {
 		await (await files.stage(viewer, id)).discard();

@@ -1,6 +1,6 @@
 import { afterStart, definePlugin, z } from '@stowage/plugin-api';
 import { conversion } from './conversion.js';
-import { convert } from './convert.js';
+import { convert, discardConversion } from './convert.js';
 import { HandBrake } from './HandBrake.js';
 import { handbrakeRoutes } from './routes.js';
 
@@ -68,6 +68,7 @@ export const plugin = definePlugin({
 			short: { places: shortConversions, seconds: 300 },
 			runningPerUser: Math.max(1, concurrency - 1),
 			perUser,
+			discard: (saved, owner) => discardConversion(saved, owner, dependencies),
 			run: (job) => convert(job, dependencies),
 		});
 		server.providers.capability.register('handbrake', () => {

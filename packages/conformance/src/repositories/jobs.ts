@@ -219,6 +219,8 @@ export function jobRules(assertThat: Rule): void {
 			t.false(await jobs.isInCheckpoint(id));
 			t.true(await jobs.checkpoint(run, leaseMs, JSON.stringify({ next: 3, mark: id })));
 			t.true(await jobs.isInCheckpoint(id));
+			t.deepEqual(JSON.parse((await jobs.checkpointOf('one')) ?? ''), { next: 3, mark: id });
+			t.is(await jobs.checkpointOf('two'), undefined);
 			for (const other of [id.slice(1), `${id}9`, '', '%', id.replace('-', '_'), ...hostileTexts])
 				t.false(await jobs.isInCheckpoint(other), other);
 			t.true(await jobs.requeue(run, 'released'));

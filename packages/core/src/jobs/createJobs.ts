@@ -161,6 +161,18 @@ export function createJobs(parts: Dependencies): JobService {
 		return record;
 	};
 
+	/** Removes what a job has left that has ended without a run of its own. */
+	const discard = async ({ id, userId, kind }: JobRecord): Promise<void> => {
+		try {
+			const saved = await store.checkpointOf(id);
+			const user = saved === undefined ? undefined : await users.get(userId);
+			if (saved === undefined || user === undefined) return;
+			await kinds.get(kind)?.discard?.(JSON.parse(saved), { kind: 'user', id: userId, username: user.username });
+		} catch (error) {
+			log.warn({ err: error, job: id, kind }, 'what a cancelled job had left could not be removed: it is swept later');
+		}
+	};
+
 	const jobs: JobService = {
 		define<Input>(kind: JobKind<Input>) {
 			if (kinds.has(kind.name)) throw new Error(`Two plugins define the kind of job '${kind.name}'.`);
@@ -255,10 +267,10 @@ export function createJobs(parts: Dependencies): JobService {
 			const record = await any(id);
 			const { userId, kind, isOrdered, status } = record;
 			const isChanged = await store.cancel(id);
-			// To begin it once more, for its cleanup, may end the process again. What it leaves is swept.
+			// To begin it once more, for its cleanup, may end the process again.
 			const isSuspect =
 				status === 'queued' && !isOrdered && new Suspects(await store.listInterruptions()).has({ userId, kind });
-			if (isSuspect) await store.cancel(id);
+			if (isSuspect && (await store.cancel(id))) await discard(record);
 			runner.find(id)?.cancel();
 			publisher.publish(id, userId);
 			notifyWaiting(id);

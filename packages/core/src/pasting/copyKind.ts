@@ -9,7 +9,7 @@ import type { HourlyLimits } from '../uploads/admission/HourlyLimits.js';
 import { stepInFolders } from './boundFolders.js';
 import { countBytes } from './countBytes.js';
 import { type PasteInput, type PasteStep, pasteInput } from './pasteInput.js';
-import { detailOf, pasteItems, stateOf } from './pasteItems.js';
+import { detailOf, discardStaged, pasteItems, stateOf } from './pasteItems.js';
 import { retryWhileLocked } from './retryWhileLocked.js';
 
 /** The least time between two progress reports. */
@@ -48,6 +48,7 @@ export function copyKind({
 		// Jobs of other users can start although one user pastes four disks.
 		runningPerUser: 3,
 		perUser: 20,
+		discard: (saved) => discardStaged(files, saved),
 		async run(job) {
 			const { viewer, input, signal } = job;
 			const state = stateOf(job);

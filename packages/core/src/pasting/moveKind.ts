@@ -5,7 +5,7 @@ import { stepInFolders } from './boundFolders.js';
 import type { CopyDependencies } from './copyKind.js';
 import { moveAcross } from './moveAcross.js';
 import { type PasteInput, type PasteStep, pasteInput, withinOneArea } from './pasteInput.js';
-import { detailOf, pasteItems, stateOf } from './pasteItems.js';
+import { detailOf, discardStaged, pasteItems, stateOf } from './pasteItems.js';
 import { retryWhileLocked } from './retryWhileLocked.js';
 
 /** Moves of many items. Each is one rename, so at most one of them is incomplete. */
@@ -22,6 +22,7 @@ export function moveKind({
 		// Jobs of other users can start although one user pastes four disks.
 		runningPerUser: 3,
 		perUser: 20,
+		discard: (saved) => discardStaged(files, saved),
 		async run(job) {
 			const state = stateOf(job);
 			const { viewer, input } = job;

@@ -1,4 +1,4 @@
-import type { JobContext } from '@stowage/plugin-api';
+import type { Files, JobContext } from '@stowage/plugin-api';
 import {
 	baseName,
 	type Entry,
@@ -54,6 +54,12 @@ export function stateOf({ saved: value, input }: Pick<JobContext<PasteInput>, 's
 	if (state.next > input.items.length || state.failed > state.next)
 		throw new Error(`The checkpoint is at item ${state.next} of ${input.items.length}, with ${state.failed} failed.`);
 	return state;
+}
+
+/** Removes the incomplete copy of a checkpoint. The marker of a move within a home is of no copy. */
+export async function discardStaged(files: Pick<Files, 'discardCopy'>, value: unknown): Promise<void> {
+	const { marker } = saved.parse(value);
+	if (marker !== undefined) await files.discardCopy(marker);
 }
 
 interface PasteLabels {

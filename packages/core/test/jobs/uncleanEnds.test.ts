@@ -1,4 +1,4 @@
-import type { JobOwner } from '@stowage/plugin-api';
+import type { JobKind, JobOwner } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { until } from '../until.js';
 import { heldKind, jobBench } from './testJobs.js';
@@ -293,6 +293,32 @@ test('a suspected job that waits is cancelled without another run, and a kept-ba
 	setPaused(false);
 	await two.poll();
 	t.deepEqual(two.begun(), ['b']);
+});
+
+test('what a suspected job has left is removed as it is cancelled, also where that fails', async (t) => {
+	const discarded: unknown[] = [];
+	const discard: JobKind<string>['discard'] = async (saved, owner) => {
+		discarded.push([saved, owner]);
+		if (saved === 'stuck') throw new Error('It can’t be removed.');
+	};
+	const { ada, serve } = await crashes(t, { discard });
+	const one = serve();
+	const ids: string[] = [];
+	for (const title of ['a', 'b', 'c']) ids.push((await one.queue(ada, title)).id);
+	await one.poll();
+	await one.runs[0]?.context.checkpoint('half');
+	await one.runs[1]?.context.checkpoint('stuck');
+	one.kill();
+	const two = serve();
+	await two.poll();
+	t.deepEqual(two.begun(), ['a']);
+	for (const id of ids.slice(1)) {
+		await two.jobs.cancelAny(id);
+		await two.jobs.cancelAny(id);
+		t.like(await two.jobs.find(ada, id), { status: 'cancelled', error: null });
+	}
+	t.deepEqual(discarded, [['stuck', ada]], 'of the job that has saved something, once');
+	t.deepEqual(two.begun(), ['a']);
 });
 
 test('a cancelled job makes those of its user wait for each other for a day, and not at all if it had passed its trial', async (t) => {

@@ -3,6 +3,8 @@ import path from 'node:path';
 import type { StorageProvider } from '@stowage/plugin-api';
 import { Failure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
+import { copyKind } from '../../src/pasting/copyKind.js';
+import { moveKind } from '../../src/pasting/moveKind.js';
 import { type Answer, Client, json, testApp } from '../testApp.js';
 import { until } from '../until.js';
 
@@ -206,6 +208,36 @@ test('a running copy that is cancelled leaves nothing, and can be retried', asyn
 	t.like(await ended(id), { status: 'completed' });
 	t.is(await readFile(path.join(home, 'Copies/docs/b'), 'utf8'), 'two');
 });
+
+for (const kindOf of [copyKind, moveKind]) {
+	const { name } = kindOf;
+	test(`the staged copy of a paste that is cancelled while it waits after a crash is removed: ${name}`, async (t) => {
+		const { app, writeFiles, staged } = await setUp(t);
+		await writeFiles({ 'docs/b': 'two' });
+		const { storage, files, sharedFolders, uploadLimits, walkQueue } = app.services;
+		let marker = '';
+		const leftover = storage.copy(parsePath('users/ada/docs'), parsePath('users/ada/x'), {
+			staged: {
+				async onBegin(id) {
+					marker = id;
+				},
+			},
+			beforeItem: () => Promise.reject(new Error('cut off')),
+		});
+		await t.throwsAsync(leftover, { message: 'cut off' });
+		t.is((await staged()).length, 1);
+		const kind = kindOf({
+			...{ files, sharedFolders, uploadLimits, walkQueue },
+			...{ log: app.services.log, monotonic: () => performance.now() },
+		});
+		const owner = { kind: 'user', id: 'unused', username: 'ada' } as const;
+		await kind.discard?.({}, owner);
+		await kind.discard?.({ next: 0, marker: `${marker} copied to docs` }, owner);
+		t.is((await staged()).length, 1, 'what is published already is nothing staged');
+		await kind.discard?.({ next: 0, marker }, owner);
+		t.deepEqual(await staged(), []);
+	});
+}
 
 test('a staged copy is swept once it is old and no job needs it', async (t) => {
 	const clock = { ahead: 0 };

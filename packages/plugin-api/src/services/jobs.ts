@@ -117,6 +117,11 @@ export interface JobKind<Input> {
 	readonly runningPerUser?: number;
 	/** Places for short jobs, so that none of them waits behind hours of work; none by default. */
 	readonly short?: ShortJobs;
+	/**
+	 * Removes what runs have left that saved this, for a job that is cancelled while it waits after an unclean end: none begins to clean up,
+	 * since that might end the process again.
+	 */
+	discard?(saved: unknown, owner: JobOwner): Promise<void>;
 	/** Does the work. A Failure's message is shown to the owner. Resolves to the result, as small JSON, for `detail`. */
 	run(job: JobContext<Input>): Promise<Record<string, unknown> | undefined>;
 }

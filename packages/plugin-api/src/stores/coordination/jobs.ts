@@ -122,6 +122,8 @@ export interface JobStore {
 	find(id: string): Promise<JobRecord | undefined>;
 	/** Its input, while that is kept. */
 	input(id: string): Promise<string | undefined>;
+	/** Its last checkpoint. */
+	checkpointOf(id: string): Promise<string | undefined>;
 	/**
 	 * Whether the checkpoint of a job that has not ended contains this text, which has only letters, digits and `-`: so that a sweep does
 	 * not remove what the job continues with.

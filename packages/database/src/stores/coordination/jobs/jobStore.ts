@@ -158,6 +158,11 @@ export function jobStore(knex: Knex, now: () => number): JobStore {
 			return row?.input;
 		},
 
+		async checkpointOf(id) {
+			const row = await jobs().where({ id }).first('saved');
+			return row?.saved ?? undefined;
+		},
+
 		async isInCheckpoint(text) {
 			// Without characters that a pattern or JSON would interpret. Ids of further roots have a tilde, those of copies between roots dots.
 			if (!/^[A-Za-z0-9.~-]+$/.test(text)) return false;
