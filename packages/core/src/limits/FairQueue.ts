@@ -81,16 +81,26 @@ export class FairQueue {
 		}
 	}
 
-	/** Like `run`, for work that ends elsewhere: resolves to a function that frees the place, which may be called more than once. */
-	async enter(client: string, signal?: AbortSignal): Promise<() => void> {
-		const place = await this.#takePlace(client, signal);
+	/**
+	 * Like `run`, for work that ends elsewhere: resolves to a function that frees the place, which may be called more than once. `onWait` is
+	 * called where no place is free at once.
+	 */
+	async enter(client: string, signal?: AbortSignal, onWait?: () => void): Promise<() => void> {
+		const place = await this.#takePlace(client, signal, onWait);
 		return () => place.release();
 	}
 
-	async #takePlace(client: string, signal: AbortSignal | undefined): Promise<Turn & { release(): void }> {
+	async #takePlace(
+		client: string,
+		signal: AbortSignal | undefined,
+		onWait?: () => void,
+	): Promise<Turn & { release(): void }> {
 		signal?.throwIfAborted();
 		if (this.#mayRun(client) && !this.#waiting.has(client)) this.#begin(client);
-		else await this.#waitForPlace(client, signal);
+		else {
+			onWait?.();
+			await this.#waitForPlace(client, signal);
+		}
 		const { turns } = this.limits;
 		const now = turns?.now ?? (() => performance.now());
 		let since: number | undefined = now();

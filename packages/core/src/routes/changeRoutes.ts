@@ -16,17 +16,25 @@ export function changeRoutes(turns: Turns) {
 		route<E>(endpoint, (call: Call<E>) => atTurnOf(turns, call.viewer, call.request, async () => await handle(call)));
 }
 
-/** Makes a change when it is the client's turn. Throws `notSignedIn` if the session of the request has ended before. */
+/**
+ * Makes a change when it is the client's turn. Throws `notSignedIn` if the session of the request has ended since it was looked at: while
+ * the change waited, or since its body began where `body` is awaited.
+ */
 export async function atTurnOf<T>(
 	{ changeQueue, sessions }: Turns,
 	viewer: Viewer,
 	request: Request,
 	change: () => Promise<T>,
+	body: 'short' | 'awaited' = 'short',
 ): Promise<T> {
-	const leave = await changeQueue.enter(clientKey(viewer, request.client.address), clientGone(request));
+	let isSessionOld = body === 'awaited';
+	const onWait = () => {
+		isSessionOld = true;
+	};
+	const leave = await changeQueue.enter(clientKey(viewer, request.client.address), clientGone(request), onWait);
 	const timer = setTimeout(leave, placeMs);
 	try {
-		const session = sessions.keyOf(request);
+		const session = isSessionOld ? sessions.keyOf(request) : undefined;
 		if (session !== undefined && !(await sessions.isValid(session)))
 			throw new Failure('notSignedIn', 'Please sign in first.');
 		return await change();

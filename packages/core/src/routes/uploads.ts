@@ -94,12 +94,13 @@ export function uploadRoutes(services: Services) {
 		try {
 			const requests = publishRequestsOf(form);
 			await countFiles(form.files.length);
-			return await atTurnOf(services, viewer, request, async () => {
+			const publish = async () => {
 				const folder = await folderNow(folderOf(form.fields));
 				return key === undefined
 					? files.publish(viewer, folder, requests)
 					: publishKeyed(keyed, viewer, folder, requests, key);
-			});
+			};
+			return await atTurnOf(services, viewer, request, publish, 'awaited');
 		} catch (error) {
 			await discardAll(form.files);
 			throw error;

@@ -81,6 +81,28 @@ test('a change that waits for its turn is not made once its session has ended', 
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
 });
 
+test('a change whose turn comes at once looks at its session once, and a form whose body was awaited twice', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	let looks = 0;
+	const { sessions } = app.services;
+	const isValid = sessions.isValid.bind(sessions);
+	sessions.isValid = (key) => {
+		looks++;
+		return isValid(key);
+	};
+	t.is((await ada.post('/api/createFolder', folder('made'))).statusCode, 200);
+	t.is(looks, 0);
+	t.is((await ada.upload('/api/upload', [file('a.txt', 'content')])).statusCode, 200);
+	t.is(looks, 1);
+	const leave = await takePlaces(app, 'ada');
+	const waiting = ada.post('/api/createFolder', folder('later'));
+	await until('it waits', () => app.services.changeQueue.waiting === 1);
+	leave();
+	t.is((await waiting).statusCode, 200);
+	t.is(looks, 2);
+});
+
 test('a change that takes long leaves its place to the next one of its client', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
