@@ -98,6 +98,9 @@ export async function writtenBefore(
 async function sizeOf(file: string): Promise<number> {
 	return stat(file).then(
 		({ size }) => size,
-		() => 0,
+		(error: NodeJS.ErrnoException) => {
+			if (error.code === 'ENOENT') return 0;
+			throw error;
+		},
 	);
 }

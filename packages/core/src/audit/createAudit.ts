@@ -91,10 +91,13 @@ export function createAudit({ config, log, now, monotonic, bytesSent, administra
 		bytesOf: (entry) => Buffer.byteLength(lineOf(entry)),
 	});
 
-	/** A folder that can't be read can't be written either, which is reported then. */
 	const resumed = Promise.all(
 		auditClasses.map(async (of) => floods.resume(of, await writtenBefore(folder, of, node, now()), now())),
-	).catch(() => undefined);
+	).catch((error: NodeJS.ErrnoException) => {
+		// A folder that can't be read can't be written either, which is reported then.
+		if (!['EACCES', 'EPERM'].includes(error.code ?? ''))
+			log.error({ err: error }, 'the size of the audit log is not known: its budgets begin anew');
+	});
 
 	/** Equal events within a minute. `waiting` is the sum of those that are no lines yet. */
 	const repeats = new Sums<{ seen: number; waiting: Counted | undefined }>({

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -297,6 +297,32 @@ test('a server begins with the budget that the files of the log leave', async (t
 	};
 	t.is(await linesAfter(1000), 200);
 	t.true((await linesAfter(3 * 1024 * 1024)) < 20);
+});
+
+test('a log whose size can’t be read is told from one that is not there', async (t) => {
+	const dataDir = await mkdtemp(path.join(os.tmpdir(), 'stowage-audit-'));
+	t.teardown(() => rm(dataDir, { recursive: true }));
+	const errorsOf = async () => {
+		const lines: string[] = [];
+		const audit = createAudit({
+			config: {
+				audit: { record: 'changes', keepFor: 90 * dayMs, maxSize: 16 * 1024 * 1024 },
+				...{ dataDir, node: '', databaseUrl: `sqlite:${dataDir}/stowage.db`, workers: 1 },
+			},
+			...{ log: pino({ level: 'error' }, { write: (line: string) => lines.push(line) }) },
+			...{ now: Date.now, monotonic: () => 1000, bytesSent: () => 0 },
+		});
+		await audit.close();
+		return lines;
+	};
+	t.deepEqual(await errorsOf(), []);
+	await symlink('audit', path.join(dataDir, 'audit'));
+	const [line = '', ...others] = await errorsOf();
+	t.like(JSON.parse(line), {
+		msg: 'the size of the audit log is not known: its budgets begin anew',
+		err: { code: 'ELOOP' },
+	});
+	t.deepEqual(others, []);
 });
 
 test('an account whose budget was used up from many addresses hides no change of its password by that', (t) => {
