@@ -109,7 +109,7 @@ export const leftOut = [
 	{
 		title: 'what a user does is found at once, and what they take away is not',
 		forms: ['nodes'],
-		reason: 'each node has an index of its own, which finds what another node has changed when it compares the folders',
+		reason: 'each node has an index of its own, which hears of what another node has changed within some seconds',
 	},
 	{
 		title: 'a thumbnail is WebP with private cache headers, and is rendered once for each size',

@@ -137,10 +137,18 @@ async function assemble<Host extends AppHost>(
 		...{ ...base, audit, secret, siblings: options.siblings ?? noSiblings, version: buildVersion },
 		capabilities: () => members.providers.capability.all(),
 		feeds: () => fileServices.feeds,
+		index: () => searchIndex,
 	});
-	const { identity, siblings, databaseReserve, relay, notifications, leases, liveProcesses, jobs } = coordination;
+	const { identity, siblings, databaseReserve, relay, nodeChanges, notifications, leases, liveProcesses, jobs } =
+		coordination;
 	parts.push(liveProcesses);
-	const searchIndex = new SearchIndex({ ...base, identity });
+	const searchIndex: SearchIndex = new SearchIndex({
+		...{ ...base, identity },
+		onChange(marks) {
+			nodeChanges.add(marks);
+			relay.wake();
+		},
+	});
 	const otherServers = new OtherServers({ ...base, identity });
 	const fileServices = createFileServices({
 		...{ ...base, audit, relay, notifications, leases, identity, searchIndex },

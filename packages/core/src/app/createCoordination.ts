@@ -11,6 +11,8 @@ import { LiveProcesses } from '../leases/LiveProcesses.js';
 import { identifyProcess } from '../leases/processIdentity.js';
 import { createDatabaseReserve } from '../limits/databaseReserve.js';
 import type { Log } from '../log.js';
+import { NodeChanges } from '../search/NodeChanges.js';
+import type { SearchIndex } from '../search/SearchIndex.js';
 import type { FolderFeeds } from '../trees/feeds/FolderFeeds.js';
 
 interface Dependencies {
@@ -20,6 +22,7 @@ interface Dependencies {
 	/** The key that seals events. */
 	secret: string;
 	feeds: () => FolderFeeds;
+	index: () => SearchIndex;
 	/** The processes beside this one behind the same primary process. */
 	siblings: Siblings;
 	version: string;
@@ -37,6 +40,7 @@ export async function createCoordination({
 	audit,
 	secret,
 	feeds,
+	index,
 	siblings: processes,
 	version,
 	capabilities,
@@ -47,6 +51,11 @@ export async function createCoordination({
 	const identity = await identifyProcess();
 	const databaseReserve = createDatabaseReserve(database);
 	const siblings = new SiblingEvents(processes);
+	const nodeChanges = new NodeChanges({
+		...{ config, index },
+		isLeader: () => siblings.isLeader,
+		hasOtherNodes: () => liveProcesses.hasOtherNodes,
+	});
 	const relay = new EventRelay({
 		store: database.events,
 		identity,
@@ -55,11 +64,15 @@ export async function createCoordination({
 		notifications: createNotifications(monotonic),
 		siblings,
 		folders: feeds,
+		nodeChanges,
 		monotonic,
 		log,
 	});
 	const notifications = relay.notifications();
-	const liveProcesses = new LiveProcesses({ config, database, identity, version, capabilities, log, monotonic });
+	const liveProcesses: LiveProcesses = new LiveProcesses({
+		...{ config, database, identity, version, capabilities, log, monotonic },
+		onOtherNodes: () => relay.wake(),
+	});
 	const leases = createLeases({ store: database.leases, identity, monotonic });
 	const jobs = createJobs({
 		store: database.jobs,
@@ -81,5 +94,5 @@ export async function createCoordination({
 			audit.record({ action: 'jobEnd', kind, title, ...actor }, { outcome, ...reason });
 		},
 	});
-	return { identity, siblings, databaseReserve, relay, notifications, leases, liveProcesses, jobs };
+	return { identity, siblings, databaseReserve, relay, nodeChanges, notifications, leases, liveProcesses, jobs };
 }

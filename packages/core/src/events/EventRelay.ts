@@ -40,7 +40,12 @@ const maxRecent = 1000;
 type RelayedEvent =
 	| { kind: 'notification'; audience: Audience; item: Notification }
 	/** The rows of this folder are others than they were. */
-	| { kind: 'folder'; path: StoragePath };
+	| { kind: 'folder'; path: StoragePath }
+	/** What other nodes have to read again for their indexes of names. */
+	| { kind: 'index'; part: IndexPart };
+
+/** As the index has it. */
+type IndexPart = ReturnType<NodeChanges['take']>[number];
 
 interface Dependencies {
 	store: EventStore;
@@ -54,8 +59,22 @@ interface Dependencies {
 	/** Processes that get events without the database. */
 	siblings?: SiblingEvents;
 	folders(): FolderListeners;
+	nodeChanges?: NodeChanges;
 	monotonic(): number;
 	log: Log;
+}
+
+/** What the indexes of names of several nodes tell each other. */
+interface NodeChanges {
+	/** Whether this process asks for what other nodes change. */
+	follows(): boolean;
+	readonly isWaiting: boolean;
+	/** What waits to be sent, in parts for one event each. */
+	take(): (readonly [rootId: string, kind: 'rows' | 'tree', path: StoragePath])[][];
+	putBack(parts: readonly IndexPart[]): void;
+	receive(part: IndexPart): void;
+	/** What other nodes have changed until now may not have been sent here. */
+	missed(): Promise<void>;
 }
 
 interface FolderListeners {
@@ -89,6 +108,8 @@ export class EventRelay {
 	readonly #read = new Map<string, { number: number; at: number }>();
 	#number = 0;
 	#readAt = Number.NEGATIVE_INFINITY;
+	/** When changes of other nodes were read last for the index of names. */
+	#followedAt = Number.NEGATIVE_INFINITY;
 	#registration: { at: number; pollsFolders: boolean } | undefined;
 	/** Since when this process has no subscribers left, while its subscription is still stored. */
 	#idleSince: number | undefined;
@@ -177,12 +198,22 @@ export class EventRelay {
 	}
 
 	#isListening(): boolean {
-		return this.#parts.notifications.hasSubscribers() || this.#parts.folders().hasPolled();
+		return this.#parts.notifications.hasSubscribers() || this.#pollsFolders();
+	}
+
+	/** Whether changes of folders are asked for at all. */
+	#pollsFolders(): boolean {
+		return this.#parts.folders().hasPolled() || this.#follows();
+	}
+
+	#follows(): boolean {
+		return this.#parts.nodeChanges?.follows() ?? false;
 	}
 
 	#needsPolling(): boolean {
 		const isRegistered = this.#registration !== undefined || this.#sweepAt !== undefined;
-		return isRegistered || this.#pending.size > 0 || this.#recent.size > 0 || this.#isListening();
+		const hasUnsent = this.#pending.size > 0 || (this.#parts.nodeChanges?.isWaiting ?? false);
+		return isRegistered || hasUnsent || this.#recent.size > 0 || this.#isListening();
 	}
 
 	#scheduleTick(): void {
@@ -210,9 +241,9 @@ export class EventRelay {
 	}
 
 	async #register(): Promise<void> {
-		const { store, identity, monotonic, folders } = this.#parts;
+		const { store, identity, monotonic } = this.#parts;
 		this.#idleSince = undefined;
-		const pollsFolders = folders().hasPolled();
+		const pollsFolders = this.#pollsFolders();
 		const lastSent = this.#registration;
 		const isKnown = lastSent !== undefined && monotonic() - lastSent.at < relayTimes.renewMs;
 		if (isKnown && (lastSent.pollsFolders || !pollsFolders)) return;
@@ -236,6 +267,7 @@ export class EventRelay {
 		const at = monotonic();
 		const ms = Math.ceil(Math.min(at - this.#readAt, keptMs) + lateMs);
 		const events = await store.latest(ms, identity.name);
+		await this.#noteGap(at);
 		this.#readAt = at;
 		for (const [process, { at: readAt }] of this.#read) if (at - readAt > 3 * keptMs) this.#read.delete(process);
 		for (const { process, number, payload } of events) {
@@ -244,6 +276,13 @@ export class EventRelay {
 			this.#read.set(process, { number, at });
 			this.#deliver(payload);
 		}
+	}
+
+	/** What was sent to a process that asks for changes again after a while, or that had no database, may be gone. */
+	async #noteGap(at: number): Promise<void> {
+		const wasFollowing = this.#followedAt;
+		this.#followedAt = this.#follows() ? at : Number.NEGATIVE_INFINITY;
+		if (this.#follows() && at - wasFollowing > relayTimes.keptMs) await this.#parts.nodeChanges?.missed();
 	}
 
 	#deliver(payload: string): void {
@@ -256,25 +295,30 @@ export class EventRelay {
 	#publish(relayed: RelayedEvent): void {
 		if (relayed.kind === 'notification') this.#parts.notifications.publish(relayed.audience, relayed.item);
 		else if (relayed.kind === 'folder') this.#parts.folders().publishRemoteChange(relayed.path);
+		else if (relayed.kind === 'index') this.#parts.nodeChanges?.receive(relayed.part);
 	}
 
 	async #sendAll(): Promise<void> {
 		this.#dropOld();
-		if (this.#pending.size === 0 && this.#recent.size === 0) return;
+		const { nodeChanges } = this.#parts;
+		if (this.#pending.size === 0 && this.#recent.size === 0 && !nodeChanges?.isWaiting) return;
 		const before = this.#listeners;
 		const listeners = await this.#findListeners();
 		this.#listeners = new Set(listeners.map(({ process }) => process));
 		const pending = this.#pending;
 		this.#pending = new Map();
+		const parts = nodeChanges?.take() ?? [];
 		if (listeners.length === 0) return;
 		const isNew = listeners.some(({ process }) => !before.has(process));
 		const recent = isNew ? [...this.#recent].map(([key, { relayed }]) => [key, relayed] as const) : [];
 		const events = new Map([...recent, ...pending]);
-		if (!listeners.some(({ pollsFolders }) => pollsFolders))
-			for (const [key, { kind }] of events) if (kind === 'folder') events.delete(key);
+		const areFoldersPolled = listeners.some(({ pollsFolders }) => pollsFolders);
+		if (!areFoldersPolled) for (const [key, { kind }] of events) if (kind === 'folder') events.delete(key);
+		const changes = areFoldersPolled ? parts.map((part) => ({ kind: 'index', part }) as const) : [];
 		try {
-			await this.#write([...events.values()]);
+			await this.#write([...events.values(), ...changes]);
 		} catch (error) {
+			nodeChanges?.putBack(parts);
 			this.#pending = new Map([...events, ...this.#pending]);
 			throw error;
 		}

@@ -59,6 +59,8 @@ interface Dependencies {
 	monotonic(): number;
 	/** Milliseconds between two beats. @default 5000 */
 	beatMs?: number;
+	/** Called after each beat that has found processes of other nodes. */
+	onOtherNodes?(): void;
 }
 
 /** The processes that live over one database server, this one among them. Over a file there is nothing to do. */
@@ -88,6 +90,12 @@ export class LiveProcesses implements RootReaders {
 	/** Whether the clock of this process, or that of its database, is wrong by more than two seconds. */
 	get isClockOff(): boolean {
 		return this.#isClockOff;
+	}
+
+	/** Whether processes of other nodes live, as known since the last beat. */
+	get hasOtherNodes(): boolean {
+		const own = nodeOf(this.#dependencies.config);
+		return this.#others.some(({ node }) => node !== own);
 	}
 
 	/** Whether this process or another live one has a capability, as known since the last beat. */
@@ -180,6 +188,7 @@ export class LiveProcesses implements RootReaders {
 			const live = await processes.live(liveMs);
 			this.#noteOthers(live.filter(({ name }) => name !== identity.name));
 			this.#say([...clockFaults(live), ...differingSettings(live)]);
+			if (this.hasOtherNodes) this.#dependencies.onOtherNodes?.();
 			await this.#sweep(processes);
 		} catch (error) {
 			log.warn({ err: error }, 'this process could not tell the others that it lives');

@@ -1,9 +1,8 @@
 import { closeSync, fstatSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { homeOf } from '@stowage/database';
 import { rootPath, type StoragePath } from '@stowage/rules';
 import type { Log } from '../log.js';
-import { type RootMark, treeAt } from './marks.js';
+import { addCovering, type RootMark, treeAt } from './marks.js';
 
 /** A line of a journal: a change begins, or it has ended; or the file gets no further lines. */
 export type JournalLine =
@@ -11,7 +10,7 @@ export type JournalLine =
 	| { end: number; marks: readonly CompactMark[] }
 	| { closed: true };
 
-type CompactMark = readonly [rootId: string, kind: RootMark['kind'], path: StoragePath];
+export type CompactMark = readonly [rootId: string, kind: RootMark['kind'], path: StoragePath];
 
 export const compact = ({ rootId, kind, path }: RootMark): CompactMark => [rootId, kind, path];
 export const expanded = ([rootId, kind, path]: CompactMark): RootMark => ({ rootId, kind, path });
@@ -65,6 +64,8 @@ export class ChangeJournal {
 	#isClosed = false;
 	/** Called after each change. */
 	onChange: () => void = () => {};
+	/** Called with what a change of this process has made stale, also where that can't be written. */
+	onMarks: (marks: readonly RootMark[]) => void = () => {};
 
 	/** `name` is that of the process in names of files. */
 	constructor(folder: string, name: string, log: Log) {
@@ -80,6 +81,7 @@ export class ChangeJournal {
 		return {
 			end: (ended) => {
 				this.#write({ end: begin, marks: ended.map(compact) }, ended, file);
+				if (ended.length > 0) this.onMarks(ended);
 				if (file === undefined) return this.onChange();
 				file.open--;
 				if (file.open === 0 && this.#files.includes(file) && file !== this.#files.at(-1)) this.#closeFile(file);
@@ -210,13 +212,6 @@ export class ChangeJournal {
 			this.#log.warn({ err: error }, 'changes can’t be noted for the search index: searches read the disk');
 		this.#hasFailed = true;
 	}
-}
-
-/** A mark, or the home that it is in. */
-function addCovering(covering: Map<string, RootMark>, { rootId, kind, path }: RootMark): void {
-	const home = homeOf(path);
-	const mark = home === undefined ? { kind, path } : treeAt(home);
-	covering.set(`${rootId} ${mark.kind} ${mark.path}`, { rootId, ...mark });
 }
 
 /** Whether the file has its name still. */

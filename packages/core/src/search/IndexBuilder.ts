@@ -33,6 +33,11 @@ export function rebuildRequest(folder: string): string {
 	return path.join(folder, 'rebuild');
 }
 
+/** A file that asks it to compare all folders with the disk. */
+export function checkRequest(folder: string): string {
+	return path.join(folder, 'check');
+}
+
 /** How often what other processes note is read. */
 const pollMs = 5000;
 
@@ -186,6 +191,10 @@ export class IndexBuilder {
 				}
 				// It may be removed at any time.
 				if ((await identity()) !== own) return;
+				if (await exists(checkRequest(folder))) {
+					await rm(checkRequest(folder), { force: true });
+					this.#check.isDue = true;
+				}
 				const began = performance.now();
 				const idle = this.#idle.splice(0);
 				const hasWork = await this.#step(writer);

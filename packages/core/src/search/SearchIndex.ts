@@ -14,9 +14,9 @@ import type { Config } from '../config/schema.js';
 import type { ProcessIdentity } from '../leases/processIdentity.js';
 import type { Log } from '../log.js';
 import { ChangeJournal } from './ChangeJournal.js';
-import { IndexBuilder, type IndexedMounts, rebuildRequest } from './IndexBuilder.js';
+import { checkRequest, IndexBuilder, type IndexedMounts, rebuildRequest } from './IndexBuilder.js';
 import { Journals } from './Journals.js';
-import { concerns, rowsOf } from './marks.js';
+import { concerns, type RootMark, rowsOf } from './marks.js';
 import { notedStorage } from './notedStorage.js';
 
 interface Dependencies {
@@ -24,6 +24,8 @@ interface Dependencies {
 	identity: ProcessIdentity;
 	log: Log;
 	now(): number;
+	/** Called with what this process has changed, which other nodes have to read again. */
+	onChange?(marks: readonly RootMark[]): void;
 }
 
 /** What the index knows of a folder and all below it. */
@@ -77,6 +79,7 @@ export class SearchIndex {
 		this.#folder = searchFolder(config.dataDir);
 		const changes = path.join(this.#folder, 'changes');
 		this.#journal = new ChangeJournal(changes, identity.name.replaceAll(' ', '_'), log);
+		if (dependencies.onChange !== undefined) this.#journal.onMarks = dependencies.onChange;
 		this.#journals = new Journals(changes);
 	}
 
@@ -120,7 +123,18 @@ export class SearchIndex {
 
 	/** The index was not right about a folder. */
 	distrust(rootId: string, folder: StoragePath): void {
-		this.#journal.note([{ rootId, ...rowsOf(folder) }]);
+		this.note([{ rootId, ...rowsOf(folder) }]);
+	}
+
+	/** These are others than they were, by the change of somebody else. */
+	note(marks: readonly RootMark[]): void {
+		if (this.#dependencies.config.search.index && !this.#isClosed) this.#journal.note(marks);
+	}
+
+	/** Has all folders be compared with the disk, by the process that builds, in the background. */
+	async requestCheck(): Promise<void> {
+		await this.#beginning;
+		if (this.#builder !== undefined) await writeRegularFile(checkRequest(this.#folder), '');
 	}
 
 	/** A reader has failed. */

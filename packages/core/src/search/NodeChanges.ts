@@ -1,0 +1,86 @@
+import { rootPath } from '@stowage/rules';
+import type { Config } from '../config/schema.js';
+import { type CompactMark, compact, expanded } from './ChangeJournal.js';
+import { addCovering, type RootMark, treeAt } from './marks.js';
+
+/** Marks that wait; where there are more, those of whole homes take their place. */
+const maxWaiting = 1000;
+
+/** Characters of the marks of one event, about: a row has room for some more. */
+const maxPartLength = 16_000;
+
+interface Dependencies {
+	config: Pick<Config, 'search'>;
+	/** Whether this process does what one of those over the data folder is enough for. */
+	isLeader(): boolean;
+	/** Whether processes of other nodes live, whose data folders are others. */
+	hasOtherNodes(): boolean;
+	index(): { note(marks: readonly RootMark[]): void; requestCheck(): Promise<void> };
+}
+
+/**
+ * What other nodes have to read again for their indexes of names, since this process has changed it, and what this one
+ * has to, by them. They are hints: what one misses is found when the folders are compared with the index.
+ */
+export class NodeChanges {
+	readonly #dependencies: Dependencies;
+	#waiting = new Map<string, RootMark>();
+
+	constructor(dependencies: Dependencies) {
+		this.#dependencies = dependencies;
+	}
+
+	/** Whether this process asks for what other nodes change. */
+	follows(): boolean {
+		const { config, isLeader, hasOtherNodes } = this.#dependencies;
+		return config.search.index && isLeader() && hasOtherNodes();
+	}
+
+	get isWaiting(): boolean {
+		return this.#waiting.size > 0;
+	}
+
+	/** These are others than they were, by a change of this process. */
+	add(marks: readonly RootMark[]): void {
+		for (const mark of marks) this.#waiting.set(`${mark.rootId} ${mark.kind} ${mark.path}`, mark);
+		if (this.#waiting.size <= maxWaiting) return;
+		const homes = new Map<string, RootMark>();
+		for (const mark of this.#waiting.values()) addCovering(homes, mark);
+		this.#waiting = homes.size <= maxWaiting / 2 ? homes : wholeRoots(homes);
+	}
+
+	/** What waits, in parts for one event each. Nothing waits after that. */
+	take(): CompactMark[][] {
+		const parts: CompactMark[][] = [];
+		let length = Number.POSITIVE_INFINITY;
+		for (const mark of this.#waiting.values()) {
+			if (length > maxPartLength) {
+				parts.push([]);
+				length = 0;
+			}
+			parts.at(-1)?.push(compact(mark));
+			length += mark.path.length;
+		}
+		this.#waiting = new Map();
+		return parts;
+	}
+
+	/** They could not be sent. */
+	putBack(parts: readonly (readonly CompactMark[])[]): void {
+		this.add(parts.flat().map(expanded));
+	}
+
+	/** Another node has sent a part. */
+	receive(part: readonly CompactMark[]): void {
+		if (this.follows()) this.#dependencies.index().note(part.map(expanded));
+	}
+
+	/** What other nodes have changed until now may not have been sent here. */
+	async missed(): Promise<void> {
+		await this.#dependencies.index().requestCheck();
+	}
+}
+
+function wholeRoots(marks: ReadonlyMap<string, RootMark>): Map<string, RootMark> {
+	return new Map([...marks.values()].map(({ rootId }) => [rootId, { rootId, ...treeAt(rootPath) }]));
+}
