@@ -1,3 +1,5 @@
+import { RunningRequests } from './RunningRequests.js';
+
 /** Requests that start in one round of the event loop. One costs a millisecond at most until it waits for the first time. */
 const maxInRound = 8;
 
@@ -5,21 +7,33 @@ const maxInRound = 8;
 const acceptingRounds = 8;
 const maxWhileAccepting = 2;
 
+interface Waiting {
+	start(): void;
+	isWaiting(): boolean;
+	hasEnded: boolean;
+	leave?: () => void;
+}
+
 /**
  * Starts a few requests in each round of the event loop and lets the others wait, round robin by client: a client with a hundred
- * connections delays all others by one request, not by a hundred. Those of a quiet server start at once. How many can wait is bounded by
- * the number of connections.
+ * connections delays all others by one request, not by a hundred. Those of a quiet server start at once, and `RunningRequests` decides
+ * how many do on a busy one. How many can wait is bounded by the number of connections.
  *
  * Node accepts one connection a round. A further one would wait in the kernel until all before it were accepted and, one a round,
  * answered; so accepting has priority.
  */
 export class RequestScheduler {
+	readonly #running: RunningRequests;
 	/** By client, in round robin order. */
-	readonly #waiting = new Map<string, (() => void)[]>();
+	readonly #waiting = new Map<string, Waiting[]>();
 	#startedInRound = 0;
 	#hasAccepted = false;
 	#acceptingRounds = 0;
 	#isNextRoundSet = false;
+
+	constructor(running = new RunningRequests()) {
+		this.#running = running;
+	}
 
 	/** A connection was opened; more may wait to be accepted. */
 	onConnection(): void {
@@ -27,22 +41,34 @@ export class RequestScheduler {
 		this.#setNextRound();
 	}
 
-	/** Calls `start` now or in one of the next rounds. It must not throw. */
-	add(client: string, start: () => void): void {
-		if (this.#waiting.size === 0 && !this.#hasAccepted && this.#startedInRound < maxInRound) {
-			this.#begin(start);
-			return;
+	/**
+	 * Calls `start` now or in one of the next rounds. It must not throw. `isWaiting` is whether it waits for its client from then on. The
+	 * returned function says that the request has ended.
+	 */
+	add(client: string, start: () => void, isWaiting: () => boolean = () => false): () => void {
+		this.#running.arrived(client);
+		const added: Waiting = { start, isWaiting, hasEnded: false };
+		const hasRoom = this.#startedInRound < maxInRound && this.#running.mayStart(client);
+		if (this.#waiting.size === 0 && !this.#hasAccepted && hasRoom) this.#begin(client, added);
+		else {
+			const waiting = this.#waiting.get(client);
+			if (waiting === undefined) this.#waiting.set(client, [added]);
+			else waiting.push(added);
+			this.#setNextRound();
 		}
-		const waiting = this.#waiting.get(client);
-		if (waiting === undefined) this.#waiting.set(client, [start]);
-		else waiting.push(start);
-		this.#setNextRound();
+		return () => {
+			added.hasEnded = true;
+			added.leave?.();
+		};
 	}
 
-	#begin(start: () => void): void {
-		this.#startedInRound++;
+	#begin(client: string, added: Waiting): void {
+		if (!added.hasEnded) {
+			this.#startedInRound++;
+			added.leave = this.#running.begin(client, added.isWaiting, () => this.#waiting.size > 0 && this.#setNextRound());
+		}
 		this.#setNextRound();
-		start();
+		added.start();
 	}
 
 	#setNextRound(): void {
@@ -68,19 +94,21 @@ export class RequestScheduler {
 		}
 		this.#acceptingRounds = 0;
 		const limit = isAccepting ? maxWhileAccepting : maxInRound;
-		for (let start = this.#next(); start !== undefined; start = this.#next()) {
-			this.#begin(start);
-			if (this.#startedInRound === limit) break;
+		for (let next = this.#next(); next !== undefined; next = this.#next()) {
+			this.#begin(next.client, next.added);
+			if (this.#startedInRound >= limit) break;
 		}
 	}
 
-	/** The oldest request of the next client, which becomes the last in the round robin order. */
-	#next(): (() => void) | undefined {
+	/** The oldest request of the next client that may have one more, which becomes the last in the round robin order. */
+	#next(): { client: string; added: Waiting } | undefined {
 		for (const [client, waiting] of this.#waiting) {
-			const start = waiting.shift();
+			if (!this.#running.mayStart(client)) continue;
+			const added = waiting.shift();
 			this.#waiting.delete(client);
+			if (added === undefined) continue;
 			if (waiting.length > 0) this.#waiting.set(client, waiting);
-			return start;
+			return { client, added };
 		}
 		return undefined;
 	}

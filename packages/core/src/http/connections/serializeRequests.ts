@@ -57,8 +57,11 @@ export function serializeRequests(
 				return;
 			}
 			underWay.add(client, 1);
-			response.once('close', () => underWay.add(client, -1));
-			scheduler.add(client, start);
+			response.once('close', () => {
+				underWay.add(client, -1);
+				ended();
+			});
+			const ended = scheduler.add(client, start, () => response.headersSent || !request.complete);
 		};
 		pipelineOf(request.socket).add({ request, response, handle: begin });
 	});
