@@ -19,10 +19,10 @@ export async function sharedDatabase(t: { teardown(end: () => Promise<void>): vo
 	template ??= readTemplate(first);
 	const { name, statements } = await template;
 	const own = `${name}_${process.pid}_${++databases}`;
-	await run(first, [`create database ${own}`, `use ${own}`, 'set foreign_key_checks = 0', ...statements]);
-	t.teardown(() => run(first, [`drop database ${own}`]));
+	await runAt(first, [`create database ${own}`, `use ${own}`, 'set foreign_key_checks = 0', ...statements]);
+	t.teardown(() => runAt(first, [`drop database ${own}`]));
 	// Nobody can connect to it before it is there.
-	for (const url of others) await run(url, ['set session wsrep_sync_wait = 15', `show tables in ${own}`]);
+	for (const url of others) await runAt(url, ['set session wsrep_sync_wait = 15', `show tables in ${own}`]);
 	return [first, ...others].map((url) => Object.assign(new URL(url), { pathname: `/${own}` }).href);
 }
 
@@ -44,7 +44,8 @@ async function readTemplate(url: string): Promise<Template> {
 	}
 }
 
-async function run(url: string, statements: readonly string[]): Promise<void> {
+/** Runs statements at a database server. */
+export async function runAt(url: string, statements: readonly string[]): Promise<void> {
 	const connection = await mysql.createConnection({ uri: url, multipleStatements: true });
 	try {
 		await connection.query(statements.join(';\n'));

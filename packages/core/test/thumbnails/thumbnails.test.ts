@@ -1,4 +1,4 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import path from 'node:path';
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
@@ -7,6 +7,7 @@ import test from 'ava';
 import { createThumbnails } from '../../src/thumbnails/createThumbnails.js';
 import { SharedWork } from '../../src/thumbnails/SharedWork.js';
 import type { CachedThumbnail } from '../../src/thumbnails/ThumbnailCache.js';
+import { formOfRun, serversOfRun } from '../severalApps.js';
 import { Client, file, json, type TestApp, testApp } from '../testApp.js';
 
 /** Bytes with the header of a WebP picture of this length. */
@@ -271,12 +272,18 @@ test('a changed file gets a new thumbnail', async (t) => {
 
 test('a file that changes while its thumbnail is rendered is rendered again, and the outdated one is not cached', async (t) => {
 	const { app, fake, ada } = await adasApp(t);
+	const source = path.join(app.filesDir, 'users/ada/a.toy');
 	fake.render = async () => {
-		if (fake.calls.length === 1) await writeFile(path.join(app.filesDir, 'users/ada/a.toy'), 'yy');
-		return picture(String(fake.calls.length));
+		const before = await readFile(source, 'utf8');
+		if (fake.calls.length === 1) await writeFile(source, 'yy');
+		return picture(before);
 	};
-	t.deepEqual((await ada.get(url('a.toy'))).bytes, picture('2'));
-	t.deepEqual((await ada.get(url('a.toy'))).bytes, picture('2'));
+	for (let server = 0; server < serversOfRun; server++) {
+		t.deepEqual((await ada.get(url('a.toy'))).bytes, picture('yy'));
+		t.is(fake.calls.length, 2 + (formOfRun() === 'nodes' ? server : 0), 'each node keeps its own');
+	}
+	for (let server = 0; server < serversOfRun; server++) t.deepEqual((await ada.get(url('a.toy'))).bytes, picture('yy'));
+	t.is(fake.calls.length, 2 + (formOfRun() === 'nodes' ? serversOfRun - 1 : 0));
 });
 
 test('a file that can’t be rendered is remembered and not tried again', async (t) => {
