@@ -329,6 +329,8 @@ export const parsers: readonly Parser[] = [
 			'-->',
 			'WEBVTT\n',
 			'00:01.000 --> 00:02.000\n',
+			'00:01.000 --> 00:02.000 ',
+			'line:-9',
 			'\n\n',
 			'\n',
 			'\r',

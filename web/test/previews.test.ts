@@ -518,6 +518,21 @@ test('subtitles have no more files, cues and letters than a browser lays out in 
 	t.true(toVtt(`WEBVTT\n\n${cue('a'.repeat(1_000_000))}`).length < 1100);
 });
 
+test('a cue of subtitles stands on a line that a browser finds at once, and has few tags', (t) => {
+	const cue = (settings: string, text = 'a') => `00:01.000 --> 00:02.000${settings}\n${text}`;
+	const shown = (text: string) => toVtt(`WEBVTT\n\n${text}`).slice('WEBVTT\n\n'.length);
+	for (const settings of ['line:-999999999', 'line:999999999', 'line:1e9', 'line:100', 'line:-999999999,start']) {
+		t.is(shown(cue(` ${settings} align:start`)), cue(' align:start'), settings);
+	}
+	t.is(shown(cue('line:99999')), cue(''), 'behind the time at once');
+	const plain = ' line:-2,end position:10%,line-left size:35% align:start vertical:rl region:fred';
+	for (const settings of [plain, ' line:0', ' line:84.5%', ' line:100%']) t.is(shown(cue(settings)), cue(settings));
+	const karaoke = '<00:01.100><c> word</c>'.repeat(16);
+	t.is(shown(cue('', karaoke)), cue('', karaoke));
+	t.is(shown(cue('', '<ruby>b<rt>'.repeat(80))), cue('', 'b'.repeat(80)));
+	t.false(shown(cue('', '<'.repeat(900))).includes('<'));
+});
+
 /** How much of it a stream is after decompression, as pdf.js reads one. */
 async function unpackedBytes(scope: Pick<typeof globalThis, 'DecompressionStream'>, packed: Buffer): Promise<number> {
 	const { readable, writable } = new scope.DecompressionStream('deflate');

@@ -18,6 +18,10 @@ const maxCue = 1_000;
 const maxAtOnce = 12;
 /** Styles and regions, which come first. */
 const maxOthers = 20;
+/** Of one cue: each word of karaoke has three. Within each other, as `<ruby>`, they take a browser the square of their number. */
+const maxTags = 50;
+/** Where a cue stands: to find the line of one that stands further away, a browser goes there line by line. */
+const place = /^line:(?:-?\d{1,2}|\d{1,3}(?:\.\d{1,6})?%)(?:,[a-z]+)?$/;
 
 /** The subtitles of a film: `.srt` and `.vtt` files beside it that are named after it. */
 export function subtitlesOf(film: Entry, entries: readonly Entry[]): SubtitleFile[] {
@@ -90,7 +94,23 @@ function readCue(lines: readonly string[], at: number): Cue | undefined {
 	const end = readTime(to);
 	if (start === undefined || end === undefined) return undefined;
 	const next = lines.findIndex((line, index) => index > at && line.includes('-->'));
-	return { start, end, text: lines.slice(0, next === -1 ? undefined : next).join('\n') };
+	const times = `${from}--> ${withoutFarLines(to)}`;
+	const shown = lines.slice(at + 1, next === -1 ? undefined : next).join('\n');
+	return { start, end, text: [...lines.slice(0, at), times, withoutManyTags(shown)].join('\n') };
+}
+
+/** The end of a cue with its settings. */
+function withoutFarLines(settings: string): string {
+	// No space need be between them.
+	const [time = ''] = /^\s*[\d:]{1,20}\.\d{3}/.exec(settings) ?? [];
+	const words = settings.slice(time.length).trim().split(/\s+/);
+	return [time.trim(), ...words.filter((word) => !word.startsWith('line:') || place.test(word))].join(' ').trimEnd();
+}
+
+function withoutManyTags(text: string): string {
+	return text.split('<', maxTags + 2).length <= maxTags + 1
+		? text
+		: text.replaceAll(/<[^<>]*>/g, '').replaceAll('<', '');
 }
 
 function readTime(text: string): number | undefined {
