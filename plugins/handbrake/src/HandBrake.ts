@@ -25,6 +25,8 @@ export interface InstalledHandBrake {
 	encoder: SandboxedProgram;
 	/** In the same sandbox. */
 	ffprobe: SandboxedProgram;
+	/** The same with as much memory as the encoder has, which decodes the same frames. */
+	decoder: SandboxedProgram;
 }
 
 /** Whether videos can be converted, and why not: a sentence for people. */
@@ -82,6 +84,7 @@ export class HandBrake {
 		}
 		const encoder = new SandboxedProgram({ program, sandbox, memoryBytes, mayUseHardware });
 		const prober = new SandboxedProgram({ program: ffprobe, sandbox, memoryBytes: ffprobeMemoryBytes });
+		const decoder = new SandboxedProgram({ program: ffprobe, sandbox, memoryBytes });
 		const version = await this.#versionOf(encoder, ['--version'], /^HandBrake (\S+)/m);
 		if (version === undefined) return this.#unavailable('a test run of HandBrake failed');
 		if ((await this.#versionOf(prober, ['-version'], /^ffprobe version (\S+)/m)) === undefined) {
@@ -92,7 +95,7 @@ export class HandBrake {
 			? `HandBrake runs in a sandbox without network and files: ${sandbox.description}`
 			: 'HandBrake runs with limits only, without a sandbox, as the configuration allows';
 		this.log[sandbox ? 'info' : 'warn']({ program, version, ffprobe, sandbox: sandbox?.kind }, message);
-		return { installed: { version, encoder, encoders: lookUpEncoders(encoder), ffprobe: prober } };
+		return { installed: { version, encoder, encoders: lookUpEncoders(encoder), ffprobe: prober, decoder } };
 	}
 
 	#unavailable(why: string): Found {

@@ -1,6 +1,7 @@
 import { type DescriptorFile, Failure, type JobContext, type PluginLog } from '@stowage/plugin-api';
 import { noFreeSpace } from '@stowage/rules';
 import type { Conversion } from './conversion.js';
+import { countDecodingErrors } from './films/countDecodingErrors.js';
 import { countPackets } from './films/countPackets.js';
 import { lossesOf } from './films/losses.js';
 import { type Film, probe } from './films/probe.js';
@@ -40,7 +41,7 @@ export async function encode({
 	target,
 }: EncodeOptions): Promise<string[]> {
 	const { format, quality } = job.input;
-	const { encoder, encoders, ffprobe } = installed;
+	const { encoder, encoders, ffprobe, decoder } = installed;
 	const name = videoEncoder(format, await encoders(), encoder.options.mayUseHardware === true);
 	if (name === undefined) {
 		throw new Failure('unavailable', `HandBrake on this server has no encoder for ${format} files.`);
@@ -80,11 +81,13 @@ export async function encode({
 			log.warn({ job: job.id, original, output, lines: outcome.log }, 'a converted video is incomplete');
 			throw denial;
 		}
+		// It takes as long as to play the film fast.
+		const concealed = job.input.deleteOriginal ? await countDecodingErrors(decoder, source, signal) : 0;
 		const losses = lossesOf({
 			original: { film: original, packets: await countPackets(ffprobe, source, signal) },
 			originalBytes: sourceBytes,
 			output: { film: output, packets: await countPackets(ffprobe, target.descriptor, signal) },
-			decoderErrors: errors.count(),
+			decoderErrors: mostOf(errors.count(), concealed),
 		});
 		reportProgress(job, 100);
 		return losses;
@@ -103,6 +106,11 @@ export function decoderErrors(): { take(line: string): void; count(): number | u
 		},
 		count: () => errors,
 	};
+}
+
+/** Both find most errors. */
+function mostOf(found: number | undefined, concealed: number | undefined): number | undefined {
+	return found === undefined || concealed === undefined ? undefined : Math.max(found, concealed);
 }
 
 function reportProgress(

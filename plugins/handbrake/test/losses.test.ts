@@ -59,6 +59,8 @@ const zeros = destroyed((length) => new Uint8Array(length));
 
 const long = [...picture('160x90', 12), ...tone(440, 12)];
 
+const noisy = ['-f', 'lavfi', '-i', 'testsrc2=s=160x90:r=25:d=6', ...tone(440, 6)];
+
 /** Of which no frame needs another one, so that no decoder misses those that are lost. */
 const everyFrame = ['-c:v', 'mpeg2video', '-g', '1', '-b:v', '400k'];
 
@@ -141,6 +143,23 @@ const kept: Readonly<Record<string, Kept>> = {
 		damage: (bytes) =>
 			Buffer.concat([bytes.subarray(0, bytes.length >> 1), bytes.subarray(Math.floor(bytes.length * 0.535))]),
 		losses: /of 25[01] frames/,
+	},
+	'of which half a kilobyte is zeros, so that decoders conceal it in a transport stream': {
+		args: [...noisy, ...h264, '-b:v', '1500k', '-c:a', 'aac', '-f', 'mpegts'],
+		name: 'concealed.mts',
+		format: 'mp4',
+		damage: (bytes) => bytes.fill(0, bytes.length >> 1, (bytes.length >> 1) + 512),
+		losses: /^what could not be decoded \(\d+ errors?\)$/,
+	},
+	'in which single bits are wrong, so that decoders conceal it in AVI': {
+		args: [...noisy, '-c:v', 'mpeg4', '-b:v', '1500k', '-c:a', 'pcm_s16le'],
+		name: 'bits.avi',
+		format: 'mkv',
+		damage: (bytes) => {
+			for (let at = bytes.length >> 2; at < bytes.length >> 1; at += 20_000) bytes[at] = ~(bytes[at] ?? 0);
+			return bytes;
+		},
+		losses: /^what could not be decoded \(\d+ errors?\)$/,
 	},
 	'with another one behind it': {
 		args: [...picture('160x90', 4), ...tone(440, 4), ...h264, '-c:a', 'aac'],

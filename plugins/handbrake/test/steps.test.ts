@@ -46,7 +46,10 @@ const quickProber = {
 const handbrakeWith = (encoder: typeof quickEncoder) =>
 	({
 		find: async () => ({
-			installed: { version: '1', encoders: async () => new Set(['x264', 'av_aac']), encoder, ffprobe: quickProber },
+			installed: {
+				...{ version: '1', encoders: async () => new Set(['x264', 'av_aac']), encoder },
+				...{ ffprobe: quickProber, decoder: quickProber },
+			},
 		}),
 	}) as unknown as HandBrake;
 
