@@ -133,11 +133,16 @@ export function shareGuestRoutes(services: Services) {
 		),
 
 		route(contract.shareThumbnail, (call) =>
-			looking(call, ({ share, guest }) => {
+			looking(call, async ({ share, guest }) => {
 				// A large one is as good as the picture itself, or a page of the document.
 				if (share.maxDownloads !== null && call.query.size > Math.min(...contract.thumbnailSizes)) throw notViewed();
 				const ref = { area: 'private' as const, path: pathIn(call, 'thumbnail') };
-				return sendThumbnail(services, call, guest, ref, call.query.size);
+				const leave = shareTransfers.enter(guests.passOf(share), () => call.request.raw.res.destroy());
+				try {
+					return await sendThumbnail(services, call, guest, ref, call.query.size);
+				} finally {
+					leave();
+				}
 			}),
 		),
 	];

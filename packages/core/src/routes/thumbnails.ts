@@ -7,6 +7,10 @@ import { decodePath } from '../http/requests/rawPath.js';
 import { checkPreconditions } from '../responses/preconditions.js';
 import { userFileHeaders } from '../responses/userFileHeaders.js';
 import type { Services } from '../services.js';
+import { whileSignedIn } from './whileSignedIn.js';
+
+/** A picture that was waited for longer than this is given only to who may still see its file. */
+const longMs = 500;
 
 /** Small pictures of files, made by plugins. */
 export function thumbnailRoutes(services: Services) {
@@ -16,14 +20,14 @@ export function thumbnailRoutes(services: Services) {
 			const { viewer, query, request } = call;
 			const path = decodePath(request.raw.req.url ?? '', prefix);
 			const ref = { area: query.type, path, ...(query.owner === undefined ? {} : { owner: query.owner }) };
-			return sendThumbnail(services, call, viewer, ref, query.size);
+			return whileSignedIn(services.sessions, request, () => sendThumbnail(services, call, viewer, ref, query.size));
 		}),
 	];
 }
 
 /** Answers with the picture of a file that `viewer` may read, which counts for the caller. */
 export async function sendThumbnail(
-	{ thumbnails }: Pick<Services, 'thumbnails'>,
+	{ thumbnails, files }: Pick<Services, 'thumbnails' | 'files'>,
 	{ viewer: caller, request, h }: Pick<Call<typeof contract.thumbnail>, 'viewer' | 'request' | 'h'>,
 	viewer: Viewer,
 	ref: ItemRef,
@@ -34,7 +38,9 @@ export async function sendThumbnail(
 	const isKnown = (etag: string) => checkPreconditions(asked, { etag, mtime: Number.NaN }) === 'notModified';
 	// `*` matches any picture, so one must exist.
 	const isNamed = (etag: string) => asked['if-none-match'] !== '*' && isKnown(etag);
+	const begunAt = performance.now();
 	const { etag, bytes } = await thumbnails.get(viewer, ref, size, requester, isNamed);
+	if (performance.now() - begunAt > longMs) await files.find(viewer, ref);
 	const presentation = { name: `${baseName(ref.path)}.webp`, isInline: true, isKept: true, isPdf: false };
 	const { 'accept-ranges': _, ...headers } = userFileHeaders(presentation);
 	const response =

@@ -205,6 +205,47 @@ test('rendering is aborted when its only request is closed, and the next request
 	t.is((await ada.get(url('a.toy'))).statusCode, 200, 'an aborted rendering is not remembered as a failure');
 });
 
+test('a picture that takes long is given to nobody whose access has ended meanwhile', async (t) => {
+	const { app, fake, ada } = await adasApp(t);
+	const bob = await new Client(app).register('bob');
+	const other = new Client(app);
+	await other.post('/api/login', { username: 'ada', password: 'correct horse' });
+	await ada.post('/api/createFolder', { directory: '', folderName: 'docs', type: 'private' });
+	await ada.post('/api/copyItem', { fromPath: 'a.toy', toPath: 'docs/b.toy', type: 'private' });
+	const members = (usernames: string[]) =>
+		ada.call('PUT', '/api/members', {
+			path: 'docs',
+			members: usernames.map((username) => ({ username, role: 'view' })),
+		});
+	t.is((await members(['bob'])).statusCode, 200);
+	const share = json(await ada.post('/api/shares', { items: [{ path: 'docs' }], mode: 'view' }));
+	const { opened, open } = gate();
+	fake.render = async () => {
+		await opened;
+		return picture('x');
+	};
+	await app.server.start();
+	const asked = async (client: Client, at: string) => {
+		const answer = await fetch(`${app.server.info.uri}${at}`, { headers: { cookie: client.cookie ?? '' } }).catch(
+			() => undefined,
+		);
+		return answer?.status ?? 'broken off';
+	};
+	const pictures = [
+		asked(other, url('a.toy')),
+		asked(new Client(app), `/api/share/${share.url.split('/').at(-1)}/thumbnail/b.toy?size=256`),
+		asked(bob, url('docs/b.toy', 'type=shared&size=256')),
+		asked(ada, url('a.toy')),
+	];
+	await until(() => fake.calls.length >= 2);
+	t.is((await ada.call('DELETE', '/api/sessions')).statusCode, 200);
+	t.is((await ada.call('DELETE', `/api/shares/${share.id}`)).statusCode, 200);
+	t.is((await members([])).statusCode, 200);
+	t.deepEqual(await Promise.all(pictures.slice(0, 2)), ['broken off', 'broken off']);
+	open();
+	t.deepEqual(await Promise.all(pictures.slice(2)), [404, 200]);
+});
+
 test('shared work continues until its last waiter has left, and is then started anew', async (t) => {
 	const shared = new SharedWork<string>({ enter: async () => () => {} });
 	const from = ({ signal }: AbortController) => ({ client: 'ada', signal });
