@@ -1,8 +1,8 @@
 import { assertAllowed, replaceDenial } from '@stowage/rules';
-import { endingFile } from '../members/endingFile.js';
-import { enterFolder } from '../members/enterFolder.js';
-import type { SharedFolders } from '../members/SharedFolders.js';
-import type { FileVersions } from './versions.js';
+import { endingFile } from '../../members/endingFile.js';
+import { enterFolder } from '../../members/enterFolder.js';
+import type { SharedFolders } from '../../members/SharedFolders.js';
+import type { FileVersions } from '../versions.js';
 
 /** The same service for files of shared folders as well, for members who may edit them. They remove no version for good. */
 export function sharedVersions(versions: FileVersions, folders: SharedFolders): FileVersions {

@@ -1,9 +1,9 @@
 import type { TrashedItem } from '@stowage/plugin-api';
 import { isFailure, signedIn, type User } from '@stowage/rules';
-import { enterHolding } from '../members/enterFolder.js';
-import type { SharedFolders } from '../members/SharedFolders.js';
-import type { FileParts } from './FileParts.js';
-import { putBack, type RestoredItem, type Trash } from './trash.js';
+import { enterHolding } from '../../members/enterFolder.js';
+import type { SharedFolders } from '../../members/SharedFolders.js';
+import type { FileParts } from '../FileParts.js';
+import { putBack, type RestoredItem, type Trash } from '../trash.js';
 
 /**
  * The same service. What members have deleted is in the trash of its owner: they put that back themselves, as long as

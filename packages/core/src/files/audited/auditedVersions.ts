@@ -1,5 +1,5 @@
-import type { MemberAudit } from '../members/memberAudit.js';
-import type { FileVersions } from './versions.js';
+import type { MemberAudit } from '../../members/memberAudit.js';
+import type { FileVersions } from '../versions.js';
 
 /** The same service, with what is restored and removed for good recorded. */
 export function auditedVersions(versions: FileVersions, audit: MemberAudit): FileVersions {

@@ -1,9 +1,9 @@
 import type { ConflictOptions, Files, ItemRef, StorageItem } from '@stowage/plugin-api';
 import type { Viewer } from '@stowage/rules';
-import { type AuditAction, type AuditEvent, chosen } from '../audit/auditLine.js';
-import { outcomeOf } from '../audit/createAudit.js';
-import { currentContext } from '../context.js';
-import type { MemberAudit } from '../members/memberAudit.js';
+import { type AuditAction, type AuditEvent, chosen } from '../../audit/auditLine.js';
+import { outcomeOf } from '../../audit/createAudit.js';
+import { currentContext } from '../../context.js';
+import type { MemberAudit } from '../../members/memberAudit.js';
 
 /** The same service, with each change of a tree recorded once, where it is made. */
 export function auditedFiles(files: Files, audit: MemberAudit): Files {

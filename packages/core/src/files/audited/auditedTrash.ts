@@ -1,6 +1,6 @@
 import { anonymousOwner } from '@stowage/rules';
-import type { Audit } from '../audit/createAudit.js';
-import type { Trash } from './trash.js';
+import type { Audit } from '../../audit/createAudit.js';
+import type { Trash } from '../trash.js';
 
 /** The same service, with what is restored and removed for good recorded. */
 export function auditedTrash(trash: Trash, audit: Audit): Trash {

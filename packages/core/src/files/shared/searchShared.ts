@@ -10,9 +10,9 @@ import {
 	signedIn,
 	type Viewer,
 } from '@stowage/rules';
-import { type Entered, enterFolder } from '../members/enterFolder.js';
-import { listShared } from '../members/listShared.js';
-import type { SharedFolders } from '../members/SharedFolders.js';
+import { type Entered, enterFolder } from '../../members/enterFolder.js';
+import { listShared } from '../../members/listShared.js';
+import type { SharedFolders } from '../../members/SharedFolders.js';
 
 interface Search {
 	query: SearchQuery;
