@@ -13,7 +13,7 @@ import type { ItemWatcher } from './itemWatcher.js';
 export function followVersions(watcher: ItemWatcher, versions: Versions): ItemWatcher {
 	// Moves of one user, or a path might be written that another move has changed since.
 	const exclusively = createKeyedMutex();
-	const hasAny = async (viewer: Viewer) => viewer.kind === 'user' && (await versions.hasAny(viewer.id));
+	const hasAny = async (viewer: Viewer) => viewer.kind === 'user' && (await versions.counts.hasAny(viewer.id));
 	return {
 		...watcher,
 
@@ -39,13 +39,13 @@ export function followVersions(watcher: ItemWatcher, versions: Versions): ItemWa
 
 		async removing(viewer, at, remove) {
 			if (viewer.kind !== 'user' || !(await hasAny(viewer))) return watcher.removing(viewer, at, remove);
-			const files = await versions.filesWithin(viewer, relativePath(at, homeRoot(viewer.username)));
+			const files = await versions.counts.filesWithin(viewer, relativePath(at, homeRoot(viewer.username)));
 			await watcher.removing(viewer, at, remove);
 			await versions.end(viewer.id, files);
 		},
 	};
 
 	async function endAll(viewer: Viewer & { kind: 'user' }, path: StoragePath): Promise<void> {
-		await versions.end(viewer.id, await versions.filesWithin(viewer, path));
+		await versions.end(viewer.id, await versions.counts.filesWithin(viewer, path));
 	}
 }

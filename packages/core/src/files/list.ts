@@ -28,7 +28,7 @@ type VersionCounts = (place: Place) => Promise<ReadonlyMap<string, number>>;
 /** Nobody sees the versions of another one's files. */
 async function versionsIn(versions: FileParts['versions'], viewer: Viewer, { tree, storagePath }: Place) {
 	const isOwn = viewer.kind === 'user' && (tree.area === 'private' || tree.owner === viewer.username);
-	return isOwn ? versions.countsIn(viewer, storagePath) : new Map<string, number>();
+	return isOwn ? versions.counts.in(viewer, storagePath) : new Map<string, number>();
 }
 
 /** The places that a listing of the folder shows. */

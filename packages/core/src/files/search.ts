@@ -49,7 +49,7 @@ async function countVersions({ trees, versions }: FileParts, viewer: Viewer, are
 	const own = entries
 		.filter(({ type, owner }) => type === 'file' && owner === tree.owner)
 		.map((entry) => ({ entry, path: placeIn(tree, entry.path as StoragePath).storagePath }));
-	const counts = await versions.countsOf(
+	const counts = await versions.counts.of(
 		viewer,
 		own.map(({ path }) => path),
 	);

@@ -5,6 +5,7 @@ import type { TrashedItem } from '@stowage/plugin-api';
 import { Failure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type AppOptions, recoverTrash, unknownTrash } from '../../src/index.js';
+import { TrashLimits } from '../../src/trees/trash/TrashLimits.js';
 import { TrashPurge } from '../../src/trees/trash/TrashPurge.js';
 import { TrashSizes } from '../../src/trees/trash/TrashSizes.js';
 import { openEvents } from '../openEvents.js';
@@ -617,12 +618,13 @@ test('of more items than a user may keep the oldest go', async (t) => {
 	}
 	const ended: string[] = [];
 	const parts = { ...purgeParts(app), onEnded: (...end: unknown[]) => void ended.push(end.join(' ')) };
-	const purge = new TrashPurge(parts, new TrashSizes(parts), { items: 3, uncounted: 2 });
+	const purge = new TrashPurge(parts, new TrashSizes(parts));
+	const limits = new TrashLimits(parts, purge, { items: 3, uncounted: 2 });
 	const names = async () => (await trash()).entries.map(({ name }) => name).join('');
 	const ada = await database.users.find('ada');
-	await purge.limit(ada?.id ?? '', 'item');
+	await limits.added(ada?.id ?? '', 'item');
 	t.is(await names(), 'fedcba', 'they are not counted for each one');
-	await purge.limit(ada?.id ?? '', 'item');
+	await limits.added(ada?.id ?? '', 'item');
 	t.is(await names(), 'fed');
 	t.deepEqual(ended, ['item 3 number']);
 });

@@ -15,6 +15,7 @@ import {
 import { firstSettings, unownedFolders } from './RootOpener.js';
 import type { Roots } from './Roots.js';
 import { reservedFolders } from './reservedFolders.js';
+import { waitForReaders } from './waitForReaders.js';
 
 /** A root as shown to the administrator. */
 export interface RootState {
@@ -83,7 +84,7 @@ export class RootAdministration {
 			await storage.close();
 		}
 		// A process that did not know of it would take homes that are placed there for homes on its only root.
-		await this.#waitForReaders(() => this.#store.remove(name));
+		await waitForReaders(this.#roots, () => this.#store.remove(name));
 	}
 
 	async rename(name: string, newName: string): Promise<void> {
@@ -101,10 +102,10 @@ export class RootAdministration {
 		const record = this.#roots.record(name);
 		if (record.location === null) throw new Failure('invalid', `Where ${name} lies is said by ${firstSettings}.`);
 		await this.#assertApart(location, record.rootId);
-		await this.#assertLiesAt(location, record);
+		await assertLiesAt(this.#roots, location, record);
 		const { location: former } = record;
 		await this.#store.relocate(record.rootId, location);
-		await this.#waitForReaders(() => this.#store.relocate(record.rootId, former));
+		await waitForReaders(this.#roots, () => this.#store.relocate(record.rootId, former));
 		return former !== location;
 	}
 
@@ -123,7 +124,7 @@ export class RootAdministration {
 		for (const path of unownedFolders) await ensureFolder(storage, path);
 		await this.#store.setDefault(name);
 		const undo = () => this.#store.setDefault(formerName);
-		await this.#waitForReaders(undo);
+		await waitForReaders(this.#roots, undo);
 		try {
 			// An upload to it may have finished until now.
 			await assertNoPublicFiles(before, formerName);
@@ -152,25 +153,6 @@ export class RootAdministration {
 		await this.#roots.reload();
 	}
 
-	/** Waits until every process has read a change; undoes it where one has not. */
-	async #waitForReaders(undo: () => Promise<void>): Promise<void> {
-		try {
-			await this.#roots.waitForReaders();
-		} catch (error) {
-			const { message } = error as Error;
-			try {
-				await undo();
-				await this.#roots.reload();
-			} catch (second) {
-				throw new Failure('unavailable', `${message} It could not be undone: ${(second as Error).message}`, {
-					cause: error,
-				});
-			}
-			if (!isFailure(error)) throw error;
-			throw new Failure(error.kind, `${message} Nothing was changed.`, { cause: error });
-		}
-	}
-
 	/** Throws `invalid` if a location is inside another root, or the other way round, or is no place for one. */
 	async #assertApart(location: string, rootId?: string): Promise<void> {
 		const others = this.#roots.records.flatMap((record) =>
@@ -180,24 +162,6 @@ export class RootAdministration {
 		const first = { name: this.#roots.first.name, location: path.join(this.#config.dataDir, 'files') };
 		await assertApart(location, [...others, first]);
 		await assertUnreserved(location, reservedFolders(this.#config));
-	}
-
-	/** Throws `conflict` if another root lies there, and changes nothing there. */
-	async #assertLiesAt(location: string, { name, rootId, driver }: RootRecord): Promise<void> {
-		const opener = this.#roots.driver(driver);
-		if (opener.identify === undefined) {
-			const storage = await opener.open(rootId, location);
-			return storage.check().finally(() => storage.close());
-		}
-		const found = await opener.identify(location);
-		if (found === rootId) return;
-		const known = this.#roots.records.find((record) => record.rootId === found);
-		throw new Failure(
-			'conflict',
-			found === undefined
-				? `There is no storage root in ${location}. Mount the disk of ${name} there first: it carries ${rootId}.`
-				: `In ${location} lies ${known?.name ?? 'another storage root'} (${found}), and not ${name} (${rootId}).`,
-		);
 	}
 }
 
@@ -222,4 +186,22 @@ async function stateOf(
 /** Details that are shown to the administrator only: a path, or the message of a plugin. */
 function withCause({ message, cause }: Failure): string {
 	return cause instanceof Error ? `${message.replace(/\.$/, '')}: ${cause.message}` : message;
+}
+
+/** Throws `conflict` if another root lies there, and changes nothing there. */
+async function assertLiesAt(roots: Roots, location: string, { name, rootId, driver }: RootRecord): Promise<void> {
+	const opener = roots.driver(driver);
+	if (opener.identify === undefined) {
+		const storage = await opener.open(rootId, location);
+		return storage.check().finally(() => storage.close());
+	}
+	const found = await opener.identify(location);
+	if (found === rootId) return;
+	const known = roots.records.find((record) => record.rootId === found);
+	throw new Failure(
+		'conflict',
+		found === undefined
+			? `There is no storage root in ${location}. Mount the disk of ${name} there first: it carries ${rootId}.`
+			: `In ${location} lies ${known?.name ?? 'another storage root'} (${found}), and not ${name} (${rootId}).`,
+	);
 }

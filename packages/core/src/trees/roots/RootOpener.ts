@@ -6,12 +6,22 @@ import type { Log } from '../../log.js';
 import { ensureFolder } from '../folders.js';
 import { homesFolder, type Mount } from '../Mounts.js';
 import { ClosedStorage } from './ClosedStorage.js';
+import type { RootClaims } from './RootClaims.js';
 
 interface Dependencies {
 	drivers: Registry<StorageDriver>;
 	config: Pick<Config, 'storage'>;
 	database: Pick<Database, 'roots'>;
 	log: Log;
+	/** For roots that only one node may use at a time; left out by what does not serve, and where there is one node. */
+	claims?: RootClaims | undefined;
+	/** Called with each storage that is opened; resolves to the one to be used in its place. */
+	wrap?(storage: StorageProvider): StorageProvider;
+}
+
+/** A mount with its location; null for the configured one. */
+export interface OpenMount extends Mount {
+	readonly location: string | null;
 }
 
 /** The setting of the first root's location. */
@@ -41,7 +51,7 @@ export class RootOpener {
 		const { config, database, log } = this.#dependencies;
 		const driver = config.storage;
 		const unclaimed: RootRecord = { name: driver, rootId: '', driver, location: null, isDefault: false, createdAt: 0 };
-		const storage = await this.open(unclaimed);
+		const storage = await this.#open(unclaimed);
 		if (storage instanceof ClosedStorage) return unclaimed;
 		try {
 			const { rootId } = storage;
@@ -58,8 +68,37 @@ export class RootOpener {
 		}
 	}
 
-	/** A root that can't be opened now is replaced by a storage that throws the reason; the next reload tries again. */
-	async open({ name, rootId, driver, location }: RootRecord): Promise<StorageProvider> {
+	/**
+	 * Where a root is used from now on: `open`, its mount so far, if nothing has changed, else a new one. A root that
+	 * can't be opened now is replaced by a storage that throws the reason; the next reload tries again.
+	 */
+	async mount(record: RootRecord, open: OpenMount | undefined, isFirst: boolean): Promise<OpenMount> {
+		const { name, rootId, location } = record;
+		const { claims, log } = this.#dependencies;
+		if (open !== undefined && open.location !== location)
+			log.info({ root: name, location }, 'the location of a storage root was changed');
+		const isOpen = open?.location === location && !(open.storage instanceof ClosedStorage);
+		const isOurs = isOpen && (await claims?.refusalOf(open.storage)) === undefined;
+		const storage = isOurs ? open.storage : await this.#openClaimed(record);
+		if (open?.storage === storage && open.name === name) return open;
+		return { name, idPrefix: isFirst ? '' : rootId.slice(0, 8), storage, location };
+	}
+
+	async #openClaimed(record: RootRecord): Promise<StorageProvider> {
+		const { claims, wrap } = this.#dependencies;
+		const known = await claims?.knownRefusalOf(record.rootId);
+		if (known !== undefined) return new ClosedStorage(record.rootId, known);
+		const storage = await this.#open(record);
+		claims?.forget(record.rootId);
+		const refusal = storage instanceof ClosedStorage ? undefined : await claims?.refusalOf(storage);
+		if (refusal !== undefined) {
+			await storage.close();
+			return new ClosedStorage(record.rootId, refusal);
+		}
+		return wrap === undefined || storage instanceof ClosedStorage ? storage : wrap(storage);
+	}
+
+	async #open({ name, rootId, driver, location }: RootRecord): Promise<StorageProvider> {
 		try {
 			const id = rootId === '' ? undefined : rootId;
 			const opener = this.driver(driver);

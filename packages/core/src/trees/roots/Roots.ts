@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '@stowage/database';
 import type { Registry, RootRecord, StorageDriver, StorageProvider } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
@@ -7,10 +6,9 @@ import type { Config } from '../../config/schema.js';
 import type { RootReaders } from '../../leases/RootReaders.js';
 import type { Log } from '../../log.js';
 import type { Mount, Mounts } from '../Mounts.js';
-import { ClosedStorage } from './ClosedStorage.js';
 import { HomeMounts } from './HomeMounts.js';
 import type { RootClaims } from './RootClaims.js';
-import { RootOpener } from './RootOpener.js';
+import { type OpenMount, RootOpener } from './RootOpener.js';
 
 interface Dependencies {
 	drivers: Registry<StorageDriver>;
@@ -26,24 +24,12 @@ interface Dependencies {
 	/** The processes that read the list as well. */
 	readers: RootReaders;
 	reloadMs?: number;
-	/** Milliseconds within which the other processes must have read a changed list. @default 30,000 */
-	readWithinMs?: number;
 	/** Called with each storage that is opened; resolves to the one to be used in its place. */
 	wrap?(storage: StorageProvider): StorageProvider;
 }
 
 /** How often a process reads the list of roots. */
 const defaultReloadMs = 2000;
-
-const defaultReadWithinMs = 30_000;
-
-/** How often it is looked whether they have. */
-const readersMs = 200;
-
-/** A mount with its location; null for the configured one. */
-export interface OpenMount extends Mount {
-	readonly location: string | null;
-}
 
 /** The storage roots in the database. The location of the first one is configured; others were added with theirs. */
 export class Roots implements Mounts {
@@ -131,24 +117,10 @@ export class Roots implements Mounts {
 		return this.#opener.driver(name);
 	}
 
-	/**
-	 * Resolves when each process that serves has read the list of roots as it is. Throws `unavailable` with the names of those that have
-	 * not within 30 s.
-	 */
-	async waitForReaders(): Promise<void> {
-		const { readers, monotonic, readWithinMs = defaultReadWithinMs } = this.#dependencies;
-		const until = monotonic() + readWithinMs;
-		for (;;) {
-			await this.reload();
-			const late = await readers.withOtherRoots(this.#digest);
-			if (late.length === 0) return;
-			if (monotonic() >= until)
-				throw new Failure(
-					'unavailable',
-					`${late.join(', ')} did not take note of the change within ${Math.round(readWithinMs / 1000)} s.`,
-				);
-			await wait(readersMs);
-		}
+	/** The names of the processes that serve and have not read the list of roots as it is now. */
+	async lateReaders(): Promise<string[]> {
+		await this.reload();
+		return this.#dependencies.readers.withOtherRoots(this.#digest);
 	}
 
 	/** Reads the list of roots from the database, and opens the new ones. */
@@ -185,7 +157,8 @@ export class Roots implements Mounts {
 		// The first root, whenever it was recorded: others are older if the configuration named another storage before.
 		const records = [first, ...known.filter(({ location }) => location !== null)];
 		const mounts: OpenMount[] = [];
-		for (const record of records) mounts.push(await this.#mountOf(record, record === first));
+		for (const record of records)
+			mounts.push(await this.#opener.mount(record, this.mountOf(record.rootId), record === first));
 		const removed = missingFrom(this.#mounts, mounts);
 		const opened = missingFrom(mounts, this.#mounts);
 		try {
@@ -206,33 +179,6 @@ export class Roots implements Mounts {
 		if (removed.length > 0) this.homes.clearCache();
 		await closeAll(removed);
 		if (mounts.length > 1) await this.homes.moves.poll();
-	}
-
-	async #open(record: RootRecord): Promise<StorageProvider> {
-		const { claims, wrap } = this.#dependencies;
-		const known = await claims?.knownRefusalOf(record.rootId);
-		if (known !== undefined) return new ClosedStorage(record.rootId, known);
-		const storage = await this.#opener.open(record);
-		claims?.forget(record.rootId);
-		const refusal = storage instanceof ClosedStorage ? undefined : await claims?.refusalOf(storage);
-		if (refusal !== undefined) {
-			await storage.close();
-			return new ClosedStorage(record.rootId, refusal);
-		}
-		return wrap === undefined || storage instanceof ClosedStorage ? storage : wrap(storage);
-	}
-
-	/** The open mount of a record where nothing has changed, else a new one. */
-	async #mountOf(record: RootRecord, isFirst: boolean): Promise<OpenMount> {
-		const { name, rootId, location } = record;
-		const open = this.mountOf(rootId);
-		if (open !== undefined && open.location !== location)
-			this.#dependencies.log.info({ root: name, location }, 'the location of a storage root was changed');
-		const isOpen = open?.location === location && !(open.storage instanceof ClosedStorage);
-		const isOurs = isOpen && (await this.#dependencies.claims?.refusalOf(open.storage)) === undefined;
-		const storage = isOurs ? open.storage : await this.#open(record);
-		if (open?.storage === storage && open.name === name) return open;
-		return { name, idPrefix: isFirst ? '' : rootId.slice(0, 8), storage, location };
 	}
 }
 

@@ -1,52 +1,38 @@
-import { randomBytes } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
-import {
-	type FileVersion,
-	type TrashedItem,
-	type TrashRecord,
-	type TrashSelection,
-	type TrashSize,
-	Yielder,
-} from '@stowage/plugin-api';
-import { isFailure, joinPath, type StoragePath } from '@stowage/rules';
+import type { FileVersion, TrashedItem, TrashRecord, TrashSelection, TrashSize } from '@stowage/plugin-api';
+import type { StoragePath } from '@stowage/rules';
 import type { Mount } from '../Mounts.js';
-import { ArrivingItems } from './ArrivingItems.js';
-import { arrivalName } from './arrivalNames.js';
 import { bringAllTrash, bringTrashed } from './bringTrash.js';
-import { finishVersion } from './finishVersion.js';
-import { isTrashed, locateTrashed } from './locateTrashed.js';
 import { ClockJumps, completeTrash } from './sweepTrash.js';
-import { TrashArrivals } from './TrashArrivals.js';
+import { TrashLimits } from './TrashLimits.js';
+import { TrashList } from './TrashList.js';
+import { type Arriving, TrashMoves } from './TrashMoves.js';
 import { TrashPurge } from './TrashPurge.js';
 import { TrashSizes } from './TrashSizes.js';
-import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
-import { arrivalFolder, trashedPath } from './trashPaths.js';
-
-type Arriving<Kept extends TrashRecord> = Omit<Kept, 'id' | 'deletedAt' | 'state'>;
-
-/** How long a list waits for the sizes of folders that are being measured. */
-const sizesMs = 2_000;
+import { type TrashParts, warnOfTrash } from './trashParts.js';
 
 /**
- * The trash of all roots. An item gets there and back by one rename, and a row says what it was. What is deleted
- * arrives under a name that says the same, and gets its row by and by (`ArrivingItems`). Where no name can say it, the
- * row is written before the item arrives; it is removed after the item has left. Whatever is interrupted, the item is
- * at its path or in the trash, and the row, `moving` until then, is completed by what the disk says.
+ * The trash of all roots, for whoever deletes, restores, lists or removes for good: `TrashMoves` gets items there and
+ * back, `TrashPurge` removes them.
  */
 export class TrashBin {
 	readonly #parts: TrashParts;
-	readonly #arriving: ArrivingItems;
-	readonly #arrivals: TrashArrivals;
 	readonly #sizes: TrashSizes;
 	readonly #purge: TrashPurge;
+	readonly #limits: TrashLimits;
+	readonly #moves: TrashMoves;
+	readonly #list: TrashList;
 	readonly #clock: ClockJumps;
 
 	constructor(parts: TrashParts) {
 		this.#parts = parts;
-		this.#arriving = new ArrivingItems(parts, (record) => this.#hasArrived(record));
-		this.#arrivals = new TrashArrivals(parts);
 		this.#sizes = new TrashSizes(parts);
 		this.#purge = new TrashPurge(parts, this.#sizes);
+		this.#limits = new TrashLimits(parts, this.#purge);
+		this.#moves = new TrashMoves(parts, {
+			onArrived: (record) => this.#onArrived(record),
+			onLeft: () => this.#purge.onLeft(),
+		});
+		this.#list = new TrashList(parts, this.#moves, this.#sizes);
 		this.#clock = new ClockJumps(parts);
 	}
 
@@ -61,39 +47,11 @@ export class TrashBin {
 	}
 
 	/** Puts an item into the trash by `move`, which gets its id and the path to move it to. Resolves to what that does. */
-	async keep<T>(
+	keep<T>(
 		kept: Arriving<TrashedItem> | Arriving<FileVersion>,
 		move: (id: string, path: StoragePath) => Promise<T>,
 	): Promise<T> {
-		const { store, now } = this.#parts;
-		const id = randomBytes(16).toString('hex');
-		const record: TrashRecord = { ...kept, id, deletedAt: now(), state: 'moving' };
-		const name = record.kind === 'item' ? arrivalName(record) : undefined;
-		if (name !== undefined) {
-			try {
-				const result = await move(id, joinPath(arrivalFolder, name));
-				this.#parts.onChanged(record.ownerId);
-				return result;
-			} catch (error) {
-				// A file system that has no names of that length.
-				if (!isFailure(error, 'invalidName')) throw error;
-			} finally {
-				// Also after an error: only its sync may have failed.
-				this.#arriving.schedule();
-			}
-		}
-		await store.add(record);
-		let result: T;
-		try {
-			result = await move(id, trashedPath(id));
-		} catch (error) {
-			await this.#forgetUnlessHere(record, error);
-			throw error;
-		}
-		this.#arrivals.add(record);
-		this.#hasArrived(record);
-		if (record.kind === 'item') this.#parts.onChanged(record.ownerId);
-		return result;
+		return this.#moves.keep(kept, move);
 	}
 
 	/**
@@ -101,7 +59,7 @@ export class TrashBin {
 	 * who reads those without this class.
 	 */
 	async recordArrived(): Promise<void> {
-		await this.#arriving.record().catch((error: unknown) => warnOfTrash(this.#parts, error));
+		await this.#moves.recordArrived().catch((error: unknown) => warnOfTrash(this.#parts, error));
 	}
 
 	/** Takes an item, of that user if one is given, out of the trash by `move`. Resolves to undefined if there is none. */
@@ -110,43 +68,16 @@ export class TrashBin {
 		ownerId: string | undefined,
 		move: (record: TrashedItem) => Promise<T>,
 	): Promise<T | undefined> {
-		const isItem = (record: TrashRecord) =>
-			record.kind === 'item' && (ownerId === undefined || record.ownerId === ownerId);
-		return this.take(
-			id,
-			(record) => isItem(record),
-			(record) => move(record as TrashedItem),
-		);
+		return this.#moves.takeOut(id, ownerId, move);
 	}
 
 	/** The same for any that `isMeant`. */
-	async take<T>(
+	take<T>(
 		id: string,
 		isMeant: (record: TrashRecord) => boolean,
 		move: (record: TrashRecord) => Promise<T>,
 	): Promise<T | undefined> {
-		const { store } = this.#parts;
-		await this.#arriving.record();
-		const record = await store.get(id);
-		if (record === undefined || !isMeant(record)) return undefined;
-		await this.#arrivals.takeBack(id);
-		if (!(await store.beginMoving(id))) return undefined;
-		try {
-			const result = await move(record);
-			this.#purge.onLeft();
-			// Without its row it would only be listed until a sweep finds that it has left.
-			await store.remove([id]).catch((error: unknown) => warnOfTrash(this.#parts, error));
-			if (record.kind === 'item') this.#parts.onChanged(record.ownerId);
-			return result;
-		} catch (error) {
-			await this.#forgetUnlessHere(record, error);
-			throw error;
-		}
-	}
-
-	/** Whether an item has arrived. */
-	async isHere(record: TrashRecord): Promise<boolean> {
-		return record.state === 'kept' || this.#arrivals.has(record.id) || isTrashed(this.#parts, record);
+		return this.#moves.take(id, isMeant, move);
 	}
 
 	/**
@@ -157,42 +88,10 @@ export class TrashBin {
 	async list(
 		ownerId: string,
 		limit: number,
-		maxLetters = Number.POSITIVE_INFINITY,
+		maxLetters?: number,
 	): Promise<{ items: TrashedItem[]; bytes: number; isAll: boolean }> {
 		await this.recordArrived();
-		const records: TrashedItem[] = [];
-		const yielder = new Yielder();
-		let letters = 0;
-		let isAll = false;
-		while (records.length < limit && letters <= maxLetters) {
-			const page = {
-				order: 'newest',
-				limit: Math.min(trashBatch, limit - records.length),
-				after: records.at(-1),
-			} as const;
-			const found = await this.#parts.store.list({ ...page, ownerId, kind: 'item' });
-			records.push(...found);
-			for (const { path } of found) letters += path.length;
-			isAll = found.length < page.limit;
-			if (isAll) break;
-			if (yielder.shouldYield) await yielder.yield();
-		}
-		const here = await Promise.all(records.map((record) => this.isHere(record)));
-		const late = wait(sizesMs, undefined, { ref: false });
-		const items = await Promise.all(
-			records.filter((_, n) => here[n]).map(async (record) => ({ ...record, size: await this.#sizeBy(late, record) })),
-		);
-		const { bytes } = await this.#parts.store.totals({ kind: 'item', ownerId });
-		return { items, bytes, isAll };
-	}
-
-	async #sizeBy(late: Promise<undefined>, record: TrashedItem): Promise<TrashSize | undefined> {
-		if (record.size !== undefined) return record.size;
-		const measuring = this.#sizes.of(record);
-		const size = await Promise.race([measuring, late]);
-		if (size === undefined)
-			void measuring.then((measured) => measured !== undefined && this.#parts.onChanged(record.ownerId));
-		return size;
+		return this.#list.of(ownerId, limit, maxLetters);
 	}
 
 	/** What is in the trash, with versions unless one kind is chosen; folders that are not measured yet are, unless that fails. */
@@ -203,7 +102,7 @@ export class TrashBin {
 
 	/** Gone for everybody once it resolves; the space is freed by and by. Resolves to how many. */
 	async purge(selection: TrashSelection): Promise<number> {
-		await this.#arriving.record();
+		await this.#moves.recordArrived();
 		return this.#purge.purge(selection);
 	}
 
@@ -234,7 +133,7 @@ export class TrashBin {
 
 	/** The same for all of a user's items. */
 	async bringAll(ownerId: string, target: Mount, signal: AbortSignal): Promise<void> {
-		await this.#arriving.record();
+		await this.#moves.recordArrived();
 		return bringAllTrash(this.#parts, ownerId, target, signal);
 	}
 
@@ -255,35 +154,12 @@ export class TrashBin {
 
 	/** Writes what waits. */
 	async close(): Promise<void> {
-		await this.#arriving.close();
-		await this.#arrivals.close();
+		await this.#moves.close();
 		await this.removePurged();
 	}
 
-	#hasArrived(record: TrashRecord): void {
-		void this.#purge.limit(record.ownerId, record.kind);
+	#onArrived(record: TrashRecord): void {
+		void this.#limits.added(record.ownerId, record.kind);
 		if (record.size === undefined) void this.#sizes.of(record);
 	}
-
-	/** After a failure: the row of an item that is not in the trash is of no use. */
-	async #forgetUnlessHere(record: TrashRecord, error: unknown): Promise<void> {
-		const { store } = this.#parts;
-		try {
-			const isHere = (await locateTrashed(this.#parts, record)) !== undefined;
-			// A faulty disk may still hold a replaced file back, until its root is opened again.
-			const mayArrive = record.kind === 'version' && !isRefusal(error);
-			if (isHere) {
-				if (record.kind === 'version') await finishVersion(this.#parts, record);
-				await store.settle([record.id]);
-			} else if (!mayArrive) await store.remove([record.id]);
-		} catch (cause) {
-			// A sweep does it.
-			warnOfTrash(this.#parts, cause);
-		}
-	}
-}
-
-/** Whether nothing has changed after this error. */
-function isRefusal(error: unknown): boolean {
-	return isFailure(error) && error.kind !== 'unavailable' && error.kind !== 'storageFull';
 }

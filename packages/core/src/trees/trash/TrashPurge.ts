@@ -1,5 +1,4 @@
 import { type TrashRecord, type TrashSelection, type TrashSize, Yielder } from '@stowage/plugin-api';
-import { Counts } from '../../limits/Counts.js';
 import { createKeyedMutex } from '../../limits/keyedMutex.js';
 import { ignoreMissing } from '../Mounts.js';
 import { locateTrashed } from './locateTrashed.js';
@@ -7,9 +6,6 @@ import { TrashRoom } from './TrashRoom.js';
 import type { TrashSizes } from './TrashSizes.js';
 import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
 import { trashedLinkPath, trashedPath } from './trashPaths.js';
-
-/** Items of one user and kind that are kept at most, and how many new ones there may be before they are counted again. */
-const trashLimits = { items: 100_000, uncounted: 1_000 };
 
 /** Whose trash gives way, or that of which disk. */
 type GivingWay = Pick<TrashSelection, 'ownerId' | 'rootId'>;
@@ -19,15 +15,9 @@ export class TrashPurge {
 	readonly #parts: TrashParts;
 	readonly #room: TrashRoom;
 	readonly #alone = createKeyedMutex();
-	/** How many items of a kind each user has put in since their number was last read. */
-	readonly #keptOf = new Counts();
 	#removing: Promise<void> = Promise.resolve();
 
-	constructor(
-		parts: TrashParts,
-		sizes: TrashSizes,
-		readonly limits = trashLimits,
-	) {
+	constructor(parts: TrashParts, sizes: TrashSizes) {
 		this.#parts = parts;
 		this.#room = new TrashRoom(sizes);
 	}
@@ -36,7 +26,7 @@ export class TrashPurge {
 	async purge(selection: TrashSelection): Promise<number> {
 		let count = 0;
 		try {
-			for await (const marked of this.#mark(selection)) count += marked;
+			for await (const marked of markPurging(this.#parts, selection)) count += marked;
 		} finally {
 			if (count > 0 && selection.ownerId !== undefined) this.#parts.onChanged(selection.ownerId);
 			if (count > 0) void this.removePurged();
@@ -47,29 +37,8 @@ export class TrashPurge {
 	/** The same, and frees no space yet. */
 	async mark(selection: TrashSelection): Promise<number> {
 		let count = 0;
-		for await (const marked of this.#mark(selection)) count += marked;
+		for await (const marked of markPurging(this.#parts, selection)) count += marked;
 		return count;
-	}
-
-	/**
-	 * Marks what is chosen in small parts, between which others have their turn, without what gets into the trash
-	 * meanwhile. Yields how many each time.
-	 */
-	async *#mark({ ids, ...selection }: TrashSelection): AsyncGenerator<number> {
-		const { store, now } = this.#parts;
-		if (ids !== undefined) return yield await store.beginPurging({ ...selection, ids });
-		const begun = now();
-		const yielder = new Yielder();
-		for (let after: TrashRecord | undefined; ; ) {
-			const page = { order: 'oldest', limit: trashBatch, ...(after === undefined ? {} : { after }) } as const;
-			const found = await store.list({ ...selection, ...page });
-			// One from a time to come was deleted before the clock was corrected.
-			const meant = found.filter(({ deletedAt }) => deletedAt <= begun || deletedAt > now());
-			if (meant.length > 0) yield await store.beginPurging({ ids: meant.map(({ id }) => id) });
-			after = found.at(-1);
-			if (found.length < trashBatch) return;
-			if (yielder.shouldYield) await yielder.yield();
-		}
 	}
 
 	/** Whether so much could give way. Nothing does. */
@@ -110,25 +79,6 @@ export class TrashPurge {
 	/** Something has left the trash in another way. */
 	onLeft(): void {
 		this.#room.forget();
-	}
-
-	/** Called for each new item. Each is a row, so a user has no more than so many: the oldest go. */
-	async limit(ownerId: string, kind: TrashRecord['kind']): Promise<void> {
-		const key = `${kind} ${ownerId}`;
-		this.#keptOf.add(key, 1);
-		const { items, uncounted } = this.limits;
-		if (this.#keptOf.of(key) < uncounted) return;
-		this.#keptOf.add(key, -uncounted);
-		const { store } = this.#parts;
-		try {
-			for (let excess = (await store.count(ownerId, kind)) - items; excess > 0; excess -= trashBatch) {
-				const limit = Math.min(excess, trashBatch);
-				const oldest = await store.list({ order: 'oldest', limit, ownerId, kind });
-				this.#parts.onEnded(kind, await this.purge({ ids: oldest.map(({ id }) => id) }), 'number');
-			}
-		} catch (error) {
-			warnOfTrash(this.#parts, error);
-		}
 	}
 
 	/** Removes what is being purged. A root that is away keeps its items until it is back. */
@@ -182,5 +132,25 @@ export class TrashPurge {
 			ownerId,
 			files.map(({ file }) => file),
 		);
+	}
+}
+
+/**
+ * Marks what is chosen as `purging`, in small parts between which others have their turn, without what gets into the
+ * trash meanwhile. Yields how many each time.
+ */
+async function* markPurging({ store, now }: TrashParts, { ids, ...selection }: TrashSelection): AsyncGenerator<number> {
+	if (ids !== undefined) return yield await store.beginPurging({ ...selection, ids });
+	const begun = now();
+	const yielder = new Yielder();
+	for (let after: TrashRecord | undefined; ; ) {
+		const page = { order: 'oldest', limit: trashBatch, ...(after === undefined ? {} : { after }) } as const;
+		const found = await store.list({ ...selection, ...page });
+		// One from a time to come was deleted before the clock was corrected.
+		const meant = found.filter(({ deletedAt }) => deletedAt <= begun || deletedAt > now());
+		if (meant.length > 0) yield await store.beginPurging({ ids: meant.map(({ id }) => id) });
+		after = found.at(-1);
+		if (found.length < trashBatch) return;
+		if (yielder.shouldYield) await yielder.yield();
 	}
 }

@@ -1,21 +1,5 @@
-import {
-	type FileVersion,
-	type OpenFile,
-	type StorageItem,
-	type VersionCount,
-	type VersionedFile,
-	Yielder,
-} from '@stowage/plugin-api';
-import {
-	baseName,
-	homeRoot,
-	joinPath,
-	parentPath,
-	relativePath,
-	type StoragePath,
-	type User,
-	undefinedIf,
-} from '@stowage/rules';
+import { type FileVersion, type OpenFile, type StorageItem, type VersionedFile, Yielder } from '@stowage/plugin-api';
+import { type StoragePath, type User, undefinedIf } from '@stowage/rules';
 import { createKeyedMutex } from '../../limits/keyedMutex.js';
 import type { HomeStorage } from '../HomeStorage.js';
 import { identityOf } from '../identity.js';
@@ -23,22 +7,17 @@ import { prefixedFile } from '../rootIds.js';
 import { withTrashFolder } from './bringTrash.js';
 import { bindVersions, finishVersion } from './finishVersion.js';
 import { isTrashed, locateTrashed } from './locateTrashed.js';
+import { someOf } from './someOf.js';
 import type { TrashBin } from './TrashBin.js';
 import { type TrashParts, warnOfTrash } from './trashParts.js';
 import { trashedPath } from './trashPaths.js';
+import { VersionCounts } from './VersionCounts.js';
 
 /** Versions of one file. */
 const maxVersions = 50;
 
 /** So many times as many there may be where members replace each other's contents: then these give way as well. */
 const alternatingFactor = 4;
-
-/** Files whose versions are counted together, each of which has `maxVersions`. */
-const countedAtOnce = 100;
-const foldersAtOnce = 200;
-
-/** Files that are looked up together. */
-const statsAtOnce = 16;
 
 /** A file that is about to be replaced. */
 interface Replaced {
@@ -57,12 +36,14 @@ interface Replaced {
  * says.
  */
 export class Versions {
+	readonly counts: VersionCounts;
 	readonly #parts: TrashParts;
 	readonly #bin: TrashBin;
 	/** One list of a user after the other: others' calls of the disk would wait behind all that is looked up. */
 	readonly #inTurn = createKeyedMutex();
 
 	constructor(parts: TrashParts, bin: TrashBin) {
+		this.counts = new VersionCounts(parts);
 		this.#parts = parts;
 		this.#bin = bin;
 	}
@@ -134,27 +115,6 @@ export class Versions {
 		return file && prefixedFile(file, idPrefix);
 	}
 
-	/** How many each file directly in a folder of the storage has, by its name. */
-	async countsIn({ id, username }: User, folder: StoragePath): Promise<ReadonlyMap<string, number>> {
-		return this.#counts(id, [relativePath(folder, homeRoot(username))], baseName);
-	}
-
-	/** How many each of these files of the storage has, by its path in the home. */
-	async countsOf({ id, username }: User, files: readonly StoragePath[]): Promise<ReadonlyMap<string, number>> {
-		if (files.length === 0 || !this.isOn || !(await this.hasAny(id))) return new Map();
-		const folders = new Set(files.map((file) => parentPath(relativePath(file, homeRoot(username)))));
-		return this.#counts(id, [...folders], (path) => path);
-	}
-
-	hasAny(ownerId: string): Promise<boolean> {
-		return this.#parts.versions.hasAny(ownerId);
-	}
-
-	/** Files at a path or below that have versions. A path may be out of date after a crash: only the files that are there count. */
-	async filesWithin(owner: User, path: StoragePath): Promise<VersionedFile[]> {
-		return this.#present(owner, await this.#parts.versions.countsWithin(owner.id, path));
-	}
-
 	/** A file, or a folder with all in it, has been moved. */
 	async moved(ownerId: string, from: StoragePath, to: StoragePath): Promise<void> {
 		const yielder = new Yielder();
@@ -176,43 +136,6 @@ export class Versions {
 		} catch (error) {
 			warnOfTrash(this.#parts, error);
 		}
-	}
-
-	async #counts(
-		ownerId: string,
-		folders: readonly StoragePath[],
-		keyOf: (path: StoragePath) => string,
-	): Promise<ReadonlyMap<string, number>> {
-		const counts = new Map<string, number>();
-		if (!this.isOn) return counts;
-		const yielder = new Yielder();
-		const open = [...batches(folders, foldersAtOnce)];
-		for (let some = open.pop(); some !== undefined; some = open.pop()) {
-			for (let after: VersionCount | undefined; ; ) {
-				const page = await this.#parts.versions.countsIn(ownerId, some, { limit: countedAtOnce, after });
-				if (yielder.shouldYield) await yielder.yield();
-				const isLast = page.length < countedAtOnce;
-				if (!isLast && some.length > 1) {
-					// Those of one folder only can be continued.
-					open.push(...batches(some, Math.ceil(some.length / 2)));
-					break;
-				}
-				for (const { path, count } of page) counts.set(keyOf(path), (counts.get(keyOf(path)) ?? 0) + count);
-				if (isLast) break;
-				after = page.at(-1);
-			}
-		}
-		return counts;
-	}
-
-	async #present<T extends VersionedFile>({ username }: User, files: readonly T[]): Promise<T[]> {
-		const home = this.#parts.storage().home(username);
-		const isPresent = async ({ path, file }: T) => {
-			const found = home.stat(joinPath(homeRoot(username), path));
-			const item = await undefinedIf(found, 'notFound', 'forbidden');
-			return item !== undefined && identityOf(item) === file;
-		};
-		return someOf(files, isPresent);
 	}
 
 	/** `member` is who has replaced it, if that is not its owner. */
@@ -266,18 +189,4 @@ export function superfluous<T extends { deletedAt: number; deletedBy: string; ow
 	thin(most, ({ deletedBy }) => member === undefined || deletedBy === member);
 	thin(most * alternatingFactor, ({ deletedBy, ownerName }) => deletedBy !== ownerName);
 	return removed;
-}
-
-function* batches<T>(all: readonly T[], size: number): Generator<T[]> {
-	for (let start = 0; start < all.length; start += size) yield all.slice(start, start + size);
-}
-
-/** Those that are there, of which some are looked up together. */
-async function someOf<T>(all: readonly T[], isThere: (each: T) => Promise<boolean>): Promise<T[]> {
-	const there: T[] = [];
-	for (const part of batches(all, statsAtOnce)) {
-		const found = await Promise.all(part.map(isThere));
-		there.push(...part.filter((_, n) => found[n]));
-	}
-	return there;
 }

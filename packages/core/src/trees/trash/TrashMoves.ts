@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto';
+import type { FileVersion, TrashedItem, TrashRecord } from '@stowage/plugin-api';
+import { isFailure, joinPath, type StoragePath } from '@stowage/rules';
+import { ArrivingItems } from './ArrivingItems.js';
+import { arrivalName } from './arrivalNames.js';
+import { finishVersion } from './finishVersion.js';
+import { isTrashed, locateTrashed } from './locateTrashed.js';
+import { TrashArrivals } from './TrashArrivals.js';
+import { type TrashParts, warnOfTrash } from './trashParts.js';
+import { arrivalFolder, trashedPath } from './trashPaths.js';
+
+/** What is known of an item before it is in the trash. */
+export type Arriving<Kept extends TrashRecord> = Omit<Kept, 'id' | 'deletedAt' | 'state'>;
+
+interface Listeners {
+	/** Called with each item that has arrived and has a row. */
+	onArrived(record: TrashRecord): void;
+	/** Called when one has been taken out. */
+	onLeft(): void;
+}
+
+/**
+ * Moves items into the trash and out of it, each by one rename, and keeps the rows that say what they were. What is
+ * deleted arrives under a name that says the same, and gets its row by and by (`ArrivingItems`). Where no name can say
+ * it, the row is written before the item arrives; it is removed after the item has left. Whatever is interrupted, the
+ * item is at its path or in the trash, and the row, `moving` until then, is completed by what the disk says.
+ */
+export class TrashMoves {
+	readonly #parts: TrashParts;
+	readonly #listeners: Listeners;
+	readonly #arriving: ArrivingItems;
+	readonly #arrivals: TrashArrivals;
+
+	constructor(parts: TrashParts, listeners: Listeners) {
+		this.#parts = parts;
+		this.#listeners = listeners;
+		this.#arriving = new ArrivingItems(parts, (record) => listeners.onArrived(record));
+		this.#arrivals = new TrashArrivals(parts);
+	}
+
+	/** Puts an item into the trash by `move`, which gets its id and the path to move it to. Resolves to what that does. */
+	async keep<T>(
+		kept: Arriving<TrashedItem> | Arriving<FileVersion>,
+		move: (id: string, path: StoragePath) => Promise<T>,
+	): Promise<T> {
+		const { store, now } = this.#parts;
+		const id = randomBytes(16).toString('hex');
+		const record: TrashRecord = { ...kept, id, deletedAt: now(), state: 'moving' };
+		const name = record.kind === 'item' ? arrivalName(record) : undefined;
+		if (name !== undefined) {
+			try {
+				const result = await move(id, joinPath(arrivalFolder, name));
+				this.#parts.onChanged(record.ownerId);
+				return result;
+			} catch (error) {
+				// A file system that has no names of that length.
+				if (!isFailure(error, 'invalidName')) throw error;
+			} finally {
+				// Also after an error: only its sync may have failed.
+				this.#arriving.schedule();
+			}
+		}
+		await store.add(record);
+		let result: T;
+		try {
+			result = await move(id, trashedPath(id));
+		} catch (error) {
+			await this.#forgetUnlessHere(record, error);
+			throw error;
+		}
+		this.#arrivals.add(record);
+		this.#listeners.onArrived(record);
+		if (record.kind === 'item') this.#parts.onChanged(record.ownerId);
+		return result;
+	}
+
+	/** Resolves once all that has arrived, by this process or another one, has its row. */
+	recordArrived(): Promise<void> {
+		return this.#arriving.record();
+	}
+
+	/** Takes an item, of that user if one is given, out of the trash by `move`. Resolves to undefined if there is none. */
+	takeOut<T>(
+		id: string,
+		ownerId: string | undefined,
+		move: (record: TrashedItem) => Promise<T>,
+	): Promise<T | undefined> {
+		const isItem = (record: TrashRecord) =>
+			record.kind === 'item' && (ownerId === undefined || record.ownerId === ownerId);
+		return this.take(
+			id,
+			(record) => isItem(record),
+			(record) => move(record as TrashedItem),
+		);
+	}
+
+	/** The same for any that `isMeant`. */
+	async take<T>(
+		id: string,
+		isMeant: (record: TrashRecord) => boolean,
+		move: (record: TrashRecord) => Promise<T>,
+	): Promise<T | undefined> {
+		const { store } = this.#parts;
+		await this.#arriving.record();
+		const record = await store.get(id);
+		if (record === undefined || !isMeant(record)) return undefined;
+		await this.#arrivals.takeBack(id);
+		if (!(await store.beginMoving(id))) return undefined;
+		try {
+			const result = await move(record);
+			this.#listeners.onLeft();
+			// Without its row it would only be listed until a sweep finds that it has left.
+			await store.remove([id]).catch((error: unknown) => warnOfTrash(this.#parts, error));
+			if (record.kind === 'item') this.#parts.onChanged(record.ownerId);
+			return result;
+		} catch (error) {
+			await this.#forgetUnlessHere(record, error);
+			throw error;
+		}
+	}
+
+	/** Whether an item has arrived. */
+	async isHere(record: TrashRecord): Promise<boolean> {
+		return record.state === 'kept' || this.#arrivals.has(record.id) || isTrashed(this.#parts, record);
+	}
+
+	/** Writes what waits. */
+	async close(): Promise<void> {
+		await this.#arriving.close();
+		await this.#arrivals.close();
+	}
+
+	/** After a failure: the row of an item that is not in the trash is of no use. */
+	async #forgetUnlessHere(record: TrashRecord, error: unknown): Promise<void> {
+		const { store } = this.#parts;
+		try {
+			const isHere = (await locateTrashed(this.#parts, record)) !== undefined;
+			// A faulty disk may still hold a replaced file back, until its root is opened again.
+			const mayArrive = record.kind === 'version' && !isRefusal(error);
+			if (isHere) {
+				if (record.kind === 'version') await finishVersion(this.#parts, record);
+				await store.settle([record.id]);
+			} else if (!mayArrive) await store.remove([record.id]);
+		} catch (cause) {
+			// A sweep does it.
+			warnOfTrash(this.#parts, cause);
+		}
+	}
+}
+
+/** Whether nothing has changed after this error. */
+function isRefusal(error: unknown): boolean {
+	return isFailure(error) && error.kind !== 'unavailable' && error.kind !== 'storageFull';
+}

@@ -1,0 +1,90 @@
+import { type VersionCount, type VersionedFile, Yielder } from '@stowage/plugin-api';
+import {
+	baseName,
+	homeRoot,
+	joinPath,
+	parentPath,
+	relativePath,
+	type StoragePath,
+	type User,
+	undefinedIf,
+} from '@stowage/rules';
+import { identityOf } from '../identity.js';
+import { batches, someOf } from './someOf.js';
+import type { TrashParts } from './trashParts.js';
+
+/** Files whose versions are counted together, each of which has a bounded number of them. */
+const countedAtOnce = 100;
+const foldersAtOnce = 200;
+
+/** How many versions files have. */
+export class VersionCounts {
+	readonly #parts: TrashParts;
+
+	constructor(parts: TrashParts) {
+		this.#parts = parts;
+	}
+
+	get #isOn(): boolean {
+		return this.#parts.config.versions.keepFor > 0;
+	}
+
+	/** Whether a user has any. */
+	hasAny(ownerId: string): Promise<boolean> {
+		return this.#parts.versions.hasAny(ownerId);
+	}
+
+	/** How many each file directly in a folder of the storage has, by its name. */
+	async in({ id, username }: User, folder: StoragePath): Promise<ReadonlyMap<string, number>> {
+		return this.#counts(id, [relativePath(folder, homeRoot(username))], baseName);
+	}
+
+	/** How many each of these files of the storage has, by its path in the home. */
+	async of({ id, username }: User, files: readonly StoragePath[]): Promise<ReadonlyMap<string, number>> {
+		if (files.length === 0 || !this.#isOn || !(await this.hasAny(id))) return new Map();
+		const folders = new Set(files.map((file) => parentPath(relativePath(file, homeRoot(username)))));
+		return this.#counts(id, [...folders], (path) => path);
+	}
+
+	/** Files at a path or below that have versions. A path may be out of date after a crash: only the files that are there count. */
+	async filesWithin(owner: User, path: StoragePath): Promise<VersionedFile[]> {
+		return this.#present(owner, await this.#parts.versions.countsWithin(owner.id, path));
+	}
+
+	async #counts(
+		ownerId: string,
+		folders: readonly StoragePath[],
+		keyOf: (path: StoragePath) => string,
+	): Promise<ReadonlyMap<string, number>> {
+		const counts = new Map<string, number>();
+		if (!this.#isOn) return counts;
+		const yielder = new Yielder();
+		const open = [...batches(folders, foldersAtOnce)];
+		for (let some = open.pop(); some !== undefined; some = open.pop()) {
+			for (let after: VersionCount | undefined; ; ) {
+				const page = await this.#parts.versions.countsIn(ownerId, some, { limit: countedAtOnce, after });
+				if (yielder.shouldYield) await yielder.yield();
+				const isLast = page.length < countedAtOnce;
+				if (!isLast && some.length > 1) {
+					// Those of one folder only can be continued.
+					open.push(...batches(some, Math.ceil(some.length / 2)));
+					break;
+				}
+				for (const { path, count } of page) counts.set(keyOf(path), (counts.get(keyOf(path)) ?? 0) + count);
+				if (isLast) break;
+				after = page.at(-1);
+			}
+		}
+		return counts;
+	}
+
+	async #present<T extends VersionedFile>({ username }: User, files: readonly T[]): Promise<T[]> {
+		const home = this.#parts.storage().home(username);
+		const isPresent = async ({ path, file }: T) => {
+			const found = home.stat(joinPath(homeRoot(username), path));
+			const item = await undefinedIf(found, 'notFound', 'forbidden');
+			return item !== undefined && identityOf(item) === file;
+		};
+		return someOf(files, isPresent);
+	}
+}
