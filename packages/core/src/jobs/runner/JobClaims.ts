@@ -1,0 +1,127 @@
+import type { HeldJob, JobChoice, JobStore } from '@stowage/plugin-api';
+import type { JobPlace } from '../JobRun.js';
+import type { AnyKind } from '../runToEnd.js';
+import type { Suspects } from '../Suspects.js';
+import type { JobRuns, WaitingJob } from './JobRuns.js';
+
+interface Dependencies {
+	store: JobStore;
+	runs: JobRuns;
+	/** The kinds that begin in this process. */
+	kinds(): readonly AnyKind[];
+	/** Whether jobs that need a capability are left to other processes. */
+	isLeftToOthers(capability: string): boolean;
+	suspects(): Suspects;
+	/** Called when another process was first. That one also looks for the next job, so there is no hurry. */
+	onTaken(): void;
+}
+
+/** Which waiting job begins in which free place. */
+export class JobClaims {
+	readonly #parts: Dependencies;
+
+	constructor(parts: Dependencies) {
+		this.#parts = parts;
+	}
+
+	/** Fills the free slots of all kinds; the slots of `held` were taken at the last read. */
+	async claimAll(held: readonly HeldJob[]): Promise<void> {
+		const { store, runs, kinds, onTaken } = this.#parts;
+		const taken = new Set(held.map((job) => job.slot));
+		// Mostly none: one query instead of some for each kind.
+		const waiting = await store.waitingKinds();
+		for (const kind of kinds()) {
+			const suspects = this.#parts.suspects();
+			if (!waiting.has(kind.name) || this.#isLeft(kind) || suspects.kindHold(kind.name) !== undefined) continue;
+			const suspected = suspects.usersOf(kind.name);
+			// Not counted: it only removes its partial results, and its owner waits for that.
+			const cleanup = `${kind.name}#cancelled`;
+			const cancelled = async () => {
+				const next = await store.next(kind.name, { except: suspected });
+				return next?.isCancelRequested ? next : undefined;
+			};
+			if (!taken.has(cleanup)) await runs.begin(kind, { slot: cleanup }, cancelled);
+			const fill = async (places: JobPlace[], find: () => Promise<WaitingJob | undefined>) => {
+				for (const place of places) {
+					if (taken.has(place.slot)) continue;
+					const outcome = await runs.begin(kind, place, find);
+					if (outcome === 'none') break;
+					if (outcome === 'taken') onTaken();
+				}
+			};
+			await fill(placesOf(kind), () =>
+				this.#nextOf(kind, { except: [...suspected, ...this.#usersWithEnough(kind, held)] }),
+			);
+			await fill(shortPlacesOf(kind), () => store.next(kind.name, { isLong: false, except: suspected }));
+			await this.#yieldOverdue(kind);
+		}
+	}
+
+	/**
+	 * Begins one job that may have ended a process, or one of the same user and kind. No other begins in any process
+	 * while it is on trial, so that the job which ends processes is known.
+	 */
+	async tryOne(held: readonly HeldJob[]): Promise<void> {
+		const { store, runs, kinds } = this.#parts;
+		const suspects = this.#parts.suspects();
+		const taken = new Set([...held.map((job) => job.slot), ...runs.all.map(({ place }) => place.slot)]);
+		const isFree = ({ slot }: JobPlace) => !taken.has(slot);
+		for (const suspect of suspects.inOrder()) {
+			const kind = kinds().find(({ name }) => name === suspect.kind);
+			if (kind === undefined || this.#isLeft(kind) || suspects.holdOf(suspect) !== undefined) continue;
+			const tryAt = async (place: JobPlace | undefined, isLong?: false) => {
+				const choice = { userId: suspect.userId, ...(isLong === undefined ? {} : { isLong }) };
+				return (
+					place !== undefined &&
+					(await runs.begin(kind, place, () => store.next(kind.name, choice), 'trial')) !== 'none'
+				);
+			};
+			if (await tryAt(placesOf(kind).find(isFree))) return;
+			if (await tryAt(shortPlacesOf(kind).find(isFree), false)) return;
+		}
+	}
+
+	#isLeft({ needs }: AnyKind): boolean {
+		return needs !== undefined && this.#parts.isLeftToOthers(needs);
+	}
+
+	/** Users with so many running jobs that others come first. */
+	#usersWithEnough(kind: AnyKind, held: readonly HeldJob[]): string[] {
+		const { runs } = this.#parts;
+		const limit = kind.runningPerUser ?? kind.concurrency;
+		if (limit >= kind.concurrency) return [];
+		const slots = new Set(placesOf(kind).map(({ slot }) => slot));
+		const elsewhere = held
+			.filter((job) => slots.has(job.slot) && runs.find(job.id) === undefined)
+			.map(({ userId }) => userId);
+		const here = runs.all.filter(({ place }) => slots.has(place.slot)).map(({ owner }) => owner.id);
+		const counts = new Map<string, number>();
+		for (const userId of [...elsewhere, ...here]) counts.set(userId, (counts.get(userId) ?? 0) + 1);
+		return [...counts].filter(([, count]) => count >= limit).map(([userId]) => userId);
+	}
+
+	/** The next job for a place of any length: short jobs have places of their own, so long ones come first. */
+	async #nextOf({ name, short }: AnyKind, choice: JobChoice): Promise<WaitingJob | undefined> {
+		const { store } = this.#parts;
+		const long = short === undefined ? undefined : await store.next(name, { ...choice, isLong: true });
+		return long ?? store.next(name, choice);
+	}
+
+	/** Gives back places for short jobs that have been taken for too long, if another one waits for them. */
+	async #yieldOverdue(kind: AnyKind): Promise<void> {
+		const { store, runs } = this.#parts;
+		if (kind.onRestart === 'fail') return;
+		const overdue = runs.all.filter((run) => run.record.kind === kind.name && run.isOverdue());
+		if (overdue.length === 0 || (await store.next(kind.name, { isLong: false })) === undefined) return;
+		for (const run of overdue) run.yield();
+	}
+}
+
+const placesOf = ({ name, concurrency }: AnyKind): JobPlace[] =>
+	Array.from({ length: concurrency }, (_, n) => ({ slot: `${name}#${n}` }));
+
+const shortPlacesOf = ({ name, short }: AnyKind): JobPlace[] =>
+	Array.from({ length: short?.places ?? 0 }, (_, n) => ({
+		slot: `${name}#short${n}`,
+		shortSeconds: short?.seconds ?? 0,
+	}));

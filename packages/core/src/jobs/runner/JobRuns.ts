@@ -1,0 +1,157 @@
+import type { HeldJob, JobEnd, JobOwner, JobRecord, JobRunKey, JobStore, UserStore } from '@stowage/plugin-api';
+import { runInContext } from '../../context.js';
+import type { Log } from '../../log.js';
+import type { JobPublisher } from '../JobPublisher.js';
+import { type JobPlace, JobRun } from '../JobRun.js';
+import { jobLimits } from '../jobLimits.js';
+import { type AnyKind, recordEnd, runToEnd, type StoredInput } from '../runToEnd.js';
+import { wait } from '../wait.js';
+
+export interface RunDependencies {
+	store: JobStore;
+	users: Pick<UserStore, 'get'>;
+	publisher: JobPublisher;
+	log: Log;
+	/** The identity of this process. */
+	holder: string;
+	/** Milliseconds of a monotonic clock. */
+	monotonic(): number;
+	/** Called with the id of each job that may have changed. */
+	onChange(id: string): void;
+	/** Called with each job that ends here. */
+	onEnd: ((job: JobRecord, end: JobEnd) => void) | undefined;
+	/** Called when a place has become free. */
+	onFree(): void;
+	/** Fires when no further run begins. */
+	stopping: AbortSignal;
+}
+
+/** A job that a place is for. */
+export type WaitingJob = NonNullable<Awaited<ReturnType<JobStore['next']>>>;
+
+/** The runs of jobs in this process. */
+export class JobRuns {
+	readonly #parts: RunDependencies;
+	readonly #byId = new Map<string, JobRun>();
+	/** Those under way, including their end. */
+	readonly #pending = new Set<Promise<void>>();
+
+	constructor(parts: RunDependencies) {
+		this.#parts = parts;
+	}
+
+	/** The run of a job in this process. */
+	find(id: string): JobRun | undefined {
+		return this.#byId.get(id);
+	}
+
+	get all(): readonly JobRun[] {
+		return [...this.#byId.values()];
+	}
+
+	/** Claims the job of a kind that is next for a place. `taken` if another process was first, for the job or the place. */
+	async begin(
+		kind: AnyKind,
+		place: JobPlace,
+		find: () => Promise<WaitingJob | undefined>,
+		trial?: 'trial',
+	): Promise<'begun' | 'none' | 'taken'> {
+		const { store, users, holder, monotonic, stopping } = this.#parts;
+		const next = stopping.aborted ? undefined : await find();
+		if (next === undefined) return 'none';
+		// Before the claim: while the database is not available no job fails for that.
+		const user = await users.get(next.userId);
+		const key: JobRunKey = { id: next.id, holder, epoch: next.epoch + 1 };
+		const requestedAt = monotonic();
+		const claimed = await store.claim(key, place.slot, jobLimits.leaseMs, trial);
+		if (claimed === undefined) return 'taken';
+		const { input, saved, attempt, record } = claimed;
+		if (user === undefined || user.isDisabled) {
+			const failed = { status: 'failed', error: 'The account is no longer there, or is disabled.' } as const;
+			await store.end(key, next.isCancelRequested ? { status: 'cancelled', error: null } : failed);
+			return 'taken';
+		}
+		const owner: JobOwner = { kind: 'user', id: user.id, username: user.username };
+		const started = { key, record, owner, attempt, place, isOnTrial: trial !== undefined };
+		const run = new JobRun(started, requestedAt, this.#runParts(key, kind));
+		if (next.isCancelRequested) run.cancel();
+		if (stopping.aborted) run.stop();
+		this.#launch(kind, run, { input, saved });
+		return 'begun';
+	}
+
+	#runParts(key: JobRunKey, kind: AnyKind): ConstructorParameters<typeof JobRun>[2] {
+		const { store, log, monotonic } = this.#parts;
+		const onTooLarge = () =>
+			log.warn({ job: key.id, kind: kind.name }, 'the progress detail of a job is too large to be stored');
+		return { store, monotonic, wait, longAfterSeconds: kind.short?.seconds ?? Number.POSITIVE_INFINITY, onTooLarge };
+	}
+
+	#launch(kind: AnyKind, run: JobRun, given: StoredInput): void {
+		const { id } = run.key;
+		this.#byId.set(id, run);
+		this.#parts.publisher.publish(id, run.owner.id);
+		const context = { job: { id, kind: kind.name, owner: run.owner } };
+		const execute = () => this.#execute(run, kind, given);
+		const ended = runInContext(context, execute).finally(() => this.#pending.delete(ended));
+		this.#pending.add(ended);
+	}
+
+	async #execute(run: JobRun, kind: AnyKind, given: StoredInput): Promise<void> {
+		const { store, publisher, log, onChange, onEnd, onFree, stopping } = this.#parts;
+		const { id } = run.key;
+		try {
+			const outcome = await runToEnd(run, kind, given, log);
+			await recordEnd(store, run.key, outcome, stopping);
+			if (typeof outcome !== 'string') onEnd?.(run.record, outcome);
+		} catch (error) {
+			log.error({ err: error, job: id }, 'the end of a job could not be saved: it runs again');
+		} finally {
+			// A lost run may end after its job has begun here again.
+			if (this.#byId.get(id) === run) this.#byId.delete(id);
+			publisher.publish(id, run.owner.id);
+			onChange(id);
+			onFree();
+		}
+	}
+
+	/** Publishes what has changed, and ends the runs whose leases have expired. */
+	beat(): void {
+		const { publisher } = this.#parts;
+		for (const [id, run] of this.#byId) {
+			run.loseIfExpired();
+			if (run.takeChangedProgress()) publisher.publish(id, run.owner.id);
+		}
+		publisher.flush();
+	}
+
+	/** Renews all leases. A renewal that fails must not stop the others. */
+	async renew(): Promise<void> {
+		const renewals = await Promise.allSettled(
+			this.all.map(async (run) => {
+				await run.renew();
+				await run.endTrial();
+			}),
+		);
+		for (const renewal of renewals) if (renewal.status === 'rejected') throw renewal.reason;
+	}
+
+	/** Ends those of `before` that this process does not hold any more by the database, and those that are to be cancelled. */
+	compare(before: readonly JobRun[], held: readonly HeldJob[]): void {
+		const found = new Map(held.map((job) => [job.id, job]));
+		for (const run of before) {
+			const job = found.get(run.key.id);
+			if (job === undefined || job.holder !== this.#parts.holder || job.epoch !== run.key.epoch) run.lose();
+			else if (job.isCancelRequested) run.cancel();
+		}
+	}
+
+	stop(): void {
+		for (const run of this.#byId.values()) run.stop();
+	}
+
+	/** Resolves when all have ended. */
+	async drained(): Promise<void> {
+		await Promise.allSettled([...this.#pending]);
+	}
+}

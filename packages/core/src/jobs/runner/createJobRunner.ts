@@ -1,0 +1,198 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { HeldJob } from '@stowage/plugin-api';
+import type { ProcessIdentity } from '../../leases/processIdentity.js';
+import type { JobRun } from '../JobRun.js';
+import { jobLimits } from '../jobLimits.js';
+import type { AnyKind } from '../runToEnd.js';
+import { Suspects } from '../Suspects.js';
+import { wait } from '../wait.js';
+import { JobClaims } from './JobClaims.js';
+import { JobRuns, type RunDependencies } from './JobRuns.js';
+import { takeOver } from './takeOver.js';
+
+interface Dependencies extends Omit<RunDependencies, 'holder' | 'onFree' | 'stopping'> {
+	/** By name; more may be defined later. */
+	kinds: ReadonlyMap<string, AnyKind>;
+	identity: ProcessIdentity;
+	/** Whether jobs may begin in this process; those that run go on. */
+	mayBegin(): boolean;
+	/** Whether jobs that need a capability are left to other processes. */
+	isLeftToOthers(capability: string): boolean;
+	/** Whether this process looks for work by itself; another one of the machine does otherwise. */
+	isPolling(): boolean;
+	/** Called with the id of each job that may have changed; without an id if jobs of other processes may have changed. */
+	onChange(id?: string): void;
+}
+
+/** Runs jobs in this process: claims waiting jobs, renews the running ones, and takes over those of processes that have ended. */
+export interface JobRunner {
+	/** The run of a job in this process. */
+	find(id: string): JobRun | undefined;
+	/** Called when there may be work. */
+	wake(): void;
+	/** Fires when this process begins no further run. */
+	readonly stopping: AbortSignal;
+	/** What is known from the interruptions of jobs, as read last. */
+	suspects(): Suspects;
+	/** Reads them again if they have not been read for a while. */
+	refreshSuspects(): Promise<void>;
+	begin(only?: string): void;
+	stop(): void;
+	close(): Promise<void>;
+	poll(): Promise<void>;
+}
+
+export function createJobRunner(parts: Dependencies): JobRunner {
+	const { store, kinds, publisher, identity, log, monotonic, mayBegin, isPolling, onChange } = parts;
+	const closing = new AbortController();
+	/** A run belongs to no request, whichever one started it. */
+	const inOwnContext = AsyncLocalStorage.snapshot();
+	let hasBegun = false;
+	let servedSince = Number.NEGATIVE_INFINITY;
+	let suspects = new Suspects({ interruptions: [], now: 0 });
+	let suspectsReadAt = Number.NEGATIVE_INFINITY;
+	let onlyKind: string | undefined;
+	let timers: NodeJS.Timeout[] = [];
+	let polling: Promise<void> | undefined;
+	let mustRerun = false;
+	/** Whether there may be work here, whichever process polls. */
+	let isWoken = false;
+	let isFailing = false;
+
+	const runs = new JobRuns({ ...parts, holder: identity.name, onFree: () => wake(), stopping: closing.signal });
+	const claims = new JobClaims({
+		store,
+		runs,
+		kinds: () => [...kinds.values()].filter(({ name }) => onlyKind === undefined || name === onlyKind),
+		isLeftToOthers: (capability) => parts.isLeftToOthers(capability),
+		suspects: () => suspects,
+		onTaken() {
+			mustRerun = isWoken = true;
+		},
+	});
+
+	/**
+	 * Ends the runs that this process has lost or that shall end, and takes over those of processes that have ended. Resolves to the jobs
+	 * held.
+	 */
+	const readHeld = async (): Promise<HeldJob[]> => {
+		const before = runs.all;
+		const held = await store.listHeld(jobLimits.leaseMs);
+		runs.compare(before, held);
+		// This process is alive: what others recorded when its leases had expired was no end.
+		if (suspects.knows(identity.name)) await store.forgetInterruptions({ holder: identity.name });
+		if (!(await takeOver({ store, identity, runs, log }, held, suspects))) return held;
+		await readSuspects();
+		return store.listHeld(jobLimits.leaseMs);
+	};
+
+	const readSuspects = async (): Promise<void> => {
+		suspectsReadAt = monotonic();
+		suspects = new Suspects(await store.listInterruptions());
+	};
+
+	const pollOnce = async (): Promise<void> => {
+		runs.beat();
+		await runs.renew();
+		await readSuspects();
+		const held = await readHeld();
+		// Those that are cancelled wait as well: their cleanup is a run too.
+		if (mayBegin() && !held.some(({ isOnTrial }) => isOnTrial)) {
+			await claims.claimAll(held);
+			if (monotonic() >= servedSince + jobLimits.settleMs) await claims.tryOne(held);
+		}
+		await publishChanges();
+	};
+
+	const publishChanges = async (): Promise<void> => {
+		if (publisher.hasPages())
+			publisher.publishChanges(await store.listChanged(publisher.changesMs()), (id) => runs.find(id) !== undefined);
+		onChange();
+	};
+
+	/** What is left of a poll where another process of the machine looks for work. */
+	const pollForPages = async (): Promise<void> => {
+		if (publisher.hasPages()) await readSuspects();
+		await publishChanges();
+	};
+
+	const poll = async (): Promise<void> => {
+		const isForWork = isWoken || isPolling() || runs.all.length > 0;
+		isWoken = false;
+		try {
+			await (isForWork ? pollOnce() : pollForPages());
+			isFailing = false;
+		} catch (error) {
+			if (!isFailing) log.warn({ err: error }, 'the jobs could not be read from the database: trying again');
+			isFailing = true;
+		}
+	};
+
+	/** One poll at a time; a request during a poll causes one more. */
+	const pollInTurn = (): Promise<void> => {
+		isWoken = true;
+		return pollByTime();
+	};
+
+	const pollByTime = (): Promise<void> => {
+		mustRerun = true;
+		polling ??= inOwnContext(async () => {
+			while (mustRerun) {
+				mustRerun = false;
+				await poll();
+			}
+		}).finally(() => {
+			polling = undefined;
+		});
+		return polling;
+	};
+
+	const wake = () => {
+		if (hasBegun && !closing.signal.aborted) void pollInTurn();
+	};
+
+	const runner: JobRunner = {
+		find: (id) => runs.find(id),
+		wake,
+		suspects: () => suspects,
+
+		async refreshSuspects() {
+			// Where it polls they are read all the time.
+			if (hasBegun && !isPolling() && monotonic() - suspectsReadAt > jobLimits.pollMs) await readSuspects();
+		},
+
+		stopping: closing.signal,
+
+		begin(only) {
+			if (hasBegun) return;
+			hasBegun = true;
+			servedSince = monotonic();
+			onlyKind = only;
+			const byTime = () => closing.signal.aborted || void pollByTime();
+			timers = [
+				setInterval(byTime, jobLimits.pollMs).unref(),
+				setInterval(() => runs.beat(), jobLimits.spacingMs).unref(),
+			];
+			wake();
+		},
+
+		stop() {
+			closing.abort();
+			runs.stop();
+		},
+
+		async close() {
+			runner.stop();
+			for (const timer of timers) clearInterval(timer);
+			await polling;
+			// Jobs that were claimed meanwhile.
+			runner.stop();
+			const drained = new AbortController();
+			await Promise.race([runs.drained(), wait(jobLimits.drainMs, drained.signal)]);
+			drained.abort();
+		},
+
+		poll: pollInTurn,
+	};
+	return runner;
+}
