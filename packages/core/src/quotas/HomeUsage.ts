@@ -4,7 +4,8 @@ import type { StoragePath } from '@stowage/rules';
 import type { FairQueue } from '../limits/FairQueue.js';
 import type { Log } from '../log.js';
 import { type Amount, measureTree } from './measureTree.js';
-import { SharedCount, type SharedParts } from './SharedCount.js';
+import { SharedCount } from './SharedCount.js';
+import type { SharedParts } from './sharedParts.js';
 
 /** An older count is measured again in the background when it is next used: homes change by other ways too. */
 const staleMs = 15 * 60_000;

@@ -1,32 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { HomeUsageStore, UsageState } from '@stowage/plugin-api';
+import type { UsageState } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
-import type { Leases } from '../leases/createLeases.js';
-import type { ProcessIdentity } from '../leases/processIdentity.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
-import type { Log } from '../log.js';
+import { amountKinds, negative, sum, zero } from './amounts.js';
+import { CountingProcesses } from './CountingProcesses.js';
 import type { Amount } from './measureTree.js';
-
-/** What the processes over one database need to count a home together. */
-export interface SharedParts {
-	store: HomeUsageStore;
-	leases: Pick<Leases, 'acquire'>;
-	identity: ProcessIdentity;
-	log: Log;
-	/** Milliseconds of a monotonic clock. */
-	monotonic(): number;
-}
-
-interface Home {
-	/** Its name in the database: the user's id, or `anonymous`. */
-	key: string;
-	/** The user whose unfinished uploads count; null for all visitors. */
-	owner: string | null;
-	/** What this process has reserved. */
-	reserved: Readonly<Amount>;
-	/** What lies in the home and its trash, by a walk. */
-	walk(): Promise<Amount>;
-}
+import type { CountedHome, SharedParts } from './sharedParts.js';
+import { UsageRow } from './UsageRow.js';
 
 /**
  * What a process takes from a quota at once before it needs it, so that not each chunk is a write: the 64th part of
@@ -52,27 +32,8 @@ const mostWalks = 3;
 /** A row with something reserved is written so often at least. */
 const touchMs = 60_000;
 
-/** A row that was not written for so long has nothing under way: its process has ended, or is idle. */
-const oldMs = 10 * 60_000;
-
 /** How often a process that waits for the measurement of another one looks for its end. */
 const pollMs = 200;
-
-const kinds = ['bytes', 'entries'] as const;
-
-const zero = (): Amount => ({ bytes: 0, entries: 0 });
-
-const sum = (...amounts: Readonly<Amount>[]): Amount => ({
-	bytes: amounts.reduce((all, { bytes }) => all + bytes, 0),
-	entries: amounts.reduce((all, { entries }) => all + entries, 0),
-});
-
-const negative = ({ bytes, entries }: Readonly<Amount>): Amount => ({ bytes: -bytes, entries: -entries });
-
-const smaller = (a: Readonly<Amount>, b: Readonly<Amount>): Amount => ({
-	bytes: Math.min(a.bytes, b.bytes),
-	entries: Math.min(a.entries, b.entries),
-});
 
 /**
  * The content of a home as several processes count it. Each has a row of its own with what it has published and
@@ -83,23 +44,13 @@ const smaller = (a: Readonly<Amount>, b: Readonly<Amount>): Amount => ({
  */
 export class SharedCount {
 	readonly #parts: SharedParts;
-	readonly #home: Home;
-	/** Since its row was made. */
-	#published = zero();
-	#removed = zero();
-	/** Removed, and not in the row yet. */
-	#unsaved = zero();
-	/** What the row says that was added. */
-	#saved = zero();
+	readonly #home: CountedHome;
+	readonly #row: UsageRow;
+	readonly #processes: CountingProcesses;
 	/** So little was left that nothing was taken in advance: then what is published is said at once, and no measurement counts it twice. */
 	#isShort = false;
-	/** How much of that may be published and reserved without a look at what others have. */
-	#granted = zero();
-	/** That of the row; undefined without one. */
-	#number: number | undefined;
 	#state: UsageState | undefined;
 	#readAt = Number.NEGATIVE_INFINITY;
-	#savedAt = Number.NEGATIVE_INFINITY;
 	/** How often something that was reserved here went over to an unfinished upload. */
 	#transfers = 0;
 	/** A removal was not counted, or may not have been. */
@@ -112,9 +63,11 @@ export class SharedCount {
 	/** Writes are made one after another. */
 	readonly #exclusively = createKeyedMutex();
 
-	constructor(parts: SharedParts, home: Home) {
+	constructor(parts: SharedParts, home: CountedHome) {
 		this.#parts = parts;
 		this.#home = home;
+		this.#row = new UsageRow({ ...parts, onDoubt: () => this.#doubt() }, home);
+		this.#processes = new CountingProcesses(parts, home.key);
 	}
 
 	/** Reads the sum anew unless that was done within `maxAgeMs`, and measures what nobody who lives counts. */
@@ -122,7 +75,7 @@ export class SharedCount {
 		if (this.#state === undefined) {
 			await this.#read();
 			// Nobody knows what has happened to the home since the last process that counted it.
-			if ((await this.#living()) === 0) await this.measure();
+			if ((await this.#processes.living()) === 0) await this.measure();
 		} else if (this.#parts.monotonic() - this.#readAt >= maxAgeMs) await this.#read();
 		if (this.#state?.number === 0) await this.measure();
 	}
@@ -135,7 +88,7 @@ export class SharedCount {
 	/** The content, as last read. */
 	get used(): Amount {
 		const { base = zero(), others = zero() } = this.#state ?? {};
-		const { bytes, entries } = sum(base, others, this.#published, negative(this.#removed), negative(this.#unsaved));
+		const { bytes, entries } = sum(base, others, this.#row.change);
 		return { bytes: Math.max(0, bytes), entries: Math.max(0, entries) };
 	}
 
@@ -147,43 +100,44 @@ export class SharedCount {
 	/** Resolves to whether what was just reserved here fits with what all others have; if not, it has to be released. */
 	async take(amount: Readonly<Amount>, limit: Readonly<Amount>): Promise<boolean> {
 		this.#settleLater();
-		if (this.#isGranted()) return true;
+		if (this.#row.isGranted) return true;
 		return this.#exclusively('', async () => {
-			if (this.#isGranted()) return true;
+			if (this.#row.isGranted) return true;
 			const more = this.#step(limit);
-			this.#isShort = kinds.some((kind) => limit[kind] > 0 && more[kind] === 0);
-			await this.#save(more);
+			this.#isShort = amountKinds.some((kind) => limit[kind] > 0 && more[kind] === 0);
+			await this.#row.save(more);
 			await this.#read();
 			// From here to where it is granted nothing else may be reserved.
 			const left = (kind: keyof Amount) => (limit[kind] === 0 ? Number.POSITIVE_INFINITY : this.#left(limit, kind));
-			if (kinds.some((kind) => amount[kind] > 0 && left(kind) < 0)) {
+			if (amountKinds.some((kind) => amount[kind] > 0 && left(kind) < 0)) {
 				// It keeps nothing from others who try the same.
-				await this.#save(negative(amount));
+				await this.#row.save(negative(amount));
 				return false;
 			}
-			const isRoomForMore = kinds.every((kind) => left(kind) >= more[kind]);
-			this.#granted = smaller(this.#saved, isRoomForMore ? sum(this.#need(), more) : this.#need());
-			if (!isRoomForMore) await this.#save(zero());
+			const isRoomForMore = amountKinds.every((kind) => left(kind) >= more[kind]);
+			this.#row.grant(isRoomForMore ? more : zero());
+			if (!isRoomForMore) await this.#row.save(zero());
 			return true;
 		});
 	}
 
 	/** Something has been published of which a part had been reserved here until now. Others hear of the rest before this resolves. */
 	async published(amount: Readonly<Amount>, reserved: Readonly<Amount>): Promise<void> {
-		this.#published = sum(this.#published, amount);
+		this.#row.publish(amount);
 		this.#settleLater();
-		if (this.#isGranted() && !this.#isShort) return;
+		if (this.#row.isGranted && !this.#isShort) return;
 		await this.#exclusively('', async () => {
-			await this.#save(zero());
-			this.#granted = smaller(this.#saved, sum(this.#granted, amount, negative(reserved)));
+			await this.#row.save(zero());
+			this.#row.changeGrant(sum(amount, negative(reserved)));
+			this.#row.limitGrant();
 		});
 	}
 
 	/** To be called before something is removed, so that it can be counted: by a row from before that, if others count the home. */
 	async beforeRemoval(): Promise<void> {
-		if (this.#number !== undefined) return;
+		if (this.#row.exists) return;
 		try {
-			if ((await this.#living()) > 0) await this.#exclusively('', () => this.#save(zero()));
+			if ((await this.#processes.living()) > 0) await this.#exclusively('', () => this.#row.save(zero()));
 		} catch (error) {
 			// Nothing can be written: what makes room is removed all the same, and the home measured again later.
 			if (!isFailure(error)) throw error;
@@ -193,8 +147,8 @@ export class SharedCount {
 	/** Its size may be unknown. Others hear of it soon, or once `tell` has resolved. */
 	removed(size: Readonly<Amount> | undefined): void {
 		// Without a row it is not known whether the last measurement has seen it.
-		if (size === undefined || this.#number === undefined) this.#doubt();
-		else this.#unsaved = sum(this.#unsaved, size);
+		if (size === undefined || !this.#row.exists) this.#doubt();
+		else this.#row.remove(size);
 		this.#settleLater();
 	}
 
@@ -217,7 +171,7 @@ export class SharedCount {
 	/** The same of something that counts as an unfinished upload now: what was granted for it can't be used again. */
 	recorded(amount: Readonly<Amount>): void {
 		this.#transfers++;
-		this.#granted = sum(this.#granted, negative(amount));
+		this.#row.changeGrant(negative(amount));
 		this.#settleLater();
 	}
 
@@ -235,7 +189,7 @@ export class SharedCount {
 				await this.measure();
 			}
 			if (fits()) return;
-			if ((await this.#living()) === 0 && (walks === mostWalks || (await this.#isRight(maxAgeMs)))) return;
+			if ((await this.#processes.living()) === 0 && (walks === mostWalks || (await this.#isRight(maxAgeMs)))) return;
 		}
 		// What others had published and not said yet was counted twice.
 		if (walks > 0) await this.measure();
@@ -243,7 +197,7 @@ export class SharedCount {
 
 	async #isRight(maxAgeMs: number): Promise<boolean> {
 		const isRight = !this.#isInexact && this.#state?.isExact === true && this.ageMs <= maxAgeMs;
-		return isRight && !(await this.#hasGone());
+		return isRight && !(await this.#processes.hasGone());
 	}
 
 	#doubt(): void {
@@ -263,16 +217,7 @@ export class SharedCount {
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		clearTimeout(this.#timer);
-		if (this.#number !== undefined) await this.#exclusively('', () => this.#save(zero()));
-	}
-
-	#need(): Amount {
-		return sum(this.#published, this.#home.reserved);
-	}
-
-	#isGranted(): boolean {
-		const need = this.#need();
-		return this.#number !== undefined && kinds.every((kind) => need[kind] <= this.#granted[kind]);
+		if (this.#row.exists) await this.#exclusively('', () => this.#row.save(zero()));
 	}
 
 	#left(limit: Readonly<Amount>, kind: keyof Amount): number {
@@ -287,41 +232,6 @@ export class SharedCount {
 			return part < least ? 0 : Math.min(most, part);
 		};
 		return { bytes: of('bytes'), entries: of('entries') };
-	}
-
-	/** Writes the row, with so much more than is needed. */
-	async #save(more: Readonly<Amount>): Promise<void> {
-		const { store, identity, monotonic } = this.#parts;
-		const { key } = this.#home;
-		this.#savedAt = monotonic();
-		for (;;) {
-			if (this.#number === undefined) {
-				// What it had counted before is in the last measurement.
-				this.#published = zero();
-				this.#removed = zero();
-				this.#unsaved = zero();
-				const added = sum(this.#need(), more);
-				this.#number = await store.begin(key, identity.name, added);
-				this.#saved = added;
-				this.#granted = smaller(this.#granted, added);
-				return;
-			}
-			const added = sum(this.#need(), more);
-			const unsaved = this.#unsaved;
-			const removed = sum(this.#removed, unsaved);
-			if (await store.save(key, identity.name, this.#number, { added, published: this.#published, removed })) {
-				this.#saved = added;
-				this.#granted = smaller(this.#granted, added);
-				this.#removed = removed;
-				this.#unsaved = sum(this.#unsaved, negative(unsaved));
-				return;
-			}
-			// Measured meanwhile: whether the walk has seen what was removed is not known.
-			const row = await store.find(key, identity.name);
-			this.#number = row?.number;
-			if (unsaved.bytes !== 0 || unsaved.entries !== 0) this.#doubt();
-			this.#unsaved = sum(this.#unsaved, negative(unsaved));
-		}
 	}
 
 	async #read(): Promise<void> {
@@ -362,36 +272,12 @@ export class SharedCount {
 			});
 		}
 		// Who only removed something there has nothing to count.
-		if (this.#number === undefined) return;
-		const need = this.#need();
-		const isRight = kinds.every((kind) => this.#saved[kind] === need[kind] && this.#unsaved[kind] === 0);
+		if (!this.#row.exists) return;
 		const { bytes, entries } = this.#home.reserved;
 		const isBusy = bytes > 0 || entries > 0;
-		const mayWait = isRight && this.#parts.monotonic() - this.#savedAt < touchMs;
-		if (!mayWait) await this.#exclusively('', () => this.#save(zero()));
+		const mayWait = this.#row.isExact && this.#row.ageMs < touchMs;
+		if (!mayWait) await this.#exclusively('', () => this.#row.save(zero()));
 		if (isBusy) this.#settleLater();
-	}
-
-	/** How many processes count the home besides this one. */
-	async #living(): Promise<number> {
-		const rows = await this.#parts.store.rows(this.#home.key, oldMs);
-		const others = rows.filter(({ process }) => process !== this.#parts.identity.name);
-		return others.length - (await this.#gone(others)).size;
-	}
-
-	/** Whether a process has ended that had reserved something. */
-	async #hasGone(): Promise<boolean> {
-		const rows = await this.#parts.store.rows(this.#home.key, oldMs);
-		const busy = rows.filter(({ added, published }) => kinds.some((kind) => added[kind] > published[kind]));
-		return (await this.#gone(busy)).size > 0;
-	}
-
-	async #gone(rows: Awaited<ReturnType<HomeUsageStore['rows']>>): Promise<Set<string>> {
-		const { identity } = this.#parts;
-		const gone = new Set<string>();
-		for (const { process, isOld } of rows)
-			if (process !== identity.name && (isOld || (await identity.hasEnded(process)))) gone.add(process);
-		return gone;
 	}
 
 	async #measure(): Promise<void> {
@@ -413,9 +299,9 @@ export class SharedCount {
 				await this.#read();
 				if (this.#state?.number !== before) break;
 				this.#isInexact = false;
-				await this.#exclusively('', () => this.#save(zero()));
-				const rows = await store.rows(key, oldMs);
-				const gone = await this.#gone(rows);
+				await this.#exclusively('', () => this.#row.save(zero()));
+				const rows = await this.#processes.rows();
+				const gone = await this.#processes.gone(rows);
 				const began = monotonic();
 				const found = await this.#home.walk();
 				if (!lease.isHeld()) continue;

@@ -1,0 +1,122 @@
+import { amountKinds, negative, smaller, sum, zero } from './amounts.js';
+import type { Amount } from './measureTree.js';
+import type { CountedHome, SharedParts } from './sharedParts.js';
+
+interface Dependencies extends Pick<SharedParts, 'store' | 'identity' | 'monotonic'> {
+	/** Called where it is not known whether a measurement has seen what was removed. */
+	onDoubt(): void;
+}
+
+/**
+ * What this process has published, reserved and removed in a home, and its row, which says at least as much of the
+ * first two and at most as much of the last. Calls that write are made one after another by the caller.
+ */
+export class UsageRow {
+	readonly #parts: Dependencies;
+	readonly #home: CountedHome;
+	/** Since the row was made. */
+	#published = zero();
+	#removed = zero();
+	/** Removed, and not in the row yet. */
+	#unsaved = zero();
+	/** What the row says that was added. */
+	#saved = zero();
+	/** How much of that may be published and reserved without a look at what others have. */
+	#granted = zero();
+	/** That of the row; undefined without one. */
+	#number: number | undefined;
+	#savedAt = Number.NEGATIVE_INFINITY;
+
+	constructor(parts: Dependencies, home: CountedHome) {
+		this.#parts = parts;
+		this.#home = home;
+	}
+
+	get exists(): boolean {
+		return this.#number !== undefined;
+	}
+
+	/** Milliseconds since it was written, or should have been. */
+	get ageMs(): number {
+		return this.#parts.monotonic() - this.#savedAt;
+	}
+
+	/** What this process has published here and not removed again. */
+	get change(): Amount {
+		return sum(this.#published, negative(this.#removed), negative(this.#unsaved));
+	}
+
+	/** Whether what is published and reserved may be so without a look at what others have. */
+	get isGranted(): boolean {
+		const need = this.#need();
+		return this.exists && amountKinds.every((kind) => need[kind] <= this.#granted[kind]);
+	}
+
+	/** Whether it says what is: neither more was taken in advance, nor was something removed that it does not say. */
+	get isExact(): boolean {
+		const need = this.#need();
+		return amountKinds.every((kind) => this.#saved[kind] === need[kind] && this.#unsaved[kind] === 0);
+	}
+
+	publish(amount: Readonly<Amount>): void {
+		this.#published = sum(this.#published, amount);
+	}
+
+	remove(amount: Readonly<Amount>): void {
+		this.#unsaved = sum(this.#unsaved, amount);
+	}
+
+	/** Of what the row says this may be published and reserved, besides what is now. */
+	grant(more: Readonly<Amount>): void {
+		this.#granted = smaller(this.#saved, sum(this.#need(), more));
+	}
+
+	/** What was granted grows or shrinks by this. */
+	changeGrant(amount: Readonly<Amount>): void {
+		this.#granted = sum(this.#granted, amount);
+	}
+
+	/** The grant is never more than the row says. */
+	limitGrant(): void {
+		this.#granted = smaller(this.#saved, this.#granted);
+	}
+
+	/** Writes the row, with so much more than is needed. */
+	async save(more: Readonly<Amount>): Promise<void> {
+		const { store, identity, monotonic } = this.#parts;
+		const { key } = this.#home;
+		this.#savedAt = monotonic();
+		for (;;) {
+			if (this.#number === undefined) {
+				// What it had counted before is in the last measurement.
+				this.#published = zero();
+				this.#removed = zero();
+				this.#unsaved = zero();
+				const added = sum(this.#need(), more);
+				this.#number = await store.begin(key, identity.name, added);
+				this.#saved = added;
+				this.#granted = smaller(this.#granted, added);
+				return;
+			}
+			const added = sum(this.#need(), more);
+			const unsaved = this.#unsaved;
+			const removed = sum(this.#removed, unsaved);
+			if (await store.save(key, identity.name, this.#number, { added, published: this.#published, removed })) {
+				this.#saved = added;
+				this.#granted = smaller(this.#granted, added);
+				this.#removed = removed;
+				this.#unsaved = sum(this.#unsaved, negative(unsaved));
+				return;
+			}
+			// Measured meanwhile: whether the walk has seen what was removed is not known.
+			const row = await store.find(key, identity.name);
+			this.#number = row?.number;
+			if (unsaved.bytes !== 0 || unsaved.entries !== 0) this.#parts.onDoubt();
+			this.#unsaved = sum(this.#unsaved, negative(unsaved));
+		}
+	}
+
+	#need(): Amount {
+		return sum(this.#published, this.#home.reserved);
+	}
+}

@@ -1,0 +1,17 @@
+import type { Amount } from './measureTree.js';
+
+export const amountKinds = ['bytes', 'entries'] as const;
+
+export const zero = (): Amount => ({ bytes: 0, entries: 0 });
+
+export const sum = (...amounts: Readonly<Amount>[]): Amount => ({
+	bytes: amounts.reduce((all, { bytes }) => all + bytes, 0),
+	entries: amounts.reduce((all, { entries }) => all + entries, 0),
+});
+
+export const negative = ({ bytes, entries }: Readonly<Amount>): Amount => ({ bytes: -bytes, entries: -entries });
+
+export const smaller = (a: Readonly<Amount>, b: Readonly<Amount>): Amount => ({
+	bytes: Math.min(a.bytes, b.bytes),
+	entries: Math.min(a.entries, b.entries),
+});
