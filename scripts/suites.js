@@ -11,11 +11,11 @@ const hook = /^(before|after)(Each)?(\.always)? hook/;
 
 /**
  * Runs the suites of a clone. What fails in a file that `isRetried` (by its path in the clone) runs once more, after
- * all others and alone: a test that passes then counts as passed and is listed in `flaky`. More than `mostRetried`
+ * all others and alone: a test that passes then counts as passed and is listed in `flaky`. More than `maxRetried`
  * files fail for another reason than the load of the machine, so none of them runs again. Resolves to the counts, in
  * which each test counts once, the lines of what failed, and the records of the processes.
  */
-export async function runSuites({ clone, args, env, records, isRetried, mostRetried = 10, print }) {
+export async function runSuites({ clone, args, env, records, isRetried, maxRetried = 10, print }) {
 	await mkdir(records);
 	let runs = 0;
 	const runOnce = async (words) => {
@@ -28,7 +28,7 @@ export async function runSuites({ clone, args, env, records, isRetried, mostRetr
 	const tally = new Tally(first);
 	const files = tally.failedFiles();
 	const retried = files.filter(isRetried);
-	for (const file of retried.length > mostRetried ? [] : retried) {
+	for (const file of retried.length > maxRetried ? [] : retried) {
 		for (const part of await partsToRetry(clone, file, tally)) {
 			print(`\n== once more, alone: ${part}`);
 			const again = await runOnce([part, '--concurrency=1']);

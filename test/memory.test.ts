@@ -10,7 +10,7 @@ import { plainArgs, startServer } from './serverProcess.js';
 
 const gigabyte = 1024 ** 3;
 const bytes = isLong ? 2 * gigabyte : 600 * 1024 ** 2;
-const mostMemory = 200 * 1024 * 1024;
+const maxMemory = 200 * 1024 * 1024;
 
 async function peakMemory(pid: number): Promise<number> {
 	return Number(/^VmHWM:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
@@ -51,5 +51,5 @@ test.serial(`an upload and a download of ${isLong ? '2 GB' : '600 MB'} take less
 	t.is(received, bytes);
 	const peak = await peakMemory(server.pid);
 	t.log(`${Math.round(peak / 1024 / 1024)} MB at its peak`);
-	t.true(peak < mostMemory, `${Math.round(peak / 1024 / 1024)} MB at its peak`);
+	t.true(peak < maxMemory, `${Math.round(peak / 1024 / 1024)} MB at its peak`);
 });

@@ -85,7 +85,7 @@ export async function fivePeople(
 		const call =
 			chance < 0.1
 				? memberCall(actor, next, model, users)
-				: randomCallBy(actor, next, model, [...enabled, ...model.disabled], { mostNodes: 200, areas });
+				: randomCallBy(actor, next, model, [...enabled, ...model.disabled], { maxNodes: 200, areas });
 		const expected = call.inModel(model);
 		// A folder is downloaded as an archive, which has tests of its own.
 		if (expected.content === null) continue;

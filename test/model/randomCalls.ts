@@ -101,13 +101,13 @@ export function randomCall(next: () => number, model: FileModel, users: readonly
 	return randomCallBy(actor, next, model, users);
 }
 
-/** A call by `actor` on trees of about `mostNodes` files and folders. */
+/** A call by `actor` on trees of about `maxNodes` files and folders. */
 export function randomCallBy(
 	actor: Actor,
 	next: () => number,
 	model: FileModel,
 	users: readonly string[],
-	{ mostNodes = 150, areas = ['private', 'public'] }: { mostNodes?: number; areas?: readonly Area[] } = {},
+	{ maxNodes = 150, areas = ['private', 'public'] }: { maxNodes?: number; areas?: readonly Area[] } = {},
 ): Call {
 	const pick = <T>(values: readonly T[]): T => values[Math.floor(next() * values.length)] as T;
 	const area = (): Area => pick(areas);
@@ -294,6 +294,6 @@ export function randomCallBy(
 	];
 	// A tree that only grows soon holds copies of copies.
 	const count = model.nodes.size;
-	const index = count > mostNodes && next() < 0.5 ? 5 : Math.floor(next() * makers.length);
+	const index = count > maxNodes && next() < 0.5 ? 5 : Math.floor(next() * makers.length);
 	return (makers[index] as () => Call)();
 }

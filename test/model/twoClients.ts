@@ -14,7 +14,7 @@ const users = ['ann', 'bob'];
 const clientsEach = 2;
 
 /** Few, so that they collide. */
-const mostNodes = 30;
+const maxNodes = 30;
 
 /** After so many calls the model is read from the disk: the order of concurrent calls is not predictable. */
 const callsBetweenReads = 20;
@@ -45,7 +45,7 @@ export async function twoClientsPerHome(t: ExecutionContext, calls: number, seed
 		while (made < calls && faults.length === 0) {
 			if (made % callsBetweenReads === 0) await readModel(folder, model);
 			const call =
-				next() < 0.1 ? linkCall(actor, next, model, links) : randomCallBy(actor, next, model, users, { mostNodes });
+				next() < 0.1 ? linkCall(actor, next, model, links) : randomCallBy(actor, next, model, users, { maxNodes });
 			// A visitor may do little: most calls that only get a 401 are left out.
 			if (call.inModel(model).status === 401 && next() < 0.9) continue;
 			made++;

@@ -18,12 +18,12 @@ async function script(folder: string, name: string, ...args: string[]): Promise<
 }
 
 /** Larger than the package, and far smaller than one with the page's libraries. */
-const mostBytes = 6 * 1024 * 1024;
+const maxBytes = 6 * 1024 * 1024;
 
 test('the npm package installs into an empty folder without a compiler and serves, and so does the Debian package made of it', async (t) => {
 	const folder = await memoryFolder(t, 600);
 	const tarball = await script(folder, 'package.js');
-	t.true((await stat(tarball)).size < mostBytes);
+	t.true((await stat(tarball)).size < maxBytes);
 
 	// Only the programs that npm itself needs.
 	const programs = path.join(folder, 'programs');

@@ -39,7 +39,7 @@ export async function runSuites(t: ExecutionContext, files: Readonly<Record<stri
 		import { runSuites } from '${path.join(clone, 'scripts/suites.js')}';
 		const env = { ...process.env, PATH: '${links}', TEST_PROGRAMS: '${links}' };
 		const isRetried = (file) => file.startsWith('e2e/');
-		const options = { clone: process.cwd(), args: [], env, records: 'records', isRetried, mostRetried: 3, print: console.error };
+		const options = { clone: process.cwd(), args: [], env, records: 'records', isRetried, maxRetried: 3, print: console.error };
 		console.log(JSON.stringify(await runSuites(options)));
 	`;
 	const { stdout } = await execa(process.execPath, ['--input-type=module', '-e', script], {

@@ -92,9 +92,9 @@ async function checkKey(file: string): Promise<Finding[]> {
 	return [fault('key', `others may read ${file}`, `chmod 600 ${file}`)];
 }
 
-export function clockFinding(whose: string, time: number, most = maxClockErrorMs): Finding {
+export function clockFinding(whose: string, time: number, maxErrorMs = maxClockErrorMs): Finding {
 	const error = Math.round((time - Date.now()) / 1000);
-	if (Math.abs(time - Date.now()) <= most) return ok('clock', `agrees with that of ${whose}`);
+	if (Math.abs(time - Date.now()) <= maxErrorMs) return ok('clock', `agrees with that of ${whose}`);
 	return warn(
 		'clock',
 		`that of ${whose} differs by ${error} s`,

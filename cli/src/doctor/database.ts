@@ -4,8 +4,8 @@ import {
 	clockFaults,
 	differingSettings,
 	liveMs,
+	maxNodeClockMs,
 	migrationNames,
-	mostNodeClockMs,
 	readSnapshot,
 } from '@stowage/core';
 import { clockFinding } from './dataFolder.js';
@@ -31,7 +31,7 @@ export async function checkDatabaseOf({ databaseUrl }: Config): Promise<{ findin
 			findings.push(warn(what, `pending migrations: ${pending.join(', ')}`, 'stowage backup, then stowage migrate.'));
 		if (findings.length === 0) findings.push(ok(what, 'whole and up to date'));
 		const isUsable = findings.every(({ state }) => state === 'ok');
-		if (now !== undefined) findings.push(clockFinding('the database', now, mostNodeClockMs));
+		if (now !== undefined) findings.push(clockFinding('the database', now, maxNodeClockMs));
 		for (const message of clockFaults(live))
 			findings.push(warn('clock', message, 'Let all machines get their time by NTP: timedatectl set-ntp true.'));
 		for (const message of differingSettings(live))

@@ -114,7 +114,7 @@ interface RunOptions {
 	attempt?: number;
 	encoder?: typeof quickEncoder;
 	handbrake?: HandBrake;
-	mostMs?: number;
+	maxMs?: number;
 }
 
 function run({
@@ -126,7 +126,7 @@ function run({
 	attempt = 1,
 	encoder = quickEncoder,
 	handbrake = handbrakeWith(encoder),
-	mostMs: timeLimitMs = 600_000,
+	maxMs: timeLimitMs = 600_000,
 }: RunOptions) {
 	const { files } = app.services;
 	const killableFiles: Files = killable.guard({
@@ -278,7 +278,7 @@ test('a conversion that exceeds its time limit fails and leaves all files unchan
 				? quickEncoder.run(args, { signal, ...(files === undefined ? {} : { files }) })
 				: new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
 	};
-	const error = await t.throwsAsync(run({ app, viewer, input: {}, encoder: endless, mostMs: 200 }));
+	const error = await t.throwsAsync(run({ app, viewer, input: {}, encoder: endless, maxMs: 200 }));
 	t.regex(error?.message ?? '', /^The conversion was ended, since it took longer than \d+ hours\.$/);
 	t.deepEqual(await files(home), ['film.mp4']);
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);

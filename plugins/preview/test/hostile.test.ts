@@ -31,7 +31,7 @@ async function children(): Promise<Map<number, number>> {
 }
 
 /** Asserts that no picture is rendered, and that no child takes more memory than this. */
-async function assertRefused(t: ExecutionContext, { render }: Rendering, name: string, mostBytes = 400 * megabyte) {
+async function assertRefused(t: ExecutionContext, { render }: Rendering, name: string, maxBytes = 400 * megabyte) {
 	let most = 0;
 	let isOver = false;
 	const watching = (async () => {
@@ -47,7 +47,7 @@ async function assertRefused(t: ExecutionContext, { render }: Rendering, name: s
 	for (const bytes of (await children()).values()) most = Math.max(most, bytes);
 	isOver = true;
 	await watching;
-	t.true(most < mostBytes, `${Math.round(most / megabyte)} MB`);
+	t.true(most < maxBytes, `${Math.round(most / megabyte)} MB`);
 	t.log(`${Math.round(most / megabyte)} MB`);
 }
 

@@ -134,9 +134,9 @@ class Pool {
 		const used = its.usedAt(now, itsPerMs());
 		const active = this.#active + (used === 0 ? 1 : 0);
 		const isPlenty = this.#all.usedAt(now, perMs) + bytes <= burst * freePart;
-		const most = isPlenty ? own.burst : Math.min(own.burst, (burst * dividedPart) / active);
+		const limit = isPlenty ? own.burst : Math.min(own.burst, (burst * dividedPart) / active);
 		// The first line of an origin is written where there is any room.
-		if (used > 0 && used + bytes > most) return false;
+		if (used > 0 && used + bytes > limit) return false;
 		if (!this.take(bytes, { burst, perMs }, now)) return false;
 		its.add(bytes);
 		this.#active = active;

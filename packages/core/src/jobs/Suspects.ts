@@ -151,8 +151,8 @@ export function holdOf(job: Pick<JobRecord, 'userId' | 'kind' | 'status'>, suspe
  */
 export function suspectsAmong(held: readonly HeldJob[], hadTrial: boolean): readonly HeldJob[] {
 	const isTried = hadTrial || held.some(({ isOnTrial }) => isOnTrial);
-	const mostMs = isTried ? jobLimits.trialMs : hourMs;
-	return held.filter(({ isOnTrial, ranMs }) => isOnTrial || ranMs < mostMs);
+	const maxMs = isTried ? jobLimits.trialMs : hourMs;
+	return held.filter(({ isOnTrial, ranMs }) => isOnTrial || ranMs < maxMs);
 }
 
 function endsIn(interruptions: readonly JobInterruption[]): number {

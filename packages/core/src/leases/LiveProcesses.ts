@@ -26,7 +26,7 @@ const forgottenMs = 60 * 60_000;
 const sweepMs = 10 * 60_000;
 
 /** Clocks may differ by so much without harm. */
-export const mostNodeClockMs = 2000;
+export const maxNodeClockMs = 2000;
 
 /** Settings that users notice, so that they should be the same wherever a request arrives. */
 const noticed = [
@@ -174,8 +174,8 @@ export class LiveProcesses implements RootReaders {
 			const { offset, uncertainty } = await processes.compareClock();
 			this.#clockOffset = offset;
 			// A slow answer proves nothing in either direction.
-			if (Math.abs(offset) - uncertainty > mostNodeClockMs) this.#isClockOff = true;
-			else if (Math.abs(offset) + uncertainty <= mostNodeClockMs) this.#isClockOff = false;
+			if (Math.abs(offset) - uncertainty > maxNodeClockMs) this.#isClockOff = true;
+			else if (Math.abs(offset) + uncertainty <= maxNodeClockMs) this.#isClockOff = false;
 			await processes.beat({
 				name: identity.name,
 				node: nodeOf(config),
@@ -250,7 +250,7 @@ export function clockFaults(live: readonly LiveProcess[]): string[] {
 		if (clockOffset !== 0)
 			return [`The clock of node ${node} and that of its database differ: the node's is ${spanOf(clockOffset)}.`];
 		// What it wrote will be written, by the database that was asked.
-		return ageMs < -mostNodeClockMs
+		return ageMs < -maxNodeClockMs
 			? [`The clock of the database of node ${node} is ahead of that of another node's.`]
 			: [];
 	});

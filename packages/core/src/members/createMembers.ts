@@ -66,7 +66,7 @@ interface Dependencies {
 }
 
 /** More than anyone needs: each call of a member reads all that are shared with them. */
-const most: MemberLimits = { folders: 1_000, ofOneOwner: 250, ofAllOwners: 1_000 };
+const memberLimits: MemberLimits = { folders: 1_000, ofOneOwner: 250, ofAllOwners: 1_000 };
 
 /** Names of nobody that one account may ask for in a window. */
 const maxUnknown = 100;
@@ -140,13 +140,13 @@ export function createMembers({ store, users, storage, folders, notifications, l
 					);
 				const itemId = identityOf(item);
 				const before = await store.find(ownerId, itemId);
-				if (!(await store.set({ ownerId, path, itemId }, chosen, most))) return false;
+				if (!(await store.set({ ownerId, path, itemId }, chosen, memberLimits))) return false;
 				const made = await store.find(ownerId, itemId);
 				const touched = [...(before?.members ?? []), ...(made?.members ?? [])].map(({ user }) => user.id);
 				notify([ownerId, ...touched]);
 				if (before !== undefined || made === undefined || (await locateLink(storage, made)) !== undefined) return true;
 				// It was moved while nobody followed it yet.
-				await store.set({ ownerId, path, itemId }, [], most);
+				await store.set({ ownerId, path, itemId }, [], memberLimits);
 				throw new Failure('notFound', 'There is no such file or folder.');
 			});
 			return { members: chosen.map(({ username: name, role }) => ({ username: name, role })), isChanged };

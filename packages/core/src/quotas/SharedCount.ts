@@ -10,13 +10,13 @@ import { UsageRow } from './UsageRow.js';
 
 /**
  * What a process takes from a quota at once before it needs it, so that not each chunk is a write: the 64th part of
- * what is left, or nothing where that is less than the least, so that nobody keeps the last room from others. Eight
+ * what is left, or nothing where that is less than the minimum, so that nobody keeps the last room from others. Eight
  * processes keep no more than 32 MB from each other.
  */
 const stepParts = 64;
 const step = {
-	bytes: { least: 64 * 1024, most: 4 * 1024 * 1024 },
-	entries: { least: 1, most: 64 },
+	bytes: { min: 64 * 1024, max: 4 * 1024 * 1024 },
+	entries: { min: 1, max: 64 },
 };
 
 /** How soon others learn what this process has given back. */
@@ -24,10 +24,10 @@ const settleMs = 500;
 
 /** How often it is looked whether others have given something back, before anything is refused: for twice as long as that takes. */
 const lookMs = 100;
-const mostLooks = (2 * settleMs) / lookMs;
+const maxLooks = (2 * settleMs) / lookMs;
 
 /** Walks before a refusal: each may overlap with what others write. */
-const mostWalks = 3;
+const maxWalks = 3;
 
 /** A row with something reserved is written so often at least. */
 const touchMs = 60_000;
@@ -181,15 +181,15 @@ export class SharedCount {
 	 */
 	async correct(maxAgeMs: number, fits: () => boolean): Promise<void> {
 		let walks = 0;
-		for (let looks = 0; looks < mostLooks; looks++) {
+		for (let looks = 0; looks < maxLooks; looks++) {
 			if (looks > 0) await wait(lookMs);
 			await this.#read();
-			if (walks < mostWalks && !(await this.#isRight(maxAgeMs))) {
+			if (walks < maxWalks && !(await this.#isRight(maxAgeMs))) {
 				walks++;
 				await this.measure();
 			}
 			if (fits()) return;
-			if ((await this.#processes.living()) === 0 && (walks === mostWalks || (await this.#isRight(maxAgeMs)))) return;
+			if ((await this.#processes.living()) === 0 && (walks === maxWalks || (await this.#isRight(maxAgeMs)))) return;
 		}
 		// What others had published and not said yet was counted twice.
 		if (walks > 0) await this.measure();
@@ -226,10 +226,10 @@ export class SharedCount {
 
 	#step(limit: Readonly<Amount>): Amount {
 		const of = (kind: keyof Amount) => {
-			const { least, most } = step[kind];
-			if (limit[kind] === 0) return most;
+			const { min, max } = step[kind];
+			if (limit[kind] === 0) return max;
 			const part = Math.floor(this.#left(limit, kind) / stepParts);
-			return part < least ? 0 : Math.min(most, part);
+			return part < min ? 0 : Math.min(max, part);
 		};
 		return { bytes: of('bytes'), entries: of('entries') };
 	}

@@ -162,13 +162,13 @@ export class Versions {
 }
 
 /**
- * Those to remove so that there are `most`: each time the one that is closest to its neighbours, never the first or
+ * Those to remove so that there are `limit`: each time the one that is closest to its neighbours, never the first or
  * the last. What a member of a folder replaces ends contents only that this member has written: those of others may be
  * more then. Where members take turns, their contents end each other's from four times as many on, and never the owner's.
  */
 export function superfluous<T extends { deletedAt: number; deletedBy: string; ownerName: string }>(
 	versions: readonly T[],
-	most: number,
+	limit: number,
 	member?: string,
 ): T[] {
 	const left = [...versions].sort((one, other) => one.deletedAt - other.deletedAt);
@@ -186,7 +186,7 @@ export function superfluous<T extends { deletedAt: number; deletedBy: string; ow
 			removed.push(...left.splice(closest, 1));
 		}
 	};
-	thin(most, ({ deletedBy }) => member === undefined || deletedBy === member);
-	thin(most * alternatingFactor, ({ deletedBy, ownerName }) => deletedBy !== ownerName);
+	thin(limit, ({ deletedBy }) => member === undefined || deletedBy === member);
+	thin(limit * alternatingFactor, ({ deletedBy, ownerName }) => deletedBy !== ownerName);
 	return removed;
 }
