@@ -102,6 +102,10 @@ const isIsolated = test.macro(async (t, name: SandboxName) => {
 			.join(' || '),
 		...['environ', 'maps', 'fd/0', `root${secret}`, `cwd`, 'task'].map((each) => `cat /proc/${process.pid}/${each}`),
 		`echo x > /proc/${process.pid}/oom_score_adj`,
+		// Opened, and left as it is: what a server of root may write to is a way out.
+		...['/proc/sys/kernel/core_pattern', '/proc/sys/kernel/modprobe', '/proc/self/oom_score_adj'].map(
+			(each) => `: >> ${each}`,
+		),
 		...['/x', '/tmp/x', `${folder}/x`, '/dev/x', '/dev/shm/x', '/usr/bin/x', '/proc/x', '/etc/x', '/var/tmp/x'].map(
 			(each) => `echo x > ${each}`,
 		),

@@ -27,7 +27,8 @@ export function bubblewrapArguments({ hasOwnProc, inner }: Bubblewrap, program: 
 	const readOnlyFiles = inner !== undefined && inner.landlock > 0 ? [] : lentForReading(needs);
 	return [
 		...['--unshare-all', '--die-with-parent', '--cap-drop', 'ALL', '--uid', '65534', '--gid', '65534'],
-		...(hasOwnProc ? ['--proc', '/proc'] : ['--ro-bind', '/proc', '/proc']),
+		// Settings of the kernel are the files of root, and so of a server that runs as root, whatever its capabilities.
+		...(hasOwnProc ? ['--proc', '/proc', '--remount-ro', '/proc'] : ['--ro-bind', '/proc', '/proc']),
 		// First, or it would cover programs that lie below it.
 		...['--dev', '/dev'],
 		...programPaths(program, needs)
