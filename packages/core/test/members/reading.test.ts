@@ -1,9 +1,11 @@
 import { renameSync } from 'node:fs';
-import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { get, type IncomingMessage } from 'node:http';
 import test from 'ava';
 import { openEvents } from '../openEvents.js';
 import { listWhole } from '../readZip.js';
 import { Client, json } from '../testApp.js';
+import { until } from '../until.js';
 import { memberFixture, sharedNames, sharedRows } from './memberFixture.js';
 
 const at = (path: string) => path.split('/').map(encodeURIComponent).join('/');
@@ -223,6 +225,53 @@ test('an open page hears of changes in its shared folder, and its stream ends wi
 	await events.ended();
 	await list.next(({ event }) => event === 'changed');
 	list.close();
+});
+
+test('what is under way in a folder within a shared one ends with the folder through which it is reached, and only then', async (t) => {
+	const { app, ada, bob, carol, home, share } = await memberFixture(t);
+	await truncate(home('docs/Photos/2030/owl.txt'), 1024 * 1024 * 1024);
+	await share({ bob: 'view', carol: 'view' });
+	await share({ bob: 'view', carol: 'view' }, 'docs/Photos/2030');
+	const urls = ['Photos/2030/owl.txt', '2030/owl.txt', 'Photos/2030', '2030'].map(
+		(path) => `/api/download/${at(path)}?type=shared`,
+	);
+	const begun = async (client: Client, url: string) => {
+		const answer = await new Promise<IncomingMessage>((resolve) => {
+			get(`${app.server.info.uri}${url}`, { headers: { cookie: client.cookie ?? '' } }, resolve);
+		});
+		t.is(answer.statusCode, 200);
+		const state = { url, client, hasEnded: false };
+		// A slow reader.
+		answer.on('data', () => {
+			answer.pause();
+			setTimeout(() => answer.resume(), 15);
+		});
+		answer.once('error', () => {
+			state.hasEnded = true;
+		});
+		t.teardown(() => void answer.destroy());
+		return state;
+	};
+	const transfers = await Promise.all([bob, carol].flatMap((client) => urls.map((url) => begun(client, url))));
+	const inOuter = ({ url }: { url: string }) => url.includes('Photos');
+	await share({ carol: 'view' });
+	await until('those of bob through the outer folder have ended', () =>
+		transfers.filter((each) => each.client === bob && inOuter(each)).every(({ hasEnded }) => hasEnded),
+	);
+	t.deepEqual(
+		transfers.filter(({ hasEnded }) => hasEnded).map(({ client }) => client),
+		[bob, bob],
+	);
+	for (const url of urls) t.is((await bob.call('HEAD', url)).statusCode, url.includes('Photos') ? 404 : 200, url);
+	// Who is in the outer folder still is in what lies in it.
+	await share({ bob: 'view' }, 'docs/Photos/2030');
+	await until('those of carol through the inner folder have ended', () =>
+		transfers.filter((each) => each.client === carol && !inOuter(each)).every(({ hasEnded }) => hasEnded),
+	);
+	t.is(transfers.filter(({ hasEnded }) => hasEnded).length, 4);
+	for (const url of urls) t.is((await carol.call('HEAD', url)).statusCode, url.includes('Photos') ? 200 : 404, url);
+	await ada.call('DELETE', `/api/deleteItem`, { filePath: 'docs', type: 'private' });
+	await until('all have ended', () => transfers.every(({ hasEnded }) => hasEnded));
 });
 
 test('an open page hears nothing of another folder where its shared folder has been', async (t) => {
