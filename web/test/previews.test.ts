@@ -20,6 +20,7 @@ import { encodingOf } from '../src/features/previews/text/encodings.js';
 import { isNumber } from '../src/features/previews/text/isNumber.js';
 import { languageOf } from '../src/features/previews/text/languages.js';
 import { htmlTree, markdownTree } from '../src/features/previews/text/markdownTree.js';
+import { runTextTask } from '../src/features/previews/text/runTextTask.js';
 import { colouredBlocks, textBlocks } from '../src/features/previews/text/sourceBlocks.js';
 import { decodeSubtitles, subtitlesOf, toVtt } from '../src/features/previews/video/subtitles.js';
 
@@ -516,6 +517,14 @@ test('subtitles have no more files, cues and letters than a browser lays out in 
 	t.is(countIn(toVtt(cue('long') + Array.from({ length: 90 }, (_, at) => cue('a', at)).join(''))), 91);
 	t.true(toVtt(cue('a'.repeat(1_000_000))).length < 1100);
 	t.true(toVtt(`WEBVTT\n\n${cue('a'.repeat(1_000_000))}`).length < 1100);
+});
+
+test('a cell of a table has no more letters that join or combine than it can show', (t) => {
+	const cellsOf = (text: string) => runTextTask({ kind: 'table', text, delimiter: ',' });
+	const pointed = 'ש\u05b8'.repeat(60);
+	const long = 'a'.repeat(500);
+	t.deepEqual(cellsOf(`${pointed},${long}`), [[pointed, long]]);
+	t.deepEqual(cellsOf(`a${'\u0301'.repeat(480)}b,${'ب'.repeat(480)}`), [[`a${'\u0301'.repeat(120)}`, 'ب'.repeat(120)]]);
 });
 
 test('a cue of subtitles stands on a line that a browser finds at once, and has few tags', (t) => {

@@ -23,6 +23,18 @@ export const isInline = (name: string) => inline.has(name);
 /** The letters of a text that join or combine. */
 export const countJoining = (text: string) => text.match(joining)?.length ?? 0;
 
+/** The beginning of a text with no more letters that join or combine than so many. */
+export function withFewJoining(text: string, most: number): string {
+	if (countJoining(text) <= most) return text;
+	let left = most;
+	let end = 0;
+	for (const { index } of text.matchAll(joining)) {
+		end = index;
+		if (left-- === 0) break;
+	}
+	return text.slice(0, end);
+}
+
 /**
  * Lets lines end within words that are longer than any: to find the ends of lines in one, the browser measures it as
  * often as it has lines. Throws for more text than it lays out in time.

@@ -1,6 +1,7 @@
 import { analyse } from 'chardet';
 import highlighter from 'highlight.js/lib/common';
 import papaparse from 'papaparse';
+import { withFewJoining } from '../common/longTexts.js';
 import { type MarkdownNode, markdownTree } from './markdownTree.js';
 import { colouredBlocks, type SourceBlock } from './sourceBlocks.js';
 
@@ -26,6 +27,8 @@ const maxSampleBytes = 64 * 1024;
 
 /** A cell shows less. */
 const maxValue = 500;
+/** Of those that join or combine. A screen of cells with 480 each takes the browser three seconds. */
+const maxJoining = 120;
 
 /** Undefined for a text that has no such form. */
 export function runTextTask(task: TextTask): TextResults[TextTask['kind']] | undefined {
@@ -41,7 +44,7 @@ export function runTextTask(task: TextTask): TextResults[TextTask['kind']] | und
 			return papaparse.parse<string[]>(task.text, {
 				delimiter: task.delimiter,
 				skipEmptyLines: true,
-				transform: (value) => value.slice(0, maxValue),
+				transform: (value) => withFewJoining(value.slice(0, maxValue), maxJoining),
 			}).data;
 		default:
 			return task satisfies never;
