@@ -40,6 +40,14 @@ async function openVersions(page: Page, count: number): Promise<void> {
 		.waitFor();
 }
 
+/** Confirms a deletion by Enter, on what has the focus in the dialog that asks. */
+async function confirmDeletion(t: ExecutionContext, page: Page): Promise<void> {
+	const question = page.getByRole('dialog', { name: 'Delete forever' });
+	await eventually(t, () => question.locator(':focus').count(), 1);
+	await page.keyboard.press('Enter');
+	await gone(t, question);
+}
+
 const contentOf = (app: FileManager) => readFile(path.join(app.home, 'a.txt'), 'utf8');
 
 const everyAction = async (t: ExecutionContext, viewport: typeof desktop) => {
@@ -67,7 +75,7 @@ const everyAction = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await button(page, 1, 'Delete').press('Enter');
 	await page.getByRole('dialog', { name: 'Delete forever' }).waitFor();
 	await assertAccessible(t, page, 'delete a version');
-	await page.keyboard.press('Enter');
+	await confirmDeletion(t, page);
 	await eventually(t, () => rows(page).count(), 2);
 	await eventually(t, () => button(page, 1, 'Delete').and(page.locator(':focus')).count(), 1);
 
@@ -84,9 +92,8 @@ const everyAction = async (t: ExecutionContext, viewport: typeof desktop) => {
 	for (const left of [1, 0]) {
 		await button(page, 0, 'Delete').press('Enter');
 		await page.getByRole('dialog', { name: 'Delete forever' }).waitFor();
-		await page.keyboard.press('Enter');
+		await confirmDeletion(t, page);
 		await eventually(t, () => rows(page).count(), left);
-		await gone(t, page.getByRole('dialog', { name: 'Delete forever' }));
 	}
 	await dialog(page).getByText('There are no versions of this file').waitFor();
 	await assertAccessible(t, page, 'no versions');
