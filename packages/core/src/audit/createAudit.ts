@@ -138,7 +138,8 @@ export function createAudit({ config, log, now, monotonic, bytesSent, administra
 
 	const recordSent = (event: AuditEvent, response: ServerResponse) => {
 		const { statusCode, req } = response;
-		if (!isRecorded(event) || req.method !== 'GET' || (statusCode !== 200 && statusCode !== 206)) return;
+		// An answer to HEAD has no bytes. A ZIP may be asked for by POST.
+		if (!isRecorded(event) || req.method === 'HEAD' || (statusCode !== 200 && statusCode !== 206)) return;
 		const bytes = response.hasHeader('x-accel-redirect') ? {} : { bytes: bytesSent(response) };
 		const sent = { ...event, ...bytes };
 		if (statusCode === 200) record(sent, { outcome: response.writableEnded ? 'ok' : 'cancelled' });

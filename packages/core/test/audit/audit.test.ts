@@ -112,6 +112,18 @@ test('downloads are not recorded by default, and nothing is recorded with audit.
 	t.deepEqual((await recorded(app)).map(brief), ['signUp ok ada', 'upload ok ada a.txt']);
 });
 
+test('a ZIP that is asked for by POST is recorded as one by GET is, and an answer without bytes is not', async (t) => {
+	const app = await testApp(t, { '--audit-record': 'all' });
+	const ada = await new Client(app).register('ada');
+	await ada.upload('/api/upload', [file('a.txt', 'A')]);
+	const selection = { type: 'private', directory: '', files: [{ path: 'a.txt' }] };
+	t.is((await ada.post('/api/downloadZip', selection)).statusCode, 200);
+	t.is((await ada.call('HEAD', '/api/download/a.txt?type=private')).statusCode, 200);
+	const records = await recorded(app);
+	t.deepEqual(records.map(brief), ['signUp ok ada', 'upload ok ada a.txt', 'downloadArchive ok ada a.txt']);
+	t.true((records.at(-1)?.bytes ?? 0) > 0);
+});
+
 test('a resumable upload in several chunks is one line, and so is a form that is sent again under its key', async (t) => {
 	const app = await testApp(t);
 	const ada = await new Client(app).register('ada');
