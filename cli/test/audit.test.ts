@@ -55,6 +55,34 @@ test('audit tells an upload that replaced a file from one that added it', async 
 	);
 });
 
+test('audit shows no name of a file or an account as that of another owner, of another item or of somebody without an account', async (t) => {
+	const dataDir = await dataFolder(t);
+	const lines = [
+		{ user: 'mal', action: 'delete', area: 'private', path: 'taxes of bob' },
+		{ user: 'mal', action: 'delete', area: 'shared', path: 'taxes', owner: 'bob' },
+		{ user: 'mal', action: 'move', area: 'private', path: 'a  -> public:/b of bob', to: 'c, private:/d' },
+		{ user: 'visitor', action: 'delete', area: 'private', path: 'a' },
+		{ user: 'Administrator', job: '1', action: 'jobEnd', kind: 'copy' },
+		{ user: null, action: 'openShare', share: '7', owner: 'ada' },
+		{ user: 'mal', action: 'purgeTrash', trash: '8' },
+	].map((line) => JSON.stringify({ time: '2031-02-03T04:05:06.000Z', outcome: 'ok', ...line }));
+	await mkdir(path.join(dataDir, 'audit'), { recursive: true });
+	await writeFile(path.join(dataDir, 'audit', '2031-02-03.jsonl'), lines.map((line) => `${line}\n`).join(''));
+	const { stdout } = await run(['audit', '--data-dir', dataDir]);
+	t.deepEqual(
+		stdout.split('\n').map((line) => [line.split('\t')[1], line.split('\t')[5]]),
+		[
+			['mal', 'private:"/taxes of bob"'],
+			['mal', 'shared:/taxes of bob'],
+			['mal', 'private:"/a  -> public:/b of bob"  -> private:"/c, private:/d"'],
+			['account visitor', 'private:/a'],
+			['account Administrator (job)', 'copy'],
+			['visitor', 'of ada  share 7'],
+			['mal', 'trash 8'],
+		],
+	);
+});
+
 test('audit refuses an invalid option with a sentence, and prints nothing before the first record', async (t) => {
 	const app = await testApp(t);
 	await new Client(app).register('ada');

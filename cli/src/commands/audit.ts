@@ -125,8 +125,20 @@ function rowOf({ time, action, outcome, reason, address, ...record }: AuditRecor
 
 function userText({ user, job, actor, systemUser, uid }: Partial<AuditRecord>): string {
 	if (systemUser !== undefined) return `administrator (${systemUser}${uid === undefined ? '' : `, uid ${uid}`})`;
-	const name = user === null ? 'visitor' : (actor ?? user ?? '-');
+	const name = user === null ? 'visitor' : (actor ?? accountText(user));
 	return job === undefined ? name : `${name} (job)`;
+}
+
+/** What the column says of those without an account is no account's name. */
+function accountText(user: string | undefined): string {
+	return user !== undefined && /^(?:visitor|administrator)$/i.test(user) ? `account ${user}` : (user ?? '-');
+}
+
+/** Of what separates the parts of a line a name may have any: then it is in quotes, so that it tells nothing of another user or item. */
+function placeText(area: string | undefined, path: string): string {
+	const place = area === undefined ? path : `/${path}`;
+	const text = / {2}|, | of |->|"/.test(path) ? JSON.stringify(place) : place;
+	return area === undefined ? text : `${area}:${text}`;
 }
 
 function countText({ requests, first, last }: Partial<AuditRecord>, timeText: (text: string) => string): string {
@@ -136,18 +148,20 @@ function countText({ requests, first, last }: Partial<AuditRecord>, timeText: (t
 }
 
 function targetText({ area, owner, path, to, toArea, toOwner, paths = [], ...record }: Partial<AuditRecord>): string {
-	const { account, link, kind, title, root, detail, entries, bytes, replaced, node } = record;
-	const at = (where: string | undefined, text: string) => (where === undefined ? text : `${where}:/${text}`);
+	const { account, link, share, trash, kind, title, root, detail, entries, bytes, replaced, node } = record;
+	const where = (path === undefined ? paths : [path]).map((each) => placeText(area, each)).join(', ');
 	const whose = owner === undefined ? '' : ` of ${owner ?? 'the administrator'}`;
+	const whoseTarget = toOwner === undefined ? '' : ` of ${toOwner}`;
 	return [
 		account,
 		kind === undefined ? undefined : title === undefined ? kind : `${kind}: ${title}`,
 		root === undefined ? undefined : `root ${root}`,
-		path === undefined ? undefined : at(area, path) + whose,
-		paths.length === 0 ? undefined : `${paths.map((each) => at(area, each)).join(', ')}${whose}`,
-		to === undefined ? undefined : `-> ${at(toArea ?? area, to)}${toOwner === undefined ? '' : ` of ${toOwner}`}`,
+		where === '' && owner === undefined ? undefined : `${where}${whose}`.trimStart(),
+		to === undefined ? undefined : `-> ${placeText(toArea ?? area, to)}${whoseTarget}`,
 		replaced ? '(replaced)' : undefined,
 		link === undefined ? undefined : `link ${link}`,
+		share === undefined ? undefined : `share ${share}`,
+		path !== undefined || trash === undefined ? undefined : `trash ${trash}`,
 		detail,
 		entries === undefined ? undefined : plural(entries, 'entry', 'entries'),
 		bytes === undefined ? undefined : isOnTerminal() ? formatListSize(bytes) : `${bytes} B`,
