@@ -73,12 +73,37 @@ test('the links to an item, and a page of links, are found by indexes', async (t
 			plans.join('\n'),
 		);
 	plans.length = 0;
+	// The items of shares, of which there may be ten thousand, lie between the links in an index of times.
+	await links.page({ ownerId: 'ada', limit: 100 });
 	await links.page({ ownerId: 'ada', limit: 100, after });
-	t.regex(plans.join(), /temp_links_user_created \(user_id=\? AND created_at</);
+	for (const plan of plans) t.regex(plan, /temp_links_user_share \(user_id=\? AND share_id=\?\)/);
 	plans.length = 0;
 	await links.page({ limit: 100, after });
 	t.regex(plans.join(), /temp_links_created \(created_at</);
 	t.notRegex(plans.join(), /TEMP B-TREE/);
+});
+
+test('a link is made, and expired ones are swept, without reading the items of shares', async (t) => {
+	const { knex, plans } = await explained(t, (sql) => {
+		if (sql.includes('from `users`')) return { id: 'ada', username: 'ada' };
+		if (sql.includes('count')) return [{ count: sql.includes('expires_at') ? 999 : 1000 }];
+		return [];
+	});
+	// A transaction would need a connection.
+	const own = {
+		transaction: (work: (transaction: Knex) => unknown) => work(within),
+		raw: (sql: string, values: Knex.RawBinding[]) => knex.raw(sql, values),
+	};
+	const within = Object.assign((table: string) => knex(table), own) as unknown as Knex;
+	const links = linkStore(within, Date.now);
+	const row = { tokenHash: 'hash', ownerId: 'ada', path: parsePath('a'), itemId: 'id', expiresAt: 1 };
+	await links.add(row, 1000);
+	const read = plans.filter((plan) => plan.includes('temp_links'));
+	t.is(read.length, 3);
+	for (const plan of read) t.regex(plan, /temp_links_user_share \(user_id=\? AND share_id=\?\)/);
+	plans.length = 0;
+	await links.sweep(1);
+	t.regex(plans.join(), /temp_links_expires_at \(expires_at<\?\)/);
 });
 
 test('clients that are downloading from a share, of which strangers make any number, are counted by an index and not read', async (t) => {

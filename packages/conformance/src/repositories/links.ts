@@ -1,5 +1,5 @@
 import { parsePath } from '@stowage/rules';
-import { day, hostileTexts, type Rule, refuses, second } from './rules.js';
+import { day, hostileTexts, type Rule, refuses, second, turnsDuring } from './rules.js';
 
 const linkOf = (owner: { id: string }, name: string, expiresAt = 1000) => ({
 	tokenHash: `hash of ${name}`,
@@ -195,8 +195,21 @@ export function linkRules(assertThat: Rule): void {
 		for (let n = 0; n < 450; n++) ids.push((await links.add(linkOf(alice, `a/${n}`), 1000)).id);
 		const [other] = [await links.add(linkOf(alice, 'other'), 1000)];
 		const plan = ids.map((id, n) => [id, { path: parsePath(`a/${n}`), nextPath: parsePath(`b/${n}`) }] as const);
-		await links.planMoves(new Map(plan));
+		let isPlanned = false;
+		const planning = links.planMoves(new Map(plan)).finally(() => {
+			isPlanned = true;
+		});
+		await links.countDownload(other.id);
+		t.false(isPlanned, 'others write between two parts');
+		await planning;
 		t.is((await links.within(alice.id, parsePath('b'))).length, 450);
+		t.is((await links.within(alice.id, parsePath('b/7'))).length, 1);
+		t.is((await links.within(alice.id, parsePath(''))).length, 451);
+		for (const path of ['a', '']) {
+			const turns = await turnsDuring(() => links.within(alice.id, parsePath(path)));
+			t.true(turns >= 2, 'others have turns while many are read');
+		}
+		t.true((await turnsDuring(() => links.get(ids))) >= 2);
 		await links.setPaths(new Map(ids.map((id, n) => [id, parsePath(`b/${n}`)])));
 		const found = await links.get([...ids, 'unknown']);
 		t.deepEqual(

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { LinkRecord, LinkStore } from '@stowage/plugin-api';
-import { Failure } from '@stowage/rules';
+import { Failure, isWithin, type StoragePath } from '@stowage/rules';
 import type { Knex } from 'knex';
+import { ownTurn } from '../../connection/ownTurn.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import { lockUser } from '../accounts/lockUser.js';
@@ -25,15 +26,24 @@ interface LinkRow {
 
 type OwnedRow = LinkRow & { username: string };
 
+/** Rows that are read, or removed, by one statement: a user may have 12,000, each with a path of 4 kB. */
+const rowsAtOnce = 200;
+
+/** Rows whose paths are written by one statement, which looks for each of them among all of its paths. */
+const writtenAtOnce = 100;
+
 export function linkStore(knex: Knex, now: () => number): LinkStore {
 	const links = () => knex<LinkRow>('temp_links');
 	const owned = () =>
 		knex('temp_links').join('users', 'users.id', 'temp_links.user_id').select('temp_links.*', 'users.username');
 
-	/** All in one transaction, so that a folder's links never part, and a statement for many of them. */
-	const setPaths = (places: ReadonlyMap<string, Pick<LinkRow, 'path' | 'next_path'>>) =>
-		transact(knex, async (transaction) => {
-			for (const part of batches([...places])) {
+	/**
+	 * A statement for many of them, and a transaction for each: the links of a whole home take seconds, for which nobody else could write.
+	 * Each link is whole by itself.
+	 */
+	const setPaths = async (places: ReadonlyMap<string, Pick<LinkRow, 'path' | 'next_path'>>) => {
+		for (const part of batches([...places], writtenAtOnce)) {
+			await transact(knex, async (transaction) => {
 				const byId = (column: 'path' | 'next_path') =>
 					transaction.raw(
 						`case id ${part.map(() => 'when ? then ?').join(' ')} end`,
@@ -43,9 +53,22 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 				await transaction('temp_links')
 					.whereIn('id', ids)
 					.update({ path: byId('path'), next_path: byId('next_path') });
-			}
-		});
-	const good = (all: Knex.QueryBuilder) => all.where('is_ended', false).where('expires_at', '>', now());
+			});
+			if (places.size > writtenAtOnce) await ownTurn();
+		}
+	};
+	/** In parts between which others have their turns. */
+	const get = async (ids: readonly string[]): Promise<LinkRecord[]> => {
+		const found: LinkRecord[] = [];
+		for (const part of batches(ids, rowsAtOnce)) {
+			if (ids.length > rowsAtOnce) await ownTurn();
+			const rows: OwnedRow[] = await owned().whereIn('temp_links.id', part);
+			found.push(...rows.map(toLink));
+		}
+		return found;
+	};
+	// The sign keeps SQLite from reading all items of shares, which have no end, by the index of ends.
+	const good = (all: Knex.QueryBuilder) => all.where('is_ended', false).whereRaw('+expires_at > ?', [now()]);
 
 	return {
 		add({ tokenHash, ownerId, path, itemId, expiresAt }, limit) {
@@ -55,12 +78,12 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 				const user = await lockUser(transaction, ownerId);
 				if (user === undefined) throw new Failure('notFound', 'The owner of the link is gone.');
 				const own = () => transaction<LinkRow>('temp_links').where({ user_id: ownerId }).whereNull('share_id');
-				if ((await countOf(good(own()))) >= limit) throw tooMany(limit);
 				const excess = (await countOf(own())) - limit + 1;
 				if (excess > 0) {
+					if ((await countOf(good(own()))) >= limit) throw tooMany(limit);
 					const first: string[] = await own()
 						.where((expired) => expired.where('is_ended', true).orWhere('expires_at', '<=', now()))
-						.orderBy('expires_at')
+						.orderByRaw('+expires_at')
 						.limit(excess)
 						.pluck('id');
 					for (const part of batches(first)) await own().whereIn('id', part).delete();
@@ -90,19 +113,16 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 			return row && toLink(row);
 		},
 		async page({ limit, ownerId, after, withShares = false }) {
-			const page = owned()
-				.orderBy([
-					{ column: 'temp_links.created_at', order: 'desc' },
-					{ column: 'temp_links.id', order: 'desc' },
-				])
-				.limit(limit);
+			// The signs keep SQLite from an index in which the items of shares lie between the links: of one user their share is the better
+			// begin, since nobody has more than a thousand links, but ten thousand items; of all users the time is.
+			const [created, share] = withShares ? ['', ''] : ownerId === undefined ? ['', '+'] : ['+', ''];
+			const page = owned().orderByRaw(`${created}temp_links.created_at desc, temp_links.id desc`).limit(limit);
 			if (ownerId !== undefined) page.where('temp_links.user_id', ownerId);
-			// The sign keeps SQLite from beginning at the index of shares, and reading and sorting all links.
-			if (!withShares) page.whereRaw('+temp_links.share_id is null');
+			if (!withShares) page.whereRaw(`${share}temp_links.share_id is null`);
 			if (after !== undefined) {
 				// The first condition is what an index can begin at.
 				page
-					.where('temp_links.created_at', '<=', after.createdAt)
+					.whereRaw(`${created}temp_links.created_at <= ?`, [after.createdAt])
 					.where((earlier) =>
 						earlier.where('temp_links.created_at', '<', after.createdAt).orWhere('temp_links.id', '<', after.id),
 					);
@@ -114,23 +134,20 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 			return (await links().where({ user_id: ownerId }).first('id')) !== undefined;
 		},
 		async within(ownerId, path) {
-			const own = () => owned().where('temp_links.user_id', ownerId);
+			const own = () => owned().where('temp_links.user_id', ownerId).limit(rowsAtOnce);
 			// Texts compare byte for byte, and '0' is what follows '/'. Each is a look-up in an index.
 			const found = ['temp_links.path', 'temp_links.next_path'].flatMap((column) => [
 				own().where(column, path),
 				own().where(column, '>=', `${path}/`).where(column, '<', `${path}0`),
 			]);
 			const rows: OwnedRow[][] = await Promise.all(path === '' ? [own()] : found);
-			return [...new Map(rows.flat().map((row) => [row.id, toLink(row)])).values()];
+			if (rows.every(({ length }) => length < rowsAtOnce))
+				return [...new Map(rows.flat().map((row) => [row.id, toLink(row)])).values()];
+			const ids: string[] = await links().where({ user_id: ownerId }).pluck('id');
+			const isMeant = (at: StoragePath | undefined) => at !== undefined && isWithin(at, path);
+			return (await get(ids)).filter((link) => isMeant(link.path) || isMeant(link.nextPath));
 		},
-		async get(ids) {
-			const found: LinkRecord[] = [];
-			for (const part of batches(ids)) {
-				const rows: OwnedRow[] = await owned().whereIn('temp_links.id', part);
-				found.push(...rows.map(toLink));
-			}
-			return found;
-		},
+		get,
 		planMoves: (moves) => setPaths(mapped(moves, ({ path, nextPath }) => ({ path, next_path: nextPath }))),
 		setPaths: (places) => setPaths(mapped(places, (path) => ({ path, next_path: null }))),
 		async completeMove(id, nextPath) {
@@ -158,7 +175,19 @@ export function linkStore(knex: Knex, now: () => number): LinkStore {
 			}
 			return removed;
 		},
-		sweep: (expiredBefore) => links().whereNull('share_id').where('expires_at', '<', expiredBefore).delete(),
+		async sweep(expiredBefore) {
+			let removed = 0;
+			for (;;) {
+				// The sign keeps SQLite from reading all links there are.
+				const ids: string[] = await links()
+					.whereRaw('+share_id is null')
+					.where('expires_at', '<', expiredBefore)
+					.limit(rowsAtOnce)
+					.pluck('id');
+				if (ids.length > 0) removed += await links().whereIn('id', ids).delete();
+				if (ids.length < rowsAtOnce) return removed;
+			}
+		},
 	};
 }
 

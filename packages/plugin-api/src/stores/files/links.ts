@@ -59,9 +59,9 @@ export interface LinkStore {
 	within(ownerId: string, path: StoragePath): Promise<LinkRecord[]>;
 	/** Those that exist. */
 	get(ids: readonly string[]): Promise<LinkRecord[]>;
-	/** Saves, all or none, where items are and are about to go. */
+	/** Saves where items are and are about to go; of many some only if it fails. */
 	planMoves(moves: ReadonlyMap<string, { path: StoragePath; nextPath: StoragePath }>): Promise<void>;
-	/** Saves, all or none, where items are now; nothing is planned for them any more. */
+	/** Saves where items are now, of many some only if it fails; nothing is planned for them any more. */
 	setPaths(places: ReadonlyMap<string, StoragePath>): Promise<void>;
 	/** Records that a planned move was done, unless another one has been planned since. */
 	completeMove(id: string, nextPath: StoragePath): Promise<void>;
