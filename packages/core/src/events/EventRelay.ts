@@ -37,6 +37,9 @@ export const relayAges = { eventsMs: relayTimes.keptMs, listenersMs: relayTimes.
 /** Tickets whose current state a new subscriber gets. */
 const maxRecent = 1000;
 
+/** Characters of an event as it is stored: a row of MariaDB has room for 64 KiB. */
+const maxPayload = 60_000;
+
 type RelayedEvent =
 	| { kind: 'notification'; audience: Audience; item: Notification }
 	/** The rows of this folder are others than they were. */
@@ -88,9 +91,10 @@ const siblingKind = 'event';
 
 /**
  * Relays events of tickets, the trash and shared folders, and changes of folders without notifications, to the pages
- * of other processes over the same database. Nothing is written unless another process has pages, and nothing is read
- * unless this one has. Events are hints: only the latest state of a ticket, at most once a second. Processes behind
- * the same primary process get them from that, sooner and without a write.
+ * of other processes over the same database, and what indexes of names have to read again to other nodes. Nothing is
+ * written unless another process asks for it, and nothing is read unless this one does. Events are hints: only the
+ * latest state of a ticket, at most once a second. Processes behind the same primary process get them from that, sooner
+ * and without a write.
  */
 export class EventRelay {
 	readonly #parts: Dependencies;
@@ -164,6 +168,7 @@ export class EventRelay {
 
 	/** Called when there is an event to send, or a new subscriber. */
 	wake(): void {
+		if (this.#isClosed) return;
 		if (this.#timer === undefined && this.#ticking === undefined) void this.tick();
 	}
 
@@ -233,6 +238,7 @@ export class EventRelay {
 			} else await this.#unregisterWhenIdle();
 			await this.#sendAll();
 			await this.#sweep();
+			await this.#makeUpForGap();
 			this.#isFailing = false;
 		} catch (error) {
 			if (!this.#isFailing) this.#parts.log.warn({ err: error }, 'events could not be exchanged with other processes');
@@ -267,28 +273,25 @@ export class EventRelay {
 		const at = monotonic();
 		const ms = Math.ceil(Math.min(at - this.#readAt, keptMs) + lateMs);
 		const events = await store.latest(ms, identity.name);
-		await this.#noteGap(at);
 		this.#readAt = at;
 		for (const [process, { at: readAt }] of this.#read) if (at - readAt > 3 * keptMs) this.#read.delete(process);
 		for (const { process, number, payload } of events) {
 			// Those of a process are committed in their order.
 			if (number <= (this.#read.get(process)?.number ?? 0)) continue;
 			this.#read.set(process, { number, at });
-			this.#deliver(payload);
+			const text = this.#encryption.decrypt(payload);
+			const relayed = text === undefined ? undefined : (JSON.parse(text) as RelayedEvent);
+			// Those beside this process note what they change themselves, for the index that they have in common.
+			const isNoted = relayed?.kind === 'index' && this.#siblings.names.has(process);
+			if (relayed !== undefined && !isNoted) this.#publish(relayed);
 		}
 	}
 
 	/** What was sent to a process that asks for changes again after a while, or that had no database, may be gone. */
-	async #noteGap(at: number): Promise<void> {
-		const wasFollowing = this.#followedAt;
-		this.#followedAt = this.#follows() ? at : Number.NEGATIVE_INFINITY;
-		if (this.#follows() && at - wasFollowing > relayTimes.keptMs) await this.#parts.nodeChanges?.missed();
-	}
-
-	#deliver(payload: string): void {
-		const text = this.#encryption.decrypt(payload);
-		if (text === undefined) return;
-		this.#publish(JSON.parse(text) as RelayedEvent);
+	async #makeUpForGap(): Promise<void> {
+		const follows = this.#follows();
+		if (follows && this.#readAt - this.#followedAt > relayTimes.keptMs) await this.#parts.nodeChanges?.missed();
+		this.#followedAt = follows ? this.#readAt : Number.NEGATIVE_INFINITY;
 	}
 
 	/** Publishes an event of another process in this one. */
@@ -336,7 +339,9 @@ export class EventRelay {
 	async #write(events: readonly RelayedEvent[]): Promise<void> {
 		if (events.length === 0) return;
 		const { store, identity, databaseReserve, monotonic } = this.#parts;
-		const payloads = events.map((relayed) => this.#encryption.encrypt(JSON.stringify(relayed)));
+		const sealed = events.map((relayed) => this.#encryption.encrypt(JSON.stringify(relayed)));
+		// A path may be longer than a row. What could never be stored would hold up all that comes later.
+		const payloads = sealed.filter(({ length }) => length <= maxPayload);
 		await databaseReserve.assertRoom(payloads.reduce((bytes, { length }) => bytes + length, 0));
 		const rows = payloads.map((payload) => ({ number: ++this.#number, payload }));
 		this.#sweepAt ??= monotonic() + 1.5 * relayTimes.keptMs;

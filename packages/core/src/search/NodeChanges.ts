@@ -1,4 +1,4 @@
-import { rootPath } from '@stowage/rules';
+import { parsePath, rootPath } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { type CompactMark, compact, expanded } from './ChangeJournal.js';
 import { addCovering, type RootMark, treeAt } from './marks.js';
@@ -6,8 +6,11 @@ import { addCovering, type RootMark, treeAt } from './marks.js';
 /** Marks that wait; where there are more, those of whole homes take their place. */
 const maxWaiting = 1000;
 
-/** Characters of the marks of one event, about: a row has room for some more. */
-const maxPartLength = 16_000;
+/** Bytes of the marks of one event, about: a row has room for three times as many. */
+const maxPartBytes = 16_000;
+
+/** Characters of the path of a mark: of what lies deeper, all below the folder of about this length is read again. */
+const maxPathLength = 1000;
 
 interface Dependencies {
 	config: Pick<Config, 'search'>;
@@ -42,7 +45,7 @@ export class NodeChanges {
 
 	/** These are others than they were, by a change of this process. */
 	add(marks: readonly RootMark[]): void {
-		for (const mark of marks) this.#waiting.set(`${mark.rootId} ${mark.kind} ${mark.path}`, mark);
+		for (const mark of marks.map(shortened)) this.#waiting.set(`${mark.rootId} ${mark.kind} ${mark.path}`, mark);
 		if (this.#waiting.size <= maxWaiting) return;
 		const homes = new Map<string, RootMark>();
 		for (const mark of this.#waiting.values()) addCovering(homes, mark);
@@ -52,14 +55,14 @@ export class NodeChanges {
 	/** What waits, in parts for one event each. Nothing waits after that. */
 	take(): CompactMark[][] {
 		const parts: CompactMark[][] = [];
-		let length = Number.POSITIVE_INFINITY;
-		for (const mark of this.#waiting.values()) {
-			if (length > maxPartLength) {
+		let bytes = Number.POSITIVE_INFINITY;
+		for (const mark of [...this.#waiting.values()].map(compact)) {
+			if (bytes > maxPartBytes) {
 				parts.push([]);
-				length = 0;
+				bytes = 0;
 			}
-			parts.at(-1)?.push(compact(mark));
-			length += mark.path.length;
+			parts.at(-1)?.push(mark);
+			bytes += Buffer.byteLength(JSON.stringify(mark));
 		}
 		this.#waiting = new Map();
 		return parts;
@@ -79,6 +82,12 @@ export class NodeChanges {
 	async missed(): Promise<void> {
 		await this.#dependencies.index().requestCheck();
 	}
+}
+
+function shortened(mark: RootMark): RootMark {
+	if (mark.path.length <= maxPathLength) return mark;
+	const end = mark.path.lastIndexOf('/', maxPathLength);
+	return { rootId: mark.rootId, ...treeAt(parsePath(mark.path.slice(0, end))) };
 }
 
 function wholeRoots(marks: ReadonlyMap<string, RootMark>): Map<string, RootMark> {

@@ -133,8 +133,9 @@ export class SearchIndex {
 
 	/** Has all folders be compared with the disk, by the process that builds, in the background. */
 	async requestCheck(): Promise<void> {
-		await this.#beginning;
-		if (this.#builder !== undefined) await writeRegularFile(checkRequest(this.#folder), '');
+		// What asks for it may run before the index has begun.
+		await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+		await writeRegularFile(checkRequest(this.#folder), '');
 	}
 
 	/** A reader has failed. */

@@ -10,6 +10,7 @@ import { createNotifications } from '../../src/events/notifications.js';
 import { SiblingEvents } from '../../src/events/SiblingEvents.js';
 import type { SiblingListeners, Siblings } from '../../src/events/siblings.js';
 import { createLog } from '../../src/log.js';
+import type { NodeChanges } from '../../src/search/NodeChanges.js';
 
 const ticket = (token: string, sent: number): Notification => ({
 	...{ kind: 'ticket', ticket: token, sent, size: 9 },
@@ -45,7 +46,14 @@ async function site(t: ExecutionContext) {
 		},
 		isLeader: false,
 	});
-	const join = (name: string, { secret = 'shared', store = database.events as EventStore, isSibling = false } = {}) => {
+	interface Joining {
+		secret?: string;
+		store?: EventStore;
+		isSibling?: boolean;
+		nodeChanges?: ConstructorParameters<typeof EventRelay>[0]['nodeChanges'];
+	}
+	const join = (name: string, joining: Joining = {}) => {
+		const { secret = 'shared', store = database.events, isSibling = false, nodeChanges } = joining;
 		const siblings = isSibling ? new SiblingEvents(siblingsOf(name)) : undefined;
 		const polled = new Set<StoragePath>();
 		const folders: StoragePath[] = [];
@@ -64,6 +72,7 @@ async function site(t: ExecutionContext) {
 			databaseReserve: { assertRoom: async () => {} },
 			notifications: local,
 			...(siblings === undefined ? {} : { siblings }),
+			...(nodeChanges === undefined ? {} : { nodeChanges }),
 			folders: () => ({ hasPolled: () => polled.size > 0, publishRemoteChange: (folder) => folders.push(folder) }),
 			monotonic: () => clock.now,
 			log: createLog('silent'),
@@ -262,6 +271,119 @@ test('stored events do not reveal tickets, and events that were not sealed with 
 	foreign.publish('forged', 4);
 	await ticks(foreign, b);
 	t.deepEqual(page.received, [9]);
+});
+
+test('an event that no row has room for holds up none of the others', async (t) => {
+	const { join, ticks, database } = await site(t);
+	const a = join('a', {
+		store: {
+			...database.events,
+			async add(process, events) {
+				// SQLite has no such limit.
+				if (events.some(({ payload }) => payload.length > 65_535)) throw new Error('Data too long for a column');
+				await database.events.add(process, events);
+			},
+		},
+	});
+	const b = join('b');
+	const page = b.open({ userId: 'ada' });
+	b.polled.add(parsePath('Public'));
+	await ticks(b);
+	a.relay.relayChange(parsePath(Array.from({ length: 250 }, () => 'x'.repeat(250)).join('/')));
+	a.relay.relayChange(parsePath('Public'));
+	a.publish('secret', 9);
+	await ticks(a, b);
+	t.deepEqual(page.received, [9]);
+	t.deepEqual(b.folders, [parsePath('Public')]);
+});
+
+type IndexPart = ReturnType<NodeChanges['take']>[number];
+
+/** What a process tells and hears for the index of names. */
+function indexOf({ canNote = () => true }: { canNote?: () => boolean } = {}) {
+	const waiting: IndexPart[] = [];
+	const heard: IndexPart[] = [];
+	let checks = 0;
+	return {
+		heard,
+		checks: () => checks,
+		change: (path: string) => waiting.push([['root', 'rows', parsePath(path)]]),
+		nodeChanges: {
+			follows: () => true,
+			get isWaiting() {
+				return waiting.length > 0;
+			},
+			take: () => waiting.splice(0),
+			putBack: (parts: readonly IndexPart[]) => void waiting.unshift(...parts),
+			receive: (part: IndexPart) => void heard.push(part),
+			async missed() {
+				if (!canNote()) throw new Error('The disk is full.');
+				checks++;
+			},
+		},
+	};
+}
+
+test('what other nodes have changed is told to the index of names, and not what processes beside this one have', async (t) => {
+	const { join, ticks } = await site(t);
+	const [far, beside, own] = [indexOf(), indexOf(), indexOf()];
+	const [a, b, c] = [
+		join('far', far),
+		join('beside', { ...beside, isSibling: true }),
+		join('own', { ...own, isSibling: true }),
+	];
+	await ticks(a, b, c);
+	far.change('of another node');
+	beside.change('of a process beside it');
+	await ticks(a, b, c, a);
+	t.deepEqual(own.heard, [[['root', 'rows', parsePath('of another node')]]]);
+	t.deepEqual(far.heard, [[['root', 'rows', parsePath('of a process beside it')]]]);
+});
+
+test('a process that may have missed changes of other nodes has all folders compared, as soon as that can be asked for', async (t) => {
+	const { join, ticks, clock } = await site(t);
+	let isFull = true;
+	const index = indexOf({ canNote: () => !isFull });
+	const a = join('a', index);
+	const b = join('b');
+	const page = a.open({ userId: 'ada' });
+	await ticks(a, b);
+	b.publish('secret', 9);
+	await ticks(b, a);
+	t.deepEqual(page.received, [9], 'events are exchanged meanwhile');
+	t.is(index.checks(), 0);
+	isFull = false;
+	await ticks(a, a);
+	t.is(index.checks(), 1);
+	clock.now += 59_000;
+	await ticks(a);
+	t.is(index.checks(), 1);
+	clock.now += 61_000;
+	await ticks(a);
+	t.is(index.checks(), 2);
+});
+
+test('a relay that is closed asks the database nothing any more', async (t) => {
+	const { join, database } = await site(t);
+	let calls = 0;
+	const counted = <T extends unknown[], R>(call: (...words: T) => R) => {
+		return (...words: T): R => {
+			calls++;
+			return call(...words);
+		};
+	};
+	const { add, latest, listen, unlisten, listeners, sweep } = database.events;
+	const a = join('a', {
+		...indexOf(),
+		store: {
+			...{ add: counted(add), latest: counted(latest), listen: counted(listen), unlisten: counted(unlisten) },
+			...{ listeners: counted(listeners), sweep: counted(sweep) },
+		},
+	});
+	await a.relay.close();
+	a.relay.wake();
+	await new Promise((resolve) => setImmediate(resolve));
+	t.is(calls, 0);
 });
 
 test('the last event of a ticket during an outage of the database is delivered once the database is back', async (t) => {

@@ -1,11 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { parsePath, type StoragePath, type Viewer } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type MariaDb, startMariadb } from '../../../database/test/mariadb.js';
+import { createEncryption } from '../../src/events/encryption.js';
 import type { RootMark } from '../../src/search/marks.js';
 import { NodeChanges } from '../../src/search/NodeChanges.js';
+import { SearchIndex } from '../../src/search/SearchIndex.js';
 import { Client, type TestApp, testApp } from '../testApp.js';
 import { until } from '../until.js';
 
@@ -81,6 +84,23 @@ test.serial('a node finds what was changed at another one while it did not run',
 	await until('it is found', async () => (await foundAt(again, 'ada', 'holiday')).length === 1);
 });
 
+test.serial('a comparison that is asked for before the index has begun is made then', async (t) => {
+	const one = await testApp(t, { '--search-index': 'true' });
+	await new Client(one).register('ada');
+	// A folder that has just changed is compared again soon in any case.
+	await wait(3000);
+	await one.services.searchIndex.check(true);
+	await one.services.searchIndex.settled();
+	await one.stop();
+	await writeFile(path.join(one.filesDir, 'users/ada/holiday.txt'), '');
+	const { config, log } = one.services;
+	const identity = { name: 'early', hasEnded: async () => false, canTell: () => true };
+	await new SearchIndex({ config, identity, log, now: Date.now }).requestCheck();
+	const again = await testApp(t, { '--search-index': 'true', '--data-dir': one.dataDir });
+	const found = await until('it is found', async () => `${await foundAt(again, 'ada', 'holiday')}`);
+	t.is(found, 'holiday.txt');
+});
+
 const changes = (index = { note: (_marks: readonly RootMark[]) => {}, requestCheck: async () => {} }) => {
 	const has = { otherNodes: true };
 	const config = { search: { index: true, exclude: [], checkEvery: 0 } };
@@ -118,6 +138,28 @@ test('what is told to other nodes is bounded: of very many folders the homes are
 	const long = 'x'.repeat(200);
 	for (let n = 0; n < 500; n++) one.add([rows(`users/ada/${long}${n}`)]);
 	for (const part of one.take()) t.true(JSON.stringify(part).length < 20_000);
+});
+
+test('each part that is told to other nodes has room in a row, whatever the paths are', (t) => {
+	const { one } = changes();
+	const { encrypt } = createEncryption('events', 'secret');
+	const rootId = 'f'.repeat(32);
+	const mark = (path: string): RootMark => ({ rootId, kind: 'rows', path: parsePath(path) });
+	const assertFit = (marks: number) => {
+		const parts = one.take();
+		t.is(parts.flat().length, marks);
+		for (const part of parts) t.true(encrypt(JSON.stringify({ kind: 'index', part })).length < 60_000);
+	};
+	for (let n = 0; n < 1000; n++) one.add([mark(`users/ada/${n}`)]);
+	assertFit(1000);
+	for (let n = 0; n < 300; n++) one.add([mark(`users/ada/${'旅'.repeat(80)}/${n}`)]);
+	assertFit(300);
+	for (let n = 0; n < 100; n++) one.add([mark(`users/ada/${n}/${'"'.repeat(250)}`)]);
+	assertFit(100);
+	const deep = Array.from({ length: 250 }, () => 'x'.repeat(249)).join('/');
+	one.add([mark(`users/ada/${deep}`)]);
+	const above = `users/ada/${deep.slice(0, 3 * 250 - 1)}` as StoragePath;
+	t.deepEqual(one.take(), [[[rootId, 'tree', above]]]);
 });
 
 test('a process without other nodes notes nothing of theirs', (t) => {
