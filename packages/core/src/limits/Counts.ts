@@ -2,6 +2,11 @@
 export class Counts {
 	readonly #counts = new Map<string, number>();
 
+	/** How many keys there is anything of. */
+	get size(): number {
+		return this.#counts.size;
+	}
+
 	of(key: string): number {
 		return this.#counts.get(key) ?? 0;
 	}

@@ -1,7 +1,11 @@
+import { once } from 'node:events';
+import { createServer, request as sendRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import test from 'ava';
 import { RequestScheduler } from '../../src/http/connections/RequestScheduler.js';
 import { RunningRequests } from '../../src/http/connections/RunningRequests.js';
+import { waitsForClient } from '../../src/http/connections/unreadBody.js';
 import { until } from '../until.js';
 
 test('requests to an idle server start at once', (t) => {
@@ -128,6 +132,55 @@ test('a client that calls alone, or a process that waits for its disk, has no su
 	waiting.clock.now += 1001;
 	waiting.add('ada');
 	await until('all have started', () => waiting.countOf('eve') === 41);
+});
+
+test('what a client began while it called alone keeps no other one from beginning', async (t) => {
+	const { add, measured, countOf } = underLoad(1);
+	for (let n = 0; n < 2; n++) add('eve');
+	await measured(10);
+	for (let n = 0; n < 38; n++) add('eve');
+	for (let round = 0; round < 10; round++) await nextRound();
+	t.is(countOf('eve'), 40);
+	for (let n = 0; n < 2; n++) add('ada');
+	await nextRound();
+	t.is(countOf('ada'), 1);
+});
+
+test('while the processor is not used up, many clients have all of theirs worked on', async (t) => {
+	const { add, started } = underLoad(0.5);
+	for (let n = 0; n < 60; n++) for (const client of ['ada', 'bob', 'carol', 'dan', 'eve']) add(client);
+	for (let round = 0; round < 60; round++) await nextRound();
+	t.is(started.length, 300);
+});
+
+test('a request waits for its client while a body is read that has not arrived, and while its answer is sent, but not for a body that nobody reads', async (t) => {
+	const states: Record<string, boolean> = {};
+	let sendRest = () => {};
+	const answered = new Promise<void>((resolve) => {
+		const server = createServer(async (request, response) => {
+			states.unread = waitsForClient(request, response);
+			request.on('readable', () => request.read());
+			states.read = waitsForClient(request, response);
+			await once(request, 'end');
+			states.whole = waitsForClient(request, response);
+			response.flushHeaders();
+			states.answered = waitsForClient(request, response);
+			response.end();
+		});
+		t.teardown(() => void server.close());
+		server.listen(0, '127.0.0.1', () => {
+			const sent = sendRequest({ port: (server.address() as AddressInfo).port, method: 'POST' }, (answer) => {
+				answer.resume().once('end', resolve);
+			});
+			sent.setHeader('content-length', 2);
+			sent.write('a');
+			sendRest = () => sent.end('b');
+		});
+	});
+	await until('it is read', () => states.read !== undefined);
+	sendRest();
+	await answered;
+	t.deepEqual(states, { unread: false, read: true, whole: false, answered: true });
 });
 
 test('a request that waits for its client, or takes long, leaves its place', async (t) => {

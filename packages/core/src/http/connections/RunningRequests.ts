@@ -2,10 +2,10 @@ import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 import { Counts } from '../../limits/Counts.js';
 
 /** How many requests of a client are worked on at once, between these. */
-const fewest = 2;
-const most = 64;
+const minPerClient = 2;
+const maxPerClient = 64;
 
-/** How many there are of all, for each one of a client: what two clients have leaves room for a third one. */
+/** How many there are of all while the processor is used up, for each one of a client: what two clients have leaves room for a third one. */
 const clientsAtOnce = 3;
 
 /** A request that takes longer than the one leaves its place to others and goes on, and so does one that is found waiting for its client. */
@@ -38,7 +38,7 @@ export class RunningRequests {
 	readonly #clock: Clock;
 	readonly #running = new Counts();
 	#total = 0;
-	#perClient = most;
+	#perClient = maxPerClient;
 	#sampledAt: number;
 	#latest: string | undefined;
 	#alternatedAt = Number.NEGATIVE_INFINITY;
@@ -56,10 +56,14 @@ export class RunningRequests {
 	}
 
 	mayStart(client: string): boolean {
-		if (this.#total < fewest) return true;
+		if (this.#total < minPerClient) return true;
 		this.#sample();
 		if (this.#clock.now() - this.#alternatedAt > besideMs) return true;
-		return this.#total < clientsAtOnce * this.#perClient && this.#running.of(client) < this.#perClient;
+		const own = this.#running.of(client);
+		if (own >= this.#perClient) return false;
+		if (this.#perClient === maxPerClient || this.#total < clientsAtOnce * this.#perClient) return true;
+		// What one has begun while it called alone, or while the processor was idle, is no reason for others to wait.
+		return own === 0 && this.#running.size < clientsAtOnce;
 	}
 
 	/**
@@ -93,8 +97,8 @@ export class RunningRequests {
 		if (samples === 0) return;
 		this.#sampledAt = now;
 		const share = this.#clock.busyShare();
-		if (share > busy) this.#perClient = Math.max(fewest, Math.floor(this.#perClient / 2));
-		else if (share < quiet) this.#perClient = Math.min(most, this.#perClient + samples);
+		if (share > busy) this.#perClient = Math.max(minPerClient, Math.floor(this.#perClient / 2));
+		else if (share < quiet) this.#perClient = Math.min(maxPerClient, this.#perClient + samples);
 	}
 }
 

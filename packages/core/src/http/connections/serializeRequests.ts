@@ -6,7 +6,7 @@ import { Counts } from '../../limits/Counts.js';
 import { failureAnswer } from '../errors.js';
 import type { Drain } from './Drain.js';
 import { RequestScheduler } from './RequestScheduler.js';
-import { closeGracefully, leaveBodyUnread } from './unreadBody.js';
+import { closeGracefully, leaveBodyUnread, waitsForClient } from './unreadBody.js';
 
 type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -61,7 +61,7 @@ export function serializeRequests(
 				underWay.add(client, -1);
 				ended();
 			});
-			const ended = scheduler.add(client, start, () => response.headersSent || !request.complete);
+			const ended = scheduler.add(client, start, () => waitsForClient(request, response));
 		};
 		pipelineOf(request.socket).add({ request, response, handle: begin });
 	});

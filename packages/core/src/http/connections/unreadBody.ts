@@ -18,6 +18,14 @@ export function hasUnreadBody(request: IncomingMessage): boolean {
 }
 
 /**
+ * Whether a request waits for its client, to send more of the body that is read, or to take the answer. A body that nobody reads holds up
+ * nothing, whether it comes or not.
+ */
+export function waitsForClient(request: IncomingMessage, response: ServerResponse): boolean {
+	return response.headersSent || (!request.complete && request.readableFlowing !== null);
+}
+
+/**
  * Responds without reading the rest of the body: the connection takes no more bytes, says `Connection: close`, and is destroyed once the
  * client had time to read the answer. After it a short rest is dropped, so that the connection of a client that has sent it all, or has
  * gone, ends at once: clients may have only so many. Left alone, Node would read the body to its end, however long, to
