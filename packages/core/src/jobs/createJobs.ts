@@ -267,10 +267,12 @@ export function createJobs(parts: Dependencies): JobService {
 			const record = await any(id);
 			const { userId, kind, isOrdered, status } = record;
 			const isChanged = await store.cancel(id);
-			// To begin it once more, for its cleanup, may end the process again.
-			const isSuspect =
-				status === 'queued' && !isOrdered && new Suspects(await store.listInterruptions()).has({ userId, kind });
-			if (isSuspect && (await store.cancel(id))) await discard(record);
+			if (isChanged && status === 'queued') {
+				// To begin it once more, for its cleanup, may end the process again.
+				if (!isOrdered && new Suspects(await store.listInterruptions()).has({ userId, kind })) await store.cancel(id);
+				// Also one of which this was asked before, and whose cleanup has not begun.
+				if ((await store.find(id))?.status === 'cancelled') await discard(record);
+			}
 			runner.find(id)?.cancel();
 			publisher.publish(id, userId);
 			notifyWaiting(id);

@@ -321,6 +321,29 @@ test('what a suspected job has left is removed as it is cancelled, also where th
 	t.deepEqual(two.begun(), ['a']);
 });
 
+test('what a job has left that was cancelled before its process ended is removed when it is cancelled again', async (t) => {
+	const discarded: unknown[] = [];
+	const { ada, serve, setPaused } = await crashes(t, {
+		ignoresSignal: true,
+		discard: async (saved) => void discarded.push(saved),
+	});
+	const one = serve();
+	const { id } = await one.queue(ada, 'a');
+	await one.poll();
+	await one.runs[0]?.context.checkpoint('half');
+	await one.jobs.cancelAny(id);
+	t.deepEqual(discarded, [], 'its run does that');
+	one.kill();
+	setPaused(true);
+	const two = serve();
+	await two.poll();
+	t.like(await two.jobs.find(ada, id), { status: 'queued' });
+	await two.jobs.cancelAny(id);
+	t.like(await two.jobs.find(ada, id), { status: 'cancelled' });
+	t.deepEqual(discarded, ['half']);
+	one.runs[0]?.finish();
+});
+
 test('a cancelled job makes those of its user wait for each other for a day, and not at all if it had passed its trial', async (t) => {
 	const { ada, serve, advance, database } = await crashes(t);
 	const one = serve();
