@@ -87,7 +87,7 @@ export async function encode({
 			original: { film: original, packets: await countPackets(ffprobe, source, signal) },
 			originalBytes: sourceBytes,
 			output: { film: output, packets: await countPackets(ffprobe, target.descriptor, signal) },
-			decoderErrors: mostOf(errors.count(), concealed),
+			decoderErrors: maxErrors(errors.count(), concealed),
 		});
 		reportProgress(job, 100);
 		return losses;
@@ -108,8 +108,8 @@ export function decoderErrors(): { take(line: string): void; count(): number | u
 	};
 }
 
-/** Both find most errors. */
-function mostOf(found: number | undefined, concealed: number | undefined): number | undefined {
+/** The larger number, not the sum: most errors are found by both. */
+function maxErrors(found: number | undefined, concealed: number | undefined): number | undefined {
 	return found === undefined || concealed === undefined ? undefined : Math.max(found, concealed);
 }
 

@@ -25,7 +25,7 @@ const classLimits = {
 };
 
 /** So much may be written at once, however little the log may take. */
-const leastBurstBytes = 64 * 1024;
+const minBurstBytes = 64 * 1024;
 
 /**
  * Once this part of what all may write at once is used, it is divided among the origins: so that what is left lasts for
@@ -103,7 +103,7 @@ export class LineBudgets {
 		const { maxSize, keepFor } = this.#config.audit;
 		// Each process of the server has its part.
 		const share = (maxSize * auditShares[of]) / workerCount(this.#config);
-		return { burst: Math.max(leastBurstBytes, share * burst), perMs: (share * rate) / Math.max(keepFor, 1) };
+		return { burst: Math.max(minBurstBytes, share * burst), perMs: (share * rate) / Math.max(keepFor, 1) };
 	}
 }
 

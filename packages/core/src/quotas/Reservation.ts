@@ -49,7 +49,7 @@ export const unlimited: Reservation = {
 
 /** Processes that keep room from each other try again after pauses that grow from this. */
 const retryMs = 25;
-const mostTries = 6;
+const maxTries = 6;
 
 interface Limited {
 	viewer: Viewer;
@@ -101,7 +101,7 @@ export class LimitedReservation implements Reservation {
 	/** Of several that take the last room at once, each may see that of the others and give its own back. */
 	async #takeAmongOthers(amount: Amount): Promise<boolean> {
 		const { usage } = this.#home;
-		for (let tries = 0; tries < mostTries; tries++) {
+		for (let tries = 0; tries < maxTries; tries++) {
 			if (await this.#take(amount)) return true;
 			if (!usage.isShared) return false;
 			await wait(Math.random() * retryMs * 2 ** tries);

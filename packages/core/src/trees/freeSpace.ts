@@ -69,7 +69,7 @@ const scarceParts = 64;
 
 /** How often it is looked whether others have given back what they had reserved, before anything is refused. */
 const lookMs = 100;
-const mostLooks = 15;
+const maxLooks = 15;
 
 /** Other processes that write on the same disk. */
 interface OtherWriters {
@@ -141,7 +141,7 @@ export function createSpaceGuards(
 						others.changed();
 					});
 			}
-			if (available < needed || available - taken >= needed || looks >= mostLooks) return available - taken;
+			if (available < needed || available - taken >= needed || looks >= maxLooks) return available - taken;
 			await wait(lookMs * (0.5 + Math.random()));
 		}
 	};

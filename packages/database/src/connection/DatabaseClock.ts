@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
 /** Differences of less are not corrected: a comparison over a busy network is not more exact. */
-const leastMs = 250;
+const minCorrectionMs = 250;
 
 /** The corrections of clocks, by the settings of the connections to which they belong. */
 const corrections = new WeakMap<object, () => number>();
@@ -46,9 +46,9 @@ export class DatabaseClock {
 		// The server has read its clock at some moment within that.
 		const offset = Math.round(before + took / 2 - Number(row.time));
 		const uncertainty = Math.ceil(took / 2);
-		const isExact = Math.abs(offset) <= leastMs + uncertainty;
+		const isExact = Math.abs(offset) <= minCorrectionMs + uncertainty;
 		// After a slow comparison the former one is worth more.
-		if (isExact && uncertainty <= leastMs) this.#correction = 0;
+		if (isExact && uncertainty <= minCorrectionMs) this.#correction = 0;
 		else if (!isExact) this.#correction = offset;
 		return { offset, uncertainty };
 	}

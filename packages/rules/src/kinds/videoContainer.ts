@@ -152,7 +152,7 @@ function isVideoSequence(head: Uint8Array): boolean {
 /** Tags of ID3: programs that guess a format skip them, by a length of up to 256 MB, and look at what follows. */
 const beginsWithTags = (head: Uint8Array) => begins(head, 'ID3');
 
-const fewestPackets = 3;
+const minPackets = 3;
 
 /** Each packet that begins in these bytes has a valid header: some twenty of 4 kB. */
 function areTransportPackets(head: Uint8Array, offset: number, stride: number): boolean {
@@ -161,7 +161,7 @@ function areTransportPackets(head: Uint8Array, offset: number, stride: number): 
 		if (!isPacketHeader(head.subarray(at, at + 5))) return false;
 		packets++;
 	}
-	return packets >= fewestPackets;
+	return packets >= minPackets;
 }
 
 function isPacketHeader(header: Uint8Array): boolean {

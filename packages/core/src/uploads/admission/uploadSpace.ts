@@ -35,7 +35,7 @@ const totalShare = 1 / 2;
 
 /** How often it is looked whether uploads at other processes have ended, before anything is refused because of them. */
 const lookMs = 100;
-const mostLooks = 15;
+const maxLooks = 15;
 
 /** Smaller uploads don't check the disk beforehand: a full disk fails the write, and the reserve is checked while bytes arrive. */
 const smallBytes = 1024 * 1024;
@@ -103,7 +103,7 @@ export function createUploadSpace(dependencies: Dependencies): UploadSpace {
 			if (room < bytes || !diskUses.mayHaveOthers()) return room;
 			const { claims: others } = await diskUses.ofOthers(rootId);
 			const beside = free - claimedBy([...own, ...others], free, isForVisitor);
-			if (beside >= bytes || looks >= mostLooks) return beside;
+			if (beside >= bytes || looks >= maxLooks) return beside;
 			await wait(lookMs);
 		}
 	};

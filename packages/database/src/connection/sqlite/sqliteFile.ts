@@ -87,7 +87,7 @@ export function namedFile(error: unknown, path: string): unknown {
 }
 
 /** What SQLite needs beside the database to begin with. */
-const leastBytes = 64 * 1024;
+const minFreeBytes = 64 * 1024;
 
 /**
  * Runs work on the file. SQLite says of some files that it can't make or extend them, and not that there is no room:
@@ -106,7 +106,7 @@ function isFull(folder: string): boolean {
 	try {
 		const { blocks, bavail, bsize, files, ffree } = statfsSync(folder);
 		// Where the file system doesn't know, these are zeros.
-		return (blocks > 0 && bavail * bsize < leastBytes) || (files > 0 && ffree === 0);
+		return (blocks > 0 && bavail * bsize < minFreeBytes) || (files > 0 && ffree === 0);
 	} catch {
 		return false;
 	}

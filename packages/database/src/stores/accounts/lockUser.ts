@@ -19,7 +19,7 @@ export async function lockUser(transaction: Knex.Transaction, id: string): Promi
 
 /** Does so for several users: none of what is counted for any of them changes until the transaction ends. */
 export async function lockUsers(transaction: Knex.Transaction, ids: readonly string[]): Promise<void> {
-	// In one order, or two who lock the same ones would wait for each other.
+	// In one order, or two who lock the same ones would often wait for each other: `transact` would have to begin again.
 	for (const part of batches([...new Set(ids)].sort())) await takeTurns(transaction, part);
 }
 

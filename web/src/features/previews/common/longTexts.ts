@@ -23,10 +23,10 @@ export const isInline = (name: string) => inline.has(name);
 /** The letters of a text that join or combine. */
 export const countJoining = (text: string) => text.match(joining)?.length ?? 0;
 
-/** The beginning of a text with no more letters that join or combine than so many. */
-export function withFewJoining(text: string, most: number): string {
-	if (countJoining(text) <= most) return text;
-	let left = most;
+/** The beginning of a text, of which no more than `max` letters join or combine. */
+export function withFewJoining(text: string, max: number): string {
+	if (countJoining(text) <= max) return text;
+	let left = max;
 	let end = 0;
 	for (const { index } of text.matchAll(joining)) {
 		end = index;
