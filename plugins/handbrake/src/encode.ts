@@ -81,12 +81,14 @@ export async function encode({
 			log.warn({ job: job.id, original, output, lines: outcome.log }, 'a converted video is incomplete');
 			throw denial;
 		}
-		// It takes as long as to play the film fast.
-		const concealed = job.input.deleteOriginal ? await countDecodingErrors(decoder, source, signal) : 0;
+		// It takes as long as to play the film fast, and nothing is lost if that takes too long: the original is kept.
+		const comparing = AbortSignal.any([job.signal, AbortSignal.timeout(timeLimitMs)]);
+		const inTime = <T>(counted: Promise<T>) => counted.catch((error: unknown) => ifLate(error, job.signal, comparing));
+		const concealed = job.input.deleteOriginal ? await inTime(countDecodingErrors(decoder, source, comparing)) : 0;
 		const losses = lossesOf({
-			original: { film: original, packets: await countPackets(ffprobe, source, signal) },
+			original: { film: original, packets: await inTime(countPackets(ffprobe, source, comparing)) },
 			originalBytes: sourceBytes,
-			output: { film: output, packets: await countPackets(ffprobe, target.descriptor, signal) },
+			output: { film: output, packets: await inTime(countPackets(ffprobe, target.descriptor, comparing)) },
 			decoderErrors: maxErrors(errors.count(), concealed),
 		});
 		reportProgress(job, 100);
@@ -94,6 +96,11 @@ export async function encode({
 	} catch (error) {
 		throw timeLimit.aborted && !job.signal.aborted ? tookTooLong(timeLimitMs) : error;
 	}
+}
+
+/** Undefined for the error of a step that had no more time; throws any other one. */
+function ifLate(error: unknown, ended: AbortSignal, timed: AbortSignal): undefined {
+	if (ended.aborted || !timed.aborted) throw error;
 }
 
 /** Adds up the errors that HandBrake reports for each decoder at its end. */

@@ -43,12 +43,12 @@ const quickProber = {
 	},
 };
 
-const handbrakeWith = (encoder: typeof quickEncoder) =>
+const handbrakeWith = (encoder: typeof quickEncoder, decoder = quickProber) =>
 	({
 		find: async () => ({
 			installed: {
 				...{ version: '1', encoders: async () => new Set(['x264', 'av_aac']), encoder },
-				...{ ffprobe: quickProber, decoder: quickProber },
+				...{ ffprobe: quickProber, decoder },
 			},
 		}),
 	}) as unknown as HandBrake;
@@ -282,6 +282,19 @@ test('a conversion that exceeds its time limit fails and leaves all files unchan
 	t.regex(error?.message ?? '', /^The conversion was ended, since it took longer than \d+ hours\.$/);
 	t.deepEqual(await files(home), ['film.mp4']);
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+});
+
+test('a conversion whose original is not compared in time is kept, and so is the original', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	await writeFile(path.join(home, 'film.mp4'), film);
+	const endless: typeof quickProber = {
+		run: (_, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+	};
+	const handbrake = handbrakeWith(quickEncoder, endless);
+	// Those before it must be done by then, also on a busy machine.
+	const result = await run({ app, viewer, input: { outputName: 'smaller.mp4' }, handbrake, maxMs: 5_000 });
+	t.like(result, { isOriginalDeleted: false, losses: ['what could not be decoded (the errors were not counted)'] });
+	t.deepEqual(await files(home), ['film.mp4', 'smaller.mp4']);
 });
 
 test('a conversion that runs when its sandbox is gone fails with the reason, and leaves all files unchanged', async (t) => {
