@@ -29,73 +29,87 @@ interface EncodeOptions {
  * Encodes an open file into another one and checks the output: the exit status of the program proves nothing. Throws with a sentence for
  * people. Resolves to what the output lacks of the original.
  */
-export async function encode({
-	job,
-	installed,
-	log,
-	timeLimitMs,
-	source,
-	sourceBytes,
-	film,
-	isSourceChanged,
-	target,
-}: EncodeOptions): Promise<string[]> {
+export async function encode(options: EncodeOptions): Promise<string[]> {
+	const { job, timeLimitMs, target } = options;
+	const timeLimit = AbortSignal.timeout(timeLimitMs);
+	let encoded: Encoded;
+	try {
+		encoded = await makeOutput(options, AbortSignal.any([job.signal, target.full, timeLimit]));
+	} catch (error) {
+		throw timeLimit.aborted && !job.signal.aborted ? tookTooLong(timeLimitMs) : error;
+	}
+	const losses = await compare(options, encoded);
+	reportProgress(job, 100);
+	return losses;
+}
+
+/** Both films, and how many errors HandBrake has reported, if it has said that. */
+interface Encoded {
+	original: Film;
+	output: Film;
+	errors: number | undefined;
+}
+
+async function makeOutput(
+	{ job, installed, log, source, film, isSourceChanged, target }: EncodeOptions,
+	signal: AbortSignal,
+): Promise<Encoded> {
 	const { format, quality } = job.input;
-	const { encoder, encoders, ffprobe, decoder } = installed;
+	const { encoder, encoders, ffprobe } = installed;
 	const name = videoEncoder(format, await encoders(), encoder.options.mayUseHardware === true);
 	if (name === undefined) {
 		throw new Failure('unavailable', `HandBrake on this server has no encoder for ${format} files.`);
 	}
-	const timeLimit = AbortSignal.timeout(timeLimitMs);
-	const signal = AbortSignal.any([job.signal, target.full, timeLimit]);
-	try {
-		reportProgress(job, 0);
-		const scanned = await scan(encoder, source, signal);
-		if (scanned === undefined) throw notReadable();
-		const wish = { format, quality, encoder: name };
-		const errors = decoderErrors();
-		const args = [...['-i', '/proc/self/fd/3', '-o', '/proc/self/fd/4'], ...conversionArguments(wish, scanned)];
-		const outcome = await encoder.run(args, {
-			files: [source, target.descriptor],
-			fileBytes: target.maxBytes,
-			signal,
-			onLogLine: (line) => errors.take(line),
-			onLine(line) {
-				const progress = parseProgress(line);
-				if (progress === undefined) return;
-				const { percent, ...detail } = progress;
-				reportProgress(job, percent, detail);
-			},
-		});
-		if (outcome.code !== 0) {
-			log.warn({ job: job.id, code: outcome.code, lines: outcome.log }, 'a video could not be converted');
-			throw failureOf(outcome);
-		}
-		if (await isSourceChanged()) {
-			throw new Failure('conflict', 'The original was changed while it was converted.');
-		}
-		const original = { ...film, seconds: film.seconds || scanned.seconds };
-		const output = await probe(ffprobe, target.descriptor, signal);
-		const denial = outputDenial(original, output);
-		if (output === undefined || denial !== undefined) {
-			log.warn({ job: job.id, original, output, lines: outcome.log }, 'a converted video is incomplete');
-			throw denial;
-		}
-		// It takes as long as to play the film fast, and nothing is lost if that takes too long: the original is kept.
-		const comparing = AbortSignal.any([job.signal, AbortSignal.timeout(timeLimitMs)]);
-		const inTime = <T>(counted: Promise<T>) => counted.catch((error: unknown) => ifLate(error, job.signal, comparing));
-		const concealed = job.input.deleteOriginal ? await inTime(countDecodingErrors(decoder, source, comparing)) : 0;
-		const losses = lossesOf({
-			original: { film: original, packets: await inTime(countPackets(ffprobe, source, comparing)) },
-			originalBytes: sourceBytes,
-			output: { film: output, packets: await inTime(countPackets(ffprobe, target.descriptor, comparing)) },
-			decoderErrors: maxErrors(errors.count(), concealed),
-		});
-		reportProgress(job, 100);
-		return losses;
-	} catch (error) {
-		throw timeLimit.aborted && !job.signal.aborted ? tookTooLong(timeLimitMs) : error;
+	reportProgress(job, 0);
+	const scanned = await scan(encoder, source, signal);
+	if (scanned === undefined) throw notReadable();
+	const wish = { format, quality, encoder: name };
+	const errors = decoderErrors();
+	const args = [...['-i', '/proc/self/fd/3', '-o', '/proc/self/fd/4'], ...conversionArguments(wish, scanned)];
+	const outcome = await encoder.run(args, {
+		files: [source, target.descriptor],
+		fileBytes: target.maxBytes,
+		signal,
+		onLogLine: (line) => errors.take(line),
+		onLine(line) {
+			const progress = parseProgress(line);
+			if (progress === undefined) return;
+			const { percent, ...detail } = progress;
+			reportProgress(job, percent, detail);
+		},
+	});
+	if (outcome.code !== 0) {
+		log.warn({ job: job.id, code: outcome.code, lines: outcome.log }, 'a video could not be converted');
+		throw failureOf(outcome);
 	}
+	if (await isSourceChanged()) {
+		throw new Failure('conflict', 'The original was changed while it was converted.');
+	}
+	const original = { ...film, seconds: film.seconds || scanned.seconds };
+	const output = await probe(ffprobe, target.descriptor, signal);
+	const denial = outputDenial(original, output);
+	if (output === undefined || denial !== undefined) {
+		log.warn({ job: job.id, original, output, lines: outcome.log }, 'a converted video is incomplete');
+		throw denial;
+	}
+	return { original, output, errors: errors.count() };
+}
+
+/** What the output lacks. It takes as long as to play the film fast; if that is too long nothing is lost, for the original is kept. */
+async function compare(
+	{ job, installed, timeLimitMs, source, sourceBytes, target }: EncodeOptions,
+	{ original, output, errors }: Encoded,
+): Promise<string[]> {
+	const { ffprobe, decoder } = installed;
+	const signal = AbortSignal.any([job.signal, AbortSignal.timeout(timeLimitMs)]);
+	const inTime = <T>(counted: Promise<T>) => counted.catch((error: unknown) => ifLate(error, job.signal, signal));
+	const concealed = job.input.deleteOriginal ? await inTime(countDecodingErrors(decoder, source, signal)) : 0;
+	return lossesOf({
+		original: { film: original, packets: await inTime(countPackets(ffprobe, source, signal)) },
+		originalBytes: sourceBytes,
+		output: { film: output, packets: await inTime(countPackets(ffprobe, target.descriptor, signal)) },
+		decoderErrors: maxErrors(errors, concealed),
+	});
 }
 
 /** Undefined for the error of a step that had no more time; throws any other one. */
