@@ -60,6 +60,23 @@ export function limitRules(assertThat: Rule): void {
 		await limits.releaseEach([]);
 	});
 
+	assertThat('what hits would count can be asked for, and counts nothing', async (t, { limits }) => {
+		// Of a clock that was set wrong.
+		await limits.hit('future', 60 * second, 10 ** 9);
+		await limits.hit('b', 60 * second, 1000);
+		await limits.hit('over', 5 * second, 1000);
+		const hits = ['new', 'b', 'over', 'future'].map((key) => ({ key, windowMs: 30 * second }));
+		const expected = [
+			{ count: 1, endsAt: 36_000 },
+			{ count: 2, endsAt: 61_000 },
+			{ count: 1, endsAt: 36_000 },
+			{ count: 1, endsAt: 36_000 },
+		];
+		for (let times = 0; times < 2; times++) t.deepEqual(await limits.peekEach(hits, 6000), expected);
+		t.deepEqual(await limits.hitEach(hits, 6000), expected);
+		t.deepEqual(await limits.peekEach([], 6000), []);
+	});
+
 	assertThat('many concurrent hits of the same keys are all counted', async (t, { limits }) => {
 		const keys = ['a', 'b', 'c'].map((key) => ({ key, windowMs: 60 * second }));
 		const orders = [keys, [...keys].reverse()];

@@ -66,7 +66,8 @@ export async function limitAttempts<T>(
 ): Promise<T | undefined> {
 	const from = limitAddress(address);
 	const name = foldUsername(username);
-	return countFailure(limits, now, async (count) => {
+	/** When an attempt is possible again, if this one exceeds a limit. */
+	const refusedUntil = async (count: Count): Promise<number | undefined> => {
 		const [ofDay, ofAccount, ofClient] = await count([
 			{ key: `login day:${from}`, windowMs: dayMs },
 			{ key: `login account day:${name}`, windowMs: dayMs },
@@ -89,10 +90,16 @@ export async function limitAttempts<T>(
 		const counts = await count(bounds);
 		const exceeded = counts.filter(({ count }, at) => count > (bounds[at]?.max ?? 0));
 		if (ofDay !== undefined && ofDay.count > attemptsPerAddressAndDay) exceeded.push(ofDay);
-		if (exceeded.length > 0) {
-			const endsAt = Math.max(...exceeded.map(({ endsAt }) => endsAt));
-			throw rateLimited('Too many failed tries. Please wait a moment.', endsAt, now);
-		}
+		return exceeded.length === 0 ? undefined : Math.max(...exceeded.map(({ endsAt }) => endsAt));
+	};
+	const assertNotRefused = async (count: Count) => {
+		const endsAt = await refusedUntil(count);
+		if (endsAt !== undefined) throw rateLimited('Too many failed tries. Please wait a moment.', endsAt, now);
+	};
+	// First without a write: what is refused counts nothing, and of many guesses most are refused.
+	await assertNotRefused((tries) => limits.peekEach(tries, now));
+	return countFailure(limits, now, async (count) => {
+		await assertNotRefused(count);
 		return attempt();
 	});
 }

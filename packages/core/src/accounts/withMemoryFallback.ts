@@ -73,6 +73,8 @@ export function withMemoryFallback(store: LimitStore, siblings: Pick<SiblingEven
 				return Promise.all(tries.map(({ key, windowMs }) => countInMemory(key, windowMs, now, 1)));
 			}
 		},
+		// Of what is counted in memory nothing is known before it is counted.
+		peekEach: (tries, now) => store.peekEach(tries, now),
 		async release(key, amount = 1) {
 			if (!releaseInMemory(key, amount)) await releaseStored(() => store.release(key, amount));
 		},

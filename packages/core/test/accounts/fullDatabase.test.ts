@@ -79,7 +79,7 @@ test.serial('an ended session stays invalid until a retry deletes its row, and e
 test('workers tell each other of ended sessions and of guesses that a full disk keeps out of the database', async (t) => {
 	const join = createSiblings();
 	const fault = (error: unknown) => t.fail(String(error));
-	const limits = { hit: full, hitEach: full, release: full, releaseEach: full } satisfies LimitStore;
+	const limits = { hit: full, hitEach: full, peekEach: full, release: full, releaseEach: full } satisfies LimitStore;
 	const makeWorker = (name: string) => {
 		const siblings = new SiblingEvents(join(name === 'one'));
 		const ended = createEndedSessions({ remove: full }, siblings, fault);

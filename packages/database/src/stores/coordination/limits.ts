@@ -71,9 +71,7 @@ export function limitStore(knex: Knex): CounterStore {
 			const what = JSON.stringify(ordered.map((each) => [each.keyHash, each.windowMs]));
 			const hashes = ordered.map((each) => each.keyHash);
 			const { result, later } = await hits.add(what, hashes, async (transaction, size) => {
-				const counted = new Map<string, LimitRow>();
-				for (const { keyHash, windowMs } of ordered)
-					counted.set(keyHash, await count(transaction, keyHash, size, now + windowMs, now));
+				const counted = await countEach(transaction, ordered, size, now);
 				return counted;
 			});
 			const own = tries.map(({ key }) => {
@@ -86,12 +84,21 @@ export function limitStore(knex: Knex): CounterStore {
 			);
 			return own;
 		},
-		release: (key, amount = 1) => subtract(knex, keyHash(key), amount),
+		async peekEach(tries, now) {
+			const hashes = tries.map(({ key }) => keyHash(key));
+			const found = await knex<LimitRow>('limits').whereIn('key_hash', hashes);
+			const byHash = new Map(found.map((row) => [row.key_hash, row]));
+			return tries.map(({ windowMs }, at) => {
+				const row = byHash.get(hashes[at] ?? '');
+				const endsAt = now + windowMs;
+				if (row === undefined || row.ends_at <= now || row.ends_at > endsAt + clockSkewMs) return { count: 1, endsAt };
+				return { count: row.count + 1, endsAt: row.ends_at };
+			});
+		},
+		release: (key, amount = 1) => subtract(knex, [keyHash(key)], amount),
 		async releaseEach(keys) {
 			const ordered = inLockOrder(keys.map((key) => ({ key }))).map((each) => each.keyHash);
-			await releases.add(JSON.stringify(ordered), ordered, async (transaction, size) => {
-				for (const hash of ordered) await subtract(transaction, hash, size);
-			});
+			await releases.add(JSON.stringify(ordered), ordered, (transaction, size) => subtract(transaction, ordered, size));
 		},
 	};
 }
@@ -193,11 +200,11 @@ function inLockOrder<Try extends { key: string }>(tries: readonly Try[]): (Try &
 		.sort((one, other) => (one.keyHash < other.keyHash ? -1 : 1));
 }
 
-async function subtract(knex: Knex, keyHash: string, amount: number): Promise<void> {
-	await knex<LimitRow>('limits').where({ key_hash: keyHash }).where('count', '>=', amount).decrement('count', amount);
+/** One statement for all: the rows are locked no longer than that takes. */
+async function subtract(knex: Knex, keyHashes: readonly string[], amount: number): Promise<void> {
+	await knex<LimitRow>('limits').whereIn('key_hash', keyHashes).where('count', '>=', amount).decrement('count', amount);
 }
 
-/** The upsert locks the row, so the count that is read in the same transaction is the one of this attempt. */
 async function count(
 	transaction: Knex.Transaction,
 	keyHash: string,
@@ -205,19 +212,35 @@ async function count(
 	endsAt: number,
 	now: number,
 ): Promise<LimitRow> {
+	const counted = await countEach(transaction, [{ keyHash, windowMs: endsAt - now }], amount, now);
+	return counted.get(keyHash) as LimitRow;
+}
+
+/** The upsert locks the rows, in the order of `tries`, so the counts that are read in the same transaction are those of this attempt. */
+async function countEach(
+	transaction: Knex.Transaction,
+	tries: readonly { keyHash: string; windowMs: number }[],
+	amount: number,
+	now: number,
+): Promise<Map<string, LimitRow>> {
+	if (tries.length === 0) return new Map();
 	const limits = () => transaction<LimitRow>('limits');
+	const newEndsAt = isMysql(transaction) ? 'values(ends_at)' : 'excluded.ends_at';
 	// A window that ends later than one that begins now was begun while the clock was wrong: it would last for years.
-	const isOver = '(limits.ends_at <= ? or limits.ends_at > ?)';
-	const over = [now, endsAt + clockSkewMs];
+	const isOver = `(limits.ends_at <= ? or limits.ends_at > ${newEndsAt} + ?)`;
+	const over = [now, clockSkewMs];
 	await limits()
-		.insert(plainRow({ key_hash: keyHash, count: amount, ends_at: endsAt }))
+		.insert(
+			tries.map(({ keyHash, windowMs }) => plainRow({ key_hash: keyHash, count: amount, ends_at: now + windowMs })),
+		)
 		.onConflict('key_hash')
 		.merge({
 			// `ends_at` comes last: MySQL assigns from left to right and would compare with the new value.
 			count: transaction.raw(`case when ${isOver} then ? else limits.count + ? end`, [...over, amount, amount]),
-			ends_at: transaction.raw(`case when ${isOver} then ? else limits.ends_at end`, [...over, endsAt]),
+			ends_at: transaction.raw(`case when ${isOver} then ${newEndsAt} else limits.ends_at end`, over),
 		});
-	const row = await limits().where({ key_hash: keyHash }).first();
-	if (row === undefined) throw new Error('A limit vanished while it was locked.');
-	return row;
+	const hashes = tries.map(({ keyHash }) => keyHash);
+	const rows = await limits().whereIn('key_hash', hashes);
+	if (rows.length < hashes.length) throw new Error('A limit vanished while it was locked.');
+	return new Map(rows.map((row) => [row.key_hash, row]));
 }

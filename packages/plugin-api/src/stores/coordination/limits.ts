@@ -9,6 +9,11 @@ export interface LimitStore {
 		attempts: readonly { key: string; windowMs: number }[],
 		now: number,
 	): Promise<{ count: number; endsAt: number }[]>;
+	/** What `hitEach` would resolve to now, without counting anything. */
+	peekEach(
+		attempts: readonly { key: string; windowMs: number }[],
+		now: number,
+	): Promise<{ count: number; endsAt: number }[]>;
 	/** Subtracts one attempt, or the amount, in the current window. */
 	release(key: string, amount?: number): Promise<void>;
 	/** Subtracts one attempt under each of several keys, in one commit. */
