@@ -430,3 +430,81 @@ test('what a command of root says of an audit log that it can’t write is a sen
 		t.notRegex(stderr, /node:internal|"stack"|^\s+at |^\{/m, command.join(' '));
 	}
 });
+
+test('where root stays root it loads no plugin that somebody else may write, and goes by no such configuration', async (t) => {
+	const { at } = await machine(t);
+	const marker = at('ran as root');
+	const module = `import { writeFileSync } from 'node:fs';
+import './part.js';
+writeFileSync(${JSON.stringify(marker)}, '');
+export const plugin = { name: 'planted', version: '1.0.0', needs: [], needsHttp: false, options: { safeParse: (data) => ({ success: true, data }) }, start() {} };\n`;
+	const dependency = at('site/node_modules/dependency');
+	const folder = at('site/node_modules/planted');
+	await mkdir(path.join(folder, 'lib'), { recursive: true, mode: 0o755 });
+	await mkdir(dependency, { mode: 0o755 });
+	await mkdir(at('own'), { mode: 0o750 });
+	const files: Record<string, string> = {
+		[path.join(folder, 'package.json')]: '{"name": "planted", "type": "module", "exports": "./lib/index.js"}',
+		[path.join(folder, 'lib/index.js')]: module,
+		[path.join(folder, 'lib/part.js')]: '',
+		[path.join(dependency, 'index.js')]: '',
+		[at('site/stowage.yaml')]: `dataDir: ${at('own')}\nplugins:\n  planted: {}\n`,
+	};
+	for (const [file, text] of Object.entries(files)) await writeFile(file, text, { mode: 0o644 });
+	for (const each of [at('site'), at('site/node_modules'), folder, path.join(folder, 'lib')]) await chmod(each, 0o755);
+	const flags = ['--config', at('site/stowage.yaml'), '--log-level', 'error'];
+	const list = () => stowage(['user', 'list', ...flags], { timeout: 60_000 });
+	const isRun = async () => (await readdir(at())).includes('ran as root');
+
+	t.like(await list(), { code: 0, stderr: '' });
+	t.true(await isRun());
+	await rm(marker);
+	const plants: [string, () => Promise<void>, () => Promise<void>][] = [];
+	for (const file of [at('site'), at('site/node_modules'), dependency, folder, ...Object.keys(files)]) {
+		plants.push([file, () => chown(file, uid, gid), () => chown(file, 0, 0)]);
+	}
+	for (const [file, open, closed] of [
+		[folder, 0o775, 0o755],
+		[path.join(folder, 'lib/index.js'), 0o646, 0o644],
+		[at('site/stowage.yaml'), 0o664, 0o644],
+	] as const) {
+		plants.push([file, () => chmod(file, open), () => chmod(file, closed)]);
+	}
+	// A package of somebody else's, to which a link of root's leads, and one of theirs to what is root's.
+	const elsewhere = async (owner: number) => {
+		await rename(folder, at('elsewhere'));
+		await symlink(at('elsewhere'), folder);
+		await lchown(folder, owner, owner);
+	};
+	const back = async () => {
+		await rm(folder);
+		await rename(at('elsewhere'), folder);
+		await chown(folder, 0, 0);
+	};
+	plants.push([folder, () => elsewhere(uid), back]);
+	plants.push([at('elsewhere'), async () => [await elsewhere(0), await chown(at('elsewhere'), uid, gid)].at(0), back]);
+	const all = [['user', 'list'], ['config', 'check'], ['serve', '--port', '0'], ['doctor']];
+	for (const [index, [file, plant, undo]] of plants.entries()) {
+		await plant();
+		// The others load plugins in the same place.
+		for (const command of index === 0 || file === dependency ? all : all.slice(0, 1)) {
+			const { code, stdout, stderr } = await stowage([...command, ...flags], { timeout: 60_000 });
+			const said = command[0] === 'doctor' ? stdout : stderr;
+			t.is(code, command[0] === 'doctor' ? 2 : 78, `${file}: ${said}`);
+			t.regex(said, /Root does not (load the plugin planted|work by the configuration file)/);
+			t.true(said.includes(` for ${file} `), `${file}: ${said}`);
+		}
+		t.false(await isRun(), `${file} was loaded by root`);
+		await undo();
+	}
+	t.like(await list(), { code: 0, stderr: '' });
+	await rm(marker);
+
+	// Whom root becomes, loads what is its own.
+	await chown(folder, uid, gid);
+	await chown(at('own'), uid, gid);
+	await chmod(at(), 0o777);
+	for (const name of await readdir(at('own'))) await rm(at('own', name), { recursive: true });
+	t.like(await list(), { code: 0, stderr: '' });
+	t.like(await stat(marker), { uid });
+});

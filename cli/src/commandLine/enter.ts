@@ -1,9 +1,9 @@
-import type { Config } from '@stowage/core';
+import { type Config, ConfigError, othersMayWrite } from '@stowage/core';
 import type { Command } from 'commander';
 import { becomeOwner } from '../privileges/becomeOwner.js';
 import { isInReach, ownerOf } from '../privileges/ownerOf.js';
 import { installedUnit } from '../service/installedUnit.js';
-import { configOf } from './settings.js';
+import { configFileOf, configOf } from './settings.js';
 
 /** Of a service without a UMask= of its own: what commands make is closed to other accounts, whatever the umask of the shell. */
 const usualUmask = '027';
@@ -34,13 +34,22 @@ export class NamedFile<Opened = unknown> {
 export async function enter(command: Command, files: readonly NamedFile[] = []): Promise<Config> {
 	const config = configOf(command);
 	if (config.umask === '' && !process.env.UMASK) process.umask((await installedUnit())?.umask ?? usualUmask);
-	await leaveRoot(config.dataDir, files);
+	await leaveRoot(config.dataDir, files, configFileOf(command));
 	return config;
 }
 
-/** Becomes the owner of the data folder if this is root, and opens the files before or after that. */
-export async function leaveRoot(dataDir: string, files: readonly NamedFile[] = []): Promise<void> {
-	const owner = process.geteuid?.() === 0 ? await ownerOf(dataDir) : undefined;
+/**
+ * Becomes the owner of the data folder if this is root, and opens the files before or after that. Where it stays root, the configuration
+ * that it goes by has to be root's: throws ConfigError.
+ */
+export async function leaveRoot(
+	dataDir: string,
+	files: readonly NamedFile[] = [],
+	configFile: string | undefined = undefined,
+): Promise<void> {
+	const isRoot = process.geteuid?.() === 0;
+	const owner = isRoot ? await ownerOf(dataDir) : undefined;
+	if (isRoot && owner === undefined && configFile !== undefined) await assertOfRoot(configFile);
 	const later: NamedFile[] = [];
 	for (const each of files) {
 		if (owner === undefined || (await isInReach(each.file, owner))) later.push(each);
@@ -48,4 +57,14 @@ export async function leaveRoot(dataDir: string, files: readonly NamedFile[] = [
 	}
 	if (owner !== undefined) becomeOwner(owner);
 	for (const each of later) await each.open(false);
+}
+
+/** Whoever writes the configuration chooses what is loaded and run. What a shell passes by a descriptor is its own. */
+async function assertOfRoot(configFile: string): Promise<void> {
+	if (/^\/(dev|proc)\//.test(configFile)) return;
+	const reason = await othersMayWrite(configFile);
+	if (reason === undefined) return;
+	throw new ConfigError(
+		`Root does not work by the configuration file ${configFile}, for ${reason}: whoever can write it decides what root runs. Give it and the folders above it to root (chown root, chmod go-w), or give the data folder to the user of the server, whom root becomes then.`,
+	);
 }

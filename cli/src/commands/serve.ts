@@ -2,7 +2,7 @@ import { type App, type Config, ConfigError, createApp, endFailedRequest, worker
 import { Command } from 'commander';
 import { leaveRoot } from '../commandLine/enter.js';
 import { startupCode, withHelp } from '../commandLine/help.js';
-import { configOf, withSettings } from '../commandLine/settings.js';
+import { configFileOf, configOf, withSettings } from '../commandLine/settings.js';
 import { findSupervisor, heartbeatOf, type Supervisor } from '../service/supervisor.js';
 import { printLine } from '../terminal/output.js';
 import { webRoot } from '../webRoot.js';
@@ -24,7 +24,7 @@ export function serveCommand(): Command {
 			);
 		const primaryAddress = takeWorkerAddress(process.env);
 		const config = configOf(command);
-		await leaveRoot(config.dataDir);
+		await leaveRoot(config.dataDir, [], configFileOf(command));
 		if (primaryAddress !== undefined) await serveAsWorker(config, command, primaryAddress);
 		else if (workerCount(config) > 1) await servePrimary(config);
 		else await serveAlone(config, command);

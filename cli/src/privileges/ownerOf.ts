@@ -1,12 +1,9 @@
 import type { Stats } from 'node:fs';
-import { lstat, readlink } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import path from 'node:path';
-import { ConfigError } from '@stowage/core';
+import { ConfigError, walkPath } from '@stowage/core';
 import { type InstalledUnit, installedUnit } from '../service/installedUnit.js';
 import { type AccountIds, accountOf, groupOf } from './accounts.js';
-
-/** As in the kernel. */
-const maxLinks = 40;
 
 /**
  * Whom root becomes to work on a data folder: its owner, with the groups of that account and those that the unit of the service gives it.
@@ -41,7 +38,7 @@ export async function assertLinksOfRoot(folder: string): Promise<void> {
 /** The folder, or the nearest one above it. */
 async function nearestFolder(folder: string): Promise<Stats> {
 	let found = await lstat('/');
-	for await (const each of walk(folder)) {
+	for await (const each of walkPath(folder)) {
 		if (each.stat === undefined) break;
 		if (each.stat.isSymbolicLink() && each.stat.uid !== 0) {
 			throw new ConfigError(
@@ -64,7 +61,7 @@ async function nearestFolder(folder: string): Promise<Stats> {
  */
 export async function isInReach(file: string, { uid }: AccountIds): Promise<boolean> {
 	const openFolders = new Set<string>();
-	for await (const { path: at, stat } of walk(file)) {
+	for await (const { path: at, stat } of walkPath(file)) {
 		const isFree = stat === undefined || (!stat.isDirectory() && stat.nlink > 1);
 		if (isFree && openFolders.has(path.dirname(at))) return true;
 		if (stat === undefined) return false;
@@ -74,43 +71,4 @@ export async function isInReach(file: string, { uid }: AccountIds): Promise<bool
 		openFolders.add(at);
 	}
 	return false;
-}
-
-/**
- * Every folder and link on the way to a file or folder, and that itself. Links are followed by hand. `stat` is missing where nothing is
- * there, and that is the last one.
- */
-async function* walk(file: string): AsyncGenerator<{ path: string; stat: Stats | undefined }> {
-	const left = partsOf(path.resolve(file));
-	let at = '/';
-	let links = 0;
-	for (let part = left.shift(); part !== undefined; part = left.shift()) {
-		if (part === '..') at = path.dirname(at);
-		if (part === '..' || part === '.') continue;
-		const next = path.join(at, part);
-		const stat = await statOf(next);
-		yield { path: next, stat };
-		if (stat === undefined) return;
-		if (!stat.isSymbolicLink()) at = next;
-		else {
-			if (++links > maxLinks) throw new ConfigError(`There are too many links on the way to ${file}.`);
-			const target = await readlink(next);
-			if (path.isAbsolute(target)) at = '/';
-			left.unshift(...partsOf(target));
-		}
-	}
-}
-
-function partsOf(file: string): string[] {
-	return file.split('/').filter((part) => part !== '');
-}
-
-async function statOf(file: string): Promise<Stats | undefined> {
-	try {
-		return await lstat(file);
-	} catch (cause) {
-		const { code } = cause as NodeJS.ErrnoException;
-		if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-		throw new ConfigError(`${file} can't be looked at (${code}).`, { cause });
-	}
 }

@@ -290,6 +290,8 @@ export type Config = Omit<Parsed, 'databaseUrl' | 'plugins'> & {
 	databaseUrl: string;
 	/** Names with their options, in the order of loading. */
 	plugins: ReadonlyMap<string, Record<string, unknown>>;
+	/** Names of those that come with the program. */
+	ownPlugins: readonly string[];
 	/** Names of plugins that are turned off. */
 	disabledPlugins: readonly string[];
 	/** The folder that relative paths and plugin names are resolved from. */
@@ -326,6 +328,7 @@ export function completeConfig(
 		dataDir,
 		databaseUrl: absoluteDatabase(databaseUrl, bases.databaseUrl),
 		plugins,
+		ownPlugins: defaultPlugins,
 		disabledPlugins,
 		baseDir: bases.site,
 		warnings,

@@ -6,6 +6,7 @@ import { describeIssue, type Server, type StowagePlugin } from '@stowage/plugin-
 import { resolve } from 'import-meta-resolve';
 import { ConfigError } from '../config/load.js';
 import type { Config } from '../config/schema.js';
+import { assertRootsAlone } from './assertRootsAlone.js';
 import type { AppHost } from './pluginHost.js';
 
 export type FoundPlugins = ReadonlyMap<string, { plugin: StowagePlugin; options: unknown }>;
@@ -37,10 +38,10 @@ export async function checkConfig(config: Config): Promise<void> {
  * Loads the plugins of the configuration and checks their options; none is started. Throws ConfigError for one that is missing or gets a
  * wrong option.
  */
-export async function findPlugins(config: Pick<Config, 'plugins' | 'baseDir'>): Promise<FoundPlugins> {
+export async function findPlugins(config: Pick<Config, 'plugins' | 'ownPlugins' | 'baseDir'>): Promise<FoundPlugins> {
 	const loaded = new Map<string, { plugin: StowagePlugin; options: unknown }>();
 	for (const [name, given] of config.plugins) {
-		const plugin = await importPlugin(name, config.baseDir);
+		const plugin = await importPlugin(name, config);
 		const options = plugin.options.safeParse(given);
 		if (!options.success) {
 			throw new ConfigError(
@@ -57,11 +58,15 @@ export async function findPlugins(config: Pick<Config, 'plugins' | 'baseDir'>): 
 	return loaded;
 }
 
-async function importPlugin(name: string, baseDir: string): Promise<StowagePlugin> {
+async function importPlugin(name: string, config: Pick<Config, 'ownPlugins' | 'baseDir'>): Promise<StowagePlugin> {
 	let module: { plugin?: StowagePlugin };
 	try {
-		module = await import(await locate(name, baseDir));
+		const { url, isOwn } = await locate(name, config);
+		// Such as a command of root's in a data folder of root's: who had written the module would be root.
+		if (!isOwn && process.geteuid?.() === 0) await assertRootsAlone(url, { name, baseDir: config.baseDir });
+		module = await import(url);
 	} catch (cause) {
+		if (cause instanceof ConfigError) throw cause;
 		throw new ConfigError(`The plugin ${name} can't be loaded: ${(cause as Error).message}`, { cause });
 	}
 	if (module.plugin === undefined || typeof module.plugin.start !== 'function') {
@@ -70,13 +75,19 @@ async function importPlugin(name: string, baseDir: string): Promise<StowagePlugi
 	return module.plugin;
 }
 
-/** The server's own packages are resolved from here, a site's own from the folder of its configuration. */
-async function locate(name: string, baseDir: string): Promise<string> {
+/**
+ * The server's own packages are resolved from here, a site's own from the folder of its configuration. `isOwn` if it comes with the
+ * program.
+ */
+async function locate(
+	name: string,
+	{ ownPlugins, baseDir }: Pick<Config, 'ownPlugins' | 'baseDir'>,
+): Promise<{ url: string; isOwn: boolean }> {
 	try {
-		return import.meta.resolve(name);
+		return { url: import.meta.resolve(name), isOwn: ownPlugins.includes(name) };
 	} catch {
 		// It is not part of the server. A folder that can't be resolved contains no plugin either, which the next line reports.
 		const base = await realpath(baseDir).catch(() => baseDir);
-		return resolve(name, pathToFileURL(path.join(base, 'stowage.config')).href);
+		return { url: resolve(name, pathToFileURL(path.join(base, 'stowage.config')).href), isOwn: false };
 	}
 }
