@@ -1,4 +1,4 @@
-import { relayAges } from './events/EventRelay.js';
+import { relayAges } from './events/relay/relayedEvent.js';
 import type { Services } from './services.js';
 
 /** How long it is listed what shares have received. */

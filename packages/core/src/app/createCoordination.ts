@@ -1,8 +1,8 @@
 import type { Database } from '@stowage/database';
 import type { Audit } from '../audit/createAudit.js';
 import type { Config } from '../config/schema.js';
-import { EventRelay } from '../events/EventRelay.js';
 import { createNotifications } from '../events/notifications.js';
+import { EventRelay } from '../events/relay/EventRelay.js';
 import { SiblingEvents } from '../events/SiblingEvents.js';
 import type { Siblings } from '../events/siblings.js';
 import { createJobs } from '../jobs/createJobs.js';

@@ -3,7 +3,7 @@ import type { Notifications } from '@stowage/plugin-api';
 import { anonymousOwner } from '@stowage/rules';
 import type { Audit } from '../audit/createAudit.js';
 import type { Config } from '../config/schema.js';
-import type { EventRelay } from '../events/EventRelay.js';
+import type { EventRelay } from '../events/relay/EventRelay.js';
 import { auditedFiles } from '../files/audited/auditedFiles.js';
 import { auditedTrash } from '../files/audited/auditedTrash.js';
 import { auditedVersions } from '../files/audited/auditedVersions.js';
