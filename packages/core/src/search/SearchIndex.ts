@@ -7,14 +7,16 @@ import {
 	type StaleMark,
 	searchIndexFile,
 } from '@stowage/database';
-import { type StorageProvider, writeRegularFile } from '@stowage/plugin-api';
+import type { StorageProvider } from '@stowage/plugin-api';
 import { Failure, isFailure, type StoragePath } from '@stowage/rules';
 import { searchFolder } from '../config/dataDir.js';
 import type { Config } from '../config/schema.js';
 import type { ProcessIdentity } from '../leases/processIdentity.js';
 import type { Log } from '../log.js';
+import { IndexBuilder } from './building/IndexBuilder.js';
+import type { IndexedMounts } from './building/IndexUpdate.js';
+import { requestOfBuilder } from './building/requests.js';
 import { ChangeJournal } from './ChangeJournal.js';
-import { checkRequest, IndexBuilder, type IndexedMounts, rebuildRequest } from './IndexBuilder.js';
 import { Journals } from './Journals.js';
 import { concerns, type RootMark, rowsOf } from './marks.js';
 import { notedStorage } from './notedStorage.js';
@@ -135,7 +137,7 @@ export class SearchIndex {
 	async requestCheck(): Promise<void> {
 		// What asks for it may run before the index has begun.
 		await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-		await writeRegularFile(checkRequest(this.#folder), '');
+		await requestOfBuilder(this.#folder, 'check');
 	}
 
 	/** A reader has failed. */
@@ -253,7 +255,7 @@ export class SearchIndex {
 	}
 
 	#requestRebuild(): Promise<void> {
-		return writeRegularFile(rebuildRequest(this.#folder), '');
+		return requestOfBuilder(this.#folder, 'rebuild');
 	}
 
 	#report(error: unknown): void {

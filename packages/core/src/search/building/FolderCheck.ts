@@ -1,7 +1,7 @@
 import type { IndexWriter, KnownFolder, StaleMark } from '@stowage/database';
 import type { StorageProvider } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
-import { rowsAround, rowsOf, treeAt } from './marks.js';
+import { rowsAround, rowsOf, treeAt } from '../marks.js';
 
 /** Folders that are compared in one step. */
 const foldersPerStep = 50;
