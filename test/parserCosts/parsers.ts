@@ -33,7 +33,7 @@ import { namedFolders } from '../../packages/core/src/members/folderNames.js';
 import { checkPreconditions } from '../../packages/core/src/responses/preconditions.js';
 import { parseRanges } from '../../packages/core/src/responses/ranges.js';
 import { userFileHeaders } from '../../packages/core/src/responses/userFileHeaders.js';
-import { unescapeOctal } from '../../packages/core/src/trees/systemMounts.js';
+import { unescapeOctal } from '../../packages/core/src/trees/roots/systemMounts.js';
 import { parseArrival } from '../../packages/core/src/trees/trash/arrivalNames.js';
 import { parseChecksum, parseFileDigest } from '../../packages/core/src/uploads/checksum.js';
 import { createFormParser } from '../../packages/core/src/uploads/form/formParser.js';

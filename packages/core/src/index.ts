@@ -62,7 +62,7 @@ export type { ListedShare } from './shares/createShares.js';
 export { checkWatch } from './trees/feeds/checkWatch.js';
 export { moreWatches } from './trees/feeds/FolderFeeds.js';
 export type { RootState } from './trees/roots/RootAdministration.js';
-export { listMounts, unescapeOctal } from './trees/systemMounts.js';
+export { listMounts, unescapeOctal } from './trees/roots/systemMounts.js';
 export { recoverTrash, unknownTrash } from './trees/trash/recoverTrash.js';
 export { removeVisitorFile, type VisitorFile, visitorFiles } from './trees/visitorFiles.js';
 export type { UnfinishedUpload } from './uploads/resumable/createResumableUploads.js';

@@ -27,9 +27,9 @@ import { type AppHost, createCommandHost, createHostMembers, type HostMembers } 
 import { bytesSent } from './responses/writeBody.js';
 import { SearchIndex } from './search/SearchIndex.js';
 import type { Services } from './services.js';
-import { MountedStorage } from './trees/MountedStorage.js';
 import { RootClaims } from './trees/roots/RootClaims.js';
 import { Roots } from './trees/roots/Roots.js';
+import { MountedStorage } from './trees/storage/MountedStorage.js';
 
 export interface ServicesOptions {
 	log: Log;

@@ -1,11 +1,11 @@
 import type { NamingOptions, UserRecord, UserStore } from '@stowage/plugin-api';
 import { Failure, homeRoot, isFailure, joinPath, type StoragePath } from '@stowage/rules';
-import { HomeComparison } from '../trees/compareHomes.js';
+import { HomeComparison } from '../trees/across/compareHomes.js';
+import { measureHome } from '../trees/across/walkHome.js';
 import { withFreeName } from '../trees/freeName.js';
-import { makeHome } from '../trees/homes.js';
-import type { MountedStorage } from '../trees/MountedStorage.js';
+import { makeHome } from '../trees/storage/homes.js';
+import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import type { TrashBin } from '../trees/trash/TrashBin.js';
-import { measureHome } from '../trees/walkHome.js';
 
 /**
  * What to do with the files of a removed account. Where they are not deleted, what is in the trash stays there until

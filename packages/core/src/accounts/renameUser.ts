@@ -1,7 +1,7 @@
 import type { KeyValueStore, StorageProvider, UserRecord, UserStore } from '@stowage/plugin-api';
 import { Failure, foldUsername, homeRoot, isFailure, type StoragePath } from '@stowage/rules';
 import { z } from 'zod';
-import type { MountedStorage } from '../trees/MountedStorage.js';
+import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 
 /** A rename that has begun and may not have ended. */
 const pendingRename = z.object({ from: z.string(), to: z.string(), wasDisabled: z.boolean() });

@@ -3,7 +3,7 @@ import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
 import type { SearchIndex } from '../search/SearchIndex.js';
 import type { FolderFeeds } from '../trees/feeds/FolderFeeds.js';
-import type { MountedStorage } from '../trees/MountedStorage.js';
+import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import type { Trees } from '../trees/Trees.js';
 import type { TrashBin } from '../trees/trash/TrashBin.js';
 import type { Versions } from '../trees/trash/Versions.js';

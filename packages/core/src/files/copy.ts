@@ -13,9 +13,9 @@ import {
 	type Viewer,
 } from '@stowage/rules';
 import { placeIn } from '../trees/Tree.js';
-import { addItem, targetPath } from './addItem.js';
 import type { FileParts } from './FileParts.js';
-import { namedCopy } from './publishing.js';
+import { addItem, targetPath } from './placing/addItem.js';
+import { namedCopy } from './placing/publishing.js';
 
 /** Copies an item into the viewer's own tree, which the viewer may read, or `reader` where another one has to. */
 export async function copy(

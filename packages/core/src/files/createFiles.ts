@@ -11,7 +11,7 @@ import { find, open, readSmallFiles } from './open.js';
 import { assertUpload, findPublished, publish, publishOnce } from './publish.js';
 import { assertRemovable, remove } from './remove.js';
 import { rename } from './rename.js';
-import { search } from './search.js';
+import { search } from './search/search.js';
 import { sharedFiles } from './shared/sharedFiles.js';
 import { stage, withDescriptor } from './stage.js';
 import { watch } from './watch.js';

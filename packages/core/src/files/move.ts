@@ -10,8 +10,8 @@ import {
 } from '@stowage/rules';
 import type { OwnTree } from '../trees/OwnTree.js';
 import { placeIn } from '../trees/Tree.js';
-import { addItem, targetPath } from './addItem.js';
 import type { FileParts } from './FileParts.js';
+import { addItem, targetPath } from './placing/addItem.js';
 
 /** Moves an item within its area, as one rename. */
 export async function move(

@@ -4,8 +4,8 @@ import type { OwnTree } from '../trees/OwnTree.js';
 import { type Place, placeIn } from '../trees/Tree.js';
 import { entryIn } from './entries.js';
 import type { FileParts } from './FileParts.js';
-import { assertPlaceable } from './placeItem.js';
-import { findPublishedFile, publishAll, publishFileOnce } from './publishing.js';
+import { assertPlaceable } from './placing/placeItem.js';
+import { findPublishedFile, publishAll, publishFileOnce } from './placing/publishing.js';
 
 /** Refuses a folder, and a file in it, as `publish` would, before any byte arrives. */
 export async function assertUpload(

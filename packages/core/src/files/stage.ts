@@ -1,7 +1,7 @@
 import type { DescriptorFile, StagedFile } from '@stowage/plugin-api';
 import type { Viewer } from '@stowage/rules';
 import type { FileParts } from './FileParts.js';
-import { withStagedDescriptor } from './withStagedDescriptor.js';
+import { withStagedDescriptor } from './placing/withStagedDescriptor.js';
 
 /** Begins a file on the disk of the viewer's files, or finds one by its id. */
 export async function stage({ trees, storage }: FileParts, viewer: Viewer, id?: string): Promise<StagedFile> {

@@ -17,8 +17,8 @@ import {
 import { placeIn } from '../trees/Tree.js';
 import { notInTrash } from '../trees/trash/bringTrash.js';
 import { trashedLinkPath, trashedPath } from '../trees/trash/trashPaths.js';
-import { addItem } from './addItem.js';
 import type { FileParts } from './FileParts.js';
+import { addItem } from './placing/addItem.js';
 
 /** Items of the trash that are listed at most. */
 const maxListed = 10_000;

@@ -16,7 +16,7 @@ import { notFound, type Place, placeIn } from '../trees/Tree.js';
 import { trashedPath } from '../trees/trash/trashPaths.js';
 import { entryAt } from './entries.js';
 import type { FileParts } from './FileParts.js';
-import { replaceItem } from './replaceItem.js';
+import { replaceItem } from './placing/replaceItem.js';
 import { withCurrentName } from './trash.js';
 
 /** The former contents of a user's own files. */

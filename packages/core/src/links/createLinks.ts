@@ -18,7 +18,7 @@ import type { Leases } from '../leases/createLeases.js';
 import type { Log } from '../log.js';
 import { secretHash } from '../secretHash.js';
 import { identityOf } from '../trees/identity.js';
-import type { MountedStorage } from '../trees/MountedStorage.js';
+import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import type { ReplacedFile } from '../trees/trash/trashParts.js';
 import { isTrashedLink } from '../trees/trash/trashPaths.js';
 import { Lifetimes } from './Lifetimes.js';

@@ -1,8 +1,8 @@
 import type { LinkStore, TrashRecord } from '@stowage/plugin-api';
 import { joinPath, relativePath, type StoragePath, undefinedIf } from '@stowage/rules';
 import { identityOf } from '../trees/identity.js';
-import type { Mount } from '../trees/Mounts.js';
-import { prefixed } from '../trees/rootIds.js';
+import type { Mount } from '../trees/storage/Mounts.js';
+import { prefixed } from '../trees/storage/rootIds.js';
 import { trashedLinkPath, trashedPath } from '../trees/trash/trashPaths.js';
 
 /** Binds the links to an item of the trash, and to what is in it, to its copy in the trash of another root. */

@@ -5,7 +5,7 @@ import type { ItemWatcher } from '../files/itemWatcher.js';
 import type { Lease, Leases } from '../leases/createLeases.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
 import type { Log } from '../log.js';
-import type { MountedStorage } from '../trees/MountedStorage.js';
+import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import type { ReplacedFile } from '../trees/trash/trashParts.js';
 import { isTrashedLink } from '../trees/trash/trashPaths.js';
 import { isPublicPath, locateLink } from './locateLink.js';

@@ -16,7 +16,7 @@ import {
 } from '@stowage/rules';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
 import type { MemberRights } from '../trees/MemberHome.js';
-import type { MountedStorage } from '../trees/MountedStorage.js';
+import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import { notFound } from '../trees/Tree.js';
 import type { NamedFolder } from './folderNames.js';
 import { HeldAccess, type KnownPlace } from './HeldAccess.js';

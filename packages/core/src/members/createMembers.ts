@@ -25,7 +25,7 @@ import {
 import { rateLimited } from '../limits/rateLimited.js';
 import { locateLink } from '../links/locateLink.js';
 import { identityOf } from '../trees/identity.js';
-import type { MountedStorage } from '../trees/MountedStorage.js';
+import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import type { SharedFolders } from './SharedFolders.js';
 
 /** A member by name. */

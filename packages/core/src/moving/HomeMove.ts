@@ -7,8 +7,8 @@ import { z } from 'zod';
 import type { Config } from '../config/schema.js';
 import { withNewNames } from '../jobs/withNewNames.js';
 import type { Log } from '../log.js';
-import type { Mount } from '../trees/Mounts.js';
 import type { Roots } from '../trees/roots/Roots.js';
+import type { Mount } from '../trees/storage/Mounts.js';
 import type { TrashBin } from '../trees/trash/TrashBin.js';
 
 /** What moves of homes work with. */

@@ -1,7 +1,7 @@
 import { Failure, isFailure, type StoragePath } from '@stowage/rules';
-import { HomeComparison } from '../trees/compareHomes.js';
-import { copyAccess, copyContents, copyFolderTime } from '../trees/copyContents.js';
-import { availableSpace, createSpaceGuards } from '../trees/freeSpace.js';
+import { HomeComparison } from '../trees/across/compareHomes.js';
+import { copyAccess, copyContents, copyFolderTime } from '../trees/across/copyContents.js';
+import { availableSpace, createSpaceGuards } from '../trees/space/freeSpace.js';
 import type { HomeMoveParts, Move } from './HomeMove.js';
 
 /** The least time between two progress reports. */

@@ -1,7 +1,7 @@
 import type { StorageItem } from '@stowage/plugin-api';
 import type { StoragePath } from '@stowage/rules';
-import { beginTree, discardAcross, findTree, newTree, treeId } from '../trees/copies.js';
-import { withoutPrefix, withPrefix } from '../trees/rootIds.js';
+import { beginTree, discardAcross, findTree, newTree, treeId } from '../trees/across/copies.js';
+import { withoutPrefix, withPrefix } from '../trees/storage/rootIds.js';
 import type { Move } from './HomeMove.js';
 
 /** The place of the growing copy: the one of an earlier run, if it still exists. */

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { JobKind } from '@stowage/plugin-api';
 import { Failure } from '@stowage/rules';
-import { copyFolderTime } from '../trees/copyContents.js';
-import { measureHome } from '../trees/walkHome.js';
+import { copyFolderTime } from '../trees/across/copyContents.js';
+import { measureHome } from '../trees/across/walkHome.js';
 import { createPass, reportProgress } from './copyPass.js';
 import {
 	beginMove,

@@ -1,8 +1,8 @@
 import { Failure, isFailure, joinPath, parentPath, type StoragePath } from '@stowage/rules';
-import { copiesFolder, findTree, newTree, treeId } from '../trees/copies.js';
-import { ensureFolder } from '../trees/folders.js';
-import { withoutPrefix, withPrefix } from '../trees/rootIds.js';
-import { digestOf } from '../trees/walkHome.js';
+import { copiesFolder, findTree, newTree, treeId } from '../trees/across/copies.js';
+import { digestOf } from '../trees/across/walkHome.js';
+import { ensureFolder } from '../trees/storage/folders.js';
+import { withoutPrefix, withPrefix } from '../trees/storage/rootIds.js';
 import { type HomeMoveParts, type Move, statHome } from './HomeMove.js';
 
 /** Removes the old tree, unless it was changed after all. */

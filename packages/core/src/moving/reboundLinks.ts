@@ -3,7 +3,7 @@ import { joinPath, type StoragePath } from '@stowage/rules';
 import { linksOf } from '../links/linksOf.js';
 import { locateLink } from '../links/locateLink.js';
 import { identityOf } from '../trees/identity.js';
-import { prefixed } from '../trees/rootIds.js';
+import { prefixed } from '../trees/storage/rootIds.js';
 import type { HomeMoveParts, Move } from './HomeMove.js';
 
 /** The links of the user and the items of their shares, bound to the copies of their items. */

@@ -1,6 +1,6 @@
 import type { CopyStaging, FileCopyOptions, Files, JobContext, JobKind } from '@stowage/plugin-api';
 import { type Entry, isFailure } from '@stowage/rules';
-import { conflictOf } from '../files/conflictOf.js';
+import { conflictOf } from '../files/placing/conflictOf.js';
 import { clientKey } from '../http/requests/proxy.js';
 import type { FairQueue } from '../limits/FairQueue.js';
 import type { Log } from '../log.js';

@@ -11,7 +11,7 @@ import {
 	plural,
 	type StoragePath,
 } from '@stowage/rules';
-import { conflictOf } from '../files/conflictOf.js';
+import { conflictOf } from '../files/placing/conflictOf.js';
 import { boundToFolders } from './boundFolders.js';
 import { type CopyDependencies, copyKind } from './copyKind.js';
 import { moveKind } from './moveKind.js';

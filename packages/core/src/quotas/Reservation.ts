@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Failure, formatListSize, plural, type Viewer } from '@stowage/rules';
-import type { ByteMeter } from '../trees/metered.js';
+import type { ByteMeter } from '../trees/space/metered.js';
 import type { HomeUsage } from './HomeUsage.js';
 import type { Amount } from './measureTree.js';
 

@@ -8,8 +8,8 @@ import { retryIfChanged } from '../responses/retryIfChanged.js';
 import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
 import { changeRoutes } from './changeRoutes.js';
+import { sendArchive } from './files/sendArchive.js';
 import { queued } from './queued.js';
-import { sendArchive } from './sendArchive.js';
 
 /** Temporary links: created, listed and revoked by their owner, used by anybody who has one. */
 export function linkRoutes(services: Services) {

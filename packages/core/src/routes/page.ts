@@ -6,7 +6,7 @@ import { Failure } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { escapeHtml } from '../escapeHtml.js';
 import type { ClientInfo } from '../http/requests/proxy.js';
-import type { PagePreview } from './sharePreview.js';
+import type { PagePreview } from './shares/sharePreview.js';
 
 const viewerHosts = 'https://view.officeapps.live.com https://docs.google.com';
 

@@ -1,7 +1,7 @@
 import type { StaleMark } from '@stowage/database';
 import { type StorageItem, type StorageProvider, trashFolder } from '@stowage/plugin-api';
 import { isFailure, isWithin, joinPath, parentPath, type StoragePath } from '@stowage/rules';
-import { wrapStaged } from '../trees/metered.js';
+import { wrapStaged } from '../trees/space/metered.js';
 import type { ChangeJournal } from './ChangeJournal.js';
 import { rowsAround, rowsOf, treeAt } from './marks.js';
 

@@ -5,7 +5,7 @@ import type { Config } from '../config/schema.js';
 import type { Links } from '../links/createLinks.js';
 import { locateLink } from '../links/locateLink.js';
 import { secretHash } from '../secretHash.js';
-import type { MountedStorage } from '../trees/MountedStorage.js';
+import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import type { Receiver } from '../uploads/resumable/UploadParts.js';
 import type { ShareUses } from './ShareUses.js';
 import { isInTrash, type ShareStates } from './shareStates.js';

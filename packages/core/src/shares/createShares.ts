@@ -21,7 +21,7 @@ import type { Encryption } from '../events/encryption.js';
 import { locateLink } from '../links/locateLink.js';
 import { secretHash } from '../secretHash.js';
 import { identityOf } from '../trees/identity.js';
-import type { MountedStorage } from '../trees/MountedStorage.js';
+import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import { type ShareChoices, settingsOf } from './shareSettings.js';
 import { isInTrash, type ShareStates } from './shareStates.js';
 

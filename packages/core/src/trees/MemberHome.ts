@@ -20,10 +20,10 @@ import {
 	type User,
 	undefinedIf,
 } from '@stowage/rules';
-import { HomeStorage } from './HomeStorage.js';
 import { identityOf } from './identity.js';
-import type { MountedStaging } from './MountedStaging.js';
-import type { Mounts } from './Mounts.js';
+import { HomeStorage } from './storage/HomeStorage.js';
+import type { MountedStaging } from './storage/MountedStaging.js';
+import type { Mounts } from './storage/Mounts.js';
 import { notFound } from './Tree.js';
 
 /** Who may change what in homes of others, as it is at the moment. */

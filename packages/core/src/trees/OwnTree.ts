@@ -13,19 +13,19 @@ import {
 	type Visitor,
 } from '@stowage/rules';
 import type { HomeQuota } from '../quotas/HomeQuota.js';
-import type { DiskUses } from './DiskUses.js';
 import type { FolderFeeds } from './feeds/FolderFeeds.js';
+import type { MemberRights } from './MemberHome.js';
+import type { DiskUses } from './space/DiskUses.js';
 import {
 	availableSpace,
 	createSpaceGuards,
 	type FreeSpaceReserve,
 	type SpaceGuard,
 	type SpaceGuards,
-} from './freeSpace.js';
-import type { HomeStorage } from './HomeStorage.js';
-import { makeHome } from './homes.js';
-import type { MemberRights } from './MemberHome.js';
-import type { ItemStorage } from './Mounts.js';
+} from './space/freeSpace.js';
+import type { HomeStorage } from './storage/HomeStorage.js';
+import { makeHome } from './storage/homes.js';
+import type { ItemStorage } from './storage/Mounts.js';
 import { type AreaTree, placeIn } from './Tree.js';
 import type { TrashBin } from './trash/TrashBin.js';
 

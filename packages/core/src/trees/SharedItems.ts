@@ -16,9 +16,9 @@ import {
 	type StoragePath,
 	undefinedIf,
 } from '@stowage/rules';
-import type { HomeStorage } from './HomeStorage.js';
 import { identityOf } from './identity.js';
-import type { Mount } from './Mounts.js';
+import type { HomeStorage } from './storage/HomeStorage.js';
+import type { Mount } from './storage/Mounts.js';
 import { notFound, type TreeStorage } from './Tree.js';
 
 /** Items of a share that are listed together. */

@@ -1,5 +1,5 @@
 import { type Area, Failure, joinPath, type Owner, parentPath, type StoragePath } from '@stowage/rules';
-import type { HomeStorage } from './HomeStorage.js';
+import type { HomeStorage } from './storage/HomeStorage.js';
 
 /** What is read of a tree, by paths of the storage, unless the tree has others. */
 export type TreeStorage = Pick<

@@ -17,13 +17,13 @@ import {
 } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import type { Quotas } from '../quotas/createQuotas.js';
-import type { DiskUses } from './DiskUses.js';
 import type { FolderFeeds } from './feeds/FolderFeeds.js';
-import { homesOnDisk } from './homes.js';
 import type { MemberRights } from './MemberHome.js';
-import type { MountedStorage } from './MountedStorage.js';
 import { DiskSpaces, OwnTree } from './OwnTree.js';
 import { SharedItems } from './SharedItems.js';
+import type { DiskUses } from './space/DiskUses.js';
+import { homesOnDisk } from './storage/homes.js';
+import type { MountedStorage } from './storage/MountedStorage.js';
 import { type AreaPlace, type AreaTree, notFound, type Place, placeIn, type Tree } from './Tree.js';
 import type { TrashBin } from './trash/TrashBin.js';
 

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { rootPath } from '@stowage/rules';
 import test from 'ava';
 import { renameUser } from '../../src/accounts/renameUser.js';
-import { homesOnDisk } from '../../src/trees/homes.js';
+import { homesOnDisk } from '../../src/trees/storage/homes.js';
 import { Client, file, form, json, type TestApp, testApp } from '../testApp.js';
 import { until } from '../until.js';
 

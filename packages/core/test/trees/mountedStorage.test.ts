@@ -4,11 +4,11 @@ import type { CopyOptions, StagingCutoffs } from '@stowage/plugin-api';
 import { Failure, isFailure, maxListedDepth, parsePath } from '@stowage/rules';
 import test from 'ava';
 import type { FileParts, PublishedNames } from '../../src/files/FileParts.js';
-import { publishFileOnce } from '../../src/files/publishing.js';
-import { copyContents } from '../../src/trees/copyContents.js';
-import { MountedStorage } from '../../src/trees/MountedStorage.js';
-import type { Mount } from '../../src/trees/Mounts.js';
+import { publishFileOnce } from '../../src/files/placing/publishing.js';
+import { copyContents } from '../../src/trees/across/copyContents.js';
 import type { OwnTree } from '../../src/trees/OwnTree.js';
+import { MountedStorage } from '../../src/trees/storage/MountedStorage.js';
+import type { Mount } from '../../src/trees/storage/Mounts.js';
 
 const p = parsePath;
 const utf8 = (text: string) => Buffer.from(text);

@@ -1,8 +1,8 @@
 import type { StorageItem } from '@stowage/plugin-api';
 import { type Guest, parsePath } from '@stowage/rules';
 import test from 'ava';
-import type { HomeStorage } from '../../src/trees/HomeStorage.js';
 import { SharedItems } from '../../src/trees/SharedItems.js';
+import type { HomeStorage } from '../../src/trees/storage/HomeStorage.js';
 
 test('others have their turns while the many items of a share are looked up, which anybody may ask for', async (t) => {
 	const items = Array.from({ length: 100 }, (_, n) => {

@@ -1,7 +1,7 @@
 import type { Database } from '@stowage/database';
 import type { RootRecord, StorageProvider } from '@stowage/plugin-api';
 import { Failure, homeRoot, undefinedIf } from '@stowage/rules';
-import type { Homes, Mount } from '../Mounts.js';
+import type { Homes, Mount } from '../storage/Mounts.js';
 import { HomeMoveWatch, type HomeMoveWatchParts, homeCacheMs } from './HomeMoveWatch.js';
 
 /** The roots that homes lie on. */

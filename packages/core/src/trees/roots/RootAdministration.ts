@@ -3,7 +3,7 @@ import type { Database } from '@stowage/database';
 import { hasSharing, type RootRecord, type RootStore, type StorageProvider } from '@stowage/plugin-api';
 import { Failure, isFailure, parsePath } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
-import { ensureFolder } from '../folders.js';
+import { ensureFolder } from '../storage/folders.js';
 import { assertApart, assertUnreserved } from './assertApart.js';
 import {
 	assertNoPublicFiles,

@@ -3,8 +3,8 @@ import type { Registry, RootRecord, StorageDriver, StorageProvider } from '@stow
 import { anonymousOwner, Failure, isFailure, publicRoot } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import type { Log } from '../../log.js';
-import { ensureFolder } from '../folders.js';
-import { homesFolder, type Mount } from '../Mounts.js';
+import { ensureFolder } from '../storage/folders.js';
+import { homesFolder, type Mount } from '../storage/Mounts.js';
 import { ClosedStorage } from './ClosedStorage.js';
 import type { RootClaims } from './RootClaims.js';
 

@@ -5,7 +5,7 @@ import { Failure } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import type { RootReaders } from '../../leases/RootReaders.js';
 import type { Log } from '../../log.js';
-import type { Mount, Mounts } from '../Mounts.js';
+import type { Mount, Mounts } from '../storage/Mounts.js';
 import { HomeMounts } from './HomeMounts.js';
 import type { RootClaims } from './RootClaims.js';
 import { type OpenMount, RootOpener } from './RootOpener.js';

@@ -1,8 +1,8 @@
 import type { Database } from '@stowage/database';
 import type { StorageProvider } from '@stowage/plugin-api';
 import { Failure, isFailure, joinPath, plural, type StoragePath, undefinedIf } from '@stowage/rules';
-import type { Mount } from '../Mounts.js';
-import { withPrefix } from '../rootIds.js';
+import type { Mount } from '../storage/Mounts.js';
+import { withPrefix } from '../storage/rootIds.js';
 import { arrivedOn } from '../trash/ArrivingItems.js';
 import { hasHome } from './HomeMounts.js';
 import { unownedFolders } from './RootOpener.js';

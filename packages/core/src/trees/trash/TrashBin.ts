@@ -1,6 +1,6 @@
 import type { FileVersion, TrashedItem, TrashRecord, TrashSelection, TrashSize } from '@stowage/plugin-api';
 import type { StoragePath } from '@stowage/rules';
-import type { Mount } from '../Mounts.js';
+import type { Mount } from '../storage/Mounts.js';
 import { bringAllTrash, bringTrashed } from './bringTrash.js';
 import { ClockJumps, completeTrash } from './sweepTrash.js';
 import { TrashLimits } from './TrashLimits.js';

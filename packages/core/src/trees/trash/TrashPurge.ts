@@ -1,6 +1,6 @@
 import { type TrashRecord, type TrashSelection, type TrashSize, Yielder } from '@stowage/plugin-api';
 import { createKeyedMutex } from '../../limits/keyedMutex.js';
-import { ignoreMissing } from '../Mounts.js';
+import { ignoreMissing } from '../storage/Mounts.js';
 import { locateTrashed } from './locateTrashed.js';
 import { TrashRoom } from './TrashRoom.js';
 import type { TrashSizes } from './TrashSizes.js';

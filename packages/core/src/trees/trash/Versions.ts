@@ -1,9 +1,9 @@
 import { type FileVersion, type OpenFile, type StorageItem, type VersionedFile, Yielder } from '@stowage/plugin-api';
 import { type StoragePath, type User, undefinedIf } from '@stowage/rules';
 import { createKeyedMutex } from '../../limits/keyedMutex.js';
-import type { HomeStorage } from '../HomeStorage.js';
 import { identityOf } from '../identity.js';
-import { prefixedFile } from '../rootIds.js';
+import type { HomeStorage } from '../storage/HomeStorage.js';
+import { prefixedFile } from '../storage/rootIds.js';
 import { withTrashFolder } from './bringTrash.js';
 import { bindVersions, finishVersion } from './finishVersion.js';
 import { isTrashed, locateTrashed } from './locateTrashed.js';

@@ -1,7 +1,7 @@
 import { type TrashRecord, trashFolder } from '@stowage/plugin-api';
 import { Failure, isFailure, type StoragePath } from '@stowage/rules';
-import { copyAcross } from '../copyAcross.js';
-import { type ItemStorage, ignoreMissing, type Mount } from '../Mounts.js';
+import { copyAcross } from '../across/copyAcross.js';
+import { type ItemStorage, ignoreMissing, type Mount } from '../storage/Mounts.js';
 import { locateTrashed } from './locateTrashed.js';
 import { type TrashParts, trashBatch } from './trashParts.js';
 import { trashedPath } from './trashPaths.js';

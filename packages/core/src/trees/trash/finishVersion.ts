@@ -9,7 +9,7 @@ import {
 	undefinedIf,
 } from '@stowage/rules';
 import { identityOf } from '../identity.js';
-import { prefixed } from '../rootIds.js';
+import { prefixed } from '../storage/rootIds.js';
 import { locateTrashed } from './locateTrashed.js';
 import type { TrashParts } from './trashParts.js';
 import { isTrashedLink, trashedLinkPath, trashedPath } from './trashPaths.js';

@@ -1,6 +1,6 @@
 import type { StorageItem, TrashRecord } from '@stowage/plugin-api';
 import { isFailure, undefinedIf } from '@stowage/rules';
-import type { Mount } from '../Mounts.js';
+import type { Mount } from '../storage/Mounts.js';
 import type { TrashParts } from './trashParts.js';
 import { trashedPath } from './trashPaths.js';
 

@@ -1,7 +1,7 @@
 import type { TrashRecord, TrashStore, UserStore } from '@stowage/plugin-api';
 import { identityOf } from '../identity.js';
-import type { MountedStorage } from '../MountedStorage.js';
-import type { Mount } from '../Mounts.js';
+import type { MountedStorage } from '../storage/MountedStorage.js';
+import type { Mount } from '../storage/Mounts.js';
 import { itemAt } from './finishVersion.js';
 import { readNotes, type TrashNote, trashContents } from './TrashNotes.js';
 import { trashedPath } from './trashPaths.js';

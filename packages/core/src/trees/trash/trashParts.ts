@@ -2,8 +2,8 @@ import type { TrashRecord, TrashStore, UserStore, VersionStore } from '@stowage/
 import type { StoragePath } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import type { Log } from '../../log.js';
-import type { MountedStorage } from '../MountedStorage.js';
-import type { Mount } from '../Mounts.js';
+import type { MountedStorage } from '../storage/MountedStorage.js';
+import type { Mount } from '../storage/Mounts.js';
 
 /** What the trash works with. */
 export interface TrashParts {

@@ -2,7 +2,7 @@ import type { Files, StagedFile, UploadRecord } from '@stowage/plugin-api';
 import { Failure, type Viewer } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import { meterOf, type Reservation } from '../../quotas/Reservation.js';
-import { metered } from '../../trees/metered.js';
+import { metered } from '../../trees/space/metered.js';
 import type { Trees } from '../../trees/Trees.js';
 import type { HourlyLimits } from './HourlyLimits.js';
 import type { UnfinishedLimit } from './UnfinishedLimit.js';

@@ -4,7 +4,7 @@ import type { Config } from '../../config/schema.js';
 import { limitAddress } from '../../http/requests/proxy.js';
 import { rateLimited } from '../../limits/rateLimited.js';
 import type { Log } from '../../log.js';
-import type { ByteMeter } from '../../trees/metered.js';
+import type { ByteMeter } from '../../trees/space/metered.js';
 
 interface Dependencies {
 	config: Pick<Config, 'uploads'>;

@@ -3,9 +3,9 @@ import type { StorageProvider } from '@stowage/plugin-api';
 import { Failure, isStranger, type Viewer } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import { clientKey } from '../../http/requests/proxy.js';
-import type { ClientClaim, DiskUses } from '../../trees/DiskUses.js';
-import { availableSpace } from '../../trees/freeSpace.js';
-import type { ByteMeter } from '../../trees/metered.js';
+import type { ClientClaim, DiskUses } from '../../trees/space/DiskUses.js';
+import { availableSpace } from '../../trees/space/freeSpace.js';
+import type { ByteMeter } from '../../trees/space/metered.js';
 import type { Trees } from '../../trees/Trees.js';
 import type { TrashBin } from '../../trees/trash/TrashBin.js';
 

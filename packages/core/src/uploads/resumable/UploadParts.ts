@@ -15,7 +15,7 @@ import { visitorOf } from '../../config/strangers.js';
 import type { Log } from '../../log.js';
 import { pathNow, payerOfFolder } from '../../members/payer.js';
 import type { SharedFolders } from '../../members/SharedFolders.js';
-import type { MountedStorage } from '../../trees/MountedStorage.js';
+import type { MountedStorage } from '../../trees/storage/MountedStorage.js';
 import type { Admission } from '../admission/Admission.js';
 import type { UploadSpace } from '../admission/uploadSpace.js';
 import type { UploadExpiry } from './UploadExpiry.js';

@@ -2,7 +2,7 @@ import type { Database } from '@stowage/database';
 import { isFailure } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import type { Log } from '../../log.js';
-import type { MountedStorage } from '../../trees/MountedStorage.js';
+import type { MountedStorage } from '../../trees/storage/MountedStorage.js';
 import type { UploadExpiry } from './UploadExpiry.js';
 import type { Writers } from './Writers.js';
 

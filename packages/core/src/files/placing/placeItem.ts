@@ -1,0 +1,142 @@
+import type { ConflictOptions, NamingOptions, OnConflict, StorageItem } from '@stowage/plugin-api';
+import {
+	assertAllowed,
+	Failure,
+	isFailure,
+	joinPath,
+	replaceDenial,
+	type StoragePath,
+	undefinedIf,
+} from '@stowage/rules';
+import { listsTag } from '../../responses/preconditions.js';
+import { withFreeName } from '../../trees/freeName.js';
+import type { OwnTree } from '../../trees/OwnTree.js';
+import type { Place } from '../../trees/Tree.js';
+import type { FileParts } from '../FileParts.js';
+import { replaceItem } from './replaceItem.js';
+
+/** An item that is to get a name in a folder of a tree. */
+export interface PlacedItem extends ConflictOptions {
+	folder: Place;
+	name: string;
+	type: 'file' | 'directory';
+	/** Its id, where it has a path already. */
+	id?: string;
+	/** Throws `notFound` once it has left that path. */
+	assertThere?(): Promise<unknown>;
+	/** The item at the path, if an interrupted call has put this one there. */
+	findPlaced?(path: StoragePath): Promise<StorageItem | undefined>;
+	/** How many of its names are known to be taken. */
+	skipped?: number;
+}
+
+type Placing = (path: StoragePath, options: NamingOptions) => Promise<StorageItem>;
+
+/** How often a file is replaced that others replace at the same time: each failure is a success of one of them. */
+const maxTries = 100;
+
+/** How often a name is tried that is taken by nothing that can be seen, such as a symbolic link. */
+const maxUnseen = 3;
+
+/** Gives an item its name by `place`, or whatever `onConflict` says where that is taken. */
+export async function placeItem(
+	parts: FileParts,
+	tree: OwnTree,
+	item: PlacedItem,
+	place: Placing,
+): Promise<StorageItem> {
+	const { folder, name, type, onConflict = { kind: 'rename' }, skipped } = item;
+	switch (onConflict.kind) {
+		case 'rename':
+			return withFreeName(folder.storagePath, name, type, place, skipped);
+		case 'fail':
+			return place(joinPath(folder.storagePath, name), {});
+		case 'replace':
+			// A folder replaces nothing.
+			if (type === 'directory' && onConflict.ifMatch === undefined)
+				return place(joinPath(folder.storagePath, name), {});
+			return replaceOrPlace(parts, tree, item, onConflict.ifMatch, place);
+	}
+}
+
+/** Refuses a file as `placeItem` would, as far as can be known before it is there. Resolves to whether it will replace another one. */
+export async function assertPlaceable(
+	tree: OwnTree,
+	folder: Place,
+	{ name, onConflict }: { name: string; onConflict?: OnConflict | undefined },
+): Promise<boolean> {
+	if (onConflict === undefined || onConflict.kind === 'rename') return false;
+	const path = joinPath(folder.storagePath, name);
+	if (onConflict.kind === 'fail') {
+		if ((await undefinedIf(tree.storage.stat(path), 'notFound')) !== undefined) throw isTaken(name);
+		return false;
+	}
+	const replaced = await findReplaced(tree, { folder, name, type: 'file' }, onConflict.ifMatch);
+	if (replaced === undefined) return false;
+	if (!(await tree.storage.canReplace(path)))
+		throw new Failure('invalid', 'Files can’t be replaced in one step on this disk.');
+	return true;
+}
+
+async function replaceOrPlace(
+	parts: FileParts,
+	tree: OwnTree,
+	item: PlacedItem,
+	ifMatch: string | undefined,
+	place: Placing,
+): Promise<StorageItem> {
+	const path = joinPath(item.folder.storagePath, item.name);
+	// Its own file is not to be replaced, and has another version than the one that was.
+	const placed = await item.findPlaced?.(path);
+	if (placed !== undefined) return placed;
+	let unseen = 0;
+	for (let tries = 1; ; tries++) {
+		const replaced = await findReplaced(tree, item, ifMatch);
+		try {
+			if (replaced === undefined) return await place(path, {});
+			const made = await replaceItem(parts, tree, path, replaced, (onConflict) => place(path, { onConflict }));
+			item.onReplaced?.(replaced);
+			return made;
+		} catch (error) {
+			// Somebody was faster. Without a condition this one replaces what they have brought.
+			if (replaced === undefined) {
+				if (!isFailure(error, 'alreadyExists') || ++unseen === maxUnseen) throw error;
+			} else {
+				if (!isFailure(error, 'preconditionFailed') || ifMatch !== undefined) throw error;
+				if (tries === maxTries)
+					throw new Failure('locked', 'Somebody else is replacing this file.', { cause: error, retryAfter: 1 });
+			}
+		}
+	}
+}
+
+/**
+ * The file that the item is to replace; undefined where the name is free. Its version is checked again by the storage,
+ * which holds it until it is replaced.
+ */
+async function findReplaced(
+	tree: OwnTree,
+	{ folder, name, type, id, assertThere }: PlacedItem,
+	ifMatch: string | undefined,
+): Promise<StorageItem | undefined> {
+	const { area, owner, viewer } = tree;
+	assertAllowed(replaceDenial(viewer, { area, owner, path: joinPath(folder.path, name) }));
+	const found = await undefinedIf(tree.storage.stat(joinPath(folder.storagePath, name)), 'notFound');
+	if (found === undefined) {
+		if (ifMatch !== undefined) throw new Failure('preconditionFailed', `There is no file named ${name} any more.`);
+		return undefined;
+	}
+	if (found.type === 'directory' || type === 'directory') throw isTaken(name);
+	if (found.id === id) {
+		// Somebody else may have moved it there.
+		await assertThere?.();
+		throw new Failure('invalid', 'A file cannot take its own place.');
+	}
+	if (ifMatch !== undefined && !listsTag(ifMatch, `"${found.version}"`, 'weak'))
+		throw new Failure('preconditionFailed', `${name} was changed meanwhile.`);
+	return found;
+}
+
+function isTaken(name: string): Failure {
+	return new Failure('alreadyExists', `There is already a file or folder named ${name}`);
+}

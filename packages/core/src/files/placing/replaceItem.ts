@@ -1,0 +1,32 @@
+import type { ReplaceVersion, StorageItem } from '@stowage/plugin-api';
+import { homeRoot, relativePath, type StoragePath, signedIn } from '@stowage/rules';
+import type { OwnTree } from '../../trees/OwnTree.js';
+import type { FileParts } from '../FileParts.js';
+
+/**
+ * Replaces the file at a path of the storage, `replaced`, by `commit`, which is to pass on its options. Its former
+ * content becomes a version, or counts in the quota no more where none are kept. Links and older versions stay with
+ * the path.
+ */
+export async function replaceItem(
+	{ storage, versions, watcher }: FileParts,
+	tree: OwnTree,
+	path: StoragePath,
+	replaced: StorageItem,
+	commit: (options: ReplaceVersion) => Promise<StorageItem>,
+): Promise<StorageItem> {
+	const user = signedIn(tree.viewer);
+	const former = { user, storage: tree.storage, path: relativePath(path, homeRoot(user.username)), item: replaced };
+	const replace = (keepAs?: StoragePath) => commit({ replace: replaced.version, keepAs });
+	// Until all is bound to the new file that was to the former one: on another root both have other ids.
+	return storage().changing(user.username, () =>
+		watcher.replacing(user, async () => {
+			if (versions.isOn) return versions.keep(former, replace);
+			return tree.quota.replacing(replaced, async () => {
+				const made = await replace();
+				await versions.follow(former, made);
+				return made;
+			});
+		}),
+	);
+}

@@ -1,0 +1,83 @@
+import { fstat } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { type DescriptorFile, type StagedFile, temporarySpace, withTemporaryFile } from '@stowage/plugin-api';
+import { noFreeSpace } from '@stowage/rules';
+import type { SpaceGuard } from '../../trees/space/freeSpace.js';
+
+const statOf = promisify(fstat);
+
+/** How often the size of a growing file is checked. */
+const checkMs = 500;
+
+interface Lending {
+	staged: StagedFile;
+	space: Pick<SpaceGuard, 'assertSpace' | 'available'>;
+	/** Throws if this many more bytes exceed a quota. */
+	reserve(bytes: number): Promise<void>;
+	temporaryFolder: string;
+}
+
+/** Lends a staged file to a program, whose writes are checked against the limits meanwhile. */
+export async function withStagedDescriptor<T>(lending: Lending, use: (file: DescriptorFile) => Promise<T>): Promise<T> {
+	const { staged, space, reserve, temporaryFolder } = lending;
+	if (staged.withLocalFile !== undefined) {
+		return staged.withLocalFile(({ descriptor }) => watchGrowth(descriptor, space, reserve, use));
+	}
+	return withTemporaryFile(temporaryFolder, async (file) => {
+		const available = () => temporarySpace(temporaryFolder);
+		const assertSpace = async (bytes = 0) => {
+			if ((await available()) <= bytes) throw noFreeSpace();
+		};
+		const result = await watchGrowth(file.fd, { available, assertSpace }, reserve, use);
+		await staged.append(file.createReadStream({ start: 0, autoClose: false }), 0);
+		return result;
+	});
+}
+
+async function watchGrowth<T>(
+	descriptor: number,
+	{ available, assertSpace }: Lending['space'],
+	reserve: Lending['reserve'],
+	use: (file: DescriptorFile) => Promise<T>,
+): Promise<T> {
+	const full = new AbortController();
+	const over = new AbortController();
+	let counted = 0;
+	let fastest = 0;
+	const count = async () => {
+		const { size } = await statOf(descriptor);
+		const grown = size - counted;
+		if (grown > 0) {
+			counted = size;
+			fastest = Math.max(fastest, grown);
+			await reserve(grown);
+		}
+	};
+	const watching = (async () => {
+		try {
+			for (;;) {
+				await count();
+				// The program may write as much again before the next check, and before it has ended.
+				await assertSpace(2 * fastest);
+				await wait(checkMs, undefined, { signal: over.signal });
+			}
+		} catch (error) {
+			if (!over.signal.aborted) full.abort(error);
+		}
+	})();
+	try {
+		const result = await use({ descriptor, maxBytes: Math.max(0, await available()), full: full.signal });
+		full.signal.throwIfAborted();
+		over.abort();
+		await watching;
+		await count();
+		await assertSpace();
+		return result;
+	} catch (error) {
+		throw full.signal.aborted ? full.signal.reason : error;
+	} finally {
+		over.abort();
+		await watching;
+	}
+}

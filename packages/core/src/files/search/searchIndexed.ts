@@ -1,0 +1,179 @@
+import type { IndexedBlock } from '@stowage/database';
+import type { StorageEntry } from '@stowage/plugin-api';
+import {
+	baseName,
+	foldCase,
+	hasLoneSurrogate,
+	isFailure,
+	joinPath,
+	relativePath,
+	type SearchQuery,
+	type StoragePath,
+	searchMatcher,
+	undefinedIf,
+} from '@stowage/rules';
+import type { IndexScope } from '../../search/SearchIndex.js';
+import { childOf, type Place } from '../../trees/Tree.js';
+import type { BestHits, Hit } from './BestHits.js';
+
+/** Folders whose time is asked together. */
+const statsAtOnce = 16;
+
+interface Search {
+	query: SearchQuery;
+	hits: BestHits;
+	/** Lets others have their turn; throws when the search is not wanted any more. */
+	pause(): Promise<void>;
+}
+
+/**
+ * Whether an index can have what is searched for: names contain no ends of lines and no slashes, and half of a
+ * character is none for it.
+ */
+export function isIndexable({ term }: SearchQuery): boolean {
+	return !/[/\n\0]/.test(term) && !hasLoneSurrogate(term);
+}
+
+/**
+ * Adds the hits in a folder and all below it by the index, and those in its stale folders from the disk. Resolves to
+ * the folders that have to be walked, whose contents the index does not know.
+ */
+export async function searchIndexed(place: Place, scope: IndexScope, search: Search): Promise<Place[]> {
+	const { query, hits } = search;
+	const rankOf = searchMatcher(query);
+	const placeAt = (folder: StoragePath): Place => ({
+		tree: place.tree,
+		path: joinPath(place.path, relativePath(folder, place.storagePath)),
+		storagePath: folder,
+	});
+	/** With all below them, and alone. */
+	const excluded = new Set<string>();
+	const listed = new Set<string>();
+	const walked: Place[] = [];
+	for (const { kind, path } of scope.stale) if (kind === 'tree') exclude(path, true);
+	// From the top: what is new in a folder is walked whole.
+	const folders = new Set(scope.stale.flatMap(({ kind, path }) => (kind === 'rows' ? [path] : [])));
+	for (const path of [...folders].sort((one, other) => one.length - other.length)) {
+		await search.pause();
+		if (!isExcluded(path)) await listStale(path);
+	}
+	const folded = foldCase(query.term);
+	for (let after = 0; ; ) {
+		const blocks = await scope.reader.blocks({ rootId: scope.rootId, within: place.storagePath, folded, after });
+		for (const block of blocks) {
+			after = block.id;
+			if (!listed.has(block.folder) && !isExcluded(block.folder)) await addBlock(block);
+			await search.pause();
+		}
+		if (blocks.length === 0) return walked;
+	}
+
+	function exclude(path: StoragePath, isWalked: boolean): void {
+		if (excluded.has(path)) return;
+		excluded.add(path);
+		if (isWalked) walked.push(placeAt(path));
+	}
+
+	function isExcluded(path: string): boolean {
+		for (let at = path; ; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
+			if (excluded.has(at)) return true;
+			if (at.length <= place.storagePath.length) return false;
+		}
+	}
+
+	/**
+	 * The rows of a stale folder. Folders in it that the index does not know are walked, and those that are not there
+	 * any more are left out.
+	 */
+	async function listStale(path: StoragePath): Promise<void> {
+		if ((await scope.reader.has(scope.rootId, path)) !== 'listed') return exclude(path, true);
+		const known = new Set<string>(await scope.reader.childFolders(scope.rootId, path));
+		const folder = placeAt(path);
+		try {
+			for await (const batch of place.tree.storage.list(path)) {
+				await search.pause();
+				for (const item of batch) {
+					const rank = rankOf(item);
+					if (rank !== undefined) hits.add(folder, item, rank, false);
+					if (item.type !== 'directory') continue;
+					const child = joinPath(path, item.name);
+					if (!known.delete(child)) exclude(child, true);
+				}
+			}
+			listed.add(path);
+			for (const gone of known) excluded.add(gone);
+		} catch (error) {
+			if (!isFailure(error, 'notFound') && !isFailure(error, 'forbidden')) throw error;
+			excluded.add(path);
+		}
+	}
+
+	async function addBlock({ folder, items }: IndexedBlock): Promise<void> {
+		const place = placeAt(folder);
+		const isTimed = query.after !== undefined || query.before !== undefined;
+		if (!isTimed) return addItems(place, items);
+		// The times of folders are not in the index: each new name in one changes it.
+		const timeless = searchMatcher({ ...query, after: undefined, before: undefined });
+		const candidates = items.filter((item) => timeless(item) !== undefined);
+		for (let at = 0; at < candidates.length; at += statsAtOnce) {
+			await search.pause();
+			addItems(place, (await Promise.all(candidates.slice(at, at + statsAtOnce).map(timed))).flat());
+		}
+
+		async function timed(item: StorageEntry): Promise<StorageEntry[]> {
+			if (item.type === 'file') return [item];
+			const found = await statOf(place, item);
+			return found === undefined ? [] : [found];
+		}
+	}
+
+	function addItems(folder: Place, items: readonly StorageEntry[]): void {
+		for (const item of items) {
+			const rank = rankOf(item);
+			if (rank !== undefined) hits.add(folder, item, rank, true);
+		}
+	}
+}
+
+/** What the disk says of an item of the index; undefined where there is none of its type. */
+async function statOf(folder: Place, { name, type, unreadable }: StorageEntry): Promise<StorageEntry | undefined> {
+	const { tree, storagePath } = childOf(folder, name);
+	try {
+		const found = await undefinedIf(tree.storage.stat(storagePath), 'notFound');
+		if (found?.type !== type) return undefined;
+		const { size, mtime } = found;
+		return { name: baseName(storagePath), type, size, mtime, ...(unreadable ? { unreadable } : {}) };
+	} catch (error) {
+		if (isFailure(error, 'forbidden')) return undefined;
+		throw error;
+	}
+}
+
+/**
+ * The hits as the disk has them now, without those that are not there any more. `onDifferent` is called with each
+ * folder of which the index has something else.
+ */
+export async function verified(
+	hits: readonly Hit[],
+	query: SearchQuery,
+	onDifferent: (folder: Place) => void,
+	pause: () => Promise<void>,
+): Promise<Hit[]> {
+	const rankOf = searchMatcher(query);
+	const right: Hit[] = [];
+	for (let at = 0; at < hits.length; at += statsAtOnce) {
+		await pause();
+		right.push(...(await Promise.all(hits.slice(at, at + statsAtOnce).map(verify))).flat());
+	}
+	return right;
+
+	async function verify(hit: Hit): Promise<Hit[]> {
+		const { folder, item, isIndexed } = hit;
+		if (!isIndexed) return [hit];
+		const found = await statOf(folder, item);
+		const rank = found && rankOf(found);
+		const isSame = found?.type === 'directory' || (found?.size === item.size && found.mtime === item.mtime);
+		if (!isSame) onDifferent(folder);
+		return found === undefined || rank === undefined ? [] : [{ ...hit, item: found, rank }];
+	}
+}

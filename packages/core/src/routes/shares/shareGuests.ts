@@ -1,0 +1,180 @@
+import * as contract from '@stowage/contract';
+import { type Call, type OpenFile, type Request, route, type ShareRecord } from '@stowage/plugin-api';
+import { type Entry, Failure, rootPath, type StoragePath } from '@stowage/rules';
+import type { AuditEvent } from '../../audit/auditLine.js';
+import { outcomeOf } from '../../audit/createAudit.js';
+import { clientGone } from '../../http/connections/clientGone.js';
+import { clientKey } from '../../http/requests/proxy.js';
+import { decodePath } from '../../http/requests/rawPath.js';
+import { retryIfChanged } from '../../responses/retryIfChanged.js';
+import { sendFile } from '../../responses/sendFile.js';
+import { listingText, sendListing } from '../../responses/sendListing.js';
+import { bytesSent } from '../../responses/writeBody.js';
+import type { Services } from '../../services.js';
+import type { Visit } from '../../shares/createGuests.js';
+import { shareEvent, sideBySide, wholeShare } from '../../shares/shareItems.js';
+import { browseFolder } from '../files/browseFolder.js';
+import { sendArchive } from '../files/sendArchive.js';
+import { sendThumbnail } from '../files/thumbnails.js';
+import { makeTicket } from '../tickets.js';
+
+/** Any call below the address of a share. */
+export type ShareCall = Pick<Call<typeof contract.lookAtShare>, 'request' | 'params'>;
+
+/** Shares, for whoever has their address. What is shown and sent is what the calls of all areas show and send, for a guest. */
+export function shareGuestRoutes(services: Services) {
+	const { audit, config, files, guests, log, shareCookies, shareTransfers, shareUses } = services;
+	const visit = visitor(services);
+	const visiting = <T>(call: ShareCall, work: (visit: Visit) => Promise<T>): Promise<T> =>
+		guests.visiting(() => visit(call), work);
+	/** The same for what reads the share's items. */
+	const looking = <T>(call: ShareCall, work: (visit: Visit) => Promise<T>): Promise<T> =>
+		visiting(call, (visit) => {
+			if (visit.share.mode === 'upload') throw new Failure('forbidden', 'This share only receives files.');
+			return work(visit);
+		});
+	const pathIn = ({ request, params }: ShareCall, verb: string): StoragePath => {
+		const prefix = `${config.basePath}/api/share/${params.token}/${verb}`;
+		const { url = '' } = request.raw.req;
+		return params.path === undefined || params.path === '' ? rootPath : decodePath(url, `${prefix}/`);
+	};
+
+	return [
+		route(contract.lookAtShare, (call) =>
+			visiting(call, async ({ share, guest }) => {
+				const { request } = call;
+				const { title, message, mode, expiresAt } = share;
+				const from = share.owner.username;
+				const isLimited = share.maxDownloads !== null;
+				const head = { title, message, from, mode, expiresAt, askName: share.asksName, isLimited };
+				const items = files.list(guest, { area: 'private', path: rootPath });
+				shareCookies.give(request, tokenOf(call), share);
+				const shown = someOf(items, guest.root.kind === 'folder');
+				if (mode !== 'upload') return sendListing(services, call, listingText(head, shown, [], 'items'));
+				// The folder must be there, and nobody learns what is in it.
+				await shown.next();
+				await shown.return(undefined);
+				return { ...head, items: [] };
+			}),
+		),
+
+		route(contract.openShare, async (call) => {
+			keepPrivate(call);
+			const { request, payload, viewer } = call;
+			const caller = { address: request.client.address, signal: clientGone(request) };
+			let event: AuditEvent = { action: 'openShare', viewer };
+			const onFound = ({ id, owner }: ShareRecord) => {
+				event = { ...event, share: id, owner: owner.username };
+			};
+			let opened: ShareRecord;
+			try {
+				opened = await guests.open(tokenOf(call), payload.password, caller, onFound);
+				audit.record(event, { outcome: 'ok' });
+			} catch (error) {
+				audit.record(event, outcomeOf(error));
+				throw error;
+			}
+			shareCookies.give(request, tokenOf(call), opened);
+			return { message: 'Opened.' };
+		}),
+
+		route(contract.browseShare, (call) =>
+			looking(call, ({ guest }) => browseFolder(services, call, guest, 'private', call.query)),
+		),
+
+		route(contract.downloadFromShare, (call) => {
+			const { viewer, query, request, h } = call;
+			const path = pathIn(call, 'download');
+			const isInline = query.inline === '1';
+			const send = async (visit: Visit, describe: (details: Partial<AuditEvent>) => void) => {
+				const { share } = visit;
+				if (isInline && share.maxDownloads !== null) throw notViewed();
+				const guest = path === rootPath ? sideBySide(visit.guest) : visit.guest;
+				const items = path === rootPath ? wholeShare(visit.guest) : [{ path }];
+				describe(shareEvent({ share, guest }, items));
+				const leave = shareTransfers.enter(guests.passOf(share), () => request.raw.res.destroy());
+				const counted = (file: OpenFile) => {
+					const download = { share, client: shareCookies.clientOf(request, share), content: JSON.stringify(path) };
+					return shareUses.counted(download, file);
+				};
+				try {
+					const [only] = items;
+					const found =
+						items.length === 1 && only !== undefined
+							? await files.find(guest, { area: 'private', ...only })
+							: undefined;
+					if (found?.type === 'file' && only !== undefined) {
+						const { entry, file } = await files.open(guest, { area: 'private', ...only });
+						const sent = isInline ? file : counted(file);
+						return await sendFile(request, h, sent, { name: entry.name, isInline, log });
+					}
+					const client = clientKey(viewer, request.client.address);
+					const options = { counted };
+					return await sendArchive(services, request, h, guest, client, { area: 'private', items }, describe, options);
+				} finally {
+					if (isInline) shareUses.viewed(share.id, bytesSent(request.raw.res));
+					leave();
+				}
+			};
+			return audit.sending({ action: 'followShare', viewer }, request.raw.res, (describe) =>
+				looking(call, (visit) => retryIfChanged(() => send(visit, describe))),
+			);
+		}),
+
+		route(contract.makeShareTicket, (call) =>
+			looking(call, ({ share, guest }) => {
+				const { payload, request } = call;
+				const isWhole = payload.files.some(({ path }) => path === rootPath);
+				const items = isWhole ? wholeShare(guest) : payload.files.map(({ path }) => ({ path }));
+				const holder = { pass: guests.passOf(share), client: shareCookies.clientOf(request, share), isWhole };
+				const viewer = isWhole ? sideBySide(guest) : guest;
+				return makeTicket(services, call, viewer, { area: 'private', items }, { share: holder });
+			}),
+		),
+
+		route(contract.shareThumbnail, (call) =>
+			looking(call, async ({ share, guest }) => {
+				// A large one is as good as the picture itself, or a page of the document.
+				if (share.maxDownloads !== null && call.query.size > Math.min(...contract.thumbnailSizes)) throw notViewed();
+				const ref = { area: 'private' as const, path: pathIn(call, 'thumbnail') };
+				const leave = shareTransfers.enter(guests.passOf(share), () => call.request.raw.res.destroy());
+				try {
+					return await sendThumbnail(services, call, guest, ref, call.query.size);
+				} finally {
+					leave();
+				}
+			}),
+		),
+	];
+}
+
+const notViewed = () => new Failure('forbidden', 'This share can be downloaded, and not viewed.');
+
+const tokenOf = ({ params }: ShareCall) => params.token ?? '';
+
+/** Finds the share that a call names, for its caller, or refuses it. */
+export function visitor({ guests, shareCookies }: Pick<Services, 'guests' | 'shareCookies'>) {
+	return (call: ShareCall): Promise<Visit> => {
+		keepPrivate(call);
+		return guests.visit(tokenOf(call), {
+			hasOpened: (share) => shareCookies.hasOpened(call.request, share),
+			nameFor: (share) => shareCookies.clientOf(call.request, share),
+		});
+	};
+}
+
+/** The address is a secret: no page that is reached from here learns it, and no search engine keeps it. */
+function keepPrivate({ request }: { request: Request }): void {
+	request.raw.res.setHeader('referrer-policy', 'no-referrer');
+	request.raw.res.setHeader('x-robots-tag', 'noindex');
+}
+
+/** The rows of a share. Throws `notFound` where none of several items is there; a folder may be empty. */
+async function* someOf(items: AsyncIterable<Entry[]>, mayBeEmpty: boolean): AsyncGenerator<Entry[]> {
+	let isAnyThere = mayBeEmpty;
+	for await (const batch of items) {
+		isAnyThere ||= batch.length > 0;
+		yield batch;
+	}
+	if (!isAnyThere) throw new Failure('notFound', 'This share does not exist or no longer works.');
+}

@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import type { StagingCutoffs, StorageItem, StorageProvider } from '@stowage/plugin-api';
+import { Failure, joinPath, parentPath, parsePath, type StoragePath, undefinedIf } from '@stowage/rules';
+import { ensureFolder } from '../storage/folders.js';
+import { ignoreMissing } from '../storage/Mounts.js';
+import { itemsIn } from './itemsIn.js';
+
+/** The folder of incomplete copies: beside the visible trees, on the disk of the target. */
+export const copiesFolder = parsePath('copies');
+
+/**
+ * How the ids of copies between roots begin: of a folder its name in `copies` and, after it, the object that it is; of
+ * a file its staged file's.
+ */
+export const treePrefix = 'tree.';
+export const filePrefix = 'file.';
+
+/** Removes the files of a copy between roots. Returns false for the id of another kind of copy. */
+export async function discardAcross(target: StorageProvider, id: string): Promise<boolean> {
+	if (id.startsWith(filePrefix)) await (await target.stage(id.slice(filePrefix.length))).discard();
+	else if (id.startsWith(treePrefix)) await target.remove(parseTreeId(id).folder).catch(ignoreMissing);
+	else return false;
+	return true;
+}
+
+/** Removes the folders of abandoned copies. */
+export async function sweepAcross(
+	target: StorageProvider,
+	{ staged, copies }: StagingCutoffs,
+	isNeeded: (id: string) => Promise<boolean>,
+): Promise<void> {
+	try {
+		for await (const { items } of itemsIn(target, copiesFolder)) {
+			for (const item of items) {
+				const folder = joinPath(copiesFolder, item.name);
+				// An upload that is being copied to another root waits for its client.
+				const isOld = /^[0-9a-f]{64}$/.test(item.name)
+					? item.mtime < staged
+					: item.mtime < copies && !(await isNeeded(treeId(folder, item)));
+				if (isOld) await target.remove(folder);
+			}
+		}
+	} catch (error) {
+		ignoreMissing(error);
+	}
+}
+
+/** Where a further folder may grow. */
+export function newTree(): StoragePath {
+	return joinPath(copiesFolder, randomBytes(16).toString('hex'));
+}
+
+/** Creates the folder. Its id is what a sweep asks for. */
+export async function beginTree(
+	target: StorageProvider,
+	folder: StoragePath,
+	onBegin?: (id: string) => Promise<void>,
+): Promise<void> {
+	await ensureFolder(target, copiesFolder);
+	const made = await target.makeDirectory(folder);
+	await onBegin?.(treeId(folder, made));
+}
+
+type FoundTree = { isDone: true; item: StorageItem } | { isDone: false; folder: StoragePath };
+
+/** The folder of a copy that was begun: in staging, or published under the name of the path or the name that was recorded before. */
+export async function findTree(
+	target: StorageProvider,
+	id: string,
+	to: StoragePath,
+	name?: string,
+): Promise<FoundTree | undefined> {
+	const { folder, object } = parseTreeId(id);
+	if ((await undefinedIf(target.stat(folder), 'notFound'))?.id === object) return { isDone: false, folder };
+	for (const path of pathsOf(to, name)) {
+		const item = await undefinedIf(target.stat(path), 'notFound');
+		if (item?.id === object) return { isDone: true, item };
+	}
+	return undefined;
+}
+
+/** Where a copy may have been published. */
+export function pathsOf(to: StoragePath, name: string | undefined): Iterable<StoragePath> {
+	return new Set(name === undefined ? [to] : [joinPath(parentPath(to), name), to]);
+}
+
+/** The id of a tree that grows, or was set aside, in `folder`. */
+export function treeId(folder: StoragePath, { id }: StorageItem): string {
+	return `${treePrefix}${folder.slice(copiesFolder.length + 1)}.${id}`;
+}
+
+function parseTreeId(id: string): { folder: StoragePath; object: string } {
+	const [, name, object] = /^tree\.([0-9a-f]{32})\.(.+)$/.exec(id) ?? [];
+	if (name === undefined || object === undefined) throw new Failure('notFound', 'That copy is not known.');
+	return { folder: joinPath(copiesFolder, name), object };
+}

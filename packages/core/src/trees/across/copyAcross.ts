@@ -1,0 +1,50 @@
+import { type CopyOptions, hasAccess, type StorageItem, type StorageProvider } from '@stowage/plugin-api';
+import { Failure, joinPath, parentPath, type StoragePath } from '@stowage/rules';
+import { ignoreMissing } from '../storage/Mounts.js';
+import { beginTree, findTree, newTree, treePrefix } from './copies.js';
+import { copyContents, copyFile, copyFolderTime } from './copyContents.js';
+
+/**
+ * Copies a file or a whole folder to another root, where it appears complete or not at all. The modified times are
+ * kept, those of folders where the target can set them. Continues a staged copy as `StorageProvider.copy` does, but
+ * restarts the file at which it was interrupted.
+ */
+export async function copyAcross(
+	source: StorageProvider,
+	from: StoragePath,
+	target: StorageProvider,
+	to: StoragePath,
+	options: CopyOptions,
+): Promise<StorageItem> {
+	const item = await source.stat(from);
+	if (item.type === 'directory' && (options.onConflict ?? 'fail') !== 'fail')
+		throw new Failure('invalid', 'Only a file can take the place of a file.');
+	return item.type === 'file'
+		? copyFile(source, from, target, to, options)
+		: copyTree(source, from, target, to, options);
+}
+
+async function copyTree(
+	source: StorageProvider,
+	from: StoragePath,
+	target: StorageProvider,
+	to: StoragePath,
+	{ staged, otherNames = [], beforeNaming, ...options }: CopyOptions,
+): Promise<StorageItem> {
+	const published = staged?.id?.startsWith(treePrefix) ? await findTree(target, staged.id, to, staged.name) : undefined;
+	if (published?.isDone) return published.item;
+	const folder = published?.folder ?? newTree();
+	try {
+		if (published === undefined) await beginTree(target, folder, staged?.onBegin);
+		if (hasAccess(target)) await target.inheritAccess(folder, parentPath(to));
+		await copyContents(source, from, target, folder, options);
+		const made = await target.move(folder, to, { otherNames, beforeNaming });
+		// Not earlier: a copy that looks old is swept.
+		const at = joinPath(parentPath(to), made.name);
+		await copyFolderTime(source, from, target, at);
+		return await target.stat(at);
+	} catch (error) {
+		if (staged === undefined) await target.remove(folder).catch(ignoreMissing);
+		throw error;
+	}
+}

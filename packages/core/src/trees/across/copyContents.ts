@@ -1,0 +1,179 @@
+import {
+	type CopyOptions,
+	hasAccess,
+	hasFolderTimes,
+	type MoveOptions,
+	type StorageItem,
+	type StorageProvider,
+} from '@stowage/plugin-api';
+import {
+	isFailure,
+	joinPath,
+	maxListedDepth,
+	pathSegments,
+	type StoragePath,
+	tooDeepToCopy,
+	undefinedIf,
+} from '@stowage/rules';
+import { assertReplaceable, ignoreMissing } from '../storage/Mounts.js';
+import { filePrefix, pathsOf } from './copies.js';
+import { itemsIn } from './itemsIn.js';
+
+/** Copies a file to another root. A staged copy begins again, unless it was published. */
+export async function copyFile(
+	source: StorageProvider,
+	from: StoragePath,
+	target: StorageProvider,
+	to: StoragePath,
+	{ staged: staging, otherNames = [], onConflict, beforeNaming, ...options }: CopyOptions,
+): Promise<StorageItem> {
+	const earlier = staging?.id?.startsWith(filePrefix) ? staging.id.slice(filePrefix.length) : undefined;
+	if (earlier !== undefined) {
+		const published = await findPublished(target, earlier, to, staging?.name);
+		if (published !== undefined) return published;
+	}
+	await assertReplaceable({ storage: target }, to, { onConflict });
+	const staged = await target.stage();
+	try {
+		await staging?.onBegin(`${filePrefix}${staged.id}`);
+		const file = await source.open(from);
+		try {
+			await options.beforeItem?.(file.item);
+			await staged.append(bytesOf(file.read(), options), 0);
+			options.signal?.throwIfAborted();
+			return await staged.commit(to, { otherNames, onConflict, beforeNaming, mtime: file.item.mtime });
+		} finally {
+			await file.close();
+		}
+	} catch (error) {
+		if (staging === undefined) await staged.discard();
+		throw error;
+	}
+}
+
+/** Finds the entry that an earlier run published without recording it; else removes its files. */
+async function findPublished(
+	target: StorageProvider,
+	id: string,
+	to: StoragePath,
+	name: string | undefined,
+): Promise<StorageItem | undefined> {
+	try {
+		await (await target.stage(id)).discard();
+	} catch (error) {
+		ignoreMissing(error);
+	}
+	for (const path of pathsOf(to, name)) {
+		const item = await target.findPublished(id, path);
+		if (item !== undefined) return item;
+	}
+	return undefined;
+}
+
+interface ContentsOptions extends Omit<CopyOptions, 'staged' | keyof MoveOptions> {
+	/**
+	 * Whether the copies keep what other programs may do with them, as far as the target can. By default they have that
+	 * of what is made there.
+	 */
+	keepsAccess?: boolean;
+}
+
+/**
+ * Copies the contents of the source to `folder`; existing files with the same size and time are complete, since each
+ * got its name only then. Files that vanish meanwhile are left out.
+ */
+export async function copyContents(
+	source: StorageProvider,
+	from: StoragePath,
+	target: StorageProvider,
+	folder: StoragePath,
+	options: ContentsOptions,
+): Promise<void> {
+	// What is in it is not listed, and whoever moves it removes the original.
+	if (pathSegments(from).length >= maxListedDepth) throw tooDeepToCopy();
+	const there = new Map<string, StorageItem>();
+	for await (const { items } of itemsIn(target, folder)) for (const item of items) there.set(item.name, item);
+	for await (const { items } of itemsIn(source, from)) {
+		for (const item of items) {
+			options.signal?.throwIfAborted();
+			const [path, copy] = [joinPath(from, item.name), joinPath(folder, item.name)];
+			const known = there.get(item.name);
+			there.delete(item.name);
+			if (known !== undefined && !isSame(known, item)) await target.remove(copy);
+			const isThere = known !== undefined && isSame(known, item);
+			if (item.type === 'directory') {
+				await options.beforeItem?.(item);
+				if (!isThere) await target.makeDirectory(copy);
+				await dropIfRemoved(source, path, target, copy, async () => {
+					await copyContents(source, path, target, copy, options);
+					if (options.keepsAccess) await copyAccess(source, path, target, copy);
+					await copyFolderTime(source, path, target, copy);
+				});
+				continue;
+			}
+			if (isThere) {
+				await options.beforeItem?.(item);
+				options.afterBytes?.(item.size);
+			}
+			await dropIfRemoved(source, path, target, copy, async () => {
+				if (!isThere) await copyFile(source, path, target, copy, options);
+				if (options.keepsAccess) await copyAccess(source, path, target, copy);
+			});
+		}
+	}
+	for (const name of there.keys()) await target.remove(joinPath(folder, name));
+}
+
+/** Gives a copy what other programs may do with the original, as far as its storage can keep that. */
+export async function copyAccess(
+	source: StorageProvider,
+	from: StoragePath,
+	target: StorageProvider,
+	copy: StoragePath,
+): Promise<void> {
+	if (hasAccess(source) && hasAccess(target)) await target.writeAccess(copy, await source.readAccess(from));
+}
+
+/** Called once all is in the folder, since each new name in it sets its time. */
+export async function copyFolderTime(
+	source: StorageProvider,
+	from: StoragePath,
+	target: StorageProvider,
+	folder: StoragePath,
+): Promise<void> {
+	if (hasFolderTimes(target)) await target.setFolderTime(folder, (await source.stat(from)).mtime);
+}
+
+/** Undoes the part of `work` that has been done for a source that no longer exists. */
+async function dropIfRemoved(
+	source: StorageProvider,
+	from: StoragePath,
+	target: StorageProvider,
+	copy: StoragePath,
+	work: () => Promise<unknown>,
+): Promise<void> {
+	try {
+		await work();
+	} catch (error) {
+		if (!isFailure(error, 'notFound') || (await undefinedIf(source.stat(from), 'notFound')) !== undefined) throw error;
+		await target.remove(copy).catch(ignoreMissing);
+	}
+}
+
+export function isSame(one: StorageItem, other: StorageItem): boolean {
+	if (one.type !== other.type) return false;
+	return one.type === 'directory' || (one.size === other.size && one.mtime === other.mtime);
+}
+
+async function* bytesOf(
+	chunks: AsyncIterable<Uint8Array>,
+	{ signal, beforeBytes, afterBytes }: CopyOptions,
+): AsyncGenerator<Uint8Array> {
+	for await (const chunk of chunks) {
+		signal?.throwIfAborted();
+		await beforeBytes?.(chunk.length);
+		// The reader uses its memory again, and the writer may still need it.
+		yield Buffer.from(chunk);
+		afterBytes?.(chunk.length);
+	}
+}

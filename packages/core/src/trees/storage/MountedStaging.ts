@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import type { CommitOptions, StagedFile, StagingCutoffs, StorageItem, StorageProvider } from '@stowage/plugin-api';
+import { Failure, type StoragePath } from '@stowage/rules';
+import { type Crossing, commitAcross, publishedAcross } from '../across/commitAcross.js';
+import { discardAcross, sweepAcross } from '../across/copies.js';
+import { wrapStaged } from '../space/metered.js';
+import { assertReplaceable, changeHome, homeAt, type Mount, type Mounts } from './Mounts.js';
+import { prefixed, prefixOf, withoutPrefix, withPrefix } from './rootIds.js';
+
+/** The staged files and copies of all roots. Each is on the root that its id names, whichever root its home is on by now. */
+export class MountedStaging {
+	readonly #mounts: Mounts;
+
+	constructor(mounts: Mounts) {
+		this.#mounts = mounts;
+	}
+
+	/** Begins a file on the root on which it will be published. */
+	async begin(mount: Mount): Promise<StagedFile> {
+		return this.#wrap(await mount.storage.stage(), mount);
+	}
+
+	/** Throws `notFound` for an id of a root that no longer exists. */
+	async find(id: string): Promise<StagedFile> {
+		const mount = this.#mountOf(id);
+		return this.#wrap(await mount.storage.stage(withoutPrefix(id, mount.idPrefix)), mount);
+	}
+
+	/** The name of the root that a staged file lies on; undefined where there is no such root any more. */
+	rootOf(id: string): string | undefined {
+		return this.#findMount(id)?.name;
+	}
+
+	/** `target` is the root that the path is on. */
+	async findPublished(id: string, path: StoragePath, target: Mount): Promise<StorageItem | undefined> {
+		const source = this.#findMount(id);
+		if (source === undefined) return undefined;
+		const item =
+			source.idPrefix === target.idPrefix
+				? await target.storage.findPublished(withoutPrefix(id, target.idPrefix), path)
+				: await publishedAcross(crossingOf(id, source.storage, target.storage), path);
+		return item && prefixed(item, target.idPrefix);
+	}
+
+	async discardCopy(id: string): Promise<void> {
+		const { storage, idPrefix } = this.#mountOf(id);
+		const own = withoutPrefix(id, idPrefix);
+		if (!(await discardAcross(storage, own))) await storage.discardCopy(own);
+	}
+
+	/** Sweeps each root, also if another one is not available. */
+	async sweep(before: StagingCutoffs, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
+		const sweep = async ({ storage, idPrefix }: Mount) => {
+			const isOwnNeeded = (id: string) => isNeeded(withPrefix(id, idPrefix));
+			await storage.sweepStaging(before, isOwnNeeded);
+			await sweepAcross(storage, before, isOwnNeeded);
+		};
+		const swept = await Promise.allSettled(this.#mounts.all().map(sweep));
+		for (const outcome of swept) if (outcome.status === 'rejected') throw outcome.reason;
+	}
+
+	#wrap(staged: StagedFile, { storage, idPrefix }: Mount): StagedFile {
+		return wrapStaged(staged, (own) => {
+			const id = withPrefix(own.id, idPrefix);
+			return { id, commit: (path, options) => this.#commit({ own, id, storage }, path, options) };
+		});
+	}
+
+	#commit({ own, id, storage }: Staged, path: StoragePath, options?: CommitOptions): Promise<StorageItem> {
+		return changeHome(this.#mounts, homeAt(path), async (target) => {
+			// Before it leaves the staging of its own root.
+			await assertReplaceable(target, path, options);
+			const item =
+				target.storage === storage
+					? await own.commit(path, options)
+					: await commitAcross(own, crossingOf(id, storage, target.storage), path, options);
+			return prefixed(item, target.idPrefix);
+		});
+	}
+
+	#findMount(id: string): Mount | undefined {
+		const idPrefix = prefixOf(id);
+		return this.#mounts.all().find((mount) => mount.idPrefix === idPrefix);
+	}
+
+	#mountOf(id: string): Mount {
+		const mount = this.#findMount(id);
+		if (mount === undefined) throw new Failure('notFound', 'That upload is not known.');
+		return mount;
+	}
+}
+
+/** A staged file as its root has it, with the id that it has among all roots. */
+interface Staged {
+	own: StagedFile;
+	id: string;
+	storage: StorageProvider;
+}
+
+function crossingOf(id: string, source: StorageProvider, target: StorageProvider): Crossing {
+	return { key: createHash('sha256').update(id).digest('hex'), source, target };
+}
