@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { localStorageDriver } from '@stowage/storage-local';
 import type { ExecutionContext } from 'ava';
-import { parseArrival } from '../../packages/core/src/trees/trash/arrivalNames.js';
+import { parseUnrecordedName } from '../../packages/core/src/trees/trash/recording/unrecordedNames.js';
 import { openDatabase } from '../../packages/database/src/index.js';
 import { memoryFolder } from '../memoryFolder.js';
 import { onDisk, requestOf } from '../model/compareWithModel.js';
@@ -153,7 +153,7 @@ async function trashed(data: string, scratch: string): Promise<string[]> {
 	const arrived = await readdir(path.join(folder, 'arriving')).catch(() => []);
 	const kept = [
 		...rows.map(({ id }) => id),
-		...arrived.filter((name) => parseArrival(name) !== undefined).map((name) => path.join('arriving', name)),
+		...arrived.filter((name) => parseUnrecordedName(name) !== undefined).map((name) => path.join('arriving', name)),
 	];
 	const contents: string[] = [];
 	for (const each of kept) contents.push(...(await textsWithin(path.join(folder, each))));

@@ -34,7 +34,7 @@ import { checkPreconditions } from '../../packages/core/src/responses/preconditi
 import { parseRanges } from '../../packages/core/src/responses/ranges.js';
 import { userFileHeaders } from '../../packages/core/src/responses/userFileHeaders.js';
 import { unescapeOctal } from '../../packages/core/src/trees/roots/systemMounts.js';
-import { parseArrival } from '../../packages/core/src/trees/trash/arrivalNames.js';
+import { parseUnrecordedName } from '../../packages/core/src/trees/trash/recording/unrecordedNames.js';
 import { parseChecksum, parseFileDigest } from '../../packages/core/src/uploads/checksum.js';
 import { createFormParser } from '../../packages/core/src/uploads/form/formParser.js';
 import { parsePartHeader } from '../../packages/core/src/uploads/form/partHeader.js';
@@ -305,7 +305,7 @@ export const parsers: readonly Parser[] = [
 	{
 		name: 'names of deleted items',
 		fragments: [`${'0'.repeat(32)}.WyJhIiwxLCJhIiwiIl0.`, 'a', '.', '-', '%', '%2F', ' '],
-		run: parseArrival,
+		run: parseUnrecordedName,
 	},
 	{ name: 'ids of staged files', fragments: ['copy-', '0', 'a', '-', 'f'], run: parseStagedId },
 	{

@@ -61,7 +61,7 @@ export async function* recordsOf<K extends Kind>(
 	kind: K,
 	selection: Omit<TrashSelection, 'kind'>,
 ): AsyncGenerator<RecordOf<K>> {
-	await trashBin.recordArrived();
+	await trashBin.recordAll();
 	for (let after: RecordOf<K> | undefined; ; ) {
 		const records = await database.trash.list({ order: 'oldest', limit: pageSize, after, ...selection, kind });
 		yield* records;

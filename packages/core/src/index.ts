@@ -63,7 +63,7 @@ export { checkWatch } from './trees/feeds/checkWatch.js';
 export { moreWatches } from './trees/feeds/FolderFeeds.js';
 export type { RootState } from './trees/roots/RootAdministration.js';
 export { listMounts, unescapeOctal } from './trees/roots/systemMounts.js';
-export { recoverTrash, unknownTrash } from './trees/trash/recoverTrash.js';
+export { recoverTrash, unknownTrash } from './trees/trash/recording/recoverTrash.js';
 export { removeVisitorFile, type VisitorFile, visitorFiles } from './trees/visitorFiles.js';
 export type { UnfinishedUpload } from './uploads/resumable/createResumableUploads.js';
 

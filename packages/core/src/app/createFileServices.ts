@@ -28,10 +28,10 @@ import { FolderFeeds } from '../trees/feeds/FolderFeeds.js';
 import { DiskUses } from '../trees/space/DiskUses.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import { Trees } from '../trees/Trees.js';
-import { rebindTrashedVersions } from '../trees/trash/rebindVersions.js';
 import { TrashBin } from '../trees/trash/TrashBin.js';
 import type { TrashParts } from '../trees/trash/trashParts.js';
-import { Versions } from '../trees/trash/Versions.js';
+import { rebindTrashedVersions } from '../trees/trash/versions/rebindVersions.js';
+import { Versions } from '../trees/trash/versions/Versions.js';
 
 interface Dependencies {
 	config: Config;
@@ -69,7 +69,7 @@ export function createFileServices(dependencies: Dependencies) {
 		},
 		onEnded: (kind, entries, detail) =>
 			audit.record({ action: kind === 'item' ? 'purgeTrash' : 'purgeVersions', entries, detail }, { outcome: 'ok' }),
-		async onBrought(record, from, to) {
+		async onMovedAcross(record, from, to) {
 			await rebindTrashedLinks(database.links, record, from, to);
 			await rebindTrashedVersions(database.versions, record, from, to);
 		},

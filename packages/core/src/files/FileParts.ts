@@ -6,7 +6,7 @@ import type { FolderFeeds } from '../trees/feeds/FolderFeeds.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import type { Trees } from '../trees/Trees.js';
 import type { TrashBin } from '../trees/trash/TrashBin.js';
-import type { Versions } from '../trees/trash/Versions.js';
+import type { Versions } from '../trees/trash/versions/Versions.js';
 import type { ItemWatcher } from './itemWatcher.js';
 
 /** Where the other name is recorded that a file is about to get instead of the one it wished. */

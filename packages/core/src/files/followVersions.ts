@@ -2,7 +2,7 @@ import { homeRoot, relativePath, type StoragePath, type Viewer } from '@stowage/
 import { createKeyedMutex } from '../limits/keyedMutex.js';
 import { isPublicPath } from '../links/locateLink.js';
 import { isTrashedLink } from '../trees/trash/trashPaths.js';
-import type { Versions } from '../trees/trash/Versions.js';
+import type { Versions } from '../trees/trash/versions/Versions.js';
 import type { ItemWatcher } from './itemWatcher.js';
 
 /**

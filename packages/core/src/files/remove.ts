@@ -12,8 +12,8 @@ import {
 } from '@stowage/rules';
 import type { OwnTree } from '../trees/OwnTree.js';
 import { type Place, placeIn } from '../trees/Tree.js';
-import { withTrashFolder } from '../trees/trash/bringTrash.js';
-import { arrivalFolder, trashedLinkPath } from '../trees/trash/trashPaths.js';
+import { withTrashFolder } from '../trees/trash/moveTrash.js';
+import { trashedLinkPath, unrecordedFolder } from '../trees/trash/trashPaths.js';
 import type { FileParts } from './FileParts.js';
 
 /**
@@ -69,7 +69,7 @@ async function moveToTrash(
 			watcher.moving(viewer, storagePath, async (before) => {
 				await before(joinPath(home, trashedLinkPath(id)));
 				const move = () => storage.moveFrom(storage, storagePath, to);
-				await withTrashFolder(storage, move, [trashFolder, arrivalFolder]);
+				await withTrashFolder(storage, move, [trashFolder, unrecordedFolder]);
 				return id;
 			}),
 		)

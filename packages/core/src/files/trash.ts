@@ -15,7 +15,7 @@ import {
 	writingOwner,
 } from '@stowage/rules';
 import { placeIn } from '../trees/Tree.js';
-import { notInTrash } from '../trees/trash/bringTrash.js';
+import { notInTrash } from '../trees/trash/moveTrash.js';
 import { trashedLinkPath, trashedPath } from '../trees/trash/trashPaths.js';
 import type { FileParts } from './FileParts.js';
 import { addItem } from './placing/addItem.js';
@@ -102,7 +102,7 @@ export async function putBack(parts: FileParts, viewer: User | Visitor, record: 
 	const was = isUser ? record.path : relativePath(record.path, parsePath(publicFolderName));
 	const from = { tree, path: was, storagePath: trashedPath(record.id) };
 	// It may still be on the disk that its home has left.
-	await trash.bring(record, await storage.mount());
+	await trash.moveTo(record, await storage.mount());
 	const links = joinPath(homeRoot(writingOwner(viewer)), trashedLinkPath(record.id));
 	return addItem(parts, tree, { from, to: placeIn(tree, was) }, (path, options) =>
 		watcher.moving(viewer, links, (before) =>

@@ -77,7 +77,7 @@ export function createFileVersions(parts: FileParts): FileVersions {
 				record.kind === 'version' && record.ownerId === user.id;
 			const restored = await trash.take(id, isMeant, async (record) => {
 				// It may still be on the disk that the home has left.
-				await trash.bring(record, await storage.mount());
+				await trash.moveTo(record, await storage.mount());
 				return replaceItem(parts, tree, place.storagePath, item, (onConflict) =>
 					storage.moveFrom(storage, trashedPath(id), place.storagePath, { onConflict }),
 				);

@@ -16,7 +16,7 @@ export interface HomeMoveParts {
 	roots: Roots;
 	database: Pick<Database, 'homes' | 'links' | 'versions'>;
 	config: Pick<Config, 'uploads'>;
-	trashBin: Pick<TrashBin, 'bringAll'>;
+	trashBin: Pick<TrashBin, 'moveAllTo'>;
 	log: Log;
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;

@@ -46,7 +46,7 @@ export function homeMoveKind(parts: HomeMoveParts): JobKind<HomeMoveInput> {
 			const result = { root: move.target.name };
 			if (move.state.step === 'switching' && (await hasMoved(parts, move))) {
 				await removeOld(parts, move);
-				await bringTrash(parts, move);
+				await moveTrash(parts, move);
 				return result;
 			}
 			try {
@@ -63,7 +63,7 @@ export function homeMoveKind(parts: HomeMoveParts): JobKind<HomeMoveInput> {
 				}
 			}
 			await removeOld(parts, move);
-			await bringTrash(parts, move);
+			await moveTrash(parts, move);
 			return result;
 		},
 	};
@@ -103,8 +103,8 @@ async function copyAndSwitch(parts: HomeMoveParts, move: Move): Promise<void> {
 }
 
 /** What is in the trash follows once the home has moved: until then it is restored from where it is. */
-function bringTrash({ trashBin }: HomeMoveParts, { job, target }: Move): Promise<void> {
-	return trashBin.bringAll(job.viewer.id, target, job.signal);
+function moveTrash({ trashBin }: HomeMoveParts, { job, target }: Move): Promise<void> {
+	return trashBin.moveAllTo(job.viewer.id, target, job.signal);
 }
 
 async function abandon({ database, log }: HomeMoveParts, move: Move): Promise<void> {

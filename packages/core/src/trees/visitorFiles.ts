@@ -16,9 +16,9 @@ import {
 	undefinedIf,
 } from '@stowage/rules';
 import { withFreeName } from './freeName.js';
-import { withTrashFolder } from './trash/bringTrash.js';
+import { withTrashFolder } from './trash/moveTrash.js';
 import type { TrashBin } from './trash/TrashBin.js';
-import { arrivalFolder } from './trash/trashPaths.js';
+import { unrecordedFolder } from './trash/trashPaths.js';
 
 /** A file that a visitor has uploaded. */
 export interface VisitorFile {
@@ -98,7 +98,7 @@ export async function removeVisitorFile(
 				deletedBy: administrator,
 			} as const;
 			trashId = await trash.keep(kept, async (keptId, to) => {
-				await withTrashFolder(storage, () => take(to), [trashFolder, arrivalFolder]);
+				await withTrashFolder(storage, () => take(to), [trashFolder, unrecordedFolder]);
 				return keptId;
 			});
 		}

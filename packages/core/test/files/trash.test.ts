@@ -76,7 +76,7 @@ async function setUp(
 			return json(answer);
 		},
 		async onDisk() {
-			await app.services.trashBin.recordArrived();
+			await app.services.trashBin.recordAll();
 			const found = await readdir(path.join(app.filesDir, '.stowage/trash')).catch(() => []);
 			return found.filter((name) => /^[0-9a-f]{32}$/.test(name));
 		},
@@ -516,7 +516,7 @@ const purgeParts = ({ services: { config, database, log, storage } }: TestApp) =
 	...{ versions: database.versions, users: database.users },
 	...{ now: Date.now, monotonic: () => 0 },
 	...{ onEnded: () => {}, onChanged: () => {}, onPurged: () => {} },
-	...{ onBrought: async () => {}, onReplaced: async () => {} },
+	...{ onMovedAcross: async () => {}, onReplaced: async () => {} },
 });
 
 test('a large trash is emptied in small parts, with what the clock was ahead for, and without what is deleted meanwhile', async (t) => {

@@ -7,7 +7,7 @@ import { parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { type AppOptions, recoverTrash } from '../../src/index.js';
 import type { TrashParts } from '../../src/trees/trash/trashParts.js';
-import { superfluous, Versions } from '../../src/trees/trash/Versions.js';
+import { superfluous, Versions } from '../../src/trees/trash/versions/Versions.js';
 import { Client, field, file, json, reportSpace, type TestApp, testApp } from '../testApp.js';
 import { until } from '../until.js';
 
@@ -157,7 +157,7 @@ test('a version that is restored while it is being recorded is not taken for kep
 	const [version] = await list('a.txt');
 	await restore('a.txt', version?.id ?? '');
 	t.is(await read('a.txt'), 'one');
-	await app.services.trashBin.recordArrived();
+	await app.services.trashBin.recordAll();
 	t.is((await trash.get(version?.id ?? ''))?.state, 'moving');
 	t.deepEqual((await list('a.txt')).map(({ id }) => id).includes(version?.id ?? ''), false);
 });

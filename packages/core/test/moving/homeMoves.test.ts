@@ -225,7 +225,7 @@ test('what was left in the trash of a former root is restored to where the home 
 		json(await ada.call('DELETE', '/api/deleteItem', { filePath, type: 'private' })).trashId as string;
 	const docs = await remove('docs');
 	const { start, ended } = mover(fixture);
-	Object.assign(app.services.trashBin, { bringAll: async () => {} });
+	Object.assign(app.services.trashBin, { moveAllTo: async () => {} });
 	t.like(await ended(await start()), { status: 'completed' });
 	t.deepEqual(await trashed(app.filesDir), [docs]);
 	await t.throwsAsync(app.services.rootAdministration.remove('big'), { message: /home/ });

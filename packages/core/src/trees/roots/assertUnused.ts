@@ -3,7 +3,7 @@ import type { StorageProvider } from '@stowage/plugin-api';
 import { Failure, isFailure, joinPath, plural, type StoragePath, undefinedIf } from '@stowage/rules';
 import type { Mount } from '../storage/Mounts.js';
 import { withPrefix } from '../storage/rootIds.js';
-import { arrivedOn } from '../trash/ArrivingItems.js';
+import { unrecordedOn } from '../trash/recording/UnrecordedItems.js';
 import { hasHome } from './HomeMounts.js';
 import { unownedFolders } from './RootOpener.js';
 
@@ -30,9 +30,9 @@ export async function assertNoTrash(
 	name: string,
 	{ storage }: Mount,
 ): Promise<void> {
-	// A root that is away keeps to itself what has just arrived.
-	const arrived = (await undefinedIf(arrivedOn(storage), 'unavailable')) ?? [];
-	const [first = arrived[0]?.record] = await trash.list({ order: 'oldest', limit: 1, rootId: storage.rootId });
+	// A root that is away keeps to itself what was deleted there last.
+	const unrecorded = (await undefinedIf(unrecordedOn(storage), 'unavailable')) ?? [];
+	const [first = unrecorded[0]?.record] = await trash.list({ order: 'oldest', limit: 1, rootId: storage.rootId });
 	if (first === undefined) return;
 	const [what, command] =
 		first.kind === 'item' ? ['something in the trash of', 'trash'] : ['a version of a file on', 'versions'];

@@ -1,11 +1,11 @@
 import type { FileVersion, TrashedItem, TrashRecord, TrashSelection, TrashSize } from '@stowage/plugin-api';
 import type { StoragePath } from '@stowage/rules';
 import type { Mount } from '../storage/Mounts.js';
-import { bringAllTrash, bringTrashed } from './bringTrash.js';
+import { moveAllTrash, moveTrashed } from './moveTrash.js';
 import { ClockJumps, completeTrash } from './sweepTrash.js';
 import { TrashLimits } from './TrashLimits.js';
 import { TrashList } from './TrashList.js';
-import { type Arriving, TrashMoves } from './TrashMoves.js';
+import { type NewRecord, TrashMoves } from './TrashMoves.js';
 import { TrashPurge } from './TrashPurge.js';
 import { TrashSizes } from './TrashSizes.js';
 import { type TrashParts, warnOfTrash } from './trashParts.js';
@@ -29,7 +29,7 @@ export class TrashBin {
 		this.#purge = new TrashPurge(parts, this.#sizes);
 		this.#limits = new TrashLimits(parts, this.#purge);
 		this.#moves = new TrashMoves(parts, {
-			onArrived: (record) => this.#onArrived(record),
+			onAdded: (record) => this.#onAdded(record),
 			onLeft: () => this.#purge.onLeft(),
 		});
 		this.#list = new TrashList(parts, this.#moves, this.#sizes);
@@ -48,7 +48,7 @@ export class TrashBin {
 
 	/** Puts an item into the trash by `move`, which gets its id and the path to move it to. Resolves to what that does. */
 	keep<T>(
-		kept: Arriving<TrashedItem> | Arriving<FileVersion>,
+		kept: NewRecord<TrashedItem> | NewRecord<FileVersion>,
 		move: (id: string, path: StoragePath) => Promise<T>,
 	): Promise<T> {
 		return this.#moves.keep(kept, move);
@@ -58,8 +58,8 @@ export class TrashBin {
 	 * Resolves once what this process or another one has just deleted is among the rows, if the database has room: for
 	 * who reads those without this class.
 	 */
-	async recordArrived(): Promise<void> {
-		await this.#moves.recordArrived().catch((error: unknown) => warnOfTrash(this.#parts, error));
+	async recordAll(): Promise<void> {
+		await this.#moves.recordAll().catch((error: unknown) => warnOfTrash(this.#parts, error));
 	}
 
 	/** Takes an item, of that user if one is given, out of the trash by `move`. Resolves to undefined if there is none. */
@@ -90,19 +90,19 @@ export class TrashBin {
 		limit: number,
 		maxLetters?: number,
 	): Promise<{ items: TrashedItem[]; bytes: number; isAll: boolean }> {
-		await this.recordArrived();
+		await this.recordAll();
 		return this.#list.of(ownerId, limit, maxLetters);
 	}
 
 	/** What is in the trash, with versions unless one kind is chosen; folders that are not measured yet are, unless that fails. */
 	async totals(selection: TrashSelection): Promise<TrashSize> {
-		await this.recordArrived();
+		await this.recordAll();
 		return this.#sizes.totals(selection);
 	}
 
 	/** Gone for everybody once it resolves; the space is freed by and by. Resolves to how many. */
 	async purge(selection: TrashSelection): Promise<number> {
-		await this.#moves.recordArrived();
+		await this.#moves.recordAll();
 		return this.#purge.purge(selection);
 	}
 
@@ -116,31 +116,31 @@ export class TrashBin {
 	 * what gives way is gone.
 	 */
 	async canGiveWay(selection: Pick<TrashSelection, 'ownerId' | 'rootId'>, lack: TrashSize): Promise<boolean> {
-		await this.recordArrived();
+		await this.recordAll();
 		return this.#purge.canGiveWay(selection, lack);
 	}
 
 	/** For what is written now. Purges the oldest until this much is free again, if there is so much; resolves to whether it is. */
 	async giveWay(selection: Pick<TrashSelection, 'ownerId' | 'rootId'>, lack: TrashSize): Promise<boolean> {
-		await this.recordArrived();
+		await this.recordAll();
 		return this.#purge.giveWay(selection, lack);
 	}
 
 	/** Moves an item to the trash of the root on which its home lies now. Throws `notFound`. */
-	bring(record: TrashRecord, target: Mount): Promise<void> {
-		return bringTrashed(this.#parts, record, target);
+	moveTo(record: TrashRecord, target: Mount): Promise<void> {
+		return moveTrashed(this.#parts, record, target);
 	}
 
 	/** The same for all of a user's items. */
-	async bringAll(ownerId: string, target: Mount, signal: AbortSignal): Promise<void> {
-		await this.#moves.recordArrived();
-		return bringAllTrash(this.#parts, ownerId, target, signal);
+	async moveAllTo(ownerId: string, target: Mount, signal: AbortSignal): Promise<void> {
+		await this.#moves.recordAll();
+		return moveAllTrash(this.#parts, ownerId, target, signal);
 	}
 
 	/** Removes what is older than it is kept, and completes what was interrupted. */
 	async sweep(): Promise<void> {
 		const { now, config, onEnded } = this.#parts;
-		await this.recordArrived();
+		await this.recordAll();
 		if (this.#clock.isTrusted()) {
 			const keepFor = { item: this.keepFor, version: config.versions.keepFor };
 			for (const kind of ['item', 'version'] as const) {
@@ -158,7 +158,7 @@ export class TrashBin {
 		await this.removePurged();
 	}
 
-	#onArrived(record: TrashRecord): void {
+	#onAdded(record: TrashRecord): void {
 		void this.#limits.added(record.ownerId, record.kind);
 		if (record.size === undefined) void this.#sizes.of(record);
 	}

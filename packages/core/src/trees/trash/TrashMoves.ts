@@ -1,55 +1,55 @@
 import { randomBytes } from 'node:crypto';
 import type { FileVersion, TrashedItem, TrashRecord } from '@stowage/plugin-api';
 import { isFailure, joinPath, type StoragePath } from '@stowage/rules';
-import { ArrivingItems } from './ArrivingItems.js';
-import { arrivalName } from './arrivalNames.js';
-import { finishVersion } from './finishVersion.js';
 import { isTrashed, locateTrashed } from './locateTrashed.js';
-import { TrashArrivals } from './TrashArrivals.js';
+import { PendingRecords } from './recording/PendingRecords.js';
+import { UnrecordedItems } from './recording/UnrecordedItems.js';
+import { unrecordedName } from './recording/unrecordedNames.js';
 import { type TrashParts, warnOfTrash } from './trashParts.js';
-import { arrivalFolder, trashedPath } from './trashPaths.js';
+import { trashedPath, unrecordedFolder } from './trashPaths.js';
+import { finishVersion } from './versions/finishVersion.js';
 
 /** What is known of an item before it is in the trash. */
-export type Arriving<Kept extends TrashRecord> = Omit<Kept, 'id' | 'deletedAt' | 'state'>;
+export type NewRecord<Kept extends TrashRecord> = Omit<Kept, 'id' | 'deletedAt' | 'state'>;
 
 interface Listeners {
-	/** Called with each item that has arrived and has a row. */
-	onArrived(record: TrashRecord): void;
+	/** Called with each item that is there and has a row. */
+	onAdded(record: TrashRecord): void;
 	/** Called when one has been taken out. */
 	onLeft(): void;
 }
 
 /**
  * Moves items into the trash and out of it, each by one rename, and keeps the rows that say what they were. What is
- * deleted arrives under a name that says the same, and gets its row by and by (`ArrivingItems`). Where no name can say
- * it, the row is written before the item arrives; it is removed after the item has left. Whatever is interrupted, the
+ * deleted gets a name there that says the same, and its row a moment later (`UnrecordedItems`). Where no name can say
+ * it, the row is written before the item is moved; it is removed after the item has left. Whatever is interrupted, the
  * item is at its path or in the trash, and the row, `moving` until then, is completed by what the disk says.
  */
 export class TrashMoves {
 	readonly #parts: TrashParts;
 	readonly #listeners: Listeners;
-	readonly #arriving: ArrivingItems;
-	readonly #arrivals: TrashArrivals;
+	readonly #unrecorded: UnrecordedItems;
+	readonly #pendingRecords: PendingRecords;
 
 	constructor(parts: TrashParts, listeners: Listeners) {
 		this.#parts = parts;
 		this.#listeners = listeners;
-		this.#arriving = new ArrivingItems(parts, (record) => listeners.onArrived(record));
-		this.#arrivals = new TrashArrivals(parts);
+		this.#unrecorded = new UnrecordedItems(parts, (record) => listeners.onAdded(record));
+		this.#pendingRecords = new PendingRecords(parts);
 	}
 
 	/** Puts an item into the trash by `move`, which gets its id and the path to move it to. Resolves to what that does. */
 	async keep<T>(
-		kept: Arriving<TrashedItem> | Arriving<FileVersion>,
+		kept: NewRecord<TrashedItem> | NewRecord<FileVersion>,
 		move: (id: string, path: StoragePath) => Promise<T>,
 	): Promise<T> {
 		const { store, now } = this.#parts;
 		const id = randomBytes(16).toString('hex');
 		const record: TrashRecord = { ...kept, id, deletedAt: now(), state: 'moving' };
-		const name = record.kind === 'item' ? arrivalName(record) : undefined;
+		const name = record.kind === 'item' ? unrecordedName(record) : undefined;
 		if (name !== undefined) {
 			try {
-				const result = await move(id, joinPath(arrivalFolder, name));
+				const result = await move(id, joinPath(unrecordedFolder, name));
 				this.#parts.onChanged(record.ownerId);
 				return result;
 			} catch (error) {
@@ -57,7 +57,7 @@ export class TrashMoves {
 				if (!isFailure(error, 'invalidName')) throw error;
 			} finally {
 				// Also after an error: only its sync may have failed.
-				this.#arriving.schedule();
+				this.#unrecorded.schedule();
 			}
 		}
 		await store.add(record);
@@ -68,15 +68,15 @@ export class TrashMoves {
 			await this.#forgetUnlessHere(record, error);
 			throw error;
 		}
-		this.#arrivals.add(record);
-		this.#listeners.onArrived(record);
+		this.#pendingRecords.add(record);
+		this.#listeners.onAdded(record);
 		if (record.kind === 'item') this.#parts.onChanged(record.ownerId);
 		return result;
 	}
 
-	/** Resolves once all that has arrived, by this process or another one, has its row. */
-	recordArrived(): Promise<void> {
-		return this.#arriving.record();
+	/** Resolves once all that this process or another one has deleted has its row. */
+	recordAll(): Promise<void> {
+		return this.#unrecorded.record();
 	}
 
 	/** Takes an item, of that user if one is given, out of the trash by `move`. Resolves to undefined if there is none. */
@@ -101,10 +101,10 @@ export class TrashMoves {
 		move: (record: TrashRecord) => Promise<T>,
 	): Promise<T | undefined> {
 		const { store } = this.#parts;
-		await this.#arriving.record();
+		await this.#unrecorded.record();
 		const record = await store.get(id);
 		if (record === undefined || !isMeant(record)) return undefined;
-		await this.#arrivals.takeBack(id);
+		await this.#pendingRecords.cancel(id);
 		if (!(await store.beginMoving(id))) return undefined;
 		try {
 			const result = await move(record);
@@ -119,15 +119,15 @@ export class TrashMoves {
 		}
 	}
 
-	/** Whether an item has arrived. */
+	/** Whether an item is there. */
 	async isHere(record: TrashRecord): Promise<boolean> {
-		return record.state === 'kept' || this.#arrivals.has(record.id) || isTrashed(this.#parts, record);
+		return record.state === 'kept' || this.#pendingRecords.has(record.id) || isTrashed(this.#parts, record);
 	}
 
 	/** Writes what waits. */
 	async close(): Promise<void> {
-		await this.#arriving.close();
-		await this.#arrivals.close();
+		await this.#unrecorded.close();
+		await this.#pendingRecords.close();
 	}
 
 	/** After a failure: the row of an item that is not in the trash is of no use. */
@@ -136,11 +136,11 @@ export class TrashMoves {
 		try {
 			const isHere = (await locateTrashed(this.#parts, record)) !== undefined;
 			// A faulty disk may still hold a replaced file back, until its root is opened again.
-			const mayArrive = record.kind === 'version' && !isRefusal(error);
+			const mayAppear = record.kind === 'version' && !isRefusal(error);
 			if (isHere) {
 				if (record.kind === 'version') await finishVersion(this.#parts, record);
 				await store.settle([record.id]);
-			} else if (!mayArrive) await store.remove([record.id]);
+			} else if (!mayAppear) await store.remove([record.id]);
 		} catch (cause) {
 			// A sweep does it.
 			warnOfTrash(this.#parts, cause);

@@ -1,13 +1,13 @@
 import type { TrashRecord } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
-import { finishVersion } from './finishVersion.js';
 import { locateTrashed } from './locateTrashed.js';
-import { tidyNotes } from './TrashNotes.js';
+import { tidyNotes } from './recording/TrashNotes.js';
 import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
+import { finishVersion } from './versions/finishVersion.js';
 
 const dayMs = 24 * 60 * 60_000;
 
-/** An item of which it is not known whether it has arrived is looked for after this time, and its row forgotten after that one. */
+/** An item of which it is not known whether it is in the trash is looked for after this time, and its row forgotten after that one. */
 const movingMs = 60_000;
 const lostMs = dayMs;
 

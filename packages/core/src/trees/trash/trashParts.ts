@@ -20,7 +20,7 @@ export interface TrashParts {
 	/** Called when items are removed for good that nobody chose: they were old enough, their space was wanted, or there were too many. */
 	onEnded(kind: TrashRecord['kind'], entries: number, reason: 'expired' | 'space' | 'number'): void;
 	/** Called with each item that was copied from the trash of one root to that of another one, before the first one is removed. */
-	onBrought(record: TrashRecord, from: Mount, to: Mount): Promise<void>;
+	onMovedAcross(record: TrashRecord, from: Mount, to: Mount): Promise<void>;
 	/** Called with each file that another one has replaced, maybe more than once: what belonged to the former one belongs to that. */
 	onReplaced(replaced: ReplacedFile): Promise<void>;
 	log: Log;

@@ -7,7 +7,7 @@ export function trashedPath(id: string): StoragePath {
 }
 
 /** Where deleted items are that no row knows yet: their names say what the rows will say. */
-export const arrivalFolder = joinPath(trashFolder, 'arriving');
+export const unrecordedFolder = joinPath(trashFolder, 'arriving');
 
 /** A folder that no home has: names with a colon are not given. */
 const trashedLinks = parsePath(':trash');

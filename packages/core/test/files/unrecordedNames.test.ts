@@ -1,8 +1,8 @@
 import { parsePath } from '@stowage/rules';
 import test from 'ava';
-import { arrivalName, parseArrival } from '../../src/trees/trash/arrivalNames.js';
+import { parseUnrecordedName, unrecordedName } from '../../src/trees/trash/recording/unrecordedNames.js';
 
-const arrival = {
+const deletion = {
 	id: '0123456789abcdef'.repeat(2),
 	ownerId: '8f4a7c1e-0f5b-4d0e-9a55-0a6f6a0b8a11',
 	ownerName: 'ada',
@@ -15,16 +15,19 @@ test('the name of a deleted item says whose it was, where and when', (t) => {
 	for (const path of ['a', 'docs/2024/ä 😀 %2F.txt', '%/%25/..%2F', 'a.b/.c.d/..e', '50%', 'Public/x:y*z?'])
 		for (const deletedBy of ['ada', 'bob', 'é'])
 			for (const ownerName of ['ada', 'grüße.x'])
-				t.deepEqual(parseArrival(arrivalName({ ...arrival, ownerName, path: parsePath(path), deletedBy }) ?? ''), {
-					...arrival,
-					ownerName,
-					path: parsePath(path),
-					deletedBy,
-				});
+				t.deepEqual(
+					parseUnrecordedName(unrecordedName({ ...deletion, ownerName, path: parsePath(path), deletedBy }) ?? ''),
+					{
+						...deletion,
+						ownerName,
+						path: parsePath(path),
+						deletedBy,
+					},
+				);
 });
 
 test('a path that a name has no room for has none', (t) => {
-	const nameOf = (path: string) => arrivalName({ ...arrival, path: parsePath(path) });
+	const nameOf = (path: string) => unrecordedName({ ...deletion, path: parsePath(path) });
 	t.truthy(nameOf('x'.repeat(120)));
 	t.truthy(nameOf(`${'folder/'.repeat(12)}a.txt`));
 	t.is(nameOf('x'.repeat(200)), undefined);
@@ -33,10 +36,10 @@ test('a path that a name has no room for has none', (t) => {
 });
 
 test('any other name says nothing', (t) => {
-	const { id } = arrival;
+	const { id } = deletion;
 	const encode = (said: unknown) => Buffer.from(JSON.stringify(said)).toString('base64url');
 	const said = ['owner', 1, 'ada', ''];
-	t.truthy(parseArrival(`${id}.${encode(said)}.a`));
+	t.truthy(parseUnrecordedName(`${id}.${encode(said)}.a`));
 	for (const name of [
 		...['', id, `${id}.`, `${id}..a`, `${id}.${encode(said)}`, `${id}.${encode(said)}.`, `x${id}.${encode(said)}.a`],
 		...[`${id}.${encode(said)}.a%2F..%2Fb`, `${id}.${encode(said)}.%2Fa`, `${id}.${encode([])}.a`, `${id}.junk.a`],
@@ -47,5 +50,5 @@ test('any other name says nothing', (t) => {
 			`${id}.${encode(null)}.a`,
 		],
 	])
-		t.is(parseArrival(name), undefined, name);
+		t.is(parseUnrecordedName(name), undefined, name);
 });

@@ -1,10 +1,10 @@
 import type { TrashRecord, TrashStore, UserStore } from '@stowage/plugin-api';
-import { identityOf } from '../identity.js';
-import type { MountedStorage } from '../storage/MountedStorage.js';
-import type { Mount } from '../storage/Mounts.js';
-import { itemAt } from './finishVersion.js';
+import { identityOf } from '../../identity.js';
+import type { MountedStorage } from '../../storage/MountedStorage.js';
+import type { Mount } from '../../storage/Mounts.js';
+import { trashedPath } from '../trashPaths.js';
+import { itemAt } from '../versions/finishVersion.js';
 import { readNotes, type TrashNote, trashContents } from './TrashNotes.js';
-import { trashedPath } from './trashPaths.js';
 
 interface Dependencies {
 	store: TrashStore;

@@ -1,16 +1,16 @@
 import { type FileVersion, type OpenFile, type StorageItem, type VersionedFile, Yielder } from '@stowage/plugin-api';
 import { type StoragePath, type User, undefinedIf } from '@stowage/rules';
-import { createKeyedMutex } from '../../limits/keyedMutex.js';
-import { identityOf } from '../identity.js';
-import type { HomeStorage } from '../storage/HomeStorage.js';
-import { prefixedFile } from '../storage/rootIds.js';
-import { withTrashFolder } from './bringTrash.js';
+import { createKeyedMutex } from '../../../limits/keyedMutex.js';
+import { identityOf } from '../../identity.js';
+import type { HomeStorage } from '../../storage/HomeStorage.js';
+import { prefixedFile } from '../../storage/rootIds.js';
+import { filterInBatches } from '../batches.js';
+import { isTrashed, locateTrashed } from '../locateTrashed.js';
+import { withTrashFolder } from '../moveTrash.js';
+import type { TrashBin } from '../TrashBin.js';
+import { type TrashParts, warnOfTrash } from '../trashParts.js';
+import { trashedPath } from '../trashPaths.js';
 import { bindVersions, finishVersion } from './finishVersion.js';
-import { isTrashed, locateTrashed } from './locateTrashed.js';
-import { someOf } from './someOf.js';
-import type { TrashBin } from './TrashBin.js';
-import { type TrashParts, warnOfTrash } from './trashParts.js';
-import { trashedPath } from './trashPaths.js';
 import { VersionCounts } from './VersionCounts.js';
 
 /** Versions of one file. */
@@ -103,7 +103,7 @@ export class Versions {
 		const found = await versions.of(ownerId, { file, path });
 		if (found.some((version) => version.path !== path)) await versions.place(ownerId, { file, path });
 		// Whatever its row says: one that was just taken out by a process that has died is listed by no other.
-		return this.#inTurn(ownerId, () => someOf(found, (version) => isTrashed(this.#parts, version)));
+		return this.#inTurn(ownerId, () => filterInBatches(found, (version) => isTrashed(this.#parts, version)));
 	}
 
 	/** The caller closes it. Undefined once it is gone. */

@@ -1,77 +1,77 @@
 import type { TrashRecord } from '@stowage/plugin-api';
-import { isTrashed } from './locateTrashed.js';
+import { isTrashed } from '../locateTrashed.js';
+import { type TrashParts, warnOfTrash } from '../trashParts.js';
 import { writeNotes } from './TrashNotes.js';
-import { type TrashParts, warnOfTrash } from './trashParts.js';
 
-/** How long an item that has arrived waits for others, so that one statement and one file of notes record many. */
-const settleMs = 200;
+/** How long an item waits for others, so that one statement and one file of notes record many. */
+const collectMs = 200;
 
 /**
- * Items that have arrived in the trash, and whose rows and notes do not say so yet. Nothing waits for them: until then
+ * Items in the trash whose rows and notes do not say yet that they are there. Nothing waits for them: until then
  * the disk says it.
  */
-export class TrashArrivals {
+export class PendingRecords {
 	readonly #parts: TrashParts;
-	readonly #arrived = new Map<string, TrashRecord>();
+	readonly #waiting = new Map<string, TrashRecord>();
 	#timer: NodeJS.Timeout | undefined;
 	#pending: Promise<void> = Promise.resolve();
 	/** Those that are being recorded. */
-	#settling: ReadonlySet<string> = new Set();
+	#recording: ReadonlySet<string> = new Set();
 
 	constructor(parts: TrashParts) {
 		this.#parts = parts;
 	}
 
 	add(record: TrashRecord): void {
-		this.#arrived.set(record.id, record);
-		this.#timer ??= setTimeout(() => void this.#settleNext(), settleMs).unref();
+		this.#waiting.set(record.id, record);
+		this.#timer ??= setTimeout(() => void this.#recordNext(), collectMs).unref();
 	}
 
 	has(id: string): boolean {
-		return this.#arrived.has(id);
+		return this.#waiting.has(id);
 	}
 
 	/** Before an item leaves again: recorded as kept after that, it would be listed for good if this process ended now. */
-	async takeBack(id: string): Promise<void> {
-		this.#arrived.delete(id);
-		if (this.#settling.has(id)) await this.#pending;
+	async cancel(id: string): Promise<void> {
+		this.#waiting.delete(id);
+		if (this.#recording.has(id)) await this.#pending;
 	}
 
 	/** Writes what waits, after what is being written. */
 	async close(): Promise<void> {
 		clearTimeout(this.#timer);
-		await this.#settleNext();
+		await this.#recordNext();
 	}
 
-	#settleNext(): Promise<void> {
-		this.#pending = this.#pending.then(() => this.#settle());
+	#recordNext(): Promise<void> {
+		this.#pending = this.#pending.then(() => this.#record());
 		return this.#pending;
 	}
 
-	async #settle(): Promise<void> {
+	async #record(): Promise<void> {
 		this.#timer = undefined;
 		const { store } = this.#parts;
-		const arrived = [...this.#arrived.values()];
-		this.#arrived.clear();
-		if (arrived.length === 0) return;
-		this.#settling = new Set(arrived.map(({ id }) => id));
+		const records = [...this.#waiting.values()];
+		this.#waiting.clear();
+		if (records.length === 0) return;
+		this.#recording = new Set(records.map(({ id }) => id));
 		try {
-			const settled = await store.settle(arrived.map(({ id }) => id));
-			await this.#note(await this.#current(arrived));
-			if (settled === arrived.length) return;
+			const saved = await store.settle(records.map(({ id }) => id));
+			await this.#note(await this.#current(records));
+			if (saved === records.length) return;
 			// Another process may have taken one for lost while this one was suspended.
-			for (const record of arrived) {
+			for (const record of records) {
 				if ((await store.get(record.id)) === undefined && (await isTrashed(this.#parts, record)))
 					await store.add({ ...record, state: record.kind === 'version' ? 'moving' : 'kept' });
 			}
 		} catch (error) {
 			warnOfTrash(this.#parts, error);
 		} finally {
-			this.#settling = new Set();
+			this.#recording = new Set();
 		}
 	}
 
-	/** Versions as they are now: they belong to another file than when they began to arrive. */
+	/** Versions as they are now: they belong to another file than when they were replaced. */
 	async #current(records: readonly TrashRecord[]): Promise<TrashRecord[]> {
 		const ids = records.filter(({ kind }) => kind === 'version').map(({ id }) => id);
 		const { store } = this.#parts;

@@ -1,27 +1,27 @@
 import type { StorageProvider, TrashedItem } from '@stowage/plugin-api';
 import { isFailure, joinPath } from '@stowage/rules';
-import { parseArrival } from './arrivalNames.js';
-import { locateTrashed } from './locateTrashed.js';
+import { locateTrashed } from '../locateTrashed.js';
+import { type TrashParts, trashBatch, warnOfTrash } from '../trashParts.js';
+import { trashedPath, unrecordedFolder } from '../trashPaths.js';
 import { writeNotes } from './TrashNotes.js';
-import { type TrashParts, trashBatch, warnOfTrash } from './trashParts.js';
-import { arrivalFolder, trashedPath } from './trashPaths.js';
+import { parseUnrecordedName } from './unrecordedNames.js';
 
 /** How long an item waits for others, so that a few statements and one file of notes record many. */
 const recordAfterMs = 1_000;
 
 const movesAtOnce = 16;
 
-interface Arrived {
+interface UnrecordedItem {
 	name: string;
 	record: TrashedItem;
 }
 
 /**
  * Deleted items that no row knows yet. Their names say what they are, so that a deletion is one rename and nothing is
- * written before it. Whoever asks for the trash records first what has arrived, in whichever process that was, also
+ * written before it. Whoever asks for the trash records them first, whichever process has deleted them, also
  * before a crash: the row is added, a note written, and only then the item gets its own name.
  */
-export class ArrivingItems {
+export class UnrecordedItems {
 	readonly #parts: TrashParts;
 	readonly #onRecorded: (record: TrashedItem) => void;
 	#timer: NodeJS.Timeout | undefined;
@@ -33,7 +33,7 @@ export class ArrivingItems {
 		this.#onRecorded = onRecorded;
 	}
 
-	/** One may have arrived. */
+	/** There may be a new one. */
 	schedule(): void {
 		this.#timer ??= setTimeout(() => {
 			this.#timer = undefined;
@@ -41,9 +41,9 @@ export class ArrivingItems {
 		}, recordAfterMs).unref();
 	}
 
-	/** Resolves once all that had arrived have rows. Those of a root that is away get theirs when it is back. */
+	/** Resolves once all that were there have rows. Those of a root that is away get theirs when it is back. */
 	record(): Promise<void> {
-		// What runs may have listed the folder before the last one arrived.
+		// What runs may have listed the folder before the last one came.
 		this.#next ??= this.#running
 			.catch(() => {})
 			.then(() => {
@@ -68,21 +68,21 @@ export class ArrivingItems {
 	}
 
 	async #recordOn(storage: StorageProvider): Promise<void> {
-		const arrived = await arrivedOn(storage);
-		for (let at = 0; at < arrived.length; at += trashBatch)
-			await this.#recordAll(storage, arrived.slice(at, at + trashBatch));
+		const items = await unrecordedOn(storage);
+		for (let at = 0; at < items.length; at += trashBatch)
+			await this.#recordAll(storage, items.slice(at, at + trashBatch));
 	}
 
-	async #recordAll(storage: StorageProvider, arrived: readonly Arrived[]): Promise<void> {
+	async #recordAll(storage: StorageProvider, items: readonly UnrecordedItem[]): Promise<void> {
 		const { store } = this.#parts;
-		const records = arrived.map(({ record }) => record);
+		const records = items.map(({ record }) => record);
 		await store.addMissing(records);
 		await writeNotes(storage, records);
 		const moved: TrashedItem[] = [];
 		const moves: PromiseSettledResult<void>[] = [];
-		for (let at = 0; at < arrived.length; at += movesAtOnce) {
-			const part = arrived.slice(at, at + movesAtOnce);
-			const move = async (each: Arrived) => {
+		for (let at = 0; at < items.length; at += movesAtOnce) {
+			const part = items.slice(at, at + movesAtOnce);
+			const move = async (each: UnrecordedItem) => {
 				if (await this.#giveOwnName(storage, each)) moved.push(each.record);
 			};
 			moves.push(...(await Promise.allSettled(part.map(move))));
@@ -93,9 +93,9 @@ export class ArrivingItems {
 	}
 
 	/** Resolves to false if another process has done it. */
-	async #giveOwnName(storage: StorageProvider, { name, record }: Arrived): Promise<boolean> {
+	async #giveOwnName(storage: StorageProvider, { name, record }: UnrecordedItem): Promise<boolean> {
 		try {
-			await storage.move(joinPath(arrivalFolder, name), trashedPath(record.id));
+			await storage.move(joinPath(unrecordedFolder, name), trashedPath(record.id));
 			return true;
 		} catch (error) {
 			if (!isFailure(error, 'notFound')) throw error;
@@ -107,22 +107,22 @@ export class ArrivingItems {
 }
 
 /** The items of a root that no row may know yet. */
-export async function arrivedOn(storage: StorageProvider): Promise<Arrived[]> {
-	const arrived: Arrived[] = [];
+export async function unrecordedOn(storage: StorageProvider): Promise<UnrecordedItem[]> {
+	const items: UnrecordedItem[] = [];
 	try {
-		for await (const batch of storage.list(arrivalFolder)) {
+		for await (const batch of storage.list(unrecordedFolder)) {
 			for (const { name, type, size: bytes } of batch) {
-				const said = parseArrival(name);
-				if (said === undefined) continue;
+				const info = parseUnrecordedName(name);
+				if (info === undefined) continue;
 				const size = type === 'file' ? { bytes, entries: 1 } : undefined;
 				const { rootId } = storage;
-				arrived.push({ name, record: { ...said, kind: 'item', rootId, type, size, state: 'moving' } });
+				items.push({ name, record: { ...info, kind: 'item', rootId, type, size, state: 'moving' } });
 			}
 		}
 	} catch (error) {
 		if (!isFailure(error, 'notFound')) throw error;
 	}
-	return arrived;
+	return items;
 }
 
 /** Throws the first error that is no failure of this kind. */

@@ -7,7 +7,7 @@ import { type TrashParts, trashBatch } from './trashParts.js';
 import { trashedPath } from './trashPaths.js';
 
 /** Moves an item to the trash of the root on which its home lies now. Throws `notFound` for one that is in no trash. */
-export async function bringTrashed(parts: TrashParts, record: TrashRecord, target: Mount): Promise<void> {
+export async function moveTrashed(parts: TrashParts, record: TrashRecord, target: Mount): Promise<void> {
 	const located = await locateTrashed(parts, record);
 	if (located === undefined) throw notInTrash();
 	if (located.mount.storage === target.storage) return;
@@ -19,13 +19,13 @@ export async function bringTrashed(parts: TrashParts, record: TrashRecord, targe
 		// A copy is there whole or not at all: an earlier call was interrupted after it.
 		if (!isFailure(error, 'alreadyExists')) throw error;
 	}
-	await parts.onBrought(record, located.mount, target);
+	await parts.onMovedAcross(record, located.mount, target);
 	await parts.store.setRoot(record.id, target.storage.rootId);
 	await source.remove(path).catch(ignoreMissing);
 }
 
 /** The same for all of a user's items. */
-export async function bringAllTrash(
+export async function moveAllTrash(
 	parts: TrashParts,
 	ownerId: string,
 	target: Mount,
@@ -42,7 +42,7 @@ export async function bringAllTrash(
 			for (const record of records) {
 				signal.throwIfAborted();
 				// It may have been restored or removed meanwhile.
-				await bringTrashed(parts, record, target).catch(ignoreMissing);
+				await moveTrashed(parts, record, target).catch(ignoreMissing);
 				const isLeft = (await store.get(record.id))?.rootId === rootId;
 				if (isLeft && (await locateTrashed(parts, record)) === undefined) await store.remove([record.id]);
 			}

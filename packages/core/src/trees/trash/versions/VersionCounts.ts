@@ -9,9 +9,9 @@ import {
 	type User,
 	undefinedIf,
 } from '@stowage/rules';
-import { identityOf } from '../identity.js';
-import { batches, someOf } from './someOf.js';
-import type { TrashParts } from './trashParts.js';
+import { identityOf } from '../../identity.js';
+import { batches, filterInBatches } from '../batches.js';
+import type { TrashParts } from '../trashParts.js';
 
 /** Files whose versions are counted together, each of which has a bounded number of them. */
 const countedAtOnce = 100;
@@ -85,6 +85,6 @@ export class VersionCounts {
 			const item = await undefinedIf(found, 'notFound', 'forbidden');
 			return item !== undefined && identityOf(item) === file;
 		};
-		return someOf(files, isPresent);
+		return filterInBatches(files, isPresent);
 	}
 }

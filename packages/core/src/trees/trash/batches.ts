@@ -2,7 +2,7 @@
 const lookedUpAtOnce = 16;
 
 /** Those that are there, of which some are looked up together. */
-export async function someOf<T>(all: readonly T[], isThere: (each: T) => Promise<boolean>): Promise<T[]> {
+export async function filterInBatches<T>(all: readonly T[], isThere: (each: T) => Promise<boolean>): Promise<T[]> {
 	const there: T[] = [];
 	for (const part of batches(all, lookedUpAtOnce)) {
 		const found = await Promise.all(part.map(isThere));

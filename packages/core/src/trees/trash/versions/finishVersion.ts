@@ -8,11 +8,11 @@ import {
 	type StoragePath,
 	undefinedIf,
 } from '@stowage/rules';
-import { identityOf } from '../identity.js';
-import { prefixed } from '../storage/rootIds.js';
-import { locateTrashed } from './locateTrashed.js';
-import type { TrashParts } from './trashParts.js';
-import { isTrashedLink, trashedLinkPath, trashedPath } from './trashPaths.js';
+import { identityOf } from '../../identity.js';
+import { prefixed } from '../../storage/rootIds.js';
+import { locateTrashed } from '../locateTrashed.js';
+import type { TrashParts } from '../trashParts.js';
+import { isTrashedLink, trashedLinkPath, trashedPath } from '../trashPaths.js';
 
 /**
  * Completes a replacement: what belonged to the former file belongs to the one that has its path now. May be called

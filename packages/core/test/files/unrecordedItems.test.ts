@@ -3,8 +3,8 @@ import path from 'node:path';
 import { Failure, joinPath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { assertNoTrash } from '../../src/trees/roots/assertUnused.js';
-import { arrivalName } from '../../src/trees/trash/arrivalNames.js';
-import { arrivalFolder } from '../../src/trees/trash/trashPaths.js';
+import { unrecordedName } from '../../src/trees/trash/recording/unrecordedNames.js';
+import { unrecordedFolder } from '../../src/trees/trash/trashPaths.js';
 import { Client, json, type TestApp, testApp } from '../testApp.js';
 
 async function setUp(t: ExecutionContext) {
@@ -33,7 +33,7 @@ async function setUp(t: ExecutionContext) {
 		async interrupt(filePath: string, id: string): Promise<void> {
 			const owner = await app.services.database.users.find('ada');
 			const kept = { ownerId: owner?.id ?? '', ownerName: 'ada', deletedBy: 'ada', deletedAt: Date.now() };
-			const name = arrivalName({ ...kept, id, path: filePath as never });
+			const name = unrecordedName({ ...kept, id, path: filePath as never });
 			await mkdir(arriving, { recursive: true });
 			await rename(path.join(home, filePath), path.join(arriving, name ?? ''));
 		},
@@ -71,7 +71,7 @@ test('what one process deletes is in the trash of another one at once, and in th
 	t.deepEqual(await names(other.ada), ['a.txt']);
 	for (let n = 0; n < 40; n++) ids.push(await remove(`${n}.txt`));
 	const { trashBin, database } = app.services;
-	await Promise.all([trashBin.recordArrived(), other.app.services.trashBin.recordArrived(), names(), names(other.ada)]);
+	await Promise.all([trashBin.recordAll(), other.app.services.trashBin.recordAll(), names(), names(other.ada)]);
 	t.is((await names()).length, 41);
 	t.deepEqual(await database.trash.totals({}), { bytes: 5 + 10 * 5 + 30 * 6, entries: 41, unmeasured: 0 });
 	const answer = json(await other.ada.post('/api/trash/restore', { ids }));
@@ -125,7 +125,7 @@ test('a note is beside what was deleted before it gets its own name', async (t) 
 			return move(...given);
 		},
 	});
-	await app.services.trashBin.recordArrived();
+	await app.services.trashBin.recordAll();
 	t.true(notes.includes(id));
 });
 
@@ -137,15 +137,15 @@ test('no row stays of what another process has recorded and restored meanwhile',
 	const stale: Awaited<ReturnType<typeof batches>> = await batches();
 	async function batches() {
 		const found = [];
-		for await (const batch of list(arrivalFolder)) found.push([...batch]);
+		for await (const batch of list(unrecordedFolder)) found.push([...batch]);
 		return found;
 	}
 	t.is(stale.flat().length, 1);
 	t.is(json(await ada.post('/api/trash/restore', { ids: [id] })).restored.length, 1);
 	Object.assign(storage, {
-		list: (at: string) => (at === arrivalFolder ? stale[Symbol.iterator]() : list(at as never)),
+		list: (at: string) => (at === unrecordedFolder ? stale[Symbol.iterator]() : list(at as never)),
 	});
-	await app.services.trashBin.recordArrived();
+	await app.services.trashBin.recordAll();
 	t.is(await app.services.database.trash.get(id), undefined);
 });
 
@@ -175,7 +175,7 @@ test('an item whose path is too long for a name, or whose disk has no such names
 	const move = storage.move.bind(storage);
 	Object.assign(storage, {
 		async move(...given: Parameters<typeof move>) {
-			if (given[1].startsWith(arrivalFolder)) throw new Failure('invalidName', 'That name is too long.');
+			if (given[1].startsWith(unrecordedFolder)) throw new Failure('invalidName', 'That name is too long.');
 			return move(...given);
 		},
 	});

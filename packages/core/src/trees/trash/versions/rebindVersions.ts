@@ -1,9 +1,9 @@
 import type { ReboundVersions, StorageItem, TrashRecord, VersionStore } from '@stowage/plugin-api';
 import { joinPath, relativePath, type StoragePath, undefinedIf } from '@stowage/rules';
-import { identityOf } from '../identity.js';
-import type { Mount } from '../storage/Mounts.js';
-import { prefixed } from '../storage/rootIds.js';
-import { trashedLinkPath, trashedPath } from './trashPaths.js';
+import { identityOf } from '../../identity.js';
+import type { Mount } from '../../storage/Mounts.js';
+import { prefixed } from '../../storage/rootIds.js';
+import { trashedLinkPath, trashedPath } from '../trashPaths.js';
 
 /** The files at a path or below that have versions, each with its copy on another root, where it has the same path below `toRoot`. */
 export async function copiedFiles(
