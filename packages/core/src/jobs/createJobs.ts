@@ -21,6 +21,7 @@ import type { Log } from '../log.js';
 import { JobPublisher } from './JobPublisher.js';
 import { jobLimits, shortened } from './jobLimits.js';
 import { createJobRunner } from './runner/createJobRunner.js';
+import type { EndedJob } from './runner/JobRuns.js';
 import type { AnyKind } from './runToEnd.js';
 import { holdOf, Suspects } from './Suspects.js';
 import { wait } from './wait.js';
@@ -128,11 +129,24 @@ export function createJobs(parts: Dependencies): JobService {
 			for (const wake of [...(waiting.get(each) ?? [])]) wake();
 	};
 
+	/** Removes what a job has left that has ended without a run of its own. */
+	const discard = async ({ id, userId, kind }: EndedJob): Promise<void> => {
+		try {
+			const saved = await store.checkpointOf(id);
+			const user = saved === undefined ? undefined : await users.get(userId);
+			if (saved === undefined || user === undefined) return;
+			await kinds.get(kind)?.discard?.(JSON.parse(saved), { kind: 'user', id: userId, username: user.username });
+		} catch (error) {
+			log.warn({ err: error, job: id, kind }, 'what a cancelled job had left could not be removed: it is swept later');
+		}
+	};
+
 	const runner = createJobRunner({
 		...{ store, users, kinds, publisher, identity, log, monotonic, mayBegin },
 		isLeftToOthers: parts.isLeftToOthers ?? (() => false),
 		isPolling: () => siblings.isLeader,
 		onChange: notifyWaiting,
+		discard,
 		onEnd: parts.onEnd,
 	});
 	siblings.onLead(() => runner.wake());
@@ -159,18 +173,6 @@ export function createJobs(parts: Dependencies): JobService {
 		const record = isJobId(id) ? await store.find(id) : undefined;
 		if (record === undefined) throw noSuchJob();
 		return record;
-	};
-
-	/** Removes what a job has left that has ended without a run of its own. */
-	const discard = async ({ id, userId, kind }: JobRecord): Promise<void> => {
-		try {
-			const saved = await store.checkpointOf(id);
-			const user = saved === undefined ? undefined : await users.get(userId);
-			if (saved === undefined || user === undefined) return;
-			await kinds.get(kind)?.discard?.(JSON.parse(saved), { kind: 'user', id: userId, username: user.username });
-		} catch (error) {
-			log.warn({ err: error, job: id, kind }, 'what a cancelled job had left could not be removed: it is swept later');
-		}
 	};
 
 	const jobs: JobService = {

@@ -344,6 +344,39 @@ test('what a job has left that was cancelled before its process ended is removed
 	one.runs[0]?.finish();
 });
 
+test('what a cancelled job has left is removed also if the processes that ran it or its cleanup have ended three times', async (t) => {
+	const discarded: unknown[] = [];
+	const { ada, serve, advance, setPaused } = await crashes(t, {
+		ignoresSignal: true,
+		discard: async (saved, owner) => void discarded.push([saved, owner]),
+	});
+	let now = serve();
+	const { id } = await now.queue(ada, 'a');
+	const all = [now];
+	await now.poll();
+	await now.runs[0]?.context.checkpoint('half');
+	for (let end = 1; end < 3; end++) {
+		now.kill();
+		now = serve();
+		all.push(now);
+		await until('it runs again', async () => {
+			advance(10 * second);
+			await now.poll();
+			return now.runs.length > 0;
+		});
+	}
+	await now.jobs.cancelAny(id);
+	t.deepEqual(discarded, []);
+	now.kill();
+	setPaused(true);
+	now = serve();
+	await now.poll();
+	t.like(await now.jobs.find(ada, id), { status: 'cancelled', error: null });
+	await until('it is removed', async () => discarded.length > 0);
+	t.deepEqual(discarded, [['half', ada]]);
+	for (const { runs } of all) runs[0]?.finish();
+});
+
 test('a cancelled job makes those of its user wait for each other for a day, and not at all if it had passed its trial', async (t) => {
 	const { ada, serve, advance, database } = await crashes(t);
 	const one = serve();

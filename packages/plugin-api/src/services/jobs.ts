@@ -119,7 +119,8 @@ export interface JobKind<Input> {
 	readonly short?: ShortJobs;
 	/**
 	 * Removes what runs have left that saved this, for a job that is cancelled while it waits after an unclean end: none begins to clean up,
-	 * since that might end the process again. Also for one that is cancelled a second time before a run has begun to. Some of it, or all, may
+	 * since that might end the process again. Also for one that is cancelled a second time before a run has begun to, and for
+	 * one whose runs were ended too often with their processes. Some of it, or all, may
 	 * be gone already.
 	 */
 	discard?(saved: unknown, owner: JobOwner): Promise<void>;

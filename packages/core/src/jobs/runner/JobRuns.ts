@@ -20,11 +20,16 @@ export interface RunDependencies {
 	onChange(id: string): void;
 	/** Called with each job that ends here. */
 	onEnd: ((job: JobRecord, end: JobEnd) => void) | undefined;
+	/** Removes what a job has left that has ended without a run of its own. Never throws. */
+	discard(job: EndedJob): Promise<void>;
 	/** Called when a place has become free. */
 	onFree(): void;
 	/** Fires when no further run begins. */
 	stopping: AbortSignal;
 }
+
+/** A job that needs no more of its record. */
+export type EndedJob = Pick<JobRecord, 'id' | 'userId' | 'kind'>;
 
 /** A job that a place is for. */
 export type WaitingJob = NonNullable<Awaited<ReturnType<JobStore['next']>>>;
@@ -68,7 +73,8 @@ export class JobRuns {
 		const { input, saved, attempt, record } = claimed;
 		if (user === undefined || user.isDisabled) {
 			const failed = { status: 'failed', error: 'The account is no longer there, or is disabled.' } as const;
-			await store.end(key, next.isCancelRequested ? { status: 'cancelled', error: null } : failed);
+			const end = next.isCancelRequested ? ({ status: 'cancelled', error: null } as const) : failed;
+			if ((await store.end(key, end)) && end.status === 'cancelled') this.discard({ ...next, kind: kind.name });
 			return 'taken';
 		}
 		const owner: JobOwner = { kind: 'user', id: user.id, username: user.username };
@@ -113,6 +119,12 @@ export class JobRuns {
 			onChange(id);
 			onFree();
 		}
+	}
+
+	/** Removes what a job has left that has ended here or elsewhere without cleaning up. Nothing waits for that but the process's end. */
+	discard(job: EndedJob): void {
+		const ended = this.#parts.discard(job).finally(() => this.#pending.delete(ended));
+		this.#pending.add(ended);
 	}
 
 	/** Publishes what has changed, and ends the runs whose leases have expired. */

@@ -9,7 +9,7 @@ import type { JobRuns } from './JobRuns.js';
 interface Dependencies {
 	store: JobStore;
 	identity: ProcessIdentity;
-	runs: Pick<JobRuns, 'find'>;
+	runs: Pick<JobRuns, 'find' | 'discard'>;
 	log: Log;
 }
 
@@ -39,11 +39,14 @@ interface Release {
 	isRecorded: boolean;
 }
 
-async function release({ store, log }: Dependencies, job: HeldJob, { end, ...takeover }: Release): Promise<void> {
+async function release({ store, runs, log }: Dependencies, job: HeldJob, { end, ...takeover }: Release): Promise<void> {
 	const isFreed = await (end === undefined
 		? store.requeue(job, 'interrupted', takeover)
 		: store.end(job, end, takeover));
-	if (isFreed) log.warn({ job: job.id, kind: job.kind }, 'a job was taken over: its process had not renewed the lease');
+	if (!isFreed) return;
+	log.warn({ job: job.id, kind: job.kind }, 'a job was taken over: its process had not renewed the lease');
+	// No run of its own cleans up any more. One that has failed may go on from there if it is tried again.
+	if ((await store.find(job.id))?.status === 'cancelled') runs.discard(job);
 }
 
 /** The end of a job that is not tried again, after so many unclean ends of processes that ran it. */
