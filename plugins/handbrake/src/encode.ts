@@ -149,7 +149,9 @@ export function outputDenial(original: Film, output: Film | undefined): Failure 
 		return new Failure('conflict', 'The converted file has lost its sound. The original was kept.');
 	}
 	const tolerance = Math.max(1, original.seconds / 100);
-	if (Math.abs(original.seconds - output.seconds) <= tolerance) return undefined;
+	const lengths = (film: Film) => [film.seconds, film.seconds - film.lead];
+	const isAsLong = (length: number) => lengths(original).some((each) => Math.abs(each - length) <= tolerance);
+	if (lengths(output).some(isAsLong)) return undefined;
 	if (output.seconds > original.seconds) {
 		return new Failure(
 			'conflict',

@@ -234,6 +234,22 @@ const deleted: Readonly<Record<string, { args: readonly string[]; name: string; 
 		name: 'good.avi',
 		format: 'webm',
 	},
+	// Its tracks have durations of their own in MP4, and those of the whole file in Matroska.
+	'of which the sound begins two seconds later and ends after the picture': {
+		args: [...picture('160x90', 6), '-itsoffset', '2', ...tone(440, 6), ...h264, '-c:a', 'aac'],
+		name: 'late.mp4',
+		format: 'webm',
+	},
+	'of which the sound begins two seconds later, in Matroska': {
+		args: [...picture('160x90', 6), '-itsoffset', '2', ...tone(440, 6), ...h264, '-c:a', 'aac'],
+		name: 'late.mkv',
+		format: 'mp4',
+	},
+	'of which the picture begins two seconds later, in a transport stream': {
+		args: ['-itsoffset', '2', ...picture('160x90', 4), ...tone(440, 6), ...h264, '-c:a', 'aac', '-f', 'mpegts'],
+		name: 'dark.mts',
+		format: 'webm',
+	},
 	'with subtitles and chapters': {
 		args: [
 			...picture('160x90', 3),

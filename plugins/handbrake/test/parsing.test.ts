@@ -119,6 +119,7 @@ test('the output of a scan is parsed after any other output, and invalid output 
 const whole: Film = {
 	container: 'mov',
 	seconds: 100,
+	lead: 0,
 	video: [{ index: 0, size: 640 * 360, rate: 25, isIndexed: true, announced: 0 }],
 	audio: [{ index: 1, channels: 2 }],
 	subtitles: 0,
@@ -137,6 +138,9 @@ test('an output is refused if it is shorter or longer than its original, or has 
 	t.is(outputDenial(lasting(7200), lasting(7140)), undefined);
 	t.regex(outputDenial(lasting(20), lasting(0.8))?.message ?? '', /^Only 0\.8 s of 20 s/);
 	t.regex(outputDenial(lasting(20), lasting(40))?.message ?? '', /^The converted file lasts 40 s instead of 20 s/);
+	t.is(outputDenial(lasting(20), { ...lasting(22), lead: 2 }), undefined);
+	t.is(outputDenial({ ...lasting(22), lead: 2 }, lasting(20)), undefined);
+	t.regex(outputDenial({ ...lasting(22), lead: 2 }, lasting(15))?.message ?? '', /^Only 15 s of 22 s/);
 	t.regex(outputDenial(whole, undefined)?.message ?? '', /no video/);
 	t.regex(outputDenial(whole, { ...whole, audio: [] })?.message ?? '', /sound/);
 	t.is(outputDenial({ ...whole, audio: [] }, { ...whole, audio: [] }), undefined);
@@ -177,6 +181,22 @@ test('an output that has all of its original lacks nothing, whatever its rate', 
 		video: [{ index: 0, size: 1, rate: 25, isIndexed: false, announced: 0 }],
 	};
 	t.deepEqual(losses({ film: matroska, video: { count: 900 } }, { video: { count: 900 } }), []);
+});
+
+test('where the sound has not begun, all frames have to be there', (t) => {
+	const video = [{ index: 0, size: 1, rate: 25, isIndexed: false, announced: 0 }];
+	const film: Partial<Film> = { container: 'matroska', seconds: 120, video };
+	const late = { begin: 20, end: 120 };
+	t.deepEqual(losses({ film, sound: late }, { sound: late }), []);
+	// At the beginning, before the sound.
+	const first = { video: { begin: 15, count: 2125 }, sound: late };
+	t.deepEqual(losses({ film, ...first }, first), ['875 of 3000 frames']);
+	const between = { video: { count: 2400 }, sound: late };
+	t.deepEqual(losses({ film, ...between }, between), ['600 of 3000 frames']);
+	const neither = { video: { count: 375, end: 15 }, sound: late };
+	t.deepEqual(losses({ film, ...neither }, neither), ['2625 of 3000 frames']);
+	const gaps = { sound: { ...late, gaps: 5, pauses: 5 } };
+	t.deepEqual(losses({ film, ...gaps }, gaps), ['500 of 3000 frames']);
 });
 
 test('what an output lacks of its original is named, and what is not known is taken for missing', (t) => {
@@ -270,6 +290,23 @@ test('ffprobe finds a film only in a container of the list that has a track of v
 	for (const name of ['dash', 'hls', 'concat', 'image2', 'movie']) t.is(parseProbe(printed(name)), undefined);
 	t.is(parseProbe(printed('avi', streams.slice(1))), undefined);
 	for (const text of ['', '{', '{}', printed('avi').slice(0, -9)]) t.is(parseProbe(text), undefined);
+});
+
+test('a film lasts until the track ends that ends last, whether or not its duration counts the time before it', (t) => {
+	const secondsOf = (format_name: string, format: object, tracks: object[]) => {
+		const streams = tracks.map((each, index) => ({ index, codec_type: index === 0 ? 'video' : 'audio', ...each }));
+		const { seconds, lead } = parseProbe(JSON.stringify({ format: { format_name, ...format }, streams })) ?? {};
+		return [seconds, lead];
+	};
+	const late = [
+		{ start_time: '1.4', duration: '6' },
+		{ start_time: '3.4', duration: '6' },
+	];
+	t.deepEqual(secondsOf('mov,mp4', { start_time: '1.4', duration: '8' }, late), [8, 0]);
+	t.deepEqual(secondsOf('mpegts', { start_time: '1.4', duration: '8' }, late), [8, 0]);
+	t.deepEqual(secondsOf('asf', { start_time: '1.4', duration: '12' }, late), [6, 0]);
+	t.deepEqual(secondsOf('matroska,webm', { start_time: '1.4', duration: '9.4' }, [{}, {}]), [9.4, 1.4]);
+	t.deepEqual(secondsOf('mov,mp4', { start_time: 'N/A', duration: '8' }, [{ duration: 'N/A' }]), [8, 0]);
 });
 
 test('the limit of hours is also read by the name that the option had before', (t) => {

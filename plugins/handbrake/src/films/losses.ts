@@ -63,22 +63,30 @@ function lostFrames(original: ReadFilm, output: ReadFilm): string[] {
 
 /**
  * The frames that the first track of video should have; undefined if they can't be counted. What can't be read of a damaged film has no
- * packets: so they are counted only where the film's index says which there are, or where its sound goes on all the time. Otherwise it is
- * the duration that counts: then a film of changing rates may seem to lack some.
+ * packets: so they are counted only where the film's index says which there are, or where its sound goes on all the time, or all the time
+ * before or after which no frame is missing. Otherwise it is the duration that counts: then a film of changing rates may seem to lack some.
  */
 function expectedFrames({ film, packets }: ReadFilm): number | undefined {
 	const [track] = film.video;
-	const found = track && packets?.get(track.index)?.count;
-	if (track === undefined || packets === undefined || found === undefined) return undefined;
-	const isWhole = track.isIndexed || film.audio.some(({ index }) => isContinuous(packets.get(index), film.seconds));
-	if (isWhole) return Math.max(found, track.announced);
+	const pictures = track && packets?.get(track.index);
+	if (track === undefined || packets === undefined || pictures === undefined) return undefined;
+	const isWhole = track.isIndexed || film.audio.some(({ index }) => isGapless(packets.get(index), pictures, film));
+	if (isWhole) return Math.max(pictures.count, track.announced);
 	if (track.rate === 0 || film.seconds === 0) return undefined;
-	return Math.max(found, Math.round(track.rate * film.seconds));
+	return Math.max(pictures.count, Math.round(track.rate * film.seconds));
 }
 
-function isContinuous(packets: TrackPackets | undefined, seconds: number): boolean {
-	const { begin = 0, end = 0, pauses = 0 } = packets ?? {};
-	return seconds > 0 && end - begin >= seconds - slackOf(seconds) && pauses <= seconds * tolerance;
+/** Whether there is sound at each moment of a film or, where it has not begun or has ended, one frame after the other. */
+function isGapless(sound: TrackPackets | undefined, pictures: TrackPackets, { seconds, video }: Film): boolean {
+	if (sound === undefined || seconds === 0 || sound.pauses > seconds * tolerance) return false;
+	const slack = slackOf(seconds);
+	const { begin = 0, end = 0 } = sound;
+	if (end - begin >= seconds - slack) return true;
+	const { begin: first = 0, end: last = 0, count } = pictures;
+	const rate = video[0]?.rate ?? 0;
+	const isDense = rate > 0 && count >= rate * (last - first) * (1 - tolerance);
+	const areAdjacent = begin <= last + slack && first <= end + slack;
+	return isDense && areAdjacent && Math.max(end, last) - Math.min(begin, first) >= seconds - slack;
 }
 
 function soundSeconds({ begin = 0, end = 0, gaps = 0 }: Partial<TrackPackets> = {}): number {

@@ -7,6 +7,8 @@ export interface Film {
 	container: VideoContainer;
 	/** 0 where it is unknown. */
 	seconds: number;
+	/** How many of these pass before its first packet: Matroska counts them. */
+	lead: number;
 	/** Frames without a rate, such as a cover, are no track of video. */
 	video: VideoTrack[];
 	audio: { index: number; channels: number }[];
@@ -51,6 +53,7 @@ const stream = z.object({
 	channels: z.number().default(0),
 	avg_frame_rate: z.string().default(''),
 	nb_frames: z.string().optional(),
+	start_time: z.string().optional(),
 	duration: z.string().optional(),
 	disposition: z.object({ attached_pic: z.number().default(0) }).optional(),
 	pix_fmt: z.string().default(''),
@@ -62,6 +65,7 @@ const stream = z.object({
 const probed = z.object({
 	format: z.object({
 		format_name: z.string(),
+		start_time: z.string().optional(),
 		duration: z.string().optional(),
 		tags: z.record(z.string(), z.string()).default({}),
 	}),
@@ -81,9 +85,9 @@ export const source = [
 ];
 
 const entries = [
-	'format=format_name,duration',
+	'format=format_name,start_time,duration',
 	'format_tags',
-	'stream=index,codec_type,codec_tag_string,width,height,channels,avg_frame_rate,nb_frames,duration,pix_fmt,color_transfer',
+	'stream=index,codec_type,codec_tag_string,width,height,channels,avg_frame_rate,nb_frames,start_time,duration,pix_fmt,color_transfer',
 	'stream_tags=alpha_mode',
 	'stream_side_data=side_data_type',
 	'stream_disposition=attached_pic',
@@ -114,7 +118,8 @@ export function parseProbe(output: string): Film | undefined {
 	if (video.length === 0) return undefined;
 	return {
 		container,
-		seconds: secondsOf(found),
+		seconds: secondsOf(found, container),
+		lead: container === 'matroska' ? Math.max(0, numberOf(found.format.start_time)) : 0,
 		video: video.map(({ index, width, height, avg_frame_rate, nb_frames }) => ({
 			index,
 			size: width * height,
@@ -157,11 +162,20 @@ const transparent = /^(?:yuva|gbrap|rgba|bgra|argb|abgr|ayuv|ya\d)/;
 /** Of HDR10 and Dolby Vision, and of HLG. */
 const wideTransfers: ReadonlySet<string> = new Set(['smpte2084', 'arib-std-b67']);
 
-/** The duration of the longest track: that of the container may count a frame before its time. 0 where it is unknown. */
-function secondsOf({ format, streams }: z.infer<typeof probed>): number {
-	const known = streams.map(({ duration }) => Number(duration ?? 0) || 0);
-	return Math.max(0, ...known) || Number(format.duration ?? 0) || 0;
+/** Containers whose tracks have durations of their own, from their first packets on. */
+const ownDurations: ReadonlySet<VideoContainer> = new Set(['mov', 'mpegts', 'mpeg']);
+
+/** Until the track ends that ends last: the duration of the container may count a frame before its time. 0 where it is unknown. */
+function secondsOf({ format, streams }: z.infer<typeof probed>, container: VideoContainer): number {
+	const begin = numberOf(format.start_time);
+	const ends = streams.map(({ start_time, duration }) => {
+		const late = ownDurations.has(container) ? Math.max(0, numberOf(start_time) - begin) : 0;
+		return numberOf(duration) > 0 ? late + numberOf(duration) : 0;
+	});
+	return Math.max(0, ...ends) || numberOf(format.duration);
 }
+
+const numberOf = (text: string | undefined) => Number(text ?? 0) || 0;
 
 /** Chapters, the time at the beginning, and hints for servers. */
 const redundantData: ReadonlySet<string> = new Set(['text', 'tmcd', 'rtp ']);
