@@ -67,8 +67,11 @@ export function createFileServices(dependencies: Dependencies) {
 			// What was visitors' counts for them only while it is not in the trash.
 			if (ownerId !== anonymousOwner) quotas.onPurged({ kind: 'user', id: ownerId, username: ownerName }, size);
 		},
-		onEnded: (kind, entries, detail) =>
-			audit.record({ action: kind === 'item' ? 'purgeTrash' : 'purgeVersions', entries, detail }, { outcome: 'ok' }),
+		onEnded(kind, entries, detail, account) {
+			const action = kind === 'item' ? 'purgeTrash' : 'purgeVersions';
+			const whose = account === undefined || account === anonymousOwner ? {} : { account };
+			audit.record({ action, entries, detail, ...whose, isConsequence: true }, { outcome: 'ok' });
+		},
 		async onMovedAcross(record, from, to) {
 			await rebindTrashedLinks(database.links, record, from, to);
 			await rebindTrashedVersions(database.versions, record, from, to);

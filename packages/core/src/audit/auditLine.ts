@@ -82,6 +82,8 @@ export interface AuditEvent {
 	viewer?: Viewer;
 	/** The administrator has ordered it, whomever the job belongs to. */
 	actor?: 'administrator';
+	/** Nobody has asked for it: it follows from the request or the job under way, whoever that belongs to. */
+	isConsequence?: true;
 	area?: Area;
 	/** The owner of the tree or home. */
 	owner?: Owner;
@@ -131,7 +133,7 @@ export function chosen(items: readonly { path: string; owner?: Owner }[]): Parti
 }
 
 /** A line as readers get it. */
-export interface AuditRecord extends Omit<AuditEvent, 'viewer'>, AuditOutcome {
+export interface AuditRecord extends Omit<AuditEvent, 'viewer' | 'isConsequence'>, AuditOutcome {
 	/** When the line was written: ISO 8601, in UTC. */
 	time: string;
 	/** Null is a visitor; left out for actions of the server itself and of the administrator. */
@@ -168,9 +170,9 @@ const maxPaths = 5;
  * What a line says about an event, but its time. Those on whose behalf the administrator acts are named as the account that is changed.
  */
 export function auditEntry(event: AuditEvent, outcome: AuditOutcome, origin: Partial<AuditEntry>): AuditEntry {
-	const { action, viewer, paths, ...details } = event;
-	const { user, userId, ...place } = origin;
-	const isOrder = (event.actor ?? origin.actor) === 'administrator';
+	const { action, viewer, paths, isConsequence, ...details } = event;
+	const { user, userId, ...place } = isConsequence ? causeOf(origin) : origin;
+	const isOrder = (event.actor ?? place.actor) === 'administrator';
 	const who =
 		viewer === undefined
 			? { ...(user === undefined ? {} : { user }), ...(userId === undefined ? {} : { userId }) }
@@ -186,6 +188,11 @@ export function auditEntry(event: AuditEvent, outcome: AuditOutcome, origin: Par
 		...details,
 		...(paths === undefined ? {} : { paths: paths.slice(0, maxPaths) }),
 	};
+}
+
+/** Where the line of what has led to it is found, which says who that was. */
+function causeOf({ request, job }: Partial<AuditEntry>): Partial<AuditEntry> {
+	return { ...(request === undefined ? {} : { request }), ...(job === undefined ? {} : { job }) };
 }
 
 /**

@@ -34,18 +34,24 @@ export interface NamedMember {
 	role: MemberRole;
 }
 
+/** Who is a member now and was none, or with another role, and who is none any more. */
+export interface MemberChange {
+	username: string;
+	role: MemberRole | undefined;
+}
+
 /** The members of folders. */
 export interface Members {
 	/**
 	 * Makes these, and nobody else, the members of a folder of the viewer's private area, and resolves to them with their names as they are
-	 * registered. Throws `noSuchUser` with the first name that is unknown, `invalid` for what can't have members,
+	 * registered, and what that has changed. Throws `noSuchUser` with the first name that is unknown, `invalid` for what can't have members,
 	 * `notFound` and `rateLimited`.
 	 */
 	set(
 		viewer: Viewer,
 		path: StoragePath,
 		members: readonly NamedMember[],
-	): Promise<{ members: NamedMember[]; isChanged: boolean }>;
+	): Promise<{ members: NamedMember[]; changes: MemberChange[] }>;
 	/** Those of a folder of the viewer's own, and of one that the viewer is a member of. Throws `notFound` for another one. */
 	list(viewer: Viewer, path: StoragePath, area?: 'private' | 'shared'): Promise<NamedMember[]>;
 	/** Ends the viewer's own membership of a folder, by its path in the area of shared folders. Resolves to its owner. Throws `notFound`. */
@@ -130,7 +136,7 @@ export function createMembers({ store, users, storage, folders, notifications, l
 			const { id: ownerId, username } = owner;
 			const chosen = await known(owner, wanted);
 			// Items have other ids on another root.
-			const isChanged = await storage.changing(username, async () => {
+			const changes = await storage.changing(username, async () => {
 				const item = await folderAt(username, path);
 				// There an id changes with what is put into the folder.
 				if (item.mayReuseId && chosen.length > 0)
@@ -140,16 +146,17 @@ export function createMembers({ store, users, storage, folders, notifications, l
 					);
 				const itemId = identityOf(item);
 				const before = await store.find(ownerId, itemId);
-				if (!(await store.set({ ownerId, path, itemId }, chosen, memberLimits))) return false;
+				if (!(await store.set({ ownerId, path, itemId }, chosen, memberLimits))) return [];
 				const made = await store.find(ownerId, itemId);
 				const touched = [...(before?.members ?? []), ...(made?.members ?? [])].map(({ user }) => user.id);
 				notify([ownerId, ...touched]);
-				if (before !== undefined || made === undefined || (await locateLink(storage, made)) !== undefined) return true;
+				if (before !== undefined || made === undefined || (await locateLink(storage, made)) !== undefined)
+					return changesOf(named(before), named(made));
 				// It was moved while nobody followed it yet.
 				await store.set({ ownerId, path, itemId }, [], memberLimits);
 				throw new Failure('notFound', 'There is no such file or folder.');
 			});
-			return { members: chosen.map(({ username: name, role }) => ({ username: name, role })), isChanged };
+			return { members: chosen.map(({ username: name, role }) => ({ username: name, role })), changes };
 		},
 
 		async list(viewer, path, area) {
@@ -174,4 +181,14 @@ export function createMembers({ store, users, storage, folders, notifications, l
 
 		folders: (ownerId) => store.list(ownerId),
 	};
+}
+
+function changesOf(before: readonly NamedMember[], after: readonly NamedMember[]): MemberChange[] {
+	const [former, now] = [before, after].map(
+		(members) => new Map(members.map(({ username, role }) => [username, role])),
+	);
+	return [
+		...after.filter(({ username, role }) => former?.get(username) !== role),
+		...before.flatMap(({ username }) => (now?.has(username) ? [] : [{ username, role: undefined }])),
+	];
 }

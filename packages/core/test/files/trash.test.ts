@@ -301,6 +301,12 @@ test('the trash of all homes gives way to the reserve of the disk', async (t) =>
 	t.is((await trash()).entries.length, 1);
 	t.is((await put(bob, 'b', 2000)).statusCode, 200);
 	t.deepEqual((await trash()).entries, []);
+	await app.services.audit.close();
+	const [purged] = (await recordsOf(app)).filter(({ action }) => action === 'purgeTrash');
+	t.like(purged, { account: 'ada', entries: 1, detail: 'space' });
+	t.false('user' in (purged ?? {}) || 'address' in (purged ?? {}), 'bob has not emptied the trash of ada');
+	const cause = (await recordsOf(app)).find(({ action, user }) => action === 'upload' && user === 'bob');
+	t.is(purged?.request, cause?.request);
 });
 
 test('an announced upload takes nothing from the trash: what gives way does so to bytes as they arrive', async (t) => {
@@ -626,7 +632,7 @@ test('of more items than a user may keep the oldest go', async (t) => {
 	t.is(await names(), 'fedcba', 'they are not counted for each one');
 	await limits.added(ada?.id ?? '', 'item');
 	t.is(await names(), 'fed');
-	t.deepEqual(ended, ['item 3 number']);
+	t.deepEqual(ended, ['item 3 number ada']);
 });
 
 test('what lies on a disk of its own says that it can only be deleted forever, and stays', async (t) => {

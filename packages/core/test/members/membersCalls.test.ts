@@ -195,6 +195,36 @@ test('the audit log says who made whom a member, and who has left', async (t) =>
 	t.like(lines[1], { action: 'leaveFolder', user: 'bob', area: 'shared', path: 'Photos', owner: 'ada' });
 });
 
+test('the audit log names all who became members or are none any more, however many others there are', async (t) => {
+	const { app, ada } = await memberFixture(t);
+	const { users } = app.services.database;
+	const secret = (await users.find('bob'))?.secret ?? '';
+	const names = Array.from({ length: 150 }, (_, n) => `${'long'.repeat(5)}${String(n).padStart(3, '0')}`);
+	for (const username of names) await users.add({ username, secret });
+	const set = (members: readonly string[]) =>
+		ada.call('PUT', '/api/members', {
+			path: 'docs/Photos',
+			members: members.map((username) => ({ username, role: 'view' })),
+		});
+	t.is((await set(names)).statusCode, 200);
+	t.is((await set([...names, 'bob'])).statusCode, 200);
+	t.is((await set(['carol', ...names.slice(1)])).statusCode, 200);
+	await app.services.audit.close();
+	const lines = (await auditLines(app)).filter(({ action }) => action === 'setMembers');
+	const all = lines.slice(0, -2).flatMap(({ detail = '' }) => detail.split(', '));
+	t.deepEqual(
+		all.sort(),
+		names.map((name) => `${name} view`),
+	);
+	t.deepEqual(
+		lines.slice(-2).map(({ detail, entries }) => [detail, entries]),
+		[
+			['bob view', 151],
+			[`carol view, bob removed, ${names[0]} removed`, 150],
+		],
+	);
+});
+
 test('the audit log names the owner of the folder in which a member changes something, or is refused to', async (t) => {
 	const { app, bob, share } = await memberFixture(t);
 	await share({ bob: 'edit' });

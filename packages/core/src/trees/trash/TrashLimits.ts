@@ -32,7 +32,8 @@ export class TrashLimits {
 			for (let excess = (await store.count(ownerId, kind)) - items; excess > 0; excess -= trashBatch) {
 				const limit = Math.min(excess, trashBatch);
 				const oldest = await store.list({ order: 'oldest', limit, ownerId, kind });
-				this.#parts.onEnded(kind, await this.#purge.purge({ ids: oldest.map(({ id }) => id) }), 'number');
+				const ended = await this.#purge.purge({ ids: oldest.map(({ id }) => id) });
+				this.#parts.onEnded(kind, ended, 'number', oldest[0]?.ownerName);
 			}
 		} catch (error) {
 			warnOfTrash(this.#parts, error);

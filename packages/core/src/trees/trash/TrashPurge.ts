@@ -57,18 +57,21 @@ export class TrashPurge {
 			const isEnough = () => freed.bytes >= lack.bytes && freed.entries >= lack.entries;
 			while (!isEnough()) {
 				const ids: string[] = [];
+				const owners = new Set<string>();
 				const oldest = (kind: TrashRecord['kind']) =>
 					store.list({ order: 'oldest', limit: trashBatch, kind, ...selection });
 				const versions = await oldest('version');
 				const kind = versions.length > 0 ? 'version' : 'item';
-				for (const { id, size } of kind === 'version' ? versions : await oldest('item')) {
+				for (const { id, size, ownerName } of kind === 'version' ? versions : await oldest('item')) {
 					if (isEnough()) break;
 					ids.push(id);
+					owners.add(ownerName);
 					freed.bytes += size?.bytes ?? 0;
 					freed.entries += size?.entries ?? 0;
 				}
 				if (ids.length === 0) return false;
-				this.#parts.onEnded(kind, await store.beginPurging({ ids }), 'space');
+				const owner = owners.size === 1 ? [...owners][0] : undefined;
+				this.#parts.onEnded(kind, await store.beginPurging({ ids }), 'space', owner);
 			}
 			this.#room.gave(selection, freed);
 			await this.#freeSpace();

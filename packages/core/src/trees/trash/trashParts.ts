@@ -17,8 +17,11 @@ export interface TrashParts {
 	onChanged(ownerId: string): void;
 	/** Called with each item whose space is free again. */
 	onPurged(record: TrashRecord): void;
-	/** Called when items are removed for good that nobody chose: they were old enough, their space was wanted, or there were too many. */
-	onEnded(kind: TrashRecord['kind'], entries: number, reason: 'expired' | 'space' | 'number'): void;
+	/**
+	 * Called when items are removed for good that nobody chose: they were old enough, their space was wanted, or there were too many. With
+	 * the name of the user that all of them belong to, if there is one.
+	 */
+	onEnded(kind: TrashRecord['kind'], entries: number, reason: 'expired' | 'space' | 'number', owner?: string): void;
 	/** Called with each item that was copied from the trash of one root to that of another one, before the first one is removed. */
 	onMovedAcross(record: TrashRecord, from: Mount, to: Mount): Promise<void>;
 	/** Called with each file that another one has replaced, maybe more than once: what belonged to the former one belongs to that. */
