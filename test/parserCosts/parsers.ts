@@ -40,6 +40,7 @@ import { createFormParser } from '../../packages/core/src/uploads/form/formParse
 import { parsePartHeader } from '../../packages/core/src/uploads/form/partHeader.js';
 import { parseUploadMetadata } from '../../packages/core/src/uploads/resumable/uploadMetadata.js';
 import { decoderErrors } from '../../plugins/handbrake/src/encode.js';
+import { decodedSeconds } from '../../plugins/handbrake/src/films/countDecodingErrors.js';
 import { countPackets } from '../../plugins/handbrake/src/films/countPackets.js';
 import { parseProbe } from '../../plugins/handbrake/src/films/probe.js';
 import { parseScan } from '../../plugins/handbrake/src/films/scan.js';
@@ -480,6 +481,7 @@ async function eachPacket(text: string): Promise<void> {
 	const ffprobe = { run: (_: unknown, { onLine }: { onLine(line: string): void }) => inLines(onLine) };
 	await countPackets(ffprobe as never, 3, new AbortController().signal);
 	await inLines((line) => errors.take(line));
+	await inLines(decodedSeconds(() => {}));
 }
 
 async function readForm(text: string): Promise<void> {

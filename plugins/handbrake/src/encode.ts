@@ -75,7 +75,7 @@ async function makeOutput(
 			const progress = parseProgress(line);
 			if (progress === undefined) return;
 			const { percent, ...detail } = progress;
-			reportProgress(job, percent, detail);
+			reportProgress(job, percent * encodingShare(job.input), detail);
 		},
 	});
 	if (outcome.code !== 0) {
@@ -102,8 +102,17 @@ async function compare(
 ): Promise<string[]> {
 	const { ffprobe, decoder } = installed;
 	const signal = AbortSignal.any([job.signal, AbortSignal.timeout(timeLimitMs)]);
+	const decodeAgain = () => {
+		const before = 100 * encodingShare(job.input);
+		const reportSeconds = (seconds: number) => {
+			const share = original.seconds > 0 ? Math.min(1, seconds / original.seconds) : 0;
+			reportProgress(job, before + share * (100 - before));
+		};
+		reportSeconds(0);
+		return countDecodingErrors(decoder, source, signal, reportSeconds);
+	};
 	const inTime = <T>(counted: Promise<T>) => counted.catch((error: unknown) => ifLate(error, job.signal, signal));
-	const concealed = job.input.deleteOriginal ? await inTime(countDecodingErrors(decoder, source, signal)) : 0;
+	const concealed = job.input.deleteOriginal ? await inTime(decodeAgain()) : 0;
 	return lossesOf({
 		original: { film: original, packets: await inTime(countPackets(ffprobe, source, signal)) },
 		originalBytes: sourceBytes,
@@ -133,6 +142,9 @@ export function decoderErrors(): { take(line: string): void; count(): number | u
 function maxErrors(found: number | undefined, concealed: number | undefined): number | undefined {
 	return found === undefined || concealed === undefined ? undefined : Math.max(found, concealed);
 }
+
+/** Of the whole work; the rest is to decode the original once more, which is many times as fast. */
+const encodingShare = ({ deleteOriginal }: Conversion) => (deleteOriginal ? 0.95 : 1);
 
 function reportProgress(
 	job: EncodeOptions['job'],

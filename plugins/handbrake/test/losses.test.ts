@@ -161,6 +161,13 @@ const kept: Readonly<Record<string, Kept>> = {
 		},
 		losses: /^what could not be decoded \(\d+ errors?\)$/,
 	},
+	'in which a decoder leaves most of a packet unread, in WMV': {
+		args: [...noisy, '-c:v', 'wmv2', '-b:v', '1500k', '-c:a', 'wmav2'],
+		name: 'unread.wmv',
+		format: 'mp4',
+		damage: (bytes) => bytes.fill(0, bytes.length >> 1, (bytes.length >> 1) + 256),
+		losses: /^what could not be decoded \(\d+ errors?\)$/,
+	},
 	'with another one behind it': {
 		args: [...picture('160x90', 4), ...tone(440, 4), ...h264, '-c:a', 'aac'],
 		name: 'followed.mp4',

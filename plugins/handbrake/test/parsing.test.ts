@@ -1,5 +1,6 @@
 import test from 'ava';
 import { decoderErrors, outputDenial } from '../src/encode.js';
+import { decodedSeconds } from '../src/films/countDecodingErrors.js';
 import type { TrackPackets } from '../src/films/countPackets.js';
 import { lossesOf, type ReadFilm } from '../src/films/losses.js';
 import { type Film, parseProbe } from '../src/films/probe.js';
@@ -247,6 +248,25 @@ test('the errors of all decoders are added up, and are unknown if none reports a
 	errors.take('[10:00:00] aac-decoder done: 1290 frames, 1 decoder errors');
 	errors.take('[10:00:00] h264-decoder done: 749 frames, 751 decoder errors');
 	t.is(errors.count(), 752);
+});
+
+test('how far a film is decoded is reported once for each second, from its first frame on', (t) => {
+	const times: number[] = [];
+	const take = decodedSeconds((seconds) => times.push(seconds));
+	const lines = [
+		'0,1.400000',
+		'1,1.500000',
+		'0,N/A',
+		'',
+		'x',
+		'0,2.300000',
+		'0,2.400000,',
+		'1,2.600000',
+		'0,2.000000',
+		'0,9.4',
+	];
+	for (const line of lines) take(line);
+	t.deepEqual(times, [1, 8]);
 });
 
 test('what a camera recorded beside the pictures, transparency and a high dynamic range are found, and missed in an output', (t) => {

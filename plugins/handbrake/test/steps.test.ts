@@ -2,7 +2,7 @@ import { read, writeSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { type Files, type JobContext, parsePath, type StagedFile } from '@stowage/plugin-api';
+import { type Files, type JobContext, type JobProgress, parsePath, type StagedFile } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { Client, type TestApp, testApp } from '../../../packages/core/test/testApp.js';
 import type { Conversion } from '../src/conversion.js';
@@ -115,6 +115,7 @@ interface RunOptions {
 	encoder?: typeof quickEncoder;
 	handbrake?: HandBrake;
 	maxMs?: number;
+	onProgress?: (progress: JobProgress) => void;
 }
 
 function run({
@@ -127,6 +128,7 @@ function run({
 	encoder = quickEncoder,
 	handbrake = handbrakeWith(encoder),
 	maxMs: timeLimitMs = 600_000,
+	onProgress = () => {},
 }: RunOptions) {
 	const { files } = app.services;
 	const killableFiles: Files = killable.guard({
@@ -154,7 +156,7 @@ function run({
 				saved.value = JSON.parse(JSON.stringify(value));
 			}),
 		expect: async () => {},
-		progress() {},
+		progress: onProgress,
 	};
 	return convert(job, { files: killableFiles, handbrake, log, temporaryFolder: app.dataDir, timeLimitMs });
 }
@@ -282,6 +284,19 @@ test('a conversion that exceeds its time limit fails and leaves all files unchan
 	t.regex(error?.message ?? '', /^The conversion was ended, since it took longer than \d+ hours\.$/);
 	t.deepEqual(await files(home), ['film.mp4']);
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
+});
+
+test('while an original is decoded to be deleted, the progress goes on', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	await writeFile(path.join(home, 'film.mp4'), film);
+	const progress = async (deleteOriginal: boolean) => {
+		const found: number[] = [];
+		const input = { outputName: 'smaller.mp4', deleteOriginal };
+		await run({ app, viewer, input, onProgress: ({ done }) => found.push(done) });
+		return found;
+	};
+	t.deepEqual(await progress(false), [0, 100]);
+	t.deepEqual(await progress(true), [0, 95, 97.5, 100]);
 });
 
 test('a conversion whose original is not compared in time is kept, and so is the original', async (t) => {
