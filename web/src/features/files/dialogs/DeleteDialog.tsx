@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useTrashKeepFor } from '../../../api/capabilities.js';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
 import { filesMessages as messages, nameItems } from '../messages.js';
-import type { Removal } from '../operations/useFileOperations.js';
+import type { Removal } from '../operations/verbs/removeEntries.js';
 import { keptFor } from '../trash/keptFor.js';
 import styles from './dialogs.module.css';
 import { EntryPaths } from './EntryPaths.js';

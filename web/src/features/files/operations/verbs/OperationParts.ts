@@ -1,0 +1,69 @@
+import type { Area, Entry, StoragePath, Viewer } from '@stowage/rules';
+import type { TakenNames } from '../../../../api/listings/takenNames.js';
+import type { Notice } from '../../../../ui/notifications/notifications.js';
+import type { ListingPatch } from '../../folder/listingPatch.js';
+import type { Kept } from '../../undo/reversals.js';
+import type { Undoing, UndoOffer } from '../../undo/useUndo.js';
+import { reasonOf } from '../runEach.js';
+import type { RunBatch } from '../useBatch.js';
+import type { Ask } from '../useQuestions.js';
+import type { RunTransfer } from '../useTransfer.js';
+
+/** The folder that is shown, and what an operation in it may use. */
+export interface OperationContext {
+	viewer: Viewer;
+	area: Area;
+	directory: StoragePath;
+	/** Shows a confirmed change before the folder is fetched again. */
+	patch: (patch: ListingPatch) => void;
+	/** Selects an entry and scrolls to it. */
+	show: (entry: Entry) => void;
+	/** Remembers what can be undone. */
+	remember: Undoing['remember'];
+	/** Whether there is a trash, and versions. */
+	kept: Kept;
+	/** Asks what happens to items whose names are taken. */
+	ask: Ask;
+}
+
+/** What every operation on files works with. */
+export interface OperationParts extends OperationContext {
+	outcomes: OutcomeNotices;
+	runBatch: RunBatch;
+	runTransfer: RunTransfer;
+	/** The names in a folder of an area. */
+	namesIn: (area: Area, folder: StoragePath) => Promise<TakenNames>;
+	/** Fetches what is shown again, in both areas: a move to public changes both of them, and the counts of the folders above. */
+	refetch: () => void;
+}
+
+/** The notices that say how an operation ended. */
+export interface OutcomeNotices {
+	succeeded: (message: string, offer?: UndoOffer & Pick<Notice, 'detail'>) => void;
+	failed: (message: string, reason: unknown, offer?: UndoOffer) => void;
+	cancelled: (message: string, reason: unknown, offer?: UndoOffer) => void;
+	/** All items were skipped. */
+	skipped: (message: string) => void;
+}
+
+export function outcomeNotices(notify: (notice: Notice) => string): OutcomeNotices {
+	return {
+		succeeded: (message, offer = {}) => void notify({ intent: 'success', message, ...offer }),
+		failed: (message, reason, offer = {}) => void notify({ intent: 'danger', message, ...detailOf(reason), ...offer }),
+		cancelled: (message, reason, offer = {}) => void notify({ message, ...detailOf(reason), ...offer }),
+		skipped: (message) => void notify({ message }),
+	};
+}
+
+function detailOf(reason: unknown): { detail?: string } {
+	const text = typeof reason === 'string' ? reason : reasonOf(reason);
+	return text === undefined ? {} : { detail: text };
+}
+
+/** A public item names its owner; a private one has none. */
+export function withOwner<P extends object>(
+	payload: P,
+	{ owner }: Pick<Entry, 'owner'>,
+): P & { owner?: string | null } {
+	return { ...payload, ...(owner === undefined ? {} : { owner }) };
+}

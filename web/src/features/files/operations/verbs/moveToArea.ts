@@ -1,0 +1,79 @@
+import { moveItem } from '@stowage/contract';
+import { type Entry, type MoveDirection, type MoveStep, moveToOtherArea, parentPath, parsePath } from '@stowage/rules';
+import { call } from '../../../../api/client/client.js';
+import { filesMessages as messages, nameItems } from '../../messages.js';
+import { undoMoves } from '../../undo/reversals.js';
+import type { Replacing, ResolvedSteps } from '../taken.js';
+import { moveCall, type TransferPlan } from '../useTransfer.js';
+import type { OperationParts } from './OperationParts.js';
+import { namesOf, skippedNote } from './outcomeTexts.js';
+import { settleSteps } from './settleNames.js';
+
+type AreaStep = Replacing<MoveStep & { entry: Entry }>;
+
+/** 'Move to Public' and 'Move back to Private'. */
+export async function moveToArea(
+	parts: OperationParts,
+	direction: MoveDirection,
+	entries: readonly Entry[],
+): Promise<void> {
+	const { outcomes, patch, refetch, remember, kept } = parts;
+	const isPublic = direction === 'toPublic';
+	const settled = await settleMoves(parts, direction, entries);
+	if (!settled) return;
+	const { steps } = settled;
+	if (steps.length === 0) return outcomes.skipped(messages.skipped(nameItems(entries)));
+	const outcome = await send(parts, messages.moving(namesOf(steps)), direction, steps);
+	const moved = outcome.done.map(({ entry }) => entry);
+	patch({ removed: moved });
+	refetch();
+	const offer = moved.length > 0 ? remember(undoMoves(outcome.placed, kept.hasVersions)) : {};
+	if (outcome.failed.length > 0) {
+		const sentence = isPublic ? messages.moveToPublicFailed : messages.moveToPrivateFailed;
+		return outcomes.failed(sentence, outcome.reason, offer);
+	}
+	if (outcome.isCancelled) return outcomes.cancelled(messages.moveCancelled, outcome.reason, offer);
+	if (moved.length === 0) return;
+	const sentence = isPublic ? messages.movedToPublic : messages.movedToPrivate;
+	outcomes.succeeded(sentence(nameItems(moved)), { ...skippedNote(settled), ...offer });
+}
+
+/** The steps, after the questions about each folder there. Both areas are folders of the private one. */
+async function settleMoves(
+	parts: OperationParts,
+	direction: MoveDirection,
+	entries: readonly Entry[],
+): Promise<ResolvedSteps<MoveStep & { entry: Entry }> | undefined> {
+	const steps = entries.map((entry) => ({ ...moveToOtherArea(direction, entry), entry }));
+	const settled: ResolvedSteps<(typeof steps)[number]> = { steps: [], passedOver: 0 };
+	for (const folder of new Set(steps.map(({ toPath }) => parentPath(toPath)))) {
+		const inside = steps.filter(({ toPath }) => parentPath(toPath) === folder);
+		const part = await settleSteps(parts, inside, { from: 'public', to: 'private', folder });
+		if (!part) return undefined;
+		settled.steps.push(...part.steps);
+		settled.passedOver += part.passedOver;
+	}
+	return settled;
+}
+
+/** Items of several folders, such as those of a search, are moved one by one. */
+async function send(
+	{ runBatch, runTransfer }: OperationParts,
+	title: string,
+	direction: MoveDirection,
+	steps: readonly AreaStep[],
+) {
+	const [folder, ...others] = new Set(steps.map(({ item }) => parentPath(parsePath(item.path))));
+	if (folder === undefined || others.length > 0) {
+		const placed: AreaStep[] = [];
+		const outcome = await runBatch(title, steps, async (step, signal) => {
+			const { entry } = await call(moveItem, { payload: moveCall([step]), signal });
+			placed.push({ ...step, toPath: parsePath(entry.path) });
+		});
+		return { ...outcome, placed };
+	}
+	const to = direction === 'toPublic' ? 'public' : 'private';
+	const from = direction === 'toPublic' ? 'private' : 'public';
+	const plan = { kind: 'move', from, to, directory: folder, steps } satisfies TransferPlan;
+	return runTransfer(title, plan);
+}

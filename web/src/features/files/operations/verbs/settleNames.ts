@@ -1,0 +1,43 @@
+import type { Area, MoveStep, PastePlan, StoragePath } from '@stowage/rules';
+import type { TakenNames } from '../../../../api/listings/takenNames.js';
+import { folderName } from '../../location/folderTitle.js';
+import { filesMessages as messages } from '../../messages.js';
+import { type ResolvedSteps, resolveSteps, takenSteps } from '../taken.js';
+import type { OperationParts } from './OperationParts.js';
+
+/** A folder, from which area items come into it, and in which one it is. */
+export interface Target {
+	from: Area;
+	to: Area;
+	folder: StoragePath;
+}
+
+type AllowedPlan = Exclude<PastePlan, { kind: 'refused' }>;
+
+/** The plan of a paste without what is skipped. Undefined if it is given up. */
+export async function settlePlan(parts: OperationParts, plan: AllowedPlan, target: Target) {
+	if (plan.kind === 'copy') {
+		const settled = await settleSteps(parts, plan.steps, target);
+		return settled && { ...plan, ...settled };
+	}
+	const settled = await settleSteps(parts, plan.steps, target);
+	return settled && { ...plan, ...settled };
+}
+
+/**
+ * The steps into one folder without those that are skipped, after all questions about names that are taken. Undefined
+ * if it is given up.
+ */
+export async function settleSteps<S extends MoveStep>(
+	{ runBatch, namesIn, ask }: OperationParts,
+	steps: readonly S[],
+	{ from, to, folder: target }: Target,
+): Promise<ResolvedSteps<S> | undefined> {
+	let names: TakenNames = new Map();
+	const { isCancelled } = await runBatch(messages.comparing(folderName(to, target)), [target], async (folder) => {
+		names = await namesIn(to, folder);
+	});
+	// Without the listing the server decides: whatever has its name taken gets another one.
+	const questions = isCancelled ? undefined : await ask(takenSteps(steps, from, to, names), to, target);
+	return questions && resolveSteps(steps, questions);
+}
