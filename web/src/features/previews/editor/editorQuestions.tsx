@@ -1,0 +1,46 @@
+import type { Question } from './EditorDialog.js';
+import { editorMessages as messages } from './messages.js';
+import styles from './TextEditor.module.css';
+
+/** Before a changed text is left. */
+export function unsavedQuestion(name: string, answers: { discard: () => void; save: () => void }): Question {
+	return {
+		title: messages.unsaved,
+		text: messages.unsavedQuestion(name),
+		answers: [
+			{ text: messages.discard, intent: 'danger', onClick: answers.discard },
+			{ text: messages.save, intent: 'primary', onClick: answers.save },
+		],
+	};
+}
+
+/** The encoding of the file lacks a letter, which is empty if it is not known. */
+export function encodingQuestion(encoding: string, letter: string, answers: { saveAsUtf8: () => void }): Question {
+	return {
+		title: messages.encoding,
+		text: (
+			<>
+				<p>{letter === '' ? messages.lacksSome(encoding) : messages.lacks(letter, encoding)}</p>
+				<p className={styles.note}>{messages.utf8Has}</p>
+			</>
+		),
+		answers: [{ text: messages.saveAsUtf8, intent: 'primary', onClick: answers.saveAsUtf8 }],
+	};
+}
+
+/** Somebody else has changed or removed the file meanwhile. */
+export function changedQuestion(
+	name: string,
+	isGone: boolean,
+	answers: { discard: () => void; overwrite: () => void; saveCopy: () => void },
+): Question {
+	return {
+		title: messages.changed,
+		text: (isGone ? messages.goneQuestion : messages.changedQuestion)(name),
+		answers: [
+			{ text: messages.discard, intent: 'danger', onClick: answers.discard },
+			{ text: messages.overwrite, onClick: answers.overwrite },
+			{ text: messages.saveCopy, intent: 'primary', onClick: answers.saveCopy },
+		],
+	};
+}
