@@ -157,6 +157,11 @@ export function shareRules(assertThat: Rule): void {
 				);
 			t.is(page.length, 4);
 			t.true((await turnsDuring(() => shares.find('hash of one'))) >= 2);
+			const again = shareOf(alice, 'again', paths('again', 450));
+			t.true(
+				(await turnsDuring(() => shares.add(again, { shares: 9, items: 9_999 }))) >= 7,
+				'others read while it is made',
+			);
 		},
 	);
 

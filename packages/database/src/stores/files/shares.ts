@@ -116,7 +116,11 @@ export function shareStore(knex: Knex, now: () => number): ShareStore {
 					}),
 				);
 				// SQLite bears so many values in a statement, and no more.
-				for (let at = 0; at < rows.length; at += 50) await transaction('temp_links').insert(rows.slice(at, at + 50));
+				for (let at = 0; at < rows.length; at += 50) {
+					// Others read meanwhile, and those who write wait for the whole share in any case.
+					if (at > 0) await ownTurn();
+					await transaction('temp_links').insert(rows.slice(at, at + 50));
+				}
 			});
 			return (await one(owned().where('shares.id', id))) as ShareRecord;
 		},
