@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { open, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { DatabaseError, openDatabase } from '@stowage/database';
+import { checkDatabase, DatabaseError, openDatabase, readSnapshot } from '@stowage/database';
 import { isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { translated } from '../src/connection/errors.js';
@@ -32,6 +32,24 @@ test('a folder in place of the file is refused', async (t) => {
 	t.teardown(folder.remove);
 	const error = await t.throwsAsync(() => openDatabase(`sqlite:${folder.path}`), { instanceOf: DatabaseError });
 	t.regex(error?.message ?? '', /^The database file cannot be used: .* is no file/);
+});
+
+test('a file that can’t be opened, as when its folder was exchanged meanwhile, is refused with its path by all who read it', async (t) => {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	// SQLite opens none with a longer path; the system does.
+	const path = join(folder.path, ...Array.from({ length: 6 }, () => 'long'.repeat(25)), 'stowage.db');
+	await mkdir(dirname(path), { recursive: true });
+	await writeFile(path, '');
+	const url = `sqlite:${path}`;
+	for (const work of [
+		() => openDatabase(url),
+		() => readSnapshot(url, async () => undefined),
+		() => checkDatabase(url, 1000),
+	]) {
+		const error = await t.throwsAsync(work, { instanceOf: DatabaseError });
+		t.true(error?.message.startsWith(`The database file cannot be used: ${path} can't be opened.`), error?.message);
+	}
 });
 
 test('a full disk is named as the reason where the files beside the database can’t be made', async (t) => {

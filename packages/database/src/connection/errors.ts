@@ -94,7 +94,19 @@ export function isDeadlock(error: unknown): boolean {
 export function isUnavailable(error: unknown): boolean {
 	// mysql2 marks whatever ended a connection as fatal, also where it has no code for it.
 	const isFatal = error instanceof Error && 'fatal' in error && error.fatal === true;
-	return isFatal || error instanceof KnexTimeoutError || isLocked(error) || isDeadlock(error) || hasCode(error, away);
+	return (
+		isFatal ||
+		error instanceof KnexTimeoutError ||
+		isUnopened(error) ||
+		isLocked(error) ||
+		isDeadlock(error) ||
+		hasCode(error, away)
+	);
+}
+
+/** Whether libsql could not open the file, for which its errors have no code: it is away, or another one lies in the place of its folder. */
+export function isUnopened(error: unknown): boolean {
+	return error instanceof Error && error.message.startsWith('ConnectionFailed(');
 }
 
 function hasCode(error: unknown, codes: ReadonlySet<string>): boolean {

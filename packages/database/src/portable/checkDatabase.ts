@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
 import type { LiveProcess } from '@stowage/plugin-api';
-import Libsql from 'libsql';
 import { DatabaseClock } from '../connection/DatabaseClock.js';
 import { codeOf, translated } from '../connection/errors.js';
-import { assertUsable } from '../connection/sqlite/sqliteFile.js';
+import { assertUsable, openFile } from '../connection/sqlite/sqliteFile.js';
 import { parseDatabaseUrl } from '../connection/target.js';
 import { processStore } from '../stores/coordination/processes.js';
 
@@ -30,7 +29,7 @@ export async function checkDatabase(url: string, liveMs: number): Promise<Databa
 
 function checkSqlite(file: string): DatabaseFindings {
 	assertUsable(file);
-	const connection = new Libsql(file, { timeout: 5000 });
+	const connection = openFile(file, { timeout: 5000 });
 	try {
 		connection.exec('PRAGMA query_only = ON');
 		const rows = connection.prepare('PRAGMA integrity_check(10)').all() as { integrity_check: string }[];

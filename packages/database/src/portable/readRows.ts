@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import type { Knex } from 'knex';
-import Libsql from 'libsql';
 import { translated } from '../connection/errors.js';
-import { assertUsable, namedFile } from '../connection/sqlite/sqliteFile.js';
+import { assertUsable, namedFile, openFile } from '../connection/sqlite/sqliteFile.js';
 import { parseDatabaseUrl } from '../connection/target.js';
 import { allMigrations } from '../migrations/all.js';
 import { incompatibleOf, type MigrationRow } from '../migrations/migrate.js';
@@ -59,7 +58,7 @@ export async function readSnapshot<T>(url: string, use: (snapshot: Snapshot) => 
 
 async function readSqlite<T>(file: string, use: (snapshot: Snapshot) => Promise<T>): Promise<T> {
 	assertUsable(file);
-	const connection = new Libsql(file, { timeout: busyMs });
+	const connection = openFile(file, { timeout: busyMs });
 	try {
 		connection.exec('PRAGMA query_only = ON');
 		const column = (sql: string) => (connection.prepare(sql).all() as { name: string }[]).map(({ name }) => name);

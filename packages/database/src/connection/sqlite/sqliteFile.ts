@@ -12,7 +12,8 @@ import {
 	statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { codeOf, DatabaseError } from '../errors.js';
+import Libsql from 'libsql';
+import { codeOf, DatabaseError, isUnopened } from '../errors.js';
 
 /** Creates the file and its folder if they are missing, readable by no other user, since they contain secrets. */
 export function prepareFile(path: string, typeOf = fileSystemOf): void {
@@ -79,8 +80,21 @@ export function assertFiles(path: string): void {
 	}
 }
 
+/** A connection to the file. Throws DatabaseError where it can't be opened. */
+export function openFile(file: string, options: Libsql.Options): Libsql.Database {
+	try {
+		return new Libsql(file, options);
+	} catch (error) {
+		throw namedFile(error, file);
+	}
+}
+
 /** The error with the file's name, if the administrator has to correct something. */
 export function namedFile(error: unknown, path: string): unknown {
+	if (isUnopened(error)) {
+		const says = `The database file cannot be used: ${path} can't be opened. Its folder may be away, of somebody else, or another one than it was.`;
+		return new DatabaseError(says, { cause: error });
+	}
 	const code = codeOf(error);
 	const isDamaged = code === 'SQLITE_NOTADB' || code?.startsWith('SQLITE_CORRUPT');
 	return isDamaged ? new DatabaseError(`The database is damaged, or is no database: ${path}`, { cause: error }) : error;
