@@ -30,9 +30,13 @@ export class CountingProcesses {
 
 	/** Whether one has ended that had reserved something. */
 	async hasGone(): Promise<boolean> {
-		const rows = await this.rows();
-		const busy = rows.filter(({ added, published }) => amountKinds.some((kind) => added[kind] > published[kind]));
-		return (await this.gone(busy)).size > 0;
+		return (await this.gone(withMore(await this.rows()))).size > 0;
+	}
+
+	/** Whether another one has reserved something, or taken it in advance. */
+	async haveMore(): Promise<boolean> {
+		const others = withMore(await this.rows()).filter(({ process }) => process !== this.#parts.identity.name);
+		return (await this.gone(others)).size < others.length;
 	}
 
 	/** Those of these rows that have ended, or are idle. */
@@ -43,4 +47,9 @@ export class CountingProcesses {
 			if (process !== identity.name && (isOld || (await identity.hasEnded(process)))) gone.add(process);
 		return gone;
 	}
+}
+
+/** Those that have more than they have published. */
+function withMore(rows: Rows): Rows {
+	return rows.filter(({ added, published }) => amountKinds.some((kind) => added[kind] > published[kind]));
 }

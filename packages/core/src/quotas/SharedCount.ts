@@ -22,9 +22,12 @@ const step = {
 /** How soon others learn what this process has given back. */
 const settleMs = 500;
 
-/** How often it is looked whether others have given something back, before anything is refused: for twice as long as that takes. */
+/**
+ * How often it is looked whether others have given something back, before anything is refused: for twice as long as that takes, and on a
+ * busy machine, where it may take longer, while others have something that they have not published.
+ */
 const lookMs = 100;
-const maxLooks = (2 * settleMs) / lookMs;
+const looks = { least: (2 * settleMs) / lookMs, most: (6 * settleMs) / lookMs };
 
 /** Walks before a refusal: each may overlap with what others write. */
 const maxWalks = 3;
@@ -181,8 +184,8 @@ export class SharedCount {
 	 */
 	async correct(maxAgeMs: number, fits: () => boolean): Promise<void> {
 		let walks = 0;
-		for (let looks = 0; looks < maxLooks; looks++) {
-			if (looks > 0) await wait(lookMs);
+		for (let look = 0; look < looks.least || (look < looks.most && (await this.#processes.haveMore())); look++) {
+			if (look > 0) await wait(lookMs);
 			await this.#read();
 			if (walks < maxWalks && !(await this.#isRight(maxAgeMs))) {
 				walks++;

@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { runAt } from '../../../database/test/sharedServers.js';
 import { addressOf } from '../rawRequest.js';
@@ -82,6 +83,24 @@ test('a process is refused no room that another one has given back, or keeps wit
 		'at once',
 	);
 	t.is((await post(there, 'c', 1)).statusCode, 507);
+});
+
+test('what another process is slow to give back is waited for before anything is refused', async (t) => {
+	const flags = { '--workers': '2', '--quotas-user-bytes': '12 MB' };
+	const app = await testApp(t, flags);
+	const other = await testApp(t, { ...flags, '--data-dir': app.dataDir });
+	const ada = await new Client(app).register('ada');
+	const there = new Client(other);
+	there.cookie = ada.cookie;
+	t.is((await ada.upload('/api/upload', [file('a', kb(1024))])).statusCode, 200);
+	// As on a busy machine.
+	const { homeUsage } = app.services.database;
+	const save = homeUsage.save.bind(homeUsage);
+	homeUsage.save = async (...row) => {
+		await wait(1500);
+		return save(...row);
+	};
+	t.is((await there.upload('/api/upload', [file('b', kb(11 * 1024))])).statusCode, 200);
 });
 
 /** A process that is alone counts in memory, one that may have others by rows. */
