@@ -14,7 +14,7 @@ interface Filling {
 	/** MB. */
 	quota: number;
 	connections: number;
-	/** MB that may lie there beyond the quota, and below which an upload may be refused. */
+	/** MB that may lie there beyond the quota, and that may be left, besides what others are uploading, where an upload is refused. */
 	overshoot: number;
 	refusable: number;
 	/** The largest upload, in kB. */
@@ -36,15 +36,27 @@ export async function fillHome(t: ExecutionContext, filling: Filling, databaseUr
 	const home = path.join(dataDir, 'files/users/ada');
 	let tooEarly = 0;
 	let stored = 0;
+	/** The uploads under way, each with the sizes of those that were so at the same time and were not stored: they took room too. */
+	const underWay = new Map<string, { size: number; met: Map<string, number> }>();
+	const begin = (name: string, size: number): ReadonlyMap<string, number> => {
+		const met = new Map([...underWay].map(([other, { size }]) => [other, size]));
+		for (const other of underWay.values()) other.met.set(name, size);
+		underWay.set(name, { size, met });
+		return met;
+	};
 	const lane = async (n: number): Promise<void> => {
 		for (let file = 0; ; file++) {
 			const size = Math.ceil((((n * 7919 + file * 104_729) % 1000) / 1000) * filling.largest) * 1024 + 1;
 			const server = servers[(n + file) % servers.length] as ServerProcess;
 			const send = (n + file) % 3 === 0 ? sendInParts : sendForm;
-			const status = await send(server, cookie, `${n}-${file}`, size);
+			const name = `${n}-${file}`;
+			const met = begin(name, size);
+			const status = await send(server, cookie, name, size);
 			if (status === 507) {
 				const free = quota * megabyte - (await bytesBelow(home));
-				if (free > filling.refusable * megabyte) tooEarly++;
+				const ofOthers = [...met.values()].reduce((all, each) => all + each, 0);
+				underWay.delete(name);
+				if (free - ofOthers > filling.refusable * megabyte) tooEarly++;
 				// Smaller ones may fit yet.
 				if (free < megabyte || file > 10_000) return;
 				if (size > free / 2) continue;
@@ -52,6 +64,8 @@ export async function fillHome(t: ExecutionContext, filling: Filling, databaseUr
 			}
 			if (status !== 200) throw new Error(`An upload was answered with ${status}.`);
 			stored += size;
+			underWay.delete(name);
+			for (const other of underWay.values()) other.met.delete(name);
 		}
 	};
 	await Promise.all(Array.from({ length: connections }, (_, n) => lane(n)));
