@@ -3,6 +3,7 @@ import {
 	agreeOnSecret,
 	checkConfig,
 	fillDatabase,
+	findServing,
 	liveMs,
 	migrationNames,
 	openDatabase,
@@ -61,7 +62,7 @@ export function migrateCommand(): Command {
 			const database = await openDatabase(config.databaseUrl);
 			try {
 				if (newSessionKey) {
-					assertNoneServes((await database.processes?.live(liveMs)) ?? []);
+					assertNoneServes(await findServing(config, database, commandLog(command, config)));
 					await agreeOnSecret(
 						database,
 						config.sessionKey ?? (await readOrMakeSecret(config.dataDir, commandLog(command, config))),

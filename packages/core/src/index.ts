@@ -48,7 +48,7 @@ export type { ConnectionSource } from './http/connections/accepting.js';
 export { endFailedRequest } from './http/connections/endFailedRequest.js';
 export { freeSocket, openSocket, socketPathOf } from './http/connections/unixSocket.js';
 export { createPeers, limitAddress, type Peers } from './http/requests/proxy.js';
-export { clockFaults, differingSettings, liveMs, maxNodeClockMs } from './leases/LiveProcesses.js';
+export { clockFaults, differingSettings, findServing, liveMs, maxNodeClockMs } from './leases/LiveProcesses.js';
 export type { ListedLink } from './links/createLinks.js';
 export { linksOf } from './links/linksOf.js';
 export { type FileHash, hashFiles, type KnownLink, relink } from './links/relink.js';

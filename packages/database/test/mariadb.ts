@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import mysql from 'mysql2/promise';
+import mysql, { type RowDataPacket } from 'mysql2/promise';
 import { ownAddress } from '../../../test/ownAddress.js';
 
 const install = '/usr/bin/mariadb-install-db';
@@ -47,6 +47,8 @@ export interface MariaDb {
 	createDatabase(options?: { socket?: boolean }): Promise<string>;
 	/** Runs statements as the administrator. */
 	run(sql: string): Promise<void>;
+	/** Runs one, and resolves to its rows. */
+	query(sql: string): Promise<RowDataPacket[]>;
 	/** Stops it as a service manager would. */
 	stop(): Promise<void>;
 	/** Kills it without a shutdown. */
@@ -97,16 +99,19 @@ export async function startMariadb(): Promise<MariaDb> {
 		await ended;
 	}
 
-	async function run(sql: string): Promise<void> {
+	async function query(sql: string): Promise<RowDataPacket[]> {
 		const connection = await mysql.createConnection({
 			host,
 			port,
 			user: 'root',
 			multipleStatements: true,
 		});
-		await connection.query(sql);
+		const [rows] = await connection.query<RowDataPacket[]>(sql);
 		await connection.end();
+		return rows;
 	}
+
+	const run = async (sql: string) => void (await query(sql));
 
 	await start();
 	await run(`create user stowage@'%' identified by 'pa:ss@w/rd%'; grant all on *.* to stowage@'%'`);
@@ -118,6 +123,7 @@ export async function startMariadb(): Promise<MariaDb> {
 			return `mysql://stowage:${encodeURIComponent('pa:ss@w/rd%')}@${host}:${port}/${name}${query}`;
 		},
 		run,
+		query,
 		start,
 		stop: () => end('stop'),
 		kill: () => end('kill'),

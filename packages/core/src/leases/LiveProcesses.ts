@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { LiveProcess, ProcessStore } from '@stowage/plugin-api';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { LiveProcess, ProcessFacts, ProcessStore } from '@stowage/plugin-api';
 import { settingNames } from '../config/leaves.js';
 import { nodeOf } from '../config/nodeOf.js';
 import { settingOf } from '../config/reload.js';
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
-import type { ProcessIdentity } from './processIdentity.js';
+import { identifyProcess, type ProcessIdentity } from './processIdentity.js';
 import type { RootReaders } from './RootReaders.js';
 
 /** How often a process says that it lives, and compares its clock. */
@@ -24,6 +25,15 @@ const lookMs = 30_000;
 /** Processes that were not seen for so long are forgotten, and such rows are looked for so often. */
 const forgottenMs = 60 * 60_000;
 const sweepMs = 10 * 60_000;
+
+/** How often a process writes its row that need not say that it lives, so that it is not forgotten. */
+const keepMs = 30 * 60_000;
+
+/** By then who lives elsewhere has found a new row, and said so. */
+const answerMs = 12_000;
+
+/** How often it is looked whether they have. */
+const askMs = 500;
 
 /** Clocks may differ by so much without harm. */
 export const maxNodeClockMs = 2000;
@@ -63,7 +73,15 @@ interface Dependencies {
 	onOtherNodes?(): void;
 }
 
-/** The processes that live over one database server, this one among them. Over a file there is nothing to do. */
+/**
+ * The processes that live over one database server, this one among them. Over a file there is nothing to do.
+ *
+ * Each has a row as long as it serves, and looks at those of all every five seconds. Who is of the same machine, node and version can
+ * see whether another one has ended, so nothing is written while there are only rows of such. As soon as there is one of any other
+ * process, all write every five seconds until it is gone: removed when it ends, or forgotten after an hour. So of two that live on
+ * different machines each knows of the other, and a row that is old when this process comes is doubtful until its process had
+ * time to find the new one.
+ */
 export class LiveProcesses implements RootReaders {
 	readonly #dependencies: Dependencies;
 	#timer: NodeJS.Timeout | undefined;
@@ -71,6 +89,12 @@ export class LiveProcesses implements RootReaders {
 	#clockOffset = 0;
 	#isClockOff = false;
 	#hasBegun = false;
+	/** Since when others can find this process's row. */
+	#announcedAt: number | undefined;
+	/** What the row says, and since when. */
+	#written = { facts: '', at: Number.NEGATIVE_INFINITY };
+	/** Whether all who have rows see by themselves that this process lives. */
+	#isAlone = false;
 	/** What was logged last. */
 	#said = '';
 	/** The digest of the list of roots that was read last. */
@@ -119,16 +143,24 @@ export class LiveProcesses implements RootReaders {
 
 	/** @inheritdoc */
 	async withOtherRoots(digest: string): Promise<string[]> {
-		const { database, identity } = this.#dependencies;
-		const live = (await database.processes?.live(liveMs)) ?? [];
-		const late = live.filter(({ name, roots }) => name !== identity.name && roots !== digest);
-		return [...new Set(late.map(({ node }) => `node ${node}`))];
+		const others = (await this.#findOthers()).filter(({ roots }) => roots !== digest);
+		return [...new Set(others.map(({ node }) => `node ${node}`))];
 	}
 
 	/** Whether a process that serves over this database server, on whichever machine, has not said for a while that it lives. */
 	async isSilent(name: string): Promise<boolean> {
-		const live = await this.#dependencies.database.processes?.live(liveMs);
-		return live !== undefined && !live.some((process) => process.name === name);
+		const { monotonic } = this.#dependencies;
+		if (this.#announcedAt === undefined || monotonic() - this.#announcedAt < liveMs) return false;
+		return !(await this.#look()).living.some((process) => process.name === name);
+	}
+
+	/** All others that serve. May take some seconds, in which those of other machines are asked. */
+	async othersThatServe(): Promise<LiveProcess[]> {
+		for (;;) {
+			const others = await this.#findOthers();
+			if (others.every(({ ageMs }) => ageMs < liveMs) || this.#wereAsked()) return others;
+			await wait(askMs);
+		}
 	}
 
 	async begin(): Promise<void> {
@@ -144,7 +176,7 @@ export class LiveProcesses implements RootReaders {
 	async close(): Promise<void> {
 		clearInterval(this.#timer);
 		await this.#beating;
-		if (!this.#hasBegun) return;
+		if (this.#announcedAt === undefined) return;
 		const { database, identity, log } = this.#dependencies;
 		await database.processes?.remove(identity.name).catch((error: unknown) => {
 			log.warn({ err: error }, 'the row of this process could not be removed; it expires');
@@ -167,7 +199,7 @@ export class LiveProcesses implements RootReaders {
 	}
 
 	async #beat(): Promise<void> {
-		const { config, database, identity, version, log } = this.#dependencies;
+		const { database, identity, log, monotonic } = this.#dependencies;
 		const { processes } = database;
 		if (processes === undefined) return;
 		try {
@@ -176,23 +208,83 @@ export class LiveProcesses implements RootReaders {
 			// A slow answer proves nothing in either direction.
 			if (Math.abs(offset) - uncertainty > maxNodeClockMs) this.#isClockOff = true;
 			else if (Math.abs(offset) + uncertainty <= maxNodeClockMs) this.#isClockOff = false;
-			await processes.beat({
-				name: identity.name,
-				node: nodeOf(config),
-				version,
-				clockOffset: this.#isClockOff ? this.#clockOffset : 0,
-				settings: digestsOf(config),
-				capabilities: this.#capabilities(),
-				roots: this.#roots,
-			});
-			const live = await processes.live(liveMs);
-			this.#noteOthers(live.filter(({ name }) => name !== identity.name));
-			this.#say([...clockFaults(live), ...differingSettings(live)]);
+			const facts = JSON.stringify(this.#facts());
+			const isDue = !this.#isAlone || facts !== this.#written.facts || monotonic() - this.#written.at >= keepMs;
+			if (isDue) await this.#write(processes);
+			const { rows, living } = await this.#look();
+			this.#isAlone = this.#seesAll(rows);
+			// Who has come meanwhile waits for it.
+			if (!this.#isAlone && !isDue) await this.#write(processes);
+			this.#noteOthers(living.filter(({ name }) => name !== identity.name));
+			this.#say([...clockFaults(living), ...differingSettings(living)]);
 			if (this.hasOtherNodes) this.#dependencies.onOtherNodes?.();
 			await this.#sweep(processes);
 		} catch (error) {
+			this.#isAlone = false;
 			log.warn({ err: error }, 'this process could not tell the others that it lives');
 		}
+	}
+
+	#facts(): ProcessFacts {
+		const { config, identity, version } = this.#dependencies;
+		return {
+			name: identity.name,
+			node: nodeOf(config),
+			version,
+			clockOffset: this.#isClockOff ? this.#clockOffset : 0,
+			settings: digestsOf(config),
+			capabilities: this.#capabilities(),
+			roots: this.#roots,
+		};
+	}
+
+	async #write(processes: ProcessStore): Promise<void> {
+		const { monotonic } = this.#dependencies;
+		const facts = this.#facts();
+		await processes.beat(facts);
+		this.#written = { facts: JSON.stringify(facts), at: monotonic() };
+		this.#announcedAt ??= monotonic();
+	}
+
+	/** Whether this process's row is there, and all others are of processes that see by themselves whether it lives. */
+	#seesAll(rows: readonly LiveProcess[]): boolean {
+		const { identity, version } = this.#dependencies;
+		const seeing = rows.every((row) => row.name === identity.name || (this.#isBeside(row) && row.version === version));
+		return seeing && !this.#isClockOff && rows.some(({ name }) => name === identity.name);
+	}
+
+	/** Whether this process sees whether that one has ended. */
+	#isBeside({ name, node }: LiveProcess): boolean {
+		const { config, identity } = this.#dependencies;
+		return node === nodeOf(config) && identity.canTell(name);
+	}
+
+	/** All rows; `doubtful` are old ones of processes elsewhere. */
+	async #look(): Promise<Record<'rows' | 'living' | 'doubtful', LiveProcess[]>> {
+		const { database, identity } = this.#dependencies;
+		const rows = (await database.processes?.live(forgottenMs)) ?? [];
+		const living: LiveProcess[] = [];
+		const doubtful: LiveProcess[] = [];
+		for (const row of rows) {
+			if (row.ageMs < liveMs || row.name === identity.name) living.push(row);
+			else if (!this.#isBeside(row)) doubtful.push(row);
+			else if (!(await identity.hasEnded(row.name))) living.push(row);
+		}
+		return { rows, living, doubtful };
+	}
+
+	/** Those that serve besides this process, and until they had time to answer also those that may. A command makes itself known for it. */
+	async #findOthers(): Promise<LiveProcess[]> {
+		const { database, identity } = this.#dependencies;
+		const { living, doubtful } = await this.#look();
+		const isDoubted = doubtful.length > 0 && !this.#wereAsked();
+		if (isDoubted && this.#announcedAt === undefined && database.processes !== undefined)
+			await this.#write(database.processes);
+		return [...living, ...(isDoubted ? doubtful : [])].filter(({ name }) => name !== identity.name);
+	}
+
+	#wereAsked(): boolean {
+		return this.#announcedAt !== undefined && this.#dependencies.monotonic() - this.#announcedAt >= answerMs;
 	}
 
 	async #sweep(processes: ProcessStore): Promise<void> {
@@ -223,6 +315,24 @@ export class LiveProcesses implements RootReaders {
 		this.#said = text;
 		for (const reason of faults) this.#dependencies.log.warn({ reason }, 'the nodes do not agree');
 		if (faults.length === 0) this.#dependencies.log.info('the nodes agree again');
+	}
+}
+
+/** The processes that serve over a database, as a command finds them. */
+export async function findServing(
+	config: Config,
+	database: { processes: ProcessStore | undefined },
+	log: Log,
+): Promise<LiveProcess[]> {
+	const processes = new LiveProcesses({
+		...{ config, database, log, version: '', monotonic: () => performance.now() },
+		identity: await identifyProcess(),
+		capabilities: () => new Map(),
+	});
+	try {
+		return await processes.othersThatServe();
+	} finally {
+		await processes.close();
 	}
 }
 

@@ -153,6 +153,138 @@ test('what a process can do, and rows of processes that are gone, are looked up 
 	t.is(sweeps, 2);
 });
 
+/** Rows that several processes share, with a clock for their ages. */
+function sharedRows() {
+	const clock = { ms: 0 };
+	const rows = new Map<string, LiveProcess & { at: number }>();
+	const writes: string[] = [];
+	const looks: string[] = [];
+	const storeOf = (name: string) =>
+		({
+			beat: async (facts) => {
+				writes.push(facts.name);
+				rows.set(facts.name, { ...facts, ageMs: 0, at: clock.ms });
+			},
+			live: async (ms) => {
+				looks.push(name);
+				return [...rows.values()]
+					.map((row) => ({ ...row, ageMs: clock.ms - row.at }))
+					.filter(({ ageMs }) => ageMs < ms);
+			},
+			sweep: async () => {},
+			remove: async (name) => void rows.delete(name),
+			compareClock: async () => ({ offset: 0, uncertainty: 5 }),
+		}) satisfies Partial<ProcessStore>;
+	const ended = new Set<string>();
+	/** `place` is where it can see whether others have ended. */
+	const open = (name: string, place: string, { node = place, version = '1' } = {}) =>
+		new LiveProcesses({
+			...{ config: loadConfig({ flags: { '--node': node } }), log: logLines().log, version, beatMs: 5 },
+			...{ monotonic: () => clock.ms, capabilities: () => new Map() },
+			database: { processes: storeOf(name) as unknown as ProcessStore },
+			identity: {
+				name,
+				canTell: (other) => other.startsWith(place),
+				hasEnded: async (other) => other.startsWith(place) && ended.has(other),
+			},
+		});
+	/** Lets each of these look at the rows several times. */
+	const beats = async (...names: string[]) => {
+		const from = looks.length;
+		await until('some beats', () =>
+			names.every((each) => looks.slice(from).filter((name) => name === each).length > 3),
+		);
+	};
+	return { clock, rows, writes, ended, open, beats };
+}
+
+test('processes of one machine write nothing while no other one has a row, and go on as soon as one has', async (t) => {
+	const { clock, rows, writes, ended, open, beats } = sharedRows();
+	const [one, two] = [open('east 1', 'east'), open('east 2', 'east')];
+	t.teardown(() => Promise.all([one.close(), two.close()]));
+	await one.begin();
+	await two.begin();
+	await beats('east 1', 'east 2');
+	const wrote = writes.length;
+	clock.ms += 10 * 60_000;
+	await beats('east 1', 'east 2');
+	t.is(writes.length, wrote, 'nothing in ten minutes');
+	await one.noteRoots('digest');
+	t.is(writes.length, wrote + 1, 'but what is new');
+	t.deepEqual(await two.withOtherRoots('digest'), []);
+	t.deepEqual(await one.withOtherRoots('digest'), ['node east'], 'though its row is old');
+	clock.ms += 30 * 60_000;
+	await beats('east 1', 'east 2');
+	t.deepEqual(
+		[...rows.values()].map(({ at }) => at),
+		[clock.ms, clock.ms],
+		'a row is not forgotten',
+	);
+
+	clock.ms += 60_000;
+	const other = open('west 1', 'west');
+	await other.begin();
+	await beats('east 1', 'east 2', 'west 1');
+	t.true(one.hasOtherNodes);
+	t.true(other.hasOtherNodes);
+	clock.ms += 60_000;
+	await beats('east 1', 'east 2', 'west 1');
+	t.true(
+		[...rows.values()].every(({ at }) => at === clock.ms),
+		'all write while there are several',
+	);
+	await other.close();
+	await beats('east 1', 'east 2');
+	const after = writes.length;
+	await beats('east 1', 'east 2');
+	t.is(writes.length, after, 'and nothing once it has ended');
+	ended.add('east 2');
+	clock.ms += 60_000;
+	t.deepEqual(await one.withOtherRoots('another digest'), []);
+});
+
+test('processes of another version, and of another node, are written for as long as they have rows', async (t) => {
+	for (const different of [{ version: '2' }, { node: 'other' }]) {
+		const { clock, rows, ended, open, beats } = sharedRows();
+		const [one, two] = [open('east 1', 'east'), open('east 2', 'east', different)];
+		await one.begin();
+		await two.begin();
+		clock.ms += 60_000;
+		await beats('east 1', 'east 2');
+		t.true([...rows.values()].every(({ at }) => at === clock.ms));
+		await one.close();
+		ended.add('east 1');
+		await two.close();
+	}
+});
+
+test('a command at another machine waits for what those of a quiet one say, and not for one that was killed', async (t) => {
+	const { clock, rows, open, beats } = sharedRows();
+	const one = open('east 1', 'east');
+	t.teardown(() => one.close());
+	await one.begin();
+	await one.noteRoots('old');
+	await beats('east 1');
+	clock.ms += 60_000;
+	rows.set('south 1', { ...process('south'), name: 'south 1', at: 0 });
+	const command = open('west 1', 'west');
+	t.deepEqual((await command.withOtherRoots('new')).sort(), ['node east', 'node south'], 'whoever may live');
+	await beats('east 1');
+	t.deepEqual((await command.withOtherRoots('new')).sort(), ['node east', 'node south']);
+	clock.ms += 12_000;
+	await beats('east 1');
+	t.deepEqual(await command.withOtherRoots('new'), ['node east'], 'who has answered');
+	t.deepEqual(
+		(await command.othersThatServe()).map(({ name }) => name),
+		['east 1'],
+	);
+	t.false(await command.isSilent('south 1'), 'not known for long enough');
+	clock.ms += 20_000;
+	t.true(await command.isSilent('south 1'));
+	await command.close();
+	t.deepEqual([...rows.keys()].sort(), ['east 1', 'south 1']);
+});
+
 let mariadb: Awaited<ReturnType<typeof startMariadb>>;
 
 test.before(async () => {
