@@ -69,6 +69,9 @@ export const recordColumns = [
 
 export const activeStatuses = ['queued', 'processing'] as const;
 
+/** Of a job that no process holds. */
+export const released = { slot: null, holder: null, lease_until: null, trial: null } as const;
+
 export const emptyCheckpoint = { saved: null, saved_bytes: 0 } as const;
 
 export function toRecord(row: Pick<JobRow, (typeof recordColumns)[number]>): JobRecord {

@@ -1,0 +1,135 @@
+import type { JobRecord, JobStore } from '@stowage/plugin-api';
+import type { Knex } from 'knex';
+import { databaseTime } from '../../../connection/dialect.js';
+import { batches } from '../../batches.js';
+import {
+	activeStatuses,
+	type InterruptionRow,
+	type JobRow,
+	recordColumns,
+	toInterruption,
+	toRecord,
+} from './jobRows.js';
+
+const maxChanged = 1000;
+
+/** What is known of jobs, waiting, held or ended, and for how long that is kept. */
+export function jobRecords(
+	knex: Knex,
+	now: () => number,
+): Pick<
+	JobStore,
+	| 'find'
+	| 'input'
+	| 'checkpointOf'
+	| 'isInCheckpoint'
+	| 'list'
+	| 'counts'
+	| 'listChanged'
+	| 'listInterruptions'
+	| 'forgetInterruptions'
+	| 'sweep'
+> {
+	const jobs = () => knex<JobRow>('jobs');
+	const time = () => databaseTime(knex, now);
+
+	return {
+		async find(id) {
+			const row = await jobs()
+				.where({ id })
+				.first(...recordColumns);
+			return row && toRecord(row);
+		},
+
+		async input(id) {
+			const row = await jobs().where({ id }).where('input_bytes', '>', 0).first('input');
+			return row?.input;
+		},
+
+		async checkpointOf(id) {
+			const row = await jobs().where({ id }).first('saved');
+			return row?.saved ?? undefined;
+		},
+
+		async isInCheckpoint(text) {
+			// Without characters that a pattern or JSON would interpret. Ids of further roots have a tilde, those of copies between roots dots.
+			if (!/^[A-Za-z0-9.~-]+$/.test(text)) return false;
+			const row = await jobs().whereIn('status', activeStatuses).where('saved', 'like', `%"${text}"%`).first('id');
+			return row !== undefined;
+		},
+
+		async list(maxEnded, userId) {
+			const chosen = () => (userId === undefined ? jobs() : jobs().where({ user_id: userId }));
+			const running = await chosen()
+				.whereNull('end_time')
+				.select(...recordColumns);
+			const ended = await chosen()
+				.whereNotNull('end_time')
+				.orderBy('end_time', 'desc')
+				.limit(maxEnded)
+				.select(...recordColumns);
+			return [...running, ...ended].map(toRecord).sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
+		},
+
+		async counts() {
+			const rows: { kind: string; status: JobRecord['status']; count: number | string }[] = await jobs()
+				.groupBy('kind', 'status')
+				.orderBy(['kind', 'status'])
+				.select('kind', 'status', knex.raw('count(*) as count'));
+			return rows.map(({ kind, status, count }) => ({ kind, status, count: Number(count) }));
+		},
+
+		async listChanged(sinceMs) {
+			const rows = await jobs()
+				.where('updated_at', '>', knex.raw('? - ?', [time(), sinceMs]))
+				.orderBy('updated_at', 'desc')
+				.limit(maxChanged)
+				.select(...recordColumns);
+			return rows.map(toRecord);
+		},
+
+		async listInterruptions() {
+			const rows: (InterruptionRow & { read_at: number | string })[] = await knex('job_interruptions')
+				.leftJoin('jobs', 'jobs.id', 'job_interruptions.job_id')
+				.orderBy('job_interruptions.at', 'desc')
+				.select('job_interruptions.*', 'jobs.status', knex.raw('? as read_at', [time()]));
+			return { interruptions: rows.map(toInterruption), now: Number(rows[0]?.read_at ?? now()) };
+		},
+
+		forgetInterruptions({ holder, userId, kind }) {
+			const choice = Object.entries({ holder, user_id: userId, kind }).filter(([, value]) => value !== undefined);
+			return knex('job_interruptions').where(Object.fromEntries(choice)).delete();
+		},
+
+		async sweep(endedBefore, maxEnded) {
+			await knex('job_interruptions').where('at', '<', endedBefore).delete();
+			let removed = await jobs().where('end_time', '<', endedBefore).delete();
+			const full = await jobs()
+				.whereNotNull('end_time')
+				.groupBy('user_id')
+				.having(knex.raw('count(*) > ?', [maxEnded]))
+				.select('user_id');
+			for (const { user_id } of full) removed += await removeBeyond(knex, user_id, maxEnded);
+			return removed;
+		},
+	};
+}
+
+async function removeBeyond(knex: Knex, userId: string, maxEnded: number): Promise<number> {
+	const beyond = await knex<JobRow>('jobs')
+		.where({ user_id: userId })
+		.whereNotNull('end_time')
+		.orderBy([
+			{ column: 'end_time', order: 'desc' },
+			{ column: 'id', order: 'desc' },
+		])
+		.offset(maxEnded)
+		.limit(10_000)
+		.select('id');
+	let removed = 0;
+	for (const some of batches(beyond)) {
+		const ids = some.map(({ id }) => id);
+		removed += await knex<JobRow>('jobs').whereIn('id', ids).whereNotNull('end_time').delete();
+	}
+	return removed;
+}
