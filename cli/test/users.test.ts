@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { parsePath } from '@stowage/rules';
 import test from 'ava';
 import { codeAt } from '../../packages/core/test/authenticator.js';
 import { Client, file, json, testApp } from '../../packages/core/test/testApp.js';
@@ -222,4 +223,32 @@ test('the help of a command lists its own options, and the settings only when as
 		...['--config', '--settings', '--user', '--visitors', '--root', '--older-than', '--json', '--help'],
 	]);
 	t.regex((await run(['upload', 'list', '--datadir', '/x'])).stderr, /Did you mean --data-dir\?/);
+});
+
+test('a user who is removed with all files while a disk with some of their trash is away: it says that this is still there', async (t) => {
+	const app = await testApp(t);
+	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
+	const far = path.join(await dataFolder(t), 'far');
+	t.is((await run(['root', 'add', 'far', far, ...flags])).code, 0);
+	const roots: { name: string; rootId: string }[] = JSON.parse(
+		(await run(['root', 'list', '--json', ...flags])).stdout,
+	);
+	await new Client(app).register('ada');
+	const { trash, users } = app.services.database;
+	await trash.addMissing([
+		{
+			...{ id: 'a'.repeat(32), kind: 'item', type: 'file', state: 'kept', deletedAt: 1, deletedBy: 'ada' },
+			...{ ownerId: (await users.find('ada'))?.id ?? '', ownerName: 'ada', path: parsePath('a.txt') },
+			...{ rootId: roots.find(({ name }) => name === 'far')?.rootId ?? '', size: { bytes: 1, entries: 1 } },
+		},
+	]);
+	await rename(far, `${far}-away`);
+	const removed = await run(['user', 'remove', 'ada', '--delete-files', ...flags]);
+	t.is(removed.code, 0, removed.stderr);
+	t.regex(
+		removed.stdout,
+		/^Removed ada\. Of the trash 1 item could not be removed yet, .*away: that follows by itself\.$/,
+	);
+	await new Client(app).register('bob');
+	t.is((await run(['user', 'remove', 'bob', '--delete-files', ...flags])).stdout, 'Removed bob with all files.');
 });

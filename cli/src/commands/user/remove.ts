@@ -12,7 +12,7 @@ export interface RemoveOptions {
 
 /** Removes an account. An option or the answer at the terminal decides on its files; without either they stay. */
 export async function removeUser(
-	{ accounts, trashBin }: Services,
+	{ accounts, trashBin, database }: Services,
 	name: string,
 	options: RemoveOptions,
 ): Promise<void> {
@@ -22,10 +22,28 @@ export async function removeUser(
 	if (filesAction.kind !== 'delete' && entries > 0)
 		filesAction.purgesTrash = await purgesTrash(`${plural(entries, 'item')} (${formatListSize(bytes)})`, options);
 	const folder = await accounts.remove(username, filesAction);
-	if (filesAction.kind === 'delete') printLine(`Removed ${username} with all files.`);
-	else if (folder === undefined) printLine(`Removed ${username}. The files stay on disk.`);
+	if (filesAction.kind === 'delete') {
+		await trashBin.removePurged();
+		printLine(`Removed ${username}${withFiles(await trashLeft(database.trash, id))}`);
+	} else if (folder === undefined) printLine(`Removed ${username}. The files stay on disk.`);
 	else if (filesAction.kind === 'move')
 		printLine(`Removed ${username}. The files are in the private folder '${folder}' of ${filesAction.to.username}.`);
+}
+
+function withFiles(left: number): string {
+	if (left === 0) return ' with all files.';
+	return `. Of the trash ${plural(left, 'item')} could not be removed yet, such as on a storage root that is away: that follows by itself.`;
+}
+
+/** How many items of an owner are gone for everybody, and still on a disk. */
+async function trashLeft(trash: Services['database']['trash'], ownerId: string): Promise<number> {
+	const limit = 200;
+	let left = 0;
+	for (let skip = 0; ; skip += limit) {
+		const found = await trash.inState('purging', { limit, skip });
+		left += found.filter((record) => record.ownerId === ownerId).length;
+		if (found.length < limit) return left;
+	}
 }
 
 /** Without an answer the trash stays until it expires. */
