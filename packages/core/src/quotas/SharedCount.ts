@@ -27,7 +27,8 @@ const settleMs = 500;
  * busy machine, where it may take longer, while others have something that they have not published.
  */
 const lookMs = 100;
-const looks = { least: (2 * settleMs) / lookMs, most: (6 * settleMs) / lookMs };
+const minLooks = (2 * settleMs) / lookMs;
+const maxLooks = (6 * settleMs) / lookMs;
 
 /** Walks before a refusal: each may overlap with what others write. */
 const maxWalks = 3;
@@ -184,7 +185,7 @@ export class SharedCount {
 	 */
 	async correct(maxAgeMs: number, fits: () => boolean): Promise<void> {
 		let walks = 0;
-		for (let look = 0; look < looks.least || (look < looks.most && (await this.#processes.haveMore())); look++) {
+		for (let look = 0; look < minLooks || (look < maxLooks && (await this.#processes.haveMore())); look++) {
 			if (look > 0) await wait(lookMs);
 			await this.#read();
 			if (walks < maxWalks && !(await this.#isRight(maxAgeMs))) {
