@@ -1,22 +1,26 @@
 import {
+	byDoubt,
 	type Config,
 	checkDatabase,
 	clockFaults,
 	differingSettings,
-	liveMs,
+	forgottenMs,
+	identifyProcess,
 	maxNodeClockMs,
 	migrationNames,
+	nodeOf,
 	readSnapshot,
 } from '@stowage/core';
 import { clockFinding } from './dataFolder.js';
 import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
 
 /** Whether the database is undamaged and of this version; `isUsable` if the storage roots can be read from it. */
-export async function checkDatabaseOf({ databaseUrl }: Config): Promise<{ findings: Finding[]; isUsable: boolean }> {
+export async function checkDatabaseOf(config: Config): Promise<{ findings: Finding[]; isUsable: boolean }> {
 	const what = 'database';
+	const { databaseUrl } = config;
 	try {
 		const { migrations, incompatible } = await readSnapshot(databaseUrl, async (snapshot) => snapshot);
-		const { damage, orphans, now, live } = await checkDatabase(databaseUrl, liveMs);
+		const { damage, orphans, now, live } = await checkDatabase(databaseUrl, forgottenMs);
 		const findings: Finding[] = damage.map((each) =>
 			fault(what, `damaged: ${each}`, 'Stop the server and restore a backup: docs/restore.md.'),
 		);
@@ -32,9 +36,10 @@ export async function checkDatabaseOf({ databaseUrl }: Config): Promise<{ findin
 		if (findings.length === 0) findings.push(ok(what, 'whole and up to date'));
 		const isUsable = findings.every(({ state }) => state === 'ok');
 		if (now !== undefined) findings.push(clockFinding('the database', now, maxNodeClockMs));
-		for (const message of clockFaults(live))
+		const { living } = await byDoubt(live, { node: nodeOf(config), identity: await identifyProcess() });
+		for (const message of clockFaults(living))
 			findings.push(warn('clock', message, 'Let all machines get their time by NTP: timedatectl set-ntp true.'));
-		for (const message of differingSettings(live))
+		for (const message of differingSettings(living))
 			findings.push(warn('nodes', message, 'Give all nodes the same value, and restart the one that has another.'));
 		return { findings, isUsable };
 	} catch (error) {

@@ -34,6 +34,7 @@ export { recordOrder } from './audit/recordOrder.js';
 export { makeDataDir } from './config/dataDir.js';
 export { flagOf, settingNames, variableOf } from './config/leaves.js';
 export { ConfigError, type ConfigSources, isStartupMistake, loadConfig, readConfigBytes } from './config/load.js';
+export { nodeOf } from './config/nodeOf.js';
 export { othersMayWrite } from './config/othersMayWrite.js';
 export type { Reloaded } from './config/reload.js';
 export { type Config, durationText, parseByteSize, parseDuration } from './config/schema.js';
@@ -48,7 +49,16 @@ export type { ConnectionSource } from './http/connections/accepting.js';
 export { endFailedRequest } from './http/connections/endFailedRequest.js';
 export { freeSocket, openSocket, socketPathOf } from './http/connections/unixSocket.js';
 export { createPeers, limitAddress, type Peers } from './http/requests/proxy.js';
-export { clockFaults, differingSettings, findServing, liveMs, maxNodeClockMs } from './leases/LiveProcesses.js';
+export {
+	byDoubt,
+	clockFaults,
+	differingSettings,
+	findServing,
+	forgottenMs,
+	liveMs,
+	maxNodeClockMs,
+} from './leases/LiveProcesses.js';
+export { identifyProcess } from './leases/processIdentity.js';
 export type { ListedLink } from './links/createLinks.js';
 export { linksOf } from './links/linksOf.js';
 export { type FileHash, hashFiles, type KnownLink, relink } from './links/relink.js';

@@ -9,10 +9,10 @@ import type { Log } from '../log.js';
 import { identifyProcess, type ProcessIdentity } from './processIdentity.js';
 import type { RootReaders } from './RootReaders.js';
 
-/** How often a process says that it lives, and compares its clock. */
+/** How often a process looks at the rows of all and compares its clock, and how often it writes its own where that is its heartbeat. */
 const beatMs = 5000;
 
-/** How long after its last beat a process counts as living. */
+/** How long after its row was written a process counts as living without a doubt, and how long a newcomer waits for a heartbeat. */
 export const liveMs = 20_000;
 
 /** A capability that no live process has had for so long is not waited for any more: a process that starts anew is there again by then. */
@@ -22,17 +22,14 @@ const restartMs = 10 * 60_000;
 const firstLooksMs = 60_000;
 const lookMs = 30_000;
 
-/** Processes that were not seen for so long are forgotten, and such rows are looked for so often. */
-const forgottenMs = 60 * 60_000;
+/** Rows that are so old are forgotten, and looked for so often. */
+export const forgottenMs = 60 * 60_000;
 const sweepMs = 10 * 60_000;
 
-/** How often a process writes its row that need not say that it lives, so that it is not forgotten. */
+/** How often a process without a heartbeat writes its row, so that it is not forgotten. */
 const keepMs = 30 * 60_000;
 
-/** By then who lives elsewhere has found a new row, and said so. */
-const answerMs = 12_000;
-
-/** How often it is looked whether they have. */
+/** How often a command looks whether others have answered. */
 const askMs = 500;
 
 /** Clocks may differ by so much without harm. */
@@ -76,11 +73,11 @@ interface Dependencies {
 /**
  * The processes that live over one database server, this one among them. Over a file there is nothing to do.
  *
- * Each has a row as long as it serves, and looks at those of all every five seconds. Who is of the same machine, node and version can
- * see whether another one has ended, so nothing is written while there are only rows of such. As soon as there is one of any other
- * process, all write every five seconds until it is gone: removed when it ends, or forgotten after an hour. So of two that live on
- * different machines each knows of the other, and a row that is old when this process comes is doubtful until its process had
- * time to find the new one.
+ * Each has a row while it serves, and looks at all rows every five seconds. Processes of the same machine, node and version (local peers)
+ * see by the PID whether another one has ended, so they write nothing while there are no other rows. As soon as there is one of any
+ * other process, all write theirs every five seconds, as a heartbeat, until it is gone: removed when that process ends, or forgotten
+ * after an hour. So of two that live on different machines each sees the other's row, and both have a heartbeat. An old row of a
+ * process elsewhere is doubtful for a newcomer: it counts as living until that process had the time to find the newcomer's row.
  */
 export class LiveProcesses implements RootReaders {
 	readonly #dependencies: Dependencies;
@@ -89,12 +86,12 @@ export class LiveProcesses implements RootReaders {
 	#clockOffset = 0;
 	#isClockOff = false;
 	#hasBegun = false;
-	/** Since when others can find this process's row. */
+	/** Since when others can find this process's row; undefined while it has none, as a command, or one that was forgotten. */
 	#announcedAt: number | undefined;
 	/** What the row says, and since when. */
 	#written = { facts: '', at: Number.NEGATIVE_INFINITY };
-	/** Whether all who have rows see by themselves that this process lives. */
-	#isAlone = false;
+	/** Whether it needs no heartbeat: all who have rows are local peers. */
+	#isQuiet = false;
 	/** What was logged last. */
 	#said = '';
 	/** The digest of the list of roots that was read last. */
@@ -143,22 +140,22 @@ export class LiveProcesses implements RootReaders {
 
 	/** @inheritdoc */
 	async withOtherRoots(digest: string): Promise<string[]> {
-		const others = (await this.#findOthers()).filter(({ roots }) => roots !== digest);
-		return [...new Set(others.map(({ node }) => `node ${node}`))];
+		const { others } = await this.#findOthers();
+		const late = others.filter(({ roots }) => roots !== digest);
+		return [...new Set(late.map(({ node }) => `node ${node}`))];
 	}
 
-	/** Whether a process that serves over this database server, on whichever machine, has not said for a while that it lives. */
+	/** Whether a process on another machine that served over this database server is certainly gone, or has stood still for a while. */
 	async isSilent(name: string): Promise<boolean> {
-		const { monotonic } = this.#dependencies;
-		if (this.#announcedAt === undefined || monotonic() - this.#announcedAt < liveMs) return false;
-		return !(await this.#look()).living.some((process) => process.name === name);
+		const { living } = await this.#look();
+		return this.#hadTimeToAnswer() && !living.some((process) => process.name === name);
 	}
 
-	/** All others that serve. May take some seconds, in which those of other machines are asked. */
+	/** All others that serve. May take some seconds, in which those of other machines are waited for. */
 	async othersThatServe(): Promise<LiveProcess[]> {
 		for (;;) {
-			const others = await this.#findOthers();
-			if (others.every(({ ageMs }) => ageMs < liveMs) || this.#wereAsked()) return others;
+			const { others, areDoubted } = await this.#findOthers();
+			if (!areDoubted) return others;
 			await wait(askMs);
 		}
 	}
@@ -199,7 +196,7 @@ export class LiveProcesses implements RootReaders {
 	}
 
 	async #beat(): Promise<void> {
-		const { database, identity, log, monotonic } = this.#dependencies;
+		const { database, log, monotonic } = this.#dependencies;
 		const { processes } = database;
 		if (processes === undefined) return;
 		try {
@@ -208,31 +205,34 @@ export class LiveProcesses implements RootReaders {
 			// A slow answer proves nothing in either direction.
 			if (Math.abs(offset) - uncertainty > maxNodeClockMs) this.#isClockOff = true;
 			else if (Math.abs(offset) + uncertainty <= maxNodeClockMs) this.#isClockOff = false;
-			const facts = JSON.stringify(this.#facts());
-			const isDue = !this.#isAlone || facts !== this.#written.facts || monotonic() - this.#written.at >= keepMs;
-			if (isDue) await this.#write(processes);
-			const { rows, living } = await this.#look();
-			this.#isAlone = this.#seesAll(rows);
-			// Who has come meanwhile waits for it.
-			if (!this.#isAlone && !isDue) await this.#write(processes);
-			this.#noteOthers(living.filter(({ name }) => name !== identity.name));
+			const before = await this.#look();
+			const isNew = this.#announcedAt === undefined;
+			this.#isQuiet = this.#areLocalPeers(before.rows) && !this.#isClockOff;
+			const isChanged = JSON.stringify(this.#facts()) !== this.#written.facts;
+			if (!this.#isQuiet || isChanged || monotonic() - this.#written.at >= keepMs) await this.#write(processes);
+			const { living, doubtful } = isNew ? await this.#look() : before;
+			this.#noteOthers([...living, ...(this.#hadTimeToAnswer() ? [] : doubtful)]);
 			this.#say([...clockFaults(living), ...differingSettings(living)]);
 			if (this.hasOtherNodes) this.#dependencies.onOtherNodes?.();
 			await this.#sweep(processes);
 		} catch (error) {
-			this.#isAlone = false;
-			log.warn({ err: error }, 'this process could not tell the others that it lives');
+			this.#isQuiet = false;
+			log.warn(
+				{ err: error },
+				'the processes over this database could not be looked at, or not be told that this one lives',
+			);
 		}
 	}
 
+	/** What the row says. That of a command has no settings and no version: it takes part in nothing, but is seen by all. */
 	#facts(): ProcessFacts {
 		const { config, identity, version } = this.#dependencies;
 		return {
 			name: identity.name,
 			node: nodeOf(config),
-			version,
+			version: this.#hasBegun ? version : '',
 			clockOffset: this.#isClockOff ? this.#clockOffset : 0,
-			settings: digestsOf(config),
+			settings: this.#hasBegun ? digestsOf(config) : {},
 			capabilities: this.#capabilities(),
 			roots: this.#roots,
 		};
@@ -246,45 +246,38 @@ export class LiveProcesses implements RootReaders {
 		this.#announcedAt ??= monotonic();
 	}
 
-	/** Whether this process's row is there, and all others are of processes that see by themselves whether it lives. */
-	#seesAll(rows: readonly LiveProcess[]): boolean {
-		const { identity, version } = this.#dependencies;
-		const seeing = rows.every((row) => row.name === identity.name || (this.#isBeside(row) && row.version === version));
-		return seeing && !this.#isClockOff && rows.some(({ name }) => name === identity.name);
+	/** Whether all of these see by themselves whether this process has ended, which has a row itself. */
+	#areLocalPeers(rows: readonly LiveProcess[]): boolean {
+		const { config, identity, version } = this.#dependencies;
+		const isPeer = (row: LiveProcess) => isLocal(row, { node: nodeOf(config), identity }) && row.version === version;
+		return rows.some(({ name }) => name === identity.name) && rows.every(isPeer);
 	}
 
-	/** Whether this process sees whether that one has ended. */
-	#isBeside({ name, node }: LiveProcess): boolean {
-		const { config, identity } = this.#dependencies;
-		return node === nodeOf(config) && identity.canTell(name);
-	}
-
-	/** All rows; `doubtful` are old ones of processes elsewhere. */
+	/** The rows of all processes that may live, this one's among them. */
 	async #look(): Promise<Record<'rows' | 'living' | 'doubtful', LiveProcess[]>> {
-		const { database, identity } = this.#dependencies;
-		const rows = (await database.processes?.live(forgottenMs)) ?? [];
-		const living: LiveProcess[] = [];
-		const doubtful: LiveProcess[] = [];
-		for (const row of rows) {
-			if (row.ageMs < liveMs || row.name === identity.name) living.push(row);
-			else if (!this.#isBeside(row)) doubtful.push(row);
-			else if (!(await identity.hasEnded(row.name))) living.push(row);
-		}
-		return { rows, living, doubtful };
+		const { config, database, identity, monotonic } = this.#dependencies;
+		const all = (await database.processes?.live(forgottenMs)) ?? [];
+		const { living, doubtful } = await byDoubt(all, { node: nodeOf(config), identity });
+		// It is forgotten if this process was cut off, or its machine suspended: others may have given up their heartbeat since.
+		if (all.some(({ name }) => name === identity.name)) this.#announcedAt ??= monotonic();
+		else this.#announcedAt = undefined;
+		return { rows: [...living, ...doubtful], living, doubtful };
 	}
 
-	/** Those that serve besides this process, and until they had time to answer also those that may. A command makes itself known for it. */
-	async #findOthers(): Promise<LiveProcess[]> {
+	/** The processes that serve besides this one, and until they had time to answer those that may. A command adds its row for it. */
+	async #findOthers(): Promise<{ others: LiveProcess[]; areDoubted: boolean }> {
 		const { database, identity } = this.#dependencies;
 		const { living, doubtful } = await this.#look();
-		const isDoubted = doubtful.length > 0 && !this.#wereAsked();
-		if (isDoubted && this.#announcedAt === undefined && database.processes !== undefined)
+		const areDoubted = doubtful.length > 0 && !this.#hadTimeToAnswer();
+		if (areDoubted && this.#announcedAt === undefined && database.processes !== undefined)
 			await this.#write(database.processes);
-		return [...living, ...(isDoubted ? doubtful : [])].filter(({ name }) => name !== identity.name);
+		const others = [...living, ...(areDoubted ? doubtful : [])].filter(({ name }) => name !== identity.name);
+		return { others, areDoubted };
 	}
 
-	#wereAsked(): boolean {
-		return this.#announcedAt !== undefined && this.#dependencies.monotonic() - this.#announcedAt >= answerMs;
+	/** Whether who lives elsewhere has found this process's row since, and begun its heartbeat. */
+	#hadTimeToAnswer(): boolean {
+		return this.#announcedAt !== undefined && this.#dependencies.monotonic() - this.#announcedAt >= liveMs;
 	}
 
 	async #sweep(processes: ProcessStore): Promise<void> {
@@ -302,7 +295,8 @@ export class LiveProcesses implements RootReaders {
 		return this.#here.names;
 	}
 
-	#noteOthers(others: readonly LiveProcess[]): void {
+	#noteOthers(processes: readonly LiveProcess[]): void {
+		const others = processes.filter(({ name }) => name !== this.#dependencies.identity.name);
 		this.#others = others;
 		const now = this.#dependencies.monotonic();
 		for (const { capabilities } of others) for (const each of capabilities) this.#seenElsewhere.set(each, now);
@@ -316,6 +310,34 @@ export class LiveProcesses implements RootReaders {
 		for (const reason of faults) this.#dependencies.log.warn({ reason }, 'the nodes do not agree');
 		if (faults.length === 0) this.#dependencies.log.info('the nodes agree again');
 	}
+}
+
+interface Place {
+	node: string;
+	identity: Pick<ProcessIdentity, 'canTell' | 'hasEnded'>;
+}
+
+/** Whether who is here sees whether that process has ended. */
+function isLocal({ name, node }: LiveProcess, here: Place): boolean {
+	return node === here.node && here.identity.canTell(name);
+}
+
+/** Those that live, as seen from here, and the doubtful: processes elsewhere whose rows are old. Who has ended is neither. */
+export async function byDoubt(
+	rows: readonly LiveProcess[],
+	here: Place,
+): Promise<Record<'living' | 'doubtful', LiveProcess[]>> {
+	const living: LiveProcess[] = [];
+	const doubtful: LiveProcess[] = [];
+	for (const row of rows) {
+		const isHere = isLocal(row, here);
+		if (isHere && (await here.identity.hasEnded(row.name))) continue;
+		if (row.ageMs < liveMs) living.push(row);
+		else if (!isHere) doubtful.push(row);
+		// An older one was not written in its time: its PID is another process's by now.
+		else if (row.ageMs < keepMs + liveMs) living.push(row);
+	}
+	return { living, doubtful };
 }
 
 /** The processes that serve over a database, as a command finds them. */
@@ -373,7 +395,8 @@ function spanOf(offset: number): string {
 
 /** Sentences about settings that users notice and that differ between nodes. */
 export function differingSettings(live: readonly LiveProcess[]): string[] {
-	const [first, ...others] = live;
+	// Commands have none.
+	const [first, ...others] = live.filter(({ settings }) => Object.keys(settings).length > 0);
 	if (first === undefined) return [];
 	// One of another version may have other settings.
 	const names = Object.keys(first.settings).filter((name) => others.every(({ settings }) => name in settings));

@@ -273,16 +273,69 @@ test('a command at another machine waits for what those of a quiet one say, and 
 	t.deepEqual((await command.withOtherRoots('new')).sort(), ['node east', 'node south']);
 	clock.ms += 12_000;
 	await beats('east 1');
+	t.false(await command.isSilent('south 1'), 'not known for long enough');
+	clock.ms += 8_000;
+	await beats('east 1');
 	t.deepEqual(await command.withOtherRoots('new'), ['node east'], 'who has answered');
 	t.deepEqual(
 		(await command.othersThatServe()).map(({ name }) => name),
 		['east 1'],
 	);
-	t.false(await command.isSilent('south 1'), 'not known for long enough');
-	clock.ms += 20_000;
 	t.true(await command.isSilent('south 1'));
 	await command.close();
 	t.deepEqual([...rows.keys()].sort(), ['east 1', 'south 1']);
+});
+
+test('a command beside a quiet process finds it at once', async (t) => {
+	const { clock, rows, ended, open, beats } = sharedRows();
+	const one = open('east 1', 'east');
+	t.teardown(() => one.close());
+	await one.begin();
+	await beats('east 1');
+	clock.ms += 10 * 60_000;
+	const command = open('east 2', 'east');
+	t.deepEqual(
+		(await command.othersThatServe()).map(({ name }) => name),
+		['east 1'],
+	);
+	t.deepEqual([...rows.keys()], ['east 1'], 'without a row of its own');
+	ended.add('east 1');
+	t.deepEqual(await command.othersThatServe(), []);
+});
+
+test('a process whose row was forgotten takes nobody for silent before they had time to find it again', async (t) => {
+	const { clock, rows, open, beats } = sharedRows();
+	const [one, two] = [open('east 1', 'east'), open('west 1', 'west')];
+	t.teardown(() => Promise.all([one.close(), two.close()]));
+	await one.begin();
+	await two.begin();
+	await beats('east 1', 'west 1');
+	// The machine of the other one is suspended for long, and meanwhile this one is quiet.
+	const { at: _at, ...row } = rows.get('east 1') as LiveProcess & { at: number };
+	await two.close();
+	clock.ms += 60 * 60_000;
+	rows.clear();
+	rows.set('east 1', { ...row, at: clock.ms - 10 * 60_000 });
+	t.false(await two.isSilent('east 1'));
+	t.deepEqual(await two.withOtherRoots('digest'), ['node east']);
+	clock.ms += 19_000;
+	t.false(await two.isSilent('west 2'));
+	clock.ms += 2_000;
+	t.true(await two.isSilent('west 2'));
+});
+
+test('a new node knows what a quiet one can do before that has answered', async (t) => {
+	const { clock, rows, open, beats } = sharedRows();
+	rows.set('south 1', { ...process('south'), name: 'south 1', capabilities: ['zip'], at: 0 });
+	clock.ms += 10 * 60_000;
+	const one = open('east 1', 'east');
+	t.teardown(() => one.close());
+	await one.begin();
+	t.true(one.isOffered('zip'));
+	t.true(one.hasOtherNodes);
+	clock.ms += 25_000;
+	await beats('east 1');
+	t.false(one.isOffered('zip'), 'it was killed');
 });
 
 let mariadb: Awaited<ReturnType<typeof startMariadb>>;
