@@ -161,9 +161,10 @@ export function outputDenial(original: Film, output: Film | undefined): Failure 
 		return new Failure('conflict', 'The converted file has lost its sound. The original was kept.');
 	}
 	const tolerance = Math.max(1, original.seconds / 100);
-	const lengths = (film: Film) => [film.seconds, film.seconds - film.lead];
-	const isAsLong = (length: number) => lengths(original).some((each) => Math.abs(each - length) <= tolerance);
-	if (lengths(output).some(isAsLong)) return undefined;
+	const isAsLong = (one: number, other: number) => Math.abs(one - other) <= tolerance;
+	const content = ({ seconds, lead }: Film) => seconds - lead;
+	// Encoders keep the time before the first packet, or leave it out.
+	if (isAsLong(original.seconds, output.seconds) || isAsLong(content(original), content(output))) return undefined;
 	if (output.seconds > original.seconds) {
 		return new Failure(
 			'conflict',
