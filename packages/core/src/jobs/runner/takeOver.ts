@@ -46,7 +46,13 @@ async function release({ store, runs, log }: Dependencies, job: HeldJob, { end, 
 	if (!isFreed) return;
 	log.warn({ job: job.id, kind: job.kind }, 'a job was taken over: its process had not renewed the lease');
 	// No run of its own cleans up any more. One that has failed may go on from there if it is tried again.
-	if ((await store.find(job.id))?.status === 'cancelled') runs.discard(job);
+	const ended = await store.find(job.id).catch((error: unknown) => {
+		log.warn(
+			{ err: error, job: job.id },
+			'what a job that was taken over had left is swept later, if it was cancelled',
+		);
+	});
+	if (ended?.status === 'cancelled') runs.discard(job);
 }
 
 /** The end of a job that is not tried again, after so many unclean ends of processes that ran it. */

@@ -71,8 +71,7 @@ export function limitStore(knex: Knex): CounterStore {
 			const what = JSON.stringify(ordered.map((each) => [each.keyHash, each.windowMs]));
 			const hashes = ordered.map((each) => each.keyHash);
 			const { result, later } = await hits.add(what, hashes, async (transaction, size) => {
-				const counted = await countEach(transaction, ordered, size, now);
-				return counted;
+				return countEach(transaction, ordered, size, now);
 			});
 			const own = tries.map(({ key }) => {
 				const row = toCount(result.get(keyHash(key)) as LimitRow);
@@ -95,10 +94,13 @@ export function limitStore(knex: Knex): CounterStore {
 				return { count: row.count + 1, endsAt: row.ends_at };
 			});
 		},
-		release: (key, amount = 1) => subtract(knex, [keyHash(key)], amount),
+		release: (key, amount = 1) => subtract(knex, keyHash(key), amount),
 		async releaseEach(keys) {
 			const ordered = inLockOrder(keys.map((key) => ({ key }))).map((each) => each.keyHash);
-			await releases.add(JSON.stringify(ordered), ordered, (transaction, size) => subtract(transaction, ordered, size));
+			await releases.add(JSON.stringify(ordered), ordered, async (transaction, size) => {
+				// One after the other: of a statement for all the server chooses in which order it locks, and which other rows it waits for.
+				for (const hash of ordered) await subtract(transaction, hash, size);
+			});
 		},
 	};
 }
@@ -200,9 +202,8 @@ function inLockOrder<Try extends { key: string }>(tries: readonly Try[]): (Try &
 		.sort((one, other) => (one.keyHash < other.keyHash ? -1 : 1));
 }
 
-/** One statement for all: the rows are locked no longer than that takes. */
-async function subtract(knex: Knex, keyHashes: readonly string[], amount: number): Promise<void> {
-	await knex<LimitRow>('limits').whereIn('key_hash', keyHashes).where('count', '>=', amount).decrement('count', amount);
+async function subtract(knex: Knex, keyHash: string, amount: number): Promise<void> {
+	await knex<LimitRow>('limits').where({ key_hash: keyHash }).where('count', '>=', amount).decrement('count', amount);
 }
 
 async function count(

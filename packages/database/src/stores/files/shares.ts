@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import type { SharedItemRecord, ShareRecord, ShareSettings, ShareStore } from '@stowage/plugin-api';
 import { Failure, parsePath, type ShareMode } from '@stowage/rules';
 import type { Knex } from 'knex';
@@ -117,8 +118,8 @@ export function shareStore(knex: Knex, now: () => number): ShareStore {
 				);
 				// SQLite bears so many values in a statement, and no more.
 				for (let at = 0; at < rows.length; at += 50) {
-					// Others read meanwhile, and those who write wait for the whole share in any case.
-					if (at > 0) await ownTurn();
+					// Others have a turn. Not `ownTurn`, whose queue is as long as others make it: who writes waits for this transaction.
+					if (at > 0) await setImmediate();
 					await transaction('temp_links').insert(rows.slice(at, at + 50));
 				}
 			});
