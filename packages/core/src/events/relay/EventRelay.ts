@@ -174,7 +174,7 @@ export class EventRelay {
 		try {
 			if (this.#isListening()) {
 				await this.#subscription.renew(this.#pollsFolders());
-				await this.#receive();
+				await this.#inbox.receive((relayed, process) => this.#receive(relayed, process));
 			} else await this.#subscription.endWhenIdle();
 			await this.#outbox.send();
 			await this.#outbox.sweep();
@@ -186,12 +186,10 @@ export class EventRelay {
 		}
 	}
 
-	async #receive(): Promise<void> {
-		for (const { process, relayed } of await this.#inbox.receive()) {
-			// Those beside this process note what they change themselves, for the index that they have in common.
-			const isNoted = relayed.kind === 'index' && this.#siblings.names.has(process);
-			if (!isNoted) this.#publish(relayed);
-		}
+	#receive(relayed: RelayedEvent, process: string): void {
+		// Those beside this process note what they change themselves, for the index that they have in common.
+		const isNoted = relayed.kind === 'index' && this.#siblings.names.has(process);
+		if (!isNoted) this.#publish(relayed);
 	}
 
 	/** What was sent to a process that asks for changes again after a while, or that had no database, may be gone. */

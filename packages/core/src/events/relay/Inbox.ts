@@ -26,8 +26,8 @@ export class Inbox {
 		return this.#readAt;
 	}
 
-	/** What has come since the last time, each with the name of the process that sent it; those of a process in their order. */
-	async receive(): Promise<{ process: string; relayed: RelayedEvent }[]> {
+	/** Calls `publish` with what has come since the last time, and with the process that sent it; those of a process in their order. */
+	async receive(publish: (relayed: RelayedEvent, process: string) => void): Promise<void> {
 		const { store, process: own, encryption, monotonic } = this.#parts;
 		const { lateMs, keptMs } = relayTimes;
 		const at = monotonic();
@@ -35,14 +35,12 @@ export class Inbox {
 		const events = await store.latest(ms, own);
 		this.#readAt = at;
 		for (const [process, { at: readAt }] of this.#read) if (at - readAt > 3 * keptMs) this.#read.delete(process);
-		const received = [];
 		for (const { process, number, payload } of events) {
 			// Those of a process are committed in their order.
 			if (number <= (this.#read.get(process)?.number ?? 0)) continue;
 			this.#read.set(process, { number, at });
 			const text = encryption.decrypt(payload);
-			if (text !== undefined) received.push({ process, relayed: JSON.parse(text) as RelayedEvent });
+			if (text !== undefined) publish(JSON.parse(text) as RelayedEvent, process);
 		}
-		return received;
 	}
 }

@@ -49,7 +49,7 @@ export function shareGuestRoutes(services: Services) {
 				const head = { title, message, from, mode, expiresAt, askName: share.asksName, isLimited };
 				const items = files.list(guest, { area: 'private', path: rootPath });
 				shareCookies.give(request, tokenOf(call), share);
-				const shown = shownOnly(items, guest.root.kind === 'folder');
+				const shown = presentItems(items, guest.root.kind === 'folder');
 				if (mode !== 'upload') return sendListing(services, call, listingText(head, shown, [], 'items'));
 				// The folder must be there, and nobody learns what is in it.
 				await shown.next();
@@ -170,7 +170,7 @@ function keepPrivate({ request }: { request: Request }): void {
 }
 
 /** The rows of a share. Throws `notFound` where none of several items is there; a folder may be empty. */
-async function* shownOnly(items: AsyncIterable<Entry[]>, mayBeEmpty: boolean): AsyncGenerator<Entry[]> {
+async function* presentItems(items: AsyncIterable<Entry[]>, mayBeEmpty: boolean): AsyncGenerator<Entry[]> {
 	let isAnyThere = mayBeEmpty;
 	for await (const batch of items) {
 		isAnyThere ||= batch.length > 0;

@@ -10,7 +10,7 @@ import {
 	undefinedIf,
 } from '@stowage/rules';
 import { identityOf } from '../../identity.js';
-import { batches, filterInBatches } from '../batches.js';
+import { batches, filterInBatches } from '../filterInBatches.js';
 import type { TrashParts } from '../trashParts.js';
 
 /** Files whose versions are counted together, each of which has a bounded number of them. */

@@ -4,7 +4,7 @@ import { createKeyedMutex } from '../../../limits/keyedMutex.js';
 import { identityOf } from '../../identity.js';
 import type { HomeStorage } from '../../storage/HomeStorage.js';
 import { prefixedFile } from '../../storage/rootIds.js';
-import { filterInBatches } from '../batches.js';
+import { filterInBatches } from '../filterInBatches.js';
 import { isTrashed, locateTrashed } from '../locateTrashed.js';
 import { withTrashFolder } from '../moveTrash.js';
 import type { TrashBin } from '../TrashBin.js';

@@ -5,7 +5,7 @@ import { filesMessages as messages } from '../../messages.js';
 import { type ResolvedSteps, resolveSteps, takenSteps } from '../taken.js';
 import type { OperationParts } from './OperationParts.js';
 
-/** A folder, from which area items come into it, and in which one it is. */
+/** Where items go: into a folder of the area `to`, from the area `from`. */
 export interface Target {
 	from: Area;
 	to: Area;
