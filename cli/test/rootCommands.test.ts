@@ -15,6 +15,7 @@ import {
 	symlink,
 	writeFile,
 } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -464,11 +465,16 @@ export const plugin = { name: 'planted', version: '1.0.0', needs: [], needsHttp:
 		plants.push([file, () => chown(file, uid, gid), () => chown(file, 0, 0)]);
 	}
 	for (const [file, open, closed] of [
-		[folder, 0o775, 0o755],
+		[folder, 0o777, 0o755],
 		[path.join(folder, 'lib/index.js'), 0o646, 0o644],
-		[at('site/stowage.yaml'), 0o664, 0o644],
+		[at('site/stowage.yaml'), 0o646, 0o644],
 	] as const) {
 		plants.push([file, () => chmod(file, open), () => chmod(file, closed)]);
+	}
+	for (const file of [folder, at('site/stowage.yaml')]) {
+		const open = async (group: number, mode: number) => [await chown(file, 0, group), await chmod(file, mode)].at(0);
+		const { mode } = await stat(file);
+		plants.push([file, () => open(gid, mode | 0o020), () => open(0, mode)]);
 	}
 	// A package of somebody else's, to which a link of root's leads, and one of theirs to what is root's.
 	const elsewhere = async (owner: number) => {
@@ -507,4 +513,138 @@ export const plugin = { name: 'planted', version: '1.0.0', needs: [], needsHttp:
 	for (const name of await readdir(at('own'))) await rm(at('own', name), { recursive: true });
 	t.like(await list(), { code: 0, stderr: '' });
 	t.like(await stat(marker), { uid });
+});
+
+/** A site of root's with a plugin of one module, which `user list` loads. */
+async function siteOfRoot(t: ExecutionContext, file: string) {
+	const { at } = await machine(t);
+	const plugin = `export const plugin = { name: 'planted', version: '1.0.0', needs: [], needsHttp: false, options: { safeParse: (data) => ({ success: true, data }) }, start() {} };\n`;
+	for (const folder of ['own', 'site', path.dirname(file)]) await mkdir(at(folder), { recursive: true, mode: 0o755 });
+	const write = (name: string, text: string) => writeFile(at(name), text, { mode: 0o644 });
+	await write(file, plugin);
+	await write('site/stowage.yaml', `dataDir: ${at('own')}\nplugins:\n  ${at(file)}: {}\n`);
+	const list = (config = at('site/stowage.yaml')) =>
+		stowage(['user', 'list', '--config', config, '--log-level', 'error'], { timeout: 60_000 });
+	const refuses = async (why: string) => {
+		const { code, stderr } = await list();
+		t.is(code, 78, stderr);
+		t.true(stderr.includes(`, for ${why}`), `${why}: ${stderr}`);
+	};
+	return { at, write, list, refuses };
+}
+
+test('root’s own group may write what root loads, and a socket beside it is nothing that is loaded', async (t) => {
+	const { at, list } = await siteOfRoot(t, 'site/plugin.mjs');
+	for (const file of ['site/stowage.yaml', 'site/plugin.mjs']) await chmod(at(file), 0o664);
+	await chmod(at('site'), 0o775);
+	const server = createServer().listen(at('site/socket'));
+	t.teardown(() => server.close());
+	await once(server, 'listening');
+	await chmod(at('site/socket'), 0o666);
+	t.like(await list(), { code: 0, stderr: '' });
+});
+
+test('where root stays root, a plugin without a package.json is examined with all in its folder but the data folder', async (t) => {
+	const { at, write, list, refuses } = await siteOfRoot(t, 'site/plugin.mjs');
+	await write('site/part.mjs', '');
+	await chown(at('site/part.mjs'), uid, gid);
+	await refuses(`${at('site/part.mjs')} belongs to user ${uid}`);
+	await rename(at('site/part.mjs'), at('own/part.mjs'));
+	await rename(at('own'), at('site/data'));
+	await symlink(at('site/data'), at('own'));
+	t.like(await list(), { code: 0, stderr: '' });
+});
+
+test('where root stays root, the way of every link in a plugin’s package is examined, whether it leads back, elsewhere or nowhere', async (t) => {
+	const { at, write, list, refuses } = await siteOfRoot(t, 'site/pack/index.mjs');
+	await write('site/pack/package.json', '{"type": "module"}');
+	await mkdir(at('theirs'), { mode: 0o755 });
+	await mkdir(at('sticky'));
+	await chmod(at('sticky'), 0o1777);
+	const lead = async (target: string, through = target) => {
+		await rm(at('site/pack/link'), { force: true });
+		await rm(at('theirs/link'), { force: true });
+		await symlink(target, at('theirs/link'));
+		await symlink(through, at('site/pack/link'));
+	};
+	await lead(at('site/pack/index.mjs'));
+	t.like(await list(), { code: 0, stderr: '' });
+	await lead(at('site/missing/file'));
+	t.like(await list(), { code: 0, stderr: '' });
+	await chown(at('theirs'), uid, gid);
+	for (const target of [at('site/pack/index.mjs'), at('site'), at('site/missing')]) {
+		await lead(target, at('theirs/link'));
+		await refuses(`${at('theirs')} belongs to user ${uid}`);
+	}
+	await lead(at('sticky/missing'));
+	await refuses(`${at('sticky/missing')}, to which ${at('site/pack/link')} leads, can be made by others`);
+});
+
+test('where root stays root, a package that lies beside the program’s own folder is examined with all that is in it', async (t) => {
+	const { at, list, refuses } = await siteOfRoot(t, 'site/plugin.mjs');
+	const folder = await mkdtemp(path.resolve('cli/dist/planted-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true }));
+	await chmod(folder, 0o755);
+	await rename(at('site/plugin.mjs'), path.join(folder, 'plugin.mjs'));
+	for (const name of ['package.json', 'part.mjs']) await writeFile(path.join(folder, name), '{}', { mode: 0o644 });
+	await writeFile(
+		at('site/stowage.yaml'),
+		`dataDir: ${at('own')}\nplugins:\n  ${path.join(folder, 'plugin.mjs')}: {}\n`,
+	);
+	t.like(await list(), { code: 0, stderr: '' });
+	await chown(path.join(folder, 'part.mjs'), uid, gid);
+	await refuses(`${path.join(folder, 'part.mjs')} belongs to user ${uid}`);
+});
+
+test('what a shell passes by a descriptor is its own, and no other file below /dev or /proc', async (t) => {
+	const { at, list } = await siteOfRoot(t, 'site/plugin.mjs');
+	const shared = await mkdtemp('/dev/shm/stowage-');
+	t.teardown(() => rm(shared, { recursive: true, force: true }));
+	await chmod(shared, 0o1777);
+	const text = `dataDir: ${at('own')}\n`;
+	for (const file of [path.join(shared, 'stowage.yaml'), at('theirs.yaml')]) {
+		await writeFile(file, text, { mode: 0o644 });
+		t.like(await list(file), { code: 0, stderr: '' });
+		await chown(file, uid, gid);
+		for (const config of [file, path.join(`/proc/${process.pid}/root`, file)]) {
+			const { code, stderr } = await list(config);
+			t.is(code, 78, stderr);
+			t.true(stderr.includes(`, for ${file} belongs to user ${uid}`), stderr);
+		}
+	}
+	const run = `${process.execPath} ${program} user list --log-level error --config`;
+	for (const command of [`${run} <(cat ${at('theirs.yaml')})`, `cat ${at('theirs.yaml')} | ${run} /dev/stdin`]) {
+		const { exitCode, stderr } = await execa('bash', ['-c', command], { reject: false, env: { NODE_OPTIONS: '' } });
+		t.deepEqual({ exitCode, stderr }, { exitCode: 0, stderr: '' }, command);
+	}
+});
+
+test('root goes by a configuration of anybody’s on a read-only mount, unless others may see it without that mount', async (t) => {
+	const { at } = await siteOfRoot(t, 'site/plugin.mjs');
+	await mkdir(at('mounted'));
+	await mkdir(at('theirs'), { mode: 0o755 });
+	await writeFile(at('theirs/stowage.yaml'), `dataDir: ${at('own')}\n`, { mode: 0o644 });
+	await chown(at('theirs/stowage.yaml'), uid, gid);
+	/** As in a container, whose first process has the same mounts, or as in a service with mounts of its own. */
+	const list = async (kind: 'container' | 'service', mount: string) => {
+		const words = kind === 'container' ? ['--pid', '--fork', '--mount-proc'] : [];
+		const run = `exec ${process.execPath} ${program} user list --log-level error --config mounted/stowage.yaml`;
+		const command = `${mount} && ${run}`;
+		const options = { reject: false, cwd: at(), timeout: 60_000, env: { NODE_OPTIONS: '' } } as const;
+		const { exitCode, stderr } = await execa('unshare', ['--mount', ...words, 'sh', '-c', command], options);
+		return { exitCode, stderr };
+	};
+	const volume = (options: string) =>
+		`mount -t tmpfs -o mode=0777 tmpfs mounted && cp -p theirs/stowage.yaml mounted && mount -o remount,${options} mounted`;
+	const message = `Root does not work by the configuration file ${at('mounted/stowage.yaml')}, for ${at('mounted')}`;
+	t.deepEqual(await list('container', volume('ro')), { exitCode: 0, stderr: '' });
+	for (const [kind, mount] of [
+		['container', volume('rw')],
+		['service', volume('ro')],
+		['container', 'mount --bind theirs mounted && mount -o remount,bind,ro mounted'],
+	] as const) {
+		const { exitCode, stderr } = await list(kind, mount);
+		t.is(exitCode, 78, `${kind}, ${mount}: ${stderr}`);
+		t.true(stderr.startsWith(message), stderr);
+	}
 });

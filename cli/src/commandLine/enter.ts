@@ -32,24 +32,34 @@ export class NamedFile<Opened = unknown> {
  * opened before that, unless the owner could exchange them. What the command makes has the modes of the service. Throws ConfigError.
  */
 export async function enter(command: Command, files: readonly NamedFile[] = []): Promise<Config> {
-	const config = configOf(command);
+	const { config, objection } = await examinedConfig(command);
 	if (config.umask === '' && !process.env.UMASK) process.umask((await installedUnit())?.umask ?? usualUmask);
-	await leaveRoot(config.dataDir, files, configFileOf(command));
+	await leaveRoot(config.dataDir, files, objection);
 	return config;
 }
 
 /**
- * Becomes the owner of the data folder if this is root, and opens the files before or after that. Where it stays root, the configuration
- * that it goes by has to be root's: throws ConfigError.
+ * The configuration of a command, and why it must not stay root by it. The file is examined before it is read: what root alone may write
+ * by then stays so. Throws ConfigError for the configuration.
+ */
+export async function examinedConfig(command: Command): Promise<{ config: Config; objection: string | undefined }> {
+	const file = configFileOf(command);
+	const objection = file === undefined || process.geteuid?.() !== 0 ? undefined : await objectionTo(file);
+	return { config: configOf(command), objection };
+}
+
+/**
+ * Becomes the owner of the data folder if this is root, and opens the files before or after that. Throws ConfigError where it would stay
+ * root and there is an objection to that.
  */
 export async function leaveRoot(
 	dataDir: string,
 	files: readonly NamedFile[] = [],
-	configFile: string | undefined = undefined,
+	objection: string | undefined = undefined,
 ): Promise<void> {
 	const isRoot = process.geteuid?.() === 0;
 	const owner = isRoot ? await ownerOf(dataDir) : undefined;
-	if (isRoot && owner === undefined && configFile !== undefined) await assertOfRoot(configFile);
+	if (isRoot && owner === undefined && objection !== undefined) throw new ConfigError(objection);
 	const later: NamedFile[] = [];
 	for (const each of files) {
 		if (owner === undefined || (await isInReach(each.file, owner))) later.push(each);
@@ -59,12 +69,13 @@ export async function leaveRoot(
 	for (const each of later) await each.open(false);
 }
 
-/** Whoever writes the configuration chooses what is loaded and run. What a shell passes by a descriptor is its own. */
-async function assertOfRoot(configFile: string): Promise<void> {
-	if (/^\/(dev|proc)\//.test(configFile)) return;
-	const reason = await othersMayWrite(configFile);
-	if (reason === undefined) return;
-	throw new ConfigError(
-		`Root does not work by the configuration file ${configFile}, for ${reason}: whoever can write it decides what root runs. Give it and the folders above it to root (chown root, chmod go-w), or give the data folder to the user of the server, whom root becomes then.`,
-	);
+/** What a shell passes by a descriptor, which is its own. Other files of these folders may be anybody's. */
+const descriptor = /^\/(dev\/stdin|dev\/fd\/\d+|proc\/self\/fd\/\d+)$/;
+
+/** Whoever writes the configuration chooses what is loaded and run. */
+async function objectionTo(configFile: string): Promise<string | undefined> {
+	if (descriptor.test(configFile.replace(`/proc/${process.pid}/`, '/proc/self/'))) return undefined;
+	const reason = await othersMayWrite(configFile, { orReadOnly: true });
+	if (reason === undefined) return undefined;
+	return `Root does not work by the configuration file ${configFile}, for ${reason}: whoever can write it decides what root runs. Give it and the folders above it to root (chown root, chmod go-w), mount it read-only, or give the data folder to the user of the server, whom root becomes then.`;
 }

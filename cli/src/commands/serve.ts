@@ -1,8 +1,8 @@
 import { type App, type Config, ConfigError, createApp, endFailedRequest, workerCount } from '@stowage/core';
 import { Command } from 'commander';
-import { leaveRoot } from '../commandLine/enter.js';
+import { examinedConfig, leaveRoot } from '../commandLine/enter.js';
 import { startupCode, withHelp } from '../commandLine/help.js';
-import { configFileOf, configOf, withSettings } from '../commandLine/settings.js';
+import { configOf, withSettings } from '../commandLine/settings.js';
 import { findSupervisor, heartbeatOf, type Supervisor } from '../service/supervisor.js';
 import { printLine } from '../terminal/output.js';
 import { webRoot } from '../webRoot.js';
@@ -23,8 +23,8 @@ export function serveCommand(): Command {
 				'The server does not run as root here: give the service a user of its own (User= in its unit).',
 			);
 		const primaryAddress = takeWorkerAddress(process.env);
-		const config = configOf(command);
-		await leaveRoot(config.dataDir, [], configFileOf(command));
+		const { config, objection } = await examinedConfig(command);
+		await leaveRoot(config.dataDir, [], objection);
 		if (primaryAddress !== undefined) await serveAsWorker(config, command, primaryAddress);
 		else if (workerCount(config) > 1) await servePrimary(config);
 		else await serveAlone(config, command);

@@ -41,6 +41,7 @@ export { type Config, durationText, parseByteSize, parseDuration } from './confi
 export { agreeOnSecret, readKey, readOrMakeSecret } from './config/secret.js';
 export { withoutDatabaseUrls, withoutPassword, withoutSecrets } from './config/secrets.js';
 export { strangersMay } from './config/strangers.js';
+export { listMounts, unescapeOctal } from './config/systemMounts.js';
 export { walkPath } from './config/walkPath.js';
 export { workerCount } from './config/workers.js';
 export type { App, AppOptions } from './createApp.js';
@@ -72,7 +73,6 @@ export type { ListedShare } from './shares/createShares.js';
 export { checkWatch } from './trees/feeds/checkWatch.js';
 export { moreWatches } from './trees/feeds/FolderFeeds.js';
 export type { RootState } from './trees/roots/RootAdministration.js';
-export { listMounts, unescapeOctal } from './trees/roots/systemMounts.js';
 export { recoverTrash, unknownTrash } from './trees/trash/recording/recoverTrash.js';
 export { removeVisitorFile, type VisitorFile, visitorFiles } from './trees/visitorFiles.js';
 export type { UnfinishedUpload } from './uploads/resumable/createResumableUploads.js';

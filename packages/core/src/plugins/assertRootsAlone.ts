@@ -5,12 +5,15 @@ import { ConfigError } from '../config/load.js';
 import { isAbove, othersMayWrite, ownModule } from '../config/othersMayWrite.js';
 
 /**
- * Throws ConfigError unless root alone may write the module of a plugin that root loads, its package and the packages that it may import.
- * `url` is the module, `name` how the configuration names it and `baseDir` from where that is searched.
+ * Throws ConfigError unless root alone may write the module of a plugin that root loads, all in the folder of the nearest package.json
+ * above it, or in the module's own folder where there is none, and the `node_modules` above. Not looked at are what the module imports
+ * from elsewhere or from the data folder, what else lies in a folder of the system or a sticky one in which the module is, and who may
+ * make a `node_modules` that is missing. `url` is the module, `name` how the configuration names it and `baseDir` from where that is
+ * searched.
  */
 export async function assertRootsAlone(
 	url: string,
-	{ name, baseDir }: { name: string; baseDir: string },
+	{ name, baseDir, dataDir }: { name: string; baseDir: string; dataDir: string },
 ): Promise<void> {
 	// What the configuration holds itself.
 	if (!url.startsWith('file:')) return;
@@ -22,24 +25,41 @@ export async function assertRootsAlone(
 	for (const file of named === undefined ? [module] : [named, module]) await assertClosed(name, file);
 	const above = foldersAbove(module);
 	const manifest = await firstOf(above.map((folder) => path.join(folder, 'package.json')));
-	const trees = above.map((folder) => path.join(folder, 'node_modules'));
-	if (manifest !== undefined) {
-		await assertClosed(name, manifest);
-		const folder = path.dirname(manifest);
-		// In /tmp lies what belongs to others.
-		if (((await stat(folder)).mode & 0o1000) === 0) trees.push(folder);
+	if (manifest !== undefined) await assertClosed(name, manifest);
+	const packageFolder = manifest === undefined ? undefined : path.dirname(manifest);
+	const data = await realpath(dataDir).catch(() => dataDir);
+	for (const folder of [packageFolder, path.dirname(module)]) {
+		if (folder === undefined || !(await isForPlugin(folder))) continue;
+		await assertClosed(name, folder, { tree: true, without: data });
+		break;
 	}
-	for (const tree of trees) {
-		if ((await firstOf([tree])) === undefined) continue;
-		// Of the packages that the program is made of itself, somebody else may have made more.
-		const target = await realpath(tree);
+	for (const packages of above.map((folder) => path.join(folder, 'node_modules'))) {
+		if ((await firstOf([packages])) === undefined) continue;
+		// Those in which the program lies or searches its own dependencies are the program's, whatever else is in there.
+		const target = await realpath(packages);
 		const isPrograms = isAbove(target, ownModule) || isAbove(path.dirname(target), ownModule);
-		await assertClosed(name, tree, !isPrograms);
+		await assertClosed(name, packages, { tree: !isPrograms });
 	}
 }
 
-async function assertClosed(name: string, file: string, tree = false): Promise<void> {
-	const reason = await othersMayWrite(file, { tree });
+/** In which other things lie than one program's. */
+const systemFolders = [
+	...'/ /boot /dev /etc /home /media /mnt /opt /proc /root /run /srv /sys /tmp /usr /var'.split(' '),
+	...'/usr/lib /usr/local /usr/local/lib /usr/local/share /usr/share /var/lib'.split(' '),
+];
+
+/** Whether all in a folder can be the plugin's, so that a package.json there is its own. In /tmp lies what belongs to others. */
+async function isForPlugin(folder: string): Promise<boolean> {
+	if (systemFolders.includes(folder) || isAbove(folder, ownModule)) return false;
+	return ((await stat(folder)).mode & 0o1000) === 0;
+}
+
+async function assertClosed(
+	name: string,
+	file: string,
+	options: Parameters<typeof othersMayWrite>[1] = {},
+): Promise<void> {
+	const reason = await othersMayWrite(file, options);
 	if (reason === undefined) return;
 	throw new ConfigError(
 		`Root does not load the plugin ${name}, for ${reason}. Give it to root alone with all that it imports and the folders above (chown root, chmod go-w), or give the data folder to the user of the server, whom root becomes then.`,

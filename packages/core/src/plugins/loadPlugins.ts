@@ -38,7 +38,9 @@ export async function checkConfig(config: Config): Promise<void> {
  * Loads the plugins of the configuration and checks their options; none is started. Throws ConfigError for one that is missing or gets a
  * wrong option.
  */
-export async function findPlugins(config: Pick<Config, 'plugins' | 'ownPlugins' | 'baseDir'>): Promise<FoundPlugins> {
+export async function findPlugins(
+	config: Pick<Config, 'plugins' | 'ownPlugins' | 'baseDir' | 'dataDir'>,
+): Promise<FoundPlugins> {
 	const loaded = new Map<string, { plugin: StowagePlugin; options: unknown }>();
 	for (const [name, given] of config.plugins) {
 		const plugin = await importPlugin(name, config);
@@ -58,12 +60,15 @@ export async function findPlugins(config: Pick<Config, 'plugins' | 'ownPlugins' 
 	return loaded;
 }
 
-async function importPlugin(name: string, config: Pick<Config, 'ownPlugins' | 'baseDir'>): Promise<StowagePlugin> {
+async function importPlugin(
+	name: string,
+	config: Pick<Config, 'ownPlugins' | 'baseDir' | 'dataDir'>,
+): Promise<StowagePlugin> {
 	let module: { plugin?: StowagePlugin };
 	try {
 		const { url, isOwn } = await locate(name, config);
 		// Such as a command of root's in a data folder of root's: who had written the module would be root.
-		if (!isOwn && process.geteuid?.() === 0) await assertRootsAlone(url, { name, baseDir: config.baseDir });
+		if (!isOwn && process.geteuid?.() === 0) await assertRootsAlone(url, { ...config, name });
 		module = await import(url);
 	} catch (cause) {
 		if (cause instanceof ConfigError) throw cause;

@@ -1,12 +1,15 @@
 import { readFile } from 'node:fs/promises';
 
 export interface SystemMount {
+	id: string;
 	/** The number of the file system's device, such as `8:1`. */
 	device: string;
 	/** The mounted folder of the file system: `/` unless it is a bind mount of a subfolder. */
 	folder: string;
 	/** Where. */
 	point: string;
+	/** Those of the mount and those of its file system. */
+	options: readonly string[];
 }
 
 /**
@@ -16,8 +19,11 @@ export interface SystemMount {
 export async function listMounts(): Promise<SystemMount[]> {
 	const lines = (await readFile('/proc/self/mountinfo', 'utf8').catch(() => '')).split('\n');
 	return lines.flatMap((line) => {
-		const [, , device, folder, point] = line.split(' ').map(unescapeOctal);
-		return device === undefined || folder === undefined || point === undefined ? [] : [{ device, folder, point }];
+		const fields = line.split(' ').map(unescapeOctal);
+		const [id, , device, folder, point, own] = fields;
+		if (id === undefined || device === undefined || folder === undefined || point === undefined) return [];
+		const options = `${own},${fields[fields.indexOf('-') + 3]}`.split(',');
+		return [{ id, device, folder, point, options }];
 	});
 }
 
