@@ -50,15 +50,8 @@ export type { ConnectionSource } from './http/connections/accepting.js';
 export { endFailedRequest } from './http/connections/endFailedRequest.js';
 export { freeSocket, openSocket, socketPathOf } from './http/connections/unixSocket.js';
 export { createPeers, limitAddress, type Peers } from './http/requests/proxy.js';
-export {
-	byDoubt,
-	clockFaults,
-	differingSettings,
-	findServing,
-	forgottenMs,
-	liveMs,
-	maxNodeClockMs,
-} from './leases/LiveProcesses.js';
+export { byDoubt, findServing, forgottenMs, liveMs } from './leases/LiveProcesses.js';
+export { clockFaults, differingSettings, maxNodeClockMs } from './leases/nodeFaults.js';
 export { identifyProcess } from './leases/processIdentity.js';
 export type { ListedLink } from './links/createLinks.js';
 export { linksOf } from './links/linksOf.js';

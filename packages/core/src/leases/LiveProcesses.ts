@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LiveProcess, ProcessFacts, ProcessStore } from '@stowage/plugin-api';
-import { settingNames } from '../config/leaves.js';
 import { nodeOf } from '../config/nodeOf.js';
-import { settingOf } from '../config/reload.js';
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
+import { clockFaults, differingSettings, digestsOf, maxNodeClockMs } from './nodeFaults.js';
 import { identifyProcess, type ProcessIdentity } from './processIdentity.js';
 import type { RootReaders } from './RootReaders.js';
 
@@ -31,28 +29,6 @@ const keepMs = 30 * 60_000;
 
 /** How often a command looks whether others have answered. */
 const askMs = 500;
-
-/** Clocks may differ by so much without harm. */
-export const maxNodeClockMs = 2000;
-
-/** Settings that users notice, so that they should be the same wherever a request arrives. */
-const noticed = [
-	'basePath',
-	'publicUrl',
-	'registration',
-	'visitors',
-	'publicListing',
-	'uploads',
-	'quotas',
-	'trash',
-	'versions',
-	'shares',
-	'downloads.maxZipEntries',
-	'externalViewers',
-	'storage',
-	'auth',
-	'plugins',
-];
 
 interface Dependencies {
 	config: Config;
@@ -207,7 +183,7 @@ export class LiveProcesses implements RootReaders {
 			else if (Math.abs(offset) + uncertainty <= maxNodeClockMs) this.#isClockOff = false;
 			const before = await this.#look();
 			const isNew = this.#announcedAt === undefined;
-			this.#isQuiet = this.#areLocalPeers(before.rows) && !this.#isClockOff;
+			this.#isQuiet = this.#areLocalPeers([...before.living, ...before.doubtful]) && !this.#isClockOff;
 			const isChanged = JSON.stringify(this.#facts()) !== this.#written.facts;
 			if (!this.#isQuiet || isChanged || monotonic() - this.#written.at >= keepMs) await this.#write(processes);
 			const { living, doubtful } = isNew ? await this.#look() : before;
@@ -254,14 +230,14 @@ export class LiveProcesses implements RootReaders {
 	}
 
 	/** The rows of all processes that may live, this one's among them. */
-	async #look(): Promise<Record<'rows' | 'living' | 'doubtful', LiveProcess[]>> {
+	async #look(): Promise<Record<'living' | 'doubtful', LiveProcess[]>> {
 		const { config, database, identity, monotonic } = this.#dependencies;
 		const all = (await database.processes?.live(forgottenMs)) ?? [];
 		const { living, doubtful } = await byDoubt(all, { node: nodeOf(config), identity });
 		// It is forgotten if this process was cut off, or its machine suspended: others may have given up their heartbeat since.
 		if (all.some(({ name }) => name === identity.name)) this.#announcedAt ??= monotonic();
 		else this.#announcedAt = undefined;
-		return { rows: [...living, ...doubtful], living, doubtful };
+		return { living, doubtful };
 	}
 
 	/** The processes that serve besides this one, and until they had time to answer those that may. A command adds its row for it. */
@@ -356,54 +332,4 @@ export async function findServing(
 	} finally {
 		await processes.close();
 	}
-}
-
-function digestsOf(config: Config): Record<string, string> {
-	const names = settingNames.filter((name) =>
-		noticed.some((prefix) => name === prefix || name.startsWith(`${prefix}.`)),
-	);
-	return Object.fromEntries(
-		names.map((name) => {
-			const value = name === 'plugins' ? [...config.plugins.keys()].sort() : settingOf(config, name);
-			return [
-				name,
-				createHash('sha256')
-					.update(JSON.stringify(value ?? null))
-					.digest('base64url')
-					.slice(0, 12),
-			];
-		}),
-	);
-}
-
-/** Sentences about nodes whose clocks are wrong. */
-export function clockFaults(live: readonly LiveProcess[]): string[] {
-	const faults = live.flatMap(({ node, clockOffset, ageMs }) => {
-		if (clockOffset !== 0)
-			return [`The clock of node ${node} and that of its database differ: the node's is ${spanOf(clockOffset)}.`];
-		// What it wrote will be written, by the database that was asked.
-		return ageMs < -maxNodeClockMs
-			? [`The clock of the database of node ${node} is ahead of that of another node's.`]
-			: [];
-	});
-	return [...new Set(faults)];
-}
-
-function spanOf(offset: number): string {
-	return `${Math.round(Math.abs(offset) / 1000)} s ${offset > 0 ? 'ahead' : 'behind'}`;
-}
-
-/** Sentences about settings that users notice and that differ between nodes. */
-export function differingSettings(live: readonly LiveProcess[]): string[] {
-	// Commands have none.
-	const [first, ...others] = live.filter(({ settings }) => Object.keys(settings).length > 0);
-	if (first === undefined) return [];
-	// One of another version may have other settings.
-	const names = Object.keys(first.settings).filter((name) => others.every(({ settings }) => name in settings));
-	return names.flatMap((name) => {
-		const other = others.find(({ settings }) => settings[name] !== first.settings[name]);
-		return other === undefined
-			? []
-			: [`The setting ${name} differs between node ${first.node} and node ${other.node}.`];
-	});
 }
