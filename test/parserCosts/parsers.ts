@@ -46,6 +46,7 @@ import { parseProbe } from '../../plugins/handbrake/src/films/probe.js';
 import { parseScan } from '../../plugins/handbrake/src/films/scan.js';
 import { parseEncoders } from '../../plugins/handbrake/src/HandBrake.js';
 import { lineReader, parseProgress } from '../../plugins/handbrake/src/progress.js';
+import { minimizeExif } from '../../plugins/preview/src/images/child/minimizeExif.js';
 import { isPrivateName } from '../../plugins/storage-local/src/root/privateFolder.js';
 import { parseStagedId } from '../../plugins/storage-local/src/writing/stagedIds.js';
 import { parseLocation } from '../../web/src/features/files/location/location.js';
@@ -154,6 +155,24 @@ export const parsers: readonly Parser[] = [
 			'a',
 		],
 		run: (text) => videoContainer(bytesOf(text.slice(0, 4096))),
+	},
+	{
+		name: 'EXIF data of images',
+		fragments: [
+			'\xFF\xE1\0\x40Exif\0\0MM\0*\0\0\0\x08\xFF\xFF',
+			'\x01\x12\0\x03\0\0\0\0\0\0\0\0',
+			'\0\0\0\x40eXIfMM\0*\0\0\0\x08\xFF\xFF',
+			'EXIF\0\0\0\x40',
+			'\0\0\0\x08mini',
+			'infe\x03',
+			'Exif',
+			'\xFF',
+			'\xFF\0',
+			'\0',
+		],
+		run(text) {
+			for (const format of ['jpeg', 'png', 'webp', 'avif'] as const) minimizeExif(bytesOf(text), format);
+		},
 	},
 	{
 		name: 'pictures',

@@ -4,6 +4,7 @@ import sharp from 'sharp';
 import { answerHeader, parseRequestHeader, requestHeaderBytes } from '../messages.js';
 import { decodeHeic } from './decodeHeic.js';
 import { imageFormat, maxPixels } from './imageFormat.js';
+import { minimizeExif } from './minimizeExif.js';
 
 // Decoders by allow-list: libvips has many more, also such as read other files or fetch addresses.
 sharp.block({ operation: ['VipsForeignLoad'] });
@@ -23,6 +24,7 @@ sharp.concurrency(1);
 async function render(bytes: Buffer, size: number): Promise<Buffer> {
 	const format = imageFormat(bytes);
 	if (format === undefined) throw new Error('The image has an unknown format.');
+	minimizeExif(bytes, format);
 	const image =
 		format === 'heic'
 			? await decodeHeic(bytes)
