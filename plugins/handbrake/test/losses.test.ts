@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { json } from '../../../packages/core/test/testApp.js';
@@ -203,6 +203,29 @@ for (const [what, { args, name, format, damage, losses }] of Object.entries(kept
 		t.deepEqual(await readFile(file), before);
 	});
 }
+
+test('a transport stream with a track of sound that begins later and ends before its end is kept', async (t) => {
+	const { home, run } = await converted(t, 'later.mts', 'mkv');
+	// The first and the last part have more bytes than ffprobe reads to find the tracks.
+	const part = (at: number, seconds: number, tracks: number) =>
+		film(
+			`part${at}.mts`,
+			[
+				...['-f', 'lavfi', '-i', `testsrc=s=320x180:r=25:d=${seconds},noise=alls=100:allf=t`],
+				...Array.from({ length: tracks }, (_, n) => tone(440 * (n + 1), seconds)).flat(),
+				...Array.from({ length: tracks + 1 }, (_, n) => ['-map', `${n}`]).flat(),
+				...['-c:v', 'mpeg2video', '-g', '1', '-q:v', '1', '-c:a', 'mp2', '-output_ts_offset', `${at}`, '-f', 'mpegts'],
+			],
+			path.join(home, `part${at}.mts`),
+		);
+	await Promise.all([part(0, 6, 1), part(6, 1, 2), part(7, 6, 1)]);
+	const parts = [0, 6, 7].map((at) => path.join(home, `part${at}.mts`));
+	await writeFile(path.join(home, 'later.mts'), Buffer.concat(await Promise.all(parts.map((file) => readFile(file)))));
+	await Promise.all(parts.map((file) => rm(file)));
+	const { detail, names } = await run();
+	t.regex(detail.losses.join(), /1 track that begins later/);
+	t.deepEqual([detail.isOriginalDeleted, names.length, names.includes('later.mts')], [false, 2, true]);
+});
 
 test('a transport stream of which the middle half is destroyed is not replaced by what is left of it', async (t) => {
 	const { alice, home, names } = await site(t);

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { decoderErrors, outputDenial } from '../src/encode.js';
 import { decodedSeconds } from '../src/films/countDecodingErrors.js';
-import type { TrackPackets } from '../src/films/countPackets.js';
+import { countPackets, type TrackPackets } from '../src/films/countPackets.js';
 import { lossesOf, type ReadFilm } from '../src/films/losses.js';
 import { type Film, parseProbe } from '../src/films/probe.js';
 import { parseScan, type Video } from '../src/films/scan.js';
@@ -121,6 +121,7 @@ const whole: Film = {
 	container: 'mov',
 	seconds: 100,
 	lead: 0,
+	streams: 2,
 	video: [{ index: 0, size: 640 * 360, rate: 25, isIndexed: true, announced: 0 }],
 	audio: [{ index: 1, channels: 2 }],
 	subtitles: 0,
@@ -154,16 +155,21 @@ interface Given {
 	film?: Partial<Film>;
 	video?: Partial<TrackPackets>;
 	sound?: Partial<TrackPackets>;
+	/** At the end. */
+	streams?: number;
 	/** Of the file. */
 	bytes?: number;
 }
 
 const read = (given: Given): ReadFilm => ({
 	film: { ...whole, ...given.film },
-	packets: new Map([
-		[0, { ...video, ...given.video }],
-		[1, { ...sound, ...given.sound }],
-	]),
+	packets: {
+		tracks: new Map([
+			[0, { ...video, ...given.video }],
+			[1, { ...sound, ...given.sound }],
+		]),
+		streams: given.streams ?? 2,
+	},
 });
 
 const losses = (original: Given, output: Given, decoderErrors: number | undefined = 0) =>
@@ -233,12 +239,29 @@ test('what an output lacks of its original is named, and what is not known is ta
 		video: { count: 2400 },
 	};
 	t.deepEqual(losses(avi, { video: { count: 2400 } }), ['100 of 2500 frames']);
+	// Tracks of which nothing was known before all packets were read.
+	t.deepEqual(losses({ streams: 3 }, { streams: 3 }), ['1 track that begins later']);
+	t.deepEqual(losses({ streams: 5, film: { streams: 3 } }, {}), ['2 tracks that begin later']);
 	// Another film behind it, or anything else.
 	t.deepEqual(losses({ bytes: 2_400_000 }, {}), ['1.2 MB that are part of no track']);
 	const unread = { film: whole, packets: undefined };
 	t.deepEqual(lossesOf({ original: unread, originalBytes: 1e9, output: read({}), decoderErrors: 0 }), [
 		'frames (they could not be counted)',
 	]);
+});
+
+test('packets are counted by track, with how many tracks there are at the end, and not at all without that', async (t) => {
+	const counted = (...lines: string[]) => {
+		const run = async (_: unknown, { onLine }: { onLine(line: string): void }) => {
+			for (const line of lines) onLine(line);
+			return { code: 0 };
+		};
+		return countPackets({ run } as never, 3, new AbortController().signal);
+	};
+	const packets = ['0,1.200000,1.160000,0.040000,417,K_', '1,1.200000,1.200000,0.020000,99,K_,'];
+	const { tracks, streams } = (await counted(...packets, '3')) ?? {};
+	t.deepEqual([tracks?.size, tracks?.get(1)?.bytes, streams], [2, 99, 3]);
+	t.is(await counted(...packets), undefined);
 });
 
 test('the errors of all decoders are added up, and are unknown if none reports any', (t) => {

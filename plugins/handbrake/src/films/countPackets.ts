@@ -16,29 +16,42 @@ export interface TrackPackets {
 	pauses: number;
 }
 
+/** What a film has. */
+export interface FilmPackets {
+	/** By the index of their streams: of those that were known before the packets were read. */
+	tracks: ReadonlyMap<number, TrackPackets>;
+	/** How many there are once all packets are read: streams without a table of tracks have some that begin later. */
+	streams: number;
+}
+
 /** A pause in a track's packets from here on is a gap; no sound has packets as long. */
 const shortestGap = 0.5;
 
 /** From the end of one packet to the next one: times of files are rounded, and recorders write them inexactly. */
 const shortestPause = 0.03;
 
-/** Reads all packets of an open film, by the index of their streams: as long as it takes to read the file. Undefined if ffprobe fails. */
+/** Reads all packets of an open film: as long as it takes to read the file. Undefined if ffprobe fails. */
 export async function countPackets(
 	ffprobe: SandboxedProgram,
 	descriptor: number,
 	signal: AbortSignal,
-): Promise<ReadonlyMap<number, TrackPackets> | undefined> {
+): Promise<FilmPackets | undefined> {
 	const tracks = new Map<number, CountedTrack>();
+	let streams: number | undefined;
 	const args = [
 		...source,
 		'-show_entries',
-		'packet=stream_index,pts_time,dts_time,duration_time,size,flags',
+		'packet=stream_index,pts_time,dts_time,duration_time,size,flags:format=nb_streams',
 		'-of',
 		'csv=p=0',
 	];
-	const onLine = (line: string) => takePacket(tracks, line);
+	const onLine = (line: string) => {
+		// The last line.
+		if (/^\d+$/.test(line)) streams = Number(line);
+		else takePacket(tracks, line);
+	};
 	const { code } = await ffprobe.run(args, { files: [descriptor], signal, onLine });
-	return code === 0 ? tracks : undefined;
+	return code === 0 && streams !== undefined ? { tracks, streams } : undefined;
 }
 
 /** Such as `0,1.200000,1.160000,0.040000,417,K_`, and more behind another comma. */

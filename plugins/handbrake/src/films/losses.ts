@@ -1,11 +1,11 @@
 import { formatQueueSize } from '@stowage/rules';
-import type { TrackPackets } from './countPackets.js';
+import type { FilmPackets, TrackPackets } from './countPackets.js';
 import type { Film } from './probe.js';
 
-/** A film and its packets, by the index of their streams; undefined where they could not be read. */
+/** A film and its packets; undefined where they could not be read. */
 export interface ReadFilm {
 	film: Film;
-	packets: ReadonlyMap<number, TrackPackets> | undefined;
+	packets: FilmPackets | undefined;
 }
 
 interface Comparison {
@@ -27,6 +27,7 @@ const tolerance = 0.01;
 export function lossesOf({ original, originalBytes, output, decoderErrors }: Comparison): string[] {
 	return [
 		...lostTracks(original.film, output.film),
+		...lateTracks(original),
 		...original.film.traits.filter((trait) => !output.film.traits.includes(trait)),
 		...lostFrames(original, output),
 		...lostSound(original, output),
@@ -53,10 +54,17 @@ function lostTracks(original: Film, output: Film): string[] {
 	return amounts.flatMap(([what, before, after]) => (after < before ? [`${before - after} of ${before} ${what}`] : []));
 }
 
+/** Tracks of a stream without a table, which begin where neither ffprobe nor HandBrake looks for them. */
+function lateTracks({ film, packets }: ReadFilm): string[] {
+	const late = (packets?.streams ?? 0) - film.streams;
+	if (late <= 0) return [];
+	return [late === 1 ? '1 track that begins later' : `${late} tracks that begin later`];
+}
+
 function lostFrames(original: ReadFilm, output: ReadFilm): string[] {
 	const expected = expectedFrames(original);
 	const [track] = output.film.video;
-	const found = track && output.packets?.get(track.index)?.count;
+	const found = track && output.packets?.tracks.get(track.index)?.count;
 	if (expected === undefined || found === undefined) return ['frames (they could not be counted)'];
 	return found >= expected * (1 - tolerance) ? [] : [`${expected - found} of ${expected} frames`];
 }
@@ -68,9 +76,10 @@ function lostFrames(original: ReadFilm, output: ReadFilm): string[] {
  */
 function expectedFrames({ film, packets }: ReadFilm): number | undefined {
 	const [track] = film.video;
-	const pictures = track && packets?.get(track.index);
+	const pictures = track && packets?.tracks.get(track.index);
 	if (track === undefined || packets === undefined || pictures === undefined) return undefined;
-	const isWhole = track.isIndexed || film.audio.some(({ index }) => isGapless(packets.get(index), pictures, film));
+	const isWhole =
+		track.isIndexed || film.audio.some(({ index }) => isGapless(packets.tracks.get(index), pictures, film));
 	if (isWhole) return Math.max(pictures.count, track.announced);
 	if (track.rate === 0 || film.seconds === 0) return undefined;
 	return Math.max(pictures.count, Math.round(track.rate * film.seconds));
@@ -101,8 +110,8 @@ function lostSound(original: ReadFilm, output: ReadFilm): string[] {
 		const converted = output.film.audio[n];
 		// It is counted as a lost track.
 		if (converted === undefined) return [];
-		const before = soundSeconds(original.packets?.get(index));
-		const lost = before - soundSeconds(output.packets?.get(converted.index));
+		const before = soundSeconds(original.packets?.tracks.get(index));
+		const lost = before - soundSeconds(output.packets?.tracks.get(converted.index));
 		return [
 			...(lost > slackOf(before) ? [`${Math.round(lost)} s of audio track ${n + 1}`] : []),
 			...(converted.channels < channels
@@ -117,7 +126,7 @@ function lostSound(original: ReadFilm, output: ReadFilm): string[] {
  * what was cut out of it and can be brought back, what is destroyed so that no reader finds it.
  */
 function lostBytes({ film, packets }: ReadFilm, bytes: number): string[] {
-	const tracks = [...(packets?.values() ?? [])];
+	const tracks = [...(packets?.tracks.values() ?? [])];
 	const rest = tracks.reduce((sum, track) => sum - track.bytes, bytes);
 	const count = tracks.reduce((sum, track) => sum + track.count, 0);
 	const order = bytes / 10 + count * (film.container === 'mpegts' ? 256 : 64) + 2 ** 16;

@@ -9,6 +9,8 @@ export interface Film {
 	seconds: number;
 	/** How many of these pass before its first packet: Matroska counts them. */
 	lead: number;
+	/** How many there are of all kinds, as far as they are known without reading the film. */
+	streams: number;
 	/** Frames without a rate, such as a cover, are no track of video. */
 	video: VideoTrack[];
 	audio: { index: number; channels: number }[];
@@ -120,6 +122,7 @@ export function parseProbe(output: string): Film | undefined {
 		container,
 		seconds: secondsOf(found, container),
 		lead: container === 'matroska' ? Math.max(0, numberOf(found.format.start_time)) : 0,
+		streams: found.streams.length,
 		video: video.map(({ index, width, height, avg_frame_rate, nb_frames }) => ({
 			index,
 			size: width * height,
