@@ -56,7 +56,8 @@ async function isPrivate(file: string, { stat }: Calls): Promise<boolean> {
 	try {
 		return ((await stat(file)).mode & 0o077) === 0;
 	} catch (error) {
-		if (isSystemError(error, 'ENOENT')) return false;
+		// A loop of links is refused as a link that leads nowhere.
+		if (isSystemError(error, 'ENOENT', 'ELOOP')) return false;
 		throw error;
 	}
 }
@@ -112,10 +113,17 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 /**
- * Throws ConfigError if others may read the key, unless the file system shows every file so, also one that was made for its owner alone.
+ * Throws ConfigError if the key is a link that leads to no file, and if others may read it, unless the file system shows every file so, also one that was made for its owner alone.
  */
 async function assertPrivate(file: string, probe: string, log: Log, { stat }: Calls): Promise<void> {
-	const { mode } = await stat(file);
+	const found = await stat(file).catch((cause: unknown) => {
+		if (!isSystemError(cause, 'ENOENT', 'ELOOP')) throw cause;
+		throw new ConfigError(
+			`The key ${file} can't be used: it is a link that leads to no file. Bring that file back, or remove the link to have a new key made (everybody signs in again).`,
+			{ cause },
+		);
+	});
+	const { mode } = found;
 	if ((mode & 0o077) === 0) return;
 	const shown = (mode & 0o777).toString(8);
 	if (((await stat(probe)).mode & 0o077) === 0) {

@@ -48,6 +48,18 @@ test('a key that exists is read without writing anything, as on a full disk', as
 	t.is((await files.stat(folder)).mtimeMs, 0);
 });
 
+test('a key that is a link to no file is refused by name and stays as it is, and no other file is left', async (t) => {
+	for (const target of ['away', 'session.key']) {
+		const folder = await folderFor(t);
+		const file = path.join(folder, 'session.key');
+		await files.symlink(target, file);
+		const error = await t.throwsAsync(readOrMakeSecret(folder, log), { instanceOf: ConfigError });
+		t.true(error?.message.includes(file), error?.message);
+		t.deepEqual(await files.readdir(folder), ['session.key']);
+		t.is(await files.readlink(file), target);
+	}
+});
+
 test('concurrent starts get the same key', async (t) => {
 	const folder = await folderFor(t);
 	const keys = await Promise.all(Array.from({ length: 8 }, () => readOrMakeSecret(folder, log)));
