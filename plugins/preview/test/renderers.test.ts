@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
@@ -79,6 +80,21 @@ test('a HEIC photo is rendered in both sizes', async (t) => {
 	await run('heif-enc', ['-q', '80', path.join(folder, 'a.png'), '-o', path.join(folder, 'a.heic')]);
 	t.true(isAbout(await assertPicture(t, await render('a.heic', 256), 256, 171), red));
 	t.true(isAbout(await assertPicture(t, await render('a.heic', 2048), 1200, 800), red));
+});
+
+test('a HEIC photo is rendered beside a picture in its file that can not be read, of which the library prints a message', async (t) => {
+	const { folder, render, write } = await rendering(t);
+	await write('a.png', await quarters(300, 200).removeAlpha().png().toBuffer());
+	const input = path.join(folder, 'a.png');
+	const file = path.join(folder, 'a.heic');
+	await run('heif-enc', ['-q', '80', input, input, '-o', file]);
+	const bytes = await readFile(file);
+	// The second one is a grid of other pictures, of which nothing is said.
+	const second = bytes.indexOf('hvc1', bytes.indexOf('hvc1', bytes.indexOf('infe')) + 4);
+	t.is(bytes.toString('latin1', second - 12, second - 8), 'infe');
+	bytes.write('grid', second, 'latin1');
+	await write('a.heic', bytes);
+	t.true(isAbout(await assertPicture(t, await render('a.heic'), 256, 171), red));
 });
 
 for (const [name, ...codec] of [

@@ -64,6 +64,9 @@ function send(header: Buffer, content: Buffer): Promise<void> {
 	});
 }
 
+// Standard output is for answers: a library's messages of what it can't read in a file would be taken for one.
+console.log = () => {};
+
 const read = createReader(process.stdin);
 await send(answerHeader('ready', 0), Buffer.alloc(0));
 for (;;) {
