@@ -39,12 +39,12 @@ export interface Suite {
 	workloads(target: Target): AsyncIterable<Workload>;
 }
 
-/** What has no reference but, where there is one, an aim of its own: at most this. */
+/** What has no reference but, where there is one, an aim of its own: at most this number, or as it says. */
 export interface Figure {
 	name: string;
 	value: number;
-	unit: 'ms' | 's' | 'kB' | '';
-	aim?: number;
+	unit: 'ms' | 's' | 'kB' | 'a second' | '';
+	aim?: number | string;
 }
 
 /** Measures what has no reference. */

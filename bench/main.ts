@@ -15,9 +15,10 @@ import { searches } from './searches.js';
 import { starts } from './starts.js';
 import { uploads } from './uploads.js';
 import type { Figure } from './Workload.js';
+import { workers } from './workers.js';
 
 /**
- * `npm run bench [-- uploads downloads ... page growth] [--quick] [--rounds 5] [--json file] [--keep]`. `--keep` makes this run
+ * `npm run bench [-- uploads downloads ... page growth workers] [--quick] [--rounds 5] [--json file] [--keep]`. `--keep` makes this run
  * the one that others are compared with; that is done only with the sizes and the rounds of the documentation.
  */
 const { values, positionals } = parseArgs({
@@ -31,7 +32,7 @@ const { values, positionals } = parseArgs({
 });
 const suites = [uploads, downloads, listings, archives, searches, starts];
 /** They take long, or have nothing to do with a server's speed: only where they are asked for. */
-const surveys = [page, growth];
+const surveys = [page, growth, workers];
 const unknown = positionals.filter((name) => ![...suites, ...surveys].some((each) => each.name === name));
 if (unknown.length > 0)
 	throw new Error(
