@@ -174,6 +174,7 @@ test.serial(
 		notifications.subscribe({ ticket }, (item) => events.push({ item, at: performance.now() }));
 		const user = await database.users.find('ada');
 		notifications.subscribe({ userId: user?.id ?? '' }, () => receivedByUser++);
+		const begun = performance.now();
 		const answer = await begin(new Client(app), url);
 		for await (const chunk of answer) if (Buffer.from(chunk).length > 0) await wait(1);
 		const states = () => events.map(({ item }) => (item.kind === 'ticket' ? item.state : ''));
@@ -181,7 +182,8 @@ test.serial(
 		t.is(states()[0], 'sending');
 		t.is(states().at(-1), 'done');
 		t.like(events.at(-1)?.item, { kind: 'ticket', ticket, sent: size, size });
-		for (let n = 1; n < events.length; n++) t.true((events[n]?.at ?? 0) - (events[n - 1]?.at ?? 0) > 200);
+		// One that comes late, as from another process that is busy, may come right before the next one.
+		for (const [n, { at }] of events.entries()) t.true(at - begun > n * 240, `${n} before it within ${at - begun} ms`);
 		t.is(receivedByUser, events.length);
 	},
 );
