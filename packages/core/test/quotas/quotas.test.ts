@@ -222,13 +222,13 @@ for (const [counting, counted] of Object.entries(ways)) {
 	test(`${counting}: files and folders count for the quota, also created folders, unfinished uploads and new parents of a move`, async (t) => {
 		// The Public folder counts as one.
 		const { app, ada, post, change } = await setUp(t, { ...counted, '--quotas-user-entries': '6' });
-		t.is((await post('a', 1)).statusCode, 200);
-		t.is((await change('createFolder', { directory: '', folderName: 'b' })).statusCode, 200);
+		t.is((await post('a', 1)).statusCode, 200, 'the second of six');
+		t.is((await change('createFolder', { directory: '', folderName: 'b' })).statusCode, 200, 'the third');
 		const many = ['1', '2', '3', '4'].map((name) => file(name, 'x'));
 		t.deepEqual(isFull(await ada.upload('/api/upload', many)), full);
 		t.deepEqual(isFull(await change('moveItem', { fromPath: 'a', toPath: 'c/d/e/f/a' })), full);
 		t.deepEqual((await readdir(homeOf(app))).sort(), ['Public', 'a', 'b']);
-		t.is((await change('moveItem', { fromPath: 'a', toPath: 'c/d/a' })).statusCode, 200);
+		t.is((await change('moveItem', { fromPath: 'a', toPath: 'c/d/a' })).statusCode, 200, 'two folders more');
 		const location = await begin(ada, 1, { filename: 'g' });
 		for (const refused of [
 			await create(ada, 1, { filename: 'h' }),
@@ -246,7 +246,7 @@ for (const [counting, counted] of Object.entries(ways)) {
 			'a move inside the home needs no quota',
 		);
 		await ada.call('DELETE', '/api/deleteItem', { filePath: 'g', type: 'private' } as never);
-		t.is((await post('i', 1)).statusCode, 200);
+		t.is((await post('i', 1)).statusCode, 200, 'in place of what was removed');
 	});
 
 	test(`${counting}: a copy that exceeds the quota is refused, and the bytes of a copy count`, async (t) => {
