@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
@@ -6,7 +6,8 @@ import { answerOf } from '../answerOf.js';
 import { type PageEvents, pageEvents } from '../pageEvents.js';
 import { assertArrivedOnce, sendAll } from './arrivingOnce.js';
 import { type Cluster, type ClusterNode, startCluster } from './cluster.js';
-import { askCrosswise, call, guessTogether, jsonOf, sides } from './clusterSteps.js';
+import { askCrosswise, call, guessTogether, jsonOf } from './clusterSteps.js';
+import { standStill } from './standstill.js';
 
 /** A part of all rounds, for a shorter run. */
 const share = Number(process.env.TEST_SHARE ?? 1);
@@ -166,104 +167,8 @@ test.serial('no request fails and no download breaks while the nodes are restart
 	t.deepEqual(failures, {});
 });
 
-/** Paths of the files below a home, with what is in them. */
-async function filesOf(home: string): Promise<Map<string, string>> {
-	const found = await readdir(home, { recursive: true, withFileTypes: true });
-	const files = found.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
-	const contents = files.map(async (file) => [path.relative(home, file), await readFile(file, 'utf8')] as const);
-	return new Map(await Promise.all(contents));
-}
-
-const frozenMs = 40_000;
-
+// With a TEST_SHARE of 10 it is 20 stops, 200 rounds.
 test.serial(
-	'a node that stands still in the middle of moves, copies and uploads does nothing twice when it goes on',
-	async (t) => {
-		const { nodes, filesDir } = cluster;
-		const cookie = await nodes[0].server.register('ida');
-		const home = path.join(filesDir, 'users/ida');
-		// With a TEST_SHARE of 20 it is 200 times, in two and a half hours.
-		const all = rounds(10);
-		let held = 0;
-		for (let round = 0; round < all; round++) {
-			const [here, there] = sides(cluster, round);
-			const at = (name: string) => path.join(home, `${round}`, name);
-			const folder = (name: string) => ({ type: 'private', directory: `${round}`, folderName: name });
-			await call(here, 'POST', 'createFolder', cookie, { type: 'private', directory: '', folderName: `${round}` });
-			for (const name of ['set', 'copied', 'loose', 'left', 'right'])
-				t.is((await call(here, 'POST', 'createFolder', cookie, folder(name))).status, 200);
-			const expected = new Map<string, string>();
-			for (let n = 0; n < 60; n++) {
-				await writeFile(at(`set/${n}.txt`), `${round} ${n} `.repeat(20_000));
-				expected.set(`${n}.txt`, `${round} ${n} `.repeat(20_000));
-			}
-			for (let n = 0; n < 20; n++) await writeFile(at(`loose/${n}.txt`), `loose ${n}`);
-			const bytes = Buffer.alloc(30 * 1024 ** 2, `round ${round} `);
-			const tus = { cookie, 'tus-resumable': '1.0.0', 'content-type': 'application/offset+octet-stream' };
-			const encoded = (text: string) => Buffer.from(text).toString('base64');
-			const begun = await answerOf(new URL('/api/uploads', here.url), 'POST', {
-				...{ cookie, 'tus-resumable': '1.0.0', 'upload-length': `${bytes.length}` },
-				'upload-metadata': `filename ${encoded('film.bin')},directory ${encoded(`${round}`)}`,
-			});
-			const location = begun.headers.location ?? '';
-			const send = (to: ClusterNode, offset: number) =>
-				answerOf(new URL(location, to.url), 'PATCH', { ...tus, 'upload-offset': `${offset}` }, bytes.subarray(offset));
-			const paste = (kind: string, name: string, target: string) =>
-				call(here, 'POST', 'jobs', cookie, {
-					...{ kind, type: 'private', directory: `${round}/${target}` },
-					items: [{ path: `${round}/${name}` }],
-				});
-			t.is((await paste('copy', 'set', 'copied')).status, 202);
-			const move = (to: ClusterNode, n: number, target: string) =>
-				call(to, 'POST', 'moveItem', cookie, {
-					...{ type: 'private', fromPath: `${round}/loose/${n}.txt`, toPath: `${round}/${target}/${n}.txt` },
-				}).catch((error: Error) => ({ status: 0, error }));
-			const sending = send(here, 0).catch(() => undefined);
-			const moving = Array.from({ length: 20 }, (_, n) => move(here, n, 'left'));
-			await wait((round * 37) % 400);
-			process.kill(here.server.pid, 'SIGSTOP');
-			const goesOn = wait(frozenMs).then(() => process.kill(here.server.pid, 'SIGCONT'));
-			// Of each file that the other one has not moved yet, or is moving.
-			const others = await Promise.all(Array.from({ length: 20 }, (_, n) => move(there, n, 'right')));
-			const jobs = async () =>
-				jsonOf(await call(there, 'GET', 'jobs', cookie)) as { status: string; endTime: number | null }[];
-			const endOfUpload = (async () => {
-				for (;;) {
-					const { status, headers } = await answerOf(new URL(location, there.url), 'HEAD', tus);
-					const offset = Number(headers['upload-offset']);
-					if (status === 200 && offset === bytes.length) return;
-					if (status === 200) await send(there, offset).catch(() => undefined);
-					await wait(500);
-				}
-			})();
-			while ((await jobs()).some(({ endTime }) => endTime === null)) await wait(500);
-			if ((await jobs()).every(({ status }) => status === 'completed')) held++;
-			await goesOn;
-			await Promise.all([sending, endOfUpload]);
-			const moved = await Promise.all(moving);
-			while ((await call(here, 'GET', 'jobs', cookie)).status !== 200) await wait(200);
-
-			const found = await filesOf(path.join(home, `${round}`));
-			for (const [name, content] of expected) {
-				t.is(found.get(`set/${name}`), content, `${round}: the original of ${name}`);
-				t.is(found.get(`copied/set/${name}`), content, `${round}: the copy of ${name}`);
-			}
-			t.is([...found.keys()].filter((name) => name.startsWith('copied/')).length, expected.size, `${round}: one copy`);
-			t.is(found.get('film.bin'), bytes.toString(), `${round}: the upload`);
-			for (let n = 0; n < 20; n++) {
-				const places = ['loose', 'left', 'right'].filter((place) => found.get(`${place}/${n}.txt`) === `loose ${n}`);
-				t.is(places.length, 1, `${round}: ${n}.txt lies in ${places}`);
-				if (moved[n]?.status === 200 && others[n]?.status !== 200) t.deepEqual(places, ['left']);
-				if (others[n]?.status === 200 && moved[n]?.status !== 200) t.deepEqual(places, ['right']);
-			}
-			t.is(
-				[...found.keys()].filter((name) => /^(loose|left|right)\//.test(name)).length,
-				20,
-				`${round}: nothing is doubled`,
-			);
-		}
-		t.log(
-			`${all} times for ${frozenMs} ms, each with 20 moves, a copy of 60 files and an upload; ${held} copies were complete meanwhile`,
-		);
-	},
+	'a node that stands still in the middle of moves, copies, uploads and moves of homes does nothing twice when it goes on',
+	(t) => standStill(t, cluster, rounds(2)),
 );

@@ -9,6 +9,7 @@ import { type Galera, startGalera } from '../../packages/database/test/galera.js
 import { freePort } from '../freePort.js';
 import { isListening } from '../isListening.js';
 import { type ServerProcess, serveArgs, startServer, type Teardown } from '../serverProcess.js';
+import { command as runCommand } from './lostRoot.js';
 
 const haproxy = '/usr/sbin/haproxy';
 
@@ -18,6 +19,8 @@ export interface ClusterNode {
 	readonly url: string;
 	readonly server: ServerProcess;
 	start(): Promise<void>;
+	/** Runs a command beside it; resolves to its output. */
+	command(...words: string[]): Promise<string>;
 }
 
 /** Two nodes, each over its own node of a real Galera cluster, with one folder of files, behind haproxy. */
@@ -27,6 +30,8 @@ export interface Cluster {
 	/** The address of haproxy. */
 	readonly url: string;
 	readonly filesDir: string;
+	/** The name of the database at each node of Galera. */
+	readonly database: string;
 }
 
 interface ClusterOptions {
@@ -59,13 +64,15 @@ export async function startCluster(
 	};
 	const node = async (name: string, databaseUrl: string, wrap: readonly string[] = []): Promise<ClusterNode> => {
 		const port = await freePort();
-		const args = [
-			...serveArgs(path.join(folder, name), '--log-level', 'error', '--search-index', 'false'),
+		const dataDir = path.join(folder, name);
+		const settings = [
+			...['--log-level', 'error', '--search-index', 'false'],
 			...['--port', `${port}`, '--node', name, '--database-url', databaseUrl, '--trusted-proxies', '127.0.0.1'],
 			...['--session-key', 'one key for both nodes, longer than 32 characters'],
 			...['--public-url', `http://127.0.0.1:${balancer}`, '--drain-delay', '5 seconds'],
 			...['--plugins', JSON.stringify(plugins)],
 		];
+		const args = serveArgs(dataDir, ...settings);
 		const [command = process.execPath, ...words] = [...wrap, process.execPath, ...args];
 		// As on a machine whose clock is set wrong: only the time of day is.
 		const start = () => startServer(t, { command, args: words, env: { FAKETIME_DONT_FAKE_MONOTONIC: '1' } });
@@ -78,12 +85,13 @@ export async function startCluster(
 			async start() {
 				server = await start();
 			},
+			command: (...words) => runCommand(dataDir, [...words, ...settings]),
 		};
 	};
 	// At once, over an empty database.
 	const nodes = await Promise.all([node('one', urls[0], servers[0]), node('two', urls[1], servers[1])]);
 	await balance(t, folder, balancer, nodes);
-	return { galera, nodes, url: `http://127.0.0.1:${balancer}`, filesDir };
+	return { galera, nodes, url: `http://127.0.0.1:${balancer}`, filesDir, database: new URL(urls[0]).pathname.slice(1) };
 }
 
 /** haproxy with the configuration that is shipped, but for the addresses. */
