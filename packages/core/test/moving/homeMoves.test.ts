@@ -8,6 +8,7 @@ import {
 	open,
 	readdir,
 	readFile,
+	rename,
 	rm,
 	stat,
 	symlink,
@@ -195,6 +196,26 @@ test('a home moves to another root while its user works, and keeps its links, up
 		'no file is left in the folder for copies',
 	);
 	t.deepEqual(await names(path.join(app.filesDir, 'users')), ['anonymous', 'bob']);
+});
+
+test('a change of a process that stood still while others moved the home is to be repeated, and not said to be of nothing', async (t) => {
+	const { app, ada, home, newHome } = await setUp(t);
+	const { roots, database } = app.services;
+	const making = block((await roots.named('local')).storage, 'makeDirectory');
+	const create = (directory: string) =>
+		ada.post('/api/createFolder', { directory, folderName: 'new', type: 'private' });
+	const stoodStill = create('docs');
+	await making.arrived;
+	await mkdir(path.dirname(newHome), { recursive: true });
+	await rename(home, newHome);
+	await database.homes.set('ada', (await roots.named('big')).storage.rootId);
+	making.release();
+	const refused = await stoodStill;
+	t.is(refused.statusCode, 423);
+	t.is(refused.headers['retry-after'], '2');
+	t.is((await create('docs')).statusCode, 200);
+	t.deepEqual(await names(path.join(newHome, 'docs')), ['a.txt', 'deep', 'new']);
+	t.is((await create('nowhere')).statusCode, 404);
 });
 
 test('the trash follows a home to another root, with the links to what is in it', async (t) => {

@@ -1,8 +1,8 @@
 import type { Database } from '@stowage/database';
 import type { RootRecord, StorageProvider } from '@stowage/plugin-api';
-import { Failure, homeRoot, undefinedIf } from '@stowage/rules';
+import { Failure, homeRoot, isFailure, undefinedIf } from '@stowage/rules';
 import type { Homes, Mount } from '../storage/Mounts.js';
-import { HomeMoveWatch, type HomeMoveWatchParts, homeCacheMs } from './HomeMoveWatch.js';
+import { HomeMoveWatch, type HomeMoveWatchParts, homeCacheMs, homeIsMoving } from './HomeMoveWatch.js';
 
 /** The roots that homes lie on. */
 interface KnownRoots {
@@ -46,8 +46,19 @@ export class HomeMounts implements Homes {
 		return this.#dependencies.homes.list(mount.storage.rootId);
 	}
 
-	changing<T>(username: string, change: () => Promise<T>): Promise<T> {
-		return this.moves.changing(username, () => this.mountOf(username), change);
+	async changing<T>(username: string, change: () => Promise<T>): Promise<T> {
+		let mount: Mount | undefined;
+		const look = async () => {
+			mount = await this.mountOf(username);
+		};
+		try {
+			return await this.moves.changing(username, look, change);
+		} catch (error) {
+			// Others don't wait for a process that stands still: its items may be on another root when it goes on.
+			if (mount !== undefined && isFailure(error, 'notFound') && (await this.#hasLeft(mount, username)))
+				throw homeIsMoving();
+			throw error;
+		}
 	}
 
 	assertUnfrozen(username: string): void {
@@ -99,6 +110,11 @@ export class HomeMounts implements Homes {
 	/** A root was removed. */
 	clearCache(): void {
 		this.#cached.clear();
+	}
+
+	async #hasLeft(mount: Mount, username: string): Promise<boolean> {
+		const { roots } = this.#dependencies;
+		return roots.all().length > 1 && (await this.#find(username)) !== mount;
 	}
 
 	async #find(username: string): Promise<Mount> {

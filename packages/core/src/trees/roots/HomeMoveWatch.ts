@@ -67,9 +67,7 @@ export class HomeMoveWatch {
 
 	assertUnfrozen(username: string): void {
 		if (!this.#moves.get(username)?.isFrozen) return;
-		throw new Failure('locked', 'These files are being moved to another disk. Please try again in a moment.', {
-			retryAfter: 2,
-		});
+		throw homeIsMoving();
 	}
 
 	/**
@@ -136,4 +134,11 @@ export class HomeMoveWatch {
 			this.#parts.log.warn({ err: error }, 'the moves of homes could not be read from the database');
 		}
 	}
+}
+
+/** The refusal of a change of a home that is being moved: it succeeds once the home lies on its new root. */
+export function homeIsMoving(): Failure {
+	return new Failure('locked', 'These files are being moved to another disk. Please try again in a moment.', {
+		retryAfter: 2,
+	});
 }
