@@ -229,6 +229,8 @@ async function movingHome(
 				if (answer?.status === 200) expected.set(file, hashOf(content));
 				else {
 					const why = answer === undefined ? 'broken off' : `${answer.status} ${answer.body}`;
+					// Each of these may be repeated.
+					t.true([undefined, 408, 423, 503].includes(answer?.status), `${label}: ${file}: ${why}`);
 					counts.refused[why] = (counts.refused[why] ?? 0) + 1;
 				}
 				await wait(300);
