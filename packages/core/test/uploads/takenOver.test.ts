@@ -43,3 +43,24 @@ test('a stopped process that continues and publishes its upload while another ta
 	t.is(await readFile(path.join(app.filesDir, 'users/ada/a.txt'), 'utf8'), content);
 	t.deepEqual(await readdir(staging), []);
 });
+
+test('who is taken over just before the file is published is told that the upload is in use, and goes on with it', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const { database, files, storage } = app.services;
+	const location = await begin(ada, content.length, { filename: 'a.txt' });
+	const [row] = await database.uploads.listAllUnfinished();
+	const publishOnce = files.publishOnce.bind(files);
+	files.publishOnce = async (...request) => {
+		files.publishOnce = publishOnce;
+		const staged = await storage.stage(row?.stagedId ?? '');
+		const other = await staged.fork?.(half);
+		t.true(await database.uploads.restage(row?.idHash ?? '', staged.id, other?.id ?? ''));
+		await staged.discard();
+		return publishOnce(...request);
+	};
+	t.is((await patch(ada, location, 0, content)).statusCode, 423);
+	const offset = Number((await head(ada, location)).headers['upload-offset']);
+	t.is((await patch(ada, location, offset, content.slice(offset))).statusCode, 204);
+	t.is(await readFile(path.join(app.filesDir, 'users/ada/a.txt'), 'utf8'), content);
+});

@@ -39,10 +39,18 @@ export async function withLockedUpload<T>(
 			if (record.stagedId !== seen.stagedId && record.entryPath === null) continue;
 			writer.stagedId = record.stagedId ?? undefined;
 			return await work(record);
+		} catch (error) {
+			throw isFailure(error, 'notFound') && (await isTakenOver(parts, idHash, writer)) ? inUse() : error;
 		} finally {
 			lock?.release();
 		}
 	}
+}
+
+/** Whether another process goes on with the upload, or has finished it. One that is only slow looks to others as if it had stopped. */
+async function isTakenOver({ database }: UploadParts, idHash: string, { stagedId }: Writer): Promise<boolean> {
+	const record = await database.uploads.find(idHash);
+	return stagedId !== undefined && record !== undefined && record.stagedId !== stagedId;
 }
 
 /**
