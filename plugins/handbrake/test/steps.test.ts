@@ -39,6 +39,8 @@ const quickProber = {
 		const found = { format: { format_name: 'mov,mp4', duration: '2.000' }, streams: [stream] };
 		if (onLine === undefined) return { code: 0, output: JSON.stringify(found), log: [] };
 		for (let frame = 0; frame < 50; frame++) onLine(`0,${frame / 25},${frame / 25},0.04,1,K_`);
+		// The number of streams.
+		onLine('1');
 		return { code: 0, output: '', log: [] };
 	},
 };
