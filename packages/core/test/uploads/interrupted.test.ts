@@ -59,7 +59,7 @@ test('bytes that arrived before the connection was cut are kept, and the upload 
 		offset = cut;
 	}
 	t.deepEqual(uploadState(await patch(ada, location, offset, bytes.subarray(offset))), [204, bytes.length, 'a']);
-	t.deepEqual(await readFile(path.join(app.filesDir, 'users/ada/a')), bytes);
+	t.true((await readFile(path.join(app.filesDir, 'users/ada/a'))).equals(bytes));
 });
 
 test('another process waits until what came by a cut connection is recorded', async (t) => {
@@ -99,7 +99,7 @@ test('no byte of an interrupted chunk with a checksum is kept', async (t) => {
 	sent.destroy();
 	t.deepEqual(uploadState(await head(ada, location)), [200, 1000, undefined]);
 	t.deepEqual(uploadState(await patch(ada, location, 1000, bytes.subarray(1000))), [204, bytes.length, 'a']);
-	t.deepEqual(await readFile(path.join(app.filesDir, 'users/ada/a')), bytes);
+	t.true((await readFile(path.join(app.filesDir, 'users/ada/a'))).equals(bytes));
 });
 
 test('a second writer is refused while the first one sends bytes, and takes over once it has stalled', async (t) => {
@@ -122,7 +122,7 @@ test('a second writer is refused while the first one sends bytes, and takes over
 	t.deepEqual(uploadState(await head(ada, location)), [200, 20_000, undefined]);
 	t.not(await first.ended, 204);
 	t.deepEqual(uploadState(await patch(ada, location, 20_000, bytes.subarray(20_000))), [204, bytes.length, 'a']);
-	t.deepEqual(await readFile(path.join(app.filesDir, 'users/ada/a')), bytes);
+	t.true((await readFile(path.join(app.filesDir, 'users/ada/a'))).equals(bytes));
 });
 
 test('a new connection continues at once after the bytes of a stalled one', async (t) => {

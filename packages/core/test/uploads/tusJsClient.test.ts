@@ -74,6 +74,6 @@ test('tus-js-client resumes an interrupted upload', async (t) => {
 	});
 	t.is(requests[0], 'HEAD ');
 	t.regex(requests[1] ?? '', /^PATCH 1\d{6}$/);
-	t.deepEqual(await readFile(path.join(app.filesDir, 'users/ada/broken.bin')), bytes);
+	t.true((await readFile(path.join(app.filesDir, 'users/ada/broken.bin'))).equals(bytes));
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
 });
