@@ -5,6 +5,7 @@ import { build } from './scripts/build.js';
 import { compile } from './scripts/compile.js';
 import { ensureInstalled } from './scripts/install.js';
 import { importedTests, listSources } from './scripts/sources.js';
+import { thoroughTitles } from './test/thorough.js';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const folders = ['packages', 'plugins', 'cli', 'web', 'test'];
@@ -45,6 +46,9 @@ const imported = await Promise.all(
 		.map((file) => importedTests(here, file)),
 );
 
+/** The run of each commit; a file that is asked for by its name runs whole. */
+const isEveryday = process.env.TEST_EVERYDAY === 'yes';
+
 function isAskedFor(file) {
 	// Of a pattern the folder in which it begins.
 	const asked = given
@@ -67,6 +71,7 @@ export default {
 		'test/**/*.test.ts',
 		...imported.flat().map((file) => `!${file}`),
 	],
+	match: isEveryday ? thoroughTitles.map((title) => `!${title}`) : [],
 	typescript: {
 		extensions: ['ts', 'tsx'],
 		compile: false,

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { thoroughTitles } from '../test/thorough.js';
 import { build } from './build.js';
 import { compile } from './compile.js';
 import { ensureDebianPackages, linkPrograms } from './debian.js';
@@ -11,7 +12,9 @@ import { root, run, tool } from './run.js';
 import { runSuites } from './suites.js';
 import { Times } from './times.js';
 
-const { folders, rest } = await chooseRooms(process.argv.slice(2));
+const isThorough = process.argv.includes('--thorough');
+const { folders, rest } = await chooseRooms(process.argv.slice(2).filter((word) => word !== '--thorough'));
+const isEveryday = !isThorough && folders.length === 0 && rest.length === 0;
 const times = new Times();
 await times.measure('packages and programs', async () => {
 	await ensureInstalled();
@@ -48,7 +51,12 @@ const { passed, failed, lines, flaky, records } = await times.measure('tests', (
 		clone: root,
 		args: [...folders, ...rest],
 		// Names of files are compared; a new machine has no locale, in which Chromium gives a download another name.
-		env: { ...process.env, LC_ALL: 'C.UTF-8', ...(isLimited ? { PATH: programs, TEST_PROGRAMS: programs } : {}) },
+		env: {
+			...process.env,
+			LC_ALL: 'C.UTF-8',
+			...(isEveryday ? { TEST_EVERYDAY: 'yes' } : {}),
+			...(isLimited ? { PATH: programs, TEST_PROGRAMS: programs } : {}),
+		},
 		records: path.join(folder, 'records'),
 		isRetried,
 		print: console.log,
@@ -70,6 +78,7 @@ if (failedChecks.length > 0) console.log(`\nFailed checks: ${failedChecks.join('
 times.print(records);
 await rm(folder, { recursive: true });
 console.log('');
+if (isEveryday) console.log(`left to npm run test:thorough: ${thoroughTitles.length} tests`);
 for (const one of flaky) console.log(`flaky: ${one}`);
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed > 0 || passed === 0 || failedChecks.length > 0 || unlisted.length > 0 ? 1 : 0);

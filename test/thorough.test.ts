@@ -1,0 +1,28 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import test from 'ava';
+
+// JavaScript, as the settings of the test runner are, and so without types.
+const { thorough } = (await import(String(new URL('thorough.js', import.meta.url)))) as {
+	thorough: Record<string, readonly string[]>;
+};
+
+test('each test that is left to the thorough run is there', async (t) => {
+	const texts = new Map<string, Promise<string>>();
+	for (const [place, titles] of Object.entries(thorough)) {
+		const folder = (await stat(place)).isDirectory() ? place : path.dirname(place);
+		const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.ts'));
+		texts.set(
+			folder,
+			texts.get(folder) ??
+				Promise.all(names.map((name) => readFile(path.join(folder, name), 'utf8'))).then((all) => all.join('\n')),
+		);
+		const text = await texts.get(folder);
+		t.deepEqual([...new Set(titles)], titles, place);
+		for (const title of titles) {
+			// Some begin or end with what a loop gives them.
+			const isThere = [title.slice(0, 20), title.slice(-20)].some((part) => text?.includes(part));
+			t.true(isThere, `${place}: ${title}`);
+		}
+	}
+});
