@@ -124,6 +124,7 @@ test('a letter inserted at any place leaves all other bytes as they were', (t) =
 					// Beside it a line whose bytes are not those that we would write may be written anew.
 					return text.ownBytes.size > 0 || start + end === content.length;
 				}),
+				{ examples: [[bytes('\xff\0'), 0, '\n']] },
 			),
 		);
 	}

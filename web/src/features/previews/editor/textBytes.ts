@@ -98,7 +98,9 @@ function markOf(bytes: Bytes, encoding: Encoding): Bytes {
 
 function decodeWhole(bytes: Uint8Array, encoding: Encoding): string | undefined {
 	try {
-		return new TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes);
+		// Only these have a mark. Asked for others, Node.js 20 leaves out a first `ÿ` of windows-1252.
+		const ignoreBOM = encoding in marks;
+		return new TextDecoder(encoding, { fatal: true, ignoreBOM }).decode(bytes);
 	} catch {
 		return undefined;
 	}
