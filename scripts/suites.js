@@ -11,9 +11,10 @@ const hook = /^(before|after)(Each)?(\.always)? hook/;
 
 /**
  * Runs the suites of a clone. What fails in a file that `isRetried` (by its path in the clone) runs once more, after
- * all others and alone: a test that passes then counts as passed and is listed in `flaky`. More than `maxRetried`
- * files fail for another reason than the load of the machine, so none of them runs again. Resolves to the counts, in
- * which each test counts once, the lines of what failed, and the records of the processes.
+ * all others and alone: a test that passes then counts as passed and is listed in `flaky`, with the lines of its first
+ * failure in `flakyLines`. More than `maxRetried` files fail for another reason than the load of the machine, so none of
+ * them runs again. Resolves to the counts, in which each test counts once, the lines of what failed, and the records of
+ * the processes.
  */
 export async function runSuites({ clone, args, env, records, isRetried, maxRetried = 10, print }) {
 	await mkdir(records);
@@ -36,7 +37,7 @@ export async function runSuites({ clone, args, env, records, isRetried, maxRetri
 			first.records.push(...again.records);
 		}
 	}
-	const { passed, failures, flaky } = tally.outcome();
+	const { passed, failures, flaky, flakyLines } = tally.outcome();
 	const isUnexplained = first.code !== 0 && files.length === 0 && failures.length === 0;
 	if (isUnexplained || !first.hasEnd) {
 		failures.push([
@@ -44,7 +45,7 @@ export async function runSuites({ clone, args, env, records, isRetried, maxRetri
 		]);
 	}
 	const lines = [...failures.flat(), ...(failures.length > 0 ? first.notes : [])];
-	return { passed, failed: failures.length, lines, flaky, records: first.records };
+	return { passed, failed: failures.length, lines, flaky, flakyLines, records: first.records };
 }
 
 async function runAva(cwd, args, env, print) {
@@ -69,7 +70,8 @@ class Tally {
 	#crashed;
 	/** Files that were run again, and whether each of their runs was without a failure. */
 	#isClean = new Map();
-	#flaky = [];
+	/** The lines of the first failure, by what is said of the test. */
+	#flaky = new Map();
 
 	constructor(run) {
 		const files = beganIn(run);
@@ -117,7 +119,7 @@ class Tally {
 				if (!hook.test(title)) this.#add(file, title, result);
 			} else if (before.passed !== result.passed) {
 				this.#tests.set(key, { ...before, passed: true });
-				this.#flaky.push(`${part}: ${title}`);
+				this.#flaky.set(`${part}: ${title}`, before.passed ? result.lines : before.lines);
 			}
 		}
 	}
@@ -126,16 +128,16 @@ class Tally {
 		const isMended = (file) => this.#isClean.get(file) === true;
 		const failures = [...this.#tests.values()].filter((one) => !one.passed).map(({ lines }) => lines);
 		for (const { file, lines } of this.#troubles) {
-			if (isMended(file)) this.#flaky.push(`${file}: ${lines[0].replace(/^ *✗ /, '')}`);
+			if (isMended(file)) this.#flaky.set(`${file}: ${lines[0].replace(/^ *✗ /, '')}`, lines);
 			else failures.push(lines);
 		}
 		const areCrashesMended = this.#crashed.size > 0 && [...this.#crashed].every(isMended);
 		for (const lines of this.#unplaced) {
-			if (areCrashesMended) this.#flaky.push(`${[...this.#crashed].join(', ')}: ${lines[0].replace(/^ *✗ /, '')}`);
+			if (areCrashesMended) this.#flaky.set(`${[...this.#crashed].join(', ')}: ${lines[0].replace(/^ *✗ /, '')}`, lines);
 			else failures.push(lines);
 		}
 		const passed = [...this.#tests.values()].filter((one) => one.passed).length;
-		return { passed, failures, flaky: [...new Set(this.#flaky)] };
+		return { passed, failures, flaky: [...this.#flaky.keys()], flakyLines: [...this.#flaky.values()].flat() };
 	}
 }
 

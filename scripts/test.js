@@ -46,7 +46,7 @@ const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-test-'));
 await chmod(folder, 0o755);
 const programs = path.join(folder, 'programs');
 const isLimited = await linkPrograms(programs);
-const { passed, failed, lines, flaky, records } = await times.measure('tests', () =>
+const { passed, failed, lines, flaky, flakyLines, records } = await times.measure('tests', () =>
 	runSuites({
 		clone: root,
 		args: [...folders, ...rest],
@@ -63,6 +63,7 @@ const { passed, failed, lines, flaky, records } = await times.measure('tests', (
 	}),
 );
 // Repeated at the end, where they are found in a long log.
+if (flaky.length > 0) console.log(`\n== failed at first, and passed alone\n${flakyLines.join('\n')}`);
 if (failed > 0) console.log(`\n== failed\n${lines.join('\n')}`);
 const unlisted = namesIn(records, 'unlisted');
 if (unlisted.length > 0) {

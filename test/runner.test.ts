@@ -16,6 +16,7 @@ test('a test with processes of its own that fails once is run again, counts as p
 	});
 	t.deepEqual(found.lines, []);
 	t.like(found, { passed: 3, failed: 0, flaky: ['e2e/a.test.js: depends on the load'] });
+	t.regex(found.flakyLines[0] ?? '', /✗ .*depends on the load/);
 });
 
 test('a test that fails twice fails, and counts once', async (t) => {

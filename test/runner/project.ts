@@ -13,6 +13,7 @@ interface Outcome {
 	failed: number;
 	lines: string[];
 	flaky: string[];
+	flakyLines: string[];
 	records: { kind: string; file: string; program?: string; by?: string }[];
 }
 
