@@ -405,6 +405,33 @@ test('a named pipe in the place of a file ends a command of root with its name, 
 	t.like(JSON.parse(line), { action: 'disableUser' });
 });
 
+test('a file beside the database that root left there, a link that leads nowhere, and a folder that is closed end a command with their names', async (t) => {
+	const { at, flags } = await machine(t);
+	t.like(await stowage(['user', 'list', ...flags]), { code: 0 });
+	for (const name of ['stowage.db-wal', 'stowage.db-shm', 'stowage.db-journal']) {
+		const file = at('data', name);
+		await writeFile(file, '', { mode: 0o600 });
+		const foreign = await stowage(['user', 'list', ...flags]);
+		t.is(foreign.code, 78);
+		t.true(foreign.stderr.startsWith(`A file of the database cannot be used (EACCES): ${file}. `), foreign.stderr);
+		t.true((await stowage(['doctor', ...flags])).stdout.includes(`${file}. `));
+		await rm(file);
+		await symlink(at('nowhere/file'), file);
+		await lchown(file, uid, gid);
+		const leadsNowhere = await stowage(['user', 'list', ...flags]);
+		t.is(leadsNowhere.code, 78);
+		t.regex(leadsNowhere.stderr, /^A file of the database is a link that leads nowhere: /);
+		await rm(file);
+	}
+	await chmod(at('data'), 0o500);
+	const copied = await stowage(['database', 'copy', '--to', `sqlite:${at('data/copy.db')}`, ...flags]);
+	t.is(copied.code, 1);
+	t.is(
+		copied.stderr,
+		`The database is not available right now (SQLITE_READONLY): ${at('data/stowage.db')}, or a file that lies beside it, can't be used.`,
+	);
+});
+
 test('what a command of root says of an audit log that it can’t write is a sentence, and no trace of the program', async (t) => {
 	const { at, flags } = await machine(t);
 	t.like(await stowage(['user', 'add', 'ada', ...flags], { input: password }), { code: 0 });

@@ -55,5 +55,13 @@ function remedyOf(message: string): string {
 	if (message.startsWith('The database is damaged')) return 'Stop the server and restore a backup: docs/restore.md.';
 	if (message.startsWith('This user may not'))
 		return "Run this as the server's user; if that is this one, chown the file to it.";
+	if (/^(The database|A file of the database) (is a named pipe|is a link|is no file)/.test(message))
+		return 'Find out who has put it there, and remove it. If the database itself is gone, restore a backup: docs/restore.md.';
+	if (
+		/^(The database file|A file of the database) cannot be used|^The database is not available right now \(/.test(
+			message,
+		)
+	)
+		return "Give the file, those beside it and their folder to the server's user (chown), and make room on the disk.";
 	return 'See to it that the database runs, and that databaseUrl names it with its user and password.';
 }

@@ -117,8 +117,24 @@ function hasCode(error: unknown, codes: ReadonlySet<string>): boolean {
 
 /** The driver's word for an error, such as `SQLITE_NOTADB` or `ER_ACCESS_DENIED_ERROR`. */
 export function codeOf(error: unknown): string | undefined {
-	return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+	if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return undefined;
+	// libsql does not know all of SQLite's refined codes, whose last byte is the general one.
+	const [, refined] = /^UNKNOWN_SQLITE_ERROR_(\d+)$/.exec(error.code) ?? [];
+	return (refined === undefined ? undefined : generalCodes.get(Number(refined) & 0xff)) ?? error.code;
 }
+
+/** By SQLite's numbers. */
+const generalCodes: ReadonlyMap<number, string> = new Map([
+	[3, 'SQLITE_PERM'],
+	[5, 'SQLITE_BUSY'],
+	[6, 'SQLITE_LOCKED'],
+	[8, 'SQLITE_READONLY'],
+	[10, 'SQLITE_IOERR'],
+	[11, 'SQLITE_CORRUPT'],
+	[13, 'SQLITE_FULL'],
+	[14, 'SQLITE_CANTOPEN'],
+	[26, 'SQLITE_NOTADB'],
+]);
 
 /** The same store with translated errors: `unavailable`, `alreadyExists`, and so on. */
 export function guarded<Store extends object>(store: Store): Store {

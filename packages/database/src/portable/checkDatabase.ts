@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { LiveProcess } from '@stowage/plugin-api';
 import { DatabaseClock } from '../connection/DatabaseClock.js';
 import { codeOf, translated } from '../connection/errors.js';
-import { assertUsable, openFile } from '../connection/sqlite/sqliteFile.js';
+import { assertUsable, namedFile, openFile } from '../connection/sqlite/sqliteFile.js';
 import { parseDatabaseUrl } from '../connection/target.js';
 import { processStore } from '../stores/coordination/processes.js';
 
@@ -37,7 +37,7 @@ function checkSqlite(file: string): DatabaseFindings {
 		return { damage, orphans: connection.prepare('PRAGMA foreign_key_check').all().length, now: undefined, live: [] };
 	} catch (error) {
 		const code = codeOf(error) ?? '';
-		if (code !== 'SQLITE_NOTADB' && !code.startsWith('SQLITE_CORRUPT')) throw error;
+		if (code !== 'SQLITE_NOTADB' && !code.startsWith('SQLITE_CORRUPT')) throw namedFile(error, file);
 		return { damage: [(error as Error).message], orphans: 0, now: undefined, live: [] };
 	} finally {
 		connection.close();

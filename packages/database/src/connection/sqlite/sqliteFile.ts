@@ -5,6 +5,7 @@ import {
 	constants,
 	existsSync,
 	fstatSync,
+	lstatSync,
 	mkdirSync,
 	openSync,
 	realpathSync,
@@ -12,6 +13,7 @@ import {
 	statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { Failure } from '@stowage/rules';
 import Libsql from 'libsql';
 import { codeOf, DatabaseError, isUnopened } from '../errors.js';
 
@@ -67,16 +69,35 @@ export function assertUsable(path: string): void {
 
 /**
  * Throws DatabaseError where something else lies in the place of a database, or of one of the files that SQLite keeps beside it: SQLite
- * would wait for ever at a named pipe.
+ * would wait for ever at a named pipe. Of those beside it also where this user may not use them, or a link leads nowhere: SQLite would
+ * say of that only that it can't open the database.
  */
 export function assertFiles(path: string): void {
 	// Its names begin with that of the file that a link leads to.
 	const file = realpathSync(path);
 	for (const each of ['', '-journal', '-wal', '-shm'].map((ending) => `${file}${ending}`)) {
 		const found = statSync(each, { throwIfNoEntry: false });
-		if (found === undefined || found.isFile()) continue;
+		if (found?.isFile()) {
+			if (each !== file) assertMine(each);
+			continue;
+		}
+		if (found === undefined && lstatSync(each, { throwIfNoEntry: false }) === undefined) continue;
 		const what = each === file ? 'The database' : 'A file of the database';
-		throw new DatabaseError(`${what} is ${found.isFIFO() ? 'a named pipe' : 'no file'}: ${each}`);
+		const is = found === undefined ? 'a link that leads nowhere' : found.isFIFO() ? 'a named pipe' : 'no file';
+		throw new DatabaseError(`${what} is ${is}: ${each}`);
+	}
+}
+
+/** As root leaves them behind that has opened the database with a program of its own. */
+function assertMine(file: string): void {
+	try {
+		accessSync(file, constants.R_OK | constants.W_OK);
+	} catch (cause) {
+		const code = codeOf(cause);
+		// Another process has closed the database meanwhile; files on a read-only disk can be read.
+		if (code === 'ENOENT' || code === 'EROFS') return;
+		const mend = `Run this as the server's user, or correct the owner of the file (chown).`;
+		throw new DatabaseError(`A file of the database cannot be used (${code}): ${file}. ${mend}`, { cause });
 	}
 }
 
@@ -89,7 +110,7 @@ export function openFile(file: string, options: Libsql.Options): Libsql.Database
 	}
 }
 
-/** The error with the file's name, if the administrator has to correct something. */
+/** The error with the file's name, if the administrator has to correct something, or the file can't be used now. */
 export function namedFile(error: unknown, path: string): unknown {
 	if (isUnopened(error)) {
 		const says = `The database file cannot be used: ${path} can't be opened. Its folder may be away, of somebody else, or another one than it was.`;
@@ -97,7 +118,10 @@ export function namedFile(error: unknown, path: string): unknown {
 	}
 	const code = codeOf(error);
 	const isDamaged = code === 'SQLITE_NOTADB' || code?.startsWith('SQLITE_CORRUPT');
-	return isDamaged ? new DatabaseError(`The database is damaged, or is no database: ${path}`, { cause: error }) : error;
+	if (isDamaged) return new DatabaseError(`The database is damaged, or is no database: ${path}`, { cause: error });
+	if (!/^SQLITE_(CANTOPEN|IOERR|READONLY|PERM)/.test(code ?? '')) return error;
+	const says = `The database is not available right now (${code}): ${path}, or a file that lies beside it, can't be used.`;
+	return new Failure('unavailable', says, { cause: error, retryAfter: 5 });
 }
 
 /** What SQLite needs beside the database to begin with. */
