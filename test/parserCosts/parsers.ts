@@ -46,6 +46,7 @@ import { parseProbe } from '../../plugins/handbrake/src/films/probe.js';
 import { parseScan } from '../../plugins/handbrake/src/films/scan.js';
 import { parseEncoders } from '../../plugins/handbrake/src/HandBrake.js';
 import { lineReader, parseProgress } from '../../plugins/handbrake/src/progress.js';
+import { mayTransform } from '../../plugins/preview/src/images/child/mayTransform.js';
 import { minimizeExif } from '../../plugins/preview/src/images/child/minimizeExif.js';
 import { isPrivateName } from '../../plugins/storage-local/src/root/privateFolder.js';
 import { parseStagedId } from '../../plugins/storage-local/src/writing/stagedIds.js';
@@ -173,6 +174,11 @@ export const parsers: readonly Parser[] = [
 		run(text) {
 			for (const format of ['jpeg', 'png', 'webp', 'avif'] as const) minimizeExif(bytesOf(text), format);
 		},
+	},
+	{
+		name: 'ICC profiles of images',
+		fragments: ['D2B4\0\0\0\0\0\0\0\0', '\xFF', '\0'],
+		run: (text) => mayTransform(bytesOf(text)),
 	},
 	{
 		name: 'pictures',

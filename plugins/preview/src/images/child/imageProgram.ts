@@ -1,9 +1,10 @@
 // The program of the child process that decodes images. It reads requests from its standard input, one after another, and ends with it.
 import type { Readable } from 'node:stream';
-import sharp from 'sharp';
+import sharp, { type Sharp } from 'sharp';
 import { answerHeader, parseRequestHeader, requestHeaderBytes } from '../messages.js';
 import { decodeHeic } from './decodeHeic.js';
 import { imageFormat, maxPixels } from './imageFormat.js';
+import { mayTransform } from './mayTransform.js';
 import { minimizeExif } from './minimizeExif.js';
 
 // Decoders by allow-list: libvips has many more, also such as read other files or fetch addresses.
@@ -25,15 +26,18 @@ async function render(bytes: Buffer, size: number): Promise<Buffer> {
 	const format = imageFormat(bytes);
 	if (format === undefined) throw new Error('The image has an unknown format.');
 	minimizeExif(bytes, format);
-	const image =
-		format === 'heic'
-			? await decodeHeic(bytes)
-			: // The first frame of an animation, and the readable part of a damaged photo, but not of a truncated one.
-				sharp(bytes, { limitInputPixels: maxPixels, failOn: 'truncated' }).autoOrient();
+	const image = format === 'heic' ? await decodeHeic(bytes) : await open(bytes);
 	return image
 		.resize({ width: size, height: size, fit: 'inside', withoutEnlargement: true })
 		.webp({ quality: size > 256 ? 82 : 75, effort: 2 })
 		.toBuffer();
+}
+
+/** The first frame of an animation, and the readable part of a damaged photo, but not of a truncated one. */
+async function open(bytes: Buffer): Promise<Sharp> {
+	const options = { limitInputPixels: maxPixels, failOn: 'truncated' } as const;
+	const { icc } = await sharp(bytes, options).metadata();
+	return sharp(bytes, { ...options, ignoreIcc: icc !== undefined && !mayTransform(icc) }).autoOrient();
 }
 
 /** Reads exactly this many bytes; undefined if the input ends before. */

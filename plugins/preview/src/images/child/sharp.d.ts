@@ -3,10 +3,14 @@ declare module 'sharp' {
 	interface Input {
 		limitInputPixels?: number;
 		failOn?: 'none' | 'truncated' | 'error' | 'warning';
+		/** Whether its colours are left as they are, whatever its profile says. */
+		ignoreIcc?: boolean;
 		raw?: { width: number; height: number; channels: 1 | 2 | 3 | 4 };
 	}
 
 	export interface Sharp {
+		/** Reads its header only. */
+		metadata(): Promise<{ icc?: Buffer }>;
 		/** Rotates and flips it by its EXIF orientation. */
 		autoOrient(): Sharp;
 		resize(options: { width: number; height: number; fit: 'inside'; withoutEnlargement: boolean }): Sharp;
