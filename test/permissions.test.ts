@@ -65,42 +65,70 @@ function mayUse({ right }: AboutItem, role: Role, which: Which): boolean {
 }
 
 testEach('a private item is read and changed by whom its owner lets', 'item', async (site, endpoint, row, tell) => {
-	const cells = site.people.flatMap((person) =>
-		whiches.flatMap((which) => {
-			const role = roleOf(person, which);
-			return role === undefined ? [] : [{ person, which, role, may: mayUse(row, role, which) }];
-		}),
-	);
-	const made = (item: Item) =>
-		site.asOwner(
-			item,
-			async () => (await row.made?.(item.owner.client, { type: 'private', folder: item.folder })) ?? '',
-		);
+	const cells = cellsOf(site, row);
 	for (const { person, which } of cells.filter(({ may }) => may)) {
 		const item = await site.make(which, person);
-		const request = row.request(placeOf(person, item), await made(item));
+		const request = row.request(placeOf(person, item), await idOf(site, row, item));
 		const answer = await person.send({ endpoint, ...request });
 		tellUnlessAllowed(row, answer, person, which, tell);
 		if (isStarted(endpoint, answer) && (await endOf(person, answer)) !== 'completed')
 			tell(`${person.title} may not, with the ${which} item: its job failed`);
 		await item.remove();
 	}
+	const refused = cells.filter(({ may }) => !may);
+	await tellIfNotRefused(site, { endpoint, row, tell }, refused, ({ person, role }, item, id) => ({
+		requests: [row.request(placeOf(person, item), id)],
+		status: refusalOf(row, endpoint, person, role),
+	}));
+});
 
+testEach('no other name of a private item leads anybody to it', 'item', async (site, endpoint, row, tell) => {
+	const others = cellsOf(site, row).filter(({ may, which }) => !may || which !== 'own');
+	await tellIfNotRefused(site, { endpoint, row, tell }, others, ({ person }, item, id) => {
+		const right = JSON.stringify(row.request(placeOf(person, item), id));
+		const wrong = wrongPlacesOf(person, item).map((place: Place) => row.request(place, id));
+		return { requests: wrong.filter((request) => JSON.stringify(request) !== right), status: undefined };
+	});
+});
+
+/** Somebody who asks about an item. */
+interface Cell {
+	person: Person;
+	which: Which;
+	role: Role;
+	may: boolean;
+}
+
+const cellsOf = (site: Site, row: AboutItem): Cell[] =>
+	site.people.flatMap((person) =>
+		whiches.flatMap((which) => {
+			const role = roleOf(person, which);
+			return role === undefined ? [] : [{ person, which, role, may: mayUse(row, role, which) }];
+		}),
+	);
+
+/** Of what the owner has made of the item for this row. */
+const idOf = (site: Site, row: AboutItem, item: Item) =>
+	site.asOwner(item, async () => (await row.made?.(item.owner.client, { type: 'private', folder: item.folder })) ?? '');
+
+/** Makes one item for all who ask about it, and what they ask; without a status any refusal is one. */
+async function tellIfNotRefused(
+	site: Site,
+	{ endpoint, row, tell }: { endpoint: contract.AnyEndpoint; row: AboutItem; tell: (fault: string) => void },
+	cells: readonly Cell[],
+	attempt: (cell: Cell, item: Item, id: string) => { requests: Request[]; status: number | undefined },
+): Promise<void> {
 	const items = new Map<string, { item: Item; id: string }>();
 	const attempts: { person: Person; item: Item; requests: Request[]; status: number | undefined }[] = [];
-	for (const { person, which, role, may } of cells) {
-		if (may && which === 'own') continue;
+	for (const cell of cells) {
+		const { person, which, role } = cell;
 		const ofWhom =
 			which === 'own' || (which === 'foreign' && role === 'none' && person.role === 'own') ? person.title : '';
 		const key = `${which} ${ofWhom}`;
 		const item = items.get(key)?.item ?? (await site.make(which, person));
-		const id = items.get(key)?.id ?? (await made(item));
+		const id = items.get(key)?.id ?? (await idOf(site, row, item));
 		items.set(key, { item, id });
-		const right = row.request(placeOf(person, item), id);
-		const wrong = wrongPlacesOf(person, item).map((place: Place) => row.request(place, id));
-		const others = wrong.filter((request) => JSON.stringify(request) !== JSON.stringify(right));
-		attempts.push({ person, item, requests: others, status: undefined });
-		if (!may) attempts.push({ person, item, requests: [right], status: refusalOf(row, endpoint, person, role) });
+		attempts.push({ person, item, ...attempt(cell, item, id) });
 	}
 	await unchanged(site, ['ada', 'dora', 'eve'], tell, async () => {
 		for (const { person, item, requests, status } of attempts) {
@@ -115,7 +143,7 @@ testEach('a private item is read and changed by whom its owner lets', 'item', as
 		}
 	});
 	for (const { item } of items.values()) await item.remove();
-});
+}
 
 /** The status for who asks by the ordinary name and may not. */
 function refusalOf(
