@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
@@ -289,11 +289,12 @@ test(
 	(folder) => `@stowage-test/${path.basename(folder)}`,
 );
 
-test('a reload applies the settings that can change, names those that need a restart, and changes nothing if the file is invalid', async (t) => {
+/** A server that a service manager has read the configuration again. */
+async function reloadingServer(t: ExecutionContext, yaml: string) {
 	const folder = await temporaryFolder(t);
 	const next = await serviceManager(t, path.join(folder, 'notify'));
 	const config = path.join(folder, 'config.yaml');
-	await writeFile(config, 'registration: open\n');
+	await writeFile(config, yaml, { mode: 0o644 });
 	const server = await startServer(t, {
 		args: serveArgs(path.join(folder, 'data'), '--config', config),
 		env: { NOTIFY_SOCKET: path.join(folder, 'notify') },
@@ -301,17 +302,39 @@ test('a reload applies the settings that can change, names those that need a res
 	await next(/READY/);
 	const registration = async () => (await (await fetch(`${server.url}/api/capabilities`)).json()).registration;
 	t.is(await registration(), 'open');
-	const reload = async (yaml: string) => {
-		await writeFile(config, yaml);
+	const reload = async (text: string) => {
+		await writeFile(config, text);
 		process.kill(server.pid, 'SIGHUP');
 		t.regex(await next(/./), /^RELOADING=1\nMONOTONIC_USEC=\d+\n/);
 		return next(/./);
 	};
+	return { server, config, registration, reload };
+}
+
+test('a reload applies the settings that can change, names those that need a restart, and changes nothing if the file is invalid', async (t) => {
+	const { server, registration, reload } = await reloadingServer(t, 'registration: open\n');
 	const asked = await reload('registration: closed\nbasePath: /files\npublicListing: everyone\n');
 	t.is(asked, `READY=1\nSTATUS=Serving at ${server.url}; a restart is needed for basePath, publicListing`);
 	t.is(await registration(), 'closed');
 	const broken = await reload('registration: perhaps\n');
 	t.is(broken, `READY=1\nSTATUS=Serving at ${server.url}; the configuration on disk has a mistake, see the log`);
+	t.is(await registration(), 'closed');
+});
+
+test('a server that runs as root reads no configuration again that others may write by now, as it does not begin with one', async (t) => {
+	t.is(process.geteuid?.(), 0, 'this test runs as root');
+	const { server, config, registration, reload } = await reloadingServer(t, 'registration: open\n');
+	const refused = `READY=1\nSTATUS=Serving at ${server.url}; the configuration on disk has a mistake, see the log`;
+	for (const [open, close] of [
+		[() => chmod(config, 0o646), () => chmod(config, 0o644)],
+		[() => chown(config, 47_430, 0), () => chown(config, 0, 0)],
+	] as const) {
+		await open();
+		t.is(await reload('registration: closed\n'), refused);
+		t.is(await registration(), 'open');
+		await close();
+	}
+	t.is(await reload('registration: closed\n'), `READY=1\nSTATUS=Serving at ${server.url}`);
 	t.is(await registration(), 'closed');
 });
 

@@ -43,9 +43,21 @@ export async function enter(command: Command, files: readonly NamedFile[] = []):
  * by then stays so. Throws ConfigError for the configuration.
  */
 export async function examinedConfig(command: Command): Promise<{ config: Config; objection: string | undefined }> {
-	const file = configFileOf(command);
-	const objection = file === undefined || process.geteuid?.() !== 0 ? undefined : await objectionTo(file);
+	const objection = await objectionOf(command);
 	return { config: configOf(command), objection };
+}
+
+/** The configuration of a server that runs, read again. Throws ConfigError, also where it runs as root and others may write the file. */
+export async function configAgain(command: Command): Promise<Config> {
+	const objection = await objectionOf(command);
+	if (objection !== undefined) throw new ConfigError(objection);
+	return configOf(command);
+}
+
+/** Why root must not go by the configuration file. Undefined for anybody else. */
+async function objectionOf(command: Command): Promise<string | undefined> {
+	const file = configFileOf(command);
+	return file === undefined || process.geteuid?.() !== 0 ? undefined : objectionTo(file);
 }
 
 /**

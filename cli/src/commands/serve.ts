@@ -1,8 +1,8 @@
 import { type App, type Config, ConfigError, createApp, endFailedRequest, workerCount } from '@stowage/core';
 import { Command } from 'commander';
-import { examinedConfig, leaveRoot } from '../commandLine/enter.js';
+import { configAgain, examinedConfig, leaveRoot } from '../commandLine/enter.js';
 import { startupCode, withHelp } from '../commandLine/help.js';
-import { configOf, withSettings } from '../commandLine/settings.js';
+import { withSettings } from '../commandLine/settings.js';
 import { findSupervisor, heartbeatOf, type Supervisor } from '../service/supervisor.js';
 import { printLine } from '../terminal/output.js';
 import { webRoot } from '../webRoot.js';
@@ -41,8 +41,7 @@ async function serveAlone(config: Config, command: Command): Promise<void> {
 		// Of a terminal that was closed.
 		if (process.stdin.isTTY) return stopping('SIGHUP', 0);
 		supervisor.reloading();
-		const outcome = reload(app, command);
-		supervisor.ready(`${serving}${outcome}`);
+		void reload(app, command).then((outcome) => supervisor.ready(`${serving}${outcome}`));
 	});
 	process.on('SIGTERM', () => stopping('SIGTERM', 0)).on('SIGINT', () => stopping('SIGINT', 0));
 	stopAfterUnexpected(app, stopping);
@@ -84,10 +83,10 @@ function stopAfterUnexpected({ services: { log } }: App, stopping: (reason: stri
 }
 
 /** Reads the configuration again. An error in it leaves the former one in force. Returns the addition to a status line. */
-function reload(app: App, command: Command): string {
+async function reload(app: App, command: Command): Promise<string> {
 	const { log } = app.services;
 	try {
-		const next = configOf(command);
+		const next = await configAgain(command);
 		for (const warning of next.warnings) log.warn({ reason: warning }, 'an environment variable was ignored');
 		const { applied, needRestart } = app.reload(next);
 		log.info({ settings: applied }, 'the configuration was reloaded');

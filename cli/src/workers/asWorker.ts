@@ -68,14 +68,14 @@ export class SiblingsOfPrimary implements Siblings {
 }
 
 /** The primary process as the supervisor of this worker: it is told what happens here, and says when to read the configuration again. */
-export function superviseByPrimary(app: App, reload: () => string): Supervisor {
+export function superviseByPrimary(app: App, reload: () => Promise<string>): Supervisor {
 	const beat = heartbeatOf(app.services);
 	const readMetrics = async (id?: number) => {
 		if (app.metrics !== undefined) tell({ type: 'metrics', id, families: await app.metrics.read() });
 	};
 	process.on('message', (message: ToWorker) => {
 		if (message.type === 'ping') void beat().then((isAlive) => tell({ type: 'pong', isAlive }));
-		else if (message.type === 'reload') tell({ type: 'reloaded', outcome: reload() });
+		else if (message.type === 'reload') void reload().then((outcome) => tell({ type: 'reloaded', outcome }));
 		else if (message.type === 'readMetrics') void readMetrics(message.id);
 	});
 	return {
