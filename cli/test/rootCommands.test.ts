@@ -405,9 +405,34 @@ test('a named pipe in the place of a file ends a command of root with its name, 
 	t.like(JSON.parse(line), { action: 'disableUser' });
 });
 
-test('a file beside the database that root left there, a link that leads nowhere, and a folder that is closed end a command with their names', async (t) => {
+test('what a command of root advises about a file that it can’t use gives away no other one by a link in its place', async (t) => {
 	const { at, flags } = await machine(t);
 	t.like(await stowage(['user', 'list', ...flags]), { code: 0 });
+	await writeFile(at('secret'), 'of root', { mode: 0o600 });
+	await mkdir(at('closed'), { mode: 0o700 });
+	for (const [name, target] of [
+		['session.key', 'secret'],
+		['stowage.db', 'secret'],
+		['processes', 'closed'],
+		['audit', 'closed'],
+	] as const) {
+		await rename(at('data', name), at('aside')).catch(() => undefined);
+		await symlink(at(target), at('data', name));
+		await lchown(at('data', name), uid, gid);
+		for (const command of [['root', 'list'], ['root', 'add', `more-${name}`, at('data/more')], ['doctor'], ['audit']]) {
+			const { stdout, stderr } = await stowage([...command, ...flags]);
+			// Those that follow no link by themselves: `chown -h`, `chown -R`.
+			t.notRegex(`${stdout}${stderr}`, /chown (?!-[hR])|\(chown\)/, `${name}: ${command.join(' ')}`);
+		}
+		await rm(at('data', name));
+		await rename(at('aside'), at('data', name)).catch(() => undefined);
+	}
+});
+
+test('a file beside the database that root left there, a link in the place of one, and a folder that is closed end a command with their names', async (t) => {
+	const { at, flags } = await machine(t);
+	t.like(await stowage(['user', 'list', ...flags]), { code: 0 });
+	await writeFile(at('secret'), 'of root', { mode: 0o600 });
 	for (const name of ['stowage.db-wal', 'stowage.db-shm', 'stowage.db-journal']) {
 		const file = at('data', name);
 		await writeFile(file, '', { mode: 0o600 });
@@ -416,12 +441,14 @@ test('a file beside the database that root left there, a link that leads nowhere
 		t.true(foreign.stderr.startsWith(`A file of the database cannot be used (EACCES): ${file}. `), foreign.stderr);
 		t.true((await stowage(['doctor', ...flags])).stdout.includes(`${file}. `));
 		await rm(file);
-		await symlink(at('nowhere/file'), file);
-		await lchown(file, uid, gid);
-		const leadsNowhere = await stowage(['user', 'list', ...flags]);
-		t.is(leadsNowhere.code, 78);
-		t.regex(leadsNowhere.stderr, /^A file of the database is a link that leads nowhere: /);
-		await rm(file);
+		for (const target of [at('nowhere/file'), at('secret')]) {
+			await symlink(target, file);
+			await lchown(file, uid, gid);
+			const linked = await stowage(['user', 'list', ...flags]);
+			t.is(linked.code, 78);
+			t.is(linked.stderr, `A file of the database is a link: ${file}`);
+			await rm(file);
+		}
 	}
 	await chmod(at('data'), 0o500);
 	const copied = await stowage(['database', 'copy', '--to', `sqlite:${at('data/copy.db')}`, ...flags]);

@@ -356,7 +356,7 @@ test('what the system refuses is one sentence with the path and what to do, and 
 	const path = '/var/lib/stowage/a';
 	t.is(
 		messageOf('EACCES', { path }),
-		`/var/lib/stowage/a can't be used (EACCES): this runs as user ${process.geteuid?.()}. Run it as the owner of the file, or give the file to this user (chown).`,
+		`/var/lib/stowage/a can't be used (EACCES): this runs as user ${process.geteuid?.()}. Run it as the owner of the file, or give the file to this user (chown -h).`,
 	);
 	t.regex(String(messageOf('EPERM', { path, dest: '/b' })), /^\/var\/lib\/stowage\/a, \/b can't be used \(EPERM\): /);
 	for (const [code, message] of [

@@ -70,7 +70,7 @@ async function checkAudit(folder: string, record: Config['audit']['record']): Pr
 	const found = await stat(folder).catch((error: NodeJS.ErrnoException) => error);
 	if (found instanceof Error) {
 		if (found.code === 'ENOENT') return [ok(what, 'nothing was recorded yet')];
-		return [fault(what, `${folder} can't be looked at (${found.code})`, `chown it to the server's user.`)];
+		return [fault(what, `${folder} can't be looked at (${found.code})`, "give it to the server's user (chown -h).")];
 	}
 	if ((found.mode & 0o077) !== 0) return [warn(what, `others may open ${folder}`, `chmod 700 ${folder}`)];
 	const isUsable = await access(folder, constants.W_OK | constants.X_OK).then(
@@ -79,7 +79,9 @@ async function checkAudit(folder: string, record: Config['audit']['record']): Pr
 	);
 	if (isUsable)
 		return [ok(what, record === 'all' ? 'records what people change and look at' : 'records what people change')];
-	return [fault(what, `${folder} can't be written to, so its lines are lost`, `chown it to the server's user.`)];
+	return [
+		fault(what, `${folder} can't be written to, so its lines are lost`, "give it to the server's user (chown -h)."),
+	];
 }
 
 async function checkKey(file: string): Promise<Finding[]> {

@@ -54,7 +54,7 @@ export async function checkDatabaseOf(config: Config): Promise<{ findings: Findi
 function remedyOf(message: string): string {
 	if (message.startsWith('The database is damaged')) return 'Stop the server and restore a backup: docs/restore.md.';
 	if (message.startsWith('This user may not'))
-		return "Run this as the server's user; if that is this one, chown the file to it.";
+		return "Run this as the server's user; if that is this one, give the file to it (chown -h).";
 	if (/^(The database|A file of the database) (is a named pipe|is a link|is no file)/.test(message))
 		return 'Find out who has put it there, and remove it. If the database itself is gone, restore a backup: docs/restore.md.';
 	if (
@@ -62,6 +62,6 @@ function remedyOf(message: string): string {
 			message,
 		)
 	)
-		return "Give the file, those beside it and their folder to the server's user (chown), and make room on the disk.";
+		return "Give the file, those beside it and their folder to the server's user (chown -h), and make room on the disk.";
 	return 'See to it that the database runs, and that databaseUrl names it with its user and password.';
 }

@@ -46,7 +46,7 @@ export function withoutDescriptors(text: string): string {
 }
 
 const needsRights = () =>
-	`this runs as user ${process.geteuid?.()}. Run it as the owner of the file, or give the file to this user (chown).`;
+	`this runs as user ${process.geteuid?.()}. Run it as the owner of the file, or give the file to this user (chown -h).`;
 const isAway = () => 'its disk is away or damaged. See the log of the kernel (dmesg).';
 const isFull = () => 'its disk or a quota of the system is full. Make room, and run this again.';
 const tooMany = () => 'too many files are open. Raise the limit (ulimit -n).';

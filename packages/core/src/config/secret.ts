@@ -155,7 +155,7 @@ async function read(file: string): Promise<string> {
 		if (!isSystemError(cause, 'EACCES', 'EPERM')) throw cause;
 		const uid = process.geteuid?.() ?? 'unknown';
 		throw new ConfigError(
-			`The key ${file} can't be read by user ${uid}, as which this runs: run it as the owner of the key, or give the key to this one (chown).`,
+			`The key ${file} can't be read by user ${uid}, as which this runs: run it as the owner of the key, or give the key to this one (chown -h).`,
 			{ cause },
 		);
 	}

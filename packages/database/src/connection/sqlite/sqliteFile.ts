@@ -30,7 +30,7 @@ export function prepareFile(path: string, typeOf = fileSystemOf): void {
 		if (cause instanceof DatabaseError) throw cause;
 		const code = codeOf(cause);
 		const isDenied = code === 'EACCES' || code === 'EPERM';
-		const mend = isDenied ? `. Run this as the server's user, or correct the owner of the file (chown).` : '';
+		const mend = isDenied ? `. Run this as the server's user, or correct the owner of the file (chown -h).` : '';
 		throw new DatabaseError(`The database file cannot be used: ${(cause as Error).message}${mend}`, { cause });
 	}
 }
@@ -69,22 +69,21 @@ export function assertUsable(path: string): void {
 
 /**
  * Throws DatabaseError where something else lies in the place of a database, or of one of the files that SQLite keeps beside it: SQLite
- * would wait for ever at a named pipe. Of those beside it also where this user may not use them, or a link leads nowhere: SQLite would
- * say of that only that it can't open the database.
+ * would wait for ever at a named pipe. Of those beside it also for a link, and where this user may not use them: SQLite would say of
+ * that only that it can't open the database.
  */
 export function assertFiles(path: string): void {
 	// Its names begin with that of the file that a link leads to.
 	const file = realpathSync(path);
 	for (const each of ['', '-journal', '-wal', '-shm'].map((ending) => `${file}${ending}`)) {
-		const found = statSync(each, { throwIfNoEntry: false });
-		if (found?.isFile()) {
-			if (each !== file) assertMine(each);
-			continue;
+		const found = lstatSync(each, { throwIfNoEntry: false });
+		if (found === undefined) continue;
+		if (!found.isFile()) {
+			const what = each === file ? 'The database' : 'A file of the database';
+			const is = found.isFIFO() ? 'a named pipe' : found.isSymbolicLink() ? 'a link' : 'no file';
+			throw new DatabaseError(`${what} is ${is}: ${each}`);
 		}
-		if (found === undefined && lstatSync(each, { throwIfNoEntry: false }) === undefined) continue;
-		const what = each === file ? 'The database' : 'A file of the database';
-		const is = found === undefined ? 'a link that leads nowhere' : found.isFIFO() ? 'a named pipe' : 'no file';
-		throw new DatabaseError(`${what} is ${is}: ${each}`);
+		if (each !== file) assertMine(each);
 	}
 }
 
@@ -96,7 +95,7 @@ function assertMine(file: string): void {
 		const code = codeOf(cause);
 		// Another process has closed the database meanwhile; files on a read-only disk can be read.
 		if (code === 'ENOENT' || code === 'EROFS') return;
-		const mend = `Run this as the server's user, or correct the owner of the file (chown).`;
+		const mend = `Run this as the server's user, or correct the owner of the file (chown -h).`;
 		throw new DatabaseError(`A file of the database cannot be used (${code}): ${file}. ${mend}`, { cause });
 	}
 }
