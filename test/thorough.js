@@ -313,6 +313,47 @@ export const thorough = {
 		'what a process sends goes on when it is asked to end, and is whole',
 	],
 	'test/permissions.test.ts': ['no other name of a private item leads anybody to it'],
+	'cli/test/everyCommand.test.ts': [
+		'every command works beside a running server on MariaDB, and its changes take effect at once',
+	],
+	'packages/core/test/files/replacing.test.ts': [
+		'of two who replace the same version at once one gets 412, two hundred times',
+	],
+	'packages/plugin-api/test/sandbox.test.ts': [
+		'a program in a sandbox of bubblewrap and Landlock with the /proc of the system reaches no file, process, socket or place to write',
+		'a program in a sandbox of bubblewrap and a filter reaches no file, process, socket or place to write',
+	],
+	'packages/rules/test/rules.test.ts': [
+		'sorting 100,000 entries takes less than 60% of the time of the collator',
+		'sorting entries with accents takes less than 60% of the time of the collator',
+		'sorting Cyrillic entries takes less than 60% of the time of the collator',
+	],
+	'plugins/handbrake/test/faults.test.ts': [
+		'a conversion in Landlock leaves all files unchanged when it is cancelled or killed or its original changes',
+		'a conversion in no sandbox leaves all files unchanged when it is cancelled or killed or its original changes',
+		'a conversion that reaches the free space reserve fails with a clear error and keeps its original',
+	],
+	'plugins/handbrake/test/hostile.test.ts': [
+		'no playlist is converted in Landlock, whatever its first bytes are',
+		'no playlist is converted in no sandbox, whatever its first bytes are',
+	],
+	'plugins/handbrake/test/losses.test.ts': [
+		'a film of which the middle half is zeros is kept, and the result says what the new file lacks',
+		'a film without sound of which the middle half is zeros is kept, and the result says what the new file lacks',
+		'a film that says where and with which camera it was filmed is kept, and the result says what the new file lacks',
+		'a film of which half a second is zeros is kept, and the result says what the new file lacks',
+		'a film of which a third of a second was cut out, in Matroska is kept, and the result says what the new file lacks',
+		'a film of which half a kilobyte is zeros, so that decoders conceal it in a transport stream is kept, and the result says what the new file lacks',
+		'a film in which a decoder leaves most of a packet unread, in WMV is kept, and the result says what the new file lacks',
+		'a transport stream with a track of sound that begins later and ends before its end is kept',
+		'a film of a variable frame rate is deleted once it is converted',
+		'a film of a variable frame rate with sound in Matroska is deleted once it is converted',
+		'a film of which the sound begins two seconds later, in Matroska is deleted once it is converted',
+		'a film of which the picture begins two seconds later, in a transport stream is deleted once it is converted',
+		'a film of which the beginning is trimmed is deleted once it is converted',
+		'films are converted to each format in Landlock',
+		'films are converted to each format in no sandbox',
+	],
 };
 
 export const thoroughTitles = Object.values(thorough).flat();
