@@ -587,6 +587,43 @@ async function siteOfRoot(t: ExecutionContext, file: string) {
 	return { at, write, list, refuses };
 }
 
+test('where root stays root, it works on no data folder that somebody else could exchange meanwhile', async (t) => {
+	const { at } = await machine(t);
+	const list = (dataDir: string) => stowage(['user', 'list', '--data-dir', dataDir, '--log-level', 'error']);
+	await mkdir(at('above/within/own'), { recursive: true, mode: 0o755 });
+	for (const folder of ['above', 'above/within', 'above/within/own']) await chmod(at(folder), 0o755);
+	const own = at('above/within/own');
+	t.like(await list(own), { code: 0 });
+	for (const [why, plant, undo] of [
+		[`${at('above')} belongs to user ${uid}`, () => chown(at('above'), uid, gid), () => chown(at('above'), 0, 0)],
+		[
+			`${at('above/within')} can be written by everybody`,
+			() => chmod(at('above/within'), 0o777),
+			() => chmod(at('above/within'), 0o755),
+		],
+	] as const) {
+		await plant();
+		for (const command of [['user', 'list'], ['serve', '--port', '0'], ['audit'], ['migrate']]) {
+			const { code, stderr } = await stowage([...command, '--data-dir', own], { timeout: 60_000 });
+			t.is(code, 78, stderr);
+			t.true(stderr.startsWith(`Root does not work on the data folder ${own}, for ${why}: `), stderr);
+		}
+		t.is((await stowage(['doctor', '--data-dir', own])).code, 2);
+		await undo();
+	}
+	// What is root's can be exchanged by nobody in a sticky folder, and what lies in the data folder is its own affair.
+	await chmod(at('above/within'), 0o1777);
+	await chmod(own, 0o777);
+	t.like(await list(own), { code: 0 });
+	// One that is missing.
+	await chmod(at('above/within'), 0o777);
+	t.is((await list(at('above/within/missing'))).code, 78);
+	// Whom root becomes then, may do it.
+	await chown(own, uid, gid);
+	await promisify(execFile)('chown', ['-R', `${uid}:${gid}`, own]);
+	t.like(await list(own), { code: 0 });
+});
+
 test('root’s own group may write what root loads, and a socket beside it is nothing that is loaded', async (t) => {
 	const { at, list } = await siteOfRoot(t, 'site/plugin.mjs');
 	for (const file of ['site/stowage.yaml', 'site/plugin.mjs']) await chmod(at(file), 0o664);

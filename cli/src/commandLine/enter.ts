@@ -1,4 +1,4 @@
-import { type Config, ConfigError, othersMayWrite } from '@stowage/core';
+import { type Config, ConfigError, othersMayExchange, othersMayWrite } from '@stowage/core';
 import type { Command } from 'commander';
 import { becomeOwner } from '../privileges/becomeOwner.js';
 import { isInReach, ownerOf } from '../privileges/ownerOf.js';
@@ -62,7 +62,7 @@ async function objectionOf(command: Command): Promise<string | undefined> {
 
 /**
  * Becomes the owner of the data folder if this is root, and opens the files before or after that. Throws ConfigError where it would stay
- * root and there is an objection to that.
+ * root and there is an objection to that, or others may exchange the data folder.
  */
 export async function leaveRoot(
 	dataDir: string,
@@ -71,7 +71,10 @@ export async function leaveRoot(
 ): Promise<void> {
 	const isRoot = process.geteuid?.() === 0;
 	const owner = isRoot ? await ownerOf(dataDir) : undefined;
-	if (isRoot && owner === undefined && objection !== undefined) throw new ConfigError(objection);
+	if (isRoot && owner === undefined) {
+		const reason = objection ?? (await objectionToPlace(dataDir));
+		if (reason !== undefined) throw new ConfigError(reason);
+	}
 	const later: NamedFile[] = [];
 	for (const each of files) {
 		if (owner === undefined || (await isInReach(each.file, owner))) later.push(each);
@@ -83,6 +86,13 @@ export async function leaveRoot(
 
 /** What a shell passes by a descriptor, which is its own. Other files of these folders may be anybody's. */
 const descriptor = /^\/(dev\/stdin|dev\/fd\/\d+|proc\/self\/fd\/\d+)$/;
+
+/** Whoever may exchange the data folder while root works there chooses by links in another one where root writes. */
+async function objectionToPlace(dataDir: string): Promise<string | undefined> {
+	const reason = await othersMayExchange(dataDir);
+	if (reason === undefined) return undefined;
+	return `Root does not work on the data folder ${dataDir}, for ${reason}: who may do that can put another folder in its place meanwhile, with links by which root would write anywhere. Give the folders above it to root (chown root, chmod go-w), move it, or give it to the user of the server, whom root becomes then.`;
+}
 
 /** Whoever writes the configuration chooses what is loaded and run. */
 async function objectionTo(configFile: string): Promise<string | undefined> {

@@ -35,7 +35,7 @@ export { makeDataDir } from './config/dataDir.js';
 export { flagOf, settingNames, variableOf } from './config/leaves.js';
 export { ConfigError, type ConfigSources, isStartupMistake, loadConfig, readConfigBytes } from './config/load.js';
 export { nodeOf } from './config/nodeOf.js';
-export { othersMayWrite } from './config/othersMayWrite.js';
+export { othersMayExchange, othersMayWrite } from './config/othersMayWrite.js';
 export type { Reloaded } from './config/reload.js';
 export { type Config, durationText, parseByteSize, parseDuration } from './config/schema.js';
 export { agreeOnSecret, readKey, readOrMakeSecret } from './config/secret.js';

@@ -27,6 +27,21 @@ export async function othersMayWrite(
 	return tree ? openTree(await realpath(file), trust, without) : undefined;
 }
 
+/**
+ * Why somebody else than root may put another folder in the place of this one, or make it where it is missing: a folder or link on the
+ * way, whatever the folder itself permits. Undefined where root alone may.
+ */
+export async function othersMayExchange(folder: string): Promise<string | undefined> {
+	const trust = await trusted();
+	let reason: string | undefined;
+	for await (const { path: at, stat: found } of walkPath(folder)) {
+		// Of the step before: the last one is the folder.
+		if (reason !== undefined || found === undefined) return reason;
+		reason = reasonOf(at, found, trust);
+	}
+	return undefined;
+}
+
 /** Folders that were found closed with all in them. They stay so, unless root opens them. */
 const closed = new Set<string>();
 
