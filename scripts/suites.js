@@ -133,7 +133,8 @@ class Tally {
 		}
 		const areCrashesMended = this.#crashed.size > 0 && [...this.#crashed].every(isMended);
 		for (const lines of this.#unplaced) {
-			if (areCrashesMended) this.#flaky.set(`${[...this.#crashed].join(', ')}: ${lines[0].replace(/^ *✗ /, '')}`, lines);
+			if (areCrashesMended)
+				this.#flaky.set(`${[...this.#crashed].join(', ')}: ${lines[0].replace(/^ *✗ /, '')}`, lines);
 			else failures.push(lines);
 		}
 		const passed = [...this.#tests.values()].filter((one) => one.passed).length;
