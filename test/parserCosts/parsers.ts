@@ -46,6 +46,7 @@ import { parseProbe } from '../../plugins/handbrake/src/films/probe.js';
 import { parseScan } from '../../plugins/handbrake/src/films/scan.js';
 import { parseEncoders } from '../../plugins/handbrake/src/HandBrake.js';
 import { lineReader, parseProgress } from '../../plugins/handbrake/src/progress.js';
+import { keepFirstFrame } from '../../plugins/preview/src/images/child/keepFirstFrame.js';
 import { mayTransform } from '../../plugins/preview/src/images/child/mayTransform.js';
 import { minimizeExif } from '../../plugins/preview/src/images/child/minimizeExif.js';
 import { isPrivateName } from '../../plugins/storage-local/src/root/privateFolder.js';
@@ -61,7 +62,7 @@ import {
 import { htmlAsXml, textOfHtml } from '../../web/src/features/previews/common/htmlAsXml.js';
 import { isOwnCall } from '../../web/src/features/previews/common/links.js';
 import { countElements } from '../../web/src/features/previews/common/markupBounds.js';
-import { describeImage } from '../../web/src/features/previews/common/pictureSize.js';
+import { describeImage, pixelsOf } from '../../web/src/features/previews/common/pictureSize.js';
 import { sanitise } from '../../web/src/features/previews/common/sanitise.js';
 import { isNestedTooDeep, stylesCostTooMuch } from '../../web/src/features/previews/common/styleCost.js';
 import { openZip } from '../../web/src/features/previews/common/zip.js';
@@ -173,6 +174,14 @@ export const parsers: readonly Parser[] = [
 		],
 		run(text) {
 			for (const format of ['jpeg', 'png', 'webp', 'avif'] as const) minimizeExif(bytesOf(text), format);
+		},
+	},
+	{
+		name: 'frames of animations',
+		fragments: ['ANMF', 'ANM', 'A', '\0'],
+		run(text) {
+			keepFirstFrame(bytesOf(text), 'webp');
+			pixelsOf(bytesOf(`RIFF\0\0\0\0WEBPVP8X\x0A\0\0\0\x02\0\0\0\0\0\0\0\0\0${text}`));
 		},
 	},
 	{

@@ -125,6 +125,25 @@ test('a picture whose size can not be found is not drawn from its own bytes', (t
 	t.is(shown('a.ico', hex('00000100')).kind, 'blob');
 });
 
+test('an animation with more frames than a browser goes through in a moment is not drawn from its own bytes', (t) => {
+	const animation = (frames: number, flags = '02') =>
+		Buffer.concat([
+			hex(`52494646 00000000 57454250 56503858 0a000000 ${flags}000000 0f0000 0f0000`),
+			...Array<Buffer>(frames).fill(Buffer.from('ANMF\x18\0\0\0'.padEnd(32, 'A'), 'latin1')),
+		]);
+	const address = (bytes: Buffer) => `data:image/webp;base64,${bytes.toString('base64')}`;
+	t.is(pixelsOf(animation(2000)), 256);
+	t.is(pixelsOf(animation(2001)), Number.POSITIVE_INFINITY);
+	t.is(pixelsOf(animation(2001, '00')), 256, 'its frames are those of no animation');
+	t.is(pixelsOfAddress(address(animation(2000))), 256);
+	t.is(pixelsOfAddress(address(animation(2001))), Number.POSITIVE_INFINITY);
+	// A large frame comes first.
+	const late = Buffer.concat([animation(1), Buffer.alloc(500_000), animation(2000)]);
+	t.is(pixelsOfAddress(address(late)), Number.POSITIVE_INFINITY);
+	const shown = imageSource({ name: 'a.webp', url: 'own', renditionUrl: 'rendition' }, animation(2001));
+	t.deepEqual(shown, { kind: 'rendition', url: 'rendition', otherwise: { kind: 'none' } });
+});
+
 test('a Markdown text has no pictures above a bound of all pixels', (t) => {
 	const image = (width: number, height: number) =>
 		`![a](data:image/png;base64,${pngOf(width, height).toString('base64')})\n\n`;

@@ -372,6 +372,49 @@ test.serial('a photo is rotated by its EXIF orientation, and a picture that is t
 	t.deepEqual(app.faults, []);
 });
 
+/** An animated WebP whose frames are these pictures of 16 pixels. */
+function animation(frames: readonly Buffer[]): Buffer {
+	const chunk = (name: string, content: Buffer) => {
+		const length = Buffer.alloc(4);
+		length.writeUInt32LE(content.length);
+		return Buffer.concat([Buffer.from(name), length, content, Buffer.alloc(content.length % 2)]);
+	};
+	const place = Buffer.from('0000000000000f00000f000064000000', 'hex');
+	const parts = frames.map((frame) => chunk('ANMF', Buffer.concat([place, frame.subarray(12)])));
+	const header = chunk('VP8X', Buffer.from('020000000f00000f0000', 'hex'));
+	return chunk('RIFF', Buffer.concat([Buffer.from('WEBP'), header, chunk('ANIM', Buffer.alloc(6)), ...parts]));
+}
+
+test.serial('an animation with frames by the ten thousand is a still picture, and the page goes on', async (t) => {
+	const app = await fixture.enter(t);
+	const frame = await picture('webp', '16x16', 'red');
+	await writeFiles(app.home, {
+		'film.webp': animation(Array<Buffer>(1000).fill(frame)),
+		'endless.webp': animation(Array<Buffer>(30_000).fill(frame)),
+	});
+	const page = await app.open('/browser?type=private');
+	await page.evaluate(() => {
+		let last = performance.now();
+		document.body.dataset.pause = '0';
+		setInterval(() => {
+			const pause = Math.max(performance.now() - last, Number(document.body.dataset.pause));
+			document.body.dataset.pause = String(Math.round(pause));
+			last = performance.now();
+		}, 20);
+	});
+	// The one beside it is loaded beforehand.
+	await openPreview(page, 'film.webp');
+	const dialog = page.getByRole('dialog');
+	await dialog.getByRole('img', { name: 'film.webp' }).waitFor();
+	t.regex((await dialog.getByRole('img').getAttribute('src')) ?? '', /download/);
+	await page.keyboard.press('ArrowLeft');
+	await dialog.getByRole('img', { name: 'endless.webp' }).waitFor();
+	t.regex((await dialog.getByRole('img').getAttribute('src')) ?? '', /^blob:/);
+	const pause = Number(await page.locator('body').getAttribute('data-pause'));
+	t.true(pause < 3000, `${pause} ms`);
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('a HEIC photo is shown by a rendition of the server, and a video has a frame as its poster', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, {

@@ -4,6 +4,7 @@ import sharp, { type Sharp } from 'sharp';
 import { answerHeader, parseRequestHeader, requestHeaderBytes } from '../messages.js';
 import { decodeHeic } from './decodeHeic.js';
 import { imageFormat, maxPixels } from './imageFormat.js';
+import { keepFirstFrame } from './keepFirstFrame.js';
 import { mayTransform } from './mayTransform.js';
 import { minimizeExif } from './minimizeExif.js';
 
@@ -26,6 +27,7 @@ async function render(bytes: Buffer, size: number): Promise<Buffer> {
 	const format = imageFormat(bytes);
 	if (format === undefined) throw new Error('The image has an unknown format.');
 	minimizeExif(bytes, format);
+	keepFirstFrame(bytes, format);
 	const image = format === 'heic' ? await decodeHeic(bytes) : await open(bytes);
 	return image
 		.resize({ width: size, height: size, fit: 'inside', withoutEnlargement: true })

@@ -128,24 +128,58 @@ function addSizes(view: DataView, start: number, end: number, found: { width: nu
 	}
 }
 
+/**
+ * Frames of an animation: for each of them a browser goes through all before it where the page runs (of 40,000, which 2 MB have, it takes
+ * 18 s).
+ */
+const maxFrames = 2000;
+
+/** Whether these are the first bytes of an animated WebP. How many frames it has is seen in the whole file only. */
+export function isAnimatedWebp(head: Uint8Array): boolean {
+	const name = String.fromCharCode(...head.subarray(8, 16));
+	return name === 'WEBPVP8X' && ((head[20] ?? 0) & 2) !== 0;
+}
+
+/** Each name of a frame counts, wherever it may be: four bytes are hardly there by chance. */
+function hasManyFrames(bytes: Uint8Array): boolean {
+	if (!isAnimatedWebp(bytes)) return false;
+	const [first, ...rest] = [0x41, 0x4e, 0x4d, 0x46] as const;
+	let frames = 0;
+	for (let at = bytes.indexOf(first); at !== -1; at = bytes.indexOf(first, at + 1)) {
+		if (rest.every((byte, index) => bytes[at + 1 + index] === byte)) frames++;
+		if (frames > maxFrames) return true;
+	}
+	return false;
+}
+
 /** Whether its size lies further back than these first bytes. */
 export function isSizeFurther(head: Uint8Array): boolean {
 	const { type, width, height } = describeImage(head);
 	return type !== undefined && type !== undrawnType && width * height === 0;
 }
 
-/** The number of pixels of a picture within a document or a sound; infinite for one whose size is not known. */
+/**
+ * The number of pixels of a picture by as many of its bytes as name it; infinite for one whose size is not known, and of a whole animation
+ * that has too many frames.
+ */
 export function pixelsOf(bytes: Uint8Array): number {
 	const { type, width, height } = describeImage(bytes);
-	const isKnown = type !== undefined && type !== undrawnType && width > 0 && height > 0;
+	const isKnown = type !== undefined && type !== undrawnType && width > 0 && height > 0 && !hasManyFrames(bytes);
 	return isKnown ? width * height : Number.POSITIVE_INFINITY;
 }
 
-/** Of a picture in an address: of its beginning as much is read as holds its size, behind a profile of colours too. */
+/** Of a picture in an address: of its beginning as much is read as holds its size, behind a profile of colours too, of an animation all. */
 export function pixelsOfAddress(address: string): number {
-	const [whole = '', encoded = ''] = /^data:[^,]{0,200};base64,([\w+/\s]{0,400000})/i.exec(address) ?? [];
-	if (whole === '') return Number.POSITIVE_INFINITY;
-	const plain = encoded.replaceAll(/\s/g, '');
-	const head = atob(plain.slice(0, plain.length - (plain.length % 4)));
-	return pixelsOf(Uint8Array.from(head, (letter) => letter.charCodeAt(0)));
+	const [beginning = '', scheme = ''] = /^(data:[^,]{0,200};base64,)[\w+/\s]{0,400000}/i.exec(address) ?? [];
+	if (beginning === '') return Number.POSITIVE_INFINITY;
+	const head = decode(beginning.slice(scheme.length));
+	if (!isAnimatedWebp(head)) return pixelsOf(head);
+	const [whole = ''] = /^[\w+/\s]*/.exec(address.slice(scheme.length)) ?? [];
+	return pixelsOf(decode(whole));
+}
+
+function decode(base64: string): Uint8Array {
+	const plain = base64.replaceAll(/\s/g, '');
+	const letters = atob(plain.slice(0, plain.length - (plain.length % 4)));
+	return Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
 }
