@@ -1,4 +1,5 @@
 import { truncateToBytes } from '@stowage/rules';
+import { limitAddress } from '../http/requests/proxy.js';
 import { type AuditEntry, maxLineBytes } from './auditLine.js';
 
 /** An event, or several that became one. */
@@ -8,6 +9,8 @@ export interface Counted {
 	/** When the first and the last of them were, milliseconds since the epoch. */
 	first: number;
 	last: number;
+	/** Whose budget it counts to, if not who has caused it. */
+	origin?: string;
 }
 
 /** Bytes of a text in the sum of a flood. */
@@ -27,6 +30,7 @@ export function merged(a: Counted, b: Counted): Counted {
 	return {
 		entry: {
 			...entry,
+			...commonNetwork(a.entry, b.entry),
 			...commonPlace(a.entry, b.entry),
 			...(entries > 0 ? { entries } : {}),
 			...(bytes > 0 ? { bytes } : {}),
@@ -34,6 +38,7 @@ export function merged(a: Counted, b: Counted): Counted {
 		count: a.count + b.count,
 		first: Math.min(a.first, b.first),
 		last: Math.max(a.last, b.last),
+		...(a.origin !== undefined && a.origin === b.origin ? { origin: a.origin } : {}),
 	};
 }
 
@@ -57,6 +62,13 @@ export function shortened({ entry, ...counted }: Counted): Counted {
 /** The same in not much more memory than a line has, since thousands of them may wait. */
 export function bounded(counted: Counted): Counted {
 	return JSON.stringify(counted.entry).length > maxLineBytes ? shortened(counted) : counted;
+}
+
+/** The addresses of one customer, which change with each request if they like. */
+function commonNetwork({ address: a }: AuditEntry, { address: b }: AuditEntry): Pick<AuditEntry, 'address'> {
+	if (a === undefined || b === undefined || a === b) return {};
+	const network = limitAddress(a);
+	return network === limitAddress(b) ? { address: network } : {};
 }
 
 function commonPlace(a: AuditEntry, b: AuditEntry): Pick<AuditEntry, 'path' | 'paths'> {

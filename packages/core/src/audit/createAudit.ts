@@ -123,7 +123,7 @@ export function createAudit({ config, log, now, monotonic, bytesSent, administra
 
 	const count = (event: AuditEvent, outcome: AuditOutcome, atOnce: number) => {
 		const entry = auditEntry(event, outcome, originNow());
-		const counted = { entry, count: 1, first: now(), last: now() };
+		const counted = { entry, count: 1, first: now(), last: now(), ...budgetOf(event) };
 		const { request: _, bytes: __, entries: ___, ...same } = entry;
 		// Of some bytes, where a client has named items by long paths.
 		const key = createHash('sha256').update(JSON.stringify(same)).digest('base64');
@@ -192,6 +192,14 @@ export function createAudit({ config, log, now, monotonic, bytesSent, administra
 			for (const file of files.values()) await file.close();
 		},
 	};
+}
+
+/**
+ * What has happened to an account without its order counts for that account, apart from what it does: somebody who floods the log, or has
+ * it happen to themselves again and again, takes from nobody the lines of what others have lost.
+ */
+function budgetOf({ isConsequence, account }: AuditEvent): Pick<Counted, 'origin'> {
+	return isConsequence && account !== undefined ? { origin: `what is lost by ${account}` } : {};
 }
 
 /** The outcome that an error is recorded as. */

@@ -67,7 +67,7 @@ export function createFloods({ config, monotonic, write, bytesOf }: Dependencies
 		...{ monotonic, spanMs: sumMs, merge },
 		write({ of, counted }) {
 			const entry = entryOf(shortened(counted));
-			if (budgets.take(of, 'sums', originKey(entry), bytesOf(entry))) write(of, entry);
+			if (budgets.take(of, 'sums', counted.origin ?? originKey(entry), bytesOf(entry))) write(of, entry);
 			else addToCrowd({ of, counted });
 		},
 	});
@@ -85,7 +85,7 @@ export function createFloods({ config, monotonic, write, bytesOf }: Dependencies
 			const entry = entryOf(counted);
 			const of = classOf(entry);
 			const isOrder = entry.actor === 'administrator' && of === 'security';
-			const origin = originKey(entry);
+			const origin = counted.origin ?? originKey(entry);
 			if (isOrder || budgets.take(of, 'lines', origin, bytesOf(entry))) write(of, entry);
 			else addToSum({ of, counted: bounded(counted) }, `${of} ${origin}`);
 		},

@@ -299,6 +299,45 @@ test('a server begins with the budget that the files of the log leave', async (t
 	t.true((await linesAfter(3 * 1024 * 1024)) < 20);
 });
 
+test('whoever has their own trash give way again and again takes no line from what others lose by it', async (t) => {
+	const dataDir = await mkdtemp(path.join(os.tmpdir(), 'stowage-audit-'));
+	t.teardown(() => rm(dataDir, { recursive: true }));
+	const audit = createAudit({
+		config: {
+			audit: { record: 'changes', keepFor: 90 * dayMs, maxSize: 16 * 1024 * 1024 },
+			...{ dataDir, node: '', databaseUrl: `sqlite:${dataDir}/stowage.db`, workers: 1 },
+		},
+		...{ log: pino({ level: 'silent' }), now: Date.now, monotonic: () => 1000, bytesSent: () => 0 },
+	});
+	const gone = { action: 'purgeTrash', detail: 'space', isConsequence: true } as const;
+	for (let n = 1; n <= 2000; n++) {
+		audit.record({ ...gone, account: 'eve', entries: n }, { outcome: 'ok' });
+		// What was equal within a minute is no more.
+		if (n % 5 === 0) await audit.sweep();
+	}
+	for (let n = 1; n <= 5; n++)
+		for (let account = 1; account <= 12; account++)
+			audit.record({ ...gone, account: `user${account}`, entries: n }, { outcome: 'ok' });
+	await audit.close();
+	const records: AuditRecord[] = [];
+	for await (const record of readAudit(dataDir, {})) records.push(record);
+	const ofOthers = records.filter(({ account }) => account?.startsWith('user'));
+	t.is(ofOthers.length, 60);
+	t.true(ofOthers.every(({ requests }) => requests === undefined));
+	t.true(records.length < 1000);
+});
+
+test('the sum of a flood from many addresses of one network names the network', (t) => {
+	const log = simulation(1000);
+	const guess = (address: string) =>
+		log.write({ action: 'signInFailed', outcome: 'refused', reason: 'wrong', user: null, address });
+	for (let n = 0; n < 3000; n++) guess(`2001:db8:1:2:${(n % 200).toString(16)}::9`);
+	const written = log.sums();
+	t.true(written.length < 12, `${written.length}`);
+	t.true(written.every(({ address }) => address?.startsWith('2001:db8:1:2:')));
+	t.true(written.some(({ address, requests = 0 }) => address === '2001:db8:1:2::/64' && requests > 1000));
+});
+
 test('a log whose size can’t be read is told from one that is not there', async (t) => {
 	const dataDir = await mkdtemp(path.join(os.tmpdir(), 'stowage-audit-'));
 	t.teardown(() => rm(dataDir, { recursive: true }));
