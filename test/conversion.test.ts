@@ -27,7 +27,7 @@ test('a conversion survives a killed and a stopped server, and its encoder ends 
 
 	const first = await start();
 	const cookie = await first.register('ada');
-	await film('server.mp4', [...picture('320x180', 20), ...h264], path.join(home, 'film.mp4'));
+	await film('server.mp4', [...picture('320x180', 8), ...h264], path.join(home, 'film.mp4'));
 	const answer = await fetch(`${first.url}/api/handbrake/convert`, {
 		method: 'POST',
 		headers: { cookie, 'content-type': 'application/json' },
@@ -62,5 +62,5 @@ test('a conversion survives a killed and a stopped server, and its encoder ends 
 	t.deepEqual(await readdir(staging), []);
 	const { codecs, seconds } = await probe(path.join(home, 'film.webm'));
 	t.deepEqual(codecs, ['vp9']);
-	t.true(Math.abs(seconds - 20) < 1);
+	t.true(Math.abs(seconds - 8) < 1);
 });

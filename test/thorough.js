@@ -298,6 +298,8 @@ export const thorough = {
 		'a copy of a folder that is deleted meanwhile is complete, or is refused',
 		'a clock that jumps by days does not end an upload',
 		'a server killed again and again loses no content that was replaced',
+		'a copy job of 2,500 files continues after a kill of the server, and keeps its durable files',
+		'a server that dies right after a replacement loses no answered content of any file',
 	],
 	'test/jobs.test.ts': [
 		'a server that 20 jobs of one user would end serves after three ends, and another user’s job has ended',
@@ -322,6 +324,23 @@ export const thorough = {
 	'packages/plugin-api/test/sandbox.test.ts': [
 		'a program in a sandbox of bubblewrap and Landlock with the /proc of the system reaches no file, process, socket or place to write',
 		'a program in a sandbox of bubblewrap and a filter reaches no file, process, socket or place to write',
+		'a program in a sandbox of bubblewrap with the /proc of the system reaches no file, process, socket or place to write',
+		'a program in a sandbox of bubblewrap with the /proc of the system runs, and reads itself and what it needs, but not what lies beside',
+		'files lent into a sandbox of bubblewrap with the /proc of the system are read and written, also without a name, up to the limit',
+		'a program in a sandbox of bubblewrap with the /proc of the system ends with all that it started',
+		'a program in a sandbox of bubblewrap and a filter runs, and reads itself and what it needs, but not what lies beside',
+		'files lent into a sandbox of bubblewrap and a filter are read and written, also without a name, up to the limit',
+		'a program in a sandbox of bubblewrap and a filter ends with all that it started',
+		'a program in a sandbox of bubblewrap and Landlock with the /proc of the system runs, and reads itself and what it needs, but not what lies beside',
+		'files lent into a sandbox of bubblewrap and Landlock with the /proc of the system are read and written, also without a name, up to the limit',
+		'a program in a sandbox of bubblewrap and Landlock with the /proc of the system ends with all that it started',
+		'a file that is lent for reading can not be written in a sandbox of bubblewrap with the /proc of the system',
+		'a file that is lent for reading can not be written in a sandbox of bubblewrap and a filter',
+		'a file that is lent for reading keeps its flags and its number, its lock, and can be opened, in a sandbox of bubblewrap and a filter',
+		'a file that is lent for reading can not be written in a sandbox of bubblewrap and Landlock with the /proc of the system',
+		'a file that is lent for reading keeps its flags and its number, its lock, and can be opened, in a sandbox of bubblewrap and Landlock with the /proc of the system',
+		'a program in a sandbox of bubblewrap and a filter starts no other process, so that its memory has one limit, and its threads have one',
+		'a program in a sandbox of bubblewrap and Landlock with the /proc of the system starts no other process, so that its memory has one limit, and its threads have one',
 	],
 	'packages/rules/test/rules.test.ts': [
 		'sorting 100,000 entries takes less than 60% of the time of the collator',
@@ -354,6 +373,13 @@ export const thorough = {
 		'films are converted to each format in Landlock',
 		'films are converted to each format in no sandbox',
 	],
+	'cli/test/doctorFiles.test.ts': [
+		'doctor --files names what an import of root left unusable, and its commands mend it',
+	],
+	'packages/database/test/mariadb.test.ts': [
+		'a first start that is interrupted at any statement is completed by the next start',
+	],
+	'test/documentedCommands.test.ts': ['every command on the pages about installing and upgrading exists'],
 };
 
 export const thoroughTitles = Object.values(thorough).flat();

@@ -4,7 +4,7 @@ import { copyAgainstDelete, deleteAgainstMove, intoEachOther, oneName, twoChange
 test(
 	'either a delete or a concurrent move of a folder succeeds, and the folder is complete or deleted',
 	deleteAgainstMove,
-	20,
+	10,
 );
 test('one of two concurrent changes of a folder succeeds, and the other one gets 404', twoChanges, 12);
 test(
