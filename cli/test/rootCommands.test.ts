@@ -13,6 +13,7 @@ import {
 	rm,
 	stat,
 	symlink,
+	truncate,
 	writeFile,
 } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -622,6 +623,47 @@ test('where root stays root, it works on no data folder that somebody else could
 	await chown(own, uid, gid);
 	await promisify(execFile)('chown', ['-R', `${uid}:${gid}`, own]);
 	t.like(await list(own), { code: 0 });
+});
+
+test('config init of root replaces no file of root’s to which somebody else’s link leads, and no command reads a configuration of gigabytes', async (t) => {
+	const { at } = await machine(t);
+	await writeFile(at('hosts.allow'), '# only comments\n', { mode: 0o644 });
+	await mkdir(at('data/links'));
+	for (const [link, target] of [
+		['data/site.yaml', 'hosts.allow'],
+		['data/links/way', ''],
+	] as const) {
+		await symlink(at(target), at(link));
+		await lchown(at(link), uid, gid);
+	}
+	for (const [file, link] of [
+		['data/site.yaml', 'data/site.yaml'],
+		['data/links/way/hosts.allow', 'data/links/way'],
+	] as const) {
+		const { code, stderr } = await stowage(['config', 'init', at(file), '--yes']);
+		t.is(code, 78);
+		t.regex(
+			stderr,
+			/ is a link of user 47430, which root does not follow: name the file itself, or run this as its owner\.$/,
+		);
+		t.true(stderr.startsWith(at(link)), stderr);
+	}
+	t.is(await readFile(at('hosts.allow'), 'utf8'), '# only comments\n');
+	t.deepEqual((await readdir(at())).sort(), ['data', 'hosts.allow']);
+	// Root's own is followed.
+	await symlink(at('hosts.allow'), at('site.yaml'));
+	t.like(await stowage(['config', 'init', at('site.yaml'), '--yes']), { code: 0 });
+
+	await writeFile(at('large.yaml'), '');
+	await truncate(at('large.yaml'), 20 * 1024 ** 3);
+	for (const command of [
+		['config', 'init', at('large.yaml'), '--yes'],
+		['user', 'list', '--config', at('large.yaml')],
+	]) {
+		const { code, stderr } = await stowage(command);
+		t.is(code, 78);
+		t.is(stderr, `The configuration file ${at('large.yaml')} has more than 4194304 bytes.`);
+	}
 });
 
 test('root’s own group may write what root loads, and a socket beside it is nothing that is loaded', async (t) => {

@@ -6,6 +6,7 @@ import { commandLog } from '../../commandLine/commandLog.js';
 import { changedConfigText, isAsShipped, newConfigText } from '../../commandLine/configText.js';
 import { withHelp } from '../../commandLine/help.js';
 import { configFileOf, defaultPlugins, flagsOf, withSettings } from '../../commandLine/settings.js';
+import { assertLinksOfRoot } from '../../privileges/ownerOf.js';
 import { installedUnit } from '../../service/installedUnit.js';
 import { defaultDataDir } from '../../service/unit.js';
 import { printError, printLine } from '../../terminal/output.js';
@@ -34,6 +35,8 @@ export function initCommand(): Command {
 	return command.action(async (file: string | undefined, { yes, force }: { yes?: true; force?: true }) => {
 		const name = file === undefined ? configFileOf(command) : path.resolve(file);
 		if (name === undefined) throw new Failure('invalid', 'Say where to: stowage config init <file>');
+		// It would choose which file of root's is replaced.
+		if (process.geteuid?.() === 0) await assertLinksOfRoot(name, 'name the file itself');
 		const present = await presentConfig(name);
 		const isNew = present === undefined || isAsShipped(present.text);
 		if (!isNew && force !== true) {

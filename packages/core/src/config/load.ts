@@ -125,9 +125,13 @@ function readConfigFile(filePath: string): Tree {
 	return tree as Tree;
 }
 
+/** Far more than all settings take. */
+const maxFileBytes = 4 * 1024 * 1024;
+
 /**
  * What a configuration file holds. Waits for nobody at a pipe that lies in its place, but reads what a shell passes by a descriptor, as
- * `--config <(...)` does. Throws ConfigError for what is no file, and what the system says.
+ * `--config <(...)` does. Throws ConfigError for what is no file or
+ * too large, and what the system says.
  */
 export function readConfigBytes(filePath: string): Buffer {
 	if (/^\/(dev|proc)\//.test(filePath)) return readFileSync(filePath);
@@ -136,6 +140,8 @@ export function readConfigBytes(filePath: string): Buffer {
 		const found = fstatSync(descriptor);
 		if (!found.isFile() && !found.isDirectory())
 			throw new ConfigError(`The configuration file ${filePath} is no file.`);
+		if (found.size > maxFileBytes)
+			throw new ConfigError(`The configuration file ${filePath} has more than ${maxFileBytes} bytes.`);
 		return readFileSync(descriptor);
 	} finally {
 		closeSync(descriptor);
