@@ -178,9 +178,14 @@ export const parsers: readonly Parser[] = [
 	},
 	{
 		name: 'frames of animations',
-		fragments: ['ANMF', 'ANM', 'A', '\0'],
+		fragments: ['ANMF', 'ANM', 'A', '\0', '\0\0\0\x08trak', '\0\0\0\x08stsc'],
 		run(text) {
 			keepFirstFrame(bytesOf(text), 'webp');
+			pixelsOf(
+				bytesOf(
+					`\0\0\0\x10ftypavif\0\0\0\0\0\0\0\x1Cmeta\0\0\0\x14ispe\0\0\0\0\0\0\0\x02\0\0\0\x02\0\xFF\xFF\xFFmoov${text}`,
+				),
+			);
 			pixelsOf(bytesOf(`RIFF\0\0\0\0WEBPVP8X\x0A\0\0\0\x02\0\0\0\0\0\0\0\0\0${text}`));
 		},
 	},

@@ -144,6 +144,39 @@ test('an animation with more frames than a browser goes through in a moment is n
 	t.deepEqual(shown, { kind: 'rendition', url: 'rendition', otherwise: { kind: 'none' } });
 });
 
+test('a sequence that announces more frames than a browser goes through in a moment is not drawn from its own bytes', (t) => {
+	const box = (name: string, ...contents: Buffer[]) => {
+		const length = Buffer.alloc(4);
+		length.writeUInt32BE(8 + contents.reduce((sum, { length }) => sum + length, 0));
+		return Buffer.concat([length, Buffer.from(name), ...contents]);
+	};
+	const numbers = (...values: number[]) => hex(values.map((value) => value.toString(16).padStart(8, '0')).join(''));
+	const head = [box('ftyp', Buffer.from('avis\0\0\0\0avis')), box('meta', numbers(0), box('ispe', numbers(0, 16, 16)))];
+	const within = (names: readonly string[], ...contents: Buffer[]): Buffer =>
+		names.reduceRight<Buffer>((inner, name) => box(name, inner), Buffer.concat(contents));
+	const path = ['moov', 'trak', 'mdia', 'minf', 'stbl'];
+	const sequence = (...tables: Buffer[]) => Buffer.concat([...head, within(path, ...tables)]);
+	const sizes = (count: number, size = 0) => box('stsz', numbers(0, size, count));
+	const chunks = (count: number, name = 'stco') => box(name, numbers(0, count, ...Array<number>(count).fill(99)));
+	const perChunk = (...counts: number[]) =>
+		box('stsc', numbers(0, counts.length, ...counts.flatMap((count, index) => [index + 1, count, 1])));
+	const isDrawn = (bytes: Buffer) => pixelsOf(bytes) === 256;
+	t.true(isDrawn(sequence(sizes(2000), chunks(1), perChunk(2000))));
+	t.false(isDrawn(sequence(sizes(2001), chunks(1), perChunk(1))));
+	// All have one size: then nothing says how many there are but the chunks.
+	t.true(isDrawn(sequence(sizes(1, 9), chunks(20), perChunk(100, 7))));
+	t.false(isDrawn(sequence(sizes(1, 9), chunks(21), perChunk(1, 100))));
+	t.false(isDrawn(sequence(sizes(1, 9), chunks(10, 'co64'), chunks(11), perChunk(100))));
+	t.false(isDrawn(sequence(perChunk(100_000), sizes(1, 9), chunks(1))));
+	// Lengths in 64 bits, or until the end.
+	for (const length of [0, 1]) {
+		const bytes = sequence(sizes(1), chunks(1), perChunk(1));
+		bytes.writeUInt32BE(length, bytes.indexOf('mdia') - 4);
+		t.false(isDrawn(bytes), String(length));
+	}
+	t.true(isDrawn(Buffer.concat([...head, within(Array<string>(5000).fill('moov'), sizes(9999))])));
+});
+
 test('a Markdown text has no pictures above a bound of all pixels', (t) => {
 	const image = (width: number, height: number) =>
 		`![a](data:image/png;base64,${pngOf(width, height).toString('base64')})\n\n`;
