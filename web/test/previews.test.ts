@@ -145,17 +145,17 @@ test('an animation with more frames than a browser goes through in a moment is n
 });
 
 test('a sequence that announces more frames than a browser goes through in a moment is not drawn from its own bytes', (t) => {
-	const box = (name: string, ...contents: Buffer[]) => {
+	const box = (name: string, ...contents: Uint8Array[]) => {
 		const length = Buffer.alloc(4);
 		length.writeUInt32BE(8 + contents.reduce((sum, { length }) => sum + length, 0));
 		return Buffer.concat([length, Buffer.from(name), ...contents]);
 	};
 	const numbers = (...values: number[]) => hex(values.map((value) => value.toString(16).padStart(8, '0')).join(''));
 	const head = [box('ftyp', Buffer.from('avis\0\0\0\0avis')), box('meta', numbers(0), box('ispe', numbers(0, 16, 16)))];
-	const within = (names: readonly string[], ...contents: Buffer[]): Buffer =>
+	const within = (names: readonly string[], ...contents: Uint8Array[]): Buffer =>
 		names.reduceRight<Buffer>((inner, name) => box(name, inner), Buffer.concat(contents));
 	const path = ['moov', 'trak', 'mdia', 'minf', 'stbl'];
-	const sequence = (...tables: Buffer[]) => Buffer.concat([...head, within(path, ...tables)]);
+	const sequence = (...tables: Uint8Array[]) => Buffer.concat([...head, within(path, ...tables)]);
 	const sizes = (count: number, size = 0) => box('stsz', numbers(0, size, count));
 	const chunks = (count: number, name = 'stco') => box(name, numbers(0, count, ...Array<number>(count).fill(99)));
 	const perChunk = (...counts: number[]) =>
