@@ -161,6 +161,12 @@ const kept: Readonly<Record<string, Kept>> = {
 		},
 		losses: /^what could not be decoded \(\d+ errors?\)$/,
 	},
+	'of which the sound begins three seconds later by empty packets, which are left out, in AVI': {
+		args: [...picture('160x90', 8), '-itsoffset', '3', ...tone(440, 5), '-c:v', 'mpeg4', '-c:a', 'mp3'],
+		name: 'delayed.avi',
+		format: 'mp4',
+		losses: /^3 s of audio track 1$/,
+	},
 	'in which a decoder leaves most of a packet unread, in WMV': {
 		args: [...noisy, '-c:v', 'wmv2', '-b:v', '1500k', '-c:a', 'wmav2'],
 		name: 'unread.wmv',

@@ -123,7 +123,7 @@ const whole: Film = {
 	lead: 0,
 	streams: 2,
 	video: [{ index: 0, size: 640 * 360, rate: 25, isIndexed: true, announced: 0 }],
-	audio: [{ index: 1, channels: 2 }],
+	audio: [{ index: 1, channels: 2, announced: 0 }],
 	subtitles: 0,
 	pictures: 0,
 	attachments: 0,
@@ -209,7 +209,9 @@ test('where the sound has not begun, all frames have to be there', (t) => {
 test('what an output lacks of its original is named, and what is not known is taken for missing', (t) => {
 	t.deepEqual(losses({}, { video: { count: 2474 } }), ['26 of 2500 frames']);
 	t.deepEqual(losses({}, { sound: { gaps: 30 } }), ['30 s of audio track 1']);
-	t.deepEqual(losses({ film: { audio: [{ index: 1, channels: 6 }] } }, {}), ['4 of 6 channels of audio track 1']);
+	t.deepEqual(losses({ film: { audio: [{ index: 1, channels: 6, announced: 0 }] } }, {}), [
+		'4 of 6 channels of audio track 1',
+	]);
 	t.deepEqual(losses({}, {}, 3), ['what could not be decoded (3 errors)']);
 	t.deepEqual(lossesOf({ original: read({}), originalBytes: 0, output: read({}), decoderErrors: undefined }), [
 		'what could not be decoded (the errors were not counted)',

@@ -106,11 +106,12 @@ function soundSeconds({ begin = 0, end = 0, gaps = 0 }: Partial<TrackPackets> = 
 const slackOf = (seconds: number) => Math.max(1, seconds * tolerance);
 
 function lostSound(original: ReadFilm, output: ReadFilm): string[] {
-	return original.film.audio.flatMap(({ index, channels }, n) => {
+	return original.film.audio.flatMap(({ index, channels, announced }, n) => {
 		const converted = output.film.audio[n];
 		// It is counted as a lost track.
 		if (converted === undefined) return [];
-		const before = soundSeconds(original.packets?.tracks.get(index));
+		// An AVI delays its sound by empty packets, which are counted in it and read by no decoder.
+		const before = Math.max(soundSeconds(original.packets?.tracks.get(index)), announced);
 		const lost = before - soundSeconds(output.packets?.tracks.get(converted.index));
 		return [
 			...(lost > slackOf(before) ? [`${Math.round(lost)} s of audio track ${n + 1}`] : []),

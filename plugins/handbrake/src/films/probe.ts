@@ -13,7 +13,7 @@ export interface Film {
 	streams: number;
 	/** Frames without a rate, such as a cover, are no track of video. */
 	video: VideoTrack[];
-	audio: { index: number; channels: number }[];
+	audio: AudioTrack[];
 	/** How many there are of each. */
 	subtitles: number;
 	pictures: number;
@@ -43,6 +43,14 @@ export interface VideoTrack {
 	/** Whether an index of all frames says which there are. */
 	isIndexed: boolean;
 	/** How many frames the container says that it has; 0 where it says nothing. */
+	announced: number;
+}
+
+export interface AudioTrack {
+	/** Of the stream. */
+	index: number;
+	channels: number;
+	/** How many seconds the container says that it has; 0 where it says nothing. */
 	announced: number;
 }
 
@@ -131,7 +139,11 @@ export function parseProbe(output: string): Film | undefined {
 			isIndexed: container === 'mov' && Number(nb_frames ?? 0) > 0,
 			announced: container === 'avi' ? Number(nb_frames ?? 0) || 0 : 0,
 		})),
-		audio: of('audio').map(({ index, channels }) => ({ index, channels })),
+		audio: of('audio').map(({ index, channels, duration }) => ({
+			index,
+			channels,
+			announced: container === 'avi' ? numberOf(duration) : 0,
+		})),
 		subtitles: of('subtitle').length,
 		pictures: of('video').length - video.length,
 		attachments: of('attachment').length,
