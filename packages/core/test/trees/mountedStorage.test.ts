@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { MemoryStorage, memoryStorageDriver, storageSuite } from '@stowage/conformance';
-import type { CopyOptions, StagingCutoffs } from '@stowage/plugin-api';
+import type { CopyOptions } from '@stowage/plugin-api';
 import { Failure, isFailure, maxListedDepth, parsePath } from '@stowage/rules';
 import test from 'ava';
 import type { FileParts, PublishedNames } from '../../src/files/FileParts.js';
@@ -348,7 +348,7 @@ test('an abandoned copy to another root is discarded or swept', async (t) => {
 	await storage.discardCopy(String(first.begun));
 	await storage.discardCopy(String(first.begun));
 	t.is((await namesIn(second, 'copies')).length, 1);
-	const ages: StagingCutoffs = { staged: 0, copies: Date.now() + 60_000 };
+	const ages = { staged: 0, copies: Date.now() + 60_000, crossings: 0 };
 	await storage.sweepStaging(ages, async (id) => id === other.begun);
 	t.is((await namesIn(second, 'copies')).length, 1, 'a job needs it');
 	await storage.sweepStaging(ages, async () => false);

@@ -1,5 +1,6 @@
 import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { Failure } from '@stowage/rules';
 import test from 'ava';
 import { Client, json, testApp } from '../testApp.js';
@@ -274,6 +275,30 @@ test('an abandoned upload expires with its staged file', async (t) => {
 	ahead = 6 * 3_600_000;
 	await resumableUploads.sweep();
 	t.is((await head(ada, location)).statusCode, 404);
+});
+
+test('what a crash has left of a form or of a copied file is swept after a day, and an upload waits for its client', async (t) => {
+	let ahead = 0;
+	const app = await testApp(
+		t,
+		{},
+		clocksAhead(() => ahead),
+	);
+	const ada = await new Client(app).register('ada');
+	const location = await begin(ada, 3, { filename: 'a' });
+	await patch(ada, location, 0, 'ab');
+	const known = await staged(app.filesDir);
+	const { resumableUploads, storage } = app.services;
+	const left = await storage.stage();
+	await left.append(Readable.from([Buffer.from('half of a film')]), 0);
+	t.is((await staged(app.filesDir)).length, 2);
+	ahead = 23 * 3_600_000;
+	await resumableUploads.sweep();
+	t.is((await staged(app.filesDir)).length, 2);
+	ahead = 25 * 3_600_000;
+	await resumableUploads.sweep();
+	t.deepEqual(await staged(app.filesDir), known);
+	t.deepEqual(uploadState(await patch(ada, location, 2, 'c')), [204, 3, 'a']);
 });
 
 test('an upload in use survives a clock that is set ahead by years', async (t) => {

@@ -23,19 +23,23 @@ export async function discardAcross(target: StorageProvider, id: string): Promis
 	return true;
 }
 
+export interface SweepCutoffs extends StagingCutoffs {
+	/** Of uploads that are being copied to another root, which wait for their client. */
+	crossings: number;
+}
+
 /** Removes the folders of abandoned copies. */
 export async function sweepAcross(
 	target: StorageProvider,
-	{ staged, copies }: StagingCutoffs,
+	{ copies, crossings }: SweepCutoffs,
 	isNeeded: (id: string) => Promise<boolean>,
 ): Promise<void> {
 	try {
 		for await (const { items } of itemsIn(target, copiesFolder)) {
 			for (const item of items) {
 				const folder = joinPath(copiesFolder, item.name);
-				// An upload that is being copied to another root waits for its client.
 				const isOld = /^[0-9a-f]{64}$/.test(item.name)
-					? item.mtime < staged
+					? item.mtime < crossings
 					: item.mtime < copies && !(await isNeeded(treeId(folder, item)));
 				if (isOld) await target.remove(folder);
 			}

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { CommitOptions, StagedFile, StagingCutoffs, StorageItem, StorageProvider } from '@stowage/plugin-api';
+import type { CommitOptions, StagedFile, StorageItem, StorageProvider } from '@stowage/plugin-api';
 import { Failure, type StoragePath } from '@stowage/rules';
 import { type Crossing, commitAcross, publishedAcross } from '../across/commitAcross.js';
-import { discardAcross, sweepAcross } from '../across/copies.js';
+import { discardAcross, type SweepCutoffs, sweepAcross } from '../across/copies.js';
 import { wrapStaged } from '../space/metered.js';
 import { assertReplaceable, changeHome, homeAt, type Mount, type Mounts } from './Mounts.js';
 import { prefixed, prefixOf, withoutPrefix, withPrefix } from './rootIds.js';
@@ -49,7 +49,7 @@ export class MountedStaging {
 	}
 
 	/** Sweeps each root, also if another one is not available. */
-	async sweep(before: StagingCutoffs, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
+	async sweep(before: SweepCutoffs, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
 		const sweep = async ({ storage, idPrefix }: Mount) => {
 			const isOwnNeeded = (id: string) => isNeeded(withPrefix(id, idPrefix));
 			await storage.sweepStaging(before, isOwnNeeded);

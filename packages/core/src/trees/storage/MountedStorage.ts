@@ -6,7 +6,6 @@ import {
 	type OpenFile,
 	type ReplacingStorage,
 	type StagedFile,
-	type StagingCutoffs,
 	type StatsBatch,
 	type StatsListingStorage,
 	type StorageEntry,
@@ -15,6 +14,7 @@ import {
 	type WatchingStorage,
 } from '@stowage/plugin-api';
 import { type Membership, rootPath, type StoragePath, type User } from '@stowage/rules';
+import type { SweepCutoffs } from '../across/copies.js';
 import { MemberHome, type MemberRights } from '../MemberHome.js';
 import { HomeStorage } from './HomeStorage.js';
 import { listHomes } from './listHomes.js';
@@ -134,7 +134,7 @@ export class MountedStorage implements ReplacingStorage, StatsListingStorage, Wa
 		return this.homeOf(path).findPublished(id, path);
 	}
 
-	sweepStaging(before: StagingCutoffs, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
+	sweepStaging(before: SweepCutoffs, isNeeded: (id: string) => Promise<boolean>): Promise<void> {
 		return this.#staging.sweep(before, isNeeded);
 	}
 

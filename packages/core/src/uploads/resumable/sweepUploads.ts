@@ -39,11 +39,12 @@ export async function sweepUploads(parts: Dependencies): Promise<void> {
 	} while (settled === sweepBatchSize);
 	// Until then its client gets 410, after that 404.
 	await uploads.forget(now() - config.uploads.expireAfter);
-	// Forms that a crash interrupted leave staged files without a row.
 	const ages = {
-		staged: now() - config.uploads.expireAfter - dayMs,
+		// Without a row: of forms, and of files of copies between roots, that a crash interrupted. What is in use is written more often.
+		staged: now() - dayMs,
 		// A job records its copy from the beginning.
 		copies: now() - hourMs,
+		crossings: now() - config.uploads.expireAfter - dayMs,
 	};
 	await database.idempotency.sweep(now() - dayMs);
 	await database.publishedNames.sweep(now() - config.uploads.expireAfter - namesKeptMs);
