@@ -294,11 +294,12 @@ test('a backup to a full disk fails with a sentence and leaves no file', async (
 	const app = await testApp(t);
 	await new Client(app).register('ada');
 	const configFile = path.join(app.dataDir, 'stowage.yaml');
-	await writeFile(configFile, `dataDir: .\n# ${randomBytes(6_000_000).toString('base64')}\n`);
+	await writeFile(configFile, `dataDir: .\n# ${randomBytes(2_900_000).toString('base64')}\n`);
+	await writeFile(path.join(disk.folder, 'other'), randomBytes(1_500_000));
 	const zip = path.join(disk.folder, 'one.zip');
 	const full = await run(['backup', zip, '--config', configFile, ...quiet]);
 	t.like(full, { code: 1, stderr: `The disk is full. Nothing was written: ${zip}` });
-	t.deepEqual((await readdir(disk.folder)).sort(), ['lost+found']);
+	t.deepEqual((await readdir(disk.folder)).sort(), ['lost+found', 'other']);
 });
 
 test('a backup that a signal ends leaves no file, and ends by that signal', async (t) => {

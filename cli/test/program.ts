@@ -12,12 +12,12 @@ import { explain } from '../src/terminal/explain.js';
 /** The program of the command line, as it is shipped. */
 export const program = path.resolve('cli/bin/stowage.js');
 
-/** Runs the command to its end. */
+/** Runs the command to its end, by the program of this clone or by another `file`. */
 export async function stowage(
 	args: readonly string[],
-	options: { input?: string | Buffer; env?: Record<string, string>; timeout?: number } = {},
+	options: { input?: string | Buffer; env?: Record<string, string>; timeout?: number; file?: string } = {},
 ) {
-	const result = await execa(process.execPath, [program, ...args], {
+	const result = await execa(process.execPath, [options.file ?? program, ...args], {
 		reject: false,
 		input: options.input ?? '',
 		...(options.timeout === undefined ? {} : { timeout: options.timeout }),

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import {
 	chmod,
 	chown,
+	cp,
 	lchown,
 	link,
 	mkdir,
@@ -578,10 +579,10 @@ async function siteOfRoot(t: ExecutionContext, file: string) {
 	const write = (name: string, text: string) => writeFile(at(name), text, { mode: 0o644 });
 	await write(file, plugin);
 	await write('site/stowage.yaml', `dataDir: ${at('own')}\nplugins:\n  ${at(file)}: {}\n`);
-	const list = (config = at('site/stowage.yaml')) =>
-		stowage(['user', 'list', '--config', config, '--log-level', 'error'], { timeout: 60_000 });
-	const refuses = async (why: string) => {
-		const { code, stderr } = await list();
+	const list = (config = at('site/stowage.yaml'), by = program) =>
+		stowage(['user', 'list', '--config', config, '--log-level', 'error'], { timeout: 60_000, file: by });
+	const refuses = async (why: string, by = program) => {
+		const { code, stderr } = await list(at('site/stowage.yaml'), by);
 		t.is(code, 78, stderr);
 		t.true(stderr.includes(`, for ${why}`), `${why}: ${stderr}`);
 	};
@@ -714,19 +715,21 @@ test('where root stays root, the way of every link in a plugin’s package is ex
 });
 
 test('where root stays root, a package that lies beside the program’s own folder is examined with all that is in it', async (t) => {
-	const { at, list, refuses } = await siteOfRoot(t, 'site/plugin.mjs');
-	const folder = await mkdtemp(path.resolve('cli/dist/planted-'));
-	t.teardown(() => rm(folder, { recursive: true, force: true }));
-	await chmod(folder, 0o755);
+	const { at, write, list, refuses } = await siteOfRoot(t, 'site/plugin.mjs');
+	// Other tests examine the program of this clone meanwhile.
+	await mkdir(at('program/cli'), { recursive: true, mode: 0o755 });
+	for (const name of ['bin', 'dist', 'package.json'])
+		await cp(path.resolve('cli', name), at(`program/cli/${name}`), { recursive: true });
+	await symlink(path.resolve('node_modules'), at('program/node_modules'));
+	const own = at('program/cli/bin/stowage.js');
+	const folder = at('program/cli/dist/planted');
+	await mkdir(folder, { mode: 0o755 });
 	await rename(at('site/plugin.mjs'), path.join(folder, 'plugin.mjs'));
 	for (const name of ['package.json', 'part.mjs']) await writeFile(path.join(folder, name), '{}', { mode: 0o644 });
-	await writeFile(
-		at('site/stowage.yaml'),
-		`dataDir: ${at('own')}\nplugins:\n  ${path.join(folder, 'plugin.mjs')}: {}\n`,
-	);
-	t.like(await list(), { code: 0, stderr: '' });
+	await write('site/stowage.yaml', `dataDir: ${at('own')}\nplugins:\n  ${path.join(folder, 'plugin.mjs')}: {}\n`);
+	t.like(await list(undefined, own), { code: 0, stderr: '' });
 	await chown(path.join(folder, 'part.mjs'), uid, gid);
-	await refuses(`${path.join(folder, 'part.mjs')} belongs to user ${uid}`);
+	await refuses(`${path.join(folder, 'part.mjs')} belongs to user ${uid}`, own);
 });
 
 test('what a shell passes by a descriptor is its own, and no other file below /dev or /proc', async (t) => {

@@ -406,10 +406,10 @@ test.serial('an animation with frames by the ten thousand is a still picture, an
 	await openPreview(page, 'film.webp');
 	const dialog = page.getByRole('dialog');
 	await dialog.getByRole('img', { name: 'film.webp' }).waitFor();
-	t.regex((await dialog.getByRole('img').getAttribute('src')) ?? '', /download/);
+	await eventuallyMatches(t, () => dialog.getByRole('img').getAttribute('src'), /download/);
 	await page.keyboard.press('ArrowLeft');
 	await dialog.getByRole('img', { name: 'endless.webp' }).waitFor();
-	t.regex((await dialog.getByRole('img').getAttribute('src')) ?? '', /^blob:/);
+	await eventuallyMatches(t, () => dialog.getByRole('img').getAttribute('src'), /^blob:/);
 	const pause = Number(await page.locator('body').getAttribute('data-pause'));
 	t.true(pause < 3000, `${pause} ms`);
 	t.deepEqual(app.faults, []);
