@@ -40,6 +40,7 @@ import { createFormParser } from '../../packages/core/src/uploads/form/formParse
 import { parsePartHeader } from '../../packages/core/src/uploads/form/partHeader.js';
 import { parseUploadMetadata } from '../../packages/core/src/uploads/resumable/uploadMetadata.js';
 import { decoderErrors } from '../../plugins/handbrake/src/encode.js';
+import { aviDelay } from '../../plugins/handbrake/src/films/aviDelay.js';
 import { decodedSeconds } from '../../plugins/handbrake/src/films/countDecodingErrors.js';
 import { countPackets } from '../../plugins/handbrake/src/films/countPackets.js';
 import { parseProbe } from '../../plugins/handbrake/src/films/probe.js';
@@ -354,6 +355,14 @@ export const parsers: readonly Parser[] = [
 		run: (text) => eachLine(text),
 	},
 	{ name: "HandBrake's encoders", fragments: [' -e, ', ' ', '\n', 'x264', '   -'], run: parseEncoders },
+	{
+		name: 'the headers of an AVI',
+		fragments: ['LIST', '\0\0\0\0', 'hdrl', 'strl', 'strh', '\xFF\xFF\xFF\x7F', '\x04\0\0\0', 'a'],
+		run: async (text) => {
+			const bytes = bytesOf(`RIFF\0\0\0\0AVI ${text}`);
+			await aviDelay(async (at, length) => bytes.subarray(at, at + length));
+		},
+	},
 	{ name: "ffprobe's report", fragments: ['{"streams":', '{', '[', '"', '}', ',', '\n'], run: parseProbe },
 	{
 		name: "ffprobe's packets and HandBrake's log",

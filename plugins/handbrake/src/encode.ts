@@ -1,6 +1,7 @@
 import { type DescriptorFile, Failure, type JobContext, type PluginLog } from '@stowage/plugin-api';
 import { noFreeSpace } from '@stowage/rules';
 import type { Conversion } from './conversion.js';
+import { delayIn } from './films/aviDelay.js';
 import { countDecodingErrors } from './films/countDecodingErrors.js';
 import { countPackets } from './films/countPackets.js';
 import { lossesOf } from './films/losses.js';
@@ -118,6 +119,7 @@ async function compare(
 		originalBytes: sourceBytes,
 		output: { film: output, packets: await inTime(countPackets(ffprobe, target.descriptor, signal)) },
 		decoderErrors: maxErrors(errors, concealed),
+		unreadDelay: original.container === 'avi' ? await delayIn(source) : 0,
 	});
 }
 

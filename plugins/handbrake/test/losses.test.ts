@@ -167,6 +167,18 @@ const kept: Readonly<Record<string, Kept>> = {
 		format: 'mp4',
 		losses: /^3 s of audio track 1$/,
 	},
+	'of which the sound begins three seconds later by a number in its header, which no program reads, in AVI': {
+		args: [...picture('160x90', 8), ...tone(440, 5), '-c:v', 'mpeg4', '-c:a', 'mp3'],
+		name: 'start.avi',
+		format: 'mp4',
+		damage: (bytes) => {
+			const header = bytes.indexOf('auds') - 8;
+			const [scale, rate] = [bytes.readUInt32LE(header + 28), bytes.readUInt32LE(header + 32)];
+			bytes.writeUInt32LE(Math.round((3 * rate) / scale), header + 36);
+			return bytes;
+		},
+		losses: /^a delay of 3(?:\.0\d)? s between tracks$/,
+	},
 	'in which a decoder leaves most of a packet unread, in WMV': {
 		args: [...noisy, '-c:v', 'wmv2', '-b:v', '1500k', '-c:a', 'wmav2'],
 		name: 'unread.wmv',

@@ -1,5 +1,6 @@
 import test from 'ava';
 import { decoderErrors, outputDenial } from '../src/encode.js';
+import { aviDelay } from '../src/films/aviDelay.js';
 import { decodedSeconds } from '../src/films/countDecodingErrors.js';
 import { countPackets, type TrackPackets } from '../src/films/countPackets.js';
 import { lossesOf, type ReadFilm } from '../src/films/losses.js';
@@ -172,10 +173,15 @@ const read = (given: Given): ReadFilm => ({
 	},
 });
 
-const losses = (original: Given, output: Given, decoderErrors: number | undefined = 0) =>
+const losses = (
+	original: Given,
+	output: Given,
+	decoderErrors: number | undefined = 0,
+	unreadDelay: number | undefined = 0,
+) =>
 	lossesOf({
 		...{ original: read(original), originalBytes: original.bytes ?? 1_250_000 },
-		...{ output: read(output), decoderErrors },
+		...{ output: read(output), decoderErrors, unreadDelay },
 	});
 
 test('an output that has all of its original lacks nothing, whatever its rate', (t) => {
@@ -213,9 +219,20 @@ test('what an output lacks of its original is named, and what is not known is ta
 		'4 of 6 channels of audio track 1',
 	]);
 	t.deepEqual(losses({}, {}, 3), ['what could not be decoded (3 errors)']);
-	t.deepEqual(lossesOf({ original: read({}), originalBytes: 0, output: read({}), decoderErrors: undefined }), [
-		'what could not be decoded (the errors were not counted)',
-	]);
+	t.deepEqual(
+		lossesOf({ original: read({}), originalBytes: 0, output: read({}), decoderErrors: undefined, unreadDelay: 0 }),
+		['what could not be decoded (the errors were not counted)'],
+	);
+	t.deepEqual(losses({}, {}, 0, 3.004), ['a delay of 3 s between tracks']);
+	t.deepEqual(
+		lossesOf({
+			...{ original: read({}), originalBytes: 0 },
+			output: read({}),
+			decoderErrors: 0,
+			unreadDelay: undefined,
+		}),
+		['delays of tracks (they could not be read)'],
+	);
 	const tracks = { subtitles: 2, pictures: 1, attachments: 3, data: 1, chapters: 5 };
 	t.deepEqual(losses({ film: tracks }, { film: { subtitles: 1, chapters: 5 } }), [
 		'1 of 2 subtitles',
@@ -247,9 +264,99 @@ test('what an output lacks of its original is named, and what is not known is ta
 	// Another film behind it, or anything else.
 	t.deepEqual(losses({ bytes: 2_400_000 }, {}), ['1.2 MB that are part of no track']);
 	const unread = { film: whole, packets: undefined };
-	t.deepEqual(lossesOf({ original: unread, originalBytes: 1e9, output: read({}), decoderErrors: 0 }), [
+	t.deepEqual(lossesOf({ original: unread, originalBytes: 1e9, output: read({}), decoderErrors: 0, unreadDelay: 0 }), [
 		'frames (they could not be counted)',
 	]);
+});
+
+/** An AVI with tracks of these units and starts, as far as its film. */
+function aviOf(tracks: readonly (readonly [scale: number, rate: number, start: number])[], more = ''): Uint8Array {
+	const number = (value: number) => {
+		const bytes = Buffer.alloc(4);
+		bytes.writeUInt32LE(value);
+		return bytes.toString('latin1');
+	};
+	const chunk = (name: string, data: string) =>
+		`${name}${number(data.length)}${data}${data.length % 2 === 1 ? '\0' : ''}`;
+	const list = (form: string, data: string) => chunk('LIST', form + data);
+	const header = (fields: readonly number[]) =>
+		chunk('strh', `auds${'\0'.repeat(16)}${fields.map(number).join('')}${number(9)}`);
+	const headers = tracks.map((fields) => list('strl', header(fields) + chunk('strf', 'odd')));
+	const all =
+		chunk('JUNK', 'x') + list('hdrl', chunk('avih', '\0'.repeat(56)) + headers.join('')) + more + list('movi', 'x');
+	return Buffer.from(`RIFF${number(all.length + 4)}AVI ${all}`, 'latin1');
+}
+
+const delayOf = (bytes: Uint8Array) => aviDelay(async (at, length) => bytes.subarray(at, at + length));
+
+test('the delays that the tracks of an AVI have by their headers are read, and unknown where these are odd', async (t) => {
+	t.is(
+		await delayOf(
+			aviOf([
+				[1, 25, 0],
+				[1, 44_100, 0],
+			]),
+		),
+		0,
+	);
+	t.is(
+		await delayOf(
+			aviOf([
+				[1, 25, 0],
+				[1, 44_100, 132_300],
+			]),
+		),
+		3,
+	);
+	t.is(
+		await delayOf(
+			aviOf([
+				[1001, 30_000, 60],
+				[1, 1000, 0],
+			]),
+		),
+		2.002,
+	);
+	t.is(
+		await delayOf(
+			aviOf([
+				[1, 25, 50],
+				[1, 1000, 2000],
+			]),
+		),
+		0,
+	);
+	t.is(
+		await delayOf(
+			aviOf([
+				[1, 25, 0],
+				[1, 1000, 5],
+			]),
+		),
+		0,
+	);
+	t.is(
+		await delayOf(
+			aviOf([
+				[1, 25, 0],
+				[0, 0, 0],
+			]),
+		),
+		0,
+	);
+	t.is(
+		await delayOf(
+			aviOf([
+				[1, 25, 0],
+				[0, 1000, 5],
+			]),
+		),
+		undefined,
+	);
+	t.is(await delayOf(aviOf([])), undefined);
+	t.is(await delayOf(aviOf([[1, 25, 0]]).subarray(0, -14)), undefined);
+	t.is(await delayOf(aviOf([[1, 25, 0]]).subarray(0, 110)), undefined);
+	t.is(await delayOf(aviOf([[1, 25, 0]], 'JUNK\0\0\0\0'.repeat(1000))), undefined);
 });
 
 test('packets are counted by track, with how many tracks there are at the end, and not at all without that', async (t) => {

@@ -15,6 +15,8 @@ interface Comparison {
 	output: ReadFilm;
 	/** How many errors the decoders had; undefined if that is not known. */
 	decoderErrors: number | undefined;
+	/** By how many seconds some of its tracks begin later than others in a way that no program reads; undefined if that is not known. */
+	unreadDelay: number | undefined;
 }
 
 /** The part of frames that may be missing: the times of a film are rounded, and two frames may have the same one. */
@@ -24,10 +26,11 @@ const tolerance = 0.01;
  * What an original has and its output has not, in words for people. In doubt something is missing: only where nothing is may the original
  * be deleted.
  */
-export function lossesOf({ original, originalBytes, output, decoderErrors }: Comparison): string[] {
+export function lossesOf({ original, originalBytes, output, decoderErrors, unreadDelay }: Comparison): string[] {
 	return [
 		...lostTracks(original.film, output.film),
 		...lateTracks(original),
+		...lostDelay(unreadDelay),
 		...original.film.traits.filter((trait) => !output.film.traits.includes(trait)),
 		...lostFrames(original, output),
 		...lostSound(original, output),
@@ -59,6 +62,11 @@ function lateTracks({ film, packets }: ReadFilm): string[] {
 	const late = (packets?.streams ?? 0) - film.streams;
 	if (late <= 0) return [];
 	return [late === 1 ? '1 track that begins later' : `${late} tracks that begin later`];
+}
+
+function lostDelay(seconds: number | undefined): string[] {
+	if (seconds === undefined) return ['delays of tracks (they could not be read)'];
+	return seconds === 0 ? [] : [`a delay of ${Math.round(seconds * 100) / 100} s between tracks`];
 }
 
 function lostFrames(original: ReadFilm, output: ReadFilm): string[] {
