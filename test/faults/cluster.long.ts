@@ -59,6 +59,12 @@ test.serial('a page hears of a folder, a ticket and a job of another node within
 				return ({ event, data }) => event === 'ticket' && data.ticket === ticket && data.state === 'done';
 			},
 			async job(at, round) {
+				// A user has only so many that wait.
+				const isOver = async () =>
+					jsonOf(await call(at, 'GET', 'jobs', cookie)).every(
+						(job: { endTime: number | null }) => job.endTime !== null,
+					);
+				while (!(await isOver())) await wait(100);
 				t.is((await create(at, `to ${round}`)).status, 200);
 				const input = { kind: 'copy', type: 'private', directory: `to ${round}`, items: [{ path: 'set' }] };
 				const made = await call(at, 'POST', 'jobs', cookie, input);
