@@ -20,8 +20,8 @@ import {
 import { timeOf } from '../../cli/src/commandLine/times.js';
 import { installedUnit } from '../../cli/src/service/installedUnit.js';
 import { hasSessionCookie, keepOwnCookies } from '../../packages/core/src/accounts/ownCookies.js';
+import { type Aggregate, shortened } from '../../packages/core/src/audit/aggregate.js';
 import { parseAuditLine } from '../../packages/core/src/audit/auditLine.js';
-import { type Counted, shortened } from '../../packages/core/src/audit/counted.js';
 import { JsonShape } from '../../packages/core/src/bodies/JsonShape.js';
 import { isHostPattern } from '../../packages/core/src/config/allowedHosts.js';
 import { parseNetwork } from '../../packages/core/src/config/networks.js';
@@ -341,7 +341,7 @@ export const parsers: readonly Parser[] = [
 		name: 'long paths of the audit log',
 		fragments: ['/', 'a', 'é', '😀', '\uD800', 'a/'],
 		run: (path) =>
-			shortened({ entry: { action: 'upload', outcome: 'ok', path }, count: 1, first: 0, last: 0 } as Counted),
+			shortened({ entry: { action: 'upload', outcome: 'ok', path }, count: 1, first: 0, last: 0 } as Aggregate),
 	},
 	{
 		name: 'names of deleted items',

@@ -8,36 +8,36 @@ interface Limit {
 	rate: number;
 }
 
-/** Of one origin: lines in detail, and the sums of what is above that. */
-const originLimits = {
+/** Of one source: lines in detail, and aggregates of what is above that. */
+const sourceLimits = {
 	lines: { burst: 1 / 100, rate: 1 / 8 },
-	sums: { burst: 1 / 400, rate: 1 / 64 },
+	aggregates: { burst: 1 / 400, rate: 1 / 64 },
 };
 
 /**
- * Of all origins together, and the sums of many origins. In all less than the share, so that its oldest lines are removed by their age
+ * Of all sources together, and the aggregates of many sources. In all less than the share, so that its oldest lines are removed by their age
  * only.
  */
 const classLimits = {
 	lines: { burst: 1 / 4, rate: 3 / 8 },
-	sums: { burst: 1 / 16, rate: 1 / 16 },
-	crowds: { burst: 1 / 16, rate: 1 / 16 },
+	aggregates: { burst: 1 / 16, rate: 1 / 16 },
+	totals: { burst: 1 / 16, rate: 1 / 16 },
 };
 
 /** So much may be written at once, however little the log may take. */
 const minBurstBytes = 64 * 1024;
 
 /**
- * Once this part of what all may write at once is used, it is divided among the origins: so that what is left lasts for
+ * Once this part of what all may write at once is used, it is divided among the sources: so that what is left lasts for
  * very many of them, however many have taken all that they could before.
  */
 const freePart = 1 / 2;
 const dividedPart = 1 / 20;
 
-/** Above that the origin that has written nothing for longest is forgotten. */
-const maxOrigins = 5_000;
+/** Above that the source that has written nothing for longest is forgotten. */
+const maxSources = 5_000;
 
-/** How often the origins that have written anything lately are counted. */
+/** How often the sources that have written anything lately are counted. */
 const countMs = 60_000;
 
 interface Rate {
@@ -46,8 +46,8 @@ interface Rate {
 }
 
 /**
- * How much the origins of events, that is accounts and addresses, may write into the audit log. What is above that is only counted in
- * sums.
+ * How much the sources of events, that is accounts and addresses, may write into the audit log. What is above that is only counted in
+ * aggregates.
  */
 export class LineBudgets {
 	readonly #config: Pick<Config, 'audit' | 'workers'>;
@@ -60,25 +60,31 @@ export class LineBudgets {
 		this.#monotonic = monotonic;
 	}
 
-	/** Whether an origin may write a line or a sum of this length now; then it counts. */
-	take(of: AuditClass, part: 'lines' | 'sums', origin: string, bytes: number): boolean {
-		const own = this.#rate(of, originLimits[part]);
-		return this.#pool(of, part).takeFor(origin, bytes, own, this.#rate(of, classLimits[part]), this.#monotonic());
+	/** Whether a source may write a line or an aggregate of this length now; then it counts. */
+	take(auditClass: AuditClass, part: 'lines' | 'aggregates', source: string, bytes: number): boolean {
+		const own = this.#rate(auditClass, sourceLimits[part]);
+		return this.#pool(auditClass, part).takeFor(
+			source,
+			bytes,
+			own,
+			this.#rate(auditClass, classLimits[part]),
+			this.#monotonic(),
+		);
 	}
 
-	/** Whether a sum of many origins may be written now; then it counts. */
-	takeCrowd(of: AuditClass, bytes: number): boolean {
-		return this.#pool(of, 'crowds').take(bytes, this.#rate(of, classLimits.crowds), this.#monotonic());
+	/** Whether an aggregate of many sources may be written now; then it counts. */
+	takeTotal(auditClass: AuditClass, bytes: number): boolean {
+		return this.#pool(auditClass, 'totals').take(bytes, this.#rate(auditClass, classLimits.totals), this.#monotonic());
 	}
 
 	/**
 	 * Begins with what the class is known to have been written before, the oldest first: a server that is restarted each night would begin
 	 * a new budget each night. `at` and `now` are times of day.
 	 */
-	resume(of: AuditClass, written: readonly { at: number; bytes: number }[], now: number): void {
-		const parts = (['lines', 'sums', 'crowds'] as const).map((part) => ({
-			pool: this.#pool(of, part),
-			...this.#rate(of, classLimits[part]),
+	resume(auditClass: AuditClass, written: readonly { at: number; bytes: number }[], now: number): void {
+		const parts = (['lines', 'aggregates', 'totals'] as const).map((part) => ({
+			pool: this.#pool(auditClass, part),
+			...this.#rate(auditClass, classLimits[part]),
 		}));
 		const perMs = parts.reduce((sum, part) => sum + part.perMs, 0);
 		const burst = parts.reduce((sum, part) => sum + part.burst, 0);
@@ -92,26 +98,26 @@ export class LineBudgets {
 		for (const part of parts) part.pool.begin(Math.min(used / burst, 1) * part.burst);
 	}
 
-	#pool(of: AuditClass, part: keyof typeof classLimits): Pool {
-		const name = `${of} ${part}`;
+	#pool(auditClass: AuditClass, part: keyof typeof classLimits): Pool {
+		const name = `${auditClass} ${part}`;
 		const pool = this.#pools.get(name) ?? new Pool();
 		this.#pools.set(name, pool);
 		return pool;
 	}
 
-	#rate(of: AuditClass, { burst, rate }: Limit): Rate {
+	#rate(auditClass: AuditClass, { burst, rate }: Limit): Rate {
 		const { maxSize, keepFor } = this.#config.audit;
 		// Each process of the server has its part.
-		const share = (maxSize * auditShares[of]) / workerCount(this.#config);
+		const share = (maxSize * auditShares[auditClass]) / workerCount(this.#config);
 		return { burst: Math.max(minBurstBytes, share * burst), perMs: (share * rate) / Math.max(keepFor, 1) };
 	}
 }
 
-/** What the origins of a class write together. */
+/** What the sources of a class write together. */
 class Pool {
 	readonly #all = new Bucket();
-	readonly #origins = new Map<string, Bucket>();
-	/** Origins that have written anything lately, as counted last, and those that came since. */
+	readonly #sources = new Map<string, Bucket>();
+	/** Sources that have written anything lately, as counted last, and those that came since. */
 	#active = 0;
 	#countedAt = Number.NEGATIVE_INFINITY;
 
@@ -126,8 +132,8 @@ class Pool {
 		return true;
 	}
 
-	takeFor(origin: string, bytes: number, own: Rate, { burst, perMs }: Rate, now: number): boolean {
-		const its = this.#originOf(origin);
+	takeFor(source: string, bytes: number, own: Rate, { burst, perMs }: Rate, now: number): boolean {
+		const its = this.#bucketOf(source);
 		// What all get back is what these get back together: who has written much before does not count as new soon.
 		const itsPerMs = () => Math.min(own.perMs, perMs / Math.max(this.#active, 1));
 		this.#count(now, itsPerMs());
@@ -135,7 +141,7 @@ class Pool {
 		const active = this.#active + (used === 0 ? 1 : 0);
 		const isPlenty = this.#all.usedAt(now, perMs) + bytes <= burst * freePart;
 		const limit = isPlenty ? own.burst : Math.min(own.burst, (burst * dividedPart) / active);
-		// The first line of an origin is written where there is any room.
+		// The first line of a source is written where there is any room.
 		if (used > 0 && used + bytes > limit) return false;
 		if (!this.take(bytes, { burst, perMs }, now)) return false;
 		its.add(bytes);
@@ -143,11 +149,11 @@ class Pool {
 		return true;
 	}
 
-	#originOf(name: string): Bucket {
-		const its = this.#origins.get(name) ?? new Bucket();
-		this.#origins.delete(name);
-		this.#origins.set(name, its);
-		if (this.#origins.size > maxOrigins) this.#origins.delete(this.#origins.keys().next().value as string);
+	#bucketOf(name: string): Bucket {
+		const its = this.#sources.get(name) ?? new Bucket();
+		this.#sources.delete(name);
+		this.#sources.set(name, its);
+		if (this.#sources.size > maxSources) this.#sources.delete(this.#sources.keys().next().value as string);
 		return its;
 	}
 
@@ -155,7 +161,7 @@ class Pool {
 		if (now - this.#countedAt < countMs) return;
 		this.#countedAt = now;
 		this.#active = 0;
-		for (const its of this.#origins.values()) if (its.usedAt(now, perMs) > 0) this.#active++;
+		for (const its of this.#sources.values()) if (its.usedAt(now, perMs) > 0) this.#active++;
 	}
 }
 

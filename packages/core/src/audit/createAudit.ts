@@ -5,7 +5,9 @@ import { nodeAmongOthers } from '../config/nodeOf.js';
 import type { Config } from '../config/schema.js';
 import { currentContext } from '../context.js';
 import type { Log } from '../log.js';
+import { Aggregator } from './Aggregator.js';
 import { AuditFile } from './AuditFile.js';
+import { type Aggregate, bounded, merged } from './aggregate.js';
 import { auditClasses } from './auditClasses.js';
 import { auditFolder, removeOldAudit, writtenBefore } from './auditFolder.js';
 import {
@@ -17,9 +19,7 @@ import {
 	originOf,
 	readActions,
 } from './auditLine.js';
-import { bounded, type Counted, merged } from './counted.js';
-import { createFloods } from './createFloods.js';
-import { Sums } from './Sums.js';
+import { createLineThrottle } from './createLineThrottle.js';
 
 /** The audit log: who did what to which file, with which result. Nothing here throws or waits: it can't affect a request. */
 export interface Audit {
@@ -42,7 +42,7 @@ export interface Audit {
 		send: (describe: (details: Partial<AuditEvent>) => void) => Promise<T>,
 	): Promise<T>;
 	record(event: AuditEvent, outcome: AuditOutcome): void;
-	/** Writes the sums that wait, and removes files that are older or more than the settings allow. */
+	/** Writes the aggregates that wait, and removes files that are older or more than the settings allow. */
 	sweep(): Promise<void>;
 	/** Writes all that waits. */
 	close(): Promise<void>;
@@ -67,9 +67,9 @@ interface Dependencies {
 	administrator?: Administrator | undefined;
 }
 
-/** So many equal events of one client within a minute are lines of their own, those after them one line. */
-const failuresAtOnce = 1;
-const othersAtOnce = 5;
+/** How many equal events of one client within a minute have a line each; those after them have one together. */
+const refusalLines = 1;
+const otherLines = 5;
 
 export function createAudit({ config, log, now, monotonic, bytesSent, administrator }: Dependencies): Audit {
 	const folder = auditFolder(config.dataDir);
@@ -85,29 +85,29 @@ export function createAudit({ config, log, now, monotonic, bytesSent, administra
 	const files = new Map(
 		auditClasses.map((each) => [each, new AuditFile(folder, each, { node, onError, onRecovered })]),
 	);
-	const floods = createFloods({
+	const throttle = createLineThrottle({
 		...{ config, monotonic },
-		write: (of, entry) => files.get(of)?.append(lineOf(entry), now()),
+		write: (auditClass, entry) => files.get(auditClass)?.append(lineOf(entry), now()),
 		bytesOf: (entry) => Buffer.byteLength(lineOf(entry)),
 	});
 
 	const resumed = Promise.all(
-		auditClasses.map(async (of) => floods.resume(of, await writtenBefore(folder, of, node, now()), now())),
+		auditClasses.map(async (each) => throttle.resume(each, await writtenBefore(folder, each, node, now()), now())),
 	).catch((error: NodeJS.ErrnoException) => {
 		// A folder that can't be read can't be written either, which is reported then.
 		if (!['EACCES', 'EPERM'].includes(error.code ?? ''))
 			log.error({ err: error }, 'the size of the audit log is not known: its budgets begin anew');
 	});
 
-	/** Equal events within a minute. `waiting` is the sum of those that are no lines yet. */
-	const repeats = new Sums<{ seen: number; waiting: Counted | undefined }>({
+	/** Equal events within a minute. `waiting` has those that are no lines yet. */
+	const repeats = new Aggregator<{ seen: number; waiting: Aggregate | undefined }>({
 		monotonic,
 		spanMs: 60_000,
-		merge: (sum, next) => ({
-			seen: sum.seen + next.seen,
-			waiting: sum.waiting && next.waiting ? merged(sum.waiting, next.waiting) : (sum.waiting ?? next.waiting),
+		merge: (a, b) => ({
+			seen: a.seen + b.seen,
+			waiting: a.waiting && b.waiting ? merged(a.waiting, b.waiting) : (a.waiting ?? b.waiting),
 		}),
-		write: ({ waiting }) => waiting && floods.write(waiting),
+		write: ({ waiting }) => waiting && throttle.write(waiting),
 	});
 
 	const isRecorded = ({ action }: AuditEvent): boolean => {
@@ -121,19 +121,19 @@ export function createAudit({ config, log, now, monotonic, bytesSent, administra
 		return administrator === undefined ? {} : { actor: 'administrator', ...administrator };
 	};
 
-	const count = (event: AuditEvent, outcome: AuditOutcome, atOnce: number) => {
+	const count = (event: AuditEvent, outcome: AuditOutcome, maxLines: number) => {
 		const entry = auditEntry(event, outcome, originNow());
-		const counted = { entry, count: 1, first: now(), last: now(), ...budgetOf(event) };
+		const aggregate = { entry, count: 1, first: now(), last: now(), ...separateSource(event) };
 		const { request: _, bytes: __, entries: ___, ...same } = entry;
 		// Of some bytes, where a client has named items by long paths.
 		const key = createHash('sha256').update(JSON.stringify(same)).digest('base64');
-		const isAtOnce = (repeats.get(key)?.seen ?? 0) < atOnce;
-		if (isAtOnce) floods.write(counted);
-		repeats.add(key, { seen: 1, waiting: isAtOnce ? undefined : bounded(counted) });
+		const isLine = (repeats.get(key)?.seen ?? 0) < maxLines;
+		if (isLine) throttle.write(aggregate);
+		repeats.add(key, { seen: 1, waiting: isLine ? undefined : bounded(aggregate) });
 	};
 
 	const record: Audit['record'] = (event, outcome) => {
-		if (isRecorded(event)) count(event, outcome, outcome.outcome === 'refused' ? failuresAtOnce : othersAtOnce);
+		if (isRecorded(event)) count(event, outcome, outcome.outcome === 'refused' ? refusalLines : otherLines);
 	};
 
 	const recordSent = (event: AuditEvent, response: ServerResponse) => {
@@ -179,14 +179,14 @@ export function createAudit({ config, log, now, monotonic, bytesSent, administra
 		async sweep() {
 			await resumed;
 			repeats.endAll();
-			floods.writeSums();
+			throttle.writeAggregates();
 			await removeOldAudit(folder, now(), config.audit);
 		},
 
 		async close() {
 			await resumed;
 			repeats.endAll();
-			floods.endAll();
+			throttle.endAll();
 			// A file that can be written again has a line in another one.
 			for (const file of [...files.values(), ...files.values()]) await file.flush();
 			for (const file of files.values()) await file.close();
@@ -198,8 +198,8 @@ export function createAudit({ config, log, now, monotonic, bytesSent, administra
  * What has happened to an account without its order counts for that account, apart from what it does: somebody who floods the log, or has
  * it happen to themselves again and again, takes from nobody the lines of what others have lost.
  */
-function budgetOf({ isConsequence, account }: AuditEvent): Pick<Counted, 'origin'> {
-	return isConsequence && account !== undefined ? { origin: `what is lost by ${account}` } : {};
+function separateSource({ isConsequence, account }: AuditEvent): Pick<Aggregate, 'source'> {
+	return isConsequence && account !== undefined ? { source: `what is lost by ${account}` } : {};
 }
 
 /** The outcome that an error is recorded as. */

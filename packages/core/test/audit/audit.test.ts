@@ -4,11 +4,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import { Aggregator } from '../../src/audit/Aggregator.js';
 import { AuditFile } from '../../src/audit/AuditFile.js';
 import { auditFiles, auditFolder, removeOldAudit } from '../../src/audit/auditFolder.js';
 import { type AuditRecord, auditLine, maxLineBytes, parseAuditLine } from '../../src/audit/auditLine.js';
 import { readAudit } from '../../src/audit/readAudit.js';
-import { Sums } from '../../src/audit/Sums.js';
 import { Client, dataDirs, file, json, recordsOf, type TestApp, testApp } from '../testApp.js';
 import { create, patch } from '../tusClient.js';
 import { until } from '../until.js';
@@ -156,9 +156,9 @@ test('the ranges of one file are merged into one line, and so are equal refusals
 	);
 });
 
-/** Sums of numbers. */
+/** Aggregates of numbers. */
 const sumsOf = (monotonic: () => number, spanMs: number, write: (sum: number) => void) =>
-	new Sums<number>({ monotonic, spanMs, merge: (sum, next) => sum + next, write });
+	new Aggregator<number>({ monotonic, spanMs, merge: (sum, next) => sum + next, write });
 
 test('at most 5,000 sums wait, and the oldest ones above that are written early', (t) => {
 	let written = 0;

@@ -5,11 +5,11 @@ import { setImmediate as turn } from 'node:timers/promises';
 import test from 'ava';
 import { pino } from 'pino';
 import { AuditFile } from '../../src/audit/AuditFile.js';
+import { bounded } from '../../src/audit/aggregate.js';
 import { type AuditClass, auditShares } from '../../src/audit/auditClasses.js';
 import { type AuditEntry, type AuditRecord, auditEntry, auditLine, maxLineBytes } from '../../src/audit/auditLine.js';
-import { bounded } from '../../src/audit/counted.js';
 import { createAudit } from '../../src/audit/createAudit.js';
-import { createFloods } from '../../src/audit/createFloods.js';
+import { createLineThrottle } from '../../src/audit/createLineThrottle.js';
 import { readAudit } from '../../src/audit/readAudit.js';
 import { Client, file, json, recordsOf, type TestApp, testApp } from '../testApp.js';
 
@@ -107,24 +107,24 @@ test('a setting that is toggled a thousand times is five lines, then a sum with 
 	t.like(lines[5], { requests: 995, first: '2031-02-03T04:05:06.060Z', last: '2031-02-03T04:05:16.000Z' });
 });
 
-/** The floods of a log over simulated time, and what they write. */
+/** The throttle of a log over simulated time, and what it writes. */
 function simulation(maxSize: number, { workers = 1, keepFor = 90 * dayMs } = {}) {
 	let now = 0;
 	const bytes: Record<AuditClass, number> = { security: 0, attempts: 0, changes: 0, visits: 0 };
 	let written: AuditEntry[] = [];
 	const bytesOf = (entry: AuditEntry) => Buffer.byteLength(auditLine(0, entry));
-	const floods = createFloods({
+	const throttle = createLineThrottle({
 		config: { audit: { record: 'changes', keepFor, maxSize }, workers },
 		monotonic: () => now,
-		write(of, entry) {
-			bytes[of] += bytesOf(entry);
+		write(auditClass, entry) {
+			bytes[auditClass] += bytesOf(entry);
 			written.push(entry);
 		},
 		bytesOf,
 	});
 	return {
 		bytes,
-		write: (entry: AuditEntry) => floods.write({ entry, count: 1, first: now, last: now }),
+		write: (entry: AuditEntry) => throttle.write({ entry, count: 1, first: now, last: now }),
 		/** What is written of one entry. */
 		writtenOf(entry: AuditEntry) {
 			written = [];
@@ -134,7 +134,7 @@ function simulation(maxSize: number, { workers = 1, keepFor = 90 * dayMs } = {})
 		/** The sums that wait. */
 		sums() {
 			written = [];
-			floods.endAll();
+			throttle.endAll();
 			return written;
 		},
 		/** Lets all the time that lines are kept pass, with a flood in each quarter of an hour. */
@@ -142,7 +142,7 @@ function simulation(maxSize: number, { workers = 1, keepFor = 90 * dayMs } = {})
 			for (let quarter = 0; quarter < keepFor / quarterMs; quarter++) {
 				flood(quarter);
 				now += quarterMs;
-				floods.writeSums();
+				throttle.writeAggregates();
 				written = [];
 				// Other tests of the process have servers of their own, whose time-outs go on meanwhile.
 				if (quarter % 20 === 0) await turn();
@@ -243,13 +243,13 @@ test('floods by many accounts at a server that is restarted again and again stay
 	for (let day = 1; day <= 10; day++) {
 		let bytes = 0;
 		const bytesOf = (entry: AuditEntry) => Buffer.byteLength(auditLine(0, entry));
-		const floods = createFloods({
+		const throttle = createLineThrottle({
 			config: { audit, workers: 1 },
 			monotonic: () => 1000,
 			write: (_of, entry) => (bytes += bytesOf(entry)),
 			bytesOf,
 		});
-		floods.resume('changes', written, day * dayMs);
+		throttle.resume('changes', written, day * dayMs);
 		for (let n = 0; n < 12_000; n++) {
 			const name = `user${n % 30}`;
 			const path = `folder/${n} ${'x'.repeat(400)}`;
@@ -261,9 +261,9 @@ test('floods by many accounts at a server that is restarted again and again stay
 				path,
 				outcome: 'ok',
 			};
-			floods.write({ entry, count: 1, first: 0, last: 0 });
+			throttle.write({ entry, count: 1, first: 0, last: 0 });
 		}
-		floods.endAll();
+		throttle.endAll();
 		written.push({ at: day * dayMs, bytes });
 		total += bytes;
 		t.true(day > 1 || bytes > share / 10, 'a new server has its budget');
@@ -388,7 +388,7 @@ test('above the budget of an account its actions are counted, with the folder th
 	const fail = (error: unknown) => t.fail(String(error));
 	const audit = new AuditFile(path.join(folder, 'audit'), 'changes', { onError: fail, onRecovered: fail });
 	let now = Date.parse('2031-02-03T04:00:00Z');
-	const floods = createFloods({
+	const throttle = createLineThrottle({
 		config: { audit: { record: 'changes', keepFor: 90 * dayMs, maxSize: 1000 }, workers: 1 },
 		monotonic: () => 0,
 		write: (_of, entry) => audit.append(auditLine(now, entry), now),
@@ -398,10 +398,10 @@ test('above the budget of an account its actions are counted, with the folder th
 	for (let n = 0; n < 2000; n++) {
 		now += 1;
 		const entry = { action: 'delete', ...ada, path: `photos/${n % 2}/${n}`, request: String(n), bytes: 1 } as const;
-		floods.write({ entry, count: 1, first: now, last: now });
+		throttle.write({ entry, count: 1, first: now, last: now });
 	}
 	now += quarterMs;
-	floods.endAll();
+	throttle.endAll();
 	await audit.close();
 	const read = async (query: Parameters<typeof readAudit>[1]) => {
 		const found: AuditRecord[] = [];

@@ -1,6 +1,6 @@
 import { Counts } from '../limits/Counts.js';
 
-/** The most sums that wait at once; above that the oldest is written before its time has passed. */
+/** The most aggregates that wait at once; above that the oldest is written before its time has passed. */
 const maxKept = 5000;
 
 interface Kept<T> {
@@ -14,21 +14,21 @@ interface Kept<T> {
 interface Options<T> {
 	/** Milliseconds of a monotonic clock. */
 	monotonic(): number;
-	/** How long a sum waits for more, in milliseconds. */
+	/** How long an aggregate waits for more, in milliseconds. */
 	spanMs: number;
-	/** The sum of one item and the next. */
-	merge(sum: T, next: T): T;
-	write(sum: T): void;
+	/** The aggregate of one item and the next. */
+	merge(aggregate: T, next: T): T;
+	write(aggregate: T): void;
 }
 
-/** Items that are merged by their keys for a fixed time, and then written as one. */
-export class Sums<T> {
+/** Merges items by their keys for a fixed time, and then writes each as one. */
+export class Aggregator<T> {
 	readonly #kept = new Map<string, Kept<T>>();
 	readonly #groups = new Counts();
 
 	constructor(readonly options: Options<T>) {}
 
-	/** Adds to the sum of this key, or begins it. */
+	/** Adds to the aggregate of this key, or begins it. */
 	add(key: string, item: T, group = ''): void {
 		const kept = this.#kept.get(key);
 		if (kept !== undefined) {
@@ -41,12 +41,12 @@ export class Sums<T> {
 		this.#groups.add(group, 1);
 	}
 
-	/** The sum of this key so far. */
+	/** The aggregate of this key so far. */
 	get(key: string): T | undefined {
 		return this.#kept.get(key)?.item;
 	}
 
-	/** How many sums of a group wait. */
+	/** How many aggregates of a group wait. */
 	countOf(group: string): number {
 		return this.#groups.of(group);
 	}

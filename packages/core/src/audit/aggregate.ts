@@ -3,24 +3,24 @@ import { limitAddress } from '../http/requests/proxy.js';
 import { type AuditEntry, maxLineBytes } from './auditLine.js';
 
 /** An event, or several that became one. */
-export interface Counted {
+export interface Aggregate {
 	entry: AuditEntry;
 	count: number;
 	/** When the first and the last of them were, milliseconds since the epoch. */
 	first: number;
 	last: number;
-	/** Whose budget it counts to, if not who has caused it. */
-	origin?: string;
+	/** Whose budget it counts to, if not that of who has caused it. */
+	source?: string;
 }
 
-/** Bytes of a text in the sum of a flood. */
+/** Bytes of a text in an aggregate. */
 const textBytes = 200;
 
 /**
- * Keeps only what both have in common, so that a sum never names what is true of one of them only; amounts are added, and of paths the
+ * Keeps only what both have in common, so that an aggregate never names what is true of one of them only; amounts are added, and of paths the
  * common folder stays.
  */
-export function merged(a: Counted, b: Counted): Counted {
+export function merged(a: Aggregate, b: Aggregate): Aggregate {
 	const { bytes: _, entries: __, path: ___, paths: ____, ...own } = a.entry;
 	const others = b.entry as unknown as Record<string, unknown>;
 	const common = Object.entries(own).filter(([name, value]) => others[name] === value);
@@ -38,30 +38,30 @@ export function merged(a: Counted, b: Counted): Counted {
 		count: a.count + b.count,
 		first: Math.min(a.first, b.first),
 		last: Math.max(a.last, b.last),
-		...(a.origin !== undefined && a.origin === b.origin ? { origin: a.origin } : {}),
+		...(a.source !== undefined && a.source === b.source ? { source: a.source } : {}),
 	};
 }
 
 /** The entry of a line: of several events with their number and times. */
-export function entryOf({ entry, count, first, last }: Counted): AuditEntry {
+export function entryOf({ entry, count, first, last }: Aggregate): AuditEntry {
 	if (count === 1) return entry;
 	const [from, to] = [first, last].map((time) => new Date(time).toISOString());
 	return { ...entry, requests: count, first: from, last: to };
 }
 
 /** A line that is written however much else is: its texts are cut, its path is a folder above. */
-export function shortened({ entry, ...counted }: Counted): Counted {
+export function shortened({ entry, ...aggregate }: Aggregate): Aggregate {
 	const { paths: _, ...rest } = entry;
 	const texts = Object.entries(rest).map(([name, value]) => {
 		if (typeof value !== 'string' || Buffer.byteLength(value) <= textBytes) return [name, value];
 		return [name, name === 'path' ? folderWithin(value) : `${truncateToBytes(value, textBytes)}…`];
 	});
-	return { entry: Object.fromEntries(texts) as AuditEntry, ...counted };
+	return { entry: Object.fromEntries(texts) as AuditEntry, ...aggregate };
 }
 
 /** The same in not much more memory than a line has, since thousands of them may wait. */
-export function bounded(counted: Counted): Counted {
-	return JSON.stringify(counted.entry).length > maxLineBytes ? shortened(counted) : counted;
+export function bounded(aggregate: Aggregate): Aggregate {
+	return JSON.stringify(aggregate.entry).length > maxLineBytes ? shortened(aggregate) : aggregate;
 }
 
 /** The addresses of one customer, which change with each request if they like. */

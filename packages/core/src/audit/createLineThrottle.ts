@@ -1,0 +1,115 @@
+import type { Config } from '../config/schema.js';
+import { limitAddress } from '../http/requests/proxy.js';
+import { Aggregator } from './Aggregator.js';
+import { type Aggregate, bounded, entryOf, merged, shortened } from './aggregate.js';
+import { type AuditClass, classOf } from './auditClasses.js';
+import type { AuditEntry } from './auditLine.js';
+import { LineBudgets } from './LineBudgets.js';
+
+/** How long an aggregate waits for more. What a process that is killed has only aggregated is lost. */
+const aggregateMs = 15 * 60_000;
+
+/**
+ * Aggregates of one source at the same time that differ in reason, address or account. What it does beside that is aggregated by action
+ * and outcome only.
+ */
+const maxOfSource = 8;
+
+interface Dependencies {
+	config: Pick<Config, 'audit' | 'workers'>;
+	/** Milliseconds of a monotonic clock. */
+	monotonic(): number;
+	write(auditClass: AuditClass, entry: AuditEntry): void;
+	/** The length of its line. */
+	bytesOf(entry: AuditEntry): number;
+}
+
+export interface LineThrottle {
+	/** Writes a line while the budgets of its source and of its class have room for it. After that it becomes a part of an aggregate. */
+	write(aggregate: Aggregate): void;
+	/** Writes the aggregates that wait, as far as the budgets have room for them. */
+	writeAggregates(): void;
+	/** Writes all that waits. */
+	endAll(): void;
+	/** Says what was written before the server began. */
+	resume: LineBudgets['resume'];
+}
+
+interface ClassifiedAggregate {
+	auditClass: AuditClass;
+	aggregate: Aggregate;
+}
+
+/**
+ * Keeps what one source, that is an account or an address, does from filling the log: above its budget its events are aggregated by
+ * action and outcome, and where there are too many such sources, those of all sources together.
+ */
+export function createLineThrottle({ config, monotonic, write, bytesOf }: Dependencies): LineThrottle {
+	const budgets = new LineBudgets(config, monotonic);
+	const merge = (a: ClassifiedAggregate, b: ClassifiedAggregate): ClassifiedAggregate => ({
+		auditClass: a.auditClass,
+		aggregate: merged(a.aggregate, b.aggregate),
+	});
+
+	let isEnding = false;
+	/** Of all sources, by action and outcome. In a log that may take next to nothing they wait until they may be written. */
+	const totals = new Aggregator<ClassifiedAggregate>({
+		...{ monotonic, spanMs: aggregateMs, merge },
+		write({ auditClass, aggregate }) {
+			const entry = entryOf(shortened(aggregate));
+			if (budgets.takeTotal(auditClass, bytesOf(entry)) || isEnding) write(auditClass, entry);
+			else addToTotal({ auditClass, aggregate });
+		},
+	});
+	const addToTotal = ({ auditClass, aggregate }: ClassifiedAggregate) => {
+		const { action, outcome } = aggregate.entry;
+		totals.add(JSON.stringify([auditClass, action, outcome]), { auditClass, aggregate });
+	};
+
+	const aggregates = new Aggregator<ClassifiedAggregate>({
+		...{ monotonic, spanMs: aggregateMs, merge },
+		write({ auditClass, aggregate }) {
+			const entry = entryOf(shortened(aggregate));
+			const source = aggregate.source ?? sourceOf(entry);
+			if (budgets.take(auditClass, 'aggregates', source, bytesOf(entry))) write(auditClass, entry);
+			else addToTotal({ auditClass, aggregate });
+		},
+	});
+	const addToAggregate = ({ auditClass, aggregate }: ClassifiedAggregate, source: string) => {
+		const { action, outcome, reason, address, account } = aggregate.entry;
+		const group = `${auditClass} ${source}`;
+		const key = JSON.stringify([auditClass, group, action, outcome, reason, address, account]);
+		const isNew = aggregates.get(key) === undefined;
+		if (isNew && aggregates.isFull) return addToTotal({ auditClass, aggregate });
+		const isDetailed = !isNew || aggregates.countOf(group) < maxOfSource;
+		const coarseKey = JSON.stringify([auditClass, group, action, outcome]);
+		aggregates.add(isDetailed ? key : coarseKey, { auditClass, aggregate }, group);
+	};
+
+	const throttle: LineThrottle = {
+		write(aggregate) {
+			const entry = entryOf(aggregate);
+			const auditClass = classOf(entry);
+			const isAlwaysWritten = entry.actor === 'administrator' && auditClass === 'security';
+			const source = aggregate.source ?? sourceOf(entry);
+			if (isAlwaysWritten || budgets.take(auditClass, 'lines', source, bytesOf(entry))) write(auditClass, entry);
+			else addToAggregate({ auditClass, aggregate: bounded(aggregate) }, source);
+		},
+		writeAggregates() {
+			aggregates.endAll();
+			totals.endAll();
+		},
+		endAll() {
+			isEnding = true;
+			throttle.writeAggregates();
+			isEnding = false;
+		},
+		resume: (...before) => budgets.resume(...before),
+	};
+	return throttle;
+}
+
+/** Whose budget a line counts to: an account's wherever it is used, or a visitor's address. */
+function sourceOf({ actor, userId, address }: AuditEntry): string {
+	return actor ?? userId ?? (address === undefined ? 'server' : limitAddress(address));
+}
