@@ -1,21 +1,16 @@
 import { createHash } from 'node:crypto';
 import os from 'node:os';
-import {
-	type ByteRange,
-	type Files,
-	firstBytes,
-	type ItemRef,
-	type OpenFile,
-	type PictureSize,
-	type Registry,
-	type Renderer,
-	type RenderSource,
-	type StorageItem,
-	type StorageProvider,
-	type WalkedItem,
-	withLocalFile,
+import type {
+	Files,
+	ItemRef,
+	PictureSize,
+	Registry,
+	Renderer,
+	StorageItem,
+	StorageProvider,
+	WalkedItem,
 } from '@stowage/plugin-api';
-import { extensionOf, Failure, isFailure, previewOf, sniffedBytes, type Viewer } from '@stowage/rules';
+import { Failure, isFailure, type Viewer } from '@stowage/rules';
 import type { Requester } from '../archives/createArchives.js';
 import { isVisitorKey } from '../http/requests/proxy.js';
 import { FairQueue } from '../limits/FairQueue.js';
@@ -23,14 +18,10 @@ import { SpentTime } from '../limits/SpentTime.js';
 import type { Log } from '../log.js';
 import { placeIn } from '../trees/Tree.js';
 import type { Trees } from '../trees/Trees.js';
+import { createFileRenderer, FileChanged, hasNone } from './createFileRenderer.js';
 import { KindProcess } from './kinds/KindProcess.js';
-import type { KindAnswer } from './kinds/kindProgram.js';
-import { SharedWork, unlessAborted } from './SharedWork.js';
+import { SharedWork } from './SharedWork.js';
 import type { CachedThumbnail, ThumbnailCache } from './ThumbnailCache.js';
-import { isWholeWebp } from './webp.js';
-
-/** A larger file is not copied to a temporary one only for its picture. */
-const maxCopyBytes = 512 * 1024 * 1024;
 
 /** A picture of a content. */
 export interface Thumbnail {
@@ -81,9 +72,6 @@ interface Dependencies {
 	waiting?: { perClient: number; total: number };
 }
 
-/** A picture is some ten kilobytes, a large one of noise two megabytes. */
-const maxPictureBytes = 16 * 1024 * 1024;
-
 /** Attempts for a file that changes while it is read. */
 const attempts = 3;
 
@@ -127,6 +115,7 @@ export function createThumbnails({
 		busy,
 	);
 	const shared = new SharedWork<CachedThumbnail>(queue);
+	const render = createFileRenderer({ renderers, kinds, folder, timeLimitMs, log });
 	const counts = { rendered: 0, cached: 0 };
 
 	/** A digest of the content and of the renderers' versions. */
@@ -152,9 +141,9 @@ export function createThumbnails({
 	async function make(viewer: Viewer, ref: ItemRef, size: PictureSize, key: string, signal: AbortSignal) {
 		const { entry, file } = await files.open(viewer, ref);
 		try {
-			if (keyOf(viewer, ref, file.item, size) !== key) throw new Changed();
-			const known = await render(entry.name, ownerOf(viewer, ref), file, size, signal);
-			if (await file.isChanged()) throw new Changed();
+			if (keyOf(viewer, ref, file.item, size) !== key) throw new FileChanged();
+			const known = await render({ name: entry.name, owner: ownerOf(viewer, ref), file }, size, signal);
+			if (await file.isChanged()) throw new FileChanged();
 			await cache.put(key, known);
 			if (known !== 'none') counts.rendered++;
 			return known;
@@ -162,72 +151,6 @@ export function createThumbnails({
 			// A renderer that does not end although it was aborted must not hold up the next one.
 			file.close().catch((error) => log.warn({ err: error }, 'a file could not be closed'));
 		}
-	}
-
-	/** The kind of a file by its content; undefined if the content does not match its name. */
-	async function kindOf(name: string, file: Pick<OpenFile, 'item' | 'read'>): Promise<KindAnswer | undefined> {
-		const named = previewOf(name, file.item.size).kind;
-		if (named === 'unknown') return { kind: 'unknown', contentKind: undefined };
-		const found = await kinds.find(named, await firstBytes(file, sniffedBytes));
-		return found?.kind === 'unknown' ? undefined : found;
-	}
-
-	async function render(
-		name: string,
-		owner: string,
-		file: OpenFile,
-		size: PictureSize,
-		left: AbortSignal,
-	): Promise<CachedThumbnail> {
-		const extension = extensionOf(name);
-		const timeLimit = AbortSignal.timeout(timeLimitMs);
-		const signal = AbortSignal.any([left, timeLimit]);
-		let failureOfSource: unknown;
-		async function* read(range?: ByteRange) {
-			try {
-				yield* file.read(range);
-			} catch (error) {
-				failureOfSource ??= (await file.isChanged()) ? new Changed() : error;
-				throw failureOfSource;
-			}
-		}
-		const found = await unlessAborted(kindOf(name, { item: file.item, read }), signal).catch((error) => {
-			left.throwIfAborted();
-			// The storage is slow, which says nothing of the content.
-			throw timeLimit.aborted ? notNow(error) : error;
-		});
-		if (found === undefined) return 'none';
-		const { kind, contentKind } = found;
-		const source: RenderSource = {
-			kind,
-			contentKind,
-			owner,
-			extension,
-			size: file.item.size,
-			read,
-			withLocalFile: (use) => withLocalFile(file, { folder, signal, purpose: 'preview', maxCopyBytes }, use),
-		};
-		const accepting = [...renderers.all()].reverse().filter(([, each]) => each.accepts(kind, extension));
-		// No renderer was available, so nothing is known of the file: one may be available again soon.
-		if (accepting.length === 0) throw hasNone();
-		for (const [renderer, each] of accepting) {
-			try {
-				const bytes = await unlessAborted(each.render(source, size, signal), signal);
-				if (bytes.length <= maxPictureBytes && isWholeWebp(bytes)) return bytes;
-				log.warn({ renderer, bytes: bytes.length }, 'a renderer returned no valid picture');
-			} catch (error) {
-				left.throwIfAborted();
-				// An error of the storage says nothing about the content.
-				if (failureOfSource !== undefined) throw failureOfSource;
-				if (timeLimit.aborted) log.warn({ renderer, extension, bytes: file.item.size }, 'a renderer took too long');
-				else if (!isFailure(error)) log.warn({ renderer, extension, reason: String(error) }, 'a renderer failed');
-				// No descriptors, no processes, no memory, no program: not the file's fault.
-				if (!timeLimit.aborted && isSystemError(error)) throw notNow(error);
-				if (timeLimit.aborted) return 'none';
-				if (isFailure(error) && error.kind !== 'unsupportedMediaType') throw error;
-			}
-		}
-		return 'none';
 	}
 
 	async function attempt(
@@ -271,9 +194,10 @@ export function createThumbnails({
 					return await attempt(viewer, ref, size, requester, isKnown);
 				} catch (error) {
 					// Shared with another viewer, who may have lost access meanwhile: this viewer's access is checked again.
-					const isOvertaken = error instanceof Changed || isFailure(error, 'notFound') || isFailure(error, 'forbidden');
+					const isOvertaken =
+						error instanceof FileChanged || isFailure(error, 'notFound') || isFailure(error, 'forbidden');
 					if (isFailure(error, 'rateLimited')) throw new Failure('unavailable', busy, { retryAfter: 2 });
-					if (!isOvertaken || (left === 1 && !(error instanceof Changed))) throw error;
+					if (!isOvertaken || (left === 1 && !(error instanceof FileChanged))) throw error;
 				}
 			}
 			throw new Failure('unavailable', 'The file is being changed.', { retryAfter: 2 });
@@ -283,9 +207,6 @@ export function createThumbnails({
 
 const busy = 'Too many previews are being made. Please try again in a moment.';
 
-/** The file has another version than the requested one. */
-class Changed extends Error {}
-
 /** Whose file it is. */
 function ownerOf(viewer: Viewer, { area, owner }: ItemRef): string {
 	if (viewer.kind === 'guest') return viewer.owner.username;
@@ -293,16 +214,4 @@ function ownerOf(viewer: Viewer, { area, owner }: ItemRef): string {
 	// Whoever it belongs to: it is none of the viewer's own files.
 	if (area === 'shared') return `shared with ${viewer.kind === 'user' ? viewer.username : ''}`;
 	return owner ?? '';
-}
-
-function isSystemError(error: unknown): boolean {
-	return error instanceof Error && 'errno' in error && 'syscall' in error;
-}
-
-function notNow(cause: unknown): Failure {
-	return new Failure('unavailable', 'There are no previews right now.', { cause, retryAfter: 30 });
-}
-
-function hasNone(): Failure {
-	return new Failure('unsupportedMediaType', 'There is no preview of this file.');
 }

@@ -1,0 +1,130 @@
+import {
+	type ByteRange,
+	firstBytes,
+	type OpenFile,
+	type PictureSize,
+	type Registry,
+	type Renderer,
+	type RenderSource,
+	withLocalFile,
+} from '@stowage/plugin-api';
+import { extensionOf, Failure, isFailure, previewOf, sniffedBytes } from '@stowage/rules';
+import type { Log } from '../log.js';
+import type { KindProcess } from './kinds/KindProcess.js';
+import type { KindAnswer } from './kinds/kindProgram.js';
+import { unlessAborted } from './SharedWork.js';
+import type { CachedThumbnail } from './ThumbnailCache.js';
+import { isWholeWebp } from './webp.js';
+
+/** A larger file is not copied to a temporary one only for its picture. */
+const maxCopyBytes = 512 * 1024 * 1024;
+
+/** A picture is some ten kilobytes, a large one of noise two megabytes. */
+const maxPictureBytes = 16 * 1024 * 1024;
+
+interface Dependencies {
+	renderers: Pick<Registry<Renderer>, 'all'>;
+	/** Reads the first bytes of files. */
+	kinds: Pick<KindProcess, 'find'>;
+	/** For temporary copies. */
+	folder: string;
+	/** The time limit of one picture, for all renderers and their tries together. */
+	timeLimitMs: number;
+	log: Log;
+}
+
+/** What is rendered. */
+interface RenderedFile {
+	name: string;
+	/** Whose file it is: a process of a renderer gets those of one owner only. */
+	owner: string;
+	file: OpenFile;
+}
+
+/**
+ * Resolves to the picture of an open file, or to `none` where its content has none or takes too long. Throws `unavailable` where nothing
+ * is known of the content since the system or the storage lacks something, `unsupportedMediaType` without a renderer for its kind,
+ * FileChanged, the storage's errors, and the signal's reason when it fires.
+ */
+export type RenderFile = (rendered: RenderedFile, size: PictureSize, signal: AbortSignal) => Promise<CachedThumbnail>;
+
+/** The file has another version than the requested one. */
+export class FileChanged extends Error {}
+
+/** Tries the renderers that accept a file one after another, the last one that was offered first. */
+export function createFileRenderer({ renderers, kinds, folder, timeLimitMs, log }: Dependencies): RenderFile {
+	/** The kind of a file by its content; undefined if the content does not match its name. */
+	async function kindOf(name: string, file: Pick<OpenFile, 'item' | 'read'>): Promise<KindAnswer | undefined> {
+		const named = previewOf(name, file.item.size).kind;
+		if (named === 'unknown') return { kind: 'unknown', contentKind: undefined };
+		const found = await kinds.find(named, await firstBytes(file, sniffedBytes));
+		return found?.kind === 'unknown' ? undefined : found;
+	}
+
+	return async ({ name, owner, file }, size, left) => {
+		const extension = extensionOf(name);
+		const timeLimit = AbortSignal.timeout(timeLimitMs);
+		const signal = AbortSignal.any([left, timeLimit]);
+		let failureOfSource: unknown;
+		async function* read(range?: ByteRange) {
+			try {
+				yield* file.read(range);
+			} catch (error) {
+				failureOfSource ??= (await file.isChanged()) ? new FileChanged() : error;
+				throw failureOfSource;
+			}
+		}
+		const found = await unlessAborted(kindOf(name, { item: file.item, read }), signal).catch((error) => {
+			left.throwIfAborted();
+			// The storage is slow, which says nothing of the content.
+			throw timeLimit.aborted ? notNow(error) : error;
+		});
+		if (found === undefined) return 'none';
+		const { kind, contentKind } = found;
+		const source: RenderSource = {
+			kind,
+			contentKind,
+			owner,
+			extension,
+			size: file.item.size,
+			read,
+			withLocalFile: (use) => withLocalFile(file, { folder, signal, purpose: 'preview', maxCopyBytes }, use),
+		};
+		const accepting = [...renderers.all()].reverse().filter(([, each]) => each.accepts(kind, extension));
+		// No renderer was available, so nothing is known of the file: one may be available again soon.
+		if (accepting.length === 0) throw hasNone();
+		for (const [renderer, each] of accepting) {
+			try {
+				const bytes = await unlessAborted(each.render(source, size, signal), signal);
+				if (bytes.length <= maxPictureBytes && isWholeWebp(bytes)) return bytes;
+				log.warn({ renderer, bytes: bytes.length }, 'a renderer returned no valid picture');
+			} catch (error) {
+				left.throwIfAborted();
+				// An error of the storage says nothing about the content.
+				if (failureOfSource !== undefined) throw failureOfSource;
+				if (timeLimit.aborted) {
+					log.warn({ renderer, extension, bytes: file.item.size }, 'a renderer took too long');
+					return 'none';
+				}
+				if (!isFailure(error)) log.warn({ renderer, extension, reason: String(error) }, 'a renderer failed');
+				// No descriptors, no processes, no memory, no program: not the file's fault.
+				if (isSystemError(error)) throw notNow(error);
+				if (isFailure(error) && error.kind !== 'unsupportedMediaType') throw error;
+			}
+		}
+		return 'none';
+	};
+}
+
+function isSystemError(error: unknown): boolean {
+	return error instanceof Error && 'errno' in error && 'syscall' in error;
+}
+
+function notNow(cause: unknown): Failure {
+	return new Failure('unavailable', 'There are no previews right now.', { cause, retryAfter: 30 });
+}
+
+/** The refusal of a file that has no picture. */
+export function hasNone(): Failure {
+	return new Failure('unsupportedMediaType', 'There is no preview of this file.');
+}
