@@ -48,7 +48,7 @@ import { parseScan } from '../../plugins/handbrake/src/films/scan.js';
 import { parseEncoders } from '../../plugins/handbrake/src/HandBrake.js';
 import { lineReader, parseProgress } from '../../plugins/handbrake/src/progress.js';
 import { keepFirstFrame } from '../../plugins/preview/src/images/child/keepFirstFrame.js';
-import { mayTransform } from '../../plugins/preview/src/images/child/mayTransform.js';
+import { mayApplyProfile } from '../../plugins/preview/src/images/child/mayApplyProfile.js';
 import { minimizeExif } from '../../plugins/preview/src/images/child/minimizeExif.js';
 import { isPrivateName } from '../../plugins/storage-local/src/root/privateFolder.js';
 import { parseStagedId } from '../../plugins/storage-local/src/writing/stagedIds.js';
@@ -193,7 +193,7 @@ export const parsers: readonly Parser[] = [
 	{
 		name: 'ICC profiles of images',
 		fragments: ['D2B4\0\0\0\0\0\0\0\0', '\xFF', '\0'],
-		run: (text) => mayTransform(bytesOf(text)),
+		run: (text) => mayApplyProfile(bytesOf(text)),
 	},
 	{
 		name: 'pictures',

@@ -5,7 +5,7 @@ import { answerHeader, parseRequestHeader, requestHeaderBytes } from '../message
 import { decodeHeic } from './decodeHeic.js';
 import { imageFormat, maxPixels } from './imageFormat.js';
 import { keepFirstFrame } from './keepFirstFrame.js';
-import { mayTransform } from './mayTransform.js';
+import { mayApplyProfile } from './mayApplyProfile.js';
 import { minimizeExif } from './minimizeExif.js';
 
 // Decoders by allow-list: libvips has many more, also such as read other files or fetch addresses.
@@ -39,7 +39,7 @@ async function render(bytes: Buffer, size: number): Promise<Buffer> {
 async function open(bytes: Buffer): Promise<Sharp> {
 	const options = { limitInputPixels: maxPixels, failOn: 'truncated' } as const;
 	const { icc } = await sharp(bytes, options).metadata();
-	return sharp(bytes, { ...options, ignoreIcc: icc !== undefined && !mayTransform(icc) }).autoOrient();
+	return sharp(bytes, { ...options, ignoreIcc: icc !== undefined && !mayApplyProfile(icc) }).autoOrient();
 }
 
 /** Reads exactly this many bytes; undefined if the input ends before. */

@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib';
 import test from 'ava';
-import { mayTransform } from '../src/images/child/mayTransform.js';
+import { mayApplyProfile } from '../src/images/child/mayApplyProfile.js';
 import { assertPicture, rendering, sharp } from './rendering.js';
 
 const numbers = (...values: number[]) => {
@@ -98,16 +98,16 @@ test.serial('an image whose profile is a chain of thousands of curves has its pi
 });
 
 test('chains are found wherever the table of a profile has them, and what is no profile transforms nothing', (t) => {
-	t.true(mayTransform(profile(matrix)));
+	t.true(mayApplyProfile(profile(matrix)));
 	for (const name of ['D2B0', 'D2B1', 'D2B2', 'D2B3']) {
-		t.false(mayTransform(profile([[name, linear], ...matrix])), name);
-		t.false(mayTransform(profile([...matrix, [name, linear]])), name);
+		t.false(mayApplyProfile(profile([[name, linear], ...matrix])), name);
+		t.false(mayApplyProfile(profile([...matrix, [name, linear]])), name);
 	}
 	const whole = profile([...matrix, ['D2B0', linear]]);
-	for (let length = 0; length < 132; length++) t.false(mayTransform(whole.subarray(0, length)));
-	t.true(mayTransform(Buffer.concat([profile(matrix), text('D2B0')])));
+	for (let length = 0; length < 132; length++) t.false(mayApplyProfile(whole.subarray(0, length)));
+	t.true(mayApplyProfile(Buffer.concat([profile(matrix), text('D2B0')])));
 	// The number of tags is what the profile says.
 	const lying = profile(matrix);
 	lying.writeUInt32BE(0xffffffff, 128);
-	t.true(mayTransform(lying));
+	t.true(mayApplyProfile(lying));
 });
