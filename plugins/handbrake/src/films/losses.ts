@@ -23,8 +23,8 @@ interface Comparison {
 const tolerance = 0.01;
 
 /**
- * What an original has and its output has not, in words for people. In doubt something is missing: only where nothing is may the original
- * be deleted.
+ * What the original has and the output lacks, in words for people. Only where this is empty may the original be deleted, so what is
+ * unknown counts as missing.
  */
 export function lossesOf({ original, originalBytes, output, decoderErrors, unreadDelay }: Comparison): string[] {
 	return [
@@ -78,9 +78,9 @@ function lostFrames(original: ReadFilm, output: ReadFilm): string[] {
 }
 
 /**
- * The frames that the first track of video should have; undefined if they can't be counted. What can't be read of a damaged film has no
- * packets: so they are counted only where the film's index says which there are, or where its sound goes on all the time, or all the time
- * before or after which no frame is missing. Otherwise it is the duration that counts: then a film of changing rates may seem to lack some.
+ * The number of frames that the first track of video should have; undefined if it can't be known. The damaged part of a film has no
+ * packets, so their number is right only where the film shows that it has no such part: by an index of its frames, or by sound without
+ * gaps. Otherwise the number is the duration times the rate, by which a film of a changing rate may seem to lack frames.
  */
 function expectedFrames({ film, packets }: ReadFilm): number | undefined {
 	const [track] = film.video;
@@ -131,13 +131,13 @@ function lostSound(original: ReadFilm, output: ReadFilm): string[] {
 }
 
 /**
- * What the file has beside its tracks and the order in which they lie: another film behind the first one, what somebody has appended,
- * what was cut out of it and can be brought back, what is destroyed so that no reader finds it.
+ * Bytes of the file beyond its packets and what a container takes to list them: a second film behind the first one, what somebody has
+ * appended, what was cut out and could be brought back, what is so damaged that no reader finds it.
  */
 function lostBytes({ film, packets }: ReadFilm, bytes: number): string[] {
 	const tracks = [...(packets?.tracks.values() ?? [])];
 	const rest = tracks.reduce((sum, track) => sum - track.bytes, bytes);
 	const count = tracks.reduce((sum, track) => sum + track.count, 0);
-	const order = bytes / 10 + count * (film.container === 'mpegts' ? 256 : 64) + 2 ** 16;
-	return packets === undefined || rest <= order ? [] : [`${formatQueueSize(rest)} that are part of no track`];
+	const overhead = bytes / 10 + count * (film.container === 'mpegts' ? 256 : 64) + 2 ** 16;
+	return packets === undefined || rest <= overhead ? [] : [`${formatQueueSize(rest)} that are part of no track`];
 }

@@ -5,16 +5,16 @@ import type { SandboxedProgram } from '../SandboxedProgram.js';
 /** A film, as ffprobe reports it. */
 export interface Film {
 	container: VideoContainer;
-	/** 0 where it is unknown. */
+	/** Its duration; 0 where it is unknown. */
 	seconds: number;
-	/** How many of these pass before its first packet: Matroska counts them. */
+	/** Seconds before its first packet, which the duration of a Matroska file includes; 0 in all others. */
 	lead: number;
-	/** How many there are of all kinds, as far as they are known without reading the film. */
+	/** The number of streams of all kinds, as far as they are known without reading the film. */
 	streams: number;
 	/** Frames without a rate, such as a cover, are no track of video. */
 	video: VideoTrack[];
 	audio: AudioTrack[];
-	/** How many there are of each. */
+	/** The number of streams of each of these. */
 	subtitles: number;
 	pictures: number;
 	attachments: number;
@@ -34,23 +34,23 @@ export type Trait =
 	| 'the view of a panorama or in 3D';
 
 export interface VideoTrack {
-	/** Of the stream. */
+	/** The index of its stream in the file. */
 	index: number;
 	/** Pixels of a frame. */
 	size: number;
-	/** Frames a second on average, as far as it is known without reading the film; 0 where it is not. */
+	/** Frames a second on average; 0 where that is not known without reading the film. */
 	rate: number;
-	/** Whether an index of all frames says which there are. */
+	/** Whether the file has an index of all its frames. */
 	isIndexed: boolean;
-	/** How many frames the container says that it has; 0 where it says nothing. */
+	/** The number of frames by the container's header; 0 where it says none. */
 	announced: number;
 }
 
 export interface AudioTrack {
-	/** Of the stream. */
+	/** The index of its stream in the file. */
 	index: number;
 	channels: number;
-	/** How many seconds the container says that it has; 0 where it says nothing. */
+	/** Its duration in seconds by the container's header; 0 where it says none. */
 	announced: number;
 }
 
