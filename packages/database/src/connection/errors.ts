@@ -24,13 +24,13 @@ const deadlocked = new Set([
 	'ER_CHECKREAD', // the row was changed meanwhile, for servers that compare snapshots
 ]);
 const timedOut = new Set(['PROTOCOL_SEQUENCE_TIMEOUT', 'ER_LOCK_WAIT_TIMEOUT']);
-const full = new Set([
+const noConnectionLeft = new Set([
 	'ER_CON_COUNT_ERROR',
 	'ER_TOO_MANY_USER_CONNECTIONS',
 	'ER_USER_LIMIT_REACHED', // the limit of one account
 ]);
-const away = new Set([
-	...full,
+const unavailable = new Set([
+	...noConnectionLeft,
 	'SQLITE_CANTOPEN',
 	'SQLITE_IOERR',
 	'SQLITE_READONLY',
@@ -83,7 +83,7 @@ export function isTimeout(error: unknown): boolean {
 
 /** Whether the server refused a connection because it has as many as it may have. */
 export function hasNoConnectionLeft(error: unknown): boolean {
-	return hasCode(error, full);
+	return hasCode(error, noConnectionLeft);
 }
 
 /** Whether the database rolled the transaction back in favour of another one; it may be retried at once. */
@@ -100,11 +100,11 @@ export function isUnavailable(error: unknown): boolean {
 		isUnopened(error) ||
 		isLocked(error) ||
 		isDeadlock(error) ||
-		hasCode(error, away)
+		hasCode(error, unavailable)
 	);
 }
 
-/** Whether libsql could not open the file, for which its errors have no code: it is away, or another one lies in the place of its folder. */
+/** Whether libsql could not open the file, as when it is missing or another folder has taken the place of its own. Such errors have no code. */
 export function isUnopened(error: unknown): boolean {
 	return error instanceof Error && error.message.startsWith('ConnectionFailed(');
 }
@@ -115,7 +115,7 @@ function hasCode(error: unknown, codes: ReadonlySet<string>): boolean {
 	return code !== undefined && (codes.has(code) || codes.has(code.split('_').slice(0, 2).join('_')));
 }
 
-/** The driver's word for an error, such as `SQLITE_NOTADB` or `ER_ACCESS_DENIED_ERROR`. */
+/** The driver's code of an error, such as `SQLITE_NOTADB` or `ER_ACCESS_DENIED_ERROR`. */
 export function codeOf(error: unknown): string | undefined {
 	if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return undefined;
 	// libsql does not know all of SQLite's refined codes, whose last byte is the general one.

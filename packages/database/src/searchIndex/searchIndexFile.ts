@@ -2,7 +2,7 @@ import { mkdir, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '@stowage/rules';
 import { codeOf } from '../connection/errors.js';
-import { assertFiles } from '../connection/sqlite/sqliteFile.js';
+import { assertRegularFiles } from '../connection/sqlite/sqliteFile.js';
 import { DamagedIndexError } from './IndexConnection.js';
 import { type IndexLock, IndexLockFile } from './IndexLockFile.js';
 import { IndexReader } from './IndexReader.js';
@@ -45,7 +45,7 @@ export async function searchIndexFile(folder: string): Promise<SearchIndexFile> 
 	const make = async (path: string) => {
 		// Over no link, and without waiting at a pipe.
 		if ((await statOf(path)) === undefined) await makeNew(path);
-		assertFiles(path);
+		assertRegularFiles(path);
 	};
 	const identityOf = async (path: string) => {
 		const found = await statOf(path);
@@ -72,7 +72,7 @@ export async function searchIndexFile(folder: string): Promise<SearchIndexFile> 
 		async read() {
 			// SQLite would make one.
 			if ((await statOf(file)) === undefined) throw new Failure('unavailable', 'There is no search index.');
-			assertFiles(file);
+			assertRegularFiles(file);
 			return IndexReader.open(file);
 		},
 		identity: () => identityOf(file),

@@ -24,14 +24,14 @@ export function prepareFile(path: string, typeOf = fileSystemOf): void {
 		assertLocal(path, typeOf(dirname(path)));
 		// Made before SQLite opens it: SQLite would take the umask's mode, and gives its -wal and -shm the mode of this file.
 		makeFile(path);
-		assertFiles(path);
+		assertRegularFiles(path);
 		for (const file of [path, `${path}-wal`, `${path}-shm`]) closeToOthers(file);
 	} catch (cause) {
 		if (cause instanceof DatabaseError) throw cause;
 		const code = codeOf(cause);
 		const isDenied = code === 'EACCES' || code === 'EPERM';
-		const mend = isDenied ? `. Run this as the server's user, or correct the owner of the file (chown -h).` : '';
-		throw new DatabaseError(`The database file cannot be used: ${(cause as Error).message}${mend}`, { cause });
+		const remedy = isDenied ? `. Run this as the server's user, or correct the owner of the file (chown -h).` : '';
+		throw new DatabaseError(`The database file cannot be used: ${(cause as Error).message}${remedy}`, { cause });
 	}
 }
 
@@ -54,7 +54,7 @@ function assertLocal(path: string, type: number): void {
 /** Throws DatabaseError if there is no such file, or this user may not use it. Creates none. */
 export function assertUsable(path: string): void {
 	try {
-		assertFiles(path);
+		assertRegularFiles(path);
 		accessSync(path, constants.R_OK | constants.W_OK);
 	} catch (cause) {
 		const code = codeOf(cause);
@@ -62,18 +62,18 @@ export function assertUsable(path: string): void {
 		// Files on a read-only disk can be read.
 		if (code === 'EROFS') return;
 		if (code !== 'EACCES' && code !== 'EPERM') throw cause;
-		const says = `This user may not use the database ${path}: run the command as the server's user, or as root.`;
-		throw new DatabaseError(says, { cause });
+		const message = `This user may not use the database ${path}: run the command as the server's user, or as root.`;
+		throw new DatabaseError(message, { cause });
 	}
 }
 
 /**
- * Throws DatabaseError where something else lies in the place of a database, or of one of the files that SQLite keeps beside it: SQLite
- * would wait for ever at a named pipe. Of those beside it also for a link, and where this user may not use them: SQLite would say of
- * that only that it can't open the database.
+ * Throws DatabaseError unless the database, and each file that SQLite keeps beside it, is a regular file: SQLite would wait for ever at a
+ * named pipe. A file beside it must be no link either, and this user must have access to it: SQLite would only say that it can't open the
+ * database.
  */
-export function assertFiles(path: string): void {
-	// Its names begin with that of the file that a link leads to.
+export function assertRegularFiles(path: string): void {
+	// SQLite names the files beside a database after the target of a link to it.
 	const file = realpathSync(path);
 	for (const each of ['', '-journal', '-wal', '-shm'].map((ending) => `${file}${ending}`)) {
 		const found = lstatSync(each, { throwIfNoEntry: false });
@@ -83,20 +83,20 @@ export function assertFiles(path: string): void {
 			const is = found.isFIFO() ? 'a named pipe' : found.isSymbolicLink() ? 'a link' : 'no file';
 			throw new DatabaseError(`${what} is ${is}: ${each}`);
 		}
-		if (each !== file) assertMine(each);
+		if (each !== file) assertMayUse(each);
 	}
 }
 
-/** As root leaves them behind that has opened the database with a program of its own. */
-function assertMine(file: string): void {
+/** Root may have opened the database with another program, such as sqlite3, and have left these files behind as its own. */
+function assertMayUse(file: string): void {
 	try {
 		accessSync(file, constants.R_OK | constants.W_OK);
 	} catch (cause) {
 		const code = codeOf(cause);
 		// Another process has closed the database meanwhile; files on a read-only disk can be read.
 		if (code === 'ENOENT' || code === 'EROFS') return;
-		const mend = `Run this as the server's user, or correct the owner of the file (chown -h).`;
-		throw new DatabaseError(`A file of the database cannot be used (${code}): ${file}. ${mend}`, { cause });
+		const remedy = `Run this as the server's user, or correct the owner of the file (chown -h).`;
+		throw new DatabaseError(`A file of the database cannot be used (${code}): ${file}. ${remedy}`, { cause });
 	}
 }
 
@@ -112,15 +112,15 @@ export function openFile(file: string, options: Libsql.Options): Libsql.Database
 /** The error with the file's name, if the administrator has to correct something, or the file can't be used now. */
 export function namedFile(error: unknown, path: string): unknown {
 	if (isUnopened(error)) {
-		const says = `The database file cannot be used: ${path} can't be opened. Its folder may be away, of somebody else, or another one than it was.`;
-		return new DatabaseError(says, { cause: error });
+		const message = `The database file cannot be used: ${path} can't be opened. Its folder may be away, of somebody else, or another one than it was.`;
+		return new DatabaseError(message, { cause: error });
 	}
 	const code = codeOf(error);
 	const isDamaged = code === 'SQLITE_NOTADB' || code?.startsWith('SQLITE_CORRUPT');
 	if (isDamaged) return new DatabaseError(`The database is damaged, or is no database: ${path}`, { cause: error });
 	if (!/^SQLITE_(CANTOPEN|IOERR|READONLY|PERM)/.test(code ?? '')) return error;
-	const says = `The database is not available right now (${code}): ${path}, or a file that lies beside it, can't be used.`;
-	return new Failure('unavailable', says, { cause: error, retryAfter: 5 });
+	const message = `The database is not available right now (${code}): ${path}, or a file that lies beside it, can't be used.`;
+	return new Failure('unavailable', message, { cause: error, retryAfter: 5 });
 }
 
 /** What SQLite needs beside the database to begin with. */
