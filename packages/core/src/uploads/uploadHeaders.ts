@@ -41,7 +41,7 @@ export function assertChunkType({ headers }: IncomingMessage): void {
 	}
 }
 
-/** The random key that marks two requests as the same one. Throws `invalid` for a key that could be guessed. */
+/** The idempotency key of the upload, undefined without one. Throws `invalid` for a key that could be guessed. */
 export function uploadKeyOf(headers: IncomingHttpHeaders): string | undefined {
 	const key = textHeader(headers, 'Stowage-Upload-Key');
 	if (key !== undefined && !/^[\x21-\x7e]{22,200}$/.test(key)) {

@@ -24,14 +24,14 @@ export async function discardAcross(target: StorageProvider, id: string): Promis
 }
 
 export interface SweepCutoffs extends StagingCutoffs {
-	/** Of uploads that are being copied to another root, which wait for their client. */
-	crossings: number;
+	/** Of uploads that are being copied to another root: they may wait for their client as long as other uploads. */
+	uploadCopies: number;
 }
 
 /** Removes the folders of abandoned copies. */
 export async function sweepAcross(
 	target: StorageProvider,
-	{ copies, crossings }: SweepCutoffs,
+	{ copies, uploadCopies }: SweepCutoffs,
 	isNeeded: (id: string) => Promise<boolean>,
 ): Promise<void> {
 	try {
@@ -39,7 +39,7 @@ export async function sweepAcross(
 			for (const item of items) {
 				const folder = joinPath(copiesFolder, item.name);
 				const isOld = /^[0-9a-f]{64}$/.test(item.name)
-					? item.mtime < crossings
+					? item.mtime < uploadCopies
 					: item.mtime < copies && !(await isNeeded(treeId(folder, item)));
 				if (isOld) await target.remove(folder);
 			}
@@ -49,12 +49,12 @@ export async function sweepAcross(
 	}
 }
 
-/** Where a further folder may grow. */
+/** The path of a folder for a new copy, which is not made yet. */
 export function newTree(): StoragePath {
 	return joinPath(copiesFolder, randomBytes(16).toString('hex'));
 }
 
-/** Creates the folder. Its id is what a sweep asks for. */
+/** Creates the folder. `onBegin` gets the id of the copy, by which a sweep asks whether it is needed. */
 export async function beginTree(
 	target: StorageProvider,
 	folder: StoragePath,

@@ -32,7 +32,7 @@ export class HomeMoveWatch {
 	readonly #parts: HomeMoveWatchParts;
 	/** Called with each home that is being moved, at each poll. */
 	readonly #onMoving: (username: string) => void;
-	/** As far as is known here. */
+	/** By the name of the home, as of the last poll or look-up in this process. */
 	#moves: ReadonlyMap<string, HomeMove> = new Map();
 	/** The number of changes of each home under way in this process. */
 	readonly #changes = new Map<string, number>();
@@ -50,7 +50,7 @@ export class HomeMoveWatch {
 		return this.#polls;
 	}
 
-	/** Runs a change of a home that begins with `look`, which finds out whether it is being moved. */
+	/** Runs `change` of a home, after `look`, which finds out whether it is being moved. Throws `locked` while it is frozen. */
 	async changing<T>(username: string, look: () => unknown, change: () => Promise<T>): Promise<T> {
 		// Counted before the check: a change that is not counted yet sees that the home is frozen.
 		this.#changes.set(username, (this.#changes.get(username) ?? 0) + 1);
@@ -65,6 +65,7 @@ export class HomeMoveWatch {
 		}
 	}
 
+	/** Throws `locked` while the home is frozen. */
 	assertUnfrozen(username: string): void {
 		if (!this.#moves.get(username)?.isFrozen) return;
 		throw homeIsMoving();

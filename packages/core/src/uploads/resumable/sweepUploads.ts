@@ -2,6 +2,7 @@ import type { Database } from '@stowage/database';
 import { isFailure } from '@stowage/rules';
 import type { Config } from '../../config/schema.js';
 import type { Log } from '../../log.js';
+import type { SweepCutoffs } from '../../trees/across/copies.js';
 import type { MountedStorage } from '../../trees/storage/MountedStorage.js';
 import type { UploadExpiry } from './UploadExpiry.js';
 import type { Writers } from './Writers.js';
@@ -37,19 +38,19 @@ export async function sweepUploads(parts: Dependencies): Promise<void> {
 			if (await expire(parts, idHash, stagedId)) settled++;
 		}
 	} while (settled === sweepBatchSize);
-	// Until then its client gets 410, after that 404.
+	// A client that asks for a forgotten upload gets 404 instead of 410.
 	await uploads.forget(now() - config.uploads.expireAfter);
-	const ages = {
+	const cutoffs: SweepCutoffs = {
 		// Without a row: of forms, and of files of copies between roots, that a crash interrupted. What is in use is written more often.
 		staged: now() - dayMs,
 		// A job records its copy from the beginning.
 		copies: now() - hourMs,
-		crossings: now() - config.uploads.expireAfter - dayMs,
+		uploadCopies: now() - config.uploads.expireAfter - dayMs,
 	};
 	await database.idempotency.sweep(now() - dayMs);
 	await database.publishedNames.sweep(now() - config.uploads.expireAfter - namesKeptMs);
 	const isNeeded = async (id: string) => (await uploads.isStaged(id)) || (await database.jobs.isInCheckpoint(id));
-	await storage.sweepStaging(ages, isNeeded);
+	await storage.sweepStaging(cutoffs, isNeeded);
 }
 
 /**
