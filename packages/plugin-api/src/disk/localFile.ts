@@ -58,7 +58,7 @@ export async function withTemporaryFile<T>(folder: string, use: (file: FileHandl
 	}
 }
 
-/** Bytes that temporary files may take; less than none where too little is free already. */
+/** Bytes that temporary files may still take; negative where the reserve itself is short. */
 export async function temporarySpace(folder: string): Promise<number> {
 	const { bavail, bsize } = await statfs(folder);
 	return bavail * bsize - reserve;
