@@ -4,7 +4,7 @@ import path from 'node:path';
 import test from 'ava';
 import { Client, testApp } from '../../packages/core/test/testApp.js';
 import { until } from '../../packages/core/test/until.js';
-import { idOf } from '../src/commandLine/ids.js';
+import { resolveId } from '../src/commandLine/resolveId.js';
 import { run } from './program.js';
 
 const tus = { 'tus-resumable': '1.0.0' };
@@ -106,10 +106,12 @@ test('an upload is removed while its client sends bytes, whose request ends and 
 
 test('the beginning of an id names it, unless it is short or that of several', async (t) => {
 	const ids = ['abcd1111', 'abcd2222', 'ef001111'];
-	t.is(await idOf('ef00', ids), 'ef001111');
-	t.is(await idOf('abcd1', ids), 'abcd1111');
-	t.is(await idOf('abcd', ['abcd', ...ids]), 'abcd', 'a whole id');
-	t.is(await idOf('unknown', ids), 'unknown');
-	await t.throwsAsync(idOf('abcd', ids), { message: '2 ids begin with abcd: abcd1111, abcd2222. Type more of it.' });
-	await t.throwsAsync(idOf('ef0', ids), { message: /^Type at least the first 4/ });
+	t.is(await resolveId('ef00', ids), 'ef001111');
+	t.is(await resolveId('abcd1', ids), 'abcd1111');
+	t.is(await resolveId('abcd', ['abcd', ...ids]), 'abcd', 'a whole id');
+	t.is(await resolveId('unknown', ids), 'unknown');
+	await t.throwsAsync(resolveId('abcd', ids), {
+		message: '2 ids begin with abcd: abcd1111, abcd2222. Type more of it.',
+	});
+	await t.throwsAsync(resolveId('ef0', ids), { message: /^Type at least the first 4/ });
 });

@@ -1,4 +1,4 @@
-import { type Config, ConfigError, othersMayExchange, othersMayWrite } from '@stowage/core';
+import { type Config, ConfigError, whyOthersMayReplace, whyOthersMayWrite } from '@stowage/core';
 import type { Command } from 'commander';
 import { becomeOwner } from '../privileges/becomeOwner.js';
 import { isInReach, ownerOf } from '../privileges/ownerOf.js';
@@ -89,7 +89,7 @@ const descriptor = /^\/(dev\/stdin|dev\/fd\/\d+|proc\/self\/fd\/\d+)$/;
 
 /** Whoever may exchange the data folder while root works there chooses by links in another one where root writes. */
 async function objectionToPlace(dataDir: string): Promise<string | undefined> {
-	const reason = await othersMayExchange(dataDir);
+	const reason = await whyOthersMayReplace(dataDir);
 	if (reason === undefined) return undefined;
 	return `Root does not work on the data folder ${dataDir}, for ${reason}: who may do that can put another folder in its place meanwhile, with links by which root would write anywhere. Give the folders above it to root (chown root, chmod go-w), move it, or give it to the user of the server, whom root becomes then.`;
 }
@@ -97,7 +97,7 @@ async function objectionToPlace(dataDir: string): Promise<string | undefined> {
 /** Whoever writes the configuration chooses what is loaded and run. */
 async function objectionTo(configFile: string): Promise<string | undefined> {
 	if (descriptor.test(configFile.replace(`/proc/${process.pid}/`, '/proc/self/'))) return undefined;
-	const reason = await othersMayWrite(configFile, { orReadOnly: true });
+	const reason = await whyOthersMayWrite(configFile, { orReadOnly: true });
 	if (reason === undefined) return undefined;
 	return `Root does not work by the configuration file ${configFile}, for ${reason}: whoever can write it decides what root runs. Give it and the folders above it to root (chown root, chmod go-w), mount it read-only, or give the data folder to the user of the server, whom root becomes then.`;
 }

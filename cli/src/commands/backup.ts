@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { ConfigError, readConfigBytes, recordOrder, type Services } from '@stowage/core';
+import { ConfigError, readConfigBytes, recordCommand, type Services } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { type Backup, openBackup, openBackupFile, openBackupInput } from '../backup/readBackup.js';
@@ -128,7 +128,7 @@ export function restoreCommand(): Command {
 				() => backup.close(),
 			);
 			const detail = `the backup of ${backup.manifest.createdAt}`;
-			await recordOrder(config, commandLog(command, config), administrator(), { action: 'restore', detail });
+			await recordCommand(config, commandLog(command, config), administrator(), { action: 'restore', detail });
 			printLine(
 				`Restored ${tables.get('users')?.count ?? 0} users and ${tables.get('temp_links')?.count ?? 0} temporary links and shared items of ${backup.manifest.createdAt}.`,
 			);

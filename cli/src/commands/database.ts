@@ -9,7 +9,7 @@ import {
 	openDatabase,
 	readOrMakeSecret,
 	readSnapshot,
-	recordOrder,
+	recordCommand,
 	type Snapshot,
 	type TableRows,
 	withoutPassword,
@@ -30,8 +30,8 @@ interface MigrateOptions {
 	json?: boolean;
 }
 
-/** A server goes on with the key that it has, and would take for forged what those with the new one have sealed. */
-function assertNoneServes(live: readonly { node: string }[]): void {
+/** A server that runs goes on with the former key, and would take the cookies that are sealed with the new one for forged. */
+function assertNoServerRuns(live: readonly { node: string }[]): void {
 	if (live.length === 0) return;
 	const nodes = [...new Set(live.map(({ node }) => node))].sort().join(', ');
 	throw new Failure(
@@ -62,7 +62,7 @@ export function migrateCommand(): Command {
 			const database = await openDatabase(config.databaseUrl);
 			try {
 				if (newSessionKey) {
-					assertNoneServes(await findServing(config, database, commandLog(command, config)));
+					assertNoServerRuns(await findServing(config, database, commandLog(command, config)));
 					await agreeOnSecret(
 						database,
 						config.sessionKey ?? (await readOrMakeSecret(config.dataDir, commandLog(command, config))),
@@ -75,7 +75,7 @@ export function migrateCommand(): Command {
 		const now = status ? before : await applied();
 		const added = now.filter((name) => !before.includes(name));
 		if (added.length > 0)
-			await recordOrder(config, commandLog(command, config), administrator(), {
+			await recordCommand(config, commandLog(command, config), administrator(), {
 				action: 'migrate',
 				detail: added.join(', '),
 				entries: added.length,
@@ -123,7 +123,7 @@ function copyCommand(): Command {
 			),
 		);
 		await (await openDatabase(to)).close();
-		await recordOrder(config, commandLog(command, config), administrator(), {
+		await recordCommand(config, commandLog(command, config), administrator(), {
 			action: 'copyDatabase',
 			to: withoutPassword(absolute(to)),
 		});

@@ -2,7 +2,7 @@ import type { Services } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
-import { idOf } from '../commandLine/ids.js';
+import { resolveId } from '../commandLine/resolveId.js';
 import { printLine, printList, timeCell, timeText } from '../terminal/output.js';
 
 interface ListOptions {
@@ -122,7 +122,7 @@ function holdText(hold: StoredJob['hold']): string {
 async function named(jobs: Services['jobs'], typed: readonly string[]): Promise<string[]> {
 	const known = (await jobs.listOf()).map(({ id }) => id);
 	const ids: string[] = [];
-	for (const each of typed) ids.push(await idOf(each, known));
+	for (const each of typed) ids.push(await resolveId(each, known));
 	return [...new Set(ids)];
 }
 

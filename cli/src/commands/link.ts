@@ -2,7 +2,7 @@ import { type ListedLink, linksOf, type Services } from '@stowage/core';
 import { defaultLinkExpiration, type LinkExpiration, linkExpirations, parsePath } from '@stowage/rules';
 import { Command, Option } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
-import { idOf } from '../commandLine/ids.js';
+import { resolveId } from '../commandLine/resolveId.js';
 import { printEach, printLine, type Row, timeCell, timeText } from '../terminal/output.js';
 import type { Column } from '../terminal/table.js';
 
@@ -34,7 +34,7 @@ export function linkCommand(): Command {
 				description: 'end a link, by the id that list prints or its beginning, at once',
 				examples: ['link revoke 5f0c6f4e-6a3c-4b2a-9d43-0d1f1f6b7a10'],
 				async run({ database, links }, [id = '']) {
-					await links.revoke(await idOf(id, idsOfLinks(database)));
+					await links.revoke(await resolveId(id, idsOfLinks(database)));
 					printLine('Revoked.');
 				},
 			}),

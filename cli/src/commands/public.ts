@@ -17,7 +17,7 @@ export function publicCommand(): Command {
 				description: 'list the files of visitors, the oldest first',
 				examples: ['public list', 'public list --older-than 30d --json'],
 				async run(services, _words, { olderThan, json }) {
-					const files = await withProgress({ json }, (progress) => found(services, olderThan, progress));
+					const files = await withProgress({ json }, (progress) => findFiles(services, olderThan, progress));
 					await printList(files, {
 						json,
 						toJson: ({ path, size, arrivedAt }) => ({ path, size, arrivedAt: timeText(arrivedAt) }),
@@ -40,7 +40,7 @@ export function publicCommand(): Command {
 					'public purge --older-than 30d --permanent',
 				],
 				async run(services, _words, { olderThan, permanent, yes }) {
-					const files = await withProgress({}, (progress) => found(services, olderThan, progress));
+					const files = await withProgress({}, (progress) => findFiles(services, olderThan, progress));
 					const isForGood = permanent === true || !services.trashBin.isOn;
 					const what = `${plural(files.length, 'file')} of visitors (${formatListSize(files.reduce((sum, file) => sum + file.size, 0))})`;
 					const question = isForGood ? `Remove ${what} for good?` : `Move ${what} to the trash?`;
@@ -76,7 +76,7 @@ async function removeAll(
 	return removed;
 }
 
-async function found(
+async function findFiles(
 	{ storage, now }: Services,
 	olderThan: string | undefined,
 	progress: Progress,

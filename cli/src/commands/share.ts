@@ -4,7 +4,7 @@ import { Failure, parsePath, type ShareMode, shareModes } from '@stowage/rules';
 import { Command, Option } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
 import { durationOf } from '../commandLine/durations.js';
-import { idOf } from '../commandLine/ids.js';
+import { resolveId } from '../commandLine/resolveId.js';
 import { printEach, printJson, printLine, timeCell, timeText } from '../terminal/output.js';
 import { readPassword } from '../terminal/readPassword.js';
 import { memberCommands } from './shareMembers.js';
@@ -66,7 +66,7 @@ export function shareCommand(): Command {
 				description: 'delete a share at once, by the id that list prints or its beginning',
 				examples: ['share remove 5f0c6f4e'],
 				async run({ shares }, [id = '']) {
-					await shares.remove(await idOf(id, idsOf(shares)));
+					await shares.remove(await resolveId(id, idsOf(shares)));
 					printLine('Removed.');
 				},
 			}),
@@ -127,7 +127,7 @@ async function listShares({ accounts, shares }: Services, name: string | undefin
 
 async function showShare(services: Services, typed: string, json: boolean): Promise<void> {
 	const { shares } = services;
-	const share = await shares.get(await idOf(typed, idsOf(shares)));
+	const share = await shares.get(await resolveId(typed, idsOf(shares)));
 	const shown = { ...shareJson(share), address: addressOf(services, share) };
 	if (json) return printJson(shown);
 	for (const [name, value] of Object.entries(shown))

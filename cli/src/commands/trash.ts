@@ -2,7 +2,7 @@ import { recoverTrash, type Services, type TrashRecord } from '@stowage/core';
 import { anonymousOwner, Failure, formatListSize, plural, type User, type Visitor } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
-import { idOf } from '../commandLine/ids.js';
+import { resolveId } from '../commandLine/resolveId.js';
 import {
 	currentNames,
 	idsOf,
@@ -112,7 +112,7 @@ async function listTrash(
 }
 
 async function restoreItem(services: Services, typed: string, to: string | undefined): Promise<void> {
-	const id = await idOf(typed, idsOf(services, 'item'));
+	const id = await resolveId(typed, idsOf(services, 'item'));
 	const record = await services.database.trash.get(id);
 	if (record === undefined) throw new Failure('notFound', 'There is no such item in the trash.');
 	const owner = await restoringOwner(services, record, to);
@@ -141,7 +141,7 @@ async function purgeTrash(
 	{ all, ...options }: SelectionOptions & { all?: boolean },
 ): Promise<void> {
 	const selection = await selectionOf(services, 'item', options);
-	if (typed !== undefined) selection.ids = [await idOf(typed, idsOf(services, 'item'))];
+	if (typed !== undefined) selection.ids = [await resolveId(typed, idsOf(services, 'item'))];
 	else if (Object.keys(selection).length === 0 && !all)
 		throw new Failure('invalid', 'Name an item, or choose several by --user, --public, --root, --older-than or --all.');
 	const count = await services.trash.purgeAny(selection);

@@ -3,11 +3,10 @@ import { Failure, formatListSize, plural } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
 import { durationOf } from '../commandLine/durations.js';
-import { idOf } from '../commandLine/ids.js';
+import { resolveId } from '../commandLine/resolveId.js';
 import { printLine, printList, sizeCell, timeCell, timeText } from '../terminal/output.js';
 import { confirm } from '../terminal/prompt.js';
 
-/** Which uploads. */
 interface Filter {
 	user?: string;
 	visitors?: true;
@@ -15,7 +14,7 @@ interface Filter {
 	olderThan?: string;
 }
 
-/** The id in lists: long enough to be the only one that begins so. */
+/** How much of an id is listed: enough to tell it from all others. */
 const shownLength = 16;
 
 /** Unfinished uploads, whether the server runs or not. */
@@ -56,7 +55,7 @@ function withFilter(command: Command): Command {
 		.option('--older-than <time>', 'only those whose last bytes came before, such as 1d or 12h');
 }
 
-async function found(
+async function findUploads(
 	{ accounts, now, resumableUploads, roots }: Services,
 	{ user, visitors, root, olderThan }: Filter,
 ): Promise<UnfinishedUpload[]> {
@@ -76,7 +75,7 @@ async function found(
 
 async function listUploads(services: Services, filter: Filter, json: boolean | undefined): Promise<void> {
 	const nameOf = await usernames(services);
-	await printList(await found(services, filter), {
+	await printList(await findUploads(services, filter), {
 		json,
 		toJson: (upload) => ({
 			id: upload.idHash,
@@ -118,7 +117,7 @@ async function removeUploads(
 	filter: Filter,
 	isAgreed: boolean,
 ): Promise<void> {
-	// One by one: the options of the command are the settings, too.
+	// Not by the values of `filter`: it has the options for settings as well, such as --config.
 	const { user, visitors, root, olderThan } = filter;
 	const isFiltered = [user, visitors, root, olderThan].some((each) => each !== undefined);
 	if (isFiltered === typed.length > 0)
@@ -127,11 +126,11 @@ async function removeUploads(
 			'Name uploads by their ids, or choose them by --user, --visitors, --root or --older-than.',
 		);
 	const { audit, resumableUploads } = services;
-	const known = await found(services, filter);
+	const known = await findUploads(services, filter);
 	const ids = new Set<string>();
 	const hashes = known.map(({ idHash }) => idHash);
 	if (isFiltered) for (const each of hashes) ids.add(each);
-	else for (const each of typed) ids.add(await idOf(each, hashes));
+	else for (const each of typed) ids.add(await resolveId(each, hashes));
 	if (isFiltered && ids.size > 0) {
 		const bytes = formatListSize(known.reduce((sum, { offset }) => sum + offset, 0));
 		await confirm(`Remove ${plural(ids.size, 'unfinished upload')} (${bytes} so far)?`, isAgreed);

@@ -2,7 +2,7 @@ import type { Services, TrashRecord } from '@stowage/core';
 import { Failure, formatListSize } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
-import { idOf } from '../commandLine/ids.js';
+import { resolveId } from '../commandLine/resolveId.js';
 import {
 	currentNames,
 	idsOf,
@@ -79,7 +79,7 @@ async function purgeVersions(
 	{ all, ...options }: SelectionOptions & { all?: boolean },
 ): Promise<void> {
 	const selection = await selectionOf(services, 'version', options);
-	if (typed !== undefined) selection.ids = [await idOf(typed, idsOf(services, 'version'))];
+	if (typed !== undefined) selection.ids = [await resolveId(typed, idsOf(services, 'version'))];
 	else if (Object.keys(selection).length === 0 && !all)
 		throw new Failure('invalid', 'Name a version, or choose several by --user, --root, --older-than or --all.');
 	const count = await services.versions.purgeAny(selection);

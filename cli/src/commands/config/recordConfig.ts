@@ -1,5 +1,5 @@
 import { access, constants, stat } from 'node:fs/promises';
-import { type Config, type Log, recordOrder } from '@stowage/core';
+import { type Config, type Log, recordCommand } from '@stowage/core';
 import { administrator } from '../../commandLine/administrator.js';
 import { leaveRoot } from '../../commandLine/enter.js';
 import { reasonOf } from '../../doctor/findings.js';
@@ -17,7 +17,7 @@ export async function recordConfig(config: Config, names: readonly string[], log
 	try {
 		await leaveRoot(dataDir);
 		await access(dataDir, constants.W_OK);
-		await recordOrder(config, log, administrator(), { action: 'configure', detail });
+		await recordCommand(config, log, administrator(), { action: 'configure', detail });
 	} catch (error) {
 		// The file is written, and holds.
 		printError(`The audit log has no line of this: ${reasonOf(error)}`);

@@ -2,7 +2,7 @@ import type { Services, SessionInfo } from '@stowage/core';
 import { Failure } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../../commandLine/appCommand.js';
-import { idOf } from '../../commandLine/ids.js';
+import { resolveId } from '../../commandLine/resolveId.js';
 import { printLine, printList, type Row, timeCell, timeText } from '../../terminal/output.js';
 import type { Column } from '../../terminal/table.js';
 
@@ -46,7 +46,7 @@ async function revoke(
 	const user = await accounts.find(name);
 	if (id !== undefined) {
 		const ids = (await sessions.list(user.id)).map((session) => session.id);
-		await sessions.endOne(user, await idOf(id, ids));
+		await sessions.endOne(user, await resolveId(id, ids));
 	}
 	const ended =
 		id === undefined

@@ -2,7 +2,7 @@ import { access, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../config/load.js';
-import { isAbove, othersMayWrite, ownModule } from '../config/othersMayWrite.js';
+import { isAbove, ownModule, whyOthersMayWrite } from '../config/whyOthersMayWrite.js';
 
 /**
  * Throws ConfigError unless root alone may write the module of a plugin that root loads, all in the folder of the nearest package.json
@@ -57,9 +57,9 @@ async function isForPlugin(folder: string): Promise<boolean> {
 async function assertClosed(
 	name: string,
 	file: string,
-	options: Parameters<typeof othersMayWrite>[1] = {},
+	options: Parameters<typeof whyOthersMayWrite>[1] = {},
 ): Promise<void> {
-	const reason = await othersMayWrite(file, options);
+	const reason = await whyOthersMayWrite(file, options);
 	if (reason === undefined) return;
 	throw new ConfigError(
 		`Root does not load the plugin ${name}, for ${reason}. Give it to root alone with all that it imports and the folders above (chown root, chmod go-w), or give the data folder to the user of the server, whom root becomes then.`,

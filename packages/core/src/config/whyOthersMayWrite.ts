@@ -6,15 +6,15 @@ import { isOnReadOnlyMount } from './readOnlyMount.js';
 import { walkPath } from './walkPath.js';
 
 /**
- * Why somebody else than root may decide what lies at a path: a file, folder or link on the way, or in the whole tree there, that is not
- * root's, or that others may write to. Undefined where root alone may. Group 0 is root's. Any other group counts as open, whoever is in
- * it: where there is an ACL its bits are the mask. In a sticky folder, such as /tmp, what is root's can be exchanged by nobody. With
- * `orReadOnly` what lies on a read-only mount is nobody's to write. A folder `without` is left out of the tree.
+ * The reason why a user other than root may decide what lies at a path: a file, folder or link on the way that is not root's, or that
+ * others may write to. Undefined where root alone may. With `tree` everything below the path is examined as well, but the folder
+ * `without`; with `orReadOnly` nobody may write to what lies on a read-only mount.
  *
- * Whoever owns the program decides what root runs already, and counts as root does. So does the owner of `/`: in a container without
- * rights of its own that is nobody whom it knows.
+ * A file that its group may write counts as writable by others, whoever is in the group, unless that is group 0: with an ACL these bits
+ * are its mask. In a sticky folder, such as /tmp, nobody can replace what is root's. The owner of the program decides anyway what root
+ * runs, and counts as root. So does the owner of `/`, which in an unprivileged container is a user that the container does not know.
  */
-export async function othersMayWrite(
+export async function whyOthersMayWrite(
 	file: string,
 	{ tree = false, without, orReadOnly = false }: { tree?: boolean; without?: string; orReadOnly?: boolean } = {},
 ): Promise<string | undefined> {
@@ -24,39 +24,44 @@ export async function othersMayWrite(
 		const reason = reasonOf(at, found, trust);
 		if (reason !== undefined && !(orReadOnly && (await isOnReadOnlyMount(at)))) return reason;
 	}
-	return tree ? openTree(await realpath(file), trust, without) : undefined;
+	return tree ? whyOthersMayWriteBelow(await realpath(file), trust, without) : undefined;
 }
 
 /**
- * Why somebody else than root may put another folder in the place of this one, or make it where it is missing: a folder or link on the
- * way, whatever the folder itself permits. Undefined where root alone may.
+ * The reason why a user other than root may replace a folder, or make it where it is missing: a folder or link on the way to it, whatever
+ * the folder itself permits. Undefined where root alone may.
  */
-export async function othersMayExchange(folder: string): Promise<string | undefined> {
+export async function whyOthersMayReplace(folder: string): Promise<string | undefined> {
 	const trust = await trusted();
 	let reason: string | undefined;
 	for await (const { path: at, stat: found } of walkPath(folder)) {
-		// Of the step before: the last one is the folder.
+		// The reason is that of the step before, so that the last step, the folder itself, does not count.
 		if (reason !== undefined || found === undefined) return reason;
 		reason = reasonOf(at, found, trust);
 	}
 	return undefined;
 }
 
-/** Folders that were found closed with all in them. They stay so, unless root opens them. */
-const closed = new Set<string>();
+/** Folders that root alone may write to, with all in them, as examined before. Only root could change that. */
+const examined = new Set<string>();
 
-/** Below a folder that is closed itself. A link to another tree leads to what is examined as well. */
-async function openTree(top: string, trust: Trust, without: string | undefined): Promise<string | undefined> {
+/** Examines all below a folder, and the folders that links in it lead to. The folder itself was examined before. */
+async function whyOthersMayWriteBelow(
+	top: string,
+	trust: Trust,
+	without: string | undefined,
+): Promise<string | undefined> {
 	const seen = new Set<string>();
 	const folders = [top];
 	for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-		if (seen.has(folder) || closed.has(folder)) continue;
+		if (seen.has(folder) || examined.has(folder)) continue;
 		if (folder === without && folder !== top) continue;
 		seen.add(folder);
 		for (const name of await readdir(folder)) {
 			const at = path.join(folder, name);
 			const found = await lstat(at);
-			const reason = reasonOf(at, found, trust) ?? (found.isSymbolicLink() ? await openWay(at, trust) : undefined);
+			const reason =
+				reasonOf(at, found, trust) ?? (found.isSymbolicLink() ? await whyOthersMayChangeTarget(at, trust) : undefined);
 			if (reason !== undefined) return reason;
 			if (found.isDirectory()) folders.push(at);
 			if (!found.isSymbolicLink()) continue;
@@ -65,12 +70,12 @@ async function openTree(top: string, trust: Trust, without: string | undefined):
 				folders.push(target);
 		}
 	}
-	for (const folder of seen) closed.add(folder);
+	for (const folder of seen) examined.add(folder);
 	return undefined;
 }
 
-/** Of a link in a tree, which may lead nowhere as long as nobody else can make what it leads to. */
-async function openWay(link: string, trust: Trust): Promise<string | undefined> {
+/** Examines the way from a link to its target. The target may be missing as long as nobody but root can make it. */
+async function whyOthersMayChangeTarget(link: string, trust: Trust): Promise<string | undefined> {
 	for await (const { path: at, stat: found } of walkPath(link)) {
 		if (found !== undefined) {
 			const reason = reasonOf(at, found, trust);
@@ -93,7 +98,7 @@ export const ownModule = fileURLToPath(import.meta.url);
 
 interface Trust {
 	owners: ReadonlySet<number>;
-	/** As much as this the program's own module can be written to. */
+	/** The bits of the program's own module by which its group and others may write to it, and that group. */
 	mode: number;
 	group: number;
 }

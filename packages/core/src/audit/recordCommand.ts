@@ -5,10 +5,10 @@ import type { AuditEvent } from './auditLine.js';
 import { type Administrator, createAudit } from './createAudit.js';
 
 /**
- * Records what the administrator has done with a command for which the server is not put together, such as a restore; nothing where there
- * is no data folder. What the log lacks then is said in `log`.
+ * Records a command of the administrator for which no services are opened, such as a restore. Without a data folder there is no audit log,
+ * and nothing is recorded. A line that can't be written is reported to `log`.
  */
-export async function recordOrder(
+export async function recordCommand(
 	config: Pick<Config, 'audit' | 'dataDir' | 'databaseUrl' | 'node' | 'workers'>,
 	log: Log,
 	administrator: Administrator,
