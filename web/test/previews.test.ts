@@ -332,6 +332,13 @@ test('Markdown that is nested too deep, or has too many elements, is not read', 
 	t.true(copied === undefined || JSON.stringify(copied).length < 100_000);
 });
 
+test('cells in Markdown that take several places of a table take no more of them than a browser lays out in time', (t) => {
+	const spans = (html: string) => JSON.stringify(htmlTree(html)).split('span":"').length - 1;
+	t.is(spans('<table><tr>'.concat('<td colspan=100 rowspan=100>a</td>'.repeat(9), '</tr></table>')), 4);
+	t.is(spans('<td colspan=100>a</td>'.repeat(9000)), 200);
+	t.is(spans('<td rowspan=2>a</td>'.repeat(9000)), 9000);
+});
+
 test('Markdown with a paragraph or list of more joined letters than a browser lays out in time is not read', (t) => {
 	const letters = (count: number) => 'ب\u064e'.repeat(count / 2);
 	t.not(markdownTree(`${letters(18_000)}\n\n`.repeat(20)), undefined);

@@ -47,6 +47,47 @@ test.serial('a text is shown in its detected encoding, and another one can be ch
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('tables and quotes of a Markdown text that few bytes make wide or many do not stop the page', async (t) => {
+	const app = await fixture.enter(t);
+	const rows = (cell: string, across: number, down: number) =>
+		`<table><tr>${cell.repeat(across)}</tr>${`<tr>${cell}</tr>`.repeat(down)}</table>`;
+	await writeFiles(app.home, {
+		'quotes.md': `# Words\n\n${'<q>a</q>'.repeat(9900)}`,
+		'sparse.md': `# Words\n\n${rows('<td>', 4000, 5000)}`,
+		'spans.md': `# Words\n\n${rows('<td colspan=100>', 4000, 3)}`,
+		'table.md': '# Words\n\n| a | b |\n|---|---|\n| 1 | 2 |\n',
+	});
+	const page = await app.open('/browser?type=private');
+	await page.evaluate(() => {
+		let last = performance.now();
+		document.body.dataset.pause = '0';
+		setInterval(() => {
+			const pause = Math.max(performance.now() - last, Number(document.body.dataset.pause));
+			document.body.dataset.pause = String(Math.round(pause));
+			last = performance.now();
+		}, 20);
+	});
+	for (const name of ['quotes.md', 'sparse.md', 'spans.md']) {
+		const viewer = await openPreview(page, name);
+		await viewer.getByRole('button', { name: 'Rendered' }).click();
+		await viewer.locator('h1').getByText('Words').waitFor();
+		await closePreview(page);
+	}
+	const pause = Number(await page.locator('body').getAttribute('data-pause'));
+	t.true(pause < 4000, `${pause} ms`);
+
+	const viewer = await openPreview(page, 'table.md');
+	await viewer.getByRole('button', { name: 'Rendered' }).click();
+	const borders = (cell: string) =>
+		viewer.getByRole('cell', { name: cell, exact: true }).evaluate((element) => getComputedStyle(element).borderWidth);
+	t.deepEqual([await borders('1'), await borders('2')], ['0px 1px 1px', '0px 1px 1px 0px']);
+	const [a, b] = await viewer
+		.getByRole('columnheader')
+		.evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell).borderWidth));
+	t.deepEqual([a, b], ['1px', '1px 1px 1px 0px']);
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('Markdown is rendered on request, and nothing in it runs or requests other hosts', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, {

@@ -11,7 +11,7 @@ export type MarkdownNode = string | MarkdownElement;
 
 export interface MarkdownElement {
 	tag: string;
-	attributes: Readonly<Record<string, string>>;
+	attributes: Record<string, string>;
 	children: MarkdownNode[];
 }
 
@@ -36,6 +36,8 @@ const maxDepth = 40;
 const maxOpen = 200;
 /** Rows and columns that one cell of a table may take. */
 const maxSpan = 100;
+/** Of all cells that take several. */
+const maxSlots = 20_000;
 
 /** Of the letters that join or combine, in an element that lies in no other one: each of these is laid out when it comes on screen. */
 const maxInBlock = 100_000;
@@ -71,6 +73,7 @@ interface Open {
 
 function readTree(html: string): MarkdownNode[] {
 	let pixels = 0;
+	let slots = 0;
 	const top: Open = { children: [], depth: 0, isRemoved: false };
 	const open = [top];
 	let nodes = 0;
@@ -92,6 +95,7 @@ function readTree(html: string): MarkdownNode[] {
 			const made = isRemoved || !tags.has(name) ? undefined : nodeOf(name, given);
 			const src = typeof made === 'object' ? made.attributes.src : undefined;
 			if (src !== undefined) pixels += pixelsOfAddress(src);
+			if (typeof made === 'object') slots += boundSpans(made, maxSlots - slots);
 			// A picture of a few kilobytes may take gigabytes when it is drawn.
 			const node = src !== undefined && pixels > maxPixels ? (given.alt ?? '') : made;
 			if (node !== undefined) add(parent, node);
@@ -125,6 +129,8 @@ function nodeOf(tag: string, given: Readonly<Record<string, string>>): MarkdownN
 	const own = Object.fromEntries(Object.entries(given).filter(([name]) => attributes.has(name)));
 	const { href, src, colspan, rowspan, start, type, ...plain } = own;
 	const kept: Record<string, string> = plain;
+	// Among thousands that float each one looks for its place beside those before it.
+	if (tag === 'table') delete kept.align;
 	if (tag === 'img') {
 		const isPicture = /^data:image\/(?:png|jpeg|gif|webp|avif);/i.test(src ?? '');
 		if (!isPicture) return plain.alt ?? '';
@@ -134,15 +140,26 @@ function nodeOf(tag: string, given: Readonly<Record<string, string>>): MarkdownN
 	if (tag === 'input')
 		return type === 'checkbox' ? element(tag, { ...kept, type, disabled: '', 'aria-hidden': 'true' }) : undefined;
 	if (tag === 'a' && href !== undefined) kept.href = href;
-	const span = (text: string | undefined) => Math.min(maxSpan, Math.max(1, Number.parseInt(text ?? '', 10) || 1));
-	if (span(colspan) > 1) kept.colspan = String(span(colspan));
-	if (span(rowspan) > 1) kept.rowspan = String(span(rowspan));
+	if (spanOf(colspan) > 1) kept.colspan = String(spanOf(colspan));
+	if (spanOf(rowspan) > 1) kept.rowspan = String(spanOf(rowspan));
 	if (start !== undefined && tag === 'ol') kept.start = start;
 	// Its headings are below the heading with the name of the file.
 	const [, level] = /^h([1-6])$/.exec(tag) ?? [];
 	if (level !== undefined)
 		Object.assign(kept, { role: 'heading', 'aria-level': String(Math.min(6, Number(level) + 2)) });
 	return element(tag, kept);
+}
+
+const spanOf = (text: string | undefined) => Math.min(maxSpan, Math.max(1, Number.parseInt(text ?? '', 10) || 1));
+
+/** How many places of a table a cell takes that takes several; without its spans 0 if there are too many. */
+function boundSpans({ attributes }: MarkdownElement, left: number): number {
+	const places = spanOf(attributes.colspan) * spanOf(attributes.rowspan);
+	if (places === 1) return 0;
+	if (places <= left) return places;
+	delete attributes.colspan;
+	delete attributes.rowspan;
+	return 0;
 }
 
 const element = (tag: string, given: Record<string, string>): MarkdownElement => ({
