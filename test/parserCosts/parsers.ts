@@ -63,7 +63,7 @@ import {
 import { htmlAsXml, textOfHtml } from '../../web/src/features/previews/common/htmlAsXml.js';
 import { isOwnCall } from '../../web/src/features/previews/common/links.js';
 import { countElements } from '../../web/src/features/previews/common/markupBounds.js';
-import { describeImage, pixelsOf } from '../../web/src/features/previews/common/pictureSize.js';
+import { describeImage, mayBeAnimated, pixelsOf } from '../../web/src/features/previews/common/pictureSize.js';
 import { sanitise } from '../../web/src/features/previews/common/sanitise.js';
 import { isNestedTooDeep, stylesCostTooMuch } from '../../web/src/features/previews/common/styleCost.js';
 import { openZip } from '../../web/src/features/previews/common/zip.js';
@@ -179,7 +179,7 @@ export const parsers: readonly Parser[] = [
 	},
 	{
 		name: 'frames of animations',
-		fragments: ['ANMF', 'ANM', 'A', '\0', '\0\0\0\x08trak', '\0\0\0\x08stsc'],
+		fragments: ['ANMF', 'ANM', 'A', 'fcTL', '!\xF9\x04', '\0', '\0\0\0\x08trak', '\0\0\0\x08stsc'],
 		run(text) {
 			keepFirstFrame(bytesOf(text), 'webp');
 			pixelsOf(
@@ -187,6 +187,10 @@ export const parsers: readonly Parser[] = [
 					`\0\0\0\x10ftypavif\0\0\0\0\0\0\0\x1Cmeta\0\0\0\x14ispe\0\0\0\0\0\0\0\x02\0\0\0\x02\0\xFF\xFF\xFFmoov${text}`,
 				),
 			);
+			pixelsOf(bytesOf(`GIF89a\x01\0\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0${text}`));
+			const png = bytesOf(`\x89PNG\r\n\x1A\n\0\0\0\x0DIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\0\0\0\0${text}`);
+			pixelsOf(png);
+			mayBeAnimated(png);
 			pixelsOf(bytesOf(`RIFF\0\0\0\0WEBPVP8X\x0A\0\0\0\x02\0\0\0\0\0\0\0\0\0${text}`));
 		},
 	},

@@ -4,7 +4,13 @@ import test from 'ava';
 import { htmlAsXml, textOfHtml } from '../src/features/previews/common/htmlAsXml.js';
 import { isOwnCall, mayOpenLink } from '../src/features/previews/common/links.js';
 import { countElements, TooMuchMarkup } from '../src/features/previews/common/markupBounds.js';
-import { describeImage, maxPixels, pixelsOf, pixelsOfAddress } from '../src/features/previews/common/pictureSize.js';
+import {
+	describeImage,
+	maxPixels,
+	mayBeAnimated,
+	pixelsOf,
+	pixelsOfAddress,
+} from '../src/features/previews/common/pictureSize.js';
 import { imageSource } from '../src/features/previews/common/previewFile.js';
 import { languageIn } from '../src/features/previews/document/languageIn.js';
 import { assertModestFiles, assertModestPages } from '../src/features/previews/document/wordBounds.js';
@@ -142,6 +148,36 @@ test('an animation with more frames than a browser goes through in a moment is n
 	t.is(pixelsOfAddress(address(late)), Number.POSITIVE_INFINITY);
 	const shown = imageSource({ name: 'a.webp', url: 'own', renditionUrl: 'rendition' }, animation(2001));
 	t.deepEqual(shown, { kind: 'rendition', url: 'rendition', otherwise: { kind: 'none' } });
+});
+
+test('an animation with many frames that each give way to what was there before is not drawn from its own bytes', (t) => {
+	const gif = (frames: number, control: string) =>
+		hex(
+			`474946383961 1000 1000 000000 ${`21f904${control}05000000 2c 00000000 01000100 00 02024401 00`.repeat(frames)} 3b`,
+		);
+	t.is(pixelsOf(gif(2000, '0c')), 256);
+	t.is(pixelsOf(gif(2001, '0c')), Number.POSITIVE_INFINITY);
+	t.is(pixelsOf(gif(2001, '10')), Number.POSITIVE_INFINITY, 'as a browser reads a number that has no meaning');
+	t.is(pixelsOf(gif(9000, '08')), 256);
+	const chunk = (name: string, content = '') =>
+		`${(content.replaceAll(' ', '').length / 2).toString(16).padStart(8, '0')} ${Buffer.from(name).toString('hex')} ${content} 00000000`;
+	const header = `89504e470d0a1a0a ${chunk('IHDR', '00000010 00000010 0806000000')}`;
+	const frame = (disposal: string) => chunk('fcTL', `${'00'.repeat(24)}${disposal}00`);
+	const png = (frames: number, disposal: string) =>
+		hex(`${header} ${chunk('acTL', '00002000 00000000')} ${frame(disposal).repeat(frames)} ${chunk('IDAT')}`);
+	t.is(pixelsOf(png(2000, '02')), 256);
+	t.is(pixelsOf(png(2001, '02')), Number.POSITIVE_INFINITY);
+	t.is(pixelsOf(png(9000, '01')), 256);
+	// Of these all is read before they are drawn.
+	t.true(mayBeAnimated(gif(1, '0c')));
+	t.true(mayBeAnimated(png(1, '02')));
+	t.true(mayBeAnimated(hex(`${header} ${chunk('tEXt', '00'.repeat(9000))}`).subarray(0, 4096)));
+	t.true(mayBeAnimated(hex(`${header} ${chunk('tEXt', Buffer.from('IDAT').toString('hex'))}`)));
+	t.false(mayBeAnimated(hex(`${header} ${chunk('IDAT')} ${chunk('acTL')}`)));
+	const address = (type: string, bytes: Uint8Array) =>
+		`data:image/${type};base64,${Buffer.from(bytes).toString('base64')}`;
+	t.is(pixelsOfAddress(address('gif', gif(30_000, '0c'))), Number.POSITIVE_INFINITY);
+	t.is(pixelsOfAddress(address('png', png(30_000, '02'))), Number.POSITIVE_INFINITY);
 });
 
 test('a sequence that announces more frames than a browser goes through in a moment is not drawn from its own bytes', (t) => {

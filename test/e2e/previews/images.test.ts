@@ -391,6 +391,12 @@ test.serial('an animation with frames by the ten thousand is a still picture, an
 	await writeFiles(app.home, {
 		'film.webp': animation(Array<Buffer>(1000).fill(frame)),
 		'endless.webp': animation(Array<Buffer>(30_000).fill(frame)),
+		// Each frame gives way to what was there before.
+		'endless.gif': Buffer.concat([
+			Buffer.from('474946383961e803e803800000000000ffffff', 'hex'),
+			...Array<Buffer>(90_000).fill(Buffer.from('21f9040c050000002c0000000001000100000202440100', 'hex')),
+			Buffer.from([0x3b]),
+		]),
 	});
 	const page = await app.open('/browser?type=private');
 	await page.evaluate(() => {
@@ -407,9 +413,11 @@ test.serial('an animation with frames by the ten thousand is a still picture, an
 	const dialog = page.getByRole('dialog');
 	await dialog.getByRole('img', { name: 'film.webp' }).waitFor();
 	await eventuallyMatches(t, () => dialog.getByRole('img').getAttribute('src'), /download/);
-	await page.keyboard.press('ArrowLeft');
-	await dialog.getByRole('img', { name: 'endless.webp' }).waitFor();
-	await eventuallyMatches(t, () => dialog.getByRole('img').getAttribute('src'), /^blob:/);
+	for (const name of ['endless.webp', 'endless.gif']) {
+		await page.keyboard.press('ArrowLeft');
+		await dialog.getByRole('img', { name }).waitFor();
+		await eventuallyMatches(t, () => dialog.getByRole('img').getAttribute('src'), /^blob:/);
+	}
 	const pause = Number(await page.locator('body').getAttribute('data-pause'));
 	t.true(pause < 3000, `${pause} ms`);
 	t.deepEqual(app.faults, []);

@@ -130,31 +130,57 @@ function addSizes(view: DataView, start: number, end: number, found: { width: nu
 
 /**
  * Frames of an animation: for each of them a browser goes through all before it where the page runs. Of 40,000, which 2 MB of a WebP have,
- * it takes 18 s, of 100,000 that 7 kB of an AVIF announce minutes.
+ * it takes 18 s, of 100,000 that 7 kB of an AVIF announce minutes; of 50,000 in 1 MB of a GIF, each of which gives way to what was there
+ * before, 6 s.
  */
 const maxFrames = 2000;
 
-/** Whether these are the first bytes of an animated WebP. How many frames it has is seen in the whole file only. */
-export function isAnimatedWebp(head: Uint8Array): boolean {
+/**
+ * Whether these are the first bytes of an animation (WebP, GIF or PNG) that may have many frames. How many it has is seen in the whole file
+ * only.
+ */
+export function mayBeAnimated(head: Uint8Array): boolean {
+	return isAnimatedWebp(head) || isAnimatedPng(head) || describeImage(head).type === 'image/gif';
+}
+
+function isAnimatedWebp(head: Uint8Array): boolean {
 	const name = String.fromCharCode(...head.subarray(8, 16));
 	return name === 'WEBPVP8X' && ((head[20] ?? 0) & 2) !== 0;
 }
 
+/** By what comes before the picture; it may be one where that does not end in these bytes. */
+function isAnimatedPng(head: Uint8Array): boolean {
+	if (describeImage(head).type !== 'image/png') return false;
+	const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
+	for (let at = 8; at + 8 <= head.length; at += 12 + view.getUint32(at)) {
+		const name = String.fromCharCode(...head.subarray(at + 4, at + 8));
+		if (name === 'acTL' || name === 'IDAT') return name === 'acTL';
+	}
+	return true;
+}
+
 function hasManyFrames(bytes: Uint8Array): boolean {
-	if (isAnimatedWebp(bytes)) return webpFrames(bytes) > maxFrames;
+	if (isAnimatedWebp(bytes)) return countNames(bytes, 'ANMF') > maxFrames;
 	const { type } = describeImage(bytes);
+	if (type === 'image/png') return countNames(bytes, 'fcTL', isTakenBack) > maxFrames;
+	// The beginning of what is said of a frame, with its length.
+	if (type === 'image/gif') return countNames(bytes, '!\xF9\x04', isRestored) > maxFrames;
 	if (type !== 'image/avif') return false;
 	return avifFrames(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)) > maxFrames;
 }
 
-/** Each name of a frame counts, wherever it may be: four bytes are hardly there by chance. */
-function webpFrames(bytes: Uint8Array): number {
-	const [first, ...rest] = [0x41, 0x4e, 0x4d, 0x46] as const;
-	let frames = 0;
-	for (let at = bytes.indexOf(first); at !== -1; at = bytes.indexOf(first, at + 1)) {
-		if (rest.every((byte, index) => bytes[at + 1 + index] === byte)) frames++;
+/** Whether a frame of a PNG, or one of a GIF, gives way to what was there before it. All others depend on few before them. */
+const isTakenBack = (bytes: Uint8Array, at: number) => bytes[at + 28] === 2;
+const isRestored = (bytes: Uint8Array, at: number) => (((bytes[at + 3] ?? 0) >> 2) & 7) >= 3;
+
+/** Each name of a frame counts, wherever it may be: such bytes are hardly there by chance. */
+function countNames(bytes: Uint8Array, name: string, isMeant = (_: Uint8Array, __: number) => true): number {
+	const codes = Array.from(name, (letter) => letter.charCodeAt(0));
+	let count = 0;
+	for (let at = bytes.indexOf(codes[0] ?? 0); at !== -1; at = bytes.indexOf(codes[0] ?? 0, at + 1)) {
+		if (codes.every((code, index) => bytes[at + index] === code) && isMeant(bytes, at)) count++;
 	}
-	return frames;
+	return count;
 }
 
 /** The most that the tracks of a sequence may have, by their tables: each chunk as many as the largest one. */
@@ -221,7 +247,7 @@ export function pixelsOfAddress(address: string): number {
 	const [beginning = '', scheme = ''] = /^(data:[^,]{0,200};base64,)[\w+/\s]{0,400000}/i.exec(address) ?? [];
 	if (beginning === '') return Number.POSITIVE_INFINITY;
 	const head = decode(beginning.slice(scheme.length));
-	if (!isAnimatedWebp(head)) return pixelsOf(head);
+	if (!mayBeAnimated(head)) return pixelsOf(head);
 	const [whole = ''] = /^[\w+/\s]*/.exec(address.slice(scheme.length)) ?? [];
 	return pixelsOf(decode(whole));
 }
