@@ -63,7 +63,7 @@ import {
 import { htmlAsXml, textOfHtml } from '../../web/src/features/previews/common/htmlAsXml.js';
 import { isOwnCall } from '../../web/src/features/previews/common/links.js';
 import { countElements } from '../../web/src/features/previews/common/markupBounds.js';
-import { describeImage, mayBeAnimated, pixelsOf } from '../../web/src/features/previews/common/pictureSize.js';
+import { describeImage, mayTakeLong, pixelsOf } from '../../web/src/features/previews/common/pictureSize.js';
 import { sanitise } from '../../web/src/features/previews/common/sanitise.js';
 import { isNestedTooDeep, stylesCostTooMuch } from '../../web/src/features/previews/common/styleCost.js';
 import { openZip } from '../../web/src/features/previews/common/zip.js';
@@ -179,7 +179,7 @@ export const parsers: readonly Parser[] = [
 	},
 	{
 		name: 'frames of animations',
-		fragments: ['ANMF', 'ANM', 'A', 'fcTL', '!\xF9\x04', '\0', '\0\0\0\x08trak', '\0\0\0\x08stsc'],
+		fragments: ['ANMF', 'ANM', 'A', 'fcTL', '!\xF9\x04', '\xFF\xDA', '\0', '\0\0\0\x08trak', '\0\0\0\x08stsc'],
 		run(text) {
 			keepFirstFrame(bytesOf(text), 'webp');
 			pixelsOf(
@@ -190,7 +190,10 @@ export const parsers: readonly Parser[] = [
 			pixelsOf(bytesOf(`GIF89a\x01\0\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0${text}`));
 			const png = bytesOf(`\x89PNG\r\n\x1A\n\0\0\0\x0DIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\0\0\0\0${text}`);
 			pixelsOf(png);
-			mayBeAnimated(png);
+			mayTakeLong(png);
+			const jpeg = bytesOf(`\xFF\xD8\xFF\xC2\0\x11\x08\0\x01\0\x01${text}`);
+			pixelsOf(jpeg);
+			mayTakeLong(jpeg);
 			pixelsOf(bytesOf(`RIFF\0\0\0\0WEBPVP8X\x0A\0\0\0\x02\0\0\0\0\0\0\0\0\0${text}`));
 		},
 	},

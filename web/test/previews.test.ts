@@ -7,7 +7,7 @@ import { countElements, TooMuchMarkup } from '../src/features/previews/common/ma
 import {
 	describeImage,
 	maxPixels,
-	mayBeAnimated,
+	mayTakeLong,
 	pixelsOf,
 	pixelsOfAddress,
 } from '../src/features/previews/common/pictureSize.js';
@@ -169,15 +169,36 @@ test('an animation with many frames that each give way to what was there before 
 	t.is(pixelsOf(png(2001, '02')), Number.POSITIVE_INFINITY);
 	t.is(pixelsOf(png(9000, '01')), 256);
 	// Of these all is read before they are drawn.
-	t.true(mayBeAnimated(gif(1, '0c')));
-	t.true(mayBeAnimated(png(1, '02')));
-	t.true(mayBeAnimated(hex(`${header} ${chunk('tEXt', '00'.repeat(9000))}`).subarray(0, 4096)));
-	t.true(mayBeAnimated(hex(`${header} ${chunk('tEXt', Buffer.from('IDAT').toString('hex'))}`)));
-	t.false(mayBeAnimated(hex(`${header} ${chunk('IDAT')} ${chunk('acTL')}`)));
+	t.true(mayTakeLong(gif(1, '0c')));
+	t.true(mayTakeLong(png(1, '02')));
+	t.true(mayTakeLong(hex(`${header} ${chunk('tEXt', '00'.repeat(9000))}`).subarray(0, 4096)));
+	t.true(mayTakeLong(hex(`${header} ${chunk('tEXt', Buffer.from('IDAT').toString('hex'))}`)));
+	t.false(mayTakeLong(hex(`${header} ${chunk('IDAT')} ${chunk('acTL')}`)));
 	const address = (type: string, bytes: Uint8Array) =>
 		`data:image/${type};base64,${Buffer.from(bytes).toString('base64')}`;
 	t.is(pixelsOfAddress(address('gif', gif(30_000, '0c'))), Number.POSITIVE_INFINITY);
 	t.is(pixelsOfAddress(address('png', png(30_000, '02'))), Number.POSITIVE_INFINITY);
+});
+
+test('a JPEG with more scans than a browser goes through in a moment is not drawn from its own bytes', (t) => {
+	const side = (pixels: number) => pixels.toString(16).padStart(4, '0');
+	const jpeg = (scans: number, { frame = 'c2', pixels = 8000, colours = '03', first = '03' } = {}) =>
+		hex(
+			`ffd8 ff${frame} 0011 08 ${side(pixels)} ${side(pixels)} ${colours} ${'00'.repeat(9)} ffda 000c ${first} ${'00'.repeat(9)} 20 ${'ffda 0008 01 01 00 01 3f 00 20'.repeat(scans - 1)} ffd9`,
+		);
+	t.is(pixelsOf(jpeg(31)), 64_000_000);
+	t.is(pixelsOf(jpeg(32)), Number.POSITIVE_INFINITY);
+	t.is(pixelsOf(jpeg(500, { pixels: 2000 })), 4_000_000);
+	t.is(pixelsOf(jpeg(501, { pixels: 2000 })), Number.POSITIVE_INFINITY);
+	t.is(pixelsOf(jpeg(501, { pixels: 2000, frame: 'c0' })), Number.POSITIVE_INFINITY);
+	// Of these all is read before they are drawn.
+	t.true(mayTakeLong(jpeg(1)));
+	t.true(mayTakeLong(jpeg(1, { frame: 'c0', first: '01' })));
+	t.true(mayTakeLong(jpeg(1, { frame: 'c0' }).subarray(0, 24)), 'the first one is further back');
+	t.false(mayTakeLong(jpeg(1, { frame: 'c0' })));
+	t.false(mayTakeLong(jpeg(1, { frame: 'c1', colours: '01', first: '01' })));
+	const late = Buffer.concat([jpeg(1), Buffer.alloc(500_000), jpeg(32)]);
+	t.is(pixelsOfAddress(`data:image/jpeg;base64,${late.toString('base64')}`), Number.POSITIVE_INFINITY);
 });
 
 test('a sequence that announces more frames than a browser goes through in a moment is not drawn from its own bytes', (t) => {

@@ -2,13 +2,13 @@ import { previewLimits, sniffedBytes } from '@stowage/rules';
 import { queryOptions } from '@tanstack/react-query';
 import { readPart } from '../../../api/previews.js';
 import { queryKeys } from '../../../api/queryKeys.js';
-import { isSizeFurther, mayBeAnimated } from './pictureSize.js';
+import { isSizeFurther, mayTakeLong } from './pictureSize.js';
 import type { PreviewFile } from './previewFile.js';
 
 /** As many bytes of a picture are read to find its size: behind a small picture of it as cameras add one, and behind much else. */
 const furtherBytes = [128 * 1024, 2 * 1024 * 1024];
 
-/** The first bytes of a file, of a picture as many as name its size, or all frames of what may be an animation, and its current size on the server. */
+/** The first bytes of a file, of a picture as many as name its size, or all of one that may have many frames or scans, and its current size on the server. */
 export function firstBytesQuery(file: PreviewFile) {
 	return queryOptions({
 		queryKey: queryKeys.previews.firstBytes(file.id),
@@ -19,7 +19,7 @@ export function firstBytesQuery(file: PreviewFile) {
 				part = await readPart(file.url, 0, end, signal);
 			}
 			const isMore = part.bytes.length < part.size && part.size <= previewLimits.image;
-			if (isMore && mayBeAnimated(part.bytes)) part = await readPart(file.url, 0, part.size, signal);
+			if (isMore && mayTakeLong(part.bytes)) part = await readPart(file.url, 0, part.size, signal);
 			return part;
 		},
 		retry: false,

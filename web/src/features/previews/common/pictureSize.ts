@@ -28,11 +28,18 @@ export function describeImage(head: Uint8Array): { type: string | undefined; wid
 	return { type: undefined, width: 0, height: 0 };
 }
 
-/**
- * Iterates over the segments up to the one with the size, which metadata may have put too far back. Whatever a decoder
- * would skip in a way of its own ends it.
- */
+/** Metadata may have put it too far back. */
 function jpegSize(view: DataView): { width: number; height: number } {
+	for (const { marker, at } of jpegSegments(view)) {
+		if (isFrame(marker)) return { width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
+	}
+	return { width: 0, height: 0 };
+}
+
+const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+
+/** The segments up to the first scan. Whatever a decoder would skip in a way of its own ends them. */
+function* jpegSegments(view: DataView): Generator<{ marker: number; at: number }> {
 	let at = 2;
 	while (at + 9 <= view.byteLength && view.getUint8(at) === 0xff) {
 		const marker = view.getUint8(at + 1);
@@ -42,15 +49,13 @@ function jpegSize(view: DataView): { width: number; height: number } {
 		} else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7)) {
 			// It has no length.
 			at += 2;
-		} else if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)) {
-			return { width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
 		} else {
+			yield { marker, at };
 			const length = view.getUint16(at + 2);
 			if (marker < 0xc0 || (marker >= 0xd8 && marker <= 0xda) || length < 2) break;
 			at += 2 + length;
 		}
 	}
-	return { width: 0, height: 0 };
 }
 
 function webpSize(view: DataView, chunk: string): { width: number; height: number } {
@@ -136,11 +141,35 @@ function addSizes(view: DataView, start: number, end: number, found: { width: nu
 const maxFrames = 2000;
 
 /**
- * Whether these are the first bytes of an animation (WebP, GIF or PNG) that may have many frames. How many it has is seen in the whole file
- * only.
+ * Of how many passes over a JPEG's pixels: one for each of its scans, of which 30 bytes may be one. 100 megapixels take 18 ms for each,
+ * while the page draws nothing.
  */
-export function mayBeAnimated(head: Uint8Array): boolean {
-	return isAnimatedWebp(head) || isAnimatedPng(head) || describeImage(head).type === 'image/gif';
+const maxPassedPixels = 2_000_000_000;
+
+/**
+ * Whether these are the first bytes of an animation (WebP, GIF or PNG) that may have many frames, or of a JPEG that may have many scans. How
+ * many there are is seen in the whole file only.
+ */
+export function mayTakeLong(head: Uint8Array): boolean {
+	const { type } = describeImage(head);
+	return (
+		isAnimatedWebp(head) ||
+		isAnimatedPng(head) ||
+		type === 'image/gif' ||
+		(type === 'image/jpeg' && mayHaveManyScans(head))
+	);
+}
+
+/** One that is not progressive, and whose first scan has all of its colours, has no other one. */
+function mayHaveManyScans(head: Uint8Array): boolean {
+	let colours = 0;
+	for (const { marker, at } of jpegSegments(new DataView(head.buffer, head.byteOffset, head.byteLength))) {
+		if (isFrame(marker)) {
+			if (marker !== 0xc0 && marker !== 0xc1) return true;
+			colours = head[at + 9] ?? 0;
+		} else if (marker === 0xda) return (head[at + 4] ?? 0) < colours;
+	}
+	return true;
 }
 
 function isAnimatedWebp(head: Uint8Array): boolean {
@@ -159,12 +188,14 @@ function isAnimatedPng(head: Uint8Array): boolean {
 	return true;
 }
 
+/** Or scans. */
 function hasManyFrames(bytes: Uint8Array): boolean {
 	if (isAnimatedWebp(bytes)) return countNames(bytes, 'ANMF') > maxFrames;
-	const { type } = describeImage(bytes);
+	const { type, width, height } = describeImage(bytes);
 	if (type === 'image/png') return countNames(bytes, 'fcTL', isTakenBack) > maxFrames;
 	// The beginning of what is said of a frame, with its length.
 	if (type === 'image/gif') return countNames(bytes, '!\xF9\x04', isRestored) > maxFrames;
+	if (type === 'image/jpeg') return countNames(bytes, '\xFF\xDA') * width * height > maxPassedPixels;
 	if (type !== 'image/avif') return false;
 	return avifFrames(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)) > maxFrames;
 }
@@ -233,8 +264,8 @@ export function isSizeFurther(head: Uint8Array): boolean {
 }
 
 /**
- * The number of pixels of a picture by as many of its bytes as name it; infinite for one whose size is not known, and of a whole animation
- * that has too many frames.
+ * The number of pixels of a picture by as many of its bytes as name it; infinite for one whose size is not known, and of a whole picture
+ * that has too many frames or scans.
  */
 export function pixelsOf(bytes: Uint8Array): number {
 	const { type, width, height } = describeImage(bytes);
@@ -247,7 +278,7 @@ export function pixelsOfAddress(address: string): number {
 	const [beginning = '', scheme = ''] = /^(data:[^,]{0,200};base64,)[\w+/\s]{0,400000}/i.exec(address) ?? [];
 	if (beginning === '') return Number.POSITIVE_INFINITY;
 	const head = decode(beginning.slice(scheme.length));
-	if (!mayBeAnimated(head)) return pixelsOf(head);
+	if (!mayTakeLong(head)) return pixelsOf(head);
 	const [whole = ''] = /^[\w+/\s]*/.exec(address.slice(scheme.length)) ?? [];
 	return pixelsOf(decode(whole));
 }
