@@ -658,6 +658,25 @@ test('a cue of subtitles stands on a line that a browser finds at once, and has 
 	t.false(shown(cue('', '<'.repeat(900))).includes('<'));
 });
 
+test('subtitles have no shadows but their own, wherever their styles are', (t) => {
+	const cue = '00:01.000 --> 00:02.000\na';
+	const shown = (...blocks: string[]) =>
+		toVtt(['WEBVTT', ...blocks].join('\n\n'))
+			.split('\n\n')
+			.slice(1);
+	const wide = Array<string>(40).fill('1px 1px 900px red').join();
+	t.deepEqual(shown('STYLE\n::cue { color: red }', cue), ['STYLE\n::cue { color: red }', cue]);
+	t.deepEqual(shown(`STYLE\n::cue { TEXT-shadow : ${wide}; color: red }`, cue), ['STYLE\n::cue { ; color: red }', cue]);
+	t.deepEqual(shown(`STYLE\n::cue { text-shadow: ${wide} }`, cue), ['STYLE\n::cue { }', cue]);
+	t.deepEqual(shown(`STYLE\n::cue { text-shadow/**/: ${wide} }`, cue), [cue]);
+	t.deepEqual(shown(`STYLE\n::cue { text-sha\\64 ow: ${wide} }`, cue), [cue]);
+	t.deepEqual(
+		shown(`STYLE\n::cue { text-shadow: ${wide} }\n${cue}`),
+		[`::cue { text-shadow: ${wide} }\n${cue}`],
+		'its name',
+	);
+});
+
 /** How much of it a stream is after decompression, as pdf.js reads one. */
 async function unpackedBytes(scope: Pick<typeof globalThis, 'DecompressionStream'>, packed: Buffer): Promise<number> {
 	const { readable, writable } = new scope.DecompressionStream('deflate');

@@ -64,7 +64,7 @@ function bounded(text: string): string {
 		const lines = block.slice(0, maxCue).split('\n');
 		const at = lines.findIndex((line) => line.includes('-->'));
 		if (at === -1) {
-			if (/^(?:STYLE|REGION)\b/.test(block)) others.push(lines.join('\n'));
+			if (/^(?:STYLE|REGION)\b/.test(block)) others.push(withoutShadows(lines.join('\n')));
 		} else {
 			const cue = readCue(lines, at);
 			if (cue) cues.push(cue);
@@ -77,7 +77,15 @@ function bounded(text: string): string {
 			ends = ends.filter((each) => each > start);
 			return ends.length < maxAtOnce && ends.push(end) > 0;
 		});
-	return ['WEBVTT', ...others.slice(0, maxOthers), ...shown.map(({ text }) => text)].join('\n\n');
+	return ['WEBVTT', ...others.filter((each) => each !== '').slice(0, maxOthers), ...shown.map(({ text }) => text)].join(
+		'\n\n',
+	);
+}
+
+/** Styles without the one that takes a browser the longer the wider and the more they are, and all where that may be written otherwise. */
+function withoutShadows(block: string): string {
+	const styles = block.replaceAll(/text-shadow\s*:[^;}]*/gi, '');
+	return /shadow|\\/i.test(styles) ? '' : styles;
 }
 
 interface Cue {
@@ -96,7 +104,8 @@ function readCue(lines: readonly string[], at: number): Cue | undefined {
 	const next = lines.findIndex((line, index) => index > at && line.includes('-->'));
 	const times = `${from}--> ${withoutFarLines(to)}`;
 	const shown = lines.slice(at + 1, next === -1 ? undefined : next).join('\n');
-	return { start, end, text: [...lines.slice(0, at), times, withoutManyTags(shown)].join('\n') };
+	// One line before the times is its name; more would be styles.
+	return { start, end, text: [...lines.slice(Math.max(0, at - 1), at), times, withoutManyTags(shown)].join('\n') };
 }
 
 /** The end of a cue with its settings. */
