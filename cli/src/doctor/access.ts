@@ -5,7 +5,7 @@ import { plural } from '@stowage/rules';
 import { shellWord } from '../terminal/shellWord.js';
 import { type Finding, ok, warn } from './findings.js';
 
-/** Further ones are counted. */
+/** How many are named; the rest is only counted. */
 const maxNamed = 50;
 
 /** The storage roots, homes and files of the database that other accounts of this machine can open, each with what closes it. */
@@ -33,7 +33,7 @@ export async function checkAccess(config: Config, roots: readonly RootState[]): 
 	];
 }
 
-/** Of the root whose place the configuration says. */
+/** The location of the first root, which the configuration has. */
 function firstLocation({ dataDir, plugins }: Config): string {
 	const { root = 'files' } = plugins.get('@stowage/storage-local') ?? {};
 	return typeof root === 'string' ? path.resolve(dataDir, root) : '';

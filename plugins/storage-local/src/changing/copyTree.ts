@@ -26,7 +26,7 @@ import { isSystemError } from '../system/systemErrors.js';
 import { removeTree } from './removeTree.js';
 import type { CopyPath, UnsyncedFiles } from './UnsyncedFiles.js';
 
-/** The levels of a copy that may be open at any time; of copies that go deeper one at a time does. */
+/** Folders within each other that any copy may have open; only one copy at a time goes deeper. */
 const maxOpenLevels = 64;
 
 /** Files copied at once in one folder. */
@@ -90,19 +90,19 @@ export async function copyContents(dependencies: CopyDependencies, pair: FolderP
 		// One after another: in parallel, a wide tree would have more folders open than a process may.
 		for (const name of folders) {
 			const copy = () => undefinedIfMissing(copyFolder(dependencies, pair, name));
-			await (pair.path.length === maxOpenLevels ? alone(copy) : copy());
+			await (pair.path.length === maxOpenLevels ? exclusively(copy) : copy());
 		}
 	}
 	// Last, since each new name in a folder sets its time.
 	await setModified(pair.to.fd, secondsOf((await fstat(pair.from.fd)).mtimeNs));
 }
 
-let last: Promise<unknown> = Promise.resolve();
+let lastDeepCopy: Promise<unknown> = Promise.resolve();
 
-/** Runs one after another what has thousands of folders open, so that the process has descriptors left for all others. */
-function alone<T>(work: () => Promise<T>): Promise<T> {
-	const result = last.then(work);
-	last = result.catch(() => {});
+/** A mutex for copies that have thousands of folders open, so that the process has descriptors left for everything else. */
+function exclusively<T>(work: () => Promise<T>): Promise<T> {
+	const result = lastDeepCopy.then(work);
+	lastDeepCopy = result.catch(() => {});
 	return result;
 }
 
@@ -114,7 +114,7 @@ async function copyFolder(dependencies: CopyDependencies, parent: FolderPair, na
 	await copyContents(dependencies, { from, to, path: [...parent.path, name], isNew });
 }
 
-/** False for one that is there from before. */
+/** Resolves to false for one that is there from before. */
 async function makeFolder(disk: Disk, { to }: FolderPair, name: RawName): Promise<boolean> {
 	for (;;) {
 		try {
@@ -253,7 +253,7 @@ function isComplete(copy: Found, original: Found): boolean {
 	return areFiles && copy.size === original.size && apart < timePrecisionNs && -apart < timePrecisionNs;
 }
 
-/** A file that was written right now may by chance have the time of one that is changed right now. */
+/** Gives an incomplete copy another time than its original's, which it would have by chance if both were written just now. */
 async function setOtherTime(target: number, { mtimeNs }: Pick<Found, 'mtimeNs'>): Promise<void> {
 	const isRecent = Math.abs(Date.now() - Number(mtimeNs / 1_000_000n)) < recentMs;
 	if (isRecent) await setModified(target, secondsOf(mtimeNs) - 1000);
@@ -312,7 +312,7 @@ async function clone(disk: Disk, source: number, target: number, mode: number): 
 	return true;
 }
 
-/** In floating point, of which Node takes the whole microseconds: from its middle no rounding leads to another one. */
+/** The middle of a microsecond: Node truncates floating-point seconds to whole microseconds, so no rounding leads to another one. */
 const secondsOf = (mtimeNs: bigint) => (Number(mtimeNs / 1000n) + 0.5) / 1e6;
 
 async function undefinedIfMissing<T>(work: Promise<T>): Promise<T | undefined> {

@@ -19,7 +19,7 @@ import { findUpload, receivingOf, targetOf, type UploadParts } from './UploadPar
 /** How long a sender may take a file back. */
 const takeBackMs = 60 * 60_000;
 
-/** The folder that the file of an upload goes to, where its owner has it now: of one that a share receives in it that of the sender. */
+/** The folder that the file of an upload goes to, at its present path. What a share receives goes to its sender's folder within the shared one. */
 export async function folderOf(parts: UploadParts, owner: Viewer, record: UploadRecord): Promise<StoragePath> {
 	const receiving = receivingOf(owner);
 	if (receiving === undefined) return (await targetOf(parts, owner, record)).path;
@@ -45,7 +45,7 @@ export async function publishReceived<T>(
 	}
 }
 
-/** The folder of that path, made if it is missing; beside a file of its name one with a number. */
+/** The folder at that path, made if it is missing. Where a file has its name, a number is added. */
 async function senderFolder({ files }: UploadParts, owner: Viewer, path: StoragePath): Promise<StoragePath> {
 	const wished = baseName(path);
 	const parent = parentPath(path);
@@ -57,7 +57,7 @@ async function senderFolder({ files }: UploadParts, owner: Viewer, path: Storage
 		try {
 			return parsePath((await files.createFolder(owner, { area: 'private', path: parent }, name)).path);
 		} catch (error) {
-			// By another upload of the same sender.
+			// Another upload of the same sender has made it meanwhile.
 			if (!isFailure(error, 'alreadyExists')) throw error;
 			return ref.path;
 		}
@@ -82,9 +82,8 @@ export async function finishUpload(
 }
 
 /**
- * Removes a file for good that this client has sent to a share, for an hour and as long as it is where it was put, and
- * as it was sent; of an upload that is not finished `false`. Throws `notFound`, also for another client's, and
- * `expired`.
+ * Removes for good a file that this client has sent to a share. Resolves to false for an upload that is not finished. Throws `expired` an
+ * hour after it was sent, and `notFound` where the file was moved or changed since, or was sent by another client.
  */
 export async function takeBack(parts: UploadParts, viewer: Viewer, idHash: string): Promise<boolean> {
 	const { database, files, storage, now } = parts;
@@ -102,7 +101,7 @@ export async function takeBack(parts: UploadParts, viewer: Viewer, idHash: strin
 	return true;
 }
 
-/** Of which item it is which content. */
+/** Identifies an item with its content. */
 const versionOf = (item: StorageItem) => `${identityOf(item)} ${item.version}`;
 
 const notFound = () => new Failure('notFound', 'That is not here any more.');
