@@ -19,12 +19,12 @@ import type { DatabaseReserve } from '../limits/databaseReserve.js';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
 import type { Log } from '../log.js';
 import { JobPublisher } from './JobPublisher.js';
+import { JobWaiters } from './JobWaiters.js';
 import { jobLimits, shortened } from './jobLimits.js';
 import { createJobRunner } from './runner/createJobRunner.js';
 import type { EndedJob } from './runner/JobRuns.js';
 import type { AnyKind } from './runToEnd.js';
 import { holdOf, Suspects } from './Suspects.js';
-import { wait } from './wait.js';
 
 export interface JobService extends Jobs {
 	/** Of one user or of all, the newest first, each with why it waits. */
@@ -92,7 +92,7 @@ export function createJobs(parts: Dependencies): JobService {
 	const kinds = new Map<string, AnyKind>();
 	/** A user's starts are serialized: in the database they wait for each other, and would use all of its connections. */
 	const exclusively = createKeyedMutex();
-	const waiting = new Map<string, Set<() => void>>();
+	const waiters = new JobWaiters(monotonic);
 
 	const holdIn = (record: JobRecord, suspects: Suspects): JobHold | null =>
 		record.status === 'queued' && !mayBegin() ? paused : holdOf(record, suspects);
@@ -106,7 +106,7 @@ export function createJobs(parts: Dependencies): JobService {
 		onError: (error) => log.warn({ err: error }, 'a job event could not be published'),
 	});
 
-	const own = async (owner: JobOwner, id: string): Promise<JobRecord> => {
+	const findOwn = async (owner: JobOwner, id: string): Promise<JobRecord> => {
 		const record = isJobId(id) ? await store.find(id) : undefined;
 		if (record === undefined || record.userId !== owner.id) throw noSuchJob();
 		return runner.find(id)?.record ?? record;
@@ -117,17 +117,11 @@ export function createJobs(parts: Dependencies): JobService {
 			throw new Failure('tooLarge', 'This is too much for one job. Please do it in several parts.');
 	};
 
-	/** What waits for the user keeps no order of the administrator's out. */
+	/** How much a user may have waiting. What the administrator starts is accepted however many bytes that is. */
 	const boundsOf = ({ perUser }: AnyKind, { isOrdered }: Pick<JobRecord, 'isOrdered'>) => ({
 		jobs: perUser,
 		bytes: isOrdered ? Number.MAX_SAFE_INTEGER : jobLimits.userBytes,
 	});
-
-	/** Wakes the callers that wait for the end of this job, or of any job. */
-	const notifyWaiting = (id?: string) => {
-		for (const each of id === undefined ? [...waiting.keys()] : [id])
-			for (const wake of [...(waiting.get(each) ?? [])]) wake();
-	};
 
 	/** Removes what a job has left that has ended without a run of its own. */
 	const discard = async ({ id, userId, kind }: EndedJob): Promise<void> => {
@@ -145,7 +139,7 @@ export function createJobs(parts: Dependencies): JobService {
 		...{ store, users, kinds, publisher, identity, log, monotonic, mayBegin },
 		isLeftToOthers: parts.isLeftToOthers ?? (() => false),
 		isPolling: () => siblings.isLeader,
-		onChange: notifyWaiting,
+		onChange: (id) => waiters.notify(id),
 		discard,
 		onEnd: parts.onEnd,
 	});
@@ -155,7 +149,7 @@ export function createJobs(parts: Dependencies): JobService {
 		// Another process has cancelled it, perhaps.
 		if (runner.find(id) !== undefined) return runner.wake();
 		publisher.publishHere(id, userId);
-		notifyWaiting(id);
+		waiters.notify(id);
 	});
 
 	const retry = async (record: JobRecord): Promise<void> => {
@@ -169,7 +163,7 @@ export function createJobs(parts: Dependencies): JobService {
 		runner.wake();
 	};
 
-	const any = async (id: string): Promise<JobRecord> => {
+	const findAny = async (id: string): Promise<JobRecord> => {
 		const record = isJobId(id) ? await store.find(id) : undefined;
 		if (record === undefined) throw noSuchJob();
 		return record;
@@ -194,14 +188,14 @@ export function createJobs(parts: Dependencies): JobService {
 						title: shortened(title, jobLimits.titleBytes),
 					};
 					await exclusively(owner.id, () => store.add(job, boundsOf(known, job)));
-					const started = jobOf(await own(owner, id));
+					const started = jobOf(await findOwn(owner, id));
 					publisher.publish(id, owner.id);
 					runner.wake();
 					return started;
 				},
 
 				async find(owner, id) {
-					const record = await own(owner, id);
+					const record = await findOwn(owner, id);
 					const input = record.kind === kind.name ? await store.input(id) : undefined;
 					if (input === undefined) throw noSuchJob();
 					return { job: jobOf(record), input: kind.input.parse(JSON.parse(input)) };
@@ -211,7 +205,7 @@ export function createJobs(parts: Dependencies): JobService {
 
 		async find(owner, id) {
 			await runner.refreshSuspects();
-			return jobOf(await own(owner, id));
+			return jobOf(await findOwn(owner, id));
 		},
 
 		async list(owner) {
@@ -221,36 +215,24 @@ export function createJobs(parts: Dependencies): JobService {
 		},
 
 		async cancel(owner, id) {
-			const { isOrdered, endTime } = await own(owner, id);
+			const { isOrdered, endTime } = await findOwn(owner, id);
 			if (isOrdered && endTime === null) throw administratorsJob('cancel');
 			await jobs.cancelAny(id);
 		},
 
 		async retry(owner, id) {
-			const record = await own(owner, id);
+			const record = await findOwn(owner, id);
 			if (record.isOrdered) throw administratorsJob('retry');
 			await retry(record);
-			return jobOf(await own(owner, id));
+			return jobOf(await findOwn(owner, id));
 		},
 
-		async waitForEnd(owner, id, waitMs) {
-			const until = monotonic() + waitMs;
-			for (;;) {
-				// Before the read, or a job that ends meanwhile would be missed.
-				const changed = new AbortController();
-				const wake = () => changed.abort();
-				waiting.set(id, (waiting.get(id) ?? new Set()).add(wake));
-				try {
-					const job = jobOf(await own(owner, id));
-					if (job.endTime !== null) return job;
-					const left = until - monotonic();
-					if (left <= 0 || runner.stopping.aborted) return undefined;
-					await wait(left, AbortSignal.any([changed.signal, runner.stopping]));
-				} finally {
-					waiting.get(id)?.delete(wake);
-					if (waiting.get(id)?.size === 0) waiting.delete(id);
-				}
-			}
+		waitForEnd(owner, id, waitMs) {
+			const read = async () => {
+				const job = jobOf(await findOwn(owner, id));
+				return job.endTime === null ? undefined : job;
+			};
+			return waiters.firstResult(id, read, { waitMs, stopping: runner.stopping });
 		},
 
 		async listOf(userId) {
@@ -266,7 +248,7 @@ export function createJobs(parts: Dependencies): JobService {
 		},
 
 		async cancelAny(id) {
-			const record = await any(id);
+			const record = await findAny(id);
 			const { userId, kind, isOrdered, status } = record;
 			const isChanged = await store.cancel(id);
 			if (isChanged && status === 'queued') {
@@ -277,12 +259,12 @@ export function createJobs(parts: Dependencies): JobService {
 			}
 			runner.find(id)?.cancel();
 			publisher.publish(id, userId);
-			notifyWaiting(id);
+			waiters.notify(id);
 			return { job: record, isChanged };
 		},
 
 		async retryAny(id) {
-			const record = await any(id);
+			const record = await findAny(id);
 			const user = await users.get(record.userId);
 			if (user === undefined) throw new Failure('conflict', 'Its user is no longer there.');
 			if (user.isDisabled) throw new Failure('conflict', `${user.username} is disabled.`);
