@@ -16,7 +16,7 @@ import { printableConfig, withSettings } from '../commandLine/settings.js';
 import { isOnTerminal, printError, printJson, printLine, writeBytes } from '../terminal/output.js';
 import { withProgress } from '../terminal/Progress.js';
 
-/** One file of all that the server remembers, made while it runs. */
+/** Writes a backup of the database, the key and the configuration, while the server runs or not. */
 export function backupCommand(): Command {
 	const command = withSettings(
 		new Command('backup')
@@ -90,7 +90,7 @@ interface BackupFlags {
 	config?: string;
 }
 
-/** Onto an empty machine. */
+/** Brings back what a backup has, in an empty data folder and database. */
 export function restoreCommand(): Command {
 	const command = withSettings(
 		new Command('restore')

@@ -48,7 +48,7 @@ export interface SystemCalls {
 	readCached(fd: number, buffer: Buffer, position: number): number;
 	/** The stat of an open object, without access to a disk or network. */
 	statCached(fd: number): FileStat | undefined;
-	/** The same of who may use it. */
+	/** The owner, group and mode of an open object, without access to a disk or network. */
 	ownershipCached(fd: number): Ownership | undefined;
 	/**
 	 * The file system's own identifier of an object, unique even after its inode number was reused: of the one of that name, or of the open

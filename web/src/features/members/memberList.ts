@@ -12,7 +12,7 @@ export function isMember(members: readonly Member[], username: string): boolean 
 }
 
 /** The members after a change. Who was removed meanwhile does not come back by another role. */
-export function changed(members: readonly Member[], change: MemberChange): Member[] {
+export function changedMembers(members: readonly Member[], change: MemberChange): Member[] {
 	const isMeant = ({ username }: Member) => foldUsername(username) === foldUsername(change.username);
 	switch (change.kind) {
 		case 'add': {
@@ -26,7 +26,7 @@ export function changed(members: readonly Member[], change: MemberChange): Membe
 	}
 }
 
-/** As they are listed. */
-export function sorted(members: readonly Member[]): Member[] {
+/** By name, as they are listed. */
+export function sortedMembers(members: readonly Member[]): Member[] {
 	return members.toSorted((one, other) => one.username.localeCompare(other.username, 'en'));
 }

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { changeMembers, type Member, membersQuery } from '../../api/members.js';
 import { queryKeys } from '../../api/queryKeys.js';
-import { changed, isMember, type MemberChange, sorted } from './memberList.js';
+import { changedMembers, isMember, type MemberChange, sortedMembers } from './memberList.js';
 import { memberMessages as messages } from './messages.js';
 
 /** Why a change was not made. */
@@ -30,9 +30,10 @@ export function useMembers(path: string) {
 		// An older answer would show what was before.
 		await queryClient.cancelQueries({ queryKey });
 		// What is chosen shows at once; a new name only as it is registered.
-		if (change.kind !== 'add') queryClient.setQueryData(queryKey, (members) => members && changed(members, change));
+		if (change.kind !== 'add')
+			queryClient.setQueryData(queryKey, (members) => members && changedMembers(members, change));
 		const before = last.current;
-		const made = before.then(() => changeMembers(path, (members) => changed(members, change)));
+		const made = before.then(() => changeMembers(path, (members) => changedMembers(members, change)));
 		last.current = made.catch(() => {});
 		try {
 			const members = await made;
@@ -54,7 +55,7 @@ export function useMembers(path: string) {
 	}
 
 	return {
-		members: data && sorted(data),
+		members: data && sortedMembers(data),
 		error: data ? null : error,
 		retry: () => void refetch(),
 		failure,

@@ -6,7 +6,7 @@ import { rowsAround, rowsOf, treeAt } from '../marks.js';
 /** Folders that are compared in one step. */
 const foldersPerStep = 50;
 
-/** A folder is listed at least so often: that a file in it was written to in its place is not to be seen from the folder. */
+/** A folder is listed at least this often, since a write into an existing file does not change the modified time of its folder. */
 const listedEveryMs = 24 * 60 * 60_000;
 
 interface Round {
@@ -27,7 +27,7 @@ export class FolderCheck {
 	isDue = false;
 	readonly #now: () => number;
 	#round: Round | undefined;
-	/** Those that are due before their time. */
+	/** The roots that are compared before their time. */
 	#queue: string[] = [];
 	#requests: { isFull: boolean; left: Set<string>; done: () => void }[] = [];
 
@@ -80,7 +80,7 @@ export class FolderCheck {
 		}
 		for (const rootId of there) {
 			const checkedAt = await writer.checkedAt(rootId);
-			// A clock that was wrong must not put it off.
+			// A clock that was ahead must not put the round off.
 			const age = checkedAt === undefined ? 0 : Math.abs(this.#now() - checkedAt);
 			if (age >= everyMs) return { rootId, beganAt: this.#now(), isFull: false, after: 0 };
 		}
@@ -105,7 +105,7 @@ export class FolderCheck {
 	}
 }
 
-/** What is stale of a folder. */
+/** Marks what may have changed in a folder since it was listed. */
 async function compareFolder(storage: StorageProvider, folder: KnownFolder, round: Round): Promise<StaleMark[]> {
 	const { path, mtime, listedAt } = folder;
 	if (round.isFull || mtime === null || Math.abs(round.beganAt - listedAt) > listedEveryMs) return [rowsOf(path)];

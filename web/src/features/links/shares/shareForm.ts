@@ -122,7 +122,7 @@ function settingsOf(form: ShareFormState, now: number): ShareSettings | FormProb
 	};
 }
 
-/** Undefined for the end that there is. NaN for a date that is none. */
+/** In milliseconds since the epoch, null for none. Undefined where the share keeps the end that it has, NaN for an invalid date. */
 function endOf({ end, date }: ShareFormState, now: number): number | null | undefined {
 	switch (end) {
 		case 'kept':
