@@ -16,7 +16,7 @@ import { printableConfig, withSettings } from '../commandLine/settings.js';
 import { isOnTerminal, printError, printJson, printLine, writeBytes } from '../terminal/output.js';
 import { withProgress } from '../terminal/Progress.js';
 
-/** Writes a backup of the database, the key and the configuration, while the server runs or not. */
+/** Writes a backup of the database, the key and the configuration, also while the server runs. */
 export function backupCommand(): Command {
 	const command = withSettings(
 		new Command('backup')
