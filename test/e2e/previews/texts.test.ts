@@ -55,7 +55,7 @@ test.serial('tables and quotes of a Markdown text that few bytes make wide or ma
 		'quotes.md': `# Words\n\n${'<q>a</q>'.repeat(9900)}`,
 		'sparse.md': `# Words\n\n${rows('<td>', 4000, 5000)}`,
 		'spans.md': `# Words\n\n${rows('<td colspan=100>', 4000, 3)}`,
-		'table.md': '# Words\n\n| a | b |\n|---|---|\n| 1 | 2 |\n',
+		'table.md': '# Words\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n',
 	});
 	const page = await app.open('/browser?type=private');
 	await page.evaluate(() => {
@@ -81,6 +81,11 @@ test.serial('tables and quotes of a Markdown text that few bytes make wide or ma
 	const borders = (cell: string) =>
 		viewer.getByRole('cell', { name: cell, exact: true }).evaluate((element) => getComputedStyle(element).borderWidth);
 	t.deepEqual([await borders('1'), await borders('2')], ['0px 1px 1px', '0px 1px 1px 0px']);
+	const sides = await viewer
+		.getByRole('cell')
+		.evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell).textAlign));
+	// A column is aligned as its text says.
+	t.deepEqual(sides, ['start', '-webkit-right']);
 	const [a, b] = await viewer
 		.getByRole('columnheader')
 		.evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell).borderWidth));
@@ -92,7 +97,7 @@ test.serial('Markdown is rendered on request, and nothing in it runs or requests
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, {
 		'notes.md': [
-			'# Title\n\nSome **bold** words and [a link](https://example.org/).\n\n| a | b |\n|---|---|\n| 1 | 2 |\n',
+			'# Title\n\nSome **bold** words and [a link](https://example.org/).\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n',
 			'<script>document.title = "it ran"</script>',
 			'<img src="x" onerror="document.title=\'it ran\'">',
 			'<img src="http://127.0.0.1:9/canary.png" alt="a remote picture">',
