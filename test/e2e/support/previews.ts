@@ -71,3 +71,17 @@ export function watchRequests(page: Page, own: string): string[] {
 	});
 	return foreign;
 }
+
+/** Watches how long the page does nothing else than one thing. Resolves to what says the longest pause so far, in milliseconds. */
+export async function measurePauses(page: Page): Promise<() => Promise<number>> {
+	await page.evaluate(() => {
+		let last = performance.now();
+		document.body.dataset.pause = '0';
+		setInterval(() => {
+			const pause = Math.max(performance.now() - last, Number(document.body.dataset.pause));
+			document.body.dataset.pause = String(Math.round(pause));
+			last = performance.now();
+		}, 20);
+	});
+	return async () => Number(await page.locator('body').getAttribute('data-pause'));
+}

@@ -78,11 +78,11 @@ export function createLineThrottle({ config, monotonic, write, bytesOf }: Depend
 	const addToAggregate = ({ auditClass, aggregate }: ClassifiedAggregate, source: string) => {
 		const { action, outcome, reason, address, account } = aggregate.entry;
 		const group = `${auditClass} ${source}`;
-		const key = JSON.stringify([auditClass, group, action, outcome, reason, address, account]);
+		const key = JSON.stringify([group, action, outcome, reason, address, account]);
 		const isNew = aggregates.get(key) === undefined;
 		if (isNew && aggregates.isFull) return addToTotal({ auditClass, aggregate });
 		const isDetailed = !isNew || aggregates.countOf(group) < maxOfSource;
-		const coarseKey = JSON.stringify([auditClass, group, action, outcome]);
+		const coarseKey = JSON.stringify([group, action, outcome]);
 		aggregates.add(isDetailed ? key : coarseKey, { auditClass, aggregate }, group);
 	};
 

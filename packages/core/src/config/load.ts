@@ -130,8 +130,7 @@ const maxFileBytes = 4 * 1024 * 1024;
 
 /**
  * What a configuration file holds. Waits for nobody at a pipe that lies in its place, but reads what a shell passes by a descriptor, as
- * `--config <(...)` does. Throws ConfigError for what is no file or
- * too large, and what the system says.
+ * `--config <(...)` does. Throws ConfigError for what is no file or too large, and what the system says.
  */
 export function readConfigBytes(filePath: string): Buffer {
 	if (/^\/(dev|proc)\//.test(filePath)) return readFileSync(filePath);
