@@ -61,9 +61,11 @@ import {
 	splitRules,
 } from '../../web/src/features/previews/common/drawingReferences.js';
 import { htmlAsXml, textOfHtml } from '../../web/src/features/previews/common/htmlAsXml.js';
+import { mayTakeLong } from '../../web/src/features/previews/common/images/decodingCost.js';
+import { describeImage } from '../../web/src/features/previews/common/images/imageFormat.js';
+import { pixelsOf } from '../../web/src/features/previews/common/images/pixels.js';
 import { isOwnCall } from '../../web/src/features/previews/common/links.js';
 import { countElements } from '../../web/src/features/previews/common/markupBounds.js';
-import { describeImage, mayTakeLong, pixelsOf } from '../../web/src/features/previews/common/pictureSize.js';
 import { sanitise } from '../../web/src/features/previews/common/sanitise.js';
 import { isNestedTooDeep, stylesCostTooMuch } from '../../web/src/features/previews/common/styleCost.js';
 import { openZip } from '../../web/src/features/previews/common/zip.js';

@@ -2,15 +2,11 @@ import { deflateSync } from 'node:zlib';
 import type { Entry } from '@stowage/rules';
 import test from 'ava';
 import { htmlAsXml, textOfHtml } from '../src/features/previews/common/htmlAsXml.js';
+import { mayTakeLong } from '../src/features/previews/common/images/decodingCost.js';
+import { describeImage } from '../src/features/previews/common/images/imageFormat.js';
+import { maxPixels, pixelsOf, pixelsOfAddress } from '../src/features/previews/common/images/pixels.js';
 import { isOwnCall, mayOpenLink } from '../src/features/previews/common/links.js';
 import { countElements, TooMuchMarkup } from '../src/features/previews/common/markupBounds.js';
-import {
-	describeImage,
-	maxPixels,
-	mayTakeLong,
-	pixelsOf,
-	pixelsOfAddress,
-} from '../src/features/previews/common/pictureSize.js';
 import { imageSource } from '../src/features/previews/common/previewFile.js';
 import { languageIn } from '../src/features/previews/document/languageIn.js';
 import { assertModestFiles, assertModestPages } from '../src/features/previews/document/wordBounds.js';

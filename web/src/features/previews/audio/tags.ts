@@ -1,5 +1,5 @@
 import { parseBlob, selectCover } from 'music-metadata';
-import { maxPixels, pixelsOf } from '../common/pictureSize.js';
+import { maxPixels, pixelsOf } from '../common/images/pixels.js';
 
 /** What a sound file says about itself. */
 export interface Tags {

@@ -1,6 +1,7 @@
 import { contentType, type Entry, extensionOf, needsRendition } from '@stowage/rules';
 import type { FileSource } from '../../../api/sources/FileSource.js';
-import { describeImage, maxPixels, pixelsOf, undrawnType } from './pictureSize.js';
+import { describeImage, undrawnType } from './images/imageFormat.js';
+import { maxPixels, pixelsOf } from './images/pixels.js';
 
 /** A file that is shown. */
 export interface PreviewFile {

@@ -1,8 +1,8 @@
 import { pictureOfDrawing } from '../common/drawings.js';
 import { htmlAsXml } from '../common/htmlAsXml.js';
+import { maxPixels, pixelsOf } from '../common/images/pixels.js';
 import { boundTexts } from '../common/longTexts.js';
 import { countElements } from '../common/markupBounds.js';
-import { maxPixels, pixelsOf } from '../common/pictureSize.js';
 import { sanitise } from '../common/sanitise.js';
 import { cleanCss, cleanMarkup } from '../inFrame/cleanMarkup.js';
 import { type Book, joined, textOf, withoutDoctype } from './readBook.js';

@@ -7,7 +7,7 @@ import { capabilitiesQuery } from '../../../api/capabilities.js';
 import { useFileSource } from '../../../api/sources/FileSource.js';
 import { useBlobUrl } from '../../../ui/useBlobUrl.js';
 import { firstBytesQuery } from '../common/firstBytes.js';
-import { describeImage } from '../common/pictureSize.js';
+import { describeImage } from '../common/images/imageFormat.js';
 import { imageSource, previewFile } from '../common/previewFile.js';
 import { useFailureReason } from '../common/useFailureReason.js';
 import { useKeys } from '../common/useKeys.js';

@@ -1,5 +1,5 @@
 import { drawsTooMuch, sheetsOf } from '../common/drawings.js';
-import { maxPixels, pixelsOfAddress } from '../common/pictureSize.js';
+import { maxPixels, pixelsOfAddress } from '../common/images/pixels.js';
 import { isNestedTooDeep, stylesCostTooMuch } from '../common/styleCost.js';
 import { replaceAddresses } from './cssAddresses.js';
 

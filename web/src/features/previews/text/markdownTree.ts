@@ -1,7 +1,7 @@
 import { Parser } from 'htmlparser2';
 import { marked } from 'marked';
+import { maxPixels, pixelsOfAddress } from '../common/images/pixels.js';
 import { countJoining, isInline, maxInParagraph } from '../common/longTexts.js';
-import { maxPixels, pixelsOfAddress } from '../common/pictureSize.js';
 
 /**
  * A text, or an element with its parts. Only elements and attributes of the lists below occur; where its links lead

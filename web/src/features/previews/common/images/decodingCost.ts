@@ -1,0 +1,84 @@
+import { avifFrames } from './avif.js';
+import { describeImage } from './imageFormat.js';
+import { isFrame, jpegSegments } from './jpeg.js';
+
+/**
+ * The most frames of an animation: for each of them a browser goes through all before it in the thread of the page. For 40,000, which
+ * 2 MB of a WebP have, that takes 18 s, for 100,000 that 7 kB of an AVIF announce minutes, for 50,000 in 1 MB of a GIF that restore what
+ * was before them 6 s.
+ */
+const maxFrames = 2000;
+
+/**
+ * The most pixels that a JPEG's scans go over together: each scan, which may have 30 bytes, goes over all of them. For 100 megapixels that
+ * takes 18 ms, in which the page draws nothing.
+ */
+const maxScannedPixels = 2_000_000_000;
+
+/**
+ * Whether these are the first bytes of an animation (WebP, GIF or PNG) that may have many frames, or of a JPEG that may have many scans. Only
+ * the whole file says how many there are.
+ */
+export function mayTakeLong(head: Uint8Array): boolean {
+	const { type } = describeImage(head);
+	return (
+		isAnimatedWebp(head) ||
+		isAnimatedPng(head) ||
+		type === 'image/gif' ||
+		(type === 'image/jpeg' && mayHaveManyScans(head))
+	);
+}
+
+/** One that is not progressive, and whose first scan has all of its colours, has no other one. */
+function mayHaveManyScans(head: Uint8Array): boolean {
+	let colours = 0;
+	for (const { marker, at } of jpegSegments(new DataView(head.buffer, head.byteOffset, head.byteLength))) {
+		if (isFrame(marker)) {
+			if (marker !== 0xc0 && marker !== 0xc1) return true;
+			colours = head[at + 9] ?? 0;
+		} else if (marker === 0xda) return (head[at + 4] ?? 0) < colours;
+	}
+	return true;
+}
+
+function isAnimatedWebp(head: Uint8Array): boolean {
+	const name = String.fromCharCode(...head.subarray(8, 16));
+	return name === 'WEBPVP8X' && ((head[20] ?? 0) & 2) !== 0;
+}
+
+/** By what comes before the picture; it may be one where that does not end in these bytes. */
+function isAnimatedPng(head: Uint8Array): boolean {
+	if (describeImage(head).type !== 'image/png') return false;
+	const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
+	for (let at = 8; at + 8 <= head.length; at += 12 + view.getUint32(at)) {
+		const name = String.fromCharCode(...head.subarray(at + 4, at + 8));
+		if (name === 'acTL' || name === 'IDAT') return name === 'acTL';
+	}
+	return true;
+}
+
+/** Whether a whole picture has so many frames or scans that a browser would stand still while it decodes them. */
+export function takesLong(bytes: Uint8Array): boolean {
+	if (isAnimatedWebp(bytes)) return countNames(bytes, 'ANMF') > maxFrames;
+	const { type, width, height } = describeImage(bytes);
+	if (type === 'image/png') return countNames(bytes, 'fcTL', isTakenBack) > maxFrames;
+	// The beginning of what is said of a frame, with its length.
+	if (type === 'image/gif') return countNames(bytes, '!\xF9\x04', isRestored) > maxFrames;
+	if (type === 'image/jpeg') return countNames(bytes, '\xFF\xDA') * width * height > maxScannedPixels;
+	if (type !== 'image/avif') return false;
+	return avifFrames(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)) > maxFrames;
+}
+
+/** Whether a frame of a PNG, or one of a GIF, gives way to what was there before it. All others depend on few before them. */
+const isTakenBack = (bytes: Uint8Array, at: number) => bytes[at + 28] === 2;
+const isRestored = (bytes: Uint8Array, at: number) => (((bytes[at + 3] ?? 0) >> 2) & 7) >= 3;
+
+/** Each name of a frame counts, wherever it may be: such bytes are hardly there by chance. */
+function countNames(bytes: Uint8Array, name: string, isMeant = (_: Uint8Array, __: number) => true): number {
+	const codes = Array.from(name, (letter) => letter.charCodeAt(0));
+	let count = 0;
+	for (let at = bytes.indexOf(codes[0] ?? 0); at !== -1; at = bytes.indexOf(codes[0] ?? 0, at + 1)) {
+		if (codes.every((code, index) => bytes[at + index] === code) && isMeant(bytes, at)) count++;
+	}
+	return count;
+}

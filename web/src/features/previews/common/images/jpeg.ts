@@ -1,0 +1,30 @@
+/** The size in pixels; 0 where metadata have put it behind these first bytes. */
+export function jpegSize(view: DataView): { width: number; height: number } {
+	for (const { marker, at } of jpegSegments(view)) {
+		if (isFrame(marker)) return { width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
+	}
+	return { width: 0, height: 0 };
+}
+
+/** Whether a marker begins a frame (ITU-T T.81, table B.1), in which the size stands. */
+export const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+
+/** The markers up to the first scan, with their places. Whatever a decoder would skip in a way of its own ends them. */
+export function* jpegSegments(view: DataView): Generator<{ marker: number; at: number }> {
+	let at = 2;
+	while (at + 9 <= view.byteLength && view.getUint8(at) === 0xff) {
+		const marker = view.getUint8(at + 1);
+		if (marker === 0xff) {
+			// A marker may be filled up.
+			at++;
+		} else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7)) {
+			// It has no length.
+			at += 2;
+		} else {
+			yield { marker, at };
+			const length = view.getUint16(at + 2);
+			if (marker < 0xc0 || (marker >= 0xd8 && marker <= 0xda) || length < 2) break;
+			at += 2 + length;
+		}
+	}
+}

@@ -1,0 +1,34 @@
+import { mayTakeLong, takesLong } from './decodingCost.js';
+import { describeImage, undrawnType } from './imageFormat.js';
+
+/** The most pixels of a picture that the page shows by itself: decoded they take four bytes each of its memory. */
+export const maxPixels = 100_000_000;
+
+/**
+ * The number of pixels of a picture by its first bytes, or by all of one that `mayTakeLong`. Infinite if they don't say it, and for a
+ * picture that has too many frames or scans.
+ */
+export function pixelsOf(bytes: Uint8Array): number {
+	const { type, width, height } = describeImage(bytes);
+	const isKnown = type !== undefined && type !== undrawnType && width > 0 && height > 0 && !takesLong(bytes);
+	return isKnown ? width * height : Number.POSITIVE_INFINITY;
+}
+
+/**
+ * The number of pixels of a picture in a `data:` address, infinite for any other one. As much of its beginning is read as has its size, also
+ * behind a colour profile; of one that `mayTakeLong` all.
+ */
+export function pixelsOfAddress(address: string): number {
+	const [beginning = '', scheme = ''] = /^(data:[^,]{0,200};base64,)[\w+/\s]{0,400000}/i.exec(address) ?? [];
+	if (beginning === '') return Number.POSITIVE_INFINITY;
+	const head = decode(beginning.slice(scheme.length));
+	if (!mayTakeLong(head)) return pixelsOf(head);
+	const [whole = ''] = /^[\w+/\s]*/.exec(address.slice(scheme.length)) ?? [];
+	return pixelsOf(decode(whole));
+}
+
+function decode(base64: string): Uint8Array {
+	const plain = base64.replaceAll(/\s/g, '');
+	const letters = atob(plain.slice(0, plain.length - (plain.length % 4)));
+	return Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
+}
