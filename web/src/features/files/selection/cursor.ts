@@ -1,9 +1,9 @@
 /** How a key moves the cursor. */
 export type Movement = 'up' | 'down' | 'left' | 'right' | 'pageUp' | 'pageDown' | 'first' | 'last';
 
-/** The state that a movement depends on. */
-export interface Field {
-	/** All entries. */
+/** How the entries are laid out, on which a movement depends. */
+export interface Layout {
+	/** The number of all entries. */
 	count: number;
 	/** Entries in a line. */
 	columns: number;
@@ -12,7 +12,7 @@ export interface Field {
 }
 
 /** The entry to which a movement leads. Up and down keep the column; the last line may be shorter. */
-export function moveCursor(from: number | undefined, movement: Movement, { count, columns, page }: Field): number {
+export function moveCursor(from: number | undefined, movement: Movement, { count, columns, page }: Layout): number {
 	const last = count - 1;
 	// Without a cursor the list is entered at its top, or from below at its end.
 	if (from === undefined) return movement === 'last' || movement === 'up' || movement === 'left' ? last : 0;
