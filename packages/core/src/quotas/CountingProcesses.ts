@@ -1,5 +1,6 @@
 import type { HomeUsageStore } from '@stowage/plugin-api';
-import { amountKinds } from './amounts.js';
+import { amountKinds, negative, sum, zero } from './amounts.js';
+import type { Amount } from './measureTree.js';
 import type { SharedParts } from './sharedParts.js';
 
 /** A row that was not written for so long has nothing under way: its process has ended, or is idle. */
@@ -33,10 +34,13 @@ export class CountingProcesses {
 		return (await this.gone(withMore(await this.rows()))).size > 0;
 	}
 
-	/** Whether another one has reserved something, or taken it in advance. */
-	async haveMore(): Promise<boolean> {
+	/** What others have reserved, or taken in advance. */
+	async unpublished(): Promise<Amount> {
 		const others = withMore(await this.rows()).filter(({ process }) => process !== this.#parts.identity.name);
-		return (await this.gone(others)).size < others.length;
+		const gone = await this.gone(others);
+		return others
+			.filter(({ process }) => !gone.has(process))
+			.reduce((all, { added, published }) => sum(all, added, negative(published)), zero());
 	}
 
 	/** Those of these rows that have ended, or are idle. */

@@ -74,10 +74,12 @@ export class HomeQuota {
 		});
 	}
 
-	/** Runs `replace`, which replaces a file that is gone after it. */
+	/** Runs `replace`, which replaces a file that is gone after it. All processes know of it when this resolves. */
 	async replacing<T>({ size }: StorageItem, replace: () => Promise<T>): Promise<T> {
 		const made = await replace();
-		this.#home.knownUsage()?.removed({ bytes: size, entries: 1 });
+		const usage = this.#home.knownUsage();
+		usage?.removed({ bytes: size, entries: 1 });
+		await usage?.tell();
 		return made;
 	}
 

@@ -195,11 +195,11 @@ export class HomeUsage {
 		await this.#shared?.tell();
 	}
 
-	/** Measures again if that may show more room than the count, and waits for what others give back, unless it `fits`. */
-	async correct(fits: () => boolean): Promise<void> {
+	/** Measures again if that may show more room than the count, and waits for what others give back while that may be what lacks. */
+	async correct(lack: () => Amount): Promise<void> {
 		const shared = this.#sharing();
 		if (shared !== undefined) {
-			await this.#urgently(() => shared.correct(refusableMs, fits));
+			await this.#urgently(() => shared.correct(refusableMs, lack));
 			return;
 		}
 		await this.#findHeld(heldRefusableMs);

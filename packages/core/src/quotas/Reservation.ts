@@ -92,7 +92,7 @@ export class LimitedReservation implements Reservation {
 
 	async add(amount: Amount): Promise<void> {
 		if (await this.#take(amount)) return;
-		await this.#home.usage.correct(() => this.#fits(amount));
+		await this.#home.usage.correct(() => this.#excess(amount));
 		if (await this.#takeAmongOthers(amount)) return;
 		await this.#home.giveWay(this.#excess(amount));
 		if (!(await this.#take(amount))) this.#refuse(amount);
@@ -205,7 +205,7 @@ export class LimitedReservation implements Reservation {
 
 	/** The same by another count: one that may be too high is measured again before anything is refused or gives way. */
 	async #fitsAtLast(more: Amount): Promise<boolean> {
-		await this.#home.usage.correct(() => this.#fits(more));
+		await this.#home.usage.correct(() => this.#excess(more));
 		return this.#fits(more);
 	}
 }

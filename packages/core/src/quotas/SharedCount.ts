@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { UsageState } from '@stowage/plugin-api';
 import { isFailure } from '@stowage/rules';
 import { createKeyedMutex } from '../limits/keyedMutex.js';
-import { amountKinds, negative, sum, zero } from './amounts.js';
+import { amountKinds, isNothing, isWithin, negative, sum, zero } from './amounts.js';
 import { CountingProcesses } from './CountingProcesses.js';
 import type { Amount } from './measureTree.js';
 import type { CountedHome, SharedParts } from './sharedParts.js';
@@ -22,12 +22,8 @@ const step = {
 /** How soon others learn what this process has given back. */
 const settleMs = 500;
 
-/**
- * How often it is looked whether others have given something back, before anything is refused: for twice as long as that takes, and on a
- * busy machine, where it may take longer, while others have something that they have not published.
- */
+/** How often it is looked whether others have given something back, before anything is refused: on a busy machine that may take longer. */
 const lookMs = 100;
-const minLooks = (2 * settleMs) / lookMs;
 const maxLooks = (6 * settleMs) / lookMs;
 
 /** Walks before a refusal: each may overlap with what others write. */
@@ -180,23 +176,24 @@ export class SharedCount {
 	}
 
 	/**
-	 * Measures again if that may show more room. Then it waits until `fits`, or until others have given back what they
-	 * took in advance, what they could not use, and what was removed there.
+	 * Measures again if that may show more room. Then it waits until nothing lacks, or until others have given back what
+	 * they took in advance and what they could not use, as long as that could be enough.
 	 */
-	async correct(maxAgeMs: number, fits: () => boolean): Promise<void> {
+	async correct(maxAgeMs: number, lack: () => Amount): Promise<void> {
 		let walks = 0;
-		for (let look = 0; look < minLooks || (look < maxLooks && (await this.#processes.haveMore())); look++) {
+		for (let look = 0; look < maxLooks; look++) {
 			if (look > 0) await wait(lookMs);
 			await this.#read();
 			if (walks < maxWalks && !(await this.#isRight(maxAgeMs))) {
 				walks++;
 				await this.measure();
 			}
-			if (fits()) return;
-			if ((await this.#processes.living()) === 0 && (walks === maxWalks || (await this.#isRight(maxAgeMs)))) return;
+			if (isNothing(lack())) return;
+			const isMeasured = walks === maxWalks || (await this.#isRight(maxAgeMs));
+			if (isMeasured && !isWithin(lack(), await this.#processes.unpublished())) break;
 		}
 		// What others had published and not said yet was counted twice.
-		if (walks > 0) await this.measure();
+		if (walks > 0 && !(await this.#isRight(maxAgeMs))) await this.measure();
 	}
 
 	async #isRight(maxAgeMs: number): Promise<boolean> {
@@ -221,6 +218,7 @@ export class SharedCount {
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		clearTimeout(this.#timer);
+		await this.#tellDoubt();
 		if (this.#row.exists) await this.#exclusively('', () => this.#row.save(zero()));
 	}
 
@@ -268,13 +266,7 @@ export class SharedCount {
 
 	/** Gives back what was taken in advance, and says what was removed. */
 	async #settle(): Promise<void> {
-		if (this.#isDoubtUntold) {
-			this.#isDoubtUntold = false;
-			await this.#parts.store.doubt(this.#home.key).catch((error: unknown) => {
-				this.#isDoubtUntold = true;
-				throw error;
-			});
-		}
+		await this.#tellDoubt();
 		// Who only removed something there has nothing to count.
 		if (!this.#row.exists) return;
 		const { bytes, entries } = this.#home.reserved;
@@ -282,6 +274,15 @@ export class SharedCount {
 		const mayWait = this.#row.isExact && this.#row.ageMs < touchMs;
 		if (!mayWait) await this.#exclusively('', () => this.#row.save(zero()));
 		if (isBusy) this.#settleLater();
+	}
+
+	async #tellDoubt(): Promise<void> {
+		if (!this.#isDoubtUntold) return;
+		this.#isDoubtUntold = false;
+		await this.#parts.store.doubt(this.#home.key).catch((error: unknown) => {
+			this.#isDoubtUntold = true;
+			throw error;
+		});
 	}
 
 	async #measure(): Promise<void> {

@@ -15,3 +15,8 @@ export const smaller = (a: Readonly<Amount>, b: Readonly<Amount>): Amount => ({
 	bytes: Math.min(a.bytes, b.bytes),
 	entries: Math.min(a.entries, b.entries),
 });
+
+export const isNothing = ({ bytes, entries }: Readonly<Amount>): boolean => bytes === 0 && entries === 0;
+
+export const isWithin = (a: Readonly<Amount>, b: Readonly<Amount>): boolean =>
+	amountKinds.every((kind) => a[kind] <= b[kind]);

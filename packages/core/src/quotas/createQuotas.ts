@@ -151,10 +151,11 @@ export function createQuotas(dependencies: Dependencies): Quotas {
 		},
 
 		onPurged(viewer, size) {
-			const known = homes.get(homeOf(viewer));
-			if (known !== undefined) return known.removed(size);
 			countedUsageOf(viewer)
-				.then((usage) => usage?.removed(size))
+				.then((usage) => {
+					usage?.removed(size);
+					return usage?.tell();
+				})
 				.catch((error: unknown) => log.warn({ err: error }, 'what left the trash could not be counted'));
 		},
 

@@ -103,6 +103,38 @@ test('what another process is slow to give back is waited for before anything is
 	t.is((await there.upload('/api/upload', [file('b', kb(11 * 1024))])).statusCode, 200);
 });
 
+test('a home that is full refuses at once at every process, also while others try the same', async (t) => {
+	const flags = { '--workers': '2', '--quotas-user-bytes': '12 MB' };
+	const app = await testApp(t, flags);
+	const other = await testApp(t, { ...flags, '--data-dir': app.dataDir });
+	const ada = await new Client(app).register('ada');
+	const there = new Client(other);
+	there.cookie = ada.cookie;
+	const post = (client: Client, name: string, size: number) => client.upload('/api/upload', [file(name, kb(size))]);
+	t.is((await post(ada, 'a', 1024)).statusCode, 200);
+	t.is((await post(there, 'b', 11 * 1024)).statusCode, 200);
+	// How often it is looked whether others give something back, before which there is always a wait.
+	const { homeUsage } = app.services.database;
+	let looks = 0;
+	const rows = homeUsage.rows.bind(homeUsage);
+	homeUsage.rows = (...words) => {
+		looks++;
+		return rows(...words);
+	};
+	t.is((await post(ada, 'c', 1)).statusCode, 507);
+	t.true(looks <= 6, `${looks} looks`);
+	t.is((await post(there, 'c', 1)).statusCode, 507);
+	looks = 0;
+	const refused = await Promise.all(
+		Array.from({ length: 6 }, (_, n) => post(n % 2 === 0 ? ada : there, `at once ${n}`, 1)),
+	);
+	t.deepEqual(
+		refused.map(({ statusCode }) => statusCode),
+		Array(6).fill(507),
+	);
+	t.true(looks <= 3 * 6, `${looks} looks of three refusals`);
+});
+
 /** A process that is alone counts in memory, one that may have others by rows. */
 const ways: Record<string, Record<string, string>> = {
 	'counted alone': {},
