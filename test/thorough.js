@@ -357,6 +357,10 @@ export const thorough = {
 		'no playlist is converted in no sandbox, whatever its first bytes are',
 	],
 	'plugins/handbrake/test/losses.test.ts': [
+		'a film of which only the frames say that they are views for two eyes is kept, and the result says what the new file lacks',
+		'a film of the colours of a screen is kept, and the result says what the new file lacks',
+		'a film with subtitles that have fonts and places, which mp4 has none of is kept, and the result says what the new file lacks',
+		'a film with names of its tracks, forced subtitles and a comment is kept, and the result says what the new file lacks',
 		'a film of which the middle half is zeros is kept, and the result says what the new file lacks',
 		'a film without sound of which the middle half is zeros is kept, and the result says what the new file lacks',
 		'a film that says where and with which camera it was filmed is kept, and the result says what the new file lacks',

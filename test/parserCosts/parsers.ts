@@ -41,8 +41,8 @@ import { parsePartHeader } from '../../packages/core/src/uploads/form/partHeader
 import { parseUploadMetadata } from '../../packages/core/src/uploads/resumable/uploadMetadata.js';
 import { decoderErrors } from '../../plugins/handbrake/src/encode.js';
 import { aviDelay } from '../../plugins/handbrake/src/films/aviDelay.js';
-import { decodedSeconds } from '../../plugins/handbrake/src/films/countDecodingErrors.js';
 import { countPackets } from '../../plugins/handbrake/src/films/countPackets.js';
+import { frameReader } from '../../plugins/handbrake/src/films/decodeFilm.js';
 import { parseProbe } from '../../plugins/handbrake/src/films/probe.js';
 import { parseScan } from '../../plugins/handbrake/src/films/scan.js';
 import { parseEncoders } from '../../plugins/handbrake/src/HandBrake.js';
@@ -538,7 +538,7 @@ async function eachPacket(text: string): Promise<void> {
 	const ffprobe = { run: (_: unknown, { onLine }: { onLine(line: string): void }) => inLines(onLine) };
 	await countPackets(ffprobe as never, 3, new AbortController().signal);
 	await inLines((line) => errors.take(line));
-	await inLines(decodedSeconds(() => {}));
+	await inLines(frameReader(() => {}).take);
 }
 
 async function readForm(text: string): Promise<void> {

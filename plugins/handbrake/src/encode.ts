@@ -2,8 +2,8 @@ import { type DescriptorFile, Failure, type JobContext, type PluginLog } from '@
 import { noFreeSpace } from '@stowage/rules';
 import type { Conversion } from './conversion.js';
 import { delayIn } from './films/aviDelay.js';
-import { countDecodingErrors } from './films/countDecodingErrors.js';
 import { countPackets } from './films/countPackets.js';
+import { decodeFilm } from './films/decodeFilm.js';
 import { lossesOf } from './films/losses.js';
 import { type Film, probe } from './films/probe.js';
 import { scan } from './films/scan.js';
@@ -110,15 +110,17 @@ async function compare(
 			reportProgress(job, before + share * (100 - before));
 		};
 		reportSeconds(0);
-		return countDecodingErrors(decoder, source, signal, reportSeconds);
+		return decodeFilm(decoder, source, signal, reportSeconds);
 	};
 	const inTime = <T>(counted: Promise<T>) => counted.catch((error: unknown) => ifLate(error, job.signal, signal));
-	const concealed = job.input.deleteOriginal ? await inTime(decodeAgain()) : 0;
+	const { deleteOriginal } = job.input;
+	const decoded = deleteOriginal ? await inTime(decodeAgain()) : undefined;
 	return lossesOf({
 		original: { film: original, packets: await inTime(countPackets(ffprobe, source, signal)) },
 		originalBytes: sourceBytes,
 		output: { film: output, packets: await inTime(countPackets(ffprobe, target.descriptor, signal)) },
-		decoderErrors: maxErrors(errors, concealed),
+		decoded,
+		decoderErrors: maxErrors(errors, deleteOriginal ? decoded?.errors : 0),
 		unreadDelay: original.container === 'avi' ? await delayIn(source) : 0,
 	});
 }

@@ -64,6 +64,22 @@ const noisy = ['-f', 'lavfi', '-i', 'testsrc2=s=160x90:r=25:d=6', ...tone(440, 6
 /** Of which no frame needs another one, so that no decoder misses those that are lost. */
 const everyFrame = ['-c:v', 'mpeg2video', '-g', '1', '-b:v', '400k'];
 
+/** Writes captions of the first picture where the encoder has written its name, and fills what is left. */
+function captioned(bytes: Buffer): Buffer {
+	const begin = bytes.lastIndexOf(Buffer.from([6, 5]), bytes.indexOf('x264 - core')) - 4;
+	const unit = bytes.subarray(begin + 4, begin + 4 + bytes.readUInt32BE(begin));
+	const pairs = ['HE', 'LL', 'O.'].flatMap((text) => [0xfc, ...Buffer.from(text)]);
+	const captions = [0xb5, 0, 0x31, ...Buffer.from('GA94'), 3, 0x40 | (pairs.length / 3), 0xff, ...pairs, 0xff];
+	const message = [6, 4, captions.length, ...captions];
+	let left = unit.length - message.length - 2;
+	const sizes: number[] = [];
+	for (; left - 1 >= 0xff; left -= 0x100) sizes.push(0xff);
+	unit.set([...message, 3, ...sizes, left - 1]);
+	unit.fill(0xff, message.length + 2 + sizes.length, unit.length - 1);
+	unit[unit.length - 1] = 0x80;
+	return bytes;
+}
+
 const kept: Readonly<Record<string, Kept>> = {
 	'of which the middle half is destroyed': {
 		args: [...long, ...h264, '-c:a', 'aac'],
@@ -193,6 +209,60 @@ const kept: Readonly<Record<string, Kept>> = {
 		damage: (bytes) => Buffer.concat([bytes, bytes, Buffer.alloc(200_000, 'a')]),
 		losses: /^\d+\.\d kB that are part of no track$/,
 	},
+	'that is interlaced': {
+		args: [...picture('160x96', 2, 50), '-vf', 'tinterlace=interleave_top', ...h264, '-flags', '+ilme+ildct'],
+		name: 'interlaced.mp4',
+		format: 'mp4',
+		losses: /^the half pictures of interlaced video$/,
+	},
+	'with closed captions that begin where the encoder does not look for them': {
+		args: [...picture('160x90', 2), ...h264],
+		name: 'captions.mp4',
+		format: 'mp4',
+		damage: captioned,
+		losses: /^closed captions$/,
+	},
+	'that is shown mirrored': {
+		args: [...picture('160x90', 2), ...h264],
+		name: 'mirrored.mp4',
+		format: 'mp4',
+		damage: (bytes) => {
+			// The first number of the matrix.
+			const matrix = bytes.indexOf('tkhd') + 44;
+			bytes.writeInt32BE(-bytes.readInt32BE(matrix), matrix);
+			return bytes;
+		},
+		losses: /^that it is shown mirrored or at a slant$/,
+	},
+	'of which only the frames say that they are views for two eyes': {
+		args: [...picture('160x90', 2), ...h264, '-x264-params', 'frame-packing=3'],
+		name: 'stereo.mp4',
+		format: 'mp4',
+		losses: /^the view of a panorama or in 3D$/,
+	},
+	'of the colours of a screen': {
+		args: [...picture('160x90', 2), '-c:v', 'ffv1', '-pix_fmt', 'bgr0'],
+		name: 'screen.mkv',
+		format: 'mp4',
+		losses: /^colours of a screen \(RGB\)$/,
+	},
+	'with subtitles that have fonts and places, which mp4 has none of': {
+		args: [...picture('160x90', 2), '-i', 'film.srt', ...h264, '-c:s', 'ass'],
+		name: 'styled.mkv',
+		format: 'mp4',
+		losses: /^fonts, colours and places of 1 subtitles$/,
+	},
+	'with names of its tracks, forced subtitles and a comment': {
+		args: [
+			...[...picture('160x90', 2), ...tone(440, 2), ...tone(880, 2), '-i', 'film.srt'],
+			...[...['-map', '0', '-map', '1', '-map', '2', '-map', '3'], ...h264, '-c:a', 'aac', '-c:s', 'srt'],
+			...['-metadata:s:a:0', 'title=Original', '-metadata:s:a:1', 'title=Commentary', '-metadata', 'comment=Ours'],
+			...['-disposition:s:0', 'forced'],
+		],
+		name: 'names.mkv',
+		format: 'mkv',
+		losses: /^names of tracks, which tracks are forced, what the file says of it \(comment\)$/,
+	},
 	'with subtitles, which webm has none of': {
 		args: [...picture('160x90', 2), '-i', 'film.srt', ...h264, '-c:s', 'srt'],
 		name: 'subtitles.mkv',
@@ -221,6 +291,19 @@ for (const [what, { args, name, format, damage, losses }] of Object.entries(kept
 		t.true(before.equals(await readFile(file)));
 	});
 }
+
+test('a film of which the pictures become larger, as in recordings of conferences, is kept', async (t) => {
+	const { home, put, run } = await converted(t, 'sizes.webm', 'mp4');
+	await subtitles('sizes.txt', 'file small.webm\nfile large.webm\n');
+	const part = (name: string, size: string) =>
+		film(name, [...picture(size, 2), '-c:v', 'libvpx', '-deadline', 'realtime'], path.join(home, name));
+	await Promise.all([part('small.webm', '160x90'), part('large.webm', '320x180')]);
+	await put(['-f', 'concat', '-i', 'sizes.txt', '-c', 'copy']);
+	const { detail, names } = await run();
+	t.deepEqual(detail.losses, ['the sizes of its pictures, which change']);
+	t.is(detail.isOriginalDeleted, false);
+	t.true(names.includes('sizes.webm'));
+});
 
 test('a transport stream with a track of sound that begins later and ends before its end is kept', async (t) => {
 	const { home, run } = await converted(t, 'later.mts', 'mkv');

@@ -1,10 +1,10 @@
 import test from 'ava';
 import { decoderErrors, outputDenial } from '../src/encode.js';
 import { aviDelay } from '../src/films/aviDelay.js';
-import { decodedSeconds } from '../src/films/countDecodingErrors.js';
 import { countPackets, type TrackPackets } from '../src/films/countPackets.js';
+import { type DecodedFilm, frameReader } from '../src/films/decodeFilm.js';
 import { lossesOf, type ReadFilm } from '../src/films/losses.js';
-import { type Film, parseProbe } from '../src/films/probe.js';
+import { type Film, type NamedTracks, parseProbe } from '../src/films/probe.js';
 import { parseScan, type Video } from '../src/films/scan.js';
 import { conversionArguments, videoEncoder } from '../src/formats.js';
 import { parseEncoders } from '../src/HandBrake.js';
@@ -118,6 +118,8 @@ test('the output of a scan is parsed after any other output, and invalid output 
 	}
 });
 
+const unnamed: NamedTracks = { count: 1, titles: new Set(), marks: new Map(), languages: 0 };
+
 const whole: Film = {
 	container: 'mov',
 	seconds: 100,
@@ -131,6 +133,9 @@ const whole: Film = {
 	data: 0,
 	chapters: 0,
 	traits: [],
+	styledSubtitles: 0,
+	named: { audio: unnamed, subtitles: unnamed },
+	texts: new Set(),
 };
 
 const lasting = (seconds: number): Film => ({ ...whole, seconds });
@@ -178,10 +183,11 @@ const losses = (
 	output: Given,
 	decoderErrors: number | undefined = 0,
 	unreadDelay: number | undefined = 0,
+	decoded: DecodedFilm | undefined = undefined,
 ) =>
 	lossesOf({
 		...{ original: read(original), originalBytes: original.bytes ?? 1_250_000 },
-		...{ output: read(output), decoderErrors, unreadDelay },
+		...{ output: read(output), decoded, decoderErrors, unreadDelay },
 	});
 
 test('an output that has all of its original lacks nothing, whatever its rate', (t) => {
@@ -219,20 +225,14 @@ test('what an output lacks of its original is named, and what is not known is ta
 		'4 of 6 channels of audio track 1',
 	]);
 	t.deepEqual(losses({}, {}, 3), ['what could not be decoded (3 errors)']);
-	t.deepEqual(
-		lossesOf({ original: read({}), originalBytes: 0, output: read({}), decoderErrors: undefined, unreadDelay: 0 }),
-		['what could not be decoded (the errors were not counted)'],
-	);
+	const undecoded = { original: read({}), originalBytes: 0, decoded: undefined };
+	t.deepEqual(lossesOf({ ...undecoded, output: read({}), decoderErrors: undefined, unreadDelay: 0 }), [
+		'what could not be decoded (the errors were not counted)',
+	]);
 	t.deepEqual(losses({}, {}, 0, 3.004), ['a delay of 3 s between tracks']);
-	t.deepEqual(
-		lossesOf({
-			...{ original: read({}), originalBytes: 0 },
-			output: read({}),
-			decoderErrors: 0,
-			unreadDelay: undefined,
-		}),
-		['delays of tracks (they could not be read)'],
-	);
+	t.deepEqual(lossesOf({ ...undecoded, output: read({}), decoderErrors: 0, unreadDelay: undefined }), [
+		'delays of tracks (they could not be read)',
+	]);
 	const tracks = { subtitles: 2, pictures: 1, attachments: 3, data: 1, chapters: 5 };
 	t.deepEqual(losses({ film: tracks }, { film: { subtitles: 1, chapters: 5 } }), [
 		'1 of 2 subtitles',
@@ -264,9 +264,17 @@ test('what an output lacks of its original is named, and what is not known is ta
 	// Another film behind it, or anything else.
 	t.deepEqual(losses({ bytes: 2_400_000 }, {}), ['1.2 MB that are part of no track']);
 	const unread = { film: whole, packets: undefined };
-	t.deepEqual(lossesOf({ original: unread, originalBytes: 1e9, output: read({}), decoderErrors: 0, unreadDelay: 0 }), [
-		'frames (they could not be counted)',
-	]);
+	t.deepEqual(
+		lossesOf({
+			...undecoded,
+			original: unread,
+			originalBytes: 1e9,
+			output: read({}),
+			decoderErrors: 0,
+			unreadDelay: 0,
+		}),
+		['frames (they could not be counted)'],
+	);
 });
 
 /** An AVI with tracks of these units and starts, as far as its film. */
@@ -384,21 +392,90 @@ test('the errors of all decoders are added up, and are unknown if none reports a
 
 test('how far a film is decoded is reported once for each second, from its first frame on', (t) => {
 	const times: number[] = [];
-	const take = decodedSeconds((seconds) => times.push(seconds));
-	const lines = [
-		'0,1.400000',
-		'1,1.500000',
-		'0,N/A',
+	const { take } = frameReader((seconds) => times.push(seconds));
+	for (const line of [
+		'stream_index=0|pts_time=1.400000',
+		'stream_index=1|pts_time=1.500000',
+		'stream_index=0|pts_time=N/A',
 		'',
 		'x',
-		'0,2.300000',
-		'0,2.400000,',
-		'1,2.600000',
-		'0,2.000000',
-		'0,9.4',
-	];
-	for (const line of lines) take(line);
+		'side_data_type=H.26[45] User Data Unregistered SEI message',
+		'stream_index=0|pts_time=2.300000',
+		'stream_index=0|pts_time=2.400000|',
+		'stream_index=1|pts_time=2.600000',
+		'stream_index=0|pts_time=2.000000',
+		'stream_index=0|pts_time=9.4',
+	]) {
+		take(line);
+	}
 	t.deepEqual(times, [1, 8]);
+});
+
+test('what only the frames of a film show is lost with them: sizes, half pictures, captions, views and channels', (t) => {
+	const lost = (...lines: string[]) => {
+		const { take, read: readFrames } = frameReader(() => {});
+		for (const line of lines) take(line);
+		return losses({}, {}, 0, 0, { errors: 0, ...readFrames() });
+	};
+	const frame = (more: object = {}) =>
+		Object.entries({
+			stream_index: 0,
+			width: 640,
+			height: 360,
+			sample_aspect_ratio: '1:1',
+			interlaced_frame: 0,
+			...more,
+		})
+			.map(([name, value]) => `${name}=${value}`)
+			.join('|');
+	t.deepEqual(lost(frame(), frame({ sample_aspect_ratio: 'N/A' }), 'stream_index=1|channels=2'), []);
+	t.deepEqual(lost(frame(), frame({ width: 1280, height: 720 })), ['the sizes of its pictures, which change']);
+	t.deepEqual(lost(frame(), frame({ sample_aspect_ratio: '64:45' })), ['the sizes of its pictures, which change']);
+	// A cover beside the film has a size of its own.
+	t.deepEqual(lost(frame(), frame({ stream_index: 2, width: 50 })), []);
+	t.deepEqual(lost(frame(), frame({ interlaced_frame: 1 })), ['the half pictures of interlaced video']);
+	t.deepEqual(lost(frame(), 'side_data_type=ATSC A53 Part 4 Closed Captions'), ['closed captions']);
+	t.deepEqual(lost(`${frame()}|side_data_type=ATSC A53 Part 4 Closed Captions`), ['closed captions']);
+	t.deepEqual(lost(`${frame()}|side_data_type=Stereo 3D`), ['the view of a panorama or in 3D']);
+	t.deepEqual(lost(frame(), 'stream_index=1|channels=2', 'stream_index=1|channels=6', 'stream_index=1|channels=2'), [
+		'4 of 6 channels of audio track 1',
+	]);
+});
+
+test('names, languages and marks that tell tracks apart, the looks of subtitles and texts about a film are found, and missed in an output', (t) => {
+	const filmOf = (streams: object[], tags: object = {}) =>
+		parseProbe(
+			JSON.stringify({
+				format: { format_name: 'matroska', tags },
+				streams: [{ codec_type: 'video' }, ...streams].map((each, index) => ({ index, ...each })),
+			}),
+		);
+	const lost = (before: ReturnType<typeof filmOf>, after: ReturnType<typeof filmOf>) => {
+		const given = (of: ReturnType<typeof filmOf>): Given => {
+			const { styledSubtitles = 0, named = whole.named, texts = new Set<string>() } = of ?? {};
+			return { film: { styledSubtitles, named, texts } };
+		};
+		return losses(given(before), given(after));
+	};
+	const audio = (title: string, more: object = {}) => ({ codec_type: 'audio', tags: { title }, ...more });
+	const subtitle = (more: object = {}) => ({ codec_type: 'subtitle', codec_name: 'subrip', ...more });
+	const two = filmOf([audio('Original'), audio('Commentary')]);
+	t.deepEqual(lost(two, two), []);
+	t.deepEqual(lost(two, filmOf([audio('Stereo'), audio('Stereo')])), ['names of tracks']);
+	t.deepEqual(lost(filmOf([audio('Surround')]), filmOf([audio('Stereo')])), []);
+	const forced = filmOf([subtitle({ disposition: { forced: 1, default: 1 } }), subtitle()]);
+	t.deepEqual(lost(forced, forced), []);
+	t.deepEqual(lost(forced, filmOf([subtitle(), subtitle()])), ['which tracks are forced']);
+	const german = filmOf([subtitle({ tags: { language: 'ger' } })]);
+	t.deepEqual(lost(german, filmOf([subtitle({ tags: { language: 'deu' } })])), []);
+	t.deepEqual(lost(german, filmOf([subtitle({ tags: { language: 'und' } })])), ['languages of tracks']);
+	const styled = filmOf([subtitle({ codec_name: 'ass' })]);
+	t.deepEqual(lost(styled, styled), []);
+	t.deepEqual(lost(styled, filmOf([subtitle({ codec_name: 'mov_text' })])), [
+		'fonts, colours and places of 1 subtitles',
+	]);
+	const told = filmOf([], { COMMENT: 'Ours', Title: 'One', encoder: 'x' });
+	t.deepEqual(lost(told, filmOf([], { title: 'One' })), ['what the file says of it (comment)']);
 });
 
 test('what a camera recorded beside the pictures, transparency and a high dynamic range are found, and missed in an output', (t) => {
@@ -421,6 +498,30 @@ test('what a camera recorded beside the pictures, transparency and a high dynami
 	t.deepEqual(traits({}, { side_data_list: [{ side_data_type: 'Spherical Mapping' }] }), [
 		'the view of a panorama or in 3D',
 	]);
+	t.deepEqual(
+		traits({}, { pix_fmt: 'yuv420p10le', side_data_list: [{ side_data_type: 'DOVI configuration record' }] }),
+		['high dynamic range'],
+	);
+	t.deepEqual(traits({}, { pix_fmt: 'bgr0' }), ['colours of a screen (RGB)']);
+	const turned = ([a, b, c, d]: readonly number[]) => {
+		const displaymatrix = `\n00000000: ${a} ${b} 0\n00000001: ${c} ${d} 0\n00000002: 0 0 1073741824\n`;
+		return traits({}, { side_data_list: [{ side_data_type: 'Display Matrix', displaymatrix }] });
+	};
+	const one = 65_536;
+	const quarters = [
+		[one, 0, 0, one],
+		[0, one, -one, 0],
+		[-one, 0, 0, -one],
+		[0, -one, one, 0],
+	];
+	for (const quarter of quarters) t.deepEqual(turned(quarter), []);
+	const others = [
+		[-one, 0, 0, one],
+		[one, 0, 0, -one],
+		[0, one, one, 0],
+		[46_341, 46_341, -46_341, 46_341],
+	];
+	for (const other of others) t.deepEqual(turned(other), ['that it is shown mirrored or at a slant']);
 	t.deepEqual(losses({ film: { traits: ['transparency'] } }, {}), ['transparency']);
 });
 

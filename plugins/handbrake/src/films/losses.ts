@@ -1,6 +1,7 @@
 import { formatQueueSize } from '@stowage/rules';
 import type { FilmPackets, TrackPackets } from './countPackets.js';
-import type { Film } from './probe.js';
+import type { DecodedFilm } from './decodeFilm.js';
+import type { Film, NamedTracks, Trait } from './probe.js';
 
 /** A film and its packets; undefined where they could not be read. */
 export interface ReadFilm {
@@ -13,6 +14,8 @@ interface Comparison {
 	/** The size of its file. */
 	originalBytes: number;
 	output: ReadFilm;
+	/** The frames of the original; undefined where it was not decoded: then nothing is said of them. */
+	decoded: DecodedFilm | undefined;
 	/** How many errors the decoders had; undefined if that is not known. */
 	decoderErrors: number | undefined;
 	/** By how many seconds some of its tracks begin later than others in a way that no program reads; undefined if that is not known. */
@@ -26,14 +29,23 @@ const tolerance = 0.01;
  * What the original has and the output lacks, in words for people. Only where this is empty may the original be deleted, so what is
  * unknown counts as missing.
  */
-export function lossesOf({ original, originalBytes, output, decoderErrors, unreadDelay }: Comparison): string[] {
+export function lossesOf({
+	original,
+	originalBytes,
+	output,
+	decoded,
+	decoderErrors,
+	unreadDelay,
+}: Comparison): string[] {
 	return [
 		...lostTracks(original.film, output.film),
 		...lateTracks(original),
 		...lostDelay(unreadDelay),
-		...original.film.traits.filter((trait) => !output.film.traits.includes(trait)),
+		...lostTraits(original.film, output.film, decoded),
+		...lostNames(original.film, output.film),
+		...lostInFrames(original.film, decoded),
 		...lostFrames(original, output),
-		...lostSound(original, output),
+		...lostSound(original, output, decoded),
 		...lostBytes(original, originalBytes),
 		...(decoderErrors === 0 ? [] : [`what could not be decoded${errorsOf(decoderErrors)}`]),
 	];
@@ -62,6 +74,51 @@ function lateTracks({ film, packets }: ReadFilm): string[] {
 	const late = (packets?.streams ?? 0) - film.streams;
 	if (late <= 0) return [];
 	return [late === 1 ? '1 track that begins later' : `${late} tracks that begin later`];
+}
+
+function lostTraits(original: Film, output: Film, decoded: DecodedFilm | undefined): string[] {
+	const traits = new Set<Trait>([
+		...original.traits,
+		...(decoded?.isStereo ? (['the view of a panorama or in 3D'] as const) : []),
+	]);
+	return [...traits].filter((trait) => !output.traits.includes(trait));
+}
+
+/** What tells tracks apart, and what the film says of itself. */
+function lostNames(original: Film, output: Film): string[] {
+	const kinds = [
+		[original.named.audio, output.named.audio],
+		[original.named.subtitles, output.named.subtitles],
+	] as const;
+	// The name of an only track tells it from no other one.
+	const isNameless = ([before, after]: (typeof kinds)[number]) =>
+		before.count > 1 && [...before.titles].some((title) => !after.titles.has(title));
+	const marks = [...new Set(kinds.flatMap(([before, after]) => fewer(before.marks, after.marks)))];
+	const texts = [...original.texts].filter((text) => !output.texts.has(text));
+	const looks = original.styledSubtitles - output.styledSubtitles;
+	return [
+		...(kinds.some(isNameless) ? ['names of tracks'] : []),
+		...(kinds.some(([before, after]) => before.languages > after.languages) ? ['languages of tracks'] : []),
+		...(marks.length > 0 ? [`which tracks are ${marks.join(' or ')}`] : []),
+		...(looks > 0 ? [`fonts, colours and places of ${looks} subtitles`] : []),
+		...(texts.length > 0 ? [`what the file says of it (${texts.join(', ')})`] : []),
+	];
+}
+
+const fewer = (before: NamedTracks['marks'], after: NamedTracks['marks']) =>
+	[...before].filter(([name, count]) => (after.get(name) ?? 0) < count).map(([name]) => name);
+
+/** The encoder gives all pictures the size of the first ones, takes two moments for one, and finds only captions near the beginning. */
+function lostInFrames({ video }: Film, decoded: DecodedFilm | undefined): string[] {
+	if (decoded === undefined) return [];
+	const tracks = video.flatMap(({ index }) => decoded.tracks.get(index) ?? []);
+	return [
+		...(tracks.some(({ changesShape }) => changesShape) ? ['the sizes of its pictures, which change'] : []),
+		...(tracks.some(({ frames, interlaced }) => interlaced > frames * tolerance)
+			? ['the half pictures of interlaced video']
+			: []),
+		...(decoded.hasCaptions ? ['closed captions'] : []),
+	];
 }
 
 function lostDelay(seconds: number | undefined): string[] {
@@ -113,14 +170,16 @@ function soundSeconds({ begin = 0, end = 0, gaps = 0 }: Partial<TrackPackets> = 
 /** Tracks begin and end at somewhat different times. */
 const slackOf = (seconds: number) => Math.max(1, seconds * tolerance);
 
-function lostSound(original: ReadFilm, output: ReadFilm): string[] {
-	return original.film.audio.flatMap(({ index, channels, announced }, n) => {
+function lostSound(original: ReadFilm, output: ReadFilm, decoded: DecodedFilm | undefined): string[] {
+	return original.film.audio.flatMap(({ index, announced, ...track }, n) => {
 		const converted = output.film.audio[n];
 		// It is counted as a lost track.
 		if (converted === undefined) return [];
 		// An AVI delays its sound by empty packets, which are counted in it and read by no decoder.
 		const before = Math.max(soundSeconds(original.packets?.tracks.get(index)), announced);
 		const lost = before - soundSeconds(output.packets?.tracks.get(converted.index));
+		// A recording of television may begin with fewer.
+		const channels = Math.max(track.channels, decoded?.tracks.get(index)?.channels ?? 0);
 		return [
 			...(lost > slackOf(before) ? [`${Math.round(lost)} s of audio track ${n + 1}`] : []),
 			...(converted.channels < channels

@@ -23,6 +23,21 @@ export interface Film {
 	chapters: number;
 	/** What else it has that an encoder may leave out. */
 	traits: readonly Trait[];
+	/** How many of the subtitles are of a kind that has fonts, colours and places of its own. */
+	styledSubtitles: number;
+	named: { audio: NamedTracks; subtitles: NamedTracks };
+	/** What the file says of the film for people: the names of the texts. */
+	texts: ReadonlySet<string>;
+}
+
+/** What tells the tracks of a kind apart. */
+export interface NamedTracks {
+	count: number;
+	titles: ReadonlySet<string>;
+	/** How many tracks have each mark, in words for people. */
+	marks: ReadonlyMap<string, number>;
+	/** How many have a language. */
+	languages: number;
 }
 
 /** In words for people. */
@@ -31,7 +46,9 @@ export type Trait =
 	| 'the camera and the time of filming'
 	| 'transparency'
 	| 'high dynamic range'
-	| 'the view of a panorama or in 3D';
+	| 'the view of a panorama or in 3D'
+	| 'that it is shown mirrored or at a slant'
+	| 'colours of a screen (RGB)';
 
 export interface VideoTrack {
 	/** The index of its stream in the file. */
@@ -57,6 +74,7 @@ export interface AudioTrack {
 const stream = z.object({
 	index: z.number(),
 	codec_type: z.string().optional(),
+	codec_name: z.string().default(''),
 	codec_tag_string: z.string().optional(),
 	width: z.number().default(0),
 	height: z.number().default(0),
@@ -65,11 +83,13 @@ const stream = z.object({
 	nb_frames: z.string().optional(),
 	start_time: z.string().optional(),
 	duration: z.string().optional(),
-	disposition: z.object({ attached_pic: z.number().default(0) }).optional(),
+	disposition: z.record(z.string(), z.number()).default({}),
 	pix_fmt: z.string().default(''),
 	color_transfer: z.string().default(''),
 	tags: z.record(z.string(), z.string()).default({}),
-	side_data_list: z.array(z.object({ side_data_type: z.string().default('') })).default([]),
+	side_data_list: z
+		.array(z.object({ side_data_type: z.string().default(''), displaymatrix: z.string().default('') }))
+		.default([]),
 });
 
 const probed = z.object({
@@ -97,10 +117,10 @@ export const source = [
 const entries = [
 	'format=format_name,start_time,duration',
 	'format_tags',
-	'stream=index,codec_type,codec_tag_string,width,height,channels,avg_frame_rate,nb_frames,start_time,duration,pix_fmt,color_transfer',
-	'stream_tags=alpha_mode',
-	'stream_side_data=side_data_type',
-	'stream_disposition=attached_pic',
+	'stream=index,codec_type,codec_name,codec_tag_string,width,height,channels,avg_frame_rate,nb_frames,start_time,duration,pix_fmt,color_transfer',
+	'stream_tags=alpha_mode,title,language',
+	'stream_side_data=side_data_type,displaymatrix',
+	'stream_disposition',
 	'chapter=id',
 ];
 
@@ -123,7 +143,7 @@ export function parseProbe(output: string): Film | undefined {
 	const container = containers.find((each) => found?.format.format_name.split(',').includes(each));
 	if (found === undefined || container === undefined) return undefined;
 	const of = (type: string) => found.streams.filter((each) => each.codec_type === type);
-	const isPicture = ({ disposition }: z.infer<typeof stream>) => disposition?.attached_pic === 1;
+	const isPicture = ({ disposition }: z.infer<typeof stream>) => disposition.attached_pic === 1;
 	const video = of('video').filter((each) => !isPicture(each));
 	if (video.length === 0) return undefined;
 	return {
@@ -150,6 +170,41 @@ export function parseProbe(output: string): Film | undefined {
 		data: of('data').filter(({ codec_tag_string = '' }) => !redundantData.has(codec_tag_string)).length,
 		chapters: found.chapters.length,
 		traits: traitsOf(found.format.tags, video),
+		styledSubtitles: of('subtitle').filter(({ codec_name }) => styled.has(codec_name)).length,
+		named: { audio: namedTracks(of('audio')), subtitles: namedTracks(of('subtitle')) },
+		texts: new Set(
+			Object.keys(found.format.tags)
+				.map((name) => name.toLowerCase())
+				.filter((name) => texts.has(name)),
+		),
+	};
+}
+
+const styled: ReadonlySet<string> = new Set(['ass', 'ssa']);
+
+/** Without what programs write of themselves. */
+const texts: ReadonlySet<string> = new Set([
+	...['title', 'artist', 'album', 'album_artist', 'composer', 'performer', 'author', 'genre', 'date', 'copyright'],
+	...['comment', 'description', 'synopsis', 'lyrics', 'show', 'network', 'episode_id', 'season_number', 'episode_sort'],
+]);
+
+/** In words for people, by their names in ffprobe. */
+const marks = {
+	forced: 'forced',
+	comment: 'comments',
+	hearing_impaired: 'for the hard of hearing',
+	visual_impaired: 'for the visually impaired',
+} as const;
+
+function namedTracks(tracks: readonly z.infer<typeof stream>[]): NamedTracks {
+	const having = (is: (track: z.infer<typeof stream>) => boolean) => tracks.filter(is).length;
+	return {
+		count: tracks.length,
+		titles: new Set(tracks.flatMap(({ tags }) => (tags.title ? [tags.title] : []))),
+		marks: new Map(
+			Object.entries(marks).map(([name, words]) => [words, having(({ disposition }) => disposition[name] === 1)]),
+		),
+		languages: having(({ tags: { language = 'und' } }) => language !== 'und'),
 	};
 }
 
@@ -163,13 +218,26 @@ function traitsOf(tags: Readonly<Record<string, string>>, video: readonly z.infe
 		transparency: video.some((each) => each.tags.alpha_mode === '1' || transparent.test(each.pix_fmt)),
 		// With 8 bits a colour it would show steps.
 		'high dynamic range': video.some(
-			(each) => wideTransfers.has(each.color_transfer) && !/^(?:yuvj?\d+p|nv\d+)$/.test(each.pix_fmt),
+			(each) =>
+				(wideTransfers.has(each.color_transfer) && !/^(?:yuvj?\d+p|nv\d+)$/.test(each.pix_fmt)) ||
+				// One kind of Dolby Vision names no transfer, and has other colours without its own data.
+				each.side_data_list.some(({ side_data_type }) => side_data_type === 'DOVI configuration record'),
 		),
 		'the view of a panorama or in 3D': video.some((each) =>
 			each.side_data_list.some(({ side_data_type }) => /^(?:Stereo 3D|Spherical Mapping)$/.test(side_data_type)),
 		),
+		'that it is shown mirrored or at a slant': video.some((each) =>
+			each.side_data_list.some(({ displaymatrix }) => !isTurned(displaymatrix)),
+		),
+		'colours of a screen (RGB)': video.some(({ pix_fmt }) => /^(?:gbr|rgb|bgr|0rgb|0bgr|pal8)/.test(pix_fmt)),
 	};
 	return (Object.keys(has) as Trait[]).filter((trait) => has[trait]);
+}
+
+/** Whether a matrix of ffprobe, three lines of three numbers, turns pictures by quarters only, or does nothing. */
+function isTurned(matrix: string): boolean {
+	const [a = 1, b = 0, , c = 0, d = 1] = [...matrix.matchAll(/ (-?\d+)/g)].map(([, number]) => Number(number));
+	return (b === 0 && c === 0 && a * d > 0) || (a === 0 && d === 0 && b * c < 0);
 }
 
 const transparent = /^(?:yuva|gbrap|rgba|bgra|argb|abgr|ayuv|ya\d)/;

@@ -1,0 +1,120 @@
+import os from 'node:os';
+import type { SandboxedProgram } from '../SandboxedProgram.js';
+import { source } from './probe.js';
+
+/** What only its frames show of a film: tracks change on the way, and headers don't say all. */
+export interface DecodedFilm {
+	/** How many errors the decoders had. */
+	errors: number;
+	/** By the index of their streams. */
+	tracks: ReadonlyMap<number, DecodedTrack>;
+	/** Whether its pictures carry captions, which are no track. */
+	hasCaptions: boolean;
+	/** Whether they are views for two eyes. */
+	isStereo: boolean;
+}
+
+export interface DecodedTrack {
+	frames: number;
+	/** Pictures of two moments, each of which has every second line. */
+	interlaced: number;
+	/** Whether its pictures have several sizes, or several shapes of pixels. */
+	changesShape: boolean;
+	/** The most that a frame of sound has; 0 for pictures. */
+	channels: number;
+}
+
+const maxThreads = 8;
+
+/** Packets that are not whole count, too: decoders make a frame of what there is of them, or the reader leaves them out. */
+const isError = (line: string) =>
+	/\[(?:error|fatal|panic)\]/.test(line) ||
+	(/\[(?:warning|info)\]/.test(line) && /packet corrupt|incomplete packet/i.test(line));
+
+const entries = [
+	'frame=stream_index,pts_time,width,height,sample_aspect_ratio,interlaced_frame,channels',
+	'frame_side_data=side_data_type',
+];
+
+/**
+ * Decodes an open film from its beginning to its end, and counts what is wrong. HandBrake counts only packets of which its decoders make
+ * nothing: where they conceal what is destroyed by what was there before, it takes that for a frame. `onTime` is called with how many
+ * seconds are decoded. Undefined if ffprobe fails.
+ */
+export async function decodeFilm(
+	decoder: SandboxedProgram,
+	descriptor: number,
+	signal: AbortSignal,
+	onTime: (seconds: number) => void = () => {},
+): Promise<DecodedFilm | undefined> {
+	const threads = String(Math.min(maxThreads, os.availableParallelism()));
+	const args = [
+		// Also what a decoder leaves unread of a packet.
+		...['-threads', threads, '-err_detect', 'crccheck+bitstream+buffer', ...source, '-v', 'level+info'],
+		...['-show_entries', entries.join(':'), '-of', 'compact=p=0'],
+	];
+	let errors = 0;
+	const onLogLine = (line: string) => {
+		if (isError(line)) errors++;
+	};
+	const frames = frameReader(onTime);
+	const { code } = await decoder.run(args, { files: [descriptor], signal, onLine: frames.take, onLogLine });
+	return code === 0 ? { errors, ...frames.read() } : undefined;
+}
+
+interface CountedTrack extends DecodedTrack {
+	/** Of its first picture. */
+	shape: string;
+}
+
+/** Reads lines of frames; reports each whole second of their times once. */
+export function frameReader(onTime: (seconds: number) => void): {
+	take(line: string): void;
+	read(): Omit<DecodedFilm, 'errors'>;
+} {
+	const reportTime = eachSecond(onTime);
+	const tracks = new Map<number, CountedTrack>();
+	let hasCaptions = false;
+	let isStereo = false;
+	return {
+		take(line) {
+			const { side_data_type: sideData = '', ...values } = valuesOf(line);
+			if (/closed captions/i.test(sideData)) hasCaptions = true;
+			if (/stereo 3d/i.test(sideData)) isStereo = true;
+			if (values.stream_index === undefined) return;
+			takeFrame(tracks, Number(values.stream_index), values);
+			reportTime(Number(values.pts_time));
+		},
+		read: () => ({ tracks, hasCaptions, isStereo }),
+	};
+}
+
+/** Such as `stream_index=0|pts_time=1.200000|width=640|height=360`. */
+const valuesOf = (line: string): Readonly<Record<string, string>> =>
+	Object.fromEntries(line.split('|').map((each) => each.split('=', 2)));
+
+function takeFrame(tracks: Map<number, CountedTrack>, index: number, values: Readonly<Record<string, string>>): void {
+	const { width, height, sample_aspect_ratio = '', interlaced_frame, channels } = values;
+	// Unknown is square.
+	const pixels = /^(?:N\/A|0:1|)$/.test(sample_aspect_ratio) ? '1:1' : sample_aspect_ratio;
+	const shape = `${width}x${height} ${pixels}`;
+	const track = tracks.get(index) ?? { frames: 0, interlaced: 0, changesShape: false, channels: 0, shape };
+	tracks.set(index, track);
+	track.frames++;
+	if (interlaced_frame === '1') track.interlaced++;
+	if (width !== undefined && shape !== track.shape) track.changesShape = true;
+	track.channels = Math.max(track.channels, Number(channels) || 0);
+}
+
+function eachSecond(onTime: (seconds: number) => void): (time: number) => void {
+	let begin: number | undefined;
+	let reported = 0;
+	return (time) => {
+		if (!Number.isFinite(time)) return;
+		begin ??= time;
+		const seconds = Math.floor(time - begin);
+		if (seconds <= reported) return;
+		reported = seconds;
+		onTime(seconds);
+	};
+}
