@@ -53,8 +53,6 @@ export class AuditFile {
 	#writing: Promise<void> | undefined;
 	#open: { handle: FileHandle; day: string; part: number; size: number; checkedAt: number } | undefined;
 	#lost = 0;
-	/** The last write ended within a line. */
-	#isTorn = false;
 
 	constructor(folder: string, of: AuditClass, options: Options) {
 		this.#folder = folder;
@@ -122,10 +120,9 @@ export class AuditFile {
 	async #write(batch: readonly Line[]): Promise<void> {
 		const handle = await this.#handleFor(dayOf(batch[0]?.time ?? 0));
 		const texts = batch.map(({ text }) => text);
-		const bytes = Buffer.from(`${this.#isTorn ? '\n' : ''}${texts.join('')}`);
+		const bytes = Buffer.from(`${(await endsWithinLine(handle)) ? '\n' : ''}${texts.join('')}`);
 		const { bytesWritten } = await handle.write(bytes);
 		if (this.#open !== undefined) this.#open.size += bytesWritten;
-		this.#isTorn = bytesWritten < bytes.length ? bytes[bytesWritten - 1] !== 0x0a : false;
 		if (bytesWritten < bytes.length) {
 			const whole = bytes.subarray(0, bytesWritten).toString('latin1').split('\n').length - 1;
 			this.#lose(batch.length - whole, new Error('The disk took only a part of the lines.'));
@@ -192,8 +189,18 @@ export class AuditFile {
 
 	async #openFile(name: string): Promise<FileHandle> {
 		await makeFolders(this.#folder, 0o700);
-		const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
+		const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
 		const { open: openFile } = this.#options;
 		return openRegularFile(path.join(this.#folder, name), flags, openFile === undefined ? {} : { open: openFile });
 	}
 }
+
+/** As a power cut leaves it, or the write of any process to a full disk: the next line would be a part of that one. */
+async function endsWithinLine(handle: FileHandle): Promise<boolean> {
+	const { size } = await handle.stat();
+	if (size === 0) return false;
+	const { bytesRead, buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
+	return bytesRead === 1 && buffer[0] !== lineFeed;
+}
+
+const lineFeed = 0x0a;

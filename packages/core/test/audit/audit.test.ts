@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { Aggregator } from '../../src/audit/Aggregator.js';
 import { AuditFile } from '../../src/audit/AuditFile.js';
-import { auditFiles, auditFolder, removeOldAudit } from '../../src/audit/auditFolder.js';
+import { auditFileName, auditFiles, auditFolder, removeOldAudit } from '../../src/audit/auditFolder.js';
 import { type AuditRecord, auditLine, maxLineBytes, parseAuditLine } from '../../src/audit/auditLine.js';
 import { readAudit } from '../../src/audit/readAudit.js';
 import { Client, dataDirs, file, json, recordsOf, type TestApp, testApp } from '../testApp.js';
@@ -248,6 +248,33 @@ test('two writers share the same files, and each line is stored whole and once',
 		found.map(Number).sort((a, b) => a - b),
 		Array.from({ length: 400 }, (_, n) => n),
 	);
+});
+
+test('a line that a power cut or another process at a full disk has torn takes none with it that is written behind it', async (t) => {
+	const dataDir = await folderOf(t);
+	const folder = path.join(dataDir, 'audit');
+	const fail = (error: unknown) => t.fail(String(error));
+	const time = '2031-02-03T04:05:06.000Z';
+	const at = path.join(folder, auditFileName('2031-02-03', 'changes', 0));
+	const tear = () => appendFile(at, lineAt(time, 9).slice(0, 40));
+	const [first, second] = [1, 2].map(() => new AuditFile(folder, 'changes', { onError: fail, onRecovered: fail })) as [
+		AuditFile,
+		AuditFile,
+	];
+	const write = async (file: AuditFile, n: number) => {
+		file.append(lineAt(time, n), Date.parse(time));
+		await file.flush();
+	};
+	await mkdir(folder);
+	await tear();
+	await write(first, 0);
+	await write(second, 1);
+	// Of the first one, which the second does not know of.
+	await tear();
+	await write(second, 2);
+	await write(first, 3);
+	await Promise.all([first.close(), second.close()]);
+	t.deepEqual(pathsOf(await collect(readAudit(dataDir, {}))), ['0', '1', '2', '3']);
 });
 
 test('nodes write files of their own into one folder, which are read together in the order of time', async (t) => {
