@@ -379,10 +379,18 @@ test('Markdown that is nested too deep, or has too many elements, is not read', 
 	t.is(htmlTree('<div>'.repeat(41)), undefined);
 	t.is(htmlTree('<x>'.repeat(200_000)), undefined, 'elements that are left out count, too');
 	t.is(htmlTree('<hr>'.repeat(20_001)), undefined);
+	t.not(htmlTree('<li>a'.repeat(4000)), undefined);
+	t.is(htmlTree('<li>a'.repeat(4001)), undefined, 'each has a mark, which is laid out by itself');
+	t.is(htmlTree('<details>a</details>'.repeat(1819)), undefined);
 	t.is(markdownTree('|a|b|\n|-|-|\n'.concat('|1|2|\n'.repeat(10_000))), undefined);
 	// The browser's parser would copy all open formats into each paragraph.
 	const copied = htmlTree(`<p>${'<b><i><u>'.repeat(10)}<p>`.repeat(9));
 	t.true(copied === undefined || JSON.stringify(copied).length < 100_000);
+});
+
+test('a picture in Markdown does not float, where each of thousands would look for its place beside the others', (t) => {
+	const src = 'data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7';
+	t.deepEqual(htmlTree(`<img align=left src="${src}">`), [element('img', [], { src })]);
 });
 
 test('cells in Markdown that take several places of a table take no more of them than a browser lays out in time', (t) => {

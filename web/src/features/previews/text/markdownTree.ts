@@ -30,6 +30,11 @@ const removed = namesIn(
 
 /** As many as the page can make and lay out at once on a slow machine. */
 const maxNodes = 20_000;
+/**
+ * Nodes that an element counts for, whose boxes are several: laying out 10,000 of these takes some seconds, of any
+ * other one half a second.
+ */
+const weights: Readonly<Record<string, number>> = { details: 10, img: 4, li: 4, table: 4 };
 /** Laying out tables and lists within each other takes longer than their number. */
 const maxDepth = 40;
 /** Tags within each other, those that are left out too. */
@@ -84,7 +89,8 @@ function readTree(html: string): MarkdownNode[] {
 		if (open.length === 1) joined.block = 0;
 	};
 	const add = (parent: Open, node: MarkdownNode) => {
-		if (++nodes > maxNodes) throw new TooMuch();
+		nodes += typeof node === 'string' ? 1 : (weights[node.tag] ?? 1);
+		if (nodes > maxNodes) throw new TooMuch();
 		parent.children.push(node);
 	};
 	const parser = new Parser({
@@ -130,7 +136,7 @@ function nodeOf(tag: string, given: Readonly<Record<string, string>>): MarkdownN
 	const { href, src, colspan, rowspan, start, type, ...plain } = own;
 	const kept: Record<string, string> = plain;
 	// Among thousands that float each one looks for its place beside those before it.
-	if (tag === 'table') delete kept.align;
+	if (tag === 'table' || tag === 'img') delete kept.align;
 	if (tag === 'img') {
 		const isPicture = /^data:image\/(?:png|jpeg|gif|webp|avif);/i.test(src ?? '');
 		if (!isPicture) return plain.alt ?? '';
