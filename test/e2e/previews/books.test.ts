@@ -252,6 +252,8 @@ test.serial('a book or document that no browser lays out in time is refused, and
 	const app = await fixture.enter(t);
 	const within = (open: string, close: string, times: number) => `${open.repeat(times)}x${close.repeat(times)}`;
 	const chapter = (body: string) => book({ chapters: { 'c1.xhtml': `<h1>Words</h1>${body}` } });
+	const collapsing = (rows: string) =>
+		`<table id="t" border="1" style="border-collapse: collapse !important">${rows}</table>`;
 	const cells = '<w:tc><w:tcPr><w:gridSpan w:val="1000"/></w:tcPr><w:p/></w:tc>'.repeat(60);
 	await writeFiles(app.home, {
 		'deep.epub': chapter(within('<div>', '</div>', 4900)),
@@ -261,6 +263,10 @@ test.serial('a book or document that no browser lays out in time is refused, and
 		'columns.epub': chapter(within('<div style="columns: 2">', '</div>', 60)),
 		'faulty.epub': chapter('<p>a&nbsp;b<p><svg><text>c</text></svg>'),
 		'spans.docx': word({ body: `${paragraph('Words')}<w:tbl>${`<w:tr>${cells}</w:tr>`.repeat(200)}</w:tbl>` }),
+		// Borders that collapse in places where no cell is: 2 kB, 4 GB.
+		'down.epub': chapter(collapsing('<tr><td rowspan="9999">x</td></tr>'.repeat(4000))),
+		'sparse.epub': chapter(collapsing(`<tr>${'<td>x</td>'.repeat(9000)}</tr>${'<tr><td>x</td></tr>'.repeat(4900)}`)),
+		'plain.epub': chapter(collapsing('<tr><td rowspan="2">x</td><td>y</td></tr><tr><td>z</td></tr>')),
 	});
 	const page = await app.open('/browser?type=private');
 	for (const name of ['deep.epub', 'formats.epub', 'joined.epub', 'deep.docx']) {
@@ -268,9 +274,15 @@ test.serial('a book or document that no browser lays out in time is refused, and
 		await viewer.getByRole('alert').waitFor();
 		await closePreview(page);
 	}
-	for (const name of ['columns.epub', 'faulty.epub', 'spans.docx']) {
+	const collapses = async () =>
+		inside(page)
+			.locator('#t')
+			.evaluate((table) => getComputedStyle(table).borderCollapse);
+	for (const name of ['columns.epub', 'faulty.epub', 'spans.docx', 'down.epub', 'sparse.epub', 'plain.epub']) {
 		await openPreview(page, name);
 		await inside(page).getByText('Words').waitFor();
+		if (name === 'sparse.epub') t.is(await collapses(), 'separate');
+		if (name === 'plain.epub') t.is(await collapses(), 'collapse', 'as any other table');
 		await closePreview(page);
 	}
 	t.deepEqual(app.faults, []);

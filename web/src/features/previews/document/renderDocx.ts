@@ -5,6 +5,7 @@ import { sheetsOf } from '../common/drawings.js';
 import { boundTexts } from '../common/longTexts.js';
 import { isNestedTooDeep } from '../common/styleCost.js';
 import { openZip } from '../common/zip.js';
+import { tableStyles } from '../inFrame/boundTables.js';
 import { cleanMarkup } from '../inFrame/cleanMarkup.js';
 import { languageIn } from './languageIn.js';
 import { withPlainSymbols } from './symbols.js';
@@ -58,11 +59,15 @@ export async function renderDocx(bytes: Uint8Array, title: string): Promise<void
 	replaceSymbols(inert);
 	cleanMarkup(inert, () => undefined);
 	boundTexts(inert.body);
-	const style = document.createElement('style');
-	style.textContent = pageStyles;
+	const styleOf = (css: string) => {
+		const style = document.createElement('style');
+		style.textContent = css;
+		return style;
+	};
 	document.head.replaceChildren(
+		styleOf(tableStyles),
 		...[...inert.head.querySelectorAll('style')].map((each) => document.importNode(each, true)),
-		style,
+		styleOf(pageStyles),
 	);
 	document.title = title;
 	const declared = zip.read('word/styles.xml');

@@ -4,6 +4,7 @@ import { maxPixels, pixelsOf } from '../common/images/pixels.js';
 import { boundTexts } from '../common/longTexts.js';
 import { countElements } from '../common/markupBounds.js';
 import { sanitise } from '../common/sanitise.js';
+import { tableStyles } from '../inFrame/boundTables.js';
 import { cleanCss, cleanMarkup } from '../inFrame/cleanMarkup.js';
 import { type Book, joined, textOf, withoutDoctype } from './readBook.js';
 
@@ -48,7 +49,7 @@ export function renderChapter(book: Book, path: string): () => void {
 	const body = chapter.querySelector('body');
 	boundTexts(chapter.documentElement);
 	document.head.replaceChildren(
-		...[pageStyles, ...styles].map((css) => {
+		...[tableStyles, pageStyles, ...styles].map((css) => {
 			const style = document.createElement('style');
 			style.textContent = css;
 			return style;

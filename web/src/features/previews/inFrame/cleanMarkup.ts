@@ -1,6 +1,7 @@
 import { drawsTooMuch, sheetsOf } from '../common/drawings.js';
 import { maxPixels, pixelsOfAddress } from '../common/images/pixels.js';
 import { isNestedTooDeep, stylesCostTooMuch } from '../common/styleCost.js';
+import { boundTables } from './boundTables.js';
 import { replaceAddresses } from './cssAddresses.js';
 
 /** A URL within this page for a reference in a file, such as a picture packed with it; undefined if there is none. */
@@ -132,22 +133,11 @@ function boundDeclarations(style: CSSStyleDeclaration): void {
 	if (/^(?:inline|contents|initial|unset|revert|revert-layer|ruby.*|math|run-in)$|var\(|\(/.test(style.display)) {
 		style.removeProperty('display');
 	}
-}
-
-/** Rows times columns of a table, with those that its cells only span. */
-const maxSlots = 20_000;
-
-/** A table with too many places has no cells that span several. */
-function boundTables(root: ParentNode): void {
-	for (const table of root.querySelectorAll('table')) {
-		const rows = [...table.querySelectorAll('tr')];
-		const spanOf = (cell: Element, name: string) => Number.parseInt(cell.getAttribute(name) ?? '', 10) || 1;
-		const across = (row: Element) => [...row.children].reduce((sum, cell) => sum + spanOf(cell, 'colspan'), 0);
-		const columns = [...table.querySelectorAll('col, colgroup')].reduce((sum, each) => sum + spanOf(each, 'span'), 0);
-		if (rows.length * rows.reduce((most, row) => Math.max(most, across(row)), columns) <= maxSlots) continue;
-		for (const each of table.querySelectorAll('td, th, col, colgroup')) {
-			for (const name of ['colspan', 'rowspan', 'span']) each.removeAttribute(name);
-		}
+	// Importance would win against the styles that bound tables.
+	for (const name of ['border-collapse', 'all']) {
+		if (style.getPropertyPriority(name) === '') continue;
+		const value = style.getPropertyValue(name);
+		style.setProperty(name, value);
 	}
 }
 
