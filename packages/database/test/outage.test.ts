@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { openDatabase } from '@stowage/database';
 import { isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
@@ -98,6 +100,40 @@ test.serial('a call to a server that does not answer fails as unavailable after 
 		mariadb.thaw();
 	}
 	t.truthy(await db.users.find('alice'));
+});
+
+test.serial('a process that stood still itself takes no server for dead that has answered meanwhile', async (t) => {
+	const url = await mariadb.createDatabase();
+	const db = await openDatabase(url);
+	t.teardown(db.close);
+	const standStill = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+	const found = db.users.find('alice');
+	// The statement is on its way.
+	await new Promise(setImmediate);
+	standStill(10_500);
+	t.is(await found, undefined);
+	const opening = openDatabase(url);
+	await new Promise(setImmediate);
+	standStill(5500);
+	await (await opening).close();
+});
+
+test.serial('a connection that is broken off before it is established is asked for again', async (t) => {
+	const url = new URL(await mariadb.createDatabase());
+	let broken = 0;
+	const front = createServer((socket) => {
+		socket.on('error', () => {});
+		if (broken++ < 2) return void socket.resetAndDestroy();
+		const server = connect(Number(url.port), url.hostname).on('error', () => socket.destroy());
+		socket.pipe(server).pipe(socket);
+	}).listen(0, '127.0.0.1');
+	await once(front, 'listening');
+	t.teardown(() => void front.close());
+	const there = Object.assign(new URL(url), { host: `127.0.0.1:${(front.address() as AddressInfo).port}` });
+	const db = await openDatabase(there.href);
+	t.teardown(db.close);
+	await db.ping();
+	t.true(broken > 2);
 });
 
 async function unavailable(t: ExecutionContext, call: () => Promise<unknown>): Promise<void> {

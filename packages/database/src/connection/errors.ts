@@ -86,6 +86,11 @@ export function hasNoConnectionLeft(error: unknown): boolean {
 	return hasCode(error, noConnectionLeft);
 }
 
+/** Whether the server, or its system, broke a connection off. */
+export function wasReset(error: unknown): boolean {
+	return codeOf(error) === 'ECONNRESET';
+}
+
 /** Whether the database rolled the transaction back in favour of another one; it may be retried at once. */
 export function isDeadlock(error: unknown): boolean {
 	return hasCode(error, deadlocked);

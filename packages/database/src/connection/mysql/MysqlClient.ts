@@ -1,14 +1,18 @@
+import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
-import mysql2 from 'mysql2';
-import { codeOf, hasNoConnectionLeft, isDeadlock } from '../errors.js';
+import mysql2, { type ConnectionOptions } from 'mysql2';
+import { hasNoConnectionLeft, isDeadlock, wasReset } from '../errors.js';
 import { plainBindings } from '../plainValues.js';
 import { mayRepeat, pauseAfter } from '../transact.js';
 
 /** How long a statement may take before its server counts as dead. A server that lost its power does not even close the connection. */
-const statementMs = 10_000;
+const statementSeconds = 10;
 
-/** For how long a connection is asked for again that the server has no room for. Whoever waits gets the first one that is free here. */
+/** The same for a connection until it is established. */
+const connectSeconds = 5;
+
+/** For how long a connection is asked for again that the server has no room or no time for. Whoever waits gets the first one that is free here. */
 const fullServerMs = 5_000;
 
 interface MysqlConnection {
@@ -19,8 +23,21 @@ interface MysqlConnection {
 
 /** knex's MySQL client. */
 export class MysqlClient extends Mysql2Client {
+	/** How long a statement may take; undefined without a limit. */
+	get limitSeconds(): number | undefined {
+		return statementSeconds;
+	}
+
 	override _driver(): unknown {
-		return mysql2;
+		const createConnection = (settings: ConnectionOptions) => {
+			const connection = mysql2.createConnection(settings);
+			const stop = afterSeconds(connectSeconds, () => {
+				(connection as unknown as { stream: Socket }).stream.destroy(noAnswer('ETIMEDOUT'));
+			});
+			connection.once('connect', stop).once('error', stop);
+			return connection;
+		};
+		return { createConnection };
 	}
 
 	override prepBindings(bindings: unknown): unknown {
@@ -33,23 +50,21 @@ export class MysqlClient extends Mysql2Client {
 			try {
 				return await super.acquireRawConnection();
 			} catch (error) {
-				if (!hasNoConnectionLeft(error) || performance.now() > deadline) throw error;
+				const isForNow = hasNoConnectionLeft(error) || wasReset(error);
+				if (!isForNow || performance.now() > deadline) throw error;
 				// At random, or all processes that lack one would ask together.
 				await wait(50 + Math.random() * 100);
 			}
 		}
 	}
 
-	override async _query(connection: MysqlConnection, query: { options?: object }): Promise<unknown> {
-		query.options = { timeout: statementMs, ...query.options };
+	override async _query(connection: MysqlConnection, query: object): Promise<unknown> {
 		for (let attempt = 1; ; attempt++) {
 			try {
-				return await super._query(connection, query);
+				return await inTime(connection, this.limitSeconds, super._query(connection, query));
 			} catch (error) {
 				// The driver puts the whole statement with its values into the error, which is logged.
 				if (error instanceof Error && 'sql' in error) delete error.sql;
-				// A late answer would be taken for the answer to the next statement.
-				if (codeOf(error) === 'PROTOCOL_SEQUENCE_TIMEOUT') connection.destroy();
 				// A transaction is gone as a whole and repeated by `transact`.
 				if (connection.__knexTxId !== undefined || !isDeadlock(error) || !mayRepeat(attempt)) throw error;
 				await pauseAfter(attempt);
@@ -60,10 +75,51 @@ export class MysqlClient extends Mysql2Client {
 
 /** The same for long work, such as a migration over a large table. */
 export class PatientMysqlClient extends MysqlClient {
-	override async _query(connection: MysqlConnection, query: { options?: object }): Promise<unknown> {
-		query.options = { timeout: undefined, ...query.options };
+	override get limitSeconds(): undefined {
+		return undefined;
+	}
+
+	override async _query(connection: MysqlConnection, query: object): Promise<unknown> {
 		const { beforeStatement } = this.config as { beforeStatement?: () => Promise<void> };
 		await beforeStatement?.();
 		return super._query(connection, query);
 	}
+}
+
+/** Ends the connection where its server does not answer in time. */
+async function inTime<T>(connection: MysqlConnection, seconds: number | undefined, answer: Promise<T>): Promise<T> {
+	if (seconds === undefined) return answer;
+	let stop = () => {};
+	const late = new Promise<never>((_, reject) => {
+		stop = afterSeconds(seconds, () => {
+			// A late answer would be taken for the answer to the next statement.
+			connection.destroy();
+			reject(noAnswer('PROTOCOL_SEQUENCE_TIMEOUT'));
+		});
+	});
+	try {
+		return await Promise.race([answer, late]);
+	} finally {
+		stop();
+	}
+}
+
+/**
+ * Calls `then` after so many seconds, between which this process reads what has arrived: one that stood still itself, or has
+ * hardly a processor, takes no server for dead whose answer is there. Returns what ends the wait.
+ */
+function afterSeconds(seconds: number, then: () => void): () => void {
+	let left = seconds;
+	const step = () => {
+		left--;
+		if (left <= 0) then();
+		else timer = setTimeout(step, 1000);
+	};
+	let timer = setTimeout(step, 1000);
+	return () => clearTimeout(timer);
+}
+
+/** The driver's error for a server that does not answer. */
+function noAnswer(code: 'ETIMEDOUT' | 'PROTOCOL_SEQUENCE_TIMEOUT'): Error {
+	return Object.assign(new Error('The database server did not answer in time.'), { code });
 }
