@@ -378,6 +378,11 @@ export const parsers: readonly Parser[] = [
 		fragments: ['0,', '1.2', '417,', 'N/A,', 'K_', ',', '-', '\n', 'a', 'error', '['],
 		run: eachPacket,
 	},
+	{
+		name: "ffprobe's frames",
+		fragments: ['stream_index=0', 'pts_time=1.2', 'width=640', 'side_data_type=', 'Stereo 3D', '|', '=', '\n', 'a'],
+		run: eachFrame,
+	},
 	{ name: "HandBrake's scan", fragments: ['JSON Title Set: {', '{', '[', '"', '}', ',', '\n'], run: parseScan },
 	{
 		name: 'subtitles',
@@ -538,7 +543,11 @@ async function eachPacket(text: string): Promise<void> {
 	const ffprobe = { run: (_: unknown, { onLine }: { onLine(line: string): void }) => inLines(onLine) };
 	await countPackets(ffprobe as never, 3, new AbortController().signal);
 	await inLines((line) => errors.take(line));
-	await inLines(frameReader(() => {}).take);
+}
+
+function eachFrame(text: string): void {
+	const { take } = frameReader(() => {});
+	for (const line of text.split('\n')) take(line);
 }
 
 async function readForm(text: string): Promise<void> {
