@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type Database, openDatabase } from '@stowage/database';
 import type { UploadRecord } from '@stowage/plugin-api';
 import { isFailure, parsePath } from '@stowage/rules';
@@ -290,5 +291,32 @@ test.serial(
 			`select t.table_name from information_schema.tables t where t.table_schema = '${nameOf(url)}' and not exists (select 1 from information_schema.statistics s where s.table_schema = t.table_schema and s.table_name = t.table_name and s.index_name = 'PRIMARY')`,
 		);
 		t.deepEqual(rows, []);
+	},
+);
+
+test.serial(
+	'a node says that it works while its queries wait until one that has died is out of the cluster',
+	async (t) => {
+		const [url] = await galera.createDatabase();
+		const db = await openDatabase(url);
+		t.teardown(db.close);
+		await db.ping();
+		await galera.nodes[1].kill();
+		let longest = 0;
+		let longestQuery = 0;
+		const until = performance.now() + 6000;
+		const spanOf = async (ask: () => Promise<unknown>) => {
+			const begun = performance.now();
+			await ask();
+			return performance.now() - begun;
+		};
+		const querying = (async () => {
+			while (performance.now() < until) longestQuery = Math.max(longestQuery, await spanOf(() => db.users.find('ada')));
+		})();
+		for (; performance.now() < until; await wait(50)) longest = Math.max(longest, await spanOf(() => db.ping()));
+		await querying;
+		t.log(`longest ${longest.toFixed(0)} ms, of a query ${longestQuery.toFixed(0)} ms`);
+		t.true(longest < longestQuery / 2, `${longest} and ${longestQuery} ms`);
+		await galera.nodes[1].start();
 	},
 );

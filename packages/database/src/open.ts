@@ -65,7 +65,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
 		const target = parseDatabaseUrl(url);
 		// Loaded when needed: each has a program of its own, and some commands need neither.
 		if (target.kind === 'mysql') {
-			const { openMysql } = await import('./connection/mysql/openMysql.js');
+			const { openMysql, createProbe } = await import('./connection/mysql/openMysql.js');
 			const server = await openMysql(target.address, migrations, now, connections);
 			const clock = new DatabaseClock(server, now);
 			try {
@@ -74,9 +74,16 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
 				await server.destroy();
 				throw error;
 			}
+			const all = database(server, clock.now, async () => Number.POSITIVE_INFINITY);
+			const probe = createProbe(target.address);
 			return {
-				...database(server, clock.now, async () => Number.POSITIVE_INFINITY),
+				...all,
+				...guarded({ ping: probe.ping }),
 				processes: guarded(processStore(server, clock)),
+				async close() {
+					await probe.close();
+					await all.close();
+				},
 			};
 		}
 		const { openSqlite } = await import('./connection/sqlite/openSqlite.js');

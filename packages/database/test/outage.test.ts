@@ -3,6 +3,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { openDatabase } from '@stowage/database';
 import { isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
+import mysql from 'mysql2/promise';
 import { type MariaDb, startMariadb } from './mariadb.js';
 
 let mariadb: MariaDb;
@@ -100,6 +101,19 @@ test.serial('a call to a server that does not answer fails as unavailable after 
 		mariadb.thaw();
 	}
 	t.truthy(await db.users.find('alice'));
+});
+
+test.serial('a server can be asked whether it works while all other connections wait', async (t) => {
+	const url = await mariadb.createDatabase();
+	const db = await openDatabase(url);
+	t.teardown(db.close);
+	const locking = await mysql.createConnection({ uri: url });
+	await locking.query('lock tables users write');
+	const waiting = Array.from({ length: 12 }, () => db.users.find('alice'));
+	const first = await Promise.race([...waiting, db.ping().then(() => 'it works')]);
+	await locking.end();
+	t.is(first, 'it works');
+	await Promise.all(waiting);
 });
 
 test.serial('a process that stood still itself takes no server for dead that has answered meanwhile', async (t) => {

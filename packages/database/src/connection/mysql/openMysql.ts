@@ -38,6 +38,20 @@ export async function openMysql(
 	return connect(address, MysqlClient, connections);
 }
 
+/**
+ * Asks whether the server can be used, over a connection of its own: others may all be waiting. In a cluster it waits for no other
+ * node, as a query does until it is decided that one which does not answer has left; a node without a majority refuses this, too.
+ */
+export function createProbe(address: MysqlAddress): { ping(): Promise<void>; close(): Promise<void> } {
+	const probe = connect(address, MysqlClient, 1);
+	return {
+		async ping() {
+			await probe.raw('do 1');
+		},
+		close: () => probe.destroy(),
+	};
+}
+
 /** One connection for long work. `beforeStatement` is awaited before each statement, which it may refuse by throwing. */
 export function connectPatiently(address: MysqlAddress, beforeStatement?: () => Promise<void>): Knex {
 	return connect(address, PatientMysqlClient, 1, { beforeStatement });
