@@ -695,8 +695,32 @@ async function unpackedBytes(scope: Pick<typeof globalThis, 'DecompressionStream
 	return sum;
 }
 
+/** What a worker has, to be bounded. */
+const unboundScope = () => ({
+	Uint8Array,
+	Uint8ClampedArray,
+	Int16Array,
+	Uint16Array,
+	Int32Array,
+	Uint32Array,
+	Float32Array,
+	DecompressionStream,
+});
+
+test('a PDF names no length of a list that takes more memory than its streams may', (t) => {
+	const scope = unboundScope();
+	boundMemory(scope);
+	// The columns of a fax, the coefficients of a JPEG.
+	t.throws(() => new scope.Uint32Array(maxUnpackedBytes / 4 + 1), { instanceOf: RangeError });
+	t.throws(() => new scope.Int16Array(maxUnpackedBytes / 2 + 1), { instanceOf: RangeError });
+	t.throws(() => new scope.Uint8ClampedArray(2 * maxUnpackedBytes + 1), { instanceOf: RangeError });
+	t.is(new scope.Uint8ClampedArray(4 * 100_000_000).length, 400_000_000, 'a picture of 100 megapixels');
+	t.deepEqual(new scope.Uint32Array([1, 2]), Uint32Array.from([1, 2]));
+	t.is(new scope.Int16Array(new ArrayBuffer(8), 2, 3).length, 3);
+});
+
 test('a stream of a PDF is unpacked up to a bound', async (t) => {
-	const scope = { Uint8Array, DecompressionStream };
+	const scope = unboundScope();
 	boundMemory(scope);
 	t.is(new scope.Uint8Array(maxUnpackedBytes).length, maxUnpackedBytes);
 	t.throws(() => new scope.Uint8Array(maxUnpackedBytes + 1), { instanceOf: RangeError });

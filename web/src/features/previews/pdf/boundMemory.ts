@@ -1,23 +1,24 @@
-/** Of one stream of a document after decompression, or of any other list of bytes: 85 megapixels in three colours. */
+/** Of one stream of a document after decompression, or of any other list of numbers: 85 megapixels in three colours. */
 export const maxUnpackedBytes = 256 * 1024 * 1024;
+/** Of a picture as it is drawn, whose pixels are bounded by what the document says of it. */
+const maxDrawnBytes = 512 * 1024 * 1024;
 /** Of a compressed stream at once. It becomes a thousand times as many at most, which a browser has in memory together. */
 const pieceBytes = 16 * 1024;
 
-type Scope = Pick<typeof globalThis, 'Uint8Array' | 'DecompressionStream'>;
+/** Lists whose lengths a document names: the columns of a fax, the coefficients of a JPEG. */
+const lists = ['Uint8Array', 'Int16Array', 'Uint16Array', 'Int32Array', 'Uint32Array', 'Float32Array'] as const;
+
+type List = (typeof lists)[number] | 'Uint8ClampedArray';
+type Scope = Pick<typeof globalThis, List | 'DecompressionStream'>;
 
 /**
- * Has pdf.js, which has no such setting, fail to unpack a stream that is larger: it takes its memory from where the
- * page has its own. What needs the stream is not drawn then, as after any other error in it. pdf.js doubles its
+ * Has pdf.js, which has no such setting, fail to unpack a stream that is larger, or to make a list that is: it takes
+ * its memory from where the page has its own. What needs the stream is not drawn then, as after any other error in it. pdf.js doubles its
  * buffers as a stream grows, and decompresses with the browser's own means where it can.
  */
 export function boundMemory(scope: Scope): void {
-	scope.Uint8Array = new Proxy(scope.Uint8Array, {
-		construct(target, args, newTarget) {
-			const [length] = args;
-			if (typeof length === 'number' && length > maxUnpackedBytes) throw new RangeError('There are too many bytes.');
-			return Reflect.construct(target, args, newTarget);
-		},
-	});
+	for (const name of lists) boundList(scope, name, maxUnpackedBytes);
+	boundList(scope, 'Uint8ClampedArray', maxDrawnBytes);
 	// Without it pdf.js does that by itself.
 	if (!('DecompressionStream' in scope)) return;
 	const { DecompressionStream: Decompression } = scope;
@@ -43,4 +44,17 @@ export function boundMemory(scope: Scope): void {
 			this.readable = inPieces.readable.pipeThrough(new Decompression(format)).pipeThrough(counted);
 		}
 	};
+}
+
+function boundList(scope: Scope, name: List, most: number): void {
+	const list: object = new Proxy(scope[name], {
+		construct(target, args, newTarget) {
+			const [length] = args;
+			if (typeof length === 'number' && length * target.BYTES_PER_ELEMENT > most) {
+				throw new RangeError('There are too many bytes.');
+			}
+			return Reflect.construct(target, args, newTarget);
+		},
+	});
+	Object.assign(scope, { [name]: list });
 }
