@@ -20,6 +20,17 @@ test.serial('nothing is lost or doubled while a worker is killed each five secon
 	await uploadWhileKilling(t, await mariadb.createDatabase());
 });
 
+test.serial('a worker that hangs keeps a server that is asked to end no longer than 25 seconds', async (t) => {
+	const server = await startServer(t, { args: serveArgs(await memoryFolder(t), '--workers', '2') });
+	const [hanging] = await workersOf(server);
+	process.kill(hanging as number, 'SIGSTOP');
+	const begun = performance.now();
+	process.kill(server.pid, 'SIGTERM');
+	t.is(await server.ended, 0);
+	const took = performance.now() - begun;
+	t.true(took < 26_500, `${took} ms`);
+});
+
 /** A server that has ended with 70, since too many of its workers died, is started again as by a service manager. */
 async function uploadWhileKilling(t: ExecutionContext, databaseUrl?: string): Promise<void> {
 	const dataDir = await memoryFolder(t, 256 + (load.uploads * load.bytes * 1.5) / 1024 ** 2);

@@ -9,8 +9,8 @@ const pingMs = 5000;
 /** How long a new process may take until it serves, when processes are replaced one after another. */
 const startMs = 60_000;
 
-/** What a process has to end, a little more than it gives itself. */
-const stopMs = 27_000;
+/** What a process has to end, as it gives itself: one that hangs is killed then. */
+const stopMs = 25_000;
 
 interface Options {
 	count: number;

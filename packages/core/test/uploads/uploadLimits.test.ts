@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { Failure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import type { AppOptions } from '../../src/index.js';
@@ -336,6 +337,30 @@ test('space that uploads at another process are filling is not available until t
 	sent.destroy();
 	t.is((await create(bob, 9 * mb, { filename: 'b' })).statusCode, 201);
 	await until('nothing is said any more', async () => (await said()).length === 0);
+});
+
+test('what a process with hardly a processor said long ago refuses no upload before it had time to say it anew', async (t) => {
+	const app = await testApp(t, { '--workers': '2', '--uploads-free-space-reserve': '0' });
+	reportSpace(app, { freeSpace: async () => 10 * mb });
+	const ada = await new Client(app).register('ada');
+	const folder = path.join(app.dataDir, 'disk-use');
+	const claims = [{ client: 'bob', isStranger: false, left: 2 * mb }];
+	const say = () =>
+		writeFile(
+			path.join(folder, 'another_process'),
+			JSON.stringify({ [app.services.roots.default.storage.rootId]: { unwritten: 0, claims } }),
+		);
+	await mkdir(folder, { recursive: true });
+	await say();
+	const creating = create(ada, 9 * mb, { filename: 'a' });
+	await wait(2500);
+	await rm(path.join(folder, 'another_process'));
+	t.is((await creating).statusCode, 201);
+	await say();
+	const refused = create(ada, 9 * mb, { filename: 'b' });
+	await wait(300);
+	await say();
+	t.is((await refused).statusCode, 507, 'it is said anew that something is under way');
 });
 
 test('all uploads of one client claim at most a share of the free space, and claims of visitors do not affect users', async (t) => {

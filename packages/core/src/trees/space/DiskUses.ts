@@ -23,14 +23,13 @@ interface DiskUse {
 /** What a process says of each disk, by the id of its root. */
 type Said = Record<string, DiskUse>;
 
-/** How often it is said anew while something is under way. */
+/** How often it is said anew while something is under way, also where nothing has changed: others see how old it is. */
 const spacingMs = 1000;
-
-/** What was said so long ago is said anew, also where nothing has changed. */
-const touchMs = 5000;
 
 /** A process that has said nothing for so long has stopped, and writes nothing. */
 const silentMs = 15_000;
+
+const nothing = { said: {}, at: Number.POSITIVE_INFINITY };
 
 /** Of some thousand clients. */
 const maxBytes = 1024 * 1024;
@@ -110,13 +109,14 @@ export class DiskUses {
 		return this.#next;
 	}
 
-	/** What all others have under way on a disk. */
-	async ofOthers(rootId: string): Promise<DiskUse> {
-		const uses = await Promise.all((await this.#names()).map(async (name) => (await this.#read(name))[rootId]));
-		const known = uses.filter((use) => use !== undefined);
+	/** What all others have under way on a disk, and when the first of them said so, by the clock of the data folder. */
+	async ofOthers(rootId: string): Promise<DiskUse & { saidAt: number }> {
+		const all = await Promise.all((await this.#names()).map((name) => this.#read(name)));
+		const known = all.flatMap(({ said, at }) => (said[rootId] === undefined ? [] : [{ ...said[rootId], at }]));
 		return {
 			unwritten: known.reduce((sum, { unwritten }) => sum + unwritten, 0),
 			claims: known.flatMap(({ claims }) => claims),
+			saidAt: Math.min(...known.map(({ at }) => at)),
 		};
 	}
 
@@ -135,8 +135,7 @@ export class DiskUses {
 			if (use.unwritten > 0 || use.claims.length > 0) said[rootId] = use;
 		}
 		const text = Object.keys(said).length === 0 ? '' : JSON.stringify(said);
-		const now = performance.now();
-		if (text === this.#said && (text === '' || now - this.#saidAt < touchMs)) return;
+		if (text === '' && this.#said === '') return;
 		const file = path.join(this.#folder, this.#own);
 		if (text === '') await rm(file, { force: true });
 		else {
@@ -147,7 +146,7 @@ export class DiskUses {
 			await rename(next, file);
 		}
 		this.#said = text;
-		this.#saidAt = now;
+		this.#saidAt = performance.now();
 	}
 
 	async #names(): Promise<string[]> {
@@ -159,19 +158,20 @@ export class DiskUses {
 		}
 	}
 
-	async #read(name: string): Promise<Said> {
+	async #read(name: string): Promise<{ said: Said; at: number }> {
 		const file = path.join(this.#folder, name);
 		try {
 			const { mtimeMs } = await stat(file);
 			if (await this.#dependencies.identity.hasEnded(name.replaceAll('_', ' '))) {
 				await rm(file, { force: true });
-				return {};
+				return nothing;
 			}
-			if (Date.now() - mtimeMs > silentMs) return {};
-			return JSON.parse((await readRegularFile(file, { maxBytes })).toString()) as Said;
+			if (Date.now() - mtimeMs > silentMs) return nothing;
+			const said = JSON.parse((await readRegularFile(file, { maxBytes })).toString()) as Said;
+			return { said, at: mtimeMs };
 		} catch (error) {
 			// It has just ended, or has nothing under way any more.
-			if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+			if ((error as NodeJS.ErrnoException).code === 'ENOENT') return nothing;
 			throw error;
 		}
 	}

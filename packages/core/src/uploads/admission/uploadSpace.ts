@@ -33,9 +33,9 @@ const idleMs = 10_000;
 const clientShare = 1 / 4;
 const totalShare = 1 / 2;
 
-/** How often it is looked whether uploads at other processes have ended, before anything is refused because of them. */
+/** Before anything is refused because of uploads at other processes, it is waited until these have said anew what is under way, each second: on a busy machine later. */
 const lookMs = 100;
-const maxLooks = 15;
+const maxLooks = 50;
 
 /** Smaller uploads don't check the disk beforehand: a full disk fails the write, and the reserve is checked while bytes arrive. */
 const smallBytes = 1024 * 1024;
@@ -96,14 +96,15 @@ export function createUploadSpace(dependencies: Dependencies): UploadSpace {
 	/** What is left for an upload of so many bytes beside all others under way, also at other processes. */
 	const roomBeside = async (disk: StorageProvider, isForVisitor: boolean, bytes: number): Promise<number> => {
 		const { rootId } = disk;
+		const begun = Date.now();
 		for (let looks = 1; ; looks++) {
 			const free = Math.max(0, await freeOn(disk));
 			const own = (await activeClaims()).get(rootId) ?? [];
 			const room = free - claimedBy(own, free, isForVisitor);
 			if (room < bytes || !diskUses.mayHaveOthers()) return room;
-			const { claims: others } = await diskUses.ofOthers(rootId);
+			const { claims: others, saidAt } = await diskUses.ofOthers(rootId);
 			const beside = free - claimedBy([...own, ...others], free, isForVisitor);
-			if (beside >= bytes || looks >= maxLooks) return beside;
+			if (beside >= bytes || saidAt >= begun || looks >= maxLooks) return beside;
 			await wait(lookMs);
 		}
 	};
