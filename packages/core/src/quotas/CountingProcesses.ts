@@ -1,6 +1,5 @@
 import type { HomeUsageStore } from '@stowage/plugin-api';
-import { amountKinds, negative, sum, zero } from './amounts.js';
-import type { Amount } from './measureTree.js';
+import { amountKinds } from './amounts.js';
 import type { SharedParts } from './sharedParts.js';
 
 /** A row that was not written for so long has nothing under way: its process has ended, or is idle. */
@@ -32,15 +31,6 @@ export class CountingProcesses {
 	/** Whether one has ended that had reserved something. */
 	async hasGone(): Promise<boolean> {
 		return (await this.gone(withMore(await this.rows()))).size > 0;
-	}
-
-	/** What others have reserved, or taken in advance. */
-	async unpublished(): Promise<Amount> {
-		const others = withMore(await this.rows()).filter(({ process }) => process !== this.#parts.identity.name);
-		const gone = await this.gone(others);
-		return others
-			.filter(({ process }) => !gone.has(process))
-			.reduce((all, { added, published }) => sum(all, added, negative(published)), zero());
 	}
 
 	/** Those of these rows that have ended, or are idle. */

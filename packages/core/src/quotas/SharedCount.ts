@@ -53,6 +53,8 @@ export class SharedCount {
 	#readAt = Number.NEGATIVE_INFINITY;
 	/** How often something that was reserved here went over to an unfinished upload. */
 	#transfers = 0;
+	/** What was just reserved here, and may have to be released. */
+	#undecided = zero();
 	/** A removal was not counted, or may not have been. */
 	#isInexact = false;
 	/** The others don't know that yet. */
@@ -101,24 +103,15 @@ export class SharedCount {
 	async take(amount: Readonly<Amount>, limit: Readonly<Amount>): Promise<boolean> {
 		this.#settleLater();
 		if (this.#row.isGranted) return true;
-		return this.#exclusively('', async () => {
-			if (this.#row.isGranted) return true;
-			const more = this.#step(limit);
-			this.#isShort = amountKinds.some((kind) => limit[kind] > 0 && more[kind] === 0);
-			await this.#row.save(more);
-			await this.#read();
-			// From here to where it is granted nothing else may be reserved.
-			const left = (kind: keyof Amount) => (limit[kind] === 0 ? Number.POSITIVE_INFINITY : this.#left(limit, kind));
-			if (amountKinds.some((kind) => amount[kind] > 0 && left(kind) < 0)) {
-				// It keeps nothing from others who try the same.
-				await this.#row.save(negative(amount));
-				return false;
-			}
-			const isRoomForMore = amountKinds.every((kind) => left(kind) >= more[kind]);
-			this.#row.grant(isRoomForMore ? more : zero());
-			if (!isRoomForMore) await this.#row.save(zero());
-			return true;
-		});
+		this.#undecided = sum(this.#undecided, amount);
+		try {
+			return await this.#exclusively('', () => this.#decide(amount, limit));
+		} finally {
+			// Once the caller has released it.
+			setImmediate(() => {
+				this.#undecided = sum(this.#undecided, negative(amount));
+			});
+		}
 	}
 
 	/** Something has been published of which a part had been reserved here until now. Others hear of the rest before this resolves. */
@@ -190,7 +183,9 @@ export class SharedCount {
 			}
 			if (isNothing(lack())) return;
 			const isMeasured = walks === maxWalks || (await this.#isRight(maxAgeMs));
-			if (isMeasured && !isWithin(lack(), await this.#processes.unpublished())) break;
+			// Of the same moment as the lack: what was given back since is seen by the next look.
+			const unsettled = sum(this.#state?.unpublished ?? zero(), this.#undecided);
+			if (isMeasured && !isWithin(lack(), unsettled)) break;
 		}
 		// What others had published and not said yet was counted twice.
 		if (walks > 0 && !(await this.#isRight(maxAgeMs))) await this.measure();
@@ -220,6 +215,25 @@ export class SharedCount {
 		clearTimeout(this.#timer);
 		await this.#tellDoubt();
 		if (this.#row.exists) await this.#exclusively('', () => this.#row.save(zero()));
+	}
+
+	async #decide(amount: Readonly<Amount>, limit: Readonly<Amount>): Promise<boolean> {
+		if (this.#row.isGranted) return true;
+		const more = this.#step(limit);
+		this.#isShort = amountKinds.some((kind) => limit[kind] > 0 && more[kind] === 0);
+		await this.#row.save(more);
+		await this.#read();
+		// From here to where it is granted nothing else may be reserved.
+		const left = (kind: keyof Amount) => (limit[kind] === 0 ? Number.POSITIVE_INFINITY : this.#left(limit, kind));
+		if (amountKinds.some((kind) => amount[kind] > 0 && left(kind) < 0)) {
+			// It keeps nothing from others who try the same.
+			await this.#row.save(negative(amount));
+			return false;
+		}
+		const isRoomForMore = amountKinds.every((kind) => left(kind) >= more[kind]);
+		this.#row.grant(isRoomForMore ? more : zero());
+		if (!isRoomForMore) await this.#row.save(zero());
+		return true;
 	}
 
 	#left(limit: Readonly<Amount>, kind: keyof Amount): number {

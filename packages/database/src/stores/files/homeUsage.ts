@@ -59,11 +59,11 @@ export function homeUsageStore(knex: Knex, now: () => number): HomeUsageStore {
 
 		async state(home, owner, process) {
 			const own = (name: string) => knex<MeasureRow>('home_measures').where({ home }).select(knex.raw(name));
-			const others = (kind: string) =>
+			const others = (kind: string, less: string) =>
 				changes()
 					.where({ home })
 					.whereNot({ process })
-					.select(knex.raw('sum(?? - ??)', [`added_${kind}`, `removed_${kind}`]));
+					.select(knex.raw('sum(?? - ??)', [`added_${kind}`, `${less}_${kind}`]));
 			const held = (value: string) => unfinishedOf(knex, owner).select(knex.raw(value));
 			// One statement: what goes over from one of them to another is counted in one at least.
 			const [row]: Record<string, number | string | null>[] = await knex.select({
@@ -74,8 +74,10 @@ export function homeUsageStore(knex: Knex, now: () => number): HomeUsageStore {
 				age: knex<MeasureRow>('home_measures')
 					.where({ home })
 					.select(knex.raw('? - ??', [time(), 'measured_at'])),
-				other_bytes: others('bytes'),
-				other_entries: others('entries'),
+				other_bytes: others('bytes', 'removed'),
+				other_entries: others('entries', 'removed'),
+				unpublished_bytes: others('bytes', 'published'),
+				unpublished_entries: others('entries', 'published'),
 				held_bytes: held('sum(uploads.offset)'),
 				held_entries: held('count(*)'),
 			});
@@ -86,6 +88,7 @@ export function homeUsageStore(knex: Knex, now: () => number): HomeUsageStore {
 				ageMs: value('age'),
 				isExact: value('is_exact') !== 0,
 				others: { bytes: value('other_bytes'), entries: value('other_entries') },
+				unpublished: { bytes: value('unpublished_bytes'), entries: value('unpublished_entries') },
 				held: { bytes: value('held_bytes'), entries: value('held_entries') },
 			};
 		},

@@ -32,6 +32,8 @@ export interface UsageState {
 	readonly isExact: boolean;
 	/** `added` without `removed`, of all other processes. */
 	readonly others: UsageAmount;
+	/** What they have reserved of that, or taken in advance. */
+	readonly unpublished: UsageAmount;
 	/** The unfinished uploads that count for the owner. */
 	readonly held: UsageAmount;
 }
