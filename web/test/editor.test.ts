@@ -1,11 +1,13 @@
-import { StreamLanguage } from '@codemirror/language';
+import { indentLess, indentMore } from '@codemirror/commands';
+import { indentUnit, StreamLanguage } from '@codemirror/language';
 import { yaml } from '@codemirror/legacy-modes/mode/yaml';
 import { SearchQuery } from '@codemirror/search';
-import { EditorState, type Text } from '@codemirror/state';
+import { EditorSelection, EditorState, type StateCommand, type Text, type Transaction } from '@codemirror/state';
 import { type Entry, Failure } from '@stowage/rules';
 import test from 'ava';
 import fc from 'fast-check';
 import { encode } from '../src/features/previews/editor/encode.js';
+import { indentKeys } from '../src/features/previews/editor/indentLines.js';
 import { type Base, baseOf, saveText } from '../src/features/previews/editor/saveText.js';
 import { FoundQuery } from '../src/features/previews/editor/search/FoundQuery.js';
 import { findMatches } from '../src/features/previews/editor/search/findMatches.js';
@@ -409,4 +411,40 @@ test('as many beginnings overlap as a search by single letters would follow at o
 	);
 	t.is(overlapsOf('-'.repeat(80)), 80);
 	t.is(overlapsOf('const answer'), 1);
+});
+
+test('many lines are indented and dedented together as the editor does it one by one, and selected as before', (t) => {
+	const [{ run: indentLines, shift: dedentLines }] = indentKeys;
+	const run = (command: StateCommand, state: EditorState) => {
+		let made: Transaction | undefined;
+		t.true(command({ state, dispatch: (transaction) => (made = transaction) }));
+		return made;
+	};
+	const place = fc.integer({ min: 0, max: 30 });
+	fc.assert(
+		fc.property(
+			fc.array(fc.constantFrom('', 'a', ' a', '  a ', '\tb', '   \tb', '     '), { minLength: 1, maxLength: 9 }),
+			fc.record({ start: place, fromEnd: place, isBackwards: fc.boolean(), unit: fc.constantFrom('\t', '  ') }),
+			(beginning, { start, fromEnd, isBackwards, unit }) => {
+				const lines = Array.from({ length: 2100 }, (_, n) => beginning[n % beginning.length] ?? '');
+				const doc = lines.join('\n');
+				const ends = [start, doc.length - fromEnd] as const;
+				const [anchor, head] = isBackwards ? [ends[1], ends[0]] : ends;
+				const selection = EditorSelection.range(anchor, head);
+				const state = EditorState.create({ doc, selection, extensions: indentUnit.of(unit) });
+				for (const [ours, its] of [
+					[indentLines, indentMore],
+					[dedentLines, indentLess],
+				] as const) {
+					const [made, expected] = [run(ours, state), run(its, state)];
+					t.is(made?.newDoc.toString(), expected?.newDoc.toString());
+					t.deepEqual(made?.newSelection.toJSON(), expected?.newSelection.toJSON());
+					let changes = 0;
+					made?.changes.iterChanges(() => changes++, true);
+					t.true(changes <= 1);
+				}
+			},
+		),
+		{ numRuns: 60 },
+	);
 });

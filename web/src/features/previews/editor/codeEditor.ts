@@ -1,8 +1,9 @@
-import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { bracketMatching, indentUnit, syntaxHighlighting } from '@codemirror/language';
 import { Compartment, EditorState, type Text } from '@codemirror/state';
 import { EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
+import { indentKeys } from './indentLines.js';
 import { editorMessages as messages } from './messages.js';
 import { boundedSearch } from './search/boundedSearch.js';
 import { specialCharacters } from './specialCharacters.js';
@@ -57,7 +58,7 @@ function stateOf(text: string, { name, describedBy, onChange }: CodeEditorOption
 			syntax.of([]),
 			// Before the default keys.
 			boundedSearch(),
-			keymap.of([indentWithTab, ...historyKeymap, ...defaultKeymap]),
+			keymap.of([...indentKeys, ...historyKeymap, ...defaultKeymap]),
 		],
 	});
 }
