@@ -98,6 +98,17 @@ export class LineBudgets {
 		for (const part of parts) part.pool.begin(Math.min(used / burst, 1) * part.burst);
 	}
 
+	/** What others have written meanwhile counts for all, and for no source. */
+	addOthers(auditClass: AuditClass, bytes: number): void {
+		const parts = (['lines', 'aggregates', 'totals'] as const).map((part) => ({
+			pool: this.#pool(auditClass, part),
+			...this.#rate(auditClass, classLimits[part]),
+		}));
+		const burst = parts.reduce((sum, part) => sum + part.burst, 0);
+		// Which part a line was of is not known.
+		for (const part of parts) part.pool.addOthers((bytes * part.burst) / burst, part, this.#monotonic());
+	}
+
 	#pool(auditClass: AuditClass, part: keyof typeof classLimits): Pool {
 		const name = `${auditClass} ${part}`;
 		const pool = this.#pools.get(name) ?? new Pool();
@@ -124,6 +135,12 @@ class Pool {
 	/** What was written before the server began. */
 	begin(bytes: number): void {
 		this.#all.add(bytes);
+	}
+
+	/** What others have written meanwhile: never above what all may write at once, so that it is not paid for twice as long. */
+	addOthers(bytes: number, { burst, perMs }: Rate, now: number): void {
+		const used = this.#all.usedAt(now, perMs);
+		this.#all.add(Math.max(0, Math.min(bytes, burst - used)));
 	}
 
 	take(bytes: number, limit: Rate, now: number): boolean {

@@ -77,21 +77,27 @@ export async function removeOldAudit(
 	}
 }
 
-/** How much was written of a class each day, by this node, the oldest day first. A day's lines count from its end on. */
-export async function writtenBefore(
-	folder: string,
-	of: AuditClass,
-	node: string | undefined,
-	now: number,
-): Promise<{ at: number; bytes: number }[]> {
-	const name = node === undefined ? undefined : nodeInFileNames(node);
-	const files = (await auditFiles(folder)).filter((file) => file.class === of && file.node === name);
+/**
+ * How much was written of a class each day, by whatever node and process, the oldest day first; of days only that end after `since`.
+ * A day's lines count from its end on.
+ */
+export async function writtenBefore(folder: string, of: AuditClass, now: number, since = 0): Promise<Written[]> {
+	const isOf = (file: AuditFileName) => file.class === of && Date.parse(file.day) + dayMs > since;
+	const files = (await auditFiles(folder)).filter(isOf);
 	return Promise.all(
 		files.map(async ({ day, file }) => ({
 			at: Math.min(Date.parse(day) + dayMs, now),
+			file,
 			bytes: await sizeOf(path.join(folder, file)),
 		})),
 	);
+}
+
+/** What a file of the log has. `at` is a time of day. */
+export interface Written {
+	at: number;
+	file: string;
+	bytes: number;
 }
 
 /** Another process may remove it at the same time. */

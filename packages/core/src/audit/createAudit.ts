@@ -9,7 +9,7 @@ import { Aggregator } from './Aggregator.js';
 import { AuditFile } from './AuditFile.js';
 import { type Aggregate, bounded, merged } from './aggregate.js';
 import { auditClasses } from './auditClasses.js';
-import { auditFolder, removeOldAudit, writtenBefore } from './auditFolder.js';
+import { auditFolder, removeOldAudit } from './auditFolder.js';
 import {
 	type AuditEntry,
 	type AuditEvent,
@@ -20,6 +20,7 @@ import {
 	readActions,
 } from './auditLine.js';
 import { createLineThrottle } from './createLineThrottle.js';
+import { WrittenByAll } from './WrittenByAll.js';
 
 /** The audit log: who did what to which file, with which result. Nothing here throws or waits: it can't affect a request. */
 export interface Audit {
@@ -85,15 +86,21 @@ export function createAudit({ config, log, now, monotonic, bytesSent, administra
 	const files = new Map(
 		auditClasses.map((each) => [each, new AuditFile(folder, each, { node, onError, onRecovered })]),
 	);
+	const flush = async () => {
+		for (const file of files.values()) await file.flush();
+	};
+	const writtenByAll = new WrittenByAll({ config, folder, now, monotonic, flush });
 	const throttle = createLineThrottle({
 		...{ config, monotonic },
-		write: (auditClass, entry) => files.get(auditClass)?.append(lineOf(entry), now()),
+		write: (auditClass, entry) => {
+			const line = lineOf(entry);
+			writtenByAll.addOwn(auditClass, Buffer.byteLength(line));
+			files.get(auditClass)?.append(line, now());
+		},
 		bytesOf: (entry) => Buffer.byteLength(lineOf(entry)),
 	});
 
-	const resumed = Promise.all(
-		auditClasses.map(async (each) => throttle.resume(each, await writtenBefore(folder, each, node, now()), now())),
-	).catch((error: NodeJS.ErrnoException) => {
+	const resumed = writtenByAll.begin(throttle).catch((error: NodeJS.ErrnoException) => {
 		// A folder that can't be read can't be written either, which is reported then.
 		if (!['EACCES', 'EPERM'].includes(error.code ?? ''))
 			log.error({ err: error }, 'the size of the audit log is not known: its budgets begin anew');
@@ -122,6 +129,7 @@ export function createAudit({ config, log, now, monotonic, bytesSent, administra
 	};
 
 	const count = (event: AuditEvent, outcome: AuditOutcome, maxLines: number) => {
+		writtenByAll.lookAfterAWhile(throttle);
 		const entry = auditEntry(event, outcome, originNow());
 		const aggregate = { entry, count: 1, first: now(), last: now(), ...separateSource(event) };
 		const { request: _, bytes: __, entries: ___, ...same } = entry;
@@ -178,6 +186,7 @@ export function createAudit({ config, log, now, monotonic, bytesSent, administra
 
 		async sweep() {
 			await resumed;
+			await writtenByAll.idle();
 			repeats.endAll();
 			throttle.writeAggregates();
 			await removeOldAudit(folder, now(), config.audit);
@@ -185,6 +194,7 @@ export function createAudit({ config, log, now, monotonic, bytesSent, administra
 
 		async close() {
 			await resumed;
+			await writtenByAll.idle();
 			repeats.endAll();
 			throttle.endAll();
 			// A file that can be written again has a line in another one.

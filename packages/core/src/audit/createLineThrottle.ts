@@ -33,6 +33,8 @@ export interface LineThrottle {
 	endAll(): void;
 	/** Says what was written before the server began. */
 	resume: LineBudgets['resume'];
+	/** Says what others have written since. */
+	addOthers: LineBudgets['addOthers'];
 }
 
 interface ClassifiedAggregate {
@@ -105,6 +107,7 @@ export function createLineThrottle({ config, monotonic, write, bytesOf }: Depend
 			isEnding = false;
 		},
 		resume: (...before) => budgets.resume(...before),
+		addOthers: (...since) => budgets.addOthers(...since),
 	};
 	return throttle;
 }

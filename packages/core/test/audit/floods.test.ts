@@ -1,14 +1,14 @@
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { AuditFile } from '../../src/audit/AuditFile.js';
 import { bounded } from '../../src/audit/aggregate.js';
 import { type AuditClass, auditShares } from '../../src/audit/auditClasses.js';
 import { type AuditEntry, type AuditRecord, auditEntry, auditLine, maxLineBytes } from '../../src/audit/auditLine.js';
-import { createAudit } from '../../src/audit/createAudit.js';
+import { type Audit, createAudit } from '../../src/audit/createAudit.js';
 import { createLineThrottle } from '../../src/audit/createLineThrottle.js';
 import { readAudit } from '../../src/audit/readAudit.js';
 import { Client, file, json, recordsOf, type TestApp, testApp } from '../testApp.js';
@@ -297,6 +297,69 @@ test('a server begins with the budget that the files of the log leave', async (t
 	};
 	t.is(await linesAfter(1000), 200);
 	t.true((await linesAfter(3 * 1024 * 1024)) < 20);
+});
+
+/** Nodes over one database server whose audit logs are in one folder, and how much each of them has written there. */
+async function nodesOfOneFolder(t: ExecutionContext) {
+	const dataDir = await mkdtemp(path.join(os.tmpdir(), 'stowage-audit-'));
+	t.teardown(() => rm(dataDir, { recursive: true }));
+	const clock = { now: Date.parse('2031-02-03T04:05:06Z'), monotonic: 1000 };
+	const start = async (node: string) => {
+		const audit = createAudit({
+			config: {
+				audit: { record: 'changes', keepFor: 90 * dayMs, maxSize: 16 * 1024 * 1024 },
+				...{ dataDir, node, databaseUrl: 'mysql://127.0.0.1/stowage', workers: 1 },
+			},
+			...{ log: pino({ level: 'silent' }), now: () => clock.now, monotonic: () => clock.monotonic },
+			bytesSent: () => 0,
+		});
+		await audit.sweep();
+		return audit;
+	};
+	const flood = async (audit: Audit, user: string, lines = 2000) => {
+		for (let n = 0; n < lines; n++) {
+			const viewer = { kind: 'user' as const, id: `${user}${n % 60}`, username: `${user}${n % 60}` };
+			const at = `folder ${n} ${'x'.repeat(400)}`;
+			audit.record({ action: 'createFolder', viewer, area: 'private', path: at }, { outcome: 'ok' });
+			if (n % 100 === 0) await turn();
+		}
+	};
+	const bytes = async (of: string) => {
+		const names = (await readdir(path.join(dataDir, 'audit'))).filter((name) => name.includes(of));
+		const files = names.map((name) => readFile(path.join(dataDir, 'audit', name)));
+		return (await Promise.all(files)).reduce((sum, { length }) => sum + length, 0);
+	};
+	return { clock, start, flood, bytes };
+}
+
+test('a node that gets another name with each restart goes on with the budget that all nodes have left', async (t) => {
+	const { start, flood, bytes } = await nodesOfOneFolder(t);
+	const written: number[] = [];
+	for (const node of ['one', 'two', 'three', 'four']) {
+		const audit = await start(node);
+		await flood(audit, node);
+		await audit.close();
+		written.push(await bytes(node));
+	}
+	const [first = 0, second = 0, ...others] = written;
+	t.true(first > 500_000, `${written}`);
+	t.true(second < first / 2, `${written}`);
+	for (const each of others) t.true(each < first / 6, `${written}`);
+});
+
+test('nodes with one data folder share the budgets, also while all of them work', async (t) => {
+	const { clock, start, flood, bytes } = await nodesOfOneFolder(t);
+	const [one, two] = [await start('one'), await start('two')];
+	await flood(one, 'ada');
+	clock.monotonic += 30_000;
+	clock.now += 30_000;
+	two.record({ action: 'settings' }, { outcome: 'ok' });
+	await two.sweep();
+	await flood(two, 'bob');
+	await Promise.all([one.close(), two.close()]);
+	const written = [await bytes('one'), await bytes('two')] as const;
+	t.true(written[0] > 500_000, `${written}`);
+	t.true(written[1] > 0 && written[1] < written[0] / 2, `${written}`);
 });
 
 test('whoever has their own trash give way again and again takes no line from what others lose by it', async (t) => {
