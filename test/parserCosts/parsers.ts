@@ -49,7 +49,7 @@ import { parseEncoders } from '../../plugins/handbrake/src/HandBrake.js';
 import { lineReader, parseProgress } from '../../plugins/handbrake/src/progress.js';
 import { keepFirstFrame } from '../../plugins/preview/src/images/child/keepFirstFrame.js';
 import { mayApplyProfile } from '../../plugins/preview/src/images/child/mayApplyProfile.js';
-import { minimizeExif } from '../../plugins/preview/src/images/child/minimizeExif.js';
+import { minimizeMetadata } from '../../plugins/preview/src/images/child/minimizeMetadata.js';
 import { isPrivateName } from '../../plugins/storage-local/src/root/privateFolder.js';
 import { parseStagedId } from '../../plugins/storage-local/src/writing/stagedIds.js';
 import { parseLocation } from '../../web/src/features/files/location/location.js';
@@ -166,6 +166,7 @@ export const parsers: readonly Parser[] = [
 		fragments: [
 			'\xFF\xE1\0\x40Exif\0\0MM\0*\0\0\0\x08\xFF\xFF',
 			'\x01\x12\0\x03\0\0\0\0\0\0\0\0',
+			'\0\0\0\x04zTXta\0\0x....',
 			'\0\0\0\x40eXIfMM\0*\0\0\0\x08\xFF\xFF',
 			'EXIF\0\0\0\x40',
 			'\0\0\0\x08mini',
@@ -176,7 +177,7 @@ export const parsers: readonly Parser[] = [
 			'\0',
 		],
 		run(text) {
-			for (const format of ['jpeg', 'png', 'webp', 'avif'] as const) minimizeExif(bytesOf(text), format);
+			for (const format of ['jpeg', 'png', 'webp', 'avif'] as const) minimizeMetadata(bytesOf(text), format);
 		},
 	},
 	{

@@ -6,7 +6,7 @@ import { decodeHeic } from './decodeHeic.js';
 import { imageFormat, maxPixels } from './imageFormat.js';
 import { keepFirstFrame } from './keepFirstFrame.js';
 import { mayApplyProfile } from './mayApplyProfile.js';
-import { minimizeExif } from './minimizeExif.js';
+import { minimizeMetadata } from './minimizeMetadata.js';
 
 // Decoders by allow-list: libvips has many more, also such as read other files or fetch addresses.
 sharp.block({ operation: ['VipsForeignLoad'] });
@@ -26,7 +26,7 @@ sharp.concurrency(1);
 async function render(bytes: Buffer, size: number): Promise<Buffer> {
 	const format = imageFormat(bytes);
 	if (format === undefined) throw new Error('The image has an unknown format.');
-	minimizeExif(bytes, format);
+	minimizeMetadata(bytes, format);
 	keepFirstFrame(bytes, format);
 	const image = format === 'heic' ? await decodeHeic(bytes) : await open(bytes);
 	return image

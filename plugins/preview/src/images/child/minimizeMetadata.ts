@@ -3,9 +3,9 @@ import type { ImageFormat } from './imageFormat.js';
 
 /**
  * Leaves nothing of an image's EXIF data but the orientation, in place: the library that reads them takes the square of the number of
- * entries (9 s for 60 kB of them). Linear in the length of the image; nothing else of it is changed.
+ * entries (9 s for 60 kB of them). Texts of a PNG are hidden, which the library would decompress to any length. Linear in the length of the image; nothing else of it is changed.
  */
-export function minimizeExif(bytes: Buffer, format: ImageFormat): void {
+export function minimizeMetadata(bytes: Buffer, format: ImageFormat): void {
 	if (format === 'jpeg') minimizeJpeg(bytes);
 	if (format === 'png') minimizePng(bytes);
 	if (format === 'webp') minimizeWebp(bytes);
@@ -31,14 +31,17 @@ function minimizeJpeg(bytes: Buffer): void {
 	}
 }
 
+const textChunks = new Set(['tEXt', 'zTXt', 'iTXt']);
+
 function minimizePng(bytes: Buffer): void {
 	for (let at = 8; at + 12 <= bytes.length; ) {
 		const end = at + 8 + bytes.readUInt32BE(at);
 		if (end + 4 > bytes.length) return;
-		if (bytes.toString('latin1', at + 4, at + 8) === 'eXIf') {
-			minimizeBlock(bytes.subarray(at + 8, end));
-			bytes.writeUInt32BE(crc32(bytes.subarray(at + 4, end)), end);
-		}
+		const type = bytes.toString('latin1', at + 4, at + 8);
+		if (type === 'eXIf') minimizeBlock(bytes.subarray(at + 8, end));
+		// A lower case letter in the second place is that of a private chunk, which readers that don't know it skip.
+		else if (textChunks.has(type)) bytes.write(type.charAt(1).toLowerCase(), at + 5, 'latin1');
+		if (type === 'eXIf' || textChunks.has(type)) bytes.writeUInt32BE(crc32(bytes.subarray(at + 4, end)), end);
 		at = end + 4;
 	}
 }

@@ -1,7 +1,7 @@
-import { crc32 } from 'node:zlib';
+import { crc32, deflateSync } from 'node:zlib';
 import test from 'ava';
 import { imageFormat } from '../src/images/child/imageFormat.js';
-import { minimizeExif } from '../src/images/child/minimizeExif.js';
+import { minimizeMetadata } from '../src/images/child/minimizeMetadata.js';
 import { assertPicture, rendering, sharp } from './rendering.js';
 
 interface Entry {
@@ -52,13 +52,19 @@ const jpeg = async (...segments: Buffer[]) => {
 	return Buffer.concat([bytes.subarray(0, 2), ...segments, bytes.subarray(2)]);
 };
 
-async function png(data: Buffer): Promise<Buffer> {
-	const bytes: Buffer = await image().png().toBuffer();
+const png = (data: Buffer) => pngWith(pngChunk('eXIf', data));
+
+function pngChunk(type: string, data: Buffer): Buffer {
 	const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)];
-	const body = Buffer.concat([Buffer.from('eXIf', 'latin1'), data]);
+	const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
 	length.writeUInt32BE(data.length);
 	checksum.writeUInt32BE(crc32(body));
-	return Buffer.concat([bytes.subarray(0, 33), length, body, checksum, bytes.subarray(33)]);
+	return Buffer.concat([length, body, checksum]);
+}
+
+async function pngWith(...chunks: Buffer[]): Promise<Buffer> {
+	const bytes: Buffer = await image().png().toBuffer();
+	return Buffer.concat([bytes.subarray(0, 33), ...chunks, bytes.subarray(33)]);
 }
 
 async function webp(data: Buffer): Promise<Buffer> {
@@ -105,7 +111,7 @@ async function metadata(bytes: Buffer) {
 
 const minimized = (bytes: Buffer): Buffer => {
 	const copy = Buffer.from(bytes);
-	minimizeExif(copy, imageFormat(copy) ?? 'gif');
+	minimizeMetadata(copy, imageFormat(copy) ?? 'gif');
 	return copy;
 };
 
@@ -124,6 +130,27 @@ for (const [format, make] of Object.entries(makers)) {
 		}
 	});
 }
+
+test('compressed texts of a PNG cost the decoder no time, however long they are', async (t) => {
+	const made = await rendering(t);
+	await made.write('a.jpg', await image().jpeg().toBuffer());
+	await made.render('a.jpg');
+	const [plain, long] = [Buffer.from('text'), deflateSync(Buffer.alloc(7_000_000, 'x'))];
+	const texts = Array.from({ length: 300 }, (_, index) => [
+		pngChunk('tEXt', Buffer.concat([Buffer.from(`a${index}\0`), plain])),
+		pngChunk('zTXt', Buffer.concat([Buffer.from(`b${index}\0\0`), long])),
+		pngChunk('iTXt', Buffer.concat([Buffer.from(`c${index}\0\x01\0\0\0`), long])),
+	]);
+	const bytes = await pngWith(...texts.flat(), pngChunk('eXIf', exif([orientation(6)])));
+	await made.write('a.png', bytes);
+	// After 15 s it had no picture.
+	const start = performance.now();
+	await assertPicture(t, await made.render('a.png'), 20, 40);
+	t.true(performance.now() - start < 4000, `${Math.round(performance.now() - start)} ms`);
+	const found = await sharp(minimized(bytes)).metadata();
+	t.is(found.comments, undefined);
+	t.is(found.orientation, 6);
+});
 
 for (const format of ['jpeg', 'png', 'webp'] as const) {
 	test(`an image of format ${format} keeps its orientation, as the decoder finds it`, async (t) => {
@@ -168,7 +195,7 @@ test('the orientation is found in unusual places and types', async (t) => {
 	);
 });
 
-test('nothing but EXIF data is changed in an image', async (t) => {
+test('nothing but EXIF data and texts is changed in an image', async (t) => {
 	const data = exif([orientation(6)]);
 	for (const [format, make] of Object.entries(makers)) {
 		const colour = (bytes: Buffer) => sharp(bytes).withIccProfile('p3').withMetadata({ orientation: 6 }).toBuffer();
