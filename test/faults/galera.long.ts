@@ -5,6 +5,7 @@ import { type Database, openDatabase } from '@stowage/database';
 import type { UploadRecord } from '@stowage/plugin-api';
 import { isFailure, parsePath } from '@stowage/rules';
 import test from 'ava';
+import { allMigrations } from '../../packages/database/src/migrations/all.js';
 import { type Galera, startGalera } from '../../packages/database/test/galera.js';
 
 let galera: Galera;
@@ -225,6 +226,48 @@ test.serial(
 		}
 		t.log(`${killed} killed, the other one needed at most ${longest.toFixed(0)} ms`);
 		t.true(longest < 90_000);
+	},
+);
+
+test.serial(
+	'an index of a table with very many rows is made at each node by itself, and the other one goes on meanwhile',
+	async (t) => {
+		const urls = await galera.createDatabase();
+		const before = allMigrations.slice(
+			0,
+			allMigrations.findIndex(({ indexes }) => indexes !== undefined),
+		);
+		await (await openDatabase(urls[0], { migrations: before })).close();
+		const [here, there] = galera.nodes;
+		const name = nameOf(urls[0]);
+		await here.query(
+			`insert into ${name}.users (id, username, username_folded, is_disabled, created_at) values ('ada', 'ada', 'ada', 0, 1)`,
+		);
+		for (let from = 0; from < 200_000; from += 20_000)
+			await here.query(
+				`insert into ${name}.temp_links (id, token_hash, user_id, path, item_id, created_at, expires_at, is_ended, downloads) select seq, sha2(seq, 256), 'ada', concat('folder/', seq), seq, seq, seq, 0, 0 from ${name}.seq_${from + 1}_to_${from + 20_000}`,
+			);
+		await there.query(`select count(*) from ${name}.temp_links`);
+		const indexed = async (node: typeof here) =>
+			(await node.query(`show index from ${name}.temp_links where key_name = 'temp_links_user_share'`)).length > 0;
+
+		let longest = 0;
+		let isOver = false;
+		const writing = (async () => {
+			for (let n = 0; !isOver; n++) {
+				const begun = performance.now();
+				await there.query(`update ${name}.users set created_at = ${n} where id = 'ada'`);
+				longest = Math.max(longest, performance.now() - begun);
+			}
+		})();
+		await (await openDatabase(urls[0])).close();
+		isOver = true;
+		await writing;
+		t.log(`a write at the other node took at most ${longest.toFixed(0)} ms`);
+		t.deepEqual([await indexed(here), await indexed(there)], [true, false]);
+		await (await openDatabase(urls[1])).close();
+		t.true(await indexed(there));
+		t.deepEqual(await tablesOf(0, name), await tablesOf(1, name));
 	},
 );
 

@@ -1,8 +1,13 @@
 import type { Knex } from 'knex';
-import { hasIndex } from './hasIndex.js';
+import { addIndex, type LargeIndex } from './largeIndexes.js';
 
 /** So that the folders with members of one user are found without reading those of all. */
+export const foldersWithMembers: LargeIndex = {
+	table: 'temp_links',
+	index: 'temp_links_user_share',
+	columns: 'user_id, share_id',
+};
+
 export async function indexFoldersWithMembers(knex: Knex): Promise<void> {
-	if (!(await hasIndex(knex, 'temp_links', 'temp_links_user_share')))
-		await knex.raw('create index temp_links_user_share on temp_links (user_id, share_id)');
+	await addIndex(knex, foldersWithMembers);
 }

@@ -35,9 +35,10 @@ import { addShareReceipts } from './0032-share-receipts.js';
 import { addHomeUsage } from './0033-home-usage.js';
 import { addMemberChanges } from './0034-member-changes.js';
 import { addNodes } from './0035-nodes.js';
-import { indexFoldersWithMembers } from './0036-member-index.js';
+import { foldersWithMembers, indexFoldersWithMembers } from './0036-member-index.js';
 import { addProcessAbilities } from './0037-process-abilities.js';
 import { addUserTurns } from './0038-user-turns.js';
+import type { LargeIndex } from './largeIndexes.js';
 
 /** One step of the tables. Once released it never changes: a later step corrects it. */
 export interface Migration {
@@ -53,6 +54,8 @@ export interface Migration {
 	 * or changes a row of a table that may be large: in a cluster all nodes would wait for it. @default false
 	 */
 	olderMayRun?: true;
+	/** The indexes that it adds to such tables by `addIndex`, which leaves them to each node of a cluster. */
+	indexes?: readonly LargeIndex[];
 }
 
 /** All steps in the order in which they were released. */
@@ -93,7 +96,7 @@ export const allMigrations: readonly Migration[] = [
 	{ name: '0033-home-usage', up: addHomeUsage, olderMayRun: true },
 	{ name: '0034-member-changes', up: addMemberChanges, olderMayRun: true },
 	{ name: '0035-nodes', up: addNodes, olderMayRun: true },
-	{ name: '0036-member-index', up: indexFoldersWithMembers, olderMayRun: true },
+	{ name: '0036-member-index', up: indexFoldersWithMembers, indexes: [foldersWithMembers], olderMayRun: true },
 	{ name: '0037-process-abilities', up: addProcessAbilities, olderMayRun: true },
 	{ name: '0038-user-turns', up: addUserTurns, olderMayRun: true },
 ];

@@ -1,6 +1,7 @@
 import knex, { type Knex } from 'knex';
 import type { Connection, RowDataPacket } from 'mysql2';
 import type { Migration } from '../../migrations/all.js';
+import { addIndexesHere } from '../../migrations/largeIndexes.js';
 import { applyMigrations, makeMigrationsTable, migrationState } from '../../migrations/migrate.js';
 import { commonSettings } from '../commonSettings.js';
 import { codeOf, DatabaseError } from '../errors.js';
@@ -92,13 +93,24 @@ async function prepare(connection: Connection): Promise<void> {
 
 /** Nothing is written or locked where the tables are up to date, so that a server starts also while a newer one migrates. */
 async function migrate(address: MysqlAddress, migrations: readonly Migration[], now: () => number): Promise<void> {
-	const reading = connectPatiently(address);
+	const patient = connectPatiently(address);
 	try {
-		const { pending } = await migrationState(reading, migrations);
-		if (pending.length === 0) return;
+		const { pending } = await migrationState(patient, migrations);
+		if (pending.length > 0) await migrateExclusively(address, migrations, now);
+		await addIndexesHere(
+			patient,
+			migrations.flatMap(({ indexes = [] }) => indexes),
+		);
 	} finally {
-		await reading.destroy();
+		await patient.destroy();
 	}
+}
+
+async function migrateExclusively(
+	address: MysqlAddress,
+	migrations: readonly Migration[],
+	now: () => number,
+): Promise<void> {
 	// A connection of its own: the lock is renewed while a statement of the migration runs.
 	const coordinating = connect(address, MysqlClient, 1);
 	const lock = new MigrationLock(coordinating);
