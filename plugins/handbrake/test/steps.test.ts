@@ -34,13 +34,17 @@ const quickEncoder = {
 
 /** Finds a film of two seconds in everything. */
 const quickProber = {
-	async run(_: readonly string[], { onLine }: ProgramRun) {
+	async run(args: readonly string[], { onLine }: ProgramRun) {
 		const stream = { index: 0, codec_type: 'video', width: 320, height: 180, avg_frame_rate: '25/1', nb_frames: '50' };
 		const found = { format: { format_name: 'mov,mp4', duration: '2.000' }, streams: [stream] };
 		if (onLine === undefined) return { code: 0, output: JSON.stringify(found), log: [] };
-		for (let frame = 0; frame < 50; frame++) onLine(`0,${frame / 25},${frame / 25},0.04,1,K_`);
+		const isDecoding = args.some((word) => word.includes('frame='));
+		for (let frame = 0; frame < 50; frame++) {
+			const time = frame / 25;
+			onLine(isDecoding ? `stream_index=0|pts_time=${time}` : `0,${time},${time},0.04,1,K_`);
+		}
 		// The number of streams.
-		onLine('1');
+		if (!isDecoding) onLine('1');
 		return { code: 0, output: '', log: [] };
 	},
 };

@@ -109,9 +109,14 @@ export class HomeUsage {
 		await this.#sharing()?.refresh(0);
 	}
 
-	/** The content at once; nothing as long as it was not measured. */
+	/** The content at once, with what other processes have reserved; nothing as long as it was not measured. */
 	current(): Amount {
 		return this.#shared?.used ?? this.#used ?? { bytes: 0, entries: 0 };
+	}
+
+	/** The same without that, as people see it: it may be released again, and would look like more than the quota. */
+	content(): Amount {
+		return this.#shared?.content ?? this.current();
 	}
 
 	/** All that counts for the quota: the content, what is reserved here, and unfinished uploads. */

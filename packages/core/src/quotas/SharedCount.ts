@@ -87,11 +87,14 @@ export class SharedCount {
 		return (this.#state?.ageMs ?? 0) + this.#parts.monotonic() - this.#readAt;
 	}
 
-	/** The content, as last read. */
+	/** The content, as last read, with what others have reserved. */
 	get used(): Amount {
-		const { base = zero(), others = zero() } = this.#state ?? {};
-		const { bytes, entries } = sum(base, others, this.#row.change);
-		return { bytes: Math.max(0, bytes), entries: Math.max(0, entries) };
+		return this.#counted(zero());
+	}
+
+	/** The content alone, as last read. */
+	get content(): Amount {
+		return this.#counted(this.#state?.unpublished ?? zero());
 	}
 
 	/** Bytes of unfinished uploads, as last read. */
@@ -234,6 +237,12 @@ export class SharedCount {
 		this.#row.grant(isRoomForMore ? more : zero());
 		if (!isRoomForMore) await this.#row.save(zero());
 		return true;
+	}
+
+	#counted(without: Readonly<Amount>): Amount {
+		const { base = zero(), others = zero() } = this.#state ?? {};
+		const { bytes, entries } = sum(base, others, this.#row.change, negative(without));
+		return { bytes: Math.max(0, bytes), entries: Math.max(0, entries) };
 	}
 
 	#left(limit: Readonly<Amount>, kind: keyof Amount): number {

@@ -171,7 +171,7 @@ export function createQuotas(dependencies: Dependencies): Quotas {
 async function usedNow(usage: HomeUsage): Promise<Amount> {
 	await usage.used();
 	await usage.refresh();
-	return usage.current();
+	return usage.content();
 }
 
 /** Members of a folder delete nothing for good, and so nothing of its owner's trash gives way to what they bring. */
