@@ -11,6 +11,7 @@ import { TrashSizes } from '../../src/trees/trash/TrashSizes.js';
 import { openEvents } from '../openEvents.js';
 import { cutAfterFirstBytes } from '../rawRequest.js';
 import { scheduledTime } from '../scheduledTime.js';
+import { serversOfRun } from '../severalApps.js';
 import { Client, field, file, json, recordsOf, reportSpace, type TestApp, testApp } from '../testApp.js';
 import { begin, create, patch } from '../tusClient.js';
 import { until } from '../until.js';
@@ -363,7 +364,8 @@ test('announcements of more than there is have the trash summed a few times, how
 		t.true(answers.every(({ statusCode }) => statusCode === 507));
 	}
 	const took = performance.now() - began;
-	t.true(sums <= 1 + took / 300, `${sums} sums of 20 ms within ${took.toFixed()} ms`);
+	// Each server counts its own.
+	t.true(sums <= (1 + took / 300) * serversOfRun, `${sums} sums of 20 ms within ${took.toFixed()} ms`);
 });
 
 test('what is older than it is kept is removed by the sweep', async (t) => {
