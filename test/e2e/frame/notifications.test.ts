@@ -95,8 +95,8 @@ test.serial('after an upgrade the page offers to reload, once its uploads have e
 	const reload = notice.getByRole('button', { name: 'Reload' });
 	await reload.waitFor();
 	await page.unrouteAll({ behavior: 'wait' });
-	await reload.click();
-	await page.waitForEvent('load');
+	// Waited for from before: a quick page is loaded by the time that the click returns.
+	await Promise.all([page.waitForEvent('load'), reload.click()]);
 	await page.getByRole('button', { name: manager.username }).click();
 	await page.getByRole('menuitem', { name: 'Settings' }).waitFor();
 	t.deepEqual(
