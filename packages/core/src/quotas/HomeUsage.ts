@@ -114,7 +114,7 @@ export class HomeUsage {
 		return this.#shared?.used ?? this.#used ?? { bytes: 0, entries: 0 };
 	}
 
-	/** The same without that, as people see it: it may be released again, and would look like more than the quota. */
+	/** The same without that, also without what is there and not said yet. */
 	content(): Amount {
 		return this.#shared?.content ?? this.current();
 	}

@@ -92,7 +92,7 @@ export class SharedCount {
 		return this.#counted(zero());
 	}
 
-	/** The content alone, as last read. */
+	/** The content alone, as last read: of what others have published lately without what they have not said yet. */
 	get content(): Amount {
 		return this.#counted(this.#state?.unpublished ?? zero());
 	}

@@ -135,7 +135,7 @@ export function createQuotas(dependencies: Dependencies): Quotas {
 		async usage(viewer, waitMs) {
 			const quota = await limitOf(viewer);
 			if (quota === undefined) return undefined;
-			const measuring = usedNow(usageOf(viewer)).catch((error: unknown) => {
+			const measuring = usedNow(usageOf(viewer), quota).catch((error: unknown) => {
 				// Such as where folders lie too deep: it is said where something is added, and not instead of the page.
 				if (isFailure(error, 'conflict')) return undefined;
 				throw error;
@@ -167,11 +167,18 @@ export function createQuotas(dependencies: Dependencies): Quotas {
 	};
 }
 
-/** Also what others have changed a moment ago. */
-async function usedNow(usage: HomeUsage): Promise<Amount> {
+/**
+ * Also what others have changed a moment ago. What they have reserved counts, since they say later what of it is there, but not as more
+ * than the quota: then some of it is about to be released.
+ */
+async function usedNow(usage: HomeUsage, quota: Amount): Promise<Amount> {
 	await usage.used();
 	await usage.refresh();
-	return usage.content();
+	const content = usage.content();
+	const all = usage.current();
+	const shown = (kind: keyof Amount) =>
+		quota[kind] === 0 ? all[kind] : Math.max(content[kind], Math.min(all[kind], quota[kind]));
+	return { bytes: shown('bytes'), entries: shown('entries') };
 }
 
 /** Members of a folder delete nothing for good, and so nothing of its owner's trash gives way to what they bring. */
