@@ -81,8 +81,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
 				...guarded({ ping: probe.ping }),
 				processes: guarded(processStore(server, clock)),
 				async close() {
-					await probe.close();
-					await all.close();
+					await Promise.all([probe.close(), all.close()]);
 				},
 			};
 		}

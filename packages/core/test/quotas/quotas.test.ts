@@ -51,14 +51,20 @@ async function setUp(t: Parameters<typeof testApp>[0], flags: Record<string, str
 	return { app, ada, clock, post, change, quota };
 }
 
-test('a process is refused no room that another one has given back, or keeps without need', async (t) => {
-	const quota = 12 * 1024;
-	const flags = { '--workers': '2', '--quotas-user-bytes': `${quota} KB` };
+/** Two processes over one data folder, with clients of ada at each. */
+async function twoProcesses(t: Parameters<typeof testApp>[0], quota: string) {
+	const flags = { '--workers': '2', '--quotas-user-bytes': quota };
 	const app = await testApp(t, flags);
 	const other = await testApp(t, { ...flags, '--data-dir': app.dataDir });
 	const ada = await new Client(app).register('ada');
 	const there = new Client(other);
 	there.cookie = ada.cookie;
+	return { app, ada, there };
+}
+
+test('a process is refused no room that another one has given back, or keeps without need', async (t) => {
+	const quota = 12 * 1024;
+	const { ada, there } = await twoProcesses(t, `${quota} KB`);
 	const post = (client: Client, name: string, size: number) => client.upload('/api/upload', [file(name, kb(size))]);
 	const removeForGood = (client: Client, filePath: string) =>
 		client.call('DELETE', '/api/deleteItem', { filePath, type: 'private', permanent: true });
@@ -86,12 +92,7 @@ test('a process is refused no room that another one has given back, or keeps wit
 });
 
 test('what another process is slow to give back is waited for before anything is refused', async (t) => {
-	const flags = { '--workers': '2', '--quotas-user-bytes': '12 MB' };
-	const app = await testApp(t, flags);
-	const other = await testApp(t, { ...flags, '--data-dir': app.dataDir });
-	const ada = await new Client(app).register('ada');
-	const there = new Client(other);
-	there.cookie = ada.cookie;
+	const { app, ada, there } = await twoProcesses(t, '12 MB');
 	t.is((await ada.upload('/api/upload', [file('a', kb(1024))])).statusCode, 200);
 	// As on a busy machine.
 	const { homeUsage } = app.services.database;
@@ -144,12 +145,7 @@ test('what others have reserved is not shown as more than the quota', async (t) 
 });
 
 test('a home that is full refuses at once at every process, also while others try the same', async (t) => {
-	const flags = { '--workers': '2', '--quotas-user-bytes': '12 MB' };
-	const app = await testApp(t, flags);
-	const other = await testApp(t, { ...flags, '--data-dir': app.dataDir });
-	const ada = await new Client(app).register('ada');
-	const there = new Client(other);
-	there.cookie = ada.cookie;
+	const { app, ada, there } = await twoProcesses(t, '12 MB');
 	const post = (client: Client, name: string, size: number) => client.upload('/api/upload', [file(name, kb(size))]);
 	t.is((await post(ada, 'a', 1024)).statusCode, 200);
 	t.is((await post(there, 'b', 11 * 1024)).statusCode, 200);

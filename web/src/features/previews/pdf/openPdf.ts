@@ -1,4 +1,5 @@
 import type { PDFDocumentLoadingTask, PDFDocumentProxy } from 'pdfjs-dist/types/src/display/api.js';
+import { maxPixels } from '../common/images/pixels.js';
 import type { FrameContent, FrameEvent } from '../frame/frameMessages.js';
 
 export type Pdfjs = typeof import('pdfjs-dist');
@@ -6,8 +7,6 @@ export type PdfViewerKit = typeof import('pdfjs-dist/web/pdf_viewer.mjs');
 
 /** More pages are not useful, and each takes memory. */
 const maxPages = 10_000;
-/** Decoded they take four bytes each. */
-const maxPixels = 100_000_000;
 /** Adjacent ranges that are needed at once are one request; a larger one would load unused bytes. */
 const chunkBytes = 64 * 1024;
 
