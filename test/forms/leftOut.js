@@ -33,6 +33,10 @@ export const leftOut = [
 		reason: 'lets a disk of one process hang',
 	},
 	{
+		title: 'a change of a process that stood still while others moved the home is to be repeated,*',
+		reason: 'lets one process stand still, and it asks one of them only',
+	},
+	{
 		title: 'an upload in use survives a clock that is set ahead by years',
 		reason: 'sets the clock ahead of a process that has not seen the upload in use',
 	},
