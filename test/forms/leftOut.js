@@ -62,6 +62,7 @@ export const leftOut = [
 	{ title: 'a change whose turn comes at once looks at its session once,*', reason: ownPlaces },
 	{ title: 'two archives of a client are read for their checksums at once,*', reason: ownPlaces },
 	{ title: 'two archives of a client are listed at once,*', reason: ownPlaces },
+	{ title: 'lists of links wait in the queue of walks,*', reason: ownPlaces },
 	{ title: 'the sizes of folders that are deleted by the dozen are written together,*', reason: ownCount },
 	{ title: 'fifty concurrent requests for one thumbnail render it once', reason: ownCount },
 	{ title: 'a request beyond the limit of waiting ones is answered 503 with Retry-After,*', reason: ownPlaces },
