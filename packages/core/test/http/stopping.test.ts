@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -51,17 +51,20 @@ test('a stopping server removes an unfinished form, and keeps all bytes of an un
 	while ((await readdir(staging)).length < 2) await wait(20);
 
 	await until('the progress of the first bytes is stored', () => isStored);
-	const stopped = app.stop();
 	chunk.write('more, after what was noted');
-	await stopped;
+	const all = '0123456789more, after what was noted';
+	const sizes = async () =>
+		Promise.all((await readdir(staging)).map(async (name) => (await stat(path.join(staging, name))).size));
+	await until('the server has received them', async () => (await sizes()).includes(all.length));
+	await app.stop();
 	const left = await readdir(staging);
 	t.is(left.length, 1, 'the form is removed');
-	t.is(await readFile(path.join(staging, left[0] ?? ''), 'utf8'), '0123456789more, after what was noted');
+	t.is(await readFile(path.join(staging, left[0] ?? ''), 'utf8'), all);
 
 	const again = await testApp(t, { '--data-dir': app.dataDir });
 	const visitor = new Client(again);
 	visitor.cookie = ada.cookie;
-	t.deepEqual(uploadState(await head(visitor, location)), [200, 36, undefined]);
+	t.deepEqual(uploadState(await head(visitor, location)), [200, all.length, undefined]);
 });
 
 /** A client that keeps its one connection. */
