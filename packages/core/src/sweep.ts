@@ -28,6 +28,7 @@ export async function sweep({
 		try {
 			await database.sessions.sweep(now());
 			await database.sweepKeyValues();
+			await database.sweepLimits();
 			await database.tickets.sweep();
 			await database.events.sweep(relayAges);
 			await database.leases.sweep();

@@ -14,7 +14,7 @@ import { eventStore } from './stores/coordination/events.js';
 import { jobStore } from './stores/coordination/jobs/jobStore.js';
 import { keyValueStore, sweepKeyValues } from './stores/coordination/keyValues.js';
 import { leaseStore } from './stores/coordination/leases.js';
-import { limitStore } from './stores/coordination/limits.js';
+import { limitStore, sweepLimits } from './stores/coordination/limits.js';
 import { processStore } from './stores/coordination/processes.js';
 import { homeStore } from './stores/files/homes.js';
 import { homeUsageStore } from './stores/files/homeUsage.js';
@@ -101,8 +101,9 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
 function database(knex: Knex, now: () => number, freeSpace: () => Promise<number>, changes?: Changes): Database {
 	const sessions = sessionStore(knex, now);
 	const users = userStore(knex, now);
-	const { ping, sweep } = guarded({
-		sweep: () => sweepKeyValues(knex, now()),
+	const rest = guarded({
+		sweepKeyValues: () => sweepKeyValues(knex, now()),
+		sweepLimits: () => sweepLimits(knex, now()),
 		async ping() {
 			await knex.raw('select 1');
 		},
@@ -131,9 +132,8 @@ function database(knex: Knex, now: () => number, freeSpace: () => Promise<number
 		processes: undefined,
 		now,
 		keyValues: (scope) => guarded(keyValueStore(knex, now, scope)),
-		sweepKeyValues: sweep,
+		...rest,
 		freeSpace,
-		ping,
 		async close() {
 			changes?.close();
 			await knex.destroy();

@@ -49,4 +49,6 @@ export interface Stores {
 	keyValues(scope: string): KeyValueStore;
 	/** Removes values that have expired. Resolves to how many. */
 	sweepKeyValues(): Promise<number>;
+	/** Removes windows of limits that have ended. Resolves to how many. */
+	sweepLimits(): Promise<number>;
 }

@@ -6,6 +6,7 @@ import type { Changes } from '../../connection/sqlite/sqliteChanges.js';
 import { transact } from '../../connection/transact.js';
 import { batches } from '../batches.js';
 import { CachedRows } from '../CachedRows.js';
+import { deleteInParts } from '../inParts.js';
 import { raiseGeneration, toSessionUser, type UserRow } from './users.js';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -131,15 +132,16 @@ export function sessionStore(knex: Knex, now: () => number): SessionStore {
 			});
 		},
 		sweep(time) {
-			return sessions()
-				.where('last_seen_at', '<=', time - sessionIdleMs)
-				.orWhere('created_at', '<=', time - sessionAbsoluteMs)
-				.orWhereNotExists(
-					knex('users')
-						.select('users.id')
-						.whereRaw('users.id = sessions.user_id and users.generation = sessions.generation'),
-				)
-				.delete();
+			return deleteInParts(knex, 'sessions', (rows) =>
+				rows
+					.where('last_seen_at', '<=', time - sessionIdleMs)
+					.orWhere('created_at', '<=', time - sessionAbsoluteMs)
+					.orWhereNotExists(
+						knex('users')
+							.select('users.id')
+							.whereRaw('users.id = sessions.user_id and users.generation = sessions.generation'),
+					),
+			);
 		},
 	};
 }

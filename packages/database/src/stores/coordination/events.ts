@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import { databaseTime } from '../../connection/dialect.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { batches } from '../batches.js';
+import { deleteInParts } from '../inParts.js';
 
 interface EventRow {
 	process: string;
@@ -64,8 +65,10 @@ export function eventStore(knex: Knex, now: () => number): EventStore {
 		},
 		async sweep({ eventsMs, listenersMs }) {
 			const over = (column: string, ms: number) => knex.raw('not (?)', [younger(column, ms)]);
-			const swept = await events().whereRaw(over('created_at', eventsMs)).delete();
-			return swept + (await listeners().whereRaw(over('renewed_at', listenersMs)).delete());
+			const swept = await deleteInParts(knex, 'events', (rows) => rows.whereRaw(over('created_at', eventsMs)));
+			return (
+				swept + (await deleteInParts(knex, 'event_listeners', (rows) => rows.whereRaw(over('renewed_at', listenersMs))))
+			);
 		},
 	};
 }

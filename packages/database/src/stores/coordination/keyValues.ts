@@ -2,6 +2,7 @@ import type { KeyValueStore } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
 import { batches } from '../batches.js';
+import { deleteInParts } from '../inParts.js';
 import { keyHash } from '../keyHash.js';
 
 interface KeyValueRow {
@@ -66,5 +67,5 @@ export function keyValueStore(knex: Knex, now: () => number, scope: string): Key
 
 /** Removes expired values of all scopes. Resolves to how many. */
 export function sweepKeyValues(knex: Knex, now: number): Promise<number> {
-	return knex<KeyValueRow>('key_values').where('expires_at', '<=', now).delete();
+	return deleteInParts(knex, 'key_values', (rows) => rows.where('expires_at', '<=', now));
 }

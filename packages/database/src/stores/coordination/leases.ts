@@ -4,6 +4,7 @@ import { databaseTime } from '../../connection/dialect.js';
 import { isUniqueViolation } from '../../connection/errors.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
+import { deleteInParts } from '../inParts.js';
 import { clockSkewMs, isOver, untilIn } from './leaseTimes.js';
 
 const maxMs = 60 * 60_000;
@@ -88,10 +89,11 @@ export function leaseStore(knex: Knex, now: () => number): LeaseStore {
 		},
 
 		async sweep() {
-			return leases()
-				.where('ends_at', '<=', untilIn(knex, time(), -clockSkewMs))
-				.orWhere('ends_at', '>', untilIn(knex, time(), maxMs + clockSkewMs))
-				.delete();
+			return deleteInParts(knex, 'leases', (rows) =>
+				rows
+					.where('ends_at', '<=', untilIn(knex, time(), -clockSkewMs))
+					.orWhere('ends_at', '>', untilIn(knex, time(), maxMs + clockSkewMs)),
+			);
 		},
 	};
 

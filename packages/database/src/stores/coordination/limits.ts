@@ -4,6 +4,7 @@ import { isMysql } from '../../connection/dialect.js';
 import { isUnavailable } from '../../connection/errors.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
+import { deleteInParts, someRows } from '../inParts.js';
 import { keyHash } from '../keyHash.js';
 
 /** Clocks of several machines differ by less. */
@@ -19,11 +20,11 @@ export function limitStore(knex: Knex): CounterStore {
 	const rows = new RowTurns(knex);
 	const hits = new Batches<ReadonlyMap<string, LimitRow>>(rows);
 	const releases = new Batches<void>(rows);
-	/** Each new window removes the expired ones, so the rows that visitors can cause stay few. What stays is removed by the next. */
+	/** Each new window removes some of the expired ones, more than it adds: many, where visitors have caused them, would take long. */
 	const forgetEndedIf = async (hasBegun: boolean, now: number) => {
 		if (!hasBegun) return;
 		try {
-			await knex<LimitRow>('limits').where('ends_at', '<=', now).delete();
+			await someRows(knex, 'limits', endedBy(now)).delete();
 		} catch (error) {
 			if (!isUnavailable(error)) throw error;
 		}
@@ -104,6 +105,13 @@ export function limitStore(knex: Knex): CounterStore {
 		},
 	};
 }
+
+/** Removes windows that have ended. Resolves to how many. */
+export function sweepLimits(knex: Knex, now: number): Promise<number> {
+	return deleteInParts(knex, 'limits', endedBy(now));
+}
+
+const endedBy = (now: number) => (rows: Knex.QueryBuilder) => rows.where('ends_at', '<=', now);
 
 /**
  * One transaction of this process at a time for each row. Many at once would each hold a connection while they wait

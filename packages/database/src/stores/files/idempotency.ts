@@ -1,6 +1,7 @@
 import type { IdempotencyRecord, IdempotencyStore } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
+import { deleteInParts } from '../inParts.js';
 
 interface IdempotencyRow {
 	key_hash: string;
@@ -39,7 +40,7 @@ export function idempotencyStore(knex: Knex, now: () => number): IdempotencyStor
 			);
 		},
 		sweep(writtenBefore) {
-			return keys().where('written_at', '<', writtenBefore).delete();
+			return deleteInParts(knex, 'idempotency_keys', (rows) => rows.where('written_at', '<', writtenBefore));
 		},
 	};
 }

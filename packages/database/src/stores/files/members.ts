@@ -7,6 +7,7 @@ import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
 import { lockUser, lockUsers } from '../accounts/lockUser.js';
 import { batches } from '../batches.js';
+import { deleteInParts } from '../inParts.js';
 import { followedItem } from './followedItem.js';
 import { changesOf, countChanges } from './memberChanges.js';
 
@@ -190,7 +191,7 @@ export function memberStore(knex: Knex, now: () => number): MemberStore {
 		changes: (ownerId, limit) => changesOf(knex, ownerId, limit),
 
 		async forgetChanges(before) {
-			await knex('member_changes').where('ended_at', '<', before).delete();
+			await deleteInParts(knex, 'member_changes', (rows) => rows.where('ended_at', '<', before));
 		},
 	};
 }

@@ -1,6 +1,7 @@
 import type { PublishedNameStore } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
+import { deleteInParts } from '../inParts.js';
 
 interface PublishedNameRow {
 	staged_id: string;
@@ -25,7 +26,7 @@ export function publishedNameStore(knex: Knex, now: () => number): PublishedName
 			)?.name;
 		},
 		sweep(setBefore) {
-			return names().where('written_at', '<', setBefore).delete();
+			return deleteInParts(knex, 'published_names', (rows) => rows.where('written_at', '<', setBefore));
 		},
 	};
 }

@@ -3,6 +3,7 @@ import { mergedParts, type Part } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
+import { deleteInParts, someRows } from '../inParts.js';
 import { receiptsOf } from './shareReceipts.js';
 
 interface PartsRow {
@@ -147,7 +148,11 @@ export function shareUseStore(knex: Knex, now: () => number): ShareUseStore {
 				if (own !== undefined) return own.is_ending ? 'ending' : 'admitted';
 				if (!(await hasRoom(transaction, share, limits, idleSince))) return 'refused';
 				await claimShare(transaction, share, now());
-				await transaction('share_passes').where({ share_id: share }).where('touched_at', '<', idleSince).delete();
+				// Strangers make them: some of the others' at a time.
+				await transaction('share_passes').where({ share_id: share, client }).delete();
+				await someRows(transaction, 'share_passes', (rows) =>
+					rows.where({ share_id: share }).where('touched_at', '<', idleSince),
+				).delete();
 				await transaction<PassRow>('share_passes').insert(
 					plainRow({ share_id: share, client, is_ending: false, touched_at: now() }),
 				);
@@ -181,11 +186,11 @@ export function shareUseStore(knex: Knex, now: () => number): ShareUseStore {
 			}),
 		receipts: (ownerId, limit) => receiptsOf(knex, ownerId, limit),
 		async forgetReceipts(before) {
-			await knex('share_receipts').where('ended_at', '<', before).delete();
+			await deleteInParts(knex, 'share_receipts', (rows) => rows.where('ended_at', '<', before));
 		},
 		async sweep(idleSince) {
-			await knex('share_parts').where('touched_at', '<', idleSince).delete();
-			await knex('share_passes').where('touched_at', '<', idleSince).delete();
+			for (const table of ['share_parts', 'share_passes'])
+				await deleteInParts(knex, table, (rows) => rows.where('touched_at', '<', idleSince));
 		},
 	};
 }

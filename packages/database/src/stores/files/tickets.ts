@@ -1,6 +1,7 @@
 import type { TicketRecord, TicketStore } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
 import { plainRow } from '../../connection/plainValues.js';
+import { changeInParts, deleteInParts, someRows } from '../inParts.js';
 
 interface TicketRow {
 	token_hash: string;
@@ -48,8 +49,13 @@ export function ticketStore(knex: Knex, now: () => number): TicketStore {
 			return Number(row?.bytes ?? 0);
 		},
 		async sweep() {
-			await tickets().where('ends_at', '<=', now()).where('bytes', '>', 0).update(plainRow(emptied));
-			return tickets().where('expires_at', '<=', now()).delete();
+			const time = now();
+			await changeInParts(() =>
+				someRows(knex, 'tickets', (rows) => rows.where('ends_at', '<=', time).where('bytes', '>', 0)).update(
+					plainRow(emptied),
+				),
+			);
+			return deleteInParts(knex, 'tickets', (rows) => rows.where('expires_at', '<=', time));
 		},
 	};
 }

@@ -4,6 +4,7 @@ import type { Knex } from 'knex';
 import { isUniqueViolation } from '../../connection/errors.js';
 import { plainRow } from '../../connection/plainValues.js';
 import { transact } from '../../connection/transact.js';
+import { deleteInParts } from '../inParts.js';
 import { keyHash } from '../keyHash.js';
 import { countReceipt } from './shareReceipts.js';
 import { claimShare } from './shareUses.js';
@@ -157,7 +158,7 @@ export function uploadStore(knex: Knex): UploadStore {
 			return (await uploads().where({ staged_id: stagedId }).first('id_hash')) !== undefined;
 		},
 		forget(before) {
-			return uploads().where('expires_at', '<=', before).delete();
+			return deleteInParts(knex, 'uploads', (rows) => rows.where('expires_at', '<=', before));
 		},
 	};
 }

@@ -2,6 +2,7 @@ import type { JobRecord, JobStore } from '@stowage/plugin-api';
 import type { Knex } from 'knex';
 import { databaseTime } from '../../../connection/dialect.js';
 import { batches } from '../../batches.js';
+import { deleteInParts } from '../../inParts.js';
 import {
 	activeStatuses,
 	type InterruptionRow,
@@ -102,8 +103,8 @@ export function jobRecords(
 		},
 
 		async sweep(endedBefore, maxEnded) {
-			await knex('job_interruptions').where('at', '<', endedBefore).delete();
-			let removed = await jobs().where('end_time', '<', endedBefore).delete();
+			await deleteInParts(knex, 'job_interruptions', (rows) => rows.where('at', '<', endedBefore));
+			let removed = await deleteInParts(knex, 'jobs', (rows) => rows.where('end_time', '<', endedBefore));
 			const full = await jobs()
 				.whereNotNull('end_time')
 				.groupBy('user_id')
