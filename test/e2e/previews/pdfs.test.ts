@@ -126,7 +126,10 @@ test.serial(
 /** Its table of objects is to be found again, which reads the rest of the file for each of its trailers. */
 const trailers = `%PDF-1.7\n${'trailer\n<</A startxref\n'.repeat(50_000)}`;
 
-const readers = (page: Page) => page.workers().filter((worker) => worker.url().includes('pdfWorker')).length;
+/** The workers of the frame, which has an opaque origin. */
+const readersOf = (page: Page) => page.workers().filter((worker) => worker.url().startsWith('blob:null/'));
+
+const readers = (page: Page) => readersOf(page).length;
 
 test.serial('a PDF that keeps its reader busy holds up neither Close nor Escape, which end the reader', async (t) => {
 	const app = await fixture.enter(t);
@@ -140,6 +143,37 @@ test.serial('a PDF that keeps its reader busy holds up neither Close nor Escape,
 		await eventually(t, async () => readers(page), 0);
 	}
 	t.deepEqual(app.faults, []);
+});
+
+test.serial('what reads a PDF is the frame’s: it has no session, and ends without the page', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'paper.pdf': pdf({ pages: 3 }) });
+	const page = await app.open('/browser?type=private');
+	const viewer = await openPreview(page, 'paper.pdf');
+	await inside(viewer).getByText('Page 1 of the paper').waitFor();
+	const [reader] = readersOf(page);
+	const reached = await reader?.evaluate(async (url) => {
+		const status = await fetch(url).then(
+			(answer) => answer.status,
+			(error: Error) => error.name,
+		);
+		return [location.origin, status];
+	}, `${app.url}/api/sessions`);
+	t.deepEqual(reached, ['null', 'TypeError']);
+	const frame = page.frames().find((each) => each.url().includes('/viewer-frame?'));
+	if (!frame) return t.fail('The page has no frame of a viewer.');
+	// Of a page that has lost a frame, Playwright says that it has crashed.
+	const session = await page.context().newCDPSession(page);
+	const say = async (expression: string) => (await session.send('Runtime.evaluate', { expression })).result.value;
+	const crashing = await page.context().newCDPSession(frame);
+	// There is no answer from a process that has ended.
+	crashing.send('Page.crash').catch(() => {});
+	await eventually(
+		t,
+		() => say("document.querySelector('[role=dialog] [role=alert]')?.textContent.includes('Cannot preview PDF')"),
+		true,
+	);
+	await page.close();
 });
 
 test.serial('a PDF that takes too long to open is refused, unless it waits for its bytes', async (t) => {

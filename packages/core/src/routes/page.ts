@@ -116,12 +116,13 @@ function withPreview(template: string, { title, description, picture }: PagePrev
 const frameScript = /^viewerFrame-[\w-]+\.js$/;
 
 /**
- * The document in which a user's books, documents and drawings are laid out. Its origin is opaque: browsers give it a process of its own,
- * and nothing in it reaches the page or the session. Only the page's own script runs there, and nothing is fetched but
- * its parts, and the fonts that PDFs expect to be there, without a session.
+ * The document in which a user's books, documents and drawings are laid out, and PDFs read by a worker, which has its
+ * policy. Its origin is opaque: browsers give it a process of its own, and nothing in it reaches the page or the
+ * session. Only the page's own script runs there, and nothing can be read but its parts, and the fonts, tables and
+ * decoders of pdf.js, without a session.
  */
 const frameHeaders = (nonce: string): Record<string, string> => ({
-	'content-security-policy': `sandbox allow-scripts; default-src 'none'; script-src 'nonce-${nonce}' 'strict-dynamic'; style-src 'unsafe-inline'; img-src blob: data:; font-src 'self' blob: data:; frame-ancestors 'self'`,
+	'content-security-policy': `sandbox allow-scripts; default-src 'none'; script-src 'nonce-${nonce}' 'strict-dynamic' 'wasm-unsafe-eval'; worker-src blob:; connect-src 'self'; style-src 'unsafe-inline'; img-src blob: data:; font-src 'self' blob: data:; frame-ancestors 'self'`,
 	'x-content-type-options': 'nosniff',
 	'referrer-policy': 'no-referrer',
 	'cross-origin-resource-policy': 'same-origin',
@@ -131,8 +132,8 @@ const frameHeaders = (nonce: string): Record<string, string> => ({
 /** All documents of one origin must send it, or none. */
 const ownCluster: Record<string, string> = { 'origin-agent-cluster': '?1' };
 
-/** Of the page's files only a worker has a policy of its own, this one: it may use WebAssembly, the page may not. */
-const assetPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'";
+/** Of the page's files only a worker has a policy of its own, this one. */
+const assetPolicy = "default-src 'none'; script-src 'self'; connect-src 'self'";
 
 /** Browsers heed some headers only on https or this very machine, and complain of them elsewhere. */
 function isTrustworthy({ isHttps, host }: ClientInfo): boolean {

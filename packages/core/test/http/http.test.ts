@@ -265,14 +265,14 @@ test('existing assets may be cached for a year, and assets, frame and page have 
 	// Browsers apply the policy of an asset to workers only.
 	t.regex(
 		String((await visitor.get('/assets/app-1a2b.js')).headers['content-security-policy']),
-		/^default-src 'none'; script-src 'self'/,
+		/^default-src 'none'; script-src 'self'; connect-src 'self'$/,
 	);
 	const frame = await visitor.get('/viewer-frame?script=viewerFrame-3c4d.js');
 	const [, own = ''] =
 		/^<!doctype html><title><\/title><script type="module" nonce="([^"]+)" src="[^"]+">/.exec(frame.payload) ?? [];
 	t.is(
 		frame.headers['content-security-policy'],
-		`sandbox allow-scripts; default-src 'none'; script-src 'nonce-${own}' 'strict-dynamic'; style-src 'unsafe-inline'; img-src blob: data:; font-src 'self' blob: data:; frame-ancestors 'self'`,
+		`sandbox allow-scripts; default-src 'none'; script-src 'nonce-${own}' 'strict-dynamic' 'wasm-unsafe-eval'; worker-src blob:; connect-src 'self'; style-src 'unsafe-inline'; img-src blob: data:; font-src 'self' blob: data:; frame-ancestors 'self'`,
 	);
 	t.not((await visitor.get('/viewer-frame?script=viewerFrame-3c4d.js')).payload, frame.payload);
 	for (const other of ['app-1a2b.js', 'viewerFrame-5e6f.js', '']) {

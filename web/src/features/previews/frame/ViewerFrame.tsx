@@ -54,7 +54,7 @@ export function ViewerFrame({ ref, title, className, style, content, keys = noKe
 		return () => clearTimeout(timer);
 	}, [link]);
 	useEffect(() => {
-		if (content) link?.send({ kind: 'open', content, keys }, content.kind === 'pdf' ? [content.port] : []);
+		if (content) link?.send({ kind: 'open', content, keys });
 	}, [link, content, keys]);
 	useImperativeHandle(ref, () => ({ send: (command) => link?.send(command) }), [link]);
 	useSelectAll(link);

@@ -2,8 +2,7 @@ import { type FrameCommand, type FrameEvent, frameEvent } from './frameMessages.
 import { watchSilence } from './watchSilence.js';
 
 export interface FrameLink {
-	/** Its ports and bytes that are named in `transfer` are the frame's from then on. */
-	send(command: FrameCommand, transfer?: Transferable[]): void;
+	send(command: FrameCommand): void;
 	close(): void;
 }
 
@@ -12,8 +11,8 @@ const maxEvents = 1_000;
 
 /**
  * Connects the page with the document in its viewers' frame. One that says nothing for too long, since its file keeps
- * the browser busy, says `failed` in the end: the frame has a process of its own where the browser can do that, so the
- * page goes on, and ends it by removing the frame.
+ * the browser busy or has taken all memory, says `failed` in the end: the frame has a process of its own where the
+ * browser can do that, so the page goes on, and ends it by removing the frame.
  */
 export function connectFrame(target: Window, onEvent: (event: FrameEvent) => void): FrameLink {
 	const { port1: port, port2 } = new MessageChannel();
@@ -41,7 +40,7 @@ export function connectFrame(target: Window, onEvent: (event: FrameEvent) => voi
 	// Its origin is opaque, so it has no name; only the frame's first document, which is the server's, gets the port.
 	target.postMessage('connect', '*', [port2]);
 	return {
-		send: (command, transfer = []) => port.postMessage(command, transfer),
+		send: (command) => port.postMessage(command),
 		close,
 	};
 }

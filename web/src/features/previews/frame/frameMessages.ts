@@ -33,8 +33,8 @@ export type FrameContent =
 	| { kind: 'book'; bytes: Uint8Array; fileName: string }
 	| { kind: 'word'; bytes: Uint8Array; fileName: string }
 	| { kind: 'drawing'; bytes: Uint8Array }
-	/** `port` leads to the worker that reads it, whose parts are asked for as they are needed. */
-	| { kind: 'pdf'; port: MessagePort; size: number; fileName: string };
+	/** Its parts are asked for as they are needed. */
+	| { kind: 'pdf'; size: number; fileName: string };
 
 /** A reading position: a chapter by its index, and how far down one is in it, from 0 to 1, or an element of it. */
 export interface BookPosition {

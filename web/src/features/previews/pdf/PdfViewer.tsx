@@ -8,7 +8,7 @@ import {
 	SearchIcon,
 	ShareIcon,
 } from '@blueprintjs/icons';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { type FilePart, HttpFailure, readPart } from '../../../api/previews.js';
 import { useLatest } from '../../../ui/useLatest.js';
 import type { PreviewFile } from '../common/previewFile.js';
@@ -22,14 +22,11 @@ import { ViewerFrame, type ViewerFrameHandle } from '../frame/ViewerFrame.js';
 import { previewMessages as messages } from '../messages.js';
 import { Outline } from './Outline.js';
 import styles from './PdfViewer.module.css';
-import { PdfPluginMissing, startPdfWorker } from './startPdfWorker.js';
 
 type State =
 	| { status: 'loading' }
 	| { status: 'shown'; count: number; outline: readonly OutlineItem[] }
 	| { status: 'failed'; error: unknown };
-
-type PdfContent = Extract<FrameContent, { kind: 'pdf' }>;
 
 const keys = ['+', '=', '-'];
 /** What its frame says when the code that draws PDFs could not be had, or when one can't be read without a password. */
@@ -39,7 +36,10 @@ const password = 'password';
 /** Draws a PDF in a frame of its own, which asks for the parts of the file that it needs. */
 export function PdfViewer({ file }: ViewerProps) {
 	const frame = useRef<ViewerFrameHandle>(null);
-	const [content, setContent] = useState<PdfContent>();
+	const content = useMemo<FrameContent>(
+		() => ({ kind: 'pdf', size: file.size, fileName: file.name }),
+		[file.size, file.name],
+	);
 	const [state, setState] = useState<State>({ status: 'loading' });
 	const [page, setPage] = useState(1);
 	const [scale, setScale] = useState(1);
@@ -50,25 +50,13 @@ export function PdfViewer({ file }: ViewerProps) {
 	const shown = state.status === 'shown' ? state : undefined;
 	const send = shown && ((command: FrameCommand) => frame.current?.send(command));
 
-	const isFailed = state.status === 'failed';
-	useEffect(() => {
-		// It ends the worker, which may still be busy.
-		if (isFailed) return;
-		const abort = new AbortController();
-		const failed = (error?: unknown) => !abort.signal.aborted && setState({ status: 'failed', error });
-		startPdfWorker(abort.signal, failed).then((port) => {
-			if (!abort.signal.aborted) setContent({ kind: 'pdf', port, size: file.size, fileName: file.name });
-		}, failed);
-		return () => abort.abort();
-	}, [file.size, file.name, isFailed]);
-
 	const onEvent = (event: ContentEvent) => {
 		if (event.kind === 'part') read(event.begin, event.end);
 		else if (event.kind === 'paged') setState({ status: 'shown', count: event.pages, outline: event.outline });
 		else if (event.kind === 'page') setPage(event.page);
 		else if (event.kind === 'scale') setScale(event.scale);
 		else if (event.kind === 'found') setFound(event);
-		else if (event.kind === 'failed') fail(event.reason === missing ? new PdfPluginMissing() : event.reason);
+		else if (event.kind === 'failed') fail(event.reason);
 	};
 
 	useKeys(({ key }) => {
@@ -80,7 +68,7 @@ export function PdfViewer({ file }: ViewerProps) {
 	});
 
 	if (state.status === 'failed') {
-		const isMissing = state.error instanceof PdfPluginMissing;
+		const isMissing = state.error === missing;
 		const [title, text] = isMissing ? [messages.noPdfPlugin] : messages.failures.pdf;
 		return (
 			<ViewerError file={file} title={title} text={text} reason={isMissing ? undefined : reasonOf(state.error)}>

@@ -29,7 +29,9 @@ export interface OpenPdf {
 /** Opens a document by the parts of it that are needed, for which the page is asked. Nothing in it runs. */
 export function openPdf(
 	pdfjs: Pdfjs,
-	{ port, size }: Extract<FrameContent, { kind: 'pdf' }>,
+	{ size }: Extract<FrameContent, { kind: 'pdf' }>,
+	/** To the worker that reads it. */
+	port: MessagePort,
 	say: (event: FrameEvent) => void,
 ): OpenPdf {
 	let missing = 0;
@@ -56,7 +58,6 @@ export function openPdf(
 		isEvalSupported: false,
 		enableXfa: false,
 		maxImageSize: maxPixels,
-		// The frame may fetch nothing.
 		useWorkerFetch: true,
 		cMapUrl: new URL('cmaps/', folder).href,
 		cMapPacked: true,

@@ -4,6 +4,7 @@ import { boundPages } from './boundPages.js';
 import { assertPages, loadPdfjs, type OpenPdf, openPdf } from './openPdf.js';
 import { maxOutlineItems, maxOutlineLevels, maxSilentSeconds, maxTitle } from './pdfBounds.js';
 import pageStyles from './pdfPages.css?inline';
+import { startPdfWorker } from './startPdfWorker.js';
 
 /**
  * Pixels of one page; the visible part of a larger one is drawn on a second canvas. The viewer keeps the ten pages
@@ -20,20 +21,21 @@ const foundMs = 50;
 type PdfContent = Extract<FrameContent, { kind: 'pdf' }>;
 
 /**
- * Draws a document in the frame, its pages as they come on screen. What it does to the browser that takes minutes is
- * done in the frame's process.
+ * Draws a document in the frame, its pages as they come on screen. What it does to the browser that takes minutes, or
+ * all memory, is done in the frame's process.
  */
 export function showPdf(content: PdfContent, say: (event: FrameEvent) => void): FrameView {
 	let receive: OpenPdf['receive'] = () => {};
 	let run: ((command: PdfCommand) => void) | undefined;
 	let opening: SilenceWatch | undefined;
 	const open = async () => {
-		const { pdfjs, kit } = await loadPdfjs().catch(() => {
+		const port = startPdfWorker(() => say({ kind: 'failed' }));
+		const [{ pdfjs, kit }, worker] = await Promise.all([loadPdfjs(), port]).catch(() => {
 			throw new Refused('missing');
 		});
-		const opened = openPdf(pdfjs, content, say);
+		const opened = openPdf(pdfjs, content, worker, say);
 		({ receive } = opened);
-		// pdf.js never ends some waits after an error. The page sees to a worker that is busy.
+		// pdf.js never ends some waits after an error, where its worker is not busy.
 		opening = watchSilence(
 			() => opened.isWaiting() && opening?.hear(),
 			() => say({ kind: 'failed' }),

@@ -1,30 +1,37 @@
 import { watchSilence } from '../frame/watchSilence.js';
 import { maxSilentSeconds } from './pdfBounds.js';
-
-/** The code that reads PDFs could not be had. */
-export class PdfPluginMissing extends Error {}
+import workerScript from './pdfWorker.ts?worker&url';
 
 /**
- * Starts a worker that reads PDFs until the signal is fired; resolves to a port to it. Throws `PdfPluginMissing`.
- * `onSilent` is called when a file has kept it busy for too long: one that waits for bytes answers.
+ * Starts a worker that reads PDFs, in the frame's process: it may take all memory of that without ending the page, and
+ * ends with the frame. Resolves to a port to it; throws where its code can't be had. `onSilent` is called when a file
+ * has kept it busy for too long: one that waits for bytes answers.
  */
-export function startPdfWorker(signal: AbortSignal, onSilent: () => void): Promise<MessagePort> {
+export function startPdfWorker(onSilent: () => void): Promise<MessagePort> {
+	const script = new URL(workerScript.slice(workerScript.lastIndexOf('/') + 1), import.meta.url).href;
+	// An opaque origin starts workers of its own addresses only, and Chromium none of these that is a module.
+	const start = URL.createObjectURL(
+		new Blob([`import(${JSON.stringify(script)}).catch(() => postMessage('missing'));`], { type: 'text/javascript' }),
+	);
 	return new Promise((resolve, reject) => {
-		const worker = new Worker(new URL('./pdfWorker.ts', import.meta.url), { type: 'module' });
-		signal.addEventListener('abort', () => worker.terminate(), { once: true });
+		const worker = new Worker(start);
+		const fail = () => {
+			worker.terminate();
+			reject(new Error('The worker could not be started.'));
+		};
 		// It sends one when its code has been loaded.
-		worker.onmessage = () => {
+		worker.onmessage = ({ data }: MessageEvent<unknown>) => {
+			URL.revokeObjectURL(start);
+			if (data === 'missing') return fail();
 			const { port1, port2 } = new MessageChannel();
 			worker.postMessage({}, [port2]);
 			const watch = watchSilence(() => worker.postMessage({}), onSilent, maxSilentSeconds);
-			signal.addEventListener('abort', watch.end, { once: true });
 			worker.onmessage = watch.hear;
 			resolve(port1);
 		};
 		worker.onerror = (event) => {
 			event.preventDefault();
-			worker.terminate();
-			reject(new PdfPluginMissing('The worker could not be started.'));
+			fail();
 		};
 	});
 }
