@@ -15,7 +15,7 @@ import { queued } from './queued.js';
 
 /** A fixed selection under a secret URL that permits the download, with any number of ranges, for some hours. */
 export function ticketRoutes(services: Services) {
-	const { audit, config, archives, guests, sessions, shareTransfers, shareUses, tickets, transfers, log } = services;
+	const { audit, sessions, tickets, transfers } = services;
 	return [
 		route(contract.makeTicket, ({ viewer, payload, request, h }) => {
 			const items = payload.files.map(({ path, owner }) => ({ path, ...ownedBy(owner) }));
@@ -27,57 +27,11 @@ export function ticketRoutes(services: Services) {
 			return makeTicket(services, { viewer, request, h }, viewer, { area: payload.type, items }, user);
 		}),
 
-		route(contract.downloadByTicket, ({ params, request, h }) => {
-			const send = async (describe: (details: Partial<AuditEvent>) => void) => {
-				const token = params.ticket ?? '';
-				const ticket = await tickets.find(token);
-				const { share } = ticket;
-				const visit = share && (await guests.visitAgain(share.pass, share.client));
-				const owner =
-					visit === undefined ? viewerOf(ticket, config) : share?.isWhole ? sideBySide(visit.guest) : visit.guest;
-				const action = ticket.kind === 'file' ? 'download' : 'downloadArchive';
-				describe(
-					visit === undefined
-						? { action, viewer: owner, area: ticket.area, ...chosen(ticket.items) }
-						: { action: 'followShare', ...shareEvent(visit, ticket.items) },
-				);
-				const requester = {
-					client: clientKey(viewerOf(ticket, config), request.client.address),
-					signal: clientGone(request),
-				};
-				const opened = await archives.openFileOrArchive(owner, ticket, requester);
-				describe({ entries: opened.entries });
-				const { size, version } = opened.file.item;
-				const breakOff = () => request.raw.res.destroy();
-				const content = JSON.stringify(ticket.items.map(({ path }) => path));
-				const file =
-					visit === undefined || share === undefined
-						? opened.file
-						: shareUses.counted({ share: visit.share, client: share.client, content }, opened.file);
-				const transfer = transfers.enter(token, ticket, file, breakOff);
-				const leaveShare = share && shareTransfers.enter(share.pass, breakOff);
-				try {
-					return await sendFile(request, h, transfer.file, {
-						name: opened.kind === ticket.kind ? ticket.name : opened.name,
-						isInline: false,
-						log,
-						headers:
-							opened.kind === 'file'
-								? {}
-								: { 'content-type': 'application/zip', 'x-stowage-skipped': String(opened.skipped) },
-						// A range without a condition continues the version that was sent before; if that has changed, all is sent anew.
-						rangesOfVersion: ticket.version,
-						onFirstByte: async () => {
-							if (version !== ticket.version) await tickets.change(token, ticket, { version, size });
-						},
-					});
-				} finally {
-					leaveShare?.();
-					transfer.leave();
-				}
-			};
-			return audit.sending({ action: 'download' }, request.raw.res, (describe) => retryIfChanged(() => send(describe)));
-		}),
+		route(contract.downloadByTicket, (call) =>
+			audit.sending({ action: 'download' }, call.request.raw.res, (describe) =>
+				retryIfChanged(() => sendByTicket(services, call, describe)),
+			),
+		),
 
 		route(contract.endTicket, async ({ params }) => {
 			const token = params.ticket ?? '';
@@ -85,6 +39,58 @@ export function ticketRoutes(services: Services) {
 			return { message: 'The download has ended.' };
 		}),
 	];
+}
+
+/** Sends the file or archive of a ticket, or a range of it, as its owner or the guest of a share may read it now. */
+async function sendByTicket(
+	services: Services,
+	{ params, request, h }: Call<typeof contract.downloadByTicket>,
+	describe: (details: Partial<AuditEvent>) => void,
+) {
+	const { archives, config, guests, log, shareTransfers, shareUses, tickets, transfers } = services;
+	const token = params.ticket ?? '';
+	const ticket = await tickets.find(token);
+	const { share } = ticket;
+	const owner = viewerOf(ticket, config);
+	const visit = share && (await guests.visitAgain(share.pass, share.client));
+	const action = ticket.kind === 'file' ? 'download' : 'downloadArchive';
+	describe(
+		visit === undefined
+			? { action, viewer: owner, area: ticket.area, ...chosen(ticket.items) }
+			: { action: 'followShare', ...shareEvent(visit, ticket.items) },
+	);
+	const reader = visit === undefined ? owner : share?.isWhole ? sideBySide(visit.guest) : visit.guest;
+	const requester = { client: clientKey(owner, request.client.address), signal: clientGone(request) };
+	const opened = await archives.openFileOrArchive(reader, ticket, requester);
+	describe({ entries: opened.entries });
+	const { size, version } = opened.file.item;
+	const content = JSON.stringify(ticket.items.map(({ path }) => path));
+	const file =
+		visit === undefined || share === undefined
+			? opened.file
+			: shareUses.counted({ share: visit.share, client: share.client, content }, opened.file);
+	const breakOff = () => request.raw.res.destroy();
+	const transfer = transfers.enter(token, ticket, file, breakOff);
+	const leaveShare = share && shareTransfers.enter(share.pass, breakOff);
+	try {
+		return await sendFile(request, h, transfer.file, {
+			name: opened.kind === ticket.kind ? ticket.name : opened.name,
+			isInline: false,
+			log,
+			headers:
+				opened.kind === 'file'
+					? {}
+					: { 'content-type': 'application/zip', 'x-stowage-skipped': String(opened.skipped) },
+			// A range without a condition continues the version that was sent before; if that has changed, all is sent anew.
+			rangesOfVersion: ticket.version,
+			onFirstByte: async () => {
+				if (version !== ticket.version) await tickets.change(token, ticket, { version, size });
+			},
+		});
+	} finally {
+		leaveShare?.();
+		transfer.leave();
+	}
 }
 
 /** Keeps a selection that `viewer` may read under a URL, for the caller, and answers with it. */
