@@ -9,12 +9,8 @@ import {
 	nameStateOf,
 	summarizeConflicts,
 } from '../../src/features/uploadQueue/conflicts/conflicts.js';
-import {
-	emptyQueue,
-	type QueueItem,
-	type UploadQueueAction,
-	uploadQueueReducer,
-} from '../../src/features/uploadQueue/uploadQueue.js';
+import type { QueueItem } from '../../src/features/uploadQueue/queueItem.js';
+import { emptyQueue, type UploadQueueAction, uploadQueueReducer } from '../../src/features/uploadQueue/uploadQueue.js';
 
 const entry = (name: string, owner?: string): Entry => ({
 	name: name.replace('/', ''),

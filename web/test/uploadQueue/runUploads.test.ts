@@ -2,14 +2,13 @@ import { Failure, parsePath, rootPath, type StoragePath } from '@stowage/rules';
 import test from 'ava';
 import { smallFileSize, type Transport, type Upload } from '../../src/api/uploads/upload.js';
 import type { NameState } from '../../src/features/uploadQueue/conflicts/conflicts.js';
+import { fullName, type IfExists } from '../../src/features/uploadQueue/queueItem.js';
 import { batchActions } from '../../src/features/uploadQueue/running/batchActions.js';
 import { describeFailure } from '../../src/features/uploadQueue/running/describeFailure.js';
 import { paused, runUploads } from '../../src/features/uploadQueue/running/runUploads.js';
 import { UploadKeys } from '../../src/features/uploadQueue/running/UploadKeys.js';
 import {
 	emptyQueue,
-	fullName,
-	type IfExists,
 	type UploadQueueAction,
 	type UploadQueueState,
 	uploadQueueReducer,

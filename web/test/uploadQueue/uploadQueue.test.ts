@@ -4,17 +4,21 @@ import {
 	areaOf,
 	baseOf,
 	directoryOf,
-	emptyQueue,
 	findItem,
-	fraction,
 	fullName,
 	hasValidName,
+	type QueueItem,
+} from '../../src/features/uploadQueue/queueItem.js';
+import {
+	fraction,
 	isFinalizing,
 	mayStart,
 	measuredPace,
-	type QueueItem,
 	runProgress,
 	summarize,
+} from '../../src/features/uploadQueue/queueSummary.js';
+import {
+	emptyQueue,
 	type UploadQueueAction,
 	type UploadQueueState,
 	uploadQueueReducer,

@@ -2,8 +2,9 @@ import { type ReactNode, useEffect, useMemo, useReducer } from 'react';
 import { beginTransfer } from '../../ui/transfers.js';
 import { useConflicts } from './conflicts/useConflicts.js';
 import { areas, DestinationContext, type UploadDestination } from './destination.js';
+import { summarize } from './queueSummary.js';
 import { useRunner } from './running/useRunner.js';
-import { emptyQueue, summarize, uploadQueueReducer } from './uploadQueue.js';
+import { emptyQueue, uploadQueueReducer } from './uploadQueue.js';
 import {
 	type UploadQueue,
 	UploadQueueContext,

@@ -1,46 +1,18 @@
-import {
-	type Area,
-	bytesPerSecond,
-	isValidName,
-	joinPath,
-	measureSpeed,
-	remainingSeconds,
-	rootPath,
-	type SpeedMeter,
-	type StoragePath,
-	splitName,
-	trimName,
-} from '@stowage/rules';
+import { measureSpeed, rootPath, type SpeedMeter, type StoragePath } from '@stowage/rules';
 import type { UploadWait } from '../../api/uploads/upload.js';
 import type { ChosenFile } from './choosing/chosenFiles.js';
-
-/** Where added files go: the folder on screen, in the area on screen. */
-export interface UploadTarget {
-	area: Area;
-	directory: StoragePath;
-}
-
-/** What happens where the name is taken: the file gets another name, replaces the file that has it, or is not uploaded. */
-export type IfExists = 'rename' | 'replace' | 'skip';
-
-interface QueueItemFields {
-	id: number;
-	file: File;
-	/** Without the extension; the user may edit it. */
-	name: string;
-	originalName: string;
-	/** With its dot; `''` for none. */
-	extension: string;
-	size: number;
-	isPublic: boolean;
-	/** Added by a signed-in user. Without a session it waits, since the server would take it for a visitor's. */
-	needsAccount: boolean;
-	target: UploadTarget;
-	/** Below the target; created before the file is uploaded. */
-	folder: StoragePath;
-	/** Chosen for its name and place; with another one it is `rename` again. */
-	ifExists: IfExists;
-}
+import {
+	areaOf,
+	fieldsOf,
+	type IfExists,
+	indexOfItem,
+	isOver,
+	isWaiting,
+	movedTo,
+	newItem,
+	type QueueItem,
+	type UploadTarget,
+} from './queueItem.js';
 
 /** An empty folder that the next run creates. */
 export interface QueueFolder {
@@ -49,15 +21,6 @@ export interface QueueFolder {
 	folder: StoragePath;
 	isPublic: boolean;
 }
-
-export type QueueItem = QueueItemFields &
-	(
-		| { status: 'pending' | 'uploading' }
-		| { status: 'completed'; savedName: string; isVerified: boolean }
-		/** Its name is taken. */
-		| { status: 'skipped' }
-		| { status: 'error'; error: string; detail?: string | undefined }
-	);
 
 /** The progress of the file that is being uploaded. */
 export interface UploadProgress {
@@ -265,58 +228,10 @@ export function uploadQueueReducer(state: UploadQueueState, action: UploadQueueA
 	}
 }
 
-function newItem(
-	id: number,
-	{ file, folder }: ChosenFile,
-	{ target, isPublic, isVisitor = false }: { target: UploadTarget; isPublic: boolean; isVisitor?: boolean },
-): QueueItem {
-	const { base, extension } = splitName(file.name);
-	return {
-		id,
-		file,
-		name: base,
-		originalName: base,
-		extension,
-		size: file.size,
-		isPublic,
-		needsAccount: !isVisitor,
-		target,
-		folder,
-		ifExists: 'rename',
-		status: 'pending',
-	};
-}
-
-function fieldsOf(item: QueueItem): QueueItemFields {
-	const { id, file, name, originalName, extension, size, isPublic, needsAccount, target, folder, ifExists } = item;
-	return { id, file, name, originalName, extension, size, isPublic, needsAccount, target, folder, ifExists };
-}
-
-/** With another name or place, for which nothing was chosen yet. */
-function movedTo(item: QueueItem, change: { name: string } | { isPublic: boolean }): QueueItem {
-	return { ...item, ...change, ifExists: 'rename' };
-}
-
 function replaceItem(state: UploadQueueState, id: number, change: (item: QueueItem) => QueueItem): UploadQueueState {
 	const index = indexOfItem(state.items, id);
 	const item = state.items[index];
 	return item ? { ...state, items: state.items.with(index, change(item)) } : state;
-}
-
-export function findItem(items: readonly QueueItem[], id: number): QueueItem | undefined {
-	return items[indexOfItem(items, id)];
-}
-
-/** -1 if it is not among them. Items are in the order of their ids, and thousands of them are looked up many times. */
-function indexOfItem(items: readonly QueueItem[], id: number): number {
-	let from = 0;
-	let to = items.length;
-	while (from < to) {
-		const middle = (from + to) >> 1;
-		if ((items[middle] as QueueItem).id < id) from = middle + 1;
-		else to = middle;
-	}
-	return items[from]?.id === id ? from : -1;
 }
 
 /** A change by the user, ignored while an upload runs. */
@@ -347,143 +262,4 @@ function backToPending(state: UploadQueueState): UploadQueueState {
 		),
 		progress: undefined,
 	};
-}
-
-/** Neither uploaded nor being uploaded. */
-export function isWaiting({ status }: QueueItem): boolean {
-	return status === 'pending' || status === 'error';
-}
-
-/** Uploaded, or skipped as was chosen. */
-export function isOver({ status }: QueueItem): boolean {
-	return status === 'completed' || status === 'skipped';
-}
-
-/** The name under which it is uploaded. */
-export function fullName({ name, extension }: QueueItem): string {
-	return trimName(trimName(name) + extension);
-}
-
-type Destination = Pick<QueueItem, 'target' | 'isPublic' | 'folder'>;
-
-/** The folder into which it is uploaded. */
-export function directoryOf(item: Destination): StoragePath {
-	return item.folder === rootPath ? baseOf(item) : joinPath(baseOf(item), item.folder);
-}
-
-/** The part of that folder which exists: the target, or the root of the other area, which may have no such folder. */
-export function baseOf(item: Destination): StoragePath {
-	return item.target.area === areaOf(item) ? item.target.directory : rootPath;
-}
-
-/** The area into which it is uploaded: that of its visibility, unless it is for a shared folder. */
-export function areaOf({ target, isPublic }: Pick<Destination, 'target' | 'isPublic'>): Area {
-	if (target.area === 'shared') return 'shared';
-	return isPublic ? 'public' : 'private';
-}
-
-/** Cached by item, since a queue may have ten thousand and items are never mutated. */
-const nameValidity = new WeakMap<QueueItem, boolean>();
-
-export function hasValidName(item: QueueItem): boolean {
-	let isValid = nameValidity.get(item);
-	if (isValid === undefined) {
-		// The extension alone would pass as a name, and spaces before it would be trimmed away by `fullName` only.
-		isValid = trimName(item.name) !== '' && isValidName(item.name + item.extension) && isValidName(fullName(item));
-		nameValidity.set(item, isValid);
-	}
-	return isValid;
-}
-
-export type QueueVisibility = 'private' | 'public' | 'mixed';
-
-export interface QueueSummary {
-	/** Undefined if nothing can be set: all are for shared folders. */
-	visibility: QueueVisibility | undefined;
-	hasInvalidName: boolean;
-	/** The files that `Upload All` would upload. */
-	waiting: readonly number[];
-	/** Some of them wait while no user is signed in. */
-	needsAccount: boolean;
-	completed: number;
-	skipped: number;
-}
-
-/** Summarizes the queue. It visits every item, so it is computed once for each change of `items`. */
-export function summarize(items: readonly QueueItem[]): QueueSummary {
-	const waiting: number[] = [];
-	let publicCount = 0;
-	let privateCount = 0;
-	let hasInvalidName = false;
-	let needsAccount = false;
-	let completed = 0;
-	let skipped = 0;
-	for (const item of items) {
-		const area = areaOf(item);
-		if (area === 'public') publicCount++;
-		if (area === 'private') privateCount++;
-		if (item.status === 'completed') completed++;
-		if (item.status === 'skipped') skipped++;
-		if (!isWaiting(item)) continue;
-		if (item.needsAccount) needsAccount = true;
-		waiting.push(item.id);
-		if (!hasValidName(item)) hasInvalidName = true;
-	}
-	return {
-		visibility: visibilityOf(privateCount, publicCount),
-		hasInvalidName,
-		waiting,
-		needsAccount,
-		completed,
-		skipped,
-	};
-}
-
-function visibilityOf(privateCount: number, publicCount: number): QueueVisibility | undefined {
-	if (privateCount > 0) return publicCount > 0 ? 'mixed' : 'private';
-	return publicCount > 0 ? 'public' : undefined;
-}
-
-/** Aggregate progress of a run. */
-export interface RunProgress {
-	completed: number;
-	total: number;
-	uploadedSize: number;
-	totalSize: number;
-}
-
-/** Progress of a run without the file that is being uploaded and those that are skipped. */
-export function runProgress({ items, run }: Pick<UploadQueueState, 'items' | 'run'>): RunProgress {
-	const progress: RunProgress = { completed: 0, total: 0, uploadedSize: 0, totalSize: 0 };
-	for (const item of items) {
-		if ((run && !run.has(item.id)) || item.status === 'skipped') continue;
-		progress.total++;
-		progress.totalSize += item.size;
-		if (item.status === 'completed') {
-			progress.completed++;
-			progress.uploadedSize += item.size;
-		}
-	}
-	return progress;
-}
-
-/** How much of `size` is done, 0 to 1. An empty file is done only when the server has responded. */
-export function fraction(done: number, size: number): number {
-	return size > 0 ? Math.min(1, done / size) : 0;
-}
-
-/** All bytes are sent and the server has not responded yet. */
-export function isFinalizing(item: QueueItem, progress: UploadProgress | undefined): boolean {
-	if (item.status !== 'uploading' || progress?.id !== item.id || progress.wait) return false;
-	return progress.uploadedSize >= item.size;
-}
-
-/** Speed in bytes per second and seconds left, each undefined while unknown. */
-export function measuredPace(item: QueueItem, { meter, uploadedSize }: UploadProgress) {
-	const speed = bytesPerSecond(meter);
-	return { speed, secondsLeft: remainingSeconds(item.size - uploadedSize, speed) };
-}
-
-export function mayStart({ waiting, hasInvalidName }: QueueSummary, isRunning: boolean): boolean {
-	return waiting.length > 0 && !hasInvalidName && !isRunning;
 }

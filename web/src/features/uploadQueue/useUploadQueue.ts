@@ -1,7 +1,9 @@
 import { createContext, useContext } from 'react';
 import type { Chosen } from './choosing/chosenFiles.js';
 import type { Conflicts } from './conflicts/useConflicts.js';
-import type { IfExists, QueueSummary, UploadQueueState, UploadTarget } from './uploadQueue.js';
+import type { IfExists, UploadTarget } from './queueItem.js';
+import type { QueueSummary } from './queueSummary.js';
+import type { UploadQueueState } from './uploadQueue.js';
 
 /** The commands of the queue. Always the same object, so effects may depend on it. */
 export interface UploadQueue {

@@ -1,6 +1,6 @@
 import { type Area, joinPath, pathSegments, type StoragePath } from '@stowage/rules';
 import type { TakenNames } from '../../../api/listings/takenNames.js';
-import { areaOf, baseOf, fullName, type IfExists, isWaiting, type QueueItem } from '../uploadQueue.js';
+import { areaOf, baseOf, fullName, type IfExists, isWaiting, type QueueItem } from '../queueItem.js';
 
 /** What has the name of an item already; `unknown` while that was not looked up. */
 export type NameState = 'free' | 'file' | 'directory' | 'unknown';

@@ -1,7 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { folderQuery } from '../../../api/listings/folderQuery.js';
 import { type TakenNames, takenNames } from '../../../api/listings/takenNames.js';
-import type { QueueItem } from '../uploadQueue.js';
+import type { QueueItem } from '../queueItem.js';
 import { type ListedFolder, lookupsOf, type NameState, nameStateOf } from './conflicts.js';
 
 /** For how long a run trusts what it has listed. */

@@ -4,7 +4,7 @@ import { folderQuery } from '../../../api/listings/folderQuery.js';
 import { type TakenNames, takenNames } from '../../../api/listings/takenNames.js';
 import { useSession } from '../../../api/session/useSession.js';
 import type { UploadDestination } from '../destination.js';
-import type { QueueItem } from '../uploadQueue.js';
+import type { QueueItem } from '../queueItem.js';
 import {
 	type ConflictSummary,
 	foldersToList,

@@ -3,7 +3,8 @@ import type { EnsureFolder, FolderPlace } from '../../../api/uploads/ensureFolde
 import { isSmall, type Transport, type Upload } from '../../../api/uploads/upload.js';
 import { messages } from '../../../messages.js';
 import { choiceOf, type NameState } from '../conflicts/conflicts.js';
-import { areaOf, baseOf, directoryOf, fullName, type QueueFolder, type QueueItem } from '../uploadQueue.js';
+import { areaOf, baseOf, directoryOf, fullName, type QueueItem } from '../queueItem.js';
+import type { QueueFolder } from '../uploadQueue.js';
 import { type AttemptOptions, UploadAttempt } from './UploadAttempt.js';
 import type { UploadKeys } from './UploadKeys.js';
 

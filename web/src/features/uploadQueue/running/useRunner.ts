@@ -16,14 +16,8 @@ import { useLatest } from '../../../ui/useLatest.js';
 import { type Chosen, hasFolders } from '../choosing/chosenFiles.js';
 import { createNameLookup } from '../conflicts/lookUpNames.js';
 import type { UploadDestination } from '../destination.js';
-import {
-	findItem,
-	isWaiting,
-	type QueueItem,
-	type UploadQueueAction,
-	type UploadQueueState,
-	type UploadTarget,
-} from '../uploadQueue.js';
+import { findItem, isWaiting, type QueueItem, type UploadTarget } from '../queueItem.js';
+import type { UploadQueueAction, UploadQueueState } from '../uploadQueue.js';
 import { batchActions } from './batchActions.js';
 import { createEmptyFolders } from './createEmptyFolders.js';
 import { describeFailure } from './describeFailure.js';

@@ -1,7 +1,7 @@
 import { HTMLSelect } from '@blueprintjs/core';
 import { useId } from 'react';
 import { messages } from '../../../messages.js';
-import type { IfExists } from '../uploadQueue.js';
+import type { IfExists } from '../queueItem.js';
 import styles from './UploadQueue.module.css';
 
 export interface IfExistsSelectProps {

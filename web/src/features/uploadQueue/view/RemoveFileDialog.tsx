@@ -2,7 +2,7 @@ import { Button, Dialog, DialogBody, DialogFooter } from '@blueprintjs/core';
 import { shownName } from '@stowage/rules';
 import { messages } from '../../../messages.js';
 import { dialogMilliseconds, useLast, useOpenings } from '../../../ui/dialogs/dialogs.js';
-import { fullName, type QueueItem } from '../uploadQueue.js';
+import { fullName, type QueueItem } from '../queueItem.js';
 
 export interface RemoveFileDialogProps {
 	/** The file to remove; the dialog is open while it is set. */

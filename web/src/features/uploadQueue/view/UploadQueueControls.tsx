@@ -8,7 +8,7 @@ import { QuotaNote } from '../../../ui/display/QuotaNote.js';
 import { FrameContext } from '../../../ui/frame.js';
 import { choicesFor } from '../conflicts/conflicts.js';
 import { useUploader } from '../destination.js';
-import { fraction, mayStart, runProgress } from '../uploadQueue.js';
+import { fraction, mayStart, runProgress } from '../queueSummary.js';
 import { type UploadQueueView, useUploadQueue } from '../useUploadQueue.js';
 import { IfExistsSelect } from './IfExistsSelect.js';
 import styles from './UploadQueue.module.css';

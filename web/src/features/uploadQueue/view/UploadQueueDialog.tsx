@@ -4,7 +4,7 @@ import { useEffect, useMemo } from 'react';
 import { messages } from '../../../messages.js';
 import { dialogMilliseconds, useLast, useOpenings } from '../../../ui/dialogs/dialogs.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
-import { fraction, runProgress } from '../uploadQueue.js';
+import { fraction, runProgress } from '../queueSummary.js';
 import { type UploadQueueView, useUploadQueue, useUploadQueueView } from '../useUploadQueue.js';
 import styles from './UploadQueue.module.css';
 import { outcomeText, queueTitle, SetAll, UploadQueueFooter } from './UploadQueueControls.js';

@@ -19,18 +19,9 @@ import type { UploadWait } from '../../../api/uploads/upload.js';
 import { messages } from '../../../messages.js';
 import { choiceOf, choicesFor, type NameState } from '../conflicts/conflicts.js';
 import type { Uploader } from '../destination.js';
-import {
-	areaOf,
-	directoryOf,
-	fraction,
-	fullName,
-	hasValidName,
-	isFinalizing,
-	isOver,
-	measuredPace,
-	type QueueItem,
-	type UploadProgress,
-} from '../uploadQueue.js';
+import { areaOf, directoryOf, fullName, hasValidName, isOver, type QueueItem } from '../queueItem.js';
+import { fraction, isFinalizing, measuredPace } from '../queueSummary.js';
+import type { UploadProgress } from '../uploadQueue.js';
 import type { UploadQueue } from '../useUploadQueue.js';
 import { IfExistsSelect } from './IfExistsSelect.js';
 import styles from './UploadQueue.module.css';

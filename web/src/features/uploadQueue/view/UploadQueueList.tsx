@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useCallback, useRef, useState } from 'react';
 import { useUploader } from '../destination.js';
-import { isWaiting, type QueueItem } from '../uploadQueue.js';
+import { isWaiting, type QueueItem } from '../queueItem.js';
 import { type UploadQueueView, useUploadQueue } from '../useUploadQueue.js';
 import { RemoveFileDialog } from './RemoveFileDialog.js';
 import styles from './UploadQueue.module.css';

@@ -1,0 +1,96 @@
+import { bytesPerSecond, remainingSeconds } from '@stowage/rules';
+import { areaOf, hasValidName, isWaiting, type QueueItem } from './queueItem.js';
+import type { UploadProgress, UploadQueueState } from './uploadQueue.js';
+
+export type QueueVisibility = 'private' | 'public' | 'mixed';
+
+export interface QueueSummary {
+	/** Undefined if nothing can be set: all are for shared folders. */
+	visibility: QueueVisibility | undefined;
+	hasInvalidName: boolean;
+	/** The files that `Upload All` would upload. */
+	waiting: readonly number[];
+	/** Some of them wait while no user is signed in. */
+	needsAccount: boolean;
+	completed: number;
+	skipped: number;
+}
+
+/** Summarizes the queue. It visits every item, so it is computed once for each change of `items`. */
+export function summarize(items: readonly QueueItem[]): QueueSummary {
+	const waiting: number[] = [];
+	let publicCount = 0;
+	let privateCount = 0;
+	let hasInvalidName = false;
+	let needsAccount = false;
+	let completed = 0;
+	let skipped = 0;
+	for (const item of items) {
+		const area = areaOf(item);
+		if (area === 'public') publicCount++;
+		if (area === 'private') privateCount++;
+		if (item.status === 'completed') completed++;
+		if (item.status === 'skipped') skipped++;
+		if (!isWaiting(item)) continue;
+		if (item.needsAccount) needsAccount = true;
+		waiting.push(item.id);
+		if (!hasValidName(item)) hasInvalidName = true;
+	}
+	return {
+		visibility: visibilityOf(privateCount, publicCount),
+		hasInvalidName,
+		waiting,
+		needsAccount,
+		completed,
+		skipped,
+	};
+}
+
+function visibilityOf(privateCount: number, publicCount: number): QueueVisibility | undefined {
+	if (privateCount > 0) return publicCount > 0 ? 'mixed' : 'private';
+	return publicCount > 0 ? 'public' : undefined;
+}
+
+/** Aggregate progress of a run. */
+export interface RunProgress {
+	completed: number;
+	total: number;
+	uploadedSize: number;
+	totalSize: number;
+}
+
+/** Progress of a run without the file that is being uploaded and those that are skipped. */
+export function runProgress({ items, run }: Pick<UploadQueueState, 'items' | 'run'>): RunProgress {
+	const progress: RunProgress = { completed: 0, total: 0, uploadedSize: 0, totalSize: 0 };
+	for (const item of items) {
+		if ((run && !run.has(item.id)) || item.status === 'skipped') continue;
+		progress.total++;
+		progress.totalSize += item.size;
+		if (item.status === 'completed') {
+			progress.completed++;
+			progress.uploadedSize += item.size;
+		}
+	}
+	return progress;
+}
+
+/** How much of `size` is done, 0 to 1. An empty file is done only when the server has responded. */
+export function fraction(done: number, size: number): number {
+	return size > 0 ? Math.min(1, done / size) : 0;
+}
+
+/** All bytes are sent and the server has not responded yet. */
+export function isFinalizing(item: QueueItem, progress: UploadProgress | undefined): boolean {
+	if (item.status !== 'uploading' || progress?.id !== item.id || progress.wait) return false;
+	return progress.uploadedSize >= item.size;
+}
+
+/** Speed in bytes per second and seconds left, each undefined while unknown. */
+export function measuredPace(item: QueueItem, { meter, uploadedSize }: UploadProgress) {
+	const speed = bytesPerSecond(meter);
+	return { speed, secondsLeft: remainingSeconds(item.size - uploadedSize, speed) };
+}
+
+export function mayStart({ waiting, hasInvalidName }: QueueSummary, isRunning: boolean): boolean {
+	return waiting.length > 0 && !hasInvalidName && !isRunning;
+}
