@@ -63,6 +63,18 @@ test.serial('a folder is downloaded as a ZIP with a Content-Length, which unzip,
 
 const execStat = (name: string) => Number(execFileSync('stat', ['-c', '%Y', name], { encoding: 'utf8' }));
 
+test.serial('a folder that is called like a drive is none in an archive', async (t) => {
+	const { ada, home } = await withAda(t);
+	mkdirSync(path.join(home, 'C:/Windows'), { recursive: true });
+	writeFileSync(path.join(home, 'C:/Windows/a.txt'), 'content of a');
+	const answer = await ada.get('/api/download/C%3A?type=private');
+	t.deepEqual(await listZip(await assertReadable(t, answer.bytes)), [
+		['C_/', 0],
+		['C_/Windows/', 0],
+		['C_/Windows/a.txt', 12],
+	]);
+});
+
 test.serial('HEAD of a folder returns the size and ETag of its archive without a body', async (t) => {
 	const { ada, home } = await withAda(t);
 	mkdirSync(path.join(home, 'docs'));

@@ -25,14 +25,14 @@ function localDate(date: Date): string {
 
 /**
  * Names chosen items at the top of the archive, one after another in the order of choice: each has its own name wherever
- * it lies, and a twin the next free one of `candidateNames`.
+ * it lies, and a twin the next free one of `candidateNames`. None begins with the letter of a drive.
  */
 export function archiveNamer(): (chosen: Chosen) => string {
 	const taken = new Set<string>();
 	// Further items of a name start at the suffix of the last one, or thousands of them would each try all names again.
 	const candidates = new Map<string, Generator<string, void>>();
 	return ({ path, type }) => {
-		const own = baseName(path);
+		const own = withoutDrive(baseName(path));
 		if (!taken.has(own)) {
 			taken.add(own);
 			return own;
@@ -45,4 +45,12 @@ export function archiveNamer(): (chosen: Chosen) => string {
 		taken.add(next.value);
 		return next.value;
 	};
+}
+
+/**
+ * The letter of a drive is no part of a name in an archive (APPNOTE 4.4.17): what lies in a folder that is called `C:` would be unpacked to
+ * the drive itself, by programs on Windows that take the name for a path.
+ */
+function withoutDrive(name: string): string {
+	return /^[A-Za-z]:/.test(name) ? `${name[0]}_${name.slice(2)}` : name;
 }

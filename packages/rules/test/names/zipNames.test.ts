@@ -29,6 +29,19 @@ test('selected items are at the top of an archive, without their folders', (t) =
 	t.deepEqual(archiveNames([file('docs/a.txt'), folder('work/docs')]), ['a.txt', 'docs']);
 });
 
+test('no name in an archive begins with the letter of a drive', (t) => {
+	const chosen = [
+		folder('docs/C:'),
+		file('d:evil.exe'),
+		file('C_'),
+		folder('c:'),
+		file('a:b:c'),
+		file('ab:c'),
+		file('1:c'),
+	];
+	t.deepEqual(archiveNames(chosen), ['C_', 'd_evil.exe', 'C_ (1)', 'c_', 'a_b:c', 'ab:c', '1:c']);
+});
+
 test('items of equal names get numbers in an archive', (t) => {
 	t.deepEqual(archiveNames([file('a/x.txt'), file('b/x.txt'), file('c/x.txt')]), ['x.txt', 'x (1).txt', 'x (2).txt']);
 	t.deepEqual(archiveNames([folder('a/v1.2'), folder('b/v1.2')]), ['v1.2', 'v1.2 (1)']);
