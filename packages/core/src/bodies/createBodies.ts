@@ -76,7 +76,7 @@ export function createBodies({ secondMs = 1000, onSessionEnd }: Options): Bodies
 
 		async readJson(request, maxBytes) {
 			const { req } = request.raw;
-			assertPlainJson(req);
+			assertJson(req);
 			const tooLarge = () => new Failure('tooLarge', `The request is larger than ${maxBytes} bytes.`);
 			const announced = Number(req.headers['content-length'] ?? 0);
 			if (announced > maxBytes) throw tooLarge();
@@ -114,14 +114,10 @@ export function createBodies({ secondMs = 1000, onSessionEnd }: Options): Bodies
 	return bodies;
 }
 
-function assertPlainJson({ headers }: IncomingMessage): void {
+function assertJson({ headers }: IncomingMessage): void {
 	const type = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
 	if (type !== 'application/json') {
 		throw new Failure('unsupportedMediaType', 'Send the request as application/json.');
-	}
-	const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-	if (encoding !== 'identity') {
-		throw new Failure('unsupportedMediaType', 'Send the request without a Content-Encoding.');
 	}
 }
 

@@ -52,6 +52,18 @@ function assertLength({ headers }: IncomingMessage): void {
 		throw new Failure('tooLarge', 'The request is longer than any file can be.');
 }
 
+/**
+ * Throws for a body in another coding than that of its file: nothing undoes it, and what arrives would be kept as the file's content. Node
+ * passes on any coding that is named before `chunked`.
+ */
+function assertPlainBody({ headers }: IncomingMessage): void {
+	const coding = headers['content-encoding']?.trim().toLowerCase() || 'identity';
+	if (coding !== 'identity') throw new Failure('unsupportedMediaType', 'Send the request without a Content-Encoding.');
+	const transfer = headers['transfer-encoding']?.trim().toLowerCase() ?? 'chunked';
+	if (transfer !== 'chunked')
+		throw new Failure('invalid', 'The only Transfer-Encoding that a request may have is chunked.');
+}
+
 /** The hapi server with the rules of every route: refusals before the body, one shape of errors, safe headers. */
 export function createServer(
 	config: Config,
@@ -111,6 +123,7 @@ export function createServer(
 		setRequestCaller(request);
 		assertHost(request.raw.req, request.raw.res);
 		assertLength(request.raw.req);
+		assertPlainBody(request.raw.req);
 		checkHost(request.client.host);
 		checkRawPath(request.raw.req.url ?? '/');
 	});

@@ -50,6 +50,27 @@ for (const [title, line] of [
 		'NOT_FOUND',
 	);
 }
+for (const [title, line, status, code] of [
+	['in a Content-Encoding', 'Content-Encoding: gzip', 415, 'UNSUPPORTED_MEDIA_TYPE'],
+	['in a Transfer-Encoding besides chunked', 'Transfer-Encoding: gzip, chunked', 400, 'INVALID'],
+] as const) {
+	const length = line.startsWith('Transfer') ? '' : 'Content-Length: 5\r\n';
+	for (const [kind, head] of [
+		['a form', 'POST /api/upload/public HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b'],
+		[
+			'a resumable upload',
+			'POST /api/uploads HTTP/1.1\r\nHost: x\r\nTus-Resumable: 1.0.0\r\nUpload-Length: 5\r\nUpload-Metadata: filename YQ==,isPublic dHJ1ZQ==\r\nContent-Type: application/offset+octet-stream',
+		],
+	]) {
+		test(
+			`${kind} ${title}, which nothing undoes, is refused before it arrives`,
+			refused,
+			`${head}\r\n${line}\r\n${length}\r\n`,
+			status,
+			code,
+		);
+	}
+}
 test(
 	'a body longer than any file is refused with 413 before it arrives',
 	refused,
