@@ -2,13 +2,21 @@ import { indentLess, indentMore } from '@codemirror/commands';
 import { indentUnit, StreamLanguage } from '@codemirror/language';
 import { yaml } from '@codemirror/legacy-modes/mode/yaml';
 import { SearchQuery } from '@codemirror/search';
-import { EditorSelection, EditorState, type StateCommand, type Text, type Transaction } from '@codemirror/state';
+import {
+	EditorSelection,
+	EditorState,
+	type StateCommand,
+	type Text,
+	type Transaction,
+	type TransactionSpec,
+} from '@codemirror/state';
 import { type Entry, Failure } from '@stowage/rules';
 import test from 'ava';
 import fc from 'fast-check';
 import { encode } from '../src/features/previews/editor/encode.js';
 import { indentKeys } from '../src/features/previews/editor/indentLines.js';
-import { type Base, baseOf, saveText } from '../src/features/previews/editor/saveText.js';
+import { editedText, savingEffect, trackReplacements } from '../src/features/previews/editor/replacements.js';
+import { type Base, baseOf, type EditedText, saveText } from '../src/features/previews/editor/saveText.js';
 import { FoundQuery } from '../src/features/previews/editor/search/FoundQuery.js';
 import { findMatches } from '../src/features/previews/editor/search/findMatches.js';
 import { overlapsOf } from '../src/features/previews/editor/search/overlaps.js';
@@ -200,6 +208,89 @@ test('a letter that the encoding lacks is named, and UTF-8 has it', (t) => {
 	t.is(written(read(bytes('a')), '\ud800'), 'lacks \ud800');
 });
 
+/** The state of an editor that shows a text. */
+const editorOf = (text: ReadText) => EditorState.create({ doc: text.text, extensions: trackReplacements });
+
+function saved(text: ReadText, state: EditorState): string {
+	const { text: changed, replacements } = editedText(state);
+	const result = writeText(text, changed, replacements);
+	return result.kind === 'bytes' ? Buffer.from(result.bytes).toString('latin1') : `lacks ${result.letter}`;
+}
+
+test('of equal lines those that are left keep their ends and bytes, however many others come and go', (t) => {
+	const change = (text: ReadText, ...changes: TransactionSpec[]) =>
+		saved(
+			text,
+			changes.reduce((state, each) => state.update(each).state, editorOf(text)),
+		);
+	const equal = read(bytes('a\r\na\nb\r\n'));
+	t.is(change(equal, { changes: { from: 0, to: 2 } }), 'a\nb\r\n');
+	t.is(change(equal, { changes: { from: 2, to: 4 } }), 'a\r\nb\r\n');
+	t.is(change(equal, { changes: { from: 0, to: 2 } }, { changes: { from: 0, insert: 'a\n' } }), 'a\r\na\nb\r\n');
+	t.is(change(equal, { changes: { from: 3, insert: '\nnew' } }), 'a\r\na\nnew\r\nb\r\n');
+	t.is(change(read(bytes('\r\n\n\r\nb')), { changes: { from: 0, to: 1 } }), '\n\r\nb');
+	const signs = read(bytes('\x87\x9a\n\x81\xe6\n\x87\x9a'), 'Shift_JIS');
+	t.is(change(signs, { changes: { from: 0, to: 2 } }), '\x81\xe6\n\x87\x9a');
+	t.is(change(signs, { changes: { from: 1, insert: '\n' } }), '\x87\x9a\n\n\x81\xe6\n\x87\x9a');
+
+	const parts = Array.from({ length: 3000 }, (_, index) => `line ${index}${index % 3 === 0 ? '\n' : '\r\n'}`);
+	const long = read(bytes(parts.join('')));
+	const starts = [...long.text.matchAll(/line/g)].map(({ index }) => index);
+	const added = starts.filter((_, index) => index % 2 === 0).map((from) => ({ from, insert: 'new\n' }));
+	const expected = parts.map((part, index) => (index % 2 === 0 ? `new\r\n${part}` : part)).join('');
+	t.is(change(long, { changes: added }), expected);
+});
+
+test('lines that come and go leave the bytes of all others as they were', (t) => {
+	const line = fc.tuple(fc.constantFrom<string>('', 'a', 'b'), fc.constantFrom('\n', '\r\n'));
+	const step = fc.record({ at: fc.nat(), isRemoved: fc.boolean() });
+	fc.assert(
+		fc.property(fc.array(line, { minLength: 1 }), fc.array(step), (lines, steps) => {
+			const text = read(bytes(lines.flat().join('')));
+			const left = lines.map(([letters, end]) => ({ letters, end }));
+			let state = editorOf(text);
+			for (const { at, isRemoved } of steps) {
+				const index = at % (left.length + 1);
+				const { from, to } = state.doc.line(index + 1);
+				if (!isRemoved) {
+					left.splice(index, 0, { letters: 'x', end: '\n' });
+					state = state.update({ changes: { from, insert: 'x\n' } }).state;
+				} else if (index < left.length) {
+					left.splice(index, 1);
+					state = state.update({ changes: { from, to: to + 1 } }).state;
+				}
+			}
+			// A line that is added may have the end of one that it replaces.
+			const written = saved(text, state).replaceAll('x\r\n', 'x\n');
+			return written === left.map(({ letters, end }) => letters + (letters === 'x' ? '\n' : end)).join('');
+		}),
+	);
+	t.pass();
+});
+
+test('what is changed while a text is saved is told from what was saved', (t) => {
+	const first = read(bytes('a\r\na\na\r\nb'));
+	let state = editorOf(first);
+	const apply = (spec: TransactionSpec) => {
+		state = state.update(spec).state;
+	};
+	apply({ changes: { from: 0, to: 2 } });
+	apply({ effects: savingEffect.of('begins') });
+	const second = read(bytes(saved(first, state)));
+	apply({ changes: { from: 0, to: 2 } });
+	// If it failed, both are still to be saved.
+	t.is(saved(first, state), 'a\r\nb');
+	apply({ effects: savingEffect.of('succeeded') });
+	t.is(saved(second, state), 'a\r\nb');
+	apply({ changes: { from: 0, insert: 'c' } });
+	t.is(saved(second, state), 'ca\r\nb');
+	apply({ effects: savingEffect.of('begins') });
+	apply({ changes: { from: 0, to: 1 } });
+	t.is(saved(second, state), 'a\r\nb');
+});
+
+const edited = (text: string): EditedText => ({ text, replacements: undefined });
+
 /** A file as a server has it, of which each writing makes another version. */
 function serverWith(content: string) {
 	let version = 1;
@@ -239,10 +330,10 @@ function serverWith(content: string) {
 
 test('a text is saved over the version that was read, and then over what was saved', async (t) => {
 	const server = serverWith('a\r\n');
-	const first = await saveText(server.opened(), 'b\n', server.access);
+	const first = await saveText(server.opened(), edited('b\n'), server.access);
 	t.is(server.content(), 'b\r\n');
 	if (first.kind !== 'saved') return t.fail();
-	const second = await saveText(first.base, 'c\n', server.access);
+	const second = await saveText(first.base, edited('c\n'), server.access);
 	t.is(second.kind, 'saved');
 	t.is(server.content(), 'c\r\n');
 });
@@ -251,13 +342,13 @@ test('what others have written is not replaced, and is handed on', async (t) => 
 	const server = serverWith('a');
 	const base = server.opened();
 	server.put('theirs');
-	const result = await saveText(base, 'mine', server.access);
+	const result = await saveText(base, edited('mine'), server.access);
 	t.is(result.kind === 'changed' && result.current && Buffer.from(result.current.bytes).toString(), 'theirs');
 	t.is(server.content(), 'theirs');
 	server.put(undefined);
-	t.deepEqual(await saveText(base, 'mine', server.access), { kind: 'changed', current: undefined });
+	t.deepEqual(await saveText(base, edited('mine'), server.access), { kind: 'changed', current: undefined });
 	t.is(server.content(), undefined);
-	const again = await saveText({ ...base, replaced: { kind: 'missing' } }, 'mine', server.access);
+	const again = await saveText({ ...base, replaced: { kind: 'missing' } }, edited('mine'), server.access);
 	t.is(again.kind, 'saved');
 	t.is(server.content(), 'mine');
 });
@@ -266,27 +357,27 @@ test('a text whose answer was lost, or whose file was only written again, is sav
 	const server = serverWith('a');
 	const base = server.opened();
 	server.loseNextAnswer();
-	await t.throwsAsync(saveText(base, 'b', server.access), { message: 'Network error' });
-	const again = await saveText(base, 'b', server.access);
+	await t.throwsAsync(saveText(base, edited('b'), server.access), { message: 'Network error' });
+	const again = await saveText(base, edited('b'), server.access);
 	t.is(again.kind === 'saved' && again.entry, undefined);
 	const touched = serverWith('a');
 	const opened = touched.opened();
 	touched.put('a');
-	t.is((await saveText(opened, 'b', touched.access)).kind, 'saved');
+	t.is((await saveText(opened, edited('b'), touched.access)).kind, 'saved');
 	t.is(touched.content(), 'b');
 	// What this page cannot have seen is not replaced, even if it was lost and changed by others.
 	server.loseNextAnswer();
-	await t.throwsAsync(saveText(server.opened(), 'c', server.access));
+	await t.throwsAsync(saveText(server.opened(), edited('c'), server.access));
 	server.put('theirs');
-	t.is((await saveText(base, 'd', server.access)).kind, 'changed');
+	t.is((await saveText(base, edited('d'), server.access)).kind, 'changed');
 });
 
 test('a version that can’t be told after it was saved is found at the next attempt', async (t) => {
 	const server = serverWith('a');
 	const blind = { ...server.access, findCurrent: () => Promise.reject(new Failure('unavailable', 'Network error')) };
-	const first = await saveText(server.opened(), 'b', blind);
+	const first = await saveText(server.opened(), edited('b'), blind);
 	if (first.kind !== 'saved') return t.fail();
-	const second = await saveText(first.base, 'c', server.access);
+	const second = await saveText(first.base, edited('c'), server.access);
 	t.is(second.kind, 'saved');
 	t.is(server.content(), 'c');
 });

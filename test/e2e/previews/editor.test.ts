@@ -81,6 +81,30 @@ test.serial('a text is edited and saved byte for byte as it was where nothing wa
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('of equal lines with different ends the one that was not removed is left', async (t) => {
+	const app = await fixture.enter(t);
+	const content = 'a\r\na\na\r\nb\n';
+	await writeFiles(app.home, { 'equal.txt': content });
+	const file = path.join(app.home, 'equal.txt');
+	const page = await app.open('/browser?type=private');
+	const { viewer } = await edit(page, 'equal.txt');
+	const removeFirst = async () => {
+		for (const keys of ['Control+Home', 'Shift+ArrowDown', 'Delete']) await page.keyboard.press(keys);
+	};
+	await removeFirst();
+	await page.keyboard.press('Control+s');
+	await onDisk(t, file, 'a\na\r\nb\n');
+	await eventually(t, () => button(viewer, 'Save').isEnabled(), false);
+	await removeFirst();
+	await page.keyboard.press('Control+s');
+	await onDisk(t, file, 'a\r\nb\n');
+	await eventually(t, () => button(viewer, 'Save').isEnabled(), false);
+	await button(viewer, 'Undo').click();
+	await page.keyboard.press('Control+s');
+	await onDisk(t, file, 'a\r\na\r\nb\n');
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('a text that a grammar reads without end is edited without colours', async (t) => {
 	const app = await fixture.enter(t);
 	// The grammar of Perl takes the square of the length of each such line.

@@ -5,6 +5,7 @@ import { EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lin
 import { classHighlighter } from '@lezer/highlight';
 import { indentKeys } from './indentLines.js';
 import { editorMessages as messages } from './messages.js';
+import { trackReplacements } from './replacements.js';
 import { boundedSearch } from './search/boundedSearch.js';
 import { specialCharacters } from './specialCharacters.js';
 import { syntaxOf } from './syntax.js';
@@ -52,6 +53,7 @@ function stateOf(text: string, { name, describedBy, onChange }: CodeEditorOption
 			highlightActiveLine(),
 			specialCharacters,
 			history(),
+			trackReplacements,
 			bracketMatching(),
 			indentUnit.of(usualIndent(text)),
 			syntaxHighlighting(classHighlighter),

@@ -1,7 +1,14 @@
 import type { Entry } from '@stowage/rules';
 import type { FileVersion } from '../../../api/previews.js';
 import { isChangedMeanwhile, type Replaced } from '../../../api/textFiles.js';
-import { areEqual, type ReadText, readText, writeText } from './textBytes.js';
+import { areEqual, type ReadText, type Replacement, readText, writeText } from './textBytes.js';
+
+/** A text as it is in the editor now. */
+export interface EditedText {
+	text: string;
+	/** What was replaced in it since it was opened or saved; undefined if that is not known. */
+	replacements: readonly Replacement[] | undefined;
+}
 
 /** A file that was opened for editing. */
 export interface Edited {
@@ -34,8 +41,8 @@ export function baseOf({ read, version: { bytes, etag } }: Edited): Base {
 }
 
 /** Saves a text unless that would replace what this page has not seen. Throws why it could not be sent. */
-export async function saveText(base: Base, text: string, file: FileAccess): Promise<Saving> {
-	const written = writeText(base.read, text);
+export async function saveText(base: Base, { text, replacements }: EditedText, file: FileAccess): Promise<Saving> {
+	const written = writeText(base.read, text, replacements);
 	if (written.kind === 'lacks') return written;
 	const { bytes } = written;
 	const saved = (entry: Entry | undefined, replaced: Replaced): Saving => {

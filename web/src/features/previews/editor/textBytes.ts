@@ -33,11 +33,22 @@ export function readText(bytes: Bytes, encoding: Encoding): ReadText | undefined
 	return ownBytes && { encoding, text: lines.join('\n'), mark, lines, ends, usualEnd: mostFrequent(ends), ownBytes };
 }
 
-/** The bytes of a changed text: lines that were not changed keep their bytes and ends. */
-export function writeText(read: ReadText, text: string): Encoded {
+/** A part of a text that was replaced, as offsets into it (`A`) and into what it has become (`B`). */
+export interface Replacement {
+	fromA: number;
+	toA: number;
+	fromB: number;
+	toB: number;
+}
+
+/**
+ * The bytes of a changed text: lines that were not changed keep their bytes and ends. Without `replacements`, in
+ * ascending order, which of several equal lines were removed is guessed.
+ */
+export function writeText(read: ReadText, text: string, replacements?: readonly Replacement[]): Encoded {
 	const { encoding, mark } = read;
 	const lines = text.split('\n');
-	const origins = originsOf(read, lines);
+	const origins = originsOf(read, lines, text, replacements);
 	const parts: Bytes[] = [mark];
 	let whole = '';
 	let plain = '';
@@ -153,27 +164,88 @@ function mostFrequent(ends: readonly string[]): string {
 const maxChanges = 1000;
 
 /** For each line the index of the former line that it is, or whose place it takes; -1 for one that was added. */
-function originsOf({ lines: old, ends, ownBytes }: ReadText, lines: readonly string[]): readonly number[] {
+function originsOf(
+	{ text: oldText, lines: old, ends, ownBytes }: ReadText,
+	lines: readonly string[],
+	text: string,
+	replacements: readonly Replacement[] = [{ fromA: 0, toA: oldText.length, fromB: 0, toB: text.length }],
+): readonly number[] {
 	// All lines end alike, so that none needs its own.
 	if (ownBytes.size === 0 && new Set(ends).size <= 2) return [];
+	const [startsA, startsB] = [startsOf(old), startsOf(lines)];
+	const origins: number[] = [];
+	let next = 0;
+	let lineB = 0;
+	let left = maxChanges;
+	const keepUpTo = (line: number) => {
+		while (next < line) origins.push(next++);
+	};
+	for (const replacement of replacements) {
+		const by = isAtLineEnd(replacement, oldText, text) ? 1 : 0;
+		const firstA = lineAt(startsA, replacement.fromA + by, next);
+		const endA = lineAt(startsA, replacement.toA + by, firstA);
+		const firstB = lineAt(startsB, replacement.fromB + by, lineB);
+		lineB = lineAt(startsB, replacement.toB + by, firstB);
+		keepUpTo(firstA);
+		// The rest of the last line, with its end, is the old one. At the end of the text it is all of it.
+		const isRest = endA === old.length - 1 ? 1 : 0;
+		const matched = matchLines(old.slice(firstA, endA + isRest), lines.slice(firstB, lineB + isRest), left);
+		left -= matched.changes;
+		for (const place of matched.places) origins.push(place < 0 ? -1 : firstA + place);
+		next = endA + isRest;
+	}
+	keepUpTo(old.length);
+	return origins;
+}
+
+/**
+ * Whether what was replaced begins with the end of a line that has text: it is the lines behind that end which came
+ * or went, with the end of the last of them, and the one before keeps its own.
+ */
+function isAtLineEnd({ fromA, toA, fromB, toB }: Replacement, old: string, text: string): boolean {
+	const begins = (letters: string, from: number, to: number) => from === to || letters[from] === '\n';
+	const isInLine = fromA > 0 && old[fromA - 1] !== '\n';
+	return isInLine && begins(old, fromA, toA) && begins(text, fromB, toB) && old[toA] === '\n';
+}
+
+function startsOf(lines: readonly string[]): readonly number[] {
+	let at = 0;
+	return lines.map((line) => {
+		const start = at;
+		at += line.length + 1;
+		return start;
+	});
+}
+
+/** The line that an offset lies in, which is at least the one of the index `from`. */
+function lineAt(starts: readonly number[], offset: number, from: number): number {
+	let line = from;
+	while ((starts[line + 1] ?? Number.POSITIVE_INFINITY) <= offset) line++;
+	return line;
+}
+
+/** For each line the index of the old line that it is, or whose place it takes, or -1; with the number of lines that differ. */
+function matchLines(old: readonly string[], lines: readonly string[], most: number) {
 	let start = 0;
 	while (start < Math.min(old.length, lines.length) && old[start] === lines[start]) start++;
 	let tail = 0;
 	while (tail < Math.min(old.length, lines.length) - start && old.at(-1 - tail) === lines.at(-1 - tail)) tail++;
-	const origins = Array.from({ length: start }, (_, index) => index);
+	const places = Array.from({ length: start }, (_, index) => index);
 	const hunk = { removed: 0, added: 0 };
 	let next = start;
+	let differing = 0;
 	/** Of lines that replaced others the last take the places of the last. */
 	const close = () => {
 		for (let index = 0; index < hunk.added; index++) {
 			const place = hunk.removed - (hunk.added - index);
-			origins.push(place < 0 ? -1 : next + place);
+			places.push(place < 0 ? -1 : next + place);
 		}
 		next += hunk.removed;
+		differing += hunk.removed + hunk.added;
 		Object.assign(hunk, { removed: 0, added: 0 });
 	};
 	const [before, after] = [old.slice(start, old.length - tail), lines.slice(start, lines.length - tail)];
-	const changes = diffArrays(before, after, { maxEditLength: maxChanges }) ?? [
+	const changes = diffArrays(before, after, { maxEditLength: Math.max(0, most) }) ?? [
 		{ count: before.length, removed: true, added: false },
 		{ count: after.length, removed: false, added: true },
 	];
@@ -182,12 +254,12 @@ function originsOf({ lines: old, ends, ownBytes }: ReadText, lines: readonly str
 		else if (added) hunk.added += count;
 		else {
 			close();
-			for (let index = 0; index < count; index++) origins.push(next++);
+			for (let index = 0; index < count; index++) places.push(next++);
 		}
 	}
 	close();
-	for (let index = tail; index > 0; index--) origins.push(old.length - index);
-	return origins;
+	for (let index = tail; index > 0; index--) places.push(old.length - index);
+	return { places, changes: differing };
 }
 
 function concatenated(parts: readonly Bytes[]): Bytes {

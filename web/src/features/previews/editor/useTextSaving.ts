@@ -15,7 +15,8 @@ import { type CodeEditorOptions, showText } from './codeEditor.js';
 import type { Question } from './EditorDialog.js';
 import { changedQuestion, encodingQuestion, unsavedQuestion } from './editorQuestions.js';
 import { editorMessages as messages } from './messages.js';
-import { type Base, baseOf, type Edited, type Saving, saveText } from './saveText.js';
+import { editedText, savingEffect } from './replacements.js';
+import { type Base, baseOf, type Edited, type EditedText, type Saving, saveText } from './saveText.js';
 import { asUtf8, canBeShown, readText, writeText } from './textBytes.js';
 
 export interface EditedFile {
@@ -75,14 +76,17 @@ export function useTextSaving(
 
 	/** Resolves to whether the file has the text now. */
 	async function save(from: Base = base, replacing = from.replaced): Promise<boolean> {
-		const doc = view.current?.state.doc;
-		if (!doc || isBusy.current || !latest.current.isOwner) return false;
+		const editor = view.current;
+		if (!editor || isBusy.current || !latest.current.isOwner) return false;
+		const { doc } = editor.state;
+		const text = editedText(editor.state);
+		editor.dispatch({ effects: savingEffect.of('begins') });
 		isBusy.current = true;
 		setSaving(true);
 		setError(undefined);
 		let saving: Saving;
 		try {
-			saving = await saveText({ ...from, replaced: replacing }, doc.toString(), {
+			saving = await saveText({ ...from, replaced: replacing }, text, {
 				write: (bytes, replaced) => writeFile(area, entry, bytes, replaced),
 				findCurrent: () => findCurrent(url, previewLimits.text),
 			});
@@ -95,8 +99,9 @@ export function useTextSaving(
 			refetch();
 		}
 		if (saving.kind === 'lacks') askForEncoding(from, saving.letter);
-		if (saving.kind === 'changed') askWhoWins(from, doc, saving.current);
+		if (saving.kind === 'changed') askWhoWins(from, text, saving.current);
 		if (saving.kind !== 'saved') return false;
+		view.current?.dispatch({ effects: savingEffect.of('succeeded') });
 		written.current = saving.entry ?? { ...entry, size: saving.base.bytes.length, mtime: Date.now() };
 		setBase(saving.base);
 		setSavedText(doc);
@@ -137,7 +142,7 @@ export function useTextSaving(
 		);
 	}
 
-	function askWhoWins(from: Base, doc: Text, current: FileVersion | undefined): void {
+	function askWhoWins(from: Base, text: EditedText, current: FileVersion | undefined): void {
 		setQuestion(
 			changedQuestion(entry.name, current === undefined, {
 				discard: () => {
@@ -151,14 +156,14 @@ export function useTextSaving(
 				},
 				saveCopy: () => {
 					close();
-					void saveCopy(from, doc.toString());
+					void saveCopy(from, text);
 				},
 			}),
 		);
 	}
 
-	async function saveCopy(from: Base, copied: string): Promise<void> {
-		const result = writeText(from.read, copied);
+	async function saveCopy(from: Base, { text: copied, replacements }: EditedText): Promise<void> {
+		const result = writeText(from.read, copied, replacements);
 		if (result.kind === 'lacks') return askForEncoding(from, result.letter);
 		setSaving(true);
 		setError(undefined);
