@@ -277,6 +277,7 @@ test('the language of code is recognized by the file name, and prose has none', 
 	t.is(languageOf('page.html'), 'xml');
 	t.is(languageOf('Makefile'), 'makefile');
 	t.is(languageOf('letter.txt'), undefined);
+	t.is(languageOf('constructor'), undefined);
 });
 
 const page = { href: 'https://nas.example/files/browser?type=private', basePath: '/files' };

@@ -121,6 +121,20 @@ test.serial('an invalid book is refused with a reason, and missing metadata has 
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('a book with addresses that are none, and pictures that have odd names, is read', async (t) => {
+	const app = await fixture.enter(t);
+	const sources = ['http://', '//', 'http://[', '%00', 'a.constructor', '__proto__', 'toString'];
+	const pictures = sources.map((source) => `<img src="${source}"/><a href="${source}">link</a>`).join('');
+	const odd = Object.fromEntries(['a.constructor', '__proto__', 'toString'].map((name) => [`OPS/text/${name}`, 'x']));
+	await writeFiles(app.home, {
+		'odd.epub': book({ chapters: { 'one.xhtml': `<p>All of it</p>${pictures}` }, files: odd }),
+	});
+	const page = await app.open('/browser?type=private');
+	await openPreview(page, 'odd.epub');
+	await inside(page).getByText('All of it').waitFor();
+	t.deepEqual(app.faults, []);
+});
+
 const script = 'parent.document.title = document.title = "it ran"; fetch("/it-ran")';
 
 test.serial('nothing in a book runs, requests other hosts or leaves its frame', async (t) => {

@@ -169,6 +169,7 @@ const slowStyles: Readonly<Record<string, string>> = {
 		`<feFlood result="r0"/>${Array.from({ length: 40 }, (_, n) => `<feBlend in="r${n}" in2="r${n}" result="r${n + 1}"/>`).join('')}`,
 	),
 	'turbulence.svg': filter('<feTurbulence numOctaves="9" baseFrequency="9"/>'.repeat(8)),
+	'unknown.svg': filter(`<constructor/>${'<feTurbulence numOctaves="9" baseFrequency="9"/>'.repeat(8)}`),
 	'lights.svg': filter('<feDiffuseLighting><feDistantLight/></feDiffuseLighting>'.repeat(15)),
 	'merges.svg': filter(
 		`<feFlood result="r0"/>${Array.from({ length: 20 }, (_, n) => `<feMerge result="r${n + 1}">${`<feMergeNode in="r${n}"/>`.repeat(2)}</feMerge>`).join('')}`,

@@ -149,15 +149,15 @@ interface Work {
 }
 
 /** How much more some steps of filters take than others. */
-const slowSteps: Readonly<Record<string, number>> = {
-	feTurbulence: 10,
-	feDiffuseLighting: 5,
-	feSpecularLighting: 5,
-	feConvolveMatrix: 10,
-	feMorphology: 5,
-	feGaussianBlur: 2,
-	feDropShadow: 2,
-};
+const slowSteps: ReadonlyMap<string, number> = new Map([
+	['feTurbulence', 10],
+	['feDiffuseLighting', 5],
+	['feSpecularLighting', 5],
+	['feConvolveMatrix', 10],
+	['feMorphology', 5],
+	['feGaussianBlur', 2],
+	['feDropShadow', 2],
+]);
 
 /** The steps of a filter, each as often as others take its result. */
 function filterSteps(filter: Element): number {
@@ -169,7 +169,7 @@ function filterSteps(filter: Element): number {
 		// Without a name it takes the result of the step before.
 		const taken =
 			inputs.length === 0 ? [before] : inputs.map((name) => results.get(name) ?? (isSource(name) ? 0 : before));
-		before = taken.reduce((sum, each) => sum + each, slowSteps[step.localName] ?? 1);
+		before = taken.reduce((sum, each) => sum + each, slowSteps.get(step.localName) ?? 1);
 		results.set(step.getAttribute('result')?.trim() ?? '', before);
 	}
 	return before;

@@ -2,10 +2,10 @@ import { Parser } from 'htmlparser2';
 import { TooMuchMarkup } from './markupBounds.js';
 
 const xhtml = 'http://www.w3.org/1999/xhtml';
-const namespaces: Readonly<Record<string, string>> = {
-	svg: 'http://www.w3.org/2000/svg',
-	math: 'http://www.w3.org/1998/Math/MathML',
-};
+const namespaces: ReadonlyMap<string, string> = new Map([
+	['svg', 'http://www.w3.org/2000/svg'],
+	['math', 'http://www.w3.org/1998/Math/MathML'],
+]);
 const prefixes = 'xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:epub="http://www.idpf.org/2007/ops"';
 
 /**
@@ -30,7 +30,7 @@ export function htmlAsXml(html: string): string {
 				if (open.push(name) > maxOpen) throw new TooMuchMarkup('Its elements are nested too deep.');
 				if (name === 'html') rootAttributes ||= attributesOf(given);
 				if (!isElement(name)) return;
-				const namespace = namespaces[name] ?? (parent === 'foreignObject' ? xhtml : undefined);
+				const namespace = namespaces.get(name) ?? (parent === 'foreignObject' ? xhtml : undefined);
 				parts.push('<', name, namespace === undefined ? '' : ` xmlns="${namespace}"`, attributesOf(given), '>');
 			},
 			onclosetag(name) {

@@ -136,6 +136,8 @@ interface RawTocItem {
 export function joined(from: string, href: string): string {
 	const [path = '', fragment] = href.split('#', 2);
 	const base = new URL(`http://book/${from.split('/').map(encodeURIComponent).join('/')}`);
+	// Nothing can be there, as at `http://`.
+	if (!URL.canParse(path, base)) return '';
 	let { pathname } = path === '' ? base : new URL(path, base);
 	try {
 		pathname = decodeURIComponent(pathname);

@@ -80,24 +80,24 @@ function parse(parser: DOMParser, text: string): Document {
 	return strict.querySelector('parsererror') ? read(htmlAsXml(markup)) : strict;
 }
 
-const typesByExtension: Readonly<Record<string, string>> = {
-	png: 'image/png',
-	jpg: 'image/jpeg',
-	jpeg: 'image/jpeg',
-	gif: 'image/gif',
-	webp: 'image/webp',
-	svg: 'image/svg+xml',
-	ttf: 'font/ttf',
-	otf: 'font/otf',
-	woff: 'font/woff',
-	woff2: 'font/woff2',
-};
+const typesByExtension: ReadonlyMap<string, string> = new Map([
+	['png', 'image/png'],
+	['jpg', 'image/jpeg'],
+	['jpeg', 'image/jpeg'],
+	['gif', 'image/gif'],
+	['webp', 'image/webp'],
+	['svg', 'image/svg+xml'],
+	['ttf', 'font/ttf'],
+	['otf', 'font/otf'],
+	['woff', 'font/woff'],
+	['woff2', 'font/woff2'],
+]);
 
 /** Pictures and fonts only. */
 function addressOf(book: Book, path: string, parser: DOMParser): string | undefined {
 	const declared = book.typeOf(path) ?? '';
 	const extension = path.slice(path.lastIndexOf('.') + 1).toLowerCase();
-	const type = /^(image|font)\/[\w.+-]+$/.test(declared) ? declared : typesByExtension[extension];
+	const type = /^(image|font)\/[\w.+-]+$/.test(declared) ? declared : typesByExtension.get(extension);
 	const read = type === undefined ? undefined : book.zip.read(path);
 	if (read === undefined) return undefined;
 	const bytes = type === 'image/svg+xml' ? pictureOfDrawing(read, parser) : read;

@@ -55,8 +55,8 @@ export const maxHighlighted = 256 * 1024;
 
 /** The language of a source text; undefined for prose. */
 export function languageOf(name: string): string | undefined {
-	const known = names[name.toLowerCase()];
-	if (known !== undefined) return known;
+	const known = name.toLowerCase();
+	if (Object.hasOwn(names, known)) return names[known];
 	const extension = extensionOf(name);
 	if (['diff', 'patch'].includes(extension)) return 'diff';
 	if (extension === 'svg') return 'xml';
