@@ -4,8 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 export const longMs = 5 * 60_000;
 
 /** Polls until the result is truthy, and resolves to it. */
-export async function until<T>(what: string, poll: () => T | Promise<T>): Promise<T> {
-	for (const end = performance.now() + longMs; performance.now() < end; await wait(10)) {
+export async function until<T>(what: string, poll: () => T | Promise<T>, ms = longMs): Promise<T> {
+	for (const end = performance.now() + ms; performance.now() < end; await wait(10)) {
 		const found = await poll();
 		if (found) return found;
 	}

@@ -90,12 +90,16 @@ export async function statusOf(client: Client, id: string): Promise<Status> {
 	return json(await client.get(`/api/handbrake/status/${id}`));
 }
 
+/** The encoders run at the lowest priority: beside other tests dozens of films share what those leave. */
+const longestMs = 12 * 60_000;
+
 /** Waits for the end of a conversion. */
-export function end(client: Client, id: string): Promise<Status> {
-	return until('the conversion ends', async () => {
+export async function end(client: Client, id: string): Promise<Status> {
+	const ended = async () => {
 		const status = await statusOf(client, id);
 		return ['queued', 'processing'].includes(status.status) ? undefined : status;
-	}) as Promise<Status>;
+	};
+	return (await until('the conversion ends', ended, longestMs)) as Status;
 }
 
 export const cancel = (client: Client, id: string) => client.post(`/api/handbrake/cancel/${id}`, {});
