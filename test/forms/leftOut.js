@@ -116,6 +116,7 @@ export const leftOut = [
 		title: 'what members bring counts in the quota of the owner, and not in their own',
 		reason: 'a quota that was set holds in each process within five seconds, and it asks one of them only',
 	},
+	{ title: 'a user has at most 32 event streams,*', forms: severalMachines, reason: ownPlaces },
 	{ title: 'signing out on a full disk ends the session at once,*', forms: severalMachines, reason: fullDatabase },
 	{
 		title: 'on a full disk users can sign in, and wrong passwords are still limited',
