@@ -27,9 +27,11 @@ export async function runToEnd(run: JobRun, kind: AnyKind, given: StoredInput, l
 		await run.renew().catch(() => {});
 		return { status: 'completed', error: null, detail: isTooLarge ? null : detail };
 	} catch (error) {
-		// The progress is saved together with the error, unless the database is not available: the outcome below takes precedence.
+		// Not worth a failure of its own, as above.
 		await run.renew().catch(() => {});
-		return outcomeOf(error, run, kind, log);
+		const outcome = outcomeOf(error, run, kind, log);
+		// Whoever waits for the end reads the reasons in the detail, also where the progress could not be saved.
+		return typeof outcome === 'string' ? outcome : { ...outcome, detail: run.record.detail };
 	}
 }
 

@@ -157,6 +157,15 @@ test('a call with Prefer: respond-async that takes less than a second gets the s
 	t.false(kinds.includes('move'), 'one item is one rename, for which no job is kept');
 });
 
+test('a call with Prefer: respond-async is refused with its reason, also if the database is away while that is saved', async (t) => {
+	const { app, ada } = await setUp(t, {}, { monotonic: () => 1000 });
+	app.services.database.jobs.renew = () => Promise.reject(new Failure('unavailable', 'The database is away.'));
+	const body = { type: 'private', fromPath: 'none', toPath: 'docs/none' };
+	const refused = await ada.post('/api/copyItem', body, async);
+	t.is(refused.statusCode, 404, refused.payload);
+	t.like(json(refused), { code: 'NOT_FOUND', message: 'No such file or folder: none' });
+});
+
 test('a move with Prefer: respond-async waits as a job while its home is on its way to another disk', async (t) => {
 	const { app, ada, writeFiles, ended } = await setUp(t);
 	await writeFiles({ 'docs/b': 'two' });
