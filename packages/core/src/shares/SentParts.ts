@@ -62,10 +62,11 @@ export class SentParts {
 
 	/** What is to be saved now, and the shares among it whose downloads are limited. What has ended is kept no more. */
 	take(): { parts: ClientParts[]; limited: ReadonlySet<string> } {
-		const limited = [...this.#ended.values()].filter(({ isLimited }) => isLimited).map(({ key }) => key.share);
+		// Also what is under way may complete a download, by what was sent of it before.
+		const limited = [...this.#ended.values(), ...this.#running].filter((each) => each.isLimited);
 		const parts = this.#partsNow();
 		this.#ended.clear();
-		return { parts, limited: new Set(limited) };
+		return { parts, limited: new Set(limited.map(({ key }) => key.share)) };
 	}
 
 	/** Clients that have not been heard of for a while, and are counted as heard of now. */

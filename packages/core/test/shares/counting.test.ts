@@ -155,6 +155,28 @@ test('a share with one download is given away once: its client may go on, a seco
 	t.like(await countsOf(fixture, id), { downloads: 2 });
 });
 
+test('a download that becomes whole while it is sent, by what was sent before, leaves its place to nobody twice', async (t) => {
+	const fixture = await shareFixture(t);
+	const { app, home, share, change } = fixture;
+	const { shareUses } = app.services;
+	await truncate(home('docs/fox.txt'), 64 * megabyte);
+	const { id, base } = await share(['docs'], { maxDownloads: 1 });
+	const first = await newcomer(app, base);
+	const [cookie = ''] = first.cookies.values();
+	t.is((await first.get('/download/fox.txt', { range: `bytes=${40 * megabyte}-` })).statusCode, 206);
+	await until('the end is saved', async () => {
+		await shareUses.flush();
+		return (await countsOf(fixture, id)).bytesSent === 24 * megabyte;
+	});
+	const { leave } = await beginDownload(app, `${base}/download/fox.txt`, { cookie }, 45 * megabyte);
+	await shareUses.flush();
+	await until('it has counted', async () => (await countsOf(fixture, id)).state === 'used');
+	await change(id, { maxDownloads: 2 });
+	const second = await newcomer(app, base);
+	t.is((await second.get('/download/fox.txt', { range: 'bytes=0-1' })).statusCode, 206, 'one is left');
+	leave();
+});
+
 test('a client without a cookie is its address', async (t) => {
 	const fixture = await shareFixture(t, { '--trusted-proxies': '127.0.0.1' });
 	const { id, guest } = await fixture.share(['docs'], { maxDownloads: 1 });
