@@ -1,5 +1,7 @@
+import { EventEmitter, once } from 'node:events';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { Failure, joinPath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { assertNoTrash } from '../../src/trees/roots/assertUnused.js';
@@ -147,6 +149,36 @@ test('no row stays of what another process has recorded and restored meanwhile',
 	});
 	await app.services.trashBin.recordAll();
 	t.is(await app.services.database.trash.get(id), undefined);
+});
+
+test('an item that another process restores while it is being recorded is not taken for kept if that process ends then', async (t) => {
+	const { app, remove } = await setUp(t);
+	const other = await second(t, app);
+	const steps = new EventEmitter();
+	const [recording, leaving, settled] = ['recording', 'leaving', 'settled'].map((step) => once(steps, step));
+	const { settle } = app.services.database.trash;
+	app.services.database.trash.settle = async (ids) => {
+		steps.emit('recording');
+		await Promise.race([leaving, wait(300)]);
+		const count = await settle(ids);
+		steps.emit('settled');
+		return count;
+	};
+	const { trash } = other.app.services.database;
+	const { beginMoving } = trash;
+	trash.beginMoving = async (id) => {
+		const result = await beginMoving(id);
+		steps.emit('leaving');
+		return result;
+	};
+	// As if the process ended before it.
+	trash.remove = () => Promise.reject(new Failure('unavailable', 'The database is away.'));
+	const long = joinPath('folder'.repeat(30) as never, `${'ü'.repeat(60)}.txt`);
+	const id = await remove(long);
+	await recording;
+	t.is(json(await other.ada.post('/api/trash/restore', { ids: [id] })).restored.length, 1);
+	await settled;
+	t.is((await trash.get(id))?.state, 'moving');
 });
 
 test('a database without room keeps nothing from being deleted, and what was is in the trash once there is room', async (t) => {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { FileVersion, TrashedItem, TrashRecord } from '@stowage/plugin-api';
 import { isFailure, joinPath, type StoragePath } from '@stowage/rules';
 import { isTrashed, locateTrashed } from './locateTrashed.js';
@@ -8,6 +9,9 @@ import { unrecordedName } from './recording/unrecordedNames.js';
 import { type TrashParts, warnOfTrash } from './trashParts.js';
 import { trashedPath, unrecordedFolder } from './trashPaths.js';
 import { finishVersion } from './versions/finishVersion.js';
+
+/** How long a process that has put an item into the trash may take until its row says so; it may also have died. */
+const recordedWithinMs = 1_000;
 
 /** What is known of an item before it is in the trash. */
 export type NewRecord<Kept extends TrashRecord> = Omit<Kept, 'id' | 'deletedAt' | 'state'>;
@@ -104,7 +108,8 @@ export class TrashMoves {
 		await this.#unrecorded.record();
 		const record = await store.get(id);
 		if (record === undefined || !isMeant(record)) return undefined;
-		await this.#pendingRecords.cancel(id);
+		const wasPending = await this.#pendingRecords.cancel(id);
+		if (!wasPending) await this.#recordedElsewhere(record);
 		if (!(await store.beginMoving(id))) return undefined;
 		try {
 			const result = await move(record);
@@ -128,6 +133,20 @@ export class TrashMoves {
 	async close(): Promise<void> {
 		await this.#unrecorded.close();
 		await this.#pendingRecords.close();
+	}
+
+	/**
+	 * Waits while another process may be about to record an item that has just been put into the trash: recorded as kept after it has begun
+	 * to leave, it would be listed for good if this process ended then.
+	 */
+	async #recordedElsewhere({ id, deletedAt, state }: TrashRecord): Promise<void> {
+		const { store, now } = this.#parts;
+		if (state !== 'moving' || deletedAt < now() - recordedWithinMs) return;
+		const deadline = performance.now() + recordedWithinMs;
+		while (performance.now() < deadline) {
+			await wait(50);
+			if ((await store.get(id))?.state !== 'moving') return;
+		}
 	}
 
 	/** After a failure: the row of an item that is not in the trash is of no use. */

@@ -31,10 +31,15 @@ export class PendingRecords {
 		return this.#waiting.has(id);
 	}
 
-	/** Before an item leaves again: recorded as kept after that, it would be listed for good if this process ended now. */
-	async cancel(id: string): Promise<void> {
-		this.#waiting.delete(id);
-		if (this.#recording.has(id)) await this.#pending;
+	/**
+	 * Before an item leaves again: recorded as kept after that, it would be listed for good if this process ended now. Resolves to false
+	 * if it was not waiting here.
+	 */
+	async cancel(id: string): Promise<boolean> {
+		if (this.#waiting.delete(id)) return true;
+		if (!this.#recording.has(id)) return false;
+		await this.#pending;
+		return true;
 	}
 
 	/** Writes what waits, after what is being written. */
