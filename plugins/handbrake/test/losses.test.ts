@@ -33,8 +33,11 @@ interface Kept {
 async function converted(t: ExecutionContext, name: string, format: string, request: Partial<ConversionRequest> = {}) {
 	const at = await site(t);
 	const put = (args: readonly string[]) => film(name, args, path.join(at.home, name));
-	const run = async () => {
-		const done = await convert(at.alice, { filePath: name, outputFormat: format, deleteOriginal: true, ...request });
+	const ask = () => convert(at.alice, { filePath: name, outputFormat: format, deleteOriginal: true, ...request });
+	/** Incomplete outputs so many times are made again, as their user would. */
+	const run = async (repeats = 0) => {
+		let done = await ask();
+		for (; repeats > 0 && done.error?.startsWith('Only '); repeats--) done = await ask();
 		t.is(done.status, 'completed', done.error ?? '');
 		const { detail } = json(await at.alice.get(`/api/jobs/${done.conversionId}`));
 		return { done, detail, names: await at.names() };
@@ -343,7 +346,7 @@ test('a transport stream of which the middle half is destroyed is not replaced b
 
 const variableRate = ['-vf', "select='if(gt(t,1),not(mod(n,5)),1)'", '-vsync', 'vfr'];
 
-const deleted: Readonly<Record<string, { args: readonly string[]; name: string; format: string }>> = {
+const deleted: Readonly<Record<string, { args: readonly string[]; name: string; format: string; repeats?: number }>> = {
 	'with sound': { args: [...long, ...h264, '-c:a', 'aac'], name: 'good.mov', format: 'mp4' },
 	'of a variable frame rate': {
 		args: [...picture('160x90', 4), ...variableRate, ...h264],
@@ -380,6 +383,8 @@ const deleted: Readonly<Record<string, { args: readonly string[]; name: string; 
 		args: ['-itsoffset', '2', ...picture('160x90', 4), ...tone(440, 6), ...h264, '-c:a', 'aac', '-f', 'mpegts'],
 		name: 'dark.mts',
 		format: 'webm',
+		// Once in eight runs HandBrake leaves out the sound before the picture. That is noticed, and the original kept.
+		repeats: 4,
 	},
 	'with subtitles and chapters': {
 		args: [
@@ -401,7 +406,7 @@ const deleted: Readonly<Record<string, { args: readonly string[]; name: string; 
 	},
 };
 
-for (const [what, { args, name, format }] of Object.entries(deleted)) {
+for (const [what, { args, name, format, repeats }] of Object.entries(deleted)) {
 	test(`a film ${what} is deleted once it is converted`, async (t) => {
 		await subtitles('film.srt');
 		await subtitles(
@@ -410,7 +415,7 @@ for (const [what, { args, name, format }] of Object.entries(deleted)) {
 		);
 		const { put, run } = await converted(t, name, format);
 		await put(args);
-		const { done, detail, names } = await run();
+		const { done, detail, names } = await run(repeats);
 		t.deepEqual(detail.losses, []);
 		t.is(detail.isOriginalDeleted, true);
 		t.deepEqual(names, [done.outputPath]);
