@@ -113,7 +113,7 @@ export function createServer(
 	serializeRequests(listener, (request) => limitAddress(readClient(request).address), maxPerAddress, drain);
 	restorePrefix(listener, config.basePath, peers);
 	const checkHost = createHostCheck(config);
-	const logs = { log, logFailure: createFailureLog(log) };
+	const errorParts = { log, logFailure: createFailureLog(log), basePath: config.basePath };
 	const hold = createHeldAnswers();
 	server.decorate('request', 'client', { address: '', isHttps: false, host: '' });
 
@@ -133,9 +133,9 @@ export function createServer(
 	});
 	const answered = (response: ResponseObject | Boom, request: HapiRequest, h: ResponseToolkit) => {
 		try {
-			return response instanceof Error ? answerError(response, request, h, logs) : hold(request, response, h);
+			return response instanceof Error ? answerError(response, request, h, errorParts) : hold(request, response, h);
 		} catch (error) {
-			return answerError(error as Failure, request, h, logs);
+			return answerError(error as Failure, request, h, errorParts);
 		}
 	};
 	server.ext('onPreResponse', (request, h) => {

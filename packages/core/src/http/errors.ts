@@ -5,6 +5,7 @@ import { Failure, failures, isFailure } from '@stowage/rules';
 import { currentContext } from '../context.js';
 import type { Log } from '../log.js';
 import type { FailureLog } from './failureLog.js';
+import { failurePage, wantsPage } from './failurePage.js';
 
 export interface ErrorAnswer {
 	statusCode: number;
@@ -20,13 +21,14 @@ const ownSentences: Record<number, string> = {
 	400: 'The request is not valid.',
 };
 
-interface Logs {
+interface ErrorParts {
 	log: Log;
 	logFailure: FailureLog;
+	basePath: string;
 }
 
 /** The JSON of an error. An unexpected one is a 500 with a request id; its stack is only logged. */
-function errorAnswer(error: Error, request: Request, { log, logFailure }: Logs): ErrorAnswer {
+function errorAnswer(error: Error, request: Request, { log, logFailure }: ErrorParts): ErrorAnswer {
 	const place = { method: request.method, path: request.route.path };
 	if (isFailure(error)) {
 		if (error.status >= 500) logFailure(error, place);
@@ -58,9 +60,10 @@ function codeOfStatus(status: number): string {
 	return Object.values(failures).find((failure) => failure.status === status)?.code ?? 'INVALID';
 }
 
-/** Converts any thrown value to the one shape of error responses. */
-export function answerError(error: Boom | Failure, request: Request, h: ResponseToolkit, logs: Logs) {
-	const answer = errorAnswer(error, request, logs);
+/** Converts any thrown value to the one shape of error responses, and to a page for who has opened the address in a browser. */
+export function answerError(error: Boom | Failure, request: Request, h: ResponseToolkit, parts: ErrorParts) {
+	const answer = errorAnswer(error, request, parts);
+	if (isFailure(error) && wantsPage(request, parts.basePath)) return failurePage(h, error, request, parts.basePath);
 	const response = h.response(answer).code(answer.statusCode);
 	if (isFailure(error)) {
 		for (const [name, value] of Object.entries(error.headers)) response.header(name, value);

@@ -3,7 +3,6 @@ import { type LinkPosition, route } from '@stowage/plugin-api';
 import { baseName, isFailure, signedIn } from '@stowage/rules';
 import type { AuditEvent } from '../audit/auditLine.js';
 import { clientKey } from '../http/requests/proxy.js';
-import { failurePage, wantsPage } from '../links/failurePage.js';
 import { retryIfChanged } from '../responses/retryIfChanged.js';
 import { sendFile } from '../responses/sendFile.js';
 import type { Services } from '../services.js';
@@ -13,7 +12,7 @@ import { queued } from './queued.js';
 
 /** Temporary links: created, listed and revoked by their owner, used by anybody who has one. */
 export function linkRoutes(services: Services) {
-	const { audit, config, links, linkTransfers, log } = services;
+	const { audit, links, linkTransfers, log } = services;
 	const change = changeRoutes(services);
 	return [
 		change(contract.generateTempLink, async ({ viewer, payload, request }) => {
@@ -52,14 +51,9 @@ export function linkRoutes(services: Services) {
 					leave();
 				}
 			};
-			try {
-				return await audit.sending({ action: 'followLink', viewer }, request.raw.res, (describe) =>
-					retryIfChanged(() => send(describe)),
-				);
-			} catch (error) {
-				if (isFailure(error) && wantsPage(request)) return failurePage(h, error, `${config.basePath}/`);
-				throw error;
-			}
+			return audit.sending({ action: 'followLink', viewer }, request.raw.res, (describe) =>
+				retryIfChanged(() => send(describe)),
+			);
 		}),
 
 		route(contract.temporaryLinks, async ({ viewer, query, request }) => {

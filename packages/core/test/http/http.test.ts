@@ -216,6 +216,38 @@ test('all errors have the same fields and headers, and do not contain the path o
 	}
 });
 
+for (const basePath of ['', '/files'])
+	test(`who opens an address below ${basePath || 'the root'} that does not work gets a page, and a program JSON`, async (t) => {
+		const app = await testApp(t, basePath === '' ? {} : { '--base-path': basePath });
+		const visitor = new Client(app);
+		const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+		for (const [url, status, title, advice] of [
+			['/brows', 404, 'There is nothing here', 'It may have been moved, renamed or removed.'],
+			['/api/download/none.txt?type=public', 404, 'There is no such file', 'It may have been moved'],
+			['/api/download/none.txt?type=private', 401, 'You must be logged in', 'Sign in, and open this address again.'],
+			[`/api/downloadTickets/${'A'.repeat(43)}`, 404, '', ''],
+			[`/api/share/${'A'.repeat(43)}/download/a.txt`, 404, 'This share does not exist', 'Ask the person who sent it'],
+		] as const) {
+			const page = await visitor.get(`${basePath}${url}`, { accept });
+			t.is(page.statusCode, status, url);
+			t.is(page.headers['content-type'], 'text/html; charset=utf-8', url);
+			t.true(page.payload.includes(title) && page.payload.includes(advice), page.payload);
+			t.true(page.payload.includes(`href="${basePath}/"`));
+			t.like(page.headers, { 'cache-control': 'private, no-store', 'x-frame-options': 'DENY' });
+			t.regex(String(page.headers['content-security-policy']), /^default-src 'none'; style-src 'sha256-/);
+			const program = await visitor.get(`${basePath}${url}`, { accept: '*/*' });
+			t.is(json(program).statusCode, status, url);
+		}
+		for (const [method, url] of [
+			['GET', '/api/nothing'],
+			['GET', '/api/browse?type=private'],
+			['POST', '/brows'],
+		] as const) {
+			const answer = await visitor.call(method, `${basePath}${url}`, undefined, { accept });
+			t.is(typeof json(answer).code, 'string', url);
+		}
+	});
+
 test('answers of the API have Cache-Control: private, no-store', async (t) => {
 	const ada = await new Client(await testApp(t)).register('ada');
 	const answers = await Promise.all([

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { ResponseToolkit } from '@hapi/hapi';
-import type { Request } from '@stowage/plugin-api';
+import type { Request, ResponseToolkit } from '@hapi/hapi';
+import * as contract from '@stowage/contract';
 import type { Failure } from '@stowage/rules';
 import { escapeHtml } from '../escapeHtml.js';
 
@@ -29,13 +29,25 @@ stroke-linecap="round" stroke-linejoin="round"><path d="M9 17.5v4A2.5 2.5 0 0 0 
 
 const styleHash = createHash('sha256').update(style).digest('base64');
 
-/** Whether the answer is for a person's eyes. Programs that take anything get JSON. */
-export function wantsPage(request: Request): boolean {
-	return /\btext\/html\b/i.test(request.raw.req.headers.accept ?? '');
+/** Addresses that people get from others. */
+const sent = pathsOf(contract.temporaryDownload, contract.downloadFromShare);
+
+/** Addresses of files, which people open as they open a page. */
+const files = new Set([...sent, ...pathsOf(contract.download, contract.downloadByTicket)]);
+
+function pathsOf(...endpoints: readonly { path: string }[]): ReadonlySet<string> {
+	return new Set(endpoints.map(({ path }) => path));
 }
 
-/** A small page with the reason why a link does not work. It runs nothing and loads nothing. */
-export function failurePage(h: ResponseToolkit, failure: Failure, homePath: string) {
+/** Whether the answer is for a person's eyes. Programs that take anything get JSON, and so do those that name a call. */
+export function wantsPage({ method, path, route, raw }: Request, basePath: string): boolean {
+	if (method !== 'get' || !/\btext\/html\b/i.test(raw.req.headers.accept ?? '')) return false;
+	return files.has(route.path.slice(basePath.length)) || !path.startsWith(`${basePath}/api/`);
+}
+
+/** A small page with the reason why an address does not work. It runs nothing and loads nothing. */
+export function failurePage(h: ResponseToolkit, failure: Failure, { route }: Request, basePath: string) {
+	const advice = sent.has(route.path.slice(basePath.length)) ? linkAdvice(failure) : adviceOf(failure);
 	const response = h
 		.response(
 			`<!doctype html>
@@ -47,8 +59,8 @@ export function failurePage(h: ResponseToolkit, failure: Failure, homePath: stri
 <main>
 ${mark}
 <h1>${escapeHtml(titleOf(failure))}</h1>
-<p>${escapeHtml(adviceOf(failure))}</p>
-<a href="${escapeHtml(homePath)}">Go to Stowage</a>
+<p>${escapeHtml(advice)}</p>
+<a href="${escapeHtml(`${basePath}/`)}">Go to Stowage</a>
 </main>
 </html>
 `,
@@ -72,6 +84,21 @@ function titleOf({ kind, message }: Failure): string {
 }
 
 function adviceOf({ kind }: Failure): string {
-	if (kind === 'expired' || kind === 'notFound') return 'Ask the person who sent it to you for a new one.';
-	return 'Please try again in a moment.';
+	switch (kind) {
+		case 'notFound':
+			return 'It may have been moved, renamed or removed.';
+		case 'notSignedIn':
+			return 'Sign in, and open this address again.';
+		case 'unavailable':
+		case 'rateLimited':
+			return 'Please try again in a moment.';
+		default:
+			return '';
+	}
+}
+
+function linkAdvice({ kind }: Failure): string {
+	return kind === 'expired' || kind === 'notFound'
+		? 'Ask the person who sent it to you for a new one.'
+		: 'Please try again in a moment.';
 }
