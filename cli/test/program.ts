@@ -34,7 +34,7 @@ export async function dataFolder(t: Pick<ExecutionContext, 'teardown'>): Promise
 }
 
 /** Runs a command on a pseudo terminal and types the next answer at each prompt. Resolves to the output of the terminal. */
-export async function onTerminal(args: readonly string[], answers: readonly string[]) {
+export async function onTerminal(args: readonly string[], answers: readonly (string | (() => string))[]) {
 	const words = [process.execPath, program, ...args];
 	const command = words.map((word) => `'${word}'`).join(' ');
 	const running = execa('script', ['-qefc', command, '/dev/null'], { reject: false, env: { NODE_OPTIONS: '' } });
@@ -43,7 +43,9 @@ export async function onTerminal(args: readonly string[], answers: readonly stri
 	running.stdout.on('data', (shown: Buffer) => {
 		// A prompt may arrive in parts.
 		soFar += shown.toString();
-		if (/: $/.test(soFar)) running.stdin.write(left.shift() ?? '');
+		if (!/: $/.test(soFar)) return;
+		const next = left.shift() ?? '';
+		running.stdin.write(typeof next === 'string' ? next : next());
 	});
 	const { exitCode, stdout } = await running;
 	return { code: exitCode, shown: stdout };

@@ -1,5 +1,6 @@
 import { execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { lchownSync, renameSync, symlinkSync } from 'node:fs';
 import {
 	chmod,
 	chown,
@@ -27,7 +28,7 @@ import { execa } from 'execa';
 import { serveArgs, startServer } from '../../test/serverProcess.js';
 import { isInReach, ownerOf } from '../src/privileges/ownerOf.js';
 import { folderStep, writeStep } from '../src/service/steps.js';
-import { program, stowage } from './program.js';
+import { onTerminal, program, stowage } from './program.js';
 
 /** Some user that no machine has. */
 const uid = 47_430;
@@ -301,6 +302,51 @@ test('service install gives a data folder to the service that a link of root lea
 	await t.throwsAsync(folderStep(at('link'), owner).run(), { message: /is a link of user/ });
 	t.like(await stat(at('disk')), { uid: 0 });
 	await t.throwsAsync(writeStep(at('link'), 'text', 0o644).run(), { message: /is a link: remove it/ });
+});
+
+test('service install gives no folder of root’s away, and config init replaces no file of root’s, where somebody exchanges a folder meanwhile', async (t) => {
+	const { at } = await machine(t);
+	const own = async (name: string) => {
+		await mkdir(at(name), { mode: 0o755 });
+		await lchown(at(name), uid, gid);
+	};
+	const leadElsewhere = () => {
+		renameSync(at('data/way'), at('data/held'));
+		symlinkSync(at('of root'), at('data/way'));
+		lchownSync(at('data/way'), uid, gid);
+		return '\r';
+	};
+	await mkdir(at('of root'), { mode: 0o755 });
+	await writeFile(at('of root/site.yaml'), '# only comments\n');
+	await own('data/way');
+	await writeFile(at('data/way/site.yaml'), '# others\n');
+	const { code, shown } = await onTerminal(['config', 'init', at('data/way/site.yaml')], [leadElsewhere, '\r', '\r']);
+	t.is(code, 78, shown);
+	t.is(await readFile(at('of root/site.yaml'), 'utf8'), '# only comments\n');
+	t.is(await readFile(at('data/held/site.yaml'), 'utf8'), '# others\n');
+	for (const folder of ['of root', 'data/held']) t.deepEqual(await readdir(at(folder)), ['site.yaml']);
+
+	// The folder that is looked into is the one that is given away.
+	await mkdir(at('data/full'));
+	await writeFile(at('data/full/file'), 'of root');
+	await own('data/empty');
+	const exchange = async () => {
+		await rename(at('data/full'), at('data/elsewhere'));
+		await rename(at('data/empty'), at('data/full'));
+		return { uid, gid };
+	};
+	await t.throwsAsync(folderStep(at('data/full'), exchange).run(), { message: /does not belong to/ });
+	t.like(await stat(at('data/elsewhere')), { uid: 0 });
+
+	// A link of root's counts where nobody else could have put it only.
+	await symlink(at('of root'), at('data/link'));
+	await t.throwsAsync(folderStep(at('data/link'), async () => ({ uid, gid })).run(), { message: /others may write/ });
+
+	// The name of a new configuration is free, also a moment later.
+	await writeFile(at('data/held/other.yaml'), 'of root');
+	const asNew = writeStep(at('data/held/other.yaml'), 'text', 0o640, async () => ({ uid, gid }));
+	await t.throwsAsync(asNew.run(), { message: /is there by now/ });
+	t.is(await readFile(at('data/held/other.yaml'), 'utf8'), 'of root');
 });
 
 test('root’s backup is written by the data folder’s owner where that one could exchange the folder', async (t) => {

@@ -30,19 +30,14 @@ async function withGroupsOf({ group, supplementaryGroups }: InstalledUnit, servi
 	return { uid: service.uid, gid, groups: [...new Set([gid, ...service.groups, ...further])] };
 }
 
-/** Throws ConfigError where a file or folder is a link of anybody but root, or lies below one; `remedy` is what to do then. */
-export async function assertLinksOfRoot(folder: string, remedy?: string): Promise<void> {
-	await nearestFolder(folder, remedy);
-}
-
 /** The folder, or the nearest one above it. */
-async function nearestFolder(folder: string, remedy = 'set dataDir to the folder itself'): Promise<Stats> {
+async function nearestFolder(folder: string): Promise<Stats> {
 	let found = await lstat('/');
 	for await (const each of walkPath(folder)) {
 		if (each.stat === undefined) break;
 		if (each.stat.isSymbolicLink() && each.stat.uid !== 0) {
 			throw new ConfigError(
-				`${each.path} is a link of user ${each.stat.uid}, which root does not follow: ${remedy}, or run this as its owner.`,
+				`${each.path} is a link of user ${each.stat.uid}, which root does not follow: set dataDir to the folder itself, or run this as its owner.`,
 			);
 		}
 		if (!each.stat.isSymbolicLink()) found = each.stat;

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
-import { mkdir, open, readdir, realpath, rm } from 'node:fs/promises';
+import { open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Failure } from '@stowage/rules';
-import { assertLinksOfRoot } from '../privileges/ownerOf.js';
+import { holdFolder } from '../privileges/heldFolder.js';
 
 /** Root changes what it has opened, over no link, and never what a name leads to a moment later. */
-const { O_CREAT, O_DIRECTORY, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 
 /** A step of an installation. `says` is its text in a dry run. */
 export interface Step {
@@ -18,23 +18,30 @@ export interface Step {
 /** The owner of created files; resolved when it is needed, since an earlier step creates the user. */
 export type OwnerOf = () => Promise<{ uid: number; gid: number }>;
 
-/** Writes a file of root's that the owner's group, if there is one, may read. */
+/** Writes a file of root's. With an owner it must be new, and the owner's group may read it. */
 export function writeStep(file: string, text: string, mode: number, ownerOf?: OwnerOf): Step {
 	return {
 		description: `write ${file}`,
 		async run() {
-			await mkdir(path.dirname(file), { recursive: true });
-			const handle = await open(file, O_WRONLY | O_CREAT | O_NOFOLLOW, mode & 0o600).catch((cause) => {
-				if (cause.code !== 'ELOOP') throw cause;
-				throw new Failure('conflict', `${file} is a link: remove it and install again.`, { cause });
-			});
+			const folder = await holdFolder(path.dirname(file), { mode: 0o755, remedy: 'name the file itself' });
 			try {
-				await handle.truncate();
-				await handle.writeFile(text);
-				if (ownerOf !== undefined) await handle.chown(0, (await ownerOf()).gid);
-				await handle.chmod(mode);
+				const flags = O_WRONLY | O_CREAT | O_NOFOLLOW | (ownerOf === undefined ? 0 : O_EXCL);
+				const handle = await open(folder.at(path.basename(file)), flags, mode & 0o600).catch((cause) => {
+					const isTaken = cause.code === 'EEXIST';
+					if (cause.code !== 'ELOOP' && !isTaken) throw cause;
+					const what = isTaken ? 'is there by now' : 'is a link';
+					throw new Failure('conflict', `${file} ${what}: remove it and install again.`, { cause });
+				});
+				try {
+					await handle.truncate();
+					await handle.writeFile(text);
+					if (ownerOf !== undefined) await handle.chown(0, (await ownerOf()).gid);
+					await handle.chmod(mode);
+				} finally {
+					await handle.close();
+				}
 			} finally {
-				await handle.close();
+				await folder.handle.close();
 			}
 		},
 	};
@@ -51,22 +58,19 @@ export function folderStep(folder: string, ownerOf: OwnerOf): Step {
 	return {
 		description: `make ${folder} for the service's user`,
 		async run() {
-			// Links of root are followed, and those of anybody else refused.
-			await assertLinksOfRoot(folder);
-			await mkdir(folder, { recursive: true, mode: 0o750 });
-			const handle = await open(await realpath(folder), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+			const held = await holdFolder(folder, { mode: 0o750 });
 			try {
-				const [owner, present] = [await ownerOf(), await handle.stat()];
+				const [owner, present] = [await ownerOf(), await held.handle.stat()];
 				if (present.uid === owner.uid) return;
-				if (present.uid !== 0 || (await readdir(folder)).length > 0) {
+				if (present.uid !== 0 || (await readdir(held.at('.'))).length > 0) {
 					throw new Failure(
 						'conflict',
 						`${folder} does not belong to the service's user: give it to the user by 'chown -R ${owner.uid}:${owner.gid} ${folder}' and install again.`,
 					);
 				}
-				await handle.chown(owner.uid, owner.gid);
+				await held.handle.chown(owner.uid, owner.gid);
 			} finally {
-				await handle.close();
+				await held.handle.close();
 			}
 		},
 	};

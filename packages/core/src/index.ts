@@ -33,7 +33,14 @@ export { readAudit } from './audit/readAudit.js';
 export { recordCommand } from './audit/recordCommand.js';
 export { makeDataDir } from './config/dataDir.js';
 export { flagOf, settingNames, variableOf } from './config/leaves.js';
-export { ConfigError, type ConfigSources, isStartupMistake, loadConfig, readConfigBytes } from './config/load.js';
+export {
+	ConfigError,
+	type ConfigSources,
+	isStartupMistake,
+	loadConfig,
+	readConfigAt,
+	readConfigBytes,
+} from './config/load.js';
 export { nodeOf } from './config/nodeOf.js';
 export type { Reloaded } from './config/reload.js';
 export { type Config, durationText, parseByteSize, parseDuration } from './config/schema.js';

@@ -6,13 +6,12 @@ import { commandLog } from '../../commandLine/commandLog.js';
 import { changedConfigText, isAsShipped, newConfigText } from '../../commandLine/configText.js';
 import { withHelp } from '../../commandLine/help.js';
 import { configFileOf, defaultPlugins, flagsOf, withSettings } from '../../commandLine/settings.js';
-import { assertLinksOfRoot } from '../../privileges/ownerOf.js';
 import { installedUnit } from '../../service/installedUnit.js';
 import { defaultDataDir } from '../../service/unit.js';
 import { printError, printLine } from '../../terminal/output.js';
 import { isInteractive, prompt } from '../../terminal/prompt.js';
 import { recordConfig } from './recordConfig.js';
-import { presentConfig, writeConfig } from './writeConfig.js';
+import { type ConfigPlace, configPlace, presentConfig, writeConfig } from './writeConfig.js';
 
 type Flags = Readonly<Record<string, string>>;
 
@@ -35,24 +34,32 @@ export function initCommand(): Command {
 	return command.action(async (file: string | undefined, { yes, force }: { yes?: true; force?: true }) => {
 		const name = file === undefined ? configFileOf(command) : path.resolve(file);
 		if (name === undefined) throw new Failure('invalid', 'Say where to: stowage config init <file>');
-		// It would choose which file of root's is replaced.
-		if (process.geteuid?.() === 0) await assertLinksOfRoot(name, 'name the file itself');
-		const present = await presentConfig(name);
-		const isNew = present === undefined || isAsShipped(present.text);
-		if (!isNew && force !== true) {
-			const message = `There is a file of this name already: ${name}. With --force its answers are changed, and the old one is kept beside it.`;
-			throw new Failure('alreadyExists', message);
-		}
-		const before = present === undefined ? undefined : load({ '--config': present.file });
-		const given = { ...(isNew ? dataDirOf(name, before) : {}), ...givenFlags(command) };
-		const answers = { ...given, ...(await ask(given, isNew ? undefined : before, yes === true)) };
-		const config = load(isNew ? answers : { '--config': present.file, ...answers });
-		const text = isNew ? newConfigText(config, writtenNames(answers)) : changedConfigText(present.text, answers);
-		const kept = await writeConfig(name, text, present);
-		printLine(`Wrote ${name}.${kept === undefined ? '' : ` The old one is ${kept}.`}`);
-		for (const line of await nextSteps(name, config)) printLine(line);
-		await recordConfig(config, writtenNames(answers), commandLog(command, config));
+		const place = await configPlace(name);
+		await write(command, place, name, { isAgreed: yes === true, isForced: force === true }).finally(place.close);
 	});
+}
+
+interface How {
+	isAgreed: boolean;
+	isForced: boolean;
+}
+
+async function write(command: Command, place: ConfigPlace, name: string, { isAgreed, isForced }: How): Promise<void> {
+	const present = await presentConfig(place);
+	const isNew = present === undefined || isAsShipped(present.text);
+	if (!isNew && !isForced) {
+		const message = `There is a file of this name already: ${name}. With --force its answers are changed, and the old one is kept beside it.`;
+		throw new Failure('alreadyExists', message);
+	}
+	const before = present === undefined ? undefined : load({ '--config': place.file });
+	const given = { ...(isNew ? dataDirOf(name, before) : {}), ...givenFlags(command) };
+	const answers = { ...given, ...(await ask(given, isNew ? undefined : before, isAgreed)) };
+	const config = load(isNew ? answers : { '--config': place.file, ...answers });
+	const text = isNew ? newConfigText(config, writtenNames(answers)) : changedConfigText(present.text, answers);
+	const kept = await writeConfig(place, text, present);
+	printLine(`Wrote ${name}.${kept === undefined ? '' : ` The old one is ${kept}.`}`);
+	for (const line of await nextSteps(name, config)) printLine(line);
+	await recordConfig(config, writtenNames(answers), commandLog(command, config));
 }
 
 function load(flags: Flags): Config {

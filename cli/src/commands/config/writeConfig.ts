@@ -1,17 +1,25 @@
 import { randomBytes } from 'node:crypto';
-import { link, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { link, open, realpath, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { loadConfig, readConfigBytes } from '@stowage/core';
+import { loadConfig, readConfigAt } from '@stowage/core';
 import { publishFile } from '../../backup/publishFile.js';
 import { explained } from '../../backup/writeDurably.js';
 import { defaultPlugins } from '../../commandLine/settings.js';
 import { accountOf } from '../../privileges/accounts.js';
+import { holdFolderOf } from '../../privileges/heldFolder.js';
 import { installedUnit } from '../../service/installedUnit.js';
+
+/** Where a configuration file is, or will be. */
+export interface ConfigPlace {
+	/** As it is named to people, after the links that were followed. */
+	file: string;
+	/** The path of that file, or of another one beside it. Root's goes through a descriptor: nobody can lead it elsewhere. */
+	at(suffix?: string): string;
+	close(): Promise<void>;
+}
 
 /** A configuration file that exists. */
 export interface PresentConfig {
-	/** Its own path, if the name is that of a link. */
-	file: string;
 	text: string;
 	access: Access;
 }
@@ -22,15 +30,36 @@ interface Access {
 	owner?: { uid: number; gid: number };
 }
 
-/** Undefined where there is none. Throws a Failure for one that can't be read. */
-export async function presentConfig(name: string): Promise<PresentConfig | undefined> {
+/** Links on the way, and in the place of the file, are followed, by root only its own. Throws ConfigError for those, and a Failure. */
+export async function configPlace(name: string): Promise<ConfigPlace> {
 	try {
-		const file = await realpath(name);
-		const { mode, uid, gid } = await stat(file);
-		return { file, text: readConfigBytes(file).toString(), access: { mode: mode & 0o777, owner: { uid, gid } } };
+		if (process.geteuid?.() !== 0 || process.platform !== 'linux') {
+			const file = await realpath(name).catch((error: NodeJS.ErrnoException) => {
+				if (error.code === 'ENOENT') return name;
+				throw error;
+			});
+			return { file, at: (suffix = '') => file + suffix, close: async () => undefined };
+		}
+		const { folder, name: own } = await holdFolderOf(name, { remedy: 'name the file itself' });
+		return {
+			file: path.join(folder.path, own),
+			at: (suffix = '') => folder.at(own + suffix),
+			close: () => folder.handle.close(),
+		};
+	} catch (cause) {
+		throw explained(cause, name);
+	}
+}
+
+/** Undefined where there is none. Throws ConfigError for what is no file or too large, and a Failure for what can't be read. */
+export async function presentConfig({ file, at }: ConfigPlace): Promise<PresentConfig | undefined> {
+	try {
+		const { bytes, stat } = readConfigAt(at(), file);
+		const { mode, uid, gid } = stat;
+		return { text: bytes.toString(), access: { mode: mode & 0o777, owner: { uid, gid } } };
 	} catch (cause) {
 		if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-		throw explained(cause, name);
+		throw explained(cause, file);
 	}
 }
 
@@ -39,19 +68,23 @@ export async function presentConfig(name: string): Promise<PresentConfig | undef
  * and mode, and that one is kept beside it. A new one of root's is readable to the group of the service. Resolves to the name of the old
  * one. Throws ConfigError, or as `NewFile.write`.
  */
-export async function writeConfig(name: string, text: string, present?: PresentConfig): Promise<string | undefined> {
-	const file = present?.file ?? name;
-	const temporary = `${file}.${randomBytes(6).toString('hex')}.partial`;
+export async function writeConfig(
+	{ file, at }: ConfigPlace,
+	text: string,
+	present?: PresentConfig,
+): Promise<string | undefined> {
+	const suffix = `.${randomBytes(6).toString('hex')}.partial`;
+	const temporary = at(suffix);
 	try {
 		await create(temporary, text, present?.access ?? (await accessOfNew()));
-		loadConfig({ flags: { '--config': temporary }, defaultPlugins });
+		loadConfig({ flags: { '--config': file + suffix }, defaultPlugins });
 		if (present === undefined) {
-			await publishFile(temporary, file);
+			await publishFile(temporary, at());
 			return undefined;
 		}
-		const kept = await keep(file);
-		await rename(temporary, file);
-		return kept;
+		const kept = await keep(at);
+		await rename(temporary, at());
+		return file + kept;
 	} catch (cause) {
 		throw explained(cause, file);
 	} finally {
@@ -79,13 +112,13 @@ async function accessOfNew(): Promise<Access> {
 	return service === undefined ? { mode: 0o600 } : { mode: 0o640, owner: { uid: 0, gid: service.gid } };
 }
 
-/** Gives a file a further name beside its own, which stays when that is replaced. */
-async function keep(file: string): Promise<string> {
+/** Gives the file a further name beside its own, which stays when that is replaced. Resolves to what that ends with. */
+async function keep(at: ConfigPlace['at']): Promise<string> {
 	for (let count = 1; ; count++) {
-		const kept = `${file}.old${count === 1 ? '' : `-${count}`}`;
+		const suffix = `.old${count === 1 ? '' : `-${count}`}`;
 		try {
-			await link(file, kept);
-			return path.resolve(kept);
+			await link(at(), at(suffix));
+			return suffix;
 		} catch (error) {
 			if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
 		}

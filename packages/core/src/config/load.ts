@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import { DatabaseError } from '@stowage/database';
 import { NoRegularFileError } from '@stowage/plugin-api';
@@ -134,14 +134,22 @@ const maxFileBytes = 4 * 1024 * 1024;
  */
 export function readConfigBytes(filePath: string): Buffer {
 	if (/^\/(dev|proc)\//.test(filePath)) return readFileSync(filePath);
-	const descriptor = openSync(filePath, constants.O_RDONLY | constants.O_NONBLOCK);
+	return readOpened(filePath, openSync(filePath, constants.O_RDONLY | constants.O_NONBLOCK)).bytes;
+}
+
+/** The bytes and the owner of one and the same configuration file, which is no link. `at` is its path, and `name` what it is called. */
+export function readConfigAt(at: string, name: string): { bytes: Buffer; stat: Stats } {
+	const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
+	return readOpened(name, openSync(at, O_RDONLY | O_NONBLOCK | O_NOFOLLOW));
+}
+
+function readOpened(name: string, descriptor: number): { bytes: Buffer; stat: Stats } {
 	try {
-		const found = fstatSync(descriptor);
-		if (!found.isFile() && !found.isDirectory())
-			throw new ConfigError(`The configuration file ${filePath} is no file.`);
-		if (found.size > maxFileBytes)
-			throw new ConfigError(`The configuration file ${filePath} has more than ${maxFileBytes} bytes.`);
-		return readFileSync(descriptor);
+		const stat = fstatSync(descriptor);
+		if (!stat.isFile() && !stat.isDirectory()) throw new ConfigError(`The configuration file ${name} is no file.`);
+		if (stat.size > maxFileBytes)
+			throw new ConfigError(`The configuration file ${name} has more than ${maxFileBytes} bytes.`);
+		return { bytes: readFileSync(descriptor), stat };
 	} finally {
 		closeSync(descriptor);
 	}
