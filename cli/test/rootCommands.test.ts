@@ -349,6 +349,34 @@ test('service install gives no folder of root’s away, and config init replaces
 	t.is(await readFile(at('data/held/other.yaml'), 'utf8'), 'of root');
 });
 
+test('the owner of the data folder opens no debugger in a command that root runs, and has root’s terminal by none that it starts', async (t) => {
+	const { at, flags } = await machine(t);
+	await stowage(['user', 'list', ...flags]);
+	const adding = execa(process.execPath, [program, 'user', 'add', 'ada', ...flags], { env: { NODE_OPTIONS: '' } });
+	const isTheirs = async () => (await readFile(`/proc/${adding.pid}/status`, 'utf8')).includes(`\nUid:\t${uid}\t`);
+	while (!(await isTheirs())) await setTimeout(50);
+	await execa('kill', ['-USR1', String(adding.pid)], { uid, gid });
+	await setTimeout(1000);
+	adding.stdin.end(password);
+	t.like(await adding, { exitCode: 0, stderr: '' });
+
+	// Each says which session it is in. One of its own has no terminal.
+	const session = '#!/bin/sh\nread -r _ _ _ _ _ session _ </proc/$$/stat\necho "$session $$" >>"$SESSIONS"\n';
+	await mkdir(at('bin'), { mode: 0o755 });
+	for (const name of ['ffprobe', 'HandBrakeCLI']) await writeFile(at('bin', name), session, { mode: 0o755 });
+	await writeFile(at('sessions'), '', { mode: 0o666 });
+	await stowage(['doctor', ...flags], { env: { PATH: `${at('bin')}:${process.env.PATH}`, SESSIONS: at('sessions') } });
+	const lines = (await readFile(at('sessions'), 'utf8')).trim().split('\n');
+	t.true(lines.length >= 2);
+	for (const line of lines) t.is(line.split(' ')[0], line.split(' ')[1]);
+
+	const server = await startServer(t, { args: serveArgs(at('data'), '--workers', '2') });
+	const children = await readFile(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8');
+	const workers = children.trim().split(' ');
+	t.is(workers.length, 2);
+	for (const each of workers) t.is((await readFile(`/proc/${each}/stat`, 'utf8')).split(' ')[5], each);
+});
+
 test('root’s backup is written by the data folder’s owner where that one could exchange the folder', async (t) => {
 	const { at, flags } = await machine(t);
 	await mkdir(at('data/backups'), { mode: 0o755 });

@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import {
 	type Config,
 	createLog,
 	hasInspection,
 	openCommandServices,
+	runAlone,
 	type Services,
 	type UnusableItem,
 	type UnusableReason,
@@ -12,8 +11,6 @@ import {
 import { Failure, homeRoot, isFailure, plural, rootPath } from '@stowage/rules';
 import { shellWord } from '../terminal/shellWord.js';
 import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
-
-const run = promisify(execFile);
 
 /** Further ones of a kind are counted. */
 const maxNamed = 50;
@@ -114,7 +111,7 @@ async function ownAccount(): Promise<Account> {
 	const uid = process.geteuid?.() ?? 0;
 	const nameOf = async (option: '-un' | '-gn', number: number) => {
 		try {
-			return (await run('id', [option])).stdout.trim() || String(number);
+			return (await runAlone('id', [option])).stdout.trim() || String(number);
 		} catch {
 			// A number without a name, as in a container.
 			return String(number);

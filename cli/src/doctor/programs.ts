@@ -1,10 +1,7 @@
-import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { promisify } from 'node:util';
-import { type Config, findSandbox } from '@stowage/core';
+import { type Config, findSandbox, runAlone } from '@stowage/core';
 import { type Finding, ok, reasonOf, warn } from './findings.js';
 
-const run = promisify(execFile);
 const timeoutMs = 20_000;
 
 /** With the plugin that starts each, whose option of that name may have another program or turn it off. */
@@ -65,7 +62,7 @@ type Program = Pick<(typeof programs)[number], 'name' | 'args' | 'for' | 'packag
 
 async function checkProgram(file: string, program: Program): Promise<Finding> {
 	try {
-		const { stdout, stderr } = await run(file, program.args, { timeout: timeoutMs });
+		const { stdout, stderr } = await runAlone(file, program.args, { timeout: timeoutMs });
 		const [line = ''] = `${stdout}${stderr}`.trim().split('\n');
 		return ok(program.name, /\d/.test(line) ? line : 'runs');
 	} catch (error) {

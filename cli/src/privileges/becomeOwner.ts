@@ -4,8 +4,11 @@ import { ConfigError } from '@stowage/core';
 import { ownProgram } from '../ownProgram.js';
 import type { AccountIds } from './accounts.js';
 
+const startedAsRoot = process.geteuid?.() === 0;
+
 /** Gives up the rights of root for good, with its home folder. Throws ConfigError where the owner could not run the program. */
 export function becomeOwner({ uid, gid, groups }: AccountIds): void {
+	closeDebugger();
 	// In this order: without root's rights neither groups nor group can be changed.
 	process.setgroups?.(groups);
 	process.setgid?.(gid);
@@ -17,6 +20,19 @@ export function becomeOwner({ uid, gid, groups }: AccountIds): void {
 		const message = `The data folder is of user ${uid}, whom root becomes to work on it, and who can't read the program ${ownProgram}.`;
 		throw new ConfigError(`${message} Install it where all users can read it, such as below /opt.`, { cause });
 	}
+}
+
+/**
+ * To be called before the rights of root are given up: the new user may send signals to this process, and at SIGUSR1 Node opens a debugger,
+ * by which that user would have the terminal, the environment and the open files of root.
+ */
+export function closeDebugger(): void {
+	process.on('SIGUSR1', () => undefined);
+}
+
+/** Whether this process has begun as root, and is another user by now. */
+export function hasLeftRoot(): boolean {
+	return startedAsRoot && process.geteuid?.() !== 0;
 }
 
 /** Programs that are started would read the settings of root, and can't write there. */

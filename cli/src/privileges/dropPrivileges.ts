@@ -1,4 +1,5 @@
 import { ConfigError } from '@stowage/core';
+import { closeDebugger } from './becomeOwner.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -23,6 +24,7 @@ export function dropPrivileges({ PUID, PGID, UMASK }: Environment): void {
 		throw new ConfigError(
 			`Only root can become the user of PUID (${uid}): start the container as root, or without PUID.`,
 		);
+	closeDebugger();
 	// In this order: without root's rights neither groups nor group can be changed.
 	process.setgroups?.([gid as number]);
 	process.setgid?.(gid as number);

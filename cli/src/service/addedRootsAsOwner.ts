@@ -15,6 +15,9 @@ export async function addedRootsAsOwner(databaseUrl: string, dataDir: string): P
 		uid,
 		gid,
 		cwd: '/',
+		// The owner may take that process over, and has neither the terminal nor the environment of root by it.
+		detached: true,
+		env: { PATH: process.env.PATH ?? '/usr/bin:/bin' },
 		execArgv: [],
 		stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
 	});

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Family, SiblingMessage } from '@stowage/core';
+import { hasLeftRoot } from '../privileges/becomeOwner.js';
 import type { FromWorker, ToWorker } from './messages.js';
 
 /**
@@ -53,7 +54,12 @@ export class Worker {
 		this.id = id;
 		this.#events = events;
 		const [, program = '', ...words] = process.argv;
-		this.#process = fork(program, words, { env: { ...process.env, ...env }, serialization: 'advanced' });
+		this.#process = fork(program, words, {
+			env: { ...process.env, ...env },
+			serialization: 'advanced',
+			// The user that root has become may take it over, and would have root's terminal by it.
+			detached: hasLeftRoot(),
+		});
 		this.#process.on('message', (message: FromWorker) => this.#receive(message));
 		this.ended = new Promise((resolve) => {
 			this.#process.once('exit', (code) => {

@@ -18,6 +18,7 @@ export {
 export {
 	findSandbox,
 	hasInspection,
+	runAlone,
 	type TrashRecord,
 	type TrashSelection,
 	type UnusableItem,

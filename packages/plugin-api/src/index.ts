@@ -24,6 +24,7 @@ export * from './plugins/server.js';
 export * from './programs/findProgram.js';
 export * from './programs/limitedProgram.js';
 export * from './programs/programEnd.js';
+export { runAlone } from './programs/runAlone.js';
 export { findSandbox, type Sandbox, type SandboxOptions } from './programs/sandbox/findSandbox.js';
 export { moduleFiles } from './programs/sandbox/moduleFiles.js';
 export type { LentDescriptor, SandboxNeeds } from './programs/sandbox/needs.js';

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { type FileHandle, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
@@ -6,10 +6,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { Failure } from '@stowage/rules';
 import { findProgram } from '../findProgram.js';
 import { assertDescriptors, killGroup, nodeReservesBytes, spawnLimited } from '../limitedProgram.js';
+import { runAlone } from '../runAlone.js';
 import { type Bubblewrap, bubblewrapArguments } from './bubblewrap.js';
 import type { Launch } from './landlock/launch.js';
 import { moduleFiles } from './moduleFiles.js';
@@ -161,7 +161,7 @@ const plainDevices = ['null', 'zero', 'full', 'random', 'urandom'].map((name) =>
 async function landlockHere(): Promise<number | 'unknown'> {
 	try {
 		assertDescriptors();
-		const { stdout } = await promisify(execFile)(process.execPath, [launcher], { timeout: timeoutMs });
+		const { stdout } = await runAlone(process.execPath, [launcher], { timeout: timeoutMs });
 		return Number(stdout);
 	} catch (error) {
 		return isPassing(error) ? 'unknown' : 0;
