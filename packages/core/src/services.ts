@@ -98,6 +98,8 @@ export interface Services {
 	inFlightUploads: InFlightUploads;
 	/** The time of day, milliseconds since the epoch: for all that is stored. */
 	now(): number;
+	/** Milliseconds of a monotonic clock: for what a correction of the time of day must not lengthen. */
+	monotonic(): number;
 	admission: Admission;
 	trees: Trees;
 	uploadLimits: HourlyLimits;

@@ -2,6 +2,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import type { ResponseToolkit } from '@hapi/hapi';
 import type { Request, UserRecord } from '@stowage/plugin-api';
 import type { Config } from '../config/schema.js';
+import { isOver } from '../limits/isOver.js';
 import { cookieAttributes, cookieNames } from './ownCookies.js';
 
 /** How long a client stays known after a sign-in. */
@@ -30,7 +31,7 @@ export function createKnownClients(config: Pick<Config, 'basePath'>, secret: str
 	const provenId = (proof: string, user: UserRecord | undefined): string | undefined => {
 		const [, id = '', stamp = '', mac = ''] = /^([\w-]{22})\.([0-9a-z]{1,11})\.([\w-]{43})$/.exec(proof) ?? [];
 		const since = Number.parseInt(stamp, 36);
-		if (!(now() - since < ttlMs)) return undefined;
+		if (isOver(since, ttlMs, now())) return undefined;
 		const given = Buffer.from(mac, 'base64url');
 		const wanted = macOf(user, id, since);
 		return given.length === wanted.length && timingSafeEqual(given, wanted) && user !== undefined ? id : undefined;

@@ -159,6 +159,7 @@ export function createServices({
 		members: auditedMembers(members, audit),
 		shares: auditedShares(shares, audit),
 		guests,
+		monotonic,
 		shareCookies: createShareCookies(config, secret, now),
 		shareTransfers: new PermittedTransfers<Pass>({
 			keyOf: ({ share, password }) => `${share} ${password}`,

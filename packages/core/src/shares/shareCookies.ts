@@ -3,6 +3,7 @@ import type { Request, ShareRecord } from '@stowage/plugin-api';
 import { cookieNames } from '../accounts/ownCookies.js';
 import type { Config } from '../config/schema.js';
 import { limitAddress } from '../http/requests/proxy.js';
+import { isOver } from '../limits/isOver.js';
 
 /** How long a browser is the same client of a share, and has it open. */
 const ttlMs = 7 * 24 * 60 * 60_000;
@@ -32,7 +33,7 @@ export function createShareCookies(config: Pick<Config, 'basePath'>, secret: str
 
 	const provenClient = (value: string, share: ShareRecord): string | undefined => {
 		const [, client = '', since = '', mac = ''] = /^([\w-]{22})\.([0-9a-z]{1,11})\.([\w-]{43})$/.exec(value) ?? [];
-		if (!(now() - Number.parseInt(since, 36) < ttlMs)) return undefined;
+		if (isOver(Number.parseInt(since, 36), ttlMs, now())) return undefined;
 		const given = Buffer.from(mac, 'base64url');
 		const wanted = macOf(share, client, since);
 		return given.length === wanted.length && timingSafeEqual(given, wanted) ? client : undefined;

@@ -11,11 +11,17 @@ const on = { '--external-viewers': 'true', '--public-url': 'https://files.exampl
 
 async function withAda(t: Parameters<typeof testApp>[0], flags: Record<string, string> = on) {
 	let time = Date.now();
-	const app = await testApp(t, flags, { now: () => time });
+	let passed = 1000;
+	const app = await testApp(t, flags, { now: () => time, monotonic: () => passed });
 	const ada = await new Client(app).register('ada');
 	const home = path.join(app.filesDir, 'users/ada');
 	writeFileSync(path.join(home, 'sheet 1.xlsx'), 'cells');
-	return { app, ada, home, bearer: new Client(app), advance: (ms: number) => (time += ms), now: () => time };
+	const correct = (ms: number) => (time += ms);
+	const advance = (ms: number) => {
+		time += ms;
+		passed += ms;
+	};
+	return { app, ada, home, bearer: new Client(app), advance, correct, now: () => time };
 }
 
 const local = (url: string) => url.replace('https://files.example.org', '');
@@ -36,6 +42,30 @@ test('an external viewer can fetch the document without a session, for ten minut
 	t.deepEqual(json(await ada.get('/api/links')), [], 'it is not listed as a temporary link');
 	advance(10 * 60_000);
 	t.is((await bearer.get(local(url))).statusCode, 410);
+});
+
+test('the URL for an external viewer ends after ten minutes, also where the clock was ahead as it was made or is set back since', async (t) => {
+	const { app, ada, bearer, advance, correct } = await withAda(t);
+	writeFileSync(path.join(app.filesDir, 'Public/slides.odp'), 'slides');
+	const made = async (who: Client, at: object) => local(json(await who.post('/api/viewerLink', at)).url);
+	const ofVisitor = () => made(bearer, { path: 'slides.odp', type: 'public' });
+	const status = async (url: string) => (await bearer.get(url)).statusCode;
+	const urls = [await made(ada, { path: 'sheet 1.xlsx', type: 'private' }), await ofVisitor()];
+	correct(-60 * 60_000);
+	for (const url of urls) t.is(await status(url), 200, 'a correction ends none');
+	advance(10 * 60_000);
+	for (const url of urls) t.is(await status(url), 410, 'nor does it lengthen any');
+
+	const year = 365 * 24 * 60 * 60_000;
+	correct(year);
+	// Nobody's session ends with it, and no process knows when it was made.
+	const ahead = await ofVisitor();
+	const { app: next } = await withAda(t);
+	const token = ahead.split('/').at(-2) ?? '';
+	const row = await app.services.database.keyValues('viewer-links').get(token);
+	await next.services.database.keyValues('viewer-links').set(token, row, 2 * year);
+	writeFileSync(path.join(next.filesDir, 'Public/slides.odp'), 'slides');
+	t.is((await new Client(next).get(ahead)).statusCode, 410, 'one of the future was made while the clock was wrong');
 });
 
 test('the URL for an external viewer serves only that file, and no other one of its name', async (t) => {

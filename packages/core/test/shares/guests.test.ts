@@ -218,6 +218,29 @@ test('a share with a password opens for who knows it, for this client and this s
 	t.is((await guest.get('/download/fox.txt')).statusCode, 200);
 });
 
+test('a share is open for who knows its password for a week, and not for longer where the clock was ahead then', async (t) => {
+	let time = Date.now();
+	const { share } = await shareFixture(t, {}, { now: () => time, monotonic: () => 0 });
+	const day = 24 * 60 * 60_000;
+	const password = 'very secret';
+	const { guest } = await share(['docs'], { password });
+	const status = async () => (await guest.get('/download/fox.txt')).statusCode;
+	const open = () => guest.call('POST', '/open', { password });
+	await open();
+	time += 7 * day - 1;
+	t.is(await status(), 200);
+	time += 1;
+	t.is(await status(), 401);
+	await open();
+	time -= day / 2;
+	t.is(await status(), 200, 'the clock was corrected');
+	time += 365 * day;
+	await open();
+	t.is(await status(), 200);
+	time -= 365 * day;
+	t.is(await status(), 401, 'it was a year ahead');
+});
+
 test('passwords of shares are guessed as slowly as those of accounts, by address and by share', async (t) => {
 	const now = Date.now();
 	const { share } = await shareFixture(t, { '--trusted-proxies': '127.0.0.1' }, { now: () => now });

@@ -7,7 +7,9 @@ import { z } from 'zod';
 import { visitorOf } from '../../config/strangers.js';
 import { limitAddress } from '../../http/requests/proxy.js';
 import { rateLimited } from '../../limits/rateLimited.js';
+import { Lifetimes } from '../../links/Lifetimes.js';
 import { sendFile } from '../../responses/sendFile.js';
+import { secretHash } from '../../secretHash.js';
 import type { Services } from '../../services.js';
 import { whileSignedIn } from './whileSignedIn.js';
 
@@ -33,8 +35,13 @@ const viewerRow = z.object({
  * Links by which an external viewer fetches one document, after its user agreed, until they expire or the session ends that made them.
  * The server itself calls no viewer.
  */
-export function viewerRoutes({ audit, config, database, files, sessions, log, now }: Services) {
+export function viewerRoutes({ audit, config, database, files, sessions, log, now, monotonic }: Services) {
 	const rows = database.keyValues('viewer-links');
+	const lifetimes = new Lifetimes(now, monotonic);
+	const isGood = (token: string, expiresAt: number) => {
+		const life = { id: secretHash(token), createdAt: expiresAt - ttlMs, expiresAt, isEnded: false };
+		return lifetimes.stateOf(life) === 'good';
+	};
 
 	const assertRoom = async (viewer: Viewer, request: Request) => {
 		const who = viewer.kind === 'user' ? `user ${viewer.id}` : limitAddress(request.client.address);
@@ -65,6 +72,7 @@ export function viewerRoutes({ audit, config, database, files, sessions, log, no
 					? { user: { id: viewer.id, username: viewer.username, session } }
 					: {};
 			const found = entry.owner === undefined ? {} : { owner: entry.owner };
+			isGood(token, expiresAt);
 			await rows.set(token, { ...user, area: type, path, ...found, itemId, expiresAt }, rememberedMs);
 			const url = `${new URL(config.publicUrl).origin}${config.basePath}/api/viewerLink/${token}/${encodeURIComponent(entry.name)}`;
 			audit.record({ action: 'openInViewer', viewer, area: type, path, ...found }, { outcome: 'ok' });
@@ -72,13 +80,14 @@ export function viewerRoutes({ audit, config, database, files, sessions, log, no
 		}),
 
 		route(contract.followViewerLink, async ({ params, request, h }) => {
-			const row = config.externalViewers ? await rows.get(params.token ?? '') : undefined;
+			const token = params.token ?? '';
+			const row = config.externalViewers ? await rows.get(token) : undefined;
 			if (row === undefined) throw noSuchLink();
 			// One of an earlier version may belong to a session that ended.
 			const parsed = viewerRow.safeParse(row);
 			if (!parsed.success) throw noSuchLink();
 			const { user, area, path, owner, itemId, expiresAt } = parsed.data;
-			if (now() >= expiresAt) throw new Failure('expired', 'This link has expired.');
+			if (!isGood(token, expiresAt)) throw new Failure('expired', 'This link has expired.');
 			if (user !== undefined && !(await sessions.isValid(user.session))) throw noSuchLink();
 			const viewer: Viewer =
 				user === undefined ? visitorOf(config) : { kind: 'user', id: user.id, username: user.username };
