@@ -51,6 +51,21 @@ export function shareUseRules(assertThat: Rule): void {
 		t.deepEqual(await save('gone', [[0, 100]]), []);
 	});
 
+	assertThat('a content that is sent in very many parts is whole once all of them were sent', async (t, db) => {
+		const share = await shareOf(db);
+		const size = 4000;
+		const every = (begin: number) =>
+			Array.from({ length: size / 2 }, (_, n): [number, number] => [2 * n + begin, 2 * n + begin + 1]);
+		const save = (sent: ClientParts['sent']) => db.shareUses.saveParts([partsOf(share, sent, { size })], new Set());
+		const [even, odd] = [every(0), every(1)];
+		t.deepEqual(await save(even.slice(0, 1200)), []);
+		t.deepEqual(await save(even.slice(1200)), []);
+		t.true((await db.shareUses.parts(partsOf(share, []))).length <= 500, 'of so many most are kept as a sum');
+		t.deepEqual(await save(odd.slice(0, -1)), []);
+		t.deepEqual(await save(odd.slice(-1)), [{ share, client: 'client' }]);
+		t.deepEqual(await save([[0, size - 1]]), [], 'which is forgotten then');
+	});
+
 	assertThat('what was being sent when a process was killed is known by where its client goes on', async (t, db) => {
 		const { shareUses } = db;
 		const share = await shareOf(db);

@@ -69,6 +69,25 @@ test('a download counts once all bytes of a file or an archive have gone to one 
 	t.is((await countsOf(fixture, id)).downloads, 5);
 });
 
+test('a file that a client gets in thousands of small ranges is a download, and uses up a limited one', async (t) => {
+	const fixture = await shareFixture(t);
+	const { home, share } = fixture;
+	const pieces = 1_600;
+	await writeFile(home('docs/fox.txt'), 'x'.repeat(2 * pieces));
+	const { id, guest } = await share(['docs'], { maxDownloads: 1 });
+	await guest.get('');
+	const atOnce = 64;
+	// Every other one first, so that none of them touch.
+	for (const first of [0, 1]) {
+		for (let at = 0; at < pieces; at += atOnce) {
+			const ranges = Array.from({ length: atOnce }, (_, n) => 2 * (at + n) + first).map((byte) => `${byte}-${byte}`);
+			t.is((await guest.get('/download/fox.txt', { range: `bytes=${ranges.join(',')}` })).statusCode, 206);
+		}
+		t.is((await countsOf(fixture, id)).downloads, first);
+	}
+	t.like(await countsOf(fixture, id), { downloads: 1, bytesSent: 2 * pieces, state: 'used' });
+});
+
 test('ranges of two versions of a file are no download', async (t) => {
 	const fixture = await shareFixture(t);
 	const { home, share } = fixture;

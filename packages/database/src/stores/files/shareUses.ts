@@ -29,7 +29,7 @@ interface LimitRow {
 /** Of one share at most: whose contents were touched first are forgotten. */
 const maxRows = 1_000;
 
-/** Of one content: no program asks for more ranges beside each other. */
+/** Of one content: no program asks for more ranges beside each other. Of more the shortest are kept as their sum. */
 const maxParts = 500;
 
 /** Of one content: processes that sent it to one client beside the last one, and of which it is not known that they have ended. */
@@ -69,21 +69,22 @@ export function shareUseStore(knex: Knex, now: () => number): ShareUseStore {
 	): Promise<boolean> => {
 		const rows = () => transaction<PartsRow>('share_parts');
 		const found = await rows().where(keyOf(parts)).forUpdate().first();
-		const known = found === undefined ? { sent: [], senders: [] } : parsed(found.parts);
+		const known = found === undefined ? { sent: [], senders: [], summed: 0 } : parsed(found.parts);
 		const others = known.senders.filter(({ process }) => process !== parts.process);
 		const killed = others.filter(({ process }) => ended.has(process)).flatMap(({ underWay }) => underWay);
 		const credited = parts.begun.flatMap((begun) =>
 			killed.flatMap(([from, to]): Part[] => (from < begun && begun < to ? [[from, begun]] : [])),
 		);
-		const sent = mergedParts([...known.sent, ...credited, ...parts.sent]);
-		const [first] = sent;
-		const isWhole = first !== undefined && first[0] === 0 && first[1] >= parts.size;
-		if (isWhole || sent.length > maxParts) {
+		const { kept, summed } = longest(mergedParts([...known.sent, ...credited, ...parts.sent]));
+		const forgotten = known.summed + summed;
+		// Never later than all has been sent: what is sent again, of parts of which the sum is kept, counts again.
+		if (bytesIn(kept) + forgotten >= parts.size) {
 			await rows().where(keyOf(parts)).delete();
-			return isWhole;
+			return true;
 		}
 		const content: KnownParts = {
-			...{ sent, underWay: parts.underWay, process: parts.process },
+			...{ sent: kept, underWay: parts.underWay, process: parts.process },
+			...(forgotten === 0 ? {} : { summed: forgotten }),
 			others: others.filter(({ process }) => !ended.has(process)).slice(0, maxOthers),
 		};
 		const row = { parts: JSON.stringify(content), touched_at: now() };
@@ -219,12 +220,24 @@ type Sender = Pick<ClientParts, 'process' | 'underWay'>;
 
 /** As it is written. */
 interface KnownParts extends Sender {
-	sent: Part[];
+	sent: readonly Part[];
 	/** Missing in the rows of a version that kept the last sender only. */
 	others?: readonly Sender[];
+	/** The bytes of further parts, of which it is not known where they are. */
+	summed?: number;
 }
 
-function parsed(parts: string): { sent: readonly Part[]; senders: readonly Sender[] } {
-	const { sent, process, underWay, others = [] } = JSON.parse(parts) as KnownParts;
-	return { sent, senders: [{ process, underWay }, ...others].filter((sender) => sender.underWay.length > 0) };
+function parsed(parts: string): { sent: readonly Part[]; senders: readonly Sender[]; summed: number } {
+	const { sent, process, underWay, others = [], summed = 0 } = JSON.parse(parts) as KnownParts;
+	return { sent, summed, senders: [{ process, underWay }, ...others].filter((sender) => sender.underWay.length > 0) };
 }
+
+/** As many parts as are kept, in their order, and the bytes of the others. */
+function longest(parts: readonly Part[]): { kept: readonly Part[]; summed: number } {
+	if (parts.length <= maxParts) return { kept: parts, summed: 0 };
+	const byLength = [...parts].sort((one, other) => bytesIn([other]) - bytesIn([one]));
+	const kept = new Set(byLength.slice(0, maxParts));
+	return { kept: parts.filter((part) => kept.has(part)), summed: bytesIn(byLength.slice(maxParts)) };
+}
+
+const bytesIn = (parts: readonly Part[]) => parts.reduce((sum, [start, end]) => sum + end - start, 0);
