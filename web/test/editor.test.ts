@@ -390,6 +390,16 @@ test('a text is edited unless one of its lines has more joined letters than a br
 	t.false(shown(`a${'\u0301'.repeat(5001)}`));
 });
 
+test('a text is edited unless one of its lines has more tabs, controls or blanks than a browser wraps at once', (t) => {
+	const shown = (text: string) => canBeShown(read(new TextEncoder().encode(text)));
+	t.true(shown('a few words '.repeat(85_000)));
+	t.true(shown('\t\t\tf(a,  b);\r\n'.repeat(60_000)));
+	t.true(shown(`${'\t'.repeat(20_000)}\n`.repeat(40)));
+	t.true(shown('\n'.repeat(1_000_000)));
+	for (const some of ['\t', '  ', '\u3000\u3000', 'a\t', '\x1b[m'])
+		t.false(shown(`short\n${some.repeat(21_000)}`), JSON.stringify(some));
+});
+
 test('a text has colours in the editor if none of its parts is too long to be read at once', (t) => {
 	t.true(isModest('a line of code\n'.repeat(10_000), false));
 	t.false(isModest('a line of code\n'.repeat(20_000), false));

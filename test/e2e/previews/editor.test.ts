@@ -334,6 +334,7 @@ test.serial(
 			'Public/mine.txt': 'mine\n',
 			'broken.txt': Buffer.from('abc\xff\xfe\n', 'latin1'),
 			'joined.txt': 'عربي'.repeat(50_000),
+			'tabs.txt': '\t'.repeat(1_000_000),
 		});
 		const page = await app.open('/browser?type=public');
 		const theirs = await openPreview(page, 'theirs.txt');
@@ -355,8 +356,13 @@ test.serial(
 		await expectNotice(page, 'broken.txt could not be opened for editing', 'mean nothing in UTF-8');
 		await button(broken, 'Close').click();
 		await gone(t, broken);
-		await button(await openPreview(page, 'joined.txt'), 'Edit').click();
-		await expectNotice(page, 'joined.txt could not be opened for editing', 'One of its lines is too long');
+		for (const name of ['joined.txt', 'tabs.txt']) {
+			const long = await openPreview(page, name);
+			await button(long, 'Edit').click();
+			await expectNotice(page, `${name} could not be opened for editing`, 'One of its lines is too long');
+			await button(long, 'Close').click();
+			await gone(t, long);
+		}
 		t.deepEqual(app.faults, []);
 	},
 );

@@ -87,9 +87,19 @@ export function asUtf8(read: ReadText): ReadText {
 /** Of the letters of a line that join or combine: the browser lays all of them out anew for each letter that is typed. */
 const maxJoined = 5000;
 
+/**
+ * Of the tabs, controls and blanks beside each other of a line: the browser takes the square of their number to find
+ * where they wrap, and the editor draws up to a third of a line before it knows how high that is.
+ */
+const maxBlank = 20_000;
+const blank = /\p{Cc}|\p{Zs}(?=\p{Zs})/gu;
+
 /** Whether a browser shows each of its lines in a moment. */
 export function canBeShown({ lines }: ReadText): boolean {
-	return lines.every((line) => line.length <= maxJoined || countJoining(line) <= maxJoined);
+	return lines.every(
+		(line) =>
+			line.length <= maxJoined || (countJoining(line) <= maxJoined && (line.match(blank)?.length ?? 0) <= maxBlank),
+	);
 }
 
 export function areEqual(one: Uint8Array, other: Uint8Array): boolean {
