@@ -410,6 +410,35 @@ test('Markdown with a paragraph or list of more joined letters than a browser la
 	t.is(markdownTree(`a${'\u0301'.repeat(22_000)}`), undefined);
 });
 
+test('Markdown with more marks, turns of direction or of script than a browser lays out in time is not read', (t) => {
+	const isRefused = (text: string) => markdownTree(`a${text}`) === undefined;
+	const piles = {
+		isolates: '\u2067a\u2069',
+		embeddings: '\u202ba\u202c',
+		'marks of direction': 'a\u200fb\u200e',
+		'marks of symbols': '\u20d0\u20d1',
+		'marks by their numbers': '&#x301;&#x301;',
+	};
+	for (const [name, part] of Object.entries(piles)) {
+		t.false(isRefused(part.repeat(2400)), name);
+		t.true(isRefused(part.repeat(2600)), name);
+		t.true(isRefused(`${part.repeat(100)}\n\n`.repeat(30)), `${name} in many paragraphs`);
+	}
+	const parts = {
+		'letters and a script beyond the first plane': 'a\u{11005}b\u{11046}',
+		'letters in both directions': 'a\u{10800}',
+		'mathematical letters': '\u{1d400}'.repeat(4),
+		'letters of several scripts': 'aя漢α',
+	};
+	for (const [name, part] of Object.entries(parts)) {
+		t.false(isRefused(part.repeat(2200)), name);
+		t.true(isRefused(part.repeat(6000)), name);
+	}
+	const texts = ['👩🏽‍🚀 漢字かな, ', 'שָׁלוֹם עֲלֵיכֶם 12. ', 'हिन्दी में ', 'Tiếng Việt, ö. ', '«Русский» — '];
+	for (const text of texts) t.false(isRefused(`${text.repeat(500)}\n\n`.repeat(20)), text);
+	t.false(isRefused('漢字かなカナ。1 '.repeat(20_000)), 'one paragraph');
+});
+
 test('a text is cut into blocks of whole lines, and only a line that is too long for a block is cut itself', (t) => {
 	const text = `${'line\n'.repeat(250)}${'x'.repeat(3999)}😀${'y'.repeat(5000)}\nend`;
 	const blocks = textBlocks(text);

@@ -8,7 +8,8 @@ const maxLetters = 2_000_000;
 const maxJoining = 300_000;
 /** Of those in one paragraph, for whose lines the browser takes the square of their number. */
 export const maxInParagraph = 20_000;
-const joining = /[\u0300-\u036F\u0590-\u1DFF\uFB1D-\uFDFF\uFE70-\uFEFF]/g;
+/** All marks, the scripts that join their letters or are written from right to left, and rare ones. */
+const joining = /[\p{M}\u0590-\u1DFF\uA800-\uABFF\uFB1D-\uFDFF\uFE70-\uFEFF\u{10000}-\u{1EFFF}]/gu;
 
 /** What is within a line by itself. Everything else is taken to end a paragraph, which styles may not change (`cleanMarkup`). */
 const inline = new Set(

@@ -1,7 +1,8 @@
 import { Parser } from 'htmlparser2';
 import { marked } from 'marked';
 import { maxPixels, pixelsOfAddress } from '../common/images/pixels.js';
-import { countJoining, isInline, maxInParagraph } from '../common/longTexts.js';
+import { isInline, maxInParagraph } from '../common/longTexts.js';
+import { letterCosts } from './letterCosts.js';
 
 /**
  * A text, or an element with its parts. Only elements and attributes of the lists below occur; where its links lead
@@ -44,8 +45,10 @@ const maxSpan = 100;
 /** Of all cells that take several. */
 const maxSlots = 20_000;
 
-/** Of the letters that join or combine, in an element that lies in no other one: each of these is laid out when it comes on screen. */
+/** Of the letters that join or combine, and of turns between scripts, in an element that lies in no other one: each of these is laid out when it comes on screen. */
 const maxInBlock = 100_000;
+/** Of what takes no place, in all: however many elements of it there are, all of them are on screen. */
+const maxPiled = 5_000;
 
 /** There is more of it than the page could show without a stop. */
 class TooMuch extends Error {}
@@ -82,8 +85,10 @@ function readTree(html: string): MarkdownNode[] {
 	const top: Open = { children: [], depth: 0, isRemoved: false };
 	const open = [top];
 	let nodes = 0;
-	/** Letters that join or combine. */
+	/** Letters that join or combine, and turns between scripts. */
 	const joined = { paragraph: 0, block: 0 };
+	let piled = 0;
+	const costs = letterCosts();
 	const enter = (name: string) => {
 		if (!isInline(name)) joined.paragraph = 0;
 		if (open.length === 1) joined.block = 0;
@@ -116,10 +121,11 @@ function readTree(html: string): MarkdownNode[] {
 		ontext(text) {
 			const parent = open.at(-1) ?? top;
 			if (parent.isRemoved) return;
-			const count = countJoining(text);
-			joined.paragraph += count;
-			joined.block += count;
-			if (joined.paragraph > maxInParagraph || joined.block > maxInBlock) throw new TooMuch();
+			const added = costs.add(text);
+			joined.paragraph += added.joined;
+			joined.block += added.joined;
+			piled += added.piled;
+			if (joined.paragraph > maxInParagraph || joined.block > maxInBlock || piled > maxPiled) throw new TooMuch();
 			const before = parent.children.at(-1);
 			// It comes in pieces.
 			if (typeof before === 'string') parent.children[parent.children.length - 1] = before + text;
