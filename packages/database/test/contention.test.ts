@@ -2,6 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { openDatabase } from '@stowage/database';
 import { isFailure } from '@stowage/rules';
 import test from 'ava';
+import { openSqlite } from '../src/connection/sqlite/openSqlite.js';
+import { allMigrations } from '../src/migrations/all.js';
 import { runProgram, startProgram } from './program.js';
 import { temporaryFolder } from './temporaryFolder.js';
 
@@ -89,11 +91,11 @@ test('reads do not wait for writes that wait for the lock', async (t) => {
 	t.is((await db.users.list()).length, isWritten ? 2 : 1, 'a read returns committed writes');
 });
 
-test('opening waits for the lock of another program, longer than a statement would', async (t) => {
+test('opening an older file waits for the lock of another program, longer than a statement would', async (t) => {
 	const folder = await temporaryFolder();
 	t.teardown(folder.remove);
 	const path = `${folder.path}/stowage.db`;
-	await (await openDatabase(`sqlite:${path}`)).close();
+	await (await openSqlite(path, allMigrations.slice(0, -1), Date.now)).destroy();
 	const holder = startProgram('holdLock', path);
 	t.teardown(holder.release);
 	await holder.firstOutput;
@@ -104,6 +106,24 @@ test('opening waits for the lock of another program, longer than a statement wou
 	const db = await opening;
 	t.teardown(db.close);
 	t.truthy(await db.users.add({ username: 'alice', secret: 's' }));
+});
+
+test('a file whose tables are up to date is opened and read while another program holds its lock', async (t) => {
+	const folder = await temporaryFolder();
+	t.teardown(folder.remove);
+	const path = `${folder.path}/stowage.db`;
+	const first = await openDatabase(`sqlite:${path}`);
+	await first.users.add({ username: 'alice', secret: 's' });
+	await first.close();
+	const holder = startProgram('holdLock', path);
+	t.teardown(holder.release);
+	await holder.firstOutput;
+	const db = await openDatabase(`sqlite:${path}`);
+	t.teardown(db.close);
+	t.truthy(await db.users.find('alice'));
+	holder.release();
+	t.is((await holder.end).code, 0);
+	await db.users.add({ username: 'bob', secret: 's' });
 });
 
 test('a write to a file that stays locked fails as unavailable, and writes work again after the lock is released', async (t) => {

@@ -13,6 +13,9 @@ import { jobLimits } from './jobLimits.js';
 /** Least time between two samples of the speed. */
 const sampleMs = 250;
 
+/** Beyond these seconds, a month, a time that is left is no estimate: the work stands still. */
+const maxTimeLeft = 30 * 24 * 60 * 60;
+
 /** How long a checkpoint waits before a retry, while the database is not available. */
 const retryMs = 500;
 
@@ -236,12 +239,13 @@ export class JobRun {
 			this.#meter = measureSpeed(this.#meter, now, positive(done));
 		const speed = bytesPerSecond(this.#meter) ?? null;
 		const left = Math.max(0, positive(total) - positive(done));
+		const timeLeft = speed === null || speed <= 0 || positive(total) === 0 ? Number.POSITIVE_INFINITY : left / speed;
 		this.#progress = {
 			done: positive(done),
 			total: positive(total),
 			unit,
 			speed,
-			timeLeft: speed === null || speed <= 0 || positive(total) === 0 ? null : left / speed,
+			timeLeft: timeLeft > maxTimeLeft ? null : timeLeft,
 			detail: isTooLarge ? null : text,
 		};
 		this.#isPublished = false;

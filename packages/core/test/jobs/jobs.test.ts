@@ -26,6 +26,12 @@ test('a job runs with its owner and input, reports its progress and stores its r
 	bench.advance(1000);
 	run?.context.progress({ done: 20, total: 100, unit: 'bytes', detail: { name: 'a.txt' } });
 	t.like(await jobs.find(ada, id), { done: 20, total: 100, speed: 20, timeLeft: 4, detail: { name: 'a.txt' } });
+	// Of work that stands still nobody knows when it will end.
+	for (let n = 0; n < 200; n++) {
+		bench.advance(10_000);
+		run?.context.progress({ done: 20, total: 100, unit: 'bytes', detail: { name: 'a.txt' } });
+	}
+	t.like(await jobs.find(ada, id), { done: 20, timeLeft: null });
 	const end = jobs.waitForEnd(ada, id, minute);
 	run?.finish({ size: 7 });
 	t.like(await end, {

@@ -1,7 +1,13 @@
 import { resolve } from 'node:path';
 import knex, { type Knex } from 'knex';
 import type { Migration } from '../../migrations/all.js';
-import { applyMigrations, makeMigrationsTable, migrationState } from '../../migrations/migrate.js';
+import {
+	applyMigrations,
+	incompatibleOf,
+	type MigrationRow,
+	makeMigrationsTable,
+	migrationState,
+} from '../../migrations/migrate.js';
 import { makeSnapshot } from '../../migrations/snapshot.js';
 import { commonSettings } from '../commonSettings.js';
 import { DatabaseError, isLocked } from '../errors.js';
@@ -72,6 +78,7 @@ async function migrate(
 	migrations: readonly Migration[],
 	now: () => number,
 ): Promise<void> {
+	if (await isUpToDate(database, migrations)) return;
 	// With foreign keys on, a step that makes a table anew would delete the rows that refer to it. Inside a transaction it cannot be set.
 	await database.raw('PRAGMA foreign_keys = OFF');
 	await database.transaction(async (transaction) => {
@@ -85,4 +92,14 @@ async function migrate(
 		if (orphans.length > 0) throw new Error(`The migration left ${orphans.length} rows that refer to nothing.`);
 	});
 	await database.raw('PRAGMA foreign_keys = ON');
+}
+
+/** Looks without the lock that a transaction waits for, which another process may hold for long. */
+async function isUpToDate(database: Knex, migrations: readonly Migration[]): Promise<boolean> {
+	// A file that is new, or can't be read, is the matter of who migrates it.
+	const rows = await database<MigrationRow>('migrations')
+		.select()
+		.catch((): MigrationRow[] => []);
+	const applied = new Set(rows.map(({ name }) => name));
+	return migrations.every(({ name }) => applied.has(name)) && incompatibleOf(rows, migrations).length === 0;
 }
