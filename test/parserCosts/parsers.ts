@@ -78,6 +78,7 @@ import { isNumber } from '../../web/src/features/previews/text/isNumber.js';
 import { htmlTree, markdownTree } from '../../web/src/features/previews/text/markdownTree.js';
 import { runTextTask } from '../../web/src/features/previews/text/runTextTask.js';
 import { colouredBlocks, textBlocks } from '../../web/src/features/previews/text/sourceBlocks.js';
+import { plainStyles } from '../../web/src/features/previews/video/cueStyles.js';
 import { decodeSubtitles, toVtt } from '../../web/src/features/previews/video/subtitles.js';
 import { isLong } from '../long.js';
 
@@ -406,6 +407,11 @@ export const parsers: readonly Parser[] = [
 			'1',
 		],
 		run: (text) => toVtt(decodeSubtitles(Buffer.from(text))),
+	},
+	{
+		name: 'styles of subtitles',
+		fragments: ['STYLE', '\n', '::cue', '(', ')', '{', '}', 'color', ':', 'rgb(', 'a', ' ', ';', '/*', '*/', '"', ','],
+		run: plainStyles,
 	},
 	{
 		name: 'tags of sounds',

@@ -692,18 +692,47 @@ test('a cue of subtitles stands on a line that a browser finds at once, and has 
 	t.false(shown(cue('', '<'.repeat(900))).includes('<'));
 });
 
-test('subtitles have no shadows but their own, wherever their styles are', (t) => {
+test('styles of subtitles have nothing but colours, fonts and lines, wherever they are', (t) => {
 	const cue = '00:01.000 --> 00:02.000\na';
 	const shown = (...blocks: string[]) =>
 		toVtt(['WEBVTT', ...blocks].join('\n\n'))
 			.split('\n\n')
 			.slice(1);
+	const styled = (css: string) => shown(`STYLE\n${css}`, cue).slice(0, -1);
+	const plain = [
+		'::cue {color: red}',
+		'::cue(v[voice="A B"]:lang(en), .b:past) {color: rgba(255 0 0 / 50%); font: italic 1.2em/1.5 "Gill Sans", serif}',
+	];
+	t.deepEqual(styled(plain.join('\n')), [`STYLE\n${plain.join('\n')}`]);
+	t.deepEqual(styled('/* one */::cue(b)\n{\n/* two */ COLOR : red;\n}\n/* three'), ['STYLE\n::cue(b) {COLOR : red}']);
+
 	const wide = Array<string>(40).fill('1px 1px 900px red').join();
-	t.deepEqual(shown('STYLE\n::cue { color: red }', cue), ['STYLE\n::cue { color: red }', cue]);
-	t.deepEqual(shown(`STYLE\n::cue { TEXT-shadow : ${wide}; color: red }`, cue), ['STYLE\n::cue { ; color: red }', cue]);
-	t.deepEqual(shown(`STYLE\n::cue { text-shadow: ${wide} }`, cue), ['STYLE\n::cue { }', cue]);
-	t.deepEqual(shown(`STYLE\n::cue { text-shadow/**/: ${wide} }`, cue), [cue]);
-	t.deepEqual(shown(`STYLE\n::cue { text-sha\\64 ow: ${wide} }`, cue), [cue]);
+	t.deepEqual(styled(`::cue { TEXT-shadow : ${wide}; color: red }`), ['STYLE\n::cue {color: red}']);
+	for (const declaration of [
+		`text-shadow: ${wide}`,
+		`text-shadow/**/: ${wide}`,
+		`text-sha\\64 ow: ${wide}`,
+		// A drawing of a kilobyte whose references multiply would stop the page.
+		'background: url("data:image/svg+xml,%3Csvg%3E")',
+		'background: URL(/a)',
+		'background: u\\72l(/a)',
+		'background: red, image-set("/a" 1x)',
+		'background: rgb(0, 0, url(/a))',
+		'background: repeating-conic-gradient(red 0, blue .001deg)',
+		'background-color: var(--a)',
+		'background-image: none',
+		'--a: red',
+	]) {
+		t.deepEqual(styled(`::cue { ${declaration} }`), [], declaration);
+	}
+	for (const css of [
+		'@import url(/a);',
+		'::cue { ::cue { color: red } }',
+		'::cue(:has(b)) { color: red }',
+		'b { color: red }',
+	]) {
+		t.deepEqual(styled(css), [], css);
+	}
 	t.deepEqual(
 		shown(`STYLE\n::cue { text-shadow: ${wide} }\n${cue}`),
 		[`::cue { text-shadow: ${wide} }\n${cue}`],

@@ -2,7 +2,7 @@ import test from 'ava';
 import { assertAccessible } from '../support/axe.js';
 import { eventually } from '../support/expect.js';
 import { overlaysClosed, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
-import { closePreview, openPreview, recorded } from '../support/previews.js';
+import { closePreview, measurePauses, openPreview, recorded } from '../support/previews.js';
 
 const fixture = withKeptContexts(setUpFixture(test));
 
@@ -162,5 +162,29 @@ test.serial('a song shows its tags and cover, which a worker has read, and Next 
 	await second.getByText('Second', { exact: true }).waitFor();
 	await second.getByRole('button', { name: 'Previous' }).click();
 	await page.getByRole('dialog', { name: 'one.mp3' }).waitFor();
+	t.deepEqual(app.faults, []);
+});
+
+test.serial('a drawing in the styles of subtitles is not drawn', async (t) => {
+	const app = await fixture.enter(t);
+	const groups = 'bcdefghijklm'
+		.split('')
+		.map((id, before) => `<g id='${id}'>${`<use href='%23${'abcdefghijkl'.charAt(before)}'/>`.repeat(3)}</g>`);
+	const drawing = `<svg xmlns='http://www.w3.org/2000/svg'><path id='a' d='M0 0h9v9z'/>${groups.join('')}</svg>`;
+	const style = `STYLE\n::cue{color:red;background:url("data:image/svg+xml,${drawing}")}`;
+	await writeFiles(app.home, {
+		'film.webm': await film(),
+		'film.vtt': `WEBVTT\n\n${style}\n\n00:00.000 --> 00:29.000\nGreetings\n`,
+	});
+	const page = await app.open('/browser?type=private');
+	const longestPause = await measurePauses(page);
+	const viewer = await openPreview(page, 'film.webm');
+	await viewer.getByRole('button', { name: 'Play', exact: true }).click();
+	await page.waitForFunction(() => document.querySelector('video')?.textTracks[0]?.activeCues?.length === 1);
+	// Until it is drawn.
+	await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 500))));
+	const pause = await longestPause();
+	t.true(pause < 4000, `${pause} ms`);
+	await closePreview(page);
 	t.deepEqual(app.faults, []);
 });

@@ -1,4 +1,5 @@
 import { type Entry, splitName } from '@stowage/rules';
+import { plainStyles } from './cueStyles.js';
 
 export interface SubtitleFile {
 	entry: Entry;
@@ -64,7 +65,8 @@ function bounded(text: string): string {
 		const lines = block.slice(0, maxCue).split('\n');
 		const at = lines.findIndex((line) => line.includes('-->'));
 		if (at === -1) {
-			if (/^(?:STYLE|REGION)\b/.test(block)) others.push(withoutShadows(lines.join('\n')));
+			if (/^STYLE\b/.test(block)) others.push(plainStyles(lines.join('\n')));
+			else if (/^REGION\b/.test(block)) others.push(lines.join('\n'));
 		} else {
 			const cue = readCue(lines, at);
 			if (cue) cues.push(cue);
@@ -80,12 +82,6 @@ function bounded(text: string): string {
 	return ['WEBVTT', ...others.filter((each) => each !== '').slice(0, maxOthers), ...shown.map(({ text }) => text)].join(
 		'\n\n',
 	);
-}
-
-/** Styles without the one that takes a browser the longer the wider and the more they are, and all where that may be written otherwise. */
-function withoutShadows(block: string): string {
-	const styles = block.replaceAll(/text-shadow\s*:[^;}]*/gi, '');
-	return /shadow|\\/i.test(styles) ? '' : styles;
 }
 
 interface Cue {
