@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
+import { keepDescriptors } from './privileges/keepDescriptors.js';
 import { createProgram } from './program.js';
 
 /**
@@ -19,6 +20,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 try {
 	if (isServer) setGrowth(1);
+	keepDescriptors();
 	// Services are made and removed by root, also in the environment of a container.
 	if (process.argv[2] !== 'service' && hasIds(process.env)) {
 		const { dropPrivileges } = await import('./privileges/dropPrivileges.js');

@@ -11,6 +11,7 @@ import {
 	mkdtemp,
 	readdir,
 	readFile,
+	readlink,
 	rename,
 	rm,
 	stat,
@@ -361,21 +362,64 @@ test('the owner of the data folder opens no debugger in a command that root runs
 	adding.stdin.end(password);
 	t.like(await adding, { exitCode: 0, stderr: '' });
 
-	// Each says which session it is in. One of its own has no terminal.
-	const session = '#!/bin/sh\nread -r _ _ _ _ _ session _ </proc/$$/stat\necho "$session $$" >>"$SESSIONS"\n';
+	// Each says which session it is in, and what it has of root. One of a session of its own has no terminal.
+	const said = at('said');
+	const script = `#!/bin/sh\nread -r _ _ _ _ _ session _ </proc/$$/stat\necho "$session $$ <$ROOTS_SECRET>" $(ls /proc/$$/fd) >>${said}\n`;
 	await mkdir(at('bin'), { mode: 0o755 });
-	for (const name of ['ffprobe', 'HandBrakeCLI']) await writeFile(at('bin', name), session, { mode: 0o755 });
-	await writeFile(at('sessions'), '', { mode: 0o666 });
-	await stowage(['doctor', ...flags], { env: { PATH: `${at('bin')}:${process.env.PATH}`, SESSIONS: at('sessions') } });
-	const lines = (await readFile(at('sessions'), 'utf8')).trim().split('\n');
+	for (const name of ['ffprobe', 'HandBrakeCLI']) await writeFile(at('bin', name), script, { mode: 0o755 });
+	await writeFile(said, '', { mode: 0o666 });
+	await writeFile(at('secret'), '', { mode: 0o600 });
+	await execa(
+		'bash',
+		['-c', 'exec 30<>"$0" 63<>"$0"; "$@"', at('secret'), process.execPath, program, 'doctor', ...flags],
+		{
+			reject: false,
+			env: { PATH: `${at('bin')}:${process.env.PATH}`, ROOTS_SECRET: 'secret', NODE_OPTIONS: '' },
+		},
+	);
+	const lines = (await readFile(said, 'utf8')).trim().split('\n');
 	t.true(lines.length >= 2);
-	for (const line of lines) t.is(line.split(' ')[0], line.split(' ')[1]);
+	for (const line of lines) {
+		const [session, pid, secret, ...descriptors] = line.split(' ');
+		t.is(session, pid);
+		t.is(secret, '<>');
+		t.false(descriptors.includes('30') || descriptors.includes('63'), line);
+	}
 
 	const server = await startServer(t, { args: serveArgs(at('data'), '--workers', '2') });
 	const children = await readFile(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8');
 	const workers = children.trim().split(' ');
 	t.is(workers.length, 2);
-	for (const each of workers) t.is((await readFile(`/proc/${each}/stat`, 'utf8')).split(' ')[5], each);
+	const outputs = await Promise.all([1, 2].map((each) => readlink(`/proc/${server.pid}/fd/${each}`)));
+	for (const each of workers) {
+		t.is((await readFile(`/proc/${each}/stat`, 'utf8')).split(' ')[5], each);
+		t.is(await readlink(`/proc/${each}/fd/0`), '/dev/null');
+		for (const own of [1, 2]) t.false(outputs.includes(await readlink(`/proc/${each}/fd/${own}`)));
+	}
+	t.is(await server.stop(), 0);
+});
+
+test('the workers of a server that root starts say what they say through it, and don’t begin without a configuration that a shell passes', async (t) => {
+	const { at } = await machine(t);
+	const args = serveArgs(at('data'), '--workers', '2', '--log-level', 'info').slice(1);
+	const server = execa(process.execPath, [program, ...args], { reject: false, env: { NODE_OPTIONS: '' } });
+	t.teardown(() => void server.kill('SIGKILL'));
+	let said = '';
+	for (const output of [server.stdout, server.stderr]) output.on('data', (chunk: Buffer) => (said += chunk));
+	const saying = async (text: RegExp) => {
+		while (!text.test(said)) await setTimeout(50);
+	};
+	await saying(/Stowage is ready at/);
+	const [worker] = (await readFile(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8')).split(' ');
+	await execa('kill', ['-TERM', worker as string]);
+	await saying(/"reason":"SIGTERM".*"msg":"stopping"/);
+	server.kill('SIGTERM');
+	t.like(await server, { exitCode: 0 });
+	await writeFile(at('stowage.yaml'), 'publicUrl: https://stowage.example\n');
+	const words = [at('stowage.yaml'), process.execPath, program, ...args, '--config', '/dev/stdin'];
+	const passed = await execa('bash', ['-c', '"$@" <"$0"', ...words], { reject: false, env: { NODE_OPTIONS: '' } });
+	t.is(passed.exitCode, 78);
+	t.true(passed.stderr.includes('name a file'), passed.stderr);
 });
 
 test('root’s backup is written by the data folder’s owner where that one could exchange the folder', async (t) => {

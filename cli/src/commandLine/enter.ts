@@ -84,8 +84,11 @@ export async function leaveRoot(
 	for (const each of later) await each.open(false);
 }
 
-/** What a shell passes by a descriptor, which is its own. Other files of these folders may be anybody's. */
-const descriptor = /^\/(dev\/stdin|dev\/fd\/\d+|proc\/self\/fd\/\d+)$/;
+/** Whether a shell passes this file by a descriptor, which is its own. Other files of these folders may be anybody's. */
+export function isPassedByShell(file: string): boolean {
+	const own = file.replace(`/proc/${process.pid}/`, '/proc/self/');
+	return /^\/(dev\/stdin|dev\/fd\/\d+|proc\/self\/fd\/\d+)$/.test(own);
+}
 
 /** Whoever may exchange the data folder while root works there chooses by links in another one where root writes. */
 async function objectionToPlace(dataDir: string): Promise<string | undefined> {
@@ -96,7 +99,7 @@ async function objectionToPlace(dataDir: string): Promise<string | undefined> {
 
 /** Whoever writes the configuration chooses what is loaded and run. */
 async function objectionTo(configFile: string): Promise<string | undefined> {
-	if (descriptor.test(configFile.replace(`/proc/${process.pid}/`, '/proc/self/'))) return undefined;
+	if (isPassedByShell(configFile)) return undefined;
 	const reason = await whyOthersMayWrite(configFile, { orReadOnly: true });
 	if (reason === undefined) return undefined;
 	return `Root does not work by the configuration file ${configFile}, for ${reason}: whoever can write it decides what root runs. Give it and the folders above it to root (chown root, chmod go-w), mount it read-only, or give the data folder to the user of the server, whom root becomes then.`;

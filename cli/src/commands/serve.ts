@@ -1,8 +1,9 @@
 import { type App, type Config, ConfigError, createApp, endFailedRequest, workerCount } from '@stowage/core';
 import { Command } from 'commander';
-import { configAgain, examinedConfig, leaveRoot } from '../commandLine/enter.js';
+import { configAgain, examinedConfig, isPassedByShell, leaveRoot } from '../commandLine/enter.js';
 import { startupCode, withHelp } from '../commandLine/help.js';
-import { withSettings } from '../commandLine/settings.js';
+import { configFileOf, withSettings } from '../commandLine/settings.js';
+import { hasLeftRoot } from '../privileges/becomeOwner.js';
 import { findSupervisor, heartbeatOf, type Supervisor } from '../service/supervisor.js';
 import { printLine } from '../terminal/output.js';
 import { webRoot } from '../webRoot.js';
@@ -26,9 +27,17 @@ export function serveCommand(): Command {
 		const { config, objection } = await examinedConfig(command);
 		await leaveRoot(config.dataDir, [], objection);
 		if (primaryAddress !== undefined) await serveAsWorker(config, command, primaryAddress);
-		else if (workerCount(config) > 1) await servePrimary(config);
-		else await serveAlone(config, command);
+		else if (workerCount(config) > 1) {
+			assertForWorkers(configFileOf(command));
+			await servePrimary(config);
+		} else await serveAlone(config, command);
 	});
+}
+
+/** Each reads it again, and those of another user than root have no files of root's. */
+function assertForWorkers(configFile: string | undefined): void {
+	if (configFile === undefined || !hasLeftRoot() || !isPassedByShell(configFile)) return;
+	throw new ConfigError(`Several processes can't read the configuration from ${configFile}: name a file.`);
 }
 
 async function serveAlone(config: Config, command: Command): Promise<void> {

@@ -1,8 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Family, SiblingMessage } from '@stowage/core';
 import { hasLeftRoot } from '../privileges/becomeOwner.js';
 import type { FromWorker, ToWorker } from './messages.js';
+import { relayOutput } from './relayOutput.js';
 
 /**
  * After so many pings without an answer in between its event loop hangs. Counted by pings, so that a machine that
@@ -13,6 +16,7 @@ const maxMissed = 6;
 /** Milliseconds. */
 const metricsMs = 3000;
 const reloadMs = 10_000;
+const lastLinesMs = 1000;
 
 /** Connections on their way to it: one that hangs gets no more. */
 const maxOnTheWay = 32;
@@ -54,17 +58,22 @@ export class Worker {
 		this.id = id;
 		this.#events = events;
 		const [, program = '', ...words] = process.argv;
+		// The user that root has become may take it over, and would have root's terminal by it: to read what root types, or write to it.
+		const isApart = hasLeftRoot();
 		this.#process = fork(program, words, {
 			env: { ...process.env, ...env },
 			serialization: 'advanced',
-			// The user that root has become may take it over, and would have root's terminal by it.
-			detached: hasLeftRoot(),
+			detached: isApart,
+			...(isApart ? { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] as const } : {}),
 		});
+		if (isApart) relayOutput(this.#process);
 		this.#process.on('message', (message: FromWorker) => this.#receive(message));
 		this.ended = new Promise((resolve) => {
-			this.#process.once('exit', (code) => {
+			this.#process.once('exit', async (code) => {
 				// Nobody else may have them: the process may have read a part of a request.
 				for (const socket of this.#onTheWay.values()) socket.destroy();
+				// What it has said last is relayed, unless something that it started holds its output.
+				if (isApart) await Promise.race([once(this.#process, 'close'), delay(lastLinesMs)]);
 				resolve(code);
 			});
 			// It could not be started; a message that can't be sent any more is followed by the exit.

@@ -64,7 +64,7 @@ export { identifyProcess } from './leases/processIdentity.js';
 export type { ListedLink } from './links/createLinks.js';
 export { linksOf } from './links/linksOf.js';
 export { type FileHash, hashFiles, type KnownLink, relink } from './links/relink.js';
-export { createLog, type Log } from './log.js';
+export { createLog, type Log, standardError } from './log.js';
 export { type Family, sumFamilies } from './metrics/exposition.js';
 export { serveMetrics } from './metrics/serveMetrics.js';
 export { homeMoveName } from './moving/homeMoveKind.js';

@@ -16,7 +16,8 @@ export function createLog(level: string, destination: DestinationStream = standa
 	return pino({ level, base: undefined, timestamp, mixin: logFields, hooks }, destination);
 }
 
-function standardError(): DestinationStream {
+/** Where the lines of a log go: the journal has their priorities beside them. */
+export function standardError(): DestinationStream {
 	const stream = pino.destination({ dest: 2, sync: true });
 	return isJournal(process.env.JOURNAL_STREAM) ? withPriorities(stream) : stream;
 }

@@ -107,8 +107,7 @@ export function limitedCommand(program: string, args: readonly string[], options
 			detached: true,
 			cwd: '/',
 			env: {
-				PATH: process.env.PATH ?? '/usr/bin:/bin',
-				LANG: 'C.UTF-8',
+				...programEnvironment(),
 				MALLOC_ARENA_MAX: '2',
 				UV_THREADPOOL_SIZE: '2',
 				...env,
@@ -116,6 +115,11 @@ export function limitedCommand(program: string, args: readonly string[], options
 			stdio: ['pipe', 'pipe', 'pipe', ...files],
 		},
 	};
+}
+
+/** What a program has of the environment of this process, which holds secrets: where programs are. */
+export function programEnvironment(): Record<string, string> {
+	return { PATH: process.env.PATH ?? '/usr/bin:/bin', LANG: 'C.UTF-8' };
 }
 
 /** Distinguished from a limit of 0. */

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
-import { killGroup } from './limitedProgram.js';
+import { killGroup, programEnvironment } from './limitedProgram.js';
 
 /** More than a program says of itself. */
 const maxOutput = 1024 * 1024;
 
 /**
- * Runs a trusted program, such as one that says its version, in a session of its own, so without the terminal of this process: a command
- * of root that has become another user would lend it to that user, who may take over what the program does. Rejects as `execFile` does
- * if it can't be started, fails, or takes longer than `timeout` milliseconds.
+ * Runs a trusted program, such as one that says its version, in a session of its own, so without the terminal of this process, and with
+ * none of its environment: a command of root that has become another user would lend them to that user, who may take over what the
+ * program does. Rejects as `execFile` does if it can't be started, fails, or takes longer than `timeout` milliseconds.
  */
 export function runAlone(
 	file: string,
@@ -15,7 +15,11 @@ export function runAlone(
 	{ timeout }: { timeout?: number } = {},
 ): Promise<{ stdout: string; stderr: string }> {
 	return new Promise((resolve, reject) => {
-		const child = spawn(file, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+		const child = spawn(file, args, {
+			detached: true,
+			env: programEnvironment(),
+			stdio: ['ignore', 'pipe', 'pipe'],
+		});
 		child.on('error', reject);
 		// It could not be started, and there may be no pipes.
 		if (child.pid === undefined) return;
