@@ -354,6 +354,7 @@ test('the owner of the data folder opens no debugger in a command that root runs
 	const { at, flags } = await machine(t);
 	await stowage(['user', 'list', ...flags]);
 	const adding = execa(process.execPath, [program, 'user', 'add', 'ada', ...flags], { env: { NODE_OPTIONS: '' } });
+	t.teardown(() => void adding.kill());
 	const isTheirs = async () => (await readFile(`/proc/${adding.pid}/status`, 'utf8')).includes(`\nUid:\t${uid}\t`);
 	while (!(await isTheirs())) await setTimeout(50);
 	// The shell's own, which every machine has.
