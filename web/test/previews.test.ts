@@ -467,6 +467,16 @@ test('colours go on in the next block, and a text with too many has none', (t) =
 	t.is(colouredBlocks('x'.repeat(16_001)), undefined);
 });
 
+test('a line in colours has no more letters that join or turn than a browser lays out in a moment, and the height of what it wraps to', (t) => {
+	t.is(colouredBlocks(`<i>${'ب'.repeat(4001)}</i>`), undefined);
+	t.is(colouredBlocks('\u2067a\u2069'.repeat(2001)), undefined);
+	t.is(colouredBlocks('aб'.repeat(2001)), undefined);
+	t.deepEqual(
+		colouredBlocks(`${`<i>${'ب'.repeat(120)}</i>\n`.repeat(60)}${'x'.repeat(1000)}`)?.map(({ lines }) => lines),
+		[129],
+	);
+});
+
 test('the elements of XML are counted, whatever lies in its comments, sections, attributes and declarations', (t) => {
 	t.is(
 		countElements(

@@ -1,3 +1,5 @@
+import { letterCosts } from './letterCosts.js';
+
 /** As much as the browser lays out in a moment, whatever it is: a line of a megabyte, or of letters that join, takes it minutes. */
 const maxUnits = 4000;
 const maxLines = 200;
@@ -8,6 +10,8 @@ const maxColouredUnits = 16_000;
 /** Colours within each other, which each block repeats, and in all. */
 const maxDepth = 40;
 const maxTags = 200_000;
+/** Letters of a line that join, and what turns its direction: a browser takes the square of their number. */
+const maxCostly = 4000;
 
 /** Consecutive lines of a text, with their ends. */
 export interface SourceBlock {
@@ -55,9 +59,12 @@ export function colouredBlocks(html: string): SourceBlock[] | undefined {
 		const end = newline === -1 ? html.length : newline + 1;
 		if (end - at > maxColouredUnits) return undefined;
 		const line = html.slice(at, end);
+		const text = line.replaceAll(/<[^<>]*>/g, '');
+		const { joined, piled } = letterCosts().add(text);
+		if (joined + piled > maxCostly) return undefined;
 		parts.push(line);
 		units += line.length;
-		lines++;
+		lines += Math.max(1, Math.ceil(text.length / unitsOnScreen));
 		for (const [tag] of line.matchAll(/<[^<>]*>/g)) {
 			if (tag.startsWith('</')) open.pop();
 			else open.push(tag);
