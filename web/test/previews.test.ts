@@ -748,6 +748,11 @@ test('styles of subtitles have nothing but colours, fonts and lines, wherever th
 		[`::cue { text-shadow: ${wide} }\n${cue}`],
 		'its name',
 	);
+	t.deepEqual(
+		shown('REGION\nid:a width:40%\nSTYLE\n::cue { text-shadow: none }', cue)[0],
+		'REGION\nid:a width:40%',
+		'in a region',
+	);
 });
 
 /** How much of it a stream is after decompression, as pdf.js reads one. */

@@ -66,7 +66,8 @@ function bounded(text: string): string {
 		const at = lines.findIndex((line) => line.includes('-->'));
 		if (at === -1) {
 			if (/^STYLE\b/.test(block)) others.push(plainStyles(lines.join('\n')));
-			else if (/^REGION\b/.test(block)) others.push(lines.join('\n'));
+			// Browsers read styles behind its name, too.
+			else if (/^REGION\b/.test(block)) others.push(['REGION', ...lines.slice(1).filter(isSetting)].join('\n'));
 		} else {
 			const cue = readCue(lines, at);
 			if (cue) cues.push(cue);
@@ -83,6 +84,8 @@ function bounded(text: string): string {
 		'\n\n',
 	);
 }
+
+const isSetting = (line: string) => /^[a-z]+:[^\s:]/i.test(line);
 
 interface Cue {
 	/** Milliseconds. */
