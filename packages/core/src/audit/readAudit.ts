@@ -34,8 +34,9 @@ export async function* readAudit(
 	do {
 		for (const files of byDay(await unlessDenied(folder, auditFiles(folder)))) {
 			if (!mayContain(files[0] as AuditFileName, query)) continue;
-			for await (const record of mergeByTime(files.map(({ file }) => recordsOf(path.join(folder, file), offsets))))
-				if (matches(record, query)) yield record;
+			const chunkBytes = chunkBytesFor(files.length);
+			const sources = files.map(({ file }) => recordsOf(path.join(folder, file), offsets, chunkBytes));
+			for await (const record of mergeByTime(sources)) if (matches(record, query)) yield record;
 		}
 		onCaughtUp?.();
 		// It rejects when the signal fires, which the loop checks.
@@ -82,7 +83,9 @@ function namesOf({ user, userId, account, actor, systemUser }: AuditRecord): unk
 /** Merges the files of one day, which several processes or parts wrote. */
 async function* mergeByTime(sources: readonly AsyncGenerator<AuditRecord>[]): AsyncGenerator<AuditRecord> {
 	try {
-		const heads = await Promise.all(sources.map(async (source) => ({ source, next: await source.next() })));
+		const heads: { source: (typeof sources)[number]; next: IteratorResult<AuditRecord> }[] = [];
+		// One after another, or so many files would be open at once.
+		for (const source of sources) heads.push({ source, next: await source.next() });
 		for (;;) {
 			let first: (typeof heads)[number] | undefined;
 			for (const head of heads) {
@@ -101,14 +104,22 @@ async function* mergeByTime(sources: readonly AsyncGenerator<AuditRecord>[]): As
 /** Longer than any line that the server writes; longer lines are skipped: a disk that lost its power may leave a file of zeros. */
 const maxReadBytes = 2 * maxLineBytes;
 
-/** The complete lines after the end of the last reading. */
-async function* recordsOf(file: string, offsets: Map<string, number>): AsyncGenerator<AuditRecord> {
+/** How much of each file is in memory at once, of which there may be ten thousand for a day. */
+function chunkBytesFor(files: number): number {
+	return Math.max(4096, Math.min(1024 * 1024, Math.floor((32 * 1024 * 1024) / files)));
+}
+
+/** The complete lines after the end of the last reading. The file is open only while a chunk of it is read. */
+async function* recordsOf(file: string, offsets: Map<string, number>, chunkBytes: number): AsyncGenerator<AuditRecord> {
 	let offset = offsets.get(file) ?? 0;
 	if (offset > 0 && (await sizeOf(file)) <= offset) return;
+	let readTo = offset;
 	let rest: Buffer = Buffer.alloc(0);
 	try {
-		const stream = (await openRegularFile(file, constants.O_RDONLY)).createReadStream({ start: offset });
-		for await (const chunk of stream as AsyncIterable<Buffer>) {
+		for (;;) {
+			const chunk = await readChunk(file, readTo, chunkBytes);
+			if (chunk.length === 0) return;
+			readTo += chunk.length;
 			const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
 			let begin = 0;
 			for (let end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a, begin)) {
@@ -130,6 +141,17 @@ async function* recordsOf(file: string, offsets: Map<string, number>): AsyncGene
 		// Removed since it was listed.
 		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
 		await unlessDenied(file, Promise.reject(error));
+	}
+}
+
+async function readChunk(file: string, from: number, chunkBytes: number): Promise<Buffer> {
+	const handle = await openRegularFile(file, constants.O_RDONLY);
+	try {
+		const length = Math.max(0, Math.min(chunkBytes, (await handle.stat()).size - from));
+		const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(length), 0, length, from);
+		return buffer.subarray(0, bytesRead);
+	} finally {
+		await handle.close();
 	}
 }
 

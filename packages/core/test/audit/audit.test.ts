@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { appendFile, mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, open, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -392,6 +392,29 @@ test('audit lines are read in order of time across days and parts, without torn 
 		if (found === '8') following.abort();
 	}
 	t.deepEqual(seen, ['5', '6', '8'], 'new lines are followed');
+});
+
+test('a day with very many files is read with one of them open at a time', async (t) => {
+	const dataDir = await folderOf(t);
+	const folder = auditFolder(dataDir);
+	await mkdir(folder);
+	const count = 300;
+	for (let part = 0; part < count; part++) {
+		const line = lineAt(`2031-02-03T04:05:0${part % 7}Z`, part);
+		await writeFile(path.join(folder, auditFileName('2031-02-03', 'changes', part)), line);
+	}
+	let found = 0;
+	let last = '';
+	let most = 0;
+	for await (const { time } of readAudit(dataDir, {})) {
+		t.true(time >= last);
+		last = time;
+		found++;
+		const targets = (await readdir('/proc/self/fd')).map((each) => readlink(`/proc/self/fd/${each}`).catch(() => ''));
+		most = Math.max(most, (await Promise.all(targets)).filter((each) => each.startsWith(folder)).length);
+	}
+	t.is(found, count);
+	t.true(most <= 1, `${most} were open`);
 });
 
 test('audit files older than the limit are removed, then the oldest ones above the size limit, but never the newest', async (t) => {
