@@ -412,7 +412,7 @@ test('the workers of a server that root starts say what they say through it, and
 	};
 	await saying(/Stowage is ready at/);
 	const [worker] = (await readFile(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8')).split(' ');
-	await execa('kill', ['-TERM', worker as string]);
+	process.kill(Number(worker), 'SIGTERM');
 	await saying(/"reason":"SIGTERM".*"msg":"stopping"/);
 	server.kill('SIGTERM');
 	t.like(await server, { exitCode: 0 });
