@@ -59,7 +59,7 @@ export function failurePage(h: ResponseToolkit, failure: Failure, { route }: Req
 <main>
 ${mark}
 <h1>${escapeHtml(titleOf(failure))}</h1>
-<p>${escapeHtml(advice)}</p>
+${advice === '' ? '' : `<p>${escapeHtml(advice)}</p>`}
 <a href="${escapeHtml(`${basePath}/`)}">Go to Stowage</a>
 </main>
 </html>
@@ -97,8 +97,10 @@ function adviceOf({ kind }: Failure): string {
 	}
 }
 
-function linkAdvice({ kind }: Failure): string {
+function linkAdvice(failure: Failure): string {
+	const { kind } = failure;
+	if (kind === 'passwordRequired') return 'Open the share itself first, and enter its password.';
 	return kind === 'expired' || kind === 'notFound'
 		? 'Ask the person who sent it to you for a new one.'
-		: 'Please try again in a moment.';
+		: adviceOf(failure);
 }

@@ -238,6 +238,19 @@ for (const basePath of ['', '/files'])
 			const program = await visitor.get(`${basePath}${url}`, { accept: '*/*' });
 			t.is(json(program).statusCode, status, url);
 		}
+		const ada = new Client(app);
+		const password = 'correct horse';
+		await ada.post(`${basePath}/api/register`, { username: 'ada', password, passwordConfirm: password });
+		await ada.upload(`${basePath}/api/upload`, [file('a.txt', 'a')]);
+		const share = await ada.post(`${basePath}/api/shares`, {
+			items: [{ path: 'a.txt' }],
+			mode: 'view',
+			password: 'open sesame',
+		});
+		const token = /\/s\/([\w-]+)/.exec(share.payload)?.[1];
+		const closed = await visitor.get(`${basePath}/api/share/${token}/download/a.txt`, { accept });
+		t.is(closed.statusCode, 401, share.payload);
+		t.true(closed.payload.includes('enter its password'), closed.payload);
 		for (const [method, url] of [
 			['GET', '/api/nothing'],
 			['GET', '/api/browse?type=private'],

@@ -72,6 +72,7 @@ export function viewerRoutes({ audit, config, database, files, sessions, log, no
 					? { user: { id: viewer.id, username: viewer.username, session } }
 					: {};
 			const found = entry.owner === undefined ? {} : { owner: entry.owner };
+			// From here on its time is measured by the monotonic clock.
 			isGood(token, expiresAt);
 			await rows.set(token, { ...user, area: type, path, ...found, itemId, expiresAt }, rememberedMs);
 			const url = `${new URL(config.publicUrl).origin}${config.basePath}/api/viewerLink/${token}/${encodeURIComponent(entry.name)}`;

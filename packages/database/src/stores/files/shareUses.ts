@@ -78,7 +78,7 @@ export function shareUseStore(knex: Knex, now: () => number): ShareUseStore {
 		const { kept, summed } = longest(mergedParts([...known.sent, ...credited, ...parts.sent]));
 		const forgotten = known.summed + summed;
 		// Never later than all has been sent: what is sent again, of parts of which the sum is kept, counts again.
-		if (bytesIn(kept) + forgotten >= parts.size) {
+		if (kept.length > 0 && bytesIn(kept) + forgotten >= parts.size) {
 			await rows().where(keyOf(parts)).delete();
 			return true;
 		}

@@ -47,10 +47,8 @@ const markOrControl = /^[\p{M}\p{Bidi_Control}]$/u;
 
 const isControl = (code: number) => code === 0x61c || (code >= 0x200e && code <= 0x2069);
 
-/** Blocks whose letters have one script or font in common, by their last character. */
+/** Blocks beyond Latin whose letters have one script or font in common, by their last character. */
 const blocks: readonly (readonly [last: number, script: number | undefined])[] = [
-	[0x40, undefined],
-	[0x24f, 1],
 	[0x36f, undefined],
 	[0x3ff, 2],
 	[0x52f, 3],
