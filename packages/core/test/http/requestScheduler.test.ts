@@ -39,14 +39,19 @@ test('requests start round robin by client, and those of one client in order', a
 	);
 });
 
-test('a request starts at once, after those that waited, if its round has room left', async (t) => {
+test('after a round with several requests those of the next one start together at its end', async (t) => {
 	const scheduler = onQuietProcessor();
 	const started: string[] = [];
-	for (let n = 0; n < 9; n++) scheduler.add('a', () => started.push('a'));
+	const add = (client: string) => scheduler.add(client, () => started.push(client));
+	add('a');
+	add('a');
 	await nextRound();
-	scheduler.add('b', () => started.push('b'));
-	t.is(started.length, 10, 'the round has room left');
-	t.is(started.at(-1), 'b');
+	add('b');
+	t.deepEqual(started, ['a', 'a'], 'it waits for others of its round');
+	await nextRound();
+	t.deepEqual(started, ['a', 'a', 'b']);
+	add('c');
+	t.is(started.at(-1), 'c', 'the last round had one, so this one starts at once');
 });
 
 test('while connections arrive, accepting them has priority over starting requests, but some start', async (t) => {
