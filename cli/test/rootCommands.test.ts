@@ -66,6 +66,33 @@ test('commands of root make nothing of root’s in a data folder of somebody els
 	t.like(JSON.parse(stdout.split('\n')[0] ?? ''), { action: 'createUser', uid: 0 });
 });
 
+test('what the server can’t read in a home ends no backup: it is named, and the command fails only where every hash was asked for', async (t) => {
+	const { at, flags } = await machine(t);
+	t.like(await stowage(['user', 'add', 'ada', ...flags], { input: password }), { code: 0, stderr: '' });
+	const trip = at('data/files/users/ada/trip');
+	await mkdir(path.join(trip, 'closed'), { recursive: true });
+	await writeFile(path.join(trip, 'a.txt'), 'A');
+	await writeFile(path.join(trip, 'secret.txt'), 'B');
+	for (const each of ['', 'closed', 'a.txt', 'secret.txt']) await chown(path.join(trip, each), uid, gid);
+	for (const each of ['closed', 'secret.txt']) await chmod(path.join(trip, each), 0);
+	t.like(await stowage(['link', 'add', 'ada', 'trip', ...flags]), { code: 0, stderr: '' });
+
+	const names = (stderr: string) => stderr.match(/(?<=^Can't be read, and has no hash in the backup: ).*/gm)?.sort();
+	const unread = ['users/ada/trip/closed', 'users/ada/trip/secret.txt'];
+	const hashesOf = async (zip: string) => (await promisify(execFile)('unzip', ['-p', zip, 'hashes.jsonl'])).stdout;
+	const linked = await stowage(['backup', at('linked.zip'), ...flags]);
+	t.is(linked.code, 0, linked.stderr);
+	t.deepEqual(names(linked.stderr), unread);
+	t.regex(await hashesOf(at('linked.zip')), /^\{"path":"users\/ada\/trip\/a.txt",[^\n]*\n$/);
+
+	const all = await stowage(['backup', at('all.zip'), '--hashes', '--json', ...flags]);
+	t.is(all.code, 1);
+	t.deepEqual(names(all.stderr), unread);
+	t.regex(all.stderr, /\nThe backup is written, but without the hashes of files that can’t be read\.$/);
+	t.false(JSON.parse(all.stdout).hasAllHashes);
+	t.like(await stowage(['restore', at('all.zip'), '--relink', ...flags]), { code: 0, stderr: '' });
+});
+
 test('a link in the data folder does not make a command of root change what it leads to', async (t) => {
 	const { at, flags } = await machine(t);
 	await mkdir(at('victim'), { mode: 0o755 });

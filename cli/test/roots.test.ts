@@ -155,6 +155,49 @@ test('root relocate takes only the place that has the root’s id, and a running
 	t.deepEqual((await readdir(disk)).sort(), ['empty', 'file', 'new', 'other'], 'nothing is created in the old place');
 });
 
+test('a disk that is away leaves nobody without a backup, a list of links and bound links', async (t) => {
+	const app = await testApp(t);
+	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
+	t.teardown(() => rm(disk, { recursive: true, force: true }));
+	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
+	t.like(await run(['root', 'add', 'big', path.join(disk, 'root'), ...flags]), { code: 0 });
+	t.is((await run(['user', 'add', 'far', '--root', 'big', ...flags], `${password}\n`)).code, 0);
+	const far = new Client(app);
+	await far.post('/api/login', { username: 'far', password });
+	const near = await new Client(app).register('near');
+	for (const each of [far, near]) {
+		await each.upload('/api/upload', [file('a.txt', 'A')]);
+		await each.post('/api/generateTempLink', { filePath: 'a.txt', expiration: '1h' });
+	}
+	await rename(path.join(disk, 'root'), path.join(disk, 'gone'));
+	const zip = path.join(disk, 'one.zip');
+	const backup = await run(['backup', zip, ...flags]);
+	t.is(backup.code, 0, backup.stderr);
+	t.is(backup.stderr, "Can't be read, and has no hash in the backup: users/far/a.txt");
+	const all = await run(['backup', path.join(disk, 'all.zip'), '--hashes', ...flags]);
+	t.is(all.code, 1);
+	t.regex(all.stderr, /^Can't be read, and has no hash in the backup: users\/far\nThe backup is written, but/);
+
+	const listed = await run(['link', 'list', '--json', ...flags]);
+	t.is(listed.code, 0, listed.stderr);
+	t.deepEqual(
+		JSON.parse(listed.stdout).map(({ user, state }: { user: string; state: string }) => [user, state]),
+		[
+			['near', 'good'],
+			['far', 'unavailable'],
+		],
+	);
+	t.like(await run(['link', 'purge', ...flags]), { code: 0, stdout: 'Forgot 0.' });
+	t.is((await far.get('/api/links')).statusCode, 503);
+	const bound = await run(['restore', zip, '--relink', ...flags]);
+	t.is(bound.code, 0, bound.stderr);
+	t.regex(bound.stdout, /^Bound 0 .*; 1 held already/);
+	t.is(bound.stderr, 'Not bound, since its storage is not available: far: a.txt');
+
+	await rename(path.join(disk, 'gone'), path.join(disk, 'root'));
+	t.notRegex((await run(['link', 'list', ...flags])).stdout, /unavailable/);
+});
+
 test('root check and doctor say the path that the administrator gave, and not that of a descriptor', async (t) => {
 	const app = await testApp(t);
 	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));

@@ -25,7 +25,7 @@ export interface Manifest {
 		/** Rows of each table. */
 		tables: Record<string, number>;
 	};
-	/** Whether `hashes.jsonl` has every file, or only those of temporary links. */
+	/** Whether `hashes.jsonl` has every file, or only those of temporary links or those that could be read. */
 	hasAllHashes: boolean;
 	entries: Record<string, { size: number; sha256: string }>;
 }

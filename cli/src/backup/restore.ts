@@ -89,6 +89,8 @@ export interface RelinkCounts {
 	differs: string[];
 	/** Made or moved since the backup. */
 	unknown: number;
+	/** Those whose disk is away, by user and path. */
+	unavailable: string[];
 }
 
 /** Binds temporary links to restored files, if path and bytes are those of the backup. */
@@ -115,12 +117,12 @@ export async function relinkAll(
 		const { path: at, sha256 } = line as FileHash;
 		if (isWithinAny(at, wanted)) hashes.set(at, sha256);
 	}
-	const counts: RelinkCounts = { bound: 0, held: 0, differs: [], unknown: 0 };
+	const counts: RelinkCounts = { bound: 0, held: 0, differs: [], unknown: 0, unavailable: [] };
 	progress.begin({ what: 'Comparing', unit: 'link', total: { count } });
 	for await (const link of linksOf(database.links, { withShares: true })) {
 		const result = await relink(link, { link: known.get(link.id), hashes }, { links: database.links, storage });
 		progress.advance({ count: 1 });
-		if (result === 'differs') counts.differs.push(`${link.owner.username}: ${link.path}`);
+		if (result === 'differs' || result === 'unavailable') counts[result].push(`${link.owner.username}: ${link.path}`);
 		else counts[result]++;
 	}
 	return counts;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { type FileHash, hashFiles, readKey, readSnapshot, type Services, type Snapshot } from '@stowage/core';
-import { homeRoot, joinPath, parsePath } from '@stowage/rules';
+import { homeRoot, joinPath, parsePath, type StoragePath } from '@stowage/rules';
 import { ZipFile } from 'yazl';
 import type { Progress } from '../terminal/Progress.js';
 import { backupFormat, entryNames, type Manifest } from './format.js';
@@ -18,6 +18,15 @@ const excludedTables = new Set([
 /** Of the key-value stores only these are more than a cache. */
 const keptScopes = new Set<unknown>(['user-renames']);
 
+/** What can't be read, and so has no hash in the backup. */
+export interface Unreadable {
+	count: number;
+	/** The first of its paths in the storage. */
+	paths: string[];
+}
+
+const maxUnreadablePaths = 20;
+
 interface BackupOptions {
 	/** Hash every file, not only those of temporary links. */
 	hashesAll: boolean;
@@ -27,13 +36,13 @@ interface BackupOptions {
 	settings: string;
 }
 
-/** Writes one ZIP of all that the server remembers, as it is at one moment. Resolves to its manifest. */
+/** Writes one ZIP of all that the server remembers, as it is at one moment. Resolves to its manifest, and to what could not be hashed. */
 export async function writeBackup(
 	services: Services,
 	file: NewFile,
 	options: BackupOptions,
 	progress: Progress,
-): Promise<Manifest> {
+): Promise<{ manifest: Manifest; unreadable: Unreadable }> {
 	const { config, version } = services;
 	return readSnapshot(config.databaseUrl, async (snapshot) => {
 		const zip = new ZipFile();
@@ -45,20 +54,22 @@ export async function writeBackup(
 			hasAllHashes: options.hashesAll,
 			entries: {},
 		};
+		const unreadable: Unreadable = { count: 0, paths: [] };
 		const written = file.write(zip.outputStream);
-		const filled = fillZip(zip, manifest, snapshot, services, options, progress).catch((error: unknown) => {
+		const filled = fillZip(zip, manifest, unreadable, snapshot, services, options, progress).catch((error: unknown) => {
 			(zip.outputStream as Readable).destroy(error as Error);
 			throw error;
 		});
 		// The first of both errors is the cause: it ends the other one.
 		for (const each of await Promise.allSettled([written, filled])) if (each.status === 'rejected') throw each.reason;
-		return manifest;
+		return { manifest, unreadable };
 	});
 }
 
 async function fillZip(
 	zip: ZipFile,
 	manifest: Manifest,
+	unreadable: Unreadable,
 	snapshot: Snapshot,
 	services: Services,
 	{ hashesAll, configuration, settings }: BackupOptions,
@@ -84,7 +95,8 @@ async function fillZip(
 		manifest.entries[name] = { size, sha256: hash.digest('hex') };
 	};
 	await add(entryNames.database, databaseLines(snapshot, manifest, progress));
-	await add(entryNames.hashes, hashLines(services, hashesAll, progress));
+	await add(entryNames.hashes, hashLines(services, hashesAll, unreadable, progress));
+	manifest.hasAllHashes &&= unreadable.count === 0;
 	await add(entryNames.settings, once(Buffer.from(settings)));
 	if (configuration !== undefined) await add(entryNames.configuration, once(configuration));
 	const key = await keyOf(services);
@@ -110,26 +122,45 @@ async function* databaseLines(snapshot: Snapshot, { database }: Manifest, progre
 async function* hashLines(
 	{ storage, links }: Services,
 	hashesAll: boolean,
+	unreadable: Unreadable,
 	progress: Progress,
 ): AsyncGenerator<Buffer> {
 	progress.begin({ what: 'Hashing', unit: 'file' });
-	for await (const hash of hashesAll ? allHashes(storage) : linkedHashes({ storage, links })) {
+	// One folder that somebody has closed to the server, or one disk that is away, must not leave everybody without a backup.
+	const onUnreadable = (at: StoragePath) => {
+		if (++unreadable.count <= maxUnreadablePaths) unreadable.paths.push(at);
+	};
+	for await (const hash of hashesAll
+		? allHashes(storage, onUnreadable)
+		: linkedHashes({ storage, links }, onUnreadable)) {
 		progress.advance({ count: 1, bytes: hash.size });
 		yield Buffer.from(`${JSON.stringify(hash)}\n`);
 	}
 }
 
-async function* allHashes(storage: Services['storage']): AsyncGenerator<FileHash> {
-	yield* hashFiles(storage, parsePath('Public'));
-	yield* hashFiles(storage, parsePath('users'));
+type OnUnreadable = (at: StoragePath) => void;
+
+async function* allHashes(storage: Services['storage'], onUnreadable: OnUnreadable): AsyncGenerator<FileHash> {
+	yield* hashFiles(storage, parsePath('Public'), onUnreadable);
+	yield* hashFiles(storage, parsePath('users'), onUnreadable);
 }
 
 /** Each file once, however many links lead to it. */
-async function* linkedHashes({ storage, links }: Pick<Services, 'storage' | 'links'>): AsyncGenerator<FileHash> {
+async function* linkedHashes(
+	{ storage, links }: Pick<Services, 'storage' | 'links'>,
+	onUnreadable: OnUnreadable,
+): AsyncGenerator<FileHash> {
 	const hashed = new Set<string>();
+	const onUnreadableOnce = (at: StoragePath) => {
+		if (hashed.has(at)) return;
+		hashed.add(at);
+		onUnreadable(at);
+	};
 	for await (const { state, owner, path: at } of links.list(undefined, { withShares: true })) {
+		const item = joinPath(homeRoot(owner.username), at);
+		if (state === 'unavailable') onUnreadableOnce(item);
 		if (state !== 'good') continue;
-		for await (const hash of hashFiles(storage, joinPath(homeRoot(owner.username), at))) {
+		for await (const hash of hashFiles(storage, item, onUnreadableOnce)) {
 			if (hashed.has(hash.path)) continue;
 			hashed.add(hash.path);
 			yield hash;

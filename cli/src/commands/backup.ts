@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { type Backup, openBackup, openBackupFile, openBackupInput } from '../backup/readBackup.js';
 import { relinkAll, restore } from '../backup/restore.js';
 import { targetOf } from '../backup/target.js';
-import { writeBackup } from '../backup/writeBackup.js';
+import { type Unreadable, writeBackup } from '../backup/writeBackup.js';
 import { createFile, type NewFile } from '../backup/writeDurably.js';
 import { administrator } from '../commandLine/administrator.js';
 import { withApp } from '../commandLine/appCommand.js';
@@ -47,7 +47,7 @@ export function backupCommand(): Command {
 				const settings = printableConfig(services.config);
 				const options = { hashesAll: hashes === true, configuration: configuration.opened, settings };
 				const to = file?.file ?? 'standard output';
-				const manifest = await services.audit.recorded({ action: 'backup', to }, () =>
+				const { manifest, unreadable } = await services.audit.recorded({ action: 'backup', to }, () =>
 					withProgress({ json }, (progress) => writeBackup(services, file?.opened ?? toOutput, options, progress)),
 				);
 				if (file === undefined) printError(`Wrote the backup. ${secrets}`);
@@ -56,11 +56,21 @@ export function backupCommand(): Command {
 				const removed = kept === undefined ? [] : ((await file?.opened?.removeOldest(kept)) ?? []);
 				if (json) printJson({ file: to, removed, ...manifest });
 				else for (const name of removed) printLine(`Removed the old backup ${name}.`);
+				reportUnreadable(unreadable, hashes === true);
 			});
 		} finally {
 			await file?.opened?.close();
 		}
 	});
+}
+
+/** Throws where every file was to have its hash. Otherwise the backup is what it was asked to be: what can't be read, no link gives away. */
+function reportUnreadable({ count, paths }: Unreadable, hashesAll: boolean): void {
+	if (count === 0) return;
+	for (const each of paths) printError(`Can't be read, and has no hash in the backup: ${each}`);
+	if (count > paths.length) printError(`... and ${count - paths.length} more.`);
+	if (hashesAll)
+		throw new Failure('forbidden', 'The backup is written, but without the hashes of files that can’t be read.');
 }
 
 const secrets = 'It holds secrets: keep it where only you can read it.';
@@ -142,7 +152,7 @@ export function restoreCommand(): Command {
 }
 
 async function relinkFrom(backup: Backup, services: Services): Promise<void> {
-	const { bound, held, differs, unknown } = await services.audit.recorded(
+	const { bound, held, differs, unknown, unavailable } = await services.audit.recorded(
 		{ action: 'relinkLinks' },
 		() => withProgress({}, (progress) => relinkAll(backup, services, progress)),
 		(counts) => (counts.bound === 0 ? undefined : { entries: counts.bound }),
@@ -151,4 +161,5 @@ async function relinkFrom(backup: Backup, services: Services): Promise<void> {
 		`Bound ${bound} temporary links and shared items again; ${held} held already, ${unknown} are not those of the backup.`,
 	);
 	for (const each of differs) printError(`Not bound, since the file is missing or has other bytes: ${each}`);
+	for (const each of unavailable) printError(`Not bound, since its storage is not available: ${each}`);
 }

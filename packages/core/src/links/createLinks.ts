@@ -4,6 +4,7 @@ import {
 	assertAllowed,
 	Failure,
 	homeRoot,
+	isFailure,
 	joinPath,
 	type LinkExpiration,
 	linkExpirationMilliseconds,
@@ -36,7 +37,8 @@ export interface ResolvedLink extends LocatedLink {
 }
 
 export interface ListedLink extends LinkRecord {
-	state: 'good' | 'expired' | 'trashed' | 'gone';
+	/** `unavailable`: its disk is away. */
+	state: 'good' | 'expired' | 'trashed' | 'gone' | 'unavailable';
 }
 
 export interface Links {
@@ -134,11 +136,20 @@ export function createLinks({
 		const isTrashed = isTrashedLink(link.path) || (link.nextPath !== undefined && isTrashedLink(link.nextPath));
 		return { ...link, state: isTrashed ? 'trashed' : 'gone' };
 	};
+	/** One disk that is away keeps nobody from a list of all links. */
+	const listedOrUnavailable = async (link: LinkRecord): Promise<ListedLink> => {
+		try {
+			return await listed(link);
+		} catch (error) {
+			if (isFailure(error, 'unavailable')) return { ...link, state: 'unavailable' };
+			throw error;
+		}
+	};
 	const list = async function* (
 		ownerId?: string,
 		options: { withShares?: boolean; signal?: AbortSignal | undefined } = {},
 	): AsyncGenerator<ListedLink> {
-		for await (const link of linksOf(links, { ownerId, ...options })) yield listed(link);
+		for await (const link of linksOf(links, { ownerId, ...options })) yield listedOrUnavailable(link);
 	};
 
 	const purge = async (ownerId?: string, signal?: AbortSignal): Promise<number> => {
@@ -148,7 +159,7 @@ export function createLinks({
 			const ids: string[] = [];
 			// An item that was moved during the search is found by the second one.
 			for (const link of await links.get(bad)) {
-				if (isEnded((await listed(link)).state)) ids.push(link.id);
+				if (isEnded((await listedOrUnavailable(link)).state)) ids.push(link.id);
 			}
 			removed += await links.remove(ids);
 			bad = [];

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { LinkRecord, LinkStore, StorageProvider } from '@stowage/plugin-api';
+import type { LinkRecord, LinkStore, OpenFile, StorageProvider } from '@stowage/plugin-api';
 import { homeRoot, isFailure, joinPath, type StoragePath, undefinedIf } from '@stowage/rules';
 import { identityOf } from '../trees/identity.js';
 import { isPublicPath, locateLink } from './locateLink.js';
@@ -11,12 +11,23 @@ export interface FileHash {
 	sha256: string;
 }
 
-/** Hashes a file, or each file in a folder and below. Files that vanish before they are read are left out. */
-export async function* hashFiles(storage: StorageProvider, path: StoragePath): AsyncGenerator<FileHash> {
+/** Is told of a file or folder that can't be read. */
+type OnUnreadable = (path: StoragePath) => void;
+
+/**
+ * Hashes a file, or each file in a folder and below. Files that vanish before they are read are left out, and so is what can't be read, such
+ * as what another program has closed to the server, or what lies on a disk that is away: `onUnreadable` is told of that.
+ */
+export async function* hashFiles(
+	storage: StorageProvider,
+	path: StoragePath,
+	onUnreadable: OnUnreadable = () => undefined,
+): AsyncGenerator<FileHash> {
 	const folders = [path];
-	const item = await undefinedIf(storage.stat(path), 'notFound', 'forbidden');
+	// Where this fails, so does reading it as a folder.
+	const item = await storage.stat(path).catch(unlessFailure);
 	if (item?.type === 'file') {
-		const hash = await hashFile(storage, path);
+		const hash = await hashFile(storage, path, onUnreadable);
 		if (hash !== undefined) yield hash.hash;
 		return;
 	}
@@ -25,55 +36,81 @@ export async function* hashFiles(storage: StorageProvider, path: StoragePath): A
 		try {
 			for await (const batch of storage.list(folder)) names.push(...batch);
 		} catch (error) {
-			if (!isFailure(error, 'notFound')) throw error;
+			unlessFailure(error);
+			if (!isFailure(error, 'notFound')) onUnreadable(folder);
 		}
 		for (const { name, type } of names) {
 			const inner = joinPath(folder, name);
 			if (type === 'directory') folders.push(inner);
 			else {
-				const hash = await hashFile(storage, inner);
+				const hash = await hashFile(storage, inner, onUnreadable);
 				if (hash !== undefined) yield hash.hash;
 			}
 		}
 	}
 }
 
+/** Undefined for an expected refusal. Throws any other error. */
+function unlessFailure(error: unknown): undefined {
+	if (!isFailure(error)) throw error;
+}
+
 /** With the id of the very item that was read. */
 async function hashFile(
 	storage: StorageProvider,
 	path: StoragePath,
+	onUnreadable: OnUnreadable,
 ): Promise<{ hash: FileHash; identity: string } | undefined> {
-	const file = await undefinedIf(storage.open(path), 'notFound', 'forbidden');
-	if (file === undefined) return undefined;
+	let file: OpenFile | undefined;
 	try {
+		file = await storage.open(path);
 		const hash = createHash('sha256');
 		for await (const chunk of file.read()) hash.update(chunk);
 		if (await file.isChanged()) return undefined;
 		const { size } = file.item;
 		return { hash: { path, size, sha256: hash.digest('hex') }, identity: identityOf(file.item) };
 	} catch (error) {
-		if (isFailure(error, 'conflict')) return undefined;
-		throw error;
+		unlessFailure(error);
+		// It is gone, or has changed while it was read.
+		if (!isFailure(error, 'notFound') && !isFailure(error, 'conflict')) onUnreadable(path);
+		return undefined;
 	} finally {
-		await file.close();
+		await file?.close();
 	}
 }
 
 /** A link as it was when hashes were made. */
 export type KnownLink = Pick<LinkRecord, 'id' | 'path' | 'itemId'>;
 
-export type Relinked = 'bound' | 'held' | 'differs' | 'unknown';
+/** `unavailable`: its disk is away. */
+export type Relinked = 'bound' | 'held' | 'differs' | 'unknown' | 'unavailable';
 
 /**
  * Binds a link again to the item at its path, after files were restored by other means and are new objects. It is bound only if link and
  * path are those of before, and the bytes are, in a folder those of most files: another file or folder under an old
  * name is never served. The object that is bound is the one whose bytes were read.
  */
-export async function relink(
-	link: LinkRecord,
-	before: { link: KnownLink | undefined; hashes: ReadonlyMap<StoragePath, string> },
-	{ links, storage }: { links: LinkStore; storage: StorageProvider },
-): Promise<Relinked> {
+export async function relink(link: LinkRecord, before: Before, stores: Stores): Promise<Relinked> {
+	try {
+		return await relinkReadable(link, before, stores);
+	} catch (error) {
+		// Those of other disks are bound all the same.
+		if (isFailure(error, 'unavailable')) return 'unavailable';
+		throw error;
+	}
+}
+
+interface Before {
+	link: KnownLink | undefined;
+	hashes: ReadonlyMap<StoragePath, string>;
+}
+
+interface Stores {
+	links: LinkStore;
+	storage: StorageProvider;
+}
+
+async function relinkReadable(link: LinkRecord, before: Before, { links, storage }: Stores): Promise<Relinked> {
 	if ((await locateLink(storage, link)) !== undefined) return 'held';
 	const known = before.link;
 	if (known === undefined || known.path !== link.path || known.itemId !== link.itemId) return 'unknown';
@@ -91,7 +128,7 @@ async function sameItem(
 ): Promise<string | undefined> {
 	const item = await undefinedIf(storage.stat(path), 'notFound', 'forbidden');
 	if (item?.type === 'file') {
-		const read = await hashFile(storage, path);
+		const read = await hashFile(storage, path, () => undefined);
 		return read !== undefined && hashes.get(path) === read.hash.sha256 ? read.identity : undefined;
 	}
 	if (item === undefined || !(await isSameFolder(storage, path, hashes))) return undefined;
