@@ -1,6 +1,7 @@
 import { deflateSync } from 'node:zlib';
 import type { Entry } from '@stowage/rules';
 import test from 'ava';
+import { isFont, isFontAddress } from '../src/features/previews/common/fonts.js';
 import { htmlAsXml, textOfHtml } from '../src/features/previews/common/htmlAsXml.js';
 import { mayTakeLong } from '../src/features/previews/common/images/decodingCost.js';
 import { describeImage } from '../src/features/previews/common/images/imageFormat.js';
@@ -125,6 +126,33 @@ test('a picture whose size can not be found is not drawn from its own bytes', (t
 	t.deepEqual(shown('a.ico', unknown), expected);
 	t.deepEqual(shown('a.jpg', hex('ffd8 ffc0 0011 08 0100 0200 03')), { kind: 'address', url: 'own' });
 	t.is(shown('a.ico', hex('00000100')).kind, 'blob');
+});
+
+test('a picture in a format that only browsers know is not drawn, but for icons', (t) => {
+	const shown = (name: string, bytes: string) =>
+		imageSource({ name, url: 'own', renditionUrl: 'rendition' }, hex(bytes));
+	const ofJpegXl = ['ff0a 4f06', '0000000c 4a584c20 0d0a870a'];
+	const ofJpeg2000 = ['ff4fff51', '0000000c 6a502020 0d0a870a'];
+	for (const bytes of ['', '00', '00000300', '3c737667', ...ofJpegXl, ...ofJpeg2000]) {
+		for (const name of ['a.png', 'a.ico']) t.deepEqual(shown(name, bytes), { kind: 'none' }, bytes);
+	}
+	t.deepEqual(shown('a.svg', '3c737667'), { kind: 'blob', url: 'own', type: 'image/svg+xml' });
+	t.deepEqual(shown('a.png', '00000100'), { kind: 'address', url: 'own' });
+	t.is(shown('a.ico', '00000200').kind, 'blob');
+	t.is(shown('a.heic', 'ff0a').kind, 'rendition');
+});
+
+test('what has the type of a font is one', (t) => {
+	for (const bytes of ['00010000', '4f54544f', '774f4646', '774f4632', '74746366', '74727565']) {
+		t.true(isFont(hex(`${bytes} 0000`)), bytes);
+		const font = Buffer.from(hex(`${bytes} 0000 0000`)).toString('base64');
+		t.true(isFontAddress(`data:font/woff2;charset=utf-8;base64,${font}`), bytes);
+		t.false(isFontAddress(`data:font/woff2,${font}`));
+		t.false(isFontAddress(`data:font/woff2;base64,%20${font}`));
+	}
+	for (const bytes of ['', '0001', '00000100', 'ff0a4f06', '89504e47']) t.false(isFont(hex(bytes)), bytes);
+	t.false(isFontAddress(`data:font/woff2;base64,${Buffer.from(pngOf(20_000, 20_000)).toString('base64')}`));
+	t.false(isFontAddress('data:font/woff2;base64,'));
 });
 
 test('an animation with more frames than a browser goes through in a moment is not drawn from its own bytes', (t) => {

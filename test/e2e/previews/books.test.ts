@@ -135,6 +135,29 @@ test.serial('a book with addresses that are none, and pictures that have odd nam
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('a picture that a book has as a font is not drawn, whose pixels nobody has counted', async (t) => {
+	const app = await fixture.enter(t);
+	const image = await picture('png', '40x30', 'red');
+	const address = (type: string) => `data:${type};base64,${image.toString('base64')}`;
+	const sources = {
+		plain: address('image/png'),
+		letters: address('font/woff2'),
+		file: 'a.woff2',
+		none: 'data:font/ttf,a',
+	};
+	const pictures = Object.entries(sources).map(([name, source]) => `<img alt="${name}" src="${source}"/>`);
+	await writeFiles(app.home, {
+		'fonts.epub': book({ chapters: { 'one.xhtml': pictures.join('') }, files: { 'OPS/text/a.woff2': image } }),
+	});
+	const page = await app.open('/browser?type=private');
+	await openPreview(page, 'fonts.epub');
+	await eventually(t, () => inside(page).getByAltText('plain').getAttribute('src'), sources.plain);
+	for (const name of ['letters', 'file', 'none']) {
+		t.is(await inside(page).getByAltText(name).getAttribute('src'), null, name);
+	}
+	t.deepEqual(app.faults, []);
+});
+
 const script = 'parent.document.title = document.title = "it ran"; fetch("/it-ran")';
 
 test.serial('nothing in a book runs, requests other hosts or leaves its frame', async (t) => {

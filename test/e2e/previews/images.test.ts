@@ -381,6 +381,26 @@ test.serial('a photo is rotated by its EXIF orientation, and a picture that is t
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('a picture in a format whose size the page does not read is not drawn, whatever its name', async (t) => {
+	const app = await fixture.enter(t);
+	// JPEG XL, which Chromium draws; of 64 pixels here, of any number elsewhere.
+	const unread = Buffer.from(
+		'/wpPBgASCAEAJAFd5RIAABUqo4wbvJzr+fJDh8W0jesMbbVtYUmiyDg2SSdwCCmwImPGjDFmxpgxeM4YYzKAlB8AkPQsoAgCtvGfG3oWAjTCShIA',
+		'base64',
+	);
+	const names = ['a.png', 'b.ico', 'c.svg'];
+	await writeFiles(app.home, Object.fromEntries(names.map((name) => [name, unread])));
+	const page = await app.open('/browser?type=private');
+	await openPreview(page, 'a.png');
+	const dialog = page.getByRole('dialog');
+	for (const name of names) {
+		await dialog.getByRole('heading', { name }).waitFor();
+		await dialog.getByText('Failed to load image').waitFor();
+		await page.keyboard.press('ArrowRight');
+	}
+	t.deepEqual(app.faults, []);
+});
+
 /** An animated WebP whose frames are these pictures of 16 pixels. */
 function animation(frames: readonly Buffer[]): Buffer {
 	const chunk = (name: string, content: Buffer) => {

@@ -37,6 +37,7 @@ export type ImageSource =
 	| { kind: 'blob'; url: string; type: string }
 	/** The server's rendition, or else the page's fallback. */
 	| { kind: 'rendition'; url: string; otherwise: ImageSource }
+	/** It is drawn by nobody. */
 	| { kind: 'none' };
 
 /** The URL that a picture is drawn from; its type and size come from its first bytes. */
@@ -50,7 +51,14 @@ export function imageSource(file: Drawn, firstBytes: Uint8Array): ImageSource {
 		const otherwise = isUndrawn || pixels > maxPixels ? ({ kind: 'none' } as const) : ownSource(file, extension, type);
 		return { kind: 'rendition', url: file.renditionUrl, otherwise };
 	}
+	// A browser goes by the bytes, whatever the name: it draws formats (JPEG XL) whose sizes are not read here.
+	if (type === undefined && extension !== 'svg' && !isIcon(firstBytes)) return { kind: 'none' };
 	return ownSource(file, extension, type);
+}
+
+/** Whether these are the first bytes of icons or cursors, of which none has more than 256 by 256 pixels. */
+function isIcon(head: Uint8Array): boolean {
+	return head[0] === 0 && head[1] === 0 && (head[2] === 1 || head[2] === 2) && head[3] === 0;
 }
 
 /** The picture from its own bytes. */

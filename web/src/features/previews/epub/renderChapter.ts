@@ -1,4 +1,5 @@
 import { pictureOfDrawing } from '../common/drawings.js';
+import { isFont } from '../common/fonts.js';
 import { htmlAsXml } from '../common/htmlAsXml.js';
 import { maxPixels, pixelsOf } from '../common/images/pixels.js';
 import { boundTexts } from '../common/longTexts.js';
@@ -101,6 +102,6 @@ function addressOf(book: Book, path: string, parser: DOMParser): string | undefi
 	const read = type === undefined ? undefined : book.zip.read(path);
 	if (read === undefined) return undefined;
 	const bytes = type === 'image/svg+xml' ? pictureOfDrawing(read, parser) : read;
-	const isDrawable = !type?.startsWith('image/') || type === 'image/svg+xml' || pixelsOf(read) <= maxPixels;
-	return bytes && isDrawable ? URL.createObjectURL(new Blob([bytes], { type: type ?? '' })) : undefined;
+	const isHarmless = type?.startsWith('font/') ? isFont(read) : type === 'image/svg+xml' || pixelsOf(read) <= maxPixels;
+	return bytes && isHarmless ? URL.createObjectURL(new Blob([bytes], { type: type ?? '' })) : undefined;
 }

@@ -74,7 +74,8 @@ export function ImageViewer({ file, firstBytes, previous, next, onShow }: Viewer
 	});
 
 	// Without a renderer nobody has tried to draw it, so nothing is known to be wrong with it.
-	const isBroken = capabilities?.thumbnails === true && describeImage(firstBytes).type !== undefined;
+	const isTried = capabilities?.thumbnails === true && describeImage(firstBytes).type !== undefined;
+	const isBroken = wanted.kind === 'none' || isTried;
 	if (source.kind === 'none' && !isBroken) return <ViewerError file={file} title={messages.notAvailable} />;
 	if (source.kind === 'none' || state === 'failed' || error) {
 		return (

@@ -1,4 +1,5 @@
 import { drawsTooMuch, sheetsOf } from '../common/drawings.js';
+import { isFontAddress } from '../common/fonts.js';
 import { maxPixels, pixelsOfAddress } from '../common/images/pixels.js';
 import { isNestedTooDeep, stylesCostTooMuch } from '../common/styleCost.js';
 import { boundTables } from './boundTables.js';
@@ -93,7 +94,7 @@ function cleanLink(element: Element, name: string, value: string, resolve: Resol
 
 function resolved(given: string, resolve: Resolve): string | undefined {
 	const address = given.trim();
-	if (/^data:font\//i.test(address)) return address;
+	if (/^data:font\//i.test(address)) return isFontAddress(address) ? address : undefined;
 	if (!/^data:image\/(?!svg)/i.test(address)) return resolve(address);
 	// A picture of a few kilobytes may take gigabytes when it is drawn.
 	return pixelsOfAddress(address) <= maxPixels ? address : undefined;
