@@ -102,6 +102,11 @@ test('a completed conversion shows that the original was kept although it was to
 	t.is(detail(false, false), '');
 });
 
+test('a completed conversion names its file so that nothing in it turns the direction of letters', (t) => {
+	const result = { ...answer('completed'), outputPath: 'to/a\u202E4pm.mkv' };
+	t.is(detailOf(withStatus(newConversion('1', clip, false), result, false)), 'Saved as a\uFFFD4pm.mkv');
+});
+
 test('a completed conversion shows what the new file lacks, for which the original was kept', (t) => {
 	const losses = ['1 of 2 video tracks', '1 of 1 subtitles'];
 	for (const deletesOriginal of [true, false]) {

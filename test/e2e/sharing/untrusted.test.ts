@@ -3,13 +3,13 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import test from 'ava';
-import type { Locator } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { until } from '../../../packages/core/test/until.js';
 import { basePath, plainName } from '../support/browser.js';
 import { absent } from '../support/expect.js';
-import { setUpFixture, writeFiles } from '../support/fileManager.js';
+import { nameIn, overlaysClosed, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { book, paragraph, pdf, word } from '../support/previewFiles.js';
-import { closePreview, openPreview, watchRequests } from '../support/previews.js';
+import { closePreview, openPreview, recorded, watchRequests } from '../support/previews.js';
 import { openStranger, share } from '../support/shares.js';
 
 const fixture = setUpFixture(test);
@@ -193,3 +193,73 @@ test.serial(
 		t.deepEqual(stranger.faults, []);
 	},
 );
+
+/** The texts and labels of the page in which something turns the direction of letters. */
+function turnedTexts(page: Page): Promise<string[]> {
+	return page.evaluate(() => {
+		const texts = [document.title];
+		const nodes = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+		while (nodes.nextNode()) texts.push(nodes.currentNode.nodeValue ?? '');
+		for (const element of document.querySelectorAll('[title], [aria-label], [alt]'))
+			for (const label of ['title', 'aria-label', 'alt']) texts.push(element.getAttribute(label) ?? '');
+		return texts.filter((text) => /[\u202A-\u202E\u2066-\u2069]/.test(text));
+	});
+}
+
+test.serial('a name that turns the direction of letters is so in no dialog, viewer, error and title', async (t) => {
+	const ada = await fixture.enter(t);
+	const named = (extension: string) => `a\u202E${extension}.${extension}`;
+	const seen = (extension: string) => `a\uFFFD${extension}.${extension}`;
+	const sine = ['-f', 'lavfi', '-i', 'sine=d=1'];
+	await writeFiles(path.join(ada.home, 'd\u202Er'), {
+		[named('txt')]: 'a text',
+		[named('wav')]: await recorded('wav', ...sine),
+		[named('mp4')]: 'no film',
+		[named('pdf')]: pdf({ pages: 1 }),
+		[named('doc')]: 'a document',
+	});
+	const page = await ada.open(`/browser/${encodeURIComponent('d\u202Er')}?type=private`);
+	await nameIn(page, seen('txt')).waitFor();
+	const isClean = async (where: string) => t.deepEqual(await turnedTexts(page), [], where);
+	await isClean('the list');
+
+	await nameIn(page, seen('txt')).click({ button: 'right' });
+	await page.getByRole('menuitem', { name: 'Temporary Link' }).click();
+	const link = page.getByRole('dialog', { name: 'Temporary Link' });
+	await link.getByText(seen('txt'), { exact: true }).waitFor();
+	await isClean('the form of a link');
+	await link.getByRole('button', { name: 'Generate Link' }).click();
+	await link.getByLabel('Link', { exact: true }).waitFor();
+	await isClean('a new link');
+	await page.keyboard.press('Escape');
+	await overlaysClosed(page);
+
+	for (const extension of ['wav', 'mp4', 'pdf', 'doc']) {
+		const viewer = await openPreview(page, seen(extension));
+		if (extension === 'wav') await viewer.locator('audio').waitFor({ state: 'attached' });
+		else if (extension === 'pdf') await viewer.locator('iframe').waitFor();
+		else await viewer.getByRole('link', { name: 'Download' }).first().waitFor();
+		await isClean(`the viewer of ${extension}`);
+		await closePreview(page);
+	}
+
+	const viewer = await openPreview(page, seen('txt'));
+	await viewer.getByRole('button', { name: 'Edit', exact: true }).click();
+	await viewer.getByRole('textbox', { name: `Text of ${seen('txt')}` }).waitFor();
+	await page.keyboard.insertText('letters');
+	await page.keyboard.press('Escape');
+	await page.getByText(`${seen('txt')} has changes that are not saved.`).waitFor();
+	await isClean('the question of the editor');
+	await page.getByRole('button', { name: 'Discard', exact: true }).click();
+
+	await page.getByRole('dialog', { name: 'Unsaved changes' }).waitFor({ state: 'detached' });
+	await page.goto(`${ada.url}/browser?type=private`);
+	await nameIn(page, 'd\uFFFDr').click({ button: 'right' });
+	await page.getByRole('menuitem', { name: 'Rename' }).click();
+	await page.getByRole('textbox', { name: 'New name' }).fill('b\u202Er');
+	await writeFiles(ada.home, { 'b\u202Er/c.txt': 'c' });
+	await page.getByRole('button', { name: 'Rename', exact: true }).click();
+	await page.getByRole('alert').getByText('b\uFFFDr').waitFor();
+	await isClean('what the server refuses');
+	t.deepEqual(ada.faults, []);
+});

@@ -1,4 +1,4 @@
-import { type Area, type Entry, rootPath, type SortColumn, sortOrder } from '@stowage/rules';
+import { type Area, type Entry, rootPath, type SortColumn, shownName, sortOrder } from '@stowage/rules';
 import { isSearch } from '../api/listings/search.js';
 import { ConnectionNote } from '../features/files/folder/ConnectionNote.js';
 import { EmptyList } from '../features/files/folder/EmptyList.js';
@@ -60,7 +60,7 @@ export function FolderContent(props: FolderContentProps) {
 				)}
 				{dropsInto !== undefined && (
 					<div className={styles.dropArea}>
-						<span className={styles.dropLabel}>{messages.dropHere(dropsInto)}</span>
+						<span className={styles.dropLabel}>{messages.dropHere(shownName(dropsInto))}</span>
 					</div>
 				)}
 			</div>

@@ -132,8 +132,8 @@ function JobRow({ job, isCancelling, cancel, retry }: JobRowProps) {
 				value={progressOf(job)}
 			/>
 			<span className={styles.detail}>
-				{job.error !== null && <span className={styles.error}>{job.error}</span>}
-				{hold !== undefined && <span>{hold}</span>}
+				{job.error !== null && <span className={styles.error}>{shownName(job.error)}</span>}
+				{hold !== undefined && <span>{shownName(hold)}</span>}
 				<span>{detailText(job)}</span>
 			</span>
 			<span className={styles.action}>

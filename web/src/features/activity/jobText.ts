@@ -1,5 +1,5 @@
 import { conversionDetail } from '@stowage/contract';
-import { formatDate, formatListSize, formatTime } from '@stowage/rules';
+import { formatDate, formatListSize, formatTime, shownName } from '@stowage/rules';
 import { isActive, type Job } from '../../api/jobs/jobs.js';
 import { fractionOf, progressParts, unbreakable } from '../../ui/display/progressText.js';
 import { activityMessages as messages } from './messages.js';
@@ -79,6 +79,6 @@ export function announcement(before: readonly Job[], now: readonly Job[]): strin
 	const states = new Map(before.map(({ id, status }) => [id, status]));
 	return now
 		.filter(({ id, status }) => states.get(id) !== status)
-		.map(({ title, status }) => messages.changed(title, messages.states[status]))
+		.map(({ title, status }) => messages.changed(shownName(title), messages.states[status]))
 		.join('. ');
 }

@@ -1,4 +1,5 @@
 import { ProgressBar } from '@blueprintjs/core';
+import { shownName } from '@stowage/rules';
 import { isActive } from '../../api/jobs/jobs.js';
 import styles from './ConversionList.module.css';
 import type { Conversion } from './conversionState.js';
@@ -12,15 +13,15 @@ export function ConversionList({ conversions }: { conversions: readonly Conversi
 		<ul className={styles.conversions} tabIndex={0} aria-label={messages.conversions}>
 			{conversions.map((conversion) => (
 				<li key={conversion.id} className={styles.conversion} data-status={conversion.status}>
-					<span className={styles.name} title={conversion.video.name}>
-						{conversion.video.name}
+					<span className={styles.name} title={shownName(conversion.video.name)}>
+						{shownName(conversion.video.name)}
 					</span>
 					<span className={styles.status}>
 						{conversion.status === 'processing' ? percentOf(conversion) : messages.states[conversion.status]}
 					</span>
 					<ProgressBar
 						className={styles.progress}
-						aria-label={conversion.video.name}
+						aria-label={shownName(conversion.video.name)}
 						intent={isActive(conversion) ? 'primary' : 'none'}
 						animate={false}
 						stripes={false}

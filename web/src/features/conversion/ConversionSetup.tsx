@@ -7,6 +7,7 @@ import {
 	convertedName,
 	defaultConversionFormat,
 	type Entry,
+	shownName,
 	splitName,
 } from '@stowage/rules';
 import { type ReactNode, useId, useState } from 'react';
@@ -135,9 +136,9 @@ function OutputNames({ videos, format, deletesOriginal }: OutputNamesProps) {
 /** In a narrow place the base is truncated, never the end of the name. */
 function LongName({ base, extension, className = '' }: { base: string; extension: string; className?: string }) {
 	return (
-		<span className={`${styles.longName} ${className}`} title={base + extension}>
-			<span className={styles.base}>{base}</span>
-			<span>{extension}</span>
+		<span className={`${styles.longName} ${className}`} title={shownName(base + extension)}>
+			<span className={styles.base}>{shownName(base)}</span>
+			<span>{shownName(extension)}</span>
 		</span>
 	);
 }

@@ -1,4 +1,4 @@
-import { baseName, formatListSize, parsePath } from '@stowage/rules';
+import { baseName, formatListSize, parsePath, shownName } from '@stowage/rules';
 import type { Conversion } from './conversionState.js';
 import { conversionMessages as messages } from './messages.js';
 
@@ -30,12 +30,12 @@ export function detailOf(conversion: Conversion): string | null {
 		case 'completed': {
 			const hasSizes = sizeBefore !== null && sizeAfter !== null;
 			return [
-				...(outputPath === null ? [] : [messages.savedAs(baseName(parsePath(outputPath)))]),
+				...(outputPath === null ? [] : [messages.savedAs(shownName(baseName(parsePath(outputPath))))]),
 				...(hasSizes ? [messages.sizes(formatListSize(sizeBefore), formatListSize(sizeAfter))] : []),
 				...keptParts(conversion),
 			].join(' · ');
 		}
 		default:
-			return conversion.error;
+			return conversion.error && shownName(conversion.error);
 	}
 }

@@ -49,7 +49,7 @@ export function LinksTable({ links, onRevoke }: LinksTableProps) {
 					variant="minimal"
 					intent="danger"
 					text={messages.revoke}
-					aria-label={messages.revokeLink(link.path)}
+					aria-label={messages.revokeLink(shownName(link.path))}
 					onClick={() => revoke(link)}
 				/>
 			),

@@ -8,6 +8,7 @@ import {
 	type LinkExpiration,
 	linkExpirationLabels,
 	linkExpirations,
+	shownName,
 } from '@stowage/rules';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -47,7 +48,7 @@ export function TemporaryLinkDialog({ isOpen, entry, onClose, onClosed }: Tempor
 					onConfirm={generate}
 					onCancel={onClose}
 				>
-					<p className={styles.name}>{entry.name}</p>
+					<p className={styles.name}>{shownName(entry.name)}</p>
 					<p className={styles.note}>{entry.type === 'directory' ? messages.leadFolder : messages.lead}</p>
 					<div className={styles.label} aria-hidden="true">
 						{messages.expiresIn}
@@ -86,7 +87,7 @@ function MadeLink({ name, url, expiresAt, onClose }: MadeLinkProps) {
 	return (
 		<>
 			<DialogBody>
-				<p className={styles.name}>{name}</p>
+				<p className={styles.name}>{shownName(name)}</p>
 				<InputGroup
 					className={styles.link}
 					inputRef={field}

@@ -72,7 +72,7 @@ export function SentList({ token, sent, onTakenBack }: SentListProps) {
 								<Button
 									variant="minimal"
 									text={messages.takeBack}
-									aria-label={messages.takeBackFile(file.name)}
+									aria-label={messages.takeBackFile(shownName(file.name))}
 									data-take={file.id}
 									aria-disabled={isTaken}
 									onClick={() => !take.isPending && take.mutate(file)}

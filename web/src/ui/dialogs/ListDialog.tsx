@@ -1,4 +1,5 @@
 import { Button, Dialog, DialogBody, DialogFooter, Spinner } from '@blueprintjs/core';
+import { shownName } from '@stowage/rules';
 import { type ReactNode, useRef } from 'react';
 import { messages } from '../../messages.js';
 import { dialogMilliseconds, useOpenings } from './dialogs.js';
@@ -50,7 +51,7 @@ export function ListError({ title, reason, onRetry }: { title: string; reason: s
 	return (
 		<div className={styles.state} role="alert">
 			<p>{title}</p>
-			<p className={styles.hint}>{reason}</p>
+			<p className={styles.hint}>{shownName(reason)}</p>
 			<Button text={messages.retry} onClick={onRetry} />
 		</div>
 	);

@@ -1,3 +1,4 @@
+import { shownName } from '@stowage/rules';
 import type { ReactNode } from 'react';
 import styles from './EmptyState.module.css';
 
@@ -19,9 +20,9 @@ export function EmptyState({ icon, title, titleTagName: Title = 'h2', detail, re
 	return (
 		<div className={styles.state}>
 			{icon && <div className={styles.icon}>{icon}</div>}
-			<Title className={styles.title}>{title}</Title>
+			<Title className={styles.title}>{shownName(title)}</Title>
 			{detail !== undefined && <p className={styles.detail}>{detail}</p>}
-			{reason !== undefined && <p className={styles.detail}>{reason}</p>}
+			{reason !== undefined && <p className={styles.detail}>{shownName(reason)}</p>}
 			{children && <div className={styles.actions}>{children}</div>}
 		</div>
 	);

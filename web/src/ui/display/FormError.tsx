@@ -1,3 +1,4 @@
+import { shownName } from '@stowage/rules';
 import type { ReactNode } from 'react';
 import styles from './FormError.module.css';
 
@@ -15,7 +16,7 @@ export function FormError({ className = '', children, reason }: FormErrorProps) 
 	return (
 		<div className={`${styles.error} ${className}`} role="alert">
 			{children}
-			{reason && <div className={styles.reason}>{reason}</div>}
+			{reason && <div className={styles.reason}>{typeof reason === 'string' ? shownName(reason) : reason}</div>}
 		</div>
 	);
 }

@@ -49,7 +49,7 @@ function NoticeLine({ notice, onDismiss }: { notice: ShownNotice; onDismiss: (ke
 					{detail !== undefined && (
 						// With progress it changes all the time, and would be announced each time. Screen readers have the progress bar.
 						<div className={styles.detail} aria-hidden={progress !== undefined}>
-							{detail}
+							{shownName(detail)}
 						</div>
 					)}
 				</div>
@@ -72,7 +72,7 @@ function NoticeLine({ notice, onDismiss }: { notice: ShownNotice; onDismiss: (ke
 			{progress !== undefined && (
 				<ProgressBar
 					className={styles.progress}
-					aria-label={message}
+					aria-label={shownName(message)}
 					value={progress === 'indeterminate' ? undefined : progress}
 					intent="primary"
 					stripes={progress === 'indeterminate'}

@@ -1,4 +1,4 @@
-import { type Area, baseName, rootPath, type StoragePath } from '@stowage/rules';
+import { type Area, baseName, rootPath, type StoragePath, shownName } from '@stowage/rules';
 import { useEffect } from 'react';
 import { messages } from '../../../messages.js';
 
@@ -10,14 +10,14 @@ const areaNames: Readonly<Record<Area, string>> = {
 
 /** The name of the folder on screen; the root has the name of its area. */
 export function folderName(area: Area, directory: StoragePath): string {
-	if (directory !== rootPath) return baseName(directory);
+	if (directory !== rootPath) return shownName(baseName(directory));
 	return areaNames[area];
 }
 
 /** Sets the title of the window and of the entry in the browser's history. */
 export function useTitle(title: string): void {
 	useEffect(() => {
-		document.title = `${title} – ${messages.productName}`;
+		document.title = `${shownName(title)} – ${messages.productName}`;
 		return () => {
 			document.title = messages.productName;
 		};

@@ -1,4 +1,4 @@
-import { formatDate, formatListSize, formatTime } from '@stowage/rules';
+import { formatDate, formatListSize, formatTime, shownName } from '@stowage/rules';
 import { typeIcon } from '../../../ui/display/typeIcons.js';
 import cells from '../list/cells.module.css';
 import { actionsColumn, nameColumn, nameContent, typeColumn } from '../list/columns.js';
@@ -29,7 +29,7 @@ export const trashTable: Table<TrashedEntry, TrashColumn> = {
 			header: { title: messages.columns.folder, sortsBy: 'folder' },
 			width: 'minmax(0, 0.5fr)',
 			placeholder: 96,
-			text: ({ folder }) => folder,
+			text: ({ folder }) => shownName(folder),
 		},
 		{
 			key: 'date',
@@ -52,7 +52,7 @@ export const trashTable: Table<TrashedEntry, TrashColumn> = {
 	],
 	labelOf(entry) {
 		const { name, folder, mtime, deletedBy, size } = entry;
-		const parts = [name, typeIcon(entry).label, messages.from(folder)];
+		const parts = [shownName(name), typeIcon(entry).label, messages.from(shownName(folder))];
 		parts.push(messages.deletedAt(`${formatDate(mtime)} ${formatTime(mtime)}`));
 		if (deletedBy !== undefined) parts.push(messages.deletedBy(deletedBy));
 		parts.push(formatListSize(size));
@@ -60,7 +60,7 @@ export const trashTable: Table<TrashedEntry, TrashColumn> = {
 	},
 	detailsOf: ({ mtime, folder, deletedBy }) => ({
 		column: 'date',
-		text: [formatDate(mtime), deletedBy !== undefined && messages.deletedBy(deletedBy), folder]
+		text: [formatDate(mtime), deletedBy !== undefined && messages.deletedBy(deletedBy), shownName(folder)]
 			.filter(Boolean)
 			.join(' · '),
 	}),

@@ -56,7 +56,7 @@ export function SharesList({ shares, onPause, onRemove, onChanged }: SharesListP
 					onClose={close}
 					onClosed={closed}
 				>
-					<p>{messages.deleteLead(shareName(dialog.share))}</p>
+					<p>{messages.deleteLead(shownName(shareName(dialog.share)))}</p>
 				</FormDialog>
 			)}
 		</>

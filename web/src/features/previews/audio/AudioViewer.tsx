@@ -1,5 +1,5 @@
 import { MusicIcon } from '@blueprintjs/icons';
-import { contentType, splitName } from '@stowage/rules';
+import { contentType, shownName, splitName } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { queryKeys } from '../../../api/queryKeys.js';
@@ -67,7 +67,7 @@ export function AudioViewer({ file, next, onShow }: ViewerProps) {
 				)}
 			</div>
 			<div className={styles.tags}>
-				<p className={styles.title}>{tags?.title ?? splitName(file.name).base}</p>
+				<p className={styles.title}>{shownName(tags?.title ?? splitName(file.name).base)}</p>
 				{lines.map((line) => (
 					<p key={line} className={styles.line}>
 						{line}
@@ -78,7 +78,7 @@ export function AudioViewer({ file, next, onShow }: ViewerProps) {
 			<audio
 				ref={audio}
 				src={file.url}
-				aria-label={file.name}
+				aria-label={shownName(file.name)}
 				preload="metadata"
 				autoPlay
 				onEnded={() => next && onShow(next)}

@@ -1,5 +1,6 @@
 import { Button } from '@blueprintjs/core';
 import { ShareIcon } from '@blueprintjs/icons';
+import { shownName } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { capabilitiesQuery } from '../../../api/capabilities.js';
@@ -96,7 +97,7 @@ export function ExternalViewer({ entry, file, extension }: ViewerProps & { exten
 				onClose={() => setState({ status: 'refused' })}
 				onClosed={() => {}}
 			>
-				<p>{messages.externalQuestion(file.name, asked?.name ?? '')}</p>
+				<p>{messages.externalQuestion(shownName(file.name), asked?.name ?? '')}</p>
 			</FormDialog>
 		</>
 	);

@@ -3,6 +3,7 @@ import { bracketMatching, indentUnit, syntaxHighlighting } from '@codemirror/lan
 import { Compartment, EditorState, type Text } from '@codemirror/state';
 import { EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
+import { shownName } from '@stowage/rules';
 import { indentKeys } from './indentLines.js';
 import { editorMessages as messages } from './messages.js';
 import { trackReplacements } from './replacements.js';
@@ -44,7 +45,10 @@ function stateOf(text: string, { name, describedBy, onChange }: CodeEditorOption
 			// The page's policy refuses styles without it.
 			EditorView.cspNonce.of(nonce()),
 			EditorState.phrases.of(messages.phrases),
-			EditorView.contentAttributes.of({ 'aria-label': messages.textOf(name), 'aria-describedby': describedBy }),
+			EditorView.contentAttributes.of({
+				'aria-label': messages.textOf(shownName(name)),
+				'aria-describedby': describedBy,
+			}),
 			EditorView.darkTheme.of(true),
 			EditorView.lineWrapping,
 			EditorView.updateListener.of(({ docChanged, state }) => docChanged && onChange(state.doc)),

@@ -1,3 +1,4 @@
+import { shownName } from '@stowage/rules';
 import type { Question } from './EditorDialog.js';
 import { editorMessages as messages } from './messages.js';
 import styles from './TextEditor.module.css';
@@ -6,7 +7,7 @@ import styles from './TextEditor.module.css';
 export function unsavedQuestion(name: string, answers: { discard: () => void; save: () => void }): Question {
 	return {
 		title: messages.unsaved,
-		text: messages.unsavedQuestion(name),
+		text: messages.unsavedQuestion(shownName(name)),
 		answers: [
 			{ text: messages.discard, intent: 'danger', onClick: answers.discard },
 			{ text: messages.save, intent: 'primary', onClick: answers.save },
@@ -36,7 +37,7 @@ export function changedQuestion(
 ): Question {
 	return {
 		title: messages.changed,
-		text: (isGone ? messages.goneQuestion : messages.changedQuestion)(name),
+		text: (isGone ? messages.goneQuestion : messages.changedQuestion)(shownName(name)),
 		answers: [
 			{ text: messages.discard, intent: 'danger', onClick: answers.discard },
 			{ text: messages.overwrite, onClick: answers.overwrite },

@@ -1,3 +1,4 @@
+import { shownName } from '@stowage/rules';
 import { type CSSProperties, type Ref, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'react';
 import { basePath } from '../../../api/client/basePath.js';
 import { isEditable } from '../../../ui/keyboard/isEditable.js';
@@ -72,7 +73,7 @@ export function ViewerFrame({ ref, title, className, style, content, keys = noKe
 			ref={frame}
 			className={className}
 			style={style}
-			title={title}
+			title={shownName(title)}
 			src={`${basePath}/viewer-frame?script=${scriptName}`}
 			sandbox="allow-scripts"
 			onLoad={connect}

@@ -1,6 +1,7 @@
 import { Button } from '@blueprintjs/core';
 import { ImageRotateRightIcon, MinusIcon, PlusIcon, ResetIcon } from '@blueprintjs/icons';
 import type { Entry } from '@stowage/rules';
+import { shownName } from '@stowage/rules';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type CSSProperties, useEffect, useMemo, useRef, useState } from 'react';
 import { capabilitiesQuery } from '../../../api/capabilities.js';
@@ -107,7 +108,7 @@ export function ImageViewer({ file, firstBytes, previous, next, onShow }: Viewer
 						ref={picture}
 						className={styles.picture}
 						src={src}
-						alt={file.name}
+						alt={shownName(file.name)}
 						draggable={false}
 						hidden={state !== 'loaded'}
 						data-turned={isTurned || undefined}

@@ -1,6 +1,7 @@
 import { Button, HTMLSelect, Spinner } from '@blueprintjs/core';
 import { FullscreenIcon, MinimizeIcon, PlayIcon } from '@blueprintjs/icons';
 import type { Entry } from '@stowage/rules';
+import { shownName } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { capabilitiesQuery } from '../../../api/capabilities.js';
@@ -87,7 +88,7 @@ export function VideoViewer({ file, entry, entries }: ViewerProps) {
 					className={styles.video}
 					src={file.url}
 					poster={capabilities?.thumbnails ? file.renditionUrl : undefined}
-					aria-label={file.name}
+					aria-label={shownName(file.name)}
 					playsInline
 					preload="metadata"
 					data-state={state}

@@ -13,7 +13,7 @@ import {
 	UndoIcon,
 	WarningSignIcon,
 } from '@blueprintjs/icons';
-import { formatDuration, formatQueueSize, formatSpeed, invalidNameMessage } from '@stowage/rules';
+import { formatDuration, formatQueueSize, formatSpeed, invalidNameMessage, shownName } from '@stowage/rules';
 import { memo, useId, useRef } from 'react';
 import type { UploadWait } from '../../../api/uploads/upload.js';
 import { messages } from '../../../messages.js';
@@ -183,9 +183,9 @@ function ItemNote({ item, progress }: { item: QueueItem; progress: UploadProgres
 				<>
 					<span>{size}</span>
 					{directory !== '' && (
-						<span className={styles.destination} title={messages.destination(directory)}>
+						<span className={styles.destination} title={messages.destination(shownName(directory))}>
 							<FolderCloseIcon size={12} />
-							{directory}
+							{shownName(directory)}
 						</span>
 					)}
 				</>
@@ -198,7 +198,7 @@ function ItemNote({ item, progress }: { item: QueueItem; progress: UploadProgres
 				<>
 					<span className={styles.completed}>{messages.uploadComplete}</span>
 					{item.isVerified && <span title={messages.verifiedHint}>{messages.verified}</span>}
-					{item.savedName !== fullName(item) && <span>{messages.savedAs(item.savedName)}</span>}
+					{item.savedName !== fullName(item) && <span>{messages.savedAs(shownName(item.savedName))}</span>}
 					<span>{size}</span>
 				</>
 			);
