@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
 import {
 	chown,
 	cp,
@@ -16,9 +17,11 @@ import {
 	writeFile,
 } from 'node:fs/promises';
 import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { execa } from 'execa';
+import { ZipFile } from 'yazl';
 import { codeAt } from '../../packages/core/test/authenticator.js';
 import { Client, field, file, json, type TestApp, testApp } from '../../packages/core/test/testApp.js';
 import { until } from '../../packages/core/test/until.js';
@@ -27,6 +30,7 @@ import { allMigrations } from '../../packages/database/src/migrations/all.js';
 import { RowDigest } from '../../packages/database/src/portable/RowDigest.js';
 import { type MariaDb, startMariadb } from '../../packages/database/test/mariadb.js';
 import { mountSmallDisk } from '../../test/faults/smallDisk.js';
+import type { Manifest } from '../src/backup/format.js';
 import { dataFolder, onTerminal, program, run, stowage } from './program.js';
 
 let mariadb: MariaDb;
@@ -286,6 +290,46 @@ test('a damaged backup is refused before anything is written', async (t) => {
 	await mkdir(target);
 	await writeFile(path.join(target, 'session.key'), 'x'.repeat(40), { mode: 0o600 });
 	t.regex((await run(['restore', zip, '--data-dir', target, ...quiet])).stderr, /another key already/);
+});
+
+/** A backup of these parts, as it could come from anybody. */
+async function forged(file: string, parts: Record<string, string>, change: (manifest: Manifest) => unknown) {
+	const zip = new ZipFile();
+	const entries: Manifest['entries'] = {};
+	for (const [name, text] of Object.entries(parts)) {
+		zip.addBuffer(Buffer.from(text), name);
+		entries[name] = { size: Buffer.byteLength(text), sha256: createHash('sha256').update(text).digest('hex') };
+	}
+	const database = { kind: 'sqlite', migrations: ['0001-accounts'], tables: { users: 1 } };
+	const manifest = { format: 1, version: '1', createdAt: '2030-01-01', database, hasAllHashes: false, entries };
+	zip.addBuffer(Buffer.from(JSON.stringify(change(manifest) ?? manifest)), 'manifest.json');
+	zip.end();
+	await pipeline(zip.outputStream, createWriteStream(file));
+}
+
+test('a backup whose parts have another form, or lines and a manifest of many megabytes, is refused by a sentence', async (t) => {
+	const folder = await dataFolder(t);
+	const zip = path.join(folder, 'forged.zip');
+	const lines = (text: string) => ({ 'database.jsonl': text, 'hashes.jsonl': '' });
+	const refused = async (expected: RegExp, text: string, change: (manifest: Manifest) => unknown = () => undefined) => {
+		await forged(zip, lines(text), change);
+		const words = ['restore', zip, '--data-dir', path.join(folder, 'new'), ...quiet];
+		const { code, stderr } = await stowage(words, { env: { NODE_OPTIONS: '--max-old-space-size=256' } });
+		t.is(code, 1, stderr);
+		t.regex(stderr, expected);
+	};
+	const manifest = /^The manifest of the backup is damaged\.$/;
+	const without = (part: Partial<Record<keyof Manifest, unknown>>) => (each: Manifest) => ({ ...each, ...part });
+	await refused(manifest, '', () => []);
+	await refused(manifest, '', without({ entries: [] }));
+	await refused(manifest, '', without({ entries: null }));
+	await refused(manifest, '', without({ createdAt: undefined }));
+	await refused(manifest, '', ({ database, ...each }) => ({ ...each, database: { ...database, tables: null } }));
+	await refused(manifest, '', ({ database, ...each }) => ({ ...each, database: { ...database, migrations: [{}] } }));
+	await refused(/^The manifest of the backup is too large\.$/, '', without({ version: ' '.repeat(5e7) }));
+	const line = /^The backup is damaged: database\.jsonl has a line that is none of a backup\.$/;
+	for (const text of ['null\n', '{"table":\n', '{"table":"users","row":null}\n', '[]', ' '.repeat(5e7)])
+		await refused(line, text);
 });
 
 test('a backup to a full disk fails with a sentence and leaves no file', async (t) => {

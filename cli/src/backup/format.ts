@@ -32,16 +32,39 @@ export interface Manifest {
 
 /** Throws for a manifest that this program can't read. */
 export function parseManifest(text: string): Manifest {
-	let manifest: Partial<Manifest>;
+	let manifest: unknown;
 	try {
 		manifest = JSON.parse(text);
 	} catch (cause) {
 		throw new Failure('invalid', 'The manifest of the backup is damaged.', { cause });
 	}
-	if (typeof manifest.format === 'number' && manifest.format > backupFormat)
+	if (isRecord(manifest) && typeof manifest.format === 'number' && manifest.format > backupFormat)
 		throw new Failure('invalid', `The backup was written by a newer Stowage (${manifest.version}). Use that version.`);
-	const { entries, database } = manifest;
-	if (manifest.format !== backupFormat || typeof entries !== 'object' || !Array.isArray(database?.migrations))
-		throw new Failure('invalid', 'The manifest of the backup is damaged.');
-	return manifest as Manifest;
+	if (!isManifest(manifest)) throw new Failure('invalid', 'The manifest of the backup is damaged.');
+	return manifest;
+}
+
+function isManifest(value: unknown): value is Manifest {
+	if (!isRecord(value) || !isRecord(value.database) || !isRecord(value.entries)) return false;
+	const { migrations, tables } = value.database;
+	const { entries } = value;
+	return (
+		value.format === backupFormat &&
+		typeof value.createdAt === 'string' &&
+		Array.isArray(migrations) &&
+		migrations.every((name) => typeof name === 'string') &&
+		isRecord(tables) &&
+		Object.values(tables).every(isCount) &&
+		[entryNames.database, entryNames.hashes].every((name) => Object.hasOwn(entries, name)) &&
+		Object.values(entries).every((each) => isRecord(each) && isCount(each.size) && typeof each.sha256 === 'string')
+	);
+}
+
+function isCount(value: unknown): boolean {
+	return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** Whether the value is an object of JSON, and no list. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

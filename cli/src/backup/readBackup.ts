@@ -3,14 +3,14 @@ import { closeSync, constants, openSync, statSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { Failure, isFailure } from '@stowage/rules';
+import type { FileHash, Row } from '@stowage/core';
+import { Failure, isFailure, parsePath } from '@stowage/rules';
 import { type Entry, fromFd, type ZipFile } from 'yauzl';
 import type { Progress } from '../terminal/Progress.js';
-import { entryNames, type Manifest, parseManifest } from './format.js';
+import { entryNames, isRecord, type Manifest, parseManifest } from './format.js';
 import { explained } from './writeDurably.js';
 
 /** An open backup; reading fails for entries that don't match the manifest. */
@@ -18,14 +18,15 @@ export interface Backup {
 	manifest: Manifest;
 	has(name: string): boolean;
 	content(name: string): Promise<Buffer>;
-	/** The values of an entry that has one as JSON in each line. */
-	lines(name: string): AsyncIterable<unknown>;
+	/** The rows of the tables, in the order in which they were written. */
+	rows(): AsyncIterable<{ table: string; row: Row }>;
+	hashes(): AsyncIterable<FileHash>;
 	/** Reads all of it once. Throws for damage. */
 	verify(progress: Progress): Promise<void>;
 	close(): void;
 }
 
-/** Entries that are read as a whole: keys and settings are small. */
+/** Of entries that are read as a whole, since keys and settings are small, and of the line of a row. */
 const maxContent = 16 * 1024 * 1024;
 
 /** Reads the manifest of an open file, which is closed with the backup. `file` names it in errors. */
@@ -46,7 +47,13 @@ export async function openBackup(descriptor: number, file: string): Promise<Back
 			if (entry === undefined) throw new Failure('invalid', `The backup is damaged: ${name} is missing.`);
 			return promisify(zip.openReadStream.bind(zip) as (entry: Entry, done: Done<Readable>) => void)(entry);
 		};
+		// What it says about itself is what it has at most, or the reading of it fails.
+		if ((entries.get(entryNames.manifest)?.uncompressedSize ?? 0) > maxContent)
+			throw new Failure('invalid', 'The manifest of the backup is too large.');
 		const manifest = parseManifest((await buffer(await streamOf(entryNames.manifest))).toString());
+		const records = async function* (name: string): AsyncGenerator<Record<string, unknown>> {
+			for await (const line of linesOf(await streamOf(name), name)) yield recordOf(line, name);
+		};
 		const verify = async (name: string, progress: Progress) => {
 			const { size, sha256 } = manifest.entries[name] ?? {};
 			const hash = createHash('sha256');
@@ -68,9 +75,18 @@ export async function openBackup(descriptor: number, file: string): Promise<Back
 					throw new Failure('invalid', `The backup is damaged: ${name} is too large.`);
 				return buffer(await streamOf(name));
 			},
-			async *lines(name) {
-				for await (const line of createInterface({ input: await streamOf(name), crlfDelay: Number.POSITIVE_INFINITY }))
-					yield JSON.parse(line);
+			async *rows() {
+				for await (const { table, row } of records(entryNames.database)) {
+					if (typeof table !== 'string' || !isRecord(row)) throw hasOtherLines(entryNames.database);
+					yield { table, row: row as Row };
+				}
+			},
+			async *hashes() {
+				for await (const { path: at, size, sha256 } of records(entryNames.hashes)) {
+					if (typeof at !== 'string' || typeof size !== 'number' || typeof sha256 !== 'string')
+						throw hasOtherLines(entryNames.hashes);
+					yield { path: parsePath(at), size, sha256 };
+				}
 			},
 			async verify(progress) {
 				try {
@@ -87,6 +103,40 @@ export async function openBackup(descriptor: number, file: string): Promise<Back
 		zip.close();
 		throw isFailure(error) ? error : damaged(file, error);
 	}
+}
+
+/** A line that is longer than any row could fill the memory: a kilobyte of a ZIP is a megabyte of it. */
+async function* linesOf(stream: Readable, name: string): AsyncGenerator<string> {
+	let parts: Buffer[] = [];
+	let length = 0;
+	for await (const chunk of stream as AsyncIterable<Buffer>) {
+		let start = 0;
+		for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
+			yield Buffer.concat([...parts, chunk.subarray(start, end)]).toString();
+			parts = [];
+			length = 0;
+			start = end + 1;
+		}
+		parts.push(chunk.subarray(start));
+		length += chunk.length - start;
+		if (length > maxContent) throw hasOtherLines(name);
+	}
+	if (length > 0) yield Buffer.concat(parts).toString();
+}
+
+function recordOf(line: string, name: string): Record<string, unknown> {
+	let value: unknown;
+	try {
+		value = JSON.parse(line);
+	} catch (cause) {
+		throw hasOtherLines(name, cause);
+	}
+	if (!isRecord(value)) throw hasOtherLines(name);
+	return value;
+}
+
+function hasOtherLines(name: string, cause?: unknown): Failure {
+	return new Failure('invalid', `The backup is damaged: ${name} has a line that is none of a backup.`, { cause });
 }
 
 type Done<T> = (error: Error | null, value: T) => void;

@@ -2,7 +2,6 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import {
 	type Config,
-	type FileHash,
 	fillDatabase,
 	type KnownLink,
 	linksOf,
@@ -68,8 +67,7 @@ async function restoreKey(file: string, key: Buffer): Promise<void> {
 
 async function* batches(backup: Backup): AsyncGenerator<TableRows> {
 	let batch: { table: string; rows: Row[] } | undefined;
-	for await (const line of backup.lines(entryNames.database)) {
-		const { table, row } = line as { table: string; row: Row };
+	for await (const { table, row } of backup.rows()) {
 		if (batch !== undefined && (batch.table !== table || batch.rows.length >= batchSize)) {
 			yield batch;
 			batch = undefined;
@@ -101,8 +99,7 @@ export async function relinkAll(
 ): Promise<RelinkCounts> {
 	await backup.verify(progress);
 	const known = new Map<string, KnownLink>();
-	for await (const line of backup.lines(entryNames.database)) {
-		const { table, row } = line as { table: string; row: Row };
+	for await (const { table, row } of backup.rows()) {
 		if (table !== 'temp_links' || row.next_path !== null) continue;
 		known.set(String(row.id), { id: String(row.id), path: parsePath(String(row.path)), itemId: String(row.item_id) });
 	}
@@ -113,8 +110,7 @@ export async function relinkAll(
 		count++;
 	}
 	const hashes = new Map<StoragePath, string>();
-	for await (const line of backup.lines(entryNames.hashes)) {
-		const { path: at, sha256 } = line as FileHash;
+	for await (const { path: at, sha256 } of backup.hashes()) {
 		if (isWithinAny(at, wanted)) hashes.set(at, sha256);
 	}
 	const counts: RelinkCounts = { bound: 0, held: 0, differs: [], unknown: 0, unavailable: [] };
