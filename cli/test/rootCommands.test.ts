@@ -93,6 +93,27 @@ test('what the server can’t read in a home ends no backup: it is named, and th
 	t.like(await stowage(['restore', at('all.zip'), '--relink', ...flags]), { code: 0, stderr: '' });
 });
 
+test('a folder or file of visitors that the server can’t read is named, and keeps none of the others from being listed and removed', async (t) => {
+	const { at, flags } = await machine(t);
+	t.like(await stowage(['user', 'list', ...flags]), { code: 0 });
+	const tree = at('data/files/users/anonymous/Public');
+	await mkdir(path.join(tree, 'closed'), { recursive: true });
+	for (const name of ['a.txt', 'secret.txt']) await writeFile(path.join(tree, name), name);
+	for (const each of ['..', '.', 'closed', 'a.txt', 'secret.txt']) await chown(path.join(tree, each), uid, gid);
+	for (const each of ['closed', 'secret.txt']) await chmod(path.join(tree, each), 0);
+	const { code, stdout, stderr } = await stowage(['public', 'list', '--json', ...flags]);
+	t.is(code, 0, stderr);
+	t.deepEqual(
+		JSON.parse(stdout).map((each: { path: string }) => each.path),
+		['a.txt'],
+	);
+	t.deepEqual(stderr.split('\n').sort(), [
+		"Can't be read, and is left out: closed",
+		"Can't be read, and is left out: secret.txt",
+	]);
+	t.like(await stowage(['public', 'purge', '--older-than', '1d', '--yes', ...flags]), { code: 0 });
+});
+
 test('a link in the data folder does not make a command of root change what it leads to', async (t) => {
 	const { at, flags } = await machine(t);
 	await mkdir(at('victim'), { mode: 0o755 });

@@ -155,6 +155,22 @@ test('root relocate takes only the place that has the root’s id, and a running
 	t.deepEqual((await readdir(disk)).sort(), ['empty', 'file', 'new', 'other'], 'nothing is created in the old place');
 });
 
+test('an account whose disk is away is not renamed, and keeps its name and its state', async (t) => {
+	const app = await testApp(t);
+	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
+	t.teardown(() => rm(disk, { recursive: true, force: true }));
+	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
+	t.like(await run(['root', 'add', 'big', path.join(disk, 'root'), ...flags]), { code: 0 });
+	t.is((await run(['user', 'add', 'far', '--root', 'big', ...flags], `${password}\n`)).code, 0);
+	await rename(path.join(disk, 'root'), path.join(disk, 'gone'));
+	t.like(await run(['user', 'rename', 'far', 'near', ...flags]), { code: 1 });
+	const [user] = JSON.parse((await run(['user', 'list', '--json', ...flags])).stdout);
+	t.like(user, { username: 'far', isDisabled: false });
+	await rename(path.join(disk, 'gone'), path.join(disk, 'root'));
+	t.like(await run(['user', 'rename', 'far', 'near', ...flags]), { code: 0 });
+	t.deepEqual(await readdir(path.join(disk, 'root/users')), ['near']);
+});
+
 test('a disk that is away leaves nobody without a backup, a list of links and bound links', async (t) => {
 	const app = await testApp(t);
 	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));

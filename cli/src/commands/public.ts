@@ -3,7 +3,7 @@ import { anonymousOwner, formatListSize, plural } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../commandLine/appCommand.js';
 import { durationOf } from '../commandLine/durations.js';
-import { printLine, printList, sizeCell, timeCell, timeText } from '../terminal/output.js';
+import { printError, printLine, printList, sizeCell, timeCell, timeText } from '../terminal/output.js';
 import { type Progress, withProgress } from '../terminal/Progress.js';
 import { confirm } from '../terminal/prompt.js';
 
@@ -84,9 +84,11 @@ async function findFiles(
 	const before = olderThan === undefined ? Number.POSITIVE_INFINITY : now() - durationOf('--older-than', olderThan);
 	const files: VisitorFile[] = [];
 	progress.begin({ what: 'Looking for files', unit: 'file' });
-	for await (const file of visitorFiles(storage, before)) {
+	const unreadable: string[] = [];
+	for await (const file of visitorFiles(storage, before, (each) => unreadable.push(each))) {
 		files.push(file);
 		progress.advance({ count: 1 });
 	}
+	for (const each of unreadable) printError(`Can't be read, and is left out: ${each}`);
 	return files.sort((a, b) => a.arrivedAt - b.arrivedAt);
 }

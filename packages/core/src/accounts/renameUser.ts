@@ -1,5 +1,5 @@
 import type { KeyValueStore, StorageProvider, UserRecord, UserStore } from '@stowage/plugin-api';
-import { Failure, foldUsername, homeRoot, isFailure, type StoragePath } from '@stowage/rules';
+import { Failure, foldUsername, homeRoot, isFailure, type StoragePath, undefinedIf } from '@stowage/rules';
 import { z } from 'zod';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 
@@ -56,6 +56,8 @@ export async function renameUser(
 			new Failure('alreadyExists', `This user name is already taken: ${to}`, { cause });
 		const sameHome = (home: string) => home !== user.username && foldUsername(home) === foldUsername(to);
 		if ((await homes()).some(sameHome)) throw taken();
+		// Of a home whose disk is away this fails, before the account is disabled for a rename that can't end.
+		await undefinedIf(storage.stat(homeRoot(user.username)), 'notFound');
 		const plan = { from: user.username, to, wasDisabled: pending?.wasDisabled ?? user.isDisabled };
 		await renames.set(user.id, plan, keptMs);
 		try {

@@ -13,7 +13,6 @@ import {
 	publicRoot,
 	relativePath,
 	type StoragePath,
-	undefinedIf,
 } from '@stowage/rules';
 import { withFreeName } from './freeName.js';
 import { withTrashFolder } from './trash/moveTrash.js';
@@ -33,17 +32,32 @@ export interface VisitorFile {
 
 const root = publicRoot(anonymousOwner);
 
-/** The files that visitors uploaded before a time, in no order. */
-export async function* visitorFiles(storage: StorageProvider, before: number): AsyncGenerator<VisitorFile> {
+/**
+ * The files that visitors uploaded before a time, in no order. What can't be read, such as a folder that another program has closed to the
+ * server, is left out: `onUnreadable` is told of it, as the public area shows it.
+ */
+export async function* visitorFiles(
+	storage: StorageProvider,
+	before: number,
+	onUnreadable: (path: StoragePath) => void = () => undefined,
+): AsyncGenerator<VisitorFile> {
 	const folders = [root];
 	for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
 		const rows: { name: string; type: string }[] = [];
-		for await (const batch of storage.list(folder)) rows.push(...batch);
+		try {
+			for await (const batch of storage.list(folder)) rows.push(...batch);
+		} catch (error) {
+			if (!isFailure(error, 'forbidden')) throw error;
+			onUnreadable(relativePath(folder, root));
+		}
 		for (const { name, type } of rows) {
 			const at = joinPath(folder, name);
 			if (type === 'directory') folders.push(at);
 			else {
-				const found = await undefinedIf(statFile(storage, at), 'notFound');
+				const found = await statFile(storage, at).catch((error: unknown) => {
+					if (isFailure(error, 'forbidden')) onUnreadable(relativePath(at, root));
+					else if (!isFailure(error, 'notFound')) throw error;
+				});
 				if (found !== undefined && found.arrivedAt < before) yield found;
 			}
 		}
