@@ -263,3 +263,16 @@ test.serial('a name that turns the direction of letters is so in no dialog, view
 	await isClean('what the server refuses');
 	t.deepEqual(ada.faults, []);
 });
+
+test.serial(
+	'what a visitor has uploaded under a name of which nothing is seen has one in the list, and opens',
+	async (t) => {
+		const { files, open, faults } = await fixture.enter(t, { isVisitor: true });
+		await writeFiles(path.join(files, 'Public'), { '\u200B\u2060/inside.txt': 'a text' });
+		const page = await open('/browser?type=public');
+		await nameIn(page, '\uFFFD\uFFFD').click();
+		await nameIn(page, 'inside.txt').waitFor();
+		await page.getByRole('navigation').getByText('\uFFFD\uFFFD', { exact: true }).waitFor();
+		t.deepEqual(faults, []);
+	},
+);

@@ -20,12 +20,15 @@ export function escapeJson(json: string): string {
  */
 const turning = /[\u202A-\u202E\u2066-\u2069]/g;
 
+/** Nothing but blanks and what has no shape, such as a space without a width: a row with that name would have none, and nothing to click on. */
+const unseen = /^[\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]+$/u;
+
 /**
  * A name, or a sentence with one, as a page shows it: what would turn the direction of letters in it is seen as a
- * character of its own.
+ * character of its own, and so is each of a name of which nothing would be seen.
  */
 export function shownName(text: string): string {
-	return text.replace(turning, '\uFFFD');
+	return unseen.test(text) ? '\uFFFD'.repeat([...text].length) : text.replace(turning, '\uFFFD');
 }
 
 function unitsOf(character: string): string {

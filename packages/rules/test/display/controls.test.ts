@@ -20,6 +20,25 @@ test('a shown name has its letters in their order, and marks of scripts stay', (
 		t.is(shownName(name), name);
 });
 
+test('a shown name has something to see, whatever it is made of', (t) => {
+	for (const name of [
+		'\u200B',
+		'\u2060\uFEFF',
+		'\u00AD',
+		'\u3164',
+		'\u2800',
+		'\uFE0F',
+		'\u{E0041}',
+		' ',
+		'\u200D\u200E',
+	])
+		t.is(shownName(name), '\uFFFD'.repeat([...name].length), escape(name));
+	for (const name of ['', '\u200Ba', '\u200B.txt', '\u0301', '\u{1F3F4}\u{E0067}\u{E007F}'])
+		t.is(shownName(name), name);
+	// Of a name on disk all in time that is linear in its length.
+	t.is(shownName(`${'\u200B'.repeat(100_000)}a`).length, 100_001);
+});
+
 test('letters of all scripts, emoji and joiners stay as they are', (t) => {
 	for (const text of [
 		'Ärger',
