@@ -12,11 +12,22 @@ function setGrowth(factor: 1 | 2): void {
 
 const isServer = process.argv[2] === 'serve';
 
-// The reader of the output has closed the pipe: `stowage audit | head`.
+let isEnding = false;
+
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+	// The reader of the output has closed the pipe: `stowage audit | head`.
 	if (error.code === 'EPIPE') process.exit(0);
-	throw error;
+	if (isServer || error.code === undefined) throw error;
+	// Such as a file on a full disk, to which more lines come: `stowage audit > file`.
+	if (!isEnding) void endWithoutOutput(error.code);
+	isEnding = true;
 });
+
+async function endWithoutOutput(code: string): Promise<void> {
+	const { printError } = await import('./terminal/output.js');
+	printError(`The output can't be written (${code}), and is not complete.`);
+	process.exit(1);
+}
 
 try {
 	if (isServer) setGrowth(1);

@@ -1,8 +1,9 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { open, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import { Client, file, testApp } from '../../packages/core/test/testApp.js';
-import { onTerminal, run } from './program.js';
+import { dataFolder, onTerminal, program, run } from './program.js';
 
 /** What a terminal obeys: C1 controls, and characters that turn the direction of a text. */
 const obeyed = /[\u0080-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u;
@@ -88,4 +89,18 @@ test('a stored time that is no date does not end the list of all', async (t) => 
 			t.true(stdout.includes(id));
 		}
 	}
+});
+
+test('a command whose output is a file on a full disk says so in a sentence', async (t) => {
+	const words = [program, 'user', 'list', '--json', '--data-dir', await dataFolder(t), '--log-level', 'error'];
+	const full = await open('/dev/full', 'w');
+	t.teardown(() => full.close());
+	const { status, stderr } = spawnSync(process.execPath, words, {
+		stdio: ['ignore', full.fd, 'pipe'],
+		env: { ...process.env, NODE_OPTIONS: '' },
+		encoding: 'utf8',
+		timeout: 60_000,
+	});
+	t.is(stderr, "The output can't be written (ENOSPC), and is not complete.\n");
+	t.is(status, 1);
 });
