@@ -11,6 +11,7 @@ const shown: readonly string[] = ['publicUrl', 'visitors', 'registration'];
 /** Records which settings were written, if there is a data folder already, as its owner: root can't do anything else afterwards. */
 export async function recordConfig(config: Config, names: readonly string[], log: Log): Promise<void> {
 	const { dataDir } = config;
+	// A folder that can't be examined has no audit log that could be written.
 	if (!(await stat(dataDir).catch(() => undefined))?.isDirectory()) return;
 	const values = config as unknown as Readonly<Record<string, unknown>>;
 	const detail = names.map((name) => (shown.includes(name) ? `${name}: ${values[name]}` : name)).join(', ');

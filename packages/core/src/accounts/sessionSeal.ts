@@ -26,6 +26,7 @@ export function createSessionSeal(secret: string): SessionSeal {
 		seal: (id) => seal({ id }, key, defaults),
 		opened: (value) => remembered.get(value),
 		async open(value) {
+			// iron refuses what it did not seal with an error of its own; a client that sends such a cookie is signed out.
 			const opened: unknown = await unseal(value, key, defaults).catch(() => undefined);
 			if (!isCookie(opened)) return undefined;
 			const idHash = secretHash(opened.id);

@@ -14,6 +14,7 @@ export async function recordCommand(
 	administrator: Administrator,
 	event: AuditEvent,
 ): Promise<void> {
+	// One that exists and can't be examined was reported by the command itself, which worked in it.
 	const folder = await stat(config.dataDir).catch(() => undefined);
 	if (folder === undefined) return;
 	const clocks = { now: Date.now, monotonic: () => performance.now() };

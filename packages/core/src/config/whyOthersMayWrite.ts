@@ -65,6 +65,7 @@ async function whyOthersMayWriteBelow(
 			if (reason !== undefined) return reason;
 			if (found.isDirectory()) folders.push(at);
 			if (!found.isSymbolicLink()) continue;
+			// A link to nowhere loads nothing, and who could make its target was examined above.
 			const target = await realpath(at).catch(() => undefined);
 			if (target !== undefined && (await stat(target)).isDirectory() && !isAbove(target, ownModule))
 				folders.push(target);
