@@ -6,6 +6,10 @@
 export const thorough = {
 	'cli/test/backup.test.ts': ['a backup goes to standard output as well, and a restore reads it from standard input'],
 	'cli/test/commands.test.ts': [
+		'while the disk of a root is not mounted, doctor says to mount it first where nothing tells its mount point, and no unit names a folder below it',
+		'root check and doctor say the path that the administrator gave, and not that of a descriptor',
+		'doctor names storage roots, homes and files of the database that other accounts can open, with what closes each',
+		'doctor checks each storage root, and whether the installed service may write to it',
 		'files of visitors are listed and removed by the time of their upload, not by their modification time',
 		'the commands on the pages for administrators succeed one after another, and a restored link still works',
 		'doctor checks a database server and its clock',
@@ -18,6 +22,13 @@ export const thorough = {
 		'shells complete commands, their options and choices',
 	],
 	'cli/test/rootCommands.test.ts': [
+		'what a command of root advises about a file that it can’t use gives away no other one by a link in its place',
+		'a file beside the database that root left there, a link in the place of one, and a folder that is closed end a command with their names',
+		'where root stays root, it works on no data folder that somebody else could exchange meanwhile',
+		'where root stays root, a package that lies beside the program’s own folder is examined with all that is in it',
+		'where root stays root, a plugin without a package.json is examined with all in its folder but the data folder',
+		'the owner of the data folder opens no debugger in a command that root runs, and has root’s terminal by none that it starts',
+		'the workers of a server that root starts say what they say through it, and don’t begin without a configuration that a shell passes',
 		'commands of root make nothing of root’s in a data folder of somebody else, and the audit log names root',
 		'what commands make is closed to other accounts, whatever the umask of the shell is',
 		'root backs up into a folder of its own, with a configuration of its own, and restores from there',
@@ -82,6 +93,7 @@ export const thorough = {
 		'an archive of more than 4 GiB is valid for other programs, and takes less than 40 MB of memory',
 	],
 	'test/e2e/files.test.ts': [
+		'rows are selected by marquee, Ctrl, Shift and keys, and deselected by Escape or a click on empty space',
 		'axe finds no violation in any state of the file list on a phone',
 		'a dragged file replaces another one, stays where it is, or is given up',
 		'what is moved to the public area or back asks about taken names, too',
@@ -191,6 +203,11 @@ export const thorough = {
 	],
 	'test/e2e/mainJob.test.ts': ['files that were copied into the data folder are listed'],
 	'test/e2e/previews.test.ts': [
+		'a book with addresses that are none, and pictures that have odd names, is read',
+		'of equal lines with different ends the one that was not removed is left',
+		'an animation with frames by the ten thousand is a still picture, and the page goes on',
+		'a drawing in the styles of subtitles is not drawn',
+		'tables and quotes of a Markdown text that few bytes make wide or many do not stop the page',
 		'axe finds no violation in any viewer or its frame on a desktop',
 		'axe finds no violation in any viewer or its frame on a phone, and each viewer fills the screen',
 		'an invalid book is refused with a reason, and missing metadata has defaults',
@@ -238,6 +255,8 @@ export const thorough = {
 		'Preview is offered by kind and size, and its shortcut shows a notice otherwise',
 	],
 	'test/e2e/sharing.test.ts': [
+		'chat programs are shown a picture of a shared folder, and none where it can’t be viewed',
+		'the keyboard alone opens a share, looks at a file and selects what is downloaded',
 		'a visitor gets the notice of a downloaded ZIP, too',
 		'a ZIP that was sent while the tab was hidden is shown as done when the tab is visible again',
 		'the notice of a ZIP disappears after a while without events',
@@ -275,6 +294,8 @@ export const thorough = {
 		'a share with a limit of downloads is downloaded and has no viewers',
 	],
 	'test/e2e/uploads.test.ts': [
+		'axe finds no violation in any state of the upload queue on a desktop',
+		'files dropped onto a folder are uploaded into it',
 		'files of a dropped folder replace those that it has already, below as well',
 		'a file that is uploaded in chunks replaces another one, or is skipped without any of it being sent',
 		'a file that is skipped since its name was taken meanwhile says so, and changes nothing',
@@ -310,6 +331,8 @@ export const thorough = {
 		'the program runs without __proto__, started by its bin file or by the Debian package',
 	],
 	'test/workers.test.ts': [
+		'processes that end again and again end the server, with 70',
+		'a mistake that only the serving processes find ends the server as it would end one process',
 		'of a burst of connections none waits for ever, and none stays open in the process that hands them on',
 		'the socket of several processes has its mode, what a crash left is replaced, and it goes with the server',
 		'what a process sends goes on when it is asked to end, and is whole',
