@@ -45,7 +45,9 @@ function answerOf(program: ChildProcess, uid: number): Promise<Answer> {
 			limitMs,
 		);
 		program.once('message', (answer: Answer) => settle(answer));
-		program.once('exit', () => settle({ fault: `user ${uid} can't run the program` }));
+		const cannotRun = { fault: `user ${uid} can't run the program` };
+		program.once('error', () => settle(cannotRun));
+		program.once('exit', () => settle(cannotRun));
 
 		function settle(answer: Answer): void {
 			clearTimeout(timer);
