@@ -54,6 +54,7 @@ import { isPrivateName } from '../../plugins/storage-local/src/root/privateFolde
 import { parseStagedId } from '../../plugins/storage-local/src/writing/stagedIds.js';
 import { parseLocation } from '../../web/src/features/files/location/location.js';
 import { tagsOf } from '../../web/src/features/previews/audio/tags.js';
+import { dataAddresses } from '../../web/src/features/previews/common/drawingPictures.js';
 import {
 	idsIn,
 	idsOfAddress,
@@ -63,7 +64,7 @@ import {
 import { htmlAsXml, textOfHtml } from '../../web/src/features/previews/common/htmlAsXml.js';
 import { mayTakeLong } from '../../web/src/features/previews/common/images/decodingCost.js';
 import { describeImage } from '../../web/src/features/previews/common/images/imageFormat.js';
-import { pixelsOf } from '../../web/src/features/previews/common/images/pixels.js';
+import { pixelsOf, pixelsOfAddress } from '../../web/src/features/previews/common/images/pixels.js';
 import { isOwnCall } from '../../web/src/features/previews/common/links.js';
 import { countElements } from '../../web/src/features/previews/common/markupBounds.js';
 import { sanitise } from '../../web/src/features/previews/common/sanitise.js';
@@ -491,6 +492,11 @@ export const parsers: readonly Parser[] = [
 		name: 'references of drawings',
 		fragments: [...css, '#', '%', '%ff', '\\75 rl('],
 		run: (text) => [splitRules(text), idsIn(text), idsOfAddress(`#${text}`), namesAddresses(text)],
+	},
+	{
+		name: 'addresses with contents in drawings',
+		fragments: ['data:', 'd', '\t', 'ata:image/png;base64,', ',', 'iVBO', '%0A', '\\64 ata:', ' ', '"'],
+		run: (text) => dataAddresses(text).map(pixelsOfAddress),
 	},
 	{
 		name: 'the language of a document',

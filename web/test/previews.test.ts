@@ -115,6 +115,9 @@ test('a picture within a file is known by its pixels, and one without a known si
 	const address = (bytes: Buffer) => `data:image/png;base64,${bytes.toString('base64')}`;
 	t.is(pixelsOfAddress(address(pngOf(20, 30))), 600);
 	t.is(pixelsOfAddress('data:image/png,%89PNG'), Number.POSITIVE_INFINITY);
+	// A browser decodes percent signs before it decodes base64.
+	t.is(pixelsOfAddress(address(pngOf(20, 30)).replaceAll('A', '%41')), 600);
+	t.is(pixelsOfAddress('data:image/png;base64,iVBO_w0KGgo'), Number.POSITIVE_INFINITY);
 });
 
 test('a picture whose size can not be found is not drawn from its own bytes', (t) => {
@@ -201,6 +204,7 @@ test('an animation with many frames that each give way to what was there before 
 	const address = (type: string, bytes: Uint8Array) =>
 		`data:image/${type};base64,${Buffer.from(bytes).toString('base64')}`;
 	t.is(pixelsOfAddress(address('gif', gif(30_000, '0c'))), Number.POSITIVE_INFINITY);
+	t.is(pixelsOfAddress(address('gif', gif(30_000, '0c')).replace(/.{90}$/, '%0A$&')), Number.POSITIVE_INFINITY);
 	t.is(pixelsOfAddress(address('png', png(30_000, '02'))), Number.POSITIVE_INFINITY);
 });
 

@@ -1,3 +1,4 @@
+import { crc32, deflateSync } from 'node:zlib';
 import test from 'ava';
 import { execa } from 'execa';
 import type { Locator, Page } from 'playwright-core';
@@ -190,6 +191,67 @@ test.serial('a drawing whose styles or filters multiply is not drawn, and the pa
 	for (const name of Object.keys(slowStyles)) {
 		const viewer = await openPreview(page, name);
 		await viewer.getByRole('alert').waitFor();
+		await closePreview(page);
+	}
+	const viewer = await openPreview(page, 'ordinary.svg');
+	await eventually(t, () => drawnWidth(viewer), 90);
+	t.deepEqual(app.faults, []);
+});
+
+/** A PNG of one colour, of which every line is the same. */
+function flatPng(width: number, height: number): string {
+	const chunk = (type: string, data: Buffer) => {
+		const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+		const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)];
+		length.writeUInt32BE(data.length);
+		checksum.writeUInt32BE(crc32(body));
+		return Buffer.concat([length, body, checksum]);
+	};
+	const header = Buffer.alloc(13);
+	header.writeUInt32BE(width);
+	header.writeUInt32BE(height, 4);
+	header[8] = 1;
+	const lines = deflateSync(Buffer.alloc(height * (1 + Math.ceil(width / 8))));
+	const signature = Buffer.from('89504e470d0a1a0a', 'hex');
+	const parts = [signature, chunk('IHDR', header), chunk('IDAT', lines), chunk('IEND', Buffer.alloc(0))];
+	return Buffer.concat(parts).toString('base64');
+}
+
+test.serial('a drawing whose pictures have more pixels together than a picture may have is not drawn', async (t) => {
+	const app = await fixture.enter(t);
+	const drawing = (content: string) =>
+		`<svg xmlns="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink" width="90" height="60">${content}</svg>`;
+	const image = (address: string) => drawing(`<image width="90" height="60" href="${address}"/>`);
+	const large = flatPng(20_000, 20_000);
+	const within = encodeURIComponent(drawing('<circle r="9"/>'));
+	const costly = {
+		'href.svg': image(`data:image/png;base64,${large}`),
+		'font.svg': image(`data:font/woff2;base64,${large}`),
+		'tab.svg': image(`d&#9;ata:image/png;base64,${large}`),
+		'percent.svg': image(`data:image/png,${encodeURIComponent('\x89PNG')}`),
+		'xlink.svg': image(`data:;base64,${large}`).replace(' href', ' x:href'),
+		'animated.svg': drawing(`<image><set attributeName="href" to="data:image/png;base64,${large}"/></image>`),
+		'style.svg': drawing(`<style>svg{background:url("data:image/png;base64,${large}")}</style>`),
+		'escaped.svg': drawing(`<g style="background:url(\\64 ata:image/png;base64,${large})"/>`),
+		'several.svg': drawing(
+			[9000, 8999].map((side) => `<image href="data:image/png;base64,${flatPng(side, side)}"/>`).join(''),
+		),
+		// What a browser trims of a type.
+		'space.svg': image(`data: image/svg+xml,${within}`),
+	};
+	const small = flatPng(200, 100).replaceAll(/.{20}/g, '$&\n');
+	const ordinary = `<image href="data:image/png;base64,\n${small}"/><g style="background:url('data:img/png;base64,${flatPng(9, 9)}')" aria-label="data: 5, 6"/>`;
+	const again = `<image href="data:image/png;base64,${flatPng(9000, 9000)}" width="1" height="1"/>`.repeat(2);
+	const font = '<style>@font-face{font-family:f;src:url(data:application/font-woff;base64,d09GRgABAAA=)}</style>';
+	const content = `content="shape=image;image=data:image/png,${large.slice(0, 40)}"`;
+	await writeFiles(app.home, {
+		...costly,
+		'ordinary.svg': drawing(font + ordinary + again).replace('<svg', `<svg ${content}`),
+	});
+	const page = await app.open('/browser?type=private');
+	for (const name of Object.keys(costly)) {
+		const viewer = await openPreview(page, name);
+		await t.notThrowsAsync(viewer.getByRole('alert').waitFor(), name);
 		await closePreview(page);
 	}
 	const viewer = await openPreview(page, 'ordinary.svg');

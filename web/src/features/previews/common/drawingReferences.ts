@@ -62,7 +62,7 @@ function addressesIn(css: string): Address[] {
 	});
 }
 
-function unescaped(css: string): string {
+export function unescaped(css: string): string {
 	return css.replaceAll(/\\(?:([\da-f]{1,6})\s?|\n|([\s\S]))/gi, (_, hex?: string, character = '') => {
 		if (hex === undefined) return character;
 		const code = Number.parseInt(hex, 16);

@@ -1,3 +1,4 @@
+import { hasCostlyAddresses } from './drawingPictures.js';
 import { idsIn, idsOfAddress, namesAddresses, splitRules } from './drawingReferences.js';
 import { countElements, TooMuchMarkup } from './markupBounds.js';
 import { sanitise } from './sanitise.js';
@@ -15,7 +16,7 @@ const maxFilterWork = 5000;
 /**
  * A drawing as a picture of its own: as UTF-8, whatever it was. Undefined for one that is too large or deep, or whose
  * references to its own parts, filters or styles would take too long: each of twenty lines that uses the one before it
- * twice doubles the work of the browser, which nothing can interrupt.
+ * twice doubles the work of the browser, which nothing can interrupt. So for one whose pictures have too many pixels.
  */
 export function pictureOfDrawing(bytes: Uint8Array, parser = new DOMParser()): Uint8Array<ArrayBuffer> | undefined {
 	const text = decodeXml(bytes);
@@ -24,7 +25,12 @@ export function pictureOfDrawing(bytes: Uint8Array, parser = new DOMParser()): U
 	const copy = sanitise(text).replaceAll(/\bstyle\b/gi, styleCopy);
 	const parsed = parser.parseFromString(copy, 'image/svg+xml');
 	const sheets = sheetsOf(parsed);
-	return hidesStyles(parsed, sheets) || drawsTooMuch(parsed, sheets) ? undefined : new TextEncoder().encode(text);
+	const elements = [...parsed.querySelectorAll('*')];
+	const costsTooMuch =
+		hidesStyles(parsed, sheets) ||
+		drawsTooMuch(parsed, sheets) ||
+		hasCostlyAddresses(elements, [...sheets, ...elements.map(styleOf)]);
+	return costsTooMuch ? undefined : new TextEncoder().encode(text);
 }
 
 function isModest(text: string): boolean {

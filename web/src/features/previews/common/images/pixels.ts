@@ -19,16 +19,19 @@ export function pixelsOf(bytes: Uint8Array): number {
  * behind a colour profile; of one that `mayTakeLong` all.
  */
 export function pixelsOfAddress(address: string): number {
-	const [beginning = '', scheme = ''] = /^(data:[^,]{0,200};base64,)[\w+/\s]{0,400000}/i.exec(address) ?? [];
+	const [beginning = '', scheme = ''] = /^(data:[^,]{0,200};base64,)[\w+/%\s]{0,400000}/i.exec(address) ?? [];
 	if (beginning === '') return Number.POSITIVE_INFINITY;
 	const head = decode(beginning.slice(scheme.length));
 	if (!mayTakeLong(head)) return pixelsOf(head);
-	const [whole = ''] = /^[\w+/\s]*/.exec(address.slice(scheme.length)) ?? [];
+	const [whole = ''] = /^[\w+/%\s]*/.exec(address.slice(scheme.length)) ?? [];
 	return pixelsOf(decode(whole));
 }
 
-function decode(base64: string): Uint8Array {
-	const plain = base64.replaceAll(/\s/g, '');
+/** As browsers read it, which decode percent signs first. Nothing for what is no base64. */
+function decode(text: string): Uint8Array {
+	const base64 = text.replaceAll(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+	const [plain = ''] = /^[\w+/]*/.exec(base64.replaceAll(/\s/g, '')) ?? [];
+	if (plain.includes('_')) return new Uint8Array();
 	const letters = atob(plain.slice(0, plain.length - (plain.length % 4)));
 	return Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
 }
