@@ -50,6 +50,7 @@ import { lineReader, parseProgress } from '../../plugins/handbrake/src/progress.
 import { keepFirstFrame } from '../../plugins/preview/src/images/child/keepFirstFrame.js';
 import { mayApplyProfile } from '../../plugins/preview/src/images/child/mayApplyProfile.js';
 import { minimizeMetadata } from '../../plugins/preview/src/images/child/minimizeMetadata.js';
+import { readsTwice } from '../../plugins/preview/src/images/child/readsTwice.js';
 import { isPrivateName } from '../../plugins/storage-local/src/root/privateFolder.js';
 import { parseStagedId } from '../../plugins/storage-local/src/writing/stagedIds.js';
 import { parseLocation } from '../../web/src/features/files/location/location.js';
@@ -206,6 +207,12 @@ export const parsers: readonly Parser[] = [
 		name: 'ICC profiles of images',
 		fragments: ['D2B4\0\0\0\0\0\0\0\0', '\xFF', '\0'],
 		run: (text) => mayApplyProfile(bytesOf(text)),
+	},
+	{
+		name: 'strips of TIFF images',
+		// Directories, each of whose entries names the whole file as lengths of strips that are 0.
+		fragments: ['II*\0\x08\0\0\0\xff\xff', '\x17\x01\x01\0\0\x03\0\0\x08\0\0\0', '\0', '\xff'],
+		run: (text) => readsTwice(bytesOf(text), 'tiff'),
 	},
 	{
 		name: 'pictures',

@@ -7,6 +7,7 @@ import { imageFormat, maxPixels } from './imageFormat.js';
 import { keepFirstFrame } from './keepFirstFrame.js';
 import { mayApplyProfile } from './mayApplyProfile.js';
 import { minimizeMetadata } from './minimizeMetadata.js';
+import { readsTwice } from './readsTwice.js';
 
 // Decoders by allow-list: libvips has many more, also such as read other files or fetch addresses.
 sharp.block({ operation: ['VipsForeignLoad'] });
@@ -26,6 +27,7 @@ sharp.concurrency(1);
 async function render(bytes: Buffer, size: number): Promise<Buffer> {
 	const format = imageFormat(bytes);
 	if (format === undefined) throw new Error('The image has an unknown format.');
+	if (readsTwice(bytes, format)) throw new Error('It would take too long to decode.');
 	minimizeMetadata(bytes, format);
 	keepFirstFrame(bytes, format);
 	const image = format === 'heic' ? await decodeHeic(bytes) : await open(bytes);
