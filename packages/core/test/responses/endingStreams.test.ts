@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { access, mkdir, truncate, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { StorageEntry } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { memberFixture } from '../members/memberFixture.js';
 import { type Client, field, file, json, type TestApp } from '../testApp.js';
@@ -10,8 +12,8 @@ import { until } from '../until.js';
 /** More than the buffers of a connection, and than a client takes that reads its first bytes only. */
 const size = 2 * 1024 ** 3;
 
-const setUp = async (t: ExecutionContext) => {
-	const fixture = await memberFixture(t);
+const setUp = async (t: ExecutionContext, flags: Record<string, string> = {}) => {
+	const fixture = await memberFixture(t, flags);
 	const { home } = fixture;
 	await mkdir(home('large'));
 	await writeFile(home('large/movie.bin'), 'a movie');
@@ -165,4 +167,103 @@ test('a member gets no more of a former content once they may not edit', version
 test('a member gets no more of a former content once they are disabled', versionEnds, async ({ app }) => {
 	await app.services.accounts.setDisabled('bob', true);
 	await until('it is known', () => app.services.sharedFolders.held.count === 0);
+});
+
+/** Each folder has rows without end. */
+function makeEndless({ services }: TestApp): void {
+	services.roots.first.storage.list = async function* () {
+		for (let batch = 0; ; batch++)
+			yield Array.from(
+				{ length: 2000 },
+				(_, at): StorageEntry => ({
+					...{ name: `row ${batch} ${at}`, type: 'file', size: 1, mtime: 1 },
+				}),
+			);
+	};
+}
+
+type Fixture = Awaited<ReturnType<typeof setUp>>;
+
+/** What shows names, to whom, and what ends that. */
+interface Shown {
+	path: string;
+	client?: Client;
+	end(): Promise<unknown>;
+}
+
+const sharedBy = async ({ ada }: Fixture) => {
+	const { id, url } = json(await ada.post('/api/shares', { items: [{ path: 'large' }], mode: 'view' }));
+	return { id: id as string, base: `/api/share/${url.split('/').at(-1)}` };
+};
+const shown: Record<string, (fixture: Fixture) => Promise<Shown>> = {
+	'a folder ends with the session': async ({ ada }) => ({
+		...{ path: '/api/browse?type=private&directory=large', client: ada },
+		end: () => ada.get('/api/logout'),
+	}),
+	'a folder ends once its user is disabled': async ({ app, ada }) => ({
+		...{ path: '/api/browse?type=private&directory=large', client: ada },
+		end: () => app.services.accounts.setDisabled('ada', true),
+	}),
+	'a folder of somebody else ends with the role of the member': async ({ bob, share }) => ({
+		...{ path: '/api/browse?type=shared&directory=large', client: bob },
+		end: () => share({}, 'large'),
+	}),
+	'a share ends with the share': async (fixture) => {
+		const { id, base } = await sharedBy(fixture);
+		return { path: `${base}/browse?directory=`, end: () => fixture.ada.call('DELETE', `/api/shares/${id}`) };
+	},
+};
+
+/** What is on its way to the client is read, and nothing after it. */
+const isCutOff = async (answer: IncomingMessage) => {
+	let isBroken = false;
+	answer.once('error', () => {
+		isBroken = true;
+	});
+	const read = () => {
+		answer.read();
+		return isBroken;
+	};
+	await until('it is broken off', read, 60_000);
+};
+
+for (const [name, prepare] of Object.entries(shown)) {
+	test(`the list of ${name}`, async (t) => {
+		const fixture = await setUp(t);
+		const { path, client, end } = await prepare(fixture);
+		makeEndless(fixture.app);
+		const answer = await begin(fixture.app, path, client);
+		t.teardown(() => void answer.destroy());
+		await end();
+		await t.notThrowsAsync(isCutOff(answer));
+	});
+
+	test(`a search in ${name}`, async (t) => {
+		const fixture = await setUp(t, { '--search-index': 'false' });
+		const { app } = fixture;
+		const { path, client, end } = await prepare(fixture);
+		makeEndless(app);
+		const { hostname, port } = new URL(app.server.info.uri);
+		const headers = client?.cookie === undefined ? {} : { cookie: client.cookie };
+		const asked = request({ hostname, port, path: `${path}&search=row`, agent: false, headers }).end();
+		t.teardown(() => void asked.destroy());
+		const answered = once(asked, 'response').then(
+			([answer]) => (answer as IncomingMessage).statusCode,
+			(error: NodeJS.ErrnoException) => error.code,
+		);
+		await until('it is under way', () => app.services.walkQueue.running > 0);
+		await end();
+		const outcome = await Promise.race([answered, wait(60_000, 'no end', { ref: false })]);
+		t.is(outcome, path.includes('type=shared') ? 404 : 'ECONNRESET');
+	});
+}
+
+test('what is shown first of a share ends once that has another password', async (t) => {
+	const fixture = await setUp(t);
+	const { id, base } = await sharedBy(fixture);
+	makeEndless(fixture.app);
+	const answer = await begin(fixture.app, base);
+	t.teardown(() => void answer.destroy());
+	await fixture.ada.call('PATCH', `/api/shares/${id}`, { password: 'very secret' });
+	await t.notThrowsAsync(isCutOff(answer));
 });

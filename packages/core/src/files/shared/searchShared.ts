@@ -13,6 +13,7 @@ import {
 import { type Entered, enterFolder } from '../../members/enterFolder.js';
 import { listShared } from '../../members/listShared.js';
 import type { SharedFolders } from '../../members/SharedFolders.js';
+import { whileMember } from '../../members/whileMember.js';
 
 interface Search {
 	query: SearchQuery;
@@ -55,7 +56,8 @@ export async function searchShared(
 	let isTruncated = false;
 	for (const within of outermost(all)) {
 		await pause();
-		const found = await files.search(within.viewer, within.ref, query, signal, turn).catch(ignoreMissing);
+		const look = (until: AbortSignal) => files.search(within.viewer, within.ref, query, until, turn);
+		const found = await whileMember(folders, within.held, look, signal).catch(ignoreMissing);
 		if (found === undefined) continue;
 		// The folder of a hit is not on screen, so each says what may be done with it.
 		const { role } = within.place;

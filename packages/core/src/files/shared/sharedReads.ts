@@ -4,6 +4,7 @@ import { endingFile } from '../../members/endingFile.js';
 import { type Entered, enterFolder } from '../../members/enterFolder.js';
 import { listShared } from '../../members/listShared.js';
 import type { SharedFolders } from '../../members/SharedFolders.js';
+import { readWhileMember, whileMember } from '../../members/whileMember.js';
 import { searchShared } from './searchShared.js';
 
 type Reads = Pick<Files, 'list' | 'search' | 'watch' | 'find' | 'open' | 'readSmallFiles' | 'stat' | 'listWithStats'>;
@@ -31,15 +32,16 @@ export function sharedReads(files: Reads, folders: SharedFolders): Reads {
 			if (folder.area === 'private') return yield* listOwn(viewer, folder, onMissing);
 			if (folder.area !== 'shared') return yield* files.list(viewer, folder, onMissing);
 			if (folder.path === '') return yield* listShared(folders, signedIn(viewer), onMissing);
-			const { viewer: owner, ref, shown } = await enter(viewer, folder, 'view');
-			for await (const batch of files.list(owner, ref)) yield batch.map(shown);
+			const { viewer: owner, ref, shown, held } = await enter(viewer, folder, 'view');
+			for await (const batch of readWhileMember(folders, held, files.list(owner, ref))) yield batch.map(shown);
 		},
 
 		async search(viewer, folder, query, signal, turn) {
 			if (folder.area !== 'shared') return files.search(viewer, folder, query, signal, turn);
 			if (folder.path !== '') {
-				const { viewer: owner, ref, shown } = await enter(viewer, folder, 'view');
-				const found = await files.search(owner, ref, query, signal, turn);
+				const { viewer: owner, ref, shown, held } = await enter(viewer, folder, 'view');
+				const look = (until: AbortSignal) => files.search(owner, ref, query, until, turn);
+				const found = await whileMember(folders, held, look, signal);
 				return { ...found, entries: found.entries.map(shown) };
 			}
 			return searchShared(files, folders, viewer, { query, signal, turn });
@@ -106,7 +108,8 @@ export function sharedReads(files: Reads, folders: SharedFolders): Reads {
 		async *listWithStats(viewer, folder) {
 			if (folder.area !== 'shared') return yield* files.listWithStats(viewer, folder);
 			const within = await enter(viewer, folder, 'view');
-			for await (const { items, skipped } of files.listWithStats(within.viewer, within.ref))
+			const batches = readWhileMember(folders, within.held, files.listWithStats(within.viewer, within.ref));
+			for await (const { items, skipped } of batches)
 				yield { items: items.map((item) => walked(within, item)), skipped };
 		},
 	};

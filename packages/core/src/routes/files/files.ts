@@ -7,6 +7,7 @@ import type { Services } from '../../services.js';
 import { changeRoutes } from '../changeRoutes.js';
 import { ownerOf } from '../jobs.js';
 import { browseFolder } from './browseFolder.js';
+import { whileSignedIn } from './whileSignedIn.js';
 
 const item = (area: Area, path: StoragePath, owner: Owner | undefined): ItemRef => ({
 	area,
@@ -53,7 +54,10 @@ export function fileRoutes(services: Services) {
 
 	const change = changeRoutes(services);
 	return [
-		route(contract.browse, (call) => browseFolder(services, call, call.viewer, call.query.type, call.query)),
+		route(contract.browse, (call) => {
+			const { viewer, query, request } = call;
+			return whileSignedIn(services.sessions, request, () => browseFolder(services, call, viewer, query.type, query));
+		}),
 		route(contract.browsePublic, (call) => {
 			// A user sees here what visitors would see who may read.
 			const viewer: Viewer = call.viewer.kind === 'user' ? { kind: 'anonymous', access: 'read' } : call.viewer;

@@ -33,6 +33,15 @@ export function shareGuestRoutes(services: Services) {
 			if (visit.share.mode === 'upload') throw new Failure('forbidden', 'This share only receives files.');
 			return work(visit);
 		});
+	/** Runs `send`, whose answer is broken off once the share ends. */
+	const whileGood = async <T>({ request }: ShareCall, { share }: Visit, send: () => Promise<T>): Promise<T> => {
+		const leave = shareTransfers.enter(guests.passOf(share), () => request.raw.res.destroy());
+		try {
+			return await send();
+		} finally {
+			leave();
+		}
+	};
 	const pathIn = ({ request, params }: ShareCall, verb: string): StoragePath => {
 		const prefix = `${config.basePath}/api/share/${params.token}/${verb}`;
 		const { url = '' } = request.raw.req;
@@ -41,8 +50,9 @@ export function shareGuestRoutes(services: Services) {
 
 	return [
 		route(contract.lookAtShare, (call) =>
-			visiting(call, async ({ share, guest }) => {
+			visiting(call, async (visit) => {
 				const { request } = call;
+				const { share, guest } = visit;
 				const { title, message, mode, expiresAt } = share;
 				const from = share.owner.username;
 				const isLimited = share.maxDownloads !== null;
@@ -50,7 +60,8 @@ export function shareGuestRoutes(services: Services) {
 				const items = files.list(guest, { area: 'private', path: rootPath });
 				shareCookies.give(request, tokenOf(call), share);
 				const shown = presentItems(items, guest.root.kind === 'folder');
-				if (mode !== 'upload') return sendListing(services, call, listingText(head, shown, [], 'items'));
+				if (mode !== 'upload')
+					return whileGood(call, visit, () => sendListing(services, call, listingText(head, shown, [], 'items')));
 				// The folder must be there, and nobody learns what is in it.
 				await shown.next();
 				await shown.return(undefined);
@@ -79,7 +90,9 @@ export function shareGuestRoutes(services: Services) {
 		}),
 
 		route(contract.browseShare, (call) =>
-			looking(call, ({ guest }) => browseFolder(services, call, guest, 'private', call.query)),
+			looking(call, (visit) =>
+				whileGood(call, visit, () => browseFolder(services, call, visit.guest, 'private', call.query)),
+			),
 		),
 
 		route(contract.downloadFromShare, (call) => {
@@ -92,12 +105,11 @@ export function shareGuestRoutes(services: Services) {
 				const guest = path === rootPath ? sideBySide(visit.guest) : visit.guest;
 				const items = path === rootPath ? wholeShare(visit.guest) : [{ path }];
 				describe(shareEvent({ share, guest }, items));
-				const leave = shareTransfers.enter(guests.passOf(share), () => request.raw.res.destroy());
 				const counted = (file: OpenFile) => {
 					const download = { share, client: shareCookies.clientOf(request, share), content: JSON.stringify(path) };
 					return shareUses.counted(download, file);
 				};
-				try {
+				const sendItems = async () => {
 					const [only] = items;
 					const found =
 						items.length === 1 && only !== undefined
@@ -106,14 +118,16 @@ export function shareGuestRoutes(services: Services) {
 					if (found?.type === 'file' && only !== undefined) {
 						const { entry, file } = await files.open(guest, { area: 'private', ...only });
 						const sent = isInline ? file : counted(file);
-						return await sendFile(request, h, sent, { name: entry.name, isInline, log });
+						return sendFile(request, h, sent, { name: entry.name, isInline, log });
 					}
 					const client = clientKey(viewer, request.client.address);
 					const options = { counted };
-					return await sendArchive(services, request, h, guest, client, { area: 'private', items }, describe, options);
+					return sendArchive(services, request, h, guest, client, { area: 'private', items }, describe, options);
+				};
+				try {
+					return await whileGood(call, visit, sendItems);
 				} finally {
 					if (isInline) shareUses.viewed(share.id, bytesSent(request.raw.res));
-					leave();
 				}
 			};
 			return audit.sending({ action: 'followShare', viewer }, request.raw.res, (describe) =>
@@ -133,16 +147,12 @@ export function shareGuestRoutes(services: Services) {
 		),
 
 		route(contract.shareThumbnail, (call) =>
-			looking(call, async ({ share, guest }) => {
+			looking(call, (visit) => {
+				const { share, guest } = visit;
 				// A large one is as good as the picture itself, or a page of the document.
 				if (share.maxDownloads !== null && call.query.size > Math.min(...contract.thumbnailSizes)) throw notViewed();
 				const ref = { area: 'private' as const, path: pathIn(call, 'thumbnail') };
-				const leave = shareTransfers.enter(guests.passOf(share), () => call.request.raw.res.destroy());
-				try {
-					return await sendThumbnail(services, call, guest, ref, call.query.size);
-				} finally {
-					leave();
-				}
+				return whileGood(call, visit, () => sendThumbnail(services, call, guest, ref, call.query.size));
 			}),
 		),
 	];

@@ -1,0 +1,39 @@
+import { noLonger } from './endingFile.js';
+import type { Held } from './HeldAccess.js';
+import type { SharedFolders } from './SharedFolders.js';
+
+type Folders = Pick<SharedFolders, 'held'>;
+
+/** What `work` resolves to, if the member still has the role then. Its signal fires once that is lost. */
+export async function whileMember<T>(
+	folders: Folders,
+	held: Held,
+	work: (signal: AbortSignal) => Promise<T>,
+	signal?: AbortSignal,
+): Promise<T> {
+	const lost = new AbortController();
+	const leave = folders.held.hold(held, () => lost.abort(noLonger()));
+	try {
+		const found = await work(signal === undefined ? lost.signal : AbortSignal.any([lost.signal, signal]));
+		lost.signal.throwIfAborted();
+		return found;
+	} finally {
+		leave();
+	}
+}
+
+/** The same parts, none of which is read once the role is lost. */
+export async function* readWhileMember<T>(folders: Folders, held: Held, parts: AsyncIterable<T>): AsyncGenerator<T> {
+	let isLost = false;
+	const leave = folders.held.hold(held, () => {
+		isLost = true;
+	});
+	try {
+		for await (const part of parts) {
+			if (isLost) throw noLonger();
+			yield part;
+		}
+	} finally {
+		leave();
+	}
+}
