@@ -332,6 +332,32 @@ test('a backup whose parts have another form, or lines and a manifest of many me
 		await refused(line, text);
 });
 
+test('a backup of tables, columns, values and migrations that no Stowage has is refused by a sentence, by databases of both kinds', async (t) => {
+	const folder = await dataFolder(t);
+	const zip = path.join(folder, 'forged.zip');
+	const databases = [`sqlite:${path.join(folder, 'new', 'stowage.db')}`, await mariadb.createDatabase()];
+	const refused = async (expected: RegExp, table: string, row: unknown, migrations = ['0001-accounts']) => {
+		const text = `${JSON.stringify({ table, row })}\n`;
+		await forged(zip, { 'database.jsonl': text, 'hashes.jsonl': '' }, (manifest) => ({
+			...manifest,
+			database: { ...manifest.database, migrations, tables: { [table]: 1 } },
+		}));
+		for (const url of databases) {
+			const words = ['restore', zip, '--data-dir', path.join(folder, 'new'), '--database-url', url, ...quiet];
+			const { code, stderr } = await run(words);
+			t.is(code, 1, `${url} ${table} ${JSON.stringify(row)} ${stderr}`);
+			t.regex(stderr, expected);
+		}
+	};
+	const user = { id: 'x', username: 'ada', password_hash: 'x' };
+	await refused(/^These are no rows of a table of Stowage: pets\. [^\n]*$/, 'pets', user);
+	const other = /^These are no rows of a table of Stowage: users\. [^\n]*$/;
+	for (const row of [{ ...user, pet: 1 }, { id: null }, { id: 'x', username: {} }, { id: 'x\0' }, {}])
+		await refused(other, 'users', row);
+	const last = allMigrations.at(-1)?.name ?? '';
+	await refused(/^Its list of migrations has gaps: [^\n]*$/, 'users', user, ['0001-accounts', last]);
+});
+
 test('a backup to a full disk fails with a sentence and leaves no file', async (t) => {
 	const disk = await mountSmallDisk(t, 4);
 	if (disk === undefined) return t.pass();

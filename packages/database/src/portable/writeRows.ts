@@ -1,6 +1,7 @@
+import { Failure } from '@stowage/rules';
 import type { Knex } from 'knex';
 import { isMysql } from '../connection/dialect.js';
-import { DatabaseError, translated } from '../connection/errors.js';
+import { codeOf, DatabaseError, isUnavailable, translated } from '../connection/errors.js';
 import { plainRow } from '../connection/plainValues.js';
 import { parseDatabaseUrl } from '../connection/target.js';
 import { allMigrations } from '../migrations/all.js';
@@ -21,7 +22,7 @@ const batchSize = 100;
 
 /**
  * Fills an empty database of either kind with the rows of tables of these migrations, all of them or none, reads them back and compares.
- * Throws a DatabaseError for a database that is not empty, and for unknown migrations.
+ * Throws a DatabaseError for a database that is not empty, and for unknown migrations, and `invalid` for what are no rows of its tables.
  */
 export async function fillDatabase(
 	url: string,
@@ -31,6 +32,8 @@ export async function fillDatabase(
 	const unknown = migrations.filter((name) => !allMigrations.some((migration) => migration.name === name));
 	if (unknown.length > 0)
 		throw new DatabaseError(`This comes from a newer Stowage: it has ${unknown.join(', ')}. Use that version.`);
+	if (migrations.some((_name, at) => !migrations.includes(allMigrations[at]?.name ?? '')))
+		throw new Failure('invalid', 'Its list of migrations has gaps: no Stowage has written this.');
 	try {
 		const knex = await open(url, migrations);
 		try {
@@ -68,15 +71,18 @@ async function fill(
 ): Promise<Written> {
 	const given = new Map<string, RowDigest>();
 	for (const table of tables) {
-		await assertEmpty(transaction, table);
+		await fitting(table, () => assertEmpty(transaction, table));
 		given.set(table, new RowDigest());
 	}
 	for await (const { table, rows } of batches) {
 		const digest = given.get(table);
 		if (digest === undefined) throw new DatabaseError(`There are rows of a table that was not named: ${table}`);
-		for (const row of rows) digest.add(row);
-		for (let start = 0; start < rows.length; start += batchSize)
-			await transaction(table).insert(rows.slice(start, start + batchSize).map((row) => plainRow({ ...row })));
+		await fitting(table, async () => {
+			const plain = rows.map((row) => plainRow({ ...row }));
+			for (const row of plain) digest.add(row);
+			for (let start = 0; start < plain.length; start += batchSize)
+				await transaction(table).insert(plain.slice(start, start + batchSize));
+		});
 	}
 	const written = new Map<string, { count: number; digest: string }>();
 	for (const [table, { count, digest }] of given) {
@@ -87,6 +93,19 @@ async function fill(
 		written.set(table, { count, digest });
 	}
 	return written;
+}
+
+/** Throws `invalid` where the database, or its driver, refuses a table, a column or a value. Those may come from a forged backup. */
+async function fitting(table: string, work: () => Promise<void>): Promise<void> {
+	try {
+		await work();
+	} catch (cause) {
+		const isRefused = /^(SQLITE_(ERROR|CONSTRAINT|MISMATCH|TOOBIG)|ER_)/.test(codeOf(cause) ?? '');
+		const isKnown = translated(cause) !== cause || isUnavailable(cause);
+		if (isKnown || !(isRefused || cause instanceof TypeError)) throw cause;
+		const message = `These are no rows of a table of Stowage: ${table}. It, a column or a value is another one.`;
+		throw new Failure('invalid', message, { cause });
+	}
 }
 
 async function* allRows(transaction: Knex.Transaction, table: string): AsyncGenerator<Row> {
