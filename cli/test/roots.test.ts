@@ -171,6 +171,23 @@ test('an account whose disk is away is not renamed, and keeps its name and its s
 	t.deepEqual(await readdir(path.join(disk, 'root/users')), ['near']);
 });
 
+test('of an account whose disk is away all is shown, and its quota is set, but for what it contains', async (t) => {
+	const app = await testApp(t);
+	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
+	t.teardown(() => rm(disk, { recursive: true, force: true }));
+	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
+	t.like(await run(['root', 'add', 'big', path.join(disk, 'root'), ...flags]), { code: 0 });
+	t.is((await run(['user', 'add', 'far', '--root', 'big', ...flags], `${password}\n`)).code, 0);
+	await rename(path.join(disk, 'root'), path.join(disk, 'gone'));
+	const stderr = 'The home of far was not measured: The storage is not available right now.';
+	const shown = await run(['user', 'show', 'far', '--json', ...flags]);
+	t.like(shown, { code: 0, stderr });
+	t.like(JSON.parse(shown.stdout), { username: 'far', isDisabled: false, used: null });
+	const quota = await run(['user', 'quota', 'far', '--bytes', '5GB', ...flags]);
+	t.like(quota, { code: 0, stderr });
+	t.regex(quota.stdout, /^bytes\tunknown\t5/);
+});
+
 test('a disk that is away leaves nobody without a backup, a list of links and bound links', async (t) => {
 	const app = await testApp(t);
 	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));

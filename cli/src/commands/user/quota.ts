@@ -1,6 +1,6 @@
 import { parseByteSize, type Services } from '@stowage/core';
-import { Failure } from '@stowage/rules';
-import { printJson, printTable, type Row, sizeCell } from '../../terminal/output.js';
+import { Failure, isFailure } from '@stowage/rules';
+import { printError, printJson, printTable, type Row, sizeCell } from '../../terminal/output.js';
 import type { Column } from '../../terminal/table.js';
 
 export interface QuotaOptions {
@@ -28,8 +28,7 @@ export async function setQuota(services: Services, name: string, options: QuotaO
 	}
 	const inForce = await quotaInForce(services, user);
 	const { limit, isDefault: byDefault, used } = inForce;
-	if (options.json)
-		printJson({ quota: { ...limit, isDefault: byDefault }, used: { bytes: used.bytes, entries: used.entries } });
+	if (options.json) printJson({ quota: { ...limit, isDefault: byDefault }, used });
 	else await printTable(quotaColumns, quotaRows(inForce));
 }
 
@@ -38,9 +37,11 @@ interface QuotaInForce {
 	limit: { bytes: number; entries: number };
 	/** Whether it is the configured one. */
 	isDefault: { bytes: boolean; entries: boolean };
-	used: { bytes: number; entries: number };
+	/** Null where it can't be measured, such as while the disk is away. */
+	used: { bytes: number; entries: number } | null;
 }
 
+/** Says so where the usage can't be measured. */
 export async function quotaInForce(
 	{ accounts, config, quotas }: Services,
 	user: { id: string; username: string },
@@ -50,8 +51,22 @@ export async function quotaInForce(
 	return {
 		limit: { bytes: quota.bytes ?? userBytes, entries: quota.entries ?? userEntries },
 		isDefault: { bytes: quota.bytes === null, entries: quota.entries === null },
-		used: await quotas.measured({ kind: 'user', id: user.id, username: user.username }),
+		used: await measuredOrNull(quotas, user),
 	};
+}
+
+async function measuredOrNull(
+	quotas: Services['quotas'],
+	{ id, username }: { id: string; username: string },
+): Promise<QuotaInForce['used']> {
+	try {
+		const { bytes, entries } = await quotas.measured({ kind: 'user', id, username });
+		return { bytes, entries };
+	} catch (error) {
+		if (!isFailure(error)) throw error;
+		printError(`The home of ${username} was not measured: ${error.message}`);
+		return null;
+	}
 }
 
 export const quotaColumns: readonly Column[] = ['QUOTA', 'USED', 'LIMIT', 'SET BY'].map((title) => ({ title }));
@@ -59,8 +74,8 @@ export const quotaColumns: readonly Column[] = ['QUOTA', 'USED', 'LIMIT', 'SET B
 export function quotaRows({ limit, isDefault, used }: QuotaInForce): Row[] {
 	const setBy = (byDefault: boolean) => (byDefault ? 'default' : 'administrator');
 	return [
-		['bytes', sizeCell(used.bytes), limitCell(limit.bytes), setBy(isDefault.bytes)],
-		['entries', used.entries, limit.entries === 0 ? 'no limit' : limit.entries, setBy(isDefault.entries)],
+		['bytes', used === null ? 'unknown' : sizeCell(used.bytes), limitCell(limit.bytes), setBy(isDefault.bytes)],
+		['entries', used?.entries ?? 'unknown', limit.entries === 0 ? 'no limit' : limit.entries, setBy(isDefault.entries)],
 	];
 }
 

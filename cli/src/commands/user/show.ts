@@ -37,7 +37,7 @@ export async function showUser(services: Services, name: string, { json }: { jso
 			recoveryCodesLeft,
 			settings,
 			quota: { bytes: quota.limit.bytes, entries: quota.limit.entries, isDefault: quota.isDefault },
-			used: { bytes: quota.used.bytes, entries: quota.used.entries },
+			used: quota.used,
 			sessions: found.map(sessionJson),
 			links: ownLinks.map((link) => ({ id: link.id, ...linkJson(link) })),
 			lastSignInAt: lastSignInAt === null ? null : timeText(lastSignInAt),
