@@ -1,6 +1,19 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+	chmod,
+	chown,
+	lchown,
+	lstat,
+	mkdir,
+	mkdtemp,
+	readdir,
+	readFile,
+	rm,
+	stat,
+	symlink,
+	writeFile,
+} from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
@@ -78,7 +91,7 @@ test('the unit may write to the folders of the configuration, also those with sp
 		program: process.execPath,
 		config: '/srv/100% $mine/config.yaml',
 		dataDir: '/srv/100% $mine/data',
-		storageRoots: ['/mnt/photos', '/home/ada/files'],
+		storageRoots: ['/mnt/photos', '/home/ada/files', '/home/ada/more:/etc'],
 	});
 	t.deepEqual(text.match(/^(ReadWritePaths|RequiresMountsFor|StateDirectory|Protect(System|Home)|Bind.*Paths)=.*$/gm), [
 		'RequiresMountsFor="/srv/100%% $mine/data"',
@@ -87,6 +100,8 @@ test('the unit may write to the folders of the configuration, also those with sp
 		'ProtectSystem=strict',
 		'ProtectHome=tmpfs',
 		'BindPaths=-/home/ada/files',
+		// Without quotes its part before the colon would lie in the place of /etc.
+		'BindPaths="-/home/ada/more:/etc"',
 	]);
 	await writeFile(unit, text);
 	t.deepEqual(await verifyUnit(unit), { code: 0, output: '' });
@@ -153,8 +168,11 @@ test('a unit that denies a folder to the service, or keeps a disk mounted in it,
 
 	// As the command installs it: homes are hidden except for the folders that it names.
 	await write('etc/systemd/system/stowage.service.d/none.conf', '');
-	await write('etc/systemd/system/stowage.service', unitText({ ...options, storageRoots: ['/home/ada/files'] }));
-	t.is(await faultOf('/home/ada/files'), undefined);
+	await write(
+		'etc/systemd/system/stowage.service',
+		unitText({ ...options, storageRoots: ['/home/ada/files', '/home/ada/a:b'] }),
+	);
+	for (const each of ['/home/ada/files', '/home/ada/a:b']) t.is(await faultOf(each), undefined, each);
 	t.like(await faultOf('/home/ada'), { isWritable: false, remedy: 'sudo stowage service install' });
 });
 
@@ -213,6 +231,19 @@ test('service install and uninstall work in another root folder, and keep the co
 	t.true((await stat(inRoot('srv/stowage'))).isDirectory());
 	t.is(await readFile(config, 'utf8'), 'dataDir: /srv/stowage\nport: 8080\n');
 	t.regex((await stowage('service', 'uninstall', '--root', root)).output, /^There is no service to uninstall/);
+});
+
+test('service uninstall of another tree removes no file outside of it to which somebody’s link leads', async (t) => {
+	const root = await temporaryFolder(t);
+	const at = (...names: string[]) => path.join(root, ...names);
+	for (const name of ['tree/etc/systemd', 'host']) await mkdir(at(name), { recursive: true });
+	await writeFile(at('host/stowage.service'), '[Service]\nExecStart=/bin/true\n');
+	await symlink(at('host'), at('tree/etc/systemd/system'));
+	await lchown(at('tree/etc/systemd/system'), 47_430, 47_431);
+	const { code, output } = await stowage('service', 'uninstall', '--root', at('tree'));
+	t.not(code, 0);
+	t.regex(output, /tree\/etc\/systemd\/system is a link of user 47430, which root does not follow/);
+	t.deepEqual(await readdir(at('host')), ['stowage.service']);
 });
 
 test('service install refuses a data folder that belongs to another user', async (t) => {

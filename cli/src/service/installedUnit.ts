@@ -31,11 +31,14 @@ export async function installedUnit(root = '/'): Promise<InstalledUnit | undefin
 	if (at === -1) return undefined;
 	const text = texts[at] as string;
 	const values = parseService([text, ...(await dropIns(root))]);
-	const last = (name: string) => values.get(name)?.at(-1)?.at(-1);
-	const words = (name: string) => values.get(name)?.flat() ?? [];
+	const given = (name: string) => values.get(name)?.flat() ?? [];
+	const words = (name: string) => given(name).map(unquoted);
+	const last = (name: string) => words(name).at(-1);
 	const isStrict = last('ProtectSystem') === 'strict';
 	const hidesHomes = ['yes', 'true', '1', 'on', 'tmpfs'].includes(last('ProtectHome') ?? '');
-	const bound = words('BindPaths').map((word) => word.split(':')[0] as string);
+	const bound = given('BindPaths').map((word) =>
+		unquoted(/^[-+]*["']/.test(word) ? word : (word.split(':')[0] as string)),
+	);
 	const named = [...words('ReadWritePaths'), ...bound].map((word) => word.replace(/^[-+]+/, ''));
 	const own = [
 		...words('StateDirectory').map((name) => `/var/lib/${name}`),
@@ -78,7 +81,7 @@ async function dropIns(root: string): Promise<string[]> {
 	return (await Promise.all(sorted.map(read))).filter((text) => text !== undefined);
 }
 
-/** The lines of all `[Service]` sections: for each name its values, as words; an empty value resets those before it. */
+/** The lines of all `[Service]` sections: for each name its values, as words with their quotes; an empty value resets those before it. */
 function parseService(texts: readonly string[]): Map<string, string[][]> {
 	const values = new Map<string, string[][]>();
 	for (const text of texts) {
@@ -99,8 +102,11 @@ function parseService(texts: readonly string[]): Map<string, string[][]> {
 }
 
 function wordsOf(value: string): string[] {
-	const words = [...value.matchAll(/[-+]*"[^"]*"|[-+]*'[^']*'|\S+/g)].map(([word]) => word);
-	return words.map((word) => word.replaceAll(/["']/g, '').replaceAll('%%', '%'));
+	return [...value.matchAll(/[-+]*"[^"]*"|[-+]*'[^']*'|\S+/g)].map(([word]) => word);
+}
+
+function unquoted(word: string): string {
+	return word.replaceAll(/["']/g, '').replaceAll('%%', '%');
 }
 
 /** Undefined for a missing or unreadable file: units are searched in several folders, and findings about them are advice only. */

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
-import { open, readdir, rm } from 'node:fs/promises';
+import { open, readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { Failure } from '@stowage/rules';
+import { Failure, undefinedIf } from '@stowage/rules';
 import { holdFolder } from '../privileges/heldFolder.js';
 
 /** Root changes what it has opened, over no link, and never what a name leads to a moment later. */
@@ -47,8 +47,23 @@ export function writeStep(file: string, text: string, mode: number, ownerOf?: Ow
 	};
 }
 
+/** Removes a file, if it is there, over no link but root's. */
 export function removeStep(file: string): Step {
-	return { description: `remove ${file}`, run: () => rm(file, { force: true }) };
+	return {
+		description: `remove ${file}`,
+		async run() {
+			const holding = holdFolder(path.dirname(file), { remedy: 'remove the file itself' });
+			const folder = await undefinedIf(holding, 'notFound');
+			if (folder === undefined) return;
+			try {
+				await unlink(folder.at(path.basename(file)));
+			} catch (error) {
+				if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+			} finally {
+				await folder.handle.close();
+			}
+		},
+	};
 }
 
 /**

@@ -165,9 +165,10 @@ function quoted(word: string): string {
 	if (/[\0-\x1f"'\\]/.test(word)) {
 		throw new Failure(
 			'invalid',
-			`A systemd unit can't name a path with quotes, backslashes or control characters: ${word}`,
+			`A systemd unit can't name a path with quotes, backslashes or control characters: ${word.replace(/^-/, '')}`,
 		);
 	}
 	const escaped = word.replaceAll('%', '%%');
-	return /\s/.test(escaped) ? `"${escaped}"` : escaped;
+	// What follows a colon would be the place at which a folder is mounted.
+	return /[\s:]/.test(escaped) ? `"${escaped}"` : escaped;
 }
