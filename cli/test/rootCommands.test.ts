@@ -796,6 +796,28 @@ async function siteOfRoot(t: ExecutionContext, file: string) {
 	return { at, write, list, refuses };
 }
 
+test('where root stays root, it makes no storage root where a link of somebody else leads, or could lead', async (t) => {
+	const { at } = await machine(t);
+	for (const name of ['own', 'theirs', 'victim']) await mkdir(at(name), { mode: 0o700 });
+	await chown(at('theirs'), uid, gid);
+	await symlink(at('victim'), at('theirs/link'));
+	await lchown(at('theirs/link'), uid, gid);
+	const add = (location: string) =>
+		stowage(['root', 'add', 'big', location, '--data-dir', at('own'), '--log-level', 'error']);
+	for (const location of [at('theirs/link'), at('theirs/free')]) {
+		const { code, stderr } = await add(location);
+		t.is(code, 1, stderr);
+		t.true(
+			stderr.startsWith(`Root makes no storage root in ${location}, for ${at('theirs')} belongs to user ${uid}: `),
+			stderr,
+		);
+	}
+	t.deepEqual(await readdir(at('victim')), []);
+	t.deepEqual(await readdir(at('theirs')), ['link']);
+	// A folder of theirs that nobody can exchange.
+	t.like(await add(at('theirs')), { code: 0 });
+});
+
 test('where root stays root, it works on no data folder that somebody else could exchange meanwhile', async (t) => {
 	const { at } = await machine(t);
 	const list = (dataDir: string) => stowage(['user', 'list', '--data-dir', dataDir, '--log-level', 'error']);
