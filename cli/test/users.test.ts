@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { parsePath } from '@stowage/rules';
@@ -91,6 +91,17 @@ test('accounts are shown, renamed, signed out and removed beside a running serve
 	t.regex(removed.shown, /What becomes of the files of bob\?[\s\S]*Removed bob with all files\.\s*$/);
 	t.deepEqual(await readdir(path.join(app.filesDir, 'users')), ['anonymous']);
 	t.deepEqual(JSON.parse((await user('list', '--json')).stdout), []);
+});
+
+test('of an account that goes, whose files are not there any more, none are said to stay on disk', async (t) => {
+	const app = await testApp(t);
+	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
+	for (const name of ['ada', 'bob']) await run(['user', 'add', name, ...flags], 'correct horse\n');
+	await rm(path.join(app.filesDir, 'users/ada'), { recursive: true });
+	t.like(await run(['user', 'remove', 'ada', '--move-files-to', 'bob', ...flags]), {
+		code: 0,
+		stdout: 'Removed ada. There were no files left to move.',
+	});
 });
 
 test('user list shows quota, last sign-in and what homes contained when they were last measured', async (t) => {

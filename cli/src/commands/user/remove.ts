@@ -25,9 +25,10 @@ export async function removeUser(
 	if (filesAction.kind === 'delete') {
 		await trashBin.removePurged();
 		printLine(`Removed ${username}${withFiles(await trashLeft(database.trash, id))}`);
-	} else if (folder === undefined) printLine(`Removed ${username}. The files stay on disk.`);
-	else if (filesAction.kind === 'move')
-		printLine(`Removed ${username}. The files are in the private folder '${folder}' of ${filesAction.to.username}.`);
+	} else if (filesAction.kind === 'keep') printLine(`Removed ${username}. The files stay on disk.`);
+	// Never made, or moved by a command that was interrupted, or by another one at the same time.
+	else if (folder === undefined) printLine(`Removed ${username}. There were no files left to move.`);
+	else printLine(`Removed ${username}. The files are in the private folder '${folder}' of ${filesAction.to.username}.`);
 }
 
 function withFiles(left: number): string {
