@@ -61,19 +61,20 @@ async function sendByTicket(
 	);
 	const reader = visit === undefined ? owner : share?.isWhole ? sideBySide(visit.guest) : visit.guest;
 	const requester = { client: clientKey(owner, request.client.address), signal: clientGone(request) };
-	const opened = await archives.openFileOrArchive(reader, ticket, requester);
-	describe({ entries: opened.entries });
-	const { size, version } = opened.file.item;
-	const content = JSON.stringify(ticket.items.map(({ path }) => path));
-	const file =
-		visit === undefined || share === undefined
-			? opened.file
-			: shareUses.counted({ share: visit.share, client: share.client, content }, opened.file);
+	// Before the archive is made, which takes long for large folders: one that has ended meanwhile is neither made nor sent.
 	const breakOff = () => request.raw.res.destroy();
-	const transfer = transfers.enter(token, ticket, file, breakOff);
+	const transfer = transfers.enter(token, ticket, breakOff);
 	const leaveShare = share && shareTransfers.enter(share.pass, breakOff);
 	try {
-		return await sendFile(request, h, transfer.file, {
+		const opened = await archives.openFileOrArchive(reader, ticket, requester);
+		describe({ entries: opened.entries });
+		const { size, version } = opened.file.item;
+		const content = JSON.stringify(ticket.items.map(({ path }) => path));
+		const file =
+			visit === undefined || share === undefined
+				? opened.file
+				: shareUses.counted({ share: visit.share, client: share.client, content }, opened.file);
+		return await sendFile(request, h, transfer.reporting(file), {
 			name: opened.kind === ticket.kind ? ticket.name : opened.name,
 			isInline: false,
 			log,

@@ -27,7 +27,7 @@ interface Dependencies {
 /** One response that sends the content of a ticket. */
 export interface Transfer {
 	/** The same file, whose progress is published while it is read. */
-	file: OpenFile;
+	reporting(file: OpenFile): OpenFile;
 	leave(): void;
 }
 
@@ -38,12 +38,12 @@ export class Transfers {
 	constructor(readonly dependencies: Dependencies) {}
 
 	/** A transfer begins. `breakOff` is called when the ticket or its session ends, in whatever process, until the transfer is left. */
-	enter(token: string, ticket: Ticket, file: OpenFile, breakOff: () => void): Transfer {
+	enter(token: string, ticket: Ticket, breakOff: () => void): Transfer {
 		const running = this.#running.get(token) ?? this.#begin(token, ticket);
 		running.ends.add(breakOff);
 		const stopListening = this.#onEnd(token, ticket, () => this.end(token, ticket));
 		return {
-			file: withProgress(file, running.report),
+			reporting: (file) => withProgress(file, running.report),
 			leave: () => {
 				stopListening();
 				running.ends.delete(breakOff);

@@ -267,3 +267,35 @@ test('what is shown first of a share ends once that has another password', async
 	await fixture.ada.call('PATCH', `/api/shares/${id}`, { password: 'very secret' });
 	await t.notThrowsAsync(isCutOff(answer));
 });
+
+const endings: Record<string, (fixture: Fixture, ticket: string) => Promise<unknown>> = {
+	'the session': ({ ada }) => ada.get('/api/logout'),
+	'its ticket': ({ ada }, ticket) => ada.call('DELETE', ticket),
+};
+for (const [name, end] of Object.entries(endings)) {
+	test(`a ZIP that takes long to make is not made to its end once ${name} has ended`, async (t) => {
+		const fixture = await setUp(t);
+		const { app, ada } = fixture;
+		const files = [{ path: 'large' }];
+		const { url } = json(await ada.post('/api/downloadTickets', { files, type: 'private', directory: '' }));
+		const { storage } = app.services.roots.first;
+		const listWithStats = async function* () {
+			for (;;) {
+				await wait(10);
+				yield { items: [], skipped: 0 };
+			}
+		};
+		Object.assign(storage, { listWithStats });
+		const { hostname, port } = new URL(app.server.info.uri);
+		const asked = request({ hostname, port, path: url, agent: false }).end();
+		t.teardown(() => void asked.destroy());
+		const answered = once(asked, 'response').then(
+			() => 'answered',
+			(error: NodeJS.ErrnoException) => error.code,
+		);
+		await until('it is under way', () => app.services.walkQueue.running > 0);
+		await end(fixture, url);
+		t.is(await Promise.race([answered, wait(60_000, 'no end', { ref: false })]), 'ECONNRESET');
+		await until('nothing of it goes on', () => app.services.walkQueue.running === 0);
+	});
+}
