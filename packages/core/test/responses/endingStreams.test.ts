@@ -169,17 +169,24 @@ test('a member gets no more of a former content once they are disabled', version
 	await until('it is known', () => app.services.sharedFolders.held.count === 0);
 });
 
-/** Each folder has rows without end. */
-function makeEndless({ services }: TestApp): void {
+/** Gives each folder rows without end. Says how many readers there are. */
+function makeEndless({ services }: TestApp): { readers: number } {
+	const reading = { readers: 0 };
 	services.roots.first.storage.list = async function* () {
-		for (let batch = 0; ; batch++)
-			yield Array.from(
-				{ length: 2000 },
-				(_, at): StorageEntry => ({
-					...{ name: `row ${batch} ${at}`, type: 'file', size: 1, mtime: 1 },
-				}),
-			);
+		reading.readers++;
+		try {
+			for (let batch = 0; ; batch++)
+				yield Array.from(
+					{ length: 2000 },
+					(_, at): StorageEntry => ({
+						...{ name: `row ${batch} ${at}`, type: 'file', size: 1, mtime: 1 },
+					}),
+				);
+		} finally {
+			reading.readers--;
+		}
 	};
+	return reading;
 }
 
 type Fixture = Awaited<ReturnType<typeof setUp>>;
@@ -242,7 +249,7 @@ for (const [name, prepare] of Object.entries(shown)) {
 		const fixture = await setUp(t, { '--search-index': 'false' });
 		const { app } = fixture;
 		const { path, client, end } = await prepare(fixture);
-		makeEndless(app);
+		const reading = makeEndless(app);
 		const { hostname, port } = new URL(app.server.info.uri);
 		const headers = client?.cookie === undefined ? {} : { cookie: client.cookie };
 		const asked = request({ hostname, port, path: `${path}&search=row`, agent: false, headers }).end();
@@ -251,7 +258,7 @@ for (const [name, prepare] of Object.entries(shown)) {
 			([answer]) => (answer as IncomingMessage).statusCode,
 			(error: NodeJS.ErrnoException) => error.code,
 		);
-		await until('it is under way', () => app.services.walkQueue.running > 0);
+		await until('it is under way', () => reading.readers > 0);
 		await end();
 		const outcome = await Promise.race([answered, wait(60_000, 'no end', { ref: false })]);
 		t.is(outcome, path.includes('type=shared') ? 404 : 'ECONNRESET');
@@ -279,10 +286,16 @@ for (const [name, end] of Object.entries(endings)) {
 		const files = [{ path: 'large' }];
 		const { url } = json(await ada.post('/api/downloadTickets', { files, type: 'private', directory: '' }));
 		const { storage } = app.services.roots.first;
+		let readers = 0;
 		const listWithStats = async function* () {
-			for (;;) {
-				await wait(10);
-				yield { items: [], skipped: 0 };
+			readers++;
+			try {
+				for (;;) {
+					await wait(10);
+					yield { items: [], skipped: 0 };
+				}
+			} finally {
+				readers--;
 			}
 		};
 		Object.assign(storage, { listWithStats });
@@ -293,9 +306,9 @@ for (const [name, end] of Object.entries(endings)) {
 			() => 'answered',
 			(error: NodeJS.ErrnoException) => error.code,
 		);
-		await until('it is under way', () => app.services.walkQueue.running > 0);
+		await until('it is under way', () => readers > 0);
 		await end(fixture, url);
 		t.is(await Promise.race([answered, wait(60_000, 'no end', { ref: false })]), 'ECONNRESET');
-		await until('nothing of it goes on', () => app.services.walkQueue.running === 0);
+		await until('nothing of it goes on', () => readers === 0);
 	});
 }
