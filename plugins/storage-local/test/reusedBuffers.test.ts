@@ -138,3 +138,24 @@ test.serial(
 		}
 	},
 );
+
+test('a large file that the kernel has in memory is read without holding up timers and other requests', async (t) => {
+	const { storage, root } = await localStorage(t);
+	await writeFile(join(root, 'large'), Buffer.alloc(64 * 1024 * kilobyte, 1));
+	const file = await storage.open(p('large'));
+	t.teardown(() => file.close());
+	let rounds = 0;
+	let isRead = false;
+	const counted = (async () => {
+		while (!isRead) {
+			await setImmediate();
+			rounds++;
+		}
+	})();
+	let bytes = 0;
+	for await (const chunk of file.read()) bytes += chunk.length;
+	isRead = true;
+	await counted;
+	t.is(bytes, 64 * 1024 * kilobyte);
+	t.true(rounds >= 8, `${rounds} rounds of the event loop`);
+});

@@ -1,3 +1,4 @@
+import { setImmediate as nextRound } from 'node:timers/promises';
 import {
 	type ByteRange,
 	Failure,
@@ -16,6 +17,12 @@ import { ReusedBuffers } from './ReusedBuffers.js';
  * the reading, and what was just read is sent while it is still in the processor's own memory.
  */
 const smallRead = 256 * 1024;
+
+/**
+ * After so many bytes in place a read lets the event loop go on. Promises alone don't, so a reader that waits for nothing else, such as one
+ * that hashes the file, would hold up all other requests, timers and signals until its end: seconds for each gigabyte.
+ */
+const maxInPlace = 4 * 1024 * 1024;
 
 /** The first chunk of a range that is longer than `smallRead`, and how much larger the next one is. */
 const firstRead = 64 * 1024;
@@ -68,6 +75,7 @@ export class OpenLocalFile implements OpenFile {
 		let size = Math.min(largest, end - start <= smallRead ? smallRead : firstRead);
 		let at = start;
 		let isInMemory = true;
+		let inPlace = 0;
 		const readNext = (free?: Buffer): ChunkRead => {
 			const length = Math.min(size, end - at);
 			if (free !== undefined && free.length < length) buffers.give(free);
@@ -89,6 +97,11 @@ export class OpenLocalFile implements OpenFile {
 			while (next !== undefined) {
 				const chunk = await next.reading;
 				const { buffer, isInPlace }: ChunkRead = next;
+				inPlace = isInPlace ? inPlace + chunk.length : 0;
+				if (inPlace >= maxInPlace) {
+					inPlace = 0;
+					await nextRound();
+				}
 				// Not while chunks are small: the next one may not be wanted.
 				next = at < end && size === largest && !isInPlace ? readNext(resting) : undefined;
 				if (next !== undefined) resting = undefined;
