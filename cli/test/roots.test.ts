@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { Client, field, file, json, testApp } from '../../packages/core/test/testApp.js';
 import { until } from '../../packages/core/test/until.js';
 import { run } from './program.js';
@@ -155,13 +155,19 @@ test('root relocate takes only the place that has the root’s id, and a running
 	t.deepEqual((await readdir(disk)).sort(), ['empty', 'file', 'new', 'other'], 'nothing is created in the old place');
 });
 
-test('an account whose disk is away is not renamed, and keeps its name and its state', async (t) => {
+/** A server whose user `far` has their home on a further disk: the root `big` in the folder `root` of `disk`. */
+async function farDisk(t: ExecutionContext) {
 	const app = await testApp(t);
 	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
 	t.teardown(() => rm(disk, { recursive: true, force: true }));
 	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
 	t.like(await run(['root', 'add', 'big', path.join(disk, 'root'), ...flags]), { code: 0 });
 	t.is((await run(['user', 'add', 'far', '--root', 'big', ...flags], `${password}\n`)).code, 0);
+	return { app, disk, flags };
+}
+
+test('an account whose disk is away is not renamed, and keeps its name and its state', async (t) => {
+	const { disk, flags } = await farDisk(t);
 	await rename(path.join(disk, 'root'), path.join(disk, 'gone'));
 	t.like(await run(['user', 'rename', 'far', 'near', ...flags]), { code: 1 });
 	const [user] = JSON.parse((await run(['user', 'list', '--json', ...flags])).stdout);
@@ -172,12 +178,7 @@ test('an account whose disk is away is not renamed, and keeps its name and its s
 });
 
 test('of an account whose disk is away all is shown, and its quota is set, but for what it contains', async (t) => {
-	const app = await testApp(t);
-	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
-	t.teardown(() => rm(disk, { recursive: true, force: true }));
-	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
-	t.like(await run(['root', 'add', 'big', path.join(disk, 'root'), ...flags]), { code: 0 });
-	t.is((await run(['user', 'add', 'far', '--root', 'big', ...flags], `${password}\n`)).code, 0);
+	const { disk, flags } = await farDisk(t);
 	await rename(path.join(disk, 'root'), path.join(disk, 'gone'));
 	const stderr = 'The home of far was not measured: The storage is not available right now.';
 	const shown = await run(['user', 'show', 'far', '--json', ...flags]);
@@ -189,12 +190,7 @@ test('of an account whose disk is away all is shown, and its quota is set, but f
 });
 
 test('a disk that is away leaves nobody without a backup, a list of links and bound links', async (t) => {
-	const app = await testApp(t);
-	const disk = await mkdtemp(path.join(os.tmpdir(), 'stowage-disk-'));
-	t.teardown(() => rm(disk, { recursive: true, force: true }));
-	const flags = ['--data-dir', app.dataDir, '--log-level', 'error'];
-	t.like(await run(['root', 'add', 'big', path.join(disk, 'root'), ...flags]), { code: 0 });
-	t.is((await run(['user', 'add', 'far', '--root', 'big', ...flags], `${password}\n`)).code, 0);
+	const { app, disk, flags } = await farDisk(t);
 	const far = new Client(app);
 	await far.post('/api/login', { username: 'far', password });
 	const near = await new Client(app).register('near');
