@@ -130,3 +130,33 @@ test('a film of another container than its first bytes say is refused', async (t
 	await t.throwsAsync(assertFilm(ffprobe, 3, 'mov', signal), { message: 'File is not a video' });
 	t.true((await readFile(file)).length > 0);
 });
+
+test('a film whose pictures are larger than those of any film is refused before HandBrake starts', async (t) => {
+	const { signal } = new AbortController();
+	const assertSize = (...sizes: [width: number, height: number][]) => {
+		const streams = sizes.map(([width, height], index) => ({ index, codec_type: 'video', width, height }));
+		const output = JSON.stringify({ format: { format_name: 'matroska,webm' }, streams });
+		return assertFilm({ run: async () => ({ code: 0, output, log: [] }) } as never, 3, 'matroska', signal);
+	};
+	await t.notThrowsAsync(assertSize([7680, 4320]));
+	await t.notThrowsAsync(assertSize([8192, 8192]));
+	await t.notThrowsAsync(assertSize([12_288, 6480]));
+	const refused = {
+		message: 'The video has pictures of 256 megapixels. Those of more than 100 are not converted.',
+	};
+	await t.throwsAsync(assertSize([16_000, 16_000]), refused);
+	await t.throwsAsync(assertSize([640, 360], [16_000, 16_000]), refused);
+});
+
+test('what is said of a film with larger pictures than any film is what its owner reads', async (t) => {
+	const { alice, home, names, staging } = await site(t);
+	const args = ['-f', 'lavfi', '-i', 'color=c=red:s=10400x9700:r=5:d=0.2', ...h264];
+	await film('huge.mkv', args, path.join(home, 'huge.mkv'));
+	t.like(await convert(alice, { filePath: 'huge.mkv', deleteOriginal: true }), {
+		status: 'failed',
+		error: 'The video has pictures of 101 megapixels. Those of more than 100 are not converted.',
+		outputPath: null,
+	});
+	t.deepEqual(await names(), ['huge.mkv']);
+	t.deepEqual(await readdir(staging), []);
+});

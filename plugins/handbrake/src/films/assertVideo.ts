@@ -13,10 +13,13 @@ export async function assertVideo(name: string, file: OpenFile): Promise<VideoCo
 	return container;
 }
 
+/** More than 8K, panoramas of 8192 by 8192 and cinema in 12K have; an encoder keeps dozens of frames in memory. */
+const maxFramePixels = 100_000_000;
+
 /**
  * Throws unless ffprobe, which opens nothing but the formats on its list, finds a film of this container in an open file. So the same is
  * found by the program that knows each format and by the first bytes, and HandBrake, which has no such list, is given nothing about which
- * they differ.
+ * they differ. Throws for pictures that are larger than those of any film, too.
  */
 export async function assertFilm(
 	ffprobe: SandboxedProgram,
@@ -26,6 +29,13 @@ export async function assertFilm(
 ): Promise<Film> {
 	const film = await probe(ffprobe, descriptor, signal);
 	if (film?.container !== container) throw notVideo();
+	const pixels = Math.max(...film.video.map(({ size }) => size));
+	if (pixels > maxFramePixels) {
+		throw new Failure(
+			'invalid',
+			`The video has pictures of ${Math.ceil(pixels / 1e6)} megapixels. Those of more than ${maxFramePixels / 1e6} are not converted.`,
+		);
+	}
 	return film;
 }
 
