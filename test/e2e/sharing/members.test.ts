@@ -341,6 +341,26 @@ test.serial('what a member may do changes while the page is open, and ends with 
 	t.deepEqual([...ada.faults, ...bob.faults], []);
 });
 
+test.serial('a folder that is lost again while its page has no event stream is not shown any longer', async (t) => {
+	const { ada, bob } = await enterBoth(t);
+	await setMembers(t, ada, 'Photos', { [bob.username]: 'view' });
+	const page = await bob.open('/browser/Photos?type=shared');
+	await rowOf(page, 'fox.txt').waitFor();
+	await setMembers(t, ada, 'Photos', {});
+	const lost = page.getByRole('alert').filter({ hasText: 'Error loading files' });
+	await lost.waitFor();
+	// As one that waits for its next attempt, and is refused again.
+	await page.route('**/api/events*', (route) => route.abort());
+	await setMembers(t, ada, 'Photos', { [bob.username]: 'view' });
+	await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+	await rowOf(page, 'fox.txt').waitFor();
+	await setMembers(t, ada, 'Photos', {});
+	await lost.waitFor();
+	await gone(t, rowOf(page, 'fox.txt'));
+	await page.unroute('**/api/events*');
+	t.deepEqual([...ada.faults, ...bob.faults], []);
+});
+
 test.serial('members are chosen, and folders are left, by the keyboard alone', async (t) => {
 	const { ada, bob } = await enterBoth(t);
 	const carol = await fixture.enter(t);

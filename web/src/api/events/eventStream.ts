@@ -17,15 +17,21 @@ export interface EventStreamListener {
 	onJob: (job: ResultOf<typeof findJob>) => void;
 	/** Open again after it was lost. Events may have been missed. */
 	onReconnected: () => void;
-	/** The server ended it or the connection broke. */
+	/** The server ended it, the connection broke, or an attempt to open it failed: there are no events until the next one. */
 	onDisconnected: () => void;
 }
 
-/** Keeps an event stream open until the returned function is called. */
+export interface OpenEventStream {
+	/** Connects at once if it waits for the next attempt. */
+	retry(): void;
+	close(): void;
+}
+
+/** Keeps an event stream open until it is closed. */
 export function openEventStream(
 	url: string,
 	{ onChanged, onTrash, onShared, onJob, onReconnected, onDisconnected }: EventStreamListener,
-): () => void {
+): OpenEventStream {
 	let source: EventSource;
 	let timer: ReturnType<typeof setTimeout> | undefined;
 	let failures = 0;
@@ -37,6 +43,7 @@ export function openEventStream(
 	};
 
 	function connect() {
+		timer = undefined;
 		source = new EventSource(url);
 		source.addEventListener('changed', onChanged);
 		source.addEventListener('trash', onTrash);
@@ -59,17 +66,24 @@ export function openEventStream(
 			// By itself an EventSource never retries after a refusal, and after a lost connection it retries every few seconds for ever.
 			source.close();
 			setOpen(false);
-			if (!isDisconnected) onDisconnected();
 			isDisconnected = true;
 			timer = setTimeout(connect, retryDelay(failures++));
+			onDisconnected();
 		};
 	}
 
 	connect();
-	return () => {
-		clearTimeout(timer);
-		source.close();
-		setOpen(false);
+	return {
+		retry() {
+			if (timer === undefined) return;
+			clearTimeout(timer);
+			connect();
+		},
+		close() {
+			clearTimeout(timer);
+			source.close();
+			setOpen(false);
+		},
 	};
 }
 

@@ -40,7 +40,8 @@ function usePageEvents(
 	useEffect(() => {
 		if (isSignedIn === undefined || !isShown) return;
 		const queryKey = event === 'trash' ? queryKeys.trash.all : queryKeys.listings.folder(area, directory);
-		const { refresh, stop } = refreshOf(queryClient, queryKey);
+		// The stream of a shared folder is refused while there is no role: once it can be listed again, there may be one.
+		const { refresh, stop } = refreshOf(queryClient, queryKey, () => stream.retry());
 		const refetch = () => refresh.onChangeEvent();
 		const refetchShared = () =>
 			void queryClient.invalidateQueries({ queryKey: queryKeys.listings.folder('shared', '') });
@@ -50,7 +51,7 @@ function usePageEvents(
 		// For each ticket that is named the stream begins with its current state.
 		const ticket = isSignedIn ? [...subscribedTickets()] : JSON.parse(named);
 		const url = endpointUrl(events, { query: { type: area, directory, ticket } });
-		const close = openEventStream(url, {
+		const stream = openEventStream(url, {
 			onChanged: event === 'changed' ? refetch : () => {},
 			onTrash: event === 'trash' ? refetch : () => {},
 			onShared: () => {
@@ -67,19 +68,23 @@ function usePageEvents(
 			onDisconnected: () => {
 				// The stream also ends with the session.
 				if (isSignedIn) void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
-				// And with the role in a shared folder.
+				// And with the role in a shared folder. While it is refused no event says that the role has ended again.
 				if (area === 'shared') refetch();
 			},
 		});
 		return () => {
-			close();
+			stream.close();
 			stop();
 		};
 	}, [queryClient, event, area, directory, isSignedIn, isShown, named]);
 }
 
-/** Refetches what is on screen. The old rows are shown until the new ones have arrived. */
-function refreshOf(queryClient: QueryClient, queryKey: readonly string[]) {
+/**
+ * Refetches what is on screen. The old rows are shown until the new ones have arrived. `onRecovered` is called once it
+ * could be fetched after it could not.
+ */
+function refreshOf(queryClient: QueryClient, queryKey: readonly string[], onRecovered: () => void) {
+	let hasFailed = false;
 	const refresh = new FolderRefresh({
 		refetch: () => void queryClient.invalidateQueries({ queryKey }),
 		isFetching: () => queryClient.isFetching({ queryKey, type: 'active' }) > 0,
@@ -95,7 +100,12 @@ function refreshOf(queryClient: QueryClient, queryKey: readonly string[]) {
 		const { type } = event.action;
 		if (type === 'fetch') refresh.onFetchStarted();
 		else if (type === 'failed') refresh.onFetchRetried();
-		else if (type === 'success' || type === 'error') refresh.onFetchEnded(type);
+		else if (type === 'success' || type === 'error') {
+			refresh.onFetchEnded(type);
+			const hasRecovered = hasFailed && type === 'success';
+			hasFailed = type === 'error';
+			if (hasRecovered) onRecovered();
+		}
 	});
 	return {
 		refresh,
