@@ -7,6 +7,7 @@ import {
 	linksOf,
 	makeDataDir,
 	openDatabase,
+	RestoredFiles,
 	type Row,
 	readKey,
 	relink,
@@ -14,7 +15,7 @@ import {
 	type TableRows,
 	type Written,
 } from '@stowage/core';
-import { Failure, homeRoot, joinPath, parentPath, parsePath, type StoragePath } from '@stowage/rules';
+import { Failure, homeRoot, joinPath, parsePath, type StoragePath } from '@stowage/rules';
 import { type Progress, withRowProgress } from '../terminal/Progress.js';
 import { entryNames } from './format.js';
 import type { Backup } from './readBackup.js';
@@ -109,23 +110,15 @@ export async function relinkAll(
 		wanted.add(joinPath(homeRoot(owner.username), at));
 		count++;
 	}
-	const hashes = new Map<StoragePath, string>();
-	for await (const { path: at, sha256 } of backup.hashes()) {
-		if (isWithinAny(at, wanted)) hashes.set(at, sha256);
-	}
+	const files = new RestoredFiles(storage, wanted);
+	for await (const hash of backup.hashes()) files.add(hash);
 	const counts: RelinkCounts = { bound: 0, held: 0, differs: [], unknown: 0, unavailable: [] };
 	progress.begin({ what: 'Comparing', unit: 'link', total: { count } });
 	for await (const link of linksOf(database.links, { withShares: true })) {
-		const result = await relink(link, { link: known.get(link.id), hashes }, { links: database.links, storage });
+		const result = await relink(link, known.get(link.id), { links: database.links, storage, files });
 		progress.advance({ count: 1 });
 		if (result === 'differs' || result === 'unavailable') counts[result].push(`${link.owner.username}: ${link.path}`);
 		else counts[result]++;
 	}
 	return counts;
-}
-
-/** Whether the path or a folder above it is one of these. */
-function isWithinAny(path: StoragePath, places: ReadonlySet<StoragePath>): boolean {
-	for (let at = path; at !== ''; at = parentPath(at)) if (places.has(at)) return true;
-	return false;
 }

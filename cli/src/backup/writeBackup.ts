@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { type FileHash, hashFiles, readKey, readSnapshot, type Services, type Snapshot } from '@stowage/core';
-import { homeRoot, joinPath, parsePath, type StoragePath } from '@stowage/rules';
+import { homeRoot, joinPath, parentPath, parsePath, type StoragePath } from '@stowage/rules';
 import { ZipFile } from 'yazl';
 import type { Progress } from '../terminal/Progress.js';
 import { backupFormat, entryNames, type Manifest } from './format.js';
@@ -141,8 +141,8 @@ async function* hashLines(
 type OnUnreadable = (at: StoragePath) => void;
 
 async function* allHashes(storage: Services['storage'], onUnreadable: OnUnreadable): AsyncGenerator<FileHash> {
-	yield* hashFiles(storage, parsePath('Public'), onUnreadable);
-	yield* hashFiles(storage, parsePath('users'), onUnreadable);
+	yield* hashFiles(storage, parsePath('Public'), { onUnreadable });
+	yield* hashFiles(storage, parsePath('users'), { onUnreadable });
 }
 
 /** Each file once, however many links lead to it. */
@@ -150,22 +150,27 @@ async function* linkedHashes(
 	{ storage, links }: Pick<Services, 'storage' | 'links'>,
 	onUnreadable: OnUnreadable,
 ): AsyncGenerator<FileHash> {
-	const hashed = new Set<string>();
+	const reported = new Set<string>();
+	/** The items of links so far, with all that lies in them. */
+	const done = new Set<StoragePath>();
 	const onUnreadableOnce = (at: StoragePath) => {
-		if (hashed.has(at)) return;
-		hashed.add(at);
+		if (reported.has(at)) return;
+		reported.add(at);
 		onUnreadable(at);
 	};
 	for await (const { state, owner, path: at } of links.list(undefined, { withShares: true })) {
 		const item = joinPath(homeRoot(owner.username), at);
 		if (state === 'unavailable') onUnreadableOnce(item);
-		if (state !== 'good') continue;
-		for await (const hash of hashFiles(storage, item, onUnreadableOnce)) {
-			if (hashed.has(hash.path)) continue;
-			hashed.add(hash.path);
-			yield hash;
-		}
+		if (state !== 'good' || isWithinAny(item, done)) continue;
+		yield* hashFiles(storage, item, { onUnreadable: onUnreadableOnce, isLeftOut: (inner) => done.has(inner) });
+		done.add(item);
 	}
+}
+
+/** Whether the path or a folder above it is one of these. */
+function isWithinAny(path: StoragePath, places: ReadonlySet<StoragePath>): boolean {
+	for (let at = path; at !== ''; at = parentPath(at)) if (places.has(at)) return true;
+	return false;
 }
 
 /** The key in the data folder; undefined if it is in the configuration. */

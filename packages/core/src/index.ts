@@ -62,8 +62,10 @@ export { byDoubt, findServing, forgottenMs, liveMs } from './leases/LiveProcesse
 export { clockFaults, differingSettings, maxNodeClockMs } from './leases/nodeFaults.js';
 export { identifyProcess } from './leases/processIdentity.js';
 export type { ListedLink } from './links/createLinks.js';
+export { type FileHash, hashFiles } from './links/hashFiles.js';
 export { linksOf } from './links/linksOf.js';
-export { type FileHash, hashFiles, type KnownLink, relink } from './links/relink.js';
+export { RestoredFiles } from './links/RestoredFiles.js';
+export { type KnownLink, relink } from './links/relink.js';
 export { createLog, type Log, standardError } from './log.js';
 export { type Family, sumFamilies } from './metrics/exposition.js';
 export { serveMetrics } from './metrics/serveMetrics.js';

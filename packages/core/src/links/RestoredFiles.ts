@@ -1,0 +1,108 @@
+import type { StorageProvider } from '@stowage/plugin-api';
+import { isFailure, joinPath, parentPath, type StoragePath, undefinedIf } from '@stowage/rules';
+import { identityOf } from '../trees/identity.js';
+import { type FileHash, hashFile } from './hashFiles.js';
+
+/** How many files there are in a folder and below, and how many of them are those of before. */
+interface Compared {
+	files: number;
+	same: number;
+}
+
+/**
+ * Files that were copied back, and the hashes of those of before. However many links lead to a file, or to folders above
+ * it, it is read once: thousands of folders may be shared within each other.
+ */
+export class RestoredFiles {
+	readonly #storage: Pick<StorageProvider, 'list' | 'open' | 'stat'>;
+	/** What links lead to. */
+	readonly #wanted: ReadonlySet<StoragePath>;
+	/** The hashes of before, of what is wanted. */
+	readonly #hashes = new Map<StoragePath, string>();
+	/** How many of these lie in each wanted folder and below. */
+	readonly #known = new Map<StoragePath, number>();
+	/** Of wanted files: the identity of the one whose bytes are those of before. */
+	readonly #files = new Map<StoragePath, string | undefined>();
+	readonly #folders = new Map<StoragePath, Compared>();
+
+	constructor(storage: Pick<StorageProvider, 'list' | 'open' | 'stat'>, wanted: ReadonlySet<StoragePath>) {
+		this.#storage = storage;
+		this.#wanted = wanted;
+	}
+
+	/** Notes a hash of before. */
+	add({ path, sha256 }: Pick<FileHash, 'path' | 'sha256'>): void {
+		if (this.#hashes.has(path)) return;
+		let isWanted = this.#wanted.has(path);
+		for (let at = path; at !== ''; ) {
+			at = parentPath(at);
+			if (!this.#wanted.has(at)) continue;
+			isWanted = true;
+			this.#known.set(at, (this.#known.get(at) ?? 0) + 1);
+		}
+		if (isWanted) this.#hashes.set(path, sha256);
+	}
+
+	/**
+	 * The identity of the item at a wanted path if it is the one of before: a file by its bytes, a folder by those of most
+	 * of its files. Throws `unavailable`.
+	 */
+	async identityAt(path: StoragePath): Promise<string | undefined> {
+		const item = await undefinedIf(this.#storage.stat(path), 'notFound', 'forbidden');
+		if (item?.type === 'file') return this.#sameFile(path);
+		if (item === undefined || !(await this.#isSameFolder(path))) return undefined;
+		const again = await undefinedIf(this.#storage.stat(path), 'notFound', 'forbidden');
+		return again?.id === item.id ? identityOf(again) : undefined;
+	}
+
+	/**
+	 * Between a backup and the copy of the files people go on working, and a folder is shared with all that comes into it.
+	 * So most of its files make it the same one, whatever was added. One that had no files, as a share that has not
+	 * received anything yet, may have none now.
+	 */
+	async #isSameFolder(path: StoragePath): Promise<boolean> {
+		const known = this.#known.get(path) ?? 0;
+		const { files, same } = await this.#compared(path);
+		return known === 0 ? files === 0 : same * 2 > known;
+	}
+
+	async #compared(folder: StoragePath): Promise<Compared> {
+		const found = this.#folders.get(folder);
+		if (found !== undefined) return found;
+		const compared = { files: 0, same: 0 };
+		for (const { name, type } of await this.#entries(folder)) {
+			const inner = joinPath(folder, name);
+			if (type === 'directory') {
+				const { files, same } = await this.#compared(inner);
+				compared.files += files;
+				compared.same += same;
+			} else {
+				compared.files++;
+				if ((await this.#sameFile(inner)) !== undefined) compared.same++;
+			}
+		}
+		if (this.#wanted.has(folder)) this.#folders.set(folder, compared);
+		return compared;
+	}
+
+	async #entries(folder: StoragePath) {
+		const entries: { name: string; type: string }[] = [];
+		try {
+			for await (const batch of this.#storage.list(folder)) entries.push(...batch);
+		} catch (error) {
+			// What can't be read is not known to be the same.
+			if (!isFailure(error)) throw error;
+		}
+		return entries;
+	}
+
+	/** Its identity, if it has the bytes of before. One that was not there before is not read. */
+	async #sameFile(path: StoragePath): Promise<string | undefined> {
+		const hash = this.#hashes.get(path);
+		if (hash === undefined || this.#files.has(path)) return this.#files.get(path);
+		const read = await hashFile(this.#storage, path, () => undefined);
+		const identity = read?.hash.sha256 === hash ? read.identity : undefined;
+		if (this.#wanted.has(path)) this.#files.set(path, identity);
+		return identity;
+	}
+}
