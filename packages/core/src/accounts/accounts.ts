@@ -10,7 +10,7 @@ import type {
 import { anonymousOwner, Failure, foldUsername, isFailure, isValidUsername, passwordLength } from '@stowage/rules';
 import type { Config } from '../config/schema.js';
 import { shareOf } from '../config/workers.js';
-import { limitAddress } from '../http/requests/proxy.js';
+import { limitAddress, siteOf } from '../http/requests/proxy.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import { rateLimited } from '../limits/rateLimited.js';
 import { homesOnDisk, makeHome } from '../trees/storage/homes.js';
@@ -282,13 +282,25 @@ function checkPassword(password: string): void {
 	}
 }
 
+/** How many times as many may register from the largest network that one customer has as from one address. */
+const siteTimes = 4;
+
 /**
  * Counts one attempt to register from an address, whether it succeeds or not: each costs a hash and reveals whether a name is taken.
- * Throws `rateLimited`.
+ * Throws `rateLimited`; what is refused counts nothing, or one customer of a provider could use up what all of a network have.
  */
 async function countRegistration(limits: LimitStore, address: string, maxPerHour: number, now: number): Promise<void> {
-	const { count, endsAt } = await limits.hit(`register:${limitAddress(address)}`, hourMs, now);
-	if (count > maxPerHour) {
+	const site = siteOf(address);
+	const bounds = [
+		{ key: `register:${limitAddress(address)}`, windowMs: hourMs, max: maxPerHour },
+		...(site === undefined ? [] : [{ key: `register:${site}`, windowMs: hourMs, max: siteTimes * maxPerHour }]),
+	];
+	const assertFree = (counts: readonly { count: number; endsAt: number }[]) => {
+		const exceeded = counts.filter(({ count }, at) => count > (bounds[at]?.max ?? 0));
+		if (exceeded.length === 0) return;
+		const endsAt = Math.max(...exceeded.map((each) => each.endsAt));
 		throw rateLimited('Too many people have registered from here. Please try again later.', endsAt, now);
-	}
+	};
+	assertFree(await limits.peekEach(bounds, now));
+	assertFree(await limits.hitEach(bounds, now));
 }

@@ -243,6 +243,25 @@ test('registrations an hour are limited by address, failed ones included, and us
 	await app.services.accounts.create('carol', 'correct horse');
 });
 
+test('from the largest IPv6 network that one customer has four times as many may register as from one address', async (t) => {
+	const app = await testApp(t, { '--registrations-per-hour': '2', '--trusted-proxies': '127.0.0.1' });
+	const register = (username: string, from: string) =>
+		new Client(app).post(
+			'/api/register',
+			{ username, ...withConfirmation('correct horse') },
+			{ 'x-forwarded-for': from },
+		);
+	const codes = [];
+	for (let n = 0; n < 12; n++) codes.push((await register(`ada${n}`, '2001:db8:1:a::1')).statusCode);
+	t.deepEqual(codes, [200, 200, ...Array(10).fill(429)], 'one address');
+	for (let n = 0; n < 6; n++) t.is((await register(`bob${n}`, `2001:db8:1:${n}::1`)).statusCode, 200);
+	const refused = await register('carol', '2001:db8:1:ffff::1');
+	t.is(refused.statusCode, 429);
+	t.true(Number(refused.headers['retry-after']) > 3000);
+	t.is((await register('carol', '2001:db8:2:ffff::1')).statusCode, 200);
+	t.is((await register('dave', '203.0.113.6')).statusCode, 200);
+});
+
 test('with closed registration a registration is refused, and users created by the administrator can sign in', async (t) => {
 	const app = await testApp(t, { '--registration': 'closed' });
 	const answer = await new Client(app).post('/api/register', { username: 'ada', ...withConfirmation('correct horse') });

@@ -116,7 +116,16 @@ function plainAddress(address: string): string {
 
 /** The address that limits count by: an IPv6 customer has a whole /64 of addresses. */
 export function limitAddress(address: string): string {
-	if (isIP(address) !== 6) return address;
+	return isIP(address) === 6 ? networkOf(address, 4) : address;
+}
+
+/** The largest network that one customer usually has, with 65,536 times as many addresses; undefined for one of IPv4. */
+export function siteOf(address: string): string | undefined {
+	return isIP(address) === 6 ? networkOf(address, 3) : undefined;
+}
+
+/** The network of an IPv6 address that has its first groups. */
+function networkOf(address: string, groupCount: number): string {
 	const [head = '', tail] = address.split('::');
 	const groups = head === '' ? [] : head.split(':');
 	if (tail !== undefined) {
@@ -124,9 +133,9 @@ export function limitAddress(address: string): string {
 		while (groups.length + rest.length < 8) groups.push('0');
 	}
 	return `${groups
-		.slice(0, 4)
+		.slice(0, groupCount)
 		.map((group) => Number.parseInt(group, 16).toString(16))
-		.join(':')}::/64`;
+		.join(':')}::/${groupCount * 16}`;
 }
 
 /** Identifies a client for limits: a user wherever they are, or a visitor's address (of IPv6 its /64). */
