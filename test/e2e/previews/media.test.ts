@@ -165,6 +165,45 @@ test.serial('a song shows its tags and cover, which a worker has read, and Next 
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('a song or film with tags by the ten thousand is not played, and nothing reads them', async (t) => {
+	const app = await fixture.enter(t);
+	// Each has another name than all before it, with which a browser compares it.
+	const texts = Array.from({ length: 60_000 }, (_, n) => `\0${n.toString(36).padStart(4, '0')}\0a`);
+	const frames = texts.map((text) => `TXXX\0\0\0${String.fromCharCode(text.length)}\0\0${text}`).join('');
+	const length = [21, 14, 7, 0].map((bits) => String.fromCharCode((frames.length >> bits) & 127)).join('');
+	const tags = Buffer.from(`ID3\x03\0\0${length}${frames}`, 'latin1');
+	const box = (name: string, content: string | Buffer) => {
+		const head = Buffer.alloc(8, name.padStart(8), 'latin1');
+		head.writeUInt32BE(8 + content.length);
+		return Buffer.concat([head, Buffer.from(content as string)]);
+	};
+	const items = Buffer.concat(texts.map((text) => box(`\xa9${text.slice(2, 5)}`, 'text')));
+	const sine = ['-f', 'lavfi', '-i', 'sine=frequency=330:duration=1:sample_rate=8000'];
+	await writeFiles(app.home, {
+		'song.mp3': Buffer.concat([tags, await recorded('mp3', ...sine)]),
+		'film.mp4': Buffer.concat([box('ftyp', 'isom\0\0\0\0isom'), box('moov', box('udta', items))]),
+	});
+	const page = await app.open('/browser?type=private');
+	const workers: string[] = [];
+	page.on('worker', (worker) => workers.push(worker.url()));
+	for (const [name, title] of [
+		['song.mp3', 'Cannot play audio'],
+		['film.mp4', 'Cannot play video'],
+	] as const) {
+		const viewer = await openPreview(page, name);
+		const alert = viewer.getByRole('alert');
+		await alert.getByText(title, { exact: true }).waitFor();
+		await alert.getByText('It has more tags than a song or a film has.').waitFor();
+		t.is(await viewer.locator('audio, video').count(), 0);
+		await closePreview(page);
+	}
+	t.deepEqual(
+		workers.filter((url) => url.includes('tagsWorker')),
+		[],
+	);
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('a drawing in the styles of subtitles is not drawn', async (t) => {
 	const app = await fixture.enter(t);
 	const groups = 'bcdefghijklm'

@@ -33,6 +33,7 @@ export const queryKeys = {
 		encoding: (id: string) => ['preview', 'encoding', id] as const,
 		table: (id: string, length: number) => ['preview', 'table', id, length] as const,
 		tags: (id: string) => ['preview', 'tags', id] as const,
+		tooManyTags: (id: string) => ['preview', 'tooManyTags', id] as const,
 	},
 	listings: {
 		all: ['listing'],

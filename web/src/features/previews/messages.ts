@@ -11,6 +11,8 @@ export const previewMessages = {
 	notAvailable: 'Preview not available',
 	tooLarge: (limit: string) => `It is larger than ${limit}, up to which files of this kind are shown.`,
 
+	tooManyTags: 'It has more tags than a song or a film has.',
+
 	failures: {
 		image: ['Failed to load image'],
 		video: ['Cannot play video', 'Failed to load the video file.'],

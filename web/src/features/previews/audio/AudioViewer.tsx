@@ -8,17 +8,28 @@ import { describeImage } from '../common/images/imageFormat.js';
 import { keyStep, MediaControls } from '../common/MediaControls.js';
 import { seekBy, togglePlay } from '../common/mediaState.js';
 import { runInWorker } from '../common/runInWorker.js';
+import { useTooManyTags } from '../common/tagCount/useTooManyTags.js';
 import { useFailureReason } from '../common/useFailureReason.js';
 import { useKeys } from '../common/useKeys.js';
 import { ViewerError } from '../common/ViewerError.js';
+import { ViewerLoading } from '../common/ViewerLoading.js';
 import type { ViewerProps } from '../common/ViewerProps.js';
 import { previewMessages as messages } from '../messages.js';
 import styles from './AudioViewer.module.css';
 import type { Tags } from './tags.js';
 import type { TagsTask } from './tagsWorker.js';
 
+/** Plays a song unless it has tags that a browser reads without end. */
+export function AudioViewer(props: ViewerProps) {
+	const { file } = props;
+	const isRefused = useTooManyTags(file);
+	if (isRefused === undefined) return <ViewerLoading />;
+	if (!isRefused) return <AudioPlayer {...props} />;
+	return <ViewerError file={file} title={messages.failures.audio[0]} text={messages.tooManyTags} />;
+}
+
 /** Plays by range requests, with the file's metadata. */
-export function AudioViewer({ file, next, onShow }: ViewerProps) {
+function AudioPlayer({ file, next, onShow }: ViewerProps) {
 	const [hasFailed, setFailed] = useState(false);
 	const [hasCover, setCover] = useState(true);
 	const audio = useRef<HTMLAudioElement>(null);

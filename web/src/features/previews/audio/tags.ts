@@ -12,9 +12,16 @@ export interface Tags {
 /** A longer one is no title. */
 const maxLetters = 500;
 
-/** Throws for a file without tags. */
+/** In formats that no browser plays, too. */
+const maxTags = 5000;
+
+/** Throws for a file without tags, or with more than a song has. */
 export async function tagsOf(file: Blob): Promise<Tags> {
-	const { common } = await parseBlob(file, { duration: false });
+	let count = 0;
+	const observer = () => {
+		if (++count > maxTags) throw new Error('There are too many tags.');
+	};
+	const { common } = await parseBlob(file, { duration: false, observer });
 	const picture = selectCover(common.picture);
 	const text = (value: string | undefined) => value?.slice(0, maxLetters).trim() || undefined;
 	return {

@@ -11,6 +11,7 @@ import { useLatest } from '../../../ui/useLatest.js';
 import { keyStep, MediaControls } from '../common/MediaControls.js';
 import { seekBy, togglePlay, useMediaState } from '../common/mediaState.js';
 import { createSavedPositions } from '../common/savedPositions.js';
+import { useTooManyTags } from '../common/tagCount/useTooManyTags.js';
 import { useFailureReason } from '../common/useFailureReason.js';
 import { useKeys } from '../common/useKeys.js';
 import { ViewerError } from '../common/ViewerError.js';
@@ -27,8 +28,17 @@ const edgeSeconds = 2;
 /** In full screen the controls are hidden without mouse movement. */
 const idleMs = 2500;
 
+/** Plays a film unless it has tags that a browser reads without end. */
+export function VideoViewer(props: ViewerProps) {
+	const { file } = props;
+	const isRefused = useTooManyTags(file);
+	if (isRefused === undefined) return <ViewerLoading />;
+	if (!isRefused) return <VideoPlayer {...props} />;
+	return <ViewerError file={file} title={messages.failures.video[0]} text={messages.tooManyTags} />;
+}
+
 /** Plays by range requests, from the last position. */
-export function VideoViewer({ file, entry, entries }: ViewerProps) {
+function VideoPlayer({ file, entry, entries }: ViewerProps) {
 	const [state, setState] = useState<'loading' | 'loaded' | 'failed'>('loading');
 	const stage = useRef<HTMLDivElement>(null);
 	const video = useRef<HTMLVideoElement>(null);

@@ -5,13 +5,16 @@ const blockBytes = 128 * 1024;
 /** Bytes that are searched for tags; a file with later tags is shown without. */
 const maxBytes = 16 * 1024 * 1024;
 
+/** More than `maxBytes` would be read. */
+export class ReadsTooMuch extends Error {}
+
 /** A file of the server as a Blob, as far as a reader of tags needs one: bytes are fetched when they are read. */
 export function rangedBlob(url: string, size: number, type: string): Blob {
 	const blocks = new Map<number, Promise<Uint8Array>>();
 	const block = (index: number): Promise<Uint8Array> => {
 		const known = blocks.get(index);
 		if (known) return known;
-		if (blocks.size * blockBytes >= maxBytes) return Promise.reject(new Error('The tags are too large.'));
+		if (blocks.size * blockBytes >= maxBytes) return Promise.reject(new ReadsTooMuch());
 		const start = index * blockBytes;
 		const read = readPart(url, start, Math.min(size, start + blockBytes)).then(({ bytes }) => bytes);
 		blocks.set(index, read);

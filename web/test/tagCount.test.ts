@@ -1,0 +1,162 @@
+import test from 'ava';
+import { hasTooManyTags } from '../src/features/previews/common/tagCount/countTags.js';
+
+const tooMany = 6000;
+const honest = 2000;
+
+type Tags = (count: number) => Buffer;
+
+const blobOf = (bytes: Buffer) => new Blob([new Uint8Array(bytes)]);
+
+const le = (value: number) => Buffer.from(new Uint32Array([value]).buffer);
+const be = (value: number) => le(value).reverse();
+
+const vorbis: Tags = (count) => {
+	const comments = Array.from({ length: count }, (_, n) => `k${n}=1`).map((text) =>
+		Buffer.concat([le(text.length), Buffer.from(text)]),
+	);
+	return Buffer.concat([le(3), Buffer.from('abc'), le(count), ...comments]);
+};
+
+const block = (type: number, content: Buffer) => {
+	const head = be(content.length);
+	head[0] = type;
+	return Buffer.concat([head, content]);
+};
+
+/** A stream of Ogg with a packet and the comments, and its first page with sound. */
+const ogg = (prefix: string, tags: Buffer) => {
+	const page = (granule: number, lengths: number[], content: Buffer) => {
+		const head = Buffer.alloc(27);
+		head.write('OggS');
+		head.writeBigInt64LE(BigInt(granule), 6);
+		head[26] = lengths.length;
+		return Buffer.concat([head, Buffer.from(lengths), content]);
+	};
+	const packet = Buffer.concat([Buffer.from(prefix, 'latin1'), tags]);
+	const pages = [page(0, [4], Buffer.from('head'))];
+	for (let at = 0; at < packet.length; at += 255 * 250) {
+		const part = packet.subarray(at, at + 255 * 250);
+		const isLast = at + part.length === packet.length;
+		const full = Array.from({ length: Math.floor(part.length / 255) }, () => 255);
+		pages.push(page(0, isLast ? [...full, part.length % 255] : full, part));
+	}
+	return Buffer.concat([...pages, page(100, [4], Buffer.from('song'))]);
+};
+
+const syncSafe = (value: number) => Buffer.from([value >> 21, (value >> 14) & 127, (value >> 7) & 127, value & 127]);
+
+const id3 =
+	(version: 2 | 3 | 4, cover = 0): Tags =>
+	(count) => {
+		const frame = (name: string, body: Buffer) =>
+			version === 2
+				? [Buffer.from(name.slice(0, 3)), be(body.length).subarray(1), body]
+				: [Buffer.from(name), version === 4 ? syncSafe(body.length) : be(body.length), Buffer.alloc(2), body];
+		const texts = Array.from({ length: count }, (_, n) => frame('TXXX', Buffer.from(`\0k${n}\0v`))).flat();
+		const frames = Buffer.concat([...frame('APIC', Buffer.alloc(cover, 'x')), ...texts, Buffer.alloc(100)]);
+		return Buffer.concat([
+			Buffer.from(['I', 'D', '3'].map((c) => c.charCodeAt(0)).concat(version, 0, 0)),
+			syncSafe(frames.length),
+			frames,
+		]);
+	};
+
+const box = (name: string, ...content: Buffer[]) => {
+	const all = Buffer.concat(content);
+	return Buffer.concat([be(8 + all.length), Buffer.from(name, 'latin1'), all]);
+};
+
+const items: Tags = (count) => Buffer.concat(Array.from({ length: count }, () => box('----', box('data'))));
+const list: Tags = (count) => box('udta', box('meta', be(0), box('hdlr', Buffer.alloc(24)), box('ilst', items(count))));
+
+const element = (id: number[], ...content: Buffer[]) => {
+	const all = Buffer.concat(content);
+	return Buffer.concat([Buffer.from(id), Buffer.from([0x10]), be(all.length).subarray(1), all]);
+};
+const simple: Tags = (count) =>
+	element(
+		[0x12, 0x54, 0xc3, 0x67],
+		element(
+			[0x73, 0x73],
+			...Array.from({ length: count }, () => element([0x67, 0xc8], element([0x45, 0xa3], Buffer.from('NAME')))),
+		),
+	);
+const chapters: Tags = (count) =>
+	element([0x10, 0x43, 0xa7, 0x70], element([0x45, 0xb9], ...Array.from({ length: count }, () => element([0xb6]))));
+const header = element([0x1a, 0x45, 0xdf, 0xa3]);
+const matroska = (...content: Buffer[]) => Buffer.concat([header, element([0x18, 0x53, 0x80, 0x67], ...content)]);
+const cluster = element([0x1f, 0x43, 0xb6, 0x75], Buffer.alloc(100));
+
+const chunk = (name: string, content: Buffer) =>
+	Buffer.concat([Buffer.from(name), le(content.length), content, Buffer.alloc(content.length % 2)]);
+const wave = (...chunks: Buffer[]) => Buffer.concat([Buffer.from('RIFF\0\0\0\0WAVE', 'latin1'), ...chunks]);
+
+const files: Readonly<Record<string, Tags>> = {
+	FLAC: (count) =>
+		Buffer.concat([
+			Buffer.from('fLaC'),
+			block(0, Buffer.alloc(34)),
+			block(6, Buffer.alloc(500)),
+			block(0x84, vorbis(count)),
+		]),
+	'a FLAC behind tags of ID3': (count) => Buffer.concat([id3(3)(count), Buffer.from('fLaC')]),
+	'Ogg Vorbis': (count) => ogg('\x03vorbis', vorbis(count)),
+	Opus: (count) => ogg('OpusTags', vorbis(count)),
+	Speex: (count) => ogg('', vorbis(count)),
+	'FLAC in Ogg': (count) => ogg('\x84\0\0\0', vorbis(count)),
+	'ID3v2.2': id3(2),
+	'ID3v2.3': id3(3, 3_000_000),
+	'ID3v2.4': id3(4, 100_000),
+	'a second tag of ID3': (count) => Buffer.concat([id3(3)(1), id3(3)(count)]),
+	APE: (count) =>
+		Buffer.concat([Buffer.alloc(999), Buffer.from('APETAGEX'), le(2000), le(count * 9), le(count), Buffer.alloc(12)]),
+	MP4: (count) => Buffer.concat([box('ftyp'), box('moov', box('mvhd', Buffer.alloc(100)), list(count)), box('mdat')]),
+	'MP4 with its tags at the end': (count) =>
+		Buffer.concat([box('ftyp'), box('mdat', Buffer.alloc(999)), box('moov', list(count))]),
+	'tags of a track in MP4': (count) => Buffer.concat([box('ftyp'), box('moov', box('trak', list(count)))]),
+	Matroska: (count) => matroska(simple(count), cluster),
+	'chapters of Matroska': (count) => matroska(chapters(count), cluster),
+	'Matroska with its tags at the end': (count) => {
+		const place = (at: number) =>
+			element(
+				[0x11, 0x4d, 0x9b, 0x74],
+				element([0x4d, 0xbb], element([0x53, 0xab], be(0x1254c367)), element([0x53, 0xac], be(at))),
+			);
+		return matroska(place(place(0).length + cluster.length), cluster, simple(count));
+	},
+	'WAV with a list': (count) =>
+		wave(
+			chunk('LIST', Buffer.concat([Buffer.from('INFO'), ...Array.from({ length: count }, () => chunk('INAM', le(0)))])),
+			chunk('data', le(0)),
+		),
+	'WAV with tags of ID3': (count) => wave(chunk('data', le(0)), chunk('id3 ', id3(3)(count))),
+};
+
+for (const [name, file] of Object.entries(files)) {
+	test(`tags by the thousand are found in ${name}`, async (t) => {
+		t.false(await hasTooManyTags(blobOf(file(honest))));
+		t.true(await hasTooManyTags(blobOf(file(tooMany))));
+	});
+}
+
+test('a count that no file could have is none, and what is cut off or of no known format has no tags', async (t) => {
+	const cover = Buffer.concat([Buffer.from('fLaC'), block(0x84, Buffer.concat([le(0), le(0xff_ff_ff_ff)]))]);
+	t.false(await hasTooManyTags(blobOf(cover)));
+	for (const file of [
+		Buffer.alloc(0),
+		Buffer.from('OggS'),
+		Buffer.from('ID3'),
+		Buffer.from('text'),
+		header,
+		Buffer.alloc(99),
+	]) {
+		t.false(await hasTooManyTags(blobOf(file)));
+	}
+	for (const file of Object.values(files)) {
+		const whole = file(3);
+		for (let end = 0; end < Math.min(whole.length, 400); end++) {
+			t.false(await hasTooManyTags(blobOf(whole.subarray(0, end))));
+		}
+	}
+});
