@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -345,11 +345,11 @@ test('what a process with hardly a processor said long ago refuses no upload bef
 	const ada = await new Client(app).register('ada');
 	const folder = path.join(app.dataDir, 'disk-use');
 	const claims = [{ client: 'bob', isStranger: false, left: 2 * mb }];
-	const say = () =>
-		writeFile(
-			path.join(folder, 'another_process'),
-			JSON.stringify({ [app.services.roots.default.storage.rootId]: { unwritten: 0, claims } }),
-		);
+	const say = async () => {
+		const next = path.join(folder, '.another_process');
+		await writeFile(next, JSON.stringify({ [app.services.roots.default.storage.rootId]: { unwritten: 0, claims } }));
+		await rename(next, path.join(folder, 'another_process'));
+	};
 	await mkdir(folder, { recursive: true });
 	await say();
 	const creating = create(ada, 9 * mb, { filename: 'a' });
