@@ -70,6 +70,29 @@ test('a root inside or around another one is refused, also through symbolic link
 	});
 });
 
+test('a folder that comes and goes while its place is compared ends nothing, and counts as one that is still to be made', async (t) => {
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'stowage-apart-'));
+	t.teardown(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
+	const inner = path.join(folder, 'root/a/b');
+	const others = [{ name: 'big', location: path.join(folder, 'root') }];
+	let isOver = false;
+	const comesAndGoes = (async () => {
+		while (!isOver) {
+			await mkdir(inner, { recursive: true });
+			await rm(path.join(folder, 'root/a'), { recursive: true, force: true });
+		}
+	})();
+	try {
+		for (let n = 0; n < 300; n++) {
+			const error = await t.throwsAsync(assertApart(inner, others));
+			if (!isFailure(error, 'invalid')) return t.fail(error?.stack);
+		}
+	} finally {
+		isOver = true;
+		await comesAndGoes;
+	}
+});
+
 test('a root inside or around another one is refused, also through a bind mount', async (t) => {
 	if (process.getuid?.() !== 0) {
 		t.log('not run as root: nothing can be mounted');

@@ -74,7 +74,7 @@ const liesInside = (inner: Position, outer: Position): boolean =>
 	(outer.onDisk !== undefined && inner.onDisk?.startsWith(`${outer.onDisk}/`) === true);
 
 async function positionOf(location: string): Promise<Position> {
-	const missing: string[] = [];
+	let missing: string[] = [];
 	let real: string | undefined;
 	for (let at = path.resolve(location); real === undefined; at = path.dirname(at)) {
 		try {
@@ -85,13 +85,22 @@ async function positionOf(location: string): Promise<Position> {
 			missing.unshift(path.basename(at));
 		}
 	}
-	const objects: string[] = [];
+	const whole = path.join(real, ...missing);
+	let objects: string[] = [];
 	for (let folder = real; ; folder = path.dirname(folder)) {
-		const { dev, ino } = await stat(folder, { bigint: true });
-		objects.push(`${dev}:${ino}`);
-		if (folder === path.dirname(folder)) break;
+		const above = path.dirname(folder);
+		try {
+			const { dev, ino } = await stat(folder, { bigint: true });
+			objects.push(`${dev}:${ino}`);
+		} catch (error) {
+			// Removed since then, with all in it.
+			if (folder === above) throw error;
+			objects = [];
+			missing = path.relative(above, whole).split(path.sep);
+		}
+		if (folder === above) break;
 	}
-	const onDisk = await placeOnDisk(path.join(real, ...missing));
+	const onDisk = await placeOnDisk(whole);
 	const id = [objects[0], ...missing].join('/');
 	return missing.length === 0
 		? { id, folder: objects[0], above: objects.slice(1), onDisk }
