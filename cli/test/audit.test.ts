@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, readdir, truncate, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -107,6 +107,26 @@ test('audit refuses an invalid option with a sentence, and prints nothing before
 		t.notRegex(stderr, /\n\s+at /);
 	}
 	t.is((await run(['audit', '--data-dir', await dataFolder(t)])).stdout, '', 'nothing was recorded yet');
+});
+
+test('audit shows what it has read where a file ends it that Stowage did not write', async (t) => {
+	const dataDir = await dataFolder(t);
+	const at = (name: string) => path.join(dataDir, 'audit', name);
+	await mkdir(path.join(dataDir, 'audit'));
+	const line = { time: '2031-02-03T04:05:06.000Z', action: 'upload', outcome: 'ok', user: 'ada' };
+	await writeFile(at('2031-02-03.jsonl'), `${JSON.stringify(line)}\n`);
+	await writeFile(at('2031-02-04.jsonl'), '');
+	await truncate(at('2031-02-04.jsonl'), 20 * 1024 ** 3);
+	for (const words of [[], ['--limit', '5']]) {
+		const { code, stdout, stderr } = await run(['audit', '--data-dir', dataDir, ...words]);
+		t.is(code, 1);
+		t.regex(stdout, /^\S+\tada\t-\tupload/);
+		t.regex(
+			stderr,
+			/^The audit log has more than 64\.0 MB in lines longer than any of Stowage’s, .*2031-02-04\.jsonl\. Move/,
+		);
+		t.notRegex(stderr, /\n\s+at /);
+	}
 });
 
 const isRoot = process.geteuid?.() === 0;

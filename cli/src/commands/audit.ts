@@ -63,22 +63,29 @@ export function auditCommand(): Command {
 		const latest: AuditRecord[] = [];
 		let isLatest = limit === undefined;
 		let isFollowing = false;
+		const showLatest = () => {
+			for (const record of latest.splice(0)) show(record);
+			list.flush();
+		};
 		const onCaughtUp = () => {
 			isLatest = true;
 			isFollowing = true;
-			for (const record of latest.splice(0)) show(record);
-			list.flush();
+			showLatest();
 		};
 		const interrupted = new AbortController();
 		const interrupt = () => interrupted.abort();
 		if (follow) process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
 		const records = readAudit(dataDir, query, { onCaughtUp, ...(follow ? { signal: interrupted.signal } : {}) });
-		for await (const record of records) {
-			if (isLatest) show(record);
-			else if (latest.push(record) > (limit ?? 0)) latest.shift();
-			if (isFollowing) list.flush();
+		try {
+			for await (const record of records) {
+				if (isLatest) show(record);
+				else if (latest.push(record) > (limit ?? 0)) latest.shift();
+				if (isFollowing) list.flush();
+			}
+		} finally {
+			// Also where a file ends the reading.
+			showLatest();
 		}
-		list.flush();
 	});
 }
 

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openRegularFile } from '@stowage/plugin-api';
-import { Failure, isWithin, type StoragePath } from '@stowage/rules';
+import { Failure, formatListSize, isWithin, type StoragePath } from '@stowage/rules';
 import { type AuditFileName, auditFiles, auditFolder } from './auditFolder.js';
 import { type AuditRecord, dayOf, maxLineBytes, parseAuditLine } from './auditLine.js';
 
@@ -21,7 +21,8 @@ export interface AuditQuery {
 /**
  * The matching lines of the audit log, in the order of time. It may be written meanwhile, and needs memory for a few lines however large
  * it is; torn lines and those of other programs are skipped. With `signal` it continues with new lines until the signal fires;
- * `onCaughtUp` is called each time all that there was has been given. Throws `forbidden` where this user may not read it.
+ * `onCaughtUp` is called each time all that there was has been given. Throws `forbidden` where this user may not read it, and `invalid`
+ * at a file that has far more in one line than Stowage writes.
  */
 export async function* readAudit(
 	dataDir: string,
@@ -31,11 +32,12 @@ export async function* readAudit(
 	const folder = auditFolder(dataDir);
 	/** The read offset of each file, up to a complete line. */
 	const offsets = new Map<string, number>();
+	const skipped = { bytes: 0 };
 	do {
 		for (const files of byDay(await unlessDenied(folder, auditFiles(folder)))) {
 			if (!mayContain(files[0] as AuditFileName, query)) continue;
 			const chunkBytes = chunkBytesFor(files.length);
-			const sources = files.map(({ file }) => recordsOf(path.join(folder, file), offsets, chunkBytes));
+			const sources = files.map(({ file }) => recordsOf(path.join(folder, file), { offsets, chunkBytes, skipped }));
 			for await (const record of mergeByTime(sources)) if (matches(record, query)) yield record;
 		}
 		onCaughtUp?.();
@@ -104,13 +106,26 @@ async function* mergeByTime(sources: readonly AsyncGenerator<AuditRecord>[]): As
 /** Longer than any line that the server writes; longer lines are skipped: a disk that lost its power may leave a file of zeros. */
 const maxReadBytes = 2 * maxLineBytes;
 
+/**
+ * What is skipped in all, in lines that are too long: more than a power cut leaves. Whoever may write to the folder makes files of any size
+ * that take no room on the disk.
+ */
+const maxSkippedBytes = 64 * 1024 * 1024;
+
 /** How much of each file is in memory at once, of which there may be ten thousand for a day. */
 function chunkBytesFor(files: number): number {
 	return Math.max(4096, Math.min(1024 * 1024, Math.floor((32 * 1024 * 1024) / files)));
 }
 
+interface Reading {
+	offsets: Map<string, number>;
+	chunkBytes: number;
+	/** Counted over all files. */
+	skipped: { bytes: number };
+}
+
 /** The complete lines after the end of the last reading. The file is open only while a chunk of it is read. */
-async function* recordsOf(file: string, offsets: Map<string, number>, chunkBytes: number): AsyncGenerator<AuditRecord> {
+async function* recordsOf(file: string, { offsets, chunkBytes, skipped }: Reading): AsyncGenerator<AuditRecord> {
 	let offset = offsets.get(file) ?? 0;
 	if (offset > 0 && (await sizeOf(file)) <= offset) return;
 	let readTo = offset;
@@ -133,8 +148,12 @@ async function* recordsOf(file: string, offsets: Map<string, number>, chunkBytes
 			rest = bytes.subarray(begin);
 			if (rest.length > maxReadBytes) {
 				// A line that began in it is found by its beginning once it ends.
-				offset += rest.length - maxReadBytes;
-				rest = rest.subarray(rest.length - maxReadBytes);
+				const bytesSkipped = rest.length - maxReadBytes;
+				offset += bytesSkipped;
+				offsets.set(file, offset);
+				rest = rest.subarray(bytesSkipped);
+				skipped.bytes += bytesSkipped;
+				if (skipped.bytes > maxSkippedBytes) throw notOurs(file);
 			}
 		}
 	} catch (error) {
@@ -142,6 +161,13 @@ async function* recordsOf(file: string, offsets: Map<string, number>, chunkBytes
 		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
 		await unlessDenied(file, Promise.reject(error));
 	}
+}
+
+function notOurs(file: string): Failure {
+	return new Failure(
+		'invalid',
+		`The audit log has more than ${formatListSize(maxSkippedBytes)} in lines longer than any of Stowage’s, the last of them in ${file}. Move that file out of the folder, and run the command again.`,
+	);
 }
 
 async function readChunk(file: string, from: number, chunkBytes: number): Promise<Buffer> {

@@ -1,8 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { appendFile, mkdir, mkdtemp, open, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
+import {
+	appendFile,
+	mkdir,
+	mkdtemp,
+	open,
+	readdir,
+	readFile,
+	readlink,
+	rm,
+	stat,
+	truncate,
+	writeFile,
+} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { isFailure } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { Aggregator } from '../../src/audit/Aggregator.js';
 import { AuditFile } from '../../src/audit/AuditFile.js';
@@ -392,6 +405,30 @@ test('audit lines are read in order of time across days and parts, without torn 
 		if (found === '8') following.abort();
 	}
 	t.deepEqual(seen, ['5', '6', '8'], 'new lines are followed');
+});
+
+test('an audit file of gigabytes that take no room on the disk is not read to its end, and is named', async (t) => {
+	const dataDir = await folderOf(t);
+	const folder = path.join(dataDir, 'audit');
+	await mkdir(folder);
+	const [before, hollow] = ['2031-02-03.jsonl', '2031-02-04.jsonl'].map((name) => path.join(folder, name)) as [
+		string,
+		string,
+	];
+	await writeFile(before, lineAt('2031-02-03T01:00:00Z', 1));
+	await writeFile(hollow, lineAt('2031-02-04T01:00:00Z', 2));
+	await truncate(hollow, 1024 ** 3);
+	const found: AuditRecord[] = [];
+	const error = await t.throwsAsync(async () => {
+		for await (const record of readAudit(dataDir, {})) found.push(record);
+	});
+	t.true(isFailure(error, 'invalid'), error?.stack);
+	t.true(error?.message.includes(`in ${hollow}.`), error?.message);
+	t.deepEqual(pathsOf(found), ['1', '2'], 'what comes before it is given');
+
+	await writeFile(hollow, Buffer.alloc(32 * 1024 ** 2));
+	await appendFile(hollow, `\n${lineAt('2031-02-04T02:00:00Z', 3)}`);
+	t.deepEqual(pathsOf(await collect(readAudit(dataDir, {}))), ['1', '3'], 'a power cut may leave zeros');
 });
 
 test('a day with very many files is read with one of them open at a time', async (t) => {
