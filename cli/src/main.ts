@@ -44,8 +44,8 @@ try {
 	const { explain } = await import('./terminal/explain.js');
 	const { message, code } = explain(error);
 	if (message !== undefined) {
-		const { printError } = await import('./terminal/output.js');
-		printError(message);
+		const { printFault } = await import('./terminal/output.js');
+		printFault(message);
 	}
 	process.exit(code);
 }

@@ -3,7 +3,8 @@ import { open, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import { Client, file, testApp } from '../../packages/core/test/testApp.js';
-import { dataFolder, onTerminal, program, run } from './program.js';
+import { openDatabase } from '../../packages/database/src/index.js';
+import { dataFolder, onTerminal, program, run, stowage } from './program.js';
 
 /** What a terminal obeys: C1 controls, and characters that turn the direction of a text. */
 const obeyed = /[\u0080-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u;
@@ -55,6 +56,36 @@ test('the files of the audit log contain nothing that a terminal obeys, and thei
 	const lines = texts.join('').trim().split('\n');
 	t.notRegex(lines.join(''), obeyed);
 	t.true(lines.some((line) => JSON.parse(line).path === name));
+});
+
+test('a name with a line feed that the owner of the data folder has put into the database begins no line of a command’s own', async (t) => {
+	const dataDir = await dataFolder(t);
+	const flags = ['--data-dir', dataDir];
+	t.is((await run(['user', 'add', 'ada', ...flags], 'correct horse\n')).code, 0);
+	const forged = 'Removed ada with all files.';
+	const database = await openDatabase(`sqlite:${path.join(dataDir, 'stowage.db')}`);
+	const hostile = `big\n${forged}`;
+	const location = `/nowhere\n${forged}`;
+	await database.roots.add({ name: hostile, rootId: '1'.repeat(32), driver: 'local', location });
+	const eve = await database.users.add({ username: `eve\n${forged}`, secret: 'x' });
+	await database.homes.assign(eve.username, '1'.repeat(32));
+	await database.close();
+	let count = 0;
+	// By the program itself, whose end shows the error.
+	for (const words of [
+		...[['root', 'list'], ['root', 'check'], ['user', 'list', '--usage'], ['user', 'quota', eve.username], ['doctor']],
+		...[
+			['root', 'remove', `${hostile} `],
+			['user', 'show', `${eve.username} `],
+			['root', 'set-default', hostile],
+		],
+	]) {
+		const { stdout, stderr } = await stowage([...words, ...flags]);
+		const shown = `${stdout}\n${stderr}`;
+		t.notRegex(shown, /^Removed ada/m, words.join(' '));
+		if (shown.includes(forged)) count++;
+	}
+	t.true(count >= 6, `${count}`);
 });
 
 test('every line of every command goes through the one writer that escapes', async (t) => {

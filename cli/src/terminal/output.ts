@@ -128,10 +128,18 @@ export function printText(text: string): void {
 	process.stdout.write(escapeControls(text, '\n\t'));
 }
 
-/** A message, or an error with its stack, on standard error. */
-export function printError(error: unknown): void {
+/** A sentence on standard error, on one line whatever names are in it. */
+export function printError(sentence: string): void {
+	console.error(escapeControls(withoutDatabaseUrls(sentence)));
+}
+
+/**
+ * What a command ends with, on standard error: a message, which may have several lines, or an error with its stack. Where a name has a
+ * line feed, what comes after it is no line of its own: all but the first are indented.
+ */
+export function printFault(error: unknown): void {
 	const message = typeof error === 'string' ? error : inspect(error);
-	console.error(escapeControls(withoutDatabaseUrls(message), '\n\t'));
+	console.error(escapeControls(withoutDatabaseUrls(message), '\n\t').replaceAll('\n', '\n  '));
 }
 
 /** Whether somebody would see what is printed. */

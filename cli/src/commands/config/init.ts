@@ -8,7 +8,7 @@ import { withHelp } from '../../commandLine/help.js';
 import { configFileOf, defaultPlugins, flagsOf, withSettings } from '../../commandLine/settings.js';
 import { installedUnit } from '../../service/installedUnit.js';
 import { defaultDataDir } from '../../service/unit.js';
-import { printError, printLine } from '../../terminal/output.js';
+import { printFault, printLine } from '../../terminal/output.js';
 import { isInteractive, prompt } from '../../terminal/prompt.js';
 import { recordConfig } from './recordConfig.js';
 import { type ConfigPlace, configPlace, presentConfig, writeConfig } from './writeConfig.js';
@@ -133,7 +133,7 @@ async function askFor(flag: string, question: string, recommended: string): Prom
 			return answer;
 		} catch (error) {
 			if (!(error instanceof ConfigError)) throw error;
-			printError(error.message);
+			printFault(error.message);
 		}
 	}
 }
