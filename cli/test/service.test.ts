@@ -21,7 +21,9 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import { openDatabase } from '../../packages/database/src/index.js';
 import { serveArgs, startServer } from '../../test/serverProcess.js';
+import { parseAnswer } from '../src/service/addedRootsAsOwner.js';
 import { assertReadableByAll } from '../src/service/install.js';
 import { installedUnit } from '../src/service/installedUnit.js';
 import { createHeartbeat } from '../src/service/supervisor.js';
@@ -134,6 +136,53 @@ test('the unit names the mount point of each storage root in the database, and a
 	const without = await runHere(['service', 'print', '--config', at('config.yaml')]);
 	t.is(without.code, 0);
 	t.regex(without.stderr, /^The unit lacks storage roots that were added, for the database can't be read/m);
+});
+
+test('a storage root in the database that no unit can name costs its own part: it is left out and named', async (t) => {
+	const folder = await temporaryFolder(t);
+	const at = (...names: string[]) => path.join(folder, ...names);
+	await mountDisk(t, at('disk'));
+	const flags = ['--data-dir', at('data'), '--log-level', 'error'];
+	t.like(await runHere(['root', 'add', 'good', at('disk/good'), ...flags]), { code: 0 });
+	const endless = `/${'a/'.repeat(1_000_000)}`;
+	const hostile = ['/srv/a\nExecStart=/bin/sh', `/srv/a'b`, '/srv/\u202eb', '/proc/sys', endless];
+	const database = await openDatabase(`sqlite:${at('data/stowage.db')}`);
+	for (const [n, location] of hostile.entries())
+		await database.roots.add({ name: `bad${n}`, rootId: String(n).repeat(32), driver: 'local', location });
+	await database.close();
+	await writeFile(at('config.yaml'), `dataDir: ${at('data')}\n`);
+	const { code, stdout, stderr } = await runHere(['service', 'print', '--config', at('config.yaml')]);
+	t.is(code, 0, stderr);
+	t.deepEqual(
+		stdout.match(/^ReadWritePaths=.*$/gm),
+		[at('data'), `-${at('disk')}`].map((line) => `ReadWritePaths=${line}`),
+	);
+	const lacks = stderr.split('\n').map((line) => line.replace('The unit lacks the storage root ', ''));
+	t.is(lacks.length, hostile.length, stderr);
+	for (const expected of [
+		/^\/srv\/a\\u000aExecStart=\/bin\/sh\. A systemd unit can't name a path with quotes/,
+		/^\/srv\/a'b\. A systemd unit can't name a path with quotes/,
+		/^\/srv\/\\u202eb, since its disk is not mounted/,
+		/^\/proc\/sys, since its disk is not mounted/,
+		/^\/(?:a\/){50,150}a?\. A path has at most 4095 bytes\.$/,
+	])
+		t.true(
+			lacks.some((line) => expected.test(line)),
+			`${expected} ${stderr}`,
+		);
+});
+
+const answers = test.macro((t, text: string, expected: ReturnType<typeof parseAnswer>) => {
+	t.deepEqual(parseAnswer(text), expected);
+});
+
+test('roots that another user’s process has read are taken', answers, '{"roots":["/srv/a"]}', { roots: ['/srv/a'] });
+test('a fault of that process is taken', answers, '{"fault":"closed"}', { fault: 'closed' });
+for (const text of ['', 'null', '[]', '{', '"/srv"', '{"roots":"/srv"}', '{"roots":[1]}', '{"roots":["srv"]}'])
+	test(`no answer of that process: ${text}`, answers, text, undefined);
+test('no answer of that process: more roots than anybody has', (t) => {
+	t.is(parseAnswer(JSON.stringify({ roots: Array(1001).fill('/srv') })), undefined);
+	t.is((parseAnswer(JSON.stringify({ fault: 'x'.repeat(1e6) })) as { fault: string }).fault.length, 1000);
 });
 
 test('a unit that denies a folder to the service, or keeps a disk mounted in it, is reported with a remedy', async (t) => {

@@ -2,18 +2,25 @@ import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { loadConfig } from '@stowage/core';
-import { Failure } from '@stowage/rules';
+import { Failure, truncateToBytes } from '@stowage/rules';
 import { Command } from 'commander';
 import { withHelp } from '../commandLine/help.js';
 import { defaultPlugins } from '../commandLine/settings.js';
 import { reasonOf } from '../doctor/findings.js';
 import { ownProgram } from '../ownProgram.js';
 import { addedRootsAsOwner } from '../service/addedRootsAsOwner.js';
-import { type InstallOptions, installSteps, uninstallSteps } from '../service/install.js';
+import { type InstallOptions, installSteps, isTemporary, ownTmp, uninstallSteps } from '../service/install.js';
 import { installedUnit } from '../service/installedUnit.js';
-import { isMountPointUnknown } from '../service/mountPoints.js';
+import { isMountPointUnknown, writableUnitPath } from '../service/mountPoints.js';
 import type { Step } from '../service/steps.js';
-import { assertServiceUser, defaultDataDir, sandboxText, type UnitOptions, unitText } from '../service/unit.js';
+import {
+	assertServiceUser,
+	defaultDataDir,
+	sandboxText,
+	type UnitOptions,
+	unitPathFault,
+	unitText,
+} from '../service/unit.js';
 import { serviceFolders, writablePaths } from '../service/unitFolders.js';
 import { printError, printLine, printText } from '../terminal/output.js';
 
@@ -72,7 +79,8 @@ function withInstallOptions(command: Command): Command {
 		.option('--dry-run', 'only say what would be done');
 }
 
-async function unitOptions({ config, user }: Flags, root = '/'): Promise<UnitOptions> {
+/** `installRoot` is the tree that is installed into, if it is. */
+async function unitOptions({ config, user }: Flags, installRoot?: string): Promise<UnitOptions> {
 	assertServiceUser(user);
 	const file = path.resolve(config);
 	return {
@@ -80,12 +88,13 @@ async function unitOptions({ config, user }: Flags, root = '/'): Promise<UnitOpt
 		node: process.execPath,
 		program: await realpath(ownProgram),
 		config: file,
-		...(await foldersOf(file, path.resolve(root))),
+		...(await foldersOf(file, installRoot === undefined ? undefined : path.resolve(installRoot))),
 	};
 }
 
 /** As the service will have them: without the variables and the flags of this command. */
-async function foldersOf(file: string, root: string): Promise<Pick<UnitOptions, 'dataDir' | 'storageRoots'>> {
+async function foldersOf(file: string, installRoot?: string): Promise<Pick<UnitOptions, 'dataDir' | 'storageRoots'>> {
+	const root = installRoot ?? '/';
 	const inRoot = path.join(root, file);
 	const [flag, value] = existsSync(inRoot) ? ['--config', inRoot] : ['--data-dir', defaultDataDir];
 	const config = loadConfig({ flags: { [flag]: value }, defaultPlugins });
@@ -102,8 +111,26 @@ async function foldersOf(file: string, root: string): Promise<Pick<UnitOptions, 
 			`The unit lacks storage roots that were added, for the database can't be read (${reasonOf(error)}). Do this again when it can.`,
 		);
 	}
-	const folders = serviceFolders(config, root === '/' ? await withoutUnknownDisks(added) : added);
+	const nameable = await withoutUnnameable(added, installRoot === '/');
+	const folders = serviceFolders(config, root === '/' ? await withoutUnknownDisks(nameable) : nameable);
 	return { dataDir: folders.dataDir, storageRoots: await writablePaths(folders) };
+}
+
+/**
+ * What the database says is up to the owner of the data folder: a root that no unit can name costs its own part, and not the unit. One that
+ * the configuration names ends the command instead.
+ */
+async function withoutUnnameable(added: readonly string[], isInstalledHere: boolean): Promise<string[]> {
+	const kept: string[] = [];
+	for (const folder of added) {
+		const fault =
+			unitPathFault(folder) ??
+			unitPathFault(await writableUnitPath(folder)) ??
+			(isInstalledHere && isTemporary(folder) ? ownTmp : undefined);
+		if (fault === undefined) kept.push(folder);
+		else printError(`The unit lacks the storage root ${truncateToBytes(folder, 300)}. ${fault}.`);
+	}
+	return kept;
 }
 
 /**

@@ -67,12 +67,17 @@ function configText(dataDir: string): string {
 	return `# The settings of Stowage; 'stowage config print --config <this file>' shows all of them.\ndataDir: ${JSON.stringify(dataDir)}\n`;
 }
 
+/** Why it can't see the files of others there. */
+export const ownTmp = 'The service has a /tmp of its own';
+
+export function isTemporary(folder: string): boolean {
+	return /^\/(var\/)?tmp(\/|$)/.test(folder);
+}
+
 /** Throws `invalid` if the service would see an empty folder instead, or its user could not read the program. */
 async function assertUsable({ node, program, dataDir, storageRoots }: UnitOptions): Promise<void> {
-	for (const folder of [dataDir, ...storageRoots]) {
-		if (/^\/(var\/)?tmp(\/|$)/.test(folder))
-			throw new Failure('invalid', `The service has a /tmp of its own: ${folder} can't hold its files.`);
-	}
+	for (const folder of [dataDir, ...storageRoots])
+		if (isTemporary(folder)) throw new Failure('invalid', `${ownTmp}: ${folder} can't hold its files.`);
 	await assertReadableByAll(node);
 	await assertReadableByAll(program);
 }

@@ -3,7 +3,10 @@ import path from 'node:path';
 import { listMounts, unescapeOctal } from '@stowage/core';
 
 /** Folders of the system that may be file systems of their own, and are mounted permanently. */
-const systemFolders = ['/', '/boot', '/etc', '/home', '/opt', '/root', '/tmp', '/usr', '/var', '/var/lib'];
+const systemFolders = [
+	...['/', '/boot', '/dev', '/etc', '/home', '/opt', '/proc', '/root', '/run', '/sys', '/tmp', '/usr', '/var'],
+	'/var/lib',
+];
 
 /**
  * The path that a unit needs so that the service may write to a folder: the mount point of its disk, if it has one of its own. systemd

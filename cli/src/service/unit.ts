@@ -160,14 +160,22 @@ function isHidden(path: string): boolean {
 	return homes.some((home) => path === home || path.startsWith(`${home}/`));
 }
 
+/** The longest path that the system takes. */
+const maxPathBytes = 4095;
+
+/** Why a unit can't name a path; undefined if it can. */
+export function unitPathFault(path: string): string | undefined {
+	if (Buffer.byteLength(path) > maxPathBytes) return `A path has at most ${maxPathBytes} bytes`;
+	return /[\0-\x1f"'\\]/.test(path)
+		? "A systemd unit can't name a path with quotes, backslashes or control characters"
+		: undefined;
+}
+
 /** Escapes a word of a unit file. Throws `invalid` for characters that its syntax does not allow in all places. */
 function quoted(word: string): string {
-	if (/[\0-\x1f"'\\]/.test(word)) {
-		throw new Failure(
-			'invalid',
-			`A systemd unit can't name a path with quotes, backslashes or control characters: ${word.replace(/^-/, '')}`,
-		);
-	}
+	const path = word.replace(/^-/, '');
+	const fault = unitPathFault(path);
+	if (fault !== undefined) throw new Failure('invalid', `${fault}: ${path}`);
 	const escaped = word.replaceAll('%', '%%');
 	// What follows a colon would be the place at which a folder is mounted.
 	return /[\s:]/.test(escaped) ? `"${escaped}"` : escaped;

@@ -28,6 +28,9 @@ export function serviceFolders(config: Config, addedRoots: readonly string[]): S
 	return { dataDir, roots: outside(roots), others: outside(others) };
 }
 
+/** What is longer is no path that the system takes, whatever comes after that. */
+const maxLength = 5000;
+
 /**
  * The storage roots that were added to the database and are folders of this machine. Throws the errors of opening the database; without a
  * database there are no roots.
@@ -39,7 +42,7 @@ export async function addedRoots(databaseUrl: string): Promise<string[]> {
 		if (!snapshot.tables.includes('storage_roots')) return found;
 		for await (const batch of snapshot.rows('storage_roots')) {
 			for (const { location } of batch)
-				if (typeof location === 'string' && path.isAbsolute(location)) found.push(location);
+				if (typeof location === 'string' && path.isAbsolute(location)) found.push(location.slice(0, maxLength));
 		}
 		return found.sort();
 	});
