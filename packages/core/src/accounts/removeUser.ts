@@ -1,5 +1,5 @@
 import type { NamingOptions, UserRecord, UserStore } from '@stowage/plugin-api';
-import { Failure, homeRoot, isFailure, joinPath, type StoragePath } from '@stowage/rules';
+import { candidateNames, Failure, homeRoot, isFailure, joinPath, type StoragePath, undefinedIf } from '@stowage/rules';
 import { HomeComparison } from '../trees/across/compareHomes.js';
 import { measureHome } from '../trees/across/walkHome.js';
 import { withFreeName } from '../trees/freeName.js';
@@ -67,20 +67,49 @@ async function moveAcross(storage: MountedStorage, home: StoragePath, target: St
 	const { signal } = new AbortController();
 	// Throws for items that a copy would leave out.
 	await measureHome((await storage.homeOf(home).mount()).storage, home, signal);
+	const isCopy = async (of: string) => {
+		const trees = [
+			{ storage, root: home },
+			{ storage, root: joinPath(target, of) },
+		] as const;
+		return (await new HomeComparison(...trees, signal, () => {}).compare()).isSame;
+	};
+	const earlier = await findCopy(storage, target, name, isCopy);
+	if (earlier !== undefined) {
+		await storage.remove(home);
+		return earlier;
+	}
 	const copy = (path: StoragePath, options: NamingOptions) => storage.copy(home, path, options);
 	const made = await withFreeName(target, name, 'directory', copy);
-	const copied = joinPath(target, made.name);
-	const trees = [
-		{ storage, root: home },
-		{ storage, root: copied },
-	] as const;
-	const { isSame } = await new HomeComparison(...trees, signal, () => {}).compare();
-	if (!isSame) {
+	if (!(await isCopy(made.name))) {
 		throw new Failure(
 			'conflict',
-			`Another program changed something in ${home} while it was copied to ${copied}. Both are kept: run the command again once that has ended, and remove what was copied first.`,
+			`Another program changed something in ${home} while it was copied to ${joinPath(target, made.name)}. Both are kept: run the command again once that has ended, and remove what was copied first.`,
 		);
 	}
 	await storage.remove(home);
 	return made.name;
+}
+
+/** The copy of a call that was interrupted before it removed the original: the last folder of those names, if it has all files and nothing else. */
+async function findCopy(
+	storage: MountedStorage,
+	target: StoragePath,
+	name: string,
+	isCopy: (of: string) => Promise<boolean>,
+): Promise<string | undefined> {
+	let last: string | undefined;
+	for (const candidate of candidateNames(name, 'directory')) {
+		const found = await undefinedIf(storage.stat(joinPath(target, candidate)), 'notFound');
+		if (found === undefined) break;
+		last = found.type === 'directory' ? candidate : undefined;
+	}
+	if (last === undefined) return undefined;
+	try {
+		return (await isCopy(last)) ? last : undefined;
+	} catch (error) {
+		// Somebody has put other files of the same sizes and times there.
+		if (isFailure(error, 'conflict')) return undefined;
+		throw error;
+	}
 }

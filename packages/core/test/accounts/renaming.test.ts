@@ -182,7 +182,12 @@ test('a removed user’s files move to another disk only if all of them can be c
 	t.is(await readFile(path.join(home, 'photo.jpg'), 'utf8'), 'only copy');
 	storage.copy = copy;
 
-	t.is(await move(), 'Files of ada (1)');
+	const remove = storage.remove.bind(storage);
+	storage.remove = () => Promise.reject(new Error('killed'));
+	await t.throwsAsync(move, { message: 'killed' });
+	storage.remove = remove;
+	t.is(await move(), 'Files of ada (1)', 'what was copied before is found, and not copied again');
+	t.deepEqual((await readdir(there)).sort(), ['Files of ada', 'Files of ada (1)', 'Public']);
 	t.is(await readFile(path.join(there, 'Files of ada (1)/photo.jpg'), 'utf8'), 'only copy');
 	t.is(await readFile(path.join(there, 'Files of ada (1)/late.jpg'), 'utf8'), 'late');
 	t.deepEqual(await users(app), ['anonymous']);
