@@ -5,6 +5,7 @@ import { execa } from 'execa';
 import { loadConfig } from '../../packages/core/src/index.js';
 import { memoryStorageFlags } from '../../packages/core/test/memoryPlugin.js';
 import { Client, file, testApp } from '../../packages/core/test/testApp.js';
+import { openDatabase } from '../../packages/database/src/index.js';
 import { startMariadb } from '../../packages/database/test/mariadb.js';
 import { defaultPlugins } from '../src/commandLine/settings.js';
 import { reasonOf } from '../src/doctor/findings.js';
@@ -201,6 +202,16 @@ test('doctor checks each storage root, and whether the installed service may wri
 	t.like(found[1], { state: 'error', remedy: `sudo chown -R nobody: ${app.dataDir}` });
 	await install('nobody-of-this-name', roots);
 	t.regex((await checkService(config, system))[0]?.message ?? '', /names a user that does not exist/);
+
+	await install('nobody', roots);
+	// As the owner of the data folder may have written it into the database.
+	const database = await openDatabase(config.databaseUrl);
+	await database.roots.add({ name: 'hostile', rootId: '1'.repeat(32), driver: 'local', location: '/etc' });
+	await database.close();
+	const ofHostile = (await checkService(config, system)).find(({ message }) =>
+		message.startsWith('/etc does not belong'),
+	);
+	t.is(ofHostile?.remedy, 'If that is a storage root, give it to nobody, with all that is in it.');
 });
 
 test('doctor names storage roots, homes and files of the database that other accounts can open, with what closes each', async (t) => {

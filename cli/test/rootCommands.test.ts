@@ -173,6 +173,31 @@ test('a link in the data folder does not make a command of root change what it l
 	t.deepEqual(await readdir(at('victim')), ['file']);
 });
 
+test('what doctor advises root to close to others is closed as the owner of the data folder, whose links may lead to files of root’s', async (t) => {
+	const { at, flags } = await machine(t);
+	t.like(await stowage(['user', 'list', ...flags]), { code: 0 });
+	for (const each of ['data', 'data/files']) await chmod(at(each), 0o755);
+	await mkdir(at('victim'), { mode: 0o755 });
+	await writeFile(at('victim/file'), 'untouched', { mode: 0o644 });
+	await rm(at('data/audit'), { recursive: true, force: true });
+	for (const [name, target] of [
+		['audit', 'victim'],
+		['stowage.db.old', 'victim/file'],
+	] as const) {
+		await symlink(at(target), at('data', name));
+		await lchown(at('data', name), uid, gid);
+	}
+	const { stdout } = await stowage(['doctor', '--json', ...flags]);
+	const remedies = (JSON.parse(stdout) as { remedy?: string }[]).map(({ remedy = '' }) => remedy);
+	const closing = remedies.filter((remedy) => remedy.includes('chmod'));
+	for (const each of [
+		...[`750 ${at('data')}`, `700 ${at('data/audit')}`],
+		...[`o= ${at('data/stowage.db.old')}`, `o= ${at('data/files')}`],
+	])
+		t.true(closing.includes(`sudo -u '#${uid}' chmod ${each}`), `${each}\n${closing.join('\n')}`);
+	t.true(closing.every((remedy) => remedy.startsWith('sudo -u ')));
+});
+
 test('a database of root’s that somebody links into the data folder is read by no command of root', async (t) => {
 	const { at, flags } = await machine(t);
 	const own = ['--data-dir', at('own'), '--log-level', 'error'];

@@ -2,8 +2,7 @@ import { readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config, RootState } from '@stowage/core';
 import { plural } from '@stowage/rules';
-import { shellWord } from '../terminal/shellWord.js';
-import { type Finding, ok, warn } from './findings.js';
+import { chmodCommand, type Finding, ok, warn } from './findings.js';
 
 /** How many are named; the rest is only counted. */
 const maxNamed = 50;
@@ -26,10 +25,10 @@ export async function checkAccess(config: Config, roots: readonly RootState[]): 
 	if (open.length === 0) return [ok(what, 'storage roots, homes and the database are closed to other accounts')];
 	const further = open.slice(maxNamed);
 	return [
-		...open.slice(0, maxNamed).map(({ message, place }) => warn(what, message, `chmod o= ${shellWord(place)}`)),
+		...open.slice(0, maxNamed).map(({ message, place }) => warn(what, message, chmodCommand('o=', place))),
 		...(further.length === 0
 			? []
-			: [warn(what, `and ${plural(further.length, 'folder')} more`, `chmod o= ${locations.map(shellWord).join(' ')}`)]),
+			: [warn(what, `and ${plural(further.length, 'folder')} more`, chmodCommand('o=', ...locations))]),
 	];
 }
 

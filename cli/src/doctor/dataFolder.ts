@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access, open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { auditFolder, type Config } from '@stowage/core';
-import { type Finding, fault, ok, reasonOf, warn } from './findings.js';
+import { chmodCommand, type Finding, fault, ok, reasonOf, warn } from './findings.js';
 
 /** Clocks that differ by more make times of files and ends of links wrong. */
 export const maxClockErrorMs = 5_000;
@@ -40,7 +40,7 @@ export async function checkDataFolder({ audit, dataDir, sessionKey }: Config): P
 	// Its group may have access, such as a proxy's to files and to a socket.
 	if ((found.mode & 0o027) !== 0)
 		findings.push(
-			warn(what, `others may open ${dataDir} (mode ${(found.mode & 0o777).toString(8)})`, `chmod 750 ${dataDir}`),
+			warn(what, `others may open ${dataDir} (mode ${(found.mode & 0o777).toString(8)})`, chmodCommand('750', dataDir)),
 		);
 	findings.push(...(await checkAudit(auditFolder(dataDir), audit.record)));
 	if (sessionKey === undefined) findings.push(...(await checkKey(path.join(dataDir, 'session.key'))));
@@ -72,7 +72,7 @@ async function checkAudit(folder: string, record: Config['audit']['record']): Pr
 		if (found.code === 'ENOENT') return [ok(what, 'nothing was recorded yet')];
 		return [fault(what, `${folder} can't be looked at (${found.code})`, "give it to the server's user (chown -h).")];
 	}
-	if ((found.mode & 0o077) !== 0) return [warn(what, `others may open ${folder}`, `chmod 700 ${folder}`)];
+	if ((found.mode & 0o077) !== 0) return [warn(what, `others may open ${folder}`, chmodCommand('700', folder))];
 	const isUsable = await access(folder, constants.W_OK | constants.X_OK).then(
 		() => true,
 		() => false,
@@ -91,7 +91,7 @@ async function checkKey(file: string): Promise<Finding[]> {
 		return [fault('key', `${file} can't be looked at (${found.code})`, `Give the server's user the right to it.`)];
 	}
 	if ((found.mode & 0o077) === 0) return [ok('key', 'for its owner only')];
-	return [fault('key', `others may read ${file}`, `chmod 600 ${file}`)];
+	return [fault('key', `others may read ${file}`, chmodCommand('600', file))];
 }
 
 export function clockFinding(whose: string, time: number, maxErrorMs = maxClockErrorMs): Finding {

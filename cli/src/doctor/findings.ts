@@ -1,4 +1,6 @@
 import { withoutDatabaseUrls } from '@stowage/core';
+import { hasLeftRoot } from '../privileges/becomeOwner.js';
+import { shellWord } from '../terminal/shellWord.js';
 
 export interface Finding {
 	state: 'ok' | 'warn' | 'error';
@@ -31,4 +33,13 @@ export function reasonOf(error: unknown): string {
 		.map((line) => line.trim())
 		.filter((line) => line !== '')
 		.join(' ');
+}
+
+/**
+ * The command that changes the mode of these places. Root gives it as the owner of the data folder, who may have a link there, to a file of
+ * root's: `chmod` follows it.
+ */
+export function chmodCommand(mode: string, ...places: string[]): string {
+	const command = `chmod ${mode} ${places.map(shellWord).join(' ')}`;
+	return hasLeftRoot() ? `sudo -u '#${process.geteuid?.()}' ${command}` : command;
 }

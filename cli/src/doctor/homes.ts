@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { RootState, Services } from '@stowage/core';
+import { shellWord } from '../terminal/shellWord.js';
 import { type Finding, ok, warn } from './findings.js';
 
 /** Homes that are being moved to another storage root, and the remains of those that have moved. */
@@ -8,7 +9,10 @@ export async function checkHomes({ homeMoves }: Services, roots: readonly RootSt
 	const moves = (await homeMoves.list()).map(({ job, username, root, isRunning }): Finding => {
 		const message = `the home of ${username} is on its way to ${root ?? 'a root that is gone'}`;
 		if (isRunning) return ok(what, message);
-		const begin = root === undefined ? '' : `Start the server, or: stowage user move-root ${username} ${root}. `;
+		const begin =
+			root === undefined
+				? ''
+				: `Start the server, or: stowage user move-root ${shellWord(username)} ${shellWord(root)}. `;
 		return warn(what, `${message}, and waits or was cut off`, `${begin}To end it: stowage job cancel ${job.id}`);
 	});
 	const left = (await homeMoves.oldHomes()).map(({ username, root, path: folder }): Finding => {

@@ -1,10 +1,12 @@
-import { stat } from 'node:fs/promises';
+import { lstat, realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
 import type { Config } from '@stowage/core';
 import { accountOf } from '../privileges/accounts.js';
 import { installedUnit } from '../service/installedUnit.js';
 import { isMountPointUnknown } from '../service/mountPoints.js';
 import { unitFaultOf } from '../service/unitFault.js';
 import { addedRoots, serviceFolders } from '../service/unitFolders.js';
+import { shellWord } from '../terminal/shellWord.js';
 import { type Finding, fault, ok, warn } from './findings.js';
 
 /**
@@ -39,9 +41,19 @@ export async function checkService(config: Config, root = '/'): Promise<Finding[
 		const found = await stat(folder).catch(() => undefined);
 		if (found === undefined || found.uid === uid || uid === 0) continue;
 		const message = `${folder} does not belong to ${unit.user}, the user of the service`;
-		findings.push(fault(what, message, `sudo chown -R ${unit.user}: ${folder}`));
+		findings.push(fault(what, message, await givingRemedy(folder, dataDir, unit.user)));
 	}
 	return findings.length > 0 ? findings : [ok(what, `${unit.user} may write to all its folders`)];
+}
+
+/** The database, which has the places of roots, is up to its owner: root gives away no folder for that alone, such as `/etc`. */
+async function givingRemedy(folder: string, dataDir: string, user: string): Promise<string> {
+	const isRoot = await lstat(path.join(folder, '.stowage')).then(
+		(found) => found.isDirectory(),
+		() => false,
+	);
+	if (folder !== dataDir && !isRoot) return `If that is a storage root, give it to ${user}, with all that is in it.`;
+	return `sudo chown -R ${user}: ${shellWord(await realpath(folder))}`;
 }
 
 function mountFirst(folder: string): string {
