@@ -1,4 +1,5 @@
 import test from 'ava';
+import { tagsOf } from '../src/features/previews/audio/tags.js';
 import { hasTooManyTags } from '../src/features/previews/common/tagCount/countTags.js';
 
 const tooMany = 6000;
@@ -29,6 +30,7 @@ const ogg = (prefix: string, tags: Buffer) => {
 	const page = (granule: number, lengths: number[], content: Buffer) => {
 		const head = Buffer.alloc(27);
 		head.write('OggS');
+		head[5] = granule === 0 && content.length === 4 ? 2 : 0;
 		head.writeBigInt64LE(BigInt(granule), 6);
 		head[26] = lengths.length;
 		return Buffer.concat([head, Buffer.from(lengths), content]);
@@ -66,6 +68,33 @@ const box = (name: string, ...content: Buffer[]) => {
 	const all = Buffer.concat(content);
 	return Buffer.concat([be(8 + all.length), Buffer.from(name, 'latin1'), all]);
 };
+
+/** One frame of a tag with a count of values, or of frames within it. */
+const id3Frame = (version: 3 | 4, name: string, ...content: (string | Buffer)[]) => {
+	const body = Buffer.concat(content.map((part) => Buffer.from(part as string)));
+	const frame = Buffer.concat([
+		Buffer.from(name),
+		version === 4 ? syncSafe(body.length) : be(body.length),
+		le(0).subarray(2),
+	]);
+	return Buffer.concat([
+		Buffer.from('ID3'),
+		Buffer.from([version, 0, 0]),
+		syncSafe(frame.length + body.length),
+		frame,
+		body,
+	]);
+};
+const framesOf: Tags = (count) => id3(3)(count).subarray(10);
+
+const apeText = (value: string) => {
+	const item = Buffer.concat([le(value.length), le(0), Buffer.from(`Artist\0${value}`)]);
+	return Buffer.concat([item, Buffer.from('APETAGEX'), le(2000), le(item.length + 32), le(1), Buffer.alloc(12)]);
+};
+
+const aiffChunk = (name: string, content: Buffer) =>
+	Buffer.concat([Buffer.from(name), be(content.length), content, Buffer.alloc(content.length % 2)]);
+const aiff = (...chunks: Buffer[]) => Buffer.concat([Buffer.from('FORM\0\0\0\0AIFF'), ...chunks]);
 
 const items: Tags = (count) => Buffer.concat(Array.from({ length: count }, () => box('----', box('data'))));
 const list: Tags = (count) => box('udta', box('meta', be(0), box('hdlr', Buffer.alloc(24)), box('ilst', items(count))));
@@ -105,13 +134,46 @@ const files: Readonly<Record<string, Tags>> = {
 	Opus: (count) => ogg('OpusTags', vorbis(count)),
 	Speex: (count) => ogg('', vorbis(count)),
 	'FLAC in Ogg': (count) => ogg('\x84\0\0\0', vorbis(count)),
+	'a further stream of Ogg behind the first': (count) =>
+		Buffer.concat([ogg('OpusTags', vorbis(3)), ogg('OpusTags', vorbis(count))]),
+	'a stream of Ogg that tells its tags again': (count) => {
+		const again = ogg('OpusTags', vorbis(count));
+		const isFirst = 5;
+		again[isFirst] = 0;
+		return Buffer.concat([ogg('OpusTags', vorbis(3)), again]);
+	},
 	'ID3v2.2': id3(2),
 	'ID3v2.3': id3(3, 3_000_000),
 	'ID3v2.4': id3(4, 100_000),
 	'a second tag of ID3': (count) => Buffer.concat([id3(3)(1), id3(3)(count)]),
+	'ID3 behind a frame without a valid name': (count) => {
+		const tag = id3(3)(count);
+		tag.write('X-XX', 10);
+		return tag;
+	},
+	'a chapter of ID3': (count) => id3Frame(3, 'CHAP', 'first\0', Buffer.alloc(16), framesOf(count)),
+	'the contents of chapters of ID3': (count) => id3Frame(3, 'CTOC', 'all\0\x03\x02a\0b\0', framesOf(count)),
+	'the values of a text of ID3': (count) => id3Frame(4, 'TPE1', '\x03', 'a\0'.repeat(count)),
+	'the values of a text of ID3 in UTF-16': (count) =>
+		id3Frame(4, 'TXXX', '\x01', Buffer.from(`name\0${'a\0'.repeat(count)}`, 'utf16le')),
+	'the values of a text of older ID3': (count) => id3Frame(3, 'TCOM', '\0', 'a/'.repeat(count)),
+	'the values of an APE text': (count) => Buffer.concat([Buffer.alloc(999), apeText('a\0'.repeat(count))]),
+	'APE before tags of ID3v1 and lyrics': (count) =>
+		Buffer.concat([apeText('a\0'.repeat(count)), Buffer.from('LYRICSBEGINwords000016LYRICS200TAG'), Buffer.alloc(125)]),
+	'APE behind a FLAC': (count) =>
+		Buffer.concat([Buffer.from('fLaC'), block(0x80, Buffer.alloc(34)), apeText('a\0'.repeat(count))]),
+	'a text of an AIFF': (count) => aiff(aiffChunk('ANNO', Buffer.from('a\0'.repeat(count)))),
+	'tags of ID3 in an AIFF': (count) => aiff(aiffChunk('SSND', le(0)), aiffChunk('ID3 ', id3(3)(count))),
 	APE: (count) =>
 		Buffer.concat([Buffer.alloc(999), Buffer.from('APETAGEX'), le(2000), le(count * 9), le(count), Buffer.alloc(12)]),
 	MP4: (count) => Buffer.concat([box('ftyp'), box('moov', box('mvhd', Buffer.alloc(100)), list(count)), box('mdat')]),
+	'the values of a tag in MP4': (count) => {
+		const values = Array.from({ length: count }, () => box('data'));
+		return Buffer.concat([
+			box('ftyp'),
+			box('moov', box('udta', box('meta', be(0), box('ilst', box('----', ...values))))),
+		]);
+	},
 	'MP4 with its tags at the end': (count) =>
 		Buffer.concat([box('ftyp'), box('mdat', Buffer.alloc(999)), box('moov', list(count))]),
 	'tags of a track in MP4': (count) => Buffer.concat([box('ftyp'), box('moov', box('trak', list(count)))]),
@@ -158,5 +220,25 @@ test('a count that no file could have is none, and what is cut off or of no know
 		for (let end = 0; end < Math.min(whole.length, 400); end++) {
 			t.false(await hasTooManyTags(blobOf(whole.subarray(0, end))));
 		}
+	}
+});
+
+test('a long text is one tag, also in UTF-16', async (t) => {
+	const text = 'Words that somebody sings. '.repeat(1000);
+	for (const body of [
+		Buffer.from(`\x03${text}`),
+		Buffer.concat([Buffer.from([1, 255, 254]), Buffer.from(text, 'utf16le')]),
+	])
+		t.false(await hasTooManyTags(blobOf(id3Frame(4, 'TXXX', body))));
+});
+
+test('the reader of tags goes by the format as which they were counted, whatever the name of the file says', async (t) => {
+	const song = id3Frame(4, 'TIT2', '\x03Song');
+	t.is((await tagsOf(new Blob([song], { type: 'audio/x-ms-wma' }))).title, 'Song');
+	t.is((await tagsOf(new Blob([aiff(aiffChunk('NAME', Buffer.from('Tune')))], { type: 'audio/mpeg' }))).title, 'Tune');
+	const windowsMedia = Buffer.from('3026b2758e66cf11a6d900aa0062ce6c', 'hex');
+	for (const head of [windowsMedia, 'wvpk', 'MPCK', 'MAC ', 'DSD ']) {
+		const file = new Blob([head, Buffer.alloc(999)], { type: 'application/octet-stream' });
+		await t.throwsAsync(tagsOf(file), { message: 'A file of its format has no tags.' });
 	}
 });

@@ -1,5 +1,6 @@
 import { parseBlob, selectCover } from 'music-metadata';
 import { maxPixels, pixelsOf } from '../common/images/pixels.js';
+import { countTags } from '../common/tagCount/countTags.js';
 
 /** What a sound file says about itself. */
 export interface Tags {
@@ -12,16 +13,23 @@ export interface Tags {
 /** A longer one is no title. */
 const maxLetters = 500;
 
-/** In formats that no browser plays, too. */
+/** Of those that counting has overlooked. */
 const maxTags = 5000;
 
 /** Throws for a file without tags, or with more than a song has. */
 export async function tagsOf(file: Blob): Promise<Tags> {
+	// They are read as they were counted: by its name, a file could be of another format.
+	const type = await countTags(file);
+	if (type === undefined) throw new Error('A file of its format has no tags.');
+	const { size } = file;
+	const slice = file.slice.bind(file);
 	let count = 0;
+	// Made once, since it is thrown for each tag after these.
+	const tooMany = new Error('There are too many tags.');
 	const observer = () => {
-		if (++count > maxTags) throw new Error('There are too many tags.');
+		if (++count > maxTags) throw tooMany;
 	};
-	const { common } = await parseBlob(file, { duration: false, observer });
+	const { common } = await parseBlob({ size, type, slice } as Blob, { duration: false, observer });
 	const picture = selectCover(common.picture);
 	const text = (value: string | undefined) => value?.slice(0, maxLetters).trim() || undefined;
 	return {

@@ -1,6 +1,8 @@
+import { countApe } from './ape.js';
 import { countBoxes } from './boxes.js';
+import { countAiffChunks, countWaveChunks } from './chunks.js';
 import { countElements } from './elements.js';
-import { countApe, countId3 } from './id3.js';
+import { countId3 } from './id3.js';
 import { countOgg } from './ogg.js';
 import { TagReader, TooManyTags } from './TagReader.js';
 import { countBlocks } from './vorbisComments.js';
@@ -10,16 +12,8 @@ import { countBlocks } from './vorbisComments.js';
  * as one of the formats with tags has none.
  */
 export async function hasTooManyTags(file: Blob): Promise<boolean> {
-	const reader = new TagReader(file);
 	try {
-		const begin = await countId3(reader, 0);
-		const first = await reader.text(begin, 12);
-		if (first.startsWith('fLaC')) await countBlocks(reader, begin + 4);
-		else if (first.startsWith('OggS')) await countOgg(reader, begin);
-		else if (first.startsWith('\x1a\x45\xdf\xa3')) await countElements(reader);
-		else if (/^RIFF....WAVE/s.test(first)) await countChunks(reader);
-		else if (/^....(?:ftyp|moov|mdat|free|skip|wide|pnot)/s.test(first)) await countBoxes(reader, 0, reader.size);
-		else await countApe(reader);
+		await countTags(file);
 		return false;
 	} catch (error) {
 		if (error instanceof TooManyTags) return true;
@@ -27,16 +21,40 @@ export async function hasTooManyTags(file: Blob): Promise<boolean> {
 	}
 }
 
-/** Of a WAV file. */
-async function countChunks(reader: TagReader): Promise<void> {
-	for (let at = 12; at + 8 <= reader.size; ) {
-		reader.add();
-		const head = await reader.view(at, 12);
-		const name = await reader.text(at, 4);
-		if (name === 'id3 ' || name === 'ID3 ') await countId3(reader, at + 8);
-		const length = head.getUint32(4, true);
-		// Its parts are chunks, too.
-		const isInfo = name === 'LIST' && head.getUint32(8) === 0x49_4e_46_4f;
-		at += isInfo ? 12 : 8 + length + (length % 2);
+/**
+ * Throws `TooManyTags`; else resolves to the type of the format as which they were counted, undefined for one that has none or that no
+ * browser plays.
+ */
+export async function countTags(file: Blob): Promise<string | undefined> {
+	const reader = new TagReader(file);
+	const begin = await countId3(reader, 0);
+	const first = await reader.text(begin, 12);
+	if (first.startsWith('fLaC')) {
+		await countBlocks(reader, begin + 4);
+		await countApe(reader);
+		return 'audio/flac';
 	}
+	if (first.startsWith('OggS')) {
+		await countOgg(reader, begin);
+		return 'audio/ogg';
+	}
+	if (first.startsWith('\x1a\x45\xdf\xa3')) {
+		await countElements(reader);
+		return 'audio/webm';
+	}
+	if (/^RIFF....WAVE/s.test(first)) {
+		await countWaveChunks(reader);
+		return 'audio/wav';
+	}
+	if (/^FORM....AIF[FC]/s.test(first)) {
+		await countAiffChunks(reader);
+		return 'audio/aiff';
+	}
+	if (/^....(?:ftyp|moov|mdat|free|skip|wide|pnot)/s.test(first)) {
+		await countBoxes(reader, 0, reader.size);
+		return 'audio/mp4';
+	}
+	await countApe(reader);
+	const isMpeg = begin > 0 || /^\xff[\xe0-\xff]/.test(first) || /^audio\/(?:mpeg|aac)$/.test(file.type);
+	return isMpeg ? 'audio/mpeg' : undefined;
 }

@@ -1,32 +1,37 @@
 import type { TagReader } from './TagReader.js';
 import { fitting } from './vorbisComments.js';
 
-/** What is before the comments in the packets that have them: of Vorbis and Theora, VP8, Opus and FLAC. Others have nothing. */
+/** What is before the comments in the packets that have them: of Vorbis and Theora, VP8 and Opus, wherever they are in their stream. */
 const prefixes: readonly [begin: RegExp, length: number][] = [
 	[/^\x03vorbis|^\x81theora|^OVP80\x02/, 7],
 	[/^OpusTags/, 8],
-	[/^[\x04\x84]/, 4],
 ];
 
-/** Counts the comments in the packets before the sound or film. */
+/** As a second packet: of FLAC, and of Speex, which has nothing before them. */
+const secondPrefixes: typeof prefixes = [...prefixes, [/^[\x04\x84]/, 4], [/^/, 0]];
+
+/** So much of the sound is read, too: another stream may follow the first one. A browser's player is some seconds ahead of what is heard. */
+const soundBytes = 1024 * 1024;
+
+/** Counts the comments in the packets before the sound or film, and in those a while behind its beginning. */
 export async function countOgg(reader: TagReader, begin: number): Promise<void> {
 	/** By the number of their stream. */
 	const packets = new Map<number, { index: number; parts: Uint8Array[] }>();
-	for (let at = begin; (await reader.text(at, 4)) === 'OggS'; ) {
+	let end = Number.POSITIVE_INFINITY;
+	for (let at = begin; at < end && (await reader.text(at, 4)) === 'OggS'; ) {
 		const head = await reader.view(at, 27);
-		const granule = head.getBigInt64(6, true);
-		if (granule > 0n) return;
+		if (head.getBigInt64(6, true) > 0n) end = Math.min(end, at + soundBytes);
 		const serial = head.getUint32(14, true);
 		const lengths = await reader.bytes(at + 27, head.getUint8(26));
 		let from = at + 27 + lengths.length;
-		let packet = packets.get(serial) ?? { index: 0, parts: [] };
+		const isFirst = (head.getUint8(5) & 2) !== 0;
+		let packet = (isFirst ? undefined : packets.get(serial)) ?? { index: 0, parts: [] };
 		if (packet.index === 0 && packet.parts.length === 0) reader.add();
 		for (const length of lengths) {
-			// Those behind the second packet have no comments.
-			if (packet.index < 2 && length > 0) packet.parts.push(await reader.bytes(from, length));
+			if (length > 0) packet.parts.push(await reader.bytes(from, length));
 			from += length;
 			if (length === 255) continue;
-			if (packet.index === 1) countComments(reader, joined(packet.parts));
+			if (packet.index > 0) countComments(reader, joined(packet.parts), packet.index === 1 ? secondPrefixes : prefixes);
 			packet = { index: packet.index + 1, parts: [] };
 		}
 		packets.set(serial, packet);
@@ -34,11 +39,11 @@ export async function countOgg(reader: TagReader, begin: number): Promise<void> 
 	}
 }
 
-function countComments(reader: TagReader, packet: Uint8Array): void {
+function countComments(reader: TagReader, packet: Uint8Array, known: typeof prefixes): void {
 	const first = String.fromCharCode(...packet.subarray(0, 8));
-	const [, at = 0] = prefixes.find(([begin]) => begin.test(first)) ?? [];
+	const at = known.find(([begin]) => begin.test(first))?.[1];
+	if (at === undefined || at + 4 > packet.length) return;
 	const view = new DataView(packet.buffer);
-	if (at + 4 > packet.length) return;
 	const count = at + 4 + view.getUint32(at, true);
 	if (count + 4 <= packet.length) reader.add(fitting(view.getUint32(count, true), packet.length));
 }

@@ -1,0 +1,31 @@
+import type { TagReader } from './TagReader.js';
+
+const pieceBytes = 64 * 1024;
+
+/** What is between the values of one text: a zero, in older tags a slash, and a bracket before each number of a genre. */
+const separators: ReadonlySet<number> = new Set([0, 0x2f, 0x28]);
+
+/** Counts the values of a text, of which each becomes a tag of its own, beyond its first. */
+export async function countValues(reader: TagReader, begin: number, end: number, unitBytes: 1 | 2): Promise<void> {
+	const until = Math.min(end, reader.size);
+	for (let at = begin; at < until; at += pieceBytes) {
+		const bytes = await reader.bytes(at, Math.min(pieceBytes, until - at));
+		let count = 0;
+		for (let unit = 0; unit + unitBytes <= bytes.length; unit += unitBytes) {
+			const [first = 0, second = 0] = [bytes[unit], unitBytes === 2 ? bytes[unit + 1] : 0];
+			// In either order of the bytes.
+			if ((second === 0 && separators.has(first)) || (first === 0 && separators.has(second))) count++;
+		}
+		reader.add(count);
+	}
+}
+
+/** Where the first zero is; `end` without one. */
+export async function findZero(reader: TagReader, begin: number, end: number): Promise<number> {
+	const until = Math.min(end, reader.size);
+	for (let at = begin; at < until; at += pieceBytes) {
+		const zero = (await reader.bytes(at, Math.min(pieceBytes, until - at))).indexOf(0);
+		if (zero >= 0) return at + zero;
+	}
+	return end;
+}
