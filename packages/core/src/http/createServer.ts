@@ -28,6 +28,7 @@ import { assertSameSite } from './requests/crossSite.js';
 import { handleExpectContinue } from './requests/expectContinue.js';
 import { type ClientInfo, createClientReader, createPeers, limitAddress, restorePrefix } from './requests/proxy.js';
 import { checkRawPath } from './requests/rawPath.js';
+import { shortBlanks } from './requests/shortBlanks.js';
 
 declare module '@hapi/hapi' {
 	interface Request {
@@ -124,6 +125,7 @@ export function createServer(
 		assertHost(request.raw.req, request.raw.res);
 		assertLength(request.raw.req);
 		assertPlainBody(request.raw.req);
+		shortBlanks(request.raw.req.headers);
 		checkHost(request.client.host);
 		checkRawPath(request.raw.req.url ?? '/');
 	});
