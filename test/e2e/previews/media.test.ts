@@ -204,6 +204,28 @@ test.serial('a song or film with tags by the ten thousand is not played, and not
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('a film whose pictures are larger than any screen is refused', async (t) => {
+	const app = await fixture.enter(t);
+	const source = 'testsrc2=size=320x260:rate=5:duration=2';
+	const bytes = await recorded('webm', ...['-f', 'lavfi', '-i', source, '-c:v', 'libvpx', '-b:v', '100k']);
+	// As its header says; what it has is smaller, and would be played.
+	for (const [id, size] of [
+		[0xb0, 320],
+		[0xba, 260],
+	] as const) {
+		const at = bytes.indexOf(Buffer.from([id, 0x82, size >> 8, size & 255]));
+		t.true(at > 0);
+		bytes.writeUInt16BE(16_000, at + 2);
+	}
+	await writeFiles(app.home, { 'wide.webm': bytes });
+	const page = await app.open('/browser?type=private');
+	const viewer = await openPreview(page, 'wide.webm');
+	await viewer.getByRole('alert').getByText('Cannot play video', { exact: true }).waitFor();
+	t.is(await viewer.locator('video').count(), 0);
+	await closePreview(page);
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('a drawing in the styles of subtitles is not drawn', async (t) => {
 	const app = await fixture.enter(t);
 	const groups = 'bcdefghijklm'

@@ -8,6 +8,7 @@ import { capabilitiesQuery } from '../../../api/capabilities.js';
 import { readWhole } from '../../../api/previews.js';
 import { useFileSource } from '../../../api/sources/FileSource.js';
 import { useLatest } from '../../../ui/useLatest.js';
+import { maxPixels } from '../common/images/pixels.js';
 import { keyStep, MediaControls } from '../common/MediaControls.js';
 import { seekBy, togglePlay, useMediaState } from '../common/mediaState.js';
 import { createSavedPositions } from '../common/savedPositions.js';
@@ -51,7 +52,18 @@ function VideoPlayer({ file, entry, entries }: ViewerProps) {
 	const { data: capabilities } = useQuery(capabilitiesQuery);
 	const answer = useFailureReason(file.url, state === 'failed');
 
+	/** Its decoder keeps several pictures: of 16,000 by 16,000 pixels they take gigabytes. */
+	function refuseLarge(target: HTMLVideoElement): boolean {
+		if (target.videoWidth * target.videoHeight <= maxPixels) return false;
+		// Else it decodes until the element that has left the page is collected.
+		target.removeAttribute('src');
+		target.load();
+		setState('failed');
+		return true;
+	}
+
 	function begin(target: HTMLVideoElement) {
+		if (refuseLarge(target)) return;
 		const place = Number(positions.read(file.id) ?? 0);
 		if (place > 0 && place < target.duration) target.currentTime = place;
 		setState('loaded');
@@ -105,6 +117,7 @@ function VideoPlayer({ file, entry, entries }: ViewerProps) {
 					onClick={({ currentTarget }) => togglePlay(currentTarget)}
 					onDoubleClick={toggle}
 					onLoadedMetadata={({ currentTarget }) => begin(currentTarget)}
+					onResize={({ currentTarget }) => refuseLarge(currentTarget)}
 					onTimeUpdate={({ currentTarget }) => {
 						if (Math.abs(currentTarget.currentTime - savedTime.current) >= keyStep) savePlace(currentTarget);
 					}}
