@@ -1,4 +1,4 @@
-import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import { execa } from 'execa';
@@ -12,6 +12,8 @@ import { reasonOf } from '../src/doctor/findings.js';
 import { checkService } from '../src/doctor/service.js';
 import { unitText } from '../src/service/unit.js';
 import { dataFolder, run } from './program.js';
+
+const nobody = 65534;
 
 interface Finding {
 	state: string;
@@ -208,10 +210,23 @@ test('doctor checks each storage root, and whether the installed service may wri
 	const database = await openDatabase(config.databaseUrl);
 	await database.roots.add({ name: 'hostile', rootId: '1'.repeat(32), driver: 'local', location: '/etc' });
 	await database.close();
-	const ofHostile = (await checkService(config, system)).find(({ message }) =>
-		message.startsWith('/etc does not belong'),
-	);
-	t.is(ofHostile?.remedy, 'If that is a storage root, give it to nobody, with all that is in it.');
+	const remedyOf = async (folder: string) =>
+		(await checkService(config, system)).find(({ message }) => message.startsWith(`${folder} does not belong`))?.remedy;
+	const without = 'If that is a storage root, give it to nobody, with all that is in it.';
+	t.is(await remedyOf('/etc'), without);
+
+	// In a folder such as /tmp each account may make one of the name by which a storage root is known.
+	const open = path.join(disks, 'near');
+	const marker = path.join(open, '.stowage');
+	await chmod(open, 0o1777);
+	await chown(marker, nobody, nobody);
+	t.is(await remedyOf(open), without);
+	await chown(marker, 0, 0);
+	await chmod(open, 0o755);
+	t.is(await remedyOf(open), `sudo chown -R nobody: ${open}`);
+	// Who owns a folder above it can put a link in the place of that one.
+	await chown(disks, nobody, nobody);
+	t.is(await remedyOf(open), without);
 });
 
 test('doctor names storage roots, homes and files of the database that other accounts can open, with what closes each', async (t) => {

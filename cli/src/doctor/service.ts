@@ -1,7 +1,8 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '@stowage/core';
-import { accountOf } from '../privileges/accounts.js';
+import { type AccountIds, accountOf } from '../privileges/accounts.js';
+import { isInReach } from '../privileges/ownerOf.js';
 import { installedUnit } from '../service/installedUnit.js';
 import { isMountPointUnknown } from '../service/mountPoints.js';
 import { unitFaultOf } from '../service/unitFault.js';
@@ -41,19 +42,31 @@ export async function checkService(config: Config, root = '/'): Promise<Finding[
 		const found = await stat(folder).catch(() => undefined);
 		if (found === undefined || found.uid === uid || uid === 0) continue;
 		const message = `${folder} does not belong to ${unit.user}, the user of the service`;
-		findings.push(fault(what, message, await givingRemedy(folder, dataDir, unit.user)));
+		findings.push(fault(what, message, await givingRemedy(folder, dataDir, unit.user, account)));
 	}
 	return findings.length > 0 ? findings : [ok(what, `${unit.user} may write to all its folders`)];
 }
 
-/** The database, which has the places of roots, is up to its owner: root gives away no folder for that alone, such as `/etc`. */
-async function givingRemedy(folder: string, dataDir: string, user: string): Promise<string> {
-	const isRoot = await lstat(path.join(folder, '.stowage')).then(
-		(found) => found.isDirectory(),
-		() => false,
-	);
-	if (folder !== dataDir && !isRoot) return `If that is a storage root, give it to ${user}, with all that is in it.`;
+/**
+ * The database, which has the places of roots, is up to its owner: root gives away no folder for that alone, such as `/etc`, nor for a
+ * `.stowage` that somebody else could make there, as in `/tmp`, nor one whose path could lead elsewhere by the time root gives the command.
+ */
+async function givingRemedy(folder: string, dataDir: string, user: string, ids: AccountIds): Promise<string> {
+	if (folder !== dataDir && !(await isRootOfOwner(folder, ids))) {
+		return `If that is a storage root, give it to ${user}, with all that is in it.`;
+	}
 	return `sudo chown -R ${user}: ${shellWord(await realpath(folder))}`;
+}
+
+/** Whether this is a storage root that its owner has made, and nobody could put another folder in its place. */
+async function isRootOfOwner(folder: string, ids: AccountIds): Promise<boolean> {
+	try {
+		const real = await realpath(folder);
+		const [found, marker] = await Promise.all([lstat(real), lstat(path.join(real, '.stowage'))]);
+		return marker.isDirectory() && marker.uid === found.uid && !(await isInReach(real, ids));
+	} catch {
+		return false;
+	}
 }
 
 function mountFirst(folder: string): string {
