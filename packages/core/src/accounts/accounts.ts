@@ -11,14 +11,16 @@ import { anonymousOwner, Failure, foldUsername, isFailure, isValidUsername, pass
 import type { Config } from '../config/schema.js';
 import { shareOf } from '../config/workers.js';
 import { limitAddress, siteOf } from '../http/requests/proxy.js';
+import type { Leases } from '../leases/createLeases.js';
 import { FairQueue } from '../limits/FairQueue.js';
 import { rateLimited } from '../limits/rateLimited.js';
 import { homesOnDisk, makeHome } from '../trees/storage/homes.js';
 import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 import type { TrashBin } from '../trees/trash/TrashBin.js';
+import { aloneWithUsers } from './aloneWithUsers.js';
 import { limitAttempts } from './loginLimits.js';
 import { type FilesAction, removeUser } from './removeUser.js';
-import { renameUser } from './renameUser.js';
+import { assertNotHalfRenamed, renameUser } from './renameUser.js';
 import { type SecondFactors, wrongCode } from './secondFactors.js';
 
 export interface Accounts {
@@ -102,10 +104,12 @@ interface Dependencies {
 	renames: KeyValueStore;
 	trash: Pick<TrashBin, 'purge'>;
 	secondFactors: Pick<SecondFactors, 'accept'>;
+	leases: Pick<Leases, 'acquire'>;
 }
 
 export function createAccounts(parts: Dependencies): Accounts {
 	const { users, limits, config, now, auth, storage, renames, secondFactors, trash } = parts;
+	const alone = aloneWithUsers(parts);
 	const homes = () => homesOnDisk(storage);
 	const hashes = new FairQueue(
 		{
@@ -233,18 +237,30 @@ export function createAccounts(parts: Dependencies): Accounts {
 
 		async rename(username, newName) {
 			checkUsername(newName);
-			await renameUser(username, newName, { users, renames, storage, homes });
+			// One that was cut off may have the new name.
+			const user = (await users.find(username)) ?? (await users.find(newName));
+			const rename = () => renameUser(username, newName, { users, renames, storage, homes });
+			await (user === undefined ? rename() : alone([user], rename));
 		},
 
 		async setDisabled(username, isDisabled) {
 			const user = await find(username);
-			// Also where it seems to be so already: a disabled account may have sessions still.
-			await users.setDisabled(user.id, isDisabled);
-			return user.isDisabled !== isDisabled;
+			return alone([user], async () => {
+				await assertNotHalfRenamed(user, renames);
+				const before = await users.get(user.id);
+				// Also where it seems to be so already: a disabled account may have sessions still.
+				await users.setDisabled(user.id, isDisabled);
+				return before?.isDisabled !== isDisabled;
+			});
 		},
 
 		async remove(username, filesAction) {
-			return removeUser(await find(username), filesAction, { users, storage, trash });
+			const user = await find(username);
+			const changed = filesAction.kind === 'move' && filesAction.to.id !== user.id ? [user, filesAction.to] : [user];
+			return alone(changed, async () => {
+				for (const each of changed) await assertNotHalfRenamed(each, renames);
+				return removeUser(user, filesAction, { users, storage, trash });
+			});
 		},
 
 		find,

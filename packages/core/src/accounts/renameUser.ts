@@ -6,6 +6,8 @@ import type { MountedStorage } from '../trees/storage/MountedStorage.js';
 /** A rename that has begun and may not have ended. */
 const pendingRename = z.object({ from: z.string(), to: z.string(), wasDisabled: z.boolean() });
 
+type PendingRename = z.infer<typeof pendingRename>;
+
 /** Until it is run again, whenever that is. */
 const keptMs = 100 * 365 * 24 * 60 * 60_000;
 
@@ -28,13 +30,10 @@ export async function renameUser(
 	to: string,
 	{ users, renames, storage, homes }: Dependencies,
 ): Promise<void> {
-	const pendingOf = async (user: UserRecord | undefined) => {
-		const row = user && (await renames.get(user.id));
-		return row === undefined ? undefined : pendingRename.parse(row);
-	};
+	const pendingOf = async (user: UserRecord | undefined) => user && pendingRenameOf(user.id, renames);
 	const noSuchUser = new Failure('notFound', `There is no user ${from}.`);
 
-	const begin = async (): Promise<{ id: string; plan: z.infer<typeof pendingRename> }> => {
+	const begin = async (): Promise<{ id: string; plan: PendingRename }> => {
 		const user = await users.find(from);
 		const pending = await pendingOf(user);
 		if (user === undefined) {
@@ -46,10 +45,7 @@ export async function renameUser(
 		}
 		if (pending !== undefined && pending.to === user.username) {
 			if (pending.to === to) return { id: user.id, plan: pending };
-			throw new Failure(
-				'conflict',
-				`The rename of ${pending.from} to ${pending.to} was cut off. First end it: stowage user rename ${pending.from} ${pending.to}`,
-			);
+			throw renamedHalf(pending);
 		}
 		if (user.username === to) throw new Failure('invalid', `The user is called ${to} already.`);
 		const taken = (cause?: unknown) =>
@@ -76,6 +72,24 @@ export async function renameUser(
 	await moveHome(storage, homeRoot(plan.from), homeRoot(plan.to));
 	await users.setDisabled(id, plan.wasDisabled);
 	await renames.remove(id);
+}
+
+async function pendingRenameOf(id: string, renames: Pick<KeyValueStore, 'get'>): Promise<PendingRename | undefined> {
+	const row = await renames.get(id);
+	return row === undefined ? undefined : pendingRename.parse(row);
+}
+
+/** Throws `conflict` for an account whose rename was cut off: its home may have the former name still. */
+export async function assertNotHalfRenamed({ id, username }: UserRecord, renames: Pick<KeyValueStore, 'get'>) {
+	const pending = await pendingRenameOf(id, renames);
+	if (pending?.to === username) throw renamedHalf(pending);
+}
+
+function renamedHalf({ from, to }: PendingRename): Failure {
+	return new Failure(
+		'conflict',
+		`The rename of ${from} to ${to} was cut off. First end it: stowage user rename ${from} ${to}`,
+	);
 }
 
 /** Nothing is left to do where it was moved before, or was never made. */

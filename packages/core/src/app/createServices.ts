@@ -104,6 +104,7 @@ export function createServices({
 		renames: database.keyValues('user-renames'),
 		trash: given.trashBin,
 		secondFactors,
+		leases: given.leases,
 	});
 	const states = createShareStates({ store: database.shares, config, log, now, monotonic });
 	const shares = createShares({
