@@ -63,6 +63,26 @@ test('user move-root moves a home to another root and back without a running ser
 	t.is((await call('root', 'remove', 'big')).code, 0);
 });
 
+test('of two commands that move a home at once the second shows the same move, or says where the other one moves it', async (t) => {
+	const { home, there, big, call } = await scene(t, 3);
+	const before = await hashesOf(home);
+	t.is((await call('root', 'add', 'other', `${big}-other`)).code, 0);
+	const same = await Promise.all([1, 2].map(() => call('user', 'move-root', 'ada', 'big', '--no-wait', '--json')));
+	t.deepEqual(
+		same.map(({ code, stderr }) => [code, stderr]),
+		[0, 0].map((code) => [code, '']),
+	);
+	t.is(new Set(same.map(({ stdout }) => stdout)).size, 1, 'one job');
+	t.is((await call('user', 'move-root', 'ada', 'big')).code, 0);
+	t.deepEqual(await hashesOf(there), before);
+
+	const different = await Promise.all(
+		['local', 'other'].map((root) => call('user', 'move-root', 'ada', root, '--no-wait')),
+	);
+	t.deepEqual(different.map(({ code }) => code).sort(), [0, 1]);
+	t.regex(different.map(({ stderr }) => stderr).join(''), /The home of ada is on its way to (local|other) already/);
+});
+
 test('user move-root continues a move whose process was killed', async (t) => {
 	const count = 140;
 	const { dataDir, home, there, big, flags, call } = await scene(t, count);

@@ -26,14 +26,24 @@ export async function moveRoot(
 ): Promise<void> {
 	const { accounts, homeMoves, jobs } = services;
 	const user = await accounts.find(name);
-	const earlier = await homeMoves.underWay(user.id);
-	if (earlier !== undefined && earlier.root !== rootName) {
-		throw new Failure(
-			'conflict',
-			`The home of ${user.username} is on its way to ${earlier.root ?? 'another root'} already (${shareOf(earlier.job)}). Wait until it is there, or end that: stowage job cancel ${earlier.job.id}`,
-		);
-	}
-	const { id } = earlier?.job ?? (await homeMoves.start(user.username, rootName, { allowsLostAccess }));
+	const begun = async () => {
+		const earlier = await homeMoves.underWay(user.id);
+		if (earlier !== undefined && earlier.root !== rootName) {
+			throw new Failure(
+				'conflict',
+				`The home of ${user.username} is on its way to ${earlier.root ?? 'another root'} already (${shareOf(earlier.job)}). Wait until it is there, or end that: stowage job cancel ${earlier.job.id}`,
+			);
+		}
+		return earlier?.job;
+	};
+	const start = () =>
+		homeMoves.start(user.username, rootName, { allowsLostAccess }).catch(async (error: unknown) => {
+			// Another command may have started one since: then that is the reason, whatever was in the way.
+			const others = await begun();
+			if (others === undefined) throw error;
+			return others;
+		});
+	const { id } = (await begun()) ?? (await start());
 	if (!isFollowed) {
 		if (json) printJson({ job: id });
 		else printLine(`The home of ${user.username} is moved by the server: ${id}`);

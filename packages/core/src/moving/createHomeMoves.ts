@@ -62,13 +62,16 @@ export function createHomeMoves(parts: Dependencies): HomeMoves {
 			const home = homeRoot(user.username);
 			const target = await roots.named(rootName);
 			const source = await roots.homes.mountOf(user.username);
-			if (source === target) throw new Failure('invalid', `The home of ${user.username} lies on ${rootName} already.`);
+			if (source === target) throw liesThere(user.username, rootName);
 			for (const root of [source, target]) await assertUsable(root);
-			if (await hasHome(target.storage, user.username))
+			if (await hasHome(target.storage, user.username)) {
+				// A move that was under way a moment ago may have ended since: then nothing is in the way.
+				if ((await roots.homes.mountOf(user.username)) === target) throw liesThere(user.username, rootName);
 				throw new Failure(
 					'alreadyExists',
 					`There is a folder ${home} on ${rootName} already, which is nobody’s home. Move it away first.`,
 				);
+			}
 			const lost = new LostAccess(source.storage, home, target.storage);
 			const { bytes } = await measureHome(source.storage, home, new AbortController().signal, (path, type) =>
 				lost.add(path, type),
@@ -116,6 +119,10 @@ export function createHomeMoves(parts: Dependencies): HomeMoves {
 		},
 	};
 	return moves;
+}
+
+function liesThere(username: string, rootName: string): Failure {
+	return new Failure('invalid', `The home of ${username} lies on ${rootName} already.`);
 }
 
 async function assertUsable({ name, storage }: Mount): Promise<void> {
