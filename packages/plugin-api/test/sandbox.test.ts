@@ -175,7 +175,7 @@ const lends = test.macro(async (t, name: SandboxName) => {
 	const copied = await shell(sandboxes[name], 'cat /proc/self/fd/3 > /dev/fd/4', { lent, access });
 	t.deepEqual(copied, { code: 0, output: '', errors: '' });
 	t.is((await target.read(Buffer.alloc(99), 0, 99, 0)).bytesRead, 'from the source'.length);
-	const tooMuch = await shell(sandboxes[name], 'head -c 100000 /dev/zero > /proc/self/fd/4', {
+	const tooMuch = await shell(sandboxes[name], 'head -c 100000 /dev/urandom > /proc/self/fd/4', {
 		lent,
 		access,
 		fileBytes: 20_480,
@@ -306,6 +306,8 @@ if (process.arch === 'x64') {
 		keyctl: perlCall(250, 0, -3, 1),
 		memfd_create: perlCall(319, '$zeros', 0),
 		'mmap of shared memory, which no limit counts': perlCall(9, 0, 2 ** 20, 3, 0x21, -1, 0),
+		'mmap of a stack, which the limit of memory does not count': perlCall(9, 0, 2 ** 20, 3, 0x122, -1, 0),
+		'mmap of shared memory by a device': `perl -e 'open(F, "+<", "/dev/zero") or exit 1; exit(syscall(9, 0, ${2 ** 20}, 3, 1, fileno(F), 0) < 0 ? 1 : 0)'`,
 		setsid: 'setsid -w true',
 		inotify_init: perlCall(294, 0),
 		'a call that is younger than the filter': perlCall(463),
@@ -323,6 +325,12 @@ if (process.arch === 'x64') {
 		});
 	}
 }
+
+test('a program can not raise its stack, which the limit of memory does not count', async (t) => {
+	const { output } = await shell(none, 'ulimit -S -s unlimited 2>/dev/null; ulimit -s; ulimit -H -s');
+	t.regex(output, /^\d+\n\d+\n$/);
+	t.true(output.split('\n').every((each) => Number(each) <= 8192));
+});
 
 test('what Node reserves of the limit of memory is taken off before another program begins, also below what Node has in use', async (t) => {
 	const { command, args } = sandboxes.Landlock.wrap('/bin/sh', ['-c', 'ulimit -d; ulimit -Hd']);

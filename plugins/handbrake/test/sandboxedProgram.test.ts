@@ -63,7 +63,7 @@ const usesLentFiles = test.macro(async (t, place: Place) => {
 	const { code } = await encoder.run(['-c', copy], { files, fileBytes: 1000, signal });
 	t.is(code, 0);
 	t.is(await readFile(path.join(folder, 'target'), 'utf8'), 'from the source');
-	const write = 'head -c 100000 /dev/zero > /proc/self/fd/4';
+	const write = 'head -c 100000 /dev/urandom > /proc/self/fd/4';
 	const tooMuch = await encoder.run(['-c', write], { files, fileBytes: 20_480, signal });
 	t.not(tooMuch.code, 0);
 	t.is((await target.stat()).size, 20_480);

@@ -47,9 +47,12 @@ export interface ProgramCommand {
  */
 export const nodeReservesBytes = Number(process.versions.node.split('.')[0]) > 20 ? 512 * 1024 * 1024 : 0;
 
-/** The shell sets the limits that Node can't: they apply from the first instruction on, and all child processes inherit them. */
+/**
+ * The shell sets the limits that Node can't: they apply from the first instruction on, and all child processes inherit them. RLIMIT_DATA
+ * doesn't count the stack, which a program may raise to its hard limit; one that is lower already stays.
+ */
 const limits =
-	'ulimit -c 0; ulimit -n "$1"; ulimit -d "$2"; [ -z "$3" ] || { ulimit -S -t "$3"; ulimit -H -t $(($3 + 2)); }; [ -z "$4" ] || ulimit -f "$4"; shift 4; ';
+	'ulimit -c 0; ulimit -s 8192 2>/dev/null; ulimit -n "$1"; ulimit -d "$2"; [ -z "$3" ] || { ulimit -S -t "$3"; ulimit -H -t $(($3 + 2)); }; [ -z "$4" ] || ulimit -f "$4"; shift 4; ';
 
 const low = 'set -- nice -n 10 "$@"; ';
 

@@ -31,6 +31,8 @@ export function bubblewrapArguments({ hasOwnProc, inner }: Bubblewrap, program: 
 		...(hasOwnProc ? ['--proc', '/proc', '--remount-ro', '/proc'] : ['--ro-bind', '/proc', '/proc']),
 		// First, or it would cover programs that lie below it.
 		...['--dev', '/dev'],
+		// It brings shared memory that no limit counts; by a read-only mount a device can't be opened.
+		...['--ro-bind', '/dev/null', '/dev/zero'],
 		...programPaths(program, needs)
 			.filter(existsSync)
 			.flatMap((each) => ['--ro-bind', realpathSync(each), each]),

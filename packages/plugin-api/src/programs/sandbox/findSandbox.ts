@@ -155,7 +155,8 @@ function launch(landlock: number, program: string, args: readonly string[], need
 	};
 }
 
-const plainDevices = ['null', 'zero', 'full', 'random', 'urandom'].map((name) => `/dev/${name}`);
+/** Without `zero`, which brings shared memory that no limit counts. */
+const plainDevices = ['null', 'full', 'random', 'urandom'].map((name) => `/dev/${name}`);
 
 /** The version of Landlock; 0 for none, also where the calls can't be made. */
 async function landlockHere(): Promise<number | 'unknown'> {

@@ -75,7 +75,7 @@ export function seccompFilter(processor: Processor, pid: number, { mayFork }: { 
 		...judge(number('ioctl'), 1, noChangeOfFiles),
 		...judge(number('kill'), 0, onlyEqual(pid)),
 		...judge(number('tgkill'), 0, onlyEqual(pid)),
-		...judge(number('mmap'), 3, noSharedMemory),
+		...judge(number('mmap'), 3, noUncountedMemory),
 		...judge(number('open'), 1, noTruncatingRead),
 		...judge(number('openat'), 2, noTruncatingRead),
 		...judge(number('setpriority'), 0, onlyEqual(0)),
@@ -135,10 +135,13 @@ const onlyThreads: readonly Instruction[] = [
 	[end, 0, 0, refuse],
 ];
 
-/** MAP_SHARED with MAP_ANONYMOUS: no limit counts such memory. */
+/** MAP_SHARED with MAP_ANONYMOUS, and MAP_GROWSDOWN, which takes it for a stack: RLIMIT_DATA counts no such memory. */
 const sharedAnonymous = 0x21;
+const growsDown = 0x100;
 
-const noSharedMemory: readonly Instruction[] = [
+const noUncountedMemory: readonly Instruction[] = [
+	[jumpIfAnyBit, 0, 1, growsDown],
+	[end, 0, 0, refuse],
 	[and, 0, 0, sharedAnonymous],
 	[jumpIfEqual, 0, 1, sharedAnonymous],
 	[end, 0, 0, refuse],
