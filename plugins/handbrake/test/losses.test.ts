@@ -308,6 +308,16 @@ test('a film of which the pictures become larger, as in recordings of conference
 	t.true(names.includes('sizes.webm'));
 });
 
+test('a film with two lines of subtitles that begin at the same moment, of which the new one has one, is kept', async (t) => {
+	const { put, run } = await converted(t, 'dialogue.mkv', 'mkv');
+	const lines = ['00:00:00,500 --> 00:00:01,000\n- Yes?', '00:00:00,500 --> 00:00:01,500\n- No.'];
+	await subtitles('dialogue.srt', lines.map((line, n) => `${n + 1}\n${line}\n\n`).join(''));
+	await put([...picture('160x90', 2), '-i', 'dialogue.srt', ...h264, '-c:s', 'srt']);
+	const { detail } = await run();
+	t.deepEqual(detail.losses, ['1 of 2 lines of subtitles 1']);
+	t.is(detail.isOriginalDeleted, false);
+});
+
 test('a transport stream with a track of sound that begins later and ends before its end is kept', async (t) => {
 	const { home, run } = await converted(t, 'later.mts', 'mkv');
 	// The first and the last part have more bytes than ffprobe reads to find the tracks.

@@ -4,7 +4,7 @@ import { aviDelay } from '../src/films/aviDelay.js';
 import { countPackets, type TrackPackets } from '../src/films/countPackets.js';
 import { type DecodedFilm, frameReader } from '../src/films/decodeFilm.js';
 import { lossesOf, type ReadFilm } from '../src/films/losses.js';
-import { type Film, type NamedTracks, parseProbe } from '../src/films/probe.js';
+import { type Film, type NamedTracks, parseProbe, type SubtitleTrack } from '../src/films/probe.js';
 import { parseScan, type Video } from '../src/films/scan.js';
 import { conversionArguments, videoEncoder } from '../src/formats.js';
 import { parseEncoders } from '../src/HandBrake.js';
@@ -133,6 +133,7 @@ const whole: Film = {
 	data: 0,
 	chapters: 0,
 	traits: [],
+	subtitleTracks: [],
 	styledSubtitles: 0,
 	named: { audio: unnamed, subtitles: unnamed },
 	texts: new Set(),
@@ -154,8 +155,8 @@ test('an output is refused if it is shorter or longer than its original, or has 
 	t.is(outputDenial({ ...whole, audio: [] }, { ...whole, audio: [] }), undefined);
 });
 
-const video = { count: 2500, bytes: 1_000_000, begin: 0, end: 100, gaps: 0, pauses: 0 };
-const sound = { count: 4300, bytes: 200_000, begin: 0, end: 100, gaps: 0, pauses: 0 };
+const video = { count: 2500, filled: 2500, bytes: 1_000_000, begin: 0, end: 100, gaps: 0, pauses: 0 };
+const sound = { count: 4300, filled: 4300, bytes: 200_000, begin: 0, end: 100, gaps: 0, pauses: 0 };
 
 interface Given {
 	film?: Partial<Film>;
@@ -240,6 +241,16 @@ test('what an output lacks of its original is named, and what is not known is ta
 		'3 of 3 attachments',
 		'1 of 1 data tracks',
 	]);
+	const subtitles = (kind: SubtitleTrack['kind'], count: number, filled = count): Given => ({
+		film: { subtitleTracks: [{ index: 1, kind }] },
+		sound: { count, filled },
+	});
+	t.deepEqual(losses(subtitles('text', 4), subtitles('text', 3)), ['1 of 4 lines of subtitles 1']);
+	t.deepEqual(losses(subtitles('text', 4, 3), subtitles('text of MP4', 8, 4)), []);
+	t.deepEqual(losses(subtitles('text of MP4', 8, 4), subtitles('text', 4)), []);
+	t.deepEqual(losses(subtitles('text', 4), subtitles('text of MP4', 4, 3)), ['1 of 4 lines of subtitles 1']);
+	t.deepEqual(losses(subtitles('pictures', 8), subtitles('pictures', 4)), []);
+	t.deepEqual(losses(subtitles('pictures', 8), subtitles('pictures', 3)), ['5 of 8 lines of subtitles 1']);
 	// Without an index, and with gaps in the sound, it is the duration that counts.
 	const damaged: Given = {
 		film: { container: 'mpegts', video: [{ index: 0, size: 1, rate: 25, isIndexed: false, announced: 0 }] },

@@ -5,6 +5,8 @@ import { source } from './probe.js';
 export interface TrackPackets {
 	/** Those that are shown: an edit of the film may leave some out. A packet of video is a frame. */
 	count: number;
+	/** Of these the ones that are longer than an empty text of MP4, which takes the last one off the screen. */
+	filled: number;
 	/** Of all packets, shown or not. */
 	bytes: number;
 	/** Of the first and the last one, in seconds; undefined if their times are unknown. */
@@ -26,6 +28,9 @@ export interface FilmPackets {
 
 /** A pause in a track's packets from here on is a gap; no sound has packets as long. */
 const shortestGap = 0.5;
+
+/** The length of no text. */
+const emptyTextBytes = 2;
 
 /** From the end of one packet to the next one: times of files are rounded, and recorders write them inexactly. */
 const shortestPause = 0.03;
@@ -65,6 +70,7 @@ function takePacket(tracks: Map<number, CountedTrack>, line: string): void {
 	track.bytes += Number(size) || 0;
 	if (flags.includes('D')) return;
 	track.count++;
+	if (Number(size) > emptyTextBytes) track.filled++;
 	const time = Number(shownAt === 'N/A' ? decodedAt : shownAt);
 	if (!Number.isFinite(time)) return;
 	track.begin ??= time;
@@ -84,5 +90,5 @@ interface CountedTrack extends TrackPackets {
 }
 
 function newTrack(): CountedTrack {
-	return { count: 0, bytes: 0, begin: undefined, end: undefined, gaps: 0, pauses: 0, heardUntil: undefined };
+	return { count: 0, filled: 0, bytes: 0, begin: undefined, end: undefined, gaps: 0, pauses: 0, heardUntil: undefined };
 }

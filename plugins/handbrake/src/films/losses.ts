@@ -1,7 +1,7 @@
 import { formatQueueSize } from '@stowage/rules';
 import type { FilmPackets, TrackPackets } from './countPackets.js';
 import type { DecodedFilm } from './decodeFilm.js';
-import type { Film, NamedTracks, Trait } from './probe.js';
+import type { Film, NamedTracks, SubtitleTrack, Trait } from './probe.js';
 
 /** A film and its packets; undefined where they could not be read. */
 export interface ReadFilm {
@@ -46,6 +46,7 @@ export function lossesOf({
 		...lostInFrames(original.film, decoded),
 		...lostFrames(original, output),
 		...lostSound(original, output, decoded),
+		...lostLines(original, output),
 		...lostBytes(original, originalBytes),
 		...(decoderErrors === 0 ? [] : [`what could not be decoded${errorsOf(decoderErrors)}`]),
 	];
@@ -187,6 +188,24 @@ function lostSound(original: ReadFilm, output: ReadFilm, decoded: DecodedFilm | 
 				: []),
 		];
 	});
+}
+
+/** Of two lines of text that begin at the same moment, as of two people who speak, the encoder leaves one out. */
+function lostLines(original: ReadFilm, output: ReadFilm): string[] {
+	return original.film.subtitleTracks.flatMap((track, n) => {
+		const converted = output.film.subtitleTracks[n];
+		// It is counted as a lost track.
+		if (converted === undefined) return [];
+		const [before, after] = [linesOf(original, track), linesOf(output, converted)];
+		// Every other one of pictures may only clear the screen.
+		if (after >= (track.kind === 'pictures' ? before / 2 : before)) return [];
+		return [`${before - after} of ${before} lines of subtitles ${n + 1}`];
+	});
+}
+
+function linesOf({ packets }: ReadFilm, { index, kind }: SubtitleTrack): number {
+	const { count = 0, filled = 0 } = packets?.tracks.get(index) ?? {};
+	return kind === 'text of MP4' ? filled : count;
 }
 
 /**

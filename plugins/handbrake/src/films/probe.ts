@@ -23,6 +23,7 @@ export interface Film {
 	chapters: number;
 	/** What else it has that an encoder may leave out. */
 	traits: readonly Trait[];
+	subtitleTracks: readonly SubtitleTrack[];
 	/** How many of the subtitles are of a kind that has fonts, colours and places of its own. */
 	styledSubtitles: number;
 	named: { audio: NamedTracks; subtitles: NamedTracks };
@@ -69,6 +70,13 @@ export interface AudioTrack {
 	channels: number;
 	/** Its duration in seconds by the container's header; 0 where it says none. */
 	announced: number;
+}
+
+export interface SubtitleTrack {
+	/** The index of its stream in the file. */
+	index: number;
+	/** That of MP4 has packets without any text between the others. */
+	kind: 'text' | 'text of MP4' | 'pictures';
 }
 
 const stream = z.object({
@@ -171,6 +179,7 @@ export function parseProbe(output: string): Film | undefined {
 		data: of('data').filter(({ codec_tag_string = '' }) => !redundantData.has(codec_tag_string)).length,
 		chapters: found.chapters.length,
 		traits: traitsOf(found.format.tags, video),
+		subtitleTracks: of('subtitle').map(({ index, codec_name }) => ({ index, kind: subtitleKind(codec_name) })),
 		styledSubtitles: of('subtitle').filter(({ codec_name }) => styled.has(codec_name)).length,
 		named: { audio: namedTracks(of('audio')), subtitles: namedTracks(of('subtitle')) },
 		texts: new Set(
@@ -180,6 +189,15 @@ export function parseProbe(output: string): Film | undefined {
 		),
 	};
 }
+
+function subtitleKind(codec: string): SubtitleTrack['kind'] {
+	if (codec === 'mov_text') return 'text of MP4';
+	return subtitlePictures.has(codec) ? 'pictures' : 'text';
+}
+
+const subtitlePictures: ReadonlySet<string> = new Set([
+	...['hdmv_pgs_subtitle', 'dvd_subtitle', 'dvb_subtitle', 'dvb_teletext', 'xsub'],
+]);
 
 const styled: ReadonlySet<string> = new Set(['ass', 'ssa']);
 
