@@ -36,7 +36,7 @@ interface Dependencies {
 /** What is rendered. */
 interface RenderedFile {
 	name: string;
-	/** Whose file it is: a process of a renderer gets those of one owner only. */
+	/** Whose file it is, and in which folder: a process of a renderer gets those of one only. */
 	owner: string;
 	file: OpenFile;
 }

@@ -10,7 +10,7 @@ import type {
 	StorageProvider,
 	WalkedItem,
 } from '@stowage/plugin-api';
-import { Failure, isFailure, type Viewer } from '@stowage/rules';
+import { Failure, isFailure, parentPath, type Viewer } from '@stowage/rules';
 import type { Requester } from '../archives/createArchives.js';
 import { isVisitorKey } from '../http/requests/proxy.js';
 import { FairQueue } from '../limits/FairQueue.js';
@@ -118,16 +118,23 @@ export function createThumbnails({
 	const render = createFileRenderer({ renderers, kinds, folder, timeLimitMs, log });
 	const counts = { rendered: 0, cached: 0 };
 
+	/** Where an item lies, also one that a member or a guest sees below another path. */
+	const placeOf = (viewer: Viewer, { area, path, owner }: ItemRef): string | string[] =>
+		area === 'shared' ? [sharedWith(viewer), path] : placeIn(trees.of(viewer, area, owner), path).storagePath;
+
+	/**
+	 * Others may put a file into a folder that takes over the process by which it is rendered, and see the pictures of their own files that
+	 * it gives: so it gets nothing of another folder, also of the same owner.
+	 */
+	const folderOf = (viewer: Viewer, ref: ItemRef): string =>
+		JSON.stringify(placeOf(viewer, { ...ref, path: parentPath(ref.path) }));
+
 	/** A digest of the content and of the renderers' versions. */
-	const keyOf = (viewer: Viewer, { area, path, owner }: ItemRef, item: StorageItem, size: PictureSize): string => {
-		const place = () =>
-			area === 'shared'
-				? [ownerOf(viewer, { area, path }), path]
-				: placeIn(trees.of(viewer, area, owner), path).storagePath;
+	const keyOf = (viewer: Viewer, ref: ItemRef, item: StorageItem, size: PictureSize): string => {
 		const versions = [...renderers.all()].map(([name, { version }]) => [name, version]);
 		// If an id may be given to another file later, a thumbnail also depends on the path: else the one of a removed file could be shown
 		// for a new file.
-		const identity = [storage().rootId, item.id, item.version, ...(item.mayReuseId ? [place()] : [])];
+		const identity = [storage().rootId, item.id, item.version, ...(item.mayReuseId ? [placeOf(viewer, ref)] : [])];
 		return createHash('sha256')
 			.update(JSON.stringify([identity, size, versions]))
 			.digest('hex');
@@ -142,7 +149,8 @@ export function createThumbnails({
 		const { entry, file } = await files.open(viewer, ref);
 		try {
 			if (keyOf(viewer, ref, file.item, size) !== key) throw new FileChanged();
-			const known = await render({ name: entry.name, owner: ownerOf(viewer, ref), file }, size, signal);
+			const owner = folderOf(viewer, ref);
+			const known = await render({ name: entry.name, owner, file }, size, signal);
 			if (await file.isChanged()) throw new FileChanged();
 			await cache.put(key, known);
 			if (known !== 'none') counts.rendered++;
@@ -207,11 +215,5 @@ export function createThumbnails({
 
 const busy = 'Too many previews are being made. Please try again in a moment.';
 
-/** Whose file it is. */
-function ownerOf(viewer: Viewer, { area, owner }: ItemRef): string {
-	if (viewer.kind === 'guest') return viewer.owner.username;
-	if (area === 'private') return viewer.kind === 'user' ? viewer.username : '';
-	// Whoever it belongs to: it is none of the viewer's own files.
-	if (area === 'shared') return `shared with ${viewer.kind === 'user' ? viewer.username : ''}`;
-	return owner ?? '';
-}
+/** Whoever a shared folder belongs to: it is none of the viewer's own. */
+const sharedWith = (viewer: Viewer) => `shared with ${viewer.kind === 'user' ? viewer.username : ''}`;

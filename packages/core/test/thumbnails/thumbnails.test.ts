@@ -96,6 +96,33 @@ test('a thumbnail is WebP with private cache headers, and is rendered once for e
 	t.is(head.bytes.length, 0);
 });
 
+test('what renders files is told those of each folder apart, also of one owner', async (t) => {
+	const { app, fake, ada } = await adasApp(t);
+	const eve = await new Client(app).register('eve');
+	const home = path.join(app.filesDir, 'users/ada');
+	await mkdir(path.join(home, 'drop'));
+	await mkdir(path.join(app.filesDir, 'users/eve'), { recursive: true });
+	const files = ['ada/b.toy', 'ada/drop/a.toy', 'eve/a.toy', 'eve/b.toy'];
+	for (const name of files) await writeFile(path.join(app.filesDir, 'users', name), name);
+	const owners: string[] = [];
+	fake.render = async ({ owner }, size) => {
+		owners.push(owner);
+		return picture('x', size);
+	};
+	const ownerOf = async (client: Client, name: string) => {
+		t.is((await client.get(url(name))).statusCode, 200);
+		return owners.pop();
+	};
+	const first = await ownerOf(ada, 'a.toy');
+	const beside = await ownerOf(ada, 'b.toy');
+	const below = await ownerOf(ada, 'drop/a.toy');
+	t.is(first, beside);
+	t.not(first, below);
+	const hers = await ownerOf(eve, 'a.toy');
+	t.is(new Set([first, below, hers, await ownerOf(eve, 'b.toy')]).size, 3);
+	t.not(first, undefined);
+});
+
 test('a conditional request for an unchanged thumbnail is answered 304, without bytes and without rendering', async (t) => {
 	const { app, fake, ada } = await adasApp(t);
 	const { headers } = await ada.get(url('a.toy'));

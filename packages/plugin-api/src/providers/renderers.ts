@@ -11,8 +11,8 @@ export interface RenderSource {
 	/** The kind by the first bytes alone; undefined where they show none. */
 	readonly contentKind: PreviewKind | undefined;
 	/**
-	 * Identifies whose file it is. A process that decoded files of one owner must not be given those of another: a hostile one would see
-	 * them.
+	 * Identifies whose file it is, and in which folder, into which members and guests may put files as well. A process that decoded files
+	 * of one owner must not be given those of another: a hostile one would see them.
 	 */
 	readonly owner: string;
 	/** In lower case and without its dot; `''` where there is none. */
