@@ -487,6 +487,17 @@ test('names, languages and marks that tell tracks apart, the looks of subtitles 
 	]);
 	const told = filmOf([], { COMMENT: 'Ours', Title: 'One', encoder: 'x' });
 	t.deepEqual(lost(told, filmOf([], { title: 'One' })), ['what the file says of it (comment)']);
+	const named = filmOf([], {
+		KEYWORDS: 'sea',
+		PUBLISHER: 'Us',
+		'Shelf mark': 'A 1',
+		major_brand: 'isom',
+		_STATISTICS_TAGS: 'BPS',
+	});
+	t.deepEqual(lost(named, filmOf([], { encoder: 'x' })), [
+		'what the file says of it (keywords, publisher, shelf mark)',
+	]);
+	t.deepEqual(lost(filmOf([], { 'title-deu': 'Eins' }), filmOf([], { title: 'One' })), []);
 });
 
 test('what a camera recorded beside the pictures, transparency and a high dynamic range are found, and missed in an output', (t) => {

@@ -182,11 +182,7 @@ export function parseProbe(output: string): Film | undefined {
 		subtitleTracks: of('subtitle').map(({ index, codec_name }) => ({ index, kind: subtitleKind(codec_name) })),
 		styledSubtitles: of('subtitle').filter(({ codec_name }) => styled.has(codec_name)).length,
 		named: { audio: namedTracks(of('audio')), subtitles: namedTracks(of('subtitle')) },
-		texts: new Set(
-			Object.keys(found.format.tags)
-				.map((name) => name.toLowerCase())
-				.filter((name) => texts.has(name)),
-		),
+		texts: textsOf(found.format.tags, container),
 	};
 }
 
@@ -201,11 +197,28 @@ const subtitlePictures: ReadonlySet<string> = new Set([
 
 const styled: ReadonlySet<string> = new Set(['ass', 'ssa']);
 
-/** Without what programs write of themselves. */
+/** Of containers in which programs write much of themselves. */
 const texts: ReadonlySet<string> = new Set([
 	...['title', 'artist', 'album', 'album_artist', 'composer', 'performer', 'author', 'genre', 'date', 'copyright'],
 	...['comment', 'description', 'synopsis', 'lyrics', 'show', 'network', 'episode_id', 'season_number', 'episode_sort'],
 ]);
+
+/** Those to which people give tags of any name. */
+const withOwnTags: ReadonlySet<VideoContainer> = new Set(['mov', 'matroska']);
+
+/** What programs write of themselves there, and what is a trait. */
+const technical =
+	/^(?:major_brand|minor_version|compatible_brands|creation_time|encoder|encoding_tool|encoded_by|software|duration|hd_video|media_type|gapless_playback|itun\w*|make|model|_statistics_\w+)$|^(?:location|com\.)|\.location\./;
+
+function textsOf(tags: Readonly<Record<string, string>>, container: VideoContainer): ReadonlySet<string> {
+	const isText = (name: string) => texts.has(name) || (withOwnTags.has(container) && !technical.test(name));
+	// A MOV has them with a language as well.
+	return new Set(
+		Object.keys(tags)
+			.map((name) => name.toLowerCase().replace(/-[a-z]{3}$/, ''))
+			.filter(isText),
+	);
+}
 
 /** In words for people, by their names in ffprobe. */
 const marks = {
