@@ -38,6 +38,9 @@ const smallBytes = 256 * kB;
 /** The step in which the budget of a body of unknown length grows. */
 const stepBytes = 16 * kB;
 
+/** Chunks up to this size are joined. */
+const blockBytes = 64 * kB;
+
 /** How the bodies of requests are read: in a bounded time, and JSON in a bounded memory. */
 export interface Bodies extends JsonBodies {
 	/** The body of an upload as it arrives, of any size. Fails as `arrivingBody` does. */
@@ -101,7 +104,7 @@ export function createBodies({ secondMs = 1000, onSessionEnd }: Options): Bodies
 				if (size > maxBytes) throw tooLarge();
 				if (size > taken) take(Math.max(size - taken, stepBytes));
 				shape.add(chunk);
-				chunks.push(chunk);
+				append(chunks, chunk);
 			}
 			return parsed(chunks);
 		},
@@ -112,6 +115,20 @@ export function createBodies({ secondMs = 1000, onSessionEnd }: Options): Bodies
 		},
 	};
 	return bodies;
+}
+
+/**
+ * Appends a chunk, which may be a single byte: kept by itself, it would take hundreds of them. Only what is no longer than the rest is
+ * joined, so that each byte is copied a few times at most.
+ */
+function append(chunks: Buffer[], chunk: Buffer): void {
+	let block = chunk;
+	for (let last = chunks.at(-1); last !== undefined; last = chunks.at(-1)) {
+		if (last.length > block.length || last.length + block.length > blockBytes) break;
+		chunks.pop();
+		block = Buffer.concat([last, block]);
+	}
+	chunks.push(block);
 }
 
 function assertJson({ headers }: IncomingMessage): void {

@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { Readable } from 'node:stream';
+import type { Request } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
+import { createBodies } from '../../src/bodies/createBodies.js';
 import type { App } from '../../src/index.js';
-import { mostKept } from '../memory.js';
+import { keptBytes, mostKept } from '../memory.js';
 import { addressOf, rawRequest } from '../rawRequest.js';
 import { Client, testApp } from '../testApp.js';
 import { until } from '../until.js';
@@ -137,4 +140,22 @@ test('JSON with millions of values or 17 levels is refused, and brackets in a st
 	const accepted = await nested(16);
 	t.is(accepted.statusCode, 400, 'an array is no selection');
 	t.notRegex(accepted.payload, /nested too deeply/);
+});
+
+test.serial('a body whose bytes arrive one by one takes little more memory than they have', async (t) => {
+	const { readJson } = createBodies({ onSessionEnd: () => () => {} });
+	const bytes = 100_000;
+	const request = Object.assign(new Readable({ read() {} }), { headers: { 'content-type': 'application/json' } });
+	const before = keptBytes();
+	const read = readJson({ raw: { req: request }, client: { address: '203.0.113.1' } } as unknown as Request, MB);
+	for (let at = 0; at < bytes; at++) {
+		// Each packet has memory of its own.
+		request.push(Buffer.from(new Uint8Array([0x20]).buffer));
+		await new Promise(setImmediate);
+	}
+	const kept = keptBytes() - before;
+	request.push('7');
+	request.push(null);
+	t.is(await read, 7);
+	t.true(kept < 4 * MB, `${kept / MB} MB more`);
 });
