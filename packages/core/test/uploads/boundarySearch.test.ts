@@ -48,3 +48,14 @@ test('boundaries are found wherever chunks end, and nothing else is lost or adde
 test('a boundary of which each byte comes alone is one', (t) => {
 	t.deepEqual(split([...`x${boundary}y\r\n--a${boundary}`]), ['x', 'y\r\n--a', '']);
 });
+
+test('once it is stopped it reports nothing, also of the chunk at hand', (t) => {
+	let reports = 0;
+	const search = new BoundarySearch(Buffer.from(boundary), () => {
+		if (++reports === 2) search.stop();
+	});
+	search.push(Buffer.from(boundary.repeat(1000)));
+	search.push(Buffer.from(`${boundary}x${boundary}`));
+	search.destroy();
+	t.is(reports, 2);
+});

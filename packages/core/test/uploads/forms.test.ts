@@ -192,3 +192,37 @@ test('a form that ends early is refused and leaves no staged file', async (t) =>
 	t.is(answer.statusCode, 400);
 	t.deepEqual(await readdir(path.join(app.filesDir, '.stowage/staging')), []);
 });
+
+test('a boundary has 70 characters at most', async (t) => {
+	const app = await testApp(t);
+	const ada = await new Client(app).register('ada');
+	const send = (boundary: string) => {
+		const body = `--${boundary}\r\n${rawFile('name=file; filename=a.txt')}\r\n--${boundary}--\r\n`;
+		return ada.call('POST', '/api/upload', body, { 'content-type': `multipart/form-data; boundary=${boundary}` });
+	};
+	t.is((await send('b'.repeat(70))).statusCode, 200);
+	const refused = await send('b'.repeat(71));
+	t.is(refused.statusCode, 400);
+	t.regex(json(refused).message, /boundary/);
+});
+
+test('thousands of parts behind one that is refused are not read', async (t) => {
+	const app = await testApp(t);
+	const visitor = new Client(app);
+	const part = '--b\r\n\r\n\r\n';
+	const ms = async (body: string) => {
+		let least = Number.POSITIVE_INFINITY;
+		for (let tries = 0; tries < 5; tries++) {
+			const before = process.cpuUsage();
+			const type = 'multipart/form-data; boundary=b';
+			const { statusCode } = await visitor.call('POST', '/api/upload/public', body, { 'content-type': type });
+			t.is(statusCode, 400);
+			const { user, system } = process.cpuUsage(before);
+			least = Math.min(least, (user + system) / 1000);
+		}
+		return least;
+	};
+	const ofOne = await ms(part + 'x'.repeat(60_000));
+	const ofMany = await ms(part.repeat(6000));
+	t.true(ofMany < 3 * ofOne + 10, `${ofMany} ms instead of ${ofOne} ms`);
+});

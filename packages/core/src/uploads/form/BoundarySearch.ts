@@ -18,6 +18,7 @@ export class BoundarySearch {
 	readonly #report: Report;
 	/** The last bytes, as far as they may begin a boundary. */
 	#rest: Buffer = Buffer.alloc(0);
+	#isStopped = false;
 
 	/** The boundary begins with CR LF, and has no other CR (RFC 2046, section 5.1.1). */
 	constructor(boundary: Buffer, report: Report) {
@@ -28,18 +29,25 @@ export class BoundarySearch {
 	push(chunk: Buffer): number {
 		const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
 		let from = 0;
-		for (;;) {
+		while (!this.#isStopped) {
 			const at = bytes.indexOf(this.#boundary, from);
 			if (at === -1) break;
 			if (at > from) this.#report(true, bytes, from, at, true);
 			else this.#report(true, undefined, 0, 0, true);
 			from = at + this.#boundary.length;
 		}
+		if (this.#isStopped) return chunk.length;
 		const end = this.#endOf(bytes, from);
 		if (end > from) this.#report(false, bytes, from, end, true);
 		// A copy, or a byte would hold the whole chunk.
 		this.#rest = Buffer.from(bytes.subarray(end));
 		return chunk.length;
+	}
+
+	/** Reports nothing from here on, also of the chunk at hand, in which thousands of parts may follow. */
+	stop(): void {
+		this.#isStopped = true;
+		this.#rest = Buffer.alloc(0);
 	}
 
 	/** The form has ended: what was left begins no boundary. */

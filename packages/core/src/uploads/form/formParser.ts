@@ -12,6 +12,9 @@ const limits = {
 	headerPairs: 100,
 };
 
+/** The longest boundary (RFC 2046, section 5.1.1). To look for one takes its length times that of the form at worst. */
+const maxBoundaryLength = 70;
+
 /** busboy's state of the current part, which is missing in its types. */
 interface HeaderReader {
 	cb(header: Record<string, string[]>): void;
@@ -26,6 +29,8 @@ export interface FormParser {
 	parser: busboy.Busboy;
 	/** The header of the part that the event at hand is about. */
 	part(): PartHeader;
+	/** Has no further part read. */
+	stop(): void;
 }
 
 /**
@@ -38,7 +43,7 @@ export function createFormParser(request: IncomingMessage, onRefusal: (error: un
 		throw new Failure('unsupportedMediaType', 'Send the files as multipart/form-data.');
 	}
 	const parser = createBusboy(request);
-	searchFast(parser as busboy.Busboy & Searching);
+	const search = searchFast(parser as busboy.Busboy & Searching);
 	let current: PartHeader = { name: '', fileName: undefined };
 	readHeadersWith(parser, (header) => {
 		try {
@@ -50,7 +55,7 @@ export function createFormParser(request: IncomingMessage, onRefusal: (error: un
 		header['content-disposition'] = [`form-data; name=x${current.fileName === undefined ? '' : '; filename=x'}`];
 		delete header['content-type'];
 	});
-	return { parser, part: () => current };
+	return { parser, part: () => current, stop: () => search.stop() };
 }
 
 function createBusboy(request: IncomingMessage): busboy.Busboy {
@@ -68,11 +73,16 @@ function createBusboy(request: IncomingMessage): busboy.Busboy {
 }
 
 /** Puts our search in the place of busboy's, which has seen nothing yet but the line break that busboy puts before a form. */
-function searchFast(parser: Searching): void {
-	if (parser._bparser instanceof BoundarySearch) return;
+function searchFast(parser: Searching): BoundarySearch {
+	if (parser._bparser instanceof BoundarySearch) return parser._bparser;
 	const { _needle, _cb } = parser._bparser;
-	parser._bparser = new BoundarySearch(_needle, _cb);
-	parser._bparser.push(Buffer.from('\r\n'));
+	if (_needle.length > '\r\n--'.length + maxBoundaryLength) {
+		throw new Failure('invalid', `The boundary of the form has more than ${maxBoundaryLength} characters.`);
+	}
+	const search = new BoundarySearch(_needle, _cb);
+	parser._bparser = search;
+	search.push(Buffer.from('\r\n'));
+	return search;
 }
 
 /** Intercepts each header before busboy parses it: busboy offers no way to read one whole. */

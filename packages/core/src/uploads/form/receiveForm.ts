@@ -61,7 +61,7 @@ async function readParts(
 	files: ReceivedFile[],
 ): Promise<void> {
 	let fail = (_error: unknown): void => {};
-	const { parser, part } = createFormParser(request, (error) => fail(error));
+	const { parser, part, stop } = createFormParser(request, (error) => fail(error));
 	let hasFailed = false;
 	let fieldBytes = 0;
 	let work: Promise<void> = Promise.resolve();
@@ -69,6 +69,7 @@ async function readParts(
 	const finished = new Promise<void>((resolve, reject) => {
 		fail = (error) => {
 			hasFailed = true;
+			stop();
 			goOn();
 			reject(error);
 		};
