@@ -461,12 +461,21 @@ test('Markdown with more marks, turns of direction or of script than a browser l
 		'letters in both directions': 'a\u{10800}',
 		'mathematical letters': '\u{1d400}'.repeat(4),
 		'letters of several scripts': 'aя漢α',
+		'letters and wide spaces': '漢\u3000',
+		'letters and numbers of another font': '漢1字 漢-字\u2003',
 	};
 	for (const [name, part] of Object.entries(parts)) {
 		t.false(isRefused(part.repeat(2200)), name);
 		t.true(isRefused(part.repeat(6000)), name);
 	}
-	const texts = ['👩🏽‍🚀 漢字かな, ', 'שָׁלוֹם עֲלֵיכֶם 12. ', 'हिन्दी में ', 'Tiếng Việt, ö. ', '«Русский» — '];
+	const texts = [
+		'👩🏽‍🚀 漢字かな, ',
+		'　そうか！　漢字かな、カナ。',
+		'שָׁלוֹם עֲלֵיכֶם 12. ',
+		'हिन्दी में ',
+		'Tiếng Việt, ö. ',
+		'«Русский» — ',
+	];
 	for (const text of texts) t.false(isRefused(`${text.repeat(500)}\n\n`.repeat(20)), text);
 	t.false(isRefused('漢字かなカナ。1 '.repeat(20_000)), 'one paragraph');
 });

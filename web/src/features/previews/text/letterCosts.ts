@@ -2,9 +2,14 @@ import { countJoining } from '../common/longTexts.js';
 
 /** A turn of direction takes several times as long as one of scripts. */
 const directionTurn = 4;
+/** Among letters without a font it takes a browser the square of their number. */
+const wideSpace = 0x3000;
+const wideSpaceTurn = 4;
 /** No letter has more, in any language. */
 const marksOfLetter = 4;
 const rightToLeft = 0;
+/** From here on letters are in another font than Latin ones, digits and spaces. */
+const firstOfOtherFont = 5;
 
 export interface LetterCosts {
 	/** What the letters of a text that goes on with the one before add. */
@@ -12,7 +17,7 @@ export interface LetterCosts {
 }
 
 interface AddedCost {
-	/** Letters that join or combine, and turns of script or direction: a browser shapes what lies between two turns by itself. */
+	/** Letters that join or combine, and turns of script, direction or font: a browser shapes what lies between two turns by itself. */
 	joined: number;
 	/** What takes no place on screen, of which any number is laid out at once: marks above those of a letter, and what turns the direction. */
 	piled: number;
@@ -22,6 +27,7 @@ interface AddedCost {
 export function letterCosts(): LetterCosts {
 	let script: number | undefined;
 	let marks = 0;
+	let isBetween = false;
 	return {
 		add(text) {
 			let turns = 0;
@@ -33,8 +39,14 @@ export function letterCosts(): LetterCosts {
 					continue;
 				}
 				marks = 0;
+				if (code === wideSpace) turns += wideSpaceTurn;
 				const found = scriptOf(code);
-				if (found === undefined || found === script) continue;
+				const isBack = isBetween && found === script;
+				isBetween = found === undefined;
+				if (found === undefined) continue;
+				// Behind a number or a space such letters are a turn back to their font.
+				if (isBack && found >= firstOfOtherFont) turns++;
+				if (found === script) continue;
 				if (script !== undefined) turns += found === rightToLeft || script === rightToLeft ? directionTurn : 1;
 				script = found;
 			}
