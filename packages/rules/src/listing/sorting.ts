@@ -1,4 +1,4 @@
-import { collate, nameKey } from '../names/nameKeys.js';
+import { collate, collationText, nameKey } from '../names/nameKeys.js';
 import type { Entry } from './listing.js';
 
 /** The sort modes of a listing; an `r` before it reverses the order (spec, section 3). */
@@ -33,7 +33,7 @@ export function toggleSort(current: SortMode, column: SortColumn): SortMode {
  * code units, so only equal names compare as 0.
  */
 export function compareNames(a: string, b: string): number {
-	return collate(a, b) || compareText(a, b);
+	return collate(collationText(a), collationText(b)) || compareText(a, b);
 }
 
 /**
@@ -69,6 +69,13 @@ function sortedByName(entries: readonly Entry[]): readonly Entry[] {
 interface Row {
 	entry: Entry;
 	key: string | undefined;
+	/** What the collator compares: where there is a key, that is mostly compared instead. */
+	text: string;
+}
+
+function rowOf(entry: Entry): Row {
+	const key = nameKey(entry.name);
+	return { entry, key, text: key === undefined ? collationText(entry.name) : entry.name };
 }
 
 /** Sorts entries by name while they arrive, so that little is left to do after the last one. */
@@ -77,7 +84,7 @@ export class NameOrder {
 	readonly #runs: Row[][] = [];
 
 	add(entries: readonly Entry[]): void {
-		let run = entries.map((entry): Row => ({ entry, key: nameKey(entry.name) })).sort(compareRows);
+		let run = entries.map(rowOf).sort(compareRows);
 		for (let last = this.#runs.at(-1); last !== undefined && last.length <= 2 * run.length; last = this.#runs.at(-1)) {
 			this.#runs.pop();
 			run = merge(last, run);
@@ -118,8 +125,7 @@ const weights: Record<Exclude<SortColumn, 'name'>, (entry: Entry) => number> = {
 };
 
 function compareRows(a: Row, b: Row): number {
-	const byKey =
-		a.key === undefined || b.key === undefined ? collate(a.entry.name, b.entry.name) : compareText(a.key, b.key);
+	const byKey = a.key === undefined || b.key === undefined ? collate(a.text, b.text) : compareText(a.key, b.key);
 	return (
 		byKey ||
 		compareText(a.entry.name, b.entry.name) ||

@@ -124,7 +124,10 @@ test('entries of equal names are sorted by owner, then by path', (t) => {
 
 const name = fc
 	.array(
-		fc.constantFrom('a', 'A', 'b', '1', '2', '10', '01', 'é', 'e\u0301', 'ß', 'ss', 'и', 'й', '漢', '😀', ' ', '-'),
+		fc.constantFrom(
+			...['a', 'A', 'b', '1', '2', '10', '01', 'é', 'e\u0301', 'ß', 'ss', 'и', 'й', '漢', '😀', ' ', '-'],
+			...['\u0f40', '\u0f71', '\u0f71'.repeat(9), '\u05ae\u0300'],
+		),
 		{
 			maxLength: 4,
 		},
@@ -226,6 +229,28 @@ const bench = test.macro((t, prefix: string, count: number) => {
 test.serial('sorting 100,000 entries takes less than 60% of the time of the collator', bench, 'IMG_', 100_000);
 test.serial('sorting entries with accents takes less than 60% of the time of the collator', bench, 'Été ', 40_000);
 test.serial('sorting Cyrillic entries takes less than 60% of the time of the collator', bench, 'Фото ', 40_000);
+
+for (const [title, marks] of [
+	['long vowels of Tibetan', '\u0f71\u0f73\u0f75'],
+	['a long vowel of Tibetan before each of many marks', '\u0f71\u0301\u0323'],
+] as const) {
+	test.serial(`sorting names with ${title} takes at most thirty times as long as others that have no key`, (t) => {
+		const cost = (beginning: string) => {
+			const entries = Array.from({ length: 2000 }, (_, index) => entry(`${beginning}${(index * 7919) % 2003}`));
+			return Math.min(
+				...[1, 2, 3].map(() => {
+					const before = process.cpuUsage();
+					sortEntries([...entries], 'name');
+					const { user, system } = process.cpuUsage(before);
+					return (user + system) / 1000;
+				}),
+			);
+		};
+		const [other, hostile] = [cost('छुट्टियों '.repeat(3)), cost(marks.repeat(25))];
+		t.log(`${other.toFixed()} ms, with the marks ${hostile.toFixed()} ms`);
+		t.true(hostile < 30 * other);
+	});
+}
 
 test('a click on another column sorts by it, and a click on the same column reverses the order', (t) => {
 	t.is(toggleSort('type', 'name'), 'name');
