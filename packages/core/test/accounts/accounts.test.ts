@@ -1,7 +1,7 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
-import { Client, json, testApp } from '../testApp.js';
+import { Client, json, type TestApp, testApp } from '../testApp.js';
 
 test('signing up starts a session and creates a home with a public tree', async (t) => {
 	const app = await testApp(t);
@@ -225,14 +225,17 @@ test(
 	/__proto__/,
 );
 
+/** Registers behind a proxy, as from an address. */
+const registering = (app: TestApp) => (username: string, from: string) =>
+	new Client(app).post(
+		'/api/register',
+		{ username, ...withConfirmation('correct horse') },
+		{ 'x-forwarded-for': from },
+	);
+
 test('registrations an hour are limited by address, failed ones included, and users created by the administrator do not count', async (t) => {
 	const app = await testApp(t, { '--registrations-per-hour': '2', '--trusted-proxies': '127.0.0.1' });
-	const register = (username: string, from: string) =>
-		new Client(app).post(
-			'/api/register',
-			{ username, ...withConfirmation('correct horse') },
-			{ 'x-forwarded-for': from },
-		);
+	const register = registering(app);
 	t.is((await register('ada', '203.0.113.5')).statusCode, 200);
 	t.is((await register('ada', '203.0.113.5')).statusCode, 409, 'a failed attempt counts as well');
 	const refused = await register('bob', '203.0.113.5');
@@ -245,12 +248,7 @@ test('registrations an hour are limited by address, failed ones included, and us
 
 test('from the largest IPv6 network that one customer has four times as many may register as from one address', async (t) => {
 	const app = await testApp(t, { '--registrations-per-hour': '2', '--trusted-proxies': '127.0.0.1' });
-	const register = (username: string, from: string) =>
-		new Client(app).post(
-			'/api/register',
-			{ username, ...withConfirmation('correct horse') },
-			{ 'x-forwarded-for': from },
-		);
+	const register = registering(app);
 	const codes = [];
 	for (let n = 0; n < 12; n++) codes.push((await register(`ada${n}`, '2001:db8:1:a::1')).statusCode);
 	t.deepEqual(codes, [200, 200, ...Array(10).fill(429)], 'one address');

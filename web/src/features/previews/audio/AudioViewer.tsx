@@ -8,11 +8,10 @@ import { describeImage } from '../common/images/imageFormat.js';
 import { keyStep, MediaControls } from '../common/MediaControls.js';
 import { seekBy, togglePlay } from '../common/mediaState.js';
 import { runInWorker } from '../common/runInWorker.js';
-import { useTooManyTags } from '../common/tagCount/useTooManyTags.js';
+import { BoundedTags } from '../common/tagCount/BoundedTags.js';
 import { useFailureReason } from '../common/useFailureReason.js';
 import { useKeys } from '../common/useKeys.js';
 import { ViewerError } from '../common/ViewerError.js';
-import { ViewerLoading } from '../common/ViewerLoading.js';
 import type { ViewerProps } from '../common/ViewerProps.js';
 import { previewMessages as messages } from '../messages.js';
 import styles from './AudioViewer.module.css';
@@ -21,11 +20,11 @@ import type { TagsTask } from './tagsWorker.js';
 
 /** Plays a song unless it has tags that a browser reads without end. */
 export function AudioViewer(props: ViewerProps) {
-	const { file } = props;
-	const isRefused = useTooManyTags(file);
-	if (isRefused === undefined) return <ViewerLoading />;
-	if (!isRefused) return <AudioPlayer {...props} />;
-	return <ViewerError file={file} title={messages.failures.audio[0]} text={messages.tooManyTags} />;
+	return (
+		<BoundedTags file={props.file} title={messages.failures.audio[0]}>
+			<AudioPlayer {...props} />
+		</BoundedTags>
+	);
 }
 
 /** Plays by range requests, with the file's metadata. */

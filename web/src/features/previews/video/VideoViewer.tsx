@@ -12,7 +12,7 @@ import { maxPixels } from '../common/images/pixels.js';
 import { keyStep, MediaControls } from '../common/MediaControls.js';
 import { seekBy, togglePlay, useMediaState } from '../common/mediaState.js';
 import { createSavedPositions } from '../common/savedPositions.js';
-import { useTooManyTags } from '../common/tagCount/useTooManyTags.js';
+import { BoundedTags } from '../common/tagCount/BoundedTags.js';
 import { useFailureReason } from '../common/useFailureReason.js';
 import { useKeys } from '../common/useKeys.js';
 import { ViewerError } from '../common/ViewerError.js';
@@ -31,11 +31,11 @@ const idleMs = 2500;
 
 /** Plays a film unless it has tags that a browser reads without end. */
 export function VideoViewer(props: ViewerProps) {
-	const { file } = props;
-	const isRefused = useTooManyTags(file);
-	if (isRefused === undefined) return <ViewerLoading />;
-	if (!isRefused) return <VideoPlayer {...props} />;
-	return <ViewerError file={file} title={messages.failures.video[0]} text={messages.tooManyTags} />;
+	return (
+		<BoundedTags file={props.file} title={messages.failures.video[0]}>
+			<VideoPlayer {...props} />
+		</BoundedTags>
+	);
 }
 
 /** Plays by range requests, from the last position. */

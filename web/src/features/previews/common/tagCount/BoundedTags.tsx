@@ -1,15 +1,34 @@
 import { contentType } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { queryKeys } from '../../../../api/queryKeys.js';
+import { previewMessages as messages } from '../../messages.js';
 import type { PreviewFile } from '../previewFile.js';
 import { ReadsTooMuch, rangedBlob } from '../rangedBlob.js';
+import { ViewerError } from '../ViewerError.js';
+import { ViewerLoading } from '../ViewerLoading.js';
 import { hasTooManyTags } from './countTags.js';
+
+interface BoundedTagsProps {
+	file: PreviewFile;
+	/** Of the error, where there are too many. */
+	title: string;
+	/** The player. */
+	children: ReactNode;
+}
+
+/** The player of a song or film, unless that has tags that a browser reads without end. */
+export function BoundedTags({ file, title, children }: BoundedTagsProps) {
+	const isRefused = useTooManyTags(file);
+	if (isRefused === undefined) return <ViewerLoading />;
+	return isRefused ? <ViewerError file={file} title={title} text={messages.tooManyTags} /> : children;
+}
 
 /**
  * Whether a song or film has more tags than a browser reads in a moment: its player reads them in a thread that nothing ends but itself.
  * Undefined until that is known.
  */
-export function useTooManyTags({ id, url, size, name }: PreviewFile): boolean | undefined {
+function useTooManyTags({ id, url, size, name }: PreviewFile): boolean | undefined {
 	const { data } = useQuery({
 		queryKey: queryKeys.previews.tooManyTags(id),
 		// What can't be fetched is the player's to say.
