@@ -234,7 +234,9 @@ export class SharedCount {
 			return false;
 		}
 		const isRoomForMore = amountKinds.every((kind) => left(kind) >= more[kind]);
-		this.#row.grant(isRoomForMore ? more : zero());
+		// What others of this process try to take meanwhile is not granted with it.
+		const room = amountKinds.filter((kind) => left(kind) >= 0);
+		this.#row.grant(isRoomForMore ? more : zero(), room);
 		if (!isRoomForMore) await this.#row.save(zero());
 		return true;
 	}

@@ -66,9 +66,10 @@ export class UsageRow {
 		this.#unsaved = sum(this.#unsaved, amount);
 	}
 
-	/** Of what the row says this may be published and reserved, besides what is now. */
-	grant(more: Readonly<Amount>): void {
-		this.#granted = smaller(this.#saved, sum(this.#need(), more));
+	/** Of what the row says this may be published and reserved, besides what is now; of the other kinds no more than before. */
+	grant(more: Readonly<Amount>, kinds: readonly (keyof Amount)[]): void {
+		const granted = smaller(this.#saved, sum(this.#need(), more));
+		for (const kind of kinds) this.#granted[kind] = granted[kind];
 	}
 
 	/** What was granted grows or shrinks by this. */
@@ -88,14 +89,14 @@ export class UsageRow {
 		this.#savedAt = monotonic();
 		for (;;) {
 			if (this.#number === undefined) {
-				// What it had counted before is in the last measurement.
+				// What it had counted before is in the last measurement; what it was granted there may have gone to others.
+				this.#granted = zero();
 				this.#published = zero();
 				this.#removed = zero();
 				this.#unsaved = zero();
 				const added = sum(this.#need(), more);
 				this.#number = await store.begin(key, identity.name, added);
 				this.#saved = added;
-				this.#granted = smaller(this.#granted, added);
 				return;
 			}
 			const added = sum(this.#need(), more);

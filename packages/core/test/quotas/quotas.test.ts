@@ -59,7 +59,7 @@ async function twoProcesses(t: Parameters<typeof testApp>[0], quota: string) {
 	const ada = await new Client(app).register('ada');
 	const there = new Client(other);
 	there.cookie = ada.cookie;
-	return { app, ada, there };
+	return { app, other, ada, there };
 }
 
 test('a process is refused no room that another one has given back, or keeps without need', async (t) => {
@@ -169,6 +169,57 @@ test('a home that is full refuses at once at every process, also while others tr
 		Array(6).fill(507),
 	);
 	t.true(looks <= 3 * 15, `${looks} looks of three refusals`);
+});
+
+/** Tries to take each of these amounts of the home of ada's at once in this process; resolves to what became of each. */
+async function takeAtOnce({ services }: TestApp, amounts: { bytes: number; entries: number }[]): Promise<string[]> {
+	const { id } = await services.accounts.find('ada');
+	const quota = services.quotas.of({ kind: 'user', id, username: 'ada' });
+	const reservations = await Promise.all(amounts.map(() => quota.reserve()));
+	const outcomes = await Promise.allSettled(reservations.map((each, n) => each.add(amounts[n] as (typeof amounts)[0])));
+	for (const each of reservations) each.release();
+	return outcomes.map(({ status }) => status);
+}
+
+test('the room that a process checks for one upload is not granted to another one that it has not checked', async (t) => {
+	const { other, ada, there } = await twoProcesses(t, '12 MB');
+	t.is((await ada.upload('/api/upload', [file('a', kb(1024))])).statusCode, 200);
+	t.is((await there.upload('/api/upload', [file('b', kb(11 * 1024))])).statusCode, 200);
+	// The number of entries has no limit here, so that this one fits although the home is full.
+	const outcomes = await takeAtOnce(other, [
+		{ bytes: 0, entries: 1 },
+		{ bytes: 1024, entries: 0 },
+	]);
+	t.deepEqual(outcomes, ['fulfilled', 'rejected']);
+});
+
+test('what a process was granted before another one measured the home without it is checked anew', async (t) => {
+	const { app, other, ada, there } = await twoProcesses(t, '12 MB');
+	t.is((await ada.upload('/api/upload', [file('a', kb(1024))])).statusCode, 200);
+	t.is((await there.upload('/api/upload', [file('b', kb(4 * 1024))])).statusCode, 200);
+	const { id } = await app.services.accounts.find('ada');
+	await writeFile(path.join(homeOf(app), 'c'), kb(7 * 1024));
+	const { homeUsage } = other.services.database;
+	await until('what was taken in advance is given back', async () =>
+		(await homeUsage.rows(id, 0)).every(({ added, published }) => added.bytes === published.bytes),
+	);
+	const rows = await homeUsage.rows(id, 0);
+	const processes = new Set(rows.map(({ process }) => process));
+	// As if both had been idle for long, and something had been written by another way meanwhile.
+	const full = { bytes: 12 * 1024 * 1024, entries: 3 };
+	await homeUsage.measured(id, full, rows, processes, 0);
+	const begin = homeUsage.begin.bind(homeUsage);
+	const amount = { bytes: 1024, entries: 0 };
+	let meanwhile: Promise<string[]> | undefined;
+	homeUsage.begin = async (...row) => {
+		const number = await begin(...row);
+		setImmediate(() => {
+			meanwhile = takeAtOnce(other, [amount]);
+		});
+		return number;
+	};
+	t.deepEqual(await takeAtOnce(other, [amount]), ['rejected']);
+	t.deepEqual(await meanwhile, ['rejected']);
 });
 
 /** A process that is alone counts in memory, one that may have others by rows. */
