@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import sharp, { type Sharp } from 'sharp';
 import { answerHeader, parseRequestHeader, requestHeaderBytes } from '../messages.js';
 import { decodeHeic } from './decodeHeic.js';
+import { exceedsItsPixels } from './exceedsItsPixels.js';
 import { imageFormat, maxPixels } from './imageFormat.js';
 import { keepFirstFrame } from './keepFirstFrame.js';
 import { mayApplyProfile } from './mayApplyProfile.js';
@@ -27,7 +28,8 @@ sharp.concurrency(1);
 async function render(bytes: Buffer, size: number): Promise<Buffer> {
 	const format = imageFormat(bytes);
 	if (format === undefined) throw new Error('The image has an unknown format.');
-	if (readsTwice(bytes, format)) throw new Error('It would take too long to decode.');
+	if (readsTwice(bytes, format) || exceedsItsPixels(bytes, format))
+		throw new Error('It would take too long to decode.');
 	minimizeMetadata(bytes, format);
 	keepFirstFrame(bytes, format);
 	const image = format === 'heic' ? await decodeHeic(bytes) : await open(bytes);
