@@ -14,7 +14,6 @@ const specifiers = [
 	'@hapi/iron',
 	'busboy',
 	'commander',
-	'execa',
 	'import-meta-resolve',
 	'knex',
 	'knex/lib/dialects/better-sqlite3/index.js',

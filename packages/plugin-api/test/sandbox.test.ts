@@ -373,6 +373,27 @@ test('a sandbox that could not be tried for want of processes is not taken for n
 	t.is((await findSandbox({ bwrap: fake, landlock: false }))?.kind, 'bubblewrap');
 });
 
+test.serial('where only a weaker sandbox could be tried, the stronger ones are tried again later', async (t) => {
+	const folder = await temporaryFolder(t);
+	const [fake, busy] = ['bwrap', 'busy'].map((name) => path.join(folder, name)) as [string, string];
+	const fails = 'echo "bwrap: Creating new namespace failed: Resource temporarily unavailable" >&2; exit 1';
+	await writeFile(
+		fake,
+		`#!/bin/sh\n[ -e ${busy} ] && case "$*" in *launch.js*) ${fails} ;; esac\nexec ${bwrap} "$@"\n`,
+	);
+	await chmod(fake, 0o755);
+	await writeFile(busy, '');
+	const look = async () => (await findSandbox({ bwrap: fake, landlock: false }))?.description;
+	t.is(await look(), 'bubblewrap');
+	await rm(busy);
+	const { now } = performance;
+	performance.now = () => now.call(performance) + 61_000;
+	t.teardown(() => {
+		performance.now = now;
+	});
+	t.is(await look(), 'bubblewrap, and a filter of system calls');
+});
+
 test('a sandbox that could not be tried for want of descriptors is not taken for none, and is tried again', async (t) => {
 	const program = fileURLToPath(new URL('fewDescriptors.js', import.meta.url));
 	const child = spawn('/bin/sh', ['-c', 'ulimit -n 96; exec "$@"', 'sh', process.execPath, program]);

@@ -1,4 +1,12 @@
-import { killGroup, type LentDescriptor, limitedCommand, type Sandbox } from '@stowage/plugin-api';
+import type { ChildProcess } from 'node:child_process';
+import {
+	Failure,
+	killGroup,
+	type LentDescriptor,
+	type Sandbox,
+	spawnLimited,
+	wasNotStarted,
+} from '@stowage/plugin-api';
 import { lineReader } from './progress.js';
 
 export interface SandboxedProgramOptions {
@@ -36,6 +44,8 @@ export interface ProgramOutcome {
 
 const maxOutput = 4 * 1024 * 1024;
 const maxLogLines = 40;
+/** How much of the beginning of its standard error says why it did not start. */
+const maxErrors = 2000;
 
 /** What the graphics processor needs. */
 const hardware = { devices: ['/dev/dri', '/dev/nvidia0', '/dev/nvidiactl', '/dev/nvidia-uvm'], readOnly: ['/sys'] };
@@ -46,25 +56,24 @@ export class SandboxedProgram {
 
 	/**
 	 * Runs it to its end. When the signal fires it is killed with all its child processes, and the signal's reason thrown once they have
-	 * ended.
+	 * ended. Throws `unavailable` if it could not be started, which says nothing of what it was given.
 	 */
 	async run(args: readonly string[], run: ProgramRun): Promise<ProgramOutcome> {
 		const { signal, onLine, onLogLine } = run;
-		// Only conversions need it, and loading it takes time.
-		const { execa } = await import('execa');
 		signal.throwIfAborted();
-		const command = this.#commandOf(args, run);
-		const child = execa(command.file, command.args, {
-			...command.options,
-			// Its types name small descriptors only.
-			stdio: command.options.stdio as ['pipe', 'pipe', 'pipe', ...3[]],
-			extendEnv: false,
-			reject: false,
-			buffer: false,
+		const child = this.#start(args, run);
+		const ended = new Promise<number | null>((resolve, reject) => {
+			child.once('error', (error) => reject(notNow(error)));
+			child.once('close', (code) => resolve(code));
 		});
 		const end = () => killGroup(child);
+		// The shell that waits for it was killed: its child is killed, too.
+		child.once('exit', (_code, killedBy) => killedBy === null || end());
 		signal.addEventListener('abort', end, { once: true });
+		// Also open while it is not written to: the child would be killed at its end.
+		child.stdin?.on('error', () => {});
 		let output = '';
+		let errors = '';
 		const log: string[] = [];
 		const takeOutput =
 			onLine === undefined
@@ -80,35 +89,47 @@ export class SandboxedProgram {
 			if (log.length > maxLogLines) log.shift();
 		});
 		child.stdout?.setEncoding('utf8').on('data', takeOutput);
-		child.stderr?.setEncoding('utf8').on('data', takeLog);
+		child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+			if (errors.length < maxErrors) errors += chunk;
+			takeLog(chunk);
+		});
 		try {
-			const { exitCode, signal: killedBy } = await child;
-			// The shell that waits for it was killed: its child is killed, too.
-			if (killedBy !== undefined) end();
+			const code = await ended;
 			signal.throwIfAborted();
-			return { code: exitCode ?? 128 + 9, output: output.slice(-maxOutput), log };
+			if (wasNotStarted({ code, errors })) throw notNow(new Error(errors));
+			return { code: code ?? 128 + 9, output: output.slice(-maxOutput), log };
 		} finally {
 			signal.removeEventListener('abort', end);
 		}
 	}
 
-	#commandOf(args: readonly string[], { files = [], fileBytes = 0, cpuSeconds }: ProgramRun) {
+	#start(args: readonly string[], { files = [], fileBytes = 0, cpuSeconds }: ProgramRun): ChildProcess {
 		const { program, sandbox, memoryBytes, mayUseHardware } = this.options;
 		const lent = files.map(
 			(source, n): LentDescriptor => ({ descriptor: 3 + n, access: n === 0 ? 'read' : 'write', source }),
 		);
 		const needs = { files: lent, ...(mayUseHardware === true ? hardware : {}) };
-		const sandboxed = sandbox?.wrap(program, args, needs) ?? { command: program, args };
-		return limitedCommand(sandboxed.command, sandboxed.args, {
-			memoryBytes,
-			openFiles: 256,
-			priority: 'idle',
-			endsWithInput: true,
-			files,
-			fileBytes,
-			...(cpuSeconds === undefined ? {} : { cpuSeconds }),
-			// It creates an unneeded folder there, and leaves it when it is killed.
-			env: { TMPDIR: '/nonexistent' },
-		});
+		try {
+			const sandboxed = sandbox?.wrap(program, args, needs) ?? { command: program, args };
+			return spawnLimited(sandboxed.command, sandboxed.args, {
+				memoryBytes,
+				openFiles: 256,
+				priority: 'idle',
+				endsWithInput: true,
+				files,
+				fileBytes,
+				...(cpuSeconds === undefined ? {} : { cpuSeconds }),
+				// It creates an unneeded folder there, and leaves it when it is killed.
+				env: { TMPDIR: '/nonexistent' },
+			});
+		} catch (error) {
+			// Some errors of starting it are thrown, others are events.
+			throw notNow(error);
+		}
 	}
+}
+
+function notNow(cause: unknown): Failure {
+	const message = 'Videos can’t be converted right now. Please try again in a moment.';
+	return new Failure('unavailable', message, { cause, retryAfter: 30 });
 }

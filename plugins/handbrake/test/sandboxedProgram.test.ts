@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { findProgram, findSandbox, type Sandbox } from '@stowage/plugin-api';
+import { findProgram, findSandbox, isFailure, type Sandbox } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { execaNode } from 'execa';
 import { scan } from '../src/films/scan.js';
@@ -122,6 +122,26 @@ const reportsExit = test.macro(async (t, place: Place) => {
 for (const place of Object.keys(places) as Place[]) {
 	test(`the exit code and the last lines of a program in ${place} are returned`, reportsExit, place);
 }
+
+test('a program whose sandbox or limits can not be set up, as while an upgrade exchanges their files, has said nothing of a film', async (t) => {
+	const program = (await findProgram('sh')) ?? '';
+	const missing = path.join(await temporaryFolder(t), 'launch.js');
+	const commands: [string, ...string[]][] = [
+		[process.execPath, missing],
+		['/nonexistent/bwrap'],
+		['/bin/sh', '-c', 'echo "bwrap: Can\'t find source path /opt/stowage: No such file or directory" >&2; exit 1'],
+		['/bin/sh', '-c', 'echo "sandbox: PR_SET_SECCOMP failed with error 22." >&2; exit 126'],
+	];
+	for (const [command, ...before] of commands) {
+		const wrap: Sandbox['wrap'] = (file, args) => ({ command, args: [...before, file, ...args] });
+		const sandbox: Sandbox = { kind: 'bubblewrap', description: '', wrap };
+		const failing = new SandboxedProgram({ program, sandbox, memoryBytes: 2 ** 29 });
+		const error = await t.throwsAsync(failing.run(['-c', 'echo'], { signal }), undefined, command);
+		t.true(isFailure(error, 'unavailable'), String(error));
+	}
+	const working = new SandboxedProgram({ program, sandbox: undefined, memoryBytes: 2 ** 29 });
+	t.is((await working.run(['-c', 'echo "a film: node:internal/" >&2; exit 1'], { signal })).code, 1);
+});
 
 test('a program ends when the server is killed', async (t) => {
 	const server = execaNode(new URL('childProgram.js', import.meta.url), { buffer: false, reject: false });

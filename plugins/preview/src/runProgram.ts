@@ -1,5 +1,13 @@
 import type { Readable } from 'node:stream';
-import { Failure, killGroup, type ProgramEnd, type Sandbox, spawnLimited, wasDisturbed } from '@stowage/plugin-api';
+import {
+	Failure,
+	killGroup,
+	type ProgramEnd,
+	type Sandbox,
+	spawnLimited,
+	wasDisturbed,
+	wasNotStarted,
+} from '@stowage/plugin-api';
 
 export interface RunOptions {
 	memoryBytes: number;
@@ -63,7 +71,8 @@ export async function runProgram(
 		});
 		signal.throwIfAborted();
 		if (length > maxOutputBytes) return undefined;
-		if (wasDisturbed({ ...outcome, errors })) throw notNow(outcome);
+		const ended = { ...outcome, errors };
+		if (wasDisturbed(ended) || wasNotStarted(ended)) throw notNow(outcome);
 		return outcome.code === 0 && length > 0 ? Buffer.concat(chunks) : undefined;
 	} finally {
 		signal.removeEventListener('abort', end);

@@ -180,6 +180,15 @@ test('a decoder that was not started or was ended from outside says nothing abou
 			if (outcome === 'refused') t.is(await run, undefined, `${sandboxName}: ${text}`);
 			else t.true(isFailure(await t.throwsAsync(run), 'unavailable'), `${sandboxName}: ${text}`);
 		}
+		// While an upgrade exchanges the files of this program, its own parts of a sandbox are gone for a moment.
+		const wrap: Sandbox['wrap'] = (file, args) => ({
+			command: process.execPath,
+			args: [path.join(folder, 'launch.js'), file, ...args],
+		});
+		const exchanged: Sandbox = { kind: 'bubblewrap', description: '', wrap };
+		const withoutLauncher = { memoryBytes, descriptor: source.fd, signal, sandbox: exchanged };
+		const error = await t.throwsAsync(runProgram('/bin/echo', ['done'], withoutLauncher), undefined, 'exchanged');
+		t.true(isFailure(error, 'unavailable'), String(error));
 		const gone = runProgram('/nonexistent/ffmpeg', [], { memoryBytes, descriptor: source.fd, signal, sandbox });
 		t.true(isFailure(await t.throwsAsync(gone), 'unavailable'), `${sandboxName}: gone`);
 	}

@@ -17,6 +17,20 @@ const own: ReadonlySet<string> = new Set([
 const notStarted = [125, 126, 127];
 
 /**
+ * Whether the program was never run: what it is started by, such as a shell, a sandbox or the program of ours that confines it, could not
+ * do so. Not for programs of ours that Node runs, whose own libraries may be missing.
+ */
+export function wasNotStarted({ code, errors }: Pick<ProgramEnd, 'code' | 'errors'>): boolean {
+	if (code === 0) return false;
+	// Node prints the last one where a file that it is to run is gone, as for a moment during an upgrade.
+	return (
+		(code !== null && notStarted.includes(code)) ||
+		/^(bwrap|sandbox|nice|ionice|(\/bin\/)?sh): /.test(errors) ||
+		/^node:internal\//.test(errors)
+	);
+}
+
+/**
  * Whether the end says nothing of what the program was given: it was not started, was killed by the system for memory or by a person, or
  * the machine had no processes or descriptors left. The same may succeed later.
  */

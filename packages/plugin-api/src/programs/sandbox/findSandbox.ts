@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { type FileHandle, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -43,18 +44,36 @@ export interface SandboxOptions {
 
 const launcher = fileURLToPath(new URL('./landlock/launch.js', import.meta.url));
 
+/** Whether what the launcher loads was there when this process began; for some processors there is none. */
+const hadLibrary = isInstalled('koffi');
+
+function isInstalled(name: string): boolean {
+	try {
+		createRequire(import.meta.url).resolve(name);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
 /** One that did not work is tried again after this time: the machine may have been too busy, or bubblewrap is installed now. */
 const retryMs = 60_000;
 
 const timeoutMs = 30_000;
 
-const found = new Map<string, { sandbox: Promise<Sandbox | undefined>; at: number }>();
+const found = new Map<string, { tried: Promise<Tried>; at: number }>();
+
+interface Tried {
+	sandbox: Sandbox | undefined;
+	/** Whether it is known that no stronger one works here. */
+	isStrongest: boolean;
+}
 
 /**
  * The strongest sandbox that works here: bubblewrap with Landlock and a filter of system calls, else these two, else bubblewrap with the
  * filter, else bubblewrap alone, as on processors for which there is no filter. Undefined where there is none. Tried once for all that
- * ask. Where that could not be found out for want of descriptors, processes or time, `wrap` of the result throws `unavailable`, and the
- * next call tries again.
+ * ask. Where that could not be found out for want of descriptors, processes or time, or of files that an upgrade exchanges, `wrap` of the
+ * result throws `unavailable`, and the next call tries again; where that is so of the stronger ones only, they are tried again later.
  */
 export async function findSandbox({
 	bwrap = 'bwrap',
@@ -62,19 +81,19 @@ export async function findSandbox({
 }: SandboxOptions = {}): Promise<Sandbox | undefined> {
 	const key = JSON.stringify([bwrap, landlock]);
 	const known = found.get(key);
-	if (known !== undefined && ((await known.sandbox) !== undefined || performance.now() - known.at < retryMs)) {
-		return known.sandbox;
-	}
-	const sandbox = tryAll(bwrap, landlock);
-	found.set(key, { sandbox, at: performance.now() });
-	if ((await sandbox) === unknownSandbox) found.delete(key);
+	if (known !== undefined && ((await known.tried).isStrongest || performance.now() - known.at < retryMs))
+		return (await known.tried).sandbox;
+	const tried = tryAll(bwrap, landlock);
+	found.set(key, { tried, at: performance.now() });
+	const { sandbox } = await tried;
+	if (sandbox === unknownSandbox) found.delete(key);
 	return sandbox;
 }
 
-async function tryAll(bwrap: string | false, landlock: boolean): Promise<Sandbox | undefined> {
+async function tryAll(bwrap: string | false, landlock: boolean): Promise<Tried> {
 	const bwrapAt = bwrap === false ? undefined : await findProgram(bwrap);
 	const version = landlock ? await landlockHere() : 0;
-	if (version === 'unknown') return unknownSandbox;
+	if (version === 'unknown') return { sandbox: unknownSandbox, isStrongest: false };
 	const inBubblewrap = (inner: Bubblewrap['inner']) =>
 		bwrapAt === undefined
 			? []
@@ -84,11 +103,11 @@ async function tryAll(bwrap: string | false, landlock: boolean): Promise<Sandbox
 	let isUnknown = false;
 	for (const sandbox of sandboxes) {
 		const outcome = await trySandbox(sandbox);
-		if (outcome === 'holds') return sandbox;
+		if (outcome === 'holds') return { sandbox, isStrongest: !isUnknown };
 		isUnknown ||= outcome === 'unknown';
 	}
 	// Without a sandbox a program would run with limits only, so that must not follow from a machine that is busy for a moment.
-	return isUnknown ? unknownSandbox : undefined;
+	return { sandbox: isUnknown ? unknownSandbox : undefined, isStrongest: false };
 }
 
 const unknownSandbox: Sandbox = {
@@ -189,10 +208,14 @@ try {
 } catch { done(); }
 `;
 
-/** Whether the error of a child is one of a machine that has no descriptors, processes, memory or time left. */
+/**
+ * Whether the error of a child is one of a machine that has no descriptors, processes, memory or time left, or whose files of this program
+ * are being exchanged by an upgrade: a weaker sandbox must not follow from that either.
+ */
 function isPassing(error: unknown): boolean {
 	const { code, killed, stderr = '' } = error as { code?: unknown; killed?: boolean; stderr?: string };
 	if (killed === true || ['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM'].includes(String(code))) return true;
+	if (hadLibrary && /^node:internal\//.test(stderr)) return true;
 	return /Resource temporarily unavailable|Cannot allocate memory|Too many open files/.test(stderr);
 }
 
