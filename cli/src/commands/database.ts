@@ -1,6 +1,7 @@
 import path from 'node:path';
 import {
 	agreeOnSecret,
+	assertUnserved,
 	checkConfig,
 	fillDatabase,
 	findServing,
@@ -59,7 +60,9 @@ export function migrateCommand(): Command {
 		const applied = async () => readSnapshot(config.databaseUrl, async ({ migrations }) => migrations);
 		const before = await applied();
 		if (!status) {
-			const database = await openDatabase(config.databaseUrl);
+			const database = await openDatabase(config.databaseUrl, {
+				assertUnserved: (listed) => assertUnserved(config, listed),
+			});
 			try {
 				if (newSessionKey) {
 					assertNoServerRuns(await findServing(config, database, commandLog(command, config)));

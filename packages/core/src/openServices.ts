@@ -20,6 +20,7 @@ import { currentContext } from './context.js';
 import { noSiblings, type Siblings } from './events/siblings.js';
 import { Drain } from './http/connections/Drain.js';
 import { clientKey } from './http/requests/proxy.js';
+import { assertUnserved } from './leases/assertUnserved.js';
 import { OtherServers } from './leases/OtherServers.js';
 import type { Log } from './log.js';
 import { type FoundPlugins, findPlugins, startPlugins } from './plugins/loadPlugins.js';
@@ -85,6 +86,7 @@ export async function openServices<Host extends AppHost, App>(
 		now: options.now ?? Date.now,
 		connections: Math.max(3, shareOf(10, config)),
 		client: currentClient,
+		assertUnserved: (listed) => assertUnserved(config, listed),
 	});
 	const parts: Closable[] = [database];
 	try {

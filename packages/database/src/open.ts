@@ -7,6 +7,7 @@ import { guarded, translated } from './connection/errors.js';
 import { type Changes, sqliteChanges } from './connection/sqlite/sqliteChanges.js';
 import { parseDatabaseUrl } from './connection/target.js';
 import { allMigrations, type Migration } from './migrations/all.js';
+import type { AssertUnserved } from './migrations/migrate.js';
 import { secondFactorStore } from './stores/accounts/secondFactors.js';
 import { cachedSessions, sessionStore } from './stores/accounts/sessions.js';
 import { cachedUsers, userStore } from './stores/accounts/users.js';
@@ -47,6 +48,8 @@ export interface DatabaseOptions {
 	now?: () => number;
 	/** The steps that make the tables, all of them by default. */
 	migrations?: readonly Migration[];
+	/** Asked before migrations with which programs that are older can't go on. @default nobody serves over it */
+	assertUnserved?: AssertUnserved;
 	/** To a database server, at once. @default 10 */
 	connections?: number;
 	/** Names whom the running code works for: changes of a database file are made in turns of these. @default everybody is one */
@@ -60,13 +63,13 @@ export interface DatabaseOptions {
  * while the database is away and work again when it is back.
  */
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
-	const { now = Date.now, migrations = allMigrations, connections = 10, client } = options;
+	const { now = Date.now, migrations = allMigrations, connections = 10, client, assertUnserved } = options;
 	try {
 		const target = parseDatabaseUrl(url);
 		// Loaded when needed: each has a program of its own, and some commands need neither.
 		if (target.kind === 'mysql') {
 			const { openMysql, createProbe } = await import('./connection/mysql/openMysql.js');
-			const server = await openMysql(target.address, migrations, now, connections);
+			const server = await openMysql(target.address, migrations, now, connections, assertUnserved);
 			const clock = new DatabaseClock(server, now);
 			try {
 				await clock.compare();
@@ -87,7 +90,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
 		}
 		const { openSqlite } = await import('./connection/sqlite/openSqlite.js');
 		return database(
-			await openSqlite(target.path, migrations, now, client),
+			await openSqlite(target.path, migrations, now, client, assertUnserved),
 			now,
 			() => freeSpaceAt(target.path),
 			sqliteChanges(target.path),

@@ -4,6 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import Libsql from 'libsql';
 import { allMigrations } from '../src/migrations/all.js';
 import { createTable } from '../src/migrations/createTable.js';
+import type { AssertUnserved } from '../src/migrations/migrate.js';
 import { keyHash } from '../src/stores/keyHash.js';
 import { runProgram } from './program.js';
 import { temporaryFolder } from './temporaryFolder.js';
@@ -40,6 +41,26 @@ test('a database with migrations of a newer program opens where all of them say 
 		instanceOf: DatabaseError,
 		message: /it has 9003-crew\./,
 	});
+});
+
+test('who opens an older database is asked before a migration with which its servers can’t go on, and may refuse it', async (t) => {
+	const { url, snapshots } = await database(t);
+	const refusing: AssertUnserved = async () => {
+		throw new DatabaseError('It is served.');
+	};
+	const open = async (migrations: readonly Migration[]) =>
+		(await openDatabase(url, { migrations, assertUnserved: refusing })).close();
+	await t.notThrowsAsync(open(allMigrations));
+	await t.notThrowsAsync(open([...allMigrations, { ...addBoats, name: '9000-boats', olderMayRun: true }]));
+	const before = await snapshots();
+	await t.throwsAsync(open([...allMigrations, addBoats]), { instanceOf: DatabaseError, message: /^It is served\./ });
+	t.deepEqual(await snapshots(), before);
+	t.false(await readSnapshot(url, async ({ migrations }) => migrations.includes(addBoats.name)));
+	const empty = await temporaryFolder();
+	t.teardown(empty.remove);
+	const first = await openDatabase(`sqlite:${empty.path}/stowage.db`, { assertUnserved: refusing });
+	await first.close();
+	t.pass();
 });
 
 test('an older database is copied before it is migrated, complete and for its owner only', async (t) => {

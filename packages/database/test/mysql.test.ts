@@ -216,6 +216,35 @@ test('a start takes over from one that died while it migrated, and waits for one
 	t.deepEqual(await query(url, "select count(*) as count from migrations where name = '9001-slow'"), [{ count: 1 }]);
 });
 
+test('who opens an older database with the processes that serve over it is asked before a migration with which they can’t go on', async (t) => {
+	const url = await mariadb.createDatabase();
+	await (await openDatabase(url)).close();
+	await query(
+		url,
+		`insert into processes (name, node, version, seen_at, clock_offset, settings)
+		values ('linux 1 1 7 1 a', 'one', '', 1, 0, ''), ('elsewhere', 'two', '', 1, 0, '')`,
+	);
+	const listed: string[][] = [];
+	const open = async (added: Migration) => {
+		const database = await openDatabase(url, {
+			migrations: [...allMigrations, added],
+			async assertUnserved(names) {
+				listed.push([...names].sort());
+				throw new DatabaseError('It is served.');
+			},
+		});
+		await database.close();
+	};
+	await open({ name: '9000-none', olderMayRun: true, up: async () => {} });
+	t.deepEqual(listed, []);
+	const added = { name: '9001-none', up: async () => {} };
+	await t.throwsAsync(open(added), { instanceOf: DatabaseError, message: /It is served\./ });
+	t.deepEqual(listed, [['elsewhere', 'linux 1 1 7 1 a']]);
+	t.deepEqual(await query(url, "select name from migrations where name = '9001-none'"), []);
+	// Nobody waits for the lock of the one that was refused.
+	await (await openDatabase(url, { migrations: [...allMigrations, added] })).close();
+});
+
 test('a process whose migration was taken over does nothing more, and ends with a message', async (t) => {
 	const url = await mariadb.createDatabase();
 	const lost: Migration = {

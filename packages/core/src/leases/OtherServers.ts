@@ -6,7 +6,7 @@ import { processesFolder } from '../config/dataDir.js';
 import type { Config } from '../config/schema.js';
 import { workerCount } from '../config/workers.js';
 import type { Log } from '../log.js';
-import type { ProcessIdentity } from './processIdentity.js';
+import { type ProcessIdentity, pidOf } from './processIdentity.js';
 import type { RootReaders } from './RootReaders.js';
 
 /** Processes whose end can't be found out have read the list of roots after this time, if they live. */
@@ -84,7 +84,8 @@ export class OtherServers implements RootReaders {
 	async withOtherRoots(digest: string): Promise<string[]> {
 		const late: string[] = [];
 		for (const name of this.#names())
-			if (name !== this.#file && !(await this.#hasRead(name, digest))) late.push(`process ${pidOf(name) ?? name}`);
+			if (name !== this.#file && !(await this.#hasRead(name, digest)))
+				late.push(`process ${pidOf(name.replaceAll('_', ' ')) ?? name}`);
 		return late;
 	}
 
@@ -132,9 +133,4 @@ export class OtherServers implements RootReaders {
 			if (name !== this.#file && (await identity.hasEnded(name.replaceAll('_', ' ')))) ended.push(name);
 		return ended;
 	}
-}
-
-/** The PID in the name of a process of this machine. */
-function pidOf(file: string): string | undefined {
-	return /^linux_[0-9a-f-]+_\d+_(\d+)_/.exec(file)?.[1];
 }

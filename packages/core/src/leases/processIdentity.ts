@@ -40,6 +40,12 @@ export async function identifyProcess(): Promise<ProcessIdentity> {
 	};
 }
 
+/** The PID of a process by its name; undefined where it has none. */
+export function pidOf(name: string): number | undefined {
+	const [, , pid] = form.exec(name) ?? [];
+	return pid === undefined ? undefined : Number(pid);
+}
+
 function isRunning(pid: number): boolean {
 	try {
 		process.kill(pid, 0);

@@ -61,6 +61,23 @@ const doneMeanwhile = new Set([
 	'ER_CANT_DROP_FIELD_OR_KEY',
 ]);
 
+/**
+ * Throws what `isServed` says, where a process that serves over these tables could not go on with them after the pending migrations: it
+ * would read and write tables that it does not know. `names` are those of the processes that the database itself lists.
+ */
+export async function assertMayMigrate(
+	{ applied, pending }: MigrationState,
+	names: () => Promise<readonly string[]>,
+	assertUnserved: AssertUnserved,
+): Promise<void> {
+	const incompatible = pending.filter(({ olderMayRun }) => olderMayRun !== true);
+	if (applied.length === 0 || incompatible.length === 0) return;
+	await assertUnserved(await names());
+}
+
+/** Throws a DatabaseError where a process serves over the database. `names` are those that the database itself lists. */
+export type AssertUnserved = (names: readonly string[]) => Promise<void>;
+
 /** Runs the pending migrations in order. The caller holds the lock that excludes other processes. */
 export async function applyMigrations(knex: Knex, pending: readonly Migration[], now: number): Promise<void> {
 	for (const migration of pending) {

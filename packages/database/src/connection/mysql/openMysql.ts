@@ -2,7 +2,13 @@ import knex, { type Knex } from 'knex';
 import type { Connection, RowDataPacket } from 'mysql2';
 import type { Migration } from '../../migrations/all.js';
 import { addIndexesHere } from '../../migrations/largeIndexes.js';
-import { applyMigrations, makeMigrationsTable, migrationState } from '../../migrations/migrate.js';
+import {
+	type AssertUnserved,
+	applyMigrations,
+	assertMayMigrate,
+	makeMigrationsTable,
+	migrationState,
+} from '../../migrations/migrate.js';
 import { commonSettings } from '../commonSettings.js';
 import { codeOf, DatabaseError } from '../errors.js';
 import type { MysqlAddress } from '../target.js';
@@ -30,9 +36,10 @@ export async function openMysql(
 	migrations: readonly Migration[],
 	now: () => number,
 	connections: number,
+	assertUnserved: AssertUnserved = async () => {},
 ): Promise<Knex> {
 	try {
-		await migrate(address, migrations, now);
+		await migrate(address, migrations, now, assertUnserved);
 	} catch (error) {
 		throw explained(error, address);
 	}
@@ -92,11 +99,16 @@ async function prepare(connection: Connection): Promise<void> {
 }
 
 /** Nothing is written or locked where the tables are up to date, so that a server starts also while a newer one migrates. */
-async function migrate(address: MysqlAddress, migrations: readonly Migration[], now: () => number): Promise<void> {
+async function migrate(
+	address: MysqlAddress,
+	migrations: readonly Migration[],
+	now: () => number,
+	assertUnserved: AssertUnserved,
+): Promise<void> {
 	const patient = connectPatiently(address);
 	try {
 		const { pending } = await migrationState(patient, migrations);
-		if (pending.length > 0) await migrateExclusively(address, migrations, now);
+		if (pending.length > 0) await migrateExclusively(address, migrations, now, assertUnserved);
 		await addIndexesHere(
 			patient,
 			migrations.flatMap(({ indexes = [] }) => indexes),
@@ -110,6 +122,7 @@ async function migrateExclusively(
 	address: MysqlAddress,
 	migrations: readonly Migration[],
 	now: () => number,
+	assertUnserved: AssertUnserved,
 ): Promise<void> {
 	// A connection of its own: the lock is renewed while a statement of the migration runs.
 	const coordinating = connect(address, MysqlClient, 1);
@@ -118,13 +131,21 @@ async function migrateExclusively(
 	try {
 		await lock.acquire();
 		await makeMigrationsTable(migrating);
-		const { pending } = await migrationState(migrating, migrations);
-		await applyMigrations(migrating, pending, now());
+		const state = await migrationState(migrating, migrations);
+		await assertMayMigrate(state, () => listedProcesses(migrating), assertUnserved);
+		await applyMigrations(migrating, state.pending, now());
 	} finally {
 		await lock.release();
 		await migrating.destroy();
 		await coordinating.destroy();
 	}
+}
+
+/** The names of all processes that have said that they serve, and not that they have ended. */
+async function listedProcesses(knex: Knex): Promise<string[]> {
+	// Tables from before it was there.
+	if (!(await knex.schema.hasTable('processes'))) return [];
+	return knex<{ name: string }>('processes').pluck('name');
 }
 
 const reasons: Record<string, string> = {

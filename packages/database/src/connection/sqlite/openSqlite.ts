@@ -2,7 +2,9 @@ import { resolve } from 'node:path';
 import knex, { type Knex } from 'knex';
 import type { Migration } from '../../migrations/all.js';
 import {
+	type AssertUnserved,
 	applyMigrations,
+	assertMayMigrate,
 	incompatibleOf,
 	type MigrationRow,
 	makeMigrationsTable,
@@ -24,13 +26,14 @@ export async function openSqlite(
 	migrations: readonly Migration[],
 	now: () => number,
 	client = () => '',
+	assertUnserved: AssertUnserved = async () => {},
 ): Promise<Knex> {
 	const file = resolve(path);
 	prepareFile(file);
 	const database = connect(file, client);
 	try {
 		await assertWhole(database);
-		await retryWhileLocked(() => migrate(database, file, migrations, now));
+		await retryWhileLocked(() => migrate(database, file, migrations, now, assertUnserved));
 		return database;
 	} catch (error) {
 		await database.destroy();
@@ -77,14 +80,17 @@ async function migrate(
 	file: string,
 	migrations: readonly Migration[],
 	now: () => number,
+	assertUnserved: AssertUnserved,
 ): Promise<void> {
 	if (await isUpToDate(database, migrations)) return;
 	// With foreign keys on, a step that makes a table anew would delete the rows that refer to it. Inside a transaction it cannot be set.
 	await database.raw('PRAGMA foreign_keys = OFF');
 	await database.transaction(async (transaction) => {
-		const { applied, pending } = await migrationState(transaction, migrations);
+		const state = await migrationState(transaction, migrations);
+		const { applied, pending } = state;
 		const [first] = pending;
 		if (first === undefined) return;
+		await assertMayMigrate(state, async () => [], assertUnserved);
 		if (applied.length > 0) makeSnapshot(file, first.name, new Date(now()));
 		await makeMigrationsTable(transaction);
 		await applyMigrations(transaction, pending, now());
