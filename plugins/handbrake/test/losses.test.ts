@@ -135,6 +135,12 @@ const kept: Readonly<Record<string, Kept>> = {
 		format: 'mp4',
 		losses: /^the place where it was filmed, the camera and the time of filming$/,
 	},
+	'with the timecode of a camera': {
+		args: [...picture('160x90', 2), ...h264, '-timecode', '01:02:03:04'],
+		name: 'timecode.mov',
+		format: 'mkv',
+		losses: /^its timecode$/,
+	},
 	'of a high dynamic range': {
 		args: [...picture('160x90', 1), '-pix_fmt', 'yuv420p10le', '-c:v', 'libx265', '-x265-params', 'transfer=smpte2084'],
 		name: 'hdr.mp4',

@@ -524,6 +524,9 @@ test('what a camera recorded beside the pictures, transparency and a high dynami
 		traits({}, { pix_fmt: 'yuv420p10le', side_data_list: [{ side_data_type: 'DOVI configuration record' }] }),
 		['high dynamic range'],
 	);
+	t.deepEqual(traits({}, { tags: { timecode: '00:00:00:00' } }), []);
+	for (const name of ['timecode', 'TIMECODE'])
+		t.deepEqual(traits({}, { tags: { [name]: '10:00:00;00' } }), ['its timecode']);
 	t.deepEqual(traits({}, { pix_fmt: 'bgr0' }), ['colours of a screen (RGB)']);
 	const turned = ([a, b, c, d]: readonly number[]) => {
 		const displaymatrix = `\n00000000: ${a} ${b} 0\n00000001: ${c} ${d} 0\n00000002: 0 0 1073741824\n`;

@@ -45,6 +45,7 @@ export interface NamedTracks {
 export type Trait =
 	| 'the place where it was filmed'
 	| 'the camera and the time of filming'
+	| 'its timecode'
 	| 'transparency'
 	| 'high dynamic range'
 	| 'the view of a panorama or in 3D'
@@ -126,7 +127,7 @@ const entries = [
 	'format=format_name,start_time,duration',
 	'format_tags',
 	'stream=index,codec_type,codec_name,codec_tag_string,width,height,channels,avg_frame_rate,nb_frames,start_time,duration,pix_fmt,color_transfer',
-	'stream_tags=alpha_mode,title,language',
+	'stream_tags=alpha_mode,title,language,timecode,TIMECODE',
 	'stream_side_data=side_data_type,displaymatrix',
 	'stream_disposition',
 	'chapter=id',
@@ -178,7 +179,7 @@ export function parseProbe(output: string): Film | undefined {
 		attachments: of('attachment').length,
 		data: of('data').filter(({ codec_tag_string = '' }) => !redundantData.has(codec_tag_string)).length,
 		chapters: found.chapters.length,
-		traits: traitsOf(found.format.tags, video),
+		traits: traitsOf(found.format.tags, video, found.streams),
 		subtitleTracks: of('subtitle').map(({ index, codec_name }) => ({ index, kind: subtitleKind(codec_name) })),
 		styledSubtitles: of('subtitle').filter(({ codec_name }) => styled.has(codec_name)).length,
 		named: { audio: namedTracks(of('audio')), subtitles: namedTracks(of('subtitle')) },
@@ -240,13 +241,19 @@ function namedTracks(tracks: readonly z.infer<typeof stream>[]): NamedTracks {
 	};
 }
 
-function traitsOf(tags: Readonly<Record<string, string>>, video: readonly z.infer<typeof stream>[]): Trait[] {
+function traitsOf(
+	tags: Readonly<Record<string, string>>,
+	video: readonly z.infer<typeof stream>[],
+	streams: readonly z.infer<typeof stream>[],
+): Trait[] {
 	const names = Object.keys(tags);
 	const has: Readonly<Record<Trait, boolean>> = {
 		'the place where it was filmed': names.some((name) => /^location|\.location\./i.test(name)),
 		'the camera and the time of filming': names.some((name) =>
 			/^(?:make|model)$|^com\.(?:apple|android)\./i.test(name),
 		),
+		// Editors count from 0 where there is none.
+		'its timecode': streams.some(({ tags: { timecode, TIMECODE = timecode } }) => /[1-9]/.test(TIMECODE ?? '')),
 		transparency: video.some((each) => each.tags.alpha_mode === '1' || transparent.test(each.pix_fmt)),
 		// With 8 bits a colour it would show steps.
 		'high dynamic range': video.some(
@@ -292,7 +299,7 @@ function secondsOf({ format, streams }: z.infer<typeof probed>, container: Video
 
 const numberOf = (text: string | undefined) => Number(text ?? 0) || 0;
 
-/** Chapters, the time at the beginning, and hints for servers. */
+/** Chapters, the timecode, which is a trait, and hints for servers. */
 const redundantData: ReadonlySet<string> = new Set(['text', 'tmcd', 'rtp ']);
 
 /** Such as `30000/1001`. */
