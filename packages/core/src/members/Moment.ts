@@ -16,6 +16,8 @@ export class Moment {
 	readonly #joined = new Map<string, Promise<JoinedFolder[]>>();
 	readonly #named = new Map<string, Promise<NamedFolder[]>>();
 	readonly #located = new Map<string, Promise<StoragePath | undefined>>();
+	/** Whether a folder was not where its row said, as one that was moved after that was read. */
+	hasMissed = false;
 
 	constructor(parts: MomentParts) {
 		this.#parts = parts;
@@ -38,7 +40,9 @@ export class Moment {
 	locate(folder: JoinedFolder): Promise<StoragePath | undefined> {
 		return once(this.#located, folder.id, async () => {
 			const located = await locateLink(this.#parts.storage(), folder);
-			return located?.item.type === 'directory' && located.path !== '' ? located.path : undefined;
+			if (located?.item.type === 'directory' && located.path !== '') return located.path;
+			this.hasMissed = true;
+			return undefined;
 		});
 	}
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { JoinedFolder, MemberStore } from '@stowage/plugin-api';
 import {
 	Failure,
@@ -41,6 +42,9 @@ interface Dependencies extends MomentParts {
 	storage: () => Pick<MountedStorage, 'open' | 'stat' | 'count'>;
 }
 
+/** How often the folders may be moved while one of them is looked for. */
+const maxMoves = 3;
+
 /** For how long what was read counts for other items of the same call. */
 const readForMs = 100;
 
@@ -49,7 +53,7 @@ export class SharedFolders implements MemberRights {
 	/** What members have under way. */
 	readonly held = new HeldAccess(() => {
 		const now = this.#now();
-		return (held) => this.#again(now, held.user, held);
+		return (held) => this.#again(held.user, held, now);
 	});
 	/** Their lists of shared folders that are open. */
 	readonly lists = new WatchedLists((userId) => this.joined(userId));
@@ -106,7 +110,7 @@ export class SharedFolders implements MemberRights {
 
 	/** Throws `notFound` for a path in no folder of the user's. */
 	at(user: Pick<User, 'id'>, path: StoragePath): Promise<SharedPlace> {
-		return this.#at(this.#now(), user, path);
+		return this.#at(user, path);
 	}
 
 	/** The same for the many items of one call, for which the folders are not read each time. */
@@ -119,31 +123,29 @@ export class SharedFolders implements MemberRights {
 					now = this.#now();
 					readAt = performance.now();
 				}
-				return this.#at(now, user, path);
+				return this.#at(user, path, now);
 			},
 		};
 	}
 
 	/** What was found once, wherever it is now and what may be done with it. Throws `notFound`. */
 	again(user: Pick<User, 'id'>, place: KnownPlace): Promise<Pick<SharedPlace, 'path' | 'role'>> {
-		return this.#again(this.#now(), user, place);
+		return this.#again(user, place);
 	}
 
 	/** The same of an item by where it was or is in the home of its owner, in the folder that is closest to it. */
-	async holding(
-		user: Pick<User, 'id'>,
-		{ ownerId, path }: { ownerId: string; path: StoragePath },
-	): Promise<SharedPlace> {
-		const now = this.#now();
-		let closest: { found: NamedFolder; root: StoragePath } | undefined;
-		for (const found of await now.named(user.id)) {
-			const root = found.folder.owner.id === ownerId ? await now.locate(found.folder) : undefined;
-			if (root === undefined || !isBelow(path, root)) continue;
-			if (closest === undefined || root.length > closest.root.length) closest = { found, root };
-		}
-		if (closest === undefined) throw notFound();
-		const { found, root } = closest;
-		return this.#at(now, user, joinPath(parsePath(found.name), relativePath(path, root)));
+	holding(user: Pick<User, 'id'>, { ownerId, path }: { ownerId: string; path: StoragePath }): Promise<SharedPlace> {
+		return this.#find(user, undefined, async (now) => {
+			let closest: { found: NamedFolder; root: StoragePath } | undefined;
+			for (const found of await now.named(user.id)) {
+				const root = found.folder.owner.id === ownerId ? await now.locate(found.folder) : undefined;
+				if (root === undefined || !isBelow(path, root)) continue;
+				if (closest === undefined || root.length > closest.root.length) closest = { found, root };
+			}
+			if (closest === undefined) throw notFound();
+			const { found, root } = closest;
+			return this.#placeAt(now, user, joinPath(parsePath(found.name), relativePath(path, root)));
+		});
 	}
 
 	/** Whether the member may only look at something that lies in the item. */
@@ -157,10 +159,12 @@ export class SharedFolders implements MemberRights {
 		return false;
 	}
 
-	async assertMayEdit(owner: User, { id }: Membership, path: StoragePath): Promise<void> {
-		const now = this.#now();
-		const role = await now.roleAt(await now.joined(id, owner.id), path);
-		if (role === undefined) throw notFound();
+	async assertMayEdit(owner: User, member: Membership, path: StoragePath): Promise<void> {
+		const role = await this.#find(member, owner.id, async (now) => {
+			const found = await now.roleAt(await now.joined(member.id, owner.id), path);
+			if (found === undefined) throw notFound();
+			return found;
+		});
 		if (role !== 'edit') throw mayOnlyView();
 	}
 
@@ -168,7 +172,32 @@ export class SharedFolders implements MemberRights {
 		return new Moment(this.#parts);
 	}
 
-	async #at(now: Moment, { id }: Pick<User, 'id'>, path: StoragePath): Promise<SharedPlace> {
+	/**
+	 * What `find` finds at one moment. A folder that was moved after its row was read is not where that said: then at the
+	 * next one, if the rows have changed, those of one owner or of all.
+	 */
+	async #find<T>(
+		{ id }: Pick<User, 'id'>,
+		ownerId: string | undefined,
+		find: (now: Moment) => Promise<T>,
+		now = this.#now(),
+		left = maxMoves,
+	): Promise<T> {
+		try {
+			return await find(now);
+		} catch (error) {
+			if (!isFailure(error, 'notFound') || !now.hasMissed || left === 0) throw error;
+			const next = this.#now();
+			if (isDeepStrictEqual(await next.joined(id, ownerId), await now.joined(id, ownerId))) throw error;
+			return this.#find({ id }, ownerId, find, next, left - 1);
+		}
+	}
+
+	#at(user: Pick<User, 'id'>, path: StoragePath, first?: Moment): Promise<SharedPlace> {
+		return this.#find(user, undefined, (now) => this.#placeAt(now, user, path), first);
+	}
+
+	async #placeAt(now: Moment, { id }: Pick<User, 'id'>, path: StoragePath): Promise<SharedPlace> {
 		const [name = '', ...segments] = pathSegments(path);
 		const folders = await now.named(id);
 		const found = folders.find((each) => each.name === name);
@@ -181,13 +210,20 @@ export class SharedFolders implements MemberRights {
 		return { ...found, root, path: at, role, inner: await now.rolesBelow(ofOwner, at) };
 	}
 
-	async #again(now: Moment, { id }: Pick<User, 'id'>, { folderId, ownerId, inside }: KnownPlace) {
-		const folders = await now.joined(id, ownerId);
-		const folder = folders.find((each) => each.id === folderId);
-		const root = folder && (await now.locate(folder));
-		if (folder === undefined || root === undefined) throw notFound();
-		const path = joinPath(root, inside);
-		return { path, role: (await now.roleAt(folders, path)) ?? folder.role };
+	#again(user: Pick<User, 'id'>, { folderId, ownerId, inside }: KnownPlace, first?: Moment) {
+		return this.#find(
+			user,
+			ownerId,
+			async (now) => {
+				const folders = await now.joined(user.id, ownerId);
+				const folder = folders.find((each) => each.id === folderId);
+				const root = folder && (await now.locate(folder));
+				if (folder === undefined || root === undefined) throw notFound();
+				const path = joinPath(root, inside);
+				return { path, role: (await now.roleAt(folders, path)) ?? folder.role };
+			},
+			first,
+		);
 	}
 }
 

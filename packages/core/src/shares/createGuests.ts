@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { SharedItemRecord, ShareRecord, ShareStore } from '@stowage/plugin-api';
 import { archiveNamer, Failure, type Guest, isFailure, type SharedItem } from '@stowage/rules';
 import type { Accounts, Caller } from '../accounts/accounts.js';
@@ -142,12 +143,16 @@ export function createGuests({ store, states, config, storage, links, accounts, 
 		},
 
 		async receiver(id) {
-			const share = await active(await store.findById(id));
-			if (share.mode === 'view') throw new Failure('forbidden', 'This share receives no files.');
-			const [record] = share.items;
-			const located = record && !isInTrash(record) ? await locateLink(storage, record) : undefined;
-			if (located === undefined) throw noSuchShare();
-			return { folder: located.path, asksName: share.asksName };
+			for (let before: SharedItemRecord | undefined; ; ) {
+				const share = await active(await store.findById(id));
+				if (share.mode === 'view') throw new Failure('forbidden', 'This share receives no files.');
+				const [record] = share.items;
+				const located = record && !isInTrash(record) ? await locateLink(storage, record) : undefined;
+				if (located !== undefined) return { folder: located.path, asksName: share.asksName };
+				// One that was moved after its row was read is where that says now.
+				if (record === undefined || isDeepStrictEqual(record, before)) throw noSuchShare();
+				before = record;
+			}
 		},
 
 		async visiting(visit, work) {

@@ -1,7 +1,10 @@
+import type { MemberStore } from '@stowage/plugin-api';
 import { parsePath } from '@stowage/rules';
 import test from 'ava';
+import { enterFolder } from '../../src/members/enterFolder.js';
 import { SharedFolders } from '../../src/members/SharedFolders.js';
 import { until } from '../until.js';
+import { memberFixture, sharedNames } from './memberFixture.js';
 
 /** Folders of one owner, each of which is at its place; the reads of the database are counted. */
 function countingFolders(count: number) {
@@ -87,3 +90,51 @@ test('listings at once have the members of their folders counted twice, and one 
 	await Promise.all([count(), folders.memberCounts({ id: 'id of ada' }, parsePath('f1'))]);
 	t.is(counts(), 4);
 });
+
+test('a folder that its owner moves just after its row was read is found where it is, and ends nothing that is under way', async (t) => {
+	const { app, ada, bob, share } = await memberFixture(t);
+	await share({ bob: 'edit' });
+	const { sharedFolders, accounts, database } = app.services;
+	const user = await accounts.find('bob');
+	const { held } = await enterFolder(sharedFolders, { kind: 'user', ...user }, { path: parsePath('Photos') }, 'edit');
+	const { members } = database;
+	const joined = members.joined.bind(members);
+	let moves = 0;
+	const moveOnce = (from: string, to: string) => {
+		members.joined = async (...words) => {
+			members.joined = joined;
+			const rows = await joined(...words);
+			const answer = await ada.post('/api/renameItem', { oldPath: from, newName: to, type: 'private' });
+			if (answer.statusCode === 200) moves++;
+			return rows;
+		};
+	};
+	moveOnce('docs', 'papers');
+	t.deepEqual(await sharedNames(bob, 'Photos'), ['2030', 'fox.txt']);
+	moveOnce('papers', 'docs');
+	t.deepEqual(await sharedFolders.again(user, held), { path: parsePath('docs/Photos'), role: 'edit' });
+	moveOnce('docs', 'papers');
+	const place = await sharedFolders.holding(user, { ownerId: held.ownerId, path: parsePath('papers/Photos/fox.txt') });
+	t.is(place.path, parsePath('papers/Photos/fox.txt'));
+	let isLost = false;
+	const leave = sharedFolders.held.hold(held, () => {
+		isLost = true;
+	});
+	t.teardown(leave);
+	moveOnce('papers', 'docs');
+	await until('a round has read the rows', () => moves === 4);
+	await until('the next one has, too', () => nextRead(members));
+	t.false(isLost);
+});
+
+/** Resolves once the folders of a member have been read from now on. */
+function nextRead(members: Pick<MemberStore, 'joined'>): Promise<boolean> {
+	const joined = members.joined.bind(members);
+	return new Promise((resolve) => {
+		members.joined = async (...words) => {
+			members.joined = joined;
+			resolve(true);
+			return joined(...words);
+		};
+	});
+}

@@ -259,6 +259,23 @@ test('a share receives where its owner has moved the folder, and nothing any mor
 	t.is(records.length, 1);
 });
 
+test('a share receives what arrives while its owner moves the folder', async (t) => {
+	const { app, ada, home, share } = await shareFixture(t);
+	const { guest } = await share(['docs'], { mode: 'upload' });
+	const { shares } = app.services.database;
+	const findById = shares.findById.bind(shares);
+	// Just after the row was read.
+	shares.findById = async (...words) => {
+		shares.findById = findById;
+		const row = await findById(...words);
+		await ada.post('/api/renameItem', { oldPath: 'docs', newName: 'papers', type: 'private' });
+		return row;
+	};
+	const location = locationOf(await create(guest, 4, { filename: 'new.txt' }));
+	t.is((await patch(guest, location, 0, 'abcd')).statusCode, 204);
+	t.is(await readFile(home('papers/new.txt'), 'utf8'), 'abcd');
+});
+
 test('what is being sent to a share ends with it', async (t) => {
 	const { app, share, change } = await shareFixture(t);
 	const { id, base, guest } = await share(['docs'], { mode: 'upload' });
