@@ -1,4 +1,4 @@
-import { amountKinds, negative, smaller, sum, zero } from './amounts.js';
+import { amountKinds, isNothing, negative, smaller, sum, zero } from './amounts.js';
 import type { Amount } from './measureTree.js';
 import type { CountedHome, SharedParts } from './sharedParts.js';
 
@@ -19,8 +19,9 @@ export class UsageRow {
 	#removed = zero();
 	/** Removed, and not in the row yet. */
 	#unsaved = zero();
-	/** What the row says that was added. */
+	/** What the row says that was added, and what of that was published. */
 	#saved = zero();
+	#savedPublished = zero();
 	/** How much of that may be published and reserved without a look at what others have. */
 	#granted = zero();
 	/** That of the row; undefined without one. */
@@ -52,10 +53,10 @@ export class UsageRow {
 		return this.exists && amountKinds.every((kind) => need[kind] <= this.#granted[kind]);
 	}
 
-	/** Whether it says what is: neither more was taken in advance, nor was something removed that it does not say. */
+	/** Whether it says what is: neither more was taken in advance, nor was something published or removed that it does not say. */
 	get isExact(): boolean {
-		const need = this.#need();
-		return amountKinds.every((kind) => this.#saved[kind] === need[kind] && this.#unsaved[kind] === 0);
+		const unpublished = sum(this.#published, negative(this.#savedPublished));
+		return [sum(this.#saved, negative(this.#need())), unpublished, this.#unsaved].every(isNothing);
 	}
 
 	publish(amount: Readonly<Amount>): void {
@@ -97,13 +98,16 @@ export class UsageRow {
 				const added = sum(this.#need(), more);
 				this.#number = await store.begin(key, identity.name, added);
 				this.#saved = added;
+				this.#savedPublished = zero();
 				return;
 			}
 			const added = sum(this.#need(), more);
 			const unsaved = this.#unsaved;
 			const removed = sum(this.#removed, unsaved);
-			if (await store.save(key, identity.name, this.#number, { added, published: this.#published, removed })) {
+			const published = this.#published;
+			if (await store.save(key, identity.name, this.#number, { added, published, removed })) {
 				this.#saved = added;
+				this.#savedPublished = published;
 				this.#granted = smaller(this.#granted, added);
 				this.#removed = removed;
 				this.#unsaved = sum(this.#unsaved, negative(unsaved));

@@ -63,7 +63,7 @@ test('a connection that is on its way when no further one is wanted is served be
 		await once(server, 'connection');
 	});
 	t.is(served, 1);
-	t.is(drain.connections, 0);
+	await until('it is closed', () => drain.connections === 0);
 });
 
 test('responses that never got their turn go with their connection', async (t) => {

@@ -222,6 +222,28 @@ test('what a process was granted before another one measured the home without it
 	t.deepEqual(await meanwhile, ['rejected']);
 });
 
+test('others hear of what was published where less room was left than was to be taken in advance', async (t) => {
+	const app = await testApp(t, { '--workers': '2', '--quotas-user-bytes': '12 MB' });
+	await new Client(app).register('ada');
+	const { id } = await app.services.accounts.find('ada');
+	const { homeUsage } = app.services.database;
+	const save = homeUsage.save.bind(homeUsage);
+	const others = { bytes: 12 * 1024 * 1024 - 1024, entries: 1 };
+	// Another process takes nearly all before this one looks at the sum.
+	homeUsage.save = async (...row) => {
+		const [, , , { added }] = row;
+		if (added.bytes > 1024) await homeUsage.begin(id, 'another process', others);
+		return save(...row);
+	};
+	const quota = app.services.quotas.of({ kind: 'user', id, username: 'ada' });
+	await quota.adding(({ add }) => add({ bytes: 1024, entries: 0 }));
+	await until('it is said', async () => {
+		const rows = await homeUsage.rows(id, 0);
+		return rows.some(({ published }) => published.bytes === 1024);
+	});
+	t.is((await homeUsage.state(id, id, 'another process')).unpublished.bytes, 0);
+});
+
 /** A process that is alone counts in memory, one that may have others by rows. */
 const ways: Record<string, Record<string, string>> = {
 	'counted alone': {},
