@@ -202,6 +202,103 @@ for (const [name, file] of Object.entries(files)) {
 	});
 }
 
+interface Track {
+	samples: number;
+	edits?: number;
+	isPlain?: boolean;
+	/** Of each sample; of 0 they have a list, which is left out. */
+	bytes?: number;
+	kind?: string;
+	type?: string;
+}
+
+/** A track of a film with so many samples. */
+function track({ samples, edits = 1, isPlain = false, bytes = 1, kind = 'soun', type }: Track): Buffer {
+	const table = (name: string, ...numbers: number[]) => box(name, be(0), ...numbers.map(be));
+	const sound = box(type ?? (isPlain ? 'sowt' : 'mp4a'), Buffer.alloc(28));
+	const chunk = isPlain ? 4800 : samples;
+	const chunks = isPlain ? samples / chunk : 1;
+	return box(
+		'trak',
+		box('edts', box('elst', be(0), be(edits), Buffer.alloc(12 * edits))),
+		box(
+			'mdia',
+			box('hdlr', be(0), be(0), Buffer.from(kind), Buffer.alloc(13)),
+			box(
+				'minf',
+				box(
+					'stbl',
+					box('stsd', be(0), be(1), sound),
+					table('stts', 1, samples, isPlain ? 1 : 1024),
+					table('stsc', 1, 1, chunk, 1),
+					table('stsz', bytes, samples),
+					box('stco', be(0), be(chunks), Buffer.alloc(4 * chunks)),
+				),
+			),
+		),
+	);
+}
+
+const ftyp = box('ftyp', Buffer.from('isom\0\0\0\0isom'));
+const mvhd = box('mvhd', Buffer.alloc(100));
+const mdat = box('mdat', Buffer.alloc(99));
+const fragment = box(
+	'moof',
+	box('mfhd', be(0), be(1)),
+	box('traf', box('tfhd', be(0), be(1)), box('trun', be(0), be(1))),
+);
+const film = (...tracks: Buffer[]) => box('moov', mvhd, ...tracks);
+const hidden = (name: string) => {
+	const boxes = film(track({ samples: 20_000_000 }));
+	boxes.write(name, 4);
+	return boxes;
+};
+
+const endlessFilms: Readonly<Record<string, Buffer>> = {
+	'one track': Buffer.concat([ftyp, film(track({ samples: 20_000_000 }))]),
+	'all tracks together': Buffer.concat([ftyp, film(...Array.from({ length: 6 }, () => track({ samples: 2_000_000 })))]),
+	'a track with many edits': Buffer.concat([ftyp, film(track({ samples: 10_000, edits: 4000 }))]),
+	'a track behind the film': Buffer.concat([ftyp, film(), mdat, track({ samples: 20_000_000 })]),
+	'a track between fragments': Buffer.concat([ftyp, film(), fragment, mdat, track({ samples: 20_000_000 }), mdat]),
+	'a track in a fragment': Buffer.concat([ftyp, film(), box('moof', track({ samples: 20_000_000 }))]),
+	'a film that is called free space': Buffer.concat([ftyp, mdat, hidden('free')]),
+	'a film of another name': Buffer.concat([ftyp, hidden('hoov')]),
+	'a film behind a box that nobody knows': Buffer.concat([box('abcd'), ftyp, film(track({ samples: 20_000_000 }))]),
+	'pictures that only seem to be sound without compression': Buffer.concat([
+		...[ftyp, film(track({ samples: 48_000_000, isPlain: true, kind: 'vide' }))],
+	]),
+	'compressed sound whose samples last as long as those of another': Buffer.concat([
+		...[ftyp, film(track({ samples: 48_000_000, isPlain: true, type: 'avc1' }))],
+	]),
+	'boxes within each other': Buffer.concat([
+		ftyp,
+		Array.from({ length: 30 }).reduce<Buffer>((b) => box('udta', b), mdat),
+	]),
+};
+
+for (const [name, bytes] of Object.entries(endlessFilms)) {
+	test(`samples by the ten million are found in ${name}`, async (t) => {
+		t.true(await hasTooManyTags(blobOf(bytes)));
+	});
+}
+
+test('a long film, sound without compression, edits and fragments by the thousand are no more than a film has', async (t) => {
+	for (const bytes of [
+		film(
+			track({ samples: 2_200_000, edits: 2, kind: 'vide' }),
+			...Array.from({ length: 3 }, () => track({ samples: 1_700_000 })),
+		),
+		// Two hours.
+		film(track({ samples: 345_600_000, isPlain: true, bytes: 4 })),
+		film(track({ samples: 3000, edits: 1000 })),
+		// As many as are announced, and the list of which is not there.
+		film(track({ samples: 4_000_000_000, bytes: 0 })),
+	])
+		t.false(await hasTooManyTags(blobOf(Buffer.concat([ftyp, bytes, mdat]))));
+	const fragments = Array.from({ length: 5000 }, () => [fragment, mdat]).flat();
+	t.false(await hasTooManyTags(blobOf(Buffer.concat([ftyp, film(), ...fragments]))));
+});
+
 test('a count that no file could have is none, and what is cut off or of no known format has no tags', async (t) => {
 	const cover = Buffer.concat([Buffer.from('fLaC'), block(0x84, Buffer.concat([le(0), le(0xff_ff_ff_ff)]))]);
 	t.false(await hasTooManyTags(blobOf(cover)));

@@ -11,7 +11,7 @@ export const previewMessages = {
 	notAvailable: 'Preview not available',
 	tooLarge: (limit: string) => `It is larger than ${limit}, up to which files of this kind are shown.`,
 
-	tooManyTags: 'It has more tags than a song or a film has.',
+	tooManyTags: 'It has more tags or parts than a song or a film has.',
 
 	failures: {
 		image: ['Failed to load image'],

@@ -1,24 +1,31 @@
 import { readPart } from '../../../api/previews.js';
 
-const blockBytes = 128 * 1024;
-
 /** Bytes that are searched for tags; a file with later tags is shown without. */
 const maxBytes = 16 * 1024 * 1024;
 
 /** More than `maxBytes` would be read. */
 export class ReadsTooMuch extends Error {}
 
-/** A file of the server as a Blob, as far as a reader of tags needs one: bytes are fetched when they are read. */
-export function rangedBlob(url: string, size: number, type: string): Blob {
-	const blocks = new Map<number, Promise<Uint8Array>>();
-	const block = (index: number): Promise<Uint8Array> => {
-		const known = blocks.get(index);
-		if (known) return known;
-		if (blocks.size * blockBytes >= maxBytes) return Promise.reject(new ReadsTooMuch());
+/** What lies behind a block that was read is fetched by so many bytes at once. */
+const aheadBytes = 128 * 1024;
+
+/**
+ * A file of the server as a Blob, as far as a reader of tags needs one: bytes are fetched when they are read, in blocks of this length.
+ * Short ones suit who reads a little in many places.
+ */
+export function rangedBlob(url: string, size: number, type: string, blockBytes = aheadBytes): Blob {
+	const blocks = new Map<number, { read: Promise<Uint8Array>; from: number }>();
+	const block = async (index: number): Promise<Uint8Array> => {
+		const known = blocks.get(index) ?? fetchAt(index);
+		return (await known.read).subarray(known.from, known.from + blockBytes);
+	};
+	const fetchAt = (index: number) => {
+		if (blocks.size * blockBytes >= maxBytes) throw new ReadsTooMuch();
 		const start = index * blockBytes;
-		const read = readPart(url, start, Math.min(size, start + blockBytes)).then(({ bytes }) => bytes);
-		blocks.set(index, read);
-		return read;
+		const end = Math.min(size, start + (blocks.has(index - 1) ? aheadBytes : blockBytes));
+		const read = readPart(url, start, end).then(({ bytes }) => bytes);
+		for (let from = 0; start + from < end; from += blockBytes) blocks.set(index + from / blockBytes, { read, from });
+		return { read, from: 0 };
 	};
 	const slice = (start = 0, end = size) => ({
 		async arrayBuffer(): Promise<ArrayBuffer> {

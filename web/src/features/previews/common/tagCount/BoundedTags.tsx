@@ -9,6 +9,9 @@ import { ViewerError } from '../ViewerError.js';
 import { ViewerLoading } from '../ViewerLoading.js';
 import { hasTooManyTags } from './countTags.js';
 
+/** A film in thousands of fragments is looked at in each of them. */
+const blockBytes = 8 * 1024;
+
 interface BoundedTagsProps {
 	file: PreviewFile;
 	/** Of the error, where there are too many. */
@@ -17,7 +20,7 @@ interface BoundedTagsProps {
 	children: ReactNode;
 }
 
-/** The player of a song or film, unless that has tags that a browser reads without end. */
+/** The player of a song or film, unless that has tags or samples that a browser reads without end, or without a bound on its memory. */
 export function BoundedTags({ file, title, children }: BoundedTagsProps) {
 	const isRefused = useTooManyTags(file);
 	if (isRefused === undefined) return <ViewerLoading />;
@@ -25,7 +28,7 @@ export function BoundedTags({ file, title, children }: BoundedTagsProps) {
 }
 
 /**
- * Whether a song or film has more tags than a browser reads in a moment: its player reads them in a thread that nothing ends but itself.
+ * Whether a song or film has more tags or samples than a browser reads in a moment: its player reads them in a thread that nothing ends but itself.
  * Undefined until that is known.
  */
 function useTooManyTags({ id, url, size, name }: PreviewFile): boolean | undefined {
@@ -33,7 +36,9 @@ function useTooManyTags({ id, url, size, name }: PreviewFile): boolean | undefin
 		queryKey: queryKeys.previews.tooManyTags(id),
 		// What can't be fetched is the player's to say.
 		queryFn: () =>
-			hasTooManyTags(rangedBlob(url, size, contentType(name))).catch((error) => error instanceof ReadsTooMuch),
+			hasTooManyTags(rangedBlob(url, size, contentType(name), blockBytes)).catch(
+				(error) => error instanceof ReadsTooMuch,
+			),
 		retry: false,
 		staleTime: 60_000,
 		refetchOnWindowFocus: false,

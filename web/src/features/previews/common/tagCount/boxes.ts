@@ -1,26 +1,66 @@
+import { SampleTables } from './SampleTables.js';
 import type { TagReader } from './TagReader.js';
 
-const containers: ReadonlySet<string> = new Set(['moov', 'trak', 'udta', 'meta', 'ilst']);
+/** Those in which tags or tables of samples are, wherever in a file a browser finds them. */
+const containers: ReadonlySet<string> = new Set([
+	...['moov', 'trak', 'udta', 'meta', 'ilst'],
+	...['mdia', 'minf', 'stbl', 'edts', 'dinf', 'tref', 'wave', 'mvex', 'moof', 'traf'],
+]);
 
-/** Counts the boxes of an MP4 or QuickTime file in which tags are, up to those of the film. In a list of tags, each may have any number of values. */
-export async function countBoxes(reader: TagReader, begin: number, end: number, isList = false): Promise<void> {
+/** Of a film in fragments, in any of which a browser would read a further track. */
+const fragments: ReadonlySet<string> = new Set([
+	...['moof', 'mfhd', 'traf', 'tfhd', 'tfdt', 'trun', 'mdat', 'sidx', 'styp', 'emsg', 'prft', 'sgpd', 'sbgp', 'senc'],
+	...['saiz', 'saio', 'uuid', 'subs'],
+]);
+
+/** No film has more of them within each other. */
+const maxDepth = 20;
+
+/**
+ * Counts the boxes of an MP4 or QuickTime file in which tags may be, and the samples of its tracks, up to its end: a browser reads all of
+ * them. In a list of tags, each may have any number of values.
+ */
+export async function countBoxes(reader: TagReader, begin: number, end: number): Promise<void> {
+	const tables = new SampleTables(reader);
+	await countWithin(reader, begin, end, { isList: false, depth: 0, tables });
+	tables.count();
+}
+
+interface Parent {
+	isList: boolean;
+	depth: number;
+	/** Of the track in which the boxes are. */
+	tables: SampleTables;
+}
+
+async function countWithin(reader: TagReader, begin: number, end: number, parent: Parent): Promise<void> {
+	const depth = parent.depth + 1;
 	for (let at = begin; at + 8 <= end; ) {
-		reader.add();
 		const head = await reader.view(at, 16);
 		const name = await reader.text(at + 4, 4);
+		// Of fragments there are more in an honest film, and nothing is compared with all of them.
+		reader.add(!parent.isList && fragments.has(name) ? 0.1 : 1);
 		const short = head.getUint32(0);
 		const headLength = short === 1 ? 16 : 8;
 		const length = short === 1 ? Number(head.getBigUint64(8)) : short === 0 ? end - at : short;
 		if (length < headLength) return;
 		const boxEnd = Math.min(end, at + length);
-		if (isList || containers.has(name)) {
-			const content = at + headLength + (await versionLength(reader, name, at));
-			await countBoxes(reader, content, boxEnd, name === 'ilst');
-		}
-		// What follows is read while it is played, in pieces.
-		if (name === 'moov') return;
+		const content = at + headLength;
+		if (parent.isList || containers.has(name) || (await isHiddenFilm(reader, name, content))) {
+			if (depth > maxDepth) reader.add(Number.POSITIVE_INFINITY);
+			const first = content + (await versionLength(reader, name, at));
+			const tables = name === 'trak' ? new SampleTables(reader) : parent.tables;
+			await countWithin(reader, first, boxEnd, { isList: name === 'ilst', depth, tables });
+			if (name === 'trak') tables.count();
+		} else await parent.tables.read(name, content, boxEnd);
 		at += length;
 	}
+}
+
+/** A browser reads a film that is called free space as one. */
+async function isHiddenFilm(reader: TagReader, name: string, content: number): Promise<boolean> {
+	if (name !== 'free' && name !== 'hoov') return false;
+	return /^(?:mvhd|cmov)$/.test(await reader.text(content + 4, 4));
 }
 
 /** QuickTime's own has no version before its boxes. */

@@ -8,7 +8,7 @@ import { TagReader, TooManyTags } from './TagReader.js';
 import { countBlocks } from './vorbisComments.js';
 
 /**
- * Whether a song or film has more tags than a browser reads in a moment, by reading no more of it than where they are. What can't be read
+ * Whether a song or film has more tags or samples than a browser reads in a moment, by reading no more of it than where they are. What can't be read
  * as one of the formats with tags has none.
  */
 export async function hasTooManyTags(file: Blob): Promise<boolean> {
@@ -54,6 +54,8 @@ export async function countTags(file: Blob): Promise<string | undefined> {
 		await countBoxes(reader, 0, reader.size);
 		return 'audio/mp4';
 	}
+	// Other boxes may precede those of a film, by whatever name. What is none ends at once.
+	await countBoxes(reader, 0, reader.size);
 	await countApe(reader);
 	const isMpeg = begin > 0 || /^\xff[\xe0-\xff]/.test(first) || /^audio\/(?:mpeg|aac)$/.test(file.type);
 	return isMpeg ? 'audio/mpeg' : undefined;
