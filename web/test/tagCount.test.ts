@@ -1,5 +1,6 @@
 import test from 'ava';
 import { tagsOf } from '../src/features/previews/audio/tags.js';
+import { ReadsTooMuch } from '../src/features/previews/common/rangedBlob.js';
 import { hasTooManyTags } from '../src/features/previews/common/tagCount/countTags.js';
 
 const tooMany = 6000;
@@ -297,6 +298,37 @@ test('a long film, sound without compression, edits and fragments by the thousan
 		t.false(await hasTooManyTags(blobOf(Buffer.concat([ftyp, bytes, mdat]))));
 	const fragments = Array.from({ length: 5000 }, () => [fragment, mdat]).flat();
 	t.false(await hasTooManyTags(blobOf(Buffer.concat([ftyp, film(), ...fragments]))));
+});
+
+test('a film in fragments is played before all of them are read, and no more once a track by the ten million is found', async (t) => {
+	const outcome = async (file: Blob) => {
+		let isPlayed = false;
+		const isRefused = await hasTooManyTags(file, () => {
+			isPlayed = true;
+		});
+		return { isPlayed, isRefused };
+	};
+	const fragmented = (count: number, ...rest: Buffer[]) =>
+		Buffer.concat([ftyp, film(), ...Array.from({ length: count }, () => [fragment, mdat]).flat(), ...rest]);
+	const endless = track({ samples: 20_000_000 });
+	t.deepEqual(await outcome(blobOf(fragmented(20))), { isPlayed: false, isRefused: false });
+	t.deepEqual(await outcome(blobOf(fragmented(100, endless))), { isPlayed: true, isRefused: true });
+	t.deepEqual(await outcome(blobOf(fragmented(20, endless))), { isPlayed: false, isRefused: true });
+	const unfilmed = Buffer.concat([ftyp, ...Array.from({ length: 100 }, () => fragment), film(endless)]);
+	t.deepEqual(await outcome(blobOf(unfilmed)), { isPlayed: false, isRefused: true }, 'a film behind its fragments');
+
+	/** As of a server, of which no more than so many bytes are read. */
+	const bounded = (bytes: Buffer, max: number) => {
+		const blob = blobOf(bytes);
+		const slice = (begin: number, end: number) => {
+			if (begin > max) throw new ReadsTooMuch();
+			return blob.slice(begin, end);
+		};
+		return { size: blob.size, type: blob.type, slice } as unknown as Blob;
+	};
+	t.deepEqual(await outcome(bounded(fragmented(5000), 500_000)), { isPlayed: true, isRefused: false });
+	const far = Buffer.concat([ftyp, film(), box('free', Buffer.alloc(600_000)), mdat]);
+	t.deepEqual(await outcome(bounded(far, 500_000)), { isPlayed: false, isRefused: true });
 });
 
 test('a count that no file could have is none, and what is cut off or of no known format has no tags', async (t) => {

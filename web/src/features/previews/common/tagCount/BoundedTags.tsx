@@ -1,10 +1,10 @@
 import { contentType } from '@stowage/rules';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { queryKeys } from '../../../../api/queryKeys.js';
 import { previewMessages as messages } from '../../messages.js';
 import type { PreviewFile } from '../previewFile.js';
-import { ReadsTooMuch, rangedBlob } from '../rangedBlob.js';
+import { rangedBlob } from '../rangedBlob.js';
 import { ViewerError } from '../ViewerError.js';
 import { ViewerLoading } from '../ViewerLoading.js';
 import { hasTooManyTags } from './countTags.js';
@@ -29,16 +29,18 @@ export function BoundedTags({ file, title, children }: BoundedTagsProps) {
 
 /**
  * Whether a song or film has more tags or samples than a browser reads in a moment: its player reads them in a thread that nothing ends but itself.
- * Undefined until that is known.
+ * Undefined until that is known. A film in fragments is played meanwhile, until it turns out to have too many.
  */
 function useTooManyTags({ id, url, size, name }: PreviewFile): boolean | undefined {
+	const client = useQueryClient();
+	const queryKey = queryKeys.previews.tooManyTags(id);
 	const { data } = useQuery({
-		queryKey: queryKeys.previews.tooManyTags(id),
-		// What can't be fetched is the player's to say.
-		queryFn: () =>
-			hasTooManyTags(rangedBlob(url, size, contentType(name), blockBytes)).catch(
-				(error) => error instanceof ReadsTooMuch,
-			),
+		queryKey,
+		queryFn: () => {
+			const blob = rangedBlob(url, size, contentType(name), blockBytes);
+			// What can't be fetched is the player's to say.
+			return hasTooManyTags(blob, () => client.setQueryData(queryKey, false)).catch(() => false);
+		},
 		retry: false,
 		staleTime: 60_000,
 		refetchOnWindowFocus: false,

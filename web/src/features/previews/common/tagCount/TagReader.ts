@@ -22,7 +22,11 @@ export class TagReader {
 	#samples = 0;
 	#window: { at: number; bytes: Uint8Array } | undefined;
 
-	constructor(readonly file: Blob) {}
+	/** `onFragments` is called once a film has so many fragments that nothing else is expected in it. */
+	constructor(
+		readonly file: Blob,
+		readonly onFragments: () => void = () => {},
+	) {}
 
 	get size(): number {
 		return this.file.size;

@@ -13,6 +13,12 @@ const fragments: ReadonlySet<string> = new Set([
 	...['saiz', 'saio', 'uuid', 'subs'],
 ]);
 
+/**
+ * A film whose tables were counted, and that goes on with so many fragments, may have thousands of them, each of which is another request:
+ * its player need not wait for the last one.
+ */
+const fragmentsOfFilm = 32;
+
 /** No film has more of them within each other. */
 const maxDepth = 20;
 
@@ -35,11 +41,15 @@ interface Parent {
 
 async function countWithin(reader: TagReader, begin: number, end: number, parent: Parent): Promise<void> {
 	const depth = parent.depth + 1;
+	let hasFilm = false;
+	let fragmentsSeen = 0;
 	for (let at = begin; at + 8 <= end; ) {
 		const head = await reader.view(at, 16);
 		const name = await reader.text(at + 4, 4);
 		// Of fragments there are more in an honest film, and nothing is compared with all of them.
 		reader.add(!parent.isList && fragments.has(name) ? 0.1 : 1);
+		hasFilm ||= name === 'moov';
+		if (hasFilm && name === 'moof' && ++fragmentsSeen === fragmentsOfFilm) reader.onFragments();
 		const short = head.getUint32(0);
 		const headLength = short === 1 ? 16 : 8;
 		const length = short === 1 ? Number(head.getBigUint64(8)) : short === 0 ? end - at : short;

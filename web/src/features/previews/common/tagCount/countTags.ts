@@ -1,3 +1,4 @@
+import { ReadsTooMuch } from '../rangedBlob.js';
 import { countApe } from './ape.js';
 import { countBoxes } from './boxes.js';
 import { countAiffChunks, countWaveChunks } from './chunks.js';
@@ -8,15 +9,21 @@ import { TagReader, TooManyTags } from './TagReader.js';
 import { countBlocks } from './vorbisComments.js';
 
 /**
- * Whether a song or film has more tags or samples than a browser reads in a moment, by reading no more of it than where they are. What can't be read
- * as one of the formats with tags has none.
+ * Whether a song or film has more tags or samples than a browser reads in a moment, or more bytes would be read to know, by reading no more of it
+ * than where they are. What can't be read as one of the formats with tags has none. `onFragments` is called for a film in fragments that may be
+ * played already; it is still read up to that bound, and may turn out to have too many.
  */
-export async function hasTooManyTags(file: Blob): Promise<boolean> {
+export async function hasTooManyTags(file: Blob, onFragments: () => void = () => {}): Promise<boolean> {
+	let isPlayed = false;
 	try {
-		await countTags(file);
+		await countTags(file, () => {
+			isPlayed = true;
+			onFragments();
+		});
 		return false;
 	} catch (error) {
 		if (error instanceof TooManyTags) return true;
+		if (error instanceof ReadsTooMuch) return !isPlayed;
 		throw error;
 	}
 }
@@ -25,8 +32,8 @@ export async function hasTooManyTags(file: Blob): Promise<boolean> {
  * Throws `TooManyTags`; else resolves to the type of the format as which they were counted, undefined for one that has none or that no
  * browser plays.
  */
-export async function countTags(file: Blob): Promise<string | undefined> {
-	const reader = new TagReader(file);
+export async function countTags(file: Blob, onFragments?: () => void): Promise<string | undefined> {
+	const reader = new TagReader(file, onFragments);
 	const begin = await countId3(reader, 0);
 	const first = await reader.text(begin, 12);
 	if (first.startsWith('fLaC')) {
