@@ -61,6 +61,11 @@ test('audit shows no name of a file or an account as that of another owner, of a
 		{ user: 'mal', action: 'delete', area: 'private', path: 'taxes of bob' },
 		{ user: 'mal', action: 'delete', area: 'shared', path: 'taxes', owner: 'bob' },
 		{ user: 'mal', action: 'move', area: 'private', path: 'a  -> public:/b of bob', to: 'c, private:/d' },
+		// Blanks and letters that look like others, and what is not seen.
+		{ user: 'mal', action: 'delete', area: 'private', path: 'taxes\u00A0of\u00A0bob' },
+		{ user: 'mal', action: 'delete', area: 'private', path: 'taxes \u043Ef bob' },
+		{ user: 'mal', action: 'delete', area: 'private', path: 'taxes\u3164of\u2800b\u200Dob' },
+		{ user: 'mal', job: '2', action: 'jobEnd', kind: 'copy', title: 'Copy x  -> public:/y of bob to z' },
 		{ user: 'visitor', action: 'delete', area: 'private', path: 'a' },
 		{ user: 'Administrator', job: '1', action: 'jobEnd', kind: 'copy' },
 		{ user: null, action: 'openShare', share: '7', owner: 'ada' },
@@ -75,12 +80,48 @@ test('audit shows no name of a file or an account as that of another owner, of a
 			['mal', 'private:"/taxes of bob"'],
 			['mal', 'shared:/taxes of bob'],
 			['mal', 'private:"/a  -> public:/b of bob"  -> private:"/c, private:/d"'],
+			['mal', 'private:"/taxes\u00A0of\u00A0bob"'],
+			['mal', 'private:"/taxes \u043Ef bob"'],
+			['mal', 'private:"/taxes\u3164of\u2800b\u200Dob"'],
+			['mal (job)', 'copy: "Copy x  -> public:/y of bob to z"'],
 			['account visitor', 'private:/a'],
 			['account Administrator (job)', 'copy'],
 			['visitor', 'of ada  share 7'],
 			['mal', 'trash 8'],
 		],
 	);
+});
+
+test('a line of the audit log with parts that are of no kind of Stowage’s is skipped, and ends no command', async (t) => {
+	const dataDir = await dataFolder(t);
+	const line = { time: '2031-02-03T04:05:06.000Z', action: 'upload', outcome: 'ok', user: 'ada', path: 'a' };
+	const odd = [
+		...[
+			{ paths: 5 },
+			{ paths: [{}] },
+			{ path: 5 },
+			{ path: { a: 1 } },
+			{ owner: { toString: 1 } },
+			{ user: { toString: 1 } },
+		],
+		...[
+			{ to: null },
+			{ requests: '3' },
+			{ requests: 3, first: 'x', last: 'y' },
+			{ first: { toString: 1 } },
+			{ title: 1, kind: 'copy' },
+		],
+	];
+	await mkdir(path.join(dataDir, 'audit'), { recursive: true });
+	const lines = [...odd.map((parts) => ({ ...line, ...parts })), { ...line, ofNewer: { a: 1 } }].map((each) =>
+		JSON.stringify(each),
+	);
+	await writeFile(path.join(dataDir, 'audit', '2031-02-03.jsonl'), lines.map((each) => `${each}\n`).join(''));
+	for (const words of [[], ['--path', 'a'], ['--user', 'ada'], ['--json']]) {
+		const { code, stdout, stderr } = await run(['audit', '--data-dir', dataDir, ...words]);
+		t.is(code, 0, stderr);
+		t.is(stdout.trim().split('\n').length, 1, stdout);
+	}
 });
 
 test('audit refuses an invalid option with a sentence, and prints nothing before the first record', async (t) => {

@@ -141,10 +141,16 @@ function accountText(user: string | undefined): string {
 	return user !== undefined && /^(?:visitor|administrator)$/i.test(user) ? `account ${user}` : (user ?? '-');
 }
 
-/** Of what separates the parts of a line a name may have any: then it is in quotes, so that it tells nothing of another user or item. */
+/**
+ * What a name may have in common with what separates the parts of a line, or looks like it: any blank, also one that is none to a
+ * pattern, beside which letters of other scripts look like `of`.
+ */
+const separating = /[\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800"]|->/u;
+
+/** A name like that is in quotes, so that it tells nothing of another user or item. */
 function placeText(area: string | undefined, path: string): string {
 	const place = area === undefined ? path : `/${path}`;
-	const text = / {2}|, | of |->|"/.test(path) ? JSON.stringify(place) : place;
+	const text = separating.test(path) ? JSON.stringify(place) : place;
 	return area === undefined ? text : `${area}:${text}`;
 }
 
@@ -161,7 +167,7 @@ function targetText({ area, owner, path, to, toArea, toOwner, paths = [], ...rec
 	const whoseTarget = toOwner === undefined ? '' : ` of ${toOwner}`;
 	return [
 		account,
-		kind === undefined ? undefined : title === undefined ? kind : `${kind}: ${title}`,
+		kind === undefined ? undefined : title === undefined ? kind : `${kind}: ${JSON.stringify(title)}`,
 		root === undefined ? undefined : `root ${root}`,
 		where === '' && owner === undefined ? undefined : `${where}${whose}`.trimStart(),
 		to === undefined ? undefined : `-> ${placeText(toArea ?? area, to)}${whoseTarget}`,

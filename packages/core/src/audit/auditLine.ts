@@ -237,7 +237,10 @@ export function dayOf(time: number): string {
 	return new Date(time).toISOString().slice(0, 10);
 }
 
-/** Parses a line as far as it can be read: of two lines in one, since the first was torn, the second. Undefined for anything else. */
+/**
+ * Parses a line as far as it can be read: of two lines in one, since the first was torn, the second. Undefined for anything else, also
+ * for one whose parts are of other kinds than Stowage's: whoever may write to the folder writes such lines.
+ */
 export function parseAuditLine(line: string): AuditRecord | undefined {
 	// Within a text of JSON the quotes would be escaped.
 	const start = line.lastIndexOf('{"time":"');
@@ -253,6 +256,29 @@ export function parseAuditLine(line: string): AuditRecord | undefined {
 
 function isAuditRecord(value: unknown): value is AuditRecord {
 	if (typeof value !== 'object' || value === null) return false;
-	const { time, action, outcome } = value as Record<string, unknown>;
-	return [time, action, outcome].every((text) => typeof text === 'string') && !Number.isNaN(Date.parse(time as string));
+	const { time, action, outcome, first = time, last = time } = value as Record<string, unknown>;
+	if ([action, outcome].some((text) => typeof text !== 'string')) return false;
+	if ([time, first, last].some((text) => typeof text !== 'string' || Number.isNaN(Date.parse(text)))) return false;
+	return Object.entries(kinds).every(([name, kind]) => {
+		const part = (value as Record<string, unknown>)[name];
+		return part === undefined || isOfKind(part, kind);
+	});
+}
+
+type Kind = 'string' | 'number' | 'boolean' | 'null or string' | 'strings';
+
+/** Of the parts of a line. Those that a newer Stowage has added are read by nobody. */
+const kinds: Readonly<Record<keyof AuditRecord, Kind>> = {
+	...{ time: 'string', action: 'string', outcome: 'string', reason: 'string', first: 'string', last: 'string' },
+	...{ user: 'null or string', userId: 'string', address: 'string', request: 'string', job: 'string', actor: 'string' },
+	...{ systemUser: 'string', uid: 'number', node: 'string', account: 'string', kind: 'string', title: 'string' },
+	...{ area: 'string', owner: 'null or string', path: 'string', to: 'string', toArea: 'string', toOwner: 'string' },
+	...{ replaced: 'boolean', paths: 'strings', link: 'string', share: 'string', trash: 'string', root: 'string' },
+	...{ detail: 'string', entries: 'number', bytes: 'number', requests: 'number' },
+};
+
+function isOfKind(part: unknown, kind: Kind): boolean {
+	if (kind === 'strings') return Array.isArray(part) && part.every((each) => typeof each === 'string');
+	if (kind === 'null or string') return part === null || typeof part === 'string';
+	return typeof part === kind;
 }
