@@ -4,6 +4,7 @@ import type { Conversion } from './conversion.js';
 import { delayIn } from './films/aviDelay.js';
 import { countPackets } from './films/countPackets.js';
 import { decodeFilm } from './films/decodeFilm.js';
+import { hiddenParts, ShownPackets } from './films/hiddenParts.js';
 import { lossesOf } from './films/losses.js';
 import { type Film, probe } from './films/probe.js';
 import { scan } from './films/scan.js';
@@ -115,13 +116,19 @@ async function compare(
 	const inTime = <T>(counted: Promise<T>) => counted.catch((error: unknown) => ifLate(error, job.signal, signal));
 	const { deleteOriginal } = job.input;
 	const decoded = deleteOriginal ? await inTime(decodeAgain()) : undefined;
+	const shown = original.container === 'mov' ? new ShownPackets() : undefined;
+	const packets = await inTime(countPackets(ffprobe, source, signal, shown));
+	const findHidden = async (known: ShownPackets) =>
+		packets === undefined ? undefined : inTime(hiddenParts(ffprobe, source, known, signal));
+	const hidden = shown === undefined ? new Map() : await findHidden(shown);
 	return lossesOf({
-		original: { film: original, packets: await inTime(countPackets(ffprobe, source, signal)) },
+		original: { film: original, packets },
 		originalBytes: sourceBytes,
 		output: { film: output, packets: await inTime(countPackets(ffprobe, target.descriptor, signal)) },
 		decoded,
 		decoderErrors: maxErrors(errors, deleteOriginal ? decoded?.errors : 0),
 		unreadDelay: original.container === 'avi' ? await delayIn(source) : 0,
+		hidden,
 	});
 }
 

@@ -360,6 +360,94 @@ test('a transport stream of which the middle half is destroyed is not replaced b
 	t.deepEqual(await names(), ['noise.mts']);
 });
 
+/** An MP4 of ffmpeg, whose tables are at its end, with other edits of its tracks: from and to which second they show. */
+function withEdits(bytes: Buffer, edits: Readonly<Record<'vide' | 'soun', readonly (readonly [number, number])[]>>) {
+	const box = (name: string, data: Buffer) => {
+		const head = Buffer.alloc(8);
+		head.writeUInt32BE(8 + data.length);
+		head.write(name, 4, 'latin1');
+		return Buffer.concat([head, data]);
+	};
+	const numbers = (...values: number[]) => {
+		const data = Buffer.alloc(4 * values.length);
+		for (const [n, value] of values.entries()) data.writeInt32BE(value, 4 * n);
+		return data;
+	};
+	const mapped = (data: Buffer, change: (name: string, content: Buffer) => Buffer): Buffer => {
+		const parts: Buffer[] = [];
+		for (let at = 0; at < data.length; at += data.readUInt32BE(at)) {
+			const name = data.toString('latin1', at + 4, at + 8);
+			parts.push(box(name, change(name, data.subarray(at + 8, at + data.readUInt32BE(at)))));
+		}
+		return Buffer.concat(parts);
+	};
+	const inTrack = (track: Buffer) => {
+		const kind = track.toString('latin1', track.indexOf('hdlr') + 12, track.indexOf('hdlr') + 16) as 'vide' | 'soun';
+		const scale = track.readUInt32BE(track.indexOf('mdhd') + 16);
+		const list = edits[kind].flatMap(([from, to]) => [(to - from) * 1000, Math.round(from * scale), 0x10000]);
+		const edited = box('elst', numbers(0, edits[kind].length, ...list));
+		return mapped(track, (name, content) => (name === 'edts' ? edited : content));
+	};
+	const moov = bytes.lastIndexOf('moov') - 4;
+	const movie = mapped(bytes.subarray(moov), (name, content) =>
+		name === 'moov' ? mapped(content, (inner, each) => (inner === 'trak' ? inTrack(each) : each)) : content,
+	);
+	return Buffer.concat([bytes.subarray(0, moov), movie]);
+}
+
+const whole = [0, 12] as const;
+const hiding: Readonly<Record<string, { edits: Parameters<typeof withEdits>[1]; losses: string[] }>> = {
+	'the last half': {
+		edits: { vide: [[0, 6]], soun: [[0, 6]] },
+		losses: ['6 s of video track 1 that are hidden', '6 s of audio track 1 that are hidden'],
+	},
+	'the middle': {
+		edits: {
+			vide: [
+				[0, 4],
+				[8, 12],
+			],
+			soun: [
+				[0, 4],
+				[8, 12],
+			],
+		},
+		losses: ['4 s of video track 1 that are hidden', '4 s of audio track 1 that are hidden'],
+	},
+	'a long beginning': {
+		edits: { vide: [[5, 12]], soun: [[5, 12]] },
+		losses: ['5 s of video track 1 that are hidden', '5 s of audio track 1 that are hidden'],
+	},
+	'the last half behind the first half, which is shown twice': {
+		edits: {
+			vide: [
+				[0, 6],
+				[0, 6],
+			],
+			soun: [whole],
+		},
+		losses: ['6 s of video track 1 that are hidden'],
+	},
+	'its sound at the end': {
+		edits: { vide: [whole], soun: [[0, 8]] },
+		losses: ['4 s of audio track 1 that are hidden'],
+	},
+};
+
+for (const [what, { edits, losses }] of Object.entries(hiding)) {
+	test(`a film whose edit list hides ${what} is kept`, async (t) => {
+		const { home, put, run } = await converted(t, 'edited.mp4', 'mp4');
+		await put([...long, ...h264, '-g', '25', '-c:a', 'aac']);
+		const file = path.join(home, 'edited.mp4');
+		await writeFile(file, withEdits(await readFile(file), edits));
+		const { detail, names } = await run();
+		t.true(names.includes('edited.mp4'));
+		t.is(detail.isOriginalDeleted, false);
+		const hidden = (detail.losses as string[]).filter((loss) => !loss.endsWith('part of no track'));
+		t.deepEqual(hidden, losses);
+	});
+}
+
 const variableRate = ['-vf', "select='if(gt(t,1),not(mod(n,5)),1)'", '-vsync', 'vfr'];
 
 const deleted: Readonly<Record<string, { args: readonly string[]; name: string; format: string; repeats?: number }>> = {
@@ -401,6 +489,23 @@ const deleted: Readonly<Record<string, { args: readonly string[]; name: string; 
 		format: 'webm',
 		// Once in eight runs HandBrake leaves out the sound before the picture. That is noticed, and the original kept.
 		repeats: 4,
+	},
+	// Encoders begin their sound with some that is not shown, and their pictures with a delay.
+	'with sound and pictures that depend on later ones': {
+		args: [
+			...picture('160x90', 1),
+			...tone(440, 1),
+			'-c:v',
+			'libx264',
+			'-bf',
+			'4',
+			'-pix_fmt',
+			'yuv420p',
+			'-c:a',
+			'aac',
+		],
+		name: 'delayed.mp4',
+		format: 'mp4',
 	},
 	'with subtitles and chapters': {
 		args: [

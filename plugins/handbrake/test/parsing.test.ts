@@ -3,6 +3,7 @@ import { decoderErrors, outputDenial } from '../src/encode.js';
 import { aviDelay } from '../src/films/aviDelay.js';
 import { countPackets, type TrackPackets } from '../src/films/countPackets.js';
 import { type DecodedFilm, frameReader } from '../src/films/decodeFilm.js';
+import { type HiddenPart, hiddenParts, ShownPackets } from '../src/films/hiddenParts.js';
 import { lossesOf, type ReadFilm } from '../src/films/losses.js';
 import { type Film, type NamedTracks, parseProbe, type SubtitleTrack } from '../src/films/probe.js';
 import { parseScan, type Video } from '../src/films/scan.js';
@@ -185,10 +186,11 @@ const losses = (
 	decoderErrors: number | undefined = 0,
 	unreadDelay: number | undefined = 0,
 	decoded: DecodedFilm | undefined = undefined,
+	hidden: ReadonlyMap<number, HiddenPart> | undefined = new Map(),
 ) =>
 	lossesOf({
 		...{ original: read(original), originalBytes: original.bytes ?? 1_250_000 },
-		...{ output: read(output), decoded, decoderErrors, unreadDelay },
+		...{ output: read(output), decoded, decoderErrors, unreadDelay, hidden },
 	});
 
 test('an output that has all of its original lacks nothing, whatever its rate', (t) => {
@@ -227,13 +229,15 @@ test('what an output lacks of its original is named, and what is not known is ta
 	]);
 	t.deepEqual(losses({}, {}, 3), ['what could not be decoded (3 errors)']);
 	const undecoded = { original: read({}), originalBytes: 0, decoded: undefined };
-	t.deepEqual(lossesOf({ ...undecoded, output: read({}), decoderErrors: undefined, unreadDelay: 0 }), [
-		'what could not be decoded (the errors were not counted)',
-	]);
+	t.deepEqual(
+		lossesOf({ ...undecoded, output: read({}), decoderErrors: undefined, unreadDelay: 0, hidden: new Map() }),
+		['what could not be decoded (the errors were not counted)'],
+	);
 	t.deepEqual(losses({}, {}, 0, 3.004), ['a delay of 3 s between tracks']);
-	t.deepEqual(lossesOf({ ...undecoded, output: read({}), decoderErrors: 0, unreadDelay: undefined }), [
-		'delays of tracks (they could not be read)',
-	]);
+	t.deepEqual(
+		lossesOf({ ...undecoded, output: read({}), decoderErrors: 0, unreadDelay: undefined, hidden: new Map() }),
+		['delays of tracks (they could not be read)'],
+	);
 	const tracks = { subtitles: 2, pictures: 1, attachments: 3, data: 1, chapters: 5 };
 	t.deepEqual(losses({ film: tracks }, { film: { subtitles: 1, chapters: 5 } }), [
 		'1 of 2 subtitles',
@@ -283,6 +287,7 @@ test('what an output lacks of its original is named, and what is not known is ta
 			output: read({}),
 			decoderErrors: 0,
 			unreadDelay: 0,
+			hidden: new Map(),
 		}),
 		['frames (they could not be counted)'],
 	);
@@ -386,10 +391,55 @@ test('packets are counted by track, with how many tracks there are at the end, a
 		};
 		return countPackets({ run } as never, 3, new AbortController().signal);
 	};
-	const packets = ['0,1.200000,1.160000,0.040000,417,K_', '1,1.200000,1.200000,0.020000,99,K_,'];
+	const packets = ['0,1.200000,1.160000,0.040000,417,48,K_', '1,1.200000,1.200000,0.020000,99,465,K_,'];
 	const { tracks, streams } = (await counted(...packets, '3')) ?? {};
 	t.deepEqual([tracks?.size, tracks?.get(1)?.bytes, streams], [2, 99, 3]);
 	t.is(await counted(...packets), undefined);
+});
+
+test('parts that an edit list hides are found by where their packets are, and are lost if they are longer than encoders write', async (t) => {
+	const shown = new ShownPackets();
+	for (const position of [1000, 2 ** 24 + 1000, 7e9, 1000]) shown.add(position);
+	t.true(shown.has(1000) && shown.has(2 ** 24 + 1000) && shown.has(7e9));
+	t.false(shown.has(2000) || shown.has(2 ** 24) || shown.has(7e9 + 2 ** 24));
+	const packet = (index: number, position: number, seconds: number, size = 9) =>
+		`${index},0.000000,0.000000,${seconds}.000000,${size},${position},K_`;
+	const lines = [packet(0, 5, 1), packet(0, 1000, 2), packet(0, 1009, 3), packet(0, 7e9, 4), packet(0, 9e9, 5, 2)];
+	// Of these lengths only the times of decoding tell.
+	const unknown = ['2,1.0,0.0,N/A,9,1000,K_', '2,9.0,1.5,N/A,9,2000,__', '2,3.0,4.0,N/A,9,3000,__'];
+	const run = async (args: readonly string[], { onLine }: { onLine(line: string): void }) => {
+		t.deepEqual(args.slice(0, 2), ['-ignore_editlist', '1']);
+		for (const line of [...lines, packet(1, 3000, 6), ...unknown, 'x']) onLine(line);
+		return { code: 0 };
+	};
+	const parts = await hiddenParts({ run } as never, 3, shown, new AbortController().signal);
+	const { before, later, seconds } = parts?.get(0) ?? {};
+	t.deepEqual([before, later, seconds, parts?.get(1)?.before], [1, 3, 10, 6]);
+	t.deepEqual([parts?.get(2)?.later, parts?.get(2)?.seconds], [2.5, 4]);
+
+	const hidden = (part: Partial<HiddenPart>, index = 0) =>
+		losses({}, {}, 0, 0, undefined, new Map([[index, { before: 0, later: 0, seconds: 100, ...part }]]));
+	t.deepEqual(hidden({ before: 2, later: 1 }), []);
+	t.deepEqual(hidden({ before: 2.1 }), ['2 s of video track 1 that are hidden']);
+	t.deepEqual(hidden({ later: 1.5 }, 1), ['2 s of audio track 1 that are hidden']);
+	t.deepEqual(hidden({ before: 60, later: 60, seconds: 10_000 }), ['120 s of video track 1 that are hidden']);
+	t.deepEqual(hidden({ later: 90, seconds: 10_000 }), []);
+	// Of a clip the beginning is a large part.
+	t.deepEqual(hidden({ before: 1.8, seconds: 4 }), ['2 s of video track 1 that are hidden']);
+	t.deepEqual(
+		lossesOf({
+			...{ original: read({}), originalBytes: 0, output: read({}), decoded: undefined },
+			...{ decoderErrors: 0, unreadDelay: 0, hidden: undefined },
+		}),
+		['hidden parts of tracks (they could not be read)'],
+	);
+});
+
+test('where more packets are shown than are kept it is not known what is hidden', async (t) => {
+	const shown = new ShownPackets();
+	for (let position = 0; position <= 4_000_001; position++) shown.add(position);
+	t.false(shown.areKnown);
+	t.is(await hiddenParts({} as never, 3, shown, new AbortController().signal), undefined);
 });
 
 test('the errors of all decoders are added up, and are unknown if none reports any', (t) => {

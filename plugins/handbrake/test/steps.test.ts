@@ -41,7 +41,7 @@ const quickProber = {
 		const isDecoding = args.some((word) => word.includes('frame='));
 		for (let frame = 0; frame < 50; frame++) {
 			const time = frame / 25;
-			onLine(isDecoding ? `stream_index=0|pts_time=${time}` : `0,${time},${time},0.04,1,K_`);
+			onLine(isDecoding ? `stream_index=0|pts_time=${time}` : `0,${time},${time},0.04,9,${9 * frame},K_`);
 		}
 		// The number of streams.
 		if (!isDecoding) onLine('1');

@@ -1,4 +1,6 @@
 import type { SandboxedProgram } from '../SandboxedProgram.js';
+import type { ShownPackets } from './hiddenParts.js';
+import { emptyTextBytes, parsePacket } from './packets.js';
 import { source } from './probe.js';
 
 /** What a track has. Its packets are read, not decoded. */
@@ -29,50 +31,49 @@ export interface FilmPackets {
 /** A pause in a track's packets from here on is a gap; no sound has packets as long. */
 const shortestGap = 0.5;
 
-/** The length of no text. */
-const emptyTextBytes = 2;
-
 /** From the end of one packet to the next one: times of files are rounded, and recorders write them inexactly. */
 const shortestPause = 0.03;
 
-/** Reads all packets of an open film: as long as it takes to read the file. Undefined if ffprobe fails. */
+/**
+ * Reads all packets of an open film: as long as it takes to read the file. Adds to `shown` where those are that are shown. Undefined if
+ * ffprobe fails.
+ */
 export async function countPackets(
 	ffprobe: SandboxedProgram,
 	descriptor: number,
 	signal: AbortSignal,
+	shown?: ShownPackets,
 ): Promise<FilmPackets | undefined> {
 	const tracks = new Map<number, CountedTrack>();
 	let streams: number | undefined;
 	const args = [
 		...source,
 		'-show_entries',
-		'packet=stream_index,pts_time,dts_time,duration_time,size,flags:format=nb_streams',
+		'packet=stream_index,pts_time,dts_time,duration_time,size,pos,flags:format=nb_streams',
 		'-of',
 		'csv=p=0',
 	];
 	const onLine = (line: string) => {
 		// The last line.
 		if (/^\d+$/.test(line)) streams = Number(line);
-		else takePacket(tracks, line);
+		else takePacket(tracks, line, shown);
 	};
 	const { code } = await ffprobe.run(args, { files: [descriptor], signal, onLine });
 	return code === 0 && streams !== undefined ? { tracks, streams } : undefined;
 }
 
-/** Such as `0,1.200000,1.160000,0.040000,417,K_`, and more behind another comma. */
-const packet = /^(\d+),(-?[\d.]+|N\/A),(-?[\d.]+|N\/A),([\d.]+|N\/A),(\d+|N\/A),([A-Z_]+)/;
-
-function takePacket(tracks: Map<number, CountedTrack>, line: string): void {
-	const [, index, shownAt, decodedAt, lasts, size, flags = ''] = packet.exec(line) ?? [];
-	if (index === undefined) return;
-	const track = tracks.get(Number(index)) ?? newTrack();
-	tracks.set(Number(index), track);
-	track.bytes += Number(size) || 0;
-	if (flags.includes('D')) return;
+function takePacket(tracks: Map<number, CountedTrack>, line: string, shown: ShownPackets | undefined): void {
+	const packet = parsePacket(line);
+	if (packet === undefined) return;
+	const { index, time, lasts, size, position, isDiscarded } = packet;
+	const track = tracks.get(index) ?? newTrack();
+	tracks.set(index, track);
+	track.bytes += size;
+	if (isDiscarded) return;
+	if (position !== undefined) shown?.add(position);
 	track.count++;
-	if (Number(size) > emptyTextBytes) track.filled++;
-	const time = Number(shownAt === 'N/A' ? decodedAt : shownAt);
-	if (!Number.isFinite(time)) return;
+	if (size > emptyTextBytes) track.filled++;
+	if (time === undefined) return;
 	track.begin ??= time;
 	const pause = time - (track.end ?? time);
 	if (pause > shortestGap) track.gaps += pause;
@@ -80,7 +81,7 @@ function takePacket(tracks: Map<number, CountedTrack>, line: string): void {
 	if (silence > shortestPause) track.pauses += silence;
 	track.end = Math.max(time, track.end ?? time);
 	// A packet of unknown length may last until a gap begins.
-	const length = Number(lasts) || shortestGap;
+	const length = lasts || shortestGap;
 	track.heardUntil = Math.max(time + length, track.heardUntil ?? time);
 }
 

@@ -1,6 +1,7 @@
 import { formatQueueSize } from '@stowage/rules';
 import type { FilmPackets, TrackPackets } from './countPackets.js';
 import type { DecodedFilm } from './decodeFilm.js';
+import type { HiddenPart } from './hiddenParts.js';
 import type { Film, NamedTracks, SubtitleTrack, Trait } from './probe.js';
 
 /** A film and its packets; undefined where they could not be read. */
@@ -20,6 +21,8 @@ interface Comparison {
 	decoderErrors: number | undefined;
 	/** By how many seconds some of its tracks begin later than others in a way that no program reads; undefined if that is not known. */
 	unreadDelay: number | undefined;
+	/** What edit lists leave out of its tracks, by the index of their streams; undefined if that is not known. */
+	hidden: ReadonlyMap<number, HiddenPart> | undefined;
 }
 
 /** The part of frames that may be missing: the times of a film are rounded, and two frames may have the same one. */
@@ -36,6 +39,7 @@ export function lossesOf({
 	decoded,
 	decoderErrors,
 	unreadDelay,
+	hidden,
 }: Comparison): string[] {
 	return [
 		...lostTracks(original.film, output.film),
@@ -47,6 +51,7 @@ export function lossesOf({
 		...lostFrames(original, output),
 		...lostSound(original, output, decoded),
 		...lostLines(original, output),
+		...lostToEdits(original.film, hidden),
 		...lostBytes(original, originalBytes),
 		...(decoderErrors === 0 ? [] : [`what could not be decoded${errorsOf(decoderErrors)}`]),
 	];
@@ -206,6 +211,27 @@ function lostLines(original: ReadFilm, output: ReadFilm): string[] {
 function linesOf({ packets }: ReadFilm, { index, kind }: SubtitleTrack): number {
 	const { count = 0, filled = 0 } = packets?.tracks.get(index) ?? {};
 	return kind === 'text of MP4' ? filled : count;
+}
+
+/** What an editor writes that cuts a film without encoding it again: it begins with a picture that needs no other one. */
+const longestLead = 2;
+
+/** Parts of tracks that are in the file, and were cut out by its edit list only: no program shows or converts them. */
+function lostToEdits({ video, audio, subtitleTracks }: Film, hidden: Comparison['hidden']): string[] {
+	if (hidden === undefined) return ['hidden parts of tracks (they could not be read)'];
+	const kinds = [
+		['video track', video],
+		['audio track', audio],
+		['subtitles', subtitleTracks],
+	] as const;
+	return kinds.flatMap(([what, tracks]) =>
+		tracks.flatMap(({ index }, n) => {
+			const { before, later, seconds } = hidden.get(index) ?? { before: 0, later: 0, seconds: 0 };
+			const isLead = before <= Math.min(longestLead, seconds / 4);
+			const lost = later + (isLead ? 0 : before);
+			return lost > slackOf(seconds) ? [`${Math.round(lost)} s of ${what} ${n + 1} that are hidden`] : [];
+		}),
+	);
 }
 
 /**

@@ -1,0 +1,36 @@
+export interface Packet {
+	index: number;
+	/** In seconds; undefined if unknown. */
+	time: number | undefined;
+	/** In seconds; NaN if unknown. */
+	decodedAt: number;
+	/** In seconds; 0 if unknown. */
+	lasts: number;
+	size: number;
+	/** In the file; undefined if unknown. */
+	position: number | undefined;
+	/** Whether decoders need it only for others. */
+	isDiscarded: boolean;
+}
+
+/** The length of no text. */
+export const emptyTextBytes = 2;
+
+/** Such as `0,1.200000,1.160000,0.040000,417,48,K_`, and more behind another comma. */
+const packetLine = /^(\d+),(-?[\d.]+|N\/A),(-?[\d.]+|N\/A),([\d.]+|N\/A),(\d+|N\/A),(-?\d+|N\/A),([A-Z_]+)/;
+
+/** A line of ffprobe; undefined for any other one. */
+export function parsePacket(line: string): Packet | undefined {
+	const [, index, shownAt, decodedAt, lasts, size, position, flags = ''] = packetLine.exec(line) ?? [];
+	if (index === undefined) return undefined;
+	const time = Number(shownAt === 'N/A' ? decodedAt : shownAt);
+	return {
+		index: Number(index),
+		time: Number.isFinite(time) ? time : undefined,
+		decodedAt: Number(decodedAt),
+		lasts: Number(lasts) || 0,
+		size: Number(size) || 0,
+		position: Number(position) >= 0 ? Number(position) : undefined,
+		isDiscarded: flags.includes('D'),
+	};
+}
