@@ -12,6 +12,8 @@ import {
 	type StoragePath,
 } from '@stowage/rules';
 import { conflictOf } from '../files/placing/conflictOf.js';
+import type { SharedFolders } from '../members/SharedFolders.js';
+import { assertMayChange } from './assertMayChange.js';
 import { boundToFolders } from './boundFolders.js';
 import { type CopyDependencies, copyKind } from './copyKind.js';
 import { moveKind } from './moveKind.js';
@@ -32,13 +34,18 @@ export interface Pasting {
 	): Promise<{ entry: Entry } | { jobId: string }>;
 }
 
+interface Dependencies extends CopyDependencies {
+	sharedFolders: Pick<SharedFolders, 'joined' | 'forMany'>;
+}
+
 /** Copies and moves as jobs: of cut or copied items, and of single calls whose client prefers not to wait. */
-export function createPasting(jobs: Jobs, dependencies: CopyDependencies): Pasting {
+export function createPasting(jobs: Jobs, dependencies: Dependencies): Pasting {
 	const starters = { copy: jobs.define(copyKind(dependencies)), move: jobs.define(moveKind(dependencies)) };
 
 	const pasting: Pasting = {
 		async start(owner, kind, input) {
 			assertSomeAllowed(owner, kind, input);
+			await assertMayChange(dependencies.sharedFolders, owner, kind, input);
 			const bound = await boundToFolders(dependencies.sharedFolders, owner, input);
 			return starters[kind].start(owner, bound, titleOf(kind, input));
 		},

@@ -279,14 +279,42 @@ test('items move by a job into a shared folder, out of it and to that of another
 
 	await share({ bob: 'view' }, 'of carol', carol);
 	const taken = { ...out, items: [{ path: 'of carol/2030' }] };
-	t.is((await jobOf(t, bob, taken)).status, 'failed');
+	t.is((await bob.post('/api/jobs', taken)).statusCode, 403);
 	t.is((await bob.get('/api/browse?type=private&directory=2030')).statusCode, 404, 'nothing is copied that stays');
 	t.like(await jobOf(t, bob, { ...taken, kind: 'copy' }), { status: 'completed' });
-	t.is((await jobOf(t, bob, { ...into, directory: 'of carol', items: [{ path: 'fox.txt' }] })).status, 'failed');
+	t.is((await bob.post('/api/jobs', { ...into, directory: 'of carol', items: [{ path: 'fox.txt' }] })).statusCode, 403);
 	t.is(await readFile(`${app.filesDir}/users/bob/fox.txt`, 'utf8'), 'a fox');
 });
 
-/** A job that could not be done as long as the folder was only to be looked at, and is retried once something else has become of that. */
+test('a job that would change only what its user may look at is refused at once', async (t) => {
+	const { bob, share } = await setUp(t, 'view');
+	const [mine, fox] = [[{ path: 'mine.txt' }], [{ path: 'Photos/fox.txt' }]];
+	const into = { type: 'private', toType: 'shared', directory: 'Photos/2030', items: mine };
+	const within = { type: 'shared', directory: 'Photos/2030', items: fox };
+	const out = { type: 'shared', toType: 'private', directory: '', items: fox };
+	const refused = [
+		...['copy', 'move'].flatMap((kind) => [into, within].map((input) => ({ kind, ...input }))),
+		{ kind: 'move', ...out },
+	];
+	for (const input of refused) {
+		const answer = await bob.post('/api/jobs', input);
+		t.like(
+			json(answer),
+			{ statusCode: 403, message: 'You may look at this, and not change it.' },
+			JSON.stringify(input),
+		);
+	}
+	t.deepEqual(json(await bob.get('/api/jobs')), []);
+	t.like(await jobOf(t, bob, { kind: 'copy', ...out }), { status: 'completed' });
+	t.is((await bob.post('/api/jobs', { kind: 'copy', ...into, directory: 'None' })).statusCode, 404);
+
+	await share({ bob: 'edit' }, 'docs/Photos/2030');
+	const some = [...fox, { path: 'Photos/2030/owl.txt' }];
+	const moved = await jobOf(t, bob, { kind: 'move', ...out, items: some });
+	t.like(moved, { status: 'completed', detail: { done: 1, failed: 1, errors: [{ code: 'FORBIDDEN' }] } });
+});
+
+/** A job that could not be done as long as its item was not there, and is retried once something else has become of the folder. */
 const retried = async (t: ExecutionContext, client: Client, input: object, change: () => Promise<unknown>) => {
 	const { id } = json(await client.post('/api/jobs', input));
 	t.is((await ended(client, id)).status, 'failed');
@@ -296,45 +324,46 @@ const retried = async (t: ExecutionContext, client: Client, input: object, chang
 };
 
 for (const kind of ['copy', 'move']) {
-	const into = { kind, type: 'private', toType: 'shared', directory: 'Photos', items: [{ path: 'mine.txt' }] };
+	const into = { kind, type: 'private', toType: 'shared', directory: 'Photos', items: [{ path: 'late.txt' }] };
 
 	test(`a ${kind} into a folder that is no longer shared never goes into one of another owner that has its name`, async (t) => {
-		const { app, bob, carol, share } = await setUp(t, 'view');
+		const { app, bob, carol, share } = await setUp(t, 'edit');
 		const job = await retried(t, bob, into, async () => {
+			await writeFile(`${app.filesDir}/users/bob/late.txt`, 'late');
 			await share({});
 			await carol.post('/api/createFolder', { directory: '', folderName: 'Photos', type: 'private' });
 			await share({ bob: 'edit' }, 'Photos', carol);
 		});
 		t.like(job, { status: 'failed', error: 'This is not shared with you any more.' });
 		t.deepEqual(await sharedNames(bob, 'Photos'), []);
-		t.is(await readFile(`${app.filesDir}/users/bob/mine.txt`, 'utf8'), 'mine');
+		t.is(await readFile(`${app.filesDir}/users/bob/late.txt`, 'utf8'), 'late');
 	});
 
 	test(`a ${kind} into a folder that was renamed goes there, and not into another one that has got its name`, async (t) => {
-		const { ada, bob, carol, home, share } = await setUp(t, 'view');
+		const { app, ada, bob, carol, home, share } = await setUp(t, 'edit');
 		const job = await retried(t, bob, into, async () => {
+			await writeFile(`${app.filesDir}/users/bob/late.txt`, 'late');
 			await ada.post('/api/renameItem', { oldPath: 'docs/Photos', newName: 'Pictures', type: 'private' });
-			await share({ bob: 'edit' }, 'docs/Pictures');
 			await carol.post('/api/createFolder', { directory: '', folderName: 'Photos', type: 'private' });
 			await share({ bob: 'edit' }, 'Photos', carol);
 		});
 		t.is(job.status, 'completed');
-		t.is(await readFile(home('docs/Pictures/mine.txt'), 'utf8'), 'mine');
+		t.is(await readFile(home('docs/Pictures/late.txt'), 'utf8'), 'late');
 		t.deepEqual(await sharedNames(bob, 'Photos'), []);
 	});
 }
 
 test('a move within shared folders takes nothing of another owner’s that has got the name of one, and puts nothing there', async (t) => {
-	const { app, bob, carol, share } = await setUp(t, 'view');
+	const { app, bob, carol, share } = await setUp(t, 'edit');
 	const within = { kind: 'move', type: 'shared', toType: 'shared', directory: 'Photos/2030' };
-	const job = await retried(t, bob, { ...within, items: [{ path: 'Photos/fox.txt' }] }, async () => {
+	const job = await retried(t, bob, { ...within, items: [{ path: 'Photos/late.txt' }] }, async () => {
 		await share({});
 		await mkdir(`${app.filesDir}/users/carol/Photos/2030`, { recursive: true });
-		await writeFile(`${app.filesDir}/users/carol/Photos/fox.txt`, 'of carol');
+		await writeFile(`${app.filesDir}/users/carol/Photos/late.txt`, 'of carol');
 		await share({ bob: 'edit' }, 'Photos', carol);
 	});
 	t.is(job.status, 'failed');
-	t.deepEqual(await sharedNames(bob, 'Photos'), ['2030', 'fox.txt']);
+	t.deepEqual(await sharedNames(bob, 'Photos'), ['2030', 'late.txt']);
 	t.deepEqual(await sharedNames(bob, 'Photos/2030'), []);
 });
 
