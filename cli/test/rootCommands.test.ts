@@ -35,6 +35,8 @@ import { onTerminal, program, stowage } from './program.js';
 const uid = 47_430;
 const gid = 47_431;
 const password = 'correct horse\n';
+/** Only what hangs takes so long, however busy the machine and cold its disk are. */
+const timeout = 180_000;
 
 // The worst one that a shell of root can have.
 test.before(() => process.umask(0));
@@ -133,9 +135,9 @@ test('service print of root does not wait for ever for the process that reads th
 	t.like(await stowage(['root', 'list', ...flags]), { code: 0 });
 	await writeFile(at('config.yaml'), `dataDir: ${at('data')}\n`);
 	const words = [program, 'service', 'print', '--config', at('config.yaml')];
-	const printing = execa(process.execPath, words, { reject: false, timeout: 90_000 });
+	const printing = execa(process.execPath, words, { reject: false, timeout });
 	// In a process of its own, which has its turn in time while others test: that one lives for some tenths of a second.
-	const stopper = execa(process.execPath, ['-e', stopReader, String(printing.pid)], { reject: false, timeout: 90_000 });
+	const stopper = execa(process.execPath, ['-e', stopReader, String(printing.pid)], { reject: false, timeout });
 	const stopped = stopper.then(({ stdout }) => Number(stdout));
 	t.teardown(async () => {
 		stopper.kill('SIGKILL');
@@ -626,7 +628,7 @@ test('a named pipe in the place of a file ends a command of root with its name, 
 		await promisify(execFile)('mkfifo', [file]);
 		await chmod(file, mode);
 		await chown(file, uid, gid);
-		const { code, stderr, stdout } = await stowage([...command, ...flags], { timeout: 60_000 });
+		const { code, stderr, stdout } = await stowage([...command, ...flags], { timeout });
 		t.true(code === 78 || code === 1, `${name}: ${code}`);
 		t.true(`${stderr}${stdout}`.includes(path.basename(name)), `${name}: ${stderr}${stdout}`);
 		await rm(file);
@@ -635,7 +637,7 @@ test('a named pipe in the place of a file ends a command of root with its name, 
 	// The log goes on in another file.
 	await rm(at('data/audit', audit));
 	await promisify(execFile)('mkfifo', [at('data/audit', audit)]);
-	t.like(await stowage(['user', 'disable', 'ada', ...flags], { timeout: 60_000 }), { code: 0, stderr: '' });
+	t.like(await stowage(['user', 'disable', 'ada', ...flags], { timeout }), { code: 0, stderr: '' });
 	const [line = ''] = (await readFile(at('data/audit', audit.replace('.jsonl', '.1.jsonl')), 'utf8')).split('\n');
 	t.like(JSON.parse(line), { action: 'disableUser' });
 });
@@ -714,7 +716,7 @@ test('what a command of root says of an audit log that it can’t write is a sen
 		['restore', at('backup.zip'), '--data-dir', at('restored')],
 		['user', 'disable', 'ada', ...dataDir],
 	]) {
-		const { code, stderr } = await stowage(command, { timeout: 60_000 });
+		const { code, stderr } = await stowage(command, { timeout });
 		t.is(code, 0, `${command.join(' ')}: ${stderr}`);
 		t.regex(stderr, /^Error: the audit log could not be written: entries were lost: .*audit/m, command.join(' '));
 		t.notRegex(stderr, /node:internal|"stack"|^\s+at |^\{/m, command.join(' '));
@@ -743,7 +745,7 @@ export const plugin = { name: 'planted', version: '1.0.0', needs: [], needsHttp:
 	for (const [file, text] of Object.entries(files)) await writeFile(file, text, { mode: 0o644 });
 	for (const each of [at('site'), at('site/node_modules'), folder, path.join(folder, 'lib')]) await chmod(each, 0o755);
 	const flags = ['--config', at('site/stowage.yaml'), '--log-level', 'error'];
-	const list = () => stowage(['user', 'list', ...flags], { timeout: 60_000 });
+	const list = () => stowage(['user', 'list', ...flags], { timeout });
 	const isRun = async () => (await readdir(at())).includes('ran as root');
 
 	t.like(await list(), { code: 0, stderr: '' });
@@ -783,7 +785,7 @@ export const plugin = { name: 'planted', version: '1.0.0', needs: [], needsHttp:
 		await plant();
 		// The others load plugins in the same place.
 		for (const command of index === 0 || file === dependency ? all : all.slice(0, 1)) {
-			const { code, stdout, stderr } = await stowage([...command, ...flags], { timeout: 60_000 });
+			const { code, stdout, stderr } = await stowage([...command, ...flags], { timeout });
 			const said = command[0] === 'doctor' ? stdout : stderr;
 			t.is(code, command[0] === 'doctor' ? 2 : 78, `${file}: ${said}`);
 			t.regex(said, /Root does not (load the plugin planted|work by the configuration file)/);
@@ -813,7 +815,7 @@ async function siteOfRoot(t: ExecutionContext, file: string) {
 	await write(file, plugin);
 	await write('site/stowage.yaml', `dataDir: ${at('own')}\nplugins:\n  ${at(file)}: {}\n`);
 	const list = (config = at('site/stowage.yaml'), by = program) =>
-		stowage(['user', 'list', '--config', config, '--log-level', 'error'], { timeout: 60_000, file: by });
+		stowage(['user', 'list', '--config', config, '--log-level', 'error'], { timeout, file: by });
 	const refuses = async (why: string, by = program) => {
 		const { code, stderr } = await list(at('site/stowage.yaml'), by);
 		t.is(code, 78, stderr);
@@ -861,7 +863,7 @@ test('where root stays root, it works on no data folder that somebody else could
 	] as const) {
 		await plant();
 		for (const command of [['user', 'list'], ['serve', '--port', '0'], ['audit'], ['migrate']]) {
-			const { code, stderr } = await stowage([...command, '--data-dir', own], { timeout: 60_000 });
+			const { code, stderr } = await stowage([...command, '--data-dir', own], { timeout });
 			t.is(code, 78, stderr);
 			t.true(stderr.startsWith(`Root does not work on the data folder ${own}, for ${why}: `), stderr);
 		}
@@ -1021,7 +1023,7 @@ test('root goes by a configuration of anybody’s on a read-only mount, unless o
 		const words = kind === 'container' ? ['--pid', '--fork', '--mount-proc'] : [];
 		const run = `exec ${process.execPath} ${program} user list --log-level error --config mounted/stowage.yaml`;
 		const command = `${mount} && ${run}`;
-		const options = { reject: false, cwd: at(), timeout: 60_000, env: { NODE_OPTIONS: '' } } as const;
+		const options = { reject: false, cwd: at(), timeout, env: { NODE_OPTIONS: '' } } as const;
 		const { exitCode, stderr } = await execa('unshare', ['--mount', ...words, 'sh', '-c', command], options);
 		return { exitCode, stderr };
 	};
