@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { deflateSync } from 'node:zlib';
 import type { Entry } from '@stowage/rules';
 import test from 'ava';
-import { isFont, isFontAddress } from '../src/features/previews/common/fonts.js';
+import { FontBudget, fontBytes, fontBytesOfAddress } from '../src/features/previews/common/fonts.js';
 import { htmlAsXml, textOfHtml } from '../src/features/previews/common/htmlAsXml.js';
 import { mayTakeLong } from '../src/features/previews/common/images/decodingCost.js';
 import { describeImage } from '../src/features/previews/common/images/imageFormat.js';
@@ -145,17 +147,93 @@ test('a picture in a format that only browsers know is not drawn, but for icons'
 	t.is(shown('a.heic', 'ff0a').kind, 'rendition');
 });
 
-test('what has the type of a font is one', (t) => {
-	for (const bytes of ['00010000', '4f54544f', '774f4646', '774f4632', '74746366', '74727565']) {
-		t.true(isFont(hex(`${bytes} 0000`)), bytes);
-		const font = Buffer.from(hex(`${bytes} 0000 0000`)).toString('base64');
-		t.true(isFontAddress(`data:font/woff2;charset=utf-8;base64,${font}`), bytes);
-		t.false(isFontAddress(`data:font/woff2,${font}`));
-		t.false(isFontAddress(`data:font/woff2;base64,%20${font}`));
+const u32 = (...values: number[]) => Buffer.from(new Uint32Array(values).buffer).swap32();
+
+/** The directory of a font, whose tables announce that they have so many bytes each. */
+const fontOf = (beginning: 'wOFF' | 'wOF2' | 'OTTO', tables: Readonly<Record<string, number>>) => {
+	const names = Object.keys(tables);
+	const header = Buffer.alloc({ wOFF: 44, wOF2: 48, OTTO: 12 }[beginning]);
+	header.write(beginning, 'latin1');
+	header.writeUInt16BE(names.length, beginning === 'OTTO' ? 4 : 12);
+	const entries = names.map((name) => {
+		const size = tables[name] ?? 0;
+		if (beginning === 'wOFF') return Buffer.concat([Buffer.from(name), u32(0, 0, size, 0)]);
+		if (beginning === 'OTTO') return Buffer.concat([Buffer.from(name), u32(0, 0, size)]);
+		const length = [4, 3, 2, 1, 0].map((place) => ((size >> (7 * place)) & 127) | (place > 0 ? 128 : 0));
+		return Buffer.from([63, ...Buffer.from(name), ...length.slice(length.findIndex((each) => each !== 128))]);
+	});
+	// What comes behind it.
+	return Buffer.concat([header, ...entries, Buffer.alloc(12)]);
+};
+const fontAddress = (bytes: Uint8Array, from = '') =>
+	`data:font/woff2;charset=utf-8;base64,${from}${Buffer.from(bytes).toString('base64')}`;
+
+test('what has the type of a font is one', async (t) => {
+	const beginnings = ['00010000', '4f54544f', '774f4646', '774f4632', '74746366', '74727565'];
+	for (const bytes of beginnings) {
+		const font = hex(`${bytes} ${'00'.repeat(60)}`);
+		t.true(fontBytes(font) < 100, bytes);
+		t.true(fontBytesOfAddress(fontAddress(font)) < 100, bytes);
+		t.is(fontBytesOfAddress(fontAddress(font, '%20')), Number.POSITIVE_INFINITY);
+		t.is(fontBytesOfAddress(fontAddress(font).replace(';base64', '')), Number.POSITIVE_INFINITY);
+		t.is(fontBytes(font.subarray(0, 5)), Number.POSITIVE_INFINITY);
 	}
-	for (const bytes of ['', '0001', '00000100', 'ff0a4f06', '89504e47']) t.false(isFont(hex(bytes)), bytes);
-	t.false(isFontAddress(`data:font/woff2;base64,${Buffer.from(pngOf(20_000, 20_000)).toString('base64')}`));
-	t.false(isFontAddress('data:font/woff2;base64,'));
+	const others = ['', '0001', '00000100', 'ff0a4f06', '89504e47'].map(hex);
+	for (const bytes of [...others, pngOf(20_000, 20_000)]) {
+		t.is(fontBytes(bytes), Number.POSITIVE_INFINITY);
+		t.is(fontBytesOfAddress(fontAddress(bytes)), Number.POSITIVE_INFINITY);
+	}
+	for (const own of [
+		'@fontsource-variable/lexend/files/lexend-latin-wght-normal.woff2',
+		'pdfjs-dist/standard_fonts/LiberationSans-Bold.ttf',
+	]) {
+		const font = await readFile(createRequire(import.meta.url).resolve(own));
+		const size = fontBytes(font);
+		t.true(size >= font.length && size < 4 * font.length, own);
+		t.true(Math.abs(fontBytesOfAddress(fontAddress(font)) - size) < 4, own);
+	}
+});
+
+test('a font whose glyphs are pictures or drawings is left out, but not for pictures that no browser draws', (t) => {
+	const isLeftOut = (font: Uint8Array) => !new FontBudget().admits(font);
+	for (const beginning of ['OTTO', 'wOFF', 'wOF2'] as const) {
+		for (const name of ['sbix', 'CBDT', 'SVG ']) {
+			t.true(isLeftOut(fontOf(beginning, { cmap: 1, [name]: 100 })), `${beginning} ${name}`);
+		}
+		t.false(isLeftOut(fontOf(beginning, { cmap: 1, EBDT: 100, COLR: 200, glyf: 1000 })), beginning);
+	}
+	for (const number of [32, 36, 37]) {
+		const known = fontOf('wOF2', { cmap: 1 });
+		known[48] = number;
+		t.true(isLeftOut(known), `${number}`);
+	}
+	const first = Buffer.concat([Buffer.from('ttcf'), u32(0x10000, 2, 20, 20)]);
+	t.true(isLeftOut(Buffer.concat([first, fontOf('OTTO', { sbix: 1 })])));
+	t.false(isLeftOut(Buffer.concat([first, fontOf('OTTO', { glyf: 1 })])));
+});
+
+test('fonts have no more bytes together than a bound, as a browser unpacks them', (t) => {
+	for (const beginning of ['wOFF', 'wOF2'] as const) {
+		const font = fontOf(beginning, { GSUB: 100_000_000, cmap: 300 });
+		t.is(fontBytes(font), 100_000_300);
+		t.is(fontBytesOfAddress(fontAddress(font)), 100_000_300);
+		const fonts = new FontBudget();
+		const addresses = [font, Buffer.concat([font, Buffer.alloc(3)])].map((bytes) => fontAddress(bytes));
+		t.deepEqual(
+			addresses.map((address) => fonts.admitsAddress(address)),
+			[true, false],
+		);
+		t.true(fonts.admitsAddress(fontAddress(font)), 'each counts once');
+		t.true(fonts.admits(fontOf(beginning, { GSUB: 50_000_000 })));
+	}
+	const whole = fontOf('wOF2', { cmap: 300 });
+	whole.writeUInt32BE(300_000_000, 16);
+	t.false(new FontBudget().admits(whole));
+	// A `glyf` table as it is, and one that is transformed.
+	const glyphs = Buffer.concat([Buffer.alloc(48), Buffer.from([0xca, 100, 10, 5, 0x88, 0x80, 0x80, 0])]);
+	glyphs.write('wOF2', 'latin1');
+	glyphs.writeUInt16BE(2, 12);
+	t.is(fontBytes(glyphs), 100 + 8 * 128 ** 3);
 });
 
 test('an animation with more frames than a browser goes through in a moment is not drawn from its own bytes', (t) => {

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import test from 'ava';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
@@ -79,6 +81,35 @@ test.serial('a book is read chapter by chapter, by buttons, keys and its table o
 	await openPreview(page, 'book.epub');
 	await counter('2 / 12');
 	t.deepEqual(app.faults, []);
+});
+
+test.serial('a book is read in its own fonts, unless their glyphs are pictures', async (t) => {
+	const app = await fixture.enter(t);
+	const font = await readFile(
+		createRequire(import.meta.url).resolve('pdfjs-dist/standard_fonts/LiberationSans-Bold.ttf'),
+	);
+	const drawn = Buffer.from(font);
+	// Browsers take such a table as it is.
+	drawn.write('CBDT', font.indexOf('gasp', 0, 'latin1'), 'latin1');
+	const face = (name: string) => `@font-face { font-family: ${name}; src: url(../${name}.ttf) }`;
+	await writeFiles(app.home, {
+		'book.epub': book({
+			chapters: { 'c1.xhtml': ['Plain', 'Drawn'].map((name) => `<p style="font-family: ${name}">A</p>`).join('') },
+			head: `<style>${face('Plain')} ${face('Drawn')}</style>`,
+			files: { 'OPS/Plain.ttf': font, 'OPS/Drawn.ttf': drawn },
+		}),
+	});
+	const page = await app.open('/browser?type=private');
+	await openPreview(page, 'book.epub');
+	const loaded = () =>
+		inside(page)
+			.locator('body')
+			.evaluate(async () => {
+				await document.fonts.ready;
+				return [...document.fonts].filter(({ status }) => status === 'loaded').map(({ family }) => family);
+			});
+	await eventually(t, loaded, ['Plain']);
+	await closePreview(page);
 });
 
 test.serial('an invalid book is refused with a reason, and missing metadata has defaults', async (t) => {

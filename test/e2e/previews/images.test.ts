@@ -242,7 +242,7 @@ test.serial('a drawing whose pictures have more pixels together than a picture m
 	const small = flatPng(200, 100).replaceAll(/.{20}/g, '$&\n');
 	const ordinary = `<image href="data:image/png;base64,\n${small}"/><g style="background:url('data:img/png;base64,${flatPng(9, 9)}')" aria-label="data: 5, 6"/>`;
 	const again = `<image href="data:image/png;base64,${flatPng(9000, 9000)}" width="1" height="1"/>`.repeat(2);
-	const font = '<style>@font-face{font-family:f;src:url(data:application/font-woff;base64,d09GRgABAAA=)}</style>';
+	const font = `<style>@font-face{font-family:f;src:url(data:application/font-woff;base64,d09GRgABAAA${'A'.repeat(61)})}</style>`;
 	const content = `content="shape=image;image=data:image/png,${large.slice(0, 40)}"`;
 	await writeFiles(app.home, {
 		...costly,

@@ -1,5 +1,5 @@
 import { unescaped } from './drawingReferences.js';
-import { isFontAddress } from './fonts.js';
+import { FontBudget } from './fonts.js';
 import { maxPixels, pixelsOfAddress } from './images/pixels.js';
 
 /** The scheme of an address, within which browsers skip tabs and ends of lines, and not the end of a longer word. */
@@ -7,14 +7,15 @@ const dataScheme = /(?:^|[^\w-])d[\t\n\r]*a[\t\n\r]*t[\t\n\r]*a[\t\n\r]*:/gi;
 
 /**
  * Whether what addresses within a drawing contain would take too much memory: its pictures have more pixels together than one picture may
- * have, or one is no picture whose size can be read, nor a font. A browser goes by the bytes, whatever type an address names.
+ * have, its fonts more bytes, or one is neither. A browser goes by the bytes, whatever type an address names.
  */
 export function hasCostlyAddresses(elements: readonly Element[], styles: readonly string[]): boolean {
 	const values = elements.flatMap(({ attributes }) => [...attributes].filter(mayHaveAddress).map(({ value }) => value));
 	const addresses = new Set([...values, ...styles.map(unescaped)].flatMap(dataAddresses));
+	const fonts = new FontBudget();
 	let pixels = 0;
 	for (const address of addresses) {
-		if (!isFontAddress(address)) pixels += pixelsOfAddress(address);
+		if (!fonts.admitsAddress(address)) pixels += pixelsOfAddress(address);
 		if (pixels > maxPixels) return true;
 	}
 	return false;

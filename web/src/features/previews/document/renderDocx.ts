@@ -2,6 +2,7 @@ import { previewLimits } from '@stowage/rules';
 import { parseAsync, renderDocument } from 'docx-preview';
 import { zipSync } from 'fflate';
 import { sheetsOf } from '../common/drawings.js';
+import { FontBudget } from '../common/fonts.js';
 import { boundTexts } from '../common/longTexts.js';
 import { isNestedTooDeep } from '../common/styleCost.js';
 import { openZip } from '../common/zip.js';
@@ -57,7 +58,7 @@ export async function renderDocx(bytes: Uint8Array, title: string): Promise<void
 	if (sheetsOf(sheets).some(isNestedTooDeep)) throw new Error('Its styles are too deep.');
 	inert.head.append(...sheets.childNodes);
 	replaceSymbols(inert);
-	cleanMarkup(inert, () => undefined);
+	cleanMarkup(inert, { resolve: () => undefined, fonts: new FontBudget() });
 	boundTexts(inert.body);
 	const styleOf = (css: string) => {
 		const style = document.createElement('style');

@@ -1,5 +1,5 @@
 import { pictureOfDrawing } from '../common/drawings.js';
-import { isFont } from '../common/fonts.js';
+import { FontBudget } from '../common/fonts.js';
 import { htmlAsXml } from '../common/htmlAsXml.js';
 import { maxPixels, pixelsOf } from '../common/images/pixels.js';
 import { boundTexts } from '../common/longTexts.js';
@@ -24,10 +24,11 @@ export function renderChapter(book: Book, path: string): () => void {
 	const parser = new DOMParser();
 	const urls: string[] = [];
 	const known = new Map<string, string | undefined>();
+	const fonts = new FontBudget();
 	const resolveFrom = (base: string) => (address: string) => {
 		const [target = ''] = joined(base, address).split('#');
 		if (known.has(target)) return known.get(target);
-		const url = /^[a-z][\w+.-]*:|^\/\//i.test(address) ? undefined : addressOf(book, target, parser);
+		const url = /^[a-z][\w+.-]*:|^\/\//i.test(address) ? undefined : addressOf(book, target, parser, fonts);
 		if (url !== undefined) urls.push(url);
 		known.set(target, url);
 		return url;
@@ -39,9 +40,9 @@ export function renderChapter(book: Book, path: string): () => void {
 		.flatMap((link) => {
 			const sheet = joined(path, link.getAttribute('href') ?? '');
 			const css = textOf(book.zip, sheet);
-			return css === undefined ? [] : [cleanCss(css, resolveFrom(sheet))];
+			return css === undefined ? [] : [cleanCss(css, { resolve: resolveFrom(sheet), fonts })];
 		});
-	const styles = [...cleanMarkup(chapter, resolveFrom(path), linked)];
+	const styles = [...cleanMarkup(chapter, { resolve: resolveFrom(path), fonts }, linked)];
 	for (const style of chapter.querySelectorAll('style')) {
 		styles.push(style.textContent ?? '');
 		style.remove();
@@ -95,13 +96,15 @@ const typesByExtension: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Pictures and fonts only. */
-function addressOf(book: Book, path: string, parser: DOMParser): string | undefined {
+function addressOf(book: Book, path: string, parser: DOMParser, fonts: FontBudget): string | undefined {
 	const declared = book.typeOf(path) ?? '';
 	const extension = path.slice(path.lastIndexOf('.') + 1).toLowerCase();
 	const type = /^(image|font)\/[\w.+-]+$/.test(declared) ? declared : typesByExtension.get(extension);
 	const read = type === undefined ? undefined : book.zip.read(path);
 	if (read === undefined) return undefined;
 	const bytes = type === 'image/svg+xml' ? pictureOfDrawing(read, parser) : read;
-	const isHarmless = type?.startsWith('font/') ? isFont(read) : type === 'image/svg+xml' || pixelsOf(read) <= maxPixels;
+	const isHarmless = type?.startsWith('font/')
+		? fonts.admits(read)
+		: type === 'image/svg+xml' || pixelsOf(read) <= maxPixels;
 	return bytes && isHarmless ? URL.createObjectURL(new Blob([bytes], { type: type ?? '' })) : undefined;
 }

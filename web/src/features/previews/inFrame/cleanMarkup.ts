@@ -1,12 +1,16 @@
 import { drawsTooMuch, sheetsOf } from '../common/drawings.js';
-import { isFontAddress } from '../common/fonts.js';
+import type { FontBudget } from '../common/fonts.js';
 import { maxPixels, pixelsOfAddress } from '../common/images/pixels.js';
 import { isNestedTooDeep, stylesCostTooMuch } from '../common/styleCost.js';
 import { boundTables } from './boundTables.js';
 import { replaceAddresses } from './cssAddresses.js';
 
-/** A URL within this page for a reference in a file, such as a picture packed with it; undefined if there is none. */
-export type Resolve = (address: string) => string | undefined;
+export interface Sources {
+	/** A URL within this page for a reference in a file, such as a picture packed with it; undefined if there is none. */
+	resolve(address: string): string | undefined;
+	/** Of all fonts that the page gets of the file. */
+	fonts: FontBudget;
+}
 
 const forbidden =
 	'script, iframe, frame, frameset, object, embed, applet, portal, base, meta, link, form, template, audio, video, source, track, animate, set, animateMotion, animateTransform, foreignObject > script';
@@ -35,25 +39,25 @@ const sources = new Set([
 
 /**
  * Removes everything from a document that runs, sends or fetches, before it is added to a page. References within the
- * file are replaced by `resolve`; links lead elsewhere only by a click, and never by themselves. Returns the clean
+ * file are replaced by `resolve` of where they are from; links lead elsewhere only by a click, and never by themselves. Returns the clean
  * style sheets that are to be added to it: none, nor any of its own, where all of them would take the browser too
  * long.
  */
-export function cleanMarkup(root: ParentNode, resolve: Resolve, linked: readonly string[] = []): readonly string[] {
+export function cleanMarkup(root: ParentNode, from: Sources, linked: readonly string[] = []): readonly string[] {
 	for (const element of root.querySelectorAll(forbidden)) element.remove();
 	boundTables(root);
 	for (const element of root.querySelectorAll('*')) {
-		if (element.localName === 'style') element.textContent = cleanCss(element.textContent ?? '', resolve);
+		if (element.localName === 'style') element.textContent = cleanCss(element.textContent ?? '', from);
 		for (const { name, value } of [...element.attributes]) {
 			const local = name.toLowerCase().replace(/^.*:/, '');
 			if (local.startsWith('on') || local.startsWith('data-on')) element.removeAttribute(name);
 			else if (local === 'style') {
-				const style = cleanDeclarations(value, resolve);
+				const style = cleanDeclarations(value, from);
 				if (style === '') element.removeAttribute(name);
 				else element.setAttribute(name, style);
-			} else if (local === 'href') cleanLink(element, name, value, resolve);
+			} else if (local === 'href') cleanLink(element, name, value, from);
 			else if (sources.has(local)) {
-				const own = local === 'src' && element.localName === 'img' ? resolved(value, resolve) : undefined;
+				const own = local === 'src' && element.localName === 'img' ? resolved(value, from) : undefined;
 				if (own === undefined) element.removeAttribute(name);
 				else element.setAttribute(name, own);
 			} else if (/url\s*\(|\\/i.test(value) && !isSafeReference(value)) {
@@ -79,10 +83,10 @@ export function cleanMarkup(root: ParentNode, resolve: Resolve, linked: readonly
 
 const isSafeReference = (value: string) => /^\s*url\(\s*["']?#[\w.-]+["']?\s*\)\s*$/.test(value);
 
-function cleanLink(element: Element, name: string, value: string, resolve: Resolve): void {
+function cleanLink(element: Element, name: string, value: string, from: Sources): void {
 	const address = value.trim();
 	if (element.localName === 'image' || element.localName === 'use' || element.localName === 'feImage') {
-		const own = address.startsWith('#') ? address : resolved(address, resolve);
+		const own = address.startsWith('#') ? address : resolved(address, from);
 		if (own === undefined) element.removeAttribute(name);
 		else element.setAttribute(name, own);
 		return;
@@ -92,16 +96,16 @@ function cleanLink(element: Element, name: string, value: string, resolve: Resol
 	if (!isLink || !isHarmless || address.startsWith('//')) element.removeAttribute(name);
 }
 
-function resolved(given: string, resolve: Resolve): string | undefined {
+function resolved(given: string, from: Sources): string | undefined {
 	const address = given.trim();
-	if (/^data:font\//i.test(address)) return isFontAddress(address) ? address : undefined;
-	if (!/^data:image\/(?!svg)/i.test(address)) return resolve(address);
+	if (/^data:font\//i.test(address)) return from.fonts.admitsAddress(address) ? address : undefined;
+	if (!/^data:image\/(?!svg)/i.test(address)) return from.resolve(address);
 	// A picture of a few kilobytes may take gigabytes when it is drawn.
 	return pixelsOfAddress(address) <= maxPixels ? address : undefined;
 }
 
 /** A style sheet without anything that is fetched from elsewhere. */
-export function cleanCss(css: string, resolve: Resolve): string {
+export function cleanCss(css: string, from: Sources): string {
 	if (isNestedTooDeep(css)) return '';
 	// Read by the browser and written again, every escape and odd spelling is gone.
 	const sheet = new CSSStyleSheet();
@@ -114,7 +118,7 @@ export function cleanCss(css: string, resolve: Resolve): string {
 	boundLayout(sheet.cssRules);
 	return [...sheet.cssRules]
 		.filter((rule) => !(rule instanceof CSSImportRule))
-		.map((rule) => replaceAddresses(rule.cssText, (address) => resolved(address, resolve)))
+		.map((rule) => replaceAddresses(rule.cssText, (address) => resolved(address, from)))
 		.join('\n');
 }
 
@@ -145,9 +149,9 @@ function boundDeclarations(style: CSSStyleDeclaration): void {
 const declarations = new CSSStyleSheet();
 declarations.replaceSync('a{}');
 
-function cleanDeclarations(text: string, resolve: Resolve): string {
+function cleanDeclarations(text: string, from: Sources): string {
 	const { style } = declarations.cssRules[0] as CSSStyleRule;
 	style.cssText = text;
 	boundDeclarations(style);
-	return replaceAddresses(style.cssText, (address) => resolved(address, resolve));
+	return replaceAddresses(style.cssText, (address) => resolved(address, from));
 }

@@ -21,14 +21,14 @@ export function pixelsOf(bytes: Uint8Array): number {
 export function pixelsOfAddress(address: string): number {
 	const [beginning = '', scheme = ''] = /^(data:[^,]{0,200};base64,)[\w+/%\s]{0,400000}/i.exec(address) ?? [];
 	if (beginning === '') return Number.POSITIVE_INFINITY;
-	const head = decode(beginning.slice(scheme.length));
+	const head = bytesOfBase64(beginning.slice(scheme.length));
 	if (!mayTakeLong(head)) return pixelsOf(head);
 	const [whole = ''] = /^[\w+/%\s]*/.exec(address.slice(scheme.length)) ?? [];
-	return pixelsOf(decode(whole));
+	return pixelsOf(bytesOfBase64(whole));
 }
 
 /** As browsers read it, which decode percent signs first. Nothing for what is no base64. */
-function decode(text: string): Uint8Array {
+export function bytesOfBase64(text: string): Uint8Array {
 	const base64 = text.replaceAll(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 	const [plain = ''] = /^[\w+/]*/.exec(base64.replaceAll(/\s/g, '')) ?? [];
 	if (plain.includes('_')) return new Uint8Array();
