@@ -83,11 +83,11 @@ test.serial('a book is read chapter by chapter, by buttons, keys and its table o
 	t.deepEqual(app.faults, []);
 });
 
+const letters = createRequire(import.meta.url).resolve('pdfjs-dist/standard_fonts/LiberationSans-Bold.ttf');
+
 test.serial('a book is read in its own fonts, unless their glyphs are pictures', async (t) => {
 	const app = await fixture.enter(t);
-	const font = await readFile(
-		createRequire(import.meta.url).resolve('pdfjs-dist/standard_fonts/LiberationSans-Bold.ttf'),
-	);
+	const font = await readFile(letters);
 	const drawn = Buffer.from(font);
 	// Browsers take such a table as it is.
 	drawn.write('CBDT', font.indexOf('gasp', 0, 'latin1'), 'latin1');
@@ -408,6 +408,35 @@ const bullets =
 const bulleted =
 	'<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:t>an item</w:t></w:r></w:p>';
 const linked = '<w:p><w:hyperlink r:id="h1"><w:r><w:t>a link</w:t></w:r></w:hyperlink></w:p>';
+
+test.serial('a docx is read in the fonts that it brings', async (t) => {
+	const app = await fixture.enter(t);
+	const types = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+	const relation = (id: string, type: string, target: string) =>
+		`<Relationship Id="${id}" Type="${types}/${type}" Target="${target}"/>`;
+	// The first bytes are hidden by those of a key, from its end (ECMA-376, part 4).
+	const font = await readFile(letters);
+	const key = Buffer.from('00112233445566778899aabbccddeeff', 'hex').reverse();
+	const hidden = font.map((byte, at) => (at < 32 ? byte ^ (key[at % 16] as number) : byte));
+	await writeFiles(app.home, {
+		'letter.docx': word({
+			body: '<w:p><w:r><w:rPr><w:rFonts w:ascii="Brought" w:hAnsi="Brought"/></w:rPr><w:t>In its own letters</w:t></w:r></w:p>',
+			relations: relation('t1', 'fontTable', 'fontTable.xml'),
+			files: {
+				'word/fontTable.xml': `<w:fonts xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:r="${types}"><w:font w:name="Brought"><w:embedRegular r:id="f1" w:fontKey="{00112233-4455-6677-8899-AABBCCDDEEFF}"/></w:font></w:fonts>`,
+				'word/_rels/fontTable.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${relation('f1', 'font', 'fonts/font1.odttf')}</Relationships>`,
+				'word/fonts/font1.odttf': Buffer.from(hidden),
+			},
+		}),
+	});
+	const page = await app.open('/browser?type=private');
+	await openPreview(page, 'letter.docx');
+	const text = inside(page).getByText('In its own letters');
+	await text.waitFor();
+	const loaded = () => text.evaluate(() => [...document.fonts].map(({ family, status }) => `${family} ${status}`));
+	await eventually(t, loaded, ['Brought loaded']);
+	t.deepEqual(app.faults, []);
+});
 
 test.serial('a docx is rendered on the page, and nothing in it runs', async (t) => {
 	const app = await fixture.enter(t);

@@ -96,9 +96,12 @@ function cleanLink(element: Element, name: string, value: string, from: Sources)
 	if (!isLink || !isHarmless || address.startsWith('//')) element.removeAttribute(name);
 }
 
+/** Also of a document, in which fonts have a type of their own. */
+const isFont = /^data:(?:font\/|application\/vnd\.openxmlformats-officedocument\.obfuscatedFont;)/i;
+
 function resolved(given: string, from: Sources): string | undefined {
 	const address = given.trim();
-	if (/^data:font\//i.test(address)) return from.fonts.admitsAddress(address) ? address : undefined;
+	if (isFont.test(address)) return from.fonts.admitsAddress(address) ? address : undefined;
 	if (!/^data:image\/(?!svg)/i.test(address)) return from.resolve(address);
 	// A picture of a few kilobytes may take gigabytes when it is drawn.
 	return pixelsOfAddress(address) <= maxPixels ? address : undefined;
