@@ -94,6 +94,39 @@ test.serial(
 	},
 );
 
+test.serial('the account menu and what it opens restore the focus to its button, each time', async (t) => {
+	const manager = await fixture.enter(t);
+	const page = await manager.open('/browser?type=private');
+	const button = page.getByRole('button', { name: manager.username });
+	const menu = page.getByRole('menu');
+	const dialog = page.getByRole('dialog');
+	for (const key of ['Escape', 'Tab', 'Escape']) {
+		await button.focus();
+		await page.keyboard.press('Enter');
+		await expectFocus(page.getByRole('menuitem', { name: 'My Files' }));
+		await page.keyboard.press(key);
+		await menu.waitFor({ state: 'detached' });
+		await expectFocus(button);
+	}
+	for (const [item, first] of [
+		['Settings', dialog.getByRole('switch', { name: 'Ask before download' })],
+		['My links', dialog.getByRole('button', { name: 'Close' })],
+		['Activity', dialog.getByRole('button', { name: 'Close' })],
+	] as const) {
+		// The second time it is loaded, and opens while the menu still fades out.
+		for (let times = 0; times < 2; times++) {
+			await button.click();
+			await page.getByRole('menuitem', { name: item }).click();
+			await menu.waitFor({ state: 'detached' });
+			await expectFocus(first);
+			await page.keyboard.press('Escape');
+			await dialog.waitFor({ state: 'detached' });
+			await expectFocus(button);
+		}
+	}
+	t.deepEqual(manager.faults, []);
+});
+
 test.serial('a menu that opens while a dialog fades out gets the keyboard input', async (t) => {
 	const manager = await kept.enter(t);
 	await writeFiles(manager.home, { 'a.txt': 'a', 'b.txt': 'b' });

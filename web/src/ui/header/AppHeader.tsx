@@ -15,7 +15,7 @@ const userMenu: LazyModule<UserMenuProps> = { load: async () => (await import('.
 
 const accountId = 'account';
 
-export interface AppHeaderProps extends Omit<UserMenuProps, 'username' | 'isOpenAtFirst' | 'onClosed'> {
+export interface AppHeaderProps extends Omit<UserMenuProps, 'username' | 'isOpenAtFirst' | 'onClosing'> {
 	/** The user name, `null` for a visitor, undefined until the session is known. */
 	username: string | null | undefined;
 	/** The area on screen, if any. */
@@ -68,19 +68,18 @@ export function focusAccount(): void {
 	if (isPageHeld()) return;
 	// A closing dialog keeps the focus if the element that had it before is gone.
 	if (activeElement && activeElement !== document.body && !activeElement.closest('[role="dialog"]')) return;
+	focusButton();
+}
+
+function focusButton(): void {
 	document.getElementById(accountId)?.querySelector('button')?.focus({ preventScroll: true });
 }
 
-/** The button that was pressed before the menu was loaded is gone when the menu closes. */
-function keepFocus(): void {
-	if (document.activeElement === document.body) focusAccount();
-}
-
 /** The menu is loaded when the button is pressed, and then opens at once. */
-function Account(props: Omit<UserMenuProps, 'isOpenAtFirst' | 'onClosed'>) {
+function Account(props: Omit<UserMenuProps, 'isOpenAtFirst' | 'onClosing'>) {
 	const [wasPressed, setPressed] = useState(false);
 	const [UserMenu, load] = useLazyModule(userMenu, () => setPressed(false));
-	if (UserMenu) return <UserMenu {...props} isOpenAtFirst={wasPressed} onClosed={keepFocus} />;
+	if (UserMenu) return <UserMenu {...props} isOpenAtFirst={wasPressed} onClosing={focusButton} />;
 	return (
 		<UserButton
 			username={props.username}

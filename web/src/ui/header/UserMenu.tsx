@@ -1,6 +1,6 @@
 import { Menu, MenuDivider, MenuItem, PopoverNext, PopupKind } from '@blueprintjs/core';
 import { CogIcon, FolderCloseIcon, LinkIcon, LogOutIcon, PulseIcon, TrashIcon } from '@blueprintjs/icons';
-import { useEffect, useState } from 'react';
+import { type KeyboardEvent, useEffect, useState } from 'react';
 import { messages } from '../../messages.js';
 import { QuotaNote } from '../display/QuotaNote.js';
 import { moveInMenu } from '../keyboard/menuKeys.js';
@@ -20,12 +20,13 @@ export interface UserMenuProps {
 	onLogout: () => void;
 	/** The button was pressed before the menu was loaded. */
 	isOpenAtFirst: boolean;
-	onClosed: () => void;
+	/** It closes, and what was chosen is about to open. */
+	onClosing: () => void;
 }
 
 export function UserMenu(props: UserMenuProps) {
-	const { username, isOpenAtFirst, onArea, onTrash, onLinks, onActivity, onSettings, onLogout, onClosed } = props;
-	const [isOpen, setOpen] = useState(false);
+	const { username, isOpenAtFirst, onArea, onTrash, onLinks, onActivity, onSettings, onLogout, onClosing } = props;
+	const [isOpen, setOpen] = useState(isOpenAtFirst);
 	useEffect(() => {
 		// The open menu partly covers controls of the page, which must not get the focus then.
 		const page = document.querySelector('main');
@@ -35,9 +36,22 @@ export function UserMenu(props: UserMenuProps) {
 			page.inert = false;
 		};
 	}, [isOpen]);
+	function show(next: boolean) {
+		// Not once the menu has faded out: a dialog that was chosen records at opening where the focus goes back to, and
+		// would lose its own.
+		if (!next) onClosing();
+		setOpen(next);
+	}
+	function onKeyDown(event: KeyboardEvent<HTMLElement>) {
+		moveInMenu(event);
+		if (event.key !== 'Tab') return;
+		event.preventDefault();
+		show(false);
+	}
 	return (
 		<PopoverNext
-			defaultIsOpen={isOpenAtFirst}
+			isOpen={isOpen}
+			onInteraction={show}
 			popoverClassName={styles.popover}
 			placement="bottom-end"
 			arrow={false}
@@ -45,17 +59,15 @@ export function UserMenu(props: UserMenuProps) {
 			animation="minimal"
 			popupKind={PopupKind.MENU}
 			autoFocus={false}
+			// `show` returns the focus, to a button that need not be the one that was pressed.
+			enforceFocus={false}
+			shouldReturnFocusOnClose={false}
 			transitionDuration={100}
-			onOpening={(element) => {
-				element.querySelector<HTMLElement>('[role="menuitem"]')?.focus({ preventScroll: true });
-				setOpen(true);
-			}}
-			onClosing={() => setOpen(false)}
-			onClosed={onClosed}
+			onOpening={(element) => element.querySelector<HTMLElement>('[role="menuitem"]')?.focus({ preventScroll: true })}
 			content={
 				<>
 					<QuotaNote />
-					<Menu aria-label={username} className={styles.menu} onKeyDown={moveInMenu}>
+					<Menu aria-label={username} className={styles.menu} onKeyDown={onKeyDown}>
 						<MenuItem
 							tagName="button"
 							icon={<FolderCloseIcon />}
