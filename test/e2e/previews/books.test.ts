@@ -71,9 +71,26 @@ test.serial('a book is read chapter by chapter, by buttons, keys and its table o
 		inside(page)
 			.locator('html')
 			.evaluate((html) => parseFloat(getComputedStyle(html).fontSize));
-	const before = await size();
+	const smaller = await size();
 	await viewer.getByRole('button', { name: 'Larger text' }).click();
-	t.true((await size()) > before);
+	t.true((await size()) > smaller);
+
+	for (const [name, before, end] of [
+		['Previous', 2, '1 / 12'],
+		['Next', 11, '12 / 12'],
+	] as const) {
+		const button = viewer.getByRole('button', { name, exact: true });
+		await viewer.getByRole('button', { name: `Chapter ${before}`, exact: true }).click();
+		await counter(`${before} / 12`);
+		await button.press('Enter');
+		await counter(end);
+		await button.and(page.locator('[aria-disabled=true]')).waitFor();
+		await page.keyboard.press('Enter');
+		await button.and(page.locator(':focus')).waitFor();
+		await counter(end);
+	}
+	await viewer.getByRole('button', { name: 'Chapter 2', exact: true }).click();
+	await counter('2 / 12');
 
 	await heading(2).click();
 	await page.keyboard.press('Escape');

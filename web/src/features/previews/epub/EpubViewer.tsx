@@ -41,6 +41,9 @@ export function EpubViewer({ file }: ViewerProps) {
 	const position = reading.status === 'open' ? reading.position : undefined;
 	const chapter = position?.chapter ?? 0;
 	const count = book?.chapters.length ?? 0;
+	// At an end a button is not `disabled`: it would lose the focus.
+	const hasPrevious = chapter > 0;
+	const hasNext = chapter < count - 1;
 
 	useEffect(() => {
 		if (!position) return;
@@ -97,7 +100,7 @@ export function EpubViewer({ file }: ViewerProps) {
 					text="A"
 					className={styles.smaller}
 					aria-label={messages.smallerText}
-					disabled={size <= minSize}
+					aria-disabled={size <= minSize}
 					onClick={() => resize(-sizeStep)}
 				/>
 				<Button
@@ -105,7 +108,7 @@ export function EpubViewer({ file }: ViewerProps) {
 					text="A"
 					className={styles.larger}
 					aria-label={messages.largerText}
-					disabled={size >= maxSize}
+					aria-disabled={size >= maxSize}
 					onClick={() => resize(sizeStep)}
 				/>
 			</div>
@@ -137,8 +140,8 @@ export function EpubViewer({ file }: ViewerProps) {
 					variant="minimal"
 					icon={<ChevronLeftIcon />}
 					text={messages.previous}
-					disabled={chapter <= 0}
-					onClick={() => act({ kind: 'stepped', by: -1 })}
+					aria-disabled={!hasPrevious}
+					onClick={() => hasPrevious && act({ kind: 'stepped', by: -1 })}
 				/>
 				<span className={styles.counter} role="status">
 					{book && `${chapter + 1} / ${count}`}
@@ -147,8 +150,8 @@ export function EpubViewer({ file }: ViewerProps) {
 					variant="minimal"
 					endIcon={<ChevronRightIcon />}
 					text={messages.next}
-					disabled={!book || chapter >= count - 1}
-					onClick={() => act({ kind: 'stepped', by: 1 })}
+					aria-disabled={!hasNext}
+					onClick={() => hasNext && act({ kind: 'stepped', by: 1 })}
 				/>
 			</div>
 		</div>
