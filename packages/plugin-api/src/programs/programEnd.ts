@@ -16,6 +16,9 @@ const own: ReadonlySet<string> = new Set([
 /** By shells, and by a sandbox, for a program that can't be started. */
 const notStarted = [125, 126, 127];
 
+/** What they print of themselves. */
+const launcherError = /^(bwrap|sandbox|nice|ionice|(\/bin\/)?sh): /;
+
 /**
  * Whether the program was never run: what it is started by, such as a shell, a sandbox or the program of ours that confines it, could not
  * do so. Not for programs of ours that Node runs, whose own libraries may be missing.
@@ -23,11 +26,7 @@ const notStarted = [125, 126, 127];
 export function wasNotStarted({ code, errors }: Pick<ProgramEnd, 'code' | 'errors'>): boolean {
 	if (code === 0) return false;
 	// Node prints the last one where a file that it is to run is gone, as for a moment during an upgrade.
-	return (
-		(code !== null && notStarted.includes(code)) ||
-		/^(bwrap|sandbox|nice|ionice|(\/bin\/)?sh): /.test(errors) ||
-		/^node:internal\//.test(errors)
-	);
+	return (code !== null && notStarted.includes(code)) || launcherError.test(errors) || /^node:internal\//.test(errors);
 }
 
 /**
@@ -42,8 +41,5 @@ export function wasDisturbed({ code, signal, errors }: ProgramEnd): boolean {
 	const endedBy = signal ?? reported;
 	if (endedBy !== undefined) return !own.has(endedBy);
 	if (code !== null && notStarted.includes(code)) return true;
-	return (
-		/^(bwrap|sandbox|nice|ionice|(\/bin\/)?sh): /.test(errors) ||
-		/Resource temporarily unavailable|Too many open files/.test(errors)
-	);
+	return launcherError.test(errors) || /Resource temporarily unavailable|Too many open files/.test(errors);
 }

@@ -12,7 +12,7 @@ export interface HiddenPart {
 	seconds: number;
 }
 
-/** A day of video and sound; as many take 160 MB. */
+/** Some 15 hours of video and sound; as many take 160 MB. */
 const maxPackets = 4_000_000;
 /** A set has as many packets as so many bytes of the file: to enlarge a large one would take long. */
 const windowBytes = 2 ** 24;

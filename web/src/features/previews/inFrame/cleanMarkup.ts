@@ -97,11 +97,11 @@ function cleanLink(element: Element, name: string, value: string, from: Sources)
 }
 
 /** Also of a document, in which fonts have a type of their own. */
-const isFont = /^data:(?:font\/|application\/vnd\.openxmlformats-officedocument\.obfuscatedFont;)/i;
+const fontAddress = /^data:(?:font\/|application\/vnd\.openxmlformats-officedocument\.obfuscatedFont;)/i;
 
 function resolved(given: string, from: Sources): string | undefined {
 	const address = given.trim();
-	if (isFont.test(address)) return from.fonts.admitsAddress(address) ? address : undefined;
+	if (fontAddress.test(address)) return from.fonts.admitsAddress(address) ? address : undefined;
 	if (!/^data:image\/(?!svg)/i.test(address)) return from.resolve(address);
 	// A picture of a few kilobytes may take gigabytes when it is drawn.
 	return pixelsOfAddress(address) <= maxPixels ? address : undefined;
