@@ -34,9 +34,10 @@ interface Work {
 }
 
 /**
- * As many workers as there are cores against a server without workers, in turn: how many times the requests a second of several clients at
- * once and of one alone, and how many times the requests for each second of processor time, which other load of the machine and
- * the clients themselves disturb less. Ranges and lists are measured over SQLite, uploads over MariaDB.
+ * As many workers as there are cores against a server without workers, in turn: how many times the requests a second of
+ * several clients at once and of one alone, and how many times the requests for each second of processor time, which
+ * other load of the machine and the clients themselves disturb less. Ranges and lists are measured over SQLite, uploads
+ * over MariaDB.
  */
 export const workers: Survey = {
 	name: 'workers',

@@ -85,8 +85,8 @@ const loadedOnUse = {
 };
 
 /**
- * Native packages, which are CommonJS. Node finds out what one that is imported exports by a parser, compiled from WebAssembly, that is 8 %
- * of what a short command costs; one that is required says it itself.
+ * Native packages, which are CommonJS. Node finds out what one that is imported exports by a parser, compiled from
+ * WebAssembly, that is 8 % of what a short command costs; one that is required says it itself.
  */
 const requiredPackages = {
 	name: 'required packages',

@@ -1,7 +1,8 @@
 /**
- * Tests that `npm test` leaves to `npm run test:thorough`, by the test file that has them, or the folder of such files: what costs most
- * and mostly has another test near it, such as a journey on a phone that is made at a desk as well, a scan of accessibility for each state of
- * a list, floods for as long as the lines of a log are kept, or the package as it is installed. Of a test file that is named all run.
+ * Tests that `npm test` leaves to `npm run test:thorough`, by the test file that has them, or the folder of such files:
+ * what costs most and mostly has another test near it, such as a journey on a phone that is made at a desk as well, a
+ * scan of accessibility for each state of a list, floods for as long as the lines of a log are kept, or the package as
+ * it is installed. Of a test file that is named all run.
  */
 export const thorough = {
 	'cli/test/backup.test.ts': ['a backup goes to standard output as well, and a restore reads it from standard input'],

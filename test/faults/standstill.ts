@@ -34,8 +34,9 @@ interface Counts {
 }
 
 /**
- * Stops a node for 40 s, again and again, in the midst of what ten users do: moves, a copy and an upload each, or a move of the home to another
- * disk and back with uploads into it. The other node is asked for the same meanwhile. Nothing is lost, doubled or overwritten.
+ * Stops a node for 40 s, again and again, in the midst of what ten users do: moves, a copy and an upload each, or a
+ * move of the home to another disk and back with uploads into it. The other node is asked for the same meanwhile.
+ * Nothing is lost, doubled or overwritten.
  */
 export async function standStill(t: ExecutionContext, cluster: Cluster, stops: number): Promise<void> {
 	const { nodes, filesDir } = cluster;

@@ -10,7 +10,10 @@ const ownMetrics =
 	'each process serves what it has counted itself; workers have their primary process serve the sums, which test/workers.test.ts has';
 const severalMachines = ['processes', 'nodes'];
 
-/** What the runs with several servers in place of each one leave out: titles (`*` is any text), in which forms, by default in all, and why. */
+/**
+ * What the runs with several servers in place of each one leave out: titles (`*` is any text), in which forms, by
+ * default in all, and why.
+ */
 export const leftOut = [
 	{ title: '*at a unix socket', reason: socket },
 	{ title: 'a unix socket left by a crash is replaced,*', reason: socket },

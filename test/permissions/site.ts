@@ -89,8 +89,8 @@ async function endOfJobs(client: Client): Promise<{ id: string; status: string }
 }
 
 /**
- * All that is somebody's and that nobody else may change, a line each: files with their contents, trash, links, shares, jobs, sessions and
- * settings. What guests have looked at and sent is counted in the shares, and left out.
+ * All that is somebody's and that nobody else may change, a line each: files with their contents, trash, links, shares,
+ * jobs, sessions and settings. What guests have looked at and sent is counted in the shares, and left out.
  */
 async function stateOf(app: TestApp, client: Client, name: Owner): Promise<string[]> {
 	const home = homeOf(app, name);

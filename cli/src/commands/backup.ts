@@ -64,7 +64,10 @@ export function backupCommand(): Command {
 	});
 }
 
-/** Throws where every file was to have its hash. Otherwise the backup is what it was asked to be: what can't be read, no link gives away. */
+/**
+ * Throws where every file was to have its hash. Otherwise the backup is what it was asked to be: what can't be read, no
+ * link gives away.
+ */
 function reportUnreadable({ count, paths }: Unreadable, hashesAll: boolean): void {
 	if (count === 0) return;
 	for (const each of paths) printError(`Can't be read, and has no hash in the backup: ${each}`);

@@ -109,8 +109,8 @@ export function rootCommand(): Command {
 }
 
 /**
- * Throws `forbidden` where root stays root and somebody else could put a link in the place of the folder, or has done so: they would choose
- * where root makes one.
+ * Throws `forbidden` where root stays root and somebody else could put a link in the place of the folder, or has done
+ * so: they would choose where root makes one.
  */
 async function assertRootMayMake(location: string): Promise<void> {
 	if (process.geteuid?.() !== 0 || !path.isAbsolute(location)) return;

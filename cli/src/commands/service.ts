@@ -117,8 +117,8 @@ async function foldersOf(file: string, installRoot?: string): Promise<Pick<UnitO
 }
 
 /**
- * What the database says is up to the owner of the data folder: a root that no unit can name costs its own part, and not the unit. One that
- * the configuration names ends the command instead.
+ * What the database says is up to the owner of the data folder: a root that no unit can name costs its own part, and
+ * not the unit. One that the configuration names ends the command instead.
  */
 async function withoutUnnameable(added: readonly string[], isInstalledHere: boolean): Promise<string[]> {
 	const kept: string[] = [];

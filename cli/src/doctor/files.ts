@@ -42,8 +42,8 @@ const subjects: Readonly<Record<UnusableReason['kind'], string>> = {
 };
 
 /**
- * The items in the storage roots that the user of this process can't use, each with the command that corrects it, as they are found. Throws
- * Failure for an unknown root or account.
+ * The items in the storage roots that the user of this process can't use, each with the command that corrects it, as
+ * they are found. Throws Failure for an unknown root or account.
  */
 export async function* checkFiles(config: Config, scope: FilesScope): AsyncGenerator<Finding | FileFinding> {
 	// Its log messages are shown as findings here.

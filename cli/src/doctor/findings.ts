@@ -36,8 +36,8 @@ export function reasonOf(error: unknown): string {
 }
 
 /**
- * The command that changes the mode of these places. Root gives it as the owner of the data folder, who may have a link there, to a file of
- * root's: `chmod` follows it.
+ * The command that changes the mode of these places. Root gives it as the owner of the data folder, who may have a link
+ * there, to a file of root's: `chmod` follows it.
  */
 export function chmodCommand(mode: string, ...places: string[]): string {
 	const command = `chmod ${mode} ${places.map(shellWord).join(' ')}`;

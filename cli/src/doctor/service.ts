@@ -48,8 +48,9 @@ export async function checkService(config: Config, root = '/'): Promise<Finding[
 }
 
 /**
- * The database, which has the places of roots, is up to its owner: root gives away no folder for that alone, such as `/etc`, nor for a
- * `.stowage` that somebody else could make there, as in `/tmp`, nor one whose path could lead elsewhere by the time root gives the command.
+ * The database, which has the places of roots, is up to its owner: root gives away no folder for that alone, such as
+ * `/etc`, nor for a `.stowage` that somebody else could make there, as in `/tmp`, nor one whose path could lead
+ * elsewhere by the time root gives the command.
  */
 async function givingRemedy(folder: string, dataDir: string, user: string, ids: AccountIds): Promise<string> {
 	if (folder !== dataDir && !(await isRootOfOwner(folder, ids))) {

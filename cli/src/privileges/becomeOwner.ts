@@ -23,8 +23,8 @@ export function becomeOwner({ uid, gid, groups }: AccountIds): void {
 }
 
 /**
- * To be called before the rights of root are given up: the new user may send signals to this process, and at SIGUSR1 Node opens a debugger,
- * by which that user would have the terminal, the environment and the open files of root.
+ * To be called before the rights of root are given up: the new user may send signals to this process, and at SIGUSR1
+ * Node opens a debugger, by which that user would have the terminal, the environment and the open files of root.
  */
 export function closeDebugger(): void {
 	process.on('SIGUSR1', () => undefined);

@@ -49,10 +49,11 @@ async function nearestFolder(folder: string): Promise<Stats> {
  * Whether this account could put something else in the place of a file that root names, since a folder or a link on the way is its own or
  * may be open to it. Such a file is opened by the account itself.
  *
- * Where a folder has an ACL, the bits of its group are the mask: the most that any other user or group has by the ACL. So a folder that
- * its group may write to counts as open, whoever is in that group; one that is closed to its group is closed to every entry. What a folder
- * hands down to new files by a default ACL opens none that is made with 0600. The sticky bit protects what others have in a folder, also
- * against entries of an ACL, but neither a name that is free nor a further name of a file that lies elsewhere.
+ * Where a folder has an ACL, the bits of its group are the mask: the most that any other user or group has by the ACL.
+ * So a folder that its group may write to counts as open, whoever is in that group; one that is closed to its group is
+ * closed to every entry. What a folder hands down to new files by a default ACL opens none that is made with 0600. The
+ * sticky bit protects what others have in a folder, also against entries of an ACL, but neither a name that is free nor
+ * a further name of a file that lies elsewhere.
  */
 export async function isInReach(file: string, { uid }: AccountIds): Promise<boolean> {
 	const openFolders = new Set<string>();

@@ -31,7 +31,8 @@ const temporaryLink = z.object({
 export const maxLinksOfPage = 100;
 
 /**
- * The caller's links that are good now, the newest first: all, or up to `limit` that follow `after`. Fewer than `limit` are the last ones.
+ * The caller's links that are good now, the newest first: all, or up to `limit` that follow `after`. Fewer than `limit`
+ * are the last ones.
  */
 export const temporaryLinks = endpoint({
 	method: 'GET',

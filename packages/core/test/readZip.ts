@@ -38,7 +38,10 @@ export async function listWhole(t: Teardown, bytes: Buffer): Promise<[name: stri
 	return listZip(await fileOf(t, bytes));
 }
 
-/** Names with their sizes in the order of the archive, as Python's zipfile reads them, which fails unless all content has its checksum. */
+/**
+ * Names with their sizes in the order of the archive, as Python's zipfile reads them, which fails unless all content
+ * has its checksum.
+ */
 export async function listZip(zip: string): Promise<[name: string, size: number][]> {
 	const script =
 		'import sys, json, zipfile; z = zipfile.ZipFile(sys.argv[1]); print(json.dumps([(i.filename, i.file_size) for i in z.infolist()])); sys.exit(z.testzip())';

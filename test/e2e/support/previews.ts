@@ -13,7 +13,10 @@ const run = promisify(execFile);
 
 const recordings = new Map<string, Promise<Buffer>>();
 
-/** The output of ffmpeg with these arguments, as a file with this extension. Created once for all tests of a process; each gets a copy. */
+/**
+ * The output of ffmpeg with these arguments, as a file with this extension. Created once for all tests of a process;
+ * each gets a copy.
+ */
 export async function recorded(extension: string, ...args: string[]): Promise<Buffer> {
 	const key = JSON.stringify([extension, ...args]);
 	const recording = recordings.get(key) ?? record(extension, args);

@@ -86,7 +86,10 @@ export interface SignInClient extends Caller {
 	knownClientId(user: UserRecord | undefined): string | undefined;
 }
 
-/** Few hashes of one address at once, and addresses are served round robin: a client that sends a hundred passwords only delays itself. */
+/**
+ * Few hashes of one address at once, and addresses are served round robin: a client that sends a hundred passwords only
+ * delays itself.
+ */
 const hashing = { running: 3, runningPerClient: 2, waiting: 1000, waitingPerClient: 100 };
 
 const hourMs = 60 * 60_000;

@@ -10,9 +10,9 @@ interface Dependencies {
 }
 
 /**
- * Runs one change of an account and its home at a time, whichever command or process it is of: of a rename in the middle of a removal the
- * files would stay under a name without an account. Throws `locked` where another one takes too long, and `conflict` where the account was
- * renamed or removed meanwhile.
+ * Runs one change of an account and its home at a time, whichever command or process it is of: of a rename in the
+ * middle of a removal the files would stay under a name without an account. Throws `locked` where another one takes too
+ * long, and `conflict` where the account was renamed or removed meanwhile.
  */
 export function aloneWithUsers({ users, leases, waitMs = 10_000 }: Dependencies) {
 	const acquire = async ({ id, username }: UserRecord): Promise<Lease | undefined> => {

@@ -91,7 +91,10 @@ async function moveAcross(storage: MountedStorage, home: StoragePath, target: St
 	return made.name;
 }
 
-/** The copy of a call that was interrupted before it removed the original: the last folder of those names, if it has all files and nothing else. */
+/**
+ * The copy of a call that was interrupted before it removed the original: the last folder of those names, if it has all
+ * files and nothing else.
+ */
 async function findCopy(
 	storage: MountedStorage,
 	target: StoragePath,

@@ -38,9 +38,9 @@ interface Options {
 }
 
 /**
- * Appends lines of one class to the files of a folder, in the order of the calls, without making a caller wait. Other processes of
- * this machine may append to the same files: a batch of whole lines is one write at the end of the file, and each of them finds the name of a new part by
- * itself. Lines that can't be written are lost, and counted.
+ * Appends lines of one class to the files of a folder, in the order of the calls, without making a caller wait. Other
+ * processes of this machine may append to the same files: a batch of whole lines is one write at the end of the file,
+ * and each of them finds the name of a new part by itself. Lines that can't be written are lost, and counted.
  */
 export class AuditFile {
 	readonly #folder: string;

@@ -15,8 +15,8 @@ const sourceLimits = {
 };
 
 /**
- * Of all sources together, and the aggregates of many sources. In all less than the share, so that its oldest lines are removed by their age
- * only.
+ * Of all sources together, and the aggregates of many sources. In all less than the share, so that its oldest lines are
+ * removed by their age only.
  */
 const classLimits = {
 	lines: { burst: 1 / 4, rate: 3 / 8 },

@@ -17,8 +17,8 @@ export interface Aggregate {
 const textBytes = 200;
 
 /**
- * Keeps only what both have in common, so that an aggregate never names what is true of one of them only; amounts are added, and of paths the
- * common folder stays.
+ * Keeps only what both have in common, so that an aggregate never names what is true of one of them only; amounts are
+ * added, and of paths the common folder stays.
  */
 export function merged(a: Aggregate, b: Aggregate): Aggregate {
 	const { bytes: _, entries: __, path: ___, paths: ____, ...own } = a.entry;

@@ -107,8 +107,8 @@ async function* mergeByTime(sources: readonly AsyncGenerator<AuditRecord>[]): As
 const maxReadBytes = 2 * maxLineBytes;
 
 /**
- * What is skipped in all, in lines that are too long: more than a power cut leaves. Whoever may write to the folder makes files of any size
- * that take no room on the disk.
+ * What is skipped in all, in lines that are too long: more than a power cut leaves. Whoever may write to the folder
+ * makes files of any size that take no room on the disk.
  */
 const maxSkippedBytes = 64 * 1024 * 1024;
 

@@ -5,8 +5,8 @@ import type { AuditEvent } from './auditLine.js';
 import { type Administrator, createAudit } from './createAudit.js';
 
 /**
- * Records a command of the administrator for which no services are opened, such as a restore. Without a data folder there is no audit log,
- * and nothing is recorded. A line that can't be written is reported to `log`.
+ * Records a command of the administrator for which no services are opened, such as a restore. Without a data folder
+ * there is no audit log, and nothing is recorded. A line that can't be written is reported to `log`.
  */
 export async function recordCommand(
 	config: Pick<Config, 'audit' | 'dataDir' | 'databaseUrl' | 'node' | 'workers'>,

@@ -113,7 +113,8 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 /**
- * Throws ConfigError if the key is a link that leads to no file, and if others may read it, unless the file system shows every file so, also one that was made for its owner alone.
+ * Throws ConfigError if the key is a link that leads to no file, and if others may read it, unless the file system
+ * shows every file so, also one that was made for its owner alone.
  */
 async function assertPrivate(file: string, probe: string, log: Log, { stat }: Calls): Promise<void> {
 	const found = await stat(file).catch((cause: unknown) => {

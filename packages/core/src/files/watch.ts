@@ -23,7 +23,10 @@ async function assertAnyFolder(places: readonly Place[]): Promise<void> {
 	});
 }
 
-/** Milliseconds. A page requests a folder and its changes at the same time: a change this shortly before may be missing in the listing. */
+/**
+ * Milliseconds. A page requests a folder and its changes at the same time: a change this shortly before may be missing
+ * in the listing.
+ */
 const gapMs = 10_000;
 
 /** Rows read to detect changes. In a larger folder only created, removed and renamed entries are detected. */

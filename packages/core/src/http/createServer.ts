@@ -54,8 +54,8 @@ function assertLength({ headers }: IncomingMessage): void {
 }
 
 /**
- * Throws for a body in another coding than that of its file: nothing undoes it, and what arrives would be kept as the file's content. Node
- * passes on any coding that is named before `chunked`.
+ * Throws for a body in another coding than that of its file: nothing undoes it, and what arrives would be kept as the
+ * file's content. Node passes on any coding that is named before `chunked`.
  */
 function assertPlainBody({ headers }: IncomingMessage): void {
 	const coding = headers['content-encoding']?.trim().toLowerCase() || 'identity';

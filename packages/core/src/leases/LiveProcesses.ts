@@ -13,7 +13,10 @@ const beatMs = 5000;
 /** How long after its row was written a process counts as living without a doubt, and how long a newcomer waits for a heartbeat. */
 export const liveMs = 20_000;
 
-/** A capability that no live process has had for so long is not waited for any more: a process that starts anew is there again by then. */
+/**
+ * A capability that no live process has had for so long is not waited for any more: a process that starts anew is there
+ * again by then.
+ */
 const restartMs = 10 * 60_000;
 
 /** After its first minute a process looks up what it can do so often: that costs more than all else of a beat. */

@@ -18,8 +18,9 @@ interface HashOptions {
 }
 
 /**
- * Hashes a file, or each file in a folder and below. Files that vanish before they are read are left out, and so is what can't be read, such
- * as what another program has closed to the server, or what lies on a disk that is away: `onUnreadable` is told of that.
+ * Hashes a file, or each file in a folder and below. Files that vanish before they are read are left out, and so is
+ * what can't be read, such as what another program has closed to the server, or what lies on a disk that is away:
+ * `onUnreadable` is told of that.
  */
 export async function* hashFiles(
 	storage: StorageProvider,

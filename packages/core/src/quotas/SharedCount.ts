@@ -22,7 +22,10 @@ const step = {
 /** How soon others learn what this process has given back. */
 const settleMs = 500;
 
-/** How often it is looked whether others have given something back, before anything is refused: on a busy machine that may take longer. */
+/**
+ * How often it is looked whether others have given something back, before anything is refused: on a busy machine that
+ * may take longer.
+ */
 const lookMs = 100;
 const maxLooks = (6 * settleMs) / lookMs;
 

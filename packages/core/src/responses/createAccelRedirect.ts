@@ -3,7 +3,10 @@ import type { Config } from '../config/schema.js';
 import { createPeers } from '../http/requests/proxy.js';
 import type { Place } from '../trees/Tree.js';
 
-/** Answers the address under which the proxy in front of us finds a file of the storage and can send it itself; nothing where it can't. */
+/**
+ * Answers the address under which the proxy in front of us finds a file of the storage and can send it itself; nothing
+ * where it can't.
+ */
 export type AccelRedirect = (request: Request, place: Place) => Promise<string | undefined>;
 
 /**

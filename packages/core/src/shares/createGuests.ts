@@ -34,8 +34,9 @@ export interface GuestClient {
 /** Whoever has the address of a share. */
 export interface Guests {
 	/**
-	 * The share of a token, for a client that has opened it or needs not. Throws `notFound` for one that is unknown, paused or without any of
-	 * its items, or whose owner is disabled, `expired` for one that has ended, and `passwordRequired`.
+	 * The share of a token, for a client that has opened it or needs not. Throws `notFound` for one that is unknown,
+	 * paused or without any of its items, or whose owner is disabled, `expired` for one that has ended, and
+	 * `passwordRequired`.
 	 */
 	visit(token: string, client: GuestClient): Promise<Visit>;
 	/** The same by a pass, for a client as downloads are counted. Throws `expired` where the pass ends: also for another password. */

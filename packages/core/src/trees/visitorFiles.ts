@@ -33,8 +33,8 @@ export interface VisitorFile {
 const root = publicRoot(anonymousOwner);
 
 /**
- * The files that visitors uploaded before a time, in no order. What can't be read, such as a folder that another program has closed to the
- * server, is left out: `onUnreadable` is told of it, as the public area shows it.
+ * The files that visitors uploaded before a time, in no order. What can't be read, such as a folder that another
+ * program has closed to the server, is left out: `onUnreadable` is told of it, as the public area shows it.
  */
 export async function* visitorFiles(
 	storage: StorageProvider,

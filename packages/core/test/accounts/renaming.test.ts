@@ -52,7 +52,8 @@ test('a rename that is interrupted at any step is completed when it is run again
 			t.is(first.message, 'The process died.');
 			const [name = from] = [from, to].filter((each) => each === to && survived > 1);
 			const answer = await new Client(app).post('/api/login', { username: name, password: 'correct horse' });
-			// Before the name has changed, sign-ins by the old one still work; the user can’t sign in from then until the account is enabled again.
+			// Before the name has changed, sign-ins by the old one still work; the user can’t sign in from then until
+			// the account is enabled again.
 			if (survived > 1 && survived < 4) t.is(answer.statusCode, 401, `after ${survived} steps`);
 			await accounts.rename(from, to);
 		}

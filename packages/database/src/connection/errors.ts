@@ -109,7 +109,10 @@ export function isUnavailable(error: unknown): boolean {
 	);
 }
 
-/** Whether libsql could not open the file, as when it is missing or another folder has taken the place of its own. Such errors have no code. */
+/**
+ * Whether libsql could not open the file, as when it is missing or another folder has taken the place of its own. Such
+ * errors have no code.
+ */
 export function isUnopened(error: unknown): boolean {
 	return error instanceof Error && error.message.startsWith('ConnectionFailed(');
 }

@@ -9,8 +9,8 @@ const firstPauseMs = 20;
 const longestPauseMs = 320;
 
 /**
- * Runs `work` in one transaction that may write. It is run again when the database broke it off to resolve a deadlock, or for what another
- * node of its cluster has committed, so it must do nothing but query the database.
+ * Runs `work` in one transaction that may write. It is run again when the database broke it off to resolve a deadlock,
+ * or for what another node of its cluster has committed, so it must do nothing but query the database.
  */
 export async function transact<T>(knex: Knex, work: (transaction: Knex.Transaction) => Promise<T>): Promise<T> {
 	for (let attempt = 1; ; attempt++) {

@@ -21,8 +21,9 @@ export async function addIndex(knex: Knex, { table, index, columns }: LargeIndex
 }
 
 /**
- * Adds the indexes that a migration left out, at the server of this connection alone: the others of its cluster go on, and get theirs when
- * a Stowage starts that uses them. A statement is usually executed at all of them at once, and nothing is written anywhere meanwhile.
+ * Adds the indexes that a migration left out, at the server of this connection alone: the others of its cluster go on,
+ * and get theirs when a Stowage starts that uses them. A statement is usually executed at all of them at once, and
+ * nothing is written anywhere meanwhile.
  */
 export async function addIndexesHere(knex: Knex, indexes: readonly LargeIndex[]): Promise<void> {
 	if (indexes.length === 0 || !(await isInCluster(knex))) return;

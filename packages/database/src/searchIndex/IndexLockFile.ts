@@ -15,7 +15,10 @@ export class IndexLockFile {
 
 	constructor(readonly file: string) {}
 
-	/** Undefined while another process has it. Nothing is written to the disk to keep it. Another `identity` is another file of that name. */
+	/**
+	 * Undefined while another process has it. Nothing is written to the disk to keep it. Another `identity` is another
+	 * file of that name.
+	 */
 	take(identity: string): IndexLock | undefined {
 		if (this.#waiting?.identity !== identity) {
 			this.#waiting?.connection.close();

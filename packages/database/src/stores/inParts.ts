@@ -16,7 +16,10 @@ export function someRows(
 	return isMysql(knex) ? some : knex(table).whereIn('rowid', some.select('rowid'));
 }
 
-/** Repeats a change of `someRows`, after which they are chosen no more, until it has changed all: others have their turns between, and write. */
+/**
+ * Repeats a change of `someRows`, after which they are chosen no more, until it has changed all: others have their
+ * turns between, and write.
+ */
 export async function changeInParts(change: () => Promise<number>): Promise<number> {
 	let changed = 0;
 	for (;;) {

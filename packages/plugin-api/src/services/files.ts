@@ -41,9 +41,9 @@ export interface WalkBatch {
 }
 
 /**
- * What happens where an item's name is taken. `rename`: it gets ` (n)`. `fail`: `alreadyExists`. `replace`: it replaces the file in one
- * step, never a folder (`alreadyExists`), and with `ifMatch` only a version that matches: an ETag of a download, several by comma, or `*`;
- * throws `preconditionFailed` for another one and where no file has the name.
+ * What happens where an item's name is taken. `rename`: it gets ` (n)`. `fail`: `alreadyExists`. `replace`: it replaces
+ * the file in one step, never a folder (`alreadyExists`), and with `ifMatch` only a version that matches: an ETag of a
+ * download, several by comma, or `*`; throws `preconditionFailed` for another one and where no file has the name.
  */
 export type OnConflict = { kind: 'rename' } | { kind: 'fail' } | { kind: 'replace'; ifMatch?: string };
 

@@ -4,7 +4,10 @@
  */
 const controls = /(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-/** The text with each of these characters as `\u` and its four digits, except the kept ones. Takes a time that is linear in its length. */
+/**
+ * The text with each of these characters as `\u` and its four digits, except the kept ones. Takes a time that is linear
+ * in its length.
+ */
 export function escapeControls(text: string, kept = ''): string {
 	return text.replace(controls, (character) => (kept.includes(character) ? character : unitsOf(character)));
 }
@@ -20,7 +23,10 @@ export function escapeJson(json: string): string {
  */
 const turning = /[\u202A-\u202E\u2066-\u2069]/g;
 
-/** Nothing but blanks and what has no shape, such as a space without a width: a row with that name would have none, and nothing to click on. */
+/**
+ * Nothing but blanks and what has no shape, such as a space without a width: a row with that name would have none, and
+ * nothing to click on.
+ */
 const unseen = /^[\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]+$/u;
 
 /**

@@ -7,7 +7,10 @@ export function collate(a: string, b: string): number {
 	return collator.compare(a, b);
 }
 
-/** The Tibetan sign that makes a vowel long. The collator looks at all marks behind it, for each of which it takes a microsecond and more. */
+/**
+ * The Tibetan sign that makes a vowel long. The collator looks at all marks behind it, for each of which it takes a
+ * microsecond and more.
+ */
 const longVowel = '\u0f71';
 
 /** More than a name has. */

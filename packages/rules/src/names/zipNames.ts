@@ -48,8 +48,8 @@ export function archiveNamer(): (chosen: Chosen) => string {
 }
 
 /**
- * The letter of a drive is no part of a name in an archive (APPNOTE 4.4.17): what lies in a folder that is called `C:` would be unpacked to
- * the drive itself, by programs on Windows that take the name for a path.
+ * The letter of a drive is no part of a name in an archive (APPNOTE 4.4.17): what lies in a folder that is called `C:`
+ * would be unpacked to the drive itself, by programs on Windows that take the name for a path.
  */
 function withoutDrive(name: string): string {
 	return /^[A-Za-z]:/.test(name) ? `${name[0]}_${name.slice(2)}` : name;

@@ -117,7 +117,10 @@ const containers: readonly VideoContainer[] = [
 	...(['mov', 'matroska', 'avi', 'mpegts', 'mpeg', 'mpegvideo', 'ogg', 'flv', 'asf', 'rm'] as const),
 ];
 
-/** The options with which ffprobe opens descriptor 3: whatever its content is, it is one of these formats, and no other file is opened. */
+/**
+ * The options with which ffprobe opens descriptor 3: whatever its content is, it is one of these formats, and no other
+ * file is opened.
+ */
 export const source = [
 	...['-v', 'error', '-protocol_whitelist', 'file', '-format_whitelist', containers.join()],
 	...['-i', '/proc/self/fd/3'],

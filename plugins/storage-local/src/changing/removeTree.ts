@@ -13,8 +13,9 @@ const removalConcurrency = 8;
 const maxOpenFolders = 64;
 
 /**
- * Removes the object of that name and, of a folder, its contents, however deep it is; symbolic links are removed, not their targets. Files
- * that another process removes meanwhile are no failure. Stops half-way when the disk is being closed.
+ * Removes the object of that name and, of a folder, its contents, however deep it is; symbolic links are removed, not
+ * their targets. Files that another process removes meanwhile are no failure. Stops half-way when the disk is being
+ * closed.
  */
 export async function removeTree(disk: Disk, folder: Folder, name: RawName): Promise<void> {
 	const removal: Removal = { disk, folder, names: [name] };

@@ -12,7 +12,10 @@ export interface ListDialogProps {
 	title: string;
 	onClose: () => void;
 	onClosed?: () => void;
-	/** Unmounted when the dialog closes, so the list is fetched anew when it opens again. Gets a function that moves the focus to `Close`. */
+	/**
+	 * Unmounted when the dialog closes, so the list is fetched anew when it opens again. Gets a function that moves the
+	 * focus to `Close`.
+	 */
 	children: (focusClose: () => void) => ReactNode;
 }
 

@@ -5,10 +5,16 @@ import { Counts } from '../../limits/Counts.js';
 const minPerClient = 2;
 const maxPerClient = 64;
 
-/** How many there are of all while the processor is used up, for each one of a client: what two clients have leaves room for a third one. */
+/**
+ * How many there are of all while the processor is used up, for each one of a client: what two clients have leaves room
+ * for a third one.
+ */
 const clientsAtOnce = 3;
 
-/** A request that takes longer than the one leaves its place to others and goes on, and so does one that is found waiting for its client. */
+/**
+ * A request that takes longer than the one leaves its place to others and goes on, and so does one that is found
+ * waiting for its client.
+ */
 const placeMs = 1000;
 const checkMs = 25;
 

@@ -63,7 +63,10 @@ export function createAccepting(
 	};
 }
 
-/** hapi knows the connections that come from now on, which it needs to end them when it stops: idle ones at once, others after a while. */
+/**
+ * hapi knows the connections that come from now on, which it needs to end them when it stops: idle ones at once, others
+ * after a while.
+ */
 function actAsListening(listener: Server): void {
 	listener.address = () => ({ address: '', family: '', port: 0 });
 	listener.emit('listening');

@@ -18,9 +18,10 @@ const headers = {
 };
 
 /**
- * Stands between Node's parser and hapi: hapi gets the requests of a connection one at a time, scheduled fairly by client (`clientOf`) and
- * at most `maxAtOnce()` under way, and never one that can't be parsed. A refusal by Node before there is a request, such as a bad request
- * line, too many headers or an unknown expectation, gets the same shape as every other refusal.
+ * Stands between Node's parser and hapi: hapi gets the requests of a connection one at a time, scheduled fairly by
+ * client (`clientOf`) and at most `maxAtOnce()` under way, and never one that can't be parsed. A refusal by Node before
+ * there is a request, such as a bad request line, too many headers or an unknown expectation, gets the same shape as
+ * every other refusal.
  */
 export function serializeRequests(
 	listener: HttpServer,

@@ -10,7 +10,10 @@ interface Located {
 	item: StorageItem;
 }
 
-/** Where an item is in the trash: on the root that its row names, or on the one to which its home was just moved. Throws `unavailable`. */
+/**
+ * Where an item is in the trash: on the root that its row names, or on the one to which its home was just moved. Throws
+ * `unavailable`.
+ */
 export async function locateTrashed(
 	{ storage, store }: Pick<TrashParts, 'storage' | 'store'>,
 	{ id, rootId }: Pick<TrashRecord, 'id' | 'rootId'>,

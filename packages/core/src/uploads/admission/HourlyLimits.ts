@@ -160,7 +160,8 @@ export class HourlyLimits {
 		return {
 			async arrived(bytes: number) {
 				uncounted += bytes;
-				// In steps, however much is waiting: a body that is still arriving is refused for the rest of the hourly amount, not for its own size.
+				// In steps, however much is waiting: a body that is still arriving is refused for the rest of the
+				// hourly amount, not for its own size.
 				while (uncounted >= step) {
 					uncounted -= step;
 					await count({ files: 0, bytes: step });

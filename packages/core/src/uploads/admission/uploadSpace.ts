@@ -33,7 +33,10 @@ const idleMs = 10_000;
 const clientShare = 1 / 4;
 const totalShare = 1 / 2;
 
-/** Before anything is refused because of uploads at other processes, it is waited until these have said anew what is under way, each second: on a busy machine later. */
+/**
+ * Before anything is refused because of uploads at other processes, it is waited until these have said anew what is
+ * under way, each second: on a busy machine later.
+ */
 const lookMs = 100;
 const maxLooks = 50;
 

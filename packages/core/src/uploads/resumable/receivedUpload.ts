@@ -19,7 +19,10 @@ import { findUpload, receivingOf, targetOf, type UploadParts } from './UploadPar
 /** How long a sender may take a file back. */
 const takeBackMs = 60 * 60_000;
 
-/** The folder that the file of an upload goes to, at its present path. What a share receives goes to its sender's folder within the shared one. */
+/**
+ * The folder that the file of an upload goes to, at its present path. What a share receives goes to its sender's folder
+ * within the shared one.
+ */
 export async function folderOf(parts: UploadParts, owner: Viewer, record: UploadRecord): Promise<StoragePath> {
 	const receiving = receivingOf(owner);
 	if (receiving === undefined) return (await targetOf(parts, owner, record)).path;

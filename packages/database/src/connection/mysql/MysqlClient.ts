@@ -12,7 +12,10 @@ const statementSeconds = 10;
 /** The same for a connection until it is established. */
 const connectSeconds = 5;
 
-/** For how long a connection is asked for again that the server has no room or no time for. Whoever waits gets the first one that is free here. */
+/**
+ * For how long a connection is asked for again that the server has no room or no time for. Whoever waits gets the first
+ * one that is free here.
+ */
 const fullServerMs = 5_000;
 
 interface MysqlConnection {

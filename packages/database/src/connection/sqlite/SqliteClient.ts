@@ -50,9 +50,9 @@ interface SqliteQuery {
 }
 
 /**
- * knex's SQLite client over libsql, which contains its binary inside its package. Its one connection writes: what waits for another
- * process or for the disk, the beginning and the commit of each transaction, does so on a thread of libsql's. Clients have it in turns. Plain
- * reads go to `reads` and wait for no write.
+ * knex's SQLite client over libsql, which contains its binary inside its package. Its one connection writes: what waits
+ * for another process or for the disk, the beginning and the commit of each transaction, does so on a thread of
+ * libsql's. Clients have it in turns. Plain reads go to `reads` and wait for no write.
  */
 export class SqliteClient extends BetterSqlite3Client {
 	/** Set before the first query. Undefined in a transaction: it reads its own writes. */

@@ -158,7 +158,10 @@ class Batches<T> {
 
 	constructor(readonly turns: RowTurns) {}
 
-	/** Runs `work` for as many as ask for the same; `keys` are in lock order. Resolves to its result, and to how many came after this one. */
+	/**
+	 * Runs `work` for as many as ask for the same; `keys` are in lock order. Resolves to its result, and to how many
+	 * came after this one.
+	 */
 	async add(
 		what: string,
 		keys: readonly string[],

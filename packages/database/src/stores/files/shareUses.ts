@@ -197,8 +197,8 @@ export function shareUseStore(knex: Knex, now: () => number): ShareUseStore {
 }
 
 /**
- * Changes the row of a share in any case. Each node of a cluster locks rows for itself: only of two that write one row, one is broken off, and
- * then repeated with what the other one has made.
+ * Changes the row of a share in any case. Each node of a cluster locks rows for itself: only of two that write one row,
+ * one is broken off, and then repeated with what the other one has made.
  */
 export async function claimShare(transaction: Knex.Transaction, id: string, now: number): Promise<void> {
 	const values = ['last_used_at', now, now, 'last_used_at'];

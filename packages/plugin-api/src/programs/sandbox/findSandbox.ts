@@ -209,8 +209,8 @@ try {
 `;
 
 /**
- * Whether the error of a child is one of a machine that has no descriptors, processes, memory or time left, or whose files of this program
- * are being exchanged by an upgrade: a weaker sandbox must not follow from that either.
+ * Whether the error of a child is one of a machine that has no descriptors, processes, memory or time left, or whose
+ * files of this program are being exchanged by an upgrade: a weaker sandbox must not follow from that either.
  */
 function isPassing(error: unknown): boolean {
 	const { code, killed, stderr = '' } = error as { code?: unknown; killed?: boolean; stderr?: string };

@@ -1,4 +1,7 @@
-/** Small values of one part of the server, such as a plugin, shared by all processes and kept through restarts. Values can be any JSON. */
+/**
+ * Small values of one part of the server, such as a plugin, shared by all processes and kept through restarts. Values
+ * can be any JSON.
+ */
 export interface KeyValueStore {
 	/** Undefined for a value that was never set, was removed or has expired. The caller parses it. */
 	get(key: string): Promise<unknown>;

@@ -22,9 +22,9 @@ const maxTimes = 3;
 const alwaysDecoded = 2 ** 24;
 
 /**
- * Whether a HEIC or AVIF file has more decoded, or turned, than the pixels that it has at the end: 256 parts of a grid may be the same large
- * picture (2 kB: more than 40 s), and an image may be turned 250 times (1.4 kB: more than 20 s). The library compares the size that
- * an item says with the decoded one. Linear in the length of the file.
+ * Whether a HEIC or AVIF file has more decoded, or turned, than the pixels that it has at the end: 256 parts of a grid
+ * may be the same large picture (2 kB: more than 40 s), and an image may be turned 250 times (1.4 kB: more than 20 s).
+ * The library compares the size that an item says with the decoded one. Linear in the length of the file.
  */
 export function exceedsItsPixels(bytes: Buffer, format: ImageFormat): boolean {
 	if (format !== 'avif' && format !== 'heic') return false;

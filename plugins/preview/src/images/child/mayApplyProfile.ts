@@ -7,8 +7,9 @@ const maxTags = 100;
 const chainTags = /^D2B[0-3]$/;
 
 /**
- * Whether the colours of an image may be transformed by its ICC profile, in a time that the size of the profile bounds: it has a matrix or
- * tables, and no chain. A chain of a thousand sets of curves, which takes half a kilobyte of a file, costs 8 s of processor.
+ * Whether the colours of an image may be transformed by its ICC profile, in a time that the size of the profile bounds:
+ * it has a matrix or tables, and no chain. A chain of a thousand sets of curves, which takes half a kilobyte of a file,
+ * costs 8 s of processor.
  */
 export function mayApplyProfile(profile: Buffer): boolean {
 	const table = headerBytes + 4;

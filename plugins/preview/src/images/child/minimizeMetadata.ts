@@ -2,8 +2,9 @@ import { crc32 } from 'node:zlib';
 import type { ImageFormat } from './imageFormat.js';
 
 /**
- * Leaves nothing of an image's EXIF data but the orientation, in place: the library that reads them takes the square of the number of
- * entries (9 s for 60 kB of them). Texts of a PNG are hidden, which the library would decompress to any length. Linear in the length of the image; nothing else of it is changed.
+ * Leaves nothing of an image's EXIF data but the orientation, in place: the library that reads them takes the square of
+ * the number of entries (9 s for 60 kB of them). Texts of a PNG are hidden, which the library would decompress to any
+ * length. Linear in the length of the image; nothing else of it is changed.
  */
 export function minimizeMetadata(bytes: Buffer, format: ImageFormat): void {
 	if (format === 'jpeg') minimizeJpeg(bytes);

@@ -20,8 +20,9 @@ const maxTimes = 4;
 const alwaysRead = 64 * 1024 * 1024;
 
 /**
- * Whether the strips or tiles of a TIFF are the same bytes again and again, so that the time to decode them is not bounded by the length of
- * the file: 20,000 strips that are the same 500 kB take 21 s. Linear in the length of the file.
+ * Whether the strips or tiles of a TIFF are the same bytes again and again, so that the time to decode them is not
+ * bounded by the length of the file: 20,000 strips that are the same 500 kB take 21 s. Linear in the length of the
+ * file.
  */
 export function readsTwice(bytes: Buffer, format: ImageFormat): boolean {
 	if (format !== 'tiff' || bytes.length < 10) return false;

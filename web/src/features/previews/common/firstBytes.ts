@@ -9,7 +9,10 @@ import type { PreviewFile } from './previewFile.js';
 /** As many bytes of a picture are read to find its size: behind a small picture of it as cameras add one, and behind much else. */
 const furtherBytes = [128 * 1024, 2 * 1024 * 1024];
 
-/** The first bytes of a file, of a picture as many as name its size, or all of one that may have many frames or scans, and its current size on the server. */
+/**
+ * The first bytes of a file, of a picture as many as name its size, or all of one that may have many frames or scans,
+ * and its current size on the server.
+ */
 export function firstBytesQuery(file: PreviewFile) {
 	return queryOptions({
 		queryKey: queryKeys.previews.firstBytes(file.id),

@@ -17,7 +17,10 @@ export interface ReadText {
 	ends: readonly string[];
 	/** The end of a line that is added. */
 	usualEnd: string;
-	/** The bytes, without its end, of each line that has others than `encode` makes of it: some encodings have several codes for a letter. */
+	/**
+	 * The bytes, without its end, of each line that has others than `encode` makes of it: some encodings have several
+	 * codes for a letter.
+	 */
 	ownBytes: ReadonlyMap<number, Bytes>;
 }
 

@@ -19,7 +19,10 @@ export interface LetterCosts {
 interface AddedCost {
 	/** Letters that join or combine, and turns of script, direction or font: a browser shapes what lies between two turns by itself. */
 	joined: number;
-	/** What takes no place on screen, of which any number is laid out at once: marks above those of a letter, and what turns the direction. */
+	/**
+	 * What takes no place on screen, of which any number is laid out at once: marks above those of a letter, and what
+	 * turns the direction.
+	 */
 	piled: number;
 }
 

@@ -45,7 +45,10 @@ const maxSpan = 100;
 /** Of all cells that take several. */
 const maxSlots = 20_000;
 
-/** Of the letters that join or combine, and of turns between scripts, in an element that lies in no other one: each of these is laid out when it comes on screen. */
+/**
+ * Of the letters that join or combine, and of turns between scripts, in an element that lies in no other one: each of
+ * these is laid out when it comes on screen.
+ */
 const maxInBlock = 100_000;
 /** Of what takes no place, in all: however many elements of it there are, all of them are on screen. */
 const maxPiled = 5_000;

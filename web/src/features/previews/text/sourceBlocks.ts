@@ -15,7 +15,10 @@ const maxCostly = 4000;
 
 /** Consecutive lines of a text, with their ends. */
 export interface SourceBlock {
-	/** How many lines it takes on screen, for its height until it is laid out: one that is too low would bring dozens of others on screen. */
+	/**
+	 * How many lines it takes on screen, for its height until it is laid out: one that is too low would bring dozens of
+	 * others on screen.
+	 */
 	lines: number;
 	content: string;
 }

@@ -10,14 +10,14 @@ import { isFrame, jpegSegments } from './jpeg.js';
 const maxFrames = 2000;
 
 /**
- * The most pixels that a JPEG's scans go over together: each scan, which may have 30 bytes, goes over all of them. For 100 megapixels that
- * takes 18 ms, in which the page draws nothing.
+ * The most pixels that a JPEG's scans go over together: each scan, which may have 30 bytes, goes over all of them. For
+ * 100 megapixels that takes 18 ms, in which the page draws nothing.
  */
 const maxScannedPixels = 2_000_000_000;
 
 /**
- * Whether these are the first bytes of an animation (WebP, GIF or PNG) that may have many frames, or of a JPEG that may have many scans. Only
- * the whole file says how many there are.
+ * Whether these are the first bytes of an animation (WebP, GIF or PNG) that may have many frames, or of a JPEG that may
+ * have many scans. Only the whole file says how many there are.
  */
 export function mayTakeLong(head: Uint8Array): boolean {
 	const { type } = describeImage(head);

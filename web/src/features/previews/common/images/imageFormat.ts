@@ -5,8 +5,8 @@ import { jpegSize } from './jpeg.js';
 export const undrawnType = 'image/heic';
 
 /**
- * The type of a picture and its size in pixels by its first bytes: a width and height of 0 if they don't contain it, an undefined type for
- * what is no picture.
+ * The type of a picture and its size in pixels by its first bytes: a width and height of 0 if they don't contain it, an
+ * undefined type for what is no picture.
  */
 export function describeImage(head: Uint8Array): { type: string | undefined; width: number; height: number } {
 	const view = new DataView(head.buffer, head.byteOffset, head.byteLength);

@@ -15,8 +15,8 @@ export function pixelsOf(bytes: Uint8Array): number {
 }
 
 /**
- * The number of pixels of a picture in a `data:` address, infinite for any other one. As much of its beginning is read as has its size, also
- * behind a colour profile; of one that `mayTakeLong` all.
+ * The number of pixels of a picture in a `data:` address, infinite for any other one. As much of its beginning is read
+ * as has its size, also behind a colour profile; of one that `mayTakeLong` all.
  */
 export function pixelsOfAddress(address: string): number {
 	const [beginning = '', scheme = ''] = /^(data:[^,]{0,200};base64,)[\w+/%\s]{0,400000}/i.exec(address) ?? [];

@@ -28,8 +28,9 @@ export function BoundedTags({ file, title, children }: BoundedTagsProps) {
 }
 
 /**
- * Whether a song or film has more tags or samples than a browser reads in a moment: its player reads them in a thread that nothing ends but itself.
- * Undefined until that is known. A film in fragments is played meanwhile, until it turns out to have too many.
+ * Whether a song or film has more tags or samples than a browser reads in a moment: its player reads them in a thread
+ * that nothing ends but itself. Undefined until that is known. A film in fragments is played meanwhile, until it turns
+ * out to have too many.
  */
 function useTooManyTags({ id, url, size, name }: PreviewFile): boolean | undefined {
 	const client = useQueryClient();

@@ -1,6 +1,6 @@
 /**
- * Audiobooks have two for each of some hundred chapters. Browsers compare the name of each tag with all before it: of 50,000 (600 kB) they
- * read for 20 s, of 5,000 for a fifth of a second.
+ * Audiobooks have two for each of some hundred chapters. Browsers compare the name of each tag with all before it: of
+ * 50,000 (600 kB) they read for 20 s, of 5,000 for a fifth of a second.
  */
 const maxTags = 5000;
 

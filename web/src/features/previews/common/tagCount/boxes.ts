@@ -14,8 +14,8 @@ const fragments: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A film whose tables were counted, and that goes on with so many fragments, may have thousands of them, each of which is another request:
- * its player need not wait for the last one.
+ * A film whose tables were counted, and that goes on with so many fragments, may have thousands of them, each of which
+ * is another request: its player need not wait for the last one.
  */
 const fragmentsOfFilm = 32;
 

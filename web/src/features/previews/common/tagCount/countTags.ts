@@ -9,9 +9,10 @@ import { TagReader, TooManyTags } from './TagReader.js';
 import { countBlocks } from './vorbisComments.js';
 
 /**
- * Whether a song or film has more tags or samples than a browser reads in a moment, or more bytes would be read to know, by reading no more of it
- * than where they are. What can't be read as one of the formats with tags has none. `onFragments` is called for a film in fragments that may be
- * played already; it is still read up to that bound, and may turn out to have too many.
+ * Whether a song or film has more tags or samples than a browser reads in a moment, or more bytes would be read to
+ * know, by reading no more of it than where they are. What can't be read as one of the formats with tags has none.
+ * `onFragments` is called for a film in fragments that may be played already; it is still read up to that bound, and
+ * may turn out to have too many.
  */
 export async function hasTooManyTags(file: Blob, onFragments: () => void = () => {}): Promise<boolean> {
 	let isPlayed = false;

@@ -17,7 +17,10 @@ interface Element {
 	end: number;
 }
 
-/** Counts the elements of a Matroska or WebM file in which tags and chapters are: up to the film, and where its list says that they are. */
+/**
+ * Counts the elements of a Matroska or WebM file in which tags and chapters are: up to the film, and where its list
+ * says that they are.
+ */
 export async function countElements(reader: TagReader): Promise<void> {
 	const header = await elementAt(reader, 0, reader.size);
 	const body = header && (await elementAt(reader, header.end, reader.size));

@@ -10,7 +10,10 @@ const prefixes: readonly [begin: RegExp, length: number][] = [
 /** As a second packet: of FLAC, and of Speex, which has nothing before them. */
 const secondPrefixes: typeof prefixes = [...prefixes, [/^[\x04\x84]/, 4], [/^/, 0]];
 
-/** So much of the sound is read, too: another stream may follow the first one. A browser's player is some seconds ahead of what is heard. */
+/**
+ * So much of the sound is read, too: another stream may follow the first one. A browser's player is some seconds ahead
+ * of what is heard.
+ */
 const soundBytes = 1024 * 1024;
 
 /** Counts the comments in the packets before the sound or film, and in those a while behind its beginning. */
