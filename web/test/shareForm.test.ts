@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { Share } from '../src/api/shares.js';
-import { changesOf, formOf, keptEndLabel, newShareForm, newShareOf } from '../src/features/links/shares/shareForm.js';
+import { changesOf, endOptions, formOf, newShareForm, newShareOf } from '../src/features/links/shares/shareForm.js';
 import type { SizeDraft } from '../src/ui/fields/sizes.js';
 
 const now = new Date('2026-05-01T12:00:00').getTime();
@@ -58,10 +58,19 @@ test('a change sends no end and no password that were left as they are', (t) => 
 	const share = shareWith({ mode: 'view', maxDownloads: 2 });
 	const form = formOf(share);
 	const changes = (changed: Partial<typeof form>) => changesOf({ ...form, ...changed }, share, now);
-	t.is(keptEndLabel(share), 'Never');
 	t.deepEqual(changes({}), { title: 'Trip', message: '', maxDownloads: 2 });
 	t.like(changes({ end: 'never', removesPassword: true }), { expiresAt: null, password: null });
 	t.like(changes({ removesPassword: true, password: 'another one' }), { password: 'another one' });
+});
+
+test('an existing share offers the end that it has first, and each end once', (t) => {
+	const labels = (expiresAt?: number | null) =>
+		endOptions(expiresAt === undefined ? undefined : shareWith({ expiresAt })).map(({ label }) => label);
+	const ends = ['1 day', '1 week', '1 month', 'On a date'];
+	t.deepEqual(labels(), ['Never', ...ends]);
+	t.deepEqual(labels(null), ['Never', ...ends]);
+	t.deepEqual(labels(now), ['May 1, 2026', 'Never', ...ends]);
+	t.is(endOptions(shareWith({ expiresAt: null }))[0]?.value, formOf(shareWith({ expiresAt: null })).end);
 });
 
 test('what a share may receive is chosen in a unit, and stays exactly what it is until it is changed', (t) => {

@@ -9,7 +9,7 @@ import { TextField } from '../../../ui/fields/TextField.js';
 import { UnitSelect } from '../../../ui/fields/UnitSelect.js';
 import { shareMessages as messages } from './messages.js';
 import styles from './ShareFields.module.css';
-import { endLabels, type FormProblem, keptEndLabel, type ShareEnd, type ShareFormState } from './shareForm.js';
+import { endOptions, type FormProblem, type ShareEnd, type ShareFormState } from './shareForm.js';
 
 export interface ShareFieldsProps {
 	form: ShareFormState;
@@ -32,7 +32,6 @@ export function ShareFields({ form, onChange, share, mayReceive, limits, problem
 		if (problem) root.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
 	}, [problem]);
 	const errorOf = (field: FormProblem['field']) => (problem?.field === field ? problem.problem : undefined);
-	const ends = Object.entries(endLabels).map(([value, label]) => ({ value, label }));
 	const hasPassword = share?.hasPassword === true;
 	return (
 		<div ref={root} className={styles.fields}>
@@ -48,7 +47,7 @@ export function ShareFields({ form, onChange, share, mayReceive, limits, problem
 				<Choice
 					label={messages.expires}
 					value={form.end}
-					options={share ? [{ value: 'kept', label: keptEndLabel(share) }, ...ends] : ends}
+					options={endOptions(share)}
 					onValue={(end) => onChange({ end: end as ShareEnd })}
 					hint={maxLifetime > 0 ? messages.lifetime(maxLifetime) : undefined}
 				/>

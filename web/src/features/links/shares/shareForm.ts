@@ -63,9 +63,16 @@ export function formOf(share: Share): ShareFormState {
 	};
 }
 
-/** How the end of an existing share is offered. */
-export function keptEndLabel({ expiresAt }: Pick<Share, 'expiresAt'>): string {
-	return expiresAt === null ? endLabels.never : formatDate(expiresAt);
+/** The ends to choose from: first the one that an existing share has, each once. */
+export function endOptions(share?: Pick<Share, 'expiresAt'>): { value: ShareEnd; label: string }[] {
+	const ends = (Object.keys(endLabels) as (keyof typeof endLabels)[]).map((value) => ({
+		value,
+		label: endLabels[value],
+	}));
+	if (!share) return ends;
+	const { expiresAt } = share;
+	if (expiresAt !== null) return [{ value: 'kept', label: formatDate(expiresAt) }, ...ends];
+	return [{ value: 'kept', label: endLabels.never }, ...ends.filter(({ value }) => value !== 'never')];
 }
 
 /** What the server is sent to make a share of these items. */
