@@ -6,6 +6,7 @@ import { assertAccessible } from '../support/axe.js';
 import { desktop, openPage, phone } from '../support/browser.js';
 import { absent, eventually, eventuallyMatches, gone } from '../support/expect.js';
 import {
+	expectFocusInList,
 	expectOnDisk,
 	expectSelected,
 	type FileManager,
@@ -118,6 +119,7 @@ test.serial('what was deleted is in the trash with its folder, and restored to i
 	await toolbarButton(page, 'Restore').click();
 	await expectNotice(page, 'Restored a.txt');
 	await gone(t, rowOf(page, 'a.txt'));
+	await expectFocusInList(page);
 	await expectOnDisk(t, app.home, ['Public/', 'c.txt', 'docs/', 'docs/a.txt']);
 	await nameIn(page, 'deep').click({ button: 'right' });
 	await eventually(t, () => menuItems(page), ['Restore', 'Delete forever']);
@@ -163,6 +165,8 @@ test.serial('items of the trash are deleted forever, some or all, after a questi
 	await toolbarButton(page, 'Empty Trash').click();
 	await mouse.confirm(page, 'Empty Trash');
 	await expectNotice(page, 'The trash is empty now');
+	// The button that had the focus is disabled.
+	await expectFocusInList(page);
 	await page.getByText('What you delete is kept here until it is deleted forever.').waitFor();
 	await expectKept(t, app, before, 0);
 	await expectOnDisk(t, app.home, ['Public/']);

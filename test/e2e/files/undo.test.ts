@@ -6,6 +6,7 @@ import { assertAccessible } from '../support/axe.js';
 import { type desktop, phone } from '../support/browser.js';
 import { absent, gone } from '../support/expect.js';
 import {
+	expectFocusInList,
 	expectOnDisk,
 	keepBoth,
 	nameIn,
@@ -273,6 +274,7 @@ const offered = async (t: ExecutionContext, viewport: typeof desktop | undefined
 	const button = page.getByRole('button', { name: 'Undo' });
 	await (viewport ? button.tap() : button.press('Enter'));
 	await expectNotice(page, 'Restored b.txt');
+	await expectFocusInList(page);
 	await assertAccessible(t, page, 'undone');
 	await expectOnDisk(t, app.home, initial);
 	t.deepEqual(app.faults, []);

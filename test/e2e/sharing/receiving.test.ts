@@ -103,6 +103,8 @@ test.serial('the keyboard alone sends a file to a share and takes it back', asyn
 	await focused('Take back a.txt');
 	await page.keyboard.press('Enter');
 	await gone(t, sentList(page));
+	// Its list is gone with the last file.
+	await page.getByRole('main').and(page.locator(':focus')).waitFor();
 	t.deepEqual(await readdir(path.join(ada.home, 'inbox/Grace')), []);
 	t.deepEqual(faults, []);
 });

@@ -8,6 +8,7 @@ import { assertAccessible } from '../support/axe.js';
 import { desktop, launchBrowser, numericName, phone } from '../support/browser.js';
 import { absent, eventually } from '../support/expect.js';
 import {
+	expectFocusInList,
 	type FileManager,
 	menuItems,
 	nameIn,
@@ -246,6 +247,7 @@ const locked = async (t: ExecutionContext, viewport: typeof desktop) => {
 	await page.keyboard.press('Enter');
 	await page.getByRole('heading', { level: 1, name: 'Our secret trip' }).waitFor();
 	await rowOf(page, 'notes.txt').waitFor();
+	await expectFocusInList(page);
 	const file = await downloaded(page, async () => {
 		await rowOf(page, 'notes.txt').getByRole('button', { name: 'Actions for notes.txt' }).click();
 		await eventually(t, () => menuItems(page), ['Preview', 'Download']);

@@ -162,6 +162,11 @@ export function rowOf(page: Page, name: string): Locator {
 	return page.getByRole('grid', { name: 'Files' }).getByRole('row', { name: new RegExp(`^${escapeText(name)}(,|$)`) });
 }
 
+/** Waits until the list or one of its rows has the focus. */
+export function expectFocusInList(page: Page): Promise<void> {
+	return page.locator('[role=grid]:focus, [role=grid] [role=row]:focus').waitFor({ state: 'attached' });
+}
+
 export function nameIn(page: Page, name: string): Locator {
 	return rowOf(page, name).locator('[data-part=name]');
 }
