@@ -654,12 +654,99 @@ test('a document is refused for what its pages and notes repeat, and for its sty
 	refused({ ...document([]), numberingPart: { domNumberings: nodes(2001, {}) } });
 });
 
-test('the elements of all files of a document are counted together, whatever they are called', (t) => {
-	const zip = (files: Record<string, string>) => ({
-		names: Object.keys(files),
-		has: (name: string) => name in files,
-		read: (name: string) => new Uint8Array(Buffer.from(files[name] ?? '')),
+test('a document is refused for the letters that its styles, lists and pages would be written with', (t) => {
+	const long = 'x'.repeat(100_000);
+	const many = <T>(item: (at: number) => T, count = 400) => Array.from({ length: count }, (_, at) => item(at));
+	const body = { children: [] };
+	const word = (styles: object[], levels: object[] = []) => ({
+		documentPart: { body },
+		parts: [],
+		stylesPart: { styles },
+		numberingPart: { domNumberings: levels },
 	});
+	const refused = (given: Parameters<typeof assertModestPages>[0]) =>
+		t.throws(() => assertModestPages(given), { instanceOf: TooMuchMarkup });
+	const family = { styles: [{ values: { 'font-family': long } }] };
+	const first = { id: 'first', ...family };
+	assertModestPages(word([first, ...many((at) => ({ id: `${at}` }))]));
+	refused(word([first, ...many((at) => ({ id: `${at}`, basedOn: 'first' }))]));
+	refused(word([first, ...many((at) => ({ id: `${at}`, linked: 'first' }))]));
+	refused(
+		word([
+			{ id: 'first', styles: many(() => ({ values: {} }), 1000) },
+			...many((at) => ({ id: `${at}`, linked: 'first' })),
+		]),
+	);
+	refused(word([{ id: long, styles: many(() => ({ values: {} })) }]));
+	// Styles that are based on each other, or on themselves.
+	assertModestPages(
+		word([
+			{ id: 'a', basedOn: 'b', linked: 'a', ...family },
+			{ id: 'b', basedOn: 'a' },
+			{ id: 'c', basedOn: 'c' },
+		]),
+	);
+	assertModestPages(
+		word(
+			[],
+			many((at) => ({ id: `${at}`, levelText: '%1.%2.%3.%4.%5.%6.%7.%8.%9', pStyle: { margin: '1pt' } }), 2000),
+		),
+	);
+	refused(
+		word(
+			[],
+			many((at) => ({ id: `${at}`, levelText: long })),
+		),
+	);
+	refused(
+		word(
+			[],
+			many((at) => ({ id: `${at}`, rStyle: { color: long } })),
+		),
+	);
+	refused(
+		word(
+			[],
+			many(() => ({ id: long })),
+		),
+	);
+
+	const pages = { children: many(() => ({ break: 'page' }), 100) };
+	const header = (node: object) => ({ documentPart: { body: pages }, parts: [{ rootElement: { children: [node] } }] });
+	assertModestPages(header({ text: 'short', cssStyle: { color: 'red' } }));
+	for (const node of [
+		{ text: long },
+		{ styleName: long },
+		{ cssStyle: { color: long } },
+		{ attrs: { stroke: long } },
+	]) {
+		refused(header(node));
+	}
+	const links = { children: many((at) => ({ type: 'hyperlink', id: 'link', anchor: `${at}` })) };
+	refused({ documentPart: { body: links, rels: [{ id: 'link', target: long }] }, parts: [] });
+	assertModestPages({
+		documentPart: { body: links, rels: [{ id: 'link', target: 'https://example.com' }] },
+		parts: [],
+	});
+});
+
+const zip = (files: Record<string, string>) => ({
+	names: Object.keys(files),
+	has: (name: string) => name in files,
+	read: (name: string) => new Uint8Array(Buffer.from(files[name] ?? '')),
+});
+
+test('a document is not parsed whose lists have more levels together than could be copied', (t) => {
+	const lists = (count: number, levels: number, prefix = 'w:') =>
+		`<${prefix}numbering>${`<${prefix}abstractNum>${`<${prefix}lvl/>`.repeat(9)}</${prefix}abstractNum>`.repeat(levels / 9)}${`<${prefix}num w:numId="1"></${prefix}num>`.repeat(count)}</${prefix}numbering>`;
+	assertModestFiles(zip({ 'word/numbering.xml': lists(900, 1800) }));
+	for (const prefix of ['w:', '', 'other:']) {
+		const file = zip({ 'word/a.xml': lists(9000, 18_000, prefix) });
+		t.throws(() => assertModestFiles(file), { instanceOf: TooMuchMarkup });
+	}
+});
+
+test('the elements of all files of a document are counted together, whatever they are called', (t) => {
 	const half = '<a/>'.repeat(50_001);
 	assertModestFiles(zip({ 'a.xml': half, 'b.png': 'PNG<a>', 'c.txt': half.replace('<', 'x') }));
 	for (const start of ['', '\uFEFF', ' \n']) {

@@ -455,6 +455,55 @@ test.serial('a docx is read in the fonts that it brings', async (t) => {
 	t.deepEqual(app.faults, []);
 });
 
+test.serial(
+	'a docx that has one font or one bullet in thousands of places is read, and takes no gigabytes',
+	async (t) => {
+		const app = await fixture.enter(t);
+		const types = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+		const spaces = `xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:r="${types}" xmlns:v="urn:schemas-microsoft-com:vml"`;
+		const relation = (id: string, type: string, target: string) =>
+			`<Relationship Id="${id}" Type="${types}/${type}" Target="${target}"/>`;
+		const relations = (inner: string) =>
+			`<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${inner}</Relationships>`;
+		const padded = (bytes: Buffer) => Buffer.concat([bytes, Buffer.alloc(10_000_000)]);
+		const many = (count: number, item: (at: number) => string) =>
+			Array.from({ length: count }, (_, at) => item(at)).join('');
+		const key = '00000000-0000-0000-0000-000000000000';
+		await writeFiles(app.home, {
+			'fonts.docx': word({
+				body: paragraph('In many fonts'),
+				relations: relation('t1', 'fontTable', 'fontTable.xml'),
+				files: {
+					'word/fontTable.xml': `<w:fonts ${spaces}>${many(500, (at) => `<w:font w:name="f${at}"><w:embedRegular r:id="f" w:fontKey="{${key}}"/></w:font>`)}</w:fonts>`,
+					'word/_rels/fontTable.xml.rels': relations(relation('f', 'font', 'fonts/f.odttf')),
+					'word/fonts/f.odttf': padded(await readFile(letters)),
+				},
+			}),
+			'bullets.docx': word({
+				body: paragraph('With bullets') + bulleted,
+				relations: relation('n1', 'numbering', 'numbering.xml'),
+				files: {
+					'word/numbering.xml': `<w:numbering ${spaces}><w:numPicBullet w:numPicBulletId="0"><w:pict><v:shape style="width:9pt"><v:imagedata r:id="i"/></v:shape></w:pict></w:numPicBullet><w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:lvlPicBulletId w:val="0"/></w:lvl></w:abstractNum>${many(500, (at) => `<w:num w:numId="${at}"><w:abstractNumId w:val="1"/></w:num>`)}</w:numbering>`,
+					'word/_rels/numbering.xml.rels': relations(relation('i', 'image', 'media/i.png')),
+					'word/media/i.png': padded(await picture('png', '8x8', 'red')),
+				},
+			}),
+		});
+		const page = await app.open('/browser?type=private');
+		await openPreview(page, 'fonts.docx');
+		const text = inside(page).getByText('In many fonts');
+		await text.waitFor();
+		// The others have no address of thirteen million letters.
+		const faces = () => text.evaluate(() => document.fonts.size);
+		await eventually(t, faces, 1);
+		await closePreview(page);
+		await openPreview(page, 'bullets.docx');
+		await inside(page).getByText('With bullets').waitFor();
+		await inside(page).getByText('an item').waitFor();
+		t.deepEqual(app.faults, []);
+	},
+);
+
 test.serial('a docx is rendered on the page, and nothing in it runs', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, {

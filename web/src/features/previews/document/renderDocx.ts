@@ -51,7 +51,7 @@ export async function renderDocx(bytes: Uint8Array, title: string): Promise<void
 	const sheets = inert.createElement('div');
 	const parsed = await parseAsync(counted, options);
 	assertModestPages(parsed);
-	readImagesOnce(parsed);
+	readFilesOnce(parsed);
 	for (const node of await renderDocument(parsed, options)) {
 		(node.nodeName === 'STYLE' ? sheets : inert.body).append(node);
 	}
@@ -78,30 +78,60 @@ export async function renderDocx(bytes: Uint8Array, title: string): Promise<void
 }
 
 /**
- * An address with all bytes of an image is made once for all places where it is shown, and no more of them than the
- * browser reads in time.
+ * An address with all bytes of an image is made once for all places where it is shown, that of a font for its first
+ * name only, and no more of them than the browser reads in time.
  */
-function readImagesOnce(document: WordImages): void {
-	const known = new Map<unknown, Promise<string | null>>();
-	const load = document.loadDocumentImage.bind(document);
-	let left = maxImageLetters;
-	document.loadDocumentImage = async (id, part) => {
-		const path = document.getPathById(part ?? document.documentPart, id);
-		const reading = known.get(path) ?? load(id, part);
+function readFilesOnce(document: WordFiles): void {
+	const known = new Map<string | null, Promise<string | null>>();
+	let images = maxImageLetters;
+	let fonts = maxFontLetters;
+	const readImage = async (path: string | null, load: () => Promise<string | null>) => {
+		const reading = known.get(path) ?? load();
 		known.set(path, reading);
 		const image = await reading;
-		left -= image?.length ?? 0;
-		return left < 0 ? null : image;
+		images -= image?.length ?? 0;
+		return images < 0 ? null : image;
+	};
+
+	const loadImage = document.loadDocumentImage.bind(document);
+	document.loadDocumentImage = (id, part) =>
+		readImage(document.getPathById(part ?? document.documentPart, id), () => loadImage(id, part));
+
+	const loadBullet = document.loadNumberingImage.bind(document);
+	const bullets = new Set<string>();
+	document.loadNumberingImage = async (id) => {
+		// One property has it for all levels with that bullet. What throws is not written again.
+		if (bullets.has(id)) throw new Error('The bullet is there.');
+		bullets.add(id);
+		return readImage(document.getPathById(document.numberingPart, id), () => loadBullet(id));
+	};
+
+	const loadFont = document.loadFont.bind(document);
+	const read = new Set<string | null>();
+	document.loadFont = async (id, key) => {
+		// Word brings each font by itself, and hides it by a key of its own.
+		const path = document.getPathById(document.fontTablePart, id);
+		if (read.has(path)) return null;
+		read.add(path);
+		const font = await loadFont(id, key);
+		fonts -= font?.length ?? 0;
+		return fonts < 0 ? null : font;
 	};
 }
 
 /** Of the addresses of all images, each as often as it is shown. */
 const maxImageLetters = 100_000_000;
+/** Of those of all fonts, each once: 75 MB of fonts, of which the browser has several copies meanwhile. */
+const maxFontLetters = 100_000_000;
 
-interface WordImages {
+interface WordFiles {
 	documentPart: unknown;
+	numberingPart: unknown;
+	fontTablePart: unknown;
 	getPathById(part: unknown, id: string): string | null;
 	loadDocumentImage(id: string, part?: unknown): Promise<string | null>;
+	loadNumberingImage(id: string): Promise<string | null>;
+	loadFont(id: string, key: string): Promise<string | null>;
 }
 
 /** Bullets above all: in a style each rule has its own, beside the font that it wants. */

@@ -1,5 +1,6 @@
 import { countElements, TooMuchMarkup } from '../common/markupBounds.js';
 import type { ZipArchive } from '../common/zip.js';
+import { lettersIn, lettersOfLevels, lettersOfStyles, type WordLevel, type WordStyle } from './wordLetters.js';
 
 /** A paragraph of Word takes some six elements in its file, and one on the page. */
 const maxElements = 100_000;
@@ -10,6 +11,13 @@ const maxStyles = 2_000;
 /** Levels of lists: nine for each. */
 const maxLevels = 2_000;
 const maxFiles = 5_000;
+/** docx-preview looks for the levels of each list among all, and copies each, before it says how many there are. */
+const maxListsTimesLevels = 2_000_000;
+/**
+ * Of what is made of a document: a name or value of any length is written for each style that gets it, for each level of a list, and
+ * on each page. A novel has two million, in styles of some hundred thousand.
+ */
+const maxLetters = 20_000_000;
 
 /**
  * Throws for a document whose files have more elements than are read in time, or deeper ones. Whatever their names:
@@ -21,8 +29,23 @@ export function assertModestFiles(zip: ZipArchive): void {
 	for (const name of zip.names) {
 		const bytes = zip.read(name);
 		if (bytes === undefined || !isMarkup(bytes)) continue;
-		elements += countElements(new TextDecoder().decode(bytes), maxElements - elements);
+		const xml = new TextDecoder().decode(bytes);
+		elements += countElements(xml, maxElements - elements);
+		assertModestLists(xml);
 	}
+}
+
+/** Also in comments and the like, where no honest file has them. */
+function assertModestLists(xml: string): void {
+	if (!xml.includes('abstractNum')) return;
+	let lists = 0;
+	let levels = 0;
+	for (const [, tag = ''] of xml.matchAll(/<([^\s<>/]+)/g)) {
+		const name = tag.slice(tag.lastIndexOf(':') + 1);
+		if (name === 'num') lists++;
+		else if (name === 'lvl') levels++;
+	}
+	if (lists * levels > maxListsTimesLevels) throw new TooMuchMarkup('It has too many lists.');
 }
 
 /** Anything else is no XML. */
@@ -35,50 +58,67 @@ function isMarkup(bytes: Uint8Array): boolean {
 /** What docx-preview has read, as far as it is counted here. */
 export interface WordDocument {
 	parts: readonly { rootElement?: WordNode; notes?: readonly WordNode[] }[];
-	documentPart: { body: WordNode };
-	stylesPart?: { styles?: readonly unknown[] };
-	numberingPart?: { domNumberings?: readonly unknown[] };
+	documentPart: { body: WordNode; rels?: readonly { id?: string; target?: string }[] };
+	stylesPart?: { styles?: readonly WordStyle[] };
+	numberingPart?: { domNumberings?: readonly WordLevel[] };
 }
 
 interface WordNode {
 	type?: string;
 	children?: readonly WordNode[];
+	/** Of a link, in the relations of the document. */
+	id?: string;
 	/** The kind of a break. */
 	break?: string;
 	/** Of the last paragraph of a section. */
 	sectionProps?: unknown;
+	/** The styles of its own. */
+	cssStyle?: object;
+	/** Of a drawing. */
+	attrs?: object;
 }
 
 /** Throws for a document of which too much would be made: each page repeats a header and a footer, and each reference its note. */
 export function assertModestPages({ parts, documentPart, stylesPart, numberingPart }: WordDocument): void {
-	const body = countIn(documentPart.body);
-	const repeated = parts.flatMap(({ rootElement }) => (rootElement ? [countIn(rootElement)] : []));
-	const notes = parts.flatMap((part) => part.notes ?? []).map(countIn);
+	const addresses = new Map((documentPart.rels ?? []).map(({ id, target }) => [id, target?.length ?? 0]));
+	const count = (node: WordNode) => countIn(node, addresses);
+	const body = count(documentPart.body);
+	const repeated = parts.flatMap(({ rootElement }) => (rootElement ? [count(rootElement)] : []));
+	const notes = parts.flatMap((part) => part.notes ?? []).map(count);
 	const most = (counts: readonly Counts[], of: keyof Counts) =>
 		counts.reduce((found, each) => Math.max(found, each[of]), 0);
 	const repeats = 2 * (1 + body.pageEnds);
 	const references = body.references + repeats * most(repeated, 'references');
-	const made = body.nodes + repeats * most(repeated, 'nodes') + references * most(notes, 'nodes');
-	const styles = stylesPart?.styles?.length ?? 0;
-	const levels = numberingPart?.domNumberings?.length ?? 0;
-	if (made > maxParts || styles > maxStyles || levels > maxLevels)
+	const made = (of: keyof Counts) => body[of] + repeats * most(repeated, of) + references * most(notes, of);
+	const styles = stylesPart?.styles ?? [];
+	const levels = numberingPart?.domNumberings ?? [];
+	if (made('nodes') > maxParts || styles.length > maxStyles || levels.length > maxLevels) {
 		throw new TooMuchMarkup('It has too many parts, styles or lists.');
+	}
+	if (made('letters') + lettersOfStyles(styles) + lettersOfLevels(levels) > maxLetters) {
+		throw new TooMuchMarkup('Its names, values or texts are too long.');
+	}
 }
 
 interface Counts {
 	nodes: number;
 	pageEnds: number;
 	references: number;
+	/** Of its texts, and of all names and values that it has. */
+	letters: number;
 }
 
-function countIn(root: WordNode): Counts {
-	const counts: Counts = { nodes: 0, pageEnds: 0, references: 0 };
+/** The lengths of addresses by the ids of links. */
+function countIn(root: WordNode, addresses: ReadonlyMap<string | undefined, number>): Counts {
+	const counts: Counts = { nodes: 0, pageEnds: 0, references: 0, letters: 0 };
 	const add = (node: WordNode) => {
 		counts.nodes++;
 		if (node.sectionProps !== undefined || ['page', 'lastRenderedPageBreak'].includes(node.break ?? '')) {
 			counts.pageEnds++;
 		}
 		if (node.type === 'footnoteReference' || node.type === 'endnoteReference') counts.references++;
+		counts.letters += lettersIn(node) + lettersIn(node.cssStyle) + lettersIn(node.attrs);
+		if (node.type === 'hyperlink') counts.letters += addresses.get(node.id) ?? 0;
 		node.children?.forEach(add);
 	};
 	add(root);
