@@ -24,6 +24,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { walkPath } from '@stowage/core';
 import test, { type ExecutionContext } from 'ava';
 import { execa } from 'execa';
 import { serveArgs, startServer } from '../../test/serverProcess.js';
@@ -232,6 +233,42 @@ test('a data folder that is a link is followed by root if the link is root’s, 
 		t.regex(stderr, /link is a link of user 47430, which root does not follow/);
 	}
 	t.deepEqual(await readdir(at('of root')), []);
+});
+
+test('somebody who exchanges a folder above the data folder for a link meanwhile has root become nobody but the owner of what was there', async (t) => {
+	const { at } = await machine(t);
+	const other = uid + 2;
+	for (const [name, owner] of [
+		['way', uid],
+		['way/data', uid],
+		['others', other],
+		['others/data', other],
+	] as const) {
+		await mkdir(at(name), { mode: 0o755 });
+		await chown(at(name), owner, owner);
+	}
+	const owners: (number | undefined)[] = [];
+	for await (const { path: step, stat: found } of walkPath(at('way/data'))) {
+		if (step.startsWith(at('way'))) owners.push(found?.uid);
+		if (step !== at('way')) continue;
+		renameSync(at('way'), at('held'));
+		symlinkSync(at('others'), at('way'));
+		lchownSync(at('way'), uid, gid);
+	}
+	t.deepEqual(owners, [uid, uid]);
+
+	// A link of root's in a folder of somebody else has the name that this one gives it.
+	await symlink(at('others'), at('held/link'));
+	const dataDir = at('held/link/data');
+	const refused = await stowage(['user', 'list', '--data-dir', dataDir]);
+	t.is(refused.code, 78);
+	t.regex(refused.stderr, /link is a link in a folder of user 47430, which root follows to folders of that user only/);
+	t.deepEqual(await readdir(at('others/data')), []);
+	await mkdir(at('own'), { mode: 0o755 });
+	for (const name of ['own', 'others/data']) await chown(at(name), uid, gid);
+	t.like(await ownerOf(dataDir), { uid });
+	await symlink('../../own', at('held/data/link'));
+	t.like(await ownerOf(at('held/data/link/missing')), { uid });
 });
 
 test('a data folder that is missing is made by the owner of the folder that it lies in', async (t) => {

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
-import { ConfigError, walkPath } from '@stowage/core';
+import { ConfigError, type Step, walkPath } from '@stowage/core';
 import { type InstalledUnit, installedUnit } from '../service/installedUnit.js';
 import { type AccountIds, accountOf, groupOf } from './accounts.js';
 
@@ -33,6 +33,7 @@ async function withGroupsOf({ group, supplementaryGroups }: InstalledUnit, servi
 /** The folder, or the nearest one above it. */
 async function nearestFolder(folder: string): Promise<Stats> {
 	let found = await lstat('/');
+	const inFoldersOfOthers: Step[] = [];
 	for await (const each of walkPath(folder)) {
 		if (each.stat === undefined) break;
 		if (each.stat.isSymbolicLink() && each.stat.uid !== 0) {
@@ -41,8 +42,13 @@ async function nearestFolder(folder: string): Promise<Stats> {
 			);
 		}
 		if (!each.stat.isSymbolicLink()) found = each.stat;
+		else if (each.folder.uid !== 0) inFoldersOfOthers.push(each);
 	}
-	return found;
+	const link = inFoldersOfOthers.find((each) => each.folder.uid !== found.uid);
+	if (link === undefined) return found;
+	throw new ConfigError(
+		`${link.path} is a link in a folder of user ${link.folder.uid}, which root follows to folders of that user only: set dataDir to the folder itself, or run this as its owner.`,
+	);
 }
 
 /**

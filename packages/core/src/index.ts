@@ -49,7 +49,7 @@ export { agreeOnSecret, readKey, readOrMakeSecret } from './config/secret.js';
 export { withoutDatabaseUrls, withoutPassword, withoutSecrets } from './config/secrets.js';
 export { strangersMay } from './config/strangers.js';
 export { listMounts, unescapeOctal } from './config/systemMounts.js';
-export { walkPath } from './config/walkPath.js';
+export { type Step, walkPath } from './config/walkPath.js';
 export { whyOthersMayReplace, whyOthersMayWrite } from './config/whyOthersMayWrite.js';
 export { workerCount } from './config/workers.js';
 export type { App, AppOptions } from './createApp.js';

@@ -1,5 +1,5 @@
-import type { Stats } from 'node:fs';
-import { lstat, readlink } from 'node:fs/promises';
+import { constants, existsSync, type Stats } from 'node:fs';
+import { type FileHandle, lstat, open, readlink } from 'node:fs/promises';
 import path from 'node:path';
 import { ConfigError } from './load.js';
 
@@ -10,40 +10,82 @@ export interface Step {
 	path: string;
 	/** Missing where nothing is there, and that is the last step. */
 	stat: Stats | undefined;
+	/** Of the folder in which it lies. */
+	folder: Stats;
 }
 
-/** Every folder and link on the way to a file or folder, and that itself. Links are followed by hand. Throws ConfigError. */
+/**
+ * Every folder and link on the way to a file or folder, and that itself. Links are followed by hand. On Linux each step is looked for in
+ * the folder of the step before, which is held open: somebody who exchanges that one for a link meanwhile, leads nobody elsewhere. Throws
+ * ConfigError.
+ */
 export async function* walkPath(file: string): AsyncGenerator<Step> {
 	const left = partsOf(path.resolve(file));
-	let at = '/';
 	let links = 0;
-	for (let part = left.shift(); part !== undefined; part = left.shift()) {
-		if (part === '..') at = path.dirname(at);
-		if (part === '..' || part === '.') continue;
-		const next = path.join(at, part);
-		const stat = await statOf(next);
-		yield { path: next, stat };
-		if (stat === undefined) return;
-		if (!stat.isSymbolicLink()) at = next;
-		else {
-			if (++links > maxLinks) throw new ConfigError(`There are too many links on the way to ${file}.`);
-			const target = await readlink(next);
-			if (path.isAbsolute(target)) at = '/';
-			left.unshift(...partsOf(target));
+	let folder = (await place('/', '/')) as Place;
+	let found: Place | undefined;
+	try {
+		for (let part = left.shift(); part !== undefined; part = left.shift()) {
+			if (part === '.') continue;
+			const own = path.join(folder.path, part);
+			const at = folder.handle === undefined ? own : `/proc/self/fd/${folder.handle.fd}/${part}`;
+			found = await place(at, own);
+			if (part !== '..') yield { path: own, stat: found?.stat, folder: folder.stat };
+			if (found === undefined) return;
+			if (found.stat.isSymbolicLink()) {
+				if (++links > maxLinks) throw new ConfigError(`There are too many links on the way to ${file}.`);
+				const target = await targetOf(at, own);
+				left.unshift(...partsOf(target));
+				await found.handle?.close();
+				if (!path.isAbsolute(target)) continue;
+				found = (await place('/', '/')) as Place;
+			}
+			await folder.handle?.close();
+			folder = found;
 		}
+	} finally {
+		await folder.handle?.close();
+		await found?.handle?.close();
 	}
 }
+
+interface Place {
+	/** Its own path, without the links that led to it. */
+	path: string;
+	stat: Stats;
+	/** Open for its stat and what lies in it only; undefined where the system does not name that by descriptors. */
+	handle: FileHandle | undefined;
+}
+
+/** O_PATH, and O_NOFOLLOW by which a link is opened itself. */
+const itself =
+	process.platform === 'linux' && existsSync('/proc/self/fd') ? 0o10000000 | constants.O_NOFOLLOW : undefined;
 
 function partsOf(file: string): string[] {
 	return file.split('/').filter((part) => part !== '');
 }
 
-async function statOf(file: string): Promise<Stats | undefined> {
+/** Undefined where nothing is there. */
+async function place(at: string, own: string): Promise<Place | undefined> {
+	let handle: FileHandle | undefined;
 	try {
-		return await lstat(file);
+		if (itself === undefined) return { path: own, stat: await lstat(at), handle };
+		handle = await open(at, itself);
+		return { path: own, stat: await handle.stat(), handle };
 	} catch (cause) {
+		await handle?.close();
 		const { code } = cause as NodeJS.ErrnoException;
 		if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-		throw new ConfigError(`${file} can't be looked at (${code}).`, { cause });
+		throw new ConfigError(`${own} can't be looked at (${code}).`, { cause });
+	}
+}
+
+/** Somebody may have put something else in the place of the link. */
+async function targetOf(at: string, own: string): Promise<string> {
+	try {
+		return await readlink(at);
+	} catch (cause) {
+		const { code } = cause as NodeJS.ErrnoException;
+		throw new ConfigError(`${own} can't be looked at (${code}): somebody exchanges it.`, { cause });
 	}
 }
