@@ -131,6 +131,8 @@ test('a program whose sandbox or limits can not be set up, as while an upgrade e
 		['/nonexistent/bwrap'],
 		['/bin/sh', '-c', 'echo "bwrap: Can\'t find source path /opt/stowage: No such file or directory" >&2; exit 1'],
 		['/bin/sh', '-c', 'echo "sandbox: PR_SET_SECCOMP failed with error 22." >&2; exit 126'],
+		// Without memory or threads to begin.
+		['/bin/sh', '-c', `ulimit -v 400000; exec ${process.execPath}`],
 	];
 	for (const [command, ...before] of commands) {
 		const wrap: Sandbox['wrap'] = (file, args) => ({ command, args: [...before, file, ...args] });

@@ -169,6 +169,7 @@ test('a decoder that was not started or was ended from outside says nothing abou
 		'kill -KILL $$': 'unavailable',
 		'kill -TERM $$': 'unavailable',
 		'echo "pthread_create: Resource temporarily unavailable" >&2; exit 1': 'unavailable',
+		'echo "terminate called: Resource temporarily unavailable" >&2; kill -ABRT $$': 'unavailable',
 	};
 	for (const [sandboxName, sandbox] of [
 		['none', undefined] as const,
@@ -179,6 +180,26 @@ test('a decoder that was not started or was ended from outside says nothing abou
 			const run = runProgram(program, [], { memoryBytes, descriptor: source.fd, signal, sandbox });
 			if (outcome === 'refused') t.is(await run, undefined, `${sandboxName}: ${text}`);
 			else t.true(isFailure(await t.throwsAsync(run), 'unavailable'), `${sandboxName}: ${text}`);
+		}
+		if (sandbox !== undefined) {
+			// The part that confines the decoder has no memory or threads to begin.
+			const program = await script('decoder', 'echo picture');
+			for (const limited of [
+				`ulimit -v 400000; exec "$@"`,
+				`printf '\\n  #  /usr/bin/node[12]: Start() at ../src/node_platform.cc:68\\n' >&2; kill -ABRT $$`,
+			]) {
+				const wrap: Sandbox['wrap'] = (...all) => {
+					const { command, args } = sandbox.wrap(...all);
+					return { command: '/bin/sh', args: ['-c', limited, 'sh', command, ...args] };
+				};
+				const run = runProgram(program, [], {
+					memoryBytes,
+					descriptor: source.fd,
+					signal,
+					sandbox: { ...sandbox, wrap },
+				});
+				t.true(isFailure(await t.throwsAsync(run), 'unavailable'), limited);
+			}
 		}
 		// While an upgrade exchanges the files of this program, its own parts of a sandbox are gone for a moment.
 		const wrap: Sandbox['wrap'] = (file, args) => ({

@@ -19,6 +19,12 @@ const notStarted = [125, 126, 127];
 /** What they print of themselves. */
 const launcherError = /^(bwrap|sandbox|nice|ionice|(\/bin\/)?sh): /;
 
+/** What Node prints where it has no memory or threads to begin, before it confines itself and becomes another program. */
+const nodeError = /^\s*(?:# +\S*node\[\d+\]: |\S*node\[\d+\]: |#\n# Fatal process OOM|FATAL ERROR: )/;
+
+/** What programs and libraries say of a machine that has no processes, threads or descriptors left. */
+const lackError = /Resource temporarily unavailable|Too many open files/;
+
 /**
  * Whether the program was never run: what it is started by, such as a shell, a sandbox or the program of ours that confines it, could not
  * do so. Not for programs of ours that Node runs, whose own libraries may be missing.
@@ -26,7 +32,10 @@ const launcherError = /^(bwrap|sandbox|nice|ionice|(\/bin\/)?sh): /;
 export function wasNotStarted({ code, errors }: Pick<ProgramEnd, 'code' | 'errors'>): boolean {
 	if (code === 0) return false;
 	// Node prints the last one where a file that it is to run is gone, as for a moment during an upgrade.
-	return (code !== null && notStarted.includes(code)) || launcherError.test(errors) || /^node:internal\//.test(errors);
+	return (
+		(code !== null && notStarted.includes(code)) ||
+		[launcherError, nodeError, /^node:internal\//].some((each) => each.test(errors))
+	);
 }
 
 /**
@@ -35,11 +44,13 @@ export function wasNotStarted({ code, errors }: Pick<ProgramEnd, 'code' | 'error
  */
 export function wasDisturbed({ code, signal, errors }: ProgramEnd): boolean {
 	if (code === 0) return false;
+	// Programs that find that out may abort.
+	if (lackError.test(errors)) return true;
 	// Shells and sandboxes report the signal of their child so.
 	const numbers = Object.entries(os.constants.signals);
 	const reported = code === null ? undefined : numbers.find(([, number]) => number === code - 128)?.[0];
 	const endedBy = signal ?? reported;
 	if (endedBy !== undefined) return !own.has(endedBy);
 	if (code !== null && notStarted.includes(code)) return true;
-	return launcherError.test(errors) || /Resource temporarily unavailable|Too many open files/.test(errors);
+	return launcherError.test(errors);
 }
