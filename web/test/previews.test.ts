@@ -286,6 +286,38 @@ test('an animation with many frames that each give way to what was there before 
 	t.is(pixelsOfAddress(address('png', png(30_000, '02'))), Number.POSITIVE_INFINITY);
 });
 
+test('an animation with larger frames than a browser draws in a moment is not drawn from its own bytes', (t) => {
+	const [shown, refused] = [0x0fa0, 0x0fa1];
+	const digits = (value: number, bytes: number) => value.toString(16).padStart(2 * bytes, '0');
+	const reversed = (value: number, bytes: number) => Buffer.from(digits(value, bytes), 'hex').reverse().toString('hex');
+	const gifFrame = '21f9040405000000 2c 00000000 01000100 00 02024401 00';
+	const gif = (side: number, frames: string) =>
+		hex(`474946383961 ${reversed(side, 2).repeat(2)} 800000 000000 ffffff 21fe 02 2c2c 00 ${frames} 3b`);
+	const webp = (side: number, frames: number) =>
+		hex(
+			`52494646 00000000 57454250 56503858 0a000000 02000000 ${reversed(side - 1, 3).repeat(2)} ${`414e4d46 18000000 ${'00'.repeat(24)}`.repeat(frames)}`,
+		);
+	const chunk = (name: string, content: string) =>
+		`${digits(content.length / 2, 4)} ${Buffer.from(name).toString('hex')} ${content} 00000000`;
+	const png = (side: number, frames: number) =>
+		hex(
+			`89504e470d0a1a0a ${chunk('IHDR', `${digits(side, 4).repeat(2)}0806000000`)} ${chunk('acTL', '00'.repeat(8))} ${chunk('fcTL', '00'.repeat(26)).repeat(frames)}`,
+		);
+	for (const [made, kind] of [
+		[(side: number, frames: number) => gif(side, gifFrame.repeat(frames)), 'GIF'],
+		[webp, 'WebP'],
+		[png, 'PNG'],
+	] as const) {
+		t.is(pixelsOf(made(shown, 2)), 16_000_000, kind);
+		t.is(pixelsOf(made(refused, 2)), Number.POSITIVE_INFINITY, kind);
+		t.is(pixelsOf(made(refused, 1)), refused ** 2, `one frame, which is no animation: ${kind}`);
+	}
+	// Frames behind what fills a GIF up, without a word before them, and with colours of their own.
+	const bare = '2c 00000000 01000100 80 000000 ffffff 02024401 00';
+	t.is(pixelsOf(gif(refused, `${bare} 00 ${bare}`)), Number.POSITIVE_INFINITY);
+	t.is(pixelsOf(gif(refused, `${bare} 3b ${bare}`)), refused ** 2, 'behind its end');
+});
+
 test('a JPEG with more scans than a browser goes through in a moment is not drawn from its own bytes', (t) => {
 	const side = (pixels: number) => pixels.toString(16).padStart(4, '0');
 	const jpeg = (scans: number, { frame = 'c2', pixels = 8000, colours = '03', first = '03' } = {}) =>

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { keepFirstFrame } from '../src/images/child/keepFirstFrame.js';
 import { assertPicture, rendering, sharp } from './rendering.js';
 
 const megabyte = 1024 * 1024;
@@ -60,3 +61,19 @@ for (const [how, combine] of [
 		t.true(took < 5000, `${Math.round(took)} ms`);
 	});
 }
+
+test('a GIF ends behind its first frame, which gives way to nothing', (t) => {
+	const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');
+	const head = '474946383961 1000 1000 800000 000000 ffffff 21fe 02 2c2c 00';
+	const frame = (flags: string) => `21f904 ${flags} 05000000 2c 00000000 01000100 80 000000 ffffff 02 02 4401 00`;
+	const bytes = hex(`${head} ${frame('0d')} ${frame('0c')} 3b`);
+	keepFirstFrame(bytes, 'gif');
+	const kept = hex(`${head} ${frame('01')} 3b`);
+	t.deepEqual(bytes.subarray(0, kept.length), kept);
+	// What ends within a frame, or within what is before it, is no longer than before.
+	for (let length = 0; length < kept.length; length++) {
+		const part = Buffer.from(kept.subarray(0, length));
+		keepFirstFrame(part, 'gif');
+		t.deepEqual(part, kept.subarray(0, length), `${length} bytes`);
+	}
+});
