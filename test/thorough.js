@@ -5,7 +5,10 @@
  * it is installed. Of a test file that is named all run.
  */
 export const thorough = {
-	'cli/test/backup.test.ts': ['a backup goes to standard output as well, and a restore reads it from standard input'],
+	'cli/test/backup.test.ts': [
+		'a backup whose parts have another form, or lines and a manifest of many megabytes, is refused by a sentence',
+		'a backup goes to standard output as well, and a restore reads it from standard input',
+	],
 	'cli/test/commands.test.ts': [
 		'while the disk of a root is not mounted, doctor says to mount it first where nothing tells its mount point, and no unit names a folder below it',
 		'root check and doctor say the path that the administrator gave, and not that of a descriptor',
@@ -23,6 +26,8 @@ export const thorough = {
 		'shells complete commands, their options and choices',
 	],
 	'cli/test/rootCommands.test.ts': [
+		'root’s own group may write what root loads, and a socket beside it is nothing that is loaded',
+		'a folder or file of visitors that the server can’t read is named, and keeps none of the others from being listed and removed',
 		'what a command of root advises about a file that it can’t use gives away no other one by a link in its place',
 		'a file beside the database that root left there, a link in the place of one, and a folder that is closed end a command with their names',
 		'where root stays root, it works on no data folder that somebody else could exchange meanwhile',
@@ -51,12 +56,18 @@ export const thorough = {
 		'folders however deep are no way around a quota, and break nothing else of their owner',
 	],
 	'packages/core/test/downloads.test.ts': [
+		'the list of a folder ends once its user is disabled',
+		'the list of a folder of somebody else ends with the role of the member',
+		'what a temporary link to large sends ends when it is revoked',
+		'what a temporary link to large sends ends when its owner is disabled',
+		'a search in a share ends with the share',
 		'building a long manifest yields to the event loop at every step',
 		'the first byte of an archive of 3,000 files costs less than ten listings of them, and no file is opened for it',
 		'first bytes that take forever are given up by a time limit, hold up nothing but that, and are remembered',
 		'a request beyond the limit of waiting ones is answered 503 with Retry-After, and another client is still served',
 	],
 	'packages/core/test/files.test.ts': [
+		'a search answers the best 1,000 of more results, best first, and is marked as truncated',
 		'a folder is listed in the order that is asked for, and a larger one as it is read',
 		'a client with many listings that it does not read, or visitors with them, leave others theirs in order',
 		'long and unusual names in a URL never lead to a 5xx answer',
@@ -80,6 +91,7 @@ export const thorough = {
 		'a member’s many replacements end no former content of the owner’s',
 	],
 	'packages/core/test/server.test.ts': [
+		'a day with very many files is read with one of them open at a time',
 		'an account that floods the log for as long as lines are kept fills a third of the share of changes at most, and others are recorded in detail',
 		'wrong passwords from everywhere for as long as lines are kept stay within their share, and sign-ins are recorded in detail',
 		'floods by many accounts leave others their lines in detail, and their sums with their names, for as long as they go on',
@@ -208,6 +220,7 @@ export const thorough = {
 	],
 	'test/e2e/mainJob.test.ts': ['files that were copied into the data folder are listed'],
 	'test/e2e/previews.test.ts': [
+		'a docx that has one font or one bullet in thousands of places is read, and takes no gigabytes',
 		'a book with addresses that are none, and pictures that have odd names, is read',
 		'of equal lines with different ends the one that was not removed is left',
 		'an animation with frames by the ten thousand is a still picture, and the page goes on',
@@ -384,6 +397,7 @@ export const thorough = {
 		'sorting Cyrillic entries takes less than 60% of the time of the collator',
 	],
 	'plugins/handbrake/test/faults.test.ts': [
+		'a conversion that exceeds the quota fails with a clear error and keeps its original',
 		'a conversion in Landlock leaves all files unchanged when it is cancelled or killed or its original changes',
 		'a conversion in no sandbox leaves all files unchanged when it is cancelled or killed or its original changes',
 		'a conversion that reaches the free space reserve fails with a clear error and keeps its original',
@@ -424,6 +438,26 @@ export const thorough = {
 		'a first start that is interrupted at any statement is completed by the next start',
 		'the migration to credentials keeps passwords and sessions, also when it is interrupted at any statement',
 		'the migration to key-value stores keeps their values, also when it is interrupted at any statement',
+	],
+	'plugins/storage-local/test/storage.test.ts': [
+		'a tree may be 1,000 levels deep',
+		'LocalStorage with calls of Node only: a tree may be 200 levels deep',
+		'LocalStorage by real paths: a tree may be 200 levels deep',
+		'LocalStorage with a cold cache: a tree may be 200 levels deep',
+		'a staged copy that is interrupted at any call is continued, and there is one copy in the end (Node’s calls)',
+	],
+	'packages/database/test/database.test.ts': ['the write-ahead log does not grow with the number of writes'],
+	'test/thirdPartyPlugin.test.ts': [
+		'the storage plugin of the guide installs by its commands, and keeps deleted files',
+		'the renderer of the guide installs by its commands, and makes thumbnails',
+	],
+	'test/runner.test.ts': ['a test that fails twice fails, and counts once', 'a unit test gets no second try'],
+	'cli/test/service.test.ts': [
+		'a storage root in the database that no unit can name costs its own part: it is left out and named',
+		'a service manager at a unix socket with a path is notified when the server is ready, alive and stopping',
+	],
+	'test/model/fileModel.test.ts': [
+		'answers and disk match the model after 150 random calls by two users and a visitor',
 	],
 	'test/documentedCommands.test.ts': ['every command on the pages about installing and upgrading exists'],
 };
