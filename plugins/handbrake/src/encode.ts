@@ -2,7 +2,7 @@ import { type DescriptorFile, Failure, type JobContext, type PluginLog } from '@
 import { noFreeSpace } from '@stowage/rules';
 import type { Conversion } from './conversion.js';
 import { delayIn } from './films/aviDelay.js';
-import { countPackets } from './films/countPackets.js';
+import { countPackets, secondsByPackets } from './films/countPackets.js';
 import { decodeFilm } from './films/decodeFilm.js';
 import { hiddenParts, ShownPackets } from './films/hiddenParts.js';
 import { lossesOf } from './films/losses.js';
@@ -11,7 +11,7 @@ import { scan } from './films/scan.js';
 import { conversionArguments, videoEncoder } from './formats.js';
 import type { InstalledHandBrake } from './HandBrake.js';
 import { parseProgress } from './progress.js';
-import type { ProgramOutcome } from './SandboxedProgram.js';
+import type { ProgramOutcome, SandboxedProgram } from './SandboxedProgram.js';
 
 interface EncodeOptions {
 	job: Pick<JobContext<Conversion>, 'id' | 'input' | 'signal' | 'progress'>;
@@ -87,7 +87,8 @@ async function makeOutput(
 	if (await isSourceChanged()) {
 		throw new Failure('conflict', 'The original was changed while it was converted.');
 	}
-	const original = { ...film, seconds: film.seconds || scanned.seconds };
+	const original =
+		film.seconds > 0 ? film : { ...film, seconds: (await measure(ffprobe, source, film, signal)) || scanned.seconds };
 	const output = await probe(ffprobe, target.descriptor, signal);
 	const denial = outputDenial(original, output);
 	if (output === undefined || denial !== undefined) {
@@ -95,6 +96,12 @@ async function makeOutput(
 		throw denial;
 	}
 	return { original, output, errors: errors.count() };
+}
+
+/** How long a film is that says no duration. */
+async function measure(ffprobe: SandboxedProgram, source: number, film: Film, signal: AbortSignal): Promise<number> {
+	const packets = await countPackets(ffprobe, source, signal);
+	return packets === undefined ? 0 : secondsByPackets(film, packets);
 }
 
 /** What the output lacks. It takes as long as to play the film fast; if that is too long nothing is lost, for the original is kept. */

@@ -105,6 +105,27 @@ const kept: Readonly<Record<string, Kept>> = {
 		damage: zeros,
 		losses: /of 30[01] frames/,
 	},
+	'that says no duration, of which the middle half is zeros': {
+		args: [...long, ...h264, '-c:a', 'aac', '-live', '1'],
+		name: 'live.mkv',
+		format: 'mkv',
+		damage: zeros,
+		losses: /could not be decoded|of 30[01] frames/,
+	},
+	'that says no duration and has no sound, of which the middle half is zeros': {
+		args: [...picture('160x90', 12), ...h264, '-live', '1'],
+		name: 'mute.mkv',
+		format: 'mp4',
+		damage: zeros,
+		losses: /of 30[01] frames/,
+	},
+	'that says no duration, of which the end is zeros': {
+		args: [...noisy, ...h264, '-c:a', 'aac', '-live', '1'],
+		name: 'end.mkv',
+		format: 'mp4',
+		damage: (bytes) => bytes.fill(0, Math.floor(bytes.length * 0.95)),
+		losses: /could not be decoded/,
+	},
 	'with two tracks of video': {
 		args: [...picture('160x90', 2), ...picture('320x180', 2), '-map', '0', '-map', '1', ...h264],
 		name: 'two.mp4',
@@ -471,6 +492,38 @@ const deleted: Readonly<Record<string, { args: readonly string[]; name: string; 
 		args: ['-f', 'lavfi', '-i', 'testsrc=s=160x120:r=30000/1001:d=4', ...tone(440, 4), '-c:v', 'mpeg4', '-c:a', 'mp3'],
 		name: 'good.avi',
 		format: 'webm',
+	},
+	// What is written into a pipe, by a browser, or by a program that is ended, says no duration.
+	'that says no duration, in Matroska': {
+		args: [...long, ...h264, '-c:a', 'aac', '-live', '1'],
+		name: 'live.mkv',
+		format: 'mp4',
+	},
+	'that says no duration and has no sound': {
+		args: [...picture('160x90', 4), ...h264, '-live', '1'],
+		name: 'mute.mkv',
+		format: 'mkv',
+	},
+	'that says no duration, of a browser': {
+		args: [
+			...picture('160x90', 4),
+			...tone(440, 4),
+			'-c:v',
+			'libvpx',
+			'-cpu-used',
+			'8',
+			'-c:a',
+			'libopus',
+			'-live',
+			'1',
+		],
+		name: 'recording.webm',
+		format: 'webm',
+	},
+	'that was written into a pipe as AVI, which says nonsense of its duration': {
+		args: [...picture('160x120', 12), ...tone(440, 12), '-c:v', 'mpeg4', '-c:a', 'mp3', '-seekable', '0'],
+		name: 'pipe.avi',
+		format: 'mp4',
 	},
 	// Its tracks have durations of their own in MP4, and those of the whole file in Matroska.
 	'of which the sound begins two seconds later and ends after the picture': {

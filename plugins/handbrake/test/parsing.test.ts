@@ -1,7 +1,7 @@
 import test from 'ava';
 import { decoderErrors, outputDenial } from '../src/encode.js';
 import { aviDelay } from '../src/films/aviDelay.js';
-import { countPackets, type TrackPackets } from '../src/films/countPackets.js';
+import { countPackets, secondsByPackets, type TrackPackets } from '../src/films/countPackets.js';
 import { type DecodedFilm, frameReader } from '../src/films/decodeFilm.js';
 import { type HiddenPart, hiddenParts, ShownPackets } from '../src/films/hiddenParts.js';
 import { lossesOf, type ReadFilm } from '../src/films/losses.js';
@@ -156,8 +156,8 @@ test('an output is refused if it is shorter or longer than its original, or has 
 	t.is(outputDenial({ ...whole, audio: [] }, { ...whole, audio: [] }), undefined);
 });
 
-const video = { count: 2500, filled: 2500, bytes: 1_000_000, begin: 0, end: 100, gaps: 0, pauses: 0 };
-const sound = { count: 4300, filled: 4300, bytes: 200_000, begin: 0, end: 100, gaps: 0, pauses: 0 };
+const video = { count: 2500, filled: 2500, bytes: 1_000_000, begin: 0, end: 100, gaps: 0, pauses: 0, heardUntil: 100 };
+const sound = { count: 4300, filled: 4300, bytes: 200_000, begin: 0, end: 100, gaps: 0, pauses: 0, heardUntil: 100 };
 
 interface Given {
 	film?: Partial<Film>;
@@ -635,6 +635,39 @@ test('a film lasts until the track ends that ends last, whether or not its durat
 	t.deepEqual(secondsOf('asf', { start_time: '1.4', duration: '12' }, late), [6, 0]);
 	t.deepEqual(secondsOf('matroska,webm', { start_time: '1.4', duration: '9.4' }, [{}, {}]), [9.4, 1.4]);
 	t.deepEqual(secondsOf('mov,mp4', { start_time: 'N/A', duration: '8' }, [{ duration: 'N/A' }]), [8, 0]);
+});
+
+test('the duration of a film that says none is that of its packets', (t) => {
+	const seconds = (film: Partial<Film>, timed: Partial<TrackPackets>[]) => {
+		const tracks = timed.map((each, index) => [index, { ...video, ...each }] as const);
+		return secondsByPackets({ ...whole, ...film }, { tracks: new Map(tracks), streams: tracks.length });
+	};
+	const late = [
+		{ begin: 5, heardUntil: 12 },
+		{ begin: 2, heardUntil: 11 },
+	];
+	t.is(seconds({ container: 'mpeg' }, late), 10);
+	t.is(seconds({ container: 'matroska' }, late), 12);
+	t.is(
+		seconds({ container: 'asf' }, [
+			{ begin: 0, heardUntil: 8 },
+			{ begin: undefined, heardUntil: undefined },
+		]),
+		8,
+	);
+	t.is(seconds({}, [{ begin: undefined, heardUntil: undefined }]), 0);
+	t.is(seconds({}, []), 0);
+});
+
+test('the number of frames that ffmpeg writes before it knows it says nothing of an AVI', (t) => {
+	const streams = [
+		{ index: 0, codec_type: 'video', duration: '3848.08', nb_frames: '1073741824' },
+		{ index: 1, codec_type: 'audio', duration: '2513.03', nb_frames: '1073741824' },
+	];
+	const found = parseProbe(JSON.stringify({ format: { format_name: 'avi', duration: '3848.08' }, streams }));
+	t.is(found?.seconds, 0);
+	t.is(found?.video[0]?.announced, 0);
+	t.is(found?.audio[0]?.announced, 0);
 });
 
 test('the limit of hours is also read by the name that the option had before', (t) => {

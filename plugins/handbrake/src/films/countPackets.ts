@@ -1,7 +1,7 @@
 import type { SandboxedProgram } from '../SandboxedProgram.js';
 import type { ShownPackets } from './hiddenParts.js';
 import { emptyTextBytes, parsePacket } from './packets.js';
-import { source } from './probe.js';
+import { type Film, source } from './probe.js';
 
 /** What a track has. Its packets are read, not decoded. */
 export interface TrackPackets {
@@ -18,6 +18,8 @@ export interface TrackPackets {
 	gaps: number;
 	/** Seconds between them without a packet, however short: of sound that goes on all the time none. */
 	pauses: number;
+	/** When the last one is over that is shown; undefined if their times are unknown. */
+	heardUntil: number | undefined;
 }
 
 /** What a film has. */
@@ -44,7 +46,7 @@ export async function countPackets(
 	signal: AbortSignal,
 	shown?: ShownPackets,
 ): Promise<FilmPackets | undefined> {
-	const tracks = new Map<number, CountedTrack>();
+	const tracks = new Map<number, TrackPackets>();
 	let streams: number | undefined;
 	const args = [
 		...source,
@@ -62,7 +64,22 @@ export async function countPackets(
 	return code === 0 && streams !== undefined ? { tracks, streams } : undefined;
 }
 
-function takePacket(tracks: Map<number, CountedTrack>, line: string, shown: ShownPackets | undefined): void {
+/**
+ * How long a film is by its packets, as `Film.seconds` has it: for one that says no duration, such as a recording that was written into a
+ * pipe or was interrupted. 0 if their times are unknown.
+ */
+export function secondsByPackets({ container, video, audio }: Film, { tracks }: FilmPackets): number {
+	const timed = [...video, ...audio].flatMap(({ index }) => {
+		const { begin, heardUntil } = tracks.get(index) ?? {};
+		return begin === undefined || heardUntil === undefined ? [] : [{ begin, end: heardUntil }];
+	});
+	if (timed.length === 0) return 0;
+	// The duration of a Matroska file includes the time before its first packet.
+	const begin = container === 'matroska' ? 0 : Math.min(...timed.map((track) => track.begin));
+	return Math.max(0, Math.max(...timed.map(({ end }) => end)) - begin);
+}
+
+function takePacket(tracks: Map<number, TrackPackets>, line: string, shown: ShownPackets | undefined): void {
 	const packet = parsePacket(line);
 	if (packet === undefined) return;
 	const { index, time, lasts, size, position, isDiscarded } = packet;
@@ -85,11 +102,6 @@ function takePacket(tracks: Map<number, CountedTrack>, line: string, shown: Show
 	track.heardUntil = Math.max(time + length, track.heardUntil ?? time);
 }
 
-interface CountedTrack extends TrackPackets {
-	/** The end of the last packet. */
-	heardUntil: number | undefined;
-}
-
-function newTrack(): CountedTrack {
+function newTrack(): TrackPackets {
 	return { count: 0, filled: 0, bytes: 0, begin: undefined, end: undefined, gaps: 0, pauses: 0, heardUntil: undefined };
 }

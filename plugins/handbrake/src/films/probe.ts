@@ -159,9 +159,10 @@ export function parseProbe(output: string): Film | undefined {
 	const isPicture = ({ disposition }: z.infer<typeof stream>) => disposition.attached_pic === 1;
 	const video = of('video').filter((each) => !isPicture(each));
 	if (video.length === 0) return undefined;
+	const isUnfinished = container === 'avi' && video.some(({ nb_frames }) => Number(nb_frames ?? 0) >= unknownFrames);
 	return {
 		container,
-		seconds: secondsOf(found, container),
+		seconds: isUnfinished ? 0 : secondsOf(found, container),
 		lead: container === 'matroska' ? Math.max(0, numberOf(found.format.start_time)) : 0,
 		streams: found.streams.length,
 		video: video.map(({ index, width, height, avg_frame_rate, nb_frames }) => ({
@@ -170,12 +171,12 @@ export function parseProbe(output: string): Film | undefined {
 			rate: rateOf(avg_frame_rate),
 			// Others guess that number; and a film in fragments has none.
 			isIndexed: container === 'mov' && Number(nb_frames ?? 0) > 0,
-			announced: container === 'avi' ? Number(nb_frames ?? 0) || 0 : 0,
+			announced: container === 'avi' && !isUnfinished ? Number(nb_frames ?? 0) || 0 : 0,
 		})),
 		audio: of('audio').map(({ index, channels, duration }) => ({
 			index,
 			channels,
-			announced: container === 'avi' ? numberOf(duration) : 0,
+			announced: container === 'avi' && !isUnfinished ? numberOf(duration) : 0,
 		})),
 		subtitles: of('subtitle').length,
 		pictures: of('video').length - video.length,
@@ -189,6 +190,9 @@ export function parseProbe(output: string): Film | undefined {
 		texts: textsOf(found.format.tags, container),
 	};
 }
+
+/** What ffmpeg writes into the header of an AVI, to be replaced at the end, which it can't where the file is a pipe: no film has so many. */
+const unknownFrames = 2 ** 30;
 
 function subtitleKind(codec: string): SubtitleTrack['kind'] {
 	if (codec === 'mov_text') return 'text of MP4';
