@@ -590,6 +590,79 @@ test('root’s backup is written by the data folder’s owner where that one cou
 	t.deepEqual(await readdir(at('victim')), []);
 });
 
+test('somebody who exchanges the folder of root’s backups, or leads elsewhere by a link, has root name and remove nothing there', async (t) => {
+	const { at, flags } = await machine(t);
+	const third = uid + 2;
+	const old = 'stowage-2001-01-02T030000Z.zip';
+	for (const name of ['third', 'third/way', 'third/way/backups', 'of root', 'of root/backups']) {
+		await mkdir(at(name), { mode: 0o755 });
+		if (name.startsWith('third')) await chown(at(name), third, third);
+	}
+	await writeFile(at('of root/backups', old), 'of root');
+	await symlink(at('of root'), at('third/link'));
+	await lchown(at('third/link'), third, third);
+	t.like(await stowage(['user', 'list', ...flags]), { code: 0 });
+
+	const refused = await stowage(['backup', at('third/link/backups'), '--keep', '1', ...flags]);
+	t.is(refused.code, 78, refused.stdout);
+	t.regex(refused.stderr, /third\/link is a link of user 47432, which root does not follow: name the folder itself/);
+	const restored = ['restore', at('missing.zip'), '--write-config', at('third/link/site.yaml'), ...flags];
+	t.is((await stowage(restored)).code, 1, 'the backup is opened first');
+	t.deepEqual(await readdir(at('of root')), ['backups']);
+
+	// Where the command becomes the owner another process has the folder, and where it stays root it has it itself.
+	await mkdir(at('data of root'), { mode: 0o755 });
+	const ofRootItself = ['--data-dir', at('data of root'), '--log-level', 'error'];
+	t.like(await stowage(['user', 'list', ...ofRootItself]), { code: 0 });
+	for (const [held, each] of [
+		['one', flags],
+		['two', ofRootItself],
+	] as const) {
+		const running = stowage(['backup', at('third/way/backups'), '--keep', '1', ...each]);
+		let hasEnded = false;
+		void running.finally(() => {
+			hasEnded = true;
+		});
+		const isBegun = async () => (await readdir(at('third/way/backups'))).some((name) => name.endsWith('.partial'));
+		while (!hasEnded && !(await isBegun())) await setTimeout(1);
+		await rename(at('third/way'), at('third', held));
+		await symlink(at('of root'), at('third/way'));
+		const { code, stderr } = await running;
+		t.is(code, 0, stderr);
+		t.deepEqual(await readdir(at('of root/backups')), [old]);
+		const made = await readdir(at('third', held, 'backups'));
+		t.regex(made.join(), /^stowage-[^.]+\.zip$/);
+		t.like(await stat(at('third', held, 'backups', made[0] ?? '')), { uid: 0, mode: 0o100600 });
+		await rm(at('third/way'));
+		await mkdir(at('third/way/backups'), { recursive: true });
+	}
+});
+
+test('root holds a folder below one that it may pass only, and follows a link of its own in a folder of its group', async (t) => {
+	const { at } = await machine(t);
+	await mkdir(at('closed/backups'), { recursive: true, mode: 0o755 });
+	await chmod(at('closed'), 0o711);
+	await chown(at('closed'), uid, gid);
+	await mkdir(at('srv'));
+	await chmod(at('srv'), 0o775);
+	await symlink(at('closed/backups'), at('srv/link'));
+	// As in a container without that capability, or over NFS.
+	const without = '-dac_override,-dac_read_search';
+	const words = [
+		'--bounding-set',
+		without,
+		process.execPath,
+		program,
+		'config',
+		'init',
+		at('srv/link/site.yaml'),
+		'--yes',
+	];
+	const { exitCode, stderr } = await execa('setpriv', words, { reject: false, timeout });
+	t.is(exitCode, 0, stderr);
+	t.deepEqual(await readdir(at('closed/backups')), ['site.yaml']);
+});
+
 test('a file is in reach of an account whose own folder or link is on the way, or one that it may write to', async (t) => {
 	const { at } = await machine(t);
 	const owner = { uid, gid, groups: [gid] };

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { Failure } from '@stowage/rules';
+import { type FolderOfNew, holdFolderOfNew } from '../privileges/heldFolder.js';
 import { publishFile } from './publishFile.js';
 import type { Answer, Order } from './publishingProgram.js';
 import { removeOldest } from './rotation.js';
@@ -39,35 +40,45 @@ export async function writeDurably(file: string, content: NodeJS.ReadableStream)
 }
 
 /**
- * Creates a file under a temporary name beside its own. With `byRoot` this process may give up the rights of root before it writes: a
- * process that keeps them, and does nothing else, names or removes the file. It ends with this one, however that ends.
+ * Creates a file under a temporary name beside its own. The folder is held: whoever exchanges it, or what lies on the way to it, leads
+ * nobody elsewhere. Root follows links of its own only. With `byRoot` this process may give up the rights of root before it writes: a
+ * process that keeps them, and does nothing else, names or removes the file. It ends with this one, however that ends. Throws ConfigError
+ * for a link that root does not follow.
  */
 export async function createFile(file: string, byRoot: boolean): Promise<NewBackup> {
-	const temporary = `${file}.${randomBytes(6).toString('hex')}.partial`;
+	const folder = await holdFolderOfNew(file).catch((cause) => {
+		throw explained(cause, file);
+	});
+	const published = folder.at(path.basename(file));
+	const temporary = `${published}.${randomBytes(6).toString('hex')}.partial`;
 	const keepOnSignals = removeOnSignals(temporary);
 	let handle: FileHandle;
 	try {
-		await assertFree(file);
+		await assertFree(published, file);
 		handle = await open(temporary, 'wx', 0o600);
 	} catch (cause) {
 		keepOnSignals();
+		await folder.handle?.close();
 		throw explained(cause, file);
 	}
-	const helper = byRoot
-		? fork(fileURLToPath(new URL('./publishingProgram.js', import.meta.url)), [temporary, file], { execArgv: [] })
-		: undefined;
+	const helper = byRoot ? startHelper(folder, path.basename(temporary), path.basename(file)) : undefined;
+	if (helper !== undefined) {
+		// The user whom this process becomes must not have the folder by it, which may lie where only root can go.
+		keepOnSignals();
+		await folder.handle?.close();
+	}
 	return {
 		async write(content) {
 			try {
 				await pipeline(content, createWriteStream('', { fd: handle, flush: true }));
-				await (helper === undefined ? publishFile(temporary, file) : askHelper(helper, 'publish'));
+				await (helper === undefined ? publishFile(temporary, published) : askHelper(helper, 'publish'));
 			} catch (cause) {
 				throw explained(cause, file);
 			}
 		},
 		async removeOldest(keep) {
 			try {
-				return await (helper === undefined ? removeOldest(file, keep) : askHelper(helper, { keep }));
+				return await (helper === undefined ? removeOldest(published, keep) : askHelper(helper, { keep }));
 			} catch (cause) {
 				const { code = 'unknown' } = cause as NodeJS.ErrnoException;
 				const folder = path.dirname(file);
@@ -80,8 +91,11 @@ export async function createFile(file: string, byRoot: boolean): Promise<NewBack
 			await handle.close().catch(() => {
 				// The stream has closed it.
 			});
-			if (helper === undefined) await rm(temporary, { force: true });
-			keepOnSignals();
+			if (helper === undefined) {
+				await rm(temporary, { force: true });
+				keepOnSignals();
+				await folder.handle?.close();
+			}
 			// It may have been killed.
 			if (!helper?.connected) return;
 			const ended = once(helper, 'exit');
@@ -89,6 +103,18 @@ export async function createFile(file: string, byRoot: boolean): Promise<NewBack
 			await ended;
 		},
 	};
+}
+
+/** Passes the folder on as an open descriptor, by which that process names the files. */
+function startHelper({ handle, at }: FolderOfNew, temporary: string, name: string): ChildProcess {
+	const program = fileURLToPath(new URL('./publishingProgram.js', import.meta.url));
+	const standard = ['inherit', 'inherit', 'inherit', 'ipc'] as const;
+	if (handle === undefined) return fork(program, [at(temporary), at(name)], { execArgv: [] });
+	const theirs = `/proc/self/fd/${standard.length}`;
+	return fork(program, [path.join(theirs, temporary), path.join(theirs, name)], {
+		execArgv: [],
+		stdio: [...standard, handle.fd],
+	});
 }
 
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -102,7 +128,7 @@ function removeOnSignals(temporary: string): () => void {
 		try {
 			rmSync(temporary, { force: true });
 		} catch {
-			// It is in a folder of root's, whose rights were given up: another process removes it.
+			// Its folder, or the disk, is away.
 		}
 		stop();
 		process.kill(process.pid, signal);
@@ -121,8 +147,8 @@ async function askHelper(helper: ChildProcess, order: Order): Promise<string[]> 
 	throw Object.assign(new Error(`The file can't be given its name (${answer.code}).`), { code: answer.code });
 }
 
-export async function assertFree(file: string): Promise<void> {
-	const isThere = await access(file).then(
+async function assertFree(at: string, file: string): Promise<void> {
+	const isThere = await access(at).then(
 		() => true,
 		() => false,
 	);
