@@ -984,6 +984,24 @@ test('where root stays root, it works on no data folder that somebody else could
 	await chmod(at('above/within'), 0o1777);
 	await chmod(own, 0o777);
 	t.like(await list(own), { code: 0 });
+	// But a link there leads root to where its owner wants.
+	await mkdir(at('victim'), { mode: 0o700 });
+	await rm(path.join(own, 'audit'), { recursive: true, force: true });
+	await symlink(at('victim'), path.join(own, 'audit'));
+	t.like(await stowage(['user', 'add', 'ada', '--data-dir', own], { input: password }), { code: 0 });
+	const before = await readdir(at('victim'));
+	t.is(before.length, 1, 'a link of root’s is followed');
+	await lchown(path.join(own, 'audit'), uid, gid);
+	for (const command of [
+		['user', 'remove', 'ada'],
+		['serve', '--port', '0'],
+	]) {
+		const { code, stderr } = await stowage([...command, '--data-dir', own], { timeout });
+		t.is(code, 78, stderr);
+		t.true(stderr.includes(`${path.join(own, 'audit')} is a link of one of them`), stderr);
+	}
+	t.deepEqual(await readdir(at('victim')), before);
+	await rm(path.join(own, 'audit'));
 	// One that is missing.
 	await chmod(at('above/within'), 0o777);
 	t.is((await list(at('above/within/missing'))).code, 78);

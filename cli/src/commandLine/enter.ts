@@ -1,4 +1,4 @@
-import { type Config, ConfigError, whyOthersMayReplace, whyOthersMayWrite } from '@stowage/core';
+import { type Config, ConfigError, linkOfOthersIn, whyOthersMayReplace, whyOthersMayWrite } from '@stowage/core';
 import type { Command } from 'commander';
 import { becomeOwner } from '../privileges/becomeOwner.js';
 import { isInReach, ownerOf } from '../privileges/ownerOf.js';
@@ -90,8 +90,14 @@ export function isPassedByShell(file: string): boolean {
 	return /^\/(dev\/stdin|dev\/fd\/\d+|proc\/self\/fd\/\d+)$/.test(own);
 }
 
-/** Whoever may exchange the data folder while root works there chooses by links in another one where root writes. */
+/**
+ * Whoever may exchange the data folder while root works there chooses by links in another one where root writes, and so does whoever has
+ * put a link into one that is open to others.
+ */
 async function objectionToPlace(dataDir: string): Promise<string | undefined> {
+	const link = await linkOfOthersIn(dataDir);
+	if (link !== undefined)
+		return `Root does not work on the data folder ${dataDir}, for others may write to it, and ${link} is a link of one of them: remove it, and close the folder (chmod go-w), or give it to the user of the server, whom root becomes then.`;
 	const reason = await whyOthersMayReplace(dataDir);
 	if (reason === undefined) return undefined;
 	return `Root does not work on the data folder ${dataDir}, for ${reason}: who may do that can put another folder in its place meanwhile, with links by which root would write anywhere. Give the folders above it to root (chown root, chmod go-w), move it, or give it to the user of the server, whom root becomes then.`;

@@ -74,7 +74,9 @@ async function hold(
 			if (found?.isSymbolicLink()) {
 				if (++links > maxLinks) throw new ConfigError(`There are too many links on the way to ${target}.`);
 				await assertLinkOfRoot(found, held, own, remedy);
-				const to = await readlink(at);
+				const to = await readlink(at).catch((cause) => {
+					throw exchanged(own, cause);
+				});
 				left.unshift(...partsOf(to));
 				if (path.isAbsolute(to)) held = await replaced(held, openFolder('/', '/', O_PATH));
 			} else if (isLast) {
@@ -95,9 +97,13 @@ async function openFolder(at: string, own: string, access: number): Promise<Held
 	const handle = await open(at, access | O_DIRECTORY | O_NOFOLLOW).catch((cause: NodeJS.ErrnoException) => {
 		if (cause.code === 'ENOENT') throw new Failure('notFound', `There is no such folder: ${own}`, { cause });
 		if (cause.code !== 'ELOOP' && cause.code !== 'ENOTDIR') throw cause;
-		throw new Failure('conflict', `${own} is no folder, or somebody exchanges it.`, { cause });
+		throw exchanged(own, cause);
 	});
 	return { handle, path: own, at: (name) => `/proc/self/fd/${handle.fd}/${name}` };
+}
+
+function exchanged(own: string, cause: unknown): Failure {
+	return new Failure('conflict', `${own} is no folder, or somebody exchanges it.`, { cause });
 }
 
 async function replaced(before: HeldFolder, opening: Promise<HeldFolder>): Promise<HeldFolder> {

@@ -50,7 +50,7 @@ export { withoutDatabaseUrls, withoutPassword, withoutSecrets } from './config/s
 export { strangersMay } from './config/strangers.js';
 export { listMounts, unescapeOctal } from './config/systemMounts.js';
 export { type Step, walkPath } from './config/walkPath.js';
-export { whyOthersMayReplace, whyOthersMayWrite } from './config/whyOthersMayWrite.js';
+export { linkOfOthersIn, whyOthersMayReplace, whyOthersMayWrite } from './config/whyOthersMayWrite.js';
 export { workerCount } from './config/workers.js';
 export type { App, AppOptions } from './createApp.js';
 export type { SiblingListeners, SiblingMessage, Siblings } from './events/siblings.js';

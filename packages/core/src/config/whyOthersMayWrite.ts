@@ -42,6 +42,25 @@ export async function whyOthersMayReplace(folder: string): Promise<string | unde
 	return undefined;
 }
 
+/**
+ * The link of another user than root in a folder that others may write to: what is made by its name lies wherever that one has led it.
+ * Undefined where there is none.
+ */
+export async function linkOfOthersIn(folder: string): Promise<string | undefined> {
+	const { owners } = await trusted();
+	const found = await stat(folder).catch(() => undefined);
+	if (!found?.isDirectory() || (found.mode & (found.gid === 0 ? 0o002 : 0o022)) === 0) return undefined;
+	for (const name of await readdir(folder)) {
+		const at = path.join(folder, name);
+		const { uid, isLink } = await lstat(at).then(
+			(each) => ({ uid: each.uid, isLink: each.isSymbolicLink() }),
+			() => ({ uid: 0, isLink: false }),
+		);
+		if (isLink && !owners.has(uid)) return at;
+	}
+	return undefined;
+}
+
 /** Folders that root alone may write to, with all in them, as examined before. Only root could change that. */
 const examined = new Set<string>();
 
