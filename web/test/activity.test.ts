@@ -11,6 +11,7 @@ import {
 import {
 	announcement,
 	detailText,
+	errorText,
 	holdText,
 	overallFraction,
 	progressOf,
@@ -97,6 +98,24 @@ test('the progress bar is full when a job has ended, and indeterminate while its
 		]),
 		0.25,
 	);
+});
+
+test('the progress bar of a job that failed or was cancelled is never full', (t) => {
+	for (const status of ['failed', 'cancelled'] as const) {
+		t.is(progressOf(jobWith({ status, done: 2, total: 2, unit: 'items' })), 0);
+		t.is(progressOf(jobWith({ status, done: 1, total: 2, unit: 'items' })), 0.5);
+	}
+});
+
+test('a copy or move that left some items out says how many and why, and its bar is not full', (t) => {
+	const errors = [{ path: 'b.txt', message: 'No such file or folder: b.txt', code: 'NOT_FOUND' }];
+	const partly = jobWith({ kind: 'move', status: 'completed', detail: { done: 3, failed: 1, errors } });
+	t.is(errorText(partly), '1 of 4 items failed. No such file or folder: b.txt');
+	t.is(progressOf(partly), 0.75);
+	t.is(errorText(jobWith({ status: 'completed', detail: { done: 3, failed: 1, errors: [] } })), '1 of 4 items failed.');
+	t.is(errorText(jobWith({ status: 'completed', detail: { done: 4, failed: 0, errors: [] } })), undefined);
+	t.is(errorText(jobWith({ status: 'failed', error: 'The disk is full.' })), 'The disk is full.');
+	t.is(errorText(jobWith({ kind: 'convert', status: 'completed', detail: { done: 3, failed: 1, errors } })), undefined);
 });
 
 test('running jobs are listed first, then queued ones, then ended ones from the latest', (t) => {

@@ -10,7 +10,7 @@ import {
 	withStatus,
 } from '../src/features/conversion/conversionState.js';
 import { noConversions, reduceConversions } from '../src/features/conversion/conversions.js';
-import { detailOf } from '../src/features/conversion/conversionText.js';
+import { barOf, detailOf } from '../src/features/conversion/conversionText.js';
 import { refreshAfterConversion } from '../src/features/conversion/refreshAfterConversion.js';
 
 type Status = ConversionStatus['status'];
@@ -166,4 +166,13 @@ test('a failure of the last refresh after a conversion is reported', async (t) =
 		'gave up: HTTP error! status: 500',
 	]);
 	t.deepEqual(await refreshes('failed', 'failed', 'failed', 'not yet').then((log) => log.length), 7);
+});
+
+test('the bar of a conversion is full only when it is completed', (t) => {
+	const ended = (status: Status, progress: number) => barOf({ ...newConversion('1', clip, false), status, progress });
+	t.is(ended('completed', 99), 1);
+	t.is(ended('failed', 100), 0);
+	t.is(ended('cancelled', 100), 0);
+	t.is(ended('failed', 40), 0.4);
+	t.is(ended('processing', 100), 1);
 });

@@ -5,7 +5,7 @@ import { isActive, type Job } from '../../api/jobs/jobs.js';
 import { ListDialog, ListEmpty, ListError, ListLoading } from '../../ui/dialogs/ListDialog.js';
 import styles from './ActivityDialog.module.css';
 import { type ActivityItem, changeDetail, changeTitle, receiptDetail, receiptTitle } from './activityItems.js';
-import { detailText, holdText, progressOf, statusText } from './jobText.js';
+import { detailText, errorText, holdText, progressOf, statusText } from './jobText.js';
 import { activityMessages as messages } from './messages.js';
 import { useActivity, useAnnouncement } from './useActivity.js';
 
@@ -116,9 +116,10 @@ function JobRow({ job, isCancelling, cancel, retry }: JobRowProps) {
 	const titleId = useId();
 	const { canCancel } = job;
 	const hold = holdText(job);
+	const error = errorText(job);
 	const title = shownName(job.title);
 	return (
-		<li id={`job-${job.id}`} className={styles.job} data-status={job.status}>
+		<li id={`job-${job.id}`} className={styles.job} data-status={job.status} data-failed={error !== undefined}>
 			<span className={styles.title} id={titleId} title={title}>
 				{title}
 			</span>
@@ -132,7 +133,7 @@ function JobRow({ job, isCancelling, cancel, retry }: JobRowProps) {
 				value={progressOf(job)}
 			/>
 			<span className={styles.detail}>
-				{job.error !== null && <span className={styles.error}>{shownName(job.error)}</span>}
+				{error !== undefined && <span className={styles.error}>{error}</span>}
 				{hold !== undefined && <span>{shownName(hold)}</span>}
 				<span>{detailText(job)}</span>
 			</span>

@@ -1,5 +1,5 @@
-import { conversionDetail } from '@stowage/contract';
-import { formatDate, formatListSize, formatTime, shownName } from '@stowage/rules';
+import { conversionDetail, transferDetail } from '@stowage/contract';
+import { formatDate, formatListSize, formatTime, plural, shownName } from '@stowage/rules';
 import { isActive, type Job } from '../../api/jobs/jobs.js';
 import { fractionOf, progressParts, unbreakable } from '../../ui/display/progressText.js';
 import { activityMessages as messages } from './messages.js';
@@ -20,8 +20,13 @@ function rankOf({ status }: Job): number {
 
 /** The value of its progress bar, 0 to 1; undefined while unknown. */
 export function progressOf(job: Job): number | undefined {
-	if (job.status === 'completed') return 1;
-	return fractionOf(job) ?? (job.status === 'processing' ? undefined : 0);
+	if (job.status === 'completed') {
+		const failures = failuresOf(job);
+		return failures === undefined ? 1 : 1 - failures.failed / failures.items;
+	}
+	const fraction = fractionOf(job) ?? (job.status === 'processing' ? undefined : 0);
+	// What it has counted was only tried, such as each item of a move: a full bar would look like success.
+	return fraction === 1 && !isActive(job) ? 0 : fraction;
 }
 
 /** How far all active ones are together, each counting the same. */
@@ -35,6 +40,27 @@ export function statusText(job: Job): string {
 	const fraction = progressOf(job);
 	if (job.status === 'processing' && fraction !== undefined) return `${Math.floor(fraction * 100)}%`;
 	return messages.states[job.status];
+}
+
+/** What went wrong with it: all of it, or some items of a copy or move that is otherwise done. */
+export function errorText(job: Job): string | undefined {
+	if (job.error !== null) return shownName(job.error);
+	const failures = failuresOf(job);
+	if (failures === undefined) return undefined;
+	const { failed, items, reason } = failures;
+	return [
+		messages.itemsFailed(failed, plural(items, 'item')),
+		...(reason === undefined ? [] : [shownName(reason)]),
+	].join(' ');
+}
+
+/** Of a completed copy or move: how many items failed, and why the first did; undefined if none did. */
+function failuresOf({ status, kind, detail }: Job): { failed: number; items: number; reason?: string } | undefined {
+	if (status !== 'completed' || (kind !== 'copy' && kind !== 'move')) return undefined;
+	const { success, data } = transferDetail.safeParse(detail);
+	if (!success || data.failed === 0) return undefined;
+	const [first] = data.errors;
+	return { failed: data.failed, items: data.done + data.failed, ...(first && { reason: first.message }) };
 }
 
 /** Why a waiting job waits, beside for its turn. */

@@ -3,7 +3,7 @@ import { shownName } from '@stowage/rules';
 import { isActive } from '../../api/jobs/jobs.js';
 import styles from './ConversionList.module.css';
 import type { Conversion } from './conversionState.js';
-import { detailOf, percentOf } from './conversionText.js';
+import { barOf, detailOf, percentOf } from './conversionText.js';
 import { conversionMessages as messages } from './messages.js';
 
 /** Each conversion with its progress and its result. */
@@ -25,7 +25,7 @@ export function ConversionList({ conversions }: { conversions: readonly Conversi
 						intent={isActive(conversion) ? 'primary' : 'none'}
 						animate={false}
 						stripes={false}
-						value={conversion.status === 'completed' ? 1 : conversion.progress / 100}
+						value={barOf(conversion)}
 					/>
 					<span className={styles.detail}>{detailOf(conversion)}</span>
 				</li>

@@ -6,6 +6,13 @@ export function percentOf({ progress }: Conversion): string {
 	return `${Math.floor(progress)}%`;
 }
 
+/** The value of its bar, 0 to 1. One that failed or was cancelled at the very end has no file all the same. */
+export function barOf({ status, progress }: Conversion): number {
+	if (status === 'completed') return 1;
+	const hasEnded = status === 'failed' || status === 'cancelled';
+	return hasEnded && progress >= 100 ? 0 : progress / 100;
+}
+
 /** Why the original is still there. */
 function keptParts({ losses, deletesOriginal, isOriginalDeleted }: Conversion): string[] {
 	// Also where it was not to be deleted: nobody should do that now.
