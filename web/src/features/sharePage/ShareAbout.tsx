@@ -2,7 +2,7 @@ import { formatDate, formatTime, shownName } from '@stowage/rules';
 import type { SharedView } from '../../api/sharePage.js';
 import { sharePageMessages as messages } from './messages.js';
 import styles from './ShareAbout.module.css';
-import { shareTitle } from './shareTitle.js';
+import { namesOwner, shareTitle } from './shareTitle.js';
 
 /** What is shared, by whom, and for how long. */
 export function ShareAbout({ share }: { share: SharedView }) {
@@ -11,9 +11,11 @@ export function ShareAbout({ share }: { share: SharedView }) {
 		<header className={styles.about}>
 			<h1 className={styles.title}>{shownName(shareTitle(share))}</h1>
 			<p className={styles.facts}>
-				<span>
-					{mode === 'upload' ? messages.to : messages.from} <strong className={styles.from}>{from}</strong>
-				</span>
+				{!namesOwner(share) && (
+					<span>
+						{mode === 'upload' ? messages.to : messages.from} <strong className={styles.from}>{from}</strong>
+					</span>
+				)}
 				{expiresAt !== null && <span>{messages.until(formatDate(expiresAt), formatTime(expiresAt))}</span>}
 				{isLimited && <span>{messages.limited}</span>}
 			</p>
