@@ -67,14 +67,24 @@ export function ShareFields({ form, onChange, share, mayReceive, limits, problem
 				)}
 			</div>
 			<div className={styles.pair}>
-				<PasswordField
-					label={messages.password}
-					autoComplete="new-password"
-					value={form.password}
-					onValue={(password) => onChange({ password })}
-					hint={passwordHint(hasPassword, requirePassword)}
-					error={errorOf('password')}
-				/>
+				<div>
+					<PasswordField
+						label={messages.password}
+						autoComplete="new-password"
+						value={form.password}
+						onValue={(password) => onChange({ password })}
+						hint={passwordHint(hasPassword, requirePassword)}
+						error={errorOf('password')}
+					/>
+					{hasPassword && !requirePassword && (
+						<Checkbox
+							label={messages.removePassword}
+							checked={form.removesPassword}
+							disabled={form.password !== ''}
+							onChange={({ currentTarget }) => onChange({ removesPassword: currentTarget.checked })}
+						/>
+					)}
+				</div>
 				{form.mode !== 'upload' && (
 					<TextField
 						label={messages.limitDownloads}
@@ -105,14 +115,6 @@ export function ShareFields({ form, onChange, share, mayReceive, limits, problem
 					/>
 				)}
 			</div>
-			{hasPassword && !requirePassword && (
-				<Checkbox
-					label={messages.removePassword}
-					checked={form.removesPassword}
-					disabled={form.password !== ''}
-					onChange={({ currentTarget }) => onChange({ removesPassword: currentTarget.checked })}
-				/>
-			)}
 			{!share && form.mode !== 'view' && (
 				<Checkbox
 					label={messages.askName}
