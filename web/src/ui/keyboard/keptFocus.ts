@@ -23,8 +23,8 @@ export function keepFocus(): void {
 		if (!last || !isLost(last)) return;
 		const { activeElement } = document;
 		if (activeElement && activeElement !== document.body && activeElement !== last) return;
-		// A dialog keeps the focus itself. When it is removed, this is called again.
-		if (document.querySelector('[role="dialog"]')) return;
+		// A dialog or menu keeps the focus itself. When it is removed, this is called again.
+		if (document.querySelector('[role="dialog"], [role="menu"]')) return;
 		const target = document.querySelector<HTMLElement>('[role="grid"]') ?? document.getElementById('content');
 		target?.focus({ preventScroll: true });
 	};
