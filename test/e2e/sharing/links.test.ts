@@ -100,6 +100,10 @@ const journey = async (t: ExecutionContext, viewport: typeof desktop) => {
 	const mine = page.getByRole('dialog', { name: 'My links' });
 	await mine.getByText('docs/fox.txt').waitFor();
 	await mine.getByText(viewport === phone ? '1 download' : 'Downloads 1').waitFor();
+	await mine
+		.getByText(viewport === phone ? 'Active · 1 download' : 'State Active')
+		.first()
+		.waitFor();
 	await assertAccessible(t, page, 'my links');
 	// By keyboard alone, until none is left.
 	const hasFocus = (name: string) =>

@@ -22,7 +22,7 @@ interface TableColumn {
 }
 
 const headerHeight = 33;
-const minWidth = 560;
+const minWidth = 640;
 
 export function LinksTable({ links, onRevoke }: LinksTableProps) {
 	const container = useRef<HTMLDivElement>(null);
@@ -116,6 +116,9 @@ const path = ({ path: text }: TemporaryLink) => (
 	</span>
 );
 
+/** The server lists those that can be followed; one of them may end while it is shown. */
+const stateOf = ({ expiresAt }: TemporaryLink) => (expiresAt > Date.now() ? messages.active : messages.expired);
+
 const time = (milliseconds: number) => (
 	<span className={styles.time}>
 		{formatDate(milliseconds)} <span className={styles.hour}>{formatTime(milliseconds)}</span>
@@ -124,6 +127,7 @@ const time = (milliseconds: number) => (
 
 const wideColumns: readonly TableColumn[] = [
 	{ title: messages.columns.path, show: path },
+	{ title: messages.columns.state, width: 88, show: (link) => <span className={styles.note}>{stateOf(link)}</span> },
 	{ title: messages.columns.created, width: 168, show: ({ createdAt }) => time(createdAt) },
 	{ title: messages.columns.expires, width: 168, show: ({ expiresAt }) => time(expiresAt) },
 	{
@@ -140,7 +144,9 @@ const narrowColumns: readonly TableColumn[] = [
 			<div className={styles.lines}>
 				{path(link)}
 				<span className={styles.note}>{messages.expires(formatDate(link.expiresAt), formatTime(link.expiresAt))}</span>
-				<span className={styles.note}>{plural(link.downloads, 'download')}</span>
+				<span className={styles.note}>
+					{stateOf(link)} · {plural(link.downloads, 'download')}
+				</span>
 			</div>
 		),
 	},
