@@ -48,17 +48,23 @@ export async function whyOthersMayReplace(folder: string): Promise<string | unde
  */
 export async function linkOfOthersIn(folder: string): Promise<string | undefined> {
 	const { owners } = await trusted();
-	const found = await stat(folder).catch(() => undefined);
+	const found = await undefinedIfGone(stat(folder));
 	if (!found?.isDirectory() || (found.mode & (found.gid === 0 ? 0o002 : 0o022)) === 0) return undefined;
 	for (const name of await readdir(folder)) {
 		const at = path.join(folder, name);
-		const { uid, isLink } = await lstat(at).then(
-			(each) => ({ uid: each.uid, isLink: each.isSymbolicLink() }),
-			() => ({ uid: 0, isLink: false }),
-		);
-		if (isLink && !owners.has(uid)) return at;
+		const each = await undefinedIfGone(lstat(at));
+		if (each?.isSymbolicLink() && !owners.has(each.uid)) return at;
 	}
 	return undefined;
+}
+
+async function undefinedIfGone(looking: Promise<Stats>): Promise<Stats | undefined> {
+	try {
+		return await looking;
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+		throw error;
+	}
 }
 
 /** Folders that root alone may write to, with all in them, as examined before. Only root could change that. */
