@@ -62,7 +62,9 @@ async function undefinedIfGone(looking: Promise<Stats>): Promise<Stats | undefin
 	try {
 		return await looking;
 	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+		const { code } = error as NodeJS.ErrnoException;
+		// Below a file is nothing.
+		if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
 		throw error;
 	}
 }
