@@ -115,16 +115,23 @@ export async function removeFilms(): Promise<void> {
 	await rm(await films, { recursive: true, force: true });
 }
 
-const made = new Map<string, Promise<unknown>>();
+/** By their names and arguments. */
+const made = new Map<string, Promise<string>>();
 
 /** Puts a film at a path. ffmpeg makes each film once, by these arguments and the name of its output. */
 export async function film(name: string, args: readonly string[], at: string): Promise<void> {
-	const file = path.join(await films, name);
-	const making = made.get(name) ?? run('ffmpeg', ['-v', 'error', '-y', ...args, file], { cwd: await films });
-	made.set(name, making);
-	await making;
+	const key = JSON.stringify([name, args]);
+	const making = made.get(key) ?? makeFilm(name, args);
+	made.set(key, making);
+	const file = await making;
 	await mkdir(path.dirname(at), { recursive: true });
 	await copyFile(file, at);
+}
+
+async function makeFilm(name: string, args: readonly string[]): Promise<string> {
+	const file = path.join(await mkdtemp(path.join(await films, 'film-')), name);
+	await run('ffmpeg', ['-v', 'error', '-y', ...args, file], { cwd: await films });
+	return file;
 }
 
 const twoLines = '1\n00:00:00,200 --> 00:00:00,900\nHello\n\n2\n00:00:01,000 --> 00:00:01,900\nWorld\n';
