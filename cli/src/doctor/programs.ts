@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { type Config, findSandbox, runAlone } from '@stowage/core';
+import { type Config, findProgram, findSandbox, runAlone } from '@stowage/core';
 import { type Finding, ok, reasonOf, warn } from './findings.js';
 
 const timeoutMs = 20_000;
@@ -61,17 +61,19 @@ export async function checkPrograms(config: Config): Promise<Finding[]> {
 type Program = Pick<(typeof programs)[number], 'name' | 'args' | 'for' | 'package'>;
 
 async function checkProgram(file: string, program: Program): Promise<Finding> {
+	// As the server finds it: a program of the system may lie outside of its PATH.
+	const found = await findProgram(file);
+	if (found === undefined) {
+		const message = `${file === program.name ? '' : `${file} `}is not there: no ${program.for}`;
+		return warn(program.name, message, `apt install ${program.package}`);
+	}
 	try {
-		const { stdout, stderr } = await runAlone(file, program.args, { timeout: timeoutMs });
+		const { stdout, stderr } = await runAlone(found, program.args, { timeout: timeoutMs });
 		const [line = ''] = `${stdout}${stderr}`.trim().split('\n');
 		return ok(program.name, /\d/.test(line) ? line : 'runs');
 	} catch (error) {
-		const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-		return warn(
-			program.name,
-			`${isMissing ? `${file === program.name ? '' : `${file} `}is not there` : `does not run (${reasonOf(error)})`}: no ${program.for}`,
-			isMissing ? `apt install ${program.package}` : `Run it by hand as the server's user and see what it says.`,
-		);
+		const message = `does not run (${reasonOf(error)}): no ${program.for}`;
+		return warn(program.name, message, `Run it by hand as the server's user and see what it says.`);
 	}
 }
 

@@ -16,6 +16,7 @@ export {
 	type Written,
 } from '@stowage/database';
 export {
+	findProgram,
 	findSandbox,
 	hasInspection,
 	runAlone,

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
+import { boundCommand } from './boundCommand.js';
+import { programEnvironment } from './programEnvironment.js';
 
 /** The resource limits of a child process. A missing one is not limited. */
 export interface ProgramLimits {
@@ -64,10 +66,11 @@ const exec = 'exec "$@"';
 
 /**
  * The shell stays and waits for the program. Beside it a reader waits for the end of the input and then kills the process group; it holds
- * none of the descriptors that were lent, or a lock on one of them would outlive the program.
+ * none of the descriptors that were lent, or a lock on one of them would outlive the program. The reader comes first: where there is no
+ * process left for it, the shell ends, and nothing runs that nobody would kill.
  */
 const watched =
-	'exec 9<&0 </dev/null; "$@" 9<&- & program=$!; (exec 3>&- 4>&- >/dev/null 2>&1; read -r _ <&9; kill -KILL 0) & reader=$!; exec 9<&-; ' +
+	'exec 9<&0 </dev/null; (exec 3>&- 4>&- >/dev/null 2>&1; read -r _ <&9; kill -KILL 0) & reader=$!; "$@" 9<&- & program=$!; exec 9<&-; ' +
 	'wait $program; code=$?; kill -KILL $reader; wait $reader 2>/dev/null; exit $code';
 
 /** More than the start of a program takes. */
@@ -88,8 +91,9 @@ export function assertDescriptors(): void {
 
 /**
  * The command that runs a program on untrusted input: with limits, a low priority, none of the server's environment, which holds secrets,
- * and in a process group of its own, so that `killGroup` ends it with all that it started. Under `endsWithInput` a program that was ended
- * by a signal has 128 and its number as its code. To be started at once: throws as `assertDescriptors` does.
+ * and in a process group of its own, so that `killGroup` ends it with all that it started. It is killed when this process ends, however
+ * that ends: on Linux with setpriv, and under `endsWithInput` everywhere; there a program that was ended by a signal has 128 and its number
+ * as its code. To be started at once: throws as `assertDescriptors` does.
  */
 export function limitedCommand(program: string, args: readonly string[], options: ProgramOptions): ProgramCommand {
 	assertDescriptors();
@@ -103,9 +107,11 @@ export function limitedCommand(program: string, args: readonly string[], options
 		limitOrNone(cpuSeconds),
 		limitOrNone(fileBytes === undefined ? undefined : Math.ceil(fileBytes / 512)),
 	].map(String);
+	const words = ['-c', script, 'sh', ...values, program, ...args];
+	// The shell that watches the input must outlive this process, to end all that was started.
+	const command = options.endsWithInput === true ? { file: '/bin/sh', args: words } : boundCommand('/bin/sh', words);
 	return {
-		file: '/bin/sh',
-		args: ['-c', script, 'sh', ...values, program, ...args],
+		...command,
 		options: {
 			detached: true,
 			cwd: '/',
@@ -118,11 +124,6 @@ export function limitedCommand(program: string, args: readonly string[], options
 			stdio: ['pipe', 'pipe', 'pipe', ...files],
 		},
 	};
-}
-
-/** What a program has of the environment of this process, which holds secrets: where programs are. */
-export function programEnvironment(): Record<string, string> {
-	return { PATH: process.env.PATH ?? '/usr/bin:/bin', LANG: 'C.UTF-8' };
 }
 
 /** Distinguished from a limit of 0. */

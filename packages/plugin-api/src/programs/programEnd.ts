@@ -17,7 +17,7 @@ const own: ReadonlySet<string> = new Set([
 const notStarted = [125, 126, 127];
 
 /** What they print of themselves. */
-const launcherError = /^(bwrap|sandbox|nice|ionice|(\/bin\/)?sh): /;
+const launcherError = /^(bwrap|sandbox|setpriv|nice|ionice|(\/bin\/)?sh): /;
 
 /** What Node prints where it has no memory or threads to begin, before it confines itself and becomes another program. */
 const nodeError = /^\s*(?:# +\S*node\[\d+\]: |\S*node\[\d+\]: |#\n# Fatal process OOM|FATAL ERROR: )/;

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
-import { killGroup, programEnvironment } from './limitedProgram.js';
+import { boundCommand } from './boundCommand.js';
+import { killGroup } from './limitedProgram.js';
+import { programEnvironment } from './programEnvironment.js';
 
 /** More than a program says of itself. */
 const maxOutput = 1024 * 1024;
@@ -7,7 +9,8 @@ const maxOutput = 1024 * 1024;
 /**
  * Runs a trusted program, such as one that says its version, in a session of its own, so without the terminal of this process, and with
  * none of its environment: a command of root that has become another user would lend them to that user, who may take over what the
- * program does. Rejects as `execFile` does if it can't be started, fails, or takes longer than `timeout` milliseconds.
+ * program does. It ends with this process. Rejects as `execFile` does if it can't be started, fails, or takes longer than `timeout`
+ * milliseconds; one that is missing may have the code 127.
  */
 export function runAlone(
 	file: string,
@@ -15,7 +18,8 @@ export function runAlone(
 	{ timeout }: { timeout?: number } = {},
 ): Promise<{ stdout: string; stderr: string }> {
 	return new Promise((resolve, reject) => {
-		const child = spawn(file, args, {
+		const command = boundCommand(file, args);
+		const child = spawn(command.file, command.args, {
 			detached: true,
 			env: programEnvironment(),
 			stdio: ['ignore', 'pipe', 'pipe'],

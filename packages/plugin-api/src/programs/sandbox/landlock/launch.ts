@@ -19,6 +19,7 @@ const fcntl = libc.func('int fcntl(int, int, int)');
 const signal = libc.func('void* signal(int, void*)');
 const getrlimit = libc.func('int getrlimit(int, void*)');
 const setrlimit = libc.func('int setrlimit(int, const void*)');
+const poll = libc.func('int poll(void*, unsigned long, int)');
 const execv = libc.func('int execv(const char*, const char**)');
 
 /** What the other program may open and do, and how much of the limit of private memory is for this one alone. */
@@ -34,6 +35,8 @@ export interface Launch extends Allowed {
 const cannotStart = 126;
 
 const dieWithParent = 1;
+/** POLLERR or POLLHUP. */
+const hungUp = 0x18;
 const setFilter = 22;
 const noNewPrivileges = 38;
 const filterMode = 2;
@@ -59,6 +62,7 @@ function must(result: number, name: string): void {
 function confine(launch: Launch): void {
 	const processor = processorHere();
 	must(prctl(dieWithParent, 9, 0, 0, 0), 'PR_SET_PDEATHSIG');
+	assertServerLives();
 	must(prctl(noNewPrivileges, 1, 0, 0, 0), 'PR_SET_NO_NEW_PRIVS');
 	dropCapabilities();
 	limitThreads();
@@ -69,6 +73,18 @@ function confine(launch: Launch): void {
 	program.writeUInt16LE(filter.length / 8, 0);
 	program.writeBigUInt64LE(BigInt(koffi.address(filter)), 8);
 	must(prctl(setFilter, filterMode, koffi.address(program), 0, 0), 'PR_SET_SECCOMP');
+}
+
+/**
+ * It may have been killed before this could end with it, or before bubblewrap could, which is then the parent, and has not ended. Nobody
+ * has the other end of the output by then.
+ */
+function assertServerLives(): void {
+	// `struct pollfd`: the descriptor, what to wait for, what there is.
+	const output = Buffer.alloc(8);
+	output.writeInt32LE(1, 0);
+	must(poll(output, 1, 0), 'poll');
+	if ((output.readInt16LE(6) & hungUp) !== 0) throw new Error('Who has started this has ended.');
 }
 
 /**

@@ -1,0 +1,36 @@
+import { spawnSync } from 'node:child_process';
+import { programEnvironment } from './programEnvironment.js';
+
+/** By which the system kills a program once the process that has started it ends, however that ends. */
+const withParent = ['--pdeathsig', 'KILL', '--'];
+
+/** That one may have ended before. */
+const ifParentLives = '[ "$PPID" = "$0" ] || exit 126; exec "$@"';
+
+/**
+ * The command that runs a program which this process starts itself, and which the system kills when this process ends: also when it was
+ * killed. The command itself where there is no setpriv that knows this, as that of busybox, and on other systems.
+ */
+export function boundCommand(file: string, args: readonly string[]): { file: string; args: string[] } {
+	if (!canBind()) return { file, args: [...args] };
+	return {
+		file: 'setpriv',
+		args: [...withParent, '/bin/sh', '-c', ifParentLives, String(process.pid), file, ...args],
+	};
+}
+
+let canBindHere: boolean | undefined;
+
+function canBind(): boolean {
+	if (canBindHere !== undefined) return canBindHere;
+	if (process.platform !== 'linux') return false;
+	const { error, status } = spawnSync('setpriv', [...withParent, 'true'], {
+		env: programEnvironment(),
+		stdio: 'ignore',
+		timeout: 5000,
+	});
+	const isMissing = (error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
+	// Else the machine had no processes or time for it, and the next program asks again.
+	if (isMissing || status !== null) canBindHere = status === 0;
+	return canBindHere ?? false;
+}
