@@ -204,6 +204,18 @@ export const parsers: readonly Parser[] = [
 		},
 	},
 	{
+		name: 'colour profiles of pictures',
+		// Blocks that are empty, as they are, and of 258 times the letter before.
+		fragments: ['\0\0\0\x04iCCPa\0\0x\x9C', '\0\0\0\xFF\xFF', '\x4B\x1C\0', '\xFF\xE2\0\x02', '\0', 'a'],
+		run(text) {
+			for (const length of ['\0\0\0\x04', '\x7F\xFF\xFF\xFF']) {
+				const profile = `${length}iCCPa\0\0x\x9C${text}`;
+				pixelsOf(bytesOf(`\x89PNG\r\n\x1A\n\0\0\0\x0DIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\0\0\0\0${profile}`));
+			}
+			pixelsOf(bytesOf(`\xFF\xD8\xFF\xC0\0\x11\x08\0\x01\0\x01\x03${'\0'.repeat(9)}${text}`));
+		},
+	},
+	{
 		name: 'ICC profiles of images',
 		fragments: ['D2B4\0\0\0\0\0\0\0\0', '\xFF', '\0'],
 		run: (text) => mayApplyProfile(bytesOf(text)),

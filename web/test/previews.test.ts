@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { deflateSync } from 'node:zlib';
@@ -337,6 +338,63 @@ test('a JPEG with more scans than a browser goes through in a moment is not draw
 	t.false(mayTakeLong(jpeg(1, { frame: 'c1', colours: '01', first: '01' })));
 	const late = Buffer.concat([jpeg(1), Buffer.alloc(500_000), jpeg(32)]);
 	t.is(pixelsOfAddress(`data:image/jpeg;base64,${late.toString('base64')}`), Number.POSITIVE_INFINITY);
+});
+
+test('a picture whose colour profile takes a browser longer than its pixels is not drawn from its own bytes', (t) => {
+	const chunk = (name: string, content: Uint8Array) =>
+		Buffer.concat([u32(content.length), Buffer.from(name), content, Buffer.alloc(4)]);
+	const withProfile = (profile: Uint8Array, packed: Uint8Array = deflateSync(profile)) =>
+		Buffer.concat([
+			pngOf(10, 10).subarray(0, 24),
+			hex('0802000000 00000000'),
+			chunk('iCCP', Buffer.concat([Buffer.from('profile\0\0'), packed])),
+			chunk('IDAT', Buffer.alloc(20)),
+		]);
+	const address = (type: string, bytes: Uint8Array) =>
+		`data:image/${type};base64,${Buffer.from(bytes).toString('base64')}`;
+	const megabytes = (count: number) => Buffer.alloc(count * 1_000_000);
+	t.is(pixelsOf(withProfile(Buffer.alloc(3144))), 100 + 5 * 3144);
+	t.is(pixelsOf(withProfile(megabytes(2))), 10_000_100, 'the table of a printer');
+	t.true(pixelsOf(withProfile(megabytes(24))) > maxPixels);
+	t.true(pixelsOfAddress(address('png', withProfile(megabytes(24)))) > maxPixels);
+	t.true(
+		pixelsOf(Buffer.concat([withProfile(hex('00')).subarray(0, -32), withProfile(hex('00')).subarray(33)])) > maxPixels,
+		'no format has two',
+	);
+	// Without a faultless header and end, as some browsers unpack it.
+	t.true(pixelsOf(withProfile(Buffer.alloc(0), deflateSync(megabytes(24)).fill(0, 0, 2).subarray(0, -4))) > maxPixels);
+	t.is(pixelsOf(withProfile(Buffer.alloc(0), Buffer.from('no stream'))), 105);
+	t.true(mayTakeLong(withProfile(randomBytes(5000)).subarray(0, 4096)), 'one that ends further back is read whole');
+	const own = { name: 'a.png', url: 'own', renditionUrl: 'rendition' };
+	t.is(imageSource(own, withProfile(megabytes(2))).kind, 'address');
+	t.deepEqual(imageSource(own, withProfile(megabytes(24))), {
+		...{ kind: 'rendition', url: 'rendition', otherwise: { kind: 'none' } },
+	});
+	// Each of a text is small: they count together.
+	const text = `![a](${address('png', withProfile(megabytes(1)))})\n\n`.repeat(30);
+	t.is(JSON.stringify(markdownTree(text)).split('"img"').length - 1, 19);
+
+	const size = (count: number) => u32(count).swap32();
+	const webp = (profile: string, length: number) =>
+		Buffer.concat([
+			...[Buffer.from('RIFF'), size(21_000_000), Buffer.from('WEBPVP8X'), size(10), hex('20000000 090000 090000')],
+			...[Buffer.from(profile), size(length), Buffer.alloc(4000)],
+		]);
+	t.is(pixelsOf(webp('ICCP', 3144)), 100 + 5 * 3144);
+	t.true(pixelsOf(webp('ICCP', 21_000_000)) > maxPixels);
+	t.true(pixelsOf(webp('VP8 ', 21)) > maxPixels, 'it may come behind the picture');
+	t.is(pixelsOf(webp('VP8 ', 21).fill(0, 20, 21)), 100, 'it has none');
+
+	const part = hex(`ffe2 fffe ${'00'.repeat(0xfffc)}`);
+	const jpeg = (parts: number) =>
+		Buffer.concat([
+			hex('ffd8 ffc0 0011 08 000a 000a 03'),
+			Buffer.alloc(9),
+			...Array<Uint8Array>(parts).fill(part),
+			hex('ffda 000c 03'),
+		]);
+	t.is(pixelsOf(jpeg(16)), 100 + 5 * 16 * 0xfffe);
+	t.true(pixelsOf(jpeg(330)) > maxPixels);
 });
 
 test('a sequence that announces more frames than a browser goes through in a moment is not drawn from its own bytes', (t) => {

@@ -108,7 +108,7 @@ function readTree(html: string): MarkdownNode[] {
 			enter(name);
 			const made = isRemoved || !tags.has(name) ? undefined : nodeOf(name, given);
 			const src = typeof made === 'object' ? made.attributes.src : undefined;
-			if (src !== undefined) pixels += pixelsOfAddress(src);
+			if (src !== undefined && pixels <= maxPixels) pixels += pixelsOfAddress(src);
 			if (typeof made === 'object') slots += boundSpans(made, maxSlots - slots);
 			// A picture of a few kilobytes may take gigabytes when it is drawn.
 			const node = src !== undefined && pixels > maxPixels ? (given.alt ?? '') : made;
