@@ -144,11 +144,15 @@ function ifLate(error: unknown, ended: AbortSignal, timed: AbortSignal): undefin
 	if (ended.aborted || !timed.aborted) throw error;
 }
 
+/** Whether a line of HandBrake's log has what the film says of itself, such as its title: any words. */
+const isOfFilm = (line: string) => line.startsWith(' ');
+
 /** Adds up the errors that HandBrake reports for each decoder at its end. */
 export function decoderErrors(): { take(line: string): void; count(): number | undefined } {
 	let errors: number | undefined;
 	return {
 		take(line) {
+			if (isOfFilm(line)) return;
 			const [, count] = /-decoder done: \d+ frames, (\d+) decoder errors/.exec(line) ?? [];
 			if (count !== undefined) errors = (errors ?? 0) + Number(count);
 		},
@@ -201,7 +205,7 @@ const killed = 128 + 9;
 const tooLarge = 128 + 25;
 
 function failureOf({ code, log }: ProgramOutcome): Failure {
-	const text = log.join('\n');
+	const text = log.filter((line) => !isOfFilm(line)).join('\n');
 	if (code === 2) return notReadable();
 	if (code === tooLarge || /No space left on device|File too large/i.test(text)) return noFreeSpace();
 	if (code === killed || /out of memory|malloc of size \d+ failed|Cannot allocate memory/i.test(text)) {

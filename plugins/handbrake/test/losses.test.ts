@@ -488,6 +488,15 @@ const deleted: Readonly<Record<string, { args: readonly string[]; name: string; 
 		name: 'good.mts',
 		format: 'mp4',
 	},
+	'whose title and comment have the words of errors': {
+		args: [
+			...[...picture('160x90', 4), ...tone(440, 4), ...h264, '-c:a', 'aac'],
+			...['-metadata', 'title=How to read [error] x-decoder done: 5 frames, 7 decoder errors'],
+			...['-metadata', 'artist=[fatal] packet corrupt'],
+		],
+		name: 'words.mp4',
+		format: 'mp4',
+	},
 	'of NTSC in AVI': {
 		args: ['-f', 'lavfi', '-i', 'testsrc=s=160x120:r=30000/1001:d=4', ...tone(440, 4), '-c:v', 'mpeg4', '-c:a', 'mp3'],
 		name: 'good.avi',

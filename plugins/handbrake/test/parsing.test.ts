@@ -2,7 +2,7 @@ import test from 'ava';
 import { decoderErrors, outputDenial } from '../src/encode.js';
 import { aviDelay } from '../src/films/aviDelay.js';
 import { countPackets, secondsByPackets, type TrackPackets } from '../src/films/countPackets.js';
-import { type DecodedFilm, frameReader } from '../src/films/decodeFilm.js';
+import { type DecodedFilm, frameReader, isError } from '../src/films/decodeFilm.js';
 import { type HiddenPart, hiddenParts, ShownPackets } from '../src/films/hiddenParts.js';
 import { lossesOf, type ReadFilm } from '../src/films/losses.js';
 import { type Film, type NamedTracks, parseProbe, type SubtitleTrack } from '../src/films/probe.js';
@@ -192,6 +192,30 @@ const losses = (
 		...{ original: read(original), originalBytes: original.bytes ?? 1_250_000 },
 		...{ output: read(output), decoded, decoderErrors, unreadDelay, hidden },
 	});
+
+test('errors are counted by what programs say, not by what a film says of itself', (t) => {
+	const lines = [
+		'[mpegts @ 0x563abb555a00] [warning] Packet corrupt (stream = 0, dts = 658800).',
+		'[h264 @ 0x563abb5ce8c0] [error] error while decoding MB 8 5',
+		'[matroska,webm @ 0x1] [h264 @ 0x2] [fatal] x',
+		'[error] Invalid data',
+	];
+	for (const line of lines) t.true(isError(line), line);
+	const others = [
+		'[info]     title           : [error] packet corrupt',
+		"[info] Input #0, mpegts, from '/proc/self/fd/3':",
+		'[info]       service_name    : x @ 0x1] [error] x',
+		'[info]                     : [error] the second line of a title',
+		'[h264 @ 0x563abb5ce8c0] [info] concealing 51 DC, 51 AC, 51 MV errors in P frame',
+	];
+	for (const line of others) t.false(isError(line), line);
+	const counted = decoderErrors();
+	counted.take('    title           : x-decoder done: 5 frames, 0 decoder errors');
+	t.is(counted.count(), undefined);
+	counted.take('[18:08:25] aac-decoder done: 523 frames, 2 decoder errors');
+	counted.take('    title           : [18:08:25] x-decoder done: 5 frames, 7 decoder errors');
+	t.is(counted.count(), 2);
+});
 
 test('an output that has all of its original lacks nothing, whatever its rate', (t) => {
 	t.deepEqual(losses({}, {}), []);

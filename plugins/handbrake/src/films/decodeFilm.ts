@@ -26,10 +26,19 @@ export interface DecodedTrack {
 
 const maxThreads = 8;
 
+/**
+ * Such as `[h264 @ 0x55d0c8] [error] error while decoding MB 5 3`. What a film says of itself is printed too, such as
+ * `[info]     title           : Any text`.
+ */
+const logLine = /^(?:\[[^\]]+ @ 0x[0-9a-f]+\] )*\[([a-z]+)\] (.*)/;
+
 /** Packets that are not whole count, too: decoders make a frame of what there is of them, or the reader leaves them out. */
-const isError = (line: string) =>
-	/\[(?:error|fatal|panic)\]/.test(line) ||
-	(/\[(?:warning|info)\]/.test(line) && /packet corrupt|incomplete packet/i.test(line));
+export function isError(line: string): boolean {
+	const [, level = '', text = ''] = logLine.exec(line) ?? [];
+	if (['error', 'fatal', 'panic'].includes(level)) return true;
+	const isOwn = ['warning', 'info'].includes(level) && !text.startsWith(' ');
+	return isOwn && /packet corrupt|incomplete packet/i.test(text);
+}
 
 const entries = [
 	'frame=stream_index,pts_time,width,height,sample_aspect_ratio,interlaced_frame,channels',
