@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Locator, Page, Worker } from 'playwright-core';
@@ -30,6 +30,18 @@ const button = (within: Page | Locator, name: string) => within.getByRole('butto
 
 const onDisk = (t: ExecutionContext, file: string, expected: string) =>
 	eventually(t, () => readFile(file, 'latin1'), expected);
+
+test.serial('what can not be edited, since it was renamed meanwhile, is said in words', async (t) => {
+	const app = await fixture.enter(t);
+	await writeFiles(app.home, { 'before.txt': 'one\n' });
+	const page = await app.open('/browser?type=private');
+	const viewer = await openPreview(page, 'before.txt');
+	await viewer.locator('pre').getByText('one').waitFor();
+	await rename(path.join(app.home, 'before.txt'), path.join(app.home, 'after.txt'));
+	await button(viewer, 'Edit').click();
+	await expectNotice(page, 'before.txt could not be opened for editing', 'No such file or folder: before.txt');
+	await eventually(t, () => button(viewer, 'Edit').isEnabled(), true);
+});
 
 test.serial('a text is edited and saved byte for byte as it was where nothing was changed', async (t) => {
 	const app = await fixture.enter(t);

@@ -1,12 +1,14 @@
 import { viewerLink } from '@stowage/contract';
 import { type Area, type Entry, Failure } from '@stowage/rules';
-import { call, NetworkFailure } from './client/client.js';
+import { call, failureFrom, NetworkFailure } from './client/client.js';
 
-/** The server answered with an error; the message is `HTTP {status}`. */
+/** The server answered with an error; the message is `HTTP {status}`, as viewers show it. */
 export class HttpFailure extends Failure {
 	constructor(
 		/** The status of the answer. */
 		readonly answered: number,
+		/** What the server said, for notices. */
+		readonly explained: Failure,
 	) {
 		super('unavailable', `HTTP ${answered}`);
 	}
@@ -77,8 +79,20 @@ async function fetchBytes(
 		throw new NetworkFailure(cause);
 	}
 	if (response.ok || response.status === 416) return response;
-	await response.body?.cancel();
-	throw new HttpFailure(response.status);
+	throw new HttpFailure(response.status, failureFrom(response.status, await errorBody(response, signal), null));
+}
+
+/** Longer answers are none of our server. */
+const maxErrorBytes = 16_384;
+
+/** The JSON of an error; undefined where there is none. */
+async function errorBody(response: Response, signal?: AbortSignal): Promise<unknown> {
+	try {
+		return JSON.parse(new TextDecoder().decode(await bodyOf(response, maxErrorBytes, signal)));
+	} catch (cause) {
+		if (signal?.aborted) throw cause;
+		return undefined;
+	}
 }
 
 /** The body, of which no more than `limit` bytes are taken. */

@@ -54,8 +54,9 @@ export async function findCurrent(url: string, limit: number): Promise<FileVersi
 	try {
 		return await readCurrent(url, limit);
 	} catch (error) {
-		if (error instanceof HttpFailure && error.answered === 404) return undefined;
-		throw error;
+		if (!(error instanceof HttpFailure)) throw error;
+		if (error.answered === 404) return undefined;
+		throw error.explained;
 	}
 }
 

@@ -10,7 +10,7 @@ import {
 	type Viewer,
 } from '@stowage/rules';
 import { useState } from 'react';
-import { readCurrent } from '../../../api/previews.js';
+import { HttpFailure, readCurrent } from '../../../api/previews.js';
 import { messages as pageMessages } from '../../../messages.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
 import type { Encoding } from '../text/encodings.js';
@@ -46,7 +46,8 @@ export function useEditing(name: string, url: string, detect: (bytes: Uint8Array
 			if (!read) refuse(messages.wouldLose(encoding));
 			else if (!textBytes.canBeShown(read)) refuse(messages.lineTooLong);
 			else setEdited({ version, read });
-		} catch (error) {
+		} catch (failure) {
+			const error = failure instanceof HttpFailure ? failure.explained : failure;
 			const detail = isFailure(error) ? error.message : pageMessages.moduleFailedReason;
 			notify({ intent: 'danger', message, detail });
 		} finally {
