@@ -64,6 +64,45 @@ test.serial('a closed dialog restores the focus to the button that opened it, ea
 });
 
 test.serial(
+	'a button that is disabled while its request runs leaves the focus in its dialog, which Escape closes',
+	async (t) => {
+		const { page, faults, username } = await openLanding(t);
+		const dialog = page.getByRole('dialog', { name: 'Sign In' });
+		const busy = dialog.getByRole('button', { name: 'Please wait...' });
+		const isOnDialog = () =>
+			page.evaluate(() => {
+				const { activeElement, body } = document;
+				return activeElement !== body && activeElement?.querySelector('[role="dialog"]') !== null;
+			});
+		let release = () => {};
+		const isReleased = new Promise<void>((resolve) => {
+			release = resolve;
+		});
+		await page.getByRole('button', { name: 'Sign In' }).click();
+		await page.route('**/api/login', () => {});
+		await signIn(page, username, 'wrong password');
+		await busy.waitFor();
+		await eventually(t, isOnDialog, true);
+		await page.keyboard.press('Escape');
+		await dialog.waitFor({ state: 'detached' });
+		await page.unroute('**/api/login');
+
+		await page.getByRole('button', { name: 'Sign In' }).click();
+		await page.route('**/api/login', async (route) => {
+			await isReleased;
+			await route.fulfill({ status: 401, json: { message: 'Invalid username or password' } });
+		});
+		await signIn(page, username, 'wrong password');
+		await busy.waitFor();
+		await eventually(t, isOnDialog, true);
+		release();
+		await dialog.getByRole('alert').waitFor();
+		await expectFocus(dialog.getByLabel('Password'));
+		t.deepEqual(faults, []);
+	},
+);
+
+test.serial(
 	'signing in moves the focus to the account button, whose menu also opens if it was pressed before it was loaded',
 	async (t) => {
 		const { page, faults, username } = await openLanding(t);

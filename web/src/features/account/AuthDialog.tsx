@@ -6,6 +6,7 @@ import { dialogMilliseconds, useOpenings } from '../../ui/dialogs/dialogs.js';
 import { FormError } from '../../ui/display/FormError.js';
 import { PasswordField } from '../../ui/fields/PasswordField.js';
 import { TextField } from '../../ui/fields/TextField.js';
+import { isFocusLost } from '../../ui/keyboard/keptFocus.js';
 import styles from './AuthDialog.module.css';
 import type { AuthFieldName, AuthMode } from './authForm.js';
 import { useAuth } from './useAuth.js';
@@ -32,14 +33,16 @@ export function AuthDialog(props: AuthDialogProps) {
 	const firstField = useRef<HTMLInputElement>(null);
 	const password = useRef<HTMLInputElement>(null);
 	const code = useRef<HTMLInputElement>(null);
+	const button = useRef<HTMLButtonElement>(null);
 	const change = (field: AuthFieldName) => (value: string) => dispatch({ type: 'changed', field, value });
 
 	const asksForCode = form.code !== undefined;
 
 	useEffect(() => {
 		if (asksForCode) code.current?.focus();
-		// The pressed button lost the focus when it was disabled.
-		else if (form.error !== undefined && document.activeElement === document.body) password.current?.focus();
+		// The pressed button lost the focus when it was disabled, and may have it again.
+		else if (form.error !== undefined && (isFocusLost() || document.activeElement === button.current))
+			password.current?.focus();
 		if (form.error !== undefined) code.current?.select();
 	}, [asksForCode, form.error]);
 
@@ -114,6 +117,7 @@ export function AuthDialog(props: AuthDialogProps) {
 				<div className={styles.actions}>
 					<Button text={messages.cancel} onClick={close} />
 					<Button
+						ref={button}
 						type="submit"
 						intent="primary"
 						text={form.isBusy ? messages.pleaseWait : title}

@@ -3,6 +3,7 @@ import { shownName } from '@stowage/rules';
 import { useEffect, useId, useRef } from 'react';
 import { isActive, type Job } from '../../api/jobs/jobs.js';
 import { ListDialog, ListEmpty, ListError, ListLoading } from '../../ui/dialogs/ListDialog.js';
+import { isFocusLost } from '../../ui/keyboard/keptFocus.js';
 import styles from './ActivityDialog.module.css';
 import { type ActivityItem, changeDetail, changeTitle, receiptDetail, receiptTitle } from './activityItems.js';
 import { detailText, errorText, holdText, progressOf, statusText } from './jobText.js';
@@ -55,7 +56,7 @@ function ActivityList({ items, jobs, isCancelling, onFocusLost, ...actions }: Ac
 	const list = useRef<HTMLUListElement>(null);
 	const lastFocused = useRef<string>(undefined);
 	useEffect(() => {
-		if (document.activeElement !== document.body) return;
+		if (!isFocusLost()) return;
 		// Its row was moved, or its button is gone, since its job has changed.
 		const index = items.findIndex(({ id }) => id === lastFocused.current);
 		const button = list.current?.children[index]?.querySelector('button');

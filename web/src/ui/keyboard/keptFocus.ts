@@ -1,9 +1,19 @@
+/** A control that was disabled or removed, and the dialog that has the focus in its place. */
+let standIn: { control: HTMLElement; dialog: HTMLElement } | undefined;
+
+/** Whether nothing has the focus, or only a dialog in place of what had it. */
+export function isFocusLost(): boolean {
+	const { activeElement } = document;
+	return !activeElement || activeElement === document.body || activeElement === standIn?.dialog;
+}
+
 /** How long what removes an element may take to move the focus itself. */
 const graceMilliseconds = 100;
 
 /**
  * Keeps the focus in the page when the element that has it is removed or disabled, such as a button that was pressed: it moves to
- * the list of files, or else to the page's content. Otherwise it would fall to the body, where the keys of the list do nothing.
+ * the list of files, or else to the page's content. Otherwise it would fall to the body, where the keys of the list do nothing. Of a
+ * button that a dialog disables while its request runs the dialog has the focus meanwhile, so that Escape still closes it.
  */
 export function keepFocus(): void {
 	/** The element that had the focus last, unless somebody has left it by a press on nothing. */
@@ -11,6 +21,7 @@ export function keepFocus(): void {
 	let isWaiting = false;
 	document.addEventListener('focusin', ({ target }) => {
 		last = target instanceof Element ? target : undefined;
+		if (target !== standIn?.dialog) standIn = undefined;
 	});
 	document.addEventListener('mousedown', () =>
 		// The browser moves the focus after the handlers. A tap may have removed what it pressed by then.
@@ -23,12 +34,23 @@ export function keepFocus(): void {
 		if (!last || !isLost(last)) return;
 		const { activeElement } = document;
 		if (activeElement && activeElement !== document.body && activeElement !== last) return;
-		// A dialog or menu keeps the focus itself. When it is removed, this is called again.
+		const dialog = last.closest('[role="dialog"]')?.closest<HTMLElement>('[tabindex]');
+		if (dialog && last instanceof HTMLElement) {
+			standIn = { control: last, dialog };
+			dialog.focus({ preventScroll: true });
+			return;
+		}
+		// A dialog or menu keeps the focus itself when something else is removed. When it is removed, this is called again.
 		if (document.querySelector('[role="dialog"], [role="menu"]')) return;
 		const target = document.querySelector<HTMLElement>('[role="grid"]') ?? document.getElementById('content');
 		target?.focus({ preventScroll: true });
 	};
+	const restore = () => {
+		if (!standIn || isLost(standIn.control) || document.activeElement !== standIn.dialog) return;
+		standIn.control.focus({ preventScroll: true });
+	};
 	new MutationObserver(() => {
+		restore();
 		if (isWaiting || !last || !isLost(last)) return;
 		isWaiting = true;
 		setTimeout(rescue, graceMilliseconds);

@@ -3,6 +3,7 @@ import { type Entry, formatListSize, shownName } from '@stowage/rules';
 import { useEffect, useRef, useState } from 'react';
 import { useVersionsKeepFor } from '../../../api/capabilities.js';
 import { dialogMilliseconds, useLast, useOpenings } from '../../../ui/dialogs/dialogs.js';
+import { isFocusLost } from '../../../ui/keyboard/keptFocus.js';
 import { folderName } from '../location/folderTitle.js';
 import { filesMessages as messages } from '../messages.js';
 import type { Resolution } from '../operations/taken.js';
@@ -51,7 +52,7 @@ function Body({ question: { taken, area, folder, left }, onAnswer, onCancel }: B
 	const keepBoth = useRef<HTMLButtonElement>(null);
 	useEffect(() => {
 		// The button that had the focus is gone: what is asked about now can't be replaced.
-		if (!mayReplace && document.activeElement === document.body) keepBoth.current?.focus();
+		if (!mayReplace && isFocusLost()) keepBoth.current?.focus();
 	}, [mayReplace]);
 	const choose = (resolution: Resolution) => () => onAnswer(resolution, isForAll);
 	return (

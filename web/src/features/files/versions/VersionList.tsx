@@ -7,6 +7,7 @@ import { type Version, versionUrl } from '../../../api/versions.js';
 import { useLast, useOpenings } from '../../../ui/dialogs/dialogs.js';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
 import { ListEmpty } from '../../../ui/dialogs/ListDialog.js';
+import { isFocusLost } from '../../../ui/keyboard/keptFocus.js';
 import { filesMessages as messages } from '../messages.js';
 import styles from './versions.module.css';
 import { versionTime, versionTimes } from './versionTime.js';
@@ -49,7 +50,7 @@ export function VersionList({ area, entry, versions, onRestore, onDelete, onEmpt
 	};
 	useEffect(() => {
 		// The row of a button that had the focus is gone: its version was removed elsewhere. Without a focus in it the dialog hears no key.
-		if (document.activeElement !== document.body) return;
+		if (!isFocusLost()) return;
 		const [button] = versions.length > 0 ? (list.current?.getElementsByTagName('button') ?? []) : [];
 		if (button) button.focus();
 		else onEmptied();

@@ -3,6 +3,7 @@ import { formatDate, formatListSize, formatTime, plural, shownName } from '@stow
 import { useId, useRef, useState } from 'react';
 import type { Share } from '../../../api/shares.js';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
+import { isFocusLost } from '../../../ui/keyboard/keptFocus.js';
 import { useCopyUrl } from '../useCopyUrl.js';
 import { EditShareDialog } from './EditShareDialog.js';
 import { shareMessages as messages } from './messages.js';
@@ -32,7 +33,7 @@ export function SharesList({ shares, onPause, onRemove, onChanged }: SharesListP
 	/** The button that opened the dialog may be gone with its share. */
 	const closed = () => {
 		setDialog(undefined);
-		if (document.activeElement !== document.body && document.activeElement?.closest('[role=dialog]')) return;
+		if (!isFocusLost() && document.activeElement?.closest('[role=dialog]')) return;
 		list.current?.querySelector('button')?.focus();
 	};
 	return (

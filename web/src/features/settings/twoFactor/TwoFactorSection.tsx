@@ -8,6 +8,7 @@ import type { TwoFactorSetup as Setup } from '../../../api/session/twoFactor.js'
 import { useOpenings } from '../../../ui/dialogs/dialogs.js';
 import { ListError } from '../../../ui/dialogs/ListDialog.js';
 import { FormError } from '../../../ui/display/FormError.js';
+import { isFocusLost } from '../../../ui/keyboard/keptFocus.js';
 import { lazyComponent } from '../../../ui/lazyComponent.js';
 import { Section } from '../Section.js';
 import { ConfirmedFields } from './ConfirmedFields.js';
@@ -41,7 +42,7 @@ export function TwoFactorSection({ username, onSecret }: TwoFactorSectionProps) 
 
 	useEffect(() => {
 		// The control that had the focus was removed with the view before.
-		if (view !== 'loading' && document.activeElement === document.body) title.current?.focus();
+		if (view !== 'loading' && isFocusLost()) title.current?.focus();
 	}, [view]);
 
 	const holdsSecret = view === 'setup';

@@ -2,6 +2,7 @@ import { Button } from '@blueprintjs/core';
 import { CloudUploadIcon } from '@blueprintjs/icons';
 import { type ReactNode, useCallback, useEffect, useId, useRef } from 'react';
 import { messages } from '../../../messages.js';
+import { isFocusLost } from '../../../ui/keyboard/keptFocus.js';
 import { useUploadQueue, useUploadQueueView } from '../useUploadQueue.js';
 import { chooseFolder } from './chooseFolder.js';
 import { type Chosen, chosenFiles } from './chosenFiles.js';
@@ -31,7 +32,7 @@ export function DropZone({ hint, keepsHint = false, mayChooseFolder, isSmall }: 
 	const wasEmpty = useRef(isEmpty);
 	useEffect(() => {
 		// The button that had the focus was removed with the queue.
-		if (isEmpty && !wasEmpty.current && document.activeElement === document.body) choose.current?.focus();
+		if (isEmpty && !wasEmpty.current && isFocusLost()) choose.current?.focus();
 		wasEmpty.current = isEmpty;
 	}, [isEmpty]);
 	const add = useCallback((chosen: Chosen | Promise<Chosen>) => queue.add(chosen), [queue]);
