@@ -1042,13 +1042,14 @@ test('config init of root replaces no file of root’s to which somebody else’
 
 	await writeFile(at('large.yaml'), '');
 	await truncate(at('large.yaml'), 20 * 1024 ** 3);
-	for (const command of [
-		['config', 'init', at('large.yaml'), '--yes'],
-		['user', 'list', '--config', at('large.yaml')],
-	]) {
+	for (const [file, command] of [
+		[at('large.yaml'), ['config', 'init', at('large.yaml'), '--yes']],
+		[at('large.yaml'), ['user', 'list', '--config', at('large.yaml')]],
+		['/dev/zero', ['user', 'list', '--config', '/dev/zero']],
+	] as const) {
 		const { code, stderr } = await stowage(command);
 		t.is(code, 78);
-		t.is(stderr, `The configuration file ${at('large.yaml')} has more than 4194304 bytes.`);
+		t.is(stderr, `The configuration file ${file} has more than 4194304 bytes.`);
 	}
 });
 

@@ -1,4 +1,4 @@
-import { appendFile, copyFile, readFile, stat } from 'node:fs/promises';
+import { appendFile, copyFile, mkdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { startServer } from '../serverProcess.js';
@@ -99,4 +99,19 @@ export async function tryDeb(
 	t.regex(await dpkg('--purge', 'stowage'), /The files in \/var\/lib\/stowage are kept/);
 	t.false(await exists('etc/stowage'));
 	t.true(await exists('var/lib/stowage/stowage.db'));
+
+	await run('rm', '-r', '/var/lib/stowage');
+	await symlink('/mnt/away/stowage', at('var/lib/stowage'));
+	await mkdir(at('run/systemd/system'), { recursive: true });
+	await rm(at('usr/bin/systemctl'));
+	await writeFile(at('usr/bin/systemctl'), '#!/bin/sh\ncase $1 in start|try-restart) exit 1 ;; esac\n', {
+		mode: 0o755,
+	});
+	for (const what of ['an installation', 'an upgrade']) {
+		t.regex(await dpkg('--install', '/tmp/stowage.deb'), /^Stowage: the server did not start\./m, what);
+		t.is(await run('dpkg-query', '-W', '-f', `\${Status}`, 'stowage'), 'install ok installed', what);
+	}
+	t.is(await readlink(at('var/lib/stowage')), '/mnt/away/stowage', 'a link to a disk that is away stays');
+	await dpkg('--purge', 'stowage');
+	t.is(await readlink(at('var/lib/stowage')), '/mnt/away/stowage');
 }

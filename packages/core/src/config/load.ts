@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import { DatabaseError } from '@stowage/database';
 import { NoRegularFileError } from '@stowage/plugin-api';
@@ -133,9 +133,27 @@ const maxFileBytes = 4 * 1024 * 1024;
  * `--config <(...)` does. Throws ConfigError for what is no file or too large, and what the system says.
  */
 export function readConfigBytes(filePath: string): Buffer {
-	if (/^\/(dev|proc)\//.test(filePath)) return readFileSync(filePath);
+	if (/^\/(dev|proc)\//.test(filePath)) return readPassed(filePath);
 	return readOpened(filePath, openSync(filePath, constants.O_RDONLY | constants.O_NONBLOCK)).bytes;
 }
+
+/** What is passed may have no size, and `/dev/zero` has no end. */
+function readPassed(filePath: string): Buffer {
+	const descriptor = openSync(filePath, constants.O_RDONLY);
+	try {
+		const bytes = Buffer.alloc(maxFileBytes + 1);
+		let length = 0;
+		for (let read = -1; read !== 0 && length <= maxFileBytes; length += read)
+			read = readSync(descriptor, bytes, length, bytes.length - length, null);
+		if (length > maxFileBytes) throw tooLarge(filePath);
+		return bytes.subarray(0, length);
+	} finally {
+		closeSync(descriptor);
+	}
+}
+
+const tooLarge = (name: string) =>
+	new ConfigError(`The configuration file ${name} has more than ${maxFileBytes} bytes.`);
 
 /** The bytes and the owner of one and the same configuration file, which is no link. `at` is its path, and `name` what it is called. */
 export function readConfigAt(at: string, name: string): { bytes: Buffer; stat: Stats } {
@@ -147,8 +165,7 @@ function readOpened(name: string, descriptor: number): { bytes: Buffer; stat: St
 	try {
 		const stat = fstatSync(descriptor);
 		if (!stat.isFile() && !stat.isDirectory()) throw new ConfigError(`The configuration file ${name} is no file.`);
-		if (stat.size > maxFileBytes)
-			throw new ConfigError(`The configuration file ${name} has more than ${maxFileBytes} bytes.`);
+		if (stat.size > maxFileBytes) throw tooLarge(name);
 		return { bytes: readFileSync(descriptor), stat };
 	} finally {
 		closeSync(descriptor);
