@@ -61,3 +61,16 @@ test('an invalid PUID or UMASK, or a PUID without root, stops the start', async 
 	t.is(code, 78);
 	t.regex(stderr ?? '', /^Only root can become the user of PUID \(5\)/);
 });
+
+test('a container without the capabilities to become the user of PUID says so', async (t) => {
+	const command = ['--bounding-set=-setuid,-setgid', process.execPath, program, 'config', 'check'];
+	const failed = await t.throwsAsync(
+		promisify(execFile)('setpriv', command, { env: { ...process.env, NODE_OPTIONS: '', PUID: '5' } }),
+	);
+	const { code, stderr } = failed as Error & { code?: number; stderr?: string };
+	t.is(code, 78);
+	t.regex(
+		stderr ?? '',
+		/^PUID is 5, and this process can't become that user \(EPERM\): run it as user 5, or with .*\n$/,
+	);
+});

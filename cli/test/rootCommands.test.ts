@@ -443,6 +443,42 @@ test('a user who can’t read the key, the database, the files or the data folde
 	t.regex(stderr, said);
 });
 
+/** Runs a command as root without these capabilities, as in a container or where a disk knows no root. */
+async function withoutCapabilities(capabilities: string, words: readonly string[]) {
+	const command = [`--bounding-set=${capabilities}`, process.execPath, program, ...words];
+	const ended = await execa('setpriv', command, { reject: false, timeout, env: { NODE_OPTIONS: '', PUID: '' } });
+	return { code: ended.exitCode, stderr: ended.stderr };
+}
+
+test('root who may not become the owner of the data folder says so, and whom to run it as', async (t) => {
+	const { at } = await machine(t);
+	for (const capabilities of ['-setuid,-setgid', '-setuid', '-setgid']) {
+		const words = ['user', 'list', '--data-dir', at('data')];
+		const { code, stderr } = await withoutCapabilities(capabilities, words);
+		t.is(code, 78);
+		t.is(
+			stderr,
+			`The data folder is of user ${uid}, whom root becomes to work on it, and this process can't become that user (EPERM): run it as user ${uid}, or with the capabilities CAP_SETUID and CAP_SETGID.`,
+		);
+	}
+	t.deepEqual(await readdir(at('data')), []);
+});
+
+test('root who is shut out of the folder above the data folder is told as whom to run the command', async (t) => {
+	const { at } = await machine(t);
+	await mkdir(at('home'));
+	await rename(at('data'), at('home/data'));
+	await chown(at('home'), uid, gid);
+	await chmod(at('home'), 0o700);
+	const words = ['user', 'list', '--data-dir', at('home/data')];
+	const { code, stderr } = await withoutCapabilities('-dac_override,-dac_read_search', words);
+	t.is(code, 78);
+	t.is(
+		stderr,
+		`${at('home/data')} can't be looked at (EACCES): ${at('home')} belongs to user ${uid} and shuts user 0 out. Run this as its owner (sudo -u '#${uid}').`,
+	);
+});
+
 test('service install gives a data folder to the service that a link of root leads to, and none that anybody else’s does', async (t) => {
 	const { at } = await machine(t);
 	await mkdir(at('disk'), { mode: 0o755 });

@@ -7,18 +7,31 @@ import type { AccountIds } from './accounts.js';
 const startedAsRoot = process.geteuid?.() === 0;
 
 /** Gives up the rights of root for good, with its home folder. Throws ConfigError where the owner could not run the program. */
-export function becomeOwner({ uid, gid, groups }: AccountIds): void {
-	closeDebugger();
-	// In this order: without root's rights neither groups nor group can be changed.
-	process.setgroups?.(groups);
-	process.setgid?.(gid);
-	process.setuid?.(uid);
+export function becomeOwner(owner: AccountIds): void {
+	const { uid } = owner;
+	becomeUser(owner, `The data folder is of user ${uid}, whom root becomes to work on it`);
 	leaveEnvironmentOfRoot();
 	try {
 		accessSync(ownProgram, constants.R_OK);
 	} catch (cause) {
 		const message = `The data folder is of user ${uid}, whom root becomes to work on it, and who can't read the program ${ownProgram}.`;
 		throw new ConfigError(`${message} Install it where all users can read it, such as below /opt.`, { cause });
+	}
+}
+
+/** Gives up the rights of root for good. Throws ConfigError, which begins with `reason`, where the system refuses that. */
+export function becomeUser({ uid, gid, groups }: AccountIds, reason: string): void {
+	closeDebugger();
+	try {
+		// In this order: without root's rights neither groups nor group can be changed.
+		process.setgroups?.(groups);
+		process.setgid?.(gid);
+		process.setuid?.(uid);
+	} catch (cause) {
+		// Without these rights it is EPERM; where a container has no such user or group, EINVAL.
+		const { code } = cause as NodeJS.ErrnoException;
+		const message = `${reason}, and this process can't become that user (${code}): run it as user ${uid}`;
+		throw new ConfigError(`${message}, or with the capabilities CAP_SETUID and CAP_SETGID.`, { cause });
 	}
 }
 

@@ -1,5 +1,5 @@
 import { ConfigError } from '@stowage/core';
-import { closeDebugger } from './becomeOwner.js';
+import { becomeUser } from './becomeOwner.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -24,11 +24,8 @@ export function dropPrivileges({ PUID, PGID, UMASK }: Environment): void {
 		throw new ConfigError(
 			`Only root can become the user of PUID (${uid}): start the container as root, or without PUID.`,
 		);
-	closeDebugger();
-	// In this order: without root's rights neither groups nor group can be changed.
-	process.setgroups?.([gid as number]);
-	process.setgid?.(gid as number);
-	process.setuid(uid);
+	const ids = { uid, gid: gid as number, groups: [gid as number] };
+	becomeUser(ids, `PUID is ${uid}`);
 }
 
 function idOf(name: string, text: string | undefined): number | undefined {

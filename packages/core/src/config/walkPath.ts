@@ -29,7 +29,7 @@ export async function* walkPath(file: string): AsyncGenerator<Step> {
 			if (part === '.') continue;
 			const own = path.join(folder.path, part);
 			const at = folder.handle === undefined ? own : `/proc/self/fd/${folder.handle.fd}/${part}`;
-			found = await place(at, own);
+			found = await place(at, own, folder);
 			if (part !== '..') yield { path: own, stat: found?.stat, folder: folder.stat };
 			if (found === undefined) return;
 			if (found.stat.isSymbolicLink()) {
@@ -66,7 +66,7 @@ function partsOf(file: string): string[] {
 }
 
 /** Undefined where nothing is there. */
-async function place(at: string, own: string): Promise<Place | undefined> {
+async function place(at: string, own: string, folder?: Place): Promise<Place | undefined> {
 	let handle: FileHandle | undefined;
 	try {
 		if (itself === undefined) return { path: own, stat: await lstat(at), handle };
@@ -76,8 +76,17 @@ async function place(at: string, own: string): Promise<Place | undefined> {
 		await handle?.close();
 		const { code } = cause as NodeJS.ErrnoException;
 		if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-		throw new ConfigError(`${own} can't be looked at (${code}).`, { cause });
+		const advice = code === 'EACCES' ? adviceFor(folder) : '';
+		throw new ConfigError(`${own} can't be looked at (${code})${advice}.`, { cause });
 	}
+}
+
+/** Root, too, is shut out of what others have closed, by an NFS server (`root_squash`), by FUSE, or without its capabilities. */
+function adviceFor(folder: Place | undefined): string {
+	const user = process.geteuid?.();
+	const owner = folder?.stat.uid;
+	if (folder === undefined || owner === user) return `: user ${user} is shut out. Run this as a user who is not`;
+	return `: ${folder.path} belongs to user ${owner} and shuts user ${user} out. Run this as its owner (sudo -u '#${owner}')`;
 }
 
 /** Somebody may have put something else in the place of the link. */
