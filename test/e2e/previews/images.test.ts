@@ -506,6 +506,24 @@ test.serial('an animation with frames by the ten thousand is a still picture, an
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('a JPEG with segments of metadata by the ten thousand is shown by a rendition of the server', async (t) => {
+	const app = await fixture.enter(t);
+	const jpeg = await picture('jpeg', '32x32', 'red');
+	const segment = Buffer.from('ffe20002', 'hex');
+	const behind = (count: number) =>
+		Buffer.concat([jpeg.subarray(0, -2), ...Array<Buffer>(count).fill(segment), jpeg.subarray(-2)]);
+	await writeFiles(app.home, { 'camera.jpg': behind(500), 'endless.jpg': behind(20_000) });
+	const page = await app.open('/browser?type=private');
+	await openPreview(page, 'camera.jpg');
+	const dialog = page.getByRole('dialog');
+	await dialog.getByRole('img', { name: 'camera.jpg' }).waitFor();
+	await eventuallyMatches(t, () => dialog.getByRole('img').getAttribute('src'), /download/);
+	await page.keyboard.press('ArrowRight');
+	await dialog.getByRole('img', { name: 'endless.jpg' }).waitFor();
+	await eventuallyMatches(t, () => dialog.getByRole('img').getAttribute('src'), /^blob:/);
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('a HEIC photo is shown by a rendition of the server, and a video has a frame as its poster', async (t) => {
 	const app = await fixture.enter(t);
 	await writeFiles(app.home, {

@@ -1,7 +1,6 @@
 import { avifFrames } from './avif.js';
 import { gifFrames } from './gif.js';
 import { describeImage } from './imageFormat.js';
-import { isFrame, jpegSegments } from './jpeg.js';
 
 /**
  * The most frames of an animation: for each of them a browser goes through all before it in the thread of the page. For 40,000, which
@@ -23,29 +22,12 @@ const maxAnimatedPixels = 16_000_000;
 const maxScannedPixels = 2_000_000_000;
 
 /**
- * Whether these are the first bytes of an animation (WebP, GIF or PNG) that may have many or large frames, or of a JPEG that may
- * have many scans. Only the whole file says how many there are.
+ * Whether these are the first bytes of an animation (WebP, GIF or PNG) that may have many or large frames, or of a JPEG, which may
+ * have many scans or segments, also behind its first scan. Only the whole file says how many there are.
  */
 export function mayTakeLong(head: Uint8Array): boolean {
 	const { type } = describeImage(head);
-	return (
-		isAnimatedWebp(head) ||
-		isAnimatedPng(head) ||
-		type === 'image/gif' ||
-		(type === 'image/jpeg' && mayHaveManyScans(head))
-	);
-}
-
-/** One that is not progressive, and whose first scan has all of its colours, has no other one. */
-function mayHaveManyScans(head: Uint8Array): boolean {
-	let colours = 0;
-	for (const { marker, at } of jpegSegments(new DataView(head.buffer, head.byteOffset, head.byteLength))) {
-		if (isFrame(marker)) {
-			if (marker !== 0xc0 && marker !== 0xc1) return true;
-			colours = head[at + 9] ?? 0;
-		} else if (marker === 0xda) return (head[at + 4] ?? 0) < colours;
-	}
-	return true;
+	return isAnimatedWebp(head) || isAnimatedPng(head) || type === 'image/gif' || type === 'image/jpeg';
 }
 
 function isAnimatedWebp(head: Uint8Array): boolean {
@@ -87,12 +69,15 @@ function countFrames(bytes: Uint8Array, type: string | undefined): { all: number
 const isTakenBack = (bytes: Uint8Array, at: number) => bytes[at + 28] === 2;
 const isRestored = (bytes: Uint8Array, at: number) => (((bytes[at + 3] ?? 0) >> 2) & 7) >= 3;
 
-/** Each name of a frame counts, wherever it may be: such bytes are hardly there by chance. */
-function countNames(bytes: Uint8Array, name: string, isMeant = (_: Uint8Array, __: number) => true): number {
+/** Each name counts, wherever it may be: such bytes are hardly there by chance. */
+export function countNames(bytes: Uint8Array, name: string, isMeant = (_: Uint8Array, __: number) => true): number {
 	const codes = Array.from(name, (letter) => letter.charCodeAt(0));
 	let count = 0;
-	for (let at = bytes.indexOf(codes[0] ?? 0); at !== -1; at = bytes.indexOf(codes[0] ?? 0, at + 1)) {
-		if (codes.every((code, index) => bytes[at + index] === code) && isMeant(bytes, at)) count++;
+	// Without a call for each byte: of 50 MB, all may be the first one of a name.
+	for (let at = 0; at < bytes.length; at++) {
+		let same = 0;
+		while (same < codes.length && bytes[at + same] === codes[same]) same++;
+		if (same === codes.length && isMeant(bytes, at)) count++;
 	}
 	return count;
 }

@@ -7,7 +7,7 @@ export function jpegSize(view: DataView): { width: number; height: number } {
 }
 
 /** Whether a marker begins a frame (ITU-T T.81, table B.1), in which the size stands. */
-export const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 
 /** The markers up to the first scan, with their places. Whatever a decoder would skip in a way of its own ends them. */
 export function* jpegSegments(view: DataView): Generator<{ marker: number; at: number }> {
