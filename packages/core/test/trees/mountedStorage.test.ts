@@ -17,27 +17,41 @@ async function* chunks(...texts: string[]) {
 }
 
 /** A storage of two roots. Homes whose names begin with `far`, and those in `moved`, lie on the second one. */
-function mounted(first = new MemoryStorage(), second = new MemoryStorage(), isSecondDefault = false) {
+function mounted(
+	first = new MemoryStorage(),
+	second = new MemoryStorage(),
+	isSecondDefault = false,
+	third = new MemoryStorage(),
+	/** The name of the root of all other homes. */
+	rootOfOthers = () => 'near',
+) {
 	const moved = new Set<string>();
+	const frozen = new Set<string>();
 	const mounts: Mount[] = [
 		{ name: 'near', idPrefix: '', storage: first },
 		{ name: 'far', idPrefix: 'far', storage: second },
+		{ name: 'third', idPrefix: 'third', storage: third },
 	];
 	const [near, far] = mounts as [Mount, Mount];
 	const storage = new MountedStorage({
 		default: isSecondDefault ? far : near,
 		all: () => mounts,
 		homes: {
-			mountOf: (username) => (username.startsWith('far') || moved.has(username) ? far : near),
+			mountOf: (username) =>
+				username.startsWith('far') || moved.has(username)
+					? far
+					: (mounts.find(({ name }) => name === rootOfOthers()) ?? near),
 			on: async (mount) => (mount === far ? ['far-1', 'far-2'] : []),
 			assign: async () => {},
 			assignOfRename: async () => {},
 			changing: (_, work) => work(),
-			assertUnfrozen: () => {},
+			assertUnfrozen: (username) => {
+				if (frozen.has(username)) throw new Failure('locked', 'frozen');
+			},
 			assertNotMoving: async () => {},
 		},
 	});
-	return { storage, first, second, moved };
+	return { storage, first, second, moved, frozen };
 }
 
 // A further root keeps all promises of a storage.
@@ -207,6 +221,61 @@ test('a staged file is published once on the root that its home has moved to, wh
 		break;
 	}
 	t.true(cutOff > 10, `${cutOff}`);
+});
+
+test('an upload that was cut off on its way to another root is published once where its home has moved meanwhile, wherever the process dies', async (t) => {
+	const count = { left: Number.POSITIVE_INFINITY };
+	for (const last of ['near', 'third'] as const) {
+		let cutOff = 0;
+		for (let n = 0; ; n++) {
+			const [first, second, third] = [new MemoryStorage(), new MemoryStorage(), new MemoryStorage()];
+			const at = { home: 'far' };
+			const { storage } = mounted(
+				...[dyingAt(first, count), dyingAt(second, count), false, dyingAt(third, count), () => at.home],
+			);
+			const roots = { near: first, far: second, third };
+			for (const root of Object.values(roots)) {
+				await root.makeDirectory(p('users'));
+				await root.makeDirectory(p('users/ada'));
+			}
+			const staged = await storage.stage();
+			await staged.append(chunks('hel', 'lo'), 0);
+			const commit = () => staged.commit(p('users/ada/x'));
+			first.open = async () => Promise.reject(new Error('cut off'));
+			await t.throwsAsync(commit(), { message: 'cut off' });
+			Reflect.deleteProperty(first, 'open');
+			t.is((await namesIn(first, 'copies')).length, 1, 'its bytes have left staging');
+
+			at.home = last;
+			count.left = n;
+			const outcome = await commit().catch(String);
+			const isCutOff = outcome === 'Error: cut off';
+			if (isCutOff) cutOff++;
+			count.left = Number.POSITIVE_INFINITY;
+			const published = async () => storage.home('ada').findPublished(staged.id, p('users/ada/x'));
+			t.like((await published()) ?? (await commit()), { name: 'x', size: 5 }, `${last}: died at call ${n}`);
+			t.like(await published(), { name: 'x', size: 5 });
+			t.deepEqual(await namesIn(roots[last], 'users/ada'), ['x']);
+			t.deepEqual(await namesIn(second, 'users/ada'), []);
+			t.is(await textOf(storage, 'users/ada/x'), 'hello');
+			if (!isCutOff) break;
+		}
+		t.true(cutOff > 8, `${last}: ${cutOff}`);
+	}
+});
+
+test('a copy of an upload to another root ends when its home is frozen for the next move', async (t) => {
+	const { storage, second, frozen } = await homes(t);
+	await second.makeDirectory(p('users/near-1')).catch(() => {});
+	const staged = await storage.stage(undefined, p('users/near-1'));
+	await staged.append(chunks('hello'), 0);
+	const to = p('users/far-1/x');
+	frozen.add('far-1');
+	t.true(isFailure(await t.throwsAsync(staged.commit(to)), 'locked'));
+	t.deepEqual(await namesIn(second, 'users/far-1'), []);
+	frozen.clear();
+	t.like(await staged.commit(to), { name: 'x', size: 5 });
+	t.is(await textOf(storage, to), 'hello');
 });
 
 async function tree(storage: MountedStorage) {

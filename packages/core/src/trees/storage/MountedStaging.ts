@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CommitOptions, StagedFile, StorageItem, StorageProvider } from '@stowage/plugin-api';
-import { Failure, type StoragePath } from '@stowage/rules';
-import { type Crossing, commitAcross, publishedAcross } from '../across/commitAcross.js';
+import { Failure, isFailure, type StoragePath } from '@stowage/rules';
+import { type Crossing, commitAcross, isCrossing, publishedAcross } from '../across/commitAcross.js';
 import { discardAcross, type SweepCutoffs, sweepAcross } from '../across/copies.js';
 import { wrapStaged } from '../space/metered.js';
 import { assertReplaceable, changeHome, homeAt, type Mount, type Mounts } from './Mounts.js';
@@ -35,10 +35,12 @@ export class MountedStaging {
 	async findPublished(id: string, path: StoragePath, target: Mount): Promise<StorageItem | undefined> {
 		const source = this.#findMount(id);
 		if (source === undefined) return undefined;
+		const isSame = source.idPrefix === target.idPrefix;
+		const own = isSame ? await target.storage.findPublished(withoutPrefix(id, target.idPrefix), path) : undefined;
+		// Also on its own root, to which the home may have returned meanwhile.
+		const mayHaveCrossed = !isSame || this.#mounts.all().length > 1;
 		const item =
-			source.idPrefix === target.idPrefix
-				? await target.storage.findPublished(withoutPrefix(id, target.idPrefix), path)
-				: await publishedAcross(crossingOf(id, source.storage, target.storage), path);
+			own ?? (mayHaveCrossed ? await publishedAcross(this.#crossing(id, source.storage, target), path) : undefined);
 		return item && prefixed(item, target.idPrefix);
 	}
 
@@ -67,15 +69,31 @@ export class MountedStaging {
 	}
 
 	#commit({ own, id, storage }: Staged, path: StoragePath, options?: CommitOptions): Promise<StorageItem> {
-		return changeHome(this.#mounts, homeAt(path), async (target) => {
+		const home = homeAt(path);
+		return changeHome(this.#mounts, home, async (target) => {
 			// Before it leaves the staging of its own root.
 			await assertReplaceable(target, path, options);
-			const item =
-				target.storage === storage
-					? await own.commit(path, options)
-					: await commitAcross(own, crossingOf(id, storage, target.storage), path, options);
-			return prefixed(item, target.idPrefix);
+			const crossing = this.#crossing(id, storage, target);
+			// A long copy holds up no other move of the home.
+			const beforeChunk = () => {
+				if (home !== undefined) this.#mounts.homes.assertUnfrozen(home);
+			};
+			const commit = () => commitAcross(own, crossing, path, { ...options, beforeChunk });
+			if (target.storage !== storage) return prefixed(await commit(), target.idPrefix);
+			try {
+				return prefixed(await own.commit(path, options), target.idPrefix);
+			} catch (error) {
+				// It was on its way to a root that the home has left again.
+				if (!isFailure(error, 'notFound') || !(await isCrossing(crossing))) throw error;
+				return prefixed(await commit(), target.idPrefix);
+			}
 		});
+	}
+
+	#crossing(id: string, source: StorageProvider, target: Mount): Crossing {
+		const rootOf = (prefix: string) => this.#mounts.all().find((mount) => mount.idPrefix === prefix)?.storage;
+		const key = createHash('sha256').update(id).digest('hex');
+		return { key, source, target: target.storage, targetPrefix: target.idPrefix, rootOf };
 	}
 
 	#findMount(id: string): Mount | undefined {
@@ -95,8 +113,4 @@ interface Staged {
 	own: StagedFile;
 	id: string;
 	storage: StorageProvider;
-}
-
-function crossingOf(id: string, source: StorageProvider, target: StorageProvider): Crossing {
-	return { key: createHash('sha256').update(id).digest('hex'), source, target };
 }
