@@ -166,6 +166,41 @@ test.serial('the account menu and what it opens restore the focus to its button,
 	t.deepEqual(manager.faults, []);
 });
 
+test.serial(
+	'the first control of a dialog within a dialog has the focus also where frames are drawn late',
+	async (t) => {
+		const manager = await fixture.enter(t);
+		const body = JSON.stringify({ username: manager.username, password: 'correct horse' });
+		await fetch(`${manager.origin}/api/login`, {
+			method: 'POST',
+			headers: { 'content-type': 'application/json' },
+			body,
+		});
+		const page = await manager.open('/browser?type=private');
+		await page.getByRole('button', { name: manager.username }).click();
+		await page.getByRole('menuitem', { name: 'Settings' }).click();
+		const endOthers = page.getByRole('button', { name: 'End all other sessions' });
+		await endOthers.waitFor();
+		await page.evaluate(() => {
+			const request = window.requestAnimationFrame;
+			window.requestAnimationFrame = (callback) => window.setTimeout(() => request(callback), 400);
+		});
+		const question = page.getByRole('dialog', { name: 'End all other sessions' });
+		for (let times = 0; times < 2; times++) {
+			await endOthers.click();
+			await question.waitFor();
+			await page.evaluate(async () => {
+				for (let frames = 0; frames < 3; frames++) await new Promise(requestAnimationFrame);
+			});
+			await expectFocus(question.getByRole('button', { name: 'End sessions' }));
+			await page.keyboard.press('Escape');
+			await question.waitFor({ state: 'detached' });
+			await expectFocus(endOthers);
+		}
+		t.deepEqual(manager.faults, []);
+	},
+);
+
 test.serial('a menu that opens while a dialog fades out gets the keyboard input', async (t) => {
 	const manager = await kept.enter(t);
 	await writeFiles(manager.home, { 'a.txt': 'a', 'b.txt': 'b' });

@@ -1,3 +1,5 @@
+import { Classes } from '@blueprintjs/core';
+
 /** A control that was disabled or removed, and the dialog that has the focus in its place. */
 let standIn: { control: HTMLElement; dialog: HTMLElement } | undefined;
 
@@ -23,6 +25,8 @@ export function keepFocus(): void {
 		last = target instanceof Element ? target : undefined;
 		if (target !== standIn?.dialog) standIn = undefined;
 	});
+	// After the listener above, which is to hear of what this one focuses last.
+	returnFromTraps();
 	document.addEventListener('mousedown', () =>
 		// The browser moves the focus after the handlers. A tap may have removed what it pressed by then.
 		setTimeout(() => {
@@ -55,6 +59,35 @@ export function keepFocus(): void {
 		isWaiting = true;
 		setTimeout(rescue, graceMilliseconds);
 	}).observe(document.body, { subtree: true, childList: true, attributeFilter: ['disabled'] });
+}
+
+/**
+ * Gives the focus back to a control of a dialog that lost it to the edge of the dialog, by which Blueprint keeps the Tab key inside. Where
+ * the machine draws late, the first field of a dialog that another one opens loses it so: Blueprint has the outer one take the focus back
+ * from what was there before, and the inner one then takes it for its edge.
+ */
+function returnFromTraps(): void {
+	let control: HTMLElement | undefined;
+	let isTabbing = false;
+	document.addEventListener(
+		'keydown',
+		({ key }) => {
+			isTabbing = key === 'Tab';
+			setTimeout(() => {
+				isTabbing = false;
+			});
+		},
+		true,
+	);
+	document.addEventListener('focusin', ({ target }) => {
+		if (!(target instanceof HTMLElement)) return;
+		if (!target.classList.contains(Classes.OVERLAY_START_FOCUS_TRAP)) {
+			control = target;
+			return;
+		}
+		const overlay = target.closest(`.${Classes.OVERLAY}`);
+		if (!isTabbing && control && !isLost(control) && overlay?.contains(control)) control.focus({ preventScroll: true });
+	});
 }
 
 function isLost(element: Element): boolean {
