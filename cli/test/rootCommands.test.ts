@@ -1,6 +1,6 @@
 import { execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { lchownSync, renameSync, symlinkSync } from 'node:fs';
+import { constants, lchownSync, renameSync, symlinkSync } from 'node:fs';
 import {
 	chmod,
 	chown,
@@ -9,6 +9,7 @@ import {
 	link,
 	mkdir,
 	mkdtemp,
+	open,
 	readdir,
 	readFile,
 	readlink,
@@ -491,6 +492,12 @@ test('service install gives a data folder to the service that a link of root lea
 	await t.throwsAsync(folderStep(at('link'), owner).run(), { message: /is a link of user/ });
 	t.like(await stat(at('disk')), { uid: 0 });
 	await t.throwsAsync(writeStep(at('link'), 'text', 0o644).run(), { message: /is a link: remove it/ });
+	await t.throwsAsync(writeStep(at('disk'), 'text', 0o644).run(), { message: /is a folder: remove it/ });
+	await execa('mkfifo', [at('pipe')]);
+	await t.throwsAsync(writeStep(at('pipe'), 'text', 0o644).run(), { message: /is no file: remove it/ });
+	const reader = await open(at('pipe'), constants.O_RDONLY | constants.O_NONBLOCK);
+	await t.throwsAsync(writeStep(at('pipe'), 'text', 0o644).run(), { message: /is no file: remove it/ });
+	await reader.close();
 });
 
 test('service install gives no folder of root’s away, and config init replaces no file of root’s, where somebody exchanges a folder meanwhile', async (t) => {

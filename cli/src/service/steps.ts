@@ -7,7 +7,15 @@ import { Failure, undefinedIf } from '@stowage/rules';
 import { holdFolder } from '../privileges/heldFolder.js';
 
 /** Root changes what it has opened, over no link, and never what a name leads to a moment later. */
-const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
+
+/** What lies in the place of a file, by the code of the system. It waits for nobody at a pipe. */
+const inTheWay: ReadonlyMap<string, string> = new Map([
+	['EEXIST', 'is there by now'],
+	['ELOOP', 'is a link'],
+	['EISDIR', 'is a folder'],
+	['ENXIO', 'is no file'],
+]);
 
 /** A step of an installation. `says` is its text in a dry run. */
 export interface Step {
@@ -25,14 +33,15 @@ export function writeStep(file: string, text: string, mode: number, ownerOf?: Ow
 		async run() {
 			const folder = await holdFolder(path.dirname(file), { mode: 0o755, remedy: 'name the file itself' });
 			try {
-				const flags = O_WRONLY | O_CREAT | O_NOFOLLOW | (ownerOf === undefined ? 0 : O_EXCL);
+				const denial = (what: string, cause?: unknown) =>
+					new Failure('conflict', `${file} ${what}: remove it and install again.`, { cause });
+				const flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | (ownerOf === undefined ? 0 : O_EXCL);
 				const handle = await open(folder.at(path.basename(file)), flags, mode & 0o600).catch((cause) => {
-					const isTaken = cause.code === 'EEXIST';
-					if (cause.code !== 'ELOOP' && !isTaken) throw cause;
-					const what = isTaken ? 'is there by now' : 'is a link';
-					throw new Failure('conflict', `${file} ${what}: remove it and install again.`, { cause });
+					const what = inTheWay.get(cause.code);
+					throw what === undefined ? cause : denial(what, cause);
 				});
 				try {
+					if (!(await handle.stat()).isFile()) throw denial('is no file');
 					await handle.truncate();
 					await handle.writeFile(text);
 					if (ownerOf !== undefined) await handle.chown(0, (await ownerOf()).gid);

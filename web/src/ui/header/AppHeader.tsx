@@ -3,6 +3,7 @@ import { GlobeIcon, LockIcon } from '@blueprintjs/icons';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link } from 'react-router';
 import { messages } from '../../messages.js';
+import { isFocusLost } from '../keyboard/keptFocus.js';
 import { type LazyModule, useLazyModule } from '../lazyComponent.js';
 import { isPageHeld } from '../unsavedWork.js';
 import styles from './AppHeader.module.css';
@@ -63,11 +64,10 @@ export function AppHeader(props: AppHeaderProps) {
 
 /** Moves the focus to the account's button after signing in or out, since the control that had it was removed. */
 export function focusAccount(): void {
-	const { activeElement } = document;
 	// It goes back to the work by itself.
 	if (isPageHeld()) return;
 	// A closing dialog keeps the focus if the element that had it before is gone.
-	if (activeElement && activeElement !== document.body && !activeElement.closest('[role="dialog"]')) return;
+	if (!isFocusLost() && !document.activeElement?.closest('[role="dialog"]')) return;
 	focusButton();
 }
 

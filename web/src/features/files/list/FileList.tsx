@@ -2,6 +2,7 @@
 import type { Entry } from '@stowage/rules';
 import { type CSSProperties, type Ref, useCallback, useImperativeHandle, useMemo, useRef } from 'react';
 import { thumbnails } from '../../../api/ThumbnailLoader.js';
+import { isFocusLost } from '../../../ui/keyboard/keptFocus.js';
 import type { EntryDrag } from '../dragAndDrop/useEntryDrag.js';
 import type { ListedFolder } from '../folder/useFolderView.js';
 import type { ListCommands } from '../keyboard/listCommands.js';
@@ -104,10 +105,8 @@ export function FileList<E extends Entry, C extends string>(props: FileListProps
 		() => ({
 			focusCursor,
 			focusIfUnfocused() {
-				const { activeElement } = document;
 				// A closing dialog keeps the focus if the row that had it before is gone.
-				if (!activeElement || activeElement === document.body || activeElement.closest('[role="dialog"]'))
-					focusCursor();
+				if (isFocusLost() || document.activeElement?.closest('[role="dialog"]')) focusCursor();
 			},
 			scrollToTop,
 			menuPoint() {
