@@ -115,23 +115,24 @@ export async function removeFilms(): Promise<void> {
 	await rm(await films, { recursive: true, force: true });
 }
 
-/** By their names and arguments. */
-const made = new Map<string, Promise<string>>();
+/** By their names. */
+const made = new Map<string, { args: string; making: Promise<unknown> }>();
 
-/** Puts a film at a path. ffmpeg makes each film once, by these arguments and the name of its output. */
+/**
+ * Puts a film at a path. ffmpeg makes each film once, by these arguments and the name of its output, of which other films may be made:
+ * without arguments it is one that was made before.
+ */
 export async function film(name: string, args: readonly string[], at: string): Promise<void> {
-	const key = JSON.stringify([name, args]);
-	const making = made.get(key) ?? makeFilm(name, args);
-	made.set(key, making);
-	const file = await making;
+	const file = path.join(await films, name);
+	const known = made.get(name) ?? {
+		args: args.join(' '),
+		making: run('ffmpeg', ['-v', 'error', '-y', ...args, file], { cwd: await films }),
+	};
+	made.set(name, known);
+	if (args.length > 0 && known.args !== args.join(' ')) throw new Error(`There is another film ${name}.`);
+	await known.making;
 	await mkdir(path.dirname(at), { recursive: true });
 	await copyFile(file, at);
-}
-
-async function makeFilm(name: string, args: readonly string[]): Promise<string> {
-	const file = path.join(await mkdtemp(path.join(await films, 'film-')), name);
-	await run('ffmpeg', ['-v', 'error', '-y', ...args, file], { cwd: await films });
-	return file;
 }
 
 const twoLines = '1\n00:00:00,200 --> 00:00:00,900\nHello\n\n2\n00:00:01,000 --> 00:00:01,900\nWorld\n';

@@ -510,7 +510,7 @@ const deleted: Readonly<Record<string, { args: readonly string[]; name: string; 
 	},
 	'that says no duration and has no sound': {
 		args: [...picture('160x90', 4), ...h264, '-live', '1'],
-		name: 'mute.mkv',
+		name: 'silence.mkv',
 		format: 'mkv',
 	},
 	'that says no duration, of a browser': {
