@@ -16,13 +16,13 @@ export interface Packet {
 /** The length of no text. */
 export const emptyTextBytes = 2;
 
-/** Such as `0,1.200000,1.160000,0.040000,417,48,K_`, and more behind another comma. */
-const packetLine = /^(\d+),(-?[\d.]+|N\/A),(-?[\d.]+|N\/A),([\d.]+|N\/A),(\d+|N\/A),(-?\d+|N\/A),([A-Z_]+)/;
-
-/** A line of ffprobe; undefined for any other one. */
+/**
+ * A line of ffprobe such as `0,1.200000,1.160000,0.040000,417,48,K_`, with more behind another comma, and `N/A` for what is unknown.
+ * Undefined for any other one.
+ */
 export function parsePacket(line: string): Packet | undefined {
-	const [, index, shownAt, decodedAt, lasts, size, position, flags = ''] = packetLine.exec(line) ?? [];
-	if (index === undefined) return undefined;
+	const [index = '', shownAt, decodedAt, lasts, size, position, flags = ''] = line.split(',', 7);
+	if (!/^\d+$/.test(index) || !/^[A-Z_]/.test(flags)) return undefined;
 	const time = Number(shownAt === 'N/A' ? decodedAt : shownAt);
 	return {
 		index: Number(index),
