@@ -2,6 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { json } from '../../../packages/core/test/testApp.js';
+import { atMost } from '../../../test/atMost.js';
 import {
 	type ConversionRequest,
 	convert,
@@ -16,6 +17,8 @@ import {
 	tone,
 } from './conversions.js';
 
+// Each test has a server and a film: all at once would leave no time to any.
+atMost(6);
 test.after.always(removeFilms);
 
 interface Kept {
