@@ -27,7 +27,8 @@ function canBind(): boolean {
 	const { error, status } = spawnSync('setpriv', [...withParent, 'true'], {
 		env: programEnvironment(),
 		stdio: 'ignore',
-		timeout: 5000,
+		// The whole process waits for it.
+		timeout: 1000,
 	});
 	const isMissing = (error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
 	// Else the machine had no processes or time for it, and the next program asks again.

@@ -1,18 +1,18 @@
 import { mayTakeLong, takesLong } from './decodingCost.js';
 import { describeImage, undrawnType } from './imageFormat.js';
-import { pixelsOfProfile } from './profiles.js';
+import { pixelsOfMetadata } from './metadata.js';
 
 /** The most pixels of a picture that the page shows by itself: decoded they take four bytes each of its memory. */
 export const maxPixels = 100_000_000;
 
 /**
- * The number of pixels of a picture by its first bytes, or by all of one that `mayTakeLong`, with those that its colour profile
+ * The number of pixels of a picture by its first bytes, or by all of one that `mayTakeLong`, with those that its metadata
  * counts for. Infinite if they don't say it, and for a picture that has too many frames or scans.
  */
 export function pixelsOf(bytes: Uint8Array): number {
 	const { type, width, height } = describeImage(bytes);
 	const isKnown = type !== undefined && type !== undrawnType && width > 0 && height > 0 && !takesLong(bytes);
-	return isKnown ? width * height + pixelsOfProfile(bytes, type, maxPixels) : Number.POSITIVE_INFINITY;
+	return isKnown ? width * height + pixelsOfMetadata(bytes, type, maxPixels) : Number.POSITIVE_INFINITY;
 }
 
 /**

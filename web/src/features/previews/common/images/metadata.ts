@@ -16,7 +16,7 @@ const stepBytes = 4 * 1024;
 const known = new WeakMap<Uint8Array, number>();
 
 /** As many pixels as what a browser reads beside a picture, such as its colour profile, takes it the time of, by what `pixelsOf` is given. */
-export function pixelsOfProfile(bytes: Uint8Array, type: string, most: number): number {
+export function pixelsOfMetadata(bytes: Uint8Array, type: string, most: number): number {
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 	const mostBytes = Math.ceil(most / pixelsPerByte);
 	if (type === 'image/png') {
