@@ -1,4 +1,4 @@
-import { appendFile, copyFile, mkdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, lstat, mkdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { startServer } from '../serverProcess.js';
@@ -92,9 +92,27 @@ export async function tryDeb(
 	t.regex(await readFile(at('etc/stowage/config.yaml'), 'utf8'), /^port: 8080$/m, 'an upgrade keeps the configuration');
 	t.regex(await run('stowage', 'user', 'list'), /^ada\t/m, 'an upgrade keeps the data');
 
+	// The link itself: it leads to a unit of the copy.
+	const isEnabled = () =>
+		lstat(at('etc/systemd/system/multi-user.target.wants/stowage.service')).then(
+			() => true,
+			() => false,
+		);
+	for (const [state, remains] of [
+		['disable', false],
+		['enable', true],
+	] as const) {
+		await run('systemctl', state, '--quiet', 'stowage');
+		await dpkg('--remove', 'stowage');
+		t.false(await isEnabled());
+		await dpkg('--install', '/tmp/stowage.deb');
+		t.is(await isEnabled(), remains, 'who installs it again after a removal has it as it was');
+		t.false(await exists('etc/stowage/.enabled'));
+	}
+
 	await dpkg('--remove', 'stowage');
 	t.false(await exists('usr/bin/stowage'));
-	t.false(await exists('etc/systemd/system/multi-user.target.wants/stowage.service'));
+	t.false(await isEnabled());
 	t.true(await exists('etc/stowage/config.yaml'));
 	t.regex(await dpkg('--purge', 'stowage'), /The files in \/var\/lib\/stowage are kept/);
 	t.false(await exists('etc/stowage'));
