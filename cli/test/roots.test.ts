@@ -177,6 +177,16 @@ test('an account whose disk is away is not renamed, and keeps its name and its s
 	t.deepEqual(await readdir(path.join(disk, 'root/users')), ['near']);
 });
 
+test('an account for a disk that is away is refused by the name of that disk, and leaves nothing behind', async (t) => {
+	const { disk, flags } = await farDisk(t);
+	await rename(path.join(disk, 'root'), path.join(disk, 'gone'));
+	const refused = await run(['user', 'add', 'new', '--root', 'big', ...flags], `${password}\n`);
+	t.is(refused.code, 1);
+	t.is(refused.stderr, 'The storage root big can’t be used: The storage is not available right now.');
+	// As it would if that disk had a home of this name.
+	t.like(await run(['user', 'add', 'new', ...flags], `${password}\n`), { code: 0, stdout: 'Added new.' });
+});
+
 test('of an account whose disk is away all is shown, and its quota is set, but for what it contains', async (t) => {
 	const { disk, flags } = await farDisk(t);
 	await rename(path.join(disk, 'root'), path.join(disk, 'gone'));

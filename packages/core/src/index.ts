@@ -33,7 +33,7 @@ export { type AuditRecord, auditActions } from './audit/auditLine.js';
 export type { Administrator } from './audit/createAudit.js';
 export { readAudit } from './audit/readAudit.js';
 export { recordCommand } from './audit/recordCommand.js';
-export { makeDataDir } from './config/dataDir.js';
+export { makeDataDir, processesFolder } from './config/dataDir.js';
 export { flagOf, settingNames, variableOf } from './config/leaves.js';
 export {
 	ConfigError,
@@ -71,6 +71,7 @@ export { type KnownLink, relink } from './links/relink.js';
 export { createLog, type Log, standardError } from './log.js';
 export { type Family, sumFamilies } from './metrics/exposition.js';
 export { serveMetrics } from './metrics/serveMetrics.js';
+export { assertUsable } from './moving/createHomeMoves.js';
 export { homeMoveName } from './moving/homeMoveKind.js';
 export { checkConfig } from './plugins/loadPlugins.js';
 export type { Services } from './services.js';

@@ -1,3 +1,4 @@
+import { assertUsable } from '@stowage/core';
 import { Command } from 'commander';
 import { appCommand } from '../../commandLine/appCommand.js';
 import { printLine } from '../../terminal/output.js';
@@ -19,12 +20,15 @@ export function userCommand(): Command {
 				description: 'add an account; the password comes from a prompt or standard input',
 				examples: ['user add ada', 'user add ada --adopt-home < password.txt', 'user add ada --root big'],
 				async run({ accounts, audit, roots }, [name = ''], { adoptHome, root }) {
-					if (root !== undefined)
+					if (root !== undefined) {
+						// A home of that name may lie there already, which nobody can see while its disk is away.
+						if (adoptHome !== true) await assertUsable(await roots.named(root));
 						await audit.recorded(
 							{ action: 'assignHome', account: name, root },
 							() => roots.homes.assignTo(name, root),
 							(isChanged) => (isChanged ? {} : undefined),
 						);
+					}
 					const user = await accounts.create(name, await readPassword('Password: '), {
 						adoptsHome: adoptHome === true,
 					});

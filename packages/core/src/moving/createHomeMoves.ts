@@ -125,7 +125,8 @@ function liesThere(username: string, rootName: string): Failure {
 	return new Failure('invalid', `The home of ${username} lies on ${rootName} already.`);
 }
 
-async function assertUsable({ name, storage }: Mount): Promise<void> {
+/** Throws `unavailable` with the name of the root where its disk is away. */
+export async function assertUsable({ name, storage }: Mount): Promise<void> {
 	try {
 		await storage.check();
 	} catch (error) {
