@@ -795,6 +795,71 @@ test('a named pipe in the place of a file ends a command of root with its name, 
 	t.like(JSON.parse(line), { action: 'disableUser' });
 });
 
+test('a folder in the place of a file, and a file in that of a folder, end a command with a sentence that names it, or do not concern it', async (t) => {
+	const { at, flags } = await machine(t);
+	t.like(await stowage(['user', 'add', 'ada', ...flags], { input: password }), { code: 0 });
+	t.like(await stowage(['search', 'rebuild', ...flags]), { code: 0 });
+	const folder = async (place: string) => void (await promisify(execFile)('install', ['-d', '-o', `${uid}`, place]));
+	const file = async (place: string) => {
+		await writeFile(place, 'garbage');
+		await chown(place, uid, gid);
+	};
+	const closed = async (place: string) => {
+		await file(place);
+		await chmod(place, 0);
+	};
+	for (const [name, make, code, command, says] of [
+		['processes', file, 0, ['user', 'list'], ''],
+		['processes', file, 0, ['search', 'rebuild'], ''],
+		[
+			'search',
+			file,
+			1,
+			['search', 'rebuild'],
+			"data/search can't be used (EEXIST): something else lies there in its place.",
+		],
+		[
+			'search/names.db-wal',
+			folder,
+			1,
+			['search', 'rebuild'],
+			"data/search/names.db-wal can't be used (EISDIR): it is a folder.",
+		],
+		['search/lock.db', closed, 78, ['search', 'rebuild'], "data/search/lock.db can't be opened."],
+	] as const) {
+		await rename(at('data', name), at('aside')).catch(() => undefined);
+		await make(at('data', name));
+		const { stderr, ...ended } = await stowage([...command, ...flags], { timeout });
+		t.is(ended.code, code, `${name}: ${stderr}`);
+		t.true(stderr.includes(says) && (says !== '' || stderr === ''), `${name}: ${stderr}`);
+		t.notRegex(stderr, /node:internal|^\s+at |\{$/m, name);
+		const { stdout } = await stowage(['doctor', ...flags]);
+		if (name === 'processes')
+			t.regex(stdout, /^error\tservers\t.*data\/processes, the list of running servers, is no folder/m);
+		await rm(at('data', name), { recursive: true });
+		await rename(at('aside'), at('data', name)).catch(() => undefined);
+	}
+});
+
+test('of a key that is no file doctor says so, and of one that is a link no command advises to change the mode', async (t) => {
+	const { at, flags } = await machine(t);
+	t.like(await stowage(['user', 'list', ...flags]), { code: 0 });
+	const key = at('data/session.key');
+	await rename(key, at('key'));
+	await promisify(execFile)('mkfifo', ['-m', '600', key]);
+	await chown(key, uid, gid);
+	const { stdout } = await stowage(['doctor', ...flags], { timeout });
+	t.regex(stdout, /^error\tkey\t.*data\/session\.key is no file/m);
+	await rm(key);
+	await writeFile(at('public'), 'a file of root’s that is longer than a key has to be', { mode: 0o644 });
+	await symlink(at('public'), key);
+	await lchown(key, uid, gid);
+	const { code, stderr } = await stowage(['user', 'list', ...flags]);
+	t.is(code, 78);
+	t.regex(stderr, /session\.key is a link, and others can read what it leads to \(mode 644\)/);
+	t.notRegex(stderr, /set it to 600|chmod/);
+});
+
 test('what a command of root advises about a file that it can’t use gives away no other one by a link in its place', async (t) => {
 	const { at, flags } = await machine(t);
 	t.like(await stowage(['user', 'list', ...flags]), { code: 0 });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { auditFolder, type Config } from '@stowage/core';
+import { auditFolder, type Config, processesFolder } from '@stowage/core';
 import { chmodCommand, type Finding, fault, ok, reasonOf, warn } from './findings.js';
 
 /** Clocks that differ by more make times of files and ends of links wrong. */
@@ -20,7 +20,7 @@ export function checkUser(): Finding[] {
 }
 
 /** The folder of the database and the key, and the clock of its disk. */
-export async function checkDataFolder({ audit, dataDir, sessionKey }: Config): Promise<Finding[]> {
+export async function checkDataFolder({ audit, databaseUrl, dataDir, sessionKey }: Config): Promise<Finding[]> {
 	const what = 'data folder';
 	const found = await stat(dataDir).catch((error: NodeJS.ErrnoException) => error);
 	if (found instanceof Error) {
@@ -44,6 +44,7 @@ export async function checkDataFolder({ audit, dataDir, sessionKey }: Config): P
 		);
 	findings.push(...(await checkAudit(auditFolder(dataDir), audit.record)));
 	if (sessionKey === undefined) findings.push(...(await checkKey(path.join(dataDir, 'session.key'))));
+	if (databaseUrl.startsWith('sqlite:')) findings.push(...(await checkProcesses(processesFolder(dataDir))));
 	const probe = path.join(dataDir, `.doctor-${randomBytes(6).toString('hex')}`);
 	try {
 		const handle = await open(probe, 'wx', 0o600);
@@ -84,12 +85,34 @@ async function checkAudit(folder: string, record: Config['audit']['record']): Pr
 	];
 }
 
+/** Where it can't be used, servers count quotas as if there were others, and commands that change storage roots can't ask them. */
+async function checkProcesses(folder: string): Promise<Finding[]> {
+	const what = 'servers';
+	try {
+		if (!(await stat(folder)).isDirectory())
+			return [
+				fault(what, `${folder}, the list of running servers, is no folder`, 'Remove it, and restart the server.'),
+			];
+		await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+		return [];
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		if (code === 'ENOENT') return [];
+		const message = `${folder}, the list of running servers, can't be used (${code})`;
+		return [fault(what, message, "give it to the server's user (chown -h), and restart the server.")];
+	}
+}
+
 async function checkKey(file: string): Promise<Finding[]> {
 	const found = await stat(file).catch((error: NodeJS.ErrnoException) => error);
 	if (found instanceof Error) {
 		if (found.code === 'ENOENT') return [warn('key', `${file} is not there yet`, 'The first start makes it.')];
 		return [fault('key', `${file} can't be looked at (${found.code})`, `Give the server's user the right to it.`)];
 	}
+	if (!found.isFile())
+		return [
+			fault('key', `${file} is no file`, 'Remove it: the next start makes a new key (everybody signs in again).'),
+		];
 	if ((found.mode & 0o077) === 0) return [ok('key', 'for its owner only')];
 	return [fault('key', `others may read ${file}`, chmodCommand('600', file))];
 }

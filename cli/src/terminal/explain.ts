@@ -36,8 +36,8 @@ function systemFault(error: unknown): string | undefined {
 		return value === undefined ? [] : [withoutDescriptors(String(value))];
 	});
 	const message = typeof code === 'string' ? reasons.get(code) : undefined;
-	if (message === undefined) return undefined;
-	return `${paths.length === 0 ? 'A file' : paths.join(', ')} can't be used (${code}): ${message()}`;
+	if (message === undefined || typeof code !== 'string') return undefined;
+	return `${paths.length === 0 ? 'A file' : paths.join(', ')} can't be used (${code.replace('ERR_FS_', '')}): ${message()}`;
 }
 
 /** A text of the system's, whose paths begin in an open folder: nobody can look its number up later. */
@@ -59,7 +59,8 @@ const reasons: ReadonlyMap<string, () => string> = new Map([
 	...(['EMFILE', 'ENFILE'] as const).map((code) => [code, tooMany] as const),
 	['EROFS', () => 'its file system is mounted read-only.'],
 	['ENOTDIR', () => 'what should be a folder on the way is none.'],
-	['EISDIR', () => 'it is a folder.'],
+	...(['EISDIR', 'ERR_FS_EISDIR'] as const).map((code) => [code, () => 'it is a folder.'] as const),
+	['EEXIST', () => 'something else lies there in its place.'],
 	['ELOOP', () => 'its links lead in a circle.'],
 ]);
 

@@ -128,6 +128,11 @@ async function assertPrivate(file: string, probe: string, log: Log, { stat }: Ca
 	if ((mode & 0o077) === 0) return;
 	const shown = (mode & 0o777).toString(8);
 	if (((await stat(probe)).mode & 0o077) === 0) {
+		// `chmod` would follow it, to a file that may be root's.
+		if ((await files.lstat(file)).isSymbolicLink())
+			throw new ConfigError(
+				`The key ${file} is a link, and others can read what it leads to (mode ${shown}): see where it leads, and close that file if it is the key's, or remove the link.`,
+			);
 		throw new ConfigError(`The key ${file} can be read by others (mode ${shown}): set it to 600.`);
 	}
 	log.warn(

@@ -93,11 +93,18 @@ export class OtherServers implements RootReaders {
 		const { monotonic } = this.#dependencies;
 		if (this.#mayExist || monotonic() - this.#checkedAt < knownMs) return this.#mayExist;
 		this.#checkedAt = monotonic();
-		this.#mayExist = this.#names().some((name) => name !== this.#file);
+		try {
+			this.#mayExist = this.#names().some((name) => name !== this.#file);
+		} catch {
+			// What can't be read may name others. `doctor` says so.
+			this.#mayExist = true;
+		}
 		return this.#mayExist;
 	}
 
 	async close(): Promise<void> {
+		// A command is none: what lies in the place of the folder does not concern it.
+		if (!this.#isAnnounced) return;
 		await rm(path.join(this.#folder, this.#file), { force: true });
 	}
 

@@ -1,5 +1,6 @@
-import Libsql from 'libsql';
+import type Libsql from 'libsql';
 import { isLocked } from '../connection/errors.js';
+import { openFile } from '../connection/sqlite/sqliteFile.js';
 
 /** The exclusive right to write the index. The system ends it with the process. */
 export interface IndexLock {
@@ -22,7 +23,7 @@ export class IndexLockFile {
 	take(identity: string): IndexLock | undefined {
 		if (this.#waiting?.identity !== identity) {
 			this.#waiting?.connection.close();
-			this.#waiting = { identity, connection: new Libsql(this.file, { timeout: 0 }) };
+			this.#waiting = { identity, connection: openFile(this.file, { timeout: 0 }) };
 		}
 		const { connection } = this.#waiting;
 		try {
