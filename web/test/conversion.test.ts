@@ -97,7 +97,10 @@ test('a completed conversion shows that the original was kept although it was to
 		detailOf(
 			withStatus(newConversion('1', clip, deletesOriginal), { ...answer('completed'), isOriginalDeleted }, false),
 		);
-	t.is(detail(true, false), 'The original was kept, since it was changed meanwhile');
+	t.is(
+		detail(true, false),
+		'The conversion deleted nothing, since the original was changed, moved or deleted meanwhile',
+	);
 	t.is(detail(true, true), '');
 	t.is(detail(false, false), '');
 });

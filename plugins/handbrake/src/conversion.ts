@@ -34,7 +34,11 @@ export const conversionStep = z.discriminatedUnion('step', [
 	z.object({ step: z.literal('encoding'), staged: z.string() }),
 	/** The staged file is complete, checked and durable. */
 	z.object({ step: z.literal('encoded'), ...encoded }),
-	z.object({ step: z.literal('published'), ...encoded, name: z.string(), outputId: z.string() }),
+	z.object({
+		...{ step: z.literal('published'), ...encoded, name: z.string(), outputId: z.string() },
+		/** Whether the removal of the original has begun: where there is none any more, it was this. */
+		isRemoving: z.boolean().default(false),
+	}),
 ]);
 
 export type ConversionStep = z.infer<typeof conversionStep>;

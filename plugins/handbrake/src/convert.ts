@@ -153,7 +153,13 @@ async function publish(
 	const folder: ItemRef = { ...source, path: parentPath(source.path) };
 	const { name } = await files.publishOnce(viewer, folder, { staged, name: input.outputName });
 	const output = await statIfPresent(files, viewer, { ...folder, path: joinPath(folder.path, name) });
-	const published: PublishedStep = { ...encoded, step: 'published', name, outputId: output?.id ?? '' };
+	const published: PublishedStep = {
+		...encoded,
+		step: 'published',
+		name,
+		outputId: output?.id ?? '',
+		isRemoving: false,
+	};
 	await job.checkpoint(published);
 	return published;
 }
@@ -178,9 +184,10 @@ async function publishAgain(
  */
 async function replaceOriginal(
 	job: JobContext<Conversion>,
-	{ source: converted, sizeBefore, sizeAfter, losses, name, outputId }: PublishedStep,
+	published: PublishedStep,
 	{ files }: ConvertDependencies,
 ): Promise<ConversionResult> {
+	const { source: converted, sizeBefore, sizeAfter, losses, name, outputId, isRemoving } = published;
 	const { viewer, input } = job;
 	const source = sourceOf(job);
 	const folder = parentPath(source.path);
@@ -193,13 +200,20 @@ async function replaceOriginal(
 	});
 	if (!input.deleteOriginal || losses.length > 0) return convertedTo(name, false);
 	try {
-		const original = await statIfPresent(files, viewer, source);
-		// An earlier run was completed and interrupted before it recorded that.
-		if (original?.id === outputId) return convertedTo(baseName(source.path), true);
+		const look = () => statIfPresent(files, viewer, source);
+		let original = await look();
+		// An earlier run was completed and interrupted before it recorded that, or the name was free as the original had been moved.
+		if (original?.id === outputId) return convertedTo(baseName(source.path), isRemoving);
+		if (original !== undefined && isSame(original, converted) && !isRemoving) {
+			await job.checkpoint({ ...published, isRemoving: true });
+			// To save that may have taken long.
+			original = await look();
+		}
 		if (original !== undefined && !isSame(original, converted)) return convertedTo(name, false);
-		// An earlier run removed it and was interrupted before it saved that.
 		if (original !== undefined) await files.remove(viewer, source);
-		return convertedTo(await renameOutput(job, { name, outputId }, files), true);
+		// Where it is gone, an earlier run removed it and was interrupted, or somebody has moved or deleted it.
+		const isDeleted = original !== undefined || isRemoving;
+		return convertedTo(await renameOutput(job, { name, outputId }, files), isDeleted);
 	} catch (cause) {
 		const reason = isFailure(cause) ? ` ${cause.message}` : '';
 		throw new Failure(

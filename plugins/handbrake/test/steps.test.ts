@@ -1,4 +1,4 @@
-import { read, writeSync } from 'node:fs';
+import { read, writeFileSync, writeSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -229,6 +229,42 @@ for (const [what, change] of Object.entries(changes)) {
 		t.deepEqual(await files(home), ['film.mp4', 'out.mp4']);
 	});
 }
+
+test('a conversion whose original is renamed during it does not say that it was deleted', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	const at = path.join(home, 'film.mp4');
+	await writeFile(at, film);
+	const encoder: typeof quickEncoder = {
+		...quickEncoder,
+		async run(args, options) {
+			const done = await quickEncoder.run(args, options);
+			if (!args.includes('--scan')) await rename(at, path.join(home, 'holidays.mp4'));
+			return done;
+		},
+	};
+	t.like(await run({ app, viewer, input: {}, encoder }), { outputPath: 'film.mp4', isOriginalDeleted: false });
+	t.is(await readFile(at, 'utf8'), converted);
+	t.is(await readFile(path.join(home, 'holidays.mp4'), 'utf8'), film.toString());
+});
+
+test('an original that is overwritten while a conversion saves that it removes it is kept', async (t) => {
+	const { app, viewer, home } = await setUp(t);
+	const at = path.join(home, 'film.mp4');
+	await writeFile(at, film);
+	const saved = {
+		step: undefined as unknown,
+		get value() {
+			return this.step;
+		},
+		set value(step) {
+			this.step = step;
+			if ((step as { isRemoving?: boolean }).isRemoving === true) writeFileSync(at, 'another content');
+		},
+	};
+	const result = await run({ app, viewer, input: { outputName: 'out.mp4' }, saved });
+	t.like(result, { outputPath: 'out.mp4', isOriginalDeleted: false });
+	t.is(await readFile(at, 'utf8'), 'another content');
+});
 
 test('a conversion in a folder that is no longer shared puts nothing into one of another owner that has its name, and deletes nothing there', async (t) => {
 	const { app, viewer } = await setUp(t);

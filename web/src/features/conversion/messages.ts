@@ -44,7 +44,7 @@ export const conversionMessages = {
 	waiting: 'Waits for its turn',
 	preparing: 'Preparing',
 	savedAs: (name: string) => `Saved as ${name}`,
-	originalKept: 'The original was kept, since it was changed meanwhile',
+	originalKept: 'The conversion deleted nothing, since the original was changed, moved or deleted meanwhile',
 	losses: (losses: readonly string[]) => `The original was kept, since the new file lacks ${losses.join(', ')}`,
 	sizes: (before: string, after: string) => `${before} → ${after}`,
 
