@@ -367,6 +367,14 @@ test('a picture whose colour profile takes a browser longer than its pixels is n
 	t.deepEqual(imageSource(own, withProfile(megabytes(24))), {
 		...{ kind: 'rendition', url: 'rendition', otherwise: { kind: 'none' } },
 	});
+	// Icons may be PNGs, which lie anywhere in the file.
+	const icon = (...pictures: Uint8Array[]) =>
+		Buffer.concat([hex('00000100 0100'), Buffer.alloc(16 + 9000), ...pictures]);
+	const sourceOf = (bytes: Uint8Array) => imageSource({ ...own, name: 'a.ico' }, bytes).kind;
+	t.is(sourceOf(icon(...Array<Uint8Array>(100).fill(withProfile(randomBytes(3144))))), 'blob', 'those of one program');
+	t.is(sourceOf(icon(withProfile(megabytes(24)))), 'none');
+	t.is(sourceOf(icon(withProfile(megabytes(12)), withProfile(megabytes(12)))), 'none', 'together');
+	t.true(mayTakeLong(icon().subarray(0, 4096)), 'icons are read whole');
 	// Each of a text is small: they count together.
 	const text = `![a](${address('png', withProfile(megabytes(1)))})\n\n`.repeat(30);
 	t.is(JSON.stringify(markdownTree(text)).split('"img"').length - 1, 19);

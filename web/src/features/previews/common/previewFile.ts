@@ -1,6 +1,7 @@
 import { contentType, type Entry, extensionOf, needsRendition } from '@stowage/rules';
 import type { FileSource } from '../../../api/sources/FileSource.js';
-import { describeImage, undrawnType } from './images/imageFormat.js';
+import { describeImage, isIcon, undrawnType } from './images/imageFormat.js';
+import { pixelsOfIconMetadata } from './images/metadata.js';
 import { maxPixels, pixelsOf } from './images/pixels.js';
 
 /** A file that is shown. */
@@ -51,14 +52,10 @@ export function imageSource(file: Drawn, firstBytes: Uint8Array): ImageSource {
 		const otherwise = isUndrawn || pixels > maxPixels ? ({ kind: 'none' } as const) : ownSource(file, extension, type);
 		return { kind: 'rendition', url: file.renditionUrl, otherwise };
 	}
+	if (isIcon(firstBytes) && pixelsOfIconMetadata(firstBytes, maxPixels) > maxPixels) return { kind: 'none' };
 	// A browser goes by the bytes, whatever the name: it draws formats (JPEG XL) whose sizes are not read here.
 	if (type === undefined && extension !== 'svg' && !isIcon(firstBytes)) return { kind: 'none' };
 	return ownSource(file, extension, type);
-}
-
-/** Whether these are the first bytes of icons or cursors, of which none has more than 256 by 256 pixels. */
-function isIcon(head: Uint8Array): boolean {
-	return head[0] === 0 && head[1] === 0 && (head[2] === 1 || head[2] === 2) && head[3] === 0;
 }
 
 /** The picture from its own bytes. */

@@ -1,6 +1,6 @@
 import { avifFrames } from './avif.js';
 import { gifFrames } from './gif.js';
-import { describeImage } from './imageFormat.js';
+import { describeImage, isIcon } from './imageFormat.js';
 
 /**
  * The most frames of an animation: for each of them a browser goes through all before it in the thread of the page. For 40,000, which
@@ -23,11 +23,12 @@ const maxScannedPixels = 2_000_000_000;
 
 /**
  * Whether these are the first bytes of an animation (WebP, GIF or PNG) that may have many or large frames, or of a JPEG, which may
- * have many scans or segments, also behind its first scan. Only the whole file says how many there are.
+ * have many scans or segments, also behind its first scan, or of icons, whose profiles may be anywhere. Only
+ * the whole file says how many there are.
  */
 export function mayTakeLong(head: Uint8Array): boolean {
 	const { type } = describeImage(head);
-	return isAnimatedWebp(head) || isAnimatedPng(head) || type === 'image/gif' || type === 'image/jpeg';
+	return isAnimatedWebp(head) || isAnimatedPng(head) || type === 'image/gif' || type === 'image/jpeg' || isIcon(head);
 }
 
 function isAnimatedWebp(head: Uint8Array): boolean {

@@ -37,6 +37,11 @@ export function isSizeFurther(head: Uint8Array): boolean {
 	return type !== undefined && type !== undrawnType && width * height === 0;
 }
 
+/** Whether these are the first bytes of icons or cursors, of which none has more than 256 by 256 pixels. */
+export function isIcon(head: Uint8Array): boolean {
+	return head[0] === 0 && head[1] === 0 && (head[2] === 1 || head[2] === 2) && head[3] === 0;
+}
+
 function webpSize(view: DataView, chunk: string): { width: number; height: number } {
 	if (view.byteLength < 30) return { width: 0, height: 0 };
 	if (chunk === 'VP8X') {

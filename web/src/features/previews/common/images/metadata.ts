@@ -46,6 +46,30 @@ function ofPng(view: DataView, bytes: Uint8Array, most: number): number {
 	return count;
 }
 
+/**
+ * As `pixelsOfMetadata`, of icons, which may be PNGs: of all in the file together, wherever they are. Each profile counts for its packed
+ * bytes at least, since the same ones may belong to several.
+ */
+export function pixelsOfIconMetadata(bytes: Uint8Array, most: number): number {
+	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+	const mostBytes = Math.ceil(most / pixelsPerByte);
+	let count = known.get(bytes) ?? 0;
+	if (known.has(bytes)) return pixelsPerByte * count;
+	for (let at = 4; at + 4 <= bytes.length && count <= mostBytes; at++) {
+		if (bytes[at] === 0x69 && nameAt(bytes, at) === 'iCCP')
+			count += ofProfile(bytes, at + 4, view.getUint32(at - 4), mostBytes);
+	}
+	known.set(bytes, count);
+	return pixelsPerByte * count;
+}
+
+/** What a chunk with a profile becomes, and its own length at least. */
+function ofProfile(bytes: Uint8Array, at: number, length: number, most: number): number {
+	const content = bytes.subarray(at, at + length);
+	// Behind its name and the number of the only way of packing.
+	return Math.max(1, content.length, unpackedLength(content.subarray(content.indexOf(0) + 2), most));
+}
+
 /** Of a zlib stream, as far as it can be unpacked. */
 function unpackedLength(packed: Uint8Array, most: number): number {
 	let length = 0;
