@@ -30,6 +30,8 @@ test('config init writes the given settings and all others as comments, and neve
 	t.true(again.stderr.startsWith(`There is a file of this name already: ${file}. `), again.stderr);
 	t.is(await readFile(file, 'utf8'), text);
 	t.deepEqual(await readdir(path.dirname(file)), ['stowage.yaml'], 'nothing else is left');
+	const onFolder = await run(['config', 'init', '--yes', path.dirname(file)]);
+	t.like(onFolder, { code: 1, stderr: `This is a folder: ${path.dirname(file)}` });
 });
 
 test('a server at a public https address is closed to strangers unless an option says otherwise, and one of the own network is open', async (t) => {

@@ -841,6 +841,41 @@ test('a folder in the place of a file, and a file in that of a folder, end a com
 	}
 });
 
+test('a link to a name that is too long for a file, in the place of any, ends no command with a trace of the program', async (t) => {
+	const { at, flags } = await machine(t);
+	t.like(await stowage(['user', 'add', 'ada', ...flags], { input: password }), { code: 0 });
+	t.like(await stowage(['search', 'rebuild', ...flags]), { code: 0 });
+	const tooLong = 'n'.repeat(256);
+	for (const [name, code, command, says] of [
+		['session.key', 78, ['user', 'list'], "session.key can't be used: it is a link that leads to no file"],
+		['search', 1, ['search', 'rebuild'], "data/search can't be used (ENAMETOOLONG): its name"],
+		['search/lock.db', 1, ['search', 'rebuild'], "data/search/lock.db can't be used (ENAMETOOLONG): its name"],
+		['audit', 1, ['audit'], "data/audit can't be used (ENAMETOOLONG): its name"],
+	] as const) {
+		await rename(at('data', name), at('aside'));
+		await symlink(tooLong, at('data', name));
+		await lchown(at('data', name), uid, gid);
+		const { stderr, ...ended } = await stowage([...command, ...flags], { timeout });
+		t.is(ended.code, code, `${name}: ${stderr}`);
+		t.true(stderr.includes(says), `${name}: ${stderr}`);
+		t.notRegex(stderr, /node:internal|^\s+at |\{$/m, name);
+		if (name === 'session.key') {
+			const { stdout } = await stowage(['doctor', ...flags], { timeout });
+			t.regex(stdout, /^error\tkey\t.*data\/session\.key is a link that leads to no file/m);
+		}
+		await rm(at('data', name));
+		await rename(at('aside'), at('data', name));
+	}
+	for (const command of [
+		['backup', at(tooLong)],
+		['config', 'init', '--yes', at(tooLong)],
+	]) {
+		const { code, stderr } = await stowage([...command, ...flags], { timeout });
+		t.is(code, 1, stderr);
+		t.regex(stderr, /n{256} can't be used \(ENAMETOOLONG\): its name/);
+	}
+});
+
 test('of a key that is no file doctor says so, and of one that is a link no command advises to change the mode', async (t) => {
 	const { at, flags } = await machine(t);
 	t.like(await stowage(['user', 'list', ...flags]), { code: 0 });

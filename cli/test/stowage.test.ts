@@ -369,6 +369,7 @@ test('what the system refuses is one sentence with the path and what to do, and 
 		['ENOTDIR', /is none/],
 		['EISDIR', /is a folder/],
 		['ELOOP', /circle/],
+		['ENAMETOOLONG', /too long/],
 	] as const)
 		t.regex(String(messageOf(code, { path })), message);
 	t.regex(String(messageOf('ENOSPC')), /^A file can't be used/);

@@ -160,6 +160,8 @@ export function explained(cause: unknown, file: string): unknown {
 	const { code } = cause as NodeJS.ErrnoException;
 	if (code === 'EEXIST')
 		return new Failure('alreadyExists', `There is a file of this name already: ${file}`, { cause });
+	// Reading has no path in its error.
+	if (code === 'EISDIR') return new Failure('invalid', `This is a folder: ${file}`, { cause });
 	if (code === 'ENOSPC' || code === 'EDQUOT')
 		return new Failure('storageFull', `The disk is full. Nothing was written: ${file}`, { cause });
 	if (code === 'ENOENT') return new Failure('notFound', `There is no such folder: ${path.dirname(file)}`, { cause });

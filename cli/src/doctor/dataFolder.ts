@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, open, rm, stat } from 'node:fs/promises';
+import { access, lstat, open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { auditFolder, type Config, processesFolder } from '@stowage/core';
 import { chmodCommand, type Finding, fault, ok, reasonOf, warn } from './findings.js';
@@ -106,6 +106,18 @@ async function checkProcesses(folder: string): Promise<Finding[]> {
 async function checkKey(file: string): Promise<Finding[]> {
 	const found = await stat(file).catch((error: NodeJS.ErrnoException) => error);
 	if (found instanceof Error) {
+		const isLink = await lstat(file).then(
+			(its) => its.isSymbolicLink(),
+			() => false,
+		);
+		if (isLink && ['ENOENT', 'ELOOP', 'ENAMETOOLONG'].includes(found.code ?? ''))
+			return [
+				fault(
+					'key',
+					`${file} is a link that leads to no file`,
+					'Bring that file back, or remove the link: the next start makes a new key (everybody signs in again).',
+				),
+			];
 		if (found.code === 'ENOENT') return [warn('key', `${file} is not there yet`, 'The first start makes it.')];
 		return [fault('key', `${file} can't be looked at (${found.code})`, `Give the server's user the right to it.`)];
 	}

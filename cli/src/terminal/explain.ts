@@ -62,6 +62,7 @@ const reasons: ReadonlyMap<string, () => string> = new Map([
 	...(['EISDIR', 'ERR_FS_EISDIR'] as const).map((code) => [code, () => 'it is a folder.'] as const),
 	['EEXIST', () => 'something else lies there in its place.'],
 	['ELOOP', () => 'its links lead in a circle.'],
+	['ENAMETOOLONG', () => 'its name, or that of what a link in its place leads to, is too long.'],
 ]);
 
 /** The errors of Node when it can't listen. */

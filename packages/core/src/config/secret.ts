@@ -12,6 +12,9 @@ type Calls = Pick<typeof files, 'link' | 'stat'>;
 
 const shortest = 32;
 
+/** What the system says of a link to no file: there is none, a loop of links, or a name that no file can have. */
+const leadsNowhere = ['ENOENT', 'ELOOP', 'ENAMETOOLONG'] as const;
+
 /** Far more than anybody writes by hand. */
 const maxKeyBytes = 64 * 1024;
 
@@ -56,8 +59,8 @@ async function isPrivate(file: string, { stat }: Calls): Promise<boolean> {
 	try {
 		return ((await stat(file)).mode & 0o077) === 0;
 	} catch (error) {
-		// A loop of links is refused as a link that leads nowhere.
-		if (isSystemError(error, 'ENOENT', 'ELOOP')) return false;
+		// All such links are refused as one that leads nowhere.
+		if (isSystemError(error, ...leadsNowhere)) return false;
 		throw error;
 	}
 }
@@ -70,6 +73,12 @@ async function make(file: string, log: Log, calls: Calls): Promise<void> {
 		await publish(temporary, file, calls);
 		await syncFolder(path.dirname(file));
 		await assertPrivate(file, temporary, log, calls);
+	} catch (cause) {
+		if (!isSystemError(cause, 'ENOENT')) throw cause;
+		throw new ConfigError(
+			`No key could be made at ${file}: another program has taken away the folder, or what was written in it, meanwhile. Run this again.`,
+			{ cause },
+		);
 	} finally {
 		await files.rm(temporary, { force: true });
 	}
@@ -118,7 +127,7 @@ async function syncFolder(folder: string): Promise<void> {
  */
 async function assertPrivate(file: string, probe: string, log: Log, { stat }: Calls): Promise<void> {
 	const found = await stat(file).catch((cause: unknown) => {
-		if (!isSystemError(cause, 'ENOENT', 'ELOOP')) throw cause;
+		if (!isSystemError(cause, ...leadsNowhere)) throw cause;
 		throw new ConfigError(
 			`The key ${file} can't be used: it is a link that leads to no file. Bring that file back, or remove the link to have a new key made (everybody signs in again).`,
 			{ cause },

@@ -49,7 +49,7 @@ test('a key that exists is read without writing anything, as on a full disk', as
 });
 
 test('a key that is a link to no file is refused by name and stays as it is, and no other file is left', async (t) => {
-	for (const target of ['away', 'session.key']) {
+	for (const target of ['away', 'session.key', 'n'.repeat(256)]) {
 		const folder = await folderFor(t);
 		const file = path.join(folder, 'session.key');
 		await files.symlink(target, file);
@@ -58,6 +58,16 @@ test('a key that is a link to no file is refused by name and stays as it is, and
 		t.deepEqual(await files.readdir(folder), ['session.key']);
 		t.is(await files.readlink(file), target);
 	}
+});
+
+test('a key that somebody takes away while it is made is missing with a sentence', async (t) => {
+	const folder = await folderFor(t);
+	const link: typeof files.link = async (from, to) => {
+		await files.rm(from);
+		await files.link(from, to);
+	};
+	const error = await t.throwsAsync(readOrMakeSecret(folder, log, { ...files, link }), { instanceOf: ConfigError });
+	t.true(error?.message.includes(path.join(folder, 'session.key')), error?.message);
 });
 
 test('concurrent starts get the same key', async (t) => {

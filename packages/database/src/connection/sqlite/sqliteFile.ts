@@ -74,7 +74,8 @@ export function assertUsable(path: string): void {
  */
 export function assertRegularFiles(path: string): void {
 	// SQLite names the files beside a database after the target of a link to it.
-	const file = realpathSync(path);
+	// The system's own: the other one fails with EINVAL where a link is exchanged for a file meanwhile.
+	const file = realpathSync.native(path);
 	for (const each of ['', '-journal', '-wal', '-shm'].map((ending) => `${file}${ending}`)) {
 		const found = lstatSync(each, { throwIfNoEntry: false });
 		if (found === undefined) continue;
