@@ -548,6 +548,11 @@ const deleted: Readonly<Record<string, { args: readonly string[]; name: string; 
 		name: 'late.mkv',
 		format: 'mp4',
 	},
+	'of which the sound begins two seconds later, in Ogg': {
+		args: [...picture('160x96', 4), '-itsoffset', '2', ...tone(440, 4), '-c:v', 'libtheora', '-c:a', 'libvorbis'],
+		name: 'late.ogv',
+		format: 'mp4',
+	},
 	'of which the picture begins two seconds later, in a transport stream': {
 		args: ['-itsoffset', '2', ...picture('160x90', 4), ...tone(440, 6), ...h264, '-c:a', 'aac', '-f', 'mpegts'],
 		name: 'dark.mts',

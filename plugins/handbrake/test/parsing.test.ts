@@ -656,6 +656,13 @@ test('a film lasts until the track ends that ends last, whether or not its durat
 	];
 	t.deepEqual(secondsOf('mov,mp4', { start_time: '1.4', duration: '8' }, late), [8, 0]);
 	t.deepEqual(secondsOf('mpegts', { start_time: '1.4', duration: '8' }, late), [8, 0]);
+	t.deepEqual(
+		secondsOf('ogg', { start_time: '0', duration: '8' }, [
+			{ start_time: '0', duration: '6' },
+			{ start_time: '2', duration: '6' },
+		]),
+		[8, 0],
+	);
 	t.deepEqual(secondsOf('asf', { start_time: '1.4', duration: '12' }, late), [6, 0]);
 	t.deepEqual(secondsOf('matroska,webm', { start_time: '1.4', duration: '9.4' }, [{}, {}]), [9.4, 1.4]);
 	t.deepEqual(secondsOf('mov,mp4', { start_time: 'N/A', duration: '8' }, [{ duration: 'N/A' }]), [8, 0]);

@@ -292,7 +292,7 @@ const transparent = /^(?:yuva|gbrap|rgba|bgra|argb|abgr|ayuv|ya\d)/;
 const wideTransfers: ReadonlySet<string> = new Set(['smpte2084', 'arib-std-b67']);
 
 /** Containers whose tracks have durations of their own, from their first packets on. */
-const ownDurations: ReadonlySet<VideoContainer> = new Set(['mov', 'mpegts', 'mpeg']);
+const ownDurations: ReadonlySet<VideoContainer> = new Set(['mov', 'mpegts', 'mpeg', 'ogg']);
 
 /** Until the track ends that ends last: the duration of the container may count a frame before its time. 0 where it is unknown. */
 function secondsOf({ format, streams }: z.infer<typeof probed>, container: VideoContainer): number {
