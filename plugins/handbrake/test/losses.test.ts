@@ -248,6 +248,12 @@ const kept: Readonly<Record<string, Kept>> = {
 		format: 'mp4',
 		losses: /^the half pictures of interlaced video$/,
 	},
+	'that is interlaced, as only its file says and no frame of it': {
+		args: [...picture('160x90', 2), '-c:v', 'huffyuv', '-pix_fmt', 'yuv422p', '-field_order', 'tt', '-flags', '+ildct'],
+		name: 'fields.mkv',
+		format: 'mp4',
+		losses: /^the half pictures of interlaced video$/,
+	},
 	'with closed captions that begin where the encoder does not look for them': {
 		args: [...picture('160x90', 2), ...h264],
 		name: 'captions.mp4',

@@ -519,6 +519,10 @@ test('what only the frames of a film show is lost with them: sizes, half picture
 	// A cover beside the film has a size of its own.
 	t.deepEqual(lost(frame(), frame({ stream_index: 2, width: 50 })), []);
 	t.deepEqual(lost(frame(), frame({ interlaced_frame: 1 })), ['the half pictures of interlaced video']);
+	const { take, read: readFrames } = frameReader(() => {});
+	take(frame({ interlaced_frame: 1 }));
+	const said = { film: { traits: ['the half pictures of interlaced video' as const] } };
+	t.deepEqual(losses(said, {}, 0, 0, { errors: 0, ...readFrames() }), ['the half pictures of interlaced video']);
 	t.deepEqual(lost(frame(), 'side_data_type=ATSC A53 Part 4 Closed Captions'), ['closed captions']);
 	t.deepEqual(lost(`${frame()}|side_data_type=ATSC A53 Part 4 Closed Captions`), ['closed captions']);
 	t.deepEqual(lost(`${frame()}|side_data_type=Stereo 3D`), ['the view of a panorama or in 3D']);
@@ -601,6 +605,13 @@ test('what a camera recorded beside the pictures, transparency and a high dynami
 	t.deepEqual(traits({}, { tags: { timecode: '00:00:00:00' } }), []);
 	for (const name of ['timecode', 'TIMECODE'])
 		t.deepEqual(traits({}, { tags: { [name]: '10:00:00;00' } }), ['its timecode']);
+	const fields = ['the half pictures of interlaced video'];
+	for (const field_order of ['tt', 'bb', 'tb', 'bt'])
+		t.deepEqual(traits({}, { codec_name: 'mjpeg', field_order }), fields);
+	for (const field_order of ['progressive', 'unknown'])
+		t.deepEqual(traits({}, { codec_name: 'mjpeg', field_order }), []);
+	// Cameras of 25 frames a second write whole pictures as two fields each.
+	t.deepEqual(traits({}, { codec_name: 'h264', field_order: 'tt' }), []);
 	t.deepEqual(traits({}, { pix_fmt: 'bgr0' }), ['colours of a screen (RGB)']);
 	const turned = ([a, b, c, d]: readonly number[]) => {
 		const displaymatrix = `\n00000000: ${a} ${b} 0\n00000001: ${c} ${d} 0\n00000002: 0 0 1073741824\n`;

@@ -41,7 +41,7 @@ export function lossesOf({
 	unreadDelay,
 	hidden,
 }: Comparison): string[] {
-	return [
+	const lost = [
 		...lostTracks(original.film, output.film),
 		...lateTracks(original),
 		...lostDelay(unreadDelay),
@@ -55,6 +55,8 @@ export function lossesOf({
 		...lostBytes(original, originalBytes),
 		...(decoderErrors === 0 ? [] : [`what could not be decoded${errorsOf(decoderErrors)}`]),
 	];
+	// The file and its frames may both say that it is interlaced.
+	return [...new Set(lost)];
 }
 
 function errorsOf(count: number | undefined): string {

@@ -50,6 +50,7 @@ export type Trait =
 	| 'high dynamic range'
 	| 'the view of a panorama or in 3D'
 	| 'that it is shown mirrored or at a slant'
+	| 'the half pictures of interlaced video'
 	| 'colours of a screen (RGB)';
 
 export interface VideoTrack {
@@ -94,6 +95,7 @@ const stream = z.object({
 	duration: z.string().optional(),
 	disposition: z.record(z.string(), z.number()).default({}),
 	pix_fmt: z.string().default(''),
+	field_order: z.string().default(''),
 	color_transfer: z.string().default(''),
 	tags: z.record(z.string(), z.string()).default({}),
 	side_data_list: z
@@ -129,7 +131,8 @@ export const source = [
 const entries = [
 	'format=format_name,start_time,duration',
 	'format_tags',
-	'stream=index,codec_type,codec_name,codec_tag_string,width,height,channels,avg_frame_rate,nb_frames,start_time,duration,pix_fmt,color_transfer',
+	'stream=index,codec_type,codec_name,codec_tag_string,width,height,channels,avg_frame_rate,nb_frames,start_time,duration,pix_fmt',
+	'stream=field_order,color_transfer',
 	'stream_tags=alpha_mode,title,language,timecode,TIMECODE',
 	'stream_side_data=side_data_type,displaymatrix',
 	'stream_disposition',
@@ -275,10 +278,21 @@ function traitsOf(
 		'that it is shown mirrored or at a slant': video.some((each) =>
 			each.side_data_list.some(({ displaymatrix }) => !isTurned(displaymatrix)),
 		),
+		'the half pictures of interlaced video': video.some(
+			({ codec_name, field_order }) => /^[tb][tb]$/.test(field_order) && !withFieldsInFrames.has(codec_name),
+		),
 		'colours of a screen (RGB)': video.some(({ pix_fmt }) => /^(?:gbr|rgb|bgr|0rgb|0bgr|pal8)/.test(pix_fmt)),
 	};
 	return (Object.keys(has) as Trait[]).filter((trait) => has[trait]);
 }
+
+/**
+ * Codecs whose frames say whether they are interlaced, and may be whole although the file says the order of half pictures, as broadcasts
+ * and cameras of 25 frames a second do. Of the others, such as HuffYUV and Motion JPEG, only the file knows.
+ */
+const withFieldsInFrames: ReadonlySet<string> = new Set([
+	...['h264', 'hevc', 'mpeg1video', 'mpeg2video', 'mpeg4', 'vc1', 'wmv3', 'dvvideo', 'prores', 'dnxhd', 'ffv1', 'v210'],
+]);
 
 /** Whether a matrix of ffprobe, three lines of three numbers, turns pictures by quarters only, or does nothing. */
 function isTurned(matrix: string): boolean {
