@@ -302,6 +302,15 @@ const kept: Readonly<Record<string, Kept>> = {
 		format: 'mkv',
 		losses: /^names of tracks, which tracks are forced, what the file says of it \(comment\)$/,
 	},
+	'with a title and a comment, which Ogg keeps in a track': {
+		args: [
+			...[...picture('160x96', 2), ...tone(440, 2), '-c:v', 'libtheora', '-c:a', 'libvorbis'],
+			...['-metadata:s:v:0', 'title=Ours', '-metadata:s:v:0', 'comment=At the sea'],
+		],
+		name: 'texts.ogv',
+		format: 'mp4',
+		losses: /^what the file says of it \((?:title, comment|comment, title)\)$/,
+	},
 	'with subtitles, which webm has none of': {
 		args: [...picture('160x90', 2), '-i', 'film.srt', ...h264, '-c:s', 'srt'],
 		name: 'subtitles.mkv',

@@ -532,10 +532,10 @@ test('what only the frames of a film show is lost with them: sizes, half picture
 });
 
 test('names, languages and marks that tell tracks apart, the looks of subtitles and texts about a film are found, and missed in an output', (t) => {
-	const filmOf = (streams: object[], tags: object = {}) =>
+	const filmOf = (streams: object[], tags: object = {}, format_name = 'matroska') =>
 		parseProbe(
 			JSON.stringify({
-				format: { format_name: 'matroska', tags },
+				format: { format_name, tags },
 				streams: [{ codec_type: 'video' }, ...streams].map((each, index) => ({ index, ...each })),
 			}),
 		);
@@ -576,6 +576,12 @@ test('names, languages and marks that tell tracks apart, the looks of subtitles 
 		'what the file says of it (keywords, publisher, shelf mark)',
 	]);
 	t.deepEqual(lost(filmOf([], { 'title-deu': 'Eins' }), filmOf([], { title: 'One' })), []);
+	// Of a track, where Ogg has all of them and a title is the name of the track elsewhere.
+	const ofTrack = [{ codec_type: 'audio', tags: { TITLE: 'Ours', COMMENT: 'At the sea', ENCODER: 'x' } }];
+	t.deepEqual(lost(filmOf(ofTrack, {}, 'ogg'), filmOf([])), ['what the file says of it (title, comment)']);
+	t.deepEqual(lost(filmOf(ofTrack), filmOf([])), ['what the file says of it (comment)']);
+	const cover = { codec_type: 'video', disposition: { attached_pic: 1 }, tags: { comment: 'Cover (front)' } };
+	t.deepEqual(lost(filmOf([cover]), filmOf([])), []);
 });
 
 test('what a camera recorded beside the pictures, transparency and a high dynamic range are found, and missed in an output', (t) => {

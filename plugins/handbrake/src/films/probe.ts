@@ -133,7 +133,7 @@ const entries = [
 	'format_tags',
 	'stream=index,codec_type,codec_name,codec_tag_string,width,height,channels,avg_frame_rate,nb_frames,start_time,duration,pix_fmt',
 	'stream=field_order,color_transfer',
-	'stream_tags=alpha_mode,title,language,timecode,TIMECODE',
+	'stream_tags',
 	'stream_side_data=side_data_type,displaymatrix',
 	'stream_disposition',
 	'chapter=id',
@@ -190,7 +190,10 @@ export function parseProbe(output: string): Film | undefined {
 		subtitleTracks: of('subtitle').map(({ index, codec_name }) => ({ index, kind: subtitleKind(codec_name) })),
 		styledSubtitles: of('subtitle').filter(({ codec_name }) => styled.has(codec_name)).length,
 		named: { audio: namedTracks(of('audio')), subtitles: namedTracks(of('subtitle')) },
-		texts: textsOf(found.format.tags, container),
+		texts: new Set([
+			...textsOf(found.format.tags, container),
+			...found.streams.filter((each) => !isPicture(each)).flatMap(({ tags }) => textsOfTrack(tags, container)),
+		]),
 	};
 }
 
@@ -230,6 +233,12 @@ function textsOf(tags: Readonly<Record<string, string>>, container: VideoContain
 			.filter(isText),
 	);
 }
+
+/** Ogg has no others. Those of other containers may have tags of a track besides, where a title is the track's name. */
+const textsOfTrack = (tags: Readonly<Record<string, string>>, container: VideoContainer): string[] =>
+	Object.keys(tags)
+		.map((name) => name.toLowerCase())
+		.filter((name) => texts.has(name) && (container === 'ogg' || name !== 'title'));
 
 /** In words for people, by their names in ffprobe. */
 const marks = {
