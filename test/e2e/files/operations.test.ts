@@ -251,6 +251,8 @@ async function everyOperationAmongOthers(
 
 	// A public item of another owner can be copied, and the copy is the user's own.
 	await input.goUp(page);
+	// The rows below it have their places once what was moved is gone.
+	await gone(t, rowOf(page, 'first.txt'));
 	await input.onEntry(page, 'notice.pdf', 'Copy');
 	await input.open(page, 'Shared');
 	await input.inFolder(page, 'Paste');
