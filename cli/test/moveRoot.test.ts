@@ -124,7 +124,8 @@ test('doctor reports a home that is being moved, and the folder that a move left
 	t.is((await call('job', 'cancel', '--user', 'ada', '--kind', 'copy')).stdout, '');
 	t.is((await call('job', 'cancel', '--user', 'ada', '--kind', 'move-root')).stdout, `Cancelled ${job}.`);
 	t.is((await call('job', 'retry', job)).stdout, `Queued ${job} again.`);
-	t.is((await call('job', 'cancel', job)).code, 0);
+	t.is((await call('job', 'cancel', job)).stdout, `Cancelled ${job}.`);
+	t.like(await call('job', 'cancel', job), { code: 0, stdout: `${job} had ended already: cancelled.` });
 	const left = await findings();
 	t.is(left.length, 1);
 	t.like(left[0], { state: 'warn', what: 'old home' });

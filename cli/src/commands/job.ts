@@ -50,12 +50,12 @@ export function jobCommand(): Command {
 					const { audit, jobs } = services;
 					const targetOf = await targets(services);
 					for (const id of await chosen(services, ids, choice)) {
-						await audit.recorded(
+						const { job } = await audit.recorded(
 							{ action: 'cancelJob', job: id },
 							() => jobs.cancelAny(id),
 							({ job, isChanged }) => (isChanged ? targetOf(job) : undefined),
 						);
-						printLine(`Cancelled ${id}.`);
+						printLine(job.endTime === null ? `Cancelled ${id}.` : `${id} had ended already: ${job.status}.`);
 					}
 				},
 			})
