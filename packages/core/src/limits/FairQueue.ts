@@ -13,6 +13,8 @@ export interface FairQueueLimits {
 	waitingPerClient: number;
 	/** Clients that together have no more than this, however many they are. Every other client may have one waiting beyond `waiting`. */
 	group?: { running: number; waiting: number; includes(client: string): boolean };
+	/** Whether the work of a client is known to take long. All such clients together leave one of several places free. */
+	isSlow?(client: string): boolean;
 	/**
 	 * How much a client has had already. Who has had least is served first, and where no more of the group may wait, takes the place of who
 	 * has had more or waits with more.
@@ -200,6 +202,9 @@ export class FairQueue {
 
 	#mayRun(client: string): boolean {
 		if (this.#isInGroup(client) && this.#runningOfGroup >= (this.limits.group?.running ?? 0)) return false;
+		const { isSlow = () => false, running } = this.limits;
+		// They would keep everybody else waiting until one of them ends.
+		if (isSlow(client) && this.#runningOf.sumOf(isSlow) >= Math.max(1, running - 1)) return false;
 		return this.#running < this.limits.running && this.#runningOf.of(client) < this.limits.runningPerClient;
 	}
 

@@ -66,6 +66,8 @@ interface Dependencies {
 	timeLimitMs?: number;
 	/** How long a client may have decoders at work in an hour. */
 	hourlyMs?: { account: number; address: number };
+	/** A picture that takes this long is slow. */
+	slowMs?: number;
 	/** Reads the first bytes of files. */
 	kinds?: Pick<KindProcess, 'find'>;
 	/** The most waiting requests, of one client and of all. */
@@ -87,6 +89,7 @@ export function createThumbnails({
 	log,
 	timeLimitMs = 15_000,
 	hourlyMs = { account: 3_600_000, address: 900_000 },
+	slowMs = 3000,
 	kinds = new KindProcess(),
 	waiting = { perClient: 256, total: 512 },
 }: Dependencies): Thumbnails {
@@ -97,6 +100,8 @@ export function createThumbnails({
 		hourly: (client) => (isVisitorKey(client) ? hourlyMs.address : hourlyMs.account),
 		spent: busy,
 	});
+	// Of slow pictures only. A second of them is remembered for a minute: longer than an account waits for its next ones.
+	const slowTime = new SpentTime({ hourly: () => 60_000, spent: busy });
 	const queue = new FairQueue(
 		{
 			running,
@@ -111,6 +116,8 @@ export function createThumbnails({
 			},
 			// Else visitors would wait for a picture of each address that somebody has.
 			spent: (client) => spentTime.of(client),
+			// What visitors have had says little: the next one may come from another address.
+			isSlow: (client) => isVisitorKey(client) || slowTime.of(client) > 0,
 		},
 		busy,
 	);
@@ -185,7 +192,9 @@ export function createThumbnails({
 				try {
 					return await make(viewer, found, size, key, signal);
 				} finally {
-					spentTime.add(client, performance.now() - startedAt);
+					const ms = performance.now() - startedAt;
+					spentTime.add(client, ms);
+					if (ms >= slowMs) slowTime.add(client, ms);
 				}
 			}));
 		if (known === 'none') throw hasNone();

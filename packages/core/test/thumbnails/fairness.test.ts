@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { isFailure, parsePath, type Renderer, type StorageItem } from '@stowage/plugin-api';
 import test, { type ExecutionContext } from 'ava';
 import { SpentTime } from '../../src/limits/SpentTime.js';
@@ -120,6 +120,30 @@ test('one client never holds all places, signed in or not', async (t) => {
 	ignore(get('192.0.2.1', 'honest'));
 	await settle();
 	t.true(begun.includes('honest'));
+});
+
+test('an account whose pictures take long and a visitor share all places but one, which whoever else comes gets at once', async (t) => {
+	const { begun, render, finish } = holding();
+	const { get, thumbnails } = thumbnailsOf(render, { concurrency: 2, slowMs: 1000 });
+	const first = get('user eve', 'hostile');
+	await settle();
+	await setTimeout(1000);
+	finish('hostile');
+	await first;
+	for (const client of ['user eve', '192.0.2.1', '192.0.2.2'])
+		for (const n of [1, 2]) ignore(get(client, `${client}/${n}`));
+	await settle();
+	for (let round = 0; round < 6; round++) {
+		t.deepEqual([begun.length, thumbnails.queue.running], [round + 2, 1]);
+		const honest = get(`user ada${round}`, `honest${round}`);
+		await settle();
+		t.is(begun.pop(), `honest${round}`);
+		finish(`honest${round}`);
+		t.truthy((await honest).bytes);
+		finish(begun.at(-1) ?? '');
+		await settle();
+	}
+	t.is(thumbnails.queue.running, 0, 'all had their turn');
 });
 
 test('visitors fill no more than half of the waiting places, and a user finds one however many wait', async (t) => {
