@@ -7,7 +7,7 @@ import { overlaysClosed, rowOf, setUpFixture, withKeptContexts, writeFiles } fro
 import {
 	closePreview,
 	expectValue,
-	measurePauses,
+	measureMainThread,
 	openPreview,
 	picture,
 	recorded,
@@ -490,7 +490,7 @@ test.serial('an animation with frames by the ten thousand is a still picture, an
 		]),
 	});
 	const page = await app.open('/browser?type=private');
-	const longestPause = await measurePauses(page);
+	const work = await measureMainThread(page);
 	// The one beside it is loaded beforehand.
 	await openPreview(page, 'film.webp');
 	const dialog = page.getByRole('dialog');
@@ -501,8 +501,9 @@ test.serial('an animation with frames by the ten thousand is a still picture, an
 		await dialog.getByRole('img', { name }).waitFor();
 		await eventuallyMatches(t, () => dialog.getByRole('img').getAttribute('src'), /^blob:/);
 	}
-	const pause = await longestPause();
-	t.true(pause < 3000, `${pause} ms`);
+	const workMs = await work();
+	t.log(`${workMs} ms`);
+	t.true(workMs < 3000, `${workMs} ms`);
 	t.deepEqual(app.faults, []);
 });
 

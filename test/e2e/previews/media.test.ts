@@ -2,7 +2,7 @@ import test from 'ava';
 import { assertAccessible } from '../support/axe.js';
 import { absent, eventually } from '../support/expect.js';
 import { overlaysClosed, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
-import { closePreview, measurePauses, openPreview, recorded } from '../support/previews.js';
+import { closePreview, measureMainThread, openPreview, recorded } from '../support/previews.js';
 
 const fixture = withKeptContexts(setUpFixture(test));
 
@@ -242,14 +242,15 @@ test.serial('a drawing in the styles of subtitles is not drawn', async (t) => {
 		'film.vtt': `WEBVTT\n\n${style}\n\n00:00.000 --> 00:29.000\nGreetings\n`,
 	});
 	const page = await app.open('/browser?type=private');
-	const longestPause = await measurePauses(page);
+	const work = await measureMainThread(page);
 	const viewer = await openPreview(page, 'film.webm');
 	await viewer.getByRole('button', { name: 'Play', exact: true }).click();
 	await page.waitForFunction(() => document.querySelector('video')?.textTracks[0]?.activeCues?.length === 1);
 	// Until it is drawn.
 	await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 500))));
-	const pause = await longestPause();
-	t.true(pause < 4000, `${pause} ms`);
+	const workMs = await work();
+	t.log(`${workMs} ms`);
+	t.true(workMs < 4000, `${workMs} ms`);
 	await closePreview(page);
 	t.deepEqual(app.faults, []);
 });

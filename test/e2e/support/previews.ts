@@ -75,16 +75,19 @@ export function watchRequests(page: Page, own: string): string[] {
 	return foreign;
 }
 
-/** Watches how long the page does nothing else than one thing. Resolves to what says the longest pause so far, in milliseconds. */
-export async function measurePauses(page: Page): Promise<() => Promise<number>> {
-	await page.evaluate(() => {
-		let last = performance.now();
-		document.body.dataset.pause = '0';
-		setInterval(() => {
-			const pause = Math.max(performance.now() - last, Number(document.body.dataset.pause));
-			document.body.dataset.pause = String(Math.round(pause));
-			last = performance.now();
-		}, 20);
-	});
-	return async () => Number(await page.locator('body').getAttribute('data-pause'));
+/**
+ * Resolves to what says for how long the main thread of the page has been at work since then, in milliseconds of the processor: what other
+ * programs take from it on a busy machine does not count.
+ */
+export async function measureMainThread(page: Page): Promise<() => Promise<number>> {
+	const session = await page.context().newCDPSession(page);
+	await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+	const workMs = async () => {
+		const { metrics } = await session.send('Performance.getMetrics');
+		const work = metrics.find(({ name }) => name === 'TaskDuration');
+		if (work === undefined) throw new Error('The browser does not say how long its tasks took.');
+		return Math.round(work.value * 1000);
+	};
+	const before = await workMs();
+	return async () => (await workMs()) - before;
 }
