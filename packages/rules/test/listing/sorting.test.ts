@@ -214,17 +214,20 @@ const bench = test.macro((t, prefix: string, count: number) => {
 	const first: number[] = [];
 	const again: number[] = [];
 	const collated: number[] = [];
-	for (let run = 0; run < 4; run++) {
+	// Other programs take from the caches of the processor, so that a run can take longer, and none less: of a busy machine more are made.
+	const least = () => [first, again, collated].map((times) => Math.min(...times)) as [number, number, number];
+	const isFast = ([best, repeated, floor]: readonly [number, number, number]) =>
+		best < floor * 0.6 && repeated < floor * 0.2;
+	for (let run = 0; run < 4 || (run < 20 && !isFast(least())); run++) {
 		// A list of its own each time, since the order of names is remembered with the list.
 		const fresh = [...entries];
 		first.push(milliseconds(() => sortEntries(fresh, 'type')));
 		again.push(milliseconds(() => sortEntries(fresh, 'size')));
 		collated.push(milliseconds(() => [...entries].sort((a, b) => collator.compare(a.name, b.name))));
 	}
-	const [best, floor] = [Math.min(...first), Math.min(...collated)];
-	t.log(`${best.toFixed(0)} ms, by the collator ${floor.toFixed(0)} ms`);
-	t.true(best < floor * 0.6);
-	t.true(Math.min(...again) < floor * 0.2);
+	const [best, repeated, floor] = least();
+	t.log(`${best.toFixed(0)} ms, again ${repeated.toFixed(0)} ms, by the collator ${floor.toFixed(0)} ms`);
+	t.true(isFast([best, repeated, floor]));
 });
 test.serial('sorting 100,000 entries takes less than 60% of the time of the collator', bench, 'IMG_', 100_000);
 test.serial('sorting entries with accents takes less than 60% of the time of the collator', bench, 'Été ', 40_000);
