@@ -31,12 +31,13 @@ export function explain(error: unknown): { message: unknown; code: number } {
 function systemFault(error: unknown): string | undefined {
 	if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return undefined;
 	const { code } = error;
+	if (typeof code !== 'string') return undefined;
 	const paths = ['path', 'dest'].flatMap((name) => {
 		const value: unknown = Reflect.get(error, name);
 		return value === undefined ? [] : [withoutDescriptors(String(value))];
 	});
-	const message = typeof code === 'string' ? reasons.get(code) : undefined;
-	if (message === undefined || typeof code !== 'string') return undefined;
+	const message = reasons.get(code);
+	if (message === undefined) return undefined;
 	return `${paths.length === 0 ? 'A file' : paths.join(', ')} can't be used (${code.replace('ERR_FS_', '')}): ${message()}`;
 }
 

@@ -39,9 +39,7 @@ function ofPng(view: DataView, bytes: Uint8Array, most: number): number {
 		if (name === 'IDAT') break;
 		if (name !== 'iCCP') continue;
 		if (count > 0) return most + 1;
-		const content = bytes.subarray(at + 8, at + 8 + view.getUint32(at));
-		// Behind its name and the number of the only way of packing.
-		count = Math.max(1, unpackedLength(content.subarray(content.indexOf(0) + 2), most));
+		count = ofProfile(bytes.subarray(at + 8, at + 8 + view.getUint32(at)), most);
 	}
 	return count;
 }
@@ -51,23 +49,25 @@ function ofPng(view: DataView, bytes: Uint8Array, most: number): number {
  * bytes at least, since the same ones may belong to several.
  */
 export function pixelsOfIconMetadata(bytes: Uint8Array, most: number): number {
-	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-	const mostBytes = Math.ceil(most / pixelsPerByte);
-	let count = known.get(bytes) ?? 0;
-	if (known.has(bytes)) return pixelsPerByte * count;
-	for (let at = 4; at + 4 <= bytes.length && count <= mostBytes; at++) {
-		if (bytes[at] === 0x69 && nameAt(bytes, at) === 'iCCP')
-			count += ofProfile(bytes, at + 4, view.getUint32(at - 4), mostBytes);
-	}
+	const count = known.get(bytes) ?? ofIcons(bytes, Math.ceil(most / pixelsPerByte));
 	known.set(bytes, count);
 	return pixelsPerByte * count;
 }
 
-/** What a chunk with a profile becomes, and its own length at least. */
-function ofProfile(bytes: Uint8Array, at: number, length: number, most: number): number {
-	const content = bytes.subarray(at, at + length);
-	// Behind its name and the number of the only way of packing.
-	return Math.max(1, content.length, unpackedLength(content.subarray(content.indexOf(0) + 2), most));
+function ofIcons(bytes: Uint8Array, most: number): number {
+	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+	let count = 0;
+	for (let at = 4; at + 4 <= bytes.length && count <= most; at++) {
+		if (bytes[at] !== 0x69 || nameAt(bytes, at) !== 'iCCP') continue;
+		const content = bytes.subarray(at + 4, at + 4 + view.getUint32(at - 4));
+		count += Math.max(content.length, ofProfile(content, most));
+	}
+	return count;
+}
+
+/** What the content of a chunk with a profile becomes: behind its name and the number of the only way of packing. */
+function ofProfile(content: Uint8Array, most: number): number {
+	return Math.max(1, unpackedLength(content.subarray(content.indexOf(0) + 2), most));
 }
 
 /** Of a zlib stream, as far as it can be unpacked. */
