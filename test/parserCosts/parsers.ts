@@ -65,7 +65,8 @@ import {
 import { htmlAsXml, textOfHtml } from '../../web/src/features/previews/common/htmlAsXml.js';
 import { mayTakeLong } from '../../web/src/features/previews/common/images/decodingCost.js';
 import { describeImage } from '../../web/src/features/previews/common/images/imageFormat.js';
-import { pixelsOf, pixelsOfAddress } from '../../web/src/features/previews/common/images/pixels.js';
+import { pixelsOfIconMetadata } from '../../web/src/features/previews/common/images/metadata.js';
+import { maxPixels, pixelsOf, pixelsOfAddress } from '../../web/src/features/previews/common/images/pixels.js';
 import { isOwnCall } from '../../web/src/features/previews/common/links.js';
 import { countElements } from '../../web/src/features/previews/common/markupBounds.js';
 import { sanitise } from '../../web/src/features/previews/common/sanitise.js';
@@ -205,8 +206,12 @@ export const parsers: readonly Parser[] = [
 	{
 		name: 'colour profiles of pictures',
 		// Blocks that are empty, as they are, and of 258 times the letter before.
-		fragments: ['\0\0\0\x04iCCPa\0\0x\x9C', '\0\0\0\xFF\xFF', '\x4B\x1C\0', '\xFF\xE2\0\x02', '\0', 'a'],
+		fragments: [
+			...['\0\0\0\x04iCCPa\0\0x\x9C', '\0\0\0\xFF\xFF', '\x4B\x1C\0', '\xFF\xE2\0\x02', '\0', 'a', 'i'],
+			...['\x02\x08\x20\x80\0', '\0\0\0\0iCCP', '\0\x01\0\0iCCP'],
+		],
 		run(text) {
+			pixelsOfIconMetadata(bytesOf(`\0\0\x01\0${text}`), maxPixels);
 			for (const length of ['\0\0\0\x04', '\x7F\xFF\xFF\xFF']) {
 				const profile = `${length}iCCPa\0\0x\x9C${text}`;
 				pixelsOf(bytesOf(`\x89PNG\r\n\x1A\n\0\0\0\x0DIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\0\0\0\0${profile}`));

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { deflateSync } from 'node:zlib';
+import { constants, deflateRawSync, deflateSync } from 'node:zlib';
 import type { Entry } from '@stowage/rules';
 import test from 'ava';
 import { FontBudget, fontBytes, fontBytesOfAddress } from '../src/features/previews/common/fonts.js';
 import { htmlAsXml, textOfHtml } from '../src/features/previews/common/htmlAsXml.js';
 import { mayTakeLong } from '../src/features/previews/common/images/decodingCost.js';
 import { describeImage } from '../src/features/previews/common/images/imageFormat.js';
+import { inflatedLength } from '../src/features/previews/common/images/inflatedLength.js';
 import { maxPixels, pixelsOf, pixelsOfAddress } from '../src/features/previews/common/images/pixels.js';
 import { isOwnCall, mayOpenLink } from '../src/features/previews/common/links.js';
 import { countElements, TooMuchMarkup } from '../src/features/previews/common/markupBounds.js';
@@ -337,6 +338,20 @@ test('a JPEG with more scans than a browser goes through in a moment is not draw
 	t.is(pixelsOfAddress(`data:image/jpeg;base64,${late.toString('base64')}`), Number.POSITIVE_INFINITY);
 });
 
+test('compressed data are as long as they become, by whatever program they are written', (t) => {
+	const text = Buffer.from(JSON.stringify(Array.from({ length: 30_000 }, (_, index) => index ** 2)));
+	for (const bytes of [text, randomBytes(200_000), Buffer.alloc(200_000), Buffer.from('a'), Buffer.alloc(0)]) {
+		for (const level of [0, 1, 6, 9]) {
+			const packed = deflateRawSync(bytes, { level });
+			t.is(inflatedLength(packed, 10_000_000), bytes.length, `level ${level}`);
+			t.true(inflatedLength(packed.subarray(0, -1), 10_000_000) <= bytes.length, 'a part of them');
+		}
+		for (const strategy of [constants.Z_FIXED, constants.Z_HUFFMAN_ONLY, constants.Z_RLE])
+			t.is(inflatedLength(deflateRawSync(bytes, { strategy }), 10_000_000), bytes.length, `strategy ${strategy}`);
+	}
+	t.true(inflatedLength(deflateRawSync(Buffer.alloc(10_000_000)), 1000) > 1000);
+});
+
 test('a picture whose colour profile takes a browser longer than its pixels is not drawn from its own bytes', (t) => {
 	const chunk = (name: string, content: Uint8Array) =>
 		Buffer.concat([u32(content.length), Buffer.from(name), content, Buffer.alloc(4)]);
@@ -361,6 +376,10 @@ test('a picture whose colour profile takes a browser longer than its pixels is n
 	// Without a faultless header and end, as some browsers unpack it.
 	t.true(pixelsOf(withProfile(Buffer.alloc(0), deflateSync(megabytes(24)).fill(0, 0, 2).subarray(0, -4))) > maxPixels);
 	t.is(pixelsOf(withProfile(Buffer.alloc(0), Buffer.from('no stream'))), 105);
+	// Blocks that unpack to nothing, for each of which a browser makes tables.
+	const blocks = (count: number) => Buffer.concat([hex('789c'), hex('0208208000'.repeat(count / 4))]);
+	t.is(pixelsOf(withProfile(Buffer.alloc(0), blocks(100))), 100 + 5 * 500 * 99);
+	t.true(pixelsOf(withProfile(Buffer.alloc(0), blocks(50_000))) > maxPixels);
 	t.true(mayTakeLong(withProfile(randomBytes(5000)).subarray(0, 4096)), 'one that ends further back is read whole');
 	const own = { name: 'a.png', url: 'own', renditionUrl: 'rendition' };
 	t.is(imageSource(own, withProfile(megabytes(2))).kind, 'address');
@@ -374,6 +393,9 @@ test('a picture whose colour profile takes a browser longer than its pixels is n
 	t.is(sourceOf(icon(...Array<Uint8Array>(100).fill(withProfile(randomBytes(3144))))), 'blob', 'those of one program');
 	t.is(sourceOf(icon(withProfile(megabytes(24)))), 'none');
 	t.is(sourceOf(icon(withProfile(megabytes(12)), withProfile(megabytes(12)))), 'none', 'together');
+	// Each costs time, also one that is empty.
+	t.is(sourceOf(icon(Buffer.from('\0\0\0\0iCCP'.repeat(30_000)))), 'none', 'any number of them');
+	t.is(sourceOf(icon(...Array<Uint8Array>(255).fill(withProfile(Buffer.alloc(0))))), 'blob', 'one for each picture');
 	t.true(mayTakeLong(icon().subarray(0, 4096)), 'icons are read whole');
 	// Each of a text is small: they count together.
 	const text = `![a](${address('png', withProfile(megabytes(1)))})\n\n`.repeat(30);

@@ -1,5 +1,5 @@
-import { Inflate } from 'fflate';
 import { countNames } from './decodingCost.js';
+import { inflatedLength } from './inflatedLength.js';
 import { jpegSegments } from './jpeg.js';
 
 /**
@@ -9,10 +9,10 @@ import { jpegSegments } from './jpeg.js';
  */
 const pixelsPerByte = 5;
 
-/** As much as is unpacked before it is counted: it becomes a thousand times as many bytes at most. */
-const stepBytes = 4 * 1024;
+/** What each profile of icons counts for at least, which have one for each picture. */
+const leastIconBytes = 1000;
 
-/** Of bytes that are asked about again and again: unpacking 20 MB takes the page a moment. */
+/** Of bytes that are asked about again and again. */
 const known = new WeakMap<Uint8Array, number>();
 
 /** As many pixels as what a browser reads beside a picture, such as its colour profile, takes it the time of, by what `pixelsOf` is given. */
@@ -58,33 +58,21 @@ function ofIcons(bytes: Uint8Array, most: number): number {
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 	let count = 0;
 	for (let at = 4; at + 4 <= bytes.length && count <= most; at++) {
-		if (bytes[at] !== 0x69 || nameAt(bytes, at) !== 'iCCP') continue;
+		// Without a call for each byte, of which all may be this one.
+		if (bytes[at] !== 0x69 || bytes[at + 1] !== 0x43 || nameAt(bytes, at) !== 'iCCP') continue;
 		const content = bytes.subarray(at + 4, at + 4 + view.getUint32(at - 4));
-		count += Math.max(content.length, ofProfile(content, most));
+		count += Math.max(leastIconBytes, content.length);
+		if (count <= most) count += Math.max(0, ofProfile(content, most) - Math.max(leastIconBytes, content.length));
 	}
 	return count;
 }
 
-/** What the content of a chunk with a profile becomes: behind its name and the number of the only way of packing. */
+/**
+ * What the content of a chunk with a profile becomes: behind its name, the number of the only way of packing, and the header of zlib, whose
+ * faults a browser may overlook.
+ */
 function ofProfile(content: Uint8Array, most: number): number {
-	return Math.max(1, unpackedLength(content.subarray(content.indexOf(0) + 2), most));
-}
-
-/** Of a zlib stream, as far as it can be unpacked. */
-function unpackedLength(packed: Uint8Array, most: number): number {
-	let length = 0;
-	const inflater = new Inflate((chunk) => {
-		length += chunk.length;
-	});
-	try {
-		// Without the header of zlib, whose faults a browser may overlook.
-		for (let at = 2; at < packed.length && length <= most; at += stepBytes) {
-			inflater.push(packed.subarray(at, at + stepBytes));
-		}
-	} catch {
-		// What comes behind a fault is read by nobody.
-	}
-	return length;
+	return Math.max(1, inflatedLength(content.subarray(content.indexOf(0) + 4), most));
 }
 
 /** It comes first, or may lie anywhere in the file. */
