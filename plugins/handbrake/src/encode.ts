@@ -87,9 +87,12 @@ async function makeOutput(
 	if (await isSourceChanged()) {
 		throw new Failure('conflict', 'The original was changed while it was converted.');
 	}
-	const original =
-		film.seconds > 0 ? film : { ...film, seconds: (await measure(ffprobe, source, film, signal)) || scanned.seconds };
 	const output = await probe(ffprobe, target.descriptor, signal);
+	// Recordings that were joined say the duration of the first or the last one.
+	const isKnown = film.seconds > 0 && (output === undefined || !isLonger(output, film));
+	const original = isKnown
+		? film
+		: { ...film, seconds: (await measure(ffprobe, source, film, signal)) || film.seconds || scanned.seconds };
 	const denial = outputDenial(original, output);
 	if (output === undefined || denial !== undefined) {
 		log.warn({ job: job.id, original, output, lines: outcome.log }, 'a converted video is incomplete');
@@ -176,17 +179,25 @@ function reportProgress(
 	job.progress({ done: percent, total: 100, unit: 'percent', detail });
 }
 
+function isAsLong(original: Film, output: Film): boolean {
+	const tolerance = Math.max(1, original.seconds / 100);
+	const content = ({ seconds, lead }: Film) => seconds - lead;
+	// Encoders keep the time before the first packet, or leave it out.
+	return (
+		Math.abs(original.seconds - output.seconds) <= tolerance ||
+		Math.abs(content(original) - content(output)) <= tolerance
+	);
+}
+
+const isLonger = (output: Film, original: Film) => output.seconds > original.seconds && !isAsLong(original, output);
+
 /** Why an output is not as requested; undefined for a correct one. */
 export function outputDenial(original: Film, output: Film | undefined): Failure | undefined {
 	if (output === undefined) return new Failure('conflict', 'The converted file holds no video. The original was kept.');
 	if (original.audio.length > 0 && output.audio.length === 0) {
 		return new Failure('conflict', 'The converted file has lost its sound. The original was kept.');
 	}
-	const tolerance = Math.max(1, original.seconds / 100);
-	const isAsLong = (one: number, other: number) => Math.abs(one - other) <= tolerance;
-	const content = ({ seconds, lead }: Film) => seconds - lead;
-	// Encoders keep the time before the first packet, or leave it out.
-	if (isAsLong(original.seconds, output.seconds) || isAsLong(content(original), content(output))) return undefined;
+	if (isAsLong(original, output)) return undefined;
 	if (output.seconds > original.seconds) {
 		return new Failure(
 			'conflict',

@@ -386,6 +386,25 @@ test('a transport stream with a track of sound that begins later and ends before
 	t.deepEqual([detail.isOriginalDeleted, names.length, names.includes('later.mts')], [false, 2, true]);
 });
 
+test('recordings that were joined to one file are converted with all of them', async (t) => {
+	const { alice, home, names } = await site(t);
+	const joined = {
+		'tape.avi': [...picture('160x96', 4), ...tone(440, 4), '-c:v', 'mpeg4', '-c:a', 'mp3'],
+		'tape.mpg': [...picture('160x96', 4), ...tone(440, 4), '-c:v', 'mpeg2video', '-c:a', 'mp2', '-f', 'vob'],
+		'tape.mts': [...picture('160x96', 4), ...tone(440, 4), ...h264, '-c:a', 'aac', '-f', 'mpegts'],
+	};
+	for (const [name, args] of Object.entries(joined)) {
+		const file = path.join(home, name);
+		await film(name, args, file);
+		const bytes = await readFile(file);
+		await writeFile(file, Buffer.concat([bytes, bytes]));
+		const { status, error, outputPath } = await convert(alice, { filePath: name, customOutputName: name.slice(5) });
+		t.is(status, 'completed', error ?? '');
+		t.is(Math.round((await probe(path.join(home, outputPath ?? ''))).seconds), 8, name);
+	}
+	t.is((await names()).length, 6);
+});
+
 test('a transport stream of which the middle half is destroyed is not replaced by what is left of it', async (t) => {
 	const { alice, home, names } = await site(t);
 	const file = path.join(home, 'noise.mts');

@@ -419,6 +419,11 @@ test('packets are counted by track, with how many tracks there are at the end, a
 	const { tracks, streams } = (await counted(...packets, '3')) ?? {};
 	t.deepEqual([tracks?.size, tracks?.get(1)?.bytes, streams], [2, 99, 3]);
 	t.is(await counted(...packets), undefined);
+
+	// Of recordings that were joined each counts its own time; pictures may be shown in another order than they are decoded.
+	const part = ['0,1.0,0.9,1.0,9,0,K_', '0,4.0,1.9,1.0,9,0,__', '0,2.0,2.9,1.0,9,0,__', '0,3.0,N/A,1.0,9,0,__'];
+	const { begin, end, heardUntil } = (await counted(...part, ...part, '1'))?.tracks.get(0) ?? {};
+	t.deepEqual([begin, end, heardUntil], [1, 8, 9]);
 });
 
 test('parts that an edit list hides are found by where their packets are, and are lost if they are longer than encoders write', async (t) => {

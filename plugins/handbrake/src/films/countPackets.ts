@@ -1,6 +1,6 @@
 import type { SandboxedProgram } from '../SandboxedProgram.js';
 import type { ShownPackets } from './hiddenParts.js';
-import { emptyTextBytes, parsePacket } from './packets.js';
+import { emptyTextBytes, type Packet, parsePacket } from './packets.js';
 import { type Film, source } from './probe.js';
 
 /** What a track has. Its packets are read, not decoded. */
@@ -11,7 +11,7 @@ export interface TrackPackets {
 	filled: number;
 	/** Of all packets, shown or not. */
 	bytes: number;
-	/** Of the first and the last one, in seconds; undefined if their times are unknown. */
+	/** Of the first and the last one, in seconds, as if joined recordings were one; undefined if their times are unknown. */
 	begin: number | undefined;
 	end: number | undefined;
 	/** Seconds between them that lie in a gap. */
@@ -36,6 +36,17 @@ const shortestGap = 0.5;
 /** From the end of one packet to the next one: times of files are rounded, and recorders write them inexactly. */
 const shortestPause = 0.03;
 
+/** Back in time from one packet to the next one that is decoded, which within one recording none is: then another one begins. */
+const longestStepBack = 1;
+
+/** What makes one time of those of recordings that were joined, each of which counts its own. */
+interface Clock {
+	/** When the last packet is decoded by the file; undefined if that was never known. */
+	last: number | undefined;
+	/** Seconds before the recording of that packet. */
+	shift: number;
+}
+
 /**
  * Reads all packets of an open film: as long as it takes to read the file. Adds to `shown` where those are that are shown. Undefined if
  * ffprobe fails.
@@ -47,6 +58,7 @@ export async function countPackets(
 	shown?: ShownPackets,
 ): Promise<FilmPackets | undefined> {
 	const tracks = new Map<number, TrackPackets>();
+	const clocks = new Map<number, Clock>();
 	let streams: number | undefined;
 	const args = [
 		...source,
@@ -58,7 +70,7 @@ export async function countPackets(
 	const onLine = (line: string) => {
 		// The last line.
 		if (/^\d+$/.test(line)) streams = Number(line);
-		else takePacket(tracks, line, shown);
+		else takePacket(tracks, clocks, line, shown);
 	};
 	const { code } = await ffprobe.run(args, { files: [descriptor], signal, onLine });
 	return code === 0 && streams !== undefined ? { tracks, streams } : undefined;
@@ -66,7 +78,7 @@ export async function countPackets(
 
 /**
  * How long a film is by its packets, as `Film.seconds` has it: for one that says no duration, such as a recording that was written into a
- * pipe or was interrupted. 0 if their times are unknown.
+ * pipe or was interrupted, or that of its first part only, as where recordings were joined. 0 if their times are unknown.
  */
 export function secondsByPackets({ container, video, audio }: Film, { tracks }: FilmPackets): number {
 	const timed = [...video, ...audio].flatMap(({ index }) => {
@@ -79,10 +91,15 @@ export function secondsByPackets({ container, video, audio }: Film, { tracks }: 
 	return Math.max(0, Math.max(...timed.map(({ end }) => end)) - begin);
 }
 
-function takePacket(tracks: Map<number, TrackPackets>, line: string, shown: ShownPackets | undefined): void {
+function takePacket(
+	tracks: Map<number, TrackPackets>,
+	clocks: Map<number, Clock>,
+	line: string,
+	shown: ShownPackets | undefined,
+): void {
 	const packet = parsePacket(line);
 	if (packet === undefined) return;
-	const { index, time, lasts, size, position, isDiscarded } = packet;
+	const { index, lasts, size, position, isDiscarded } = packet;
 	const track = tracks.get(index) ?? newTrack();
 	tracks.set(index, track);
 	track.bytes += size;
@@ -90,7 +107,8 @@ function takePacket(tracks: Map<number, TrackPackets>, line: string, shown: Show
 	if (position !== undefined) shown?.add(position);
 	track.count++;
 	if (size > emptyTextBytes) track.filled++;
-	if (time === undefined) return;
+	if (packet.time === undefined) return;
+	const time = packet.time + shiftOf(clocks, packet, track);
 	track.begin ??= time;
 	const pause = time - (track.end ?? time);
 	if (pause > shortestGap) track.gaps += pause;
@@ -100,6 +118,20 @@ function takePacket(tracks: Map<number, TrackPackets>, line: string, shown: Show
 	// A packet of unknown length may last until a gap begins.
 	const length = lasts || shortestGap;
 	track.heardUntil = Math.max(time + length, track.heardUntil ?? time);
+}
+
+/** A recording that was joined to another one begins where that ends. */
+function shiftOf(
+	clocks: Map<number, Clock>,
+	{ index, time = 0, decodedAt }: Packet,
+	{ heardUntil }: TrackPackets,
+): number {
+	const clock = clocks.get(index) ?? { last: undefined, shift: 0 };
+	clocks.set(index, clock);
+	if (!Number.isFinite(decodedAt)) return clock.shift;
+	if (clock.last !== undefined && decodedAt < clock.last - longestStepBack) clock.shift = (heardUntil ?? time) - time;
+	clock.last = decodedAt;
+	return clock.shift;
 }
 
 function newTrack(): TrackPackets {
