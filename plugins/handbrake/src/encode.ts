@@ -6,6 +6,7 @@ import { countPackets, secondsByPackets } from './films/countPackets.js';
 import { decodeFilm } from './films/decodeFilm.js';
 import { hiddenParts, ShownPackets } from './films/hiddenParts.js';
 import { lossesOf } from './films/losses.js';
+import { unendedIn } from './films/oggEnds.js';
 import { type Film, probe } from './films/probe.js';
 import { scan } from './films/scan.js';
 import { conversionArguments, videoEncoder } from './formats.js';
@@ -138,6 +139,7 @@ async function compare(
 		decoded,
 		decoderErrors: maxErrors(errors, deleteOriginal ? decoded?.errors : 0),
 		unreadDelay: original.container === 'avi' ? await delayIn(source) : 0,
+		unended: original.container === 'ogg' ? await inTime(unendedIn(source, sourceBytes, signal)) : 0,
 		hidden,
 	});
 }

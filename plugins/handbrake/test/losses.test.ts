@@ -101,6 +101,13 @@ const kept: Readonly<Record<string, Kept>> = {
 		damage: zeros,
 		losses: /of 30[01] frames/,
 	},
+	'in Ogg that was cut off at a half of it': {
+		args: [...picture('160x96', 6), ...tone(440, 6), '-c:v', 'libtheora', '-c:a', 'libvorbis'],
+		name: 'half.ogv',
+		format: 'mp4',
+		damage: (bytes) => bytes.subarray(0, bytes.length / 2),
+		losses: /^the ends of 2 tracks, which are missing in the file$/,
+	},
 	'without sound of which the middle half is zeros': {
 		args: [...picture('160x90', 12), ...h264],
 		name: 'silent.mkv',

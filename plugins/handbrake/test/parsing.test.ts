@@ -5,6 +5,7 @@ import { countPackets, secondsByPackets, type TrackPackets } from '../src/films/
 import { type DecodedFilm, frameReader, isError } from '../src/films/decodeFilm.js';
 import { type HiddenPart, hiddenParts, ShownPackets } from '../src/films/hiddenParts.js';
 import { lossesOf, type ReadFilm } from '../src/films/losses.js';
+import { unendedTracks } from '../src/films/oggEnds.js';
 import { type Film, type NamedTracks, parseProbe, type SubtitleTrack } from '../src/films/probe.js';
 import { parseScan, type Video } from '../src/films/scan.js';
 import { conversionArguments, videoEncoder } from '../src/formats.js';
@@ -190,7 +191,7 @@ const losses = (
 ) =>
 	lossesOf({
 		...{ original: read(original), originalBytes: original.bytes ?? 1_250_000 },
-		...{ output: read(output), decoded, decoderErrors, unreadDelay, hidden },
+		...{ output: read(output), decoded, decoderErrors, unreadDelay, unended: 0, hidden },
 	});
 
 test('errors are counted by what programs say, not by what a film says of itself', (t) => {
@@ -252,7 +253,7 @@ test('what an output lacks of its original is named, and what is not known is ta
 		'4 of 6 channels of audio track 1',
 	]);
 	t.deepEqual(losses({}, {}, 3), ['what could not be decoded (3 errors)']);
-	const undecoded = { original: read({}), originalBytes: 0, decoded: undefined };
+	const undecoded = { original: read({}), originalBytes: 0, decoded: undefined, unended: 0 };
 	t.deepEqual(
 		lossesOf({ ...undecoded, output: read({}), decoderErrors: undefined, unreadDelay: 0, hidden: new Map() }),
 		['what could not be decoded (the errors were not counted)'],
@@ -262,6 +263,11 @@ test('what an output lacks of its original is named, and what is not known is ta
 		lossesOf({ ...undecoded, output: read({}), decoderErrors: 0, unreadDelay: undefined, hidden: new Map() }),
 		['delays of tracks (they could not be read)'],
 	);
+	const unendedLosses = (unended: number | undefined) =>
+		lossesOf({ ...undecoded, output: read({}), decoderErrors: 0, unreadDelay: 0, unended, hidden: new Map() });
+	t.deepEqual(unendedLosses(1), ['the end of 1 track, which is missing in the file']);
+	t.deepEqual(unendedLosses(2), ['the ends of 2 tracks, which are missing in the file']);
+	t.deepEqual(unendedLosses(undefined), ['ends of tracks (they could not be found)']);
 	const tracks = { subtitles: 2, pictures: 1, attachments: 3, data: 1, chapters: 5 };
 	t.deepEqual(losses({ film: tracks }, { film: { subtitles: 1, chapters: 5 } }), [
 		'1 of 2 subtitles',
@@ -315,6 +321,44 @@ test('what an output lacks of its original is named, and what is not known is ta
 		}),
 		['frames (they could not be counted)'],
 	);
+});
+
+/** A page of Ogg: 2 begins a track, 4 ends it. */
+function oggPage(track: number, flags: number, content: string): Buffer {
+	const head = Buffer.alloc(27);
+	head.write('OggS');
+	head.writeUInt8(flags, 5);
+	head.writeUInt32LE(track, 14);
+	const sizes = [...Array.from({ length: Math.floor(content.length / 255) }, () => 255), content.length % 255];
+	head.writeUInt8(sizes.length, 26);
+	return Buffer.concat([head, Buffer.from(sizes), Buffer.from(content, 'latin1')]);
+}
+
+const unended = (...pages: readonly Uint8Array[]) => {
+	const bytes = Buffer.concat(pages);
+	return unendedTracks(async (at, length) => bytes.subarray(at, at + length), bytes.length);
+};
+
+test('the tracks of an Ogg file are found that have no last page, wherever the pages of the others are', async (t) => {
+	const begin = [oggPage(7, 2, 'theora'), oggPage(8, 2, 'vorbis')];
+	const end = [oggPage(8, 4, 'x'), oggPage(7, 4, 'x'.repeat(300))];
+	t.is(await unended(...begin, ...end), 0);
+	t.is(await unended(...begin), 2);
+	t.is(await unended(...begin, ...end.slice(1)), 1);
+	// The last page is not whole.
+	t.is(await unended(Buffer.concat([...begin, ...end]).subarray(0, -1)), 1);
+	// More than is read at once, what is no page between them, and names of pages within others.
+	const many = Array.from({ length: 70 }, (_, n) => oggPage(7 + (n % 2), 0, `${'x'.repeat(50_000)}OggS\0`));
+	t.is(await unended(...begin, ...many, ...end), 0);
+	t.is(await unended(...begin, ...many), 2);
+	t.is(await unended(...begin, Buffer.alloc(3_000_001, 'OggS'), ...end), 0);
+	// Of joined ones the last.
+	t.is(await unended(...begin, ...end, ...begin, ...end), 0);
+	t.is(await unended(...begin, ...end, ...begin), 2);
+	// What only describes the tracks.
+	t.is(await unended(oggPage(1, 2, 'fishead\0'), ...begin, oggPage(1, 0, 'fisbone\0'), ...end), 0);
+	t.is(await unended(...Array.from({ length: 1001 }, (_, n) => oggPage(n, 4, ''))), undefined);
+	t.is(await unended(), 0);
 });
 
 /** An AVI with tracks of these units and starts, as far as its film. */
@@ -458,7 +502,7 @@ test('parts that an edit list hides are found by where their packets are, and ar
 	t.deepEqual(
 		lossesOf({
 			...{ original: read({}), originalBytes: 0, output: read({}), decoded: undefined },
-			...{ decoderErrors: 0, unreadDelay: 0, hidden: undefined },
+			...{ decoderErrors: 0, unreadDelay: 0, unended: 0, hidden: undefined },
 		}),
 		['hidden parts of tracks (they could not be read)'],
 	);

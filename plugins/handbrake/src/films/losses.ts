@@ -21,6 +21,8 @@ interface Comparison {
 	decoderErrors: number | undefined;
 	/** By how many seconds some of its tracks begin later than others in a way that no program reads; undefined if that is not known. */
 	unreadDelay: number | undefined;
+	/** How many of its tracks lack the end that its container marks; undefined if that is not known. */
+	unended: number | undefined;
 	/** What edit lists leave out of its tracks, by the index of their streams; undefined if that is not known. */
 	hidden: ReadonlyMap<number, HiddenPart> | undefined;
 }
@@ -39,12 +41,14 @@ export function lossesOf({
 	decoded,
 	decoderErrors,
 	unreadDelay,
+	unended,
 	hidden,
 }: Comparison): string[] {
 	const lost = [
 		...lostTracks(original.film, output.film),
 		...lateTracks(original),
 		...lostDelay(unreadDelay),
+		...lostEnds(unended),
 		...lostTraits(original.film, output.film, decoded),
 		...lostNames(original.film, output.film),
 		...lostInFrames(original.film, decoded),
@@ -132,6 +136,17 @@ function lostInFrames({ video }: Film, decoded: DecodedFilm | undefined): string
 function lostDelay(seconds: number | undefined): string[] {
 	if (seconds === undefined) return ['delays of tracks (they could not be read)'];
 	return seconds === 0 ? [] : [`a delay of ${Math.round(seconds * 100) / 100} s between tracks`];
+}
+
+/** Where a file was cut off whose container says no duration, what was behind that can't be counted. */
+function lostEnds(tracks: number | undefined): string[] {
+	if (tracks === undefined) return ['ends of tracks (they could not be found)'];
+	if (tracks === 0) return [];
+	return [
+		tracks === 1
+			? 'the end of 1 track, which is missing in the file'
+			: `the ends of ${tracks} tracks, which are missing in the file`,
+	];
 }
 
 function lostFrames(original: ReadFilm, output: ReadFilm): string[] {
