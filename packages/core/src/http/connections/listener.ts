@@ -1,6 +1,7 @@
 import http from 'node:http';
 import type { Socket } from 'node:net';
 import { runInContext } from '../../context.js';
+import { createPacedRequests } from './pacedRequest.js';
 
 /** Open at once; further ones are closed as they come. */
 export const maxConnections = 10_000;
@@ -8,6 +9,7 @@ export const maxConnections = 10_000;
 /** Node's own server with timers that fit long transfers: hapi gets it as its listener. */
 export function createListener(): http.Server {
 	const listener = http.createServer({
+		IncomingMessage: createPacedRequests(),
 		// It would end every upload that takes longer; bodies have idle timers of their own.
 		requestTimeout: 0,
 		headersTimeout: 20_000,

@@ -5,6 +5,7 @@ import { runInContext } from '../../context.js';
 import { Counts } from '../../limits/Counts.js';
 import { failureAnswer } from '../errors.js';
 import type { Drain } from './Drain.js';
+import { PacedRequest } from './pacedRequest.js';
 import { RequestScheduler } from './RequestScheduler.js';
 import { closeGracefully, leaveBodyUnread, waitsForClient } from './unreadBody.js';
 
@@ -44,6 +45,7 @@ export function serializeRequests(
 	listener.removeAllListeners('request');
 	listener.on('request', (request: IncomingMessage, response: ServerResponse) => {
 		drain.add(request, response);
+		if (request instanceof PacedRequest) request.client = clientOf(request);
 		const answer = () => {
 			// A client that has disconnected while it waited gets no response.
 			if (request.socket.destroyed) return;
