@@ -20,6 +20,8 @@ interface Common {
 	name: string;
 	/** What one run does, for the processor time: such as 2 GB, or 5,000 files. */
 	amount: { count: number; unit: 'GB' | 'file' | 'request' | 'search' | 'entry' | 'start' };
+	/** The process that does it, if that is not the server. */
+	pid?: number;
 	/** Between two runs, outside of the measured time. */
 	reset?(): Promise<void>;
 	end(): Promise<void>;

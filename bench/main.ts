@@ -12,6 +12,7 @@ import { page } from './page.js';
 import { Processes } from './processes.js';
 import { keptReport, printReport, reportOf, slowerRows, writeReport } from './report.js';
 import { searches } from './searches.js';
+import { sorting } from './sorting.js';
 import { starts } from './starts.js';
 import { uploads } from './uploads.js';
 import type { Figure } from './Workload.js';
@@ -30,7 +31,7 @@ const { values, positionals } = parseArgs({
 		keep: { type: 'boolean', default: false },
 	},
 });
-const suites = [uploads, downloads, listings, archives, searches, starts];
+const suites = [uploads, downloads, listings, archives, searches, starts, sorting];
 /** They take long, or have nothing to do with a server's speed: only where they are asked for. */
 const surveys = [page, growth, workers];
 const unknown = positionals.filter((name) => ![...suites, ...surveys].some((each) => each.name === name));

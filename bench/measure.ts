@@ -15,15 +15,15 @@ export interface Result {
 	firstMs: number;
 	/** Of single requests, where they are what matters. */
 	latency?: { p50: number; p99: number };
-	/** Milliseconds of the server's processor for each unit. */
+	/** Milliseconds of the processor for each unit. */
 	processor: { ms: number; unit: Workload['amount']['unit'] };
-	/** Bytes that the server held at most. */
+	/** Bytes that the process held at most. */
 	peakMemory: number;
 }
 
 /** Runs a workload and its reference in turn; each round begins with the other one. */
 export async function measure(target: Target, workload: Workload, rounds: number): Promise<Result> {
-	const { reset } = workload;
+	const { reset, pid = target.pid } = workload;
 	const runs =
 		workload.by === 'time'
 			? { own: () => whole(workload.stowage), other: () => whole(workload.reference.run) }
@@ -34,15 +34,15 @@ export async function measure(target: Target, workload: Workload, rounds: number
 		await reset?.();
 		await runs.other();
 		await reset?.();
-		await forgetPeak(target.pid);
+		await forgetPeak(pid);
 		const own: Run[] = [];
 		const other: Run[] = [];
 		let processor = 0;
 		for (let round = 0; round < rounds; round++) {
 			const runOwn = async () => {
-				const before = await processorSeconds(target.pid);
+				const before = await processorSeconds(pid);
 				own.push(await runs.own());
-				processor += (await processorSeconds(target.pid)) - before;
+				processor += (await processorSeconds(pid)) - before;
 				await reset?.();
 			};
 			const runOther = async () => {
@@ -65,7 +65,7 @@ export async function measure(target: Target, workload: Workload, rounds: number
 				? {}
 				: { latency: { p50: median(latencies), p99: latencies[Math.floor(latencies.length * 0.99)] as number } }),
 			processor: { ms: (processor * 1000) / rounds / workload.amount.count, unit: workload.amount.unit },
-			peakMemory: await peakMemory(target.pid),
+			peakMemory: await peakMemory(pid),
 		};
 	} finally {
 		await workload.end();

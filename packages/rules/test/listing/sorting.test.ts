@@ -195,44 +195,6 @@ test('the mode name sorts in the order of compareNames', (t) => {
 	);
 });
 
-/**
- * As a ratio in one run, since absolute times move with the machine: the runtime's own collator takes some 500 ms
- * where sortEntries takes 300.
- */
-const bench = test.macro((t, prefix: string, count: number) => {
-	const entries = Array.from({ length: count }, (_, index) =>
-		entry(`${prefix}${(index * 7919) % 100_003} holiday.jpg`),
-	);
-	const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
-	// Processor time, not time of day: other programs may be running.
-	const milliseconds = (work: () => unknown) => {
-		const before = process.cpuUsage();
-		work();
-		const { user, system } = process.cpuUsage(before);
-		return (user + system) / 1000;
-	};
-	const first: number[] = [];
-	const again: number[] = [];
-	const collated: number[] = [];
-	// Other programs take from the caches of the processor, so that a run can take longer, and none less: of a busy machine more are made.
-	const least = () => [first, again, collated].map((times) => Math.min(...times)) as [number, number, number];
-	const isFast = ([best, repeated, floor]: readonly [number, number, number]) =>
-		best < floor * 0.6 && repeated < floor * 0.2;
-	for (let run = 0; run < 4 || (run < 20 && !isFast(least())); run++) {
-		// A list of its own each time, since the order of names is remembered with the list.
-		const fresh = [...entries];
-		first.push(milliseconds(() => sortEntries(fresh, 'type')));
-		again.push(milliseconds(() => sortEntries(fresh, 'size')));
-		collated.push(milliseconds(() => [...entries].sort((a, b) => collator.compare(a.name, b.name))));
-	}
-	const [best, repeated, floor] = least();
-	t.log(`${best.toFixed(0)} ms, again ${repeated.toFixed(0)} ms, by the collator ${floor.toFixed(0)} ms`);
-	t.true(isFast([best, repeated, floor]));
-});
-test.serial('sorting 100,000 entries takes less than 60% of the time of the collator', bench, 'IMG_', 100_000);
-test.serial('sorting entries with accents takes less than 60% of the time of the collator', bench, 'Été ', 40_000);
-test.serial('sorting Cyrillic entries takes less than 60% of the time of the collator', bench, 'Фото ', 40_000);
-
 for (const [title, marks] of [
 	['long vowels of Tibetan', '\u0f71\u0f73\u0f75'],
 	['a long vowel of Tibetan before each of many marks', '\u0f71\u0301\u0323'],
