@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import test from 'ava';
 import type { Locator, Page } from 'playwright-core';
 import { basePath } from '../support/browser.js';
+import { absent } from '../support/expect.js';
 import { expectOnDisk, keepBoth, nameIn, rowOf, setUpFixture, writeFiles } from '../support/fileManager.js';
 import { jobOf } from '../support/jobAnswers.js';
 import { expectNotice } from '../support/notices.js';
@@ -170,5 +171,32 @@ test.serial('many items are moved by one job, and items that could not be moved 
 	t.deepEqual(calls, ['/api/jobs', '/api/jobs']);
 	const moved = ['a', 'b', 'c'].map((name) => `Public/Target/${name}.txt`);
 	await expectOnDisk(t, ada.home, ['Public/', 'Public/Target/', ...moved, 'Target/']);
+	t.deepEqual(ada.faults, []);
+});
+
+test.serial('what was moved is not shown in its former folder before that is fetched again', async (t) => {
+	const ada = await fixture.enter(t);
+	await writeFiles(ada.home, { 'Target/': '', 'a.txt': 'a', 'b.txt': 'b' });
+	const page = await ada.open('/browser?type=private');
+	await rowOf(page, 'a.txt').click({ modifiers: ['Control'] });
+	await page.keyboard.press('Control+x');
+	await nameIn(page, 'Target').click();
+	await rowOf(page, 'Up Directory').waitFor();
+	await page.keyboard.press('Control+v');
+	await expectNotice(page, 'Pasted a.txt');
+	let release = () => {};
+	const released = new Promise<void>((resolve) => {
+		release = resolve;
+	});
+	await page.route(
+		(url) => url.pathname.endsWith('/api/browse'),
+		(route) => released.then(() => route.fallback()),
+	);
+	await rowOf(page, 'Up Directory').dblclick();
+	await rowOf(page, 'b.txt').waitFor();
+	await absent(t, rowOf(page, 'a.txt'));
+	release();
+	await nameIn(page, 'Target').click();
+	await rowOf(page, 'a.txt').waitFor();
 	t.deepEqual(ada.faults, []);
 });

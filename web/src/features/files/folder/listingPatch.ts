@@ -2,7 +2,7 @@ import type { Entry } from '@stowage/rules';
 import { keyOf } from '../list/rows.js';
 
 export interface ListingPatch {
-	removed?: readonly Entry[];
+	removed?: readonly Pick<Entry, 'path' | 'owner' | 'role'>[];
 	added?: readonly Entry[];
 }
 

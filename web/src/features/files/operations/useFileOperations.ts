@@ -1,9 +1,11 @@
 import type { Clipboard, Entry, MoveDirection, StoragePath } from '@stowage/rules';
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
+import type { Listing } from '../../../api/listings/ListingReader.js';
 import { queryKeys } from '../../../api/queryKeys.js';
 import type { Version } from '../../../api/versions.js';
 import { useNotify } from '../../../ui/notifications/useNotify.js';
+import { patchEntries } from '../folder/listingPatch.js';
 import { useTargetNames } from '../folder/useTargetNames.js';
 import { useBatch } from './useBatch.js';
 import { useTransfer } from './useTransfer.js';
@@ -41,6 +43,11 @@ export function useFileOperations(context: OperationContext): FileOperations {
 		const parts: OperationParts = {
 			...{ viewer, area, directory, patch, show, remember, kept, ask, runBatch, runTransfer, namesIn },
 			outcomes: outcomeNotices(notify),
+			forget: (from, entries) =>
+				void queryClient.setQueriesData<Listing>(
+					{ queryKey: queryKeys.listings.area(from) },
+					(old) => old && { ...old, entries: patchEntries(old.entries, { removed: entries }) },
+				),
 			refetch: () => {
 				void queryClient.invalidateQueries({ queryKey: queryKeys.trash.all });
 				void queryClient.invalidateQueries({ queryKey: queryKeys.listings.all });

@@ -33,6 +33,8 @@ export interface OperationParts extends OperationContext {
 	runTransfer: RunTransfer;
 	/** The names in a folder of an area. */
 	namesIn: (area: Area, folder: StoragePath) => Promise<TakenNames>;
+	/** Takes entries out of all listings of an area that were fetched, so that none shows them until it is fetched again. */
+	forget: (area: Area, entries: readonly Pick<Entry, 'path' | 'owner'>[]) => void;
 	/** Fetches what is shown again, in both areas: a move to public changes both of them, and the counts of the folders above. */
 	refetch: () => void;
 }

@@ -17,7 +17,7 @@ export async function moveToArea(
 	direction: MoveDirection,
 	entries: readonly Entry[],
 ): Promise<void> {
-	const { outcomes, patch, refetch, remember, kept } = parts;
+	const { area, outcomes, forget, refetch, remember, kept } = parts;
 	const isPublic = direction === 'toPublic';
 	const settled = await settleMoves(parts, direction, entries);
 	if (!settled) return;
@@ -25,7 +25,7 @@ export async function moveToArea(
 	if (steps.length === 0) return outcomes.skipped(messages.skipped(nameItems(entries)));
 	const outcome = await send(parts, messages.moving(namesOf(steps)), direction, steps);
 	const moved = outcome.done.map(({ entry }) => entry);
-	patch({ removed: moved });
+	forget(area, moved);
 	refetch();
 	const offer = moved.length > 0 ? remember(undoMoves(outcome.placed, kept.hasVersions)) : {};
 	if (outcome.failed.length > 0) {

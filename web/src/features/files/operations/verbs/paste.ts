@@ -23,7 +23,7 @@ export async function paste(
 	clipboard: Clipboard,
 	target: StoragePath,
 ): Promise<Clipboard | undefined> {
-	const { viewer, area, outcomes, refetch, runTransfer } = parts;
+	const { viewer, area, outcomes, forget, refetch, runTransfer } = parts;
 	let plan: PastePlan;
 	try {
 		plan = planPaste(clipboard, viewer, area, target);
@@ -45,6 +45,7 @@ export async function paste(
 	}
 	const title = messages.pasting(namesOf(settled.steps));
 	const outcome = await runTransfer(title, { ...settled, from, to: area, directory: target });
+	if (clipboard.operation === 'cut') forget(from, itemsOf(outcome));
 	refetch();
 	const left = clipboard.operation === 'copy' ? clipboard : without(clipboard, outcome);
 	const failed = outcome.failed.length + plan.skipped.length;
@@ -61,7 +62,7 @@ export async function paste(
 
 /** Moves the dragged entries into a folder. */
 export async function dropInto(parts: OperationParts, dragged: Clipboard, target: StoragePath): Promise<void> {
-	const { viewer, area, outcomes, refetch, runTransfer } = parts;
+	const { viewer, area, outcomes, forget, refetch, runTransfer } = parts;
 	const plan = planPaste(dragged, viewer, area, target);
 	if (plan.kind === 'refused') return outcomes.failed(messages.moveFailed, plan.refusal);
 	const from = dragged.sourceArea;
@@ -70,6 +71,7 @@ export async function dropInto(parts: OperationParts, dragged: Clipboard, target
 	if (settled.steps.length === 0) return outcomes.skipped(messages.skipped(nameItems(dragged.items)));
 	const title = messages.moving(namesOf(settled.steps));
 	const outcome = await runTransfer(title, { ...settled, from, to: area, directory: target });
+	forget(from, itemsOf(outcome));
 	refetch();
 	const offer = undoOffer(parts, outcome, true);
 	if (outcome.isCancelled) return outcomes.cancelled(messages.moveCancelled, outcome.reason, offer);
@@ -92,9 +94,13 @@ function isRefusal(reason: unknown): boolean {
 	return isFailure(reason) && reason.status < 500;
 }
 
+function itemsOf({ done }: Outcome<{ item: ClipboardItem }>): ClipboardItem[] {
+	return done.map(({ item }) => item);
+}
+
 /** Cut items that were not moved stay on the clipboard. */
-function without(clipboard: Clipboard, { done }: Outcome<{ item: ClipboardItem }>): Clipboard | undefined {
-	const moved = new Set(done.map(({ item }) => item));
+function without(clipboard: Clipboard, outcome: Outcome<{ item: ClipboardItem }>): Clipboard | undefined {
+	const moved = new Set(itemsOf(outcome));
 	const items = clipboard.items.filter((item) => !moved.has(item));
 	return items.length === 0 ? undefined : { ...clipboard, items };
 }

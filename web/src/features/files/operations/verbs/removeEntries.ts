@@ -10,7 +10,7 @@ import { type OperationParts, withOwner } from './OperationParts.js';
 export type Removal = 'trash' | 'forever';
 
 export async function removeEntries(parts: OperationParts, entries: readonly Entry[], to: Removal): Promise<void> {
-	const { area, runBatch, patch, refetch, remember, outcomes } = parts;
+	const { area, runBatch, forget, refetch, remember, outcomes } = parts;
 	const permanent = to === 'forever' ? { permanent: true } : {};
 	const deleted: Deletion[] = [];
 	const { done, failed, reason } = await runBatch(
@@ -22,7 +22,7 @@ export async function removeEntries(parts: OperationParts, entries: readonly Ent
 			deleted.push({ entry, trashId });
 		},
 	);
-	patch({ removed: done });
+	forget(area, done);
 	refetch();
 	const offer = done.length > 0 ? remember(undoDeletion(deleted)) : {};
 	if (failed.length === 0) {
