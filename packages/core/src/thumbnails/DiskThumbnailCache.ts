@@ -6,7 +6,7 @@ import { makeFolders, openRegularFile } from '@stowage/plugin-api';
 import { thumbnailFolder } from '../config/dataDir.js';
 import type { Config } from '../config/schema.js';
 import type { Log } from '../log.js';
-import type { CachedThumbnail, ThumbnailCache } from './ThumbnailCache.js';
+import type { CachedThumbnail, MissingThumbnail, ThumbnailCache } from './ThumbnailCache.js';
 import { isWholeWebp } from './webp.js';
 
 /** The configured cache. */
@@ -30,13 +30,14 @@ export interface DiskThumbnailCacheOptions {
 	usePrecisionMs?: number;
 }
 
-const none = Buffer.from('none');
+const hourMs = 60 * 60_000;
 
-/** A decoder may have learnt it, or a busy machine was too slow, so it is tried again after a while. */
-const noneTtlMs = 24 * 60 * 60_000;
+/** For how long it is known that a content has no thumbnail: a decoder may learn it, and a machine is busy for a while. */
+const missingTtlMs: Readonly<Record<MissingThumbnail, number>> = { none: 24 * hourMs, late: hourMs };
+const missing = Object.keys(missingTtlMs) as MissingThumbnail[];
 
 /** Writing a file takes seconds; older temporary files were left by a process that was killed. */
-const abandonedMs = 60 * 60_000;
+const abandonedMs = hourMs;
 
 /** Room is made for others no more often: where they take it at once, it would be all that is done. */
 const sweepIntervalMs = 60_000;
@@ -68,7 +69,8 @@ export class DiskThumbnailCache implements ThumbnailCache {
 			try {
 				const [{ mtimeMs }, bytes] = await Promise.all([handle.stat(), handle.readFile()]);
 				const age = Math.abs(now() - mtimeMs);
-				if (bytes.equals(none)) return age < noneTtlMs ? 'none' : undefined;
+				const found = missing.find((each) => bytes.equals(Buffer.from(each)));
+				if (found !== undefined) return age < missingTtlMs[found] ? found : undefined;
 				if (!isWholeWebp(bytes)) return undefined;
 				if (age > usePrecisionMs) await handle.utimes(now() / 1000, now() / 1000);
 				return bytes;
@@ -84,7 +86,7 @@ export class DiskThumbnailCache implements ThumbnailCache {
 
 	async put(key: string, known: CachedThumbnail): Promise<void> {
 		const { maxBytes, reserve, folder, now } = this.#options;
-		const bytes = known === 'none' ? none : known;
+		const bytes = typeof known === 'string' ? Buffer.from(known) : known;
 		const taken = spaceOf(bytes.length);
 		// Sweeping is behind: better to make some again than to take more than was allowed.
 		const isBehind = this.#sweeping !== undefined && this.#written + taken > maxBytes / 10;

@@ -1,5 +1,7 @@
-/** A cached result for a content: its thumbnail, or that none can be rendered. */
-export type CachedThumbnail = Uint8Array | 'none';
+/** A cached result for a content: its thumbnail, that it has none, or that rendering it took too long. */
+export type CachedThumbnail = Uint8Array | MissingThumbnail;
+
+export type MissingThumbnail = 'none' | 'late';
 
 /**
  * Keeps pictures by keys of hexadecimal digits that stand for one content. It only saves work: whatever fails in it is a picture that is

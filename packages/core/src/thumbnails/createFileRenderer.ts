@@ -42,8 +42,8 @@ interface RenderedFile {
 }
 
 /**
- * Resolves to the picture of an open file, or to `none` where its content has none or takes too long. Throws `unavailable` where nothing
- * is known of the content since the system or the storage lacks something, `unsupportedMediaType` without a renderer for its kind,
+ * Resolves to the picture of an open file, `none` where its content has none, or `late` where it takes too long. Throws `unavailable` where
+ * nothing is known of the content since the system or the storage lacks something, `unsupportedMediaType` without a renderer for its kind,
  * FileChanged, the storage's errors, and the signal's reason when it fires.
  */
 export type RenderFile = (rendered: RenderedFile, size: PictureSize, signal: AbortSignal) => Promise<CachedThumbnail>;
@@ -104,7 +104,7 @@ export function createFileRenderer({ renderers, kinds, folder, timeLimitMs, log 
 				if (failureOfSource !== undefined) throw failureOfSource;
 				if (timeLimit.aborted) {
 					log.warn({ renderer, extension, bytes: file.item.size }, 'a renderer took too long');
-					return 'none';
+					return 'late';
 				}
 				if (!isFailure(error)) log.warn({ renderer, extension, reason: String(error) }, 'a renderer failed');
 				// No descriptors, no processes, no memory, no program: not the file's fault.

@@ -160,7 +160,7 @@ export function createThumbnails({
 			const known = await render({ name: entry.name, owner, file }, size, signal);
 			if (await file.isChanged()) throw new FileChanged();
 			await cache.put(key, known);
-			if (known !== 'none') counts.rendered++;
+			if (typeof known !== 'string') counts.rendered++;
 			return known;
 		} finally {
 			// A renderer that does not end although it was aborted must not hold up the next one.
@@ -197,7 +197,7 @@ export function createThumbnails({
 					if (ms >= slowMs) slowTime.add(client, ms);
 				}
 			}));
-		if (known === 'none') throw hasNone();
+		if (typeof known === 'string') throw hasNone();
 		return { etag, bytes: known };
 	}
 

@@ -118,6 +118,15 @@ test('the entry that a file has no thumbnail expires after a day', async (t) => 
 	t.is(await cache.get(key(1)), undefined);
 });
 
+test('the entry that a thumbnail took too long expires after an hour', async (t) => {
+	const { cache, clock } = await cacheIn(t);
+	await cache.put(key(1), 'late');
+	clock.now += 50 * 60_000;
+	t.is(await cache.get(key(1)), 'late');
+	clock.now += 20 * 60_000;
+	t.is(await cache.get(key(1)), undefined);
+});
+
 test('nothing is cached below the reserve of the disk, and one warning is logged', async (t) => {
 	const { cache, folder, warnings } = await cacheIn(t, { reserve: Number.MAX_SAFE_INTEGER });
 	for (let n = 0; n < 3; n++) await cache.put(key(n), picture(5000));

@@ -327,6 +327,7 @@ test('a renderer that hangs is timed out, frees its slot and is not tried again 
 		t.true(isFailure(error, 'unsupportedMediaType'));
 	}
 	t.is(renderings.length, 2, 'a thumbnail that timed out is not rendered again at once');
+	t.deepEqual([...known.values()], ['late', 'late']);
 });
 
 test('a changed file gets a new thumbnail', async (t) => {
