@@ -219,6 +219,35 @@ test('one item or all of the trash is removed for good', async (t) => {
 	await until('the disk is free', async () => (await onDisk()).length === 0);
 });
 
+test('what is deleted for good while it is restored is said to be gone, by no name of a file of the trash', async (t) => {
+	const { app, ada, home, remove, onDisk } = await setUp(t);
+	for (const content of ['one', 'two'])
+		await ada.upload('/api/upload', [field('onConflict', 'replace'), file('a.txt', content)]);
+	const [{ id: version }] = json(await ada.get('/api/versions/a.txt?type=private')).versions;
+	const trashId = await remove('docs/fox.txt');
+	// As another tab, or room that is needed, may have it once it has begun to leave.
+	const { storage } = app.services.roots.first;
+	const { move } = storage;
+	let purging = '';
+	storage.move = async (...args) => {
+		if (path.basename(args[0]) === purging) {
+			await app.services.trashBin.purge({ ids: [purging] });
+			await app.services.trashBin.removePurged();
+		}
+		return move.apply(storage, args);
+	};
+	purging = trashId;
+	const [failed] = json(await ada.post('/api/trash/restore', { ids: [trashId] })).failed;
+	t.deepEqual(failed, { id: trashId, code: 'NOT_FOUND', message: 'This is not in the trash any more.' });
+
+	purging = version;
+	const restored = await ada.post('/api/versions/restore', { filePath: 'a.txt', type: 'private', id: version });
+	t.is(restored.statusCode, 404);
+	t.is(json(restored).message, 'There is no such version of this file any more.');
+	t.is(await readFile(home('a.txt'), 'utf8'), 'two');
+	t.deepEqual(await onDisk(), []);
+});
+
 test('a temporary link answers 404 while its item is in the trash, and works again once it is restored', async (t) => {
 	const { app, ada, home, remove, restore } = await setUp(t);
 	const visitor = new Client(app);

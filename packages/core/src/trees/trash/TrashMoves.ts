@@ -83,7 +83,7 @@ export class TrashMoves {
 		return this.#unrecorded.record();
 	}
 
-	/** Takes an item, of that user if one is given, out of the trash by `move`. Resolves to undefined if there is none. */
+	/** Takes an item, of that user if one is given, out of the trash by `move`. Resolves to undefined if there is none, also since then. */
 	takeOut<T>(
 		id: string,
 		ownerId: string | undefined,
@@ -119,7 +119,9 @@ export class TrashMoves {
 			if (record.kind === 'item') this.#parts.onChanged(record.ownerId);
 			return result;
 		} catch (error) {
-			await this.#forgetUnlessHere(record, error);
+			const isHere = await this.#forgetUnlessHere(record, error);
+			// Removed for good since its row was read: what says so would name a file of the trash.
+			if (isHere === false && isFailure(error, 'notFound')) return undefined;
 			throw error;
 		}
 	}
@@ -149,8 +151,11 @@ export class TrashMoves {
 		}
 	}
 
-	/** After a failure: the row of an item that is not in the trash is of no use. */
-	async #forgetUnlessHere(record: TrashRecord, error: unknown): Promise<void> {
+	/**
+	 * After a failure: the row of an item that is not in the trash is of no use. Resolves to whether it is there, and to undefined where
+	 * that can't be said.
+	 */
+	async #forgetUnlessHere(record: TrashRecord, error: unknown): Promise<boolean | undefined> {
 		const { store } = this.#parts;
 		try {
 			const isHere = (await locateTrashed(this.#parts, record)) !== undefined;
@@ -160,9 +165,11 @@ export class TrashMoves {
 				if (record.kind === 'version') await finishVersion(this.#parts, record);
 				await store.settle([record.id]);
 			} else if (!mayAppear) await store.remove([record.id]);
+			return isHere;
 		} catch (cause) {
 			// A sweep does it.
 			warnOfTrash(this.#parts, cause);
+			return undefined;
 		}
 	}
 }
