@@ -594,6 +594,11 @@ const deleted: Readonly<Record<string, { args: readonly string[]; name: string; 
 		name: 'late.ogv',
 		format: 'mp4',
 	},
+	'without sound, in Ogg': {
+		args: [...picture('160x96', 6), '-c:v', 'libtheora'],
+		name: 'mute.ogv',
+		format: 'mp4',
+	},
 	'of which the picture begins two seconds later, in a transport stream': {
 		args: ['-itsoffset', '2', ...picture('160x90', 4), ...tone(440, 6), ...h264, '-c:a', 'aac', '-f', 'mpegts'],
 		name: 'dark.mts',

@@ -734,6 +734,16 @@ test('a film lasts until the track ends that ends last, whether or not its durat
 	t.deepEqual(secondsOf('mov,mp4', { start_time: 'N/A', duration: '8' }, [{ duration: 'N/A' }]), [8, 0]);
 });
 
+test('an Ogg film without sound has the rate that its headers say, and no other film one that is guessed', (t) => {
+	const rateOf = (format_name: string, avg_frame_rate: string) => {
+		const track = { index: 0, codec_type: 'video', avg_frame_rate, r_frame_rate: '25/1' };
+		return parseProbe(JSON.stringify({ format: { format_name }, streams: [track] }))?.video[0]?.rate;
+	};
+	t.is(rateOf('ogg', '0/0'), 25);
+	t.is(rateOf('ogg', '24/1'), 24);
+	t.is(rateOf('matroska,webm', '0/0'), 0);
+});
+
 test('the duration of a film that says none is that of its packets', (t) => {
 	const seconds = (film: Partial<Film>, timed: Partial<TrackPackets>[]) => {
 		const tracks = timed.map((each, index) => [index, { ...video, ...each }] as const);

@@ -90,6 +90,7 @@ const stream = z.object({
 	height: z.number().default(0),
 	channels: z.number().default(0),
 	avg_frame_rate: z.string().default(''),
+	r_frame_rate: z.string().default(''),
 	nb_frames: z.string().optional(),
 	start_time: z.string().optional(),
 	duration: z.string().optional(),
@@ -132,7 +133,7 @@ const entries = [
 	'format=format_name,start_time,duration',
 	'format_tags',
 	'stream=index,codec_type,codec_name,codec_tag_string,width,height,channels,avg_frame_rate,nb_frames,start_time,duration,pix_fmt',
-	'stream=field_order,color_transfer',
+	'stream=r_frame_rate,field_order,color_transfer',
 	'stream_tags',
 	'stream_side_data=side_data_type,displaymatrix',
 	'stream_disposition',
@@ -168,10 +169,11 @@ export function parseProbe(output: string): Film | undefined {
 		seconds: isUnfinished ? 0 : secondsOf(found, container),
 		lead: container === 'matroska' ? Math.max(0, numberOf(found.format.start_time)) : 0,
 		streams: found.streams.length,
-		video: video.map(({ index, width, height, avg_frame_rate, nb_frames }) => ({
+		video: video.map(({ index, width, height, avg_frame_rate, r_frame_rate, nb_frames }) => ({
 			index,
 			size: width * height,
-			rate: rateOf(avg_frame_rate),
+			// The headers of an Ogg film say the rate of all its frames; ffprobe counts their average only beside sound.
+			rate: rateOf(avg_frame_rate) || (container === 'ogg' ? rateOf(r_frame_rate) : 0),
 			// Others guess that number; and a film in fragments has none.
 			isIndexed: container === 'mov' && Number(nb_frames ?? 0) > 0,
 			announced: container === 'avi' && !isUnfinished ? Number(nb_frames ?? 0) || 0 : 0,
