@@ -77,11 +77,20 @@ interface Dependencies {
 }
 
 const siblingKind = 'job';
+const obstacleKind = 'job obstacle';
 
 const administratorsJob = (action: 'cancel' | 'retry') =>
 	new Failure('forbidden', `The administrator has started this, and only the administrator can ${action} it.`);
 
 const paused: JobHold = { reason: 'The administrator has paused all jobs.', until: null };
+
+/** How long a full disk of the database holds from the last attempt to write there: there is one each second. */
+const obstacleMs = 10_000;
+
+const obstructed: JobHold = {
+	reason: 'The disk of the database is full. This goes on once there is room.',
+	until: null,
+};
 
 const noSuchJob = () => new Failure('notFound', 'There is no such job.');
 
@@ -94,8 +103,14 @@ export function createJobs(parts: Dependencies): JobService {
 	const exclusively = createKeyedMutex();
 	const waiters = new JobWaiters(monotonic);
 
-	const holdIn = (record: JobRecord, suspects: Suspects): JobHold | null =>
-		record.status === 'queued' && !mayBegin() ? paused : holdOf(record, suspects);
+	let obstructedAt = Number.NEGATIVE_INFINITY;
+	const holdIn = (record: JobRecord, suspects: Suspects): JobHold | null => {
+		if (record.status === 'queued' && !mayBegin()) return paused;
+		const hold = holdOf(record, suspects);
+		const isObstructed = record.endTime === null && monotonic() - obstructedAt < obstacleMs;
+		// What waits until a certain time would also wait with room.
+		return isObstructed && (hold === null || hold.until === null) ? obstructed : hold;
+	};
 	const jobOf = (record: JobRecord): Job => toJob(record, kinds, holdIn(record, runner.suspects()));
 	const publisher = new JobPublisher({
 		notifications,
@@ -140,10 +155,17 @@ export function createJobs(parts: Dependencies): JobService {
 		isLeftToOthers: parts.isLeftToOthers ?? (() => false),
 		isPolling: () => siblings.isLeader,
 		onChange: (id) => waiters.notify(id),
+		onPolled(obstacle) {
+			obstructedAt = obstacle === undefined ? Number.NEGATIVE_INFINITY : monotonic();
+			if (obstacle !== undefined) siblings.send(obstacleKind, { kind: obstacleKind });
+		},
 		discard,
 		onEnd: parts.onEnd,
 	});
 	siblings.onLead(() => runner.wake());
+	siblings.on(obstacleKind, () => {
+		obstructedAt = monotonic();
+	});
 	siblings.on(siblingKind, (message) => {
 		const { id, userId } = message as unknown as { id: string; userId: string };
 		// Another process has cancelled it, perhaps.

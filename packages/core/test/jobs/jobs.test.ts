@@ -577,6 +577,38 @@ test('the end of a job is written again after a database error, and the job does
 	t.is(runs.length, 1);
 });
 
+test('a job that does not go on because the disk of the database is full says so until there is room', async (t) => {
+	const bench = await jobBench(t);
+	const ada = await bench.addUser('ada');
+	const { kind, runs } = heldKind({ concurrency: 1 });
+	const [before, after] = [bench.process().jobs, bench.process().jobs];
+	const starter = before.define(kind);
+	after.define(kind);
+	const ids = [(await starter.start(ada, '', 'x')).id, (await starter.start(ada, '', 'y')).id];
+	await before.poll();
+	bench.markGone(0);
+	const { requeue, claim } = bench.database.jobs;
+	const holds = async () => Promise.all(ids.map(async (id) => (await after.find(ada, id)).hold?.reason));
+	const full = async () => {
+		throw new Failure('storageFull', 'The disk of the database is full.');
+	};
+	const reason = 'The disk of the database is full. This goes on once there is room.';
+	// The job of a process that was killed can't be given back, and then none can begin.
+	bench.database.jobs.requeue = full;
+	await after.poll();
+	t.deepEqual(await holds(), [reason, reason]);
+	t.like(await after.find(ada, ids[0] ?? ''), { status: 'processing' });
+	bench.database.jobs.requeue = requeue;
+	bench.database.jobs.claim = full;
+	bench.advance(3000);
+	await after.poll();
+	t.deepEqual(await holds(), [reason, reason]);
+	bench.database.jobs.claim = claim;
+	await after.poll();
+	t.false((await holds()).includes(reason));
+	t.is(runs.length, 2);
+});
+
 test('a job is published to its owner’s pages at most twice a second, its last state always and no state twice', async (t) => {
 	const bench = await jobBench(t);
 	const ada = await bench.addUser('ada');

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { HeldJob } from '@stowage/plugin-api';
+import { type Failure, isFailure } from '@stowage/rules';
 import type { ProcessIdentity } from '../../leases/processIdentity.js';
 import type { JobRun } from '../JobRun.js';
 import { jobLimits } from '../jobLimits.js';
@@ -22,6 +23,8 @@ interface Dependencies extends Omit<RunDependencies, 'holder' | 'onFree' | 'stop
 	isPolling(): boolean;
 	/** Called with the id of each job that may have changed; without an id if jobs of other processes may have changed. */
 	onChange(id?: string): void;
+	/** Called after each poll with the failure for which jobs neither go on nor end; undefined where there is none. */
+	onPolled(obstacle: Failure | undefined): void;
 }
 
 /** Runs jobs in this process: claims waiting jobs, renews the running ones, and takes over those of processes that have ended. */
@@ -122,7 +125,9 @@ export function createJobRunner(parts: Dependencies): JobRunner {
 		try {
 			await (isForWork ? pollOnce() : pollForPages());
 			isFailing = false;
+			if (isForWork) parts.onPolled(undefined);
 		} catch (error) {
+			if (isFailure(error, 'storageFull')) parts.onPolled(error);
 			if (!isFailing) log.warn({ err: error }, 'the jobs could not be read from the database: trying again');
 			isFailing = true;
 		}
