@@ -17,7 +17,9 @@ let isEnding = false;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 	// The reader of the output has closed the pipe: `stowage audit | head`.
 	if (error.code === 'EPIPE') process.exit(0);
-	if (isServer || error.code === undefined) throw error;
+	// It only says there that it is ready: a full disk of that file stops no server.
+	if (isServer && error.code !== undefined) return;
+	if (error.code === undefined) throw error;
 	// Such as a file on a full disk, to which more lines come: `stowage audit > file`.
 	if (!isEnding) void endWithoutOutput(error.code);
 	isEnding = true;

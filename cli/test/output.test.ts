@@ -1,9 +1,12 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { open, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { Client, file, testApp } from '../../packages/core/test/testApp.js';
 import { openDatabase } from '../../packages/database/src/index.js';
+import { freePort } from '../../test/freePort.js';
 import { dataFolder, onTerminal, program, run, stowage } from './program.js';
 
 /** What a terminal obeys: C1 controls, and characters that turn the direction of a text. */
@@ -134,4 +137,20 @@ test('a command whose output is a file on a full disk says so in a sentence', as
 	});
 	t.is(stderr, "The output can't be written (ENOSPC), and is not complete.\n");
 	t.is(status, 1);
+});
+
+test('a server goes on whose log and output are files on a full disk', async (t) => {
+	const full = await open('/dev/full', 'w');
+	t.teardown(() => full.close());
+	const port = await freePort();
+	const words = [program, 'serve', '--data-dir', await dataFolder(t), '--port', String(port), '--log-level', 'debug'];
+	const server = spawn(process.execPath, words, { stdio: ['ignore', full.fd, full.fd] });
+	t.teardown(() => server.kill('SIGKILL'));
+	const ended = once(server, 'exit');
+	const isReady = async () => (await fetch(`http://127.0.0.1:${port}/api/ready`).catch(() => undefined))?.ok === true;
+	while (server.exitCode === null && !(await isReady())) await sleep(100);
+	// Each of these is a line of the log.
+	for (let n = 0; n < 5; n++) t.is((await fetch(`http://127.0.0.1:${port}/api/jobs`)).status, 401);
+	server.kill('SIGTERM');
+	t.deepEqual(await ended, [0, null]);
 });

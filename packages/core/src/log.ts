@@ -16,10 +16,19 @@ export function createLog(level: string, destination: DestinationStream = standa
 	return pino({ level, base: undefined, timestamp, mixin: logFields, hooks }, destination);
 }
 
-/** Where the lines of a log go: the journal has their priorities beside them. */
+/** Lines that wait for room, in bytes: later ones are lost. */
+const waitingBytes = 2 ** 20;
+
+/**
+ * Where the lines of a log go: the journal has their priorities beside them. Lines that can't be written, as into a file on a full disk,
+ * end no process: they are written with the first one for which there is room.
+ */
 export function standardError(): DestinationStream {
-	const stream = pino.destination({ dest: 2, sync: true });
-	return isJournal(process.env.JOURNAL_STREAM) ? withPriorities(stream) : stream;
+	const stream = pino.destination({ dest: 2, sync: true, maxLength: waitingBytes });
+	// Nobody could be told.
+	stream.on('error', () => {});
+	// Without the flush by which pino waits, and holds the process up, until a fatal line is written.
+	return isJournal(process.env.JOURNAL_STREAM) ? withPriorities(stream) : { write: (line) => void stream.write(line) };
 }
 
 /** Whether standard error is the stream that systemd connected to the journal: it may have been redirected since. */
