@@ -313,6 +313,68 @@ test.serial('a book whose styles would stop the page is shown without them', asy
 	t.deepEqual(app.faults, []);
 });
 
+test.serial('no style of a book makes a layer of its own, and an animation is at its end', async (t) => {
+	const app = await fixture.enter(t);
+	const layer = 'will-change: transform; backdrop-filter: invert(1); -webkit-backdrop-filter: invert(1)';
+	const css = `
+		h1, h1::before { content: 'a'; opacity: 0.5; ${layer} !important; transform: translate3d(1px, 2px, 3px) !important }
+		@media all { @layer x { p { & b { will\\-change: opacity; opacity: 0.5; transform: translateZ(0) translate(1px, 2px) } } } }
+		@keyframes k { from { opacity: 0 } to { ${layer}; opacity: 0.5; transform: translate(1px, 2px) } }
+		i { animation: k 100s 5s infinite both; animation-timeline: scroll() }
+		:root { --f: invert(1); --depth: translateZ(0) }
+		u { backdrop-filter: var(--f); opacity: 0.5; transform: translate(1px, 2px) }
+		em, s { transition: opacity 100s; opacity: 0.5 }
+		em { transform: var(--depth); translate: 1px 2px 3px; rotate: x 3deg; scale: var(--f); transform-style: preserve-3d }`;
+	await writeFiles(app.home, {
+		'layers.epub': book({
+			chapters: {
+				'c1.xhtml': `<h1>Words</h1><p><b>a</b><i>b</i><u>c</u><s style="${layer}; transform: translate(1px, 2px) rotateZ(0deg)">d</s><em>e</em></p>`,
+			},
+			head: `<link rel="stylesheet" href="../s.css"/>`,
+			files: { 'OPS/s.css': css },
+		}),
+	});
+	const page = await app.open('/browser?type=private');
+	await openPreview(page, 'layers.epub');
+	await inside(page).getByRole('heading', { name: 'Words' }).waitFor();
+	const names = ['h1', 'h1::before', 'b', 'i', 'u', 's'];
+	const styles = () =>
+		inside(page)
+			.locator('body')
+			.evaluate(
+				(body, all) =>
+					all.map((name) => {
+						const [element = '', pseudo] = name.split('::');
+						const style = getComputedStyle(body.querySelector(element) as Element, pseudo && `::${pseudo}`);
+						const { opacity, transform, translate, rotate, scale, willChange } = style;
+						return [
+							...[name, opacity, transform, translate, rotate, scale, willChange],
+							...['backdrop-filter', 'transform-style', 'transition-duration'].map((each) =>
+								style.getPropertyValue(each),
+							),
+						].join(' ');
+					}),
+				[...names, 'em'],
+			);
+	const rest = (translate: string) => `${translate} none none auto none flat 0s`;
+	await eventually(
+		t,
+		async () => (await styles()).join('\n'),
+		[
+			...names.map((name) => `${name} 0.5 matrix(1, 0, 0, 1, 1, 2) ${rest('none')}`),
+			`em 0.5 none ${rest('none')}`,
+		].join('\n'),
+	);
+	t.is(
+		await inside(page)
+			.locator('body')
+			.evaluate(() => document.getAnimations().length),
+		1,
+		'at its end',
+	);
+	t.deepEqual(app.faults, []);
+});
+
 test.serial('of a table of contents only the lines on screen are laid out, which are thousands at most', async (t) => {
 	const app = await fixture.enter(t);
 	const line = `<li><a href="text/c1.xhtml">${'ب\u064eس\u0650'.repeat(130)}</a></li>`;

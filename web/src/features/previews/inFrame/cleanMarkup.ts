@@ -4,6 +4,7 @@ import { maxPixels, pixelsOfAddress } from '../common/images/pixels.js';
 import { isNestedTooDeep, stylesCostTooMuch } from '../common/styleCost.js';
 import { boundTables } from './boundTables.js';
 import { replaceAddresses } from './cssAddresses.js';
+import { drawInOneLayer } from './oneLayer.js';
 
 export interface Sources {
 	/** A URL within this page for a reference in a file, such as a picture packed with it; undefined if there is none. */
@@ -137,6 +138,7 @@ function boundLayout(rules: CSSRuleList): void {
  * one have no bound (`boundTexts`).
  */
 function boundDeclarations(style: CSSStyleDeclaration): void {
+	drawInOneLayer(style);
 	style.removeProperty('columns');
 	if (/^(?:inline|contents|initial|unset|revert|revert-layer|ruby.*|math|run-in)$|var\(|\(/.test(style.display)) {
 		style.removeProperty('display');
