@@ -1,18 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { constants, deflateRawSync, deflateSync } from 'node:zlib';
+import { constants, deflateRawSync, deflateSync, inflateRawSync } from 'node:zlib';
 import type { Entry } from '@stowage/rules';
 import test from 'ava';
+import { Bomb, zipped } from '../../test/e2e/support/previewFiles.js';
 import { FontBudget, fontBytes, fontBytesOfAddress } from '../src/features/previews/common/fonts.js';
 import { htmlAsXml, textOfHtml } from '../src/features/previews/common/htmlAsXml.js';
 import { mayTakeLong } from '../src/features/previews/common/images/decodingCost.js';
 import { describeImage } from '../src/features/previews/common/images/imageFormat.js';
-import { inflatedLength } from '../src/features/previews/common/images/inflatedLength.js';
+import { countTables, inflatedLength } from '../src/features/previews/common/images/inflatedLength.js';
 import { maxPixels, pixelsOf, pixelsOfAddress } from '../src/features/previews/common/images/pixels.js';
 import { isOwnCall, mayOpenLink } from '../src/features/previews/common/links.js';
 import { countElements, TooMuchMarkup } from '../src/features/previews/common/markupBounds.js';
 import { imageSource } from '../src/features/previews/common/previewFile.js';
+import { openZip, ZipTooLarge } from '../src/features/previews/common/zip.js';
 import { languageIn } from '../src/features/previews/document/languageIn.js';
 import { assertModestFiles, assertModestPages } from '../src/features/previews/document/wordBounds.js';
 import { nextReading, parsePosition, type Reading, storedPosition } from '../src/features/previews/epub/reading.js';
@@ -350,6 +352,49 @@ test('compressed data are as long as they become, by whatever program they are w
 			t.is(inflatedLength(deflateRawSync(bytes, { strategy }), 10_000_000), bytes.length, `strategy ${strategy}`);
 	}
 	t.true(inflatedLength(deflateRawSync(Buffer.alloc(10_000_000)), 1000) > 1000);
+});
+
+test('a ZIP is read whose blocks of compressed data are no more than a browser unpacks in time', (t) => {
+	// Without content: the codes for lengths, 15 letters with 1 to 15 bits, the end of the block, and a distance.
+	const bits: number[] = [];
+	const put = (value: number, count: number) => {
+		for (let at = 0; at < count; at++) bits.push((value >> at) & 1);
+	};
+	const code = (value: number) => {
+		for (const at of [3, 2, 1, 0]) bits.push((value >> at) & 1);
+	};
+	put(0b100, 3);
+	put(0, 10);
+	put(15, 4);
+	for (const length of [0, 0, 4, 0, ...Array<number>(15).fill(4)]) put(length, 3);
+	for (let length = 0; length < 15; length++) code(length);
+	for (const zeros of [138, 103]) {
+		code(15);
+		put(zeros - 11, 7);
+	}
+	code(14);
+	code(0);
+	put(0x7fff, 15);
+	const zipOf = (blocks: number) => {
+		const all = Array.from({ length: blocks }, () => bits).flat();
+		all.push(1, 1, 0, ...Array<number>(7).fill(0));
+		const packed = Buffer.alloc(Math.ceil(all.length / 8));
+		for (const [at, bit] of all.entries()) packed[at >> 3] = (packed[at >> 3] ?? 0) | (bit << (at & 7));
+		t.is(inflateRawSync(packed).length, 0);
+		t.is(countTables(packed, 1_000_000), blocks);
+		const content = Object.assign(new Bomb(0), { packed, size: 0 });
+		return openZip(zipped({ mimetype: 'x', 'a.xml': content, 'b.xml': content }), 1000);
+	};
+	const few = zipOf(2000);
+	t.is(few.read('a.xml')?.length, 0);
+	t.is(few.read('b.xml')?.length, 0);
+	const many = zipOf(15_001);
+	t.throws(() => many.read('a.xml'), { instanceOf: ZipTooLarge });
+	// Of what programs write, blocks are no bound before bytes are.
+	for (const level of [1, 6, 9]) {
+		const packed = deflateRawSync(randomBytes(4_000_000).toString('base64'), { level });
+		t.true(countTables(packed, 15_000) < 500, `level ${level}`);
+	}
 });
 
 test('a picture whose colour profile takes a browser longer than its pixels is not drawn from its own bytes', (t) => {

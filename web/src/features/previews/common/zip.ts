@@ -1,4 +1,5 @@
 import { Inflate } from 'fflate';
+import { countTables } from './images/inflatedLength.js';
 
 /** The decompressed content is larger than any ordinary file of its kind. */
 export class ZipTooLarge extends Error {}
@@ -22,6 +23,8 @@ const headerSignature = 0x04034b50;
 /** An end record and the longest comment. */
 const maxEndBytes = 22 + 65_535;
 const maxEntries = 50_000;
+/** Blocks with tables of their own, of all entries together: programs write as many for 200 MB, and a browser takes some seconds for them. */
+const maxTables = 15_000;
 /** As much as is unpacked before it is counted: at most some eight million bytes. */
 const stepBytes = 8 * 1024;
 
@@ -33,6 +36,7 @@ export function openZip(bytes: Uint8Array, budget: number): ZipArchive {
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 	const entries = readDirectory(view, bytes);
 	let left = budget;
+	let tables = maxTables;
 	const known = new Map<string, Uint8Array<ArrayBuffer>>();
 
 	const inflate = ({ method, packed, at }: ZipEntry): Uint8Array<ArrayBuffer> => {
@@ -45,6 +49,8 @@ export function openZip(bytes: Uint8Array, budget: number): ZipArchive {
 			return data.slice();
 		}
 		if (method !== 8) throw new Error('An entry of the ZIP is packed in an unknown way.');
+		tables -= countTables(data, tables);
+		if (tables < 0) throw new ZipTooLarge('The file would take too long to be unpacked.');
 		const chunks: Uint8Array[] = [];
 		let length = 0;
 		const inflater = new Inflate((chunk) => {
