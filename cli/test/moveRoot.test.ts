@@ -104,6 +104,16 @@ test('user move-root continues a move whose process was killed', async (t) => {
 	t.deepEqual(await names(path.join(big, 'copies')), []);
 });
 
+test('user disable says that it ends the move of the home', async (t) => {
+	const { call } = await scene(t, 1);
+	await call('user', 'move-root', 'ada', 'big', '--no-wait');
+	const lines = ['Disabled ada.', 'The move of this home to big was cancelled: the home stays where it was.'];
+	t.is((await call('user', 'disable', 'ada')).stdout, lines.join('\n'));
+	t.is((await call('user', 'disable', 'ada')).stdout, 'Disabled ada.');
+	t.is((await call('user', 'enable', 'ada')).code, 0);
+	t.is((await call('user', 'move-root', 'ada', 'big')).stdout, 'The home of ada lies on big now.');
+});
+
 test('doctor reports a home that is being moved, and the folder that a move left behind', async (t) => {
 	const { dataDir, there, call } = await scene(t, 1);
 	const config = loadConfig({ flags: { '--data-dir': dataDir }, defaultPlugins });

@@ -1,4 +1,5 @@
 import { assertUsable } from '@stowage/core';
+import { undefinedIf } from '@stowage/rules';
 import { Command } from 'commander';
 import { appCommand } from '../../commandLine/appCommand.js';
 import { printLine } from '../../terminal/output.js';
@@ -96,9 +97,15 @@ export function userCommand(): Command {
 				usage: 'disable <name>',
 				description: 'keep somebody from signing in and end their sessions',
 				examples: ['user disable ada'],
-				async run({ accounts }, [name = '']) {
+				async run({ accounts, homeMoves }, [name = '']) {
+					const { id } = await accounts.find(name);
+					const move = await undefinedIf(homeMoves.underWay(id), 'notFound');
 					await accounts.setDisabled(name, true);
 					printLine(`Disabled ${name}.`);
+					if (move === undefined) return;
+					printLine(
+						`The move of this home to ${move.root ?? 'another root'} was cancelled: the home stays where it was.`,
+					);
 				},
 			}),
 		)
