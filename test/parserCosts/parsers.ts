@@ -55,23 +55,23 @@ import { isPrivateName } from '../../plugins/storage-local/src/root/privateFolde
 import { parseStagedId } from '../../plugins/storage-local/src/writing/stagedIds.js';
 import { parseLocation } from '../../web/src/features/files/location/location.js';
 import { tagsOf } from '../../web/src/features/previews/audio/tags.js';
-import { dataAddresses } from '../../web/src/features/previews/common/drawingPictures.js';
+import { openZip } from '../../web/src/features/previews/common/bytes/zip.js';
+import { mayTakeLong } from '../../web/src/features/previews/common/images/decodingCost.js';
+import { describeImage } from '../../web/src/features/previews/common/images/imageFormat.js';
+import { pixelsOfIconMetadata } from '../../web/src/features/previews/common/images/metadata.js';
+import { maxPixels, pixelsOf, pixelsOfAddress } from '../../web/src/features/previews/common/images/pixels.js';
+import { dataAddresses } from '../../web/src/features/previews/common/markup/drawingPictures.js';
 import {
 	idsIn,
 	idsOfAddress,
 	namesAddresses,
 	splitRules,
-} from '../../web/src/features/previews/common/drawingReferences.js';
-import { htmlAsXml, textOfHtml } from '../../web/src/features/previews/common/htmlAsXml.js';
-import { mayTakeLong } from '../../web/src/features/previews/common/images/decodingCost.js';
-import { describeImage } from '../../web/src/features/previews/common/images/imageFormat.js';
-import { pixelsOfIconMetadata } from '../../web/src/features/previews/common/images/metadata.js';
-import { maxPixels, pixelsOf, pixelsOfAddress } from '../../web/src/features/previews/common/images/pixels.js';
-import { isOwnCall } from '../../web/src/features/previews/common/links.js';
-import { countElements } from '../../web/src/features/previews/common/markupBounds.js';
-import { sanitise } from '../../web/src/features/previews/common/sanitise.js';
-import { isNestedTooDeep, stylesCostTooMuch } from '../../web/src/features/previews/common/styleCost.js';
-import { openZip } from '../../web/src/features/previews/common/zip.js';
+} from '../../web/src/features/previews/common/markup/drawingReferences.js';
+import { htmlAsXml, textOfHtml } from '../../web/src/features/previews/common/markup/htmlAsXml.js';
+import { isOwnCall } from '../../web/src/features/previews/common/markup/links.js';
+import { countElements } from '../../web/src/features/previews/common/markup/markupBounds.js';
+import { sanitise } from '../../web/src/features/previews/common/markup/sanitise.js';
+import { isNestedTooDeep, stylesCostTooMuch } from '../../web/src/features/previews/common/markup/styleCost.js';
 import { languageIn } from '../../web/src/features/previews/document/languageIn.js';
 import { withPlainSymbols } from '../../web/src/features/previews/document/symbols.js';
 import { overlapsOf } from '../../web/src/features/previews/editor/search/overlaps.js';

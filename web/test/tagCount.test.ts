@@ -1,6 +1,6 @@
 import test from 'ava';
 import { tagsOf } from '../src/features/previews/audio/tags.js';
-import { ReadsTooMuch } from '../src/features/previews/common/rangedBlob.js';
+import { ReadsTooMuch } from '../src/features/previews/common/bytes/rangedBlob.js';
 import { hasTooManyTags } from '../src/features/previews/common/tagCount/countTags.js';
 
 const tooMany = 6000;

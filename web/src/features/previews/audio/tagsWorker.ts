@@ -1,5 +1,5 @@
 /// <reference lib="webworker" />
-import { rangedBlob } from '../common/rangedBlob.js';
+import { rangedBlob } from '../common/bytes/rangedBlob.js';
 import { tagsOf } from './tags.js';
 
 /**

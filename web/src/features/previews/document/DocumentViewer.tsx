@@ -1,9 +1,9 @@
 import { extensionOf, previewLimits } from '@stowage/rules';
 import { useMemo, useState } from 'react';
-import { useWhole } from '../common/useWhole.js';
-import { ViewerError } from '../common/ViewerError.js';
-import { ViewerLoading } from '../common/ViewerLoading.js';
-import type { ViewerProps } from '../common/ViewerProps.js';
+import { useWhole } from '../common/bytes/useWhole.js';
+import { ViewerError } from '../common/viewer/ViewerError.js';
+import { ViewerLoading } from '../common/viewer/ViewerLoading.js';
+import type { ViewerProps } from '../common/viewer/ViewerProps.js';
 import { ViewerFrame } from '../frame/ViewerFrame.js';
 import { previewMessages as messages } from '../messages.js';
 import styles from './DocumentViewer.module.css';

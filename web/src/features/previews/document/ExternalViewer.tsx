@@ -6,10 +6,10 @@ import { useState } from 'react';
 import { capabilitiesQuery } from '../../../api/capabilities.js';
 import { useFileSource } from '../../../api/sources/FileSource.js';
 import { FormDialog } from '../../../ui/dialogs/FormDialog.js';
-import { ViewerError } from '../common/ViewerError.js';
-import { ViewerLoading } from '../common/ViewerLoading.js';
-import type { ViewerProps } from '../common/ViewerProps.js';
-import viewerStyles from '../common/viewers.module.css';
+import { ViewerError } from '../common/viewer/ViewerError.js';
+import { ViewerLoading } from '../common/viewer/ViewerLoading.js';
+import type { ViewerProps } from '../common/viewer/ViewerProps.js';
+import viewerStyles from '../common/viewer/viewers.module.css';
 import { previewMessages as messages } from '../messages.js';
 import styles from './DocumentViewer.module.css';
 

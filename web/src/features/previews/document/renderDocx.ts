@@ -1,11 +1,11 @@
 import { previewLimits } from '@stowage/rules';
 import { parseAsync, renderDocument } from 'docx-preview';
 import { zipSync } from 'fflate';
-import { sheetsOf } from '../common/drawings.js';
-import { FontBudget } from '../common/fonts.js';
-import { boundTexts } from '../common/longTexts.js';
-import { isNestedTooDeep } from '../common/styleCost.js';
-import { openZip } from '../common/zip.js';
+import { openZip } from '../common/bytes/zip.js';
+import { sheetsOf } from '../common/markup/drawings.js';
+import { FontBudget } from '../common/markup/fonts.js';
+import { boundTexts } from '../common/markup/longTexts.js';
+import { isNestedTooDeep } from '../common/markup/styleCost.js';
 import { tableStyles } from '../inFrame/boundTables.js';
 import { cleanMarkup } from '../inFrame/cleanMarkup.js';
 import { languageIn } from './languageIn.js';

@@ -1,5 +1,5 @@
-import { countElements, TooMuchMarkup } from '../common/markupBounds.js';
-import type { ZipArchive } from '../common/zip.js';
+import type { ZipArchive } from '../common/bytes/zip.js';
+import { countElements, TooMuchMarkup } from '../common/markup/markupBounds.js';
 import { lettersIn, lettersOfLevels, lettersOfStyles, type WordLevel, type WordStyle } from './wordLetters.js';
 
 /** A paragraph of Word takes some six elements in its file, and one on the page. */

@@ -3,7 +3,7 @@ import { RedoIcon, SearchIcon, UndoIcon } from '@blueprintjs/icons';
 import { redo, redoDepth, undo, undoDepth } from '@codemirror/commands';
 import { openSearchPanel } from '@codemirror/search';
 import type { EditorView } from '@codemirror/view';
-import viewerStyles from '../common/viewers.module.css';
+import viewerStyles from '../common/viewer/viewers.module.css';
 import { editorMessages as messages } from './messages.js';
 import styles from './TextEditor.module.css';
 import type { ReadText } from './textBytes.js';

@@ -1,5 +1,5 @@
 import type { Extension } from '@codemirror/state';
-import { runInWorker } from '../common/runInWorker.js';
+import { runInWorker } from '../common/bytes/runInWorker.js';
 import { languageOf, maxHighlighted } from '../text/languages.js';
 import { grammarOf } from './grammars.js';
 import type { ReadTask } from './grammarWorker.js';

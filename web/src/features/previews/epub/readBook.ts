@@ -1,10 +1,10 @@
 import { findDoctype, previewLimits } from '@stowage/rules';
 import Navigation from 'epubjs/src/epub/navigation.js';
 import Packaging from 'epubjs/src/epub/packaging.js';
-import { textOfHtml } from '../common/htmlAsXml.js';
-import { countElements, TooMuchMarkup } from '../common/markupBounds.js';
-import { sanitise } from '../common/sanitise.js';
-import { openZip, type ZipArchive } from '../common/zip.js';
+import { openZip, type ZipArchive } from '../common/bytes/zip.js';
+import { textOfHtml } from '../common/markup/htmlAsXml.js';
+import { countElements, TooMuchMarkup } from '../common/markup/markupBounds.js';
+import { sanitise } from '../common/markup/sanitise.js';
 import type { BookContents, TocItem } from '../frame/frameMessages.js';
 import { maxAddress, maxChapters, maxLabel, maxTocItems, maxTocLevels } from './bookBounds.js';
 

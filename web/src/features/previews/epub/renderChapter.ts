@@ -1,10 +1,10 @@
-import { pictureOfDrawing } from '../common/drawings.js';
-import { FontBudget } from '../common/fonts.js';
-import { htmlAsXml } from '../common/htmlAsXml.js';
 import { maxPixels, pixelsOf } from '../common/images/pixels.js';
-import { boundTexts } from '../common/longTexts.js';
-import { countElements } from '../common/markupBounds.js';
-import { sanitise } from '../common/sanitise.js';
+import { pictureOfDrawing } from '../common/markup/drawings.js';
+import { FontBudget } from '../common/markup/fonts.js';
+import { htmlAsXml } from '../common/markup/htmlAsXml.js';
+import { boundTexts } from '../common/markup/longTexts.js';
+import { countElements } from '../common/markup/markupBounds.js';
+import { sanitise } from '../common/markup/sanitise.js';
 import { tableStyles } from '../inFrame/boundTables.js';
 import { cleanCss, cleanMarkup } from '../inFrame/cleanMarkup.js';
 import { type Book, joined, textOf, withoutDoctype } from './readBook.js';

@@ -3,7 +3,7 @@ import { type CSSProperties, type Ref, useEffect, useImperativeHandle, useLayout
 import { basePath } from '../../../api/client/basePath.js';
 import { isEditable } from '../../../ui/keyboard/isEditable.js';
 import { useLatest } from '../../../ui/useLatest.js';
-import { mayOpenLink } from '../common/links.js';
+import { mayOpenLink } from '../common/markup/links.js';
 import frameScript from '../inFrame/viewerFrame.ts?worker&url';
 import { connectFrame, type FrameLink } from './frameLink.js';
 import type { ContentEvent, FrameCommand, FrameContent, FrameEvent } from './frameMessages.js';

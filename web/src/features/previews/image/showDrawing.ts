@@ -1,4 +1,4 @@
-import { pictureOfDrawing } from '../common/drawings.js';
+import { pictureOfDrawing } from '../common/markup/drawings.js';
 
 /** A drawing is drawn as a picture, in which nothing runs and nothing is fetched. */
 const pageStyles = `

@@ -1,7 +1,7 @@
-import { drawsTooMuch, sheetsOf } from '../common/drawings.js';
-import type { FontBudget } from '../common/fonts.js';
 import { maxPixels, pixelsOfAddress } from '../common/images/pixels.js';
-import { isNestedTooDeep, stylesCostTooMuch } from '../common/styleCost.js';
+import { drawsTooMuch, sheetsOf } from '../common/markup/drawings.js';
+import type { FontBudget } from '../common/markup/fonts.js';
+import { isNestedTooDeep, stylesCostTooMuch } from '../common/markup/styleCost.js';
 import { boundTables } from './boundTables.js';
 import { replaceAddresses } from './cssAddresses.js';
 import { drawInOneLayer } from './oneLayer.js';

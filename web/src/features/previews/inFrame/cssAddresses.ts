@@ -1,4 +1,4 @@
-import { identifierEnd, isIdentifierPart, isOneOf, tokenEnd } from '../common/cssTokens.js';
+import { identifierEnd, isIdentifierPart, isOneOf, tokenEnd } from '../common/markup/cssTokens.js';
 
 /** What stands in for an address of a style sheet; undefined for one that is not to be fetched. */
 export type ReplaceAddress = (address: string) => string | undefined;

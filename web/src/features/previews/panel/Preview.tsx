@@ -1,8 +1,8 @@
 import { formatListSize, type PreviewKind, previewLimits } from '@stowage/rules';
 import { Component, type ComponentType, type LazyExoticComponent, lazy, type ReactNode, Suspense } from 'react';
-import { ViewerError } from '../common/ViewerError.js';
-import { ViewerLoading } from '../common/ViewerLoading.js';
-import type { ViewerProps } from '../common/ViewerProps.js';
+import { ViewerError } from '../common/viewer/ViewerError.js';
+import { ViewerLoading } from '../common/viewer/ViewerLoading.js';
+import type { ViewerProps } from '../common/viewer/ViewerProps.js';
 import { previewMessages as messages } from '../messages.js';
 import type { DetectedKind } from './useDetectedKind.js';
 

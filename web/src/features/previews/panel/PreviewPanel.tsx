@@ -7,9 +7,9 @@ import { dialogMilliseconds, useLast, useOpenings } from '../../../ui/dialogs/di
 import { isEditable } from '../../../ui/keyboard/isEditable.js';
 import { leaveWork } from '../../../ui/unsavedWork.js';
 import { useLatest } from '../../../ui/useLatest.js';
-import { DownloadLink } from '../common/DownloadLink.js';
-import { previewFile } from '../common/previewFile.js';
-import { useKeys } from '../common/useKeys.js';
+import { previewFile } from '../common/bytes/previewFile.js';
+import { DownloadLink } from '../common/viewer/DownloadLink.js';
+import { useKeys } from '../common/viewer/useKeys.js';
 import { previewMessages as messages } from '../messages.js';
 import { isListed, neighboursOf } from './neighbours.js';
 import { Preview } from './Preview.js';

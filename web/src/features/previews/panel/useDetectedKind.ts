@@ -1,8 +1,8 @@
 import { effectivePreviewKind, type PreviewKind, previewOf } from '@stowage/rules';
 import { useQuery } from '@tanstack/react-query';
 import type { FilePart } from '../../../api/previews.js';
-import { firstBytesQuery } from '../common/firstBytes.js';
-import type { PreviewFile } from '../common/previewFile.js';
+import { firstBytesQuery } from '../common/bytes/firstBytes.js';
+import type { PreviewFile } from '../common/bytes/previewFile.js';
 
 export interface DetectedKind {
 	/** By its first bytes, and by its name as long as these are not there. */

@@ -11,12 +11,12 @@ import {
 import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { type FilePart, HttpFailure, readPart } from '../../../api/previews.js';
 import { useLatest } from '../../../ui/useLatest.js';
-import type { PreviewFile } from '../common/previewFile.js';
-import { useKeys } from '../common/useKeys.js';
-import { ViewerError } from '../common/ViewerError.js';
-import { ViewerLoading } from '../common/ViewerLoading.js';
-import type { ViewerProps } from '../common/ViewerProps.js';
-import viewerStyles from '../common/viewers.module.css';
+import type { PreviewFile } from '../common/bytes/previewFile.js';
+import { useKeys } from '../common/viewer/useKeys.js';
+import { ViewerError } from '../common/viewer/ViewerError.js';
+import { ViewerLoading } from '../common/viewer/ViewerLoading.js';
+import type { ViewerProps } from '../common/viewer/ViewerProps.js';
+import viewerStyles from '../common/viewer/viewers.module.css';
 import type { ContentEvent, FrameCommand, FrameContent, OutlineItem } from '../frame/frameMessages.js';
 import { ViewerFrame, type ViewerFrameHandle } from '../frame/ViewerFrame.js';
 import { previewMessages as messages } from '../messages.js';

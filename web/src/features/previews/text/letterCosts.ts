@@ -1,4 +1,4 @@
-import { countJoining } from '../common/longTexts.js';
+import { countJoining } from '../common/markup/longTexts.js';
 
 /** A turn of direction takes several times as long as one of scripts. */
 const directionTurn = 4;

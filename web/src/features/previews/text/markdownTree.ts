@@ -1,7 +1,7 @@
 import { Parser } from 'htmlparser2';
 import { marked } from 'marked';
 import { maxPixels, pixelsOfAddress } from '../common/images/pixels.js';
-import { isInline, maxInParagraph } from '../common/longTexts.js';
+import { isInline, maxInParagraph } from '../common/markup/longTexts.js';
 import { letterCosts } from './letterCosts.js';
 
 /**

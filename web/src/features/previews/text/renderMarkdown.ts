@@ -1,4 +1,4 @@
-import { mayOpenLink } from '../common/links.js';
+import { mayOpenLink } from '../common/markup/links.js';
 import type { MarkdownNode } from './markdownTree.js';
 
 /** The elements of a Markdown text. */

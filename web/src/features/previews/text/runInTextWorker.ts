@@ -1,4 +1,4 @@
-import { runInWorker } from '../common/runInWorker.js';
+import { runInWorker } from '../common/bytes/runInWorker.js';
 import type { TextResults, TextTask } from './runTextTask.js';
 
 /** Runs it in a worker. Undefined if that has no result, or takes too long and is terminated. */

@@ -1,5 +1,5 @@
+import { inflatedLength } from '../bytes/inflatedLength.js';
 import { countNames } from './decodingCost.js';
-import { inflatedLength } from './inflatedLength.js';
 import { jpegSegments } from './jpeg.js';
 
 /**

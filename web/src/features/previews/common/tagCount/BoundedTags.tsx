@@ -3,10 +3,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { queryKeys } from '../../../../api/queryKeys.js';
 import { previewMessages as messages } from '../../messages.js';
-import type { PreviewFile } from '../previewFile.js';
-import { rangedBlob } from '../rangedBlob.js';
-import { ViewerError } from '../ViewerError.js';
-import { ViewerLoading } from '../ViewerLoading.js';
+import type { PreviewFile } from '../bytes/previewFile.js';
+import { rangedBlob } from '../bytes/rangedBlob.js';
+import { ViewerError } from '../viewer/ViewerError.js';
+import { ViewerLoading } from '../viewer/ViewerLoading.js';
 import { hasTooManyTags } from './countTags.js';
 
 /** A film in thousands of fragments is looked at in each of them. */

@@ -1,4 +1,4 @@
-import { ReadsTooMuch } from '../rangedBlob.js';
+import { ReadsTooMuch } from '../bytes/rangedBlob.js';
 import { countApe } from './ape.js';
 import { countBoxes } from './boxes.js';
 import { countAiffChunks, countWaveChunks } from './chunks.js';

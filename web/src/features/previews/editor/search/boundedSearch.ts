@@ -22,7 +22,7 @@ import {
 	ViewPlugin,
 	type ViewUpdate,
 } from '@codemirror/view';
-import { runInWorker } from '../../common/runInWorker.js';
+import { runInWorker } from '../../common/bytes/runInWorker.js';
 import { editorMessages as messages } from '../messages.js';
 import { FoundQuery, type Missed } from './FoundQuery.js';
 import type { Matches, SearchTask } from './findMatches.js';

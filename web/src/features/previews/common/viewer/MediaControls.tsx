@@ -1,7 +1,7 @@
 import { Button, HTMLSelect } from '@blueprintjs/core';
 import { PauseIcon, PlayIcon, VolumeOffIcon, VolumeUpIcon } from '@blueprintjs/icons';
 import type { CSSProperties, KeyboardEvent, ReactNode, RefObject } from 'react';
-import { previewMessages as messages } from '../messages.js';
+import { previewMessages as messages } from '../../messages.js';
 import styles from './MediaControls.module.css';
 import { formatClock, seekBy, togglePlay, useMediaState } from './mediaState.js';
 

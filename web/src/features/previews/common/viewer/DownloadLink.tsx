@@ -1,7 +1,7 @@
 import { Classes } from '@blueprintjs/core';
 import { DownloadIcon } from '@blueprintjs/icons';
-import { previewMessages as messages } from '../messages.js';
-import type { PreviewFile } from './previewFile.js';
+import { previewMessages as messages } from '../../messages.js';
+import type { PreviewFile } from '../bytes/previewFile.js';
 
 export interface DownloadLinkProps {
 	file: PreviewFile;

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { HttpFailure, readPart } from '../../../api/previews.js';
-import { queryKeys } from '../../../api/queryKeys.js';
+import { HttpFailure, readPart } from '../../../../api/previews.js';
+import { queryKeys } from '../../../../api/queryKeys.js';
 
 /**
  * The server's error for a file that an element of the page could not load: such an element does not expose the

@@ -1,4 +1,4 @@
-import { readPart } from '../../../api/previews.js';
+import { readPart } from '../../../../api/previews.js';
 
 /** Bytes that are searched for tags; a file with later tags is shown without. */
 const maxBytes = 16 * 1024 * 1024;

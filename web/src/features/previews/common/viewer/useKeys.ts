@@ -1,5 +1,5 @@
 import { useLayoutEffect } from 'react';
-import { useLatest } from '../../../ui/useLatest.js';
+import { useLatest } from '../../../../ui/useLatest.js';
 
 /** The keys of a viewer, while no field or handle in it has a use for them. The handler answers whether it took the key. */
 export function useKeys(onKey: (event: KeyboardEvent) => boolean): void {

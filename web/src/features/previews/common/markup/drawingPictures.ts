@@ -1,6 +1,6 @@
+import { maxPixels, pixelsOfAddress } from '../images/pixels.js';
 import { unescaped } from './drawingReferences.js';
 import { FontBudget } from './fonts.js';
-import { maxPixels, pixelsOfAddress } from './images/pixels.js';
 
 /** The scheme of an address, within which browsers skip tabs and ends of lines, and not the end of a longer word. */
 const dataScheme = /(?:^|[^\w-])d[\t\n\r]*a[\t\n\r]*t[\t\n\r]*a[\t\n\r]*:/gi;

@@ -1,5 +1,5 @@
 import { Inflate } from 'fflate';
-import { countTables } from './images/inflatedLength.js';
+import { countTables } from './inflatedLength.js';
 
 /** The decompressed content is larger than any ordinary file of its kind. */
 export class ZipTooLarge extends Error {}

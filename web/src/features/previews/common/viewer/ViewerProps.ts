@@ -1,5 +1,5 @@
 import type { Area, Entry, Viewer } from '@stowage/rules';
-import type { PreviewFile } from './previewFile.js';
+import type { PreviewFile } from '../bytes/previewFile.js';
 
 /** The props of every viewer. */
 export interface ViewerProps {

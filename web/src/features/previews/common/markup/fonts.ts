@@ -1,4 +1,4 @@
-import { bytesOfBase64 } from './images/pixels.js';
+import { bytesOfBase64 } from '../images/pixels.js';
 
 /** Of all fonts in a chapter, document or drawing, as a browser keeps them: that of a whole script has some 20 MB. */
 export const maxFontBytes = 200_000_000;

@@ -1,4 +1,4 @@
-import { basePath } from '../../../api/client/basePath.js';
+import { basePath } from '../../../../api/client/basePath.js';
 
 interface Page {
 	href: string;

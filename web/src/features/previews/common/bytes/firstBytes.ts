@@ -1,9 +1,9 @@
 import { previewLimits, sniffedBytes } from '@stowage/rules';
 import { queryOptions } from '@tanstack/react-query';
-import { readPart } from '../../../api/previews.js';
-import { queryKeys } from '../../../api/queryKeys.js';
-import { mayTakeLong } from './images/decodingCost.js';
-import { isSizeFurther } from './images/imageFormat.js';
+import { readPart } from '../../../../api/previews.js';
+import { queryKeys } from '../../../../api/queryKeys.js';
+import { mayTakeLong } from '../images/decodingCost.js';
+import { isSizeFurther } from '../images/imageFormat.js';
 import type { PreviewFile } from './previewFile.js';
 
 /** As many bytes of a picture are read to find its size: behind a small picture of it as cameras add one, and behind much else. */

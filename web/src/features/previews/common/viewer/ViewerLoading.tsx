@@ -1,5 +1,5 @@
 import { Spinner } from '@blueprintjs/core';
-import { previewMessages as messages } from '../messages.js';
+import { previewMessages as messages } from '../../messages.js';
 import styles from './viewers.module.css';
 
 /** Shown only after a moment, so that fast responses don't flicker. */

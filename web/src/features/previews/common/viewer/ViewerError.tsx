@@ -1,8 +1,8 @@
 import { IssueIcon } from '@blueprintjs/icons';
 import type { ReactNode } from 'react';
-import { EmptyState } from '../../../ui/display/EmptyState.js';
+import { EmptyState } from '../../../../ui/display/EmptyState.js';
+import type { PreviewFile } from '../bytes/previewFile.js';
 import { DownloadLink } from './DownloadLink.js';
-import type { PreviewFile } from './previewFile.js';
 import styles from './viewers.module.css';
 
 export interface ViewerErrorProps {

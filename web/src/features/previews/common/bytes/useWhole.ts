@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { readWhole } from '../../../api/previews.js';
-import { queryKeys } from '../../../api/queryKeys.js';
+import { readWhole } from '../../../../api/previews.js';
+import { queryKeys } from '../../../../api/queryKeys.js';
 
 /** A whole file, kept only while it is shown. */
 export function useWhole(url: string, id: string, limit: number, isWanted = true) {

@@ -1,8 +1,8 @@
 import { contentType, type Entry, extensionOf, needsRendition } from '@stowage/rules';
-import type { FileSource } from '../../../api/sources/FileSource.js';
-import { describeImage, isIcon, undrawnType } from './images/imageFormat.js';
-import { pixelsOfIconMetadata } from './images/metadata.js';
-import { maxPixels, pixelsOf } from './images/pixels.js';
+import type { FileSource } from '../../../../api/sources/FileSource.js';
+import { describeImage, isIcon, undrawnType } from '../images/imageFormat.js';
+import { pixelsOfIconMetadata } from '../images/metadata.js';
+import { maxPixels, pixelsOf } from '../images/pixels.js';
 
 /** A file that is shown. */
 export interface PreviewFile {
