@@ -1,8 +1,10 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Locator, Page } from 'playwright-core';
 import { openPage } from '../support/browser.js';
 import { absent, eventually } from '../support/expect.js';
-import { nameIn, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
+import { nameIn, rowOf, setUpFixture, withKeptContexts, writeFiles } from '../support/fileManager.js';
 
 const fixture = setUpFixture(test);
 const kept = withKeptContexts(fixture);
@@ -221,6 +223,29 @@ test.serial('a menu that opens while a dialog fades out gets the keyboard input'
 		await page.keyboard.press('Escape');
 	}
 	t.deepEqual(manager.faults, []);
+});
+
+test.serial('a dialog that closes after the folder behind it is gone leaves the focus in the page', async (t) => {
+	const manager = await kept.enter(t);
+	for (const [opening, dialogName] of [
+		['Enter', 'a.txt'],
+		['F2', 'Rename'],
+		['Delete', 'Delete'],
+	] as const) {
+		await writeFiles(manager.home, { 'docs/a.txt': 'a' });
+		const page = await manager.open('/browser/docs?type=private');
+		await rowOf(page, 'a.txt').focus();
+		await page.keyboard.press(opening);
+		const dialog = page.getByRole('dialog', { name: dialogName });
+		await dialog.waitFor();
+		await rm(path.join(manager.home, 'docs'), { recursive: true });
+		await page.getByText('Error loading files').waitFor();
+		await page.keyboard.press('Escape');
+		await dialog.waitFor({ state: 'detached' });
+		await expectFocus(page.locator('#content'));
+		await page.close();
+	}
+	t.pass();
 });
 
 /** Waits until the page was drawn so often, which tells how far it has faded something out. */

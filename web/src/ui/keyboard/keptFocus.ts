@@ -39,7 +39,8 @@ export function keepFocus(): void {
 		const { activeElement } = document;
 		if (activeElement && activeElement !== document.body && activeElement !== last) return;
 		const dialog = last.closest('[role="dialog"]')?.closest<HTMLElement>('[tabindex]');
-		if (dialog && last instanceof HTMLElement) {
+		// A dialog that was removed with the control in it can't have the focus.
+		if (dialog?.isConnected && last instanceof HTMLElement) {
 			standIn = { control: last, dialog };
 			dialog.focus({ preventScroll: true });
 			return;
