@@ -124,6 +124,8 @@ export const messages = {
 	verifiedHint: 'The server has found the digest of all that arrived to be the one computed here.',
 	waitsForConnection: 'Connection lost. It goes on by itself.',
 	waitsForServer: 'The server is not ready. Trying again...',
+	waitsForSpace: 'There is not enough space for it. Trying again...',
+	waitsForLimit: 'Too many requests from here. Trying again...',
 	waitsForSignIn: 'Sign in to go on.',
 	signInToGoOn: 'Your session has ended. Sign in, and the upload goes on.',
 	signInToUpload: 'Sign in to upload these files. Until then they wait here.',

@@ -653,6 +653,22 @@ test("a full disk is reported with the server's sentence and its status", async 
 	t.deepEqual(describeFailure(new TypeError('x is not a function')), { error: 'Upload failed' });
 });
 
+test('an upload that waits for space, or for a limit, says so, and not that the server is not ready', async (t) => {
+	for (const [status, code, reason] of [
+		[507, 'STORAGE_FULL', 'space'],
+		[429, 'RATE_LIMITED', 'limit'],
+		[503, 'UNAVAILABLE', 'server'],
+	] as const) {
+		for (const size of [10, megabyte]) {
+			const server = new FakeServer();
+			const page = openPage(server);
+			server.faults.push(refusal(status, code));
+			await page.upload(uploadOf(size));
+			t.deepEqual(page.waits, [reason, undefined], `${status}, ${size} bytes`);
+		}
+	}
+});
+
 test('a limit of uploads is reported with its sentence', async (t) => {
 	const server = new FakeServer();
 	const sentence = 'Too many uploads were begun from here and not finished.';

@@ -81,7 +81,7 @@ export class RetryPolicy {
 	async #waitForServer(error: UploadRefusal): Promise<void> {
 		const delay = serverErrorDelays[this.#serverErrors++];
 		if (delay === undefined) throw error;
-		this.listener.onWait('server');
+		this.listener.onWait(waitAfter(error));
 		const requested = error.retryAfter === undefined ? delay : error.retryAfter * 1000;
 		await this.timing.sleep(Math.min(requested, maxOfflineMs), this.signal);
 	}
@@ -90,6 +90,12 @@ export class RetryPolicy {
 function isConnectionFailure(error: unknown): boolean {
 	// 408: the server has ended a request that made no progress.
 	return error instanceof NetworkFailure || (error instanceof UploadRefusal && error.httpStatus === 408);
+}
+
+/** A server that has no room, or has had enough from here, is ready: what is to be done about it is another thing. */
+function waitAfter({ cause }: UploadRefusal): UploadWait {
+	if (isFailure(cause, 'storageFull')) return 'space';
+	return isFailure(cause, 'rateLimited') ? 'limit' : 'server';
 }
 
 function isServerError(error: unknown): error is UploadRefusal {

@@ -15,8 +15,8 @@ export interface Upload {
 	key: string;
 }
 
-/** The reason why an upload waits before it continues by itself. */
-export type UploadWait = 'connection' | 'server' | 'signIn';
+/** The reason why an upload waits before it continues by itself. `space`: a quota or a disk is full; `limit`: there were too many requests. */
+export type UploadWait = 'connection' | 'server' | 'space' | 'limit' | 'signIn';
 
 export interface UploadListener {
 	/** Bytes of the file that were sent or that the server already had. */

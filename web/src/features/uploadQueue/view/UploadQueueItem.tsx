@@ -240,6 +240,10 @@ function waitText(wait: UploadWait): string {
 			return messages.waitsForConnection;
 		case 'server':
 			return messages.waitsForServer;
+		case 'space':
+			return messages.waitsForSpace;
+		case 'limit':
+			return messages.waitsForLimit;
 		case 'signIn':
 			return messages.waitsForSignIn;
 	}
