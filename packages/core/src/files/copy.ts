@@ -52,7 +52,10 @@ export async function copy(
 				...options,
 				...naming,
 				staged,
-				beforeNaming: staged && ((name) => staged.recordName(name, baseName(path))),
+				async beforeNaming(name) {
+					await staged?.recordName(name, baseName(path));
+					await options.beforeNaming?.(name);
+				},
 				async beforeItem(item) {
 					await add({ bytes: item.size, entries: 1 });
 					await options.beforeItem?.(item);

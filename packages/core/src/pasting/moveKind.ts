@@ -40,9 +40,8 @@ export function moveKind({
 					async pasteItem(asked) {
 						const planned = await stepInFolders(sharedFolders, viewer, input, asked);
 						if (isAcross(planned)) {
-							const marker = before;
 							before = undefined;
-							const across = { job, state, marker, onConflict, files, uploadLimits };
+							const across = { job, state, onConflict, files, uploadLimits };
 							return retryWhileLocked(() => moveAcross(planned, across), job.signal);
 						}
 						const step = withinOneArea(planned);

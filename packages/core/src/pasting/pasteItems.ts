@@ -39,6 +39,8 @@ const saved = withNewNames(
 		totalBytes: z.number().min(0).optional(),
 		/** Identifies the item under way to the next run. */
 		marker: z.string().optional(),
+		/** What that item was when its copy was begun, where it is removed once it is copied. */
+		original: z.string().optional(),
 	}),
 	{ mark: 'marker' },
 );
@@ -106,6 +108,7 @@ export async function pasteItems(
 		} catch (error) {
 			if (job.signal.aborted && !job.isCancelled) throw error;
 			delete state.marker;
+			delete state.original;
 			await work.discardCurrent();
 			if (job.isCancelled) throw new Failure('conflict', doneSentence(state, labels, items.length), { cause: error });
 			if (!isFailure(error)) throw error;
@@ -126,6 +129,7 @@ export async function pasteItems(
 			}
 		}
 		delete state.marker;
+		delete state.original;
 		state.next++;
 		work.reportProgress();
 	}

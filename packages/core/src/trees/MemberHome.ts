@@ -147,7 +147,11 @@ export class MemberHome extends HomeStorage {
 		await this.#assertMayChange(to);
 		return super.copyFrom(from, path, to, {
 			...options,
-			beforeNaming: this.#beforeNaming(to, options),
+			// In this order, since the caller may look through all that was copied.
+			beforeNaming: async (name) => {
+				await options.beforeNaming?.(name);
+				await this.#assertMayChange(joinPath(parentPath(to), name));
+			},
 		});
 	}
 

@@ -1,6 +1,7 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { isFailure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
+import { sharedChanges } from '../../src/files/shared/sharedChanges.js';
 import { type Client, field, file, json } from '../testApp.js';
 import { until } from '../until.js';
 import { memberFixture, sharedNames } from './memberFixture.js';
@@ -284,6 +285,37 @@ test('items move by a job into a shared folder, out of it and to that of another
 	t.like(await jobOf(t, bob, { ...taken, kind: 'copy' }), { status: 'completed' });
 	t.is((await bob.post('/api/jobs', { ...into, directory: 'of carol', items: [{ path: 'fox.txt' }] })).statusCode, 403);
 	t.is(await readFile(`${app.filesDir}/users/bob/fox.txt`, 'utf8'), 'a fox');
+});
+
+test('what is changed while it moves to a folder of another owner stays, under the name that the member knows', async (t) => {
+	const { app, bob, carol, home, share } = await setUp(t, 'edit');
+	await carol.post('/api/createFolder', { directory: '', folderName: 'of carol', type: 'private' });
+	await share({ bob: 'edit' }, 'of carol', carol);
+	const user = await app.services.database.users.find('bob');
+	const viewer = { kind: 'user', id: String(user?.id), username: 'bob' } as const;
+	const { files, sharedFolders } = app.services;
+	const item = { area: 'shared', path: parsePath('Photos/2030') } as const;
+	const moves = (change: () => Promise<void>) =>
+		sharedChanges(files, {
+			folders: sharedFolders,
+			trash: { isOn: true },
+			async copyFor(_viewer, _ref, _to, options) {
+				await change();
+				await options?.beforeNaming?.('2030');
+				throw new Error('It would get its name.');
+			},
+		}).move(viewer, item, parsePath('of carol/2030'));
+	const changed = await t.throwsAsync(moves(() => writeFile(home('docs/Photos/2030/late.txt'), 'late')));
+	t.is(
+		changed?.message,
+		'2030 was changed while it was copied, and stays where it was. Move it again once nothing changes in it.',
+	);
+	t.is(await readFile(home('docs/Photos/2030/late.txt'), 'utf8'), 'late');
+	const gone = await t.throwsAsync(moves(() => rename(home('docs/Photos/2030'), home('docs/Photos/2031'))));
+	t.is(gone?.message, 'No such file or folder: Photos/2030');
+	await rename(home('docs/Photos/2031'), home('docs/Photos/2030'));
+	t.is((await t.throwsAsync(moves(async () => {})))?.message, 'It would get its name.');
+	t.is(json(await bob.get('/api/browse?type=shared&directory=of%20carol')).entries.length, 0);
 });
 
 test('a job that would change only what its user may look at is refused at once', async (t) => {

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import type { JobContext, JobKind, JobOwner, JobProgress } from '@stowage/plugin-api';
+import type { Files, JobContext, JobKind, JobOwner, JobProgress } from '@stowage/plugin-api';
 import { type Area, Failure, isFailure, parsePath } from '@stowage/rules';
 import test, { type ExecutionContext } from 'ava';
 import { copyKind } from '../../src/pasting/copyKind.js';
@@ -325,6 +325,127 @@ for (const isSaved of [true, false]) {
 		t.is(json(await ada.get('/api/trash')).entries.length, 2);
 	});
 }
+
+/** Ada's folder `d` and bob's `inbox`, of which she is a member, with moves that are disturbed. */
+async function setUpInbox(
+	t: ExecutionContext,
+	given: { whileCopied?: () => Promise<void>; copied?: () => Promise<void> },
+) {
+	const all = await setUp(t);
+	const { app, writeFiles } = all;
+	const bob = await new Client(app).register('bob');
+	await bob.post('/api/createFolder', { directory: '', folderName: 'inbox', type: 'private' });
+	const members = [{ username: 'ada', role: 'edit' }];
+	t.is((await bob.call('PUT', '/api/members', { path: 'inbox', members })).statusCode, 200);
+	await writeFiles({ 'd/x': 'two', 'd/y/z': 'three' });
+	const services = app.services;
+	const files: Files = {
+		...services.files,
+		async copy(viewer, item, to, options) {
+			let isFirst = true;
+			const entry = await services.files.copy(viewer, item, to, {
+				...options,
+				async beforeNaming(name) {
+					if (isFirst) await given.whileCopied?.();
+					isFirst = false;
+					await options?.beforeNaming?.(name);
+				},
+			});
+			await given.copied?.();
+			return entry;
+		},
+	};
+	const moves = moveKind({ ...services, files });
+	return {
+		...all,
+		files,
+		moves,
+		inbox: path.join(app.filesDir, 'users/bob/inbox'),
+		moved: input('private', 'shared', 'inbox', 'd'),
+	};
+}
+
+test('what is renamed, added and written in a folder while it is moved into a shared folder goes along', async (t) => {
+	let pass = 0;
+	const all = await setUpInbox(t, {
+		async whileCopied() {
+			if (++pass > 1) return;
+			await rename(path.join(all.home, 'd/y'), path.join(all.home, 'd/renamed'));
+			await all.writeFiles({ 'd/late': 'late', 'd/x': 'rewritten' });
+		},
+	});
+	const { ada, home, inbox, viewer, moves, moved, staged } = all;
+	const { result, error } = await runKind(moves, viewer, moved);
+	t.is(error, undefined);
+	t.like(result, { done: 1, failed: 0 });
+	t.is(pass, 2);
+	t.deepEqual(await tree(inbox), {
+		d: 'a folder',
+		'd/late': 'late',
+		'd/renamed': 'a folder',
+		'd/renamed/z': 'three',
+		'd/x': 'rewritten',
+	});
+	t.deepEqual(await readdir(home), ['Public']);
+	t.deepEqual(await staged(), []);
+	t.is(json(await ada.get('/api/trash')).entries.length, 1);
+});
+
+test('a folder that changes all the time is not moved into a shared folder, and all of it stays', async (t) => {
+	let n = 0;
+	const all = await setUpInbox(t, { whileCopied: () => all.writeFiles({ [`d/late ${n++}`]: 'late' }) });
+	const { ada, home, inbox, viewer, moves, moved, staged } = all;
+	const { error, recorded } = await runKind(moves, viewer, moved);
+	t.true(isFailure(error, 'conflict'));
+	t.is(
+		error?.message,
+		'd was changed while it was copied, and stays where it was. Move it again once nothing changes in it.',
+	);
+	t.deepEqual(await tree(inbox), {});
+	t.is((await readdir(path.join(home, 'd'))).length, 2 + n);
+	t.deepEqual(await staged(), []);
+	t.deepEqual(json(await ada.get('/api/trash')).entries, []);
+	t.like((await runKind(all.kinds.move, viewer, moved, { saved: recorded.saved })).result, { done: 1, failed: 0 });
+	t.is((await readdir(path.join(inbox, 'd'))).length, 2 + n);
+});
+
+test('a folder that is changed once its copy is in a shared folder stays too', async (t) => {
+	const all = await setUpInbox(t, { copied: () => all.writeFiles({ 'd/late': 'late' }) });
+	const { ada, home, inbox, viewer, moves, moved } = all;
+	const { error } = await runKind(moves, viewer, moved);
+	t.true(isFailure(error, 'conflict'));
+	t.regex(String(error?.message), /^d was changed after it was copied, and stays where it was/);
+	t.is(await readFile(path.join(home, 'd/late'), 'utf8'), 'late');
+	t.deepEqual((await readdir(path.join(inbox, 'd'))).sort(), ['x', 'y']);
+	t.deepEqual(json(await ada.get('/api/trash')).entries, []);
+});
+
+test('a folder that is changed between two runs of its move is not removed with what the copy lacks', async (t) => {
+	const { home, viewer, moves, moved, writeFiles } = await setUpInbox(t, {});
+	// The copy is in its place, and the run ends as that is saved.
+	const cut = await runKind(moves, viewer, moved, { cutAt: { checkpoint: 3, isSaved: false } });
+	t.true(cut.isCut);
+	await writeFiles({ 'd/late': 'late' });
+	const { error } = await runKind(moves, viewer, moved, { saved: cut.recorded.saved });
+	t.true(isFailure(error, 'conflict'));
+	t.is(await readFile(path.join(home, 'd/late'), 'utf8'), 'late');
+});
+
+test('a home that is frozen as the original is to be removed gets the item once', async (t) => {
+	const { app, home, inbox, viewer, files, moved } = await setUpInbox(t, {});
+	let refusals = 1;
+	const frozen: Files = {
+		...files,
+		async remove(...args) {
+			if (refusals-- > 0) throw new Failure('locked', 'The home is being moved.');
+			return files.remove(...args);
+		},
+	};
+	const { result } = await runKind(moveKind({ ...app.services, files: frozen }), viewer, moved);
+	t.like(result, { done: 1, failed: 0 });
+	t.deepEqual(await readdir(inbox), ['d']);
+	t.deepEqual(await readdir(home), ['Public']);
+});
 
 test('items that can’t be copied are reported with their reasons, and the others are copied', async (t) => {
 	const { app, home, viewer, kinds, writeFiles } = await setUp(t);

@@ -94,7 +94,8 @@ export interface FileMoveOptions extends ConflictOptions {
 }
 
 /** Progress, cancellation and continuation of a copy. */
-export type FileCopyOptions = Pick<CopyOptions, 'signal' | 'beforeItem' | 'afterBytes' | 'staged'> & ConflictOptions;
+export type FileCopyOptions = Pick<CopyOptions, 'signal' | 'beforeItem' | 'afterBytes' | 'beforeNaming' | 'staged'> &
+	ConflictOptions;
 
 /**
  * Files as a viewer may see and change them. All access to files goes through here, so no permission check can be forgotten: each call

@@ -16,6 +16,7 @@ import {
 import { noLonger } from '../../members/endingFile.js';
 import { type Entered, enterFolder, inBoth } from '../../members/enterFolder.js';
 import { mayOnlyView, type SharedFolders } from '../../members/SharedFolders.js';
+import { changedAfterwards, changedMeanwhile, digestOfItem } from '../digestOfItem.js';
 
 /** Copies by one viewer what another one may read. */
 export type CopyFor = (
@@ -39,7 +40,10 @@ type Changes = Pick<
 >;
 
 /** What changes items. One that leaves its name needs a role in the folder that it is in as well. */
-export function sharedChanges(files: Changes, { folders, copyFor, trash }: ChangeDependencies): Changes {
+export function sharedChanges(
+	files: Changes & Pick<Files, 'stat' | 'listWithStats'>,
+	{ folders, copyFor, trash }: ChangeDependencies,
+): Changes {
 	const enter = (viewer: Viewer, ref: ItemRef, role: MemberRole) => enterFolder(folders, viewer, ref, role);
 
 	/** An item that is to leave its name: the folder that it is in changes, and all that is in it. */
@@ -136,7 +140,21 @@ export function sharedChanges(files: Changes, { folders, copyFor, trash }: Chang
 				return into.shown(await files.move(inBoth(from, into), from.ref, into.ref.path, conflict));
 			// Of another owner: what leaves a home goes into its trash.
 			await enterToRemove(viewer, item);
-			const entry = await copy(viewer, item, target, conflict);
+			const { signal } = new AbortController();
+			const digest = () =>
+				digestOfItem(files, from.viewer, from.ref, signal).catch((error: unknown) => {
+					if (!isFailure(error, 'notFound')) throw error;
+					// The message has a path of the owner's home.
+					throw new Failure('notFound', `No such file or folder: ${item.path}`, { cause: error });
+				});
+			const original = await digest();
+			const entry = await copy(viewer, item, target, {
+				...conflict,
+				async beforeNaming() {
+					if ((await digest()) !== original) throw changedMeanwhile(item.path);
+				},
+			});
+			if ((await digest()) !== original) throw changedAfterwards(item.path);
 			await files.remove(from.viewer, from.ref);
 			return entry;
 		},
