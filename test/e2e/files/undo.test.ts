@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from '../support/axe.js';
 import { type desktop, phone } from '../support/browser.js';
-import { absent, gone } from '../support/expect.js';
+import { absent, eventually, gone } from '../support/expect.js';
 import {
 	expectFocusInList,
 	expectOnDisk,
@@ -282,3 +282,29 @@ const offered = async (t: ExecutionContext, viewport: typeof desktop | undefined
 
 test.serial('axe finds no violation where an undo is offered and done by the keyboard', offered, undefined);
 test.serial('axe finds no violation where an undo is offered and done with a finger on a phone', offered, phone);
+
+test.serial('on a phone the notices of three long names leave room for the page, and each can be undone', async (t) => {
+	const app = await fixture.enter(t, { viewport: phone, hasTouch: true });
+	await holdTimers(app.context, 10_000);
+	const names = ['a', 'b', 'c'].map((letter) => `${letter} ${'holiday by the sea '.repeat(12)}.jpg`);
+	await writeFiles(app.home, Object.fromEntries(names.map((name) => [name, 'x'])));
+	const page = await app.open('/browser?type=private');
+	for (const name of names) {
+		await rowOf(page, name).focus();
+		await page.keyboard.press('Delete');
+		await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+		await overlaysClosed(page);
+		await expectNotice(page, `Deleted ${name}`);
+	}
+	const buttons = page.getByRole('button', { name: 'Undo' });
+	await eventually(t, () => buttons.count(), 3);
+	const tops = await buttons.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().top));
+	t.true(Math.min(...tops) > phone.height / 4, `the buttons begin at ${tops.join(', ')}`);
+	for (const _ of names) {
+		await buttons.first().tap();
+		await page.getByRole('status').filter({ hasText: 'Restored ' }).last().waitFor();
+	}
+	await gone(t, buttons);
+	await expectOnDisk(t, app.home, ['Public/', ...names]);
+	t.deepEqual(app.faults, []);
+});
