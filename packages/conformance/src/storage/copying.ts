@@ -90,6 +90,19 @@ export function copyingRules(assertThat: Rule): void {
 		},
 	);
 
+	assertThat('what gets another name in a folder while that is copied is in the copy', async (t, storage) => {
+		await putFolders(storage, 'from', 'from/a', 'from/b', 'from/c');
+		for (const name of ['a', 'b', 'c']) await put(storage, `from/${name}/${name}`, name);
+		let count = 0;
+		const beforeItem = async () => {
+			// Before the first item in it: the names in the folder are known by then.
+			if (++count !== 2) return;
+			for (const name of ['a', 'b', 'c']) await storage.move(toPath(`from/${name}`), toPath(`from/new ${name}`));
+		};
+		await storage.copy(toPath('from'), toPath('to'), { beforeItem });
+		for (const name of ['a', 'b', 'c']) t.is(await readText(storage, `to/new ${name}/${name}`), name);
+	});
+
 	assertThat('an aborted copy leaves nothing', async (t, storage) => {
 		await putFolders(storage, 'from');
 		for (let n = 0; n < 40; n++) await put(storage, `from/file ${n}`, 'x'.repeat(1000));

@@ -341,6 +341,23 @@ test('a copy or a commit replaces a file on another root if its version matches,
 	t.is(await textOf(storage, to), 'crossed');
 });
 
+test('what gets another name in a folder while that is copied to another root is in the copy', async (t) => {
+	const { storage } = await homes(t);
+	await tree(storage);
+	let isRenamed = false;
+	const beforeItem: CopyOptions['beforeItem'] = async ({ type }) => {
+		if (isRenamed || type !== 'file') return;
+		isRenamed = true;
+		await storage.move(p('users/near-1/docs/deep'), p('users/near-1/docs/deeper'));
+	};
+	await storage.copy(p('users/near-1/docs'), p('users/far-1/docs'), { beforeItem });
+	t.deepEqual(await namesIn(storage, 'users/far-1/docs'), ['a.txt', 'deeper', 'empty']);
+	t.deepEqual(
+		await namesIn(storage, 'users/far-1/docs/deeper'),
+		Array.from({ length: 5 }, (_, n) => `${n}.txt`),
+	);
+});
+
 /** Copies until just before the file of this number, as if the process had died there. */
 async function copyUntil(storage: MountedStorage, count: number, id?: string) {
 	let begun: string | undefined;

@@ -202,7 +202,10 @@ export interface StorageProvider {
 	makeDirectory(path: StoragePath): Promise<StorageItem>;
 	/** Moves a file or a folder with its contents in one step. Throws `invalid` for a folder into itself or below. */
 	move(from: StoragePath, to: StoragePath, options?: MoveOptions): Promise<StorageItem>;
-	/** Copies a file or a folder with its contents and modified times; the copy appears completely or not at all. */
+	/**
+	 * Copies a file or a folder with its contents and modified times; the copy appears completely or not at all. Of a folder that changes
+	 * meanwhile it has what only got another name there.
+	 */
 	copy(from: StoragePath, to: StoragePath, options?: CopyOptions): Promise<StorageItem>;
 	/** Removes an unfinished staged copy. Does nothing for one that was published or discarded before. */
 	discardCopy(id: string): Promise<void>;

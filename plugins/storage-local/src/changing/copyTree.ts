@@ -32,6 +32,9 @@ const maxOpenLevels = 64;
 /** Files copied at once in one folder. */
 const copyConcurrency = 8;
 
+/** How often a folder is read at most, while items in it vanish. */
+const maxReadings = 3;
+
 /** Up to this size a file is copied by one call, which can't be interrupted. */
 const smallFile = 8 * 1024 * 1024;
 const pieceBytes = 16 * 1024 * 1024;
@@ -65,11 +68,36 @@ export interface FolderPair {
 	isNew: boolean;
 }
 
-/** Copies the contents of a folder, and its time. Links and special files are left out, and so are items that vanish meanwhile. */
+/**
+ * Copies the contents of a folder, and its time. Links and special files are left out, and so are items that vanish meanwhile, but not
+ * those that only get another name in their folder.
+ */
 export async function copyContents(dependencies: CopyDependencies, pair: FolderPair): Promise<void> {
-	const { disk, options } = dependencies;
+	const { disk } = dependencies;
 	if (!pair.isNew) await dropVanished(disk, pair);
-	for await (const batch of disk.calls.readNames(pair.from)) {
+	let isWhole = await copyItems(dependencies, pair, async (batch) => batch);
+	for (let reading = 1; !isWhole && reading < maxReadings; reading++) {
+		// Opened again, since what is open was read to its end.
+		using from = await openChild(pair.from, '.', 'read');
+		isWhole = await copyItems(dependencies, { ...pair, from }, async (batch) => {
+			const copies = await statAll(disk, pair.to, batch);
+			return batch.filter(({ name }) => copies.get(name) === undefined);
+		});
+	}
+	// Last, since each new name in a folder sets its time.
+	await setModified(pair.to.fd, secondsOf((await fstat(pair.from.fd)).mtimeNs));
+}
+
+/** Copies those items of a folder that `choose` leaves of each batch. Resolves to false if some had vanished. */
+async function copyItems(
+	dependencies: CopyDependencies,
+	pair: FolderPair,
+	choose: (batch: RawEntry[]) => Promise<RawEntry[]>,
+): Promise<boolean> {
+	const { disk, options } = dependencies;
+	let isWhole = true;
+	for await (const names of disk.calls.readNames(pair.from)) {
+		const batch = await choose(names);
 		if (pair.path.length >= dependencies.maxLevels && batch.length > 0) throw tooDeepToCopy();
 		const whole = pair.isNew ? undefined : await findComplete(disk, pair, batch);
 		const folders: RawName[] = [];
@@ -83,18 +111,18 @@ export async function copyContents(dependencies: CopyDependencies, pair: FolderP
 			}
 			if (type === 'other') return;
 			// An item of unknown type is checked when it is opened.
-			const isFolder =
-				type === 'directory' || (await undefinedIfMissing(copyInside(dependencies, pair, name))) === 'folder';
-			if (isFolder) folders.push(name);
+			const found = type === 'directory' ? 'folder' : await undefinedIfMissing(copyInside(dependencies, pair, name));
+			if (found === 'folder') folders.push(name);
+			if (found === undefined) isWhole = false;
 		});
 		// One after another: in parallel, a wide tree would have more folders open than a process may.
 		for (const name of folders) {
 			const copy = () => undefinedIfMissing(copyFolder(dependencies, pair, name));
-			await (pair.path.length === maxOpenLevels ? exclusively(copy) : copy());
+			const copied = await (pair.path.length === maxOpenLevels ? exclusively(copy) : copy());
+			if (copied === undefined) isWhole = false;
 		}
 	}
-	// Last, since each new name in a folder sets its time.
-	await setModified(pair.to.fd, secondsOf((await fstat(pair.from.fd)).mtimeNs));
+	return isWhole;
 }
 
 let lastDeepCopy: Promise<unknown> = Promise.resolve();
@@ -106,12 +134,13 @@ function exclusively<T>(work: () => Promise<T>): Promise<T> {
 	return result;
 }
 
-async function copyFolder(dependencies: CopyDependencies, parent: FolderPair, name: RawName): Promise<void> {
+async function copyFolder(dependencies: CopyDependencies, parent: FolderPair, name: RawName): Promise<'copied'> {
 	using from = await openChild(parent.from, pathPart(name), 'read');
 	await dependencies.options.beforeItem?.({ type: 'directory', size: 0 });
 	const isNew = await makeFolder(dependencies.disk, parent, name);
 	using to = await openChild(parent.to, pathPart(name), 'read');
 	await copyContents(dependencies, { from, to, path: [...parent.path, name], isNew });
+	return 'copied';
 }
 
 /** Resolves to false for one that is there from before. */

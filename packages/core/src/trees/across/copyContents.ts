@@ -78,9 +78,12 @@ interface ContentsOptions extends Omit<CopyOptions, 'staged' | keyof MoveOptions
 	keepsAccess?: boolean;
 }
 
+/** How often a folder is listed at most, while items in it vanish. */
+const maxListings = 3;
+
 /**
  * Copies the contents of the source to `folder`; existing files with the same size and time are complete, since each
- * got its name only then. Files that vanish meanwhile are left out.
+ * got its name only then. Items that vanish meanwhile are left out, but not those that only get another name in their folder.
  */
 export async function copyContents(
 	source: StorageProvider,
@@ -93,35 +96,54 @@ export async function copyContents(
 	if (pathSegments(from).length >= maxListedDepth) throw tooDeepToCopy();
 	const there = new Map<string, StorageItem>();
 	for await (const { items } of itemsIn(target, folder)) for (const item of items) there.set(item.name, item);
-	for await (const { items } of itemsIn(source, from)) {
-		for (const item of items) {
-			options.signal?.throwIfAborted();
-			const [path, copy] = [joinPath(from, item.name), joinPath(folder, item.name)];
-			const known = there.get(item.name);
-			there.delete(item.name);
-			if (known !== undefined && !isSame(known, item)) await target.remove(copy);
-			const isThere = known !== undefined && isSame(known, item);
-			if (item.type === 'directory') {
-				await options.beforeItem?.(item);
-				if (!isThere) await target.makeDirectory(copy);
-				await dropIfRemoved(source, path, target, copy, async () => {
-					await copyContents(source, path, target, copy, options);
-					if (options.keepsAccess) await copyAccess(source, path, target, copy);
-					await copyFolderTime(source, path, target, copy);
-				});
-				continue;
+	const copied = new Set<string>();
+	let isWhole = false;
+	for (let listing = 0; !isWhole && listing < maxListings; listing++) {
+		isWhole = true;
+		for await (const { items } of itemsIn(source, from)) {
+			for (const item of items) {
+				if (copied.has(item.name)) continue;
+				const [path, copy] = [joinPath(from, item.name), joinPath(folder, item.name)];
+				const known = there.get(item.name);
+				there.delete(item.name);
+				if (await copyItem(source, path, item, target, copy, known, options)) copied.add(item.name);
+				else isWhole = false;
 			}
-			if (isThere) {
-				await options.beforeItem?.(item);
-				options.afterBytes?.(item.size);
-			}
-			await dropIfRemoved(source, path, target, copy, async () => {
-				if (!isThere) await copyFile(source, path, target, copy, options);
-				if (options.keepsAccess) await copyAccess(source, path, target, copy);
-			});
 		}
 	}
 	for (const name of there.keys()) await target.remove(joinPath(folder, name));
+}
+
+/** Copies an item, of which the target has `known`. Resolves to false if it has vanished, and then nothing of it is left. */
+async function copyItem(
+	source: StorageProvider,
+	path: StoragePath,
+	item: StorageItem,
+	target: StorageProvider,
+	copy: StoragePath,
+	known: StorageItem | undefined,
+	options: ContentsOptions,
+): Promise<boolean> {
+	options.signal?.throwIfAborted();
+	const isThere = known !== undefined && isSame(known, item);
+	if (known !== undefined && !isThere) await target.remove(copy);
+	if (item.type === 'directory') {
+		await options.beforeItem?.(item);
+		if (!isThere) await target.makeDirectory(copy);
+		return dropIfRemoved(source, path, target, copy, async () => {
+			await copyContents(source, path, target, copy, options);
+			if (options.keepsAccess) await copyAccess(source, path, target, copy);
+			await copyFolderTime(source, path, target, copy);
+		});
+	}
+	if (isThere) {
+		await options.beforeItem?.(item);
+		options.afterBytes?.(item.size);
+	}
+	return dropIfRemoved(source, path, target, copy, async () => {
+		if (!isThere) await copyFile(source, path, target, copy, options);
+		if (options.keepsAccess) await copyAccess(source, path, target, copy);
+	});
 }
 
 /** Gives a copy what other programs may do with the original, as far as its storage can keep that. */
@@ -144,19 +166,21 @@ export async function copyFolderTime(
 	if (hasFolderTimes(target)) await target.setFolderTime(folder, (await source.stat(from)).mtime);
 }
 
-/** Undoes the part of `work` that has been done for a source that no longer exists. */
+/** Undoes the part of `work` that has been done for a source that no longer exists. Resolves to whether it does. */
 async function dropIfRemoved(
 	source: StorageProvider,
 	from: StoragePath,
 	target: StorageProvider,
 	copy: StoragePath,
 	work: () => Promise<unknown>,
-): Promise<void> {
+): Promise<boolean> {
 	try {
 		await work();
+		return true;
 	} catch (error) {
 		if (!isFailure(error, 'notFound') || (await undefinedIf(source.stat(from), 'notFound')) !== undefined) throw error;
 		await target.remove(copy).catch(ignoreMissing);
+		return false;
 	}
 }
 
